@@ -1,0 +1,173 @@
+package event
+
+import "encoding/json"
+
+// ProgressData is a step of the turn. The first one of a turn also names the
+// session and the row that holds the user's message.
+type ProgressData struct {
+	Step       int    `json:"step"`
+	TotalSteps int    `json:"total_steps"`
+	Label      string `json:"label"`
+	// Status is in_progress, completed, pending or failed.
+	Status    string `json:"status"`
+	SessionID string `json:"session_id,omitempty"`
+	InReplyTo string `json:"in_reply_to,omitempty"`
+}
+
+// EventType is Progress.
+func (*ProgressData) EventType() Type { return Progress }
+
+// ToolStatus is the stage of a tool call.
+type ToolStatus string
+
+// A call is started when the model begins to write it, executing when its
+// arguments are complete, then completed or failed.
+const (
+	ToolStarted   ToolStatus = "started"
+	ToolExecuting ToolStatus = "executing"
+	ToolCompleted ToolStatus = "completed"
+	ToolFailed    ToolStatus = "failed"
+)
+
+// ToolCallData is a stage in the life of one tool call.
+type ToolCallData struct {
+	Name string `json:"tool_name"`
+	// ID is the model's own call id.
+	ID     string     `json:"tool_id"`
+	Status ToolStatus `json:"status"`
+	// Arguments are the call's arguments, known from executing on.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Result is the tool's result, a JSON value; when completed.
+	Result json.RawMessage `json:"result,omitempty"`
+	// ErrorMessage says why the call failed, in words fit for a client.
+	ErrorMessage string `json:"error_message,omitempty"`
+	// MessageID is the stored row: the tool_call row when executing, the
+	// tool_response row when completed or failed.
+	MessageID string `json:"message_id,omitempty"`
+}
+
+// EventType is ToolCall.
+func (*ToolCallData) EventType() Type { return ToolCall }
+
+// ActionData is a typed signal of the agent.
+type ActionData struct {
+	// ActionType is observation, elicit, delegate or any name of the agent's own.
+	ActionType string `json:"action_type"`
+	// Payload is a JSON object.
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// EventType is Action.
+func (*ActionData) EventType() Type { return Action }
+
+// ActionRequestData asks the user for something.
+type ActionRequestData struct {
+	// Card is {id, prompt, display_style, actions[], inputs[], timeout_ms?,
+	// fallback_text?} (REM's action request card).
+	Card json.RawMessage `json:"card"`
+}
+
+// EventType is ActionRequest.
+func (*ActionRequestData) EventType() Type { return ActionRequest }
+
+// MetadataData describes the answer: where it is stored, and what the agent
+// observed about it with action(type="observation").
+type MetadataData struct {
+	MessageID         string         `json:"message_id,omitempty"`
+	InReplyTo         string         `json:"in_reply_to,omitempty"`
+	SessionID         string         `json:"session_id,omitempty"`
+	AgentSchema       string         `json:"agent_schema,omitempty"`
+	RespondingAgent   string         `json:"responding_agent,omitempty"`
+	SessionName       string         `json:"session_name,omitempty"`
+	Confidence        *float64       `json:"confidence,omitempty"`
+	Sources           []string       `json:"sources,omitempty"`
+	References        []string       `json:"references,omitempty"`
+	Flags             []string       `json:"flags,omitempty"`
+	RiskLevel         string         `json:"risk_level,omitempty"`
+	RiskScore         *int           `json:"risk_score,omitempty"`
+	RiskReasoning     string         `json:"risk_reasoning,omitempty"`
+	RecommendedAction string         `json:"recommended_action,omitempty"`
+	ModelVersion      string         `json:"model_version,omitempty"`
+	LatencyMS         int64          `json:"latency_ms,omitempty"`
+	TokenCount        int            `json:"token_count,omitempty"`
+	TraceID           string         `json:"trace_id,omitempty"`
+	SpanID            string         `json:"span_id,omitempty"`
+	Hidden            bool           `json:"hidden,omitempty"`
+	Extra             map[string]any `json:"extra,omitempty"`
+}
+
+// EventType is Metadata.
+func (*MetadataData) EventType() Type { return Metadata }
+
+// UsageData is what a run consumed, its children included.
+type UsageData struct {
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+	// CachedTokens is the part of InputTokens that the provider had cached.
+	CachedTokens int `json:"cached_tokens,omitempty"`
+	// ReasoningTokens is the part of OutputTokens spent on reasoning.
+	ReasoningTokens int `json:"reasoning_tokens,omitempty"`
+	// Requests counts calls of the model, ToolCalls calls of tools.
+	Requests  int `json:"requests"`
+	ToolCalls int `json:"tool_calls"`
+}
+
+// EventType is Usage.
+func (*UsageData) EventType() Type { return Usage }
+
+// Add counts o in.
+func (u *UsageData) Add(o UsageData) {
+	u.InputTokens += o.InputTokens
+	u.OutputTokens += o.OutputTokens
+	u.CachedTokens += o.CachedTokens
+	u.ReasoningTokens += o.ReasoningTokens
+	u.Requests += o.Requests
+	u.ToolCalls += o.ToolCalls
+}
+
+// WarningData is something that the run survived: a declared tool that this
+// build does not have, a model option that was dropped.
+type WarningData struct {
+	// Code is a stable name such as tool_unavailable.
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// EventType is Warning.
+func (*WarningData) EventType() Type { return Warning }
+
+// ErrorData is what ended the run, in words fit for a client.
+type ErrorData struct {
+	// Code is a stable name such as rate_limit_exceeded.
+	Code        string         `json:"code"`
+	Message     string         `json:"message"`
+	Details     map[string]any `json:"details,omitempty"`
+	Recoverable bool           `json:"recoverable"`
+	// HTTPStatus is the status that the failure has when it comes before the
+	// first byte of a response.
+	HTTPStatus int `json:"-"`
+}
+
+// EventType is Error.
+func (*ErrorData) EventType() Type { return Error }
+
+// The reasons for which a run ends.
+const (
+	ReasonStop      = "stop"
+	ReasonLength    = "length"
+	ReasonError     = "error"
+	ReasonCancelled = "cancelled"
+)
+
+// DoneData ends a run.
+type DoneData struct {
+	// Reason is stop, length (a limit was reached), error or cancelled.
+	Reason string `json:"reason"`
+	// Limit names the limit that was reached, such as request_limit.
+	Limit string `json:"limit,omitempty"`
+	// Output is the validated answer of a structured agent.
+	Output json.RawMessage `json:"output,omitempty"`
+}
+
+// EventType is Done.
+func (*DoneData) EventType() Type { return Done }

@@ -1,0 +1,86 @@
+package event
+
+import "fmt"
+
+// Type is the kind of an event. Its text is the name on the wire (REM's and
+// REMLight's event names).
+type Type uint8
+
+// The types, in the order in which a turn usually shows them.
+const (
+	// Progress is a step of the turn; the first event of every run.
+	Progress Type = iota + 1
+	// Reasoning is a piece of the model's thinking.
+	Reasoning
+	// Text is a piece of the answer.
+	Text
+	// ToolCall is a stage in the life of one tool call.
+	ToolCall
+	// Action is a typed signal that the agent emitted with the action tool.
+	Action
+	// ActionRequest asks the user for something: a card with buttons and inputs.
+	ActionRequest
+	// Metadata describes the answer; once, before Done.
+	Metadata
+	// Usage is what the run consumed; once, before Done.
+	Usage
+	// Warning is something that the run survived.
+	Warning
+	// Error is what ended the run.
+	Error
+	// Done is the last event of a run.
+	Done
+)
+
+var typeNames = [...]string{
+	Progress: "progress", Reasoning: "reasoning", Text: "text", ToolCall: "tool_call",
+	Action: "action", ActionRequest: "action_request", Metadata: "metadata",
+	Usage: "usage", Warning: "warning", Error: "error", Done: "done",
+}
+
+// String is the type's name on the wire.
+func (t Type) String() string {
+	if int(t) < len(typeNames) && typeNames[t] != "" {
+		return typeNames[t]
+	}
+	return fmt.Sprintf("type(%d)", uint8(t))
+}
+
+// MarshalText writes the wire name.
+func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads a wire name.
+func (t *Type) UnmarshalText(b []byte) error {
+	for i, name := range typeNames {
+		if name != "" && name == string(b) {
+			*t = Type(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("event: unknown type %q", b)
+}
+
+// newData is an empty payload of the type, nil for text and reasoning.
+func (t Type) newData() Data {
+	switch t {
+	case Progress:
+		return new(ProgressData)
+	case ToolCall:
+		return new(ToolCallData)
+	case Action:
+		return new(ActionData)
+	case ActionRequest:
+		return new(ActionRequestData)
+	case Metadata:
+		return new(MetadataData)
+	case Usage:
+		return new(UsageData)
+	case Warning:
+		return new(WarningData)
+	case Error:
+		return new(ErrorData)
+	case Done:
+		return new(DoneData)
+	}
+	return nil
+}
