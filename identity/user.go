@@ -1,0 +1,31 @@
+package identity
+
+import (
+	"log/slog"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// UserID is the id of the person with this e-mail address: the UUID5 of the
+// trimmed, lower-cased address in the DNS namespace (REM), so that every
+// service finds the same one. alice@example.com is
+// edabafbb-61ad-51d6-9fd8-e976c892a731. No address has no id.
+func UserID(email string) string {
+	email = strings.ToLower(strings.TrimSpace(email))
+	if email == "" {
+		return ""
+	}
+	return uuid.NewSHA1(uuid.NameSpaceDNS, []byte(email)).String()
+}
+
+// UserIDOrDefault is userID, else fallback, else "": anonymous stays
+// anonymous, no id is made up (REMLight's get_user_id_or_default). source says
+// in the log who asked.
+func UserIDOrDefault(userID, source, fallback string) string {
+	if userID != "" {
+		return userID
+	}
+	slog.Debug("no user id", "source", source, "anonymous", fallback == "")
+	return fallback
+}

@@ -1,0 +1,105 @@
+package identity
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ReservedTenant is the tenant of the rows that the program itself keeps; no
+// caller may ask for it.
+const ReservedTenant = "_"
+
+// MaxID is the longest id, in characters.
+const MaxID = 128
+
+// maxText bounds the names that are not ids: agents, models, people.
+const maxText = 256
+
+// InvalidError says which header or field is wrong and what would be right. It
+// is fit for a client.
+type InvalidError struct {
+	// Name is the header or the JSON field.
+	Name string
+	// Problem follows the name in a sentence.
+	Problem string
+}
+
+// Error is "name problem".
+func (e *InvalidError) Error() string { return e.Name + " " + e.Problem }
+
+// ValidateID checks an id of a session, user or tenant: any printable string of
+// 1-128 characters. name is what the error calls it.
+func ValidateID(name, id string) error {
+	if id == "" {
+		return &InvalidError{name, fmt.Sprintf("is empty; it takes 1-%d printable characters", MaxID)}
+	}
+	return validatePrintable(name, id, MaxID)
+}
+
+func validatePrintable(name, s string, limit int) error {
+	if !utf8.ValidString(s) {
+		return &InvalidError{name, "is not valid UTF-8"}
+	}
+	if n := utf8.RuneCountInString(s); n > limit {
+		return &InvalidError{name, fmt.Sprintf("is %d characters long; at most %d are allowed", n, limit)}
+	}
+	for i, r := range s {
+		if !unicode.IsPrint(r) {
+			return &InvalidError{name, fmt.Sprintf("holds %U at character %d; only printable characters are allowed",
+				r, utf8.RuneCountInString(s[:i])+1)}
+		}
+	}
+	return nil
+}
+
+// fields names each text of an identity: its JSON field.
+func (id *Identity) fields() [8]struct{ name, value string } {
+	return [...]struct{ name, value string }{
+		{"user_id", id.UserID}, {"tenant_id", id.TenantID}, {"session_id", id.SessionID},
+		{"default_model", id.DefaultModel}, {"agent_schema_uri", id.AgentSchemaURI},
+		{"client_id", id.ClientID}, {"user_email", id.Email}, {"user_name", id.Name},
+	}
+}
+
+// validate checks a value that is not empty, by the name of its field or header.
+func validate(name, value string) error {
+	switch name {
+	case "tenant_id", HeaderTenantID:
+		if value == ReservedTenant {
+			return &InvalidError{name, fmt.Sprintf("is %q, which is reserved; choose another tenant", value)}
+		}
+		return ValidateID(name, value)
+	case "user_id", HeaderUserID, "session_id", HeaderSessionID, "client_id", HeaderClientID:
+		return ValidateID(name, value)
+	case "user_email", HeaderUserEmail:
+		address := strings.TrimSpace(value)
+		local, domain, _ := strings.Cut(address, "@")
+		if local == "" || domain == "" || strings.Contains(domain, "@") || strings.Contains(address, " ") {
+			return &InvalidError{name, "is not an e-mail address; write it as name@example.com"}
+		}
+	}
+	return validatePrintable(name, value, maxText)
+}
+
+// Normalize completes an identity that came from outside and checks it: no
+// tenant is the default one, and an e-mail without a user id gives the user
+// id. The error is an *InvalidError that names the JSON field.
+func (id Identity) Normalize() (Identity, error) {
+	if id.TenantID == "" {
+		id.TenantID = DefaultTenant
+	}
+	for _, f := range id.fields() {
+		if f.value == "" {
+			continue
+		}
+		if err := validate(f.name, f.value); err != nil {
+			return Identity{}, err
+		}
+	}
+	if id.UserID == "" && id.Email != "" {
+		id.UserID = UserID(id.Email)
+	}
+	return id, nil
+}
