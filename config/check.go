@@ -1,0 +1,114 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Error is a setting whose value cannot be used.
+type Error struct {
+	// Name is the variable or flag as the user wrote it.
+	Name string
+	// Value is what it holds, "" for a secret.
+	Value string
+	// Problem says what is wrong, Mend what to do.
+	Problem string
+	Mend    string
+}
+
+// Error is "P8_PORT: "abc" is not valid: give a number from 0 to 65535".
+func (e *Error) Error() string {
+	if e.Value == "" {
+		return fmt.Sprintf("%s %s: %s", e.Name, e.Problem, e.Mend)
+	}
+	return fmt.Sprintf("%s: %q %s: %s", e.Name, e.Value, e.Problem, e.Mend)
+}
+
+// bad is the error for the value of a setting.
+func (f field) bad(e Entry, problem string) error {
+	if problem == "" {
+		problem = "is not valid"
+	}
+	err := &Error{Name: f.env, Value: e.Value, Problem: problem, Mend: "give " + f.want}
+	if source, name, ok := strings.Cut(e.Origin, " "); ok {
+		err.Name = name
+		if source == ".env" {
+			err.Name += " in .env"
+		}
+	}
+	if f.secret {
+		err.Value = ""
+	} else {
+		err.Value = maskURL(err.Value)
+	}
+	return err
+}
+
+// badValues turns the parser's errors into ours.
+func badValues(err error, fields []field, entries []Entry) []error {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return nil
+	}
+	var problems []error
+	for _, e := range all.Errors {
+		var parse env.ParseError
+		if !errors.As(e, &parse) {
+			return nil
+		}
+		for i, f := range fields {
+			if f.name == parse.Name {
+				problems = append(problems, f.bad(entries[i], ""))
+			}
+		}
+	}
+	return problems
+}
+
+// check finds values that parse but cannot be used.
+func (c *Config) check(fields []field) []error {
+	var problems []error
+	require := func(name string, ok bool, problem string) {
+		if ok {
+			return
+		}
+		for i, f := range fields {
+			if f.env == name {
+				problems = append(problems, f.bad(c.entries[i], problem))
+			}
+		}
+	}
+	within := func(n, low, high int) bool { return low <= n && n <= high }
+
+	require("P8_PORT", within(c.Port, 0, 65535), "")
+	require("P8_MAX_BODY_BYTES", c.MaxBodyBytes > 0, "")
+	require("P8_RUN_TIMEOUT", c.RunTimeout > 0, "")
+	require("P8_TOOL_TIMEOUT", c.ToolTimeout > 0, "")
+	require("P8_SHUTDOWN_TIMEOUT", c.ShutdownTimeout >= 0, "")
+	require("P8_AGENT_CACHE_SIZE", within(c.CacheSize, 1, 100_000), "")
+	require("P8_DEFAULT_TEMPERATURE", c.DefaultTemperature >= 0 && c.DefaultTemperature <= 2, "")
+	require("P8_DEFAULT_MAX_TOKENS", within(c.DefaultMaxTokens, 1, 10_000_000), "")
+	require("P8_CONTEXT_TOKEN_BUDGET", within(c.ContextTokenBudget, 0, 100_000_000), "")
+	require("P8_ALWAYS_INCLUDE_LAST_MESSAGES", within(c.AlwaysIncludeLastMessages, 1, 10_000), "")
+	require("P8_STRUCTURED_MODE", c.StructuredMode == "" || c.StructuredMode == "native" || c.StructuredMode == "tool", "")
+	require("P8_LOG_FORMAT", c.LogFormat == "text" || c.LogFormat == "json", "")
+	require("P8_OPENAI_BASE_URL", c.OpenAIBaseURL == "" || isHTTP(c.OpenAIBaseURL), "")
+	if _, ok := parseDatabase(c.DatabaseURL); !ok {
+		require("P8_DATABASE_URL", false, "names a database that this build does not have")
+	}
+	if c.SchemaDir != "" {
+		info, err := os.Stat(c.SchemaDir)
+		require("P8_SCHEMA_DIR", err == nil && info.IsDir(), "is not a folder")
+	}
+	return problems
+}
+
+func isHTTP(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}

@@ -1,0 +1,79 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// DatabaseNone is the P8_DATABASE_URL that stores nothing.
+const DatabaseNone = "none"
+
+// Database is where the data is kept.
+type Database struct {
+	// None: nothing is stored; Path is "".
+	None bool
+	// Path is the file of the embedded database.
+	Path string
+}
+
+// Database is what P8_DATABASE_URL says.
+func (c *Config) Database() Database {
+	db, _ := parseDatabase(c.DatabaseURL)
+	return db
+}
+
+// parseDatabase reads none, sqlite:PATH and sqlite://PATH.
+func parseDatabase(s string) (Database, bool) {
+	if strings.EqualFold(s, DatabaseNone) {
+		return Database{None: true}, true
+	}
+	path, ok := strings.CutPrefix(s, "sqlite:")
+	path = strings.TrimPrefix(path, "//")
+	if !ok || path == "" || strings.ContainsAny(path, "?#\x00") {
+		return Database{}, false
+	}
+	return Database{Path: filepath.Clean(path)}, true
+}
+
+// complete fills in the defaults that depend on the machine.
+func (c *Config) complete(goos string) error {
+	if c.DataDir == "" {
+		dir, ok := userDataDir(goos, c.Getenv)
+		// A store elsewhere, or none at all, needs no data folder.
+		if !ok && c.DatabaseURL == "" {
+			return &Error{Name: "P8_DATA_DIR", Problem: "has no default here, as there is no home folder", Mend: "set it to a folder that can be written, or P8_DATABASE_URL=none to store nothing"}
+		}
+		c.DataDir = dir
+	}
+	if c.DatabaseURL == "" {
+		c.DatabaseURL = "sqlite:" + filepath.Join(c.DataDir, "p8.db")
+	}
+	for i, e := range c.entries {
+		switch e.Name {
+		case "P8_DATA_DIR":
+			c.entries[i].Value = c.DataDir
+		case "P8_DATABASE_URL":
+			c.entries[i].Value = c.DatabaseURL
+		}
+	}
+	return nil
+}
+
+// userDataDir is p8's folder where the platform keeps an application's data.
+func userDataDir(goos string, getenv func(string) string) (string, bool) {
+	home := getenv("HOME")
+	switch goos {
+	case "windows":
+		if dir := getenv("LOCALAPPDATA"); dir != "" {
+			return filepath.Join(dir, "p8"), true
+		}
+		home = getenv("USERPROFILE")
+		return filepath.Join(home, "AppData", "Local", "p8"), home != ""
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support", "p8"), home != ""
+	}
+	if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "p8"), true
+	}
+	return filepath.Join(home, ".local", "share", "p8"), home != ""
+}

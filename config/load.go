@@ -1,0 +1,169 @@
+package config
+
+import (
+	"errors"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Options says where settings come from.
+type Options struct {
+	// Environ is the environment as "NAME=value"; normally os.Environ().
+	Environ []string
+	// DotEnv is the path of the .env file, "" for none. A missing file is fine.
+	DotEnv string
+	// Flags are the command-line flags that were given.
+	Flags []Flag
+	// GOOS chooses the data folder's convention; this platform's when empty.
+	GOOS string
+}
+
+// Flag is a command-line flag that sets a setting.
+type Flag struct {
+	// Env is the setting, such as "P8_PORT".
+	Env string
+	// Name is the flag as it was typed, such as "--port".
+	Name  string
+	Value string
+}
+
+// Load resolves every setting. The error is one line a bad value, each naming
+// the variable, what is wrong with it and what to write instead.
+func Load(o Options) (*Config, error) {
+	environ := env.ToMap(o.Environ)
+	file, err := readDotEnv(o.DotEnv)
+	if err != nil {
+		return nil, err
+	}
+	fields := declared()
+	values, entries := resolve(fields, o.Flags, environ, file)
+
+	c := &Config{entries: entries, unknown: unknown(fields, environ, file), lookup: func(name string) string {
+		if v := environ[name]; v != "" {
+			return v
+		}
+		return file[name]
+	}}
+	var problems []error
+	if err := env.ParseWithOptions(c, env.Options{Environment: values}); err != nil {
+		if problems = badValues(err, fields, entries); problems == nil {
+			return nil, err
+		}
+		return nil, errors.Join(problems...)
+	}
+	goos := o.GOOS
+	if goos == "" {
+		goos = runtime.GOOS
+	}
+	if err := c.complete(goos); err != nil {
+		return nil, err
+	}
+	if problems = c.check(fields); problems != nil {
+		return nil, errors.Join(problems...)
+	}
+	return c, nil
+}
+
+// resolve picks the value of each setting and says where it came from. Only
+// values that are not defaults are in the map.
+func resolve(fields []field, flags []Flag, environ, file map[string]string) (map[string]string, []Entry) {
+	values := make(map[string]string)
+	entries := make([]Entry, len(fields))
+	for i, f := range fields {
+		e := Entry{Name: f.env, Value: f.value, Origin: "default", secret: f.secret}
+		if v, origin := f.find(flags, environ, file); origin != "" {
+			values[f.env], e.Value, e.Origin = v, v, origin
+		}
+		entries[i] = e
+	}
+	return values, entries
+}
+
+// find is the first value that is set, and its origin; "" if there is none.
+func (f field) find(flags []Flag, environ, file map[string]string) (value, origin string) {
+	for _, flag := range flags {
+		if flag.Env == f.env {
+			return flag.Value, "flag " + flag.Name
+		}
+	}
+	for _, source := range []struct {
+		name string
+		vars map[string]string
+	}{{"environment ", environ}, {".env ", file}} {
+		if v := source.vars[f.env]; v != "" {
+			return v, source.name + f.env
+		}
+		// REM and REMLight switch storing off with a variable of its own.
+		if f.env == "P8_DATABASE_URL" {
+			for _, name := range []string{"POSTGRES__ENABLED", "POSTGRES_ENABLED"} {
+				if isFalse(source.vars[name]) {
+					return DatabaseNone, source.name + name
+				}
+			}
+		}
+		for _, name := range f.aliases {
+			if v := source.vars[name]; v != "" {
+				return v, source.name + name
+			}
+		}
+	}
+	return "", ""
+}
+
+func isFalse(s string) bool {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "false", "0", "no", "off":
+		return true
+	}
+	return false
+}
+
+// unknown are the P8_ variables that no setting reads.
+func unknown(fields []field, sources ...map[string]string) []string {
+	var names []string
+	for _, vars := range sources {
+		for name := range vars {
+			known := func(f field) bool { return f.env == name }
+			if strings.HasPrefix(name, "P8_") && !slices.ContainsFunc(fields, known) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// field is one setting as the tags of Config describe it.
+type field struct {
+	name    string // of the Go field
+	env     string
+	value   string // default
+	help    string
+	want    string
+	aliases []string
+	secret  bool
+}
+
+// declared are the settings in the order of Config.
+func declared() []field {
+	var all []field
+	for _, sf := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		name, ok := sf.Tag.Lookup("env")
+		if !ok {
+			continue
+		}
+		f := field{
+			name: sf.Name, env: name, value: sf.Tag.Get("envDefault"),
+			help: sf.Tag.Get("help"), want: sf.Tag.Get("want"), secret: sf.Tag.Get("secret") != "",
+		}
+		if a := sf.Tag.Get("alias"); a != "" {
+			f.aliases = strings.Split(a, ",")
+		}
+		all = append(all, f)
+	}
+	return all
+}

@@ -1,0 +1,67 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Entry is one effective setting.
+type Entry struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// Origin is "flag --port", "environment P8_PORT", ".env P8_PORT" (or an
+	// alias in their place) or "default".
+	Origin string `json:"origin"`
+	secret bool
+}
+
+const mask = "********"
+
+// masked hides what must not be printed.
+func (e Entry) masked() Entry {
+	if e.secret && e.Value != "" {
+		e.Value = mask
+	}
+	e.Value = maskURL(e.Value)
+	return e
+}
+
+// maskURL hides the password of a URL.
+func maskURL(s string) string {
+	if !strings.Contains(s, "://") {
+		return s
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		// Whatever it is, it may hold a password before the @.
+		if at := strings.LastIndex(s, "@"); at >= 0 {
+			return mask + s[at:]
+		}
+		return s
+	}
+	if _, has := u.User.Password(); has {
+		user := u.User.Username()
+		u.User = nil
+		return strings.Replace(u.String(), "://", "://"+user+":"+mask+"@", 1)
+	}
+	return s
+}
+
+// Table is the settings as a Markdown table, for docs/settings.md.
+func Table() string {
+	var b strings.Builder
+	b.WriteString("| Setting | Default | Meaning | Also read as |\n|---|---|---|---|\n")
+	for _, f := range declared() {
+		value := "-"
+		if f.value != "" {
+			value = "`" + f.value + "`"
+		}
+		aliases := "-"
+		if f.aliases != nil {
+			aliases = "`" + strings.Join(f.aliases, "`, `") + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.env, value, f.help, aliases)
+	}
+	return b.String()
+}
