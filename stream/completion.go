@@ -1,0 +1,122 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"p8/event"
+)
+
+// CompletionOptions describe one response that is not streamed.
+type CompletionOptions struct {
+	ID      string
+	Model   string
+	Created time.Time
+}
+
+// Completion gathers the events of a run into one chat.completion object. The
+// object has OpenAI's fields and one more, "metadata": where the answer is
+// stored and what the agent observed about it. The zero value is ready to use.
+type Completion struct {
+	text     strings.Builder
+	usage    event.UsageData
+	metadata *event.MetadataData
+	done     event.DoneData
+	err      *event.ErrorData
+}
+
+// Add takes the next event.
+func (c *Completion) Add(ev event.Event) {
+	if ev.Type == event.Text {
+		c.text.WriteString(ev.Text)
+		return
+	}
+	if child(ev.Agent) {
+		return
+	}
+	switch d := ev.Data.(type) {
+	case *event.UsageData:
+		c.usage = *d
+	case *event.MetadataData:
+		c.metadata = d
+	case *event.ErrorData:
+		c.err = d
+	case *event.DoneData:
+		c.done = *d
+	}
+}
+
+// Err is what ended the run, nil if it ended well.
+func (c *Completion) Err() *event.ErrorData {
+	if c.err == nil && c.done.Reason == event.ReasonError {
+		return &event.ErrorData{Code: CodeInternal, Message: MessageInternal}
+	}
+	return c.err
+}
+
+// Text is the answer; that of a structured agent is its JSON and nothing else.
+func (c *Completion) Text() string {
+	if len(c.done.Output) > 0 {
+		return compact(c.done.Output)
+	}
+	return c.text.String()
+}
+
+// Append appends the chat.completion object.
+func (c *Completion) Append(dst []byte, o CompletionOptions) ([]byte, error) {
+	dst = appendQuoted(append(dst, `{"id":`...), o.ID)
+	dst = append(dst, `,"object":"chat.completion","created":`...)
+	dst = strconv.AppendInt(dst, o.Created.Unix(), 10)
+	dst = appendQuoted(append(dst, `,"model":`...), o.Model)
+	dst = append(dst, `,"choices":[{"index":0,"message":{"role":"assistant","content":`...)
+	dst = appendQuoted(dst, c.Text())
+	dst = append(dst, `,"refusal":null},"logprobs":null,"finish_reason":"`...)
+	dst = append(append(dst, finish(c.done.Reason)...), `"}],"usage":`...)
+	dst = appendUsage(dst, c.usage)
+	if c.metadata != nil {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(c.metadata); err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"metadata":`...), bytes.TrimSpace(b.Bytes())...)
+	}
+	return append(dst, '}'), nil
+}
+
+// finish is the reason of a Done event in OpenAI's closed set. A cancelled run
+// has stopped: clients know no other word for it.
+func finish(reason string) string {
+	switch reason {
+	case event.ReasonLength, event.ReasonFilter:
+		return reason
+	}
+	return "stop"
+}
+
+// appendUsage appends OpenAI's usage object.
+func appendUsage(dst []byte, u event.UsageData) []byte {
+	number := func(name string, n int) {
+		dst = strconv.AppendInt(append(dst, name...), int64(n), 10)
+	}
+	number(`{"prompt_tokens":`, u.InputTokens)
+	number(`,"completion_tokens":`, u.OutputTokens)
+	number(`,"total_tokens":`, u.InputTokens+u.OutputTokens)
+	number(`,"prompt_tokens_details":{"cached_tokens":`, u.CachedTokens)
+	number(`},"completion_tokens_details":{"reasoning_tokens":`, u.ReasoningTokens)
+	return append(dst, "}}"...)
+}
+
+// compact is raw JSON without the spaces between its tokens; text that is no
+// JSON stays as it is.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}

@@ -1,0 +1,66 @@
+package stream
+
+import (
+	"net/http"
+
+	"p8/event"
+)
+
+// What a failure is called that has no better name, and what is said about it.
+const (
+	CodeInternal    = "internal_error"
+	MessageInternal = "Something went wrong on the server. Please try again."
+)
+
+// APIError is an error as OpenAI's clients read it.
+type APIError struct {
+	Message string
+	// Type is the family: invalid_request_error, rate_limit_error, server_error, ….
+	Type string
+	// Code is the stable name of the very error.
+	Code string
+	// Param is the field of the request that is wrong, "" for none.
+	Param string
+}
+
+// APIErrorOf is a run's failure as an OpenAI error.
+func APIErrorOf(d *event.ErrorData) APIError {
+	e := APIError{Message: d.Message, Code: d.Code, Type: ErrorType(d.HTTPStatus)}
+	if e.Message == "" {
+		e.Message = MessageInternal
+	}
+	if e.Code == "" {
+		e.Code = CodeInternal
+	}
+	return e
+}
+
+// ErrorType is the family of an HTTP status in OpenAI's terms. A provider's
+// refusal (502) is this server's failure, not the caller's.
+func ErrorType(status int) string {
+	switch {
+	case status == http.StatusUnauthorized:
+		return "authentication_error"
+	case status == http.StatusForbidden:
+		return "permission_error"
+	case status == http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case status >= 400 && status < 500:
+		return "invalid_request_error"
+	}
+	return "server_error"
+}
+
+// AppendError appends {"error":{"message","type","code","param"}}.
+func AppendError(dst []byte, e APIError) []byte {
+	dst = appendQuoted(append(dst, `{"error":{"message":`...), e.Message)
+	dst = appendQuoted(append(dst, `,"type":`...), e.Type)
+	dst = appendQuoted(append(dst, `,"code":`...), e.Code)
+	dst = append(dst, `,"param":`...)
+	if e.Param == "" {
+		dst = append(dst, "null"...)
+	} else {
+		dst = appendQuoted(dst, e.Param)
+	}
+	return append(dst, "}}"...)
+}

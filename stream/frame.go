@@ -1,0 +1,113 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+
+	"p8/event"
+)
+
+// appendTyped frames the payload of a typed event; agent is named where it is
+// not the root.
+func (e *OpenAI) appendTyped(t event.Type, agent string, d event.Data) error {
+	if e.o.Format == None {
+		return nil
+	}
+	e.json.Reset()
+	if err := e.enc.Encode(d); err != nil {
+		return fmt.Errorf("stream: encode %s: %w", t, err)
+	}
+	object := bytes.TrimSpace(e.json.Bytes())
+	e.open(t)
+	if fields := object[1 : len(object)-1]; len(fields) > 0 {
+		e.comma()
+		e.buf = append(e.buf, fields...)
+	}
+	if agent != "" {
+		e.comma()
+		e.buf = appendQuoted(append(e.buf, `"agent":`...), agent)
+	}
+	e.close()
+	return nil
+}
+
+// open begins the frame of a typed event, up to where its fields go.
+func (e *OpenAI) open(t event.Type) {
+	name := t.String()
+	if e.o.Format == Wrapped {
+		e.buf = append(append(e.buf, `data: {"event":"`...), name...)
+		e.buf = append(e.buf, `","data":{`...)
+		return
+	}
+	e.buf = append(append(e.buf, "event: "...), name...)
+	e.buf = append(append(e.buf, "\n"+`data: {"type":"`...), name...)
+	e.buf = append(e.buf, '"')
+}
+
+// comma separates two fields.
+func (e *OpenAI) comma() {
+	if e.buf[len(e.buf)-1] != '{' {
+		e.buf = append(e.buf, ',')
+	}
+}
+
+// close ends the frame that open began.
+func (e *OpenAI) close() {
+	switch e.o.Format {
+	case Polyglot:
+		e.buf = append(append(e.buf, ','), e.base...)
+		e.buf = append(e.buf, bare+"\n\n"...)
+	case Wrapped:
+		e.buf = append(e.buf, "}}\n\n"...)
+	default:
+		e.buf = append(e.buf, "}\n\n"...)
+	}
+}
+
+// appendError ends the stream as its format does: with OpenAI's error frame and
+// nothing after it, or with a typed event, after which Done comes.
+func (e *OpenAI) appendError(d *event.ErrorData) error {
+	if e.o.Format == Named || e.o.Format == Wrapped {
+		return e.appendTyped(event.Error, "", d)
+	}
+	e.closed = true
+	e.buf = append(e.buf, "data: "...)
+	e.buf = AppendError(e.buf, APIErrorOf(d))
+	e.buf = append(e.buf, "\n\n"...)
+	return nil
+}
+
+// appendDone ends the stream: the finish chunk, the usage chunk if it was asked
+// for, the done event, [DONE].
+func (e *OpenAI) appendDone(d *event.DoneData) error {
+	if d.Reason == event.ReasonError && e.o.Format != Named && e.o.Format != Wrapped {
+		return e.appendError(&event.ErrorData{Code: CodeInternal, Message: MessageInternal})
+	}
+	e.closed = true
+	if d.Reason != event.ReasonError {
+		e.appendFinish(d)
+	}
+	if err := e.appendTyped(event.Done, "", d); err != nil {
+		return err
+	}
+	e.buf = append(e.buf, end...)
+	return nil
+}
+
+func (e *OpenAI) appendFinish(d *event.DoneData) {
+	if !e.text && len(d.Output) > 0 {
+		// A structured answer that nothing has streamed yet.
+		e.appendContent(compact(d.Output))
+	}
+	e.buf = append(e.buf, e.head...)
+	if !e.spoke {
+		e.buf = append(e.buf, `"role":"assistant","content":""`...)
+	}
+	e.buf = append(e.buf, `},"logprobs":null,"finish_reason":"`...)
+	e.buf = append(append(e.buf, finish(d.Reason)...), `"}]}`+"\n\n"...)
+	if e.o.IncludeUsage {
+		e.buf = append(append(e.buf, "data: {"...), e.base...)
+		e.buf = append(e.buf, `"choices":[],"usage":`...)
+		e.buf = append(appendUsage(e.buf, e.usage), "}\n\n"...)
+	}
+}

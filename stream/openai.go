@@ -1,0 +1,172 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"p8/event"
+)
+
+// OpenAIOptions describe one stream.
+type OpenAIOptions struct {
+	// ID is the completion's id, "chatcmpl-…".
+	ID string
+	// Model is what the client is told that answered.
+	Model string
+	// Created is sent in seconds.
+	Created time.Time
+	Format  Format
+	// IncludeUsage adds the usage chunk (stream_options.include_usage).
+	IncludeUsage bool
+}
+
+// OpenAI writes a run as OpenAI chat completion chunks. Every Write is one or
+// more whole frames in one Write of the underlying writer. It is not safe for
+// concurrent use.
+type OpenAI struct {
+	w io.Writer
+	o OpenAIOptions
+
+	// head and base are the constant parts of a frame: a chunk up to its delta,
+	// and the chunk's fields that a polyglot frame repeats.
+	head, base []byte
+	buf        []byte
+	json       bytes.Buffer
+	enc        *json.Encoder
+
+	usage  event.UsageData
+	spoke  bool // a chunk with the role was sent
+	text   bool // the root agent itself has answered
+	closed bool
+}
+
+const (
+	// bare is the choice of a chunk that says nothing.
+	bare = `"choices":[{"index":0,"delta":{},"finish_reason":null}]}`
+	tail = `},"logprobs":null,"finish_reason":null}]}` + "\n\n"
+	end  = "data: [DONE]\n\n"
+	// keep bounds the buffers that an idle stream holds on to.
+	keep = 16 << 10
+)
+
+// NewOpenAI is an encoder onto w.
+func NewOpenAI(w io.Writer, o OpenAIOptions) *OpenAI {
+	e := &OpenAI{w: w, o: o}
+	e.base = append(e.base, `"id":`...)
+	e.base = appendQuoted(e.base, o.ID)
+	e.base = append(e.base, `,"object":"chat.completion.chunk","created":`...)
+	e.base = strconv.AppendInt(e.base, o.Created.Unix(), 10)
+	e.base = append(e.base, `,"model":`...)
+	e.base = append(appendQuoted(e.base, o.Model), ',')
+	e.head = append(append([]byte("data: {"), e.base...), `"choices":[{"index":0,"delta":{`...)
+	e.enc = json.NewEncoder(&e.json)
+	e.enc.SetEscapeHTML(false)
+	return e
+}
+
+// Write sends one event. What follows the last event of the root run (Done, or
+// Error where the format ends there) is ignored. An error is the writer's, or
+// says that an event holds raw JSON that is none.
+func (e *OpenAI) Write(ev event.Event) error {
+	if e.closed {
+		return nil
+	}
+	e.buf = e.buf[:0]
+	if err := e.append(ev); err != nil {
+		return err
+	}
+	if len(e.buf) == 0 {
+		return nil
+	}
+	_, err := e.w.Write(e.buf)
+	if cap(e.buf) > keep {
+		e.buf = nil
+	}
+	if e.json.Cap() > keep {
+		e.json = bytes.Buffer{}
+	}
+	return err
+}
+
+// append encodes the event into e.buf.
+func (e *OpenAI) append(ev event.Event) error {
+	switch ev.Type {
+	case event.Text:
+		e.appendText(ev)
+		return nil
+	case event.Reasoning:
+		e.appendReasoning(ev)
+		return nil
+	}
+	if ev.Data == nil {
+		return nil
+	}
+	if child(ev.Agent) {
+		return e.appendChild(ev)
+	}
+	switch d := ev.Data.(type) {
+	case *event.ErrorData:
+		return e.appendError(d)
+	case *event.DoneData:
+		return e.appendDone(d)
+	case *event.UsageData:
+		e.usage = *d
+	}
+	return e.appendTyped(ev.Type, "", ev.Data)
+}
+
+// child reports whether the path names a delegated agent.
+func child(agent string) bool { return strings.IndexByte(agent, '/') >= 0 }
+
+// appendChild encodes a typed event of a delegated agent. Its end, its failure
+// and its consumption are those of the parent's tool call and of the run.
+func (e *OpenAI) appendChild(ev event.Event) error {
+	switch d := ev.Data.(type) {
+	case *event.DoneData, *event.ErrorData, *event.UsageData:
+		return nil
+	case *event.ToolCallData:
+		named := *d
+		named.Name = path.Base(ev.Agent) + ":" + d.Name
+		return e.appendTyped(ev.Type, ev.Agent, &named)
+	}
+	return e.appendTyped(ev.Type, ev.Agent, ev.Data)
+}
+
+// appendText is the hot path: no allocation.
+func (e *OpenAI) appendText(ev event.Event) {
+	if ev.Text == "" {
+		return
+	}
+	if !child(ev.Agent) {
+		e.text = true
+	}
+	e.appendContent(ev.Text)
+}
+
+func (e *OpenAI) appendContent(text string) {
+	e.buf = append(e.buf, e.head...)
+	if !e.spoke {
+		e.spoke = true
+		e.buf = append(e.buf, `"role":"assistant",`...)
+	}
+	e.buf = appendQuoted(append(e.buf, `"content":`...), text)
+	e.buf = append(e.buf, tail...)
+}
+
+func (e *OpenAI) appendReasoning(ev event.Event) {
+	if e.o.Format == None || ev.Text == "" {
+		return
+	}
+	e.open(ev.Type)
+	e.comma()
+	e.buf = appendQuoted(append(e.buf, `"content":`...), ev.Text)
+	if child(ev.Agent) {
+		e.buf = appendQuoted(append(e.buf, `,"agent":`...), ev.Agent)
+	}
+	e.close()
+}

@@ -1,0 +1,133 @@
+package stream
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// SSEOptions are the patience of a connection.
+type SSEOptions struct {
+	// Heartbeat is how long the line may be silent before a comment is sent; 15 s
+	// when 0, never when negative.
+	Heartbeat time.Duration
+	// WriteTimeout is how long one write may wait for a client that does not
+	// read; 30 s when 0.
+	WriteTimeout time.Duration
+}
+
+// SSE is the server's end of a stream of server-sent events. Every Write is
+// flushed: the events of a run are seen when they happen. After the first
+// failure all writes fail. Write and Close are for one goroutine; the heartbeat
+// has its own.
+type SSE struct {
+	o    SSEOptions
+	w    io.Writer
+	ctl  *http.ResponseController
+	tick *time.Timer
+
+	mu       sync.Mutex
+	last     time.Time // of the last write
+	deadline time.Time // of the connection's writes
+	err      error
+}
+
+var errClosed = errors.New("stream: write after close")
+
+// NewSSE sends the headers of an event stream with status 200, so that the
+// client's first byte does not wait for the model. Close must be called.
+func NewSSE(w http.ResponseWriter, o SSEOptions) *SSE {
+	if o.Heartbeat == 0 {
+		o.Heartbeat = 15 * time.Second
+	}
+	if o.WriteTimeout == 0 {
+		o.WriteTimeout = 30 * time.Second
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+	s := &SSE{o: o, w: w, ctl: http.NewResponseController(w), last: time.Now()}
+	s.extend(s.last)
+	w.WriteHeader(http.StatusOK)
+	s.err = s.flush()
+	if o.Heartbeat > 0 {
+		s.mu.Lock() // the timer may fire before the field is set
+		s.tick = time.AfterFunc(o.Heartbeat, s.beat)
+		s.mu.Unlock()
+	}
+	return s
+}
+
+// Write sends whole frames.
+func (s *SSE) Write(frames []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = time.Now()
+	return s.write(frames)
+}
+
+func (s *SSE) write(frames []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	s.extend(s.last)
+	n, err := s.w.Write(frames)
+	if err == nil {
+		err = s.flush()
+	}
+	s.err = err
+	return n, err
+}
+
+// extend moves the deadline of the connection, not more often than needed.
+func (s *SSE) extend(now time.Time) {
+	if s.deadline.Sub(now) > s.o.WriteTimeout/2 {
+		return
+	}
+	s.deadline = now.Add(s.o.WriteTimeout)
+	// A connection without deadlines has none to move.
+	_ = s.ctl.SetWriteDeadline(s.deadline)
+}
+
+func (s *SSE) flush() error {
+	if err := s.ctl.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+// beat sends a comment if nothing was sent for the heartbeat's time.
+func (s *SSE) beat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	now := time.Now()
+	wait := s.o.Heartbeat - now.Sub(s.last)
+	if wait <= 0 {
+		s.last = now
+		if _, err := s.write([]byte(": keep-alive\n\n")); err != nil {
+			return
+		}
+		wait = s.o.Heartbeat
+	}
+	s.tick.Reset(wait)
+}
+
+// Close stops the heartbeat; the connection stays the server's.
+func (s *SSE) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tick != nil {
+		s.tick.Stop()
+	}
+	if s.err == nil {
+		s.err = errClosed
+	}
+	// The next request on the connection has a deadline of its own.
+	_ = s.ctl.SetWriteDeadline(time.Time{})
+}
