@@ -1,0 +1,182 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// ChooseOptions are what the choice of the default model looks at.
+type ChooseOptions struct {
+	// Getenv looks a setting up: the environment, .env, …; "" when unset.
+	Getenv func(string) string
+	// HTTPClient asks local servers; http.DefaultClient when nil.
+	HTTPClient *http.Client
+	// Timeout is what a local server has to answer; 200 ms when 0.
+	Timeout time.Duration
+}
+
+// Choice is the default model and how it came about.
+type Choice struct {
+	// Model is "provider:model".
+	Model string
+	// Reason is one sentence for the operator.
+	Reason string
+	// Notice is a sentence for the user of the offline model when there is more
+	// to say than that nothing is configured; else "".
+	Notice string
+}
+
+// The models that are taken when none is named.
+const (
+	DefaultOpenAIModel = "openai:gpt-4.1"
+	OfflineModel       = "offline:search"
+)
+
+// ChooseDefault picks the model for requests that name none: P8_DEFAULT_MODEL
+// (LLM__DEFAULT_MODEL), else OpenAI if it has a key or another base URL, else a
+// local Ollama that answers in time and has a chat model, else the offline
+// model. It never fails: the offline model needs nothing.
+func ChooseDefault(ctx context.Context, o ChooseOptions) Choice {
+	if o.HTTPClient == nil {
+		o.HTTPClient = http.DefaultClient
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 200 * time.Millisecond
+	}
+	if name, v := o.first("P8_DEFAULT_MODEL", "LLM__DEFAULT_MODEL"); v != "" {
+		return Choice{Model: v, Reason: name + " names it."}
+	}
+	if name, key := o.first("P8_OPENAI_API_KEY", "OPENAI_API_KEY"); key != "" {
+		return Choice{Model: DefaultOpenAIModel, Reason: name + " is set."}
+	}
+	if base := o.Getenv("OPENAI_BASE_URL"); base != "" {
+		return o.compatible(ctx, base)
+	}
+	host := OllamaURL(o.Getenv("OLLAMA_HOST"))
+	model, answered := o.ollama(ctx, host)
+	if model != "" {
+		return Choice{Model: "ollama:" + model, Reason: "Ollama answers at " + host + "."}
+	}
+	offline := Choice{Model: OfflineModel, Reason: "no language model is configured: no P8_DEFAULT_MODEL, no OPENAI_API_KEY, no Ollama at " + host + "."}
+	if answered {
+		offline.Reason = "Ollama answers at " + host + " but has no chat model; pull one, as in: ollama pull qwen3"
+	}
+	if name, _ := o.first("ANTHROPIC_API_KEY", "GEMINI_API_KEY"); name != "" {
+		vendor := withoutClient[strings.ToLower(strings.TrimSuffix(name, "_API_KEY"))]
+		offline.Notice = name + " is set, but " + noClientHint(vendor) + "."
+		offline.Reason = offline.Notice
+	}
+	return offline
+}
+
+// first is the first of the names that is set, and its value.
+func (o *ChooseOptions) first(names ...string) (name, value string) {
+	for _, name := range names {
+		if v := strings.TrimSpace(o.Getenv(name)); v != "" {
+			return name, v
+		}
+	}
+	return "", ""
+}
+
+// compatible is the model of a server that is known by its base URL alone. Such
+// a server rarely has OpenAI's models, so it is asked what it has.
+func (o *ChooseOptions) compatible(ctx context.Context, base string) Choice {
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	choice := Choice{Model: DefaultOpenAIModel, Reason: "OPENAI_BASE_URL is set."}
+	if !o.get(ctx, strings.TrimRight(base, "/")+"/models", &list) {
+		return choice
+	}
+	first := ""
+	for _, m := range list.Data {
+		if "openai:"+m.ID == DefaultOpenAIModel {
+			return choice
+		}
+		if first == "" && isChatModel(m.ID) {
+			first = m.ID
+		}
+	}
+	if first != "" {
+		choice = Choice{Model: "openai:" + first, Reason: "OPENAI_BASE_URL is set, and it is the first model there."}
+	}
+	return choice
+}
+
+// ollama is the first chat model of an Ollama server and whether it answered.
+func (o *ChooseOptions) ollama(ctx context.Context, host string) (model string, answered bool) {
+	var tags struct {
+		Models []struct {
+			Name    string `json:"name"`
+			Details struct {
+				Family string `json:"family"`
+			} `json:"details"`
+		} `json:"models"`
+	}
+	if !o.get(ctx, host+"/api/tags", &tags) {
+		return "", false
+	}
+	for _, m := range tags.Models {
+		if isChatModel(m.Name) && !strings.Contains(m.Details.Family, "bert") {
+			return m.Name, true
+		}
+	}
+	return "", true
+}
+
+// isChatModel is false for what the name shows to be an embedding model.
+func isChatModel(name string) bool { return name != "" && !strings.Contains(name, "embed") }
+
+// get reads a JSON answer, within the timeout and a megabyte.
+func (o *ChooseOptions) get(ctx context.Context, url string, into any) bool {
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false
+	}
+	res, err := o.HTTPClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	return res.StatusCode == http.StatusOK && json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(into) == nil
+}
+
+// OllamaURL is the address of an Ollama server from OLLAMA_HOST, which may be
+// empty, a host, host:port, :port or a URL. The addresses that a server binds
+// to listen everywhere (0.0.0.0, ::) become loopback.
+func OllamaURL(host string) string {
+	scheme, rest, found := strings.Cut(strings.TrimSpace(host), "://")
+	if !found {
+		scheme, rest = "http", scheme
+	}
+	rest = strings.TrimRight(rest, "/")
+	address, path, _ := strings.Cut(rest, "/")
+	name, port := address, ""
+	if i := strings.LastIndexByte(address, ':'); i >= 0 && !strings.HasSuffix(address, "]") {
+		name, port = address[:i], address[i+1:]
+	}
+	switch name {
+	case "", "0.0.0.0", "[::]":
+		name = "127.0.0.1"
+	}
+	if port == "" && !found {
+		port = "11434"
+	}
+	u := scheme + "://" + name
+	if port != "" {
+		u += ":" + port
+	}
+	if path != "" {
+		u += "/" + path
+	}
+	return u
+}

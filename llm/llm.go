@@ -1,0 +1,150 @@
+// Package llm puts every chat model behind one interface.
+//
+// A [Model] takes a [Request] (messages, tools, perhaps an output schema) and
+// streams [Chunk]s: text, reasoning, tool calls, usage, the reason to stop.
+// Models are named "provider:model", as in "openai:gpt-4.1". One sub-package a
+// provider: openai (and everything that speaks its wire), offline (no network,
+// no model: quotes what it finds), scripted (for tests).
+//
+// A provider's failure is an [*Error]: a kind to decide by and a message fit
+// for a client. The provider's own words stay out of it.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Model is one chat model.
+type Model interface {
+	// Name is "provider:model".
+	Name() string
+	// Capabilities tells what the model can do natively.
+	Capabilities() Capabilities
+	// Stream runs one request. The sequence yields chunks in order and ends, or
+	// yields one error, an *Error wherever the provider failed. The request is
+	// only read, and not after the sequence has ended.
+	Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
+}
+
+// Capabilities tells what a model can do natively.
+type Capabilities struct {
+	// NativeOutput: the model can be bound to a JSON Schema (response_format).
+	NativeOutput bool
+}
+
+// Role is who a message is from.
+type Role string
+
+// The roles of a conversation.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolRole  Role = "tool"
+)
+
+// Message is one message of a conversation.
+type Message struct {
+	Role    Role   `json:"role"`
+	Content string `json:"content,omitempty"`
+	// ToolCalls are the calls of an assistant message.
+	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
+	// ToolCallID says which call a tool message answers; Name is the tool's.
+	ToolCallID string `json:"tool_call_id,omitempty"`
+	Name       string `json:"name,omitempty"`
+}
+
+// ToolCall is a call as the model wrote it; Arguments may not be valid JSON.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// ToolSpec is a tool as the model sees it.
+type ToolSpec struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Parameters is the JSON Schema of the arguments, an object.
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+// Request is one call of a model.
+type Request struct {
+	Messages []Message
+	Tools    []ToolSpec
+	// Output binds the answer to a schema; only for models with NativeOutput.
+	Output *Output
+	// ToolChoice is "" (the model decides), "none" or "required".
+	ToolChoice string
+	// Settings are sent when set; 0 is a temperature.
+	Settings Settings
+}
+
+// Settings are the dials of a model.
+type Settings struct {
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+	// ReasoningEffort is low, medium or high.
+	ReasoningEffort string `json:"reasoning_effort,omitempty"`
+}
+
+// Output is a schema that the answer must follow.
+type Output struct {
+	// Name is [A-Za-z0-9_-]{1,64}.
+	Name   string
+	Schema json.RawMessage
+}
+
+// ChunkKind says what a chunk carries.
+type ChunkKind uint8
+
+// The kinds of chunk.
+const (
+	// ChunkText: Text is a piece of the answer.
+	ChunkText ChunkKind = iota + 1
+	// ChunkReasoning: Text is a piece of the model's reasoning.
+	ChunkReasoning
+	// ChunkToolCall: Call is the index of a tool call in this response. Its
+	// first chunk has ID and Name; Text is the next piece of its arguments.
+	// Providers that leave out index, id or type are put right by the client.
+	ChunkToolCall
+	// ChunkUsage: Usage is what the request consumed; the last one counts.
+	ChunkUsage
+	// ChunkFinish: Finish says why the model stopped.
+	ChunkFinish
+)
+
+// Chunk is one piece of a model's response.
+type Chunk struct {
+	Kind   ChunkKind
+	Text   string
+	Call   int
+	ID     string
+	Name   string
+	Finish Finish
+	Usage  Usage
+}
+
+// Finish is why a model stopped.
+type Finish string
+
+// The reasons for which a model stops.
+const (
+	FinishStop      Finish = "stop"
+	FinishLength    Finish = "length"
+	FinishToolCalls Finish = "tool_calls"
+	FinishFilter    Finish = "content_filter"
+)
+
+// Usage is what one request consumed, in tokens.
+type Usage struct {
+	Input     int
+	Output    int
+	Cached    int
+	Reasoning int
+}
