@@ -1,0 +1,97 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"p8/llm"
+)
+
+// Base is what a tool is besides its Call: the spec, with the schema compiled
+// once. Tools embed it; those that do not are compiled anew for every call.
+type Base struct {
+	spec   llm.ToolSpec
+	schema *jsonschema.Schema
+}
+
+// providers take names of this form only.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// NewBase checks and compiles a spec. Parameters may be empty: no arguments.
+// It is an error if the name is not [A-Za-z0-9_-]{1,64}, if the schema is no
+// valid JSON Schema of an object, points outside itself, or asks the model who
+// the caller is (user_id, tenant_id).
+func NewBase(spec llm.ToolSpec) (Base, error) {
+	if !toolName.MatchString(spec.Name) {
+		return Base{}, fmt.Errorf("tool: the name %q is not 1-64 letters, digits, _ or -", spec.Name)
+	}
+	if len(spec.Parameters) == 0 {
+		spec.Parameters = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+	}
+	schema, err := compile(spec.Parameters)
+	if err != nil {
+		return Base{}, fmt.Errorf("tool %s: parameters: %w", spec.Name, err)
+	}
+	return Base{spec: spec, schema: schema}, nil
+}
+
+// Spec is the tool as the model sees it.
+func (b Base) Spec() llm.ToolSpec { return b.spec }
+
+// Validate is [Validate] for this tool.
+func (b Base) Validate(args json.RawMessage) error { return validate(b.schema, args) }
+
+func compile(parameters json.RawMessage) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(parameters))
+	if err != nil {
+		return nil, fmt.Errorf("not valid JSON: %w", err)
+	}
+	root, ok := doc.(map[string]any)
+	if !ok || root["type"] != "object" {
+		return nil, fmt.Errorf(`the schema must have "type": "object"`)
+	}
+	if name := identityProperty(doc); name != "" {
+		return nil, fmt.Errorf("%s is an argument; who is asking comes from the context, never from the model", name)
+	}
+	c := jsonschema.NewCompiler()
+	// A schema may come from somebody else's server: it must not make this
+	// process read files or fetch addresses.
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	const url = "tool:parameters"
+	if err := c.AddResource(url, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(url)
+}
+
+// identityProperty finds a property that names the caller, at any depth.
+func identityProperty(schema any) string {
+	switch s := schema.(type) {
+	case map[string]any:
+		if properties, ok := s["properties"].(map[string]any); ok {
+			for name := range properties {
+				switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)) {
+				case "userid", "tenantid":
+					return name
+				}
+			}
+		}
+		for _, value := range s {
+			if name := identityProperty(value); name != "" {
+				return name
+			}
+		}
+	case []any:
+		for _, value := range s {
+			if name := identityProperty(value); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}

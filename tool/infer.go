@@ -1,0 +1,132 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// schemaOf is the JSON Schema of a struct and the object of its defaults.
+func schemaOf[In any]() (parameters, defaults json.RawMessage, err error) {
+	t := reflect.TypeFor[In]()
+	if t.Kind() != reflect.Struct {
+		return nil, nil, fmt.Errorf("the arguments are a %s; they must be a struct", t)
+	}
+	raw := reflect.TypeFor[json.RawMessage]()
+	schema, err := jsonschema.For[In](&jsonschema.ForOptions{
+		TypeSchemas: map[reflect.Type]*jsonschema.Schema{raw: {}},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	values := map[string]json.RawMessage{}
+	if err := applyTags(t, schema, values); err != nil {
+		return nil, nil, err
+	}
+	if parameters, err = json.Marshal(schema); err != nil {
+		return nil, nil, err
+	}
+	if len(values) > 0 {
+		defaults, err = json.Marshal(values)
+	}
+	return parameters, defaults, err
+}
+
+// applyTags adds to the inferred schema what the tags enum, minimum, maximum
+// and default say. Defaults are collected in values; nil forbids them, as
+// below the first level, where nothing would apply them.
+func applyTags(t reflect.Type, schema *jsonschema.Schema, values map[string]json.RawMessage) error {
+	plainArray(schema)
+	switch t.Kind() {
+	case reflect.Pointer:
+		return applyTags(t.Elem(), schema, nil)
+	case reflect.Slice, reflect.Array:
+		if schema.Items == nil {
+			return nil
+		}
+		return applyTags(t.Elem(), schema.Items, nil)
+	case reflect.Map:
+		if schema.AdditionalProperties == nil {
+			return nil
+		}
+		return applyTags(t.Elem(), schema.AdditionalProperties, nil)
+	case reflect.Struct:
+	default:
+		return nil
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" {
+			name = field.Name
+		}
+		property := schema.Properties[name]
+		if field.Anonymous || !field.IsExported() || property == nil {
+			continue
+		}
+		if err := applyField(field, name, schema, property, values); err != nil {
+			return fmt.Errorf("field %s: %w", field.Name, err)
+		}
+		if err := applyTags(field.Type, property, nil); err != nil {
+			return fmt.Errorf("field %s: %w", field.Name, err)
+		}
+	}
+	return nil
+}
+
+func applyField(field reflect.StructField, name string, parent, property *jsonschema.Schema, values map[string]json.RawMessage) error {
+	target := property
+	if property.Items != nil {
+		// A list's enum and bounds are those of its items.
+		target = property.Items
+	}
+	if enum, ok := field.Tag.Lookup("enum"); ok {
+		for _, value := range strings.Split(enum, ",") {
+			target.Enum = append(target.Enum, strings.TrimSpace(value))
+		}
+	}
+	for tag, bound := range map[string]**float64{"minimum": &target.Minimum, "maximum": &target.Maximum} {
+		text, ok := field.Tag.Lookup(tag)
+		if !ok {
+			continue
+		}
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("%s %q is not a number", tag, text)
+		}
+		*bound = &value
+	}
+	text, ok := field.Tag.Lookup("default")
+	if !ok {
+		return nil
+	}
+	if values == nil {
+		return fmt.Errorf("a default works for fields of the arguments themselves, not below them")
+	}
+	value := json.RawMessage(text)
+	if field.Type.Kind() == reflect.String {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			return err
+		}
+		value = quoted
+	}
+	if err := json.Unmarshal(value, reflect.New(field.Type).Interface()); err != nil {
+		return fmt.Errorf("default %q is not a %s", text, field.Type)
+	}
+	property.Default, values[name] = value, value
+	parent.Required = slices.DeleteFunc(parent.Required, func(required string) bool { return required == name })
+	return nil
+}
+
+// plainArray makes "array" of the inferred ["null","array"]: several providers
+// refuse a list of types, and no model needs a null list.
+func plainArray(schema *jsonschema.Schema) {
+	if slices.Contains(schema.Types, "array") {
+		schema.Type, schema.Types = "array", nil
+	}
+}

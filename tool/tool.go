@@ -1,0 +1,67 @@
+// Package tool is what an agent may call.
+//
+// A [Tool] has a [llm.ToolSpec] (what the model sees) and a Call. The
+// [Registry] knows the tools of this process by name and picks those that a
+// document declares; nothing undeclared ever reaches a model. search and
+// action are built in.
+//
+// Who is asking comes from the context (package identity), never from an
+// argument.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"p8/event"
+	"p8/llm"
+)
+
+// Tool is something an agent may call.
+type Tool interface {
+	// Spec is the tool as the model sees it. It must not change.
+	Spec() llm.ToolSpec
+	// Call runs the tool. The arguments are a JSON object that the tool's schema
+	// accepted. An error is a failure that the model sees: its text must be fit
+	// for a model and a client; errors that are not an *Error are replaced by a
+	// general sentence and logged.
+	Call(ctx context.Context, call Call) (Result, error)
+}
+
+// Streamer is a tool with events of its own: a delegated agent. emit may be
+// called from any goroutine until Stream returns; it blocks while the reader
+// is slow and reports false when nobody reads any more.
+type Streamer interface {
+	Tool
+	Stream(ctx context.Context, call Call, emit func(event.Event) bool) (Result, error)
+}
+
+// Call is one call of a tool.
+type Call struct {
+	// ID is the model's own call id.
+	ID        string
+	Name      string
+	Arguments json.RawMessage
+}
+
+// Result is what a tool answered.
+type Result struct {
+	// Content is the result as the model sees it and as it is stored; JSON
+	// wherever the result has structure.
+	Content string
+	// Failed marks a result that is an error; the model sees Content.
+	Failed bool
+	// Action is emitted as an event of its own.
+	Action *event.ActionData
+	// Metadata is merged into the final metadata of the run; its SessionName
+	// renames the session.
+	Metadata *event.MetadataData
+	// Usage is what the tool itself consumed (a child run), charged to the run.
+	Usage event.UsageData
+}
+
+// Error is a failure that the model and the client may read word for word.
+type Error struct{ Message string }
+
+// Error is the message.
+func (e *Error) Error() string { return e.Message }

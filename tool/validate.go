@@ -1,0 +1,151 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// MaxArguments bounds the arguments of a call, in bytes.
+const MaxArguments = 1 << 20
+
+// Arguments makes a JSON object of what a model wrote as arguments. Nothing,
+// blanks and null are no arguments; a JSON string that holds an object is that
+// object. Anything else is an *Error that tells the model what to write.
+func Arguments(text string) (json.RawMessage, error) {
+	if len(text) > MaxArguments {
+		return nil, &Error{fmt.Sprintf("the arguments are %d bytes long; at most %d are allowed", len(text), MaxArguments)}
+	}
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, `"`) {
+		var inner string
+		if json.Unmarshal([]byte(text), &inner) == nil {
+			text = strings.TrimSpace(inner)
+		}
+	}
+	if text == "" || text == "null" {
+		return json.RawMessage("{}"), nil
+	}
+	raw := json.RawMessage(text)
+	if !json.Valid(raw) {
+		return nil, &Error{"the arguments are not valid JSON" + where(raw) + "; write one JSON object"}
+	}
+	if text[0] != '{' {
+		return nil, &Error{"the arguments are not a JSON object; write one, with the arguments by name"}
+	}
+	return raw, nil
+}
+
+// where says where JSON breaks.
+func where(raw json.RawMessage) string {
+	var broken *json.SyntaxError
+	var v any
+	if !errors.As(json.Unmarshal(raw, &v), &broken) {
+		return ""
+	}
+	if broken.Offset >= int64(len(raw)) {
+		return ": they end too early"
+	}
+	return fmt.Sprintf(": see byte %d", broken.Offset)
+}
+
+// validator is a tool that has its schema compiled.
+type validator interface {
+	Validate(args json.RawMessage) error
+}
+
+// Validate checks arguments against the schema of the tool; none mean {}. The
+// error is an *Error with every failure, fit for a model that is to try again.
+func Validate(t Tool, args json.RawMessage) error {
+	if v, ok := t.(validator); ok {
+		return v.Validate(args)
+	}
+	base, err := NewBase(t.Spec())
+	if err != nil {
+		return err
+	}
+	return base.Validate(args)
+}
+
+func validate(schema *jsonschema.Schema, args json.RawMessage) error {
+	var value any = map[string]any{}
+	if len(args) > 0 {
+		if err := json.Unmarshal(args, &value); err != nil {
+			return &Error{"the arguments cannot be read as JSON" + where(args)}
+		}
+	}
+	err := schema.Validate(value)
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return fmt.Errorf("tool: validate: %w", err)
+	}
+	return &Error{"the arguments do not fit the tool's schema: " + failures(invalid)}
+}
+
+// The bounds of a message about failures.
+const (
+	maxFailures      = 20
+	maxFailureLength = 240
+)
+
+// failures lists the leaves of a validation error, each with the place of the
+// value that failed.
+func failures(err *jsonschema.ValidationError) string {
+	var lines []string
+	printer := message.NewPrinter(language.English)
+	var walk func(*jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		if len(e.Causes) == 0 {
+			line := e.ErrorKind.LocalizedString(printer)
+			if path := place(e.InstanceLocation); path != "" {
+				line = path + ": " + line
+			}
+			lines = append(lines, cut(line, maxFailureLength))
+		}
+		for _, cause := range e.Causes {
+			walk(cause)
+		}
+	}
+	walk(err)
+	if more := len(lines) - maxFailures; more > 0 {
+		lines = append(lines[:maxFailures], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// place is a JSON pointer as people write it: payload.sources[0].
+func place(tokens []string) string {
+	var b strings.Builder
+	for _, token := range tokens {
+		if _, err := strconv.Atoi(token); err == nil {
+			b.WriteString("[" + token + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(token)
+	}
+	return b.String()
+}
+
+// cut shortens text to n characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	return string(runes[:n]) + "…"
+}
