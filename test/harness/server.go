@@ -1,0 +1,96 @@
+package harness
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"testing"
+)
+
+// Server is a running `p8 serve`.
+type Server struct {
+	URL string
+	// DataDir holds the database; a server started on it again finds everything.
+	DataDir string
+	p       *process
+}
+
+// Options are what a server is started with; the zero value works and answers
+// with the offline model.
+type Options struct {
+	// DataDir is a new folder when empty.
+	DataDir string
+	// Env is added to an otherwise empty environment, "NAME=value".
+	Env []string
+	// Args follow `serve --port …`.
+	Args []string
+}
+
+// Serve starts the server and waits until it is ready.
+func Serve(t testing.TB, o Options) *Server {
+	t.Helper()
+	if o.DataDir == "" {
+		o.DataDir = t.TempDir()
+	}
+	port := freePort(t)
+	cmd := exec.Command(Binary(t), append([]string{"serve", "--port", port}, o.Args...)...)
+	cmd.Dir = t.TempDir()
+	env := append([]string{"P8_DATA_DIR=" + o.DataDir}, o.Env...)
+	s := &Server{URL: "http://127.0.0.1:" + port, DataDir: o.DataDir, p: start(t, "p8 serve", cmd, env)}
+	s.p.await(t, s.URL+"/ready")
+	return s
+}
+
+// Stop asks the server to end and returns its exit code.
+func (s *Server) Stop(t testing.TB) int { t.Helper(); return s.p.stop(t) }
+
+// Kill ends the server as a power cut would end the process.
+func (s *Server) Kill() { s.p.kill() }
+
+// Stdout is what the server has printed.
+func (s *Server) Stdout() string { return s.p.stdout.String() }
+
+// Stderr is what the server has logged.
+func (s *Server) Stderr() string { return s.p.stderr.String() }
+
+// Run runs p8 with arguments to its end and returns its exit code and what it
+// printed.
+func Run(t testing.TB, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd := exec.Command(Binary(t), args...)
+	cmd.Dir = t.TempDir()
+	p := start(t, "p8", cmd, env)
+	<-p.exited
+	return cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()
+}
+
+// Row is a stored message as /sessions/{id}/messages shows it.
+type Row struct {
+	ID         string          `json:"id"`
+	Seq        int64           `json:"seq"`
+	Type       string          `json:"message_type"`
+	Content    *string         `json:"content"`
+	ToolCalls  json.RawMessage `json:"tool_calls"`
+	ToolCallID string          `json:"tool_call_id"`
+	ToolName   string          `json:"tool_name"`
+	Arguments  json.RawMessage `json:"tool_arguments"`
+	Status     string          `json:"status"`
+}
+
+// Messages reads a session back.
+func (s *Server) Messages(t testing.TB, session string) []Row {
+	t.Helper()
+	res, err := http.Get(s.URL + "/sessions/" + url.PathEscape(session) + "/messages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var list struct {
+		Messages []Row `json:"messages"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&list); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("reading session %q: status %d, %v", session, res.StatusCode, err)
+	}
+	return list.Messages
+}
