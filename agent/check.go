@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var semver = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
+
+// at is where a configuration key is written: in json_schema_extra or at the
+// root; the beginning of the document when it is absent.
+func (d *Document) at(key string) (position, string) {
+	for _, m := range d.root.get(extraKey).list() {
+		if m.key == key {
+			return m.pos, "/" + extraKey + child("", key)
+		}
+	}
+	for _, m := range d.root.members {
+		if m.key == key {
+			return m.pos, child("", key)
+		}
+	}
+	return d.root.pos, ""
+}
+
+func (n *node) list() []member {
+	if n == nil {
+		return nil
+	}
+	return n.members
+}
+
+// checkNames: an agent must have a name that can be asked for, and a prompt.
+func (r *report) checkNames(d *Document) {
+	if d.Name == "" && d.ShortName == "" && d.FullyQualifiedName == "" {
+		where := "at the top"
+		if d.Dialect == Nested {
+			where = "in " + extraKey
+		}
+		r.errorf(d.root.pos, "", "add name: my-agent "+where,
+			"the document has no name: one of name, short_name and fully_qualified_name is required")
+	} else if len(d.allNames()) == 0 || Kebab(d.Name+d.ShortName+d.FullyQualifiedName) == "" {
+		pos, pointer := d.at("name")
+		r.errorf(pos, pointer, "use letters, digits and dashes", "the name has no letter or digit")
+	}
+	for _, n := range [][2]string{{"name", d.Name}, {"short_name", d.ShortName}, {"fully_qualified_name", d.FullyQualifiedName}} {
+		pos, pointer := d.at(n[0])
+		switch {
+		case len(n[1]) > 200:
+			r.errorf(pos, pointer, "shorten it", "%s is longer than 200 bytes", n[0])
+		case strings.ContainsAny(n[1], `/\`) || strings.Contains(n[1], ".."):
+			r.errorf(pos, pointer, "use letters, digits, dashes and single dots", "%s looks like a path", n[0])
+		case strings.TrimSpace(n[1]) != n[1] || strings.ContainsFunc(n[1], unicode.IsControl):
+			r.errorf(pos, pointer, "use letters, digits and dashes", "%s has white space around it or control characters in it", n[0])
+		}
+	}
+	if d.Version != "" && !semver.MatchString(d.Version) {
+		pos, pointer := d.at("version")
+		r.warnf(pos, pointer, "write it as 1.0.0", "version %q is not MAJOR.MINOR.PATCH", clip(d.Version, 60))
+	}
+	if n := d.root.get("description"); n == nil {
+		r.errorf(d.root.pos, "", "add description: | with who the agent is and what it does", "description is missing: it is the system prompt")
+	} else if n.kind == text && strings.TrimSpace(n.text) == "" || n.kind == null {
+		r.warnf(n.pos, "/description", "say who the agent is and what it does", "description is empty: the agent has no system prompt")
+	}
+}
+
+// checkTools: no two tools of one name, and models that could be one.
+func (r *report) checkTools(d *Document) {
+	pos, pointer := d.at("tools")
+	items := d.config("tools")
+	seen := map[string]bool{}
+	for i, t := range d.Tools {
+		at, p := pos, pointer
+		if items != nil && i < len(items.items) {
+			at, p = items.items[i].pos, element(pointer, i)
+		}
+		if t.Name != "" && seen[t.Name] {
+			r.errorf(at, p, "remove one of them; the model could not tell them apart", "the tool %q is declared twice", clip(t.Name, 60))
+		}
+		seen[t.Name] = true
+	}
+	for _, m := range [][2]string{{"model", d.Model}, {"override_model", d.OverrideModel}, {"chained_tool", d.ChainedTool}} {
+		if strings.ContainsFunc(m[1], unicode.IsSpace) {
+			pos, pointer := d.at(m[0])
+			r.errorf(pos, pointer, "", "%s cannot contain white space", m[0])
+		}
+	}
+}
+
+// config is the value of a configuration key, wherever it is written.
+func (d *Document) config(key string) *node {
+	if n := d.root.get(extraKey).get(key); n != nil {
+		return n
+	}
+	return d.root.get(key)
+}
+
+// checkModes: what belongs together.
+func (r *report) checkModes(d *Document) {
+	properties := d.root.get("properties")
+	if d.StructuredOutput && len(properties.list()) == 0 && d.root.get("$ref") == nil {
+		pos, pointer := d.at("structured_output")
+		r.errorf(pos, pointer, "add properties, or take structured_output away", "structured_output needs properties: there is nothing to answer with")
+	}
+	if d.ChainedTool != "" && !d.StructuredOutput {
+		pos, pointer := d.at("chained_tool")
+		r.warnf(pos, pointer, "add structured_output: true", "chained_tool is only called with a structured answer")
+	}
+	if d.config("mcp_servers") != nil {
+		pos, pointer := d.at("mcp_servers")
+		r.warnf(pos, pointer, "name the server of each tool in tools", "mcp_servers is no longer used")
+	}
+}
+
+// CheckTools compares the declared tools with those that exist: names of this
+// process's tools, and "server/name" for those of MCP servers. Each tool that
+// does not exist is a warning with the nearest name that does.
+func (d *Document) CheckTools(known []string) Problems {
+	r := &report{file: d.report.file, lines: d.report.lines}
+	have := make(map[string]bool, len(known))
+	for _, name := range known {
+		have[name] = true
+	}
+	pos, pointer := position{}, "/tools"
+	var items *node
+	if d.root != nil {
+		pos, pointer = d.at("tools")
+		items = d.config("tools")
+	}
+	for i, t := range d.Tools {
+		at, p := pos, element(pointer, i)
+		if items != nil && i < len(items.items) {
+			at = items.items[i].pos
+		}
+		switch {
+		case t.Local() && have[t.Name] || !t.Local() && have[t.Server+"/"+t.Name]:
+		case t.Local():
+			r.warnf(at, p, didYouMean(t.Name, known), "the tool %q does not exist here and is left out", clip(t.Name, 60))
+		default:
+			r.warnf(at, p, didYouMean(t.Server+"/"+t.Name, known), "the tool %q of the server %q does not exist here and is left out", clip(t.Name, 60), clip(t.Server, 60))
+		}
+	}
+	return r.list
+}

@@ -1,0 +1,234 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// field is what the tags of a struct field say.
+type field struct {
+	key, alias, doc string
+	index           int
+	typ             reflect.Type
+	enum            []string
+	// open enums name the usual values and allow others.
+	open, required bool
+	// schema fields belong to the JSON Schema part, in both dialects.
+	schema bool
+	// bare is the field that a plain string stands for.
+	bare     string
+	min, max string
+}
+
+type layout struct {
+	fields []field
+	byKey  map[string]*field
+	keys   []string
+}
+
+// layouts are the fields of every struct that a document is made of.
+var layouts = sync.OnceValue(func() map[reflect.Type]*layout {
+	all := map[reflect.Type]*layout{}
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[Fields](), reflect.TypeFor[ToolRef](), reflect.TypeFor[Resource](), reflect.TypeFor[AgentRef](),
+		reflect.TypeFor[ProviderConfig](), reflect.TypeFor[Limits](), reflect.TypeFor[History](),
+	} {
+		all[t] = newLayout(t)
+	}
+	return all
+})
+
+func newLayout(t reflect.Type) *layout {
+	l := &layout{byKey: map[string]*field{}}
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		key, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		if key == "-" {
+			continue
+		}
+		f := field{
+			key: key, alias: sf.Tag.Get("alias"), doc: sf.Tag.Get("doc"), index: i, typ: sf.Type,
+			open: sf.Tag.Get("open") != "", required: sf.Tag.Get("required") != "", schema: sf.Tag.Get("schema") != "",
+			bare: sf.Tag.Get("bare"), min: sf.Tag.Get("min"), max: sf.Tag.Get("max"),
+		}
+		if enum := sf.Tag.Get("enum"); enum != "" {
+			f.enum = strings.Split(enum, ",")
+		}
+		l.fields = append(l.fields, f)
+	}
+	for i := range l.fields {
+		f := &l.fields[i]
+		l.byKey[f.key] = f
+		l.keys = append(l.keys, f.key)
+		if f.alias != "" {
+			l.byKey[f.alias] = f
+		}
+	}
+	return l
+}
+
+// decode reads a mapping into a struct. Unknown keys are warned about, unless
+// known says that they belong to somebody else.
+func (r *report) decode(n *node, pointer string, v reflect.Value, known func(string) bool) {
+	l := layouts()[v.Type()]
+	for _, m := range n.members {
+		f := l.byKey[m.key]
+		at := child(pointer, m.key)
+		switch {
+		case f == nil:
+			if known == nil || !known(m.key) {
+				r.unknownKey(m, at, l.keys)
+			}
+		case m.key == f.alias && n.get(f.key) != nil:
+			if n.get(f.key).str() != m.value.str() {
+				r.warnf(m.pos, at, "keep one of them", "%s and %s are one key; %s counts", f.alias, f.key, f.key)
+			}
+		default:
+			r.set(m.value, at, f, v.Field(f.index))
+		}
+	}
+	for _, f := range l.fields {
+		if f.required && v.Field(f.index).IsZero() && n.get(f.key) == nil {
+			r.errorf(n.pos, pointer, "add "+f.key, "%s is missing", f.key)
+		}
+	}
+}
+
+func (r *report) unknownKey(m member, pointer string, known []string) {
+	if strings.HasPrefix(m.key, "x-") || strings.HasPrefix(m.key, "x_") {
+		return
+	}
+	hint := didYouMean(m.key, known)
+	if hint == "" {
+		hint = "it is kept, but means nothing here"
+	}
+	r.warnf(m.pos, pointer, hint, "unknown key %q", clip(m.key, 60))
+}
+
+// set reads one value into one field; null leaves it unset.
+func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
+	if n.kind == null {
+		return
+	}
+	switch v.Interface().(type) {
+	case json.RawMessage:
+		v.SetBytes(n.appendJSON(nil))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		elem := reflect.New(v.Type().Elem())
+		r.set(n, pointer, f, elem.Elem())
+		v.Set(elem)
+	case reflect.String:
+		r.setString(n, pointer, f, v)
+	case reflect.Bool:
+		if n.kind != boolean {
+			r.mismatch(n, pointer, f, "true or false", "")
+			return
+		}
+		v.SetBool(n.text == "true")
+	case reflect.Int, reflect.Float64:
+		r.setNumber(n, pointer, f, v)
+	case reflect.Slice:
+		r.setSlice(n, pointer, f, v)
+	case reflect.Struct:
+		if n.kind != object {
+			r.mismatch(n, pointer, f, "a mapping", "")
+			return
+		}
+		r.decode(n, pointer, v, nil)
+	}
+}
+
+func (r *report) setString(n *node, pointer string, f *field, v reflect.Value) {
+	if n.kind != text {
+		hint := ""
+		if n.kind == number || n.kind == boolean {
+			hint = fmt.Sprintf("put it in quotes: %s: %q", f.key, n.text)
+		}
+		r.mismatch(n, pointer, f, "a string", hint)
+		return
+	}
+	if len(f.enum) > 0 && !slices.Contains(f.enum, n.text) {
+		hint := cmp.Or(didYouMean(n.text, f.enum), "one of "+strings.Join(f.enum, ", "))
+		if f.open {
+			r.warnf(n.pos, pointer, hint, "%s %q is not a usual value", f.key, clip(n.text, 60))
+		} else {
+			r.errorf(n.pos, pointer, hint, "%s cannot be %q", f.key, clip(n.text, 60))
+			return
+		}
+	}
+	if f.required && n.text == "" {
+		r.errorf(n.pos, pointer, "write a name", "%s is empty", f.key)
+	}
+	v.SetString(n.text)
+}
+
+func (r *report) setNumber(n *node, pointer string, f *field, v reflect.Value) {
+	whole := v.Kind() == reflect.Int
+	what := "a number"
+	if whole {
+		what = "a whole number"
+	}
+	number64, err := strconv.ParseFloat(n.text, 64)
+	if n.kind != number || err != nil || whole && (number64 != float64(int(number64)) || number64 > 1<<53 || number64 < -1<<53) {
+		hint := ""
+		if n.kind == text && err == nil {
+			hint = "leave the quotes out"
+		}
+		r.mismatch(n, pointer, f, what, hint)
+		return
+	}
+	low, lowErr := strconv.ParseFloat(f.min, 64)
+	high, highErr := strconv.ParseFloat(f.max, 64)
+	switch {
+	case lowErr == nil && number64 < low && whole:
+		r.errorf(n.pos, pointer, "leave it out for no limit", "%s must be at least %s, not %s", f.key, f.min, n.text)
+	case lowErr == nil && number64 < low, highErr == nil && number64 > high:
+		r.errorf(n.pos, pointer, "", "%s must be between %s and %s, not %s", f.key, f.min, f.max, n.text)
+	case whole:
+		v.SetInt(int64(number64))
+	default:
+		v.SetFloat(number64)
+	}
+}
+
+func (r *report) setSlice(n *node, pointer string, f *field, v reflect.Value) {
+	if n.kind != array {
+		hint := "write a list: begin each entry with a dash"
+		if n.kind == text {
+			hint = fmt.Sprintf("write a list: [%s]", clip(n.text, 40))
+		}
+		r.mismatch(n, pointer, f, "a list", hint)
+		return
+	}
+	elem := v.Type().Elem()
+	l := layouts()[elem]
+	for i, item := range n.items {
+		at, e := element(pointer, i), reflect.New(elem).Elem()
+		switch {
+		case l == nil:
+			r.set(item, at, &field{key: "an entry of " + f.key}, e)
+		case item.kind == text && f.bare != "":
+			bare := l.byKey[f.bare]
+			r.set(item, at, bare, e.Field(bare.index))
+		case item.kind != object:
+			r.mismatch(item, at, &field{key: "an entry of " + f.key}, "a mapping", "write - name: …")
+			continue
+		default:
+			r.decode(item, at, e, nil)
+		}
+		v.Set(reflect.Append(v, e))
+	}
+}
+
+func (r *report) mismatch(n *node, pointer string, f *field, want, hint string) {
+	r.errorf(n.pos, pointer, hint, "%s must be %s, not %s", f.key, want, n.kind)
+}

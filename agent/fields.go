@@ -1,0 +1,150 @@
+package agent
+
+import "encoding/json"
+
+// Dialect is the layout of a document.
+type Dialect uint8
+
+// The dialects.
+const (
+	// Flat documents (p8) have name, tools, model and limits beside description.
+	Flat Dialect = iota
+	// Nested documents (REM, REMLight) have them inside json_schema_extra.
+	Nested
+)
+
+// String is "flat" or "nested".
+func (d Dialect) String() string {
+	if d == Nested {
+		return "nested"
+	}
+	return "flat"
+}
+
+// Fields are what a document says: the union of what p8, REM and REMLight know.
+// On a [Document] they are a view of what was written; to [New] they are the
+// input. Only the struct tags say what a field is called, which values it takes
+// and what an editor shows for it.
+type Fields struct {
+	Dialect Dialect `json:"-"`
+
+	Name               string `json:"name,omitempty" doc:"The name the agent is called by. One of name, short_name and fully_qualified_name is required."`
+	ShortName          string `json:"short_name,omitempty" doc:"A name that is safe in a URL, such as query-agent."`
+	FullyQualifiedName string `json:"fully_qualified_name,omitempty" doc:"A dotted path, such as rem.agents.QueryAgent. The agent also answers to it in kebab case: rem-agents-query-agent."`
+	Title              string `json:"title,omitempty" schema:"true" doc:"A title for people."`
+	Kind               string `json:"kind,omitempty" enum:"agent,evaluator,engram" open:"true" doc:"What the document is; agent when left out."`
+	Version            string `json:"version,omitempty" doc:"MAJOR.MINOR.PATCH. Major: required fields or tools go, types change. Minor: something optional is added. Patch: the text is mended."`
+	ShortDescription   string `json:"short_description,omitempty" doc:"One line for lists of agents; the beginning of description when left out."`
+	// Description is the system prompt.
+	Description string `json:"description,omitempty" schema:"true" doc:"The system prompt: who the agent is, what it does, how it answers."`
+
+	Extension    string `json:"extension,omitempty" doc:"More text for the system prompt, after description."`
+	SystemPrompt string `json:"system_prompt,omitempty" doc:"The same as extension; when both are given, extension comes first."`
+
+	// Schema is the JSON Schema of the answer or of the thinking structure: an
+	// object with type, properties, required, $defs and so on, without the root's
+	// description.
+	Schema json.RawMessage `json:"-"`
+	// StructuredOutput makes the answer a JSON object that follows Schema.
+	StructuredOutput bool `json:"structured_output,omitempty" doc:"true: the answer is a JSON object that follows properties. false: the answer is text and properties guide the thinking."`
+	// ChainedTool is called with a structured answer.
+	ChainedTool string `json:"chained_tool,omitempty" doc:"A tool that is called with the structured answer as its arguments."`
+
+	Tools     []ToolRef  `json:"tools,omitempty" bare:"name" doc:"The tools the agent may call; a tool that is not listed never reaches the model."`
+	Resources []Resource `json:"resources,omitempty" doc:"MCP resources the agent may read."`
+	Agents    []AgentRef `json:"agents,omitempty" bare:"name" doc:"The agents it may delegate to with ask_agent; any when left out."`
+
+	// OverrideModel beats what the request asks for, Model does not.
+	Model               string   `json:"model,omitempty" doc:"The model, as provider:model; a request may ask for another."`
+	OverrideModel       string   `json:"override_model,omitempty" doc:"The model the agent requires, as provider:model; no request changes it."`
+	Temperature         *float64 `json:"temperature,omitempty" min:"0" max:"2" doc:"How freely the model chooses its words; 0 is a value."`
+	OverrideTemperature *float64 `json:"override_temperature,omitempty" min:"0" max:"2" doc:"Beats temperature."`
+	MaxTokens           int      `json:"max_tokens,omitempty" min:"1" doc:"The longest answer of one model call, in tokens."`
+
+	MaxIterations         int    `json:"max_iterations,omitempty" min:"1" doc:"The most model calls of a run; limits.request_limit beats it."`
+	OverrideMaxIterations int    `json:"override_max_iterations,omitempty" min:"1" doc:"Beats max_iterations."`
+	Limits                Limits `json:"limits,omitzero" doc:"What ends a run; without a field there is no such limit."`
+
+	History   History `json:"history,omitzero" doc:"How earlier turns reach the model."`
+	ChildText string  `json:"child_text,omitempty" enum:"replace,keep" doc:"Whether an agent that was asked speaks in place of this one (replace) or besides it (keep). Default: replace when nested, keep when flat."`
+
+	RoutingEnabled  *bool  `json:"routing_enabled,omitempty" doc:"Whether a session may be routed to this agent; true when left out."`
+	RoutingMaxTurns int    `json:"routing_max_turns,omitempty" min:"1" doc:"Turns after which the routing is decided anew; 20 when left out."`
+	ObservationMode string `json:"observation_mode,omitempty" enum:"sync,disabled" doc:"Whether observations of the conversation are kept; sync when left out."`
+
+	Tags     []string `json:"tags,omitempty" doc:"Labels to find the agent by."`
+	Labels   []string `json:"labels,omitempty" doc:"Labels of an evaluator."`
+	Category string   `json:"category,omitempty" doc:"A label to group agents by."`
+	Author   string   `json:"author,omitempty" doc:"Who wrote the document."`
+
+	EvaluationType    string          `json:"evaluation_type,omitempty" doc:"Evaluators: what is judged, such as accuracy."`
+	EvaluatorType     string          `json:"evaluator_type,omitempty" doc:"Evaluators: how it is judged."`
+	EvaluationWeights json.RawMessage `json:"evaluation_weights,omitempty" doc:"Evaluators: the weight of each score."`
+	PhoenixConfig     json.RawMessage `json:"phoenix_config,omitempty" doc:"Evaluators: derived scores and evaluations."`
+
+	ProviderConfigs    []ProviderConfig `json:"provider_configs,omitempty" doc:"The models an extraction is run with."`
+	EmbeddingFields    []string         `json:"embedding_fields,omitempty" doc:"Fields of the answer that are embedded."`
+	DefaultSearchTable string           `json:"default_search_table,omitempty" doc:"The table that the search tool is pointed to."`
+	HasEmbeddings      *bool            `json:"has_embeddings,omitempty" doc:"Whether default_search_table can be searched by meaning."`
+	MCPServers         json.RawMessage  `json:"mcp_servers,omitempty" doc:"No longer used; name the server of a tool in tools."`
+}
+
+// ToolRef is a tool that a document declares; a bare string is its name.
+type ToolRef struct {
+	Name string `json:"name" required:"true" doc:"The tool's name."`
+	// Server is the MCP server; "", "local" and "rem" are this process.
+	Server      string `json:"server,omitempty" alias:"mcp_server" doc:"The MCP server that has the tool; this process when left out, local or rem."`
+	Description string `json:"description,omitempty" doc:"What this agent should know about the tool, besides the tool's own description."`
+	URI         string `json:"uri,omitempty" doc:"The MCP resource that the tool reads; {name} in it is an argument."`
+}
+
+// Local reports whether the tool belongs to this process.
+func (t ToolRef) Local() bool {
+	return t.Server == "" || t.Server == "local" || t.Server == "rem"
+}
+
+// Resource is an MCP resource that a document declares: one URI, or all that
+// match a pattern.
+type Resource struct {
+	URI         string `json:"uri,omitempty" doc:"The resource; {name} in it is an argument."`
+	URIPattern  string `json:"uri_pattern,omitempty" doc:"A regular expression of the resources that may be read."`
+	Name        string `json:"name,omitempty" doc:"The name of the tool that reads it."`
+	Description string `json:"description,omitempty" doc:"What is found there."`
+	Server      string `json:"server,omitempty" alias:"mcp_server" doc:"The MCP server that has it; this process when left out, local or rem."`
+}
+
+// AgentRef is an agent that a document may delegate to; a bare string is its
+// name.
+type AgentRef struct {
+	Name        string `json:"name" required:"true" doc:"The agent's name."`
+	Description string `json:"description,omitempty" doc:"When to ask it."`
+}
+
+// ProviderConfig is one model of an extraction that runs with several.
+type ProviderConfig struct {
+	ProviderName string `json:"provider_name,omitempty" doc:"The provider, such as openai."`
+	ModelName    string `json:"model_name,omitempty" doc:"The model, without its provider."`
+}
+
+// Limits bound a run; 0 is no limit.
+type Limits struct {
+	Requests     int `json:"request_limit,omitempty" min:"1" doc:"The most calls of the model."`
+	ToolCalls    int `json:"tool_calls_limit,omitempty" min:"1" doc:"The most calls of tools."`
+	InputTokens  int `json:"input_tokens_limit,omitempty" min:"1" doc:"The most tokens sent to the model."`
+	OutputTokens int `json:"output_tokens_limit,omitempty" min:"1" doc:"The most tokens the model writes."`
+	TotalTokens  int `json:"total_tokens_limit,omitempty" min:"1" doc:"The most tokens in both directions."`
+}
+
+// History says how earlier turns reach the model.
+type History struct {
+	// Tools is replay, skip, or "" for the dialect's default.
+	Tools string `json:"tools,omitempty" enum:"replay,skip" doc:"Whether the tool calls of earlier turns are shown to the model again (replay) or not (skip). Default: replay when nested, skip when flat."`
+}
+
+// The values of history.tools and child_text.
+const (
+	HistoryReplay = "replay"
+	HistorySkip   = "skip"
+	ChildReplace  = "replace"
+	ChildKeep     = "keep"
+)

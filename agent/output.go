@@ -1,0 +1,176 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	errkind "github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"p8/llm"
+)
+
+// schemaNode is the JSON Schema part of the document: everything at the root
+// that is a keyword, in its order, a type in front when there is none. The root
+// description is the system prompt and is left out unless it is asked for.
+func (d *Document) schemaNode(keepDescription bool) *node {
+	out := &node{kind: object}
+	if d.root.get("type") == nil {
+		out.members = append(out.members, member{key: "type", value: &node{kind: text, text: "object"}})
+	}
+	for _, m := range d.root.members {
+		switch {
+		case !isSchemaKey(m.key), m.key == "description" && !keepDescription, m.value.kind == null:
+		default:
+			out.members = append(out.members, m)
+		}
+	}
+	return out
+}
+
+func (d *Document) outputSchema(keepDescription bool) json.RawMessage {
+	return d.schemaNode(keepDescription).appendJSON(nil)
+}
+
+func (d *Document) newOutput(schema json.RawMessage) *llm.Output {
+	return &llm.Output{Name: outputName(d.Key()), Schema: schema}
+}
+
+// outputName makes a name that providers accept: [A-Za-z0-9_-]{1,64}.
+func outputName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
+			return r
+		}
+		return '_'
+	}, name)
+	if name = name[:min(len(name), 64)]; name == "" {
+		return "output"
+	}
+	return name
+}
+
+func newValidator(schema json.RawMessage) *validator { return &validator{schema: schema} }
+
+// validate is every failure of an answer; none when it is valid.
+func (v *validator) validate(raw []byte) []string {
+	answer, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return []string{"/: the answer is not valid JSON; answer with one JSON object and nothing else"}
+	}
+	v.once.Do(func() { v.check = newCheck(v.schema) })
+	return v.check(answer)
+}
+
+// maxFailures bounds what is sent back to a model.
+const maxFailures = 50
+
+func newCheck(schema json.RawMessage) func(any) []string {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	var compiled *jsonschema.Schema
+	if err == nil {
+		compiled, err = compile(doc)
+	}
+	if err != nil { // Parse has compiled it once already
+		return func(any) []string { return []string{"/: the output schema is not valid"} }
+	}
+	return func(answer any) []string {
+		var cause *jsonschema.ValidationError
+		if !errors.As(compiled.Validate(answer), &cause) {
+			return nil
+		}
+		var out []string
+		for _, f := range failures(cause) {
+			out = append(out, fmt.Sprintf("%s: %s", f.pointer(), f.message))
+		}
+		slices.Sort(out)
+		out = slices.Compact(out)
+		if more := len(out) - maxFailures; more > 0 {
+			out = append(out[:maxFailures], fmt.Sprintf("/: and %d more", more))
+		}
+		return out
+	}
+}
+
+// failure is one keyword that an instance does not satisfy.
+type failure struct {
+	path    []string
+	message string
+}
+
+func (f failure) pointer() string {
+	if len(f.path) == 0 {
+		return "/"
+	}
+	pointer := ""
+	for _, key := range f.path {
+		pointer = child(pointer, key)
+	}
+	return pointer
+}
+
+// failures are the leaves of a validation error.
+func failures(e *jsonschema.ValidationError) []failure {
+	printer := message.NewPrinter(language.English)
+	var out []failure
+	var walk func(*jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		if len(e.Causes) == 0 {
+			out = append(out, failure{e.InstanceLocation, e.ErrorKind.LocalizedString(printer)})
+			return
+		}
+		if _, choice := e.ErrorKind.(*errkind.AnyOf); choice {
+			if best := closest(e); best != nil {
+				walk(best)
+				return
+			}
+		}
+		for _, c := range e.Causes {
+			walk(c)
+		}
+	}
+	walk(e)
+	return out
+}
+
+// closest is the alternative of an anyOf that the answer meant: the only one
+// that is of its type at all. Telling a model that its object should have been
+// null helps nobody.
+func closest(anyOf *jsonschema.ValidationError) *jsonschema.ValidationError {
+	var found *jsonschema.ValidationError
+	for _, c := range anyOf.Causes {
+		if _, wrongType := c.ErrorKind.(*errkind.Type); wrongType && len(c.InstanceLocation) == len(anyOf.InstanceLocation) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = c
+	}
+	return found
+}
+
+// noLoader refuses every reference that leaves the document.
+type noLoader struct{}
+
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("references out of the document are not followed")
+}
+
+const schemaURL = "p8:document"
+
+func compile(doc any) (*jsonschema.Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	c.AssertFormat()
+	if err := c.AddResource(schemaURL, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(schemaURL)
+}

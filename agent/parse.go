@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// extraKey is where nested documents keep what is not JSON Schema.
+const extraKey = "json_schema_extra"
+
+// schemaKeys are the keywords of JSON Schema (2020-12 and the older ones that
+// are still written); at the root of a document they are the schema part.
+var schemaKeys = strings.Fields(`$schema $id $anchor $dynamicAnchor $ref $dynamicRef $defs $comment $vocabulary definitions
+	type title description default examples deprecated readOnly writeOnly enum const
+	properties required additionalProperties patternProperties propertyNames unevaluatedProperties minProperties maxProperties
+	dependentRequired dependentSchemas dependencies items prefixItems additionalItems contains minContains maxContains
+	minItems maxItems uniqueItems unevaluatedItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf
+	minLength maxLength pattern format contentEncoding contentMediaType contentSchema
+	allOf anyOf oneOf not if then else nullable discriminator example`)
+
+// Parse reads a document in either dialect, as YAML or JSON. file is the name
+// that problems are reported under.
+//
+// The error is [Problems] and holds everything that is wrong at once, warnings
+// included; a document without errors has its warnings in Document.Warnings. An
+// unknown key is a warning, since it is kept.
+func Parse(file string, src []byte) (*Document, error) {
+	r := newReport(file, src)
+	root := r.read(src)
+	if root == nil {
+		return nil, r.list
+	}
+	return r.document(root)
+}
+
+// document checks the tree and works out what every Compile needs.
+func (r *report) document(root *node) (*Document, error) {
+	d := &Document{root: root}
+	r.fields(d)
+	r.checkNames(d)
+	r.checkTools(d)
+	r.checkSchema(d)
+	r.checkModes(d)
+	r.list.sort()
+	if err := r.list.Err(); err != nil {
+		return nil, err
+	}
+	d.Warnings, d.report = r.list, report{file: r.file, lines: r.lines}
+	d.prepare()
+	return d, nil
+}
+
+// fields reads the typed view. A nested document may have some of its fields at
+// the root, as REM's evaluators do; json_schema_extra counts more.
+func (r *report) fields(d *Document) {
+	root, l := d.root, layouts()[reflect.TypeFor[Fields]()]
+	v := reflect.ValueOf(&d.Fields).Elem()
+	extra := root.get(extraKey)
+	if extra == nil {
+		r.decode(root, "", v, isSchemaKey)
+		d.legacyResources()
+		return
+	}
+	d.Dialect = Nested
+	for _, m := range root.members {
+		f := l.byKey[m.key]
+		switch {
+		case m.key == extraKey || isSchemaKey(m.key) && (f == nil || !f.schema):
+		case f == nil:
+			r.unknownKey(m, child("", m.key), append(slices.Clone(l.keys), schemaKeys...))
+		case !f.schema && extra.get(f.key) != nil:
+			if string(extra.get(f.key).appendJSON(nil)) != string(m.value.appendJSON(nil)) {
+				r.warnf(m.pos, child("", m.key), "keep one of them", "%s is also given in %s, which counts", m.key, extraKey)
+			}
+		default:
+			r.set(m.value, child("", m.key), f, v.Field(f.index))
+		}
+	}
+	switch extra.kind {
+	case object:
+		title, description := d.Title, d.Description
+		r.decode(extra, "/"+extraKey, v, nil)
+		// The schema part belongs to the root alone.
+		if title != "" || description != "" {
+			d.Title, d.Description = title, description
+		}
+	case null:
+	default:
+		r.errorf(extra.pos, "/"+extraKey, "write its keys below it", "%s must be a mapping, not %s", extraKey, extra.kind)
+	}
+}
+
+func isSchemaKey(key string) bool { return slices.Contains(schemaKeys, key) }
+
+// legacyResources turns the resources of older flat documents, which have no
+// URI, into tools.
+func (d *Document) legacyResources() {
+	kept := d.Resources[:0:0]
+	for _, res := range d.Resources {
+		if res.URI != "" || res.URIPattern != "" || res.Name == "" {
+			kept = append(kept, res)
+			continue
+		}
+		name := strings.ReplaceAll(strings.ToLower(res.Name), " ", "_")
+		if !slices.ContainsFunc(d.Tools, func(t ToolRef) bool { return t.Name == name }) {
+			d.Tools = append(d.Tools, ToolRef{Name: name, Description: res.Description, Server: res.Server})
+		}
+	}
+	d.Resources = kept
+}
+
+// prepare works out the names, the prompt and the output schema.
+func (d *Document) prepare() {
+	d.names = d.allNames()
+	d.limits = d.runLimits()
+	d.Schema = d.outputSchema(false)
+	d.prompt = d.buildPrompt(d.StructuredOutput)
+	if d.StructuredOutput {
+		d.output, d.validator = d.newOutput(d.Schema), newValidator(d.Schema)
+	}
+}

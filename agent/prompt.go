@@ -1,0 +1,91 @@
+package agent
+
+import "strings"
+
+// buildPrompt is the system prompt without anything of a user, in the layout of
+// the document's dialect. A structured agent's fields are not described: it gets
+// them as its output schema.
+func (d *Document) buildPrompt(structured bool) string {
+	parts := []string{d.Description, d.Extension}
+	if d.SystemPrompt != d.Extension {
+		parts = append(parts, d.SystemPrompt)
+	}
+	if d.Dialect == Flat {
+		parts = append(parts, d.toolNotes())
+	}
+	switch {
+	case structured:
+	case d.Dialect == Flat:
+		parts = append(parts, d.thinkingStructure())
+	default:
+		parts = append(parts, d.internalThinking())
+	}
+	kept := parts[:0]
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}
+
+// toolNotes lists the tools about which the document says something (p8).
+func (d *Document) toolNotes() string {
+	var b strings.Builder
+	for _, t := range d.Tools {
+		if note := oneLine(t.Description); note != "" {
+			b.WriteString("\n- **" + t.Name + "**: " + note)
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "## Tool Notes" + b.String()
+}
+
+// thinkingStructure is the block of flat documents (p8).
+func (d *Document) thinkingStructure() string {
+	fields := d.renderFields("# Each item:", "")
+	if fields == "" {
+		return ""
+	}
+	return "## Thinking Structure\n\n" +
+		"Use these to guide your reasoning. Do NOT include these labels in output:\n\n" +
+		"```yaml\n" + fields + "```\n\n" +
+		"CRITICAL: Respond with conversational text only. Do NOT output field names, YAML, or JSON."
+}
+
+// internalThinking is the block of nested documents (REM, REMLight): the field
+// answer is what the user sees, the others are for the model alone.
+func (d *Document) internalThinking() string {
+	properties := d.root.get("properties")
+	if len(properties.list()) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("## Internal Thinking Structure (DO NOT output these labels)\n\n" +
+		"Use this structure to organize your thinking, but ONLY output the answer content:\n\n")
+	if answer := properties.get("answer"); answer != nil {
+		r := renderer{root: d.root}
+		text := strings.TrimSpace(r.resolve(answer).description)
+		if text == "" {
+			text = "Your response"
+		}
+		b.WriteString("**OUTPUT (what the user sees):** " + text + "\n\n")
+	}
+	if fields := d.renderFields("# Each item has:", "answer"); fields != "" {
+		b.WriteString("**INTERNAL (for your tracking only - do NOT include in output):**\n\n" +
+			"Schema (use these EXACT field names):\n```yaml\n" + fields + "```\n\n")
+	}
+	b.WriteString("CRITICAL: Your response must be ONLY the conversational answer text.\n" +
+		"Do NOT output field names like 'answer:' or JSON - just the response itself.")
+	return b.String()
+}
+
+// oneLine joins a text of several lines by spaces.
+func oneLine(s string) string {
+	if s = strings.TrimSpace(s); strings.ContainsAny(s, "\n\r") {
+		return strings.Join(strings.Fields(s), " ")
+	}
+	return s
+}

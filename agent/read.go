@@ -1,0 +1,209 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"path"
+	"unicode/utf8"
+)
+
+// What a document may be at most. Aliases count as often as they are used.
+const (
+	// MaxSource is the size of a source in bytes.
+	MaxSource = 256 << 10
+	maxWeight = 1 << 20
+	maxDepth  = 64
+)
+
+// read turns a source into a tree; nil after an error.
+func (r *report) read(src []byte) *node {
+	if len(src) > MaxSource {
+		r.errorf(position{}, "", "shorten it, or move what is not the prompt into the knowledge base",
+			"the document has %d bytes; at most %d are read", len(src), MaxSource)
+		return nil
+	}
+	if i := invalidUTF8(src); i >= 0 {
+		r.errorf(r.at(src, i), "", "save the file as UTF-8", "the text is not valid UTF-8 here")
+		return nil
+	}
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	var root *node
+	if body := bytes.TrimLeft(src, " \t\r\n"); looksLikeJSON(r.file, body) {
+		root = r.readJSON(src)
+	} else {
+		root = r.readYAML(src)
+	}
+	switch {
+	case root == nil:
+	case root.weight > maxWeight:
+		r.errorf(position{1, 1}, "", "repeat less with aliases", "the document is too large once its aliases are written out")
+		return nil
+	case root.depth > maxDepth:
+		r.errorf(root.pos, "", "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+		return nil
+	case root.kind != object:
+		r.errorf(root.pos, "", "begin with keys such as type, name and description",
+			"a document is a mapping; this is %s", root.kind)
+		return nil
+	}
+	return root
+}
+
+func invalidUTF8(src []byte) int {
+	for i := 0; i < len(src); {
+		c, size := utf8.DecodeRune(src[i:])
+		if c == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// looksLikeJSON: a document that begins like a JSON object and is either valid
+// or means to be. YAML's own flow mappings ({name: x}) go to the YAML parser.
+func looksLikeJSON(file string, body []byte) bool {
+	if len(body) == 0 || body[0] != '{' {
+		return false
+	}
+	next := bytes.TrimLeft(body[1:], " \t\r\n")
+	return path.Ext(file) == ".json" || json.Valid(body) || len(next) > 0 && next[0] == '"' && file == ""
+}
+
+// at is the place of a byte offset.
+func (r *report) at(src []byte, offset int) position {
+	before := src[:min(max(offset, 0), len(src))]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return position{int32(bytes.Count(before, []byte("\n")) + 1), int32(utf8.RuneCount(before[start:]) + 1)}
+}
+
+// jsonReader builds the tree from encoding/json's tokens; it finds the place of
+// each while going forward.
+type jsonReader struct {
+	*report
+	src    []byte
+	dec    *json.Decoder
+	offset int
+	pos    position
+}
+
+var errDepth = errors.New("too deep")
+
+func (r *report) readJSON(src []byte) *node {
+	j := &jsonReader{report: r, src: src, dec: json.NewDecoder(bytes.NewReader(src)), pos: position{1, 1}}
+	j.dec.UseNumber()
+	n, err := j.value(0)
+	if err == nil {
+		if _, err = j.dec.Token(); err == io.EOF {
+			return n
+		}
+		if err == nil {
+			err = &json.SyntaxError{Offset: j.dec.InputOffset()}
+		}
+	}
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, errDepth):
+		r.errorf(j.pos, "", "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+	case errors.As(err, &syntax):
+		at := min(int(syntax.Offset), len(src)) - 1
+		r.errorf(r.at(src, at), "", jsonHint(src, at), "this is not valid JSON")
+	default:
+		r.errorf(r.at(src, len(src)), "", "close every string, list and object", "the JSON ends too early")
+	}
+	return nil
+}
+
+func jsonHint(src []byte, at int) string {
+	before := bytes.TrimRight(src[:min(max(at, 0), len(src))], " \t\r\n")
+	if at >= 0 && at < len(src) && len(before) > 0 && before[len(before)-1] == ',' && (src[at] == '}' || src[at] == ']') {
+		return "remove the comma before " + string(src[at])
+	}
+	return "expected a value, a key in double quotes, a comma or a closing bracket"
+}
+
+// token is the next token and where it begins.
+func (j *jsonReader) token() (json.Token, position, error) {
+	offset := int(j.dec.InputOffset())
+	for offset < len(j.src) && bytes.IndexByte([]byte(" \t\r\n,:"), j.src[offset]) >= 0 {
+		offset++
+	}
+	for ; j.offset < offset; j.offset++ {
+		switch c := j.src[j.offset]; {
+		case c == '\n':
+			j.pos = position{j.pos.line + 1, 1}
+		case c&0xc0 != 0x80: // not inside a character
+			j.pos.column++
+		}
+	}
+	pos := j.pos
+	t, err := j.dec.Token()
+	return t, pos, err
+}
+
+func (j *jsonReader) value(depth int) (*node, error) {
+	t, pos, err := j.token()
+	if err != nil {
+		return nil, err
+	}
+	if depth > maxDepth {
+		return nil, errDepth
+	}
+	n := &node{pos: pos}
+	switch v := t.(type) {
+	case string:
+		n.kind, n.text = text, v
+	case json.Number:
+		n.kind, n.text = number, v.String()
+	case bool:
+		n.kind, n.text = boolean, "false"
+		if v {
+			n.text = "true"
+		}
+	case json.Delim:
+		if v == '{' {
+			n.kind = object
+			return n, j.object(n, depth)
+		}
+		n.kind = array
+		for j.dec.More() {
+			item, err := j.value(depth + 1)
+			if err != nil {
+				return nil, err
+			}
+			n.items = append(n.items, item)
+		}
+		_, err = j.dec.Token()
+	}
+	return n.measure(), err
+}
+
+func (j *jsonReader) object(n *node, depth int) error {
+	seen := map[string]position{}
+	for j.dec.More() {
+		t, pos, err := j.token()
+		if err != nil {
+			return err
+		}
+		key, _ := t.(string)
+		value, err := j.value(depth + 1)
+		if err != nil {
+			return err
+		}
+		if first, twice := seen[key]; twice {
+			j.duplicate(key, pos, first)
+			continue
+		}
+		seen[key] = pos
+		n.members = append(n.members, member{key, pos, value})
+	}
+	n.measure()
+	_, err := j.dec.Token()
+	return err
+}
+
+func (r *report) duplicate(key string, pos, first position) {
+	r.errorf(pos, "", "remove one of them", "the key %q is already given in line %d", clip(key, 60), first.line)
+}

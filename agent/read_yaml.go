@@ -1,0 +1,311 @@
+package agent
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// yamlReader builds the tree from the syntax tree of the YAML library.
+type yamlReader struct {
+	*report
+	anchors map[string]*node
+	weight  int
+	failed  bool
+}
+
+func (r *report) readYAML(src []byte) (root *node) {
+	tokens, ok := r.tokenize(string(src))
+	if !ok {
+		return nil
+	}
+	file, err := parseTokens(tokens)
+	if err != nil {
+		r.syntax(err)
+		return nil
+	}
+	var body ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.CommentType || doc.Body.Type() == ast.DirectiveType {
+			continue
+		}
+		if body != nil {
+			r.errorf(place(doc.Body), "", "put every agent into a file of its own", "the file holds more than one document")
+			return nil
+		}
+		body = doc.Body
+	}
+	if body == nil {
+		r.errorf(position{1, 1}, "", "begin with keys such as type, name and description", "the document is empty")
+		return nil
+	}
+	y := &yamlReader{report: r, anchors: map[string]*node{}}
+	if root = y.node(body, 0); y.failed {
+		return nil
+	}
+	return root
+}
+
+// parseTokens keeps a panic of the library, which hostile input may cause, from
+// being ours.
+func parseTokens(tokens token.Tokens) (file *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			file, err = nil, errors.New("the YAML cannot be parsed")
+		}
+	}()
+	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+}
+
+// tokenize refuses what would make the parser, which is recursive, go too deep.
+func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
+	defer func() {
+		if recover() != nil {
+			r.errorf(position{1, 1}, "", "", "the YAML cannot be parsed")
+			tokens, ok = nil, false
+		}
+	}()
+	tokens = lexer.Tokenize(src)
+	flow, run, line := 0, 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			flow++
+		case token.MappingEndType, token.SequenceEndType:
+			flow--
+		case token.SequenceEntryType, token.MappingKeyType, token.TagType, token.AnchorType:
+			run++
+		case token.MappingValueType:
+			if flow == 0 {
+				run++
+			}
+		}
+		if t.Position.Line != line {
+			line, run = t.Position.Line, 0
+		}
+		if flow > maxDepth || run > maxDepth {
+			r.errorf(placeOf(t), "", "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+			return nil, false
+		}
+	}
+	return tokens, true
+}
+
+// syntax reports the parser's error.
+func (r *report) syntax(err error) {
+	var yerr yaml.Error
+	if !errors.As(err, &yerr) || yerr.GetToken() == nil {
+		r.errorf(position{1, 1}, "", "", "the YAML cannot be parsed")
+		return
+	}
+	pos, hint := placeOf(yerr.GetToken()), ""
+	if line := int(pos.line) - 1; line >= 0 && line < len(r.lines) {
+		switch indent := r.lines[line][:len(r.lines[line])-len(strings.TrimLeft(r.lines[line], " \t"))]; {
+		case strings.Contains(indent, "\t"):
+			hint = "indent with spaces, not with tabs"
+		case strings.Count(r.lines[line], ": ") > 1:
+			hint = "put a text that contains a colon in quotes, or write it below a |"
+		default:
+			hint = "look at the indentation and the quotes of this line and the one before"
+		}
+	}
+	r.errorf(pos, "", hint, "this is not valid YAML: %s", yerr.GetMessage())
+}
+
+func placeOf(t *token.Token) position {
+	if t == nil || t.Position == nil {
+		return position{}
+	}
+	return position{int32(t.Position.Line), int32(t.Position.Column)}
+}
+
+func place(n ast.Node) position {
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		return placeOf(m.Values[0].Key.GetToken())
+	}
+	if m, ok := n.(*ast.MappingValueNode); ok {
+		return placeOf(m.Key.GetToken())
+	}
+	return placeOf(n.GetToken())
+}
+
+func (y *yamlReader) fail(pos position, hint, format string, args ...any) *node {
+	y.failed = true
+	y.errorf(pos, "", hint, format, args...)
+	return (&node{pos: pos}).measure()
+}
+
+func (y *yamlReader) node(a ast.Node, depth int) *node {
+	if a == nil {
+		return (&node{}).measure()
+	}
+	n := &node{pos: place(a)}
+	if depth > maxDepth {
+		return y.fail(n.pos, "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+	}
+	switch a := a.(type) {
+	case *ast.NullNode:
+	case *ast.BoolNode:
+		n.kind, n.text = boolean, strconv.FormatBool(a.Value)
+	case *ast.IntegerNode, *ast.FloatNode:
+		n.kind, n.text = number, numberLiteral(a)
+	case *ast.InfinityNode, *ast.NanNode:
+		return y.fail(n.pos, "write a number, or put the text in quotes", "JSON has no number %s", a.GetToken().Value)
+	case *ast.StringNode:
+		n.kind, n.text = text, a.Value
+	case *ast.LiteralNode:
+		n.kind, n.text = text, a.Value.Value
+	case *ast.SequenceNode:
+		n.kind = array
+		for _, item := range a.Values {
+			n.items = append(n.items, y.node(item, depth+1))
+		}
+	case *ast.MappingNode:
+		n.kind = object
+		y.members(n, a.Values, depth)
+	case *ast.MappingValueNode:
+		n.kind = object
+		y.members(n, []*ast.MappingValueNode{a}, depth)
+	case *ast.AnchorNode:
+		value := y.node(a.Value, depth)
+		y.anchors[a.Name.GetToken().Value] = value
+		return value
+	case *ast.AliasNode:
+		return y.alias(a, n.pos)
+	case *ast.TagNode:
+		return y.tagged(a, depth)
+	default:
+		return y.fail(n.pos, "write it as plain keys, lists and values", "this YAML is not understood here")
+	}
+	return n.measure()
+}
+
+func (y *yamlReader) alias(a *ast.AliasNode, pos position) *node {
+	name := a.Value.GetToken().Value
+	value, ok := y.anchors[name]
+	if !ok {
+		return y.fail(pos, "define it further up with &"+clip(name, 60), "the alias *%s has no anchor", clip(name, 60))
+	}
+	if y.weight += value.weight; y.weight > maxWeight {
+		return y.fail(pos, "repeat less with aliases", "the document is too large once its aliases are written out")
+	}
+	return value
+}
+
+// tagged reads the tags that mean a JSON type.
+func (y *yamlReader) tagged(a *ast.TagNode, depth int) *node {
+	n, tag := y.node(a.Value, depth), a.Start.Value
+	want, known := map[string]kind{
+		"!!str": text, "!!int": number, "!!float": number, "!!bool": boolean,
+		"!!null": null, "!!map": object, "!!seq": array,
+	}[tag]
+	switch {
+	case !known:
+		return y.fail(placeOf(a.Start), "leave the tag out", "the tag %s is not understood here", clip(tag, 60))
+	case n.kind == want:
+		return n
+	case want == text && n.kind < array:
+		s := &node{kind: text, pos: n.pos}
+		if a.Value != nil {
+			s.text = a.Value.GetToken().Value
+		}
+		return s.measure()
+	}
+	return y.fail(n.pos, "leave the tag out", "this is %s, not what the tag %s says", n.kind, tag)
+}
+
+func (y *yamlReader) members(n *node, values []*ast.MappingValueNode, depth int) {
+	seen := map[string]int{}
+	var merged []member
+	for _, v := range values {
+		if v.Key.IsMergeKey() {
+			merged = append(merged, y.merge(v, depth)...)
+			continue
+		}
+		key, ok := y.key(v.Key)
+		value := y.node(v.Value, depth+1)
+		pos := placeOf(v.Key.GetToken())
+		if value.pos == (position{}) {
+			value.pos = pos
+		}
+		if i, twice := seen[key]; twice {
+			y.failed = true
+			y.duplicate(key, pos, n.members[i].pos)
+		} else if ok {
+			seen[key] = len(n.members)
+			n.members = append(n.members, member{key, pos, value})
+		}
+	}
+	for _, m := range merged { // a key of the mapping's own beats a merged one
+		if _, own := seen[m.key]; !own {
+			seen[m.key] = len(n.members)
+			n.members = append(n.members, m)
+		}
+	}
+}
+
+// merge is what "<<: *a" or "<<: [*a, *b]" brings.
+func (y *yamlReader) merge(v *ast.MappingValueNode, depth int) []member {
+	from := y.node(v.Value, depth+1)
+	sources := []*node{from}
+	if from.kind == array {
+		sources = from.items
+	}
+	var out []member
+	for _, s := range sources {
+		if s.kind != object && !y.failed {
+			y.fail(placeOf(v.Key.GetToken()), "write <<: *name", "only mappings can be merged; this is %s", s.kind)
+		}
+		out = append(out, s.members...)
+	}
+	return out
+}
+
+// key is the text of a key; numbers and booleans count as what is written.
+func (y *yamlReader) key(k ast.MapKeyNode) (string, bool) {
+	switch k := k.(type) {
+	case *ast.StringNode:
+		return k.Value, true
+	case *ast.MappingKeyNode:
+		if s, ok := k.Value.(ast.ScalarNode); ok {
+			if l, ok := s.(*ast.LiteralNode); ok {
+				return l.Value.Value, true
+			}
+			if s, ok := s.(*ast.StringNode); ok {
+				return s.Value, true
+			}
+		}
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode, *ast.InfinityNode, *ast.NanNode:
+		return k.GetToken().Value, true
+	}
+	y.fail(placeOf(k.GetToken()), "write it as plain text or in quotes", "a key must be a text")
+	return "", false
+}
+
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+// numberLiteral keeps the number as it is written where JSON has it too.
+func numberLiteral(a ast.Node) string {
+	if s := a.GetToken().Value; jsonNumber.MatchString(s) {
+		return s
+	}
+	switch a := a.(type) {
+	case *ast.IntegerNode:
+		switch v := a.Value.(type) {
+		case int64:
+			return strconv.FormatInt(v, 10)
+		case uint64:
+			return strconv.FormatUint(v, 10)
+		}
+	case *ast.FloatNode:
+		return strconv.FormatFloat(a.Value, 'g', -1, 64)
+	}
+	return "0"
+}
