@@ -1,0 +1,117 @@
+package store
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// Bounds of what a row may hold.
+const (
+	maxSessionID = 128
+	maxName      = 255
+	// maxText bounds a content or JSON column, in bytes.
+	maxText = 32 << 20
+)
+
+// CheckSessionID says whether a session id is any printable string of 1-128
+// characters; if not, the error wraps [ErrInvalid].
+func CheckSessionID(id string) error {
+	if !printable(id, maxSessionID) {
+		return invalidf("a session id must be 1-%d printable characters", maxSessionID)
+	}
+	return nil
+}
+
+// printable reports whether s is 1-limit characters that can be seen (spaces
+// included, control characters and invalid UTF-8 not).
+func printable(s string, limit int) bool {
+	if s == "" || len(s) > 4*limit || !utf8.ValidString(s) {
+		return false
+	}
+	n := 0
+	for _, r := range s {
+		if n++; !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return n <= limit
+}
+
+// checkID accepts a UUID, which is what every engine's id columns hold.
+func checkID(id string) error {
+	if u, err := uuid.Parse(id); err != nil || u.String() != id {
+		return invalidf("the id %.64q is not a UUID in lower case", id)
+	}
+	return nil
+}
+
+func checkJSON(field string, raw json.RawMessage) error {
+	if len(raw) > maxText {
+		return invalidf("%s is larger than %d MiB", field, maxText>>20)
+	}
+	if raw != nil && (!json.Valid(raw) || !utf8.Valid(raw)) {
+		return invalidf("%s is not JSON", field)
+	}
+	return nil
+}
+
+func checkObject(field string, raw json.RawMessage) error {
+	if err := checkJSON(field, raw); err != nil || raw == nil {
+		return err
+	}
+	if strings.TrimLeft(string(raw[:min(len(raw), 64)]), " \t\r\n")[:1] != "{" {
+		return invalidf("%s is not a JSON object", field)
+	}
+	return nil
+}
+
+// cleanText makes a text storable in every engine: PostgreSQL takes neither
+// NUL nor invalid UTF-8, so both become U+FFFD everywhere.
+func cleanText(field string, s *string) error {
+	if len(*s) > maxText {
+		return invalidf("%s is larger than %d MiB", field, maxText>>20)
+	}
+	if !utf8.ValidString(*s) {
+		*s = strings.ToValidUTF8(*s, "\uFFFD")
+	}
+	if strings.IndexByte(*s, 0) >= 0 {
+		*s = strings.ReplaceAll(*s, "\x00", "\uFFFD")
+	}
+	return nil
+}
+
+func cleanTexts(fields ...any) error {
+	for i := 0; i < len(fields); i += 2 {
+		if err := cleanText(fields[i].(string), fields[i+1].(*string)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A cursor is opaque to clients: the last row's sort key.
+func newCursor(parts ...string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strings.Join(parts, "\n")))
+}
+
+func openCursor(cursor string, n int) ([]string, error) {
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	parts := strings.Split(string(b), "\n")
+	if err != nil || len(parts) != n || !utf8.Valid(b) {
+		return nil, invalidf("the cursor is not one that this list returned")
+	}
+	return parts, nil
+}
+
+// page is a limit in 1…most, def when none is given.
+func page(limit, def, most int) int {
+	if limit <= 0 {
+		return def
+	}
+	return min(limit, most)
+}

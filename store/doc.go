@@ -1,0 +1,28 @@
+// Package store keeps what p8 must not forget: sessions and their messages,
+// agent documents, knowledge, users, and the index of keys that LOOKUP and
+// FUZZY read.
+//
+// A [Store] is opened by an engine's package (p8/store/sqlite):
+//
+//	s, err := sqlite.Open(ctx, sqlite.Options{Dir: dir})
+//
+// Every method takes the caller from the context (package identity) and fails
+// with identity.ErrMissing when there is none: a query without a tenant and a
+// user cannot be written. What a caller sees:
+//
+//   - sessions and messages: its own. A session without a user is read by who
+//     knows its id, listed to anonymous callers only and written by them only.
+//   - schemas and resources: its own, then the shared ones of its tenant
+//     (user_id NULL), then those of [SystemTenant], p8's own. Each is written
+//     where it is: nobody writes the system's rows from another tenant.
+//   - users: itself.
+//
+// The SQL is written once here, with $1…$n, over the few methods of an
+// [Engine]; what must agree (a row, its key, a session's totals) is written in
+// one transaction, by Go, without triggers or sequences. tenant_id begins every
+// key, so the same schema can be cut by tenant.
+//
+// Errors: [ErrNotFound], [ErrConflict] and [ErrInvalid] say in words fit for a
+// client what is wrong; everything else is a [Failure], whose text says that
+// storage failed and whose cause is for the log.
+package store

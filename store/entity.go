@@ -1,0 +1,161 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Column names are those of p8's tables; every table begins with tenant_id.
+
+// Session is one conversation.
+type Session struct {
+	// ID is the client's: any printable string of 1-128 characters.
+	ID          string          `json:"id"`
+	TenantID    string          `json:"tenant_id"`
+	UserID      string          `json:"user_id,omitempty"`
+	Name        string          `json:"name,omitempty"`
+	Description string          `json:"description,omitempty"`
+	AgentName   string          `json:"agent_name,omitempty"`
+	Mode        string          `json:"mode,omitempty"`
+	TotalTokens int             `json:"total_tokens"`
+	Messages    int64           `json:"message_count"`
+	Metadata    json.RawMessage `json:"metadata,omitempty"`
+	CreatedAt   time.Time       `json:"created_at"`
+	UpdatedAt   time.Time       `json:"updated_at"`
+}
+
+// The message types (p8's roles).
+const (
+	MessageUser         = "user"
+	MessageAssistant    = "assistant"
+	MessageSystem       = "system"
+	MessageToolCall     = "tool_call"
+	MessageToolResponse = "tool_response"
+	MessageObservation  = "observation"
+	MessageMemory       = "memory"
+	MessageThink        = "think"
+)
+
+// The statuses of a stored message; "" is a complete one.
+const (
+	StatusComplete    = ""
+	StatusError       = "error"
+	StatusCancelled   = "cancelled"
+	StatusInterrupted = "interrupted"
+	StatusLength      = "length"
+)
+
+// Message is one row of a session.
+type Message struct {
+	ID        string `json:"id"`
+	SessionID string `json:"session_id"`
+	// Seq orders the rows of a session, from 1; the store assigns it.
+	Seq  int64  `json:"seq"`
+	Type string `json:"message_type"`
+	// Content is nil for a tool_call.
+	Content *string `json:"content"`
+	// ToolCalls is {name, id, arguments} of a tool_call, {name, id} of a
+	// tool_response.
+	ToolCalls json.RawMessage `json:"tool_calls,omitempty"`
+	// Status marks an answer that is not whole: error, cancelled, interrupted,
+	// length.
+	Status       string `json:"status,omitempty"`
+	TokenCount   int    `json:"token_count"`
+	InputTokens  int    `json:"input_tokens"`
+	OutputTokens int    `json:"output_tokens"`
+	LatencyMS    int64  `json:"latency_ms,omitempty"`
+	Model        string `json:"model,omitempty"`
+	AgentName    string `json:"agent_name,omitempty"`
+	// AgentPath is the path of a child's row, "" for the session's own agent.
+	AgentPath string          `json:"agent_path,omitempty"`
+	RunID     string          `json:"run_id,omitempty"`
+	TraceID   string          `json:"trace_id,omitempty"`
+	SpanID    string          `json:"span_id,omitempty"`
+	Metadata  json.RawMessage `json:"metadata,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// Schema is a stored document: an agent, an evaluator.
+type Schema struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Kind        string `json:"kind"`
+	Version     string `json:"version,omitempty"`
+	Description string `json:"description,omitempty"`
+	// Content is the system prompt, JSONSchema the whole document.
+	Content    string          `json:"content"`
+	JSONSchema json.RawMessage `json:"json_schema"`
+	// Source is the document's text as its author wrote it, "" if unknown.
+	Source string `json:"source,omitempty"`
+	// Origin is "" for a row that a person wrote, builtin or file for a mirror.
+	Origin string `json:"origin,omitempty"`
+	// Hash is the SHA-256 of Source (or JSONSchema), hex.
+	Hash string `json:"content_hash,omitempty"`
+	// Shared makes the row visible to everybody of the tenant (user_id NULL);
+	// else it is the caller's.
+	Shared bool   `json:"-"`
+	UserID string `json:"user_id,omitempty"`
+	// TenantID is the tenant of the row: the caller's or [SystemTenant].
+	TenantID  string          `json:"tenant_id,omitempty"`
+	Tags      []string        `json:"tags,omitempty"`
+	Metadata  json.RawMessage `json:"metadata,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+}
+
+// Resource is a piece of knowledge: a document or a chunk of one.
+type Resource struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	URI      string `json:"uri,omitempty"`
+	Ordinal  int    `json:"ordinal"`
+	Content  string `json:"content"`
+	Category string `json:"category,omitempty"`
+	// Shared makes the row visible to everybody of the tenant (user_id NULL);
+	// else it is the caller's.
+	Shared bool   `json:"-"`
+	UserID string `json:"user_id,omitempty"`
+	// TenantID is the tenant of the row: the caller's or [SystemTenant].
+	TenantID   string          `json:"tenant_id,omitempty"`
+	GraphEdges []Edge          `json:"graph_edges,omitempty"`
+	Tags       []string        `json:"tags,omitempty"`
+	Metadata   json.RawMessage `json:"metadata,omitempty"`
+	CreatedAt  time.Time       `json:"created_at"`
+	UpdatedAt  time.Time       `json:"updated_at"`
+}
+
+// Edge points from a row to a key.
+type Edge struct {
+	Target   string  `json:"target"`
+	Relation string  `json:"relation"`
+	Weight   float64 `json:"weight"`
+	Reason   string  `json:"reason,omitempty"`
+}
+
+// User is a person the deployment knows.
+type User struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Email     string          `json:"email,omitempty"`
+	Summary   string          `json:"summary,omitempty"`
+	Interests []string        `json:"interests,omitempty"`
+	Topics    []string        `json:"preferred_topics,omitempty"`
+	Metadata  json.RawMessage `json:"metadata,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+}
+
+// Match is a row found by key.
+type Match struct {
+	// Key is the normalised key, Type the kind of row ("resource", "schema", …).
+	Key  string `json:"key"`
+	Type string `json:"entity_type"`
+	ID   string `json:"id"`
+	// Score is the similarity of a FUZZY match, 1 for a LOOKUP.
+	Score   float64 `json:"similarity_score,omitempty"`
+	Summary string  `json:"summary,omitempty"`
+	// Data is the row as JSON, for a LOOKUP.
+	Data json.RawMessage `json:"data,omitempty"`
+	// Own marks a row of the caller; the others are shared.
+	Own bool `json:"-"`
+}

@@ -1,0 +1,258 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+const messageColumns = `m.id, m.session_id, m.seq, m.message_type, m.content, m.tool_calls, m.status,
+	m.token_count, m.input_tokens, m.output_tokens, m.latency_ms, m.model, m.agent_name, m.agent_path,
+	m.run_id, m.trace_id, m.span_id, m.metadata, m.created_at`
+
+func (m *Message) columns() []any {
+	return []any{&m.ID, &m.SessionID, &m.Seq, &m.Type, &m.Content, &m.ToolCalls, &m.Status,
+		&m.TokenCount, &m.InputTokens, &m.OutputTokens, &m.LatencyMS, &m.Model, &m.AgentName, &m.AgentPath,
+		&m.RunID, &m.TraceID, &m.SpanID, &m.Metadata, &m.CreatedAt}
+}
+
+func (m *Message) check() error {
+	switch m.Type {
+	case MessageUser, MessageAssistant, MessageSystem, MessageToolCall, MessageToolResponse,
+		MessageObservation, MessageMemory, MessageThink:
+	default:
+		return invalidf("%.32q is not a message type", m.Type)
+	}
+	if m.ID != "" {
+		if err := checkID(m.ID); err != nil {
+			return err
+		}
+	}
+	if m.Content != nil {
+		if err := cleanText("content", m.Content); err != nil {
+			return err
+		}
+	}
+	if err := checkJSON("tool_calls", m.ToolCalls); err != nil {
+		return err
+	}
+	if err := cleanTexts("status", &m.Status, "model", &m.Model, "agent_name", &m.AgentName, "agent_path", &m.AgentPath,
+		"run_id", &m.RunID, "trace_id", &m.TraceID, "span_id", &m.SpanID); err != nil {
+		return err
+	}
+	return checkObject("metadata", m.Metadata)
+}
+
+// insert writes the row under the number that m.Seq already holds.
+func (m *Message) insert(ctx context.Context, c Conn, sc scope, now time.Time) error {
+	if m.ID == "" {
+		id, err := newID()
+		if err != nil {
+			return err
+		}
+		m.ID = id
+	}
+	if m.CreatedAt.IsZero() {
+		m.CreatedAt = now
+	}
+	m.CreatedAt = m.CreatedAt.UTC().Truncate(time.Microsecond)
+	var content, latency any
+	if m.Content != nil {
+		content = *m.Content
+	}
+	if m.LatencyMS != 0 {
+		latency = m.LatencyMS
+	}
+	_, err := c.Exec(ctx, `INSERT INTO messages
+		(tenant_id, session_id, seq, id, user_id, message_type, content, tool_calls, status,
+		token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
+		run_id, trace_id, span_id, metadata, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21)`,
+		sc.TenantID, m.SessionID, m.Seq, m.ID, sc.user, m.Type, content, m.ToolCalls, null(m.Status),
+		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
+		null(m.RunID), null(m.TraceID), null(m.SpanID), object(m.Metadata), m.CreatedAt)
+	return err
+}
+
+// object stores no metadata as {}, which is what SQL expects to find.
+func object(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// Append adds messages, of one session or several, in one transaction; their
+// ID, Seq and CreatedAt are set where they are empty (Seq always). Each session
+// must exist and be the caller's.
+func (s *Store) Append(ctx context.Context, ms ...*Message) error {
+	for _, m := range ms {
+		if err := m.check(); err != nil {
+			return missingFirst(ctx, err)
+		}
+	}
+	return s.write(ctx, "append messages", func(c Conn, sc scope) error {
+		now := s.clock()
+		for len(ms) > 0 {
+			// A run of one session is counted in at once.
+			n, tokens := 0, 0
+			for n < len(ms) && ms[n].SessionID == ms[0].SessionID {
+				tokens += ms[n].TokenCount
+				n++
+			}
+			last, err := countIn(ctx, c, sc, ms[0].SessionID, n, tokens)
+			if err != nil {
+				return err
+			}
+			for i, m := range ms[:n] {
+				m.Seq = last - int64(n-1-i)
+				if err := m.insert(ctx, c, sc, now); err != nil {
+					return err
+				}
+			}
+			ms = ms[n:]
+		}
+		return nil
+	})
+}
+
+// countIn makes room for n messages and returns the number of the last. The
+// session's row is what orders concurrent writers.
+func countIn(ctx context.Context, c Conn, sc scope, session string, n, tokens int) (last int64, err error) {
+	found, err := one(ctx, c, `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5
+		WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
+		RETURNING message_count`, []any{&last}, sc.TenantID, session, sc.user, n, tokens)
+	if err == nil && !found {
+		err = notFound("session", session)
+	}
+	return last, err
+}
+
+// FinishTurn stores the answer and what it makes of its session, in one
+// transaction: the totals, the time of the last turn and, unless sessionName is
+// "", the name.
+func (s *Store) FinishTurn(ctx context.Context, m *Message, sessionName string) error {
+	err := m.check()
+	if err == nil {
+		err = cleanText("name", &sessionName)
+	}
+	if err != nil {
+		return missingFirst(ctx, err)
+	}
+	return s.write(ctx, "finish turn", func(c Conn, sc scope) error {
+		now := s.clock()
+		found, err := one(ctx, c, `UPDATE sessions SET message_count = message_count + 1, total_tokens = total_tokens + $4,
+			name = COALESCE($5, name), updated_at = $6
+			WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
+			RETURNING message_count`, []any{&m.Seq},
+			sc.TenantID, m.SessionID, sc.user, m.TokenCount, null(sessionName), now)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return notFound("session", m.SessionID)
+		}
+		return m.insert(ctx, c, sc, now)
+	})
+}
+
+// MessageFilter chooses messages of a session.
+type MessageFilter struct {
+	// AfterSeq and BeforeSeq bound the numbers, both exclusive; 0 does not.
+	AfterSeq, BeforeSeq int64
+	// Last takes the newest n instead of the oldest Limit.
+	Last int
+	// Limit is 1000 by default; Limit and Last are 10000 at most.
+	Limit int
+	// Types chooses by message type; none is all.
+	Types []string
+}
+
+// Messages reads a session in order, oldest first: the caller's own, or one
+// without a user.
+func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter) ([]Message, error) {
+	if len(f.Types) > 16 {
+		return nil, missingFirst(ctx, invalidf("%d message types are more than there are", len(f.Types)))
+	}
+	limit := page(f.Limit, 1000, 10000)
+	if f.Last > 0 {
+		limit = page(f.Last, 0, 10000)
+	}
+	var list []Message
+	err := s.read(ctx, "read messages", func(c Conn, sc scope) error {
+		var count int64
+		found, err := one(ctx, c, `SELECT message_count FROM sessions
+			WHERE tenant_id = $1 AND id = $2 AND (user_id = $3 OR user_id IS NULL) AND deleted_at IS NULL`,
+			[]any{&count}, sc.TenantID, sessionID, sc.user)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return notFound("session", sessionID)
+		}
+		list = make([]Message, 0, min(int64(limit), max(0, count-f.AfterSeq)))
+		q := newQuery(`SELECT ` + messageColumns + ` FROM messages m WHERE m.tenant_id = `)
+		q.arg(sc.TenantID)
+		q.add(` AND m.session_id = `).arg(sessionID)
+		if f.AfterSeq > 0 {
+			q.add(` AND m.seq > `).arg(f.AfterSeq)
+		}
+		if f.BeforeSeq > 0 {
+			q.add(` AND m.seq < `).arg(f.BeforeSeq)
+		}
+		for i, t := range f.Types {
+			q.add([]string{` AND m.message_type IN (`, `, `}[min(i, 1)]).arg(t)
+		}
+		if len(f.Types) > 0 {
+			q.add(`)`)
+		}
+		q.add(` ORDER BY m.seq`)
+		if f.Last > 0 {
+			q.add(` DESC`)
+		}
+		q.add(` LIMIT `).arg(limit)
+		return c.Query(ctx, q.String(), func(r Row) error {
+			list = append(list, Message{})
+			return r.Scan(list[len(list)-1].columns()...)
+		}, q.args...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.Last > 0 {
+		slices.Reverse(list)
+	}
+	return list, nil
+}
+
+const visibleMessage = `SELECT ` + messageColumns + ` FROM messages m
+	JOIN sessions s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
+	WHERE m.tenant_id = $1 AND (s.user_id = $2 OR s.user_id IS NULL) AND s.deleted_at IS NULL`
+
+// Message is one message of a session that the caller may read.
+func (s *Store) Message(ctx context.Context, id string) (Message, error) {
+	var m Message
+	err := s.read(ctx, "read message", func(c Conn, sc scope) error {
+		found, err := one(ctx, c, visibleMessage+` AND m.id = $3`, m.columns(), sc.TenantID, sc.user, id)
+		if err == nil && !found {
+			err = notFound("message", id)
+		}
+		return err
+	})
+	return m, err
+}
+
+// MessageBySeq is the message of a session with that number.
+func (s *Store) MessageBySeq(ctx context.Context, sessionID string, seq int64) (Message, error) {
+	var m Message
+	err := s.read(ctx, "read message", func(c Conn, sc scope) error {
+		found, err := one(ctx, c, visibleMessage+` AND m.session_id = $3 AND m.seq = $4`, m.columns(),
+			sc.TenantID, sc.user, sessionID, seq)
+		if err == nil && !found {
+			err = notFound("message of session", sessionID)
+		}
+		return err
+	})
+	return m, err
+}

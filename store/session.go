@@ -1,0 +1,226 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// The modes of a session that the store sets; others are the caller's.
+const (
+	ModeChat       = "chat"
+	ModeEvaluation = "evaluation"
+)
+
+const sessionColumns = `tenant_id, id, user_id, name, description, agent_name, mode,
+	total_tokens, message_count, metadata, created_at, updated_at`
+
+func (s *Session) columns() []any {
+	return []any{&s.TenantID, &s.ID, &s.UserID, &s.Name, &s.Description, &s.AgentName, &s.Mode,
+		&s.TotalTokens, &s.Messages, &s.Metadata, &s.CreatedAt, &s.UpdatedAt}
+}
+
+func (s *Session) check() error {
+	if err := CheckSessionID(s.ID); err != nil {
+		return err
+	}
+	if err := cleanTexts("name", &s.Name, "description", &s.Description,
+		"agent_name", &s.AgentName, "mode", &s.Mode); err != nil {
+		return err
+	}
+	return checkObject("metadata", s.Metadata)
+}
+
+// BeginTurn stores what a turn begins with, in one transaction: the caller's
+// row in users if it is new, the session (created, or touched: agent, name,
+// description and mode where given, metadata merged key by key) and the user's
+// message, whose ID, Seq and CreatedAt are set. sess.Mode is "evaluation" for
+// an identity with IsEval, else what was given, else "chat".
+//
+// A session id that somebody else uses, or that was deleted, is ErrNotFound
+// and nothing is written.
+func (s *Store) BeginTurn(ctx context.Context, sess Session, m *Message) error {
+	if err := sess.check(); err != nil {
+		return missingFirst(ctx, err)
+	}
+	m.SessionID = sess.ID
+	if err := m.check(); err != nil {
+		return missingFirst(ctx, err)
+	}
+	return s.write(ctx, "begin turn", func(c Conn, sc scope) error {
+		now := s.clock()
+		switch {
+		case sc.IsEval:
+			sess.Mode = ModeEvaluation
+		case sess.Mode == "":
+			sess.Mode = ModeChat
+		}
+		last, err := openSession(ctx, c, sc, &sess, m.TokenCount, now)
+		if err != nil {
+			return err
+		}
+		if err := s.ensureUser(ctx, c, sc, now); err != nil {
+			return err
+		}
+		m.Seq = last
+		return m.insert(ctx, c, sc, now)
+	})
+}
+
+// openSession touches or creates the session, counting one message in, and
+// returns that message's number.
+func openSession(ctx context.Context, c Conn, sc scope, sess *Session, tokens int, now time.Time) (int64, error) {
+	last, found, err := touchSession(ctx, c, sc, sess, tokens, now)
+	if err != nil || found {
+		return last, err
+	}
+	n, err := c.Exec(ctx, `INSERT INTO sessions
+		(tenant_id, id, user_id, name, description, agent_name, mode, total_tokens, message_count, metadata, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10) ON CONFLICT DO NOTHING`,
+		sc.TenantID, sess.ID, sc.user, null(sess.Name), null(sess.Description), null(sess.AgentName),
+		sess.Mode, tokens, object(sess.Metadata), now)
+	if err != nil || n == 1 {
+		return 1, err
+	}
+	// Somebody has the id: another user, or this one a moment ago.
+	last, found, err = touchSession(ctx, c, sc, sess, tokens, now)
+	if err == nil && !found {
+		err = notFound("session", sess.ID)
+	}
+	return last, err
+}
+
+func touchSession(ctx context.Context, c Conn, sc scope, sess *Session, tokens int, now time.Time) (last int64, found bool, err error) {
+	var old json.RawMessage
+	found, err = one(ctx, c, `UPDATE sessions SET message_count = message_count + 1, total_tokens = total_tokens + $4,
+		name = COALESCE($5, name), description = COALESCE($6, description), agent_name = COALESCE($7, agent_name),
+		mode = $8, updated_at = $9
+		WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
+		RETURNING message_count, metadata`,
+		[]any{&last, &old},
+		sc.TenantID, sess.ID, sc.user, tokens, null(sess.Name), null(sess.Description), null(sess.AgentName), sess.Mode, now)
+	if err != nil || !found || len(sess.Metadata) == 0 {
+		return last, found, err
+	}
+	merged, changed, err := mergeObjects(old, sess.Metadata)
+	if err != nil || !changed {
+		return last, found, err
+	}
+	_, err = c.Exec(ctx, `UPDATE sessions SET metadata = $3 WHERE tenant_id = $1 AND id = $2`, sc.TenantID, sess.ID, merged)
+	return last, found, err
+}
+
+// mergeObjects sets the keys of add in old; changed is false when old holds
+// them already, byte by byte.
+func mergeObjects(old, add json.RawMessage) (merged json.RawMessage, changed bool, err error) {
+	var a, b map[string]json.RawMessage
+	if err := json.Unmarshal(add, &b); err != nil {
+		return nil, false, err
+	}
+	if len(old) > 0 {
+		if err := json.Unmarshal(old, &a); err != nil {
+			return nil, false, err
+		}
+	}
+	if len(a) == 0 {
+		return add, len(b) > 0, nil
+	}
+	for k, v := range b {
+		if string(a[k]) != string(v) {
+			a[k], changed = v, true
+		}
+	}
+	if !changed {
+		return old, false, nil
+	}
+	merged, err = json.Marshal(a)
+	return merged, true, err
+}
+
+// Session is one session: the caller's own, or one without a user.
+func (s *Store) Session(ctx context.Context, id string) (Session, error) {
+	var sess Session
+	err := s.read(ctx, "read session", func(c Conn, sc scope) error {
+		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions
+			WHERE tenant_id = $1 AND id = $2 AND (user_id = $3 OR user_id IS NULL) AND deleted_at IS NULL`,
+			sess.columns(), sc.TenantID, id, sc.user)
+		if err == nil && !found {
+			err = notFound("session", id)
+		}
+		return err
+	})
+	return sess, err
+}
+
+// SessionFilter chooses sessions.
+type SessionFilter struct {
+	// Agent and Mode choose by agent_name and mode, "" any.
+	Agent, Mode string
+	// Limit is 50 by default and 500 at most.
+	Limit int
+	// Cursor is what the page before returned.
+	Cursor string
+}
+
+// Sessions lists the caller's own sessions, those with the newest turn first,
+// and the cursor of the next page, "" after the last.
+func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, string, error) {
+	var list []Session
+	limit := page(f.Limit, 50, 500)
+	err := s.read(ctx, "list sessions", func(c Conn, sc scope) error {
+		q := newQuery(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant_id = `)
+		q.arg(sc.TenantID)
+		// Two texts rather than IS NOT DISTINCT FROM, which no index serves in
+		// PostgreSQL.
+		if sc.Anonymous() {
+			q.add(` AND user_id IS NULL`)
+		} else {
+			q.add(` AND user_id = `).arg(sc.UserID)
+		}
+		q.add(` AND deleted_at IS NULL`)
+		if f.Agent != "" {
+			q.add(` AND agent_name = `).arg(f.Agent)
+		}
+		if f.Mode != "" {
+			q.add(` AND mode = `).arg(f.Mode)
+		}
+		if f.Cursor != "" {
+			parts, err := openCursor(f.Cursor, 2)
+			if err != nil {
+				return err
+			}
+			micros, err := strconv.ParseInt(parts[0], 10, 64)
+			if err != nil {
+				return invalidf("the cursor is not one that this list returned")
+			}
+			q.add(` AND (updated_at, id) < (`).arg(time.UnixMicro(micros).UTC())
+			q.add(`, `).arg(parts[1])
+			q.add(`)`)
+		}
+		q.add(` ORDER BY updated_at DESC, id DESC LIMIT `).arg(limit + 1)
+		return c.Query(ctx, q.String(), func(r Row) error {
+			list = append(list, Session{})
+			return r.Scan(list[len(list)-1].columns()...)
+		}, q.args...)
+	})
+	if err != nil || len(list) <= limit {
+		return list, "", err
+	}
+	last := list[limit-1]
+	return list[:limit], newCursor(strconv.FormatInt(last.UpdatedAt.UnixMicro(), 10), last.ID), nil
+}
+
+// DeleteSession hides one of the caller's own sessions and its messages for
+// good: its id cannot be used again.
+func (s *Store) DeleteSession(ctx context.Context, id string) error {
+	return s.write(ctx, "delete session", func(c Conn, sc scope) error {
+		n, err := c.Exec(ctx, `UPDATE sessions SET deleted_at = $4
+			WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL`,
+			sc.TenantID, id, sc.user, s.clock())
+		if err == nil && n == 0 {
+			err = notFound("session", id)
+		}
+		return err
+	})
+}

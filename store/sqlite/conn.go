@@ -1,0 +1,270 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"p8/store"
+)
+
+// timeFormat has a fixed width, so that times sort as texts, and is what
+// SQLite's own datetime('now') compares with.
+const timeFormat = "2006-01-02 15:04:05.000000"
+
+// maxStatements bounds the prepared statements of a connection. The store's
+// texts are a few dozen; filters make some more.
+const maxStatements = 200
+
+// conn is a connection with its prepared statements, keyed by the store's text.
+type conn struct {
+	db    *sqlite3.Conn
+	stmts map[string]*sqlite3.Stmt
+}
+
+// uri is the file as SQLite's URI, which is the one form in which a path may
+// hold any character.
+func uri(path, query string) string {
+	path = strings.ReplaceAll(path, `\`, "/")
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String()
+}
+
+func connect(ctx context.Context, path string, readOnly bool) (*conn, error) {
+	db, err := sqlite3.OpenContext(ctx, uri(path, ""))
+	if err != nil {
+		return nil, err
+	}
+	// No page is written outside the log, and nothing waits: the one writer has
+	// no rival. The timeout is for a checkpoint at closing.
+	pragmas := `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+		PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;`
+	if readOnly {
+		pragmas += `PRAGMA query_only = ON;`
+	}
+	if err := db.Exec(pragmas); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return &conn{db: db, stmts: make(map[string]*sqlite3.Stmt)}, nil
+}
+
+func (c *conn) close() error {
+	if c == nil {
+		return nil
+	}
+	for _, s := range c.stmts {
+		s.Close()
+	}
+	return c.db.Close()
+}
+
+func (c *conn) begin() error  { return c.control(`BEGIN IMMEDIATE`) }
+func (c *conn) commit() error { return c.control(`COMMIT`) }
+func (c *conn) rollback() error {
+	// SQLite ends a transaction by itself after some errors.
+	if c.db.GetAutocommit() {
+		return nil
+	}
+	return c.control(`ROLLBACK`)
+}
+
+// control runs a transaction's statement, which no context may interrupt.
+func (c *conn) control(sql string) error {
+	c.db.SetInterrupt(context.Background())
+	s, err := c.prepare(sql)
+	if err != nil {
+		return err
+	}
+	return s.Exec()
+}
+
+// prepare returns the statement of a text, compiled once.
+func (c *conn) prepare(sql string) (*sqlite3.Stmt, error) {
+	if s, ok := c.stmts[sql]; ok {
+		return s, nil
+	}
+	if len(c.stmts) >= maxStatements {
+		for text, s := range c.stmts {
+			if s.Busy() {
+				continue
+			}
+			s.Close()
+			delete(c.stmts, text)
+			break
+		}
+	}
+	s, tail, err := c.db.PrepareFlags(numbered(sql), sqlite3.PREPARE_PERSISTENT)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(tail) != "" {
+		s.Close()
+		return nil, fmt.Errorf("sqlite: more than one statement: %q", sql)
+	}
+	c.stmts[sql] = s
+	return s, nil
+}
+
+// numbered turns $n into ?n. SQLite reads $n as a name and numbers names by
+// first appearance, so that "$2, $1" would swap silently. Literals, quoted names
+// and comments stay.
+func numbered(sql string) string {
+	if !strings.Contains(sql, "$") {
+		return sql
+	}
+	out := []byte(sql)
+	for i := 0; i < len(sql); i++ {
+		switch c := sql[i]; {
+		case c == '\'' || c == '"' || c == '`':
+			// A doubled quote is two quoted parts in a row, which is the same here.
+			for i++; i < len(sql) && sql[i] != c; i++ {
+			}
+		case c == '-' && i+1 < len(sql) && sql[i+1] == '-':
+			for ; i < len(sql) && sql[i] != '\n'; i++ {
+			}
+		case c == '/' && i+1 < len(sql) && sql[i+1] == '*':
+			end := strings.Index(sql[i+2:], "*/")
+			if end < 0 {
+				return string(out)
+			}
+			i += end + 3
+		case c == '$' && i+1 < len(sql) && sql[i+1] >= '1' && sql[i+1] <= '9':
+			out[i] = '?'
+		}
+	}
+	return string(out)
+}
+
+// start binds the arguments and leaves the statement ready to step.
+func (c *conn) start(ctx context.Context, sql string, args []any) (*sqlite3.Stmt, error) {
+	c.db.SetInterrupt(ctx)
+	s, err := c.prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	if s.Busy() {
+		return nil, fmt.Errorf("sqlite: a query runs inside itself: %q", sql)
+	}
+	if n := s.BindCount(); n != len(args) {
+		return nil, fmt.Errorf("sqlite: %d arguments for %d parameters: %q", len(args), n, sql)
+	}
+	for i, a := range args {
+		if err := bind(s, i+1, a); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Exec implements store.Conn.
+func (c *conn) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	s, err := c.start(ctx, sql, args)
+	if err != nil {
+		return 0, err
+	}
+	before := c.db.TotalChanges()
+	if err := s.Exec(); err != nil {
+		return 0, err
+	}
+	return c.db.TotalChanges() - before, nil
+}
+
+// Query implements store.Conn.
+func (c *conn) Query(ctx context.Context, sql string, each func(store.Row) error, args ...any) error {
+	s, err := c.start(ctx, sql, args)
+	if err != nil {
+		return err
+	}
+	for s.Step() {
+		if err := each(row{s}); err != nil {
+			s.Reset()
+			return err
+		}
+	}
+	err = s.Err()
+	if e := s.Reset(); err == nil {
+		err = e
+	}
+	return err
+}
+
+func bind(s *sqlite3.Stmt, i int, arg any) error {
+	switch v := arg.(type) {
+	case nil:
+		return s.BindNull(i)
+	case string:
+		return s.BindText(i, v)
+	case json.RawMessage:
+		if v == nil {
+			return s.BindNull(i)
+		}
+		return s.BindRawText(i, v)
+	case int:
+		return s.BindInt(i, v)
+	case int64:
+		return s.BindInt64(i, v)
+	case float64:
+		return s.BindFloat(i, v)
+	case bool:
+		return s.BindBool(i, v)
+	case time.Time:
+		var buf [len(timeFormat)]byte
+		return s.BindRawText(i, v.UTC().AppendFormat(buf[:0], timeFormat))
+	}
+	return fmt.Errorf("sqlite: a parameter cannot be a %T", arg)
+}
+
+// row implements store.Row on the statement's current row.
+type row struct{ s *sqlite3.Stmt }
+
+// Scan implements store.Row.
+func (r row) Scan(dest ...any) error {
+	if n := r.s.ColumnCount(); n != len(dest) {
+		return fmt.Errorf("sqlite: %d targets for %d columns", len(dest), n)
+	}
+	for i, d := range dest {
+		switch v := d.(type) {
+		case *string:
+			*v = string(r.s.ColumnRawText(i))
+		case **string:
+			*v = nil
+			if r.s.ColumnType(i) != sqlite3.NULL {
+				text := string(r.s.ColumnRawText(i))
+				*v = &text
+			}
+		case *json.RawMessage:
+			*v = nil
+			if text := r.s.ColumnRawText(i); text != nil {
+				*v = append(json.RawMessage{}, text...)
+			}
+		case *int:
+			*v = r.s.ColumnInt(i)
+		case *int64:
+			*v = r.s.ColumnInt64(i)
+		case *float64:
+			*v = r.s.ColumnFloat(i)
+		case *bool:
+			*v = r.s.ColumnBool(i)
+		case *time.Time:
+			*v = time.Time{}
+			if text := r.s.ColumnRawText(i); text != nil {
+				t, err := time.Parse(timeFormat, string(text))
+				if err != nil {
+					return fmt.Errorf("sqlite: column %d: %w", i, err)
+				}
+				*v = t
+			}
+		default:
+			return fmt.Errorf("sqlite: a column cannot be read into a %T", d)
+		}
+	}
+	return nil
+}

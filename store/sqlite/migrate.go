@@ -1,0 +1,36 @@
+package sqlite
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"log/slog"
+
+	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/pressly/goose/v3/database"
+
+	p8migrate "p8/store/internal/migrate"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrate brings the file up to date over a connection of its own.
+func migrate(ctx context.Context, path string, log *slog.Logger) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	db, err := driver.Open(uri(path, "_txlock=immediate&_timefmt=sqlite"+
+		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"))
+	if err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if err := p8migrate.Up(ctx, database.DialectSQLite3, db, files, log); err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	return db.Close()
+}

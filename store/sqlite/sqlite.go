@@ -1,0 +1,209 @@
+// Package sqlite is p8's embedded engine: one file, nothing to install.
+//
+//	s, err := sqlite.Open(ctx, sqlite.Options{Dir: dir})
+//
+// One connection writes, in BEGIN IMMEDIATE transactions, one after the other;
+// a few others read, each from the last committed state (write-ahead log), so
+// that neither waits for the other and nothing is ever "locked". A commit is
+// on the disk when it returns (synchronous=FULL). A lock on a file beside the
+// database keeps a second process away, with one clear error.
+//
+// SQLite is ncruces/go-sqlite3, which needs no C compiler, used without
+// database/sql: statements are prepared once a connection and values are
+// neither boxed nor parsed on their way. The schema is brought up to date at
+// opening; see migrations/.
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"p8/store"
+)
+
+// Options say where the database is. One of Dir and Path is required.
+type Options struct {
+	// Dir is the data folder; it is created, for its owner only. The database in
+	// it is p8.db.
+	Dir string
+	// Path is the database file, instead of p8.db in Dir.
+	Path string
+	// Readers is the number of reading connections; they are opened when needed.
+	// 0 is the number of processors, 2 at least and 8 at most.
+	Readers int
+	// Logger hears of migrations; nil is slog.Default().
+	Logger *slog.Logger
+}
+
+// ErrInUse says that another process has the database open.
+var ErrInUse = errors.New("the database is in use by another process")
+
+// Open opens the database, creating and migrating it as needed. The context
+// bounds the opening only.
+func Open(ctx context.Context, o Options) (*store.Store, error) {
+	e, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return store.New(e), nil
+}
+
+func open(ctx context.Context, o Options) (_ *engine, err error) {
+	if o.Path == "" {
+		if o.Dir == "" {
+			return nil, errors.New("sqlite: neither Dir nor Path is given")
+		}
+		o.Path = filepath.Join(o.Dir, "p8.db")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Readers <= 0 {
+		o.Readers = min(8, max(2, runtime.GOMAXPROCS(0)))
+	}
+	path, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("sqlite: create the data folder: %w", err)
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			lock.Close()
+		}
+	}()
+	if err := createPrivate(path); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, path, o.Logger); err != nil {
+		return nil, err
+	}
+	e := &engine{
+		path:    path,
+		lock:    lock,
+		writer:  make(chan *conn, 1),
+		readers: make(chan *conn, o.Readers),
+	}
+	w, err := connect(ctx, path, false)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
+	}
+	e.writer <- w
+	for range o.Readers {
+		e.readers <- nil
+	}
+	return e, nil
+}
+
+// createPrivate makes the file before SQLite does, readable by its owner only;
+// SQLite gives the log beside it the same permissions.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("sqlite: create the database: %w", err)
+	}
+	return f.Close()
+}
+
+// engine implements store.Engine.
+type engine struct {
+	path string
+	lock *os.File
+	// writer holds the writing connection when nobody uses it; readers holds one
+	// entry for each reading connection, nil for one not opened yet.
+	writer, readers chan *conn
+}
+
+func take(ctx context.Context, pool chan *conn) (*conn, error) {
+	select {
+	case c := <-pool:
+		return c, nil
+	default:
+	}
+	select {
+	case c := <-pool:
+		return c, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Read runs fn on a reading connection.
+func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
+	c, err := take(ctx, e.readers)
+	if err != nil {
+		return err
+	}
+	defer func() { e.readers <- c }()
+	if c == nil {
+		if c, err = connect(ctx, e.path, true); err != nil {
+			return err
+		}
+	}
+	return translate(ctx, fn(c))
+}
+
+// Write runs fn in a transaction of the writing connection.
+func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) (err error) {
+	c, err := take(ctx, e.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { e.writer <- c }()
+	if err := c.begin(); err != nil {
+		return err
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			err = errors.Join(err, c.rollback())
+		}
+	}()
+	if err := fn(c); err != nil {
+		return translate(ctx, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := c.commit(); err != nil {
+		return err
+	}
+	committed = true
+	return nil
+}
+
+// Close waits for every connection to come back.
+func (e *engine) Close() error {
+	var errs []error
+	for range cap(e.readers) {
+		errs = append(errs, (<-e.readers).close())
+	}
+	// The writer last: who closes last empties the log into the database.
+	errs = append(errs, (<-e.writer).close())
+	return errors.Join(append(errs, e.lock.Close())...)
+}
+
+// translate gives SQLite's errors the meanings that the store knows.
+func translate(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sqlite3.INTERRUPT) && ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, sqlite3.CONSTRAINT_UNIQUE), errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY):
+		return fmt.Errorf("%w: %w", store.ErrConflict, err)
+	}
+	return err
+}
