@@ -1,0 +1,186 @@
+package catalog
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"p8/agent"
+)
+
+// maxFiles bounds the documents of a folder.
+const maxFiles = 1000
+
+// racy is how long a time stamp is not trusted: a file that is written twice
+// within its resolution keeps its time and perhaps its size.
+const racy = 2 * time.Second
+
+// folder is a directory of documents. It keeps what it has read and asks the
+// file system whether that still holds: for the directory and the one file in
+// question when a name is known, for every file when it is not.
+type folder struct {
+	dir string
+	c   *Catalog
+
+	mu    sync.Mutex
+	seen  stamp // of the directory
+	files map[string]*file
+	index index
+	// unreadable keeps a directory that cannot be read from filling the log.
+	unreadable bool
+}
+
+// file is a document of the folder and what its file looked like.
+type file struct {
+	stamp
+	*source
+}
+
+// stamp is how a file looked when it was read.
+type stamp struct {
+	modified time.Time
+	size     int64
+	read     time.Time
+}
+
+// holds reports whether a file that looks like info now is as it was read.
+func (s *stamp) holds(info fs.FileInfo) bool {
+	return s.modified.Equal(info.ModTime()) && s.size == info.Size() && s.read.Sub(s.modified) > racy
+}
+
+func newFolder(dir string, c *Catalog) *folder {
+	return &folder{dir: dir, c: c, files: map[string]*file{}}
+}
+
+// get is the document of that name as it is now, nil when there is none.
+func (f *folder) get(name string) *source {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.dir)
+	if err != nil || !f.seen.holds(info) {
+		f.scan()
+		return f.index.get(name)
+	}
+	s := f.index.get(name)
+	if s == nil {
+		f.scan()
+		return f.index.get(name)
+	}
+	info, err = os.Stat(filepath.Join(f.dir, s.file))
+	if err != nil || !f.files[s.file].holds(info) {
+		f.scan()
+		return f.index.get(name)
+	}
+	return s
+}
+
+// all is every document as it is now.
+func (f *folder) all() []*source {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.scan()
+	return f.index.sources
+}
+
+// scan reads what has changed.
+func (f *folder) scan() {
+	now := time.Now()
+	info, err := os.Stat(f.dir)
+	var entries []os.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(f.dir)
+	}
+	if err != nil {
+		if !f.unreadable {
+			f.c.log.Error("the schema folder cannot be read; its agents are not available", "dir", f.dir, "error", err)
+		}
+		f.unreadable, f.seen, f.files, f.index = true, stamp{}, map[string]*file{}, index{}
+		return
+	}
+	f.unreadable, f.seen = false, stamp{info.ModTime(), info.Size(), now}
+	old := f.files
+	f.files = make(map[string]*file, len(old))
+	var sources []*source
+	changed := false
+	for _, e := range entries {
+		if !isDocument(e.Name()) {
+			continue
+		}
+		if len(sources) == maxFiles {
+			f.c.log.Error("the schema folder holds too many documents; the rest is not available", "dir", f.dir, "limit", maxFiles)
+			break
+		}
+		next := f.read(e.Name(), old[e.Name()], now)
+		if next == nil {
+			continue
+		}
+		changed = changed || old[e.Name()] == nil || old[e.Name()].source != next.source
+		f.files[e.Name()] = next
+		sources = append(sources, next.source)
+	}
+	if changed || len(f.files) != len(old) {
+		f.index = f.c.newIndex(sources)
+	}
+}
+
+// read is the file as it is now; what is unchanged is not read again. A
+// directory is nil.
+func (f *folder) read(name string, old *file, now time.Time) *file {
+	path := filepath.Join(f.dir, name)
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular(), errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && old != nil && old.holds(info):
+		return old
+	}
+	var text []byte
+	if err == nil {
+		text, err = readLimited(path)
+	}
+	next := &file{}
+	if err == nil {
+		next.stamp = stamp{info.ModTime(), info.Size(), now}
+	}
+	switch {
+	case errors.Is(err, errTooLarge):
+		next.source = badSource(File, name, "the document is larger than 1 MiB")
+	case err != nil:
+		next.source = badSource(File, name, "the file cannot be read")
+	case old != nil && old.hash == hash(text):
+		next.source = old.source
+		return next
+	default:
+		var warnings agent.Problems
+		next.source, warnings = newSource(File, name, text)
+		f.report(warnings)
+	}
+	f.report(next.problems)
+	return next
+}
+
+// report tells the log what is wrong with a document, once for each text.
+func (f *folder) report(problems agent.Problems) {
+	for _, p := range problems {
+		f.c.log.Warn("a document of the schema folder", "severity", string(p.Severity), "problem", p.Error())
+	}
+}
+
+var errTooLarge = errors.New("catalog: too large")
+
+func readLimited(path string) ([]byte, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
+	if err == nil && len(text) > maxDocument {
+		err = errTooLarge
+	}
+	return text, err
+}

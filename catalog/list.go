@@ -1,0 +1,82 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"p8/agent"
+	"p8/store"
+)
+
+// Entry is a document in a list.
+type Entry struct {
+	// Name is the first of Names, all that the document answers to.
+	Name        string   `json:"name"`
+	Names       []string `json:"names"`
+	Kind        string   `json:"kind"`
+	Version     string   `json:"version,omitempty"`
+	Description string   `json:"description,omitempty"`
+	// Origin is Person, Builtin or File.
+	Origin string `json:"origin,omitempty"`
+	// Problems are why the document cannot be used.
+	Problems agent.Problems `json:"problems,omitempty"`
+}
+
+// List is every document that the caller may use, by name; kind chooses ("" is
+// all). Of several with one name it has the one that a run would use. Documents
+// of the folder that are not valid are in it too, of no kind, when kind is "".
+func (c *Catalog) List(ctx context.Context, kind string) ([]Entry, error) {
+	var list []Entry
+	taken := map[string]bool{}
+	add := func(e Entry) {
+		if !taken[e.Name] && (kind == "" || kind == e.Kind) {
+			list = append(list, e)
+		}
+		taken[e.Name] = true
+	}
+	err := c.eachRow(ctx, "", func(row *store.Schema) bool {
+		add(Entry{
+			Name: row.Name, Names: unique(rowNames(row)), Kind: row.Kind, Version: row.Version,
+			Description: row.Description, Origin: Person,
+		})
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range c.sources() {
+		a, err := c.compile(s)
+		if err != nil {
+			add(Entry{Name: s.name(), Names: s.names, Origin: s.origin, Problems: problems(s.file, err)})
+			continue
+		}
+		d := a.Document
+		add(Entry{
+			Name: s.name(), Names: s.names, Kind: orElse(d.Kind, "agent"), Version: d.Version,
+			Description: d.Summary(), Origin: s.origin,
+		})
+	}
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// sources are the built-in documents and those of the folder, each under its
+// first name once.
+func (c *Catalog) sources() []*source {
+	all := slices.Clone(c.builtin.sources)
+	if c.folder != nil {
+		all = append(all, c.folder.all()...)
+	}
+	seen := make(map[string]bool, len(all))
+	return slices.DeleteFunc(all, func(s *source) bool {
+		twice := seen[s.name()]
+		seen[s.name()] = true
+		return twice
+	})
+}
+
+func unique(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,111 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"p8/agent"
+	"p8/store"
+)
+
+// Row is a document as a row of schemas: what POST /schemas stores and what
+// mirrors are.
+func Row(a *agent.Agent, text []byte) (store.Schema, error) {
+	d := a.Document
+	whole, err := json.Marshal(d)
+	if err != nil {
+		return store.Schema{}, fmt.Errorf("catalog: write the document as JSON: %w", err)
+	}
+	return store.Schema{
+		Name: d.Key(), Kind: orElse(d.Kind, "agent"), Version: d.Version, Description: d.Summary(), Tags: d.Tags,
+		Content: a.Prompt, JSONSchema: whole, Source: string(text), Hash: hash(text), Shared: true,
+	}, nil
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// mirror keeps the copy of a document that SQL sees; row is the copy that was
+// just read, nil when there is none. It never fails a run.
+func (c *Catalog) mirror(ctx context.Context, s *source, row *store.Schema) {
+	if c.store == nil || row != nil && row.Hash == s.hash && row.Origin == s.origin {
+		return
+	}
+	c.mu.Lock()
+	tried := c.mirrored[s.name()] == s.hash
+	c.mirrored[s.name()] = s.hash
+	c.mu.Unlock()
+	if tried {
+		return
+	}
+	if err := c.putMirror(ctx, s); err != nil {
+		c.log.Warn("an agent document could not be mirrored; SQL does not see it", "name", s.name(), "origin", s.origin, "error", err)
+	}
+}
+
+func (c *Catalog) putMirror(ctx context.Context, s *source) error {
+	a, err := c.compile(s)
+	if err != nil {
+		return err
+	}
+	row, err := Row(a, s.text)
+	if err != nil {
+		return err
+	}
+	row.Origin = s.origin
+	return c.store.PutSchema(system(ctx), &row)
+}
+
+// Sync mirrors every built-in document and every valid one of the folder, and
+// removes the mirrors of those that are gone. A server does it once at its
+// start; after that, mirrors follow use. The error is the store's.
+func (c *Catalog) Sync(ctx context.Context) error {
+	if c.store == nil {
+		return nil
+	}
+	ctx = system(ctx)
+	rows, err := c.mirrors(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range c.sources() {
+		if s.problems != nil {
+			continue
+		}
+		row := rows[s.name()]
+		delete(rows, s.name())
+		c.mirror(ctx, s, row)
+	}
+	for name := range rows {
+		if err := c.store.DeleteSchema(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mirrors are the copies that the system's tenant holds, by name.
+func (c *Catalog) mirrors(ctx context.Context) (map[string]*store.Schema, error) {
+	found := map[string]*store.Schema{}
+	var f store.SchemaFilter
+	for {
+		rows, next, err := c.store.Schemas(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			if rows[i].Origin == Builtin || rows[i].Origin == File {
+				found[rows[i].Name] = &rows[i]
+			}
+		}
+		if next == "" {
+			return found, nil
+		}
+		f.Cursor = next
+	}
+}

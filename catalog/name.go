@@ -1,0 +1,129 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"p8/agent"
+	"p8/store"
+)
+
+// NameError says that a name cannot be one.
+type NameError struct {
+	Name    string
+	Problem string
+}
+
+// Error names the name and what is wrong with it.
+func (e *NameError) Error() string { return fmt.Sprintf("the agent name %q %s", e.Name, e.Problem) }
+
+// NotFoundError says that no document has the name.
+type NotFoundError struct {
+	Name string
+	// Near are up to three names that were perhaps meant, the nearest first.
+	Near []string
+}
+
+// Error names the name, and what may have been meant.
+func (e *NotFoundError) Error() string {
+	s := fmt.Sprintf("there is no agent %q", e.Name)
+	if len(e.Near) == 0 {
+		return s
+	}
+	quoted := make([]string, len(e.Near))
+	for i, n := range e.Near {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	return s + "; did you mean " + strings.Join(quoted, " or ") + "?"
+}
+
+// InvalidError says that the document of that name cannot be used, and why.
+type InvalidError struct {
+	Name     string
+	Problems agent.Problems
+}
+
+// Error has a line for each problem, with its place.
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("the document of the agent %q is not valid:\n%s", e.Name, e.Problems.Error())
+}
+
+// Unwrap is the problems.
+func (e *InvalidError) Unwrap() error { return e.Problems }
+
+func invalid(s *source, err error) error {
+	return &InvalidError{Name: s.name(), Problems: problems(s.file, err)}
+}
+
+// maxName bounds a name, in characters.
+const maxName = 255
+
+// cleanName takes away what sources write around a name (agents/general.yaml)
+// and refuses what looks like a path: a name is never joined to one, and who
+// sends a path should learn that it cannot work.
+func cleanName(name string) (string, error) {
+	clean := strings.TrimSpace(name)
+	for _, prefix := range [...]string{"agents/", "schemas/", "evaluators/"} {
+		if rest, ok := strings.CutPrefix(clean, prefix); ok {
+			clean = rest
+			break
+		}
+	}
+	for _, suffix := range [...]string{".yaml", ".yml", ".json"} {
+		if rest, ok := strings.CutSuffix(clean, suffix); ok {
+			clean = rest
+			break
+		}
+	}
+	switch {
+	case clean == "":
+		return "", &NameError{clip(name), "is empty"}
+	case strings.ContainsAny(clean, `/\`), strings.Contains(clean, ".."), clean == ".":
+		return "", &NameError{clip(name), "looks like a path; agents are found by name, not by file"}
+	case utf8.RuneCountInString(clean) > maxName:
+		return "", &NameError{clip(name), fmt.Sprintf("is longer than %d characters", maxName)}
+	case !utf8.ValidString(clean), strings.ContainsFunc(clean, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "", &NameError{clip(name), "holds characters that cannot be printed"}
+	}
+	return clean, nil
+}
+
+// clip makes any text short enough for an error.
+func clip(s string) string {
+	const limit = 80
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit]) + "…"
+}
+
+// near is the number of names that an error suggests.
+const near = 3
+
+func (c *Catalog) notFound(ctx context.Context, name string) error {
+	e := &NotFoundError{Name: clip(name)}
+	names, err := c.names(ctx)
+	if err != nil {
+		return err
+	}
+	e.Near = agent.Near(name, names, near)
+	return e
+}
+
+// names are the first names of all documents that the caller may use.
+func (c *Catalog) names(ctx context.Context) ([]string, error) {
+	var names []string
+	err := c.eachRow(ctx, "", func(row *store.Schema) bool {
+		names = append(names, row.Name)
+		return true
+	})
+	for _, s := range c.sources() {
+		names = append(names, s.name())
+	}
+	slices.Sort(names)
+	return slices.Compact(names), err
+}

@@ -1,0 +1,178 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"p8/agent"
+	"p8/store"
+)
+
+// source is the text of a document and what it is called.
+type source struct {
+	origin string
+	// file is the name that problems are reported under, without a folder.
+	file string
+	text []byte
+	hash string
+	// names are all that the document answers to; that of the file for one that
+	// cannot be read.
+	names []string
+	// problems are why it cannot be used; nil when it can.
+	problems agent.Problems
+}
+
+// maxDocument bounds a document, in bytes.
+const maxDocument = 1 << 20
+
+// newSource reads the names of a document.
+func newSource(origin, file string, text []byte) (*source, agent.Problems) {
+	s := &source{origin: origin, file: file, text: text, hash: hash(text)}
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	doc, err := agent.Parse(file, text)
+	if err != nil {
+		s.names, s.problems = []string{stem}, problems(file, err)
+		return s, nil
+	}
+	s.names = doc.Names()
+	return s, doc.Warnings
+}
+
+// badSource is a file that could not even be read.
+func badSource(origin, file, message string) *source {
+	return &source{
+		origin: origin, file: file, names: []string{strings.TrimSuffix(file, path.Ext(file))},
+		problems: agent.Problems{{Severity: agent.SeverityError, File: file, Message: message}},
+	}
+}
+
+func (s *source) name() string { return s.names[0] }
+
+// problems are what an error of package agent says.
+func problems(file string, err error) agent.Problems {
+	var ps agent.Problems
+	if errors.As(err, &ps) {
+		return ps
+	}
+	return agent.Problems{{Severity: agent.SeverityError, File: file, Message: err.Error()}}
+}
+
+// rowSource is a stored document. Its hash is worked out here and not taken from
+// the row: agents are shared by hash, and a row must not pass for another.
+func rowSource(row *store.Schema) *source {
+	text := []byte(row.Source)
+	if len(text) == 0 {
+		text = row.JSONSchema
+	}
+	return &source{origin: row.Origin, file: row.Name, text: text, hash: hash(text), names: []string{row.Name}}
+}
+
+// rowNames are the names of a stored document, without checking it.
+func rowNames(row *store.Schema) []string {
+	type named struct {
+		Name  string `json:"name"`
+		Short string `json:"short_name"`
+		Full  string `json:"fully_qualified_name"`
+	}
+	var doc struct {
+		named
+		Extra named `json:"json_schema_extra"`
+	}
+	names := []string{row.Name}
+	if json.Unmarshal(row.JSONSchema, &doc) != nil {
+		return names
+	}
+	for _, n := range []named{doc.named, doc.Extra} {
+		for _, name := range []string{n.Name, n.Short, n.Full} {
+			if name != "" {
+				names = append(names, name, agent.Kebab(name))
+			}
+		}
+	}
+	return names
+}
+
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// isDocument reports whether a file name is that of a document.
+func isDocument(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml", ".json":
+		return !strings.HasPrefix(name, ".")
+	}
+	return false
+}
+
+// readFS reads the documents in the root of a file system, in the order of
+// their names.
+func readFS(fsys fs.FS) ([]*source, error) {
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("catalog: built-in documents: %w", err)
+	}
+	var sources []*source
+	for _, e := range entries {
+		if e.IsDir() || !isDocument(e.Name()) {
+			continue
+		}
+		text, err := fs.ReadFile(fsys, e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("catalog: built-in document: %w", err)
+		}
+		s, _ := newSource(Builtin, e.Name(), text)
+		sources = append(sources, s)
+	}
+	return sources, nil
+}
+
+// index finds sources by any of their names. Valid ones come first: a broken
+// file does not hide a good one.
+type index struct {
+	sources []*source
+	byName  map[string]*source
+}
+
+// newIndex gives each name to the first that has it, and says so to the others.
+func (c *Catalog) newIndex(sources []*source) index {
+	x := index{sources: sources, byName: make(map[string]*source, 2*len(sources))}
+	ordered := slices.Clone(sources)
+	slices.SortStableFunc(ordered, func(a, b *source) int {
+		return boolInt(a.problems != nil) - boolInt(b.problems != nil)
+	})
+	for _, s := range ordered {
+		for _, name := range s.names {
+			first, taken := x.byName[name]
+			if !taken {
+				x.byName[name] = s
+			} else if first != s {
+				c.log.Warn("two agent documents have one name; the first is used",
+					"name", name, "used", first.file, "ignored", s.file)
+			}
+		}
+	}
+	return x
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (x *index) get(name string) *source {
+	if s := x.byName[name]; s != nil {
+		return s
+	}
+	return x.byName[agent.Kebab(name)]
+}

@@ -1,0 +1,173 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"p8/agent"
+	"p8/catalog"
+	"p8/event"
+	"p8/identity"
+	"p8/llm"
+	"p8/run"
+	"p8/store"
+)
+
+// Why a turn was not started.
+var (
+	// ErrBusy: the session's last turn is still running.
+	ErrBusy = errors.New("chat: the session has a turn under way")
+	// ErrOverloaded: as many runs as this process takes.
+	ErrOverloaded = errors.New("chat: too many runs at once")
+	// ErrClosed: the service is shutting down.
+	ErrClosed = errors.New("chat: the service is closed")
+)
+
+// InputError says which field of a request is wrong; Message is fit for a
+// client.
+type InputError struct{ Field, Message string }
+
+// Error is the message.
+func (e *InputError) Error() string { return e.Message }
+
+// Describe words a failure of [Service.Start] or of a run for a client: a stable
+// code, a sentence without internals, and the HTTP status that it has before
+// the first byte of a response. What is not known is an internal error; its text
+// belongs in the log.
+func Describe(err error) *event.ErrorData {
+	var (
+		input    *InputError
+		ident    *identity.InvalidError
+		missing  *catalog.NotFoundError
+		invalid  *catalog.InvalidError
+		problems agent.Problems
+		model    *llm.Error
+		output   *run.OutputError
+	)
+	switch {
+	case err == nil:
+		return unknown()
+	case errors.As(err, &input):
+		return &event.ErrorData{
+			Code: "invalid_request", Message: input.Message, HTTPStatus: http.StatusUnprocessableEntity,
+			Details: map[string]any{"field": input.Field},
+		}
+	case errors.As(err, &ident):
+		return &event.ErrorData{
+			Code: "invalid_request", Message: ident.Error(), HTTPStatus: http.StatusBadRequest,
+			Details: map[string]any{"field": ident.Name},
+		}
+	case errors.As(err, &missing):
+		return missingAgent(missing)
+	case errors.As(err, &invalid):
+		return invalidAgent(invalid.Error(), invalid.Problems)
+	case errors.As(err, &problems):
+		return invalidAgent("the agent document is not valid: "+problems.Error(), problems)
+	case errors.As(err, &model):
+		return describeModel(model)
+	case errors.As(err, &output):
+		return &event.ErrorData{
+			Code: "invalid_output", HTTPStatus: http.StatusBadGateway, Recoverable: true,
+			Message: "the model's answer does not follow the agent's output schema",
+			Details: map[string]any{"problems": output.Problems},
+		}
+	}
+	return describeValue(err)
+}
+
+// describeValue words the errors that are values.
+func describeValue(err error) *event.ErrorData {
+	var failure *store.Failure
+	switch {
+	case errors.Is(err, ErrBusy):
+		return &event.ErrorData{
+			Code: "session_busy", HTTPStatus: http.StatusConflict, Recoverable: true,
+			Message: "this session is still answering; wait for the end of that answer or stop it",
+		}
+	case errors.Is(err, ErrOverloaded):
+		return &event.ErrorData{
+			Code: "overloaded", HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
+			Message: "the server is answering as many requests as it can; try again in a moment",
+		}
+	case errors.Is(err, ErrClosed), errors.Is(err, errShutdown):
+		return &event.ErrorData{
+			Code: "shutting_down", HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
+			Message: "the server is shutting down; try again in a moment",
+		}
+	case errors.Is(err, store.ErrNotFound):
+		return &event.ErrorData{
+			Code: "session_not_found", HTTPStatus: http.StatusNotFound,
+			Message: "there is no such session, or it is not yours; leave the session id out to begin a new one",
+		}
+	case errors.Is(err, store.ErrInvalid):
+		return &event.ErrorData{Code: "invalid_request", HTTPStatus: http.StatusUnprocessableEntity, Message: err.Error()}
+	case errors.As(err, &failure):
+		return &event.ErrorData{
+			Code: "storage_failed", HTTPStatus: http.StatusInternalServerError, Recoverable: true,
+			Message: "the message could not be stored, so it was not answered; try again",
+		}
+	case errors.Is(err, context.Canceled), errors.Is(err, errCancelled):
+		return &event.ErrorData{
+			Code: "cancelled", HTTPStatus: statusClientClosed, Message: "the request was cancelled",
+		}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &event.ErrorData{
+			Code: "timeout", HTTPStatus: http.StatusGatewayTimeout, Recoverable: true,
+			Message: "the request took too long; try again",
+		}
+	}
+	return unknown()
+}
+
+// statusClientClosed is nginx's status for a client that left.
+const statusClientClosed = 499
+
+func unknown() *event.ErrorData {
+	return &event.ErrorData{
+		Code: "internal_error", HTTPStatus: http.StatusInternalServerError,
+		Message: "something went wrong on the server; its log says what",
+	}
+}
+
+func missingAgent(e *catalog.NotFoundError) *event.ErrorData {
+	d := &event.ErrorData{Code: "agent_not_found", Message: e.Error(), HTTPStatus: http.StatusNotFound}
+	if len(e.Near) > 0 {
+		d.Details = map[string]any{"near": e.Near}
+	}
+	return d
+}
+
+func invalidAgent(message string, problems agent.Problems) *event.ErrorData {
+	return &event.ErrorData{
+		Code: "invalid_agent", Message: message, HTTPStatus: http.StatusUnprocessableEntity,
+		Details: map[string]any{"problems": problems.Errors()},
+	}
+}
+
+// describeModel gives a provider's failure its status: what this server asked
+// of another and did not get. Only a name that was never sent to a provider is
+// the caller's mistake, and so is a conversation that is too long.
+func describeModel(e *llm.Error) *event.ErrorData {
+	d := &event.ErrorData{Code: string(e.Kind), Message: e.Error(), HTTPStatus: http.StatusBadGateway}
+	switch e.Kind {
+	case llm.NotFound:
+		if e.Status == 0 {
+			d.HTTPStatus = http.StatusNotFound
+		}
+	case llm.ContextLength:
+		d.HTTPStatus = http.StatusBadRequest
+	case llm.RateLimit, llm.Unavailable:
+		d.HTTPStatus, d.Recoverable = http.StatusServiceUnavailable, true
+	case llm.NoModel:
+		d.HTTPStatus = http.StatusServiceUnavailable
+	case llm.Timeout:
+		d.HTTPStatus, d.Recoverable = http.StatusGatewayTimeout, true
+	case llm.BadResponse:
+		d.Recoverable = true
+	}
+	if e.RetryAfter > 0 {
+		d.Details = map[string]any{"retry_after_seconds": e.RetryAfter.Seconds()}
+	}
+	return d
+}

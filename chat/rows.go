@@ -1,0 +1,123 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+
+	"p8/event"
+	"p8/llm"
+	"p8/store"
+)
+
+// storeInput makes the user's message durable. What a client brought along to a
+// new session goes in before it, so that the next turn remembers it too.
+func (s *Service) storeInput(ctx context.Context, j *job, brought []store.Message) error {
+	input := &store.Message{
+		ID: j.InReplyTo, SessionID: j.SessionID, Type: store.MessageUser, Content: &j.input,
+		TokenCount: llm.EstimateTokens(j.input), AgentName: j.Agent, RunID: j.RunID, CreatedAt: j.started,
+	}
+	if len(brought) == 0 {
+		return s.Store.BeginTurn(ctx, j.session, input)
+	}
+	if err := s.Store.BeginTurn(ctx, j.session, &brought[0]); err != nil {
+		return err
+	}
+	rows := make([]*store.Message, 0, len(brought))
+	for i := range brought[1:] {
+		rows = append(rows, &brought[1+i])
+	}
+	return s.Store.Append(ctx, append(rows, input)...)
+}
+
+// clientRows are the rows that a client's own messages would have been.
+func clientRows(messages []llm.Message, sessionID string) []store.Message {
+	rows := make([]store.Message, 0, len(messages))
+	add := func(kind, content string, call json.RawMessage) {
+		row := store.Message{SessionID: sessionID, Type: kind, ToolCalls: call}
+		if kind != store.MessageToolCall {
+			row.Content, row.TokenCount = &content, llm.EstimateTokens(content)
+		}
+		rows = append(rows, row)
+	}
+	for i := range messages {
+		m := &messages[i]
+		switch m.Role {
+		case llm.User:
+			add(store.MessageUser, m.Content, nil)
+		case llm.System:
+			add(store.MessageSystem, m.Content, nil)
+		case llm.ToolRole:
+			add(store.MessageToolResponse, m.Content, callJSON(m.Name, m.ToolCallID, nil))
+		case llm.Assistant:
+			if m.Content != "" {
+				add(store.MessageAssistant, m.Content, nil)
+			}
+			for _, c := range m.ToolCalls {
+				add(store.MessageToolCall, "", callJSON(c.Name, c.ID, json.RawMessage(c.Arguments)))
+			}
+		}
+	}
+	return rows
+}
+
+// callRow is the row of a tool call, which has no content.
+func (r *recorder) callRow(path string, d *event.ToolCallData) *store.Message {
+	row := r.row(path, store.MessageToolCall)
+	row.ToolCalls = callJSON(d.Name, d.ID, d.Arguments)
+	return row
+}
+
+// resultRow is the row of a tool's result as the model sees it.
+func (r *recorder) resultRow(path string, d *event.ToolCallData) *store.Message {
+	row := r.row(path, store.MessageToolResponse)
+	row.Content = &d.Content
+	row.ToolCalls = callJSON(d.Name, d.ID, nil)
+	row.TokenCount = llm.EstimateTokens(d.Content)
+	if d.Status == event.ToolFailed {
+		row.Status = store.StatusError
+	}
+	return row
+}
+
+// row is a new row of this run. A delegated agent's carries its path: it is
+// kept for audit and never part of the conversation.
+func (r *recorder) row(path, kind string) *store.Message {
+	row := &store.Message{
+		ID: r.NewID(), SessionID: r.SessionID, Type: kind, AgentName: r.Agent, RunID: r.RunID, CreatedAt: r.Now(),
+	}
+	if path != r.Agent {
+		row.AgentPath, row.AgentName = path, lastName(path)
+	}
+	return row
+}
+
+// callJSON is {name, id, arguments}, or {name, id}. Arguments that are not JSON
+// are kept as text.
+func callJSON(name, id string, arguments json.RawMessage) json.RawMessage {
+	const most = 48
+	b := make([]byte, 0, most+len(name)+len(id)+len(arguments))
+	b = appendQuoted(append(b, `{"name":`...), name)
+	b = appendQuoted(append(b, `,"id":`...), id)
+	if arguments != nil {
+		b = append(b, `,"arguments":`...)
+		if json.Valid(arguments) {
+			b = append(b, arguments...)
+		} else {
+			b = appendQuoted(b, string(arguments))
+		}
+	}
+	return append(b, '}')
+}
+
+// appendQuoted writes a JSON string; names and ids rarely need an escape.
+func appendQuoted(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
+			if quoted, err := json.Marshal(s); err == nil {
+				return append(b, quoted...)
+			}
+			return append(b, `""`...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}

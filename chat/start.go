@@ -1,0 +1,253 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"p8/agent"
+	"p8/event"
+	"p8/identity"
+	"p8/llm"
+	"p8/memory"
+	"p8/store"
+	"p8/tool"
+)
+
+// job is a turn with everything that it needs.
+type job struct {
+	*Turn
+	key      sessionKey
+	who      identity.Identity
+	req      *Request
+	input    string
+	started  time.Time
+	agent    *agent.Agent
+	model    llm.Model
+	tools    []tool.Tool
+	warnings []event.WarningData
+	// session is as it is stored, with what the request says about it.
+	session  store.Session
+	messages []llm.Message
+}
+
+// Start begins a turn and returns as soon as the user's message is stored. The
+// run ends by itself, whatever becomes of ctx, which bounds the preparation
+// only. A failure here is the request's or the store's, and [Describe] words
+// it; a failure of the model is an event of the turn.
+func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
+	j, err := s.resolve(ctx, &req)
+	if err != nil {
+		return nil, err
+	}
+	ctx = identity.With(ctx, j.who)
+	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	j.cancel = cancel
+	if err := s.reserve(j.key, j.Turn); err != nil {
+		cancel(err)
+		return nil, err
+	}
+	if err := s.begin(ctx, j); err != nil {
+		s.release(j.key)
+		s.turns.Done()
+		cancel(err)
+		return nil, err
+	}
+	go s.run(runCtx, j)
+	return j.Turn, nil
+}
+
+// resolve finds what the request names, without touching the session.
+func (s *Service) resolve(ctx context.Context, req *Request) (*job, error) {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{Turn: new(Turn), req: req, started: s.Now()}
+	if j.input, err = input(req); err != nil {
+		return nil, err
+	}
+	if j.agent, err = s.findAgent(ctx, req, who.AgentSchemaURI); err != nil {
+		return nil, err
+	}
+	name := ModelName(j.agent, orElse(req.Model, who.DefaultModel), s.DefaultModel)
+	if j.model, err = s.Models.Resolve(name); err != nil {
+		return nil, err
+	}
+	s.findTools(j)
+	if who.SessionID == "" {
+		who.SessionID = s.NewID()
+	} else if err := identity.ValidateID("session_id", who.SessionID); err != nil {
+		return nil, err
+	}
+	j.log.init()
+	j.RunID, j.MessageID, j.InReplyTo = s.NewID(), s.NewID(), s.NewID()
+	j.SessionID, j.Agent, j.Model = who.SessionID, j.agent.Name, j.model.Name()
+	j.who = who.Child(j.Agent, j.Model)
+	j.key = sessionKey{who.TenantID, who.UserID, who.SessionID}
+	return j, nil
+}
+
+// input is the user's message.
+func input(req *Request) (string, error) {
+	text := req.Input
+	if req.Query != nil {
+		if strings.TrimSpace(req.Query.Query) == "" {
+			return "", &InputError{"query", "query.query is empty: ask something"}
+		}
+		prompt, err := req.Query.Prompt()
+		if err != nil {
+			return "", &InputError{"query", "query." + err.Error()}
+		}
+		text = prompt
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", &InputError{"input", "the message is empty: write something"}
+	}
+	return text, nil
+}
+
+func (s *Service) findAgent(ctx context.Context, req *Request, uri string) (*agent.Agent, error) {
+	if req.Document != nil {
+		return agent.Compile(req.Document)
+	}
+	return s.Catalog.Agent(ctx, orElse(orElse(req.Agent, uri), defaultAgent))
+}
+
+// ModelName is the model that a turn uses: the one that the document insists
+// on, else the request's, else the document's, else the default.
+func ModelName(a *agent.Agent, request, fallback string) string {
+	return orElse(orElse(a.OverrideModel, request), orElse(a.Model, fallback))
+}
+
+// findTools picks the declared tools; one that is not here is a warning of the
+// run, and the model does not hear of it.
+func (s *Service) findTools(j *job) {
+	var missing []tool.Missing
+	if s.Tools != nil {
+		j.tools, missing = s.Tools.Resolve(j.agent.Tools)
+	} else {
+		for _, ref := range j.agent.Tools {
+			missing = append(missing, tool.Missing{Ref: ref})
+		}
+	}
+	for _, m := range missing {
+		text := "the tool " + m.Ref.Name + " is not available here"
+		if len(m.Near) > 0 {
+			text += "; did you mean " + strings.Join(m.Near, " or ") + "?"
+		}
+		j.warnings = append(j.warnings, event.WarningData{Code: "tool_unavailable", Message: text})
+	}
+}
+
+// begin reads the session, assembles the payload and stores the user's message.
+// The history is read first: the message must not be in it.
+func (s *Service) begin(ctx context.Context, j *job) error {
+	isNew, err := s.readSession(ctx, j)
+	if err != nil {
+		return err
+	}
+	user, err := s.readUser(ctx, j)
+	if err != nil {
+		return err
+	}
+	imported := isNew && len(j.req.History) > 0
+	var rows []store.Message
+	var history []llm.Message
+	switch policy := s.policy(j.agent); {
+	case imported:
+		rows = clientRows(j.req.History, j.SessionID)
+		history = memory.History(rows, policy)
+	case !isNew:
+		if history, err = memory.Load(ctx, s.Store, j.SessionID, policy); err != nil {
+			return err
+		}
+	}
+	j.messages = s.payload(j, user, history)
+	if s.Store == nil {
+		return nil
+	}
+	return s.storeInput(ctx, j, rows)
+}
+
+// policy is how the document wants its history.
+func (s *Service) policy(a *agent.Agent) memory.Policy {
+	return memory.Policy{
+		ReplayTools: a.HistoryTools == agent.HistoryReplay,
+		Hints:       a.Document.Dialect == agent.Nested,
+		KeepLast:    s.KeepLast,
+		Budget:      s.Budget,
+	}
+}
+
+// readSession fills in the session and says whether it is new.
+func (s *Service) readSession(ctx context.Context, j *job) (isNew bool, err error) {
+	said, err := sessionMetadata(j.req.SessionMetadata)
+	if err != nil {
+		return false, err
+	}
+	isNew = true
+	if s.Store != nil {
+		j.session, err = s.Store.Session(ctx, j.SessionID)
+		switch {
+		case err == nil:
+			isNew = false
+		case !errors.Is(err, store.ErrNotFound):
+			return false, err
+		}
+	}
+	j.session.ID = j.SessionID
+	j.session.AgentName = j.Agent
+	j.session.Name = orElse(j.req.SessionName, j.session.Name)
+	j.session.Metadata, err = mergeObjects(j.session.Metadata, said)
+	return isNew, err
+}
+
+// readUser is the caller's row, for the documents whose prompt names the user.
+func (s *Service) readUser(ctx context.Context, j *job) (store.User, error) {
+	if s.Store == nil || j.agent.Document.Dialect != agent.Nested || j.who.Anonymous() {
+		return store.User{}, nil
+	}
+	user, err := s.Store.User(ctx)
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return user, err
+}
+
+// maxMetadata bounds what a request says about its session: it stands in every
+// prompt of a flat agent.
+const maxMetadata = 16 << 10
+
+func sessionMetadata(m map[string]any) (json.RawMessage, error) {
+	if len(m) == 0 {
+		return nil, nil
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return nil, &InputError{"session_metadata", "the session's metadata cannot be written as JSON"}
+	}
+	if len(raw) > maxMetadata {
+		return nil, &InputError{"session_metadata", "the session's metadata is larger than 16 KiB"}
+	}
+	return raw, nil
+}
+
+// mergeObjects is old with the keys of add.
+func mergeObjects(old, add json.RawMessage) (json.RawMessage, error) {
+	if len(add) == 0 {
+		return old, nil
+	}
+	merged := map[string]json.RawMessage{}
+	for _, raw := range []json.RawMessage{old, add} {
+		if len(raw) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(raw, &merged); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(merged)
+}

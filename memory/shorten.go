@@ -1,0 +1,48 @@
+package memory
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// edge is how much of a shortened text stays at either end, in characters;
+// a text of no more than two edges is not long.
+const edge = 200
+
+// Key is the name under which LOOKUP finds a stored message: n is the row's
+// sequence number.
+func Key(sessionID string, n int64) string {
+	return "session-" + sessionID + "-msg-" + strconv.FormatInt(n, 10)
+}
+
+// Shorten cuts a text of more than 400 characters to its first and last 200
+// around the key of its row (REMLight's format). A text without a row stays
+// whole: nothing could bring it back.
+func Shorten(text, sessionID string, seq int64) string {
+	if len(text) <= 2*edge || seq <= 0 || utf8.RuneCountInString(text) <= 2*edge {
+		return text
+	}
+	return text[:forward(text)] +
+		"\n\n... [Message truncated - REM LOOKUP " + Key(sessionID, seq) + " to recover full content] ...\n\n" +
+		text[backward(text):]
+}
+
+// forward is the end of the first edge of a text, in bytes.
+func forward(text string) int {
+	at := 0
+	for range edge {
+		_, n := utf8.DecodeRuneInString(text[at:])
+		at += n
+	}
+	return at
+}
+
+// backward is the beginning of the last edge of a text, in bytes.
+func backward(text string) int {
+	at := len(text)
+	for range edge {
+		_, n := utf8.DecodeLastRuneInString(text[:at])
+		at -= n
+	}
+	return at
+}
