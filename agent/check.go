@@ -100,7 +100,7 @@ func (d *Document) config(key string) *node {
 // checkModes: what belongs together.
 func (r *report) checkModes(d *Document) {
 	properties := d.root.get("properties")
-	if d.StructuredOutput && len(properties.list()) == 0 && d.root.get("$ref") == nil {
+	if d.StructuredOutput && len(properties.list()) == 0 {
 		pos, pointer := d.at("structured_output")
 		r.errorf(pos, pointer, "add properties, or take structured_output away", "structured_output needs properties: there is nothing to answer with")
 	}

@@ -1,0 +1,18 @@
+// Package agents holds the documents that come with p8: general, the agent of a
+// request that names none; sample-agent and default-agent, the smallest of each
+// dialect; dreaming-agent, which reflects on past sessions.
+//
+// They are ordinary documents. Copy one to start an agent of your own; a
+// document of the same name in the database takes its place.
+package agents
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// Files are the built-in documents, *.yaml in one folder.
+func Files() fs.FS { return files }
