@@ -37,8 +37,10 @@ type ToolCallData struct {
 	Status ToolStatus `json:"status"`
 	// Arguments are the call's arguments, known from executing on.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	// Result is the tool's result, a JSON value; when completed.
+	// Result is the tool's result, a JSON value; when completed or failed.
 	Result json.RawMessage `json:"result,omitempty"`
+	// Content is the result as the model sees it and as it is stored.
+	Content string `json:"-"`
 	// ErrorMessage says why the call failed, in words fit for a client.
 	ErrorMessage string `json:"error_message,omitempty"`
 	// MessageID is the stored row: the tool_call row when executing, the
@@ -157,11 +159,13 @@ const (
 	ReasonLength    = "length"
 	ReasonError     = "error"
 	ReasonCancelled = "cancelled"
+	ReasonFilter    = "content_filter"
 )
 
 // DoneData ends a run.
 type DoneData struct {
-	// Reason is stop, length (a limit was reached), error or cancelled.
+	// Reason is stop, length (a limit was reached), content_filter, error or
+	// cancelled.
 	Reason string `json:"reason"`
 	// Limit names the limit that was reached, such as request_limit.
 	Limit string `json:"limit,omitempty"`

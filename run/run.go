@@ -8,13 +8,20 @@
 //
 // A structured agent's answer is validated against its schema; a wrong one
 // goes back with every error, a bounded number of times. [As] decodes it.
+//
+// A tool may start a run of its own with the context it was called with: the
+// [Scope] in it makes the run a nested one, whose events carry a longer path
+// and whose limits are the parent's too.
 package run
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"time"
+
+	"github.com/google/uuid"
 
 	"p8/agent"
 	"p8/event"
@@ -26,39 +33,236 @@ import (
 type Options struct {
 	// Agent is the compiled document.
 	Agent *agent.Agent
-	// Model answers; the document's wishes are already resolved.
+	// Model answers.
 	Model llm.Model
 	// Tools are those that the document declares and this process has.
 	Tools []tool.Tool
-	// Messages are the conversation, the system prompt first and the user's
-	// message last.
+	// Messages are the conversation, the user's message last. The agent's prompt
+	// is put before them when they do not begin with a system message.
 	Messages []llm.Message
-	// Settings are the defaults that the document does not override.
+	// Settings win over the document's; what is unset is taken from there.
 	Settings llm.Settings
 	// Warnings are emitted first.
 	Warnings []event.WarningData
 	// RunID is made up when empty.
 	RunID string
-	// Path is the agent's path; the agent's name when empty.
+	// Path is the path of agent names; the agent's name, below the caller's path
+	// in a nested run, when empty.
 	Path string
-	// Budget is the limits' account; shared with the parent of a nested run, new
-	// when nil.
-	Budget *Budget
 	// Timeout is the wall clock of the run; 10 minutes when 0.
 	Timeout time.Duration
 	// ToolTimeout is the wall clock of one call; 2 minutes when 0.
 	ToolTimeout time.Duration
 	// Parallel bounds the calls that run at once; 16 when 0.
 	Parallel int
-	// StructuredMode forces "native" or "tool"; the model's ability decides when
+	// StructuredMode is "native" or "tool"; the model's ability decides when
 	// empty.
 	StructuredMode string
 	Logger         *slog.Logger
 }
 
+// The defaults of Options.
+const (
+	defaultTimeout     = 10 * time.Minute
+	defaultToolTimeout = 2 * time.Minute
+	defaultParallel    = 16
+)
+
+// The structured modes.
+const (
+	// ModeNative binds the model to the schema by the provider's own means.
+	ModeNative = "native"
+	// ModeTool offers the model a tool named final_result whose parameters are
+	// the schema.
+	ModeTool = "tool"
+)
+
 // Stream runs the agent. The sequence yields every event once and in order and
-// ends with Usage and Done; or it ends with one error, an *llm.Error when the
-// model failed. Breaking off cancels the run and waits for its tools.
+// ends with Usage and Done; or it ends with one error: an *llm.Error when the
+// model failed, an *OutputError when a structured answer stayed wrong, the
+// context's cause when the caller cancelled. A limit is not an error: Done
+// names it. Breaking off cancels the run and waits for its tools.
 func Stream(ctx context.Context, o Options) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) { (&runner{Options: o}).run(ctx, yield) }
+	return func(yield func(event.Event, error) bool) {
+		r, err := newRunner(ctx, o, yield)
+		if err != nil {
+			yield(event.Event{}, err)
+			return
+		}
+		defer r.close()
+		if err := r.run(); err != nil && !errors.Is(err, errBroken) {
+			yield(event.Event{}, err)
+		}
+	}
+}
+
+// errBroken says that the reader broke off.
+var errBroken = errors.New("run: the reader left")
+
+// errTimeLimit is the cause of a run's context that ran out of time.
+var errTimeLimit = errors.New("run: out of time")
+
+// runner is the state of one run. Only the goroutine that reads the sequence
+// touches it.
+type runner struct {
+	Options
+	ctx    context.Context
+	close  context.CancelFunc
+	yield  func(event.Event, error) bool
+	scope  Scope
+	tools  map[string]*toolEntry
+	req    llm.Request
+	seq    int64
+	meta   *event.MetadataData
+	output output
+	step   step
+}
+
+func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bool) (*runner, error) {
+	if o.Agent == nil || o.Model == nil {
+		return nil, errors.New("run: an agent and a model are needed")
+	}
+	r := &runner{Options: o, yield: yield}
+	r.defaults(ScopeFrom(ctx))
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	ctx, r.close = context.WithTimeoutCause(ctx, r.Timeout, errTimeLimit)
+	r.ctx = context.WithValue(ctx, scopeKey{}, &r.scope)
+	return r, nil
+}
+
+func (r *runner) defaults(parent *Scope) {
+	if r.RunID == "" {
+		r.RunID = uuid.NewString()
+	}
+	var above *Budget
+	if r.Path == "" {
+		r.Path = r.Agent.Name
+		if parent != nil {
+			r.Path = parent.Path + "/" + r.Agent.Name
+		}
+	}
+	if parent != nil {
+		above = parent.Budget
+	}
+	r.scope = Scope{RunID: r.RunID, Path: r.Path, Budget: NewBudget(r.Agent.Limits, above)}
+	r.Timeout = orElse(r.Timeout, defaultTimeout)
+	r.ToolTimeout = orElse(r.ToolTimeout, defaultToolTimeout)
+	r.Parallel = orElse(r.Parallel, defaultParallel)
+	if r.Logger == nil {
+		r.Logger = slog.Default()
+	}
+}
+
+func orElse[T comparable](v, other T) T {
+	var zero T
+	if v == zero {
+		return other
+	}
+	return v
+}
+
+// prepare builds the request that every step sends again, longer each time.
+func (r *runner) prepare() error {
+	const room = 8 // messages that most runs add
+	msgs := make([]llm.Message, 0, len(r.Messages)+1+room)
+	if len(r.Messages) == 0 || r.Messages[0].Role != llm.System {
+		msgs = append(msgs, llm.Message{Role: llm.System, Content: r.Agent.Prompt})
+	}
+	r.req.Messages = append(msgs, r.Messages...)
+	r.req.Settings = mergeSettings(r.Settings, r.Agent.Settings)
+	if err := r.prepareTools(); err != nil {
+		return err
+	}
+	return r.prepareOutput()
+}
+
+// mergeSettings is a where it is set, b elsewhere.
+func mergeSettings(a, b llm.Settings) llm.Settings {
+	if a.Temperature == nil {
+		a.Temperature = b.Temperature
+	}
+	if a.TopP == nil {
+		a.TopP = b.TopP
+	}
+	if a.Stop == nil {
+		a.Stop = b.Stop
+	}
+	a.MaxTokens = orElse(a.MaxTokens, b.MaxTokens)
+	a.ReasoningEffort = orElse(a.ReasoningEffort, b.ReasoningEffort)
+	return a
+}
+
+// emit stamps an event and passes it on.
+func (r *runner) emit(e event.Event) error {
+	r.seq++
+	e.Seq = r.seq
+	if e.RunID == "" {
+		e.RunID = r.RunID
+	}
+	if e.Agent == "" {
+		e.Agent = r.Path
+	}
+	if !r.yield(e, nil) {
+		return errBroken
+	}
+	return nil
+}
+
+// run asks the model and runs its tools until one of them ends the run.
+func (r *runner) run() error {
+	for i := range r.Warnings {
+		if err := r.emit(event.New(&r.Warnings[i])); err != nil {
+			return err
+		}
+	}
+	for {
+		if limit := r.scope.Budget.request(); limit != "" {
+			return r.done(event.DoneData{Reason: event.ReasonLength, Limit: limit})
+		}
+		end, err := r.ask()
+		if err == nil && end == nil {
+			end, err = r.answer()
+		}
+		switch {
+		case errors.Is(err, errBroken):
+			return err
+		case err != nil && errors.Is(context.Cause(r.ctx), errTimeLimit):
+			return r.done(event.DoneData{Reason: event.ReasonLength, Limit: limitTime})
+		case err != nil && r.ctx.Err() != nil:
+			return context.Cause(r.ctx)
+		case err != nil:
+			return err
+		case end != nil:
+			return r.done(*end)
+		}
+	}
+}
+
+// answer does what the model's response asks for: nothing (the run is over),
+// tools, or another try at a structured answer.
+func (r *runner) answer() (*event.DoneData, error) {
+	if r.Agent.Structured {
+		return r.answerStructured()
+	}
+	if len(r.step.calls) == 0 {
+		return &event.DoneData{Reason: r.step.reason()}, nil
+	}
+	return r.execute(r.step.calls)
+}
+
+// done ends the run: what the tools said about the answer, what it cost, why
+// it ended.
+func (r *runner) done(d event.DoneData) error {
+	if r.meta != nil {
+		if err := r.emit(event.New(r.meta)); err != nil {
+			return err
+		}
+	}
+	used := r.scope.Budget.Used()
+	if err := r.emit(event.New(&used)); err != nil {
+		return err
+	}
+	return r.emit(event.New(&d))
 }

@@ -1,0 +1,114 @@
+package run
+
+import (
+	"sync"
+
+	"p8/agent"
+	"p8/event"
+)
+
+// defaultRequests bounds a run whose document does not: a loop of tool calls
+// must end by itself.
+const defaultRequests = 50
+
+// The names of the limits, as documents write them; time is the wall clock,
+// max_tokens the model's own bound on one answer.
+const (
+	limitRequests  = "request_limit"
+	limitToolCalls = "tool_calls_limit"
+	limitInput     = "input_tokens_limit"
+	limitOutput    = "output_tokens_limit"
+	limitTotal     = "total_tokens_limit"
+	limitTime      = "time_limit"
+	limitAnswer    = "max_tokens"
+)
+
+// Budget is the account that a run's limits are charged to. A nested run's
+// account is charged to its parent's too, so a tree shares the root's limits.
+// It is safe for concurrent use.
+type Budget struct {
+	limits agent.Limits
+	parent *Budget
+
+	mu   sync.Mutex
+	used event.UsageData
+}
+
+// NewBudget opens an account; parent may be nil.
+func NewBudget(limits agent.Limits, parent *Budget) *Budget {
+	if limits.Requests == 0 {
+		limits.Requests = defaultRequests
+	}
+	return &Budget{limits: limits, parent: parent}
+}
+
+// Used is what was charged so far, children included.
+func (b *Budget) Used() event.UsageData {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
+}
+
+// charge adds u here and to every account above.
+func (b *Budget) charge(u event.UsageData) {
+	for ; b != nil; b = b.parent {
+		b.mu.Lock()
+		b.used.Add(u)
+		b.mu.Unlock()
+	}
+}
+
+// request takes one more call of the model, or names the limit that forbids it.
+func (b *Budget) request() string {
+	return b.take(event.UsageData{Requests: 1}, (*Budget).spent)
+}
+
+// toolCall takes one more tool call, or names the limit that forbids it.
+func (b *Budget) toolCall() string {
+	return b.take(event.UsageData{ToolCalls: 1}, func(b *Budget) string {
+		if b.limits.ToolCalls > 0 && b.used.ToolCalls >= b.limits.ToolCalls {
+			return limitToolCalls
+		}
+		return ""
+	})
+}
+
+// take charges u to every account of the chain, or to none and names the limit
+// that an account has reached: parallel runs cannot overdraw a shared one.
+func (b *Budget) take(u event.UsageData, reached func(*Budget) string) string {
+	for p := b; p != nil; p = p.parent {
+		p.mu.Lock()
+		limit := reached(p)
+		if limit == "" {
+			p.used.Add(u)
+		}
+		p.mu.Unlock()
+		if limit == "" {
+			continue
+		}
+		back := event.UsageData{Requests: -u.Requests, ToolCalls: -u.ToolCalls}
+		for q := b; q != p; q = q.parent {
+			q.mu.Lock()
+			q.used.Add(back)
+			q.mu.Unlock()
+		}
+		return limit
+	}
+	return ""
+}
+
+// spent names the limit that this account has reached.
+func (b *Budget) spent() string {
+	full := func(used, limit int) bool { return limit > 0 && used >= limit }
+	switch l, u := &b.limits, &b.used; {
+	case full(u.Requests, l.Requests):
+		return limitRequests
+	case full(u.InputTokens, l.InputTokens):
+		return limitInput
+	case full(u.OutputTokens, l.OutputTokens):
+		return limitOutput
+	case full(u.InputTokens+u.OutputTokens, l.TotalTokens):
+		return limitTotal
+	}
+	return ""
+}

@@ -1,0 +1,222 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"p8/event"
+	"p8/llm"
+	"p8/tool"
+)
+
+// abandonAfter is how long a call may take to notice that its time is up.
+const abandonAfter = 2 * time.Second
+
+// toolEntry is a tool that this run may call.
+type toolEntry struct {
+	tool tool.Tool
+	spec llm.ToolSpec
+}
+
+// call is one tool call of the model.
+type call struct {
+	index int
+	id    string
+	name  string
+	args  string
+	more  *strings.Builder // the arguments while they come in pieces
+
+	entry    *toolEntry
+	raw      json.RawMessage
+	reported bool
+	result
+}
+
+// result is the answer to a call.
+type result struct {
+	tool.Result
+	reason string // why it failed, "" when it did not
+}
+
+func (c *call) add(piece string) {
+	if piece == "" {
+		return
+	}
+	if c.more == nil {
+		c.more = new(strings.Builder)
+		c.more.WriteString(c.args)
+	}
+	c.more.WriteString(piece)
+}
+
+func (c *call) arguments() string {
+	if c.more != nil {
+		c.args, c.more = c.more.String(), nil
+	}
+	return c.args
+}
+
+func (r *runner) prepareTools() error {
+	r.tools = make(map[string]*toolEntry, len(r.Tools))
+	r.req.Tools = make([]llm.ToolSpec, 0, len(r.Tools)+1)
+	entries := make([]toolEntry, len(r.Tools))
+	for i, t := range r.Tools {
+		spec := t.Spec()
+		if _, twice := r.tools[spec.Name]; twice {
+			return fmt.Errorf("run: two tools are named %q", spec.Name)
+		}
+		entries[i] = toolEntry{tool: t, spec: spec}
+		r.tools[spec.Name] = &entries[i]
+		r.req.Tools = append(r.req.Tools, spec)
+	}
+	return nil
+}
+
+// check finds the call's tool and holds the arguments against its schema. It
+// says what is wrong with the call, for the model.
+func (r *runner) check(c *call) string {
+	c.raw = json.RawMessage("{}")
+	entry, ok := r.tools[c.name]
+	if !ok {
+		return fmt.Sprintf("there is no tool named %q; %s", c.name, r.toolList())
+	}
+	c.entry = entry
+	raw, err := tool.Arguments(c.arguments())
+	if err != nil {
+		return err.Error()
+	}
+	c.raw = raw
+	if err := tool.Validate(entry.tool, raw); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func (r *runner) toolList() string {
+	if len(r.tools) == 0 {
+		return "this agent has no tools"
+	}
+	names := make([]string, 0, len(r.tools))
+	for name := range r.tools {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return "the tools are " + strings.Join(names, ", ")
+}
+
+// fail ends a call that is not run; the model sees why.
+func (r *runner) fail(c *call, reason string) error {
+	c.result = failure(reason)
+	return r.report(c)
+}
+
+func failure(reason string) result {
+	content, err := json.Marshal(map[string]string{"status": "error", "error": reason})
+	if err != nil {
+		content = []byte(strconv.Quote(reason))
+	}
+	return result{Result: tool.Result{Content: string(content), Failed: true}, reason: reason}
+}
+
+// report emits how a call ended, its action first.
+func (r *runner) report(c *call) error {
+	c.reported = true
+	r.scope.Budget.charge(c.Usage)
+	if c.Action != nil {
+		if err := r.emit(event.New(c.Action)); err != nil {
+			return err
+		}
+	}
+	if c.Metadata != nil {
+		if r.meta == nil {
+			r.meta = new(event.MetadataData)
+		}
+		tool.MergeMetadata(r.meta, c.Metadata)
+	}
+	d := &event.ToolCallData{
+		Name: c.name, ID: c.id, Status: event.ToolCompleted,
+		Arguments: c.raw, Result: jsonValue(c.Content), Content: c.Content,
+	}
+	if c.Failed {
+		d.Status, d.ErrorMessage = event.ToolFailed, orElse(c.reason, "the tool reported an error")
+	}
+	return r.emit(event.New(d))
+}
+
+// jsonValue is content where it is JSON, else a JSON string of it.
+func jsonValue(content string) json.RawMessage {
+	raw := json.RawMessage(content)
+	if json.Valid(raw) {
+		return raw
+	}
+	quoted, err := json.Marshal(content)
+	if err != nil {
+		return json.RawMessage(`""`)
+	}
+	return quoted
+}
+
+// invoke runs one call within its time. A tool that does not notice that its
+// time is up is left behind.
+func (r *runner) invoke(ctx context.Context, c *call, events chan<- event.Event) result {
+	if ctx.Err() != nil {
+		return failure("the call was cancelled")
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.ToolTimeout)
+	defer cancel()
+	done := make(chan result, 1)
+	go func() { done <- r.callTool(ctx, c, events) }()
+	select {
+	case res := <-done:
+		return res
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(abandonAfter)
+	defer late.Stop()
+	select {
+	case res := <-done:
+		if res.Failed {
+			return r.outOfTime(ctx)
+		}
+		return res
+	case <-late.C:
+		r.Logger.Warn("a tool ignored its deadline", "tool", c.name, "call", c.id, "run", r.RunID)
+		return r.outOfTime(ctx)
+	}
+}
+
+func (r *runner) outOfTime(ctx context.Context) result {
+	if ctx.Err() == context.DeadlineExceeded && r.ctx.Err() == nil {
+		return failure(fmt.Sprintf("the tool did not answer within %s", r.ToolTimeout))
+	}
+	return failure("the call was cancelled")
+}
+
+// callTool calls the tool; a panic is a failure like another.
+func (r *runner) callTool(ctx context.Context, c *call, events chan<- event.Event) (res result) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.Logger.Error("a tool panicked", "tool", c.name, "call", c.id, "run", r.RunID,
+				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			res = failure("the tool failed unexpectedly")
+		}
+	}()
+	in := tool.Call{ID: c.id, Name: c.name, Arguments: c.raw}
+	var out tool.Result
+	var err error
+	if s, ok := c.entry.tool.(tool.Streamer); ok {
+		out, err = s.Stream(ctx, in, emitter(ctx, events))
+	} else {
+		out, err = c.entry.tool.Call(ctx, in)
+	}
+	if err != nil {
+		return failure(tool.Describe(ctx, r.Logger, in, err))
+	}
+	return result{Result: out}
+}

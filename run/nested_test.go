@@ -1,0 +1,128 @@
+package run_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"p8/event"
+	"p8/llm"
+	"p8/llm/scripted"
+	"p8/run"
+	"p8/tool"
+)
+
+// delegate is a tool that runs an agent.
+type delegate struct {
+	tool.Base
+	options run.Options
+}
+
+func newDelegate(t testing.TB, o run.Options) delegate {
+	t.Helper()
+	base, err := tool.NewBase(llm.ToolSpec{Name: "ask_" + o.Agent.Name, Description: "Asks."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return delegate{base, o}
+}
+
+func (d delegate) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	return d.Stream(ctx, call, func(event.Event) bool { return true })
+}
+
+func (d delegate) Stream(ctx context.Context, _ tool.Call, emit func(event.Event) bool) (tool.Result, error) {
+	var text strings.Builder
+	for e, err := range run.Stream(ctx, d.options) {
+		if err != nil {
+			return tool.Result{}, err
+		}
+		text.WriteString(e.Text)
+		if !emit(e) {
+			return tool.Result{}, ctx.Err()
+		}
+	}
+	return tool.Result{Content: text.String()}, nil
+}
+
+func child(t testing.TB, name string, m *scripted.Model, tools ...tool.Tool) run.Options {
+	o := options(t, "name: "+name+"\ndescription: You help.\nlimits: {request_limit: 3}\n", m, tools...)
+	o.RunID = "run-" + name
+	return o
+}
+
+func TestNestedRunFlowsIntoItsParent(t *testing.T) {
+	grandchild := child(t, "deep", scripted.New(scripted.Turn{Text: []string{"deep"}, Usage: llm.Usage{Input: 1, Output: 1}}))
+	middle := child(t, "middle", scripted.New(
+		scripted.Turn{Calls: []llm.ToolCall{{ID: "g", Name: "ask_deep"}}, Usage: llm.Usage{Input: 1, Output: 1}},
+		scripted.Turn{Text: []string{"mid"}, Usage: llm.Usage{Input: 1, Output: 1}},
+	), newDelegate(t, grandchild))
+	m := scripted.New(
+		scripted.Turn{Calls: []llm.ToolCall{{ID: "m", Name: "ask_middle"}}, Usage: llm.Usage{Input: 1, Output: 1}},
+		scripted.Turn{Text: []string{"top"}, Usage: llm.Usage{Input: 1, Output: 1}},
+	)
+	got, err := collect(run.Stream(t.Context(), options(t, talker, m, newDelegate(t, middle))))
+	want(t, got, err,
+		"1 talker tool_call m ask_middle started",
+		"2 talker tool_call m ask_middle executing {}",
+		"3 talker/middle tool_call g ask_deep started",
+		"4 talker/middle tool_call g ask_deep executing {}",
+		"5 talker/middle/deep text deep",
+		"6 talker/middle/deep usage 1+1 requests 1 calls 0",
+		"7 talker/middle/deep done stop",
+		`8 talker/middle tool_call g ask_deep completed {} = "deep"`,
+		"9 talker/middle text mid",
+		"10 talker/middle usage 3+3 requests 3 calls 1",
+		"11 talker/middle done stop",
+		`12 talker tool_call m ask_middle completed {} = "deepmid"`,
+		"13 talker text top",
+		"14 talker usage 5+5 requests 5 calls 2",
+		"15 talker done stop",
+	)
+}
+
+func TestNestedRunSharesTheParentsLimits(t *testing.T) {
+	loop := scripted.NewWith(scripted.Options{Repeat: true}, scripted.Call("echo", `{"text":"x"}`))
+	c := child(t, "child", loop, echo(t, "echo"))
+	m := scripted.New(scripted.Call("ask_child", "{}"))
+	got, err := collect(run.Stream(t.Context(), options(t, talker+"limits: {request_limit: 3}\n", m, newDelegate(t, c))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(got, "\n")
+	if !strings.Contains(all, "talker/child done length request_limit") || !strings.HasSuffix(all, "talker done length request_limit") {
+		t.Error(all)
+	}
+}
+
+func TestParallelNestedRuns(t *testing.T) {
+	const children = 50
+	var tools []tool.Tool
+	turn := scripted.Turn{}
+	for i := range children {
+		name := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
+		texts := scripted.Text("1", "2", "3")
+		tools = append(tools, newDelegate(t, child(t, name, scripted.New(texts))))
+		turn.Calls = append(turn.Calls, llm.ToolCall{Name: "ask_" + name})
+	}
+	m := scripted.New(turn, scripted.Text("all"))
+	texts := map[string]string{}
+	var seq int64
+	for e, err := range run.Stream(t.Context(), options(t, talker+"limits: {request_limit: 100}\n", m, tools...)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seq++; e.Seq != seq {
+			t.Fatalf("event %d has number %d", seq, e.Seq)
+		}
+		texts[e.Agent] += e.Text
+	}
+	for path, text := range texts {
+		if path != "talker" && text != "123" {
+			t.Errorf("%s said %q", path, text)
+		}
+	}
+	if len(texts) != children+1 {
+		t.Errorf("%d agents spoke", len(texts))
+	}
+}

@@ -1,0 +1,128 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"p8/event"
+	"p8/llm"
+)
+
+// outputTool is the name of the tool that a model answers with in tool mode
+// (the name that p8's sources use). It is never shown as a tool call.
+const outputTool = "final_result"
+
+// outputRetries is how often a wrong structured answer goes back.
+const outputRetries = 2
+
+// output is how a structured agent answers.
+type output struct {
+	mode  string // ModeNative, ModeTool, or "" for an agent that just talks
+	tries int
+}
+
+// OutputError says that a structured answer stayed wrong.
+type OutputError struct {
+	// Problems are what is wrong with the last answer, each with the JSON
+	// pointer of its place.
+	Problems []string
+}
+
+// Error names the first problem and counts the others.
+func (e *OutputError) Error() string {
+	s := "the model's answer does not follow the agent's output schema: " + e.Problems[0]
+	if n := len(e.Problems) - 1; n > 0 {
+		s += fmt.Sprintf(" (and %d more)", n)
+	}
+	return s
+}
+
+func (r *runner) prepareOutput() error {
+	if !r.Agent.Structured {
+		return nil
+	}
+	r.output.mode = r.StructuredMode
+	if r.output.mode == "" {
+		r.output.mode = ModeTool
+		if r.Model.Capabilities().NativeOutput {
+			r.output.mode = ModeNative
+		}
+	}
+	switch r.output.mode {
+	case ModeNative:
+		r.req.Output = r.Agent.Output
+	case ModeTool:
+		if _, taken := r.tools[outputTool]; taken {
+			return fmt.Errorf("run: a tool of a structured agent is named %s", outputTool)
+		}
+		r.req.Tools = append(r.req.Tools, llm.ToolSpec{
+			Name:        outputTool,
+			Description: "Give the final answer. Call this once, when the answer is complete.",
+			Parameters:  r.Agent.Output.Schema,
+		})
+	default:
+		return fmt.Errorf("run: structured mode %q is neither native nor tool", r.output.mode)
+	}
+	return nil
+}
+
+// isCall reports whether c is the structured answer rather than a tool call.
+func (o *output) isCall(c *call) bool { return o.mode == ModeTool && c.name == outputTool }
+
+// answerStructured runs the tools of the step, then takes the answer when
+// there is one.
+func (r *runner) answerStructured() (*event.DoneData, error) {
+	end, err := r.execute(r.step.calls)
+	if err != nil {
+		return nil, err
+	}
+	c, text := r.candidate()
+	if text == "" && len(r.step.calls) > 0 {
+		return end, nil
+	}
+	problems := r.Agent.ValidateOutput([]byte(text))
+	if len(problems) == 0 {
+		if err := r.emit(event.NewText(text)); err != nil {
+			return nil, err
+		}
+		return &event.DoneData{Reason: event.ReasonStop, Output: json.RawMessage(text)}, nil
+	}
+	if end != nil {
+		return end, nil
+	}
+	if r.output.tries == outputRetries {
+		return nil, &OutputError{Problems: problems}
+	}
+	r.output.tries++
+	r.reject(c, problems)
+	return nil, nil
+}
+
+// candidate is the step's structured answer: the arguments of final_result,
+// or, when the model called nothing, its text.
+func (r *runner) candidate() (*call, string) {
+	for _, c := range r.step.calls {
+		if r.output.isCall(c) {
+			return c, strings.TrimSpace(c.arguments())
+		}
+	}
+	if len(r.step.calls) > 0 {
+		return nil, ""
+	}
+	return nil, strings.TrimSpace(r.step.content())
+}
+
+// reject sends a wrong answer back with everything that is wrong with it.
+func (r *runner) reject(c *call, problems []string) {
+	text := "The answer does not follow the schema:\n- " + strings.Join(problems, "\n- ") +
+		"\nAnswer again with one JSON object that follows it."
+	for _, other := range r.step.calls {
+		if r.output.isCall(other) {
+			r.reply(other, text)
+		}
+	}
+	if c == nil {
+		r.req.Messages = append(r.req.Messages, llm.Message{Role: llm.User, Content: text})
+	}
+}

@@ -1,0 +1,176 @@
+package run
+
+import (
+	"strconv"
+	"strings"
+
+	"p8/event"
+	"p8/llm"
+)
+
+// step is one response of the model.
+type step struct {
+	text   strings.Builder
+	single string // the text while it is one chunk: the usual case of a test and of a cache
+	calls  []*call
+	usage  llm.Usage
+	finish llm.Finish
+}
+
+func (s *step) reset() {
+	s.text.Reset()
+	s.single = ""
+	s.calls = nil
+	s.usage = llm.Usage{}
+	s.finish = ""
+}
+
+func (s *step) addText(t string) {
+	if s.single == "" && s.text.Len() == 0 {
+		s.single = t
+		return
+	}
+	if s.text.Len() == 0 {
+		s.text.WriteString(s.single)
+	}
+	s.text.WriteString(t)
+}
+
+func (s *step) content() string {
+	if s.text.Len() > 0 {
+		return s.text.String()
+	}
+	return s.single
+}
+
+// reason is the end of a run whose model has stopped.
+func (s *step) reason() string {
+	switch s.finish {
+	case llm.FinishLength:
+		return event.ReasonLength
+	case llm.FinishFilter:
+		return event.ReasonFilter
+	}
+	return event.ReasonStop
+}
+
+// ask sends the request and passes on what the model says. It ends the run
+// when the answer was cut at the model's own bound.
+func (r *runner) ask() (*event.DoneData, error) {
+	r.step.reset()
+	for chunk, err := range r.Model.Stream(r.ctx, &r.req) {
+		if err != nil {
+			return nil, err
+		}
+		if err := r.chunk(&chunk); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.charge()
+	r.remember()
+	if r.step.finish == llm.FinishLength {
+		return r.cut()
+	}
+	return nil, nil
+}
+
+func (r *runner) chunk(c *llm.Chunk) error {
+	switch c.Kind {
+	case llm.ChunkText:
+		r.step.addText(c.Text)
+		if r.Agent.Structured || c.Text == "" {
+			return nil // a structured answer is shown once it is right
+		}
+		return r.emit(event.Event{Type: event.Text, Text: c.Text})
+	case llm.ChunkReasoning:
+		return r.emit(event.Event{Type: event.Reasoning, Text: c.Text})
+	case llm.ChunkToolCall:
+		return r.callChunk(c)
+	case llm.ChunkUsage:
+		r.step.usage = c.Usage
+	case llm.ChunkFinish:
+		r.step.finish = c.Finish
+	}
+	return nil
+}
+
+// callChunk adds to a tool call and announces a new one.
+func (r *runner) callChunk(c *llm.Chunk) error {
+	for _, known := range r.step.calls {
+		if known.index == c.Call {
+			known.add(c.Text)
+			return nil
+		}
+	}
+	k := &call{index: c.Call, id: r.freshID(c.ID), name: c.Name, args: c.Text}
+	r.step.calls = append(r.step.calls, k)
+	if r.output.isCall(k) {
+		return nil
+	}
+	return r.emit(event.New(&event.ToolCallData{Name: k.name, ID: k.id, Status: event.ToolStarted}))
+}
+
+// freshID is id unless it is empty or another call of this step has it: an
+// answer must find its call.
+func (r *runner) freshID(id string) string {
+	taken := func(id string) bool {
+		for _, c := range r.step.calls {
+			if c.id == id {
+				return true
+			}
+		}
+		return false
+	}
+	for n := len(r.step.calls); id == "" || taken(id); n++ {
+		id = "call_" + strconv.FormatInt(r.seq, 10) + "_" + strconv.Itoa(n)
+	}
+	return id
+}
+
+// charge books what the response cost. A provider that does not say is
+// estimated, so that limits and records hold for it too.
+func (r *runner) charge() {
+	u := r.step.usage
+	if u == (llm.Usage{}) {
+		for i := range r.req.Messages {
+			u.Input += llm.EstimateTokens(r.req.Messages[i].Content)
+		}
+		u.Output = llm.EstimateTokens(r.step.content())
+		for _, c := range r.step.calls {
+			u.Output += llm.EstimateTokens(c.arguments())
+		}
+	}
+	r.scope.Budget.charge(event.UsageData{
+		InputTokens: u.Input, OutputTokens: u.Output,
+		CachedTokens: u.Cached, ReasoningTokens: u.Reasoning,
+	})
+}
+
+// remember adds the response to the conversation, for a next step.
+func (r *runner) remember() {
+	if len(r.step.calls) == 0 && !r.Agent.Structured {
+		return // the last one
+	}
+	m := llm.Message{Role: llm.Assistant, Content: r.step.content()}
+	for _, c := range r.step.calls {
+		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments()})
+	}
+	r.req.Messages = append(r.req.Messages, m)
+}
+
+// cut ends a run whose model ran into its bound: calls it had begun are not
+// whole and are not run.
+func (r *runner) cut() (*event.DoneData, error) {
+	for _, c := range r.step.calls {
+		if r.output.isCall(c) {
+			continue
+		}
+		if err := r.fail(c, "the answer was cut before the call was complete"); err != nil {
+			return nil, err
+		}
+	}
+	return &event.DoneData{Reason: event.ReasonLength, Limit: limitAnswer}, nil
+}
