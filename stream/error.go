@@ -9,7 +9,7 @@ import (
 // What a failure is called that has no better name, and what is said about it.
 const (
 	CodeInternal    = "internal_error"
-	MessageInternal = "Something went wrong on the server. Please try again."
+	MessageInternal = "something went wrong on the server"
 )
 
 // APIError is an error as OpenAI's clients read it.

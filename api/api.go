@@ -1,0 +1,143 @@
+// Package api is p8 over HTTP.
+//
+// [New] makes one http.Handler. It has three kinds of routes:
+//
+//   - OpenAI's: POST /chat/completions and GET /models, each also under /v1 and
+//     /api/v1. Their errors are OpenAI's error objects, so that the clients
+//     people already have understand them. A streamed answer is written by
+//     package stream.
+//   - p8's own resources: /schemas (documents) and /sessions. Their errors are
+//     problem documents (RFC 9457); lists are pages with a Link to the next one.
+//     GET /openapi.json describes them.
+//   - GET /health (the process lives) and GET /ready (it takes requests).
+//
+// A request passes, in this order: a request id and the access log, a guard
+// against panics, the check of Host and Origin, the bound on the body, the
+// identity. What is behind that takes the identity from the context.
+//
+// A client's connection is only a reader of the run it started. When it goes,
+// the run goes on and its answer is stored.
+//
+// Nothing that a handler did not word itself reaches a client: unknown errors
+// are logged with the request's id, and the client gets the id.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Options are what the handler works with. Chat and Catalog are needed.
+type Options struct {
+	Chat    Chat
+	Catalog Catalog
+	// Store may be nil: then there are no sessions and schemas to show, and the
+	// routes say so.
+	Store Store
+	// Models are the models that GET /models lists beside the agents, as
+	// "provider:model"; nil is none.
+	Models func(context.Context) []string
+	// Ready says why the server cannot take requests; nil is always ready. Its
+	// error is logged, not shown.
+	Ready func(context.Context) error
+
+	// TrustHeaders believes X-User-Id, X-Tenant-Id, X-User-Email and X-User-Name.
+	// It is for a server that only its own machine, or a trusted gateway, reaches.
+	TrustHeaders bool
+	// Hosts are the names, besides those of loopback, that the Host header may
+	// have, without ports; "*" is any. A page of another origin must not reach a
+	// server that trusts its own machine.
+	Hosts []string
+	// MaxBody bounds a request's body, in bytes; 4 MiB when 0.
+	MaxBody int64
+	// Heartbeat is the silence after which a stream gets a comment; 15 s when 0.
+	Heartbeat time.Duration
+	// WriteTimeout is how long a stream waits for a client that does not read;
+	// 30 s when 0.
+	WriteTimeout time.Duration
+
+	// Version is the program's.
+	Version string
+	// Now and NewID are the clock and the source of ids (UUIDs).
+	Now    func() time.Time
+	NewID  func() string
+	Logger *slog.Logger
+}
+
+const defaultMaxBody = 4 << 20
+
+// Handler is p8's HTTP interface.
+type Handler struct {
+	o        Options
+	mux      *http.ServeMux
+	chain    http.Handler
+	started  time.Time
+	draining atomic.Bool
+}
+
+// New makes the handler.
+func New(o Options) *Handler {
+	if o.MaxBody <= 0 {
+		o.MaxBody = defaultMaxBody
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	h := &Handler{o: o, mux: http.NewServeMux(), started: o.Now()}
+	h.routes()
+	h.chain = h.logged(h.recovered(h.guarded(h.bounded(h.rooted(h.identified(h.mux))))))
+	return h
+}
+
+// ServeHTTP answers a request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.chain.ServeHTTP(w, r) }
+
+// Drain refuses new turns and makes /ready fail, so that a load balancer sends
+// its requests elsewhere. Running streams go on to their end.
+func (h *Handler) Drain() { h.draining.Store(true) }
+
+func (h *Handler) routes() {
+	h.mux.HandleFunc("POST /chat/completions", h.complete)
+	h.mux.HandleFunc("POST /chat/completions/{session_id}", h.complete)
+	h.mux.HandleFunc("GET /models", h.listModels)
+	h.mux.HandleFunc("GET /models/{id...}", h.showModel)
+	h.mux.HandleFunc("GET /health", h.health)
+	h.mux.HandleFunc("GET /ready", h.ready)
+	h.rest()
+	h.mux.HandleFunc("/", h.unknown)
+}
+
+// prefixes under which every route stands as well, the longer first.
+var prefixes = [...]string{"/api/v1", "/v1"}
+
+// rooted takes the prefixes and a trailing slash off the path, so that each
+// route is written once.
+func (h *Handler) rooted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u := *r.URL
+		for _, p := range prefixes {
+			if rest, ok := strings.CutPrefix(u.Path, p); ok && strings.HasPrefix(rest, "/") {
+				u.Path, u.RawPath = rest, strings.TrimPrefix(u.RawPath, p)
+				break
+			}
+		}
+		if escaped := u.EscapedPath(); len(escaped) > 1 && strings.HasSuffix(escaped, "/") {
+			u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
+		}
+		rooted := *r
+		rooted.URL = &u
+		next.ServeHTTP(w, &rooted)
+	})
+}

@@ -1,0 +1,236 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"p8/chat"
+	"p8/llm"
+	"p8/run"
+)
+
+// completionBody is OpenAI's body of a chat completion and p8's query beside
+// it. Fields that p8 has no use for are ignored.
+type completionBody struct {
+	Model               string          `json:"model"`
+	Messages            []bodyMessage   `json:"messages"`
+	Query               *run.Query      `json:"query"`
+	Stream              bool            `json:"stream"`
+	StreamOptions       *streamOptions  `json:"stream_options"`
+	Temperature         *float64        `json:"temperature"`
+	TopP                *float64        `json:"top_p"`
+	MaxTokens           *int            `json:"max_tokens"`
+	MaxCompletionTokens *int            `json:"max_completion_tokens"`
+	Stop                stopList        `json:"stop"`
+	N                   *int            `json:"n"`
+	ResponseFormat      *responseFormat `json:"response_format"`
+	ReasoningEffort     string          `json:"reasoning_effort"`
+	Tools               []anyValue      `json:"tools"`
+	Functions           []anyValue      `json:"functions"`
+	Metadata            map[string]any  `json:"metadata"`
+}
+
+type (
+	bodyMessage struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	streamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	}
+	responseFormat struct {
+		Type string `json:"type"`
+	}
+	// anyValue is counted, not read.
+	anyValue struct{}
+	// stopList is a string or several.
+	stopList []string
+)
+
+func (anyValue) UnmarshalJSON([]byte) error { return nil }
+
+func (s *stopList) UnmarshalJSON(b []byte) error {
+	var one string
+	var many []string
+	switch {
+	case string(b) == "null":
+	case json.Unmarshal(b, &one) == nil:
+		*s = stopList{one}
+	case json.Unmarshal(b, &many) == nil:
+		*s = many
+	default:
+		return invalid("stop", "stop must be a string or an array of strings")
+	}
+	return nil
+}
+
+// OpenAI's bounds.
+const (
+	maxStops         = 4
+	maxMetadata      = 16
+	maxMetadataKey   = 64
+	maxMetadataValue = 512
+)
+
+// request is the turn that the body asks for. Its Agent and Model stay empty:
+// what the body's model names is found out elsewhere.
+func (b *completionBody) request() (chat.Request, *failure) {
+	if f := b.check(); f != nil {
+		return chat.Request{}, f
+	}
+	req, f := b.conversation()
+	if f != nil {
+		return chat.Request{}, f
+	}
+	req.SessionMetadata = b.Metadata
+	req.Query = b.Query
+	req.Settings = llm.Settings{Temperature: b.Temperature, TopP: b.TopP, Stop: b.Stop, ReasoningEffort: b.ReasoningEffort}
+	for _, n := range []*int{b.MaxTokens, b.MaxCompletionTokens} {
+		if n != nil {
+			req.Settings.MaxTokens = *n
+		}
+	}
+	return req, nil
+}
+
+// check looks at everything but the messages.
+func (b *completionBody) check() *failure {
+	between := func(name string, v *float64, most float64) *failure {
+		if v != nil && (*v < 0 || *v > most) {
+			return invalid(name, "%s is %v; it goes from 0 to %v", name, *v, most)
+		}
+		return nil
+	}
+	positive := func(name string, v *int) *failure {
+		if v != nil && *v < 1 {
+			return invalid(name, "%s is %d; it must be 1 or more", name, *v)
+		}
+		return nil
+	}
+	for _, f := range []*failure{
+		between("temperature", b.Temperature, 2), between("top_p", b.TopP, 1),
+		positive("max_tokens", b.MaxTokens), positive("max_completion_tokens", b.MaxCompletionTokens),
+		b.checkMetadata(),
+	} {
+		if f != nil {
+			return f
+		}
+	}
+	switch {
+	case b.N != nil && *b.N != 1:
+		return invalid("n", "n is %d; one answer is given to a request, so leave it out or send 1", *b.N)
+	case len(b.Stop) > maxStops:
+		return invalid("stop", "stop has %d entries; %d are the most", len(b.Stop), maxStops)
+	case b.ResponseFormat != nil && b.ResponseFormat.Type != "text":
+		return invalid("response_format", "response_format %q is not supported: the shape of an answer is the agent's; "+
+			"ask one whose document says structured_output: true", cut(b.ResponseFormat.Type))
+	case len(b.Tools) > 0:
+		return invalid("tools", "tools of the client are not supported: an agent has those of its document; leave tools out")
+	case len(b.Functions) > 0:
+		return invalid("functions", "functions of the client are not supported: an agent has the tools of its document; leave functions out")
+	}
+	return nil
+}
+
+func (b *completionBody) checkMetadata() *failure {
+	if len(b.Metadata) > maxMetadata {
+		return invalid("metadata", "metadata has %d keys; %d are the most", len(b.Metadata), maxMetadata)
+	}
+	for k, v := range b.Metadata {
+		s, ok := v.(string)
+		switch {
+		case !ok:
+			return invalid("metadata", "metadata.%s must be a string", cut(k))
+		case utf8.RuneCountInString(k) > maxMetadataKey || utf8.RuneCountInString(s) > maxMetadataValue:
+			return invalid("metadata", "metadata.%s is too long: a key has at most %d characters, a value %d",
+				cut(k), maxMetadataKey, maxMetadataValue)
+		}
+	}
+	return nil
+}
+
+// conversation divides the messages: the last one of the user is the input,
+// what the user and the assistant said before it is the history, system and
+// developer messages are instructions for this request. Calls and results of
+// tools are the server's business and are passed over.
+func (b *completionBody) conversation() (chat.Request, *failure) {
+	var req chat.Request
+	if len(b.Messages) == 0 && b.Query == nil {
+		return req, &failure{
+			status: http.StatusBadRequest, code: "missing_messages", param: "messages",
+			message: `messages is missing; send at least one, as in "messages":[{"role":"user","content":"hello"}]`,
+		}
+	}
+	var instructions []string
+	last := -1
+	for i := range b.Messages {
+		m := &b.Messages[i]
+		text, f := m.text("messages[" + strconv.Itoa(i) + "]")
+		if f != nil {
+			return req, f
+		}
+		switch m.Role {
+		case "system", "developer":
+			if text != "" {
+				instructions = append(instructions, text)
+			}
+		case "user":
+			last = len(req.History)
+			req.History = append(req.History, llm.Message{Role: llm.User, Content: text})
+		case "assistant":
+			if text != "" {
+				req.History = append(req.History, llm.Message{Role: llm.Assistant, Content: text})
+			}
+		case "tool", "function":
+		default:
+			return req, invalid("messages", "messages[%d].role is %q; it must be user, assistant, system, developer or tool", i, cut(m.Role))
+		}
+	}
+	if last < 0 && b.Query == nil {
+		return req, invalid("messages", "messages has no message of the user: there is nothing to answer")
+	}
+	if last >= 0 {
+		req.Input = req.History[last].Content
+		req.History = req.History[:last:last]
+	}
+	if strings.TrimSpace(req.Input) == "" && b.Query == nil {
+		return req, invalid("messages", "the last message of the user is empty: there is nothing to answer")
+	}
+	req.Instruction = strings.Join(instructions, "\n\n")
+	return req, nil
+}
+
+// text is the message's text: its content, or the text parts of it, one a line.
+func (m *bodyMessage) text(where string) (string, *failure) {
+	raw := bytes.TrimSpace(m.Content)
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return "", nil
+	case raw[0] == '"':
+		var s string
+		_ = json.Unmarshal(raw, &s) // the body has been parsed: it is a string
+		return s, nil
+	}
+	var parts []struct {
+		Type string  `json:"type"`
+		Text *string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return "", invalid("messages", "%s.content must be a string or an array of parts", where)
+	}
+	if m.Role == "tool" || m.Role == "function" {
+		return "", nil
+	}
+	texts := make([]string, 0, len(parts))
+	for i, p := range parts {
+		if p.Type != "text" || p.Text == nil {
+			return "", invalid("messages", "%s.content[%d] is of type %q; only text can be read", where, i, cut(p.Type))
+		}
+		texts = append(texts, *p.Text)
+	}
+	return strings.Join(texts, "\n"), nil
+}

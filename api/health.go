@@ -1,0 +1,33 @@
+package api
+
+import "net/http"
+
+// health is GET /health: the process lives.
+func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "version": h.o.Version})
+}
+
+// ready is GET /ready: requests may come.
+func (h *Handler) ready(w http.ResponseWriter, r *http.Request) {
+	if h.draining.Load() {
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "shutting_down"})
+		return
+	}
+	if h.o.Ready != nil {
+		if err := h.o.Ready(r.Context()); err != nil {
+			h.o.Logger.WarnContext(r.Context(), "not ready", "err", err, "request_id", requestID(r.Context()))
+			writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not_ready"})
+			return
+		}
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+}
+
+// index is GET /: where things are.
+func (h *Handler) index(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{
+		"name": "p8", "version": h.o.Version,
+		"chat": "/v1/chat/completions", "models": "/v1/models", "sessions": "/sessions", "schemas": "/schemas/",
+		"health": "/health", "openapi": "/openapi.json",
+	})
+}

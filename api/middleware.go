@@ -1,0 +1,128 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"p8/identity"
+)
+
+// headerRequestID names a request in the log, for whoever asks about it.
+const headerRequestID = "X-Request-Id"
+
+type requestIDKey struct{}
+
+// requestID is the id of the request that ctx belongs to.
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// recorder notes what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// logged gives the request an id, the client's own where it sent a proper one,
+// and writes one line when it is over: no body, no header, no query.
+func (h *Handler) logged(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := h.o.Now()
+		id := r.Header.Get(headerRequestID)
+		if identity.ValidateID(headerRequestID, id) != nil {
+			id = h.o.NewID()
+		}
+		w.Header().Set(headerRequestID, id)
+		rec := &recorder{ResponseWriter: w}
+		ctx := context.WithValue(r.Context(), requestIDKey{}, id)
+		next.ServeHTTP(rec, r.WithContext(ctx))
+		h.o.Logger.LogAttrs(ctx, slog.LevelInfo, "request",
+			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
+			slog.Int64("bytes", rec.bytes), slog.Duration("took", h.o.Now().Sub(start).Round(time.Microsecond)),
+			slog.String("request_id", id))
+	})
+}
+
+// recovered turns a panic into a 500, or cuts the connection when the answer
+// has begun.
+func (h *Handler) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch p := recover(); {
+			case p == nil:
+			case p == http.ErrAbortHandler:
+				panic(p)
+			default:
+				h.o.Logger.ErrorContext(r.Context(), "panic", "panic", p, "stack", string(debug.Stack()),
+					"request_id", requestID(r.Context()))
+				if rec, ok := w.(*recorder); ok && rec.status != 0 {
+					panic(http.ErrAbortHandler)
+				}
+				h.fail(w, r, internal(r.Context()))
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bounded refuses a body that says it is too long and cuts one that is.
+func (h *Handler) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > h.o.MaxBody {
+			w.Header().Set("Connection", "close") // the rest is not worth reading
+			h.fail(w, r, tooLarge(h.o.MaxBody))
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, h.o.MaxBody)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// identified puts the caller's identity into the context. What needs none gets
+// none, so that a bad header does not make a health check fail.
+func (h *Handler) identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/", "/health", "/ready", "/openapi.json":
+			next.ServeHTTP(w, r)
+			return
+		}
+		id, err := identity.FromRequest(r, h.o.TrustHeaders)
+		if err != nil {
+			h.fail(w, r, h.describe(r.Context(), err))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), id)))
+	})
+}
+
+// isTooLarge reports whether a body was cut by bounded.
+func isTooLarge(err error) bool {
+	var e *http.MaxBytesError
+	return errors.As(err, &e)
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// describeChat adds the routes that huma does not serve to the description.
+func (h *Handler) describeChat(api huma.API) {
+	text := func(name, in, doc string) *huma.Param {
+		return &huma.Param{Name: name, In: in, Description: doc, Schema: &huma.Schema{Type: huma.TypeString}, Required: in == "path"}
+	}
+	headers := []*huma.Param{
+		text("X-Session-Id", "header", "The session to go on with; a new one is begun without it."),
+		text("X-Agent-Schema", "header", "The agent, by any of its names; x-agent-schema-name is the same. It beats an agent in the body's model."),
+		text("X-Model-Name", "header", "The model, as provider:model. It beats the body's model."),
+		text(headerInstruction, "header", "An instruction for this request alone; never stored."),
+		text(headerSessionName, "header", "What to call the session."),
+		text(headerFormat, "header", "How typed events are framed: polyglot, named, wrapped or none."),
+		text(headerRequestID, "header", "The id of the request in the log; made up without it."),
+	}
+	op := operation("chat", http.MethodPost, "/chat/completions", "One turn of a chat, streamed or as a whole", "chat")
+	op.Description = "OpenAI's chat completion. model may name an agent. The last message of the user is the input; " +
+		"what stands before it counts only when no session is named."
+	op.Parameters = headers
+	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: chatSchema()}}}
+	op.Responses = map[string]*huma.Response{
+		"200": {Description: "The answer.", Content: map[string]*huma.MediaType{"application/json": {}, "text/event-stream": {}}},
+	}
+	for _, status := range []string{"400", "404", "409", "413", "415", "422", "500", "502", "503", "504"} {
+		op.Responses[status] = &huma.Response{Description: `{"error":{"message","type","code","param"}}`}
+	}
+	session := op
+	session.OperationID, session.Path = "chat-session", "/chat/completions/{session_id}"
+	session.Parameters = append([]*huma.Param{text("session_id", "path", "The session; it beats X-Session-Id.")}, headers...)
+	models := operation("list-models", http.MethodGet, "/models", "Agents and models", "chat")
+	one := operation("get-model", http.MethodGet, "/models/{id}", "One agent or model", "chat")
+	one.Parameters = []*huma.Param{text("id", "path", "Its name.")}
+	health := operation("health", http.MethodGet, "/health", "The process lives", "operation")
+	ready := operation("ready", http.MethodGet, "/ready", "Requests may come", "operation")
+	for _, op := range []*huma.Operation{&op, &session, &models, &one, &health, &ready} {
+		if op.Responses == nil {
+			op.Responses = map[string]*huma.Response{"200": {Description: "OK"}}
+		}
+		api.OpenAPI().AddOperation(op)
+	}
+}
+
+// chatSchema is the part of OpenAI's body that is read.
+func chatSchema() *huma.Schema {
+	of := func(t, doc string) *huma.Schema { return &huma.Schema{Type: t, Description: doc} }
+	message := &huma.Schema{Type: huma.TypeObject, Required: []string{"role"}, Properties: map[string]*huma.Schema{
+		"role":    {Type: huma.TypeString, Enum: []any{"user", "assistant", "system", "developer", "tool"}},
+		"content": {Description: "A string, or an array of parts {type: text, text}."},
+	}}
+	return &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+		"model":                 of(huma.TypeString, "An agent's name or provider:model."),
+		"messages":              {Type: huma.TypeArray, Items: message},
+		"query":                 of(huma.TypeObject, "Structured input in place of the last message: {query, knowledge, scratchpad}."),
+		"stream":                of(huma.TypeBoolean, "Server-sent events; false by default."),
+		"stream_options":        of(huma.TypeObject, "{include_usage}."),
+		"temperature":           of(huma.TypeNumber, "0 to 2."),
+		"top_p":                 of(huma.TypeNumber, "0 to 1."),
+		"max_tokens":            of(huma.TypeInteger, "The longest answer."),
+		"max_completion_tokens": of(huma.TypeInteger, "The same."),
+		"stop":                  {Description: "A string or up to four."},
+		"n":                     of(huma.TypeInteger, "1."),
+		"metadata":              of(huma.TypeObject, "Up to 16 strings, kept with the session."),
+	}}
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"p8/store"
+)
+
+// rest adds p8's own resources and their description at /openapi.json. There is
+// no page that shows it: huma's would load its scripts from a CDN.
+func (h *Handler) rest() {
+	config := huma.DefaultConfig("p8", h.o.Version)
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	config.CreateHooks = nil // no $schema keys in answers
+	config.Info.Description = "Agents from documents. Every path stands under /v1 and /api/v1 as well."
+	api := humago.New(h.mux, config)
+	h.sessionRoutes(api)
+	h.schemaRoutes(api)
+	h.describeChat(api)
+	spec, err := json.Marshal(api.OpenAPI())
+	h.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		if err != nil {
+			h.fail(w, r, h.describe(r.Context(), err))
+			return
+		}
+		w.Header().Set("Content-Type", "application/openapi+json")
+		_, _ = w.Write(spec)
+	})
+}
+
+// restFailure words an error of a REST operation; what names the thing that was
+// asked for.
+func (h *Handler) restFailure(ctx context.Context, what string, err error) *failure {
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+	case errors.Is(err, store.ErrNotFound):
+		f = &failure{status: http.StatusNotFound, code: "not_found", message: "there is no such " + what + ", or it is not yours"}
+	case errors.Is(err, store.ErrInvalid):
+		f = invalid("", "%s", err)
+	case errors.Is(err, store.ErrConflict):
+		f = &failure{status: http.StatusConflict, code: "conflict", message: err.Error()}
+	case errors.As(err, new(*store.Failure)):
+		f = h.describe(ctx, err)
+		f.message = internal(ctx).message
+	default:
+		f = h.describe(ctx, err)
+	}
+	return f
+}
+
+// noStore is the answer of a server that stores nothing.
+func noStore() *failure {
+	return &failure{
+		status: http.StatusNotImplemented, code: "storage_disabled",
+		message: "this server stores nothing (P8_DATABASE_URL=none), so it has no sessions and takes no documents",
+	}
+}
+
+// page are the parameters of a list.
+type page struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
+}
+
+// list is a page of rows.
+type list[T any] struct {
+	Link string `header:"Link" doc:"The next page, <…>; rel=\"next\"; absent after the last."`
+	Body []T
+}
+
+// newList is a page and the link to the one after it. The link is relative to
+// the page's own address, so that it holds under every prefix.
+func newList[T any](rows []T, query url.Values, p page, next string) *list[T] {
+	l := &list[T]{Body: rows}
+	if rows == nil {
+		l.Body = []T{}
+	}
+	if next != "" {
+		query.Set("limit", strconv.Itoa(p.Limit))
+		query.Set("cursor", next)
+		l.Link = "<?" + query.Encode() + `>; rel="next"`
+	}
+	return l
+}
+
+// query is the parameters that are set.
+func query(pairs ...string) url.Values {
+	v := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			v.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return v
+}
+
+func operation(id, method, path, summary string, tags ...string) huma.Operation {
+	return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Tags: tags}
+}

@@ -1,0 +1,136 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"p8/agent"
+	"p8/catalog"
+	"p8/store"
+)
+
+// readSchema makes a row of the request's document.
+func (h *Handler) readSchema(r *http.Request) (store.Schema, agent.Problems, *failure) {
+	var none store.Schema
+	t, err := mediaType(r)
+	isJSON := t == "application/json" || strings.HasSuffix(t, "+json")
+	isYAML := strings.HasSuffix(t, "yaml") || t == "text/plain" || t == ""
+	if err != nil || !isJSON && !isYAML {
+		return none, nil, &failure{
+			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
+			message: "a document is JSON or YAML; send the header Content-Type: application/json or application/yaml",
+		}
+	}
+	text, f := h.readBody(r)
+	if f != nil {
+		return none, nil, f
+	}
+	var row *schemaRow
+	if isJSON {
+		row = new(schemaRow)
+		if f := decode(text, row); f != nil {
+			return none, nil, f
+		}
+	}
+	if row.isRow() {
+		if f := row.check(); f != nil {
+			return none, nil, f
+		}
+		text = row.document()
+	}
+	doc, err := agent.Parse("", text)
+	if err != nil {
+		return none, nil, badDocument(err, row.isRow())
+	}
+	if row.isRow() && row.Name != "" && !slices.Contains(doc.Names(), row.Name) {
+		return none, nil, invalid("name", "the row is called %q and its document %q; give both one name", cut(row.Name), cut(doc.Key()))
+	}
+	a, err := agent.Compile(doc)
+	if err != nil {
+		return none, nil, badDocument(err, row.isRow())
+	}
+	out, err := catalog.Row(a, text)
+	if err != nil {
+		return none, nil, h.describe(r.Context(), err)
+	}
+	out.Shared = false // yours, unless you are nobody
+	return out, doc.Warnings, nil
+}
+
+// schemaRow is a document as a row of the table, p8's Schema entity.
+type schemaRow struct {
+	Name       string          `json:"name"`
+	Kind       string          `json:"kind"`
+	Version    string          `json:"version"`
+	Content    *string         `json:"content"`
+	JSONSchema json.RawMessage `json:"json_schema"`
+}
+
+// isRow tells a row from a document, which has neither key.
+func (s *schemaRow) isRow() bool {
+	return s != nil && (s.Content != nil || len(s.JSONSchema) > 0)
+}
+
+func (s *schemaRow) check() *failure {
+	switch {
+	case s.Kind != "" && s.Kind != "agent" && s.Kind != "evaluator":
+		return invalid("kind", "the kind %q cannot be stored here; it must be agent or evaluator", cut(s.Kind))
+	case len(s.JSONSchema) > 0 && string(s.JSONSchema) != "null" && !isObject(s.JSONSchema):
+		return invalid("json_schema", "json_schema must be an object: the agent document")
+	}
+	return nil
+}
+
+// document is the row's document: json_schema, with what only the row says put
+// into it.
+func (s *schemaRow) document() []byte {
+	doc := map[string]json.RawMessage{}
+	_ = json.Unmarshal(s.JSONSchema, &doc) // an object, or nothing
+	set := func(key, value string) {
+		if _, has := doc[key]; !has && value != "" {
+			doc[key], _ = json.Marshal(value)
+		}
+	}
+	if _, nested := doc["json_schema_extra"]; !nested {
+		set("name", s.Name)
+		set("kind", s.Kind)
+		set("version", s.Version)
+	}
+	set("type", "object")
+	if s.Content != nil {
+		set("description", *s.Content)
+	}
+	text, _ := json.Marshal(doc)
+	return text
+}
+
+// badDocument lists everything that is wrong with a document: by line and
+// column, or by JSON pointer where the document was a part of the body.
+func badDocument(err error, part bool) *failure {
+	f := &failure{status: http.StatusUnprocessableEntity, code: "invalid_document", message: "the document is not valid"}
+	var problems agent.Problems
+	if !errors.As(err, &problems) {
+		f.message += ": " + err.Error()
+		return f
+	}
+	for _, p := range problems {
+		if part {
+			p.Pointer = "/json_schema" + p.Pointer
+			p.Line, p.Column, p.Snippet = 0, 0, ""
+		}
+		d := &huma.ErrorDetail{Message: p.Message, Location: p.Pointer, Value: p}
+		if p.Hint != "" {
+			d.Message += " (" + p.Hint + ")"
+		}
+		if p.Line > 0 {
+			d.Location = at(p.Line, p.Column)
+		}
+		f.details = append(f.details, d)
+	}
+	return f
+}
