@@ -11,6 +11,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -91,6 +92,22 @@ type Settings struct {
 	Stop        []string `json:"stop,omitempty"`
 	// ReasoningEffort is low, medium or high.
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
+}
+
+// Or is s with what it leaves unset taken from other.
+func (s Settings) Or(other Settings) Settings {
+	if s.Temperature == nil {
+		s.Temperature = other.Temperature
+	}
+	if s.TopP == nil {
+		s.TopP = other.TopP
+	}
+	if s.Stop == nil {
+		s.Stop = other.Stop
+	}
+	s.MaxTokens = cmp.Or(s.MaxTokens, other.MaxTokens)
+	s.ReasoningEffort = cmp.Or(s.ReasoningEffort, other.ReasoningEffort)
+	return s
 }
 
 // Output is a schema that the answer must follow.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -144,7 +145,7 @@ func (r *runner) report(c *call) error {
 		Arguments: c.raw, Result: jsonValue(c.Content), Content: c.Content,
 	}
 	if c.Failed {
-		d.Status, d.ErrorMessage = event.ToolFailed, orElse(c.reason, "the tool reported an error")
+		d.Status, d.ErrorMessage = event.ToolFailed, cmp.Or(c.reason, "the tool reported an error")
 	}
 	return r.emit(event.New(d))
 }

@@ -15,6 +15,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -147,20 +148,12 @@ func (r *runner) defaults(parent *Scope) {
 		above = parent.Budget
 	}
 	r.scope = Scope{RunID: r.RunID, Path: r.Path, Budget: NewBudget(r.Agent.Limits, above)}
-	r.Timeout = orElse(r.Timeout, defaultTimeout)
-	r.ToolTimeout = orElse(r.ToolTimeout, defaultToolTimeout)
-	r.Parallel = orElse(r.Parallel, defaultParallel)
+	r.Timeout = cmp.Or(r.Timeout, defaultTimeout)
+	r.ToolTimeout = cmp.Or(r.ToolTimeout, defaultToolTimeout)
+	r.Parallel = cmp.Or(r.Parallel, defaultParallel)
 	if r.Logger == nil {
 		r.Logger = slog.Default()
 	}
-}
-
-func orElse[T comparable](v, other T) T {
-	var zero T
-	if v == zero {
-		return other
-	}
-	return v
 }
 
 // prepare builds the request that every step sends again, longer each time.
@@ -171,27 +164,11 @@ func (r *runner) prepare() error {
 		msgs = append(msgs, llm.Message{Role: llm.System, Content: r.Agent.Prompt})
 	}
 	r.req.Messages = append(msgs, r.Messages...)
-	r.req.Settings = mergeSettings(r.Settings, r.Agent.Settings)
+	r.req.Settings = r.Settings.Or(r.Agent.Settings)
 	if err := r.prepareTools(); err != nil {
 		return err
 	}
 	return r.prepareOutput()
-}
-
-// mergeSettings is a where it is set, b elsewhere.
-func mergeSettings(a, b llm.Settings) llm.Settings {
-	if a.Temperature == nil {
-		a.Temperature = b.Temperature
-	}
-	if a.TopP == nil {
-		a.TopP = b.TopP
-	}
-	if a.Stop == nil {
-		a.Stop = b.Stop
-	}
-	a.MaxTokens = orElse(a.MaxTokens, b.MaxTokens)
-	a.ReasoningEffort = orElse(a.ReasoningEffort, b.ReasoningEffort)
-	return a
 }
 
 // emit stamps an event and passes it on.
