@@ -41,7 +41,7 @@ func schemaOf[In any]() (parameters, defaults json.RawMessage, err error) {
 // and default say. Defaults are collected in values; nil forbids them, as
 // below the first level, where nothing would apply them.
 func applyTags(t reflect.Type, schema *jsonschema.Schema, values map[string]json.RawMessage) error {
-	plainArray(schema)
+	plainType(schema)
 	switch t.Kind() {
 	case reflect.Pointer:
 		return applyTags(t.Elem(), schema, nil)
@@ -123,10 +123,11 @@ func applyField(field reflect.StructField, name string, parent, property *jsonsc
 	return nil
 }
 
-// plainArray makes "array" of the inferred ["null","array"]: several providers
-// refuse a list of types, and no model needs a null list.
-func plainArray(schema *jsonschema.Schema) {
-	if slices.Contains(schema.Types, "array") {
-		schema.Type, schema.Types = "array", nil
+// plainType leaves out the "null" that is inferred for lists and pointers:
+// several providers refuse a list of types, and a null argument counts as one
+// that was left out anyway.
+func plainType(schema *jsonschema.Schema) {
+	if len(schema.Types) == 2 && schema.Types[0] == "null" {
+		schema.Type, schema.Types = schema.Types[1], nil
 	}
 }

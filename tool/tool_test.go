@@ -51,7 +51,7 @@ func TestNewSchema(t *testing.T) {
 		"days":{"type":"integer","minimum":1,"maximum":14,"default":3},
 		"tags":{"type":"array","items":{"type":"string"}},
 		"grid":{"type":"array","items":{"type":"array","items":{"type":"number"}}},
-		"at":{"type":["null","object"],"properties":{"names":{"type":"array","items":{"type":"string","enum":["home","work"]}}},
+		"at":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string","enum":["home","work"]}}},
 			"required":["names"],"additionalProperties":false},
 		"raw":true},"required":["city"],"additionalProperties":false}`
 	var got, expected any
@@ -70,8 +70,8 @@ func TestNewCall(t *testing.T) {
 	w := newWeather(t, echo)
 	for args, want := range map[string]string{
 		`{"city":"Oslo"}`: `{"city":"Oslo","unit":"celsius","days":3}`,
-		`{"city":"Oslo","days":7.0,"unit":"fahrenheit"}`:        `{"city":"Oslo","unit":"fahrenheit","days":7}`,
-		`{"city":"<b>","at":null,"tags":["a&b"],"raw":{"x":1}}`: `{"city":"<b>","unit":"celsius","days":3,"tags":["a&b"],"raw":{"x":1}}`,
+		`{"city":"Oslo","days":7.0,"unit":"fahrenheit"}`:                    `{"city":"Oslo","unit":"fahrenheit","days":7}`,
+		`{"city":"<b>","at":null,"days":null,"tags":["a&b"],"raw":{"x":1}}`: `{"city":"<b>","unit":"celsius","days":3,"tags":["a&b"],"raw":{"x":1}}`,
 	} {
 		if err := tool.Validate(w, json.RawMessage(args)); err != nil {
 			t.Errorf("%s: %v", args, err)
@@ -182,6 +182,9 @@ func TestValidateForeignAndEmpty(t *testing.T) {
 	f := foreign{llm.ToolSpec{Name: "f", Parameters: json.RawMessage(`{"type":"object","required":["a"]}`)}}
 	if err := tool.Validate(f, nil); err == nil || !strings.Contains(err.Error(), "missing property 'a'") {
 		t.Errorf("got %v", err)
+	}
+	if err := tool.Validate(f, json.RawMessage(`{"a":null}`)); err != nil {
+		t.Errorf("a required null was dropped: %v", err)
 	}
 	none := foreign{llm.ToolSpec{Name: "f"}}
 	if err := tool.Validate(none, nil); err != nil {

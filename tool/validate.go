@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,7 +61,8 @@ type validator interface {
 	Validate(args json.RawMessage) error
 }
 
-// Validate checks arguments against the schema of the tool; none mean {}. The
+// Validate checks arguments against the schema of the tool; none mean {}, and
+// an optional argument that is null counts as left out. The
 // error is an *Error with every failure, fit for a model that is to try again.
 func Validate(t Tool, args json.RawMessage) error {
 	if v, ok := t.(validator); ok {
@@ -79,6 +81,7 @@ func validate(schema *jsonschema.Schema, args json.RawMessage) error {
 		if err := json.Unmarshal(args, &value); err != nil {
 			return &Error{"the arguments cannot be read as JSON" + where(args)}
 		}
+		dropNulls(schema, value)
 	}
 	err := schema.Validate(value)
 	if err == nil {
@@ -89,6 +92,17 @@ func validate(schema *jsonschema.Schema, args json.RawMessage) error {
 		return fmt.Errorf("tool: validate: %w", err)
 	}
 	return &Error{"the arguments do not fit the tool's schema: " + failures(invalid)}
+}
+
+// dropNulls takes optional arguments that are null for what models mean by
+// them: left out.
+func dropNulls(schema *jsonschema.Schema, value any) {
+	args, _ := value.(map[string]any)
+	for name, arg := range args {
+		if arg == nil && schema.Properties[name] != nil && !slices.Contains(schema.Required, name) {
+			delete(args, name)
+		}
+	}
 }
 
 // The bounds of a message about failures.

@@ -1,0 +1,50 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"p8/event"
+	"p8/llm"
+)
+
+// WithNote is the tool with a document's note behind its description (REM).
+// Documents whose prompt has Tool Notes need none here.
+func WithNote(t Tool, note string) Tool {
+	if note == "" {
+		return t
+	}
+	spec := t.Spec()
+	if spec.Description != "" {
+		note = spec.Description + "\n\n" + note
+	}
+	spec.Description = note
+	n := noted{Tool: t, spec: spec}
+	if s, ok := t.(Streamer); ok {
+		return notedStreamer{n, s}
+	}
+	return n
+}
+
+// noted is a tool with another spec.
+type noted struct {
+	Tool
+	spec llm.ToolSpec
+}
+
+// Spec has the note.
+func (n noted) Spec() llm.ToolSpec { return n.spec }
+
+// Validate is the tool's own.
+func (n noted) Validate(args json.RawMessage) error { return Validate(n.Tool, args) }
+
+// notedStreamer keeps the tool's events.
+type notedStreamer struct {
+	noted
+	streamer Streamer
+}
+
+// Stream is the tool's own.
+func (n notedStreamer) Stream(ctx context.Context, call Call, emit func(event.Event) bool) (Result, error) {
+	return n.streamer.Stream(ctx, call, emit)
+}
