@@ -164,6 +164,19 @@ func TestValidateTellsEverything(t *testing.T) {
 	}
 }
 
+func TestValidateUnreadable(t *testing.T) {
+	w := newWeather(t, echo)
+	for args, want := range map[string]string{
+		`{"city":"x","days":1e999}`: "an argument is a number that is too large",
+		`{"city":`:                  "the arguments are not valid JSON: they end too early",
+		`[]`:                        "the arguments do not fit the tool's schema: got array, want object",
+	} {
+		if err := tool.Validate(w, json.RawMessage(args)); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", args, err, want)
+		}
+	}
+}
+
 func TestValidateIsBounded(t *testing.T) {
 	args := `{"city":"x","tags":[1` + strings.Repeat(",1", 5000) + `]}`
 	err := tool.Validate(newWeather(t, echo), json.RawMessage(args))

@@ -79,7 +79,10 @@ func validate(schema *jsonschema.Schema, args json.RawMessage) error {
 	var value any = map[string]any{}
 	if len(args) > 0 {
 		if err := json.Unmarshal(args, &value); err != nil {
-			return &Error{"the arguments cannot be read as JSON" + where(args)}
+			if json.Valid(args) {
+				return &Error{"an argument is a number that is too large"}
+			}
+			return &Error{"the arguments are not valid JSON" + where(args)}
 		}
 		dropNulls(schema, value)
 	}
