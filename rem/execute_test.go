@@ -13,6 +13,8 @@ import (
 	"p8/store"
 )
 
+var _ rem.Knowledge = (*store.Store)(nil)
+
 // knowledge is a store with one row a key and one message.
 type knowledge struct {
 	err   error
