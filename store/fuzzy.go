@@ -1,17 +1,249 @@
 package store
 
-import "context"
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"p8/store/internal/trgm"
+)
+
+// The defaults of FUZZY.
+const (
+	DefaultThreshold = 0.3
+	DefaultLimit     = 10
+	// wordThreshold is pg_trgm's own default for word_similarity.
+	wordThreshold = 0.6
+	maxFuzzyText  = 1000
+	maxFuzzyLimit = 200
+)
+
+// Fuzzy finds rows that resemble a text: those whose key or summary (the first
+// 500 characters of the row) has a trigram similarity to it of threshold or
+// more, and those that contain its words: a short question is never similar to
+// a long summary, but may stand in it. The score is the greatest of pg_trgm's
+// similarity(key, text), similarity(summary, text) and, where they reach both
+// the threshold and 0.6, word_similarity(text, key) and word_similarity(text,
+// summary); equal scores are ordered by similarity, then key.
+//
+// A threshold of 0 is 0.3, a limit of 0 is 10 (at most 200). Only the first
+// 1000 characters of the text count.
+func (s *Store) Fuzzy(ctx context.Context, text string, threshold float64, limit int) ([]Match, error) {
+	if threshold <= 0 {
+		threshold = DefaultThreshold
+	}
+	limit = page(limit, DefaultLimit, maxFuzzyLimit)
+	if r := []rune(text); len(r) > maxFuzzyText {
+		text = string(r[:maxFuzzyText])
+	}
+	var hits []trgm.Hit
+	rows := make(map[string]Match)
+	err := s.read(ctx, "fuzzy", func(c Conn, sc scope) error {
+		for _, k := range scopesOf(sc) {
+			ix, err := s.fuzzy.open(ctx, c, k)
+			if err != nil {
+				return err
+			}
+			found := ix.Search(text, threshold, max(threshold, wordThreshold), limit)
+			ix.RUnlock()
+			for _, h := range found {
+				entity, id := splitDocID(h.ID)
+				// The tenant and the owner tell rows of the same id apart.
+				h.ID += "\n" + k.tenant + "\n" + k.owner
+				rows[h.ID] = Match{Key: h.Key, Type: entity, ID: id, Score: h.Score, Summary: h.Summary, Own: k.owner != ""}
+				hits = append(hits, h)
+			}
+		}
+		return nil
+	})
+	// Stable, so that of equals the nearest scope stays first.
+	slices.SortStableFunc(hits, func(a, b trgm.Hit) int {
+		a.ID, b.ID = "", ""
+		return trgm.Compare(a, b)
+	})
+	hits = hits[:min(limit, len(hits))]
+	found := make([]Match, len(hits))
+	for i, h := range hits {
+		found[i] = rows[h.ID]
+	}
+	return found, err
+}
+
+// docID names a row inside a scope's index.
+func docID(entity, id string) string { return entity + "\n" + id }
+
+func splitDocID(s string) (entity, id string) {
+	entity, id, _ = strings.Cut(s, "\n")
+	return entity, id
+}
+
+// keyScope is the rows of one owner in one tenant; the owner "" is everybody.
+type keyScope struct{ tenant, owner string }
+
+// scopesOf lists what the caller may read, the nearest first.
+func scopesOf(sc scope) []keyScope {
+	list := []keyScope{{sc.TenantID, ""}}
+	if !sc.Anonymous() {
+		list = slices.Insert(list, 0, keyScope{sc.TenantID, sc.UserID})
+	}
+	if sc.TenantID != SystemTenant {
+		list = append(list, keyScope{SystemTenant, ""})
+	}
+	return list
+}
 
 // change is a row of the key index that a transaction may have written.
 type change struct{ tenant, owner, entity, id string }
 
-type fuzzyIndex struct{}
+// fuzzyIndex keeps a trigram index for each scope that is searched, built when
+// it is first needed. A writer only marks what it may have changed, after its
+// transaction; the next search reads those rows again. So it does not matter in
+// which order concurrent writers come here, nor whether they committed.
+type fuzzyIndex struct {
+	mu     sync.Mutex
+	scopes map[keyScope]*scopeIndex
+	tick   int64
+	budget int
+}
 
-func newFuzzyIndex() *fuzzyIndex { return &fuzzyIndex{} }
+// scopeIndex is the index of one scope. The lock guards the index; the other
+// fields belong to fuzzyIndex.mu.
+type scopeIndex struct {
+	sync.RWMutex
+	*trgm.Index
+	dirty map[change]bool
+	stale bool
+	used  int64
+	size  int
+}
 
-func (f *fuzzyIndex) changed(...change) {}
+const (
+	// fuzzyBudget bounds the indexes together, in bytes; the least recently used
+	// are dropped.
+	fuzzyBudget = 64 << 20
+	// maxDirty rows are read again one by one; more, and the scope is built anew.
+	maxDirty = 256
+)
 
-// Fuzzy finds rows whose key or summary resembles the text.
-func (s *Store) Fuzzy(ctx context.Context, text string, threshold float64, limit int) ([]Match, error) {
-	return nil, s.read(ctx, "fuzzy", func(Conn, scope) error { return nil })
+func newFuzzyIndex() *fuzzyIndex {
+	return &fuzzyIndex{scopes: make(map[keyScope]*scopeIndex), budget: fuzzyBudget}
+}
+
+// changed marks rows; it is called after their transaction has ended.
+func (f *fuzzyIndex) changed(changes ...change) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, ch := range changes {
+		ix := f.scopes[keyScope{ch.tenant, ch.owner}]
+		if ix == nil || ch.id == "" || ix.stale {
+			continue
+		}
+		ix.dirty[ch] = true
+		ix.stale = len(ix.dirty) > maxDirty
+	}
+}
+
+// open returns the scope's index, up to date with every change marked before,
+// and locked for reading.
+func (f *fuzzyIndex) open(ctx context.Context, c Conn, k keyScope) (*scopeIndex, error) {
+	for {
+		ix, fresh := f.get(k)
+		if !fresh {
+			if err := f.update(ctx, c, k, ix); err != nil {
+				return nil, err
+			}
+		}
+		ix.RLock()
+		if ix.Index != nil {
+			return ix, nil
+		}
+		// Somebody else's update failed in between.
+		ix.RUnlock()
+	}
+}
+
+func (f *fuzzyIndex) get(k keyScope) (ix *scopeIndex, fresh bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ix = f.scopes[k]
+	if ix == nil {
+		ix = &scopeIndex{stale: true}
+		f.scopes[k] = ix
+	}
+	f.tick++
+	ix.used = f.tick
+	return ix, !ix.stale && len(ix.dirty) == 0
+}
+
+func (f *fuzzyIndex) update(ctx context.Context, c Conn, k keyScope, ix *scopeIndex) error {
+	ix.Lock()
+	defer ix.Unlock()
+	f.mu.Lock()
+	stale, dirty := ix.stale, ix.dirty
+	ix.stale, ix.dirty = false, make(map[change]bool)
+	f.mu.Unlock()
+	err := ix.refresh(ctx, c, k, stale, dirty)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		ix.Index, ix.stale = nil, true
+		return err
+	}
+	ix.size = ix.Size()
+	f.evict(ix)
+	return nil
+}
+
+// evict drops the least recently used indexes beyond the budget, never keep.
+func (f *fuzzyIndex) evict(keep *scopeIndex) {
+	total := 0
+	for _, ix := range f.scopes {
+		// An empty scope costs its entry.
+		total += ix.size + 512
+	}
+	for total > f.budget && len(f.scopes) > 1 {
+		var oldest keyScope
+		var victim *scopeIndex
+		for k, ix := range f.scopes {
+			if ix != keep && (victim == nil || ix.used < victim.used) {
+				oldest, victim = k, ix
+			}
+		}
+		total -= victim.size + 512
+		delete(f.scopes, oldest)
+	}
+}
+
+const keyRow = `SELECT entity_type, entity_id, entity_key, content_summary FROM kv_store WHERE tenant_id = $1 AND owner = $2`
+
+// refresh reads the whole scope, or the rows that changed.
+func (ix *scopeIndex) refresh(ctx context.Context, c Conn, k keyScope, whole bool, dirty map[change]bool) error {
+	put := func(r Row) error {
+		var d trgm.Doc
+		var entity, id string
+		if err := r.Scan(&entity, &id, &d.Key, &d.Summary); err != nil {
+			return err
+		}
+		d.ID = docID(entity, id)
+		ix.Put(d)
+		return nil
+	}
+	if whole || ix.Index == nil {
+		ix.Index = trgm.NewIndex()
+		return c.Query(ctx, keyRow, put, k.tenant, k.owner)
+	}
+	for ch := range dirty {
+		found := false
+		if err := c.Query(ctx, keyRow+` AND entity_type = $3 AND entity_id = $4`, func(r Row) error {
+			found = true
+			return put(r)
+		}, k.tenant, k.owner, ch.entity, ch.id); err != nil {
+			return err
+		}
+		if !found {
+			ix.Delete(docID(ch.entity, ch.id))
+		}
+	}
+	return nil
 }

@@ -48,7 +48,8 @@ func (s *Store) BeginTurn(ctx context.Context, sess Session, m *Message) error {
 	if err := m.check(); err != nil {
 		return missingFirst(ctx, err)
 	}
-	return s.write(ctx, "begin turn", func(c Conn, sc scope) error {
+	var ch change
+	err := s.write(ctx, "begin turn", func(c Conn, sc scope) error {
 		now := s.clock()
 		switch {
 		case sc.IsEval:
@@ -60,12 +61,14 @@ func (s *Store) BeginTurn(ctx context.Context, sess Session, m *Message) error {
 		if err != nil {
 			return err
 		}
-		if err := s.ensureUser(ctx, c, sc, now); err != nil {
+		if ch, err = ensureUser(ctx, c, sc, now); err != nil {
 			return err
 		}
 		m.Seq = last
 		return m.insert(ctx, c, sc, now)
 	})
+	s.fuzzy.changed(ch)
+	return err
 }
 
 // openSession touches or creates the session, counting one message in, and

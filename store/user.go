@@ -55,14 +55,15 @@ func (s *Store) PutUser(ctx context.Context, u *User) error {
 	return err
 }
 
-// ensureUser writes the caller's row from its identity, if it has none yet.
-func (s *Store) ensureUser(ctx context.Context, c Conn, sc scope, now time.Time) error {
+// ensureUser writes the caller's row from its identity, if it never had one,
+// and returns what it changed.
+func ensureUser(ctx context.Context, c Conn, sc scope, now time.Time) (ch change, err error) {
 	if sc.Anonymous() {
-		return nil
+		return ch, nil
 	}
 	exists, err := one(ctx, c, `SELECT 1 FROM users WHERE tenant_id = $1 AND id = $2`, []any{new(int)}, sc.TenantID, sc.UserID)
 	if err != nil || exists {
-		return err
+		return ch, err
 	}
 	// The name and the e-mail come from a token or a header: what cannot be a
 	// key is left out rather than failing the turn.
@@ -73,8 +74,7 @@ func (s *Store) ensureUser(ctx context.Context, c Conn, sc scope, now time.Time)
 	if _, err := checkKey(u.Name); err != nil {
 		u.Name = "user"
 	}
-	s.fuzzy.changed(change{sc.TenantID, sc.UserID, TypeUser, sc.UserID})
-	return putUser(ctx, c, sc, &u, now)
+	return change{sc.TenantID, sc.UserID, TypeUser, sc.UserID}, putUser(ctx, c, sc, &u, now)
 }
 
 func putUser(ctx context.Context, c Conn, sc scope, u *User, now time.Time) error {

@@ -1,0 +1,136 @@
+// Package trgm measures how alike two texts are, as PostgreSQL's pg_trgm does,
+// and keeps an index that finds the texts most like one in memory.
+//
+// A text is lower-cased and cut into words of letters and digits; a word is
+// padded with two spaces before and one behind, and every three characters in a
+// row are a trigram. [Similarity] is the share of the trigrams of two texts
+// that they have in common; [WordSimilarity] is the same for the first text and
+// the best matching stretch of the second.
+package trgm
+
+import (
+	"slices"
+	"unicode"
+)
+
+// Trigram is three characters, 21 bits each.
+type Trigram uint64
+
+// isWord tells what pg_trgm counts into words in a UTF-8 locale.
+func isWord(r rune) bool {
+	if r < 0x80 {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.In(r, unicode.L, unicode.Nd, unicode.Nl, unicode.Other_Alphabetic)
+}
+
+// appendTrigrams appends the trigrams of a text in order, repeated ones too.
+func appendTrigrams(list []Trigram, text string) []Trigram {
+	const blank = Trigram(' ')<<21 | ' '
+	window, inside := blank, false
+	push := func(r rune) {
+		window = (window<<21 | Trigram(r)) & (1<<63 - 1)
+		list = append(list, window)
+	}
+	for _, r := range text {
+		if isWord(r) {
+			push(unicode.ToLower(r))
+			inside = true
+		} else if inside {
+			push(' ')
+			window, inside = blank, false
+		}
+	}
+	if inside {
+		push(' ')
+	}
+	return list
+}
+
+// set is the trigrams of a text, sorted, each once.
+func set(text string) []Trigram {
+	list := appendTrigrams(make([]Trigram, 0, len(text)+2), text)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// ratio is the measure: what is shared, of everything.
+func ratio(shared, a, b int) float64 {
+	if shared == 0 {
+		return 0
+	}
+	return float64(shared) / float64(a+b-shared)
+}
+
+// Similarity is pg_trgm's similarity(a, b), 0…1.
+func Similarity(a, b string) float64 {
+	x, y := set(a), set(b)
+	shared := 0
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch {
+		case x[i] < y[j]:
+			i++
+		case x[i] > y[j]:
+			j++
+		default:
+			shared++
+			i++
+			j++
+		}
+	}
+	return ratio(shared, len(x), len(y))
+}
+
+// WordSimilarity is pg_trgm's word_similarity(words, text), 0…1.
+func WordSimilarity(words, text string) float64 {
+	return wordSimilarity(set(words), appendTrigrams(make([]Trigram, 0, len(text)+2), text))
+}
+
+// wordSimilarity looks for the stretch of text that is most like the set. The
+// stretch ends at each trigram of the set in turn, and its beginning moves on
+// wherever that makes it more alike; it never moves back.
+func wordSimilarity(words, text []Trigram) float64 {
+	// last is where a trigram was seen last inside the stretch.
+	last := make(map[Trigram]int, len(text))
+	begin, shared, distinct := -1, 0, 0
+	best := 0.0
+	for end, t := range text {
+		_, wanted := slices.BinarySearch(words, t)
+		if begin < 0 {
+			if !wanted {
+				continue
+			}
+			begin = end
+		}
+		if _, seen := last[t]; !seen {
+			distinct++
+			if wanted {
+				shared++
+			}
+		}
+		last[t] = end
+		if !wanted {
+			continue
+		}
+		current := ratio(shared, len(words), distinct)
+		newBegin, lessShared, lessDistinct := begin, shared, distinct
+		for i := begin; i <= end; i++ {
+			if r := ratio(lessShared, len(words), lessDistinct); r > current {
+				current, newBegin, shared, distinct = r, i, lessShared, lessDistinct
+			}
+			if last[text[i]] == i {
+				lessDistinct--
+				if _, wanted := slices.BinarySearch(words, text[i]); wanted {
+					lessShared--
+				}
+			}
+		}
+		best = max(best, current)
+		for ; begin < newBegin; begin++ {
+			if last[text[begin]] == begin {
+				delete(last, text[begin])
+			}
+		}
+	}
+	return best
+}
