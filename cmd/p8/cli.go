@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"p8/config"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// grammar is the command line.
+type grammar struct {
+	Help helpFlag `short:"h" help:"Show help, for a command its flags."`
+
+	Serve    serveCmd    `cmd:"" help:"Run the server."`
+	Chat     chatCmd     `cmd:"" help:"Talk to an agent, without a server."`
+	Schema   schemaCmd   `cmd:"" help:"List, show and check agent documents."`
+	Sessions sessionsCmd `cmd:"" help:"List and show stored sessions."`
+	Config   configCmd   `cmd:"" help:"Show every setting and where it comes from."`
+	Version  versionCmd  `cmd:"" help:"Show the version."`
+	HelpCmd  helpCmd     `cmd:"" name:"help" help:"Show help."`
+}
+
+// app is one invocation: what it reads and writes.
+type app struct {
+	stdin   *os.File
+	stdout  io.Writer
+	stderr  io.Writer
+	environ []string
+}
+
+// run runs one command line and returns the exit code.
+func run(args []string, stdin *os.File, stdout, stderr io.Writer, environ []string) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	err := a.dispatch(args)
+	if err == nil || errors.Is(err, errHelp) {
+		return exitOK
+	}
+	return a.report(err)
+}
+
+func (a *app) dispatch(args []string) error {
+	parser, err := kong.New(&grammar{}, kong.Name("p8"), kong.NoDefaultHelp(),
+		kong.Description("p8 turns documents into agents."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Writers(a.stdout, a.stderr), kong.Bind(a))
+	if err != nil {
+		return err
+	}
+	ctx, err := parser.Parse(args)
+	if errors.Is(err, errHelp) {
+		return err
+	}
+	var parse *kong.ParseError
+	if errors.As(err, &parse) {
+		return usage("%v: run %q", err, helpFor(parse.Context))
+	}
+	if err != nil {
+		return err
+	}
+	return ctx.Run()
+}
+
+// helpFor is the command that explains what was typed.
+func helpFor(ctx *kong.Context) string {
+	if ctx != nil {
+		if node := ctx.Selected(); node != nil {
+			return node.FullPath() + " --help"
+		}
+	}
+	return "p8 help"
+}
+
+// getenv is a variable of the environment.
+func (a *app) getenv(name string) string {
+	for _, v := range a.environ {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// config loads the settings; flags are those of the verb.
+func (a *app) config(flags ...config.Flag) (*config.Config, error) {
+	given := flags[:0]
+	for _, f := range flags {
+		if f.Value != "" {
+			given = append(given, f)
+		}
+	}
+	c, err := config.Load(config.Options{Environ: a.environ, DotEnv: ".env", Flags: given})
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	return c, nil
+}
+
+// errHelp says that help was asked for and shown.
+var errHelp = errors.New("help")
+
+type helpFlag bool
+
+// BeforeReset shows the help of the command typed so far.
+func (helpFlag) BeforeReset(ctx *kong.Context) error {
+	if err := ctx.PrintUsage(false); err != nil {
+		return err
+	}
+	return errHelp
+}
+
+// IgnoreDefault keeps kong from printing a default.
+func (helpFlag) IgnoreDefault() {}
+
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"A command, such as chat or schema show."`
+}
+
+// Run is `p8 COMMAND --help`.
+func (c *helpCmd) Run(a *app) error { return a.dispatch(append(c.Command, "--help")) }
+
+// exitError is an error with an exit code of its own.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage is a mistake on the command line.
+func usage(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// errSilent fails without another word: everything was said already.
+var errSilent = errors.New("failed")

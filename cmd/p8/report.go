@@ -1,0 +1,28 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// report prints an error, one line a problem, and returns the exit code.
+func (a *app) report(err error) int {
+	code := exitFailed
+	var exit *exitError
+	if errors.As(err, &exit) {
+		code = exit.code
+	}
+	if errors.Is(err, errSilent) {
+		return code
+	}
+	for _, line := range strings.Split(err.Error(), "\n") {
+		a.say("%s", line)
+	}
+	return code
+}
+
+// say prints one line for the person at the terminal.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(a.stderr, "p8: "+format+"\n", args...)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"p8/agent"
+	"p8/catalog"
+	"p8/chat"
+	"p8/store"
+)
+
+type schemaCmd struct {
+	List     schemaListCmd     `cmd:"" help:"List the documents that can be used."`
+	Show     schemaShowCmd     `cmd:"" help:"Show a document, or its prompt."`
+	Validate schemaValidateCmd `cmd:"" help:"Check documents: every problem with its place."`
+	Spec     schemaSpecCmd     `cmd:"" help:"Print the JSON Schema of agent documents."`
+}
+
+type schemaListCmd struct {
+	caller
+	Kind string `help:"Only documents of this kind, such as agent."`
+	JSON bool   `help:"Print JSON."`
+}
+
+// Run prints a table, or JSON.
+func (c *schemaListCmd) Run(a *app) error {
+	return a.withCatalog(c.caller, func(ctx context.Context, docs *catalog.Catalog) error {
+		list, err := docs.List(ctx, c.Kind)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			if list == nil {
+				list = []catalog.Entry{}
+			}
+			return writeJSON(a.stdout, list)
+		}
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "NAME\tKIND\tORIGIN\tDESCRIPTION")
+		for _, e := range list {
+			description := oneLine(e.Description)
+			if len(e.Problems) > 0 {
+				description = "not valid: " + oneLine(e.Problems[0].Error())
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, orElse(e.Kind, "-"), orElse(e.Origin, "database"), description)
+		}
+		return w.Flush()
+	})
+}
+
+type schemaShowCmd struct {
+	Name string `arg:"" help:"Any name of the document."`
+	caller
+	Prompt bool `xor:"form" help:"Print the system prompt as the model gets it."`
+	JSON   bool `xor:"form" help:"Print the document as JSON."`
+	YAML   bool `xor:"form" help:"Print the document as YAML, as without a flag."`
+}
+
+// Run prints the document.
+func (c *schemaShowCmd) Run(a *app) error {
+	return a.withCatalog(c.caller, func(ctx context.Context, docs *catalog.Catalog) error {
+		found, err := docs.Agent(ctx, c.Name)
+		if err != nil {
+			return errors.New(chat.Describe(err).Message)
+		}
+		switch {
+		case c.Prompt:
+			_, err = fmt.Fprintln(a.stdout, found.Prompt)
+		case c.JSON:
+			err = writeJSON(a.stdout, found.Document)
+		default:
+			var text []byte
+			if text, err = found.Document.MarshalYAML(); err == nil {
+				_, err = a.stdout.Write(text)
+			}
+		}
+		return err
+	})
+}
+
+type schemaSpecCmd struct{}
+
+// Run prints the schema that editors check documents with.
+func (schemaSpecCmd) Run(a *app) error {
+	_, err := a.stdout.Write(agent.Spec())
+	return err
+}
+
+// withCatalog gives the documents to fn. While a server has the database, the
+// built-in ones and those of the folder are still there.
+func (a *app) withCatalog(who caller, fn func(context.Context, *catalog.Catalog) error) error {
+	ctx, err := who.context()
+	if err != nil {
+		return err
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	log := logger(cfg, a.stderr)
+	var s *store.Store
+	if db := cfg.Database(); !db.None {
+		s, err = openStore(ctx, db.Path, log)
+		var taken *inUse
+		switch {
+		case errors.As(err, &taken):
+			a.say("another p8 uses %s: documents that are stored there are not shown", taken.dir)
+		case err != nil:
+			return err
+		default:
+			defer s.Close()
+		}
+	}
+	docs, err := newCatalog(cfg, s, log)
+	if err != nil {
+		return err
+	}
+	return fn(ctx, docs)
+}
+
+// toolNames are the tools that documents can declare in this build.
+func toolNames() ([]string, error) {
+	tools, err := newTools(nil)
+	if err != nil {
+		return nil, err
+	}
+	return tools.Names(), nil
+}

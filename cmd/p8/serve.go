@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"p8/api"
+	"p8/config"
+)
+
+type serveCmd struct {
+	Host string `help:"Loopback address to bind; 127.0.0.1 if not given." placeholder:"ADDRESS"`
+	Port string `short:"p" help:"Port to bind; 8000 if not given, 0 takes a free one."`
+}
+
+// Run serves until SIGINT or SIGTERM, then lets runs end.
+func (c *serveCmd) Run(a *app) error {
+	cfg, err := a.config(
+		config.Flag{Env: "P8_HOST", Name: "--host", Value: c.Host},
+		config.Flag{Env: "P8_PORT", Name: "--port", Value: c.Port})
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	listener, err := listen(context.Background(), cfg.Host, cfg.Port)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	p, err := a.open(context.Background(), cfg, wireOptions{})
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	handler := p.handler(cfg)
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	a.greet(cfg, p, listener.Addr())
+
+	select {
+	case err := <-failed:
+		p.log.Error("serve", "error", err)
+		return errors.New("the server stopped by itself: see the log (P8_LOG_LEVEL=info tells more)")
+	case <-signals:
+	}
+	return a.shutdown(cfg.ShutdownTimeout, signals, server, handler, p)
+}
+
+// greet says that the server is ready, and how to reach it.
+func (a *app) greet(cfg *config.Config, p *parts, addr net.Addr) {
+	base := "http://" + addr.String()
+	data := cfg.Database().Path
+	if cfg.Database().None {
+		data = "nothing is stored (P8_DATABASE_URL=none)"
+	}
+	fmt.Fprintf(a.stdout, `p8 %s is ready at %s
+
+  model  %s: %s
+  data   %s
+  reach  this machine only: without authentication p8 binds loopback addresses only
+
+  curl -N %s/v1/chat/completions -H 'Content-Type: application/json' \
+    -d '{"model":"general","stream":true,"messages":[{"role":"user","content":"How do I write an agent?"}]}'
+
+`, version(), base, p.choice.Model, p.choice.Reason, data, base)
+	a.warnUnknown(cfg)
+}
+
+// shutdown takes no new requests and lets runs end; a second signal or the
+// timeout ends them, and they keep what they have said.
+func (a *app) shutdown(timeout time.Duration, signals <-chan os.Signal, server *http.Server, handler *api.Handler, p *parts) error {
+	if n := p.chat.Running(); n > 0 {
+		a.say("stopping; %d running may take %s to end (Ctrl-C again ends them now)", n, timeout)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+		case <-over:
+		}
+	}()
+	handler.Drain()
+	// Cancelled runs store what they have said; that is no failure.
+	_ = p.chat.Close(ctx)
+	// Their last frames are on the way to clients that read.
+	last, cancelLast := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancelLast()
+	if server.Shutdown(last) != nil {
+		_ = server.Close()
+	}
+	return nil
+}
+
+// listen binds a loopback address, and no other.
+func listen(ctx context.Context, host string, port int) (net.Listener, error) {
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil || len(ips) == 0 {
+		return nil, usage("there is no address for the host %q: use --host 127.0.0.1", host)
+	}
+	for _, ip := range ips {
+		if !ip.Unmap().IsLoopback() {
+			return nil, usage("%s is refused, as this build has no authentication and binds loopback only: use --host 127.0.0.1, and let a proxy that authenticates forward to it", host)
+		}
+	}
+	address := net.JoinHostPort(ips[0].Unmap().String(), fmt.Sprint(port))
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("port %d of %s is in use: stop what listens there, or choose another with --port (0 takes a free one)", port, host)
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("port %d may not be bound by this user: choose one above 1023 with --port", port)
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be bound: choose another address with --host, or another port with --port", address)
+	}
+	return listener, nil
+}
+
+// logger is the log as the settings want it.
+func logger(cfg *config.Config, w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}

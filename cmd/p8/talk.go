@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"p8/chat"
+	"p8/event"
+	"p8/identity"
+	"p8/llm"
+)
+
+// talk runs turns of one session for the person at the terminal.
+type talk struct {
+	*app
+	service *chat.Service
+	// ctx carries the identity.
+	ctx  context.Context
+	json bool
+	// resume is the command that goes on with a session that the caller did not
+	// name, "" when there is nothing to say.
+	resume     string
+	interrupts chan os.Signal
+	// impatient: a second Ctrl-C ends the program at once.
+	impatient bool
+}
+
+// watchInterrupts turns Ctrl-C and SIGTERM into messages; the result undoes
+// it. A closed pipe becomes a failed write instead of a sudden death, so that
+// what was said is stored.
+func (t *talk) watchInterrupts() func() {
+	t.interrupts = make(chan os.Signal, 1)
+	signal.Notify(t.interrupts, os.Interrupt, syscall.SIGTERM)
+	signal.Ignore(syscall.SIGPIPE)
+	return func() {
+		signal.Stop(t.interrupts)
+		signal.Reset(syscall.SIGPIPE)
+	}
+}
+
+// once is one turn.
+func (t *talk) once(req chat.Request) error {
+	t.impatient = true
+	done, _, err := t.turn(req)
+	if err != nil {
+		return err
+	}
+	if done.Reason == event.ReasonCancelled {
+		return &exitError{exitInterrupted, errors.New("stopped: what was said is kept in the session")}
+	}
+	if p := t.printer(); p.shared && !p.json && t.resume != "" {
+		p.note(t.resume)
+	}
+	return whole(done)
+}
+
+// loop is an interactive chat: a line is a turn, Ctrl-C stops a run, Ctrl-D or
+// "exit" ends the chat.
+func (t *talk) loop(id identity.Identity, model llm.Choice) error {
+	t.say("session %s, model %s. Ctrl-C stops an answer, Ctrl-D or exit ends the chat.", id.SessionID, orElse(id.DefaultModel, model.Model))
+	lines, next := readLines(t.stdin)
+	defer close(next)
+	for {
+		fmt.Fprint(t.stderr, "> ")
+		next <- struct{}{}
+		line, ok, signal := t.waitLine(lines)
+		switch {
+		case !ok && signal != syscall.SIGTERM:
+			fmt.Fprintln(t.stderr)
+			return nil
+		case !ok:
+			return nil
+		case line == "exit", line == "quit":
+			return nil
+		case line == "":
+			continue
+		}
+		done, signal, err := t.turn(chat.Request{Input: line})
+		if err == nil {
+			err = whole(done)
+		}
+		if err != nil {
+			t.report(err)
+		}
+		if signal == syscall.SIGTERM {
+			return nil
+		}
+	}
+}
+
+// waitLine is the next line; not ok at the end of the input and on SIGTERM. A
+// Ctrl-C at the prompt only says how to leave.
+func (t *talk) waitLine(lines <-chan string) (line string, ok bool, by os.Signal) {
+	for {
+		select {
+		case line, ok = <-lines:
+			return line, ok, nil
+		case by = <-t.interrupts:
+			if by != os.Interrupt {
+				return "", false, by
+			}
+			fmt.Fprint(t.stderr, "\nCtrl-D or exit ends the chat.\n> ")
+		}
+	}
+}
+
+// readLines reads a line, trimmed, whenever it is asked for the next one.
+func readLines(r io.Reader) (lines <-chan string, next chan<- struct{}) {
+	out, ask := make(chan string), make(chan struct{})
+	go func() {
+		defer close(out)
+		in := bufio.NewScanner(r)
+		in.Buffer(nil, 1<<20)
+		for range ask {
+			if !in.Scan() {
+				return
+			}
+			out <- strings.TrimSpace(in.Text())
+		}
+	}()
+	return out, ask
+}
+
+// turn starts a turn and shows it to its end. A signal stops the run, which
+// keeps what it has said; by is that signal.
+func (t *talk) turn(req chat.Request) (done event.DoneData, by os.Signal, err error) {
+	turn, err := t.service.Start(t.ctx, req)
+	if err != nil {
+		return done, nil, errors.New(chat.Describe(err).Message)
+	}
+	over := make(chan struct{})
+	stopped := make(chan os.Signal, 1)
+	go func() {
+		select {
+		case s := <-t.interrupts:
+			turn.Cancel()
+			if t.impatient {
+				signal.Reset(os.Interrupt, syscall.SIGTERM)
+			}
+			stopped <- s
+		case <-over:
+		}
+		close(stopped)
+	}()
+	p := t.printer()
+	var broken error
+	for e, err := range turn.Events(t.ctx) {
+		if err != nil {
+			return done, nil, err
+		}
+		if broken != nil {
+			continue
+		}
+		if broken = p.print(e); broken != nil {
+			turn.Cancel()
+		}
+	}
+	_, err = turn.Wait(t.ctx)
+	close(over)
+	by = <-stopped
+	switch {
+	case err != nil:
+		return done, by, err
+	case broken != nil:
+		return done, by, errors.New("the output cannot be written, so the run was stopped: what was said is kept in the session")
+	case p.failed != nil:
+		return done, by, errors.New(p.failed.Message)
+	case p.done != nil:
+		done = *p.done
+	}
+	return done, by, nil
+}
+
+// printer is one for where the output goes.
+func (t *talk) printer() *printer {
+	out, errs := isTerminal(t.stdout), isTerminal(t.stderr)
+	return &printer{
+		stdout: t.stdout, stderr: t.stderr, json: t.json,
+		clean: out, shared: out && errs, color: errs && t.getenv("NO_COLOR") == "",
+	}
+}
+
+// whole is an error when the answer is not.
+func whole(done event.DoneData) error {
+	switch done.Reason {
+	case event.ReasonLength:
+		mend := "raise it in the agent's document, under limits"
+		switch done.Limit {
+		case "time_limit":
+			mend = "raise P8_RUN_TIMEOUT"
+		case "max_tokens":
+			mend = "raise P8_DEFAULT_MAX_TOKENS"
+		}
+		return fmt.Errorf("the answer is not whole, %s was reached: %s", orElse(done.Limit, "a limit"), mend)
+	case event.ReasonFilter:
+		return errors.New("the answer is not whole, the provider's content filter stopped it: ask in other words")
+	}
+	return nil
+}
+
+func orElse(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"p8/agent"
+)
+
+type schemaValidateCmd struct {
+	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json)."`
+}
+
+// Run checks every document and prints everything that is wrong with each.
+func (c *schemaValidateCmd) Run(a *app) error {
+	files, err := documents(c.Paths)
+	if err != nil {
+		return err
+	}
+	tools, err := toolNames()
+	if err != nil {
+		return err
+	}
+	errs, warnings := 0, 0
+	for _, file := range files {
+		problems, err := validate(file, tools)
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(a.stdout, problems.Detail())
+		errs += len(problems.Errors())
+		warnings += len(problems.Warnings())
+	}
+	fmt.Fprintf(a.stdout, "%s checked: %s, %s\n", count(len(files), "document"), count(errs, "error"), count(warnings, "warning"))
+	if errs > 0 {
+		return &exitError{exitFailed, errSilent}
+	}
+	return nil
+}
+
+// validate is everything that is wrong with one document.
+func validate(file string, tools []string) (agent.Problems, error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: make it a file that you may read", file)
+	}
+	doc, err := agent.Parse(file, src)
+	var problems agent.Problems
+	if errors.As(err, &problems) {
+		return problems, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(slices.Clone(doc.Warnings), doc.CheckTools(tools)...), nil
+}
+
+// documents are the files that the paths name, those of a folder at any depth.
+func documents(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("there is no file or folder %s: name one that exists", path)
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		found := len(files)
+		err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && isDocument(name) {
+				files = append(files, name)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("the folder %s cannot be read: make it one that you may read", path)
+		}
+		if len(files) == found {
+			return nil, fmt.Errorf("the folder %s has no documents: they end in .yaml, .yml or .json", path)
+		}
+	}
+	return files, nil
+}
+
+func isDocument(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+// count is "1 error", "2 errors".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"p8/agents"
+	"p8/api"
+	"p8/catalog"
+	"p8/chat"
+	"p8/config"
+	"p8/llm"
+	"p8/llm/offline"
+	"p8/llm/openai"
+	"p8/rem"
+	"p8/store"
+	"p8/store/sqlite"
+	"p8/tool"
+)
+
+// parts are what p8 is made of, wired together.
+type parts struct {
+	log *slog.Logger
+	// store is nil when nothing is stored.
+	store   *store.Store
+	catalog *catalog.Catalog
+	chat    *chat.Service
+	choice  llm.Choice
+}
+
+// wireOptions are what differs between the verbs.
+type wireOptions struct {
+	// Memory keeps the sessions in the process where they are not stored.
+	Memory bool
+	// NoStore keeps sessions in memory although there is a store.
+	NoStore bool
+	// Debug gets the JSON of every request to a model.
+	Debug io.Writer
+	// Now and NewID are the clock and the source of ids.
+	Now   func() time.Time
+	NewID func() string
+}
+
+// open makes the parts: the store with p8's documentation in it, the documents,
+// the models, the tools, and the service that runs turns of all of them.
+func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *parts, err error) {
+	p := &parts{log: logger(cfg, a.stderr)}
+	if db := cfg.Database(); !db.None {
+		p.store, err = openStore(ctx, db.Path, p.log)
+		var taken *inUse
+		switch {
+		case errors.As(err, &taken) && o.NoStore:
+			a.say("another p8 uses %s: this chat goes without what is stored there", taken.dir)
+		case errors.As(err, &taken) && o.Memory:
+			return nil, fmt.Errorf("another p8 uses %s: talk to that server, use --no-store, or choose another folder with P8_DATA_DIR", taken.dir)
+		case err != nil:
+			return nil, err
+		}
+	}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	if p.catalog, err = newCatalog(cfg, p.store, p.log); err != nil {
+		return nil, err
+	}
+	sessions, knowledge := memory(p.store, o)
+	tools, err := newTools(knowledge)
+	if err != nil {
+		return nil, err
+	}
+	var models *llm.Registry
+	models, p.choice = newModels(ctx, cfg, o.Debug)
+	p.chat, err = chat.New(chat.Options{
+		Catalog: p.catalog, Models: models, Tools: tools, Store: sessions,
+		DefaultModel:   p.choice.Model,
+		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, MaxTokens: cfg.DefaultMaxTokens},
+		StructuredMode: cfg.StructuredMode,
+		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget,
+		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout,
+		Now: o.Now, NewID: o.NewID, Logger: p.log,
+	})
+	return p, err
+}
+
+// close ends what runs and closes the store.
+func (p *parts) close() {
+	if p.chat != nil {
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = p.chat.Close(now)
+	}
+	if p.store != nil {
+		if err := p.store.Close(); err != nil {
+			p.log.Error("close the store", "error", err)
+		}
+	}
+}
+
+// handler is p8 over HTTP. It is reached from this machine only, so the
+// identity headers are believed.
+func (p *parts) handler(cfg *config.Config) *api.Handler {
+	o := api.Options{
+		Chat: p.chat, Catalog: p.catalog, TrustHeaders: true,
+		Models:  func(context.Context) []string { return []string{p.choice.Model} },
+		Hosts:   cfg.AllowedHosts,
+		MaxBody: int64(cfg.MaxBodyBytes), Version: version(), Logger: p.log,
+	}
+	if p.store != nil {
+		o.Store = p.store
+	}
+	return api.New(o)
+}
+
+// openStore opens the embedded store and keeps p8's documentation in it up to
+// date.
+func openStore(ctx context.Context, path string, log *slog.Logger) (*store.Store, error) {
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: path, Logger: log})
+	dir := filepath.Dir(path)
+	switch {
+	case errors.Is(err, sqlite.ErrInUse):
+		return nil, &inUse{dir}
+	case err != nil:
+		log.Error("open the store", "error", err)
+		return nil, fmt.Errorf("the database %s cannot be opened: make its folder one that you may write, choose another with P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing", path)
+	}
+	if err := seedDocs(ctx, s); err != nil {
+		// p8 works without its documentation.
+		log.Warn("the user documentation could not be stored", "error", err)
+	}
+	return s, nil
+}
+
+// inUse says that another process has the data.
+type inUse struct{ dir string }
+
+// Error is for the verbs that cannot do without the data.
+func (e *inUse) Error() string {
+	return fmt.Sprintf("another p8 uses %s: talk to that server, stop it, or choose another folder with P8_DATA_DIR", e.dir)
+}
+
+// newCatalog finds documents in the store, the program and the schema folder.
+func newCatalog(cfg *config.Config, s *store.Store, log *slog.Logger) (*catalog.Catalog, error) {
+	o := catalog.Options{Builtin: agents.Files(), Dir: cfg.SchemaDir, CacheSize: cfg.CacheSize, Logger: log}
+	if s != nil {
+		o.Store = s
+	}
+	return catalog.New(o)
+}
+
+// newTools are the tools of this process; k may be nil.
+func newTools(k rem.Knowledge) (*tool.Registry, error) {
+	builtins, err := tool.Builtins(k)
+	if err != nil {
+		return nil, err
+	}
+	return tool.NewRegistry(builtins...)
+}
+
+// newModels are the providers' models, the offline one and the choice of the
+// default.
+func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.Registry, llm.Choice) {
+	getenv := func(name string) string {
+		switch v := cfg.Getenv(name); {
+		case v != "":
+			return v
+		case name == "OPENAI_API_KEY":
+			return cfg.OpenAIKey // under another of its names
+		case name == "OPENAI_BASE_URL":
+			return cfg.OpenAIBaseURL
+		}
+		return ""
+	}
+	choice := llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: getenv})
+	o := openai.ProvidersOptions{Getenv: getenv}
+	if debug != nil {
+		o.Debug = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
+	}
+	providers := openai.Providers(o)
+	providers["offline"] = func(string) (llm.Model, error) {
+		return shown(offline.New(offline.Options{Notice: choice.Notice}), o.Debug)
+	}
+	return llm.NewRegistry(llm.RegistryOptions{Providers: providers}), choice
+}
