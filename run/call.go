@@ -145,9 +145,20 @@ func (r *runner) report(c *call) error {
 		Arguments: c.raw, Result: jsonValue(c.Content), Content: c.Content,
 	}
 	if c.Failed {
-		d.Status, d.ErrorMessage = event.ToolFailed, cmp.Or(c.reason, "the tool reported an error")
+		d.Status, d.ErrorMessage = event.ToolFailed, cmp.Or(c.reason, saidError(c.Content), "the tool reported an error")
 	}
 	return r.emit(event.New(d))
+}
+
+// saidError is the reason in a tool's own {"status":"error","error":…}.
+func saidError(content string) string {
+	var said struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal([]byte(content), &said) != nil {
+		return ""
+	}
+	return said.Error
 }
 
 // jsonValue is content where it is JSON, else a JSON string of it.
