@@ -55,8 +55,8 @@ func (r *recorder) answerRow(done *event.DoneData) *store.Message {
 	if text == "" && done.Output != nil {
 		text = string(done.Output)
 	}
-	row := r.row(r.Agent, store.MessageAssistant)
-	row.ID, row.Content, row.TokenCount = r.MessageID, &text, llm.EstimateTokens(text)
+	row := r.row(r.MessageID, r.Agent, store.MessageAssistant)
+	row.Content, row.TokenCount = &text, llm.EstimateTokens(text)
 	row.Model, row.LatencyMS = r.Model, r.latency()
 	if r.usage != nil {
 		row.InputTokens, row.OutputTokens = r.usage.InputTokens, r.usage.OutputTokens
@@ -87,7 +87,7 @@ func (r *recorder) storeAnswer(row *store.Message, failure *event.ErrorData, err
 	if r.meta != nil {
 		name = r.meta.SessionName
 	}
-	if err := r.Store.FinishTurn(r.ctx, row, name); err != nil {
+	if err := r.Store.FinishTurn(r.stored, row, name); err != nil {
 		r.storageFailed(err)
 		return false
 	}

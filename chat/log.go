@@ -79,6 +79,9 @@ func (l *liveLog) wait(ctx context.Context) error {
 
 // wakeWith wakes the readers when ctx ends; the result undoes it.
 func (l *liveLog) wakeWith(ctx context.Context) func() bool {
+	if ctx.Done() == nil {
+		return func() bool { return true }
+	}
 	return context.AfterFunc(ctx, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()

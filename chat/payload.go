@@ -42,57 +42,68 @@ const (
 // for all that is known, the session's name and metadata if it has any, then
 // what the request adds.
 func contextBlock(now time.Time, j *job) string {
-	const most = 256
-	b := make([]byte, 0, most+len(j.req.Instruction)+len(j.session.Metadata))
-	b = append(b, "[Context]\nDate: "...)
-	b = now.AppendFormat(b, dateFormat)
-	b = append(b, "\nTime: "...)
-	b = now.AppendFormat(b, timeFormat)
-	b = appendLine(b, "User ID: ", j.who.UserID)
-	b = appendLine(b, "User email: ", j.who.Email)
-	b = appendLine(b, "User: ", j.who.Name)
-	b = appendLine(b, "Session: ", j.SessionID)
-	b = appendLine(b, "Agent: ", j.Agent)
+	var b strings.Builder
+	b.Grow(roomForContext + len(j.req.Instruction) + len(j.session.Metadata))
+	b.WriteString("[Context]\nDate: ")
+	writeTime(&b, now, dateFormat)
+	b.WriteString("\nTime: ")
+	writeTime(&b, now, timeFormat)
+	writeLine(&b, "User ID: ", j.who.UserID)
+	writeLine(&b, "User email: ", j.who.Email)
+	writeLine(&b, "User: ", j.who.Name)
+	writeLine(&b, "Session: ", j.SessionID)
+	writeLine(&b, "Agent: ", j.Agent)
 	metadata := string(j.session.Metadata)
 	if metadata == "{}" || metadata == "null" {
 		metadata = ""
 	}
 	if j.session.Name != "" || metadata != "" {
-		b = append(b, "\n\n## Session Context"...)
-		b = appendLine(b, "Session: ", j.session.Name)
-		b = appendLine(b, "Context: ", metadata)
-		b = append(b, "\nUse REM LOOKUP to retrieve full details for any keys listed above."...)
+		b.WriteString("\n\n## Session Context")
+		writeLine(&b, "Session: ", j.session.Name)
+		writeLine(&b, "Context: ", metadata)
+		b.WriteString("\nUse REM LOOKUP to retrieve full details for any keys listed above.")
 	}
 	if added := strings.TrimSpace(j.req.Instruction); added != "" {
-		b = append(append(b, "\n\n"...), added...)
+		b.WriteString("\n\n")
+		b.WriteString(added)
 	}
-	return string(b)
+	return b.String()
 }
+
+// roomForContext holds most blocks without growing.
+const roomForContext = 256
 
 // userContext is the text below ## User Context in a nested agent's prompt
 // (REMLight).
 func userContext(now time.Time, j *job, user store.User) string {
-	const most = 256
-	b := make([]byte, 0, most)
-	b = append(b, "Date: "...)
-	b = now.AppendFormat(b, dateFormat)
-	b = append(b, "\nTime: "...)
-	b = now.AppendFormat(b, timeFormat)
-	b = append(b, " UTC"...)
-	b = appendLine(b, "User: ", orElse(user.Name, j.who.Name))
-	b = appendLine(b, "Profile: ", user.Summary)
-	b = appendLine(b, "Interests: ", firstFive(user.Interests))
-	b = appendLine(b, "Topics: ", firstFive(user.Topics))
-	b = appendLine(b, "", strings.TrimSpace(j.who.UserContext))
-	return string(b)
+	var b strings.Builder
+	b.Grow(roomForContext)
+	b.WriteString("Date: ")
+	writeTime(&b, now, dateFormat)
+	b.WriteString("\nTime: ")
+	writeTime(&b, now, timeFormat)
+	b.WriteString(" UTC")
+	writeLine(&b, "User: ", orElse(user.Name, j.who.Name))
+	writeLine(&b, "Profile: ", user.Summary)
+	writeLine(&b, "Interests: ", firstFive(user.Interests))
+	writeLine(&b, "Topics: ", firstFive(user.Topics))
+	writeLine(&b, "", strings.TrimSpace(j.who.UserContext))
+	return b.String()
 }
 
 func firstFive(list []string) string { return strings.Join(list[:min(len(list), 5)], ", ") }
 
-// appendLine adds a line unless there is nothing to say.
-func appendLine(b []byte, label, value string) []byte {
+func writeTime(b *strings.Builder, t time.Time, format string) {
+	var room [16]byte
+	b.Write(t.AppendFormat(room[:0], format))
+}
+
+// writeLine adds a line unless there is nothing to say.
+func writeLine(b *strings.Builder, label, value string) {
 	if value == "" {
-		return b
+		return
 	}
-	return append(append(append(b, '\n'), label...), value...)
+	b.WriteByte('\n')
+	b.WriteString(label)
+	b.WriteString(value)
 }

@@ -18,9 +18,6 @@ import (
 type recorder struct {
 	*Service
 	*job
-	// ctx is for the store: a cancelled run is still recorded.
-	ctx context.Context
-
 	text  strings.Builder
 	first string // the text while it is a single chunk
 	shown bool   // something of an answer has been shown
@@ -40,7 +37,7 @@ type recorder struct {
 func (s *Service) run(ctx context.Context, j *job) {
 	defer s.turns.Done()
 	defer j.cancel(nil)
-	r := &recorder{Service: s, job: j, ctx: context.WithoutCancel(ctx), speaker: j.Agent}
+	r := &recorder{Service: s, job: j, speaker: j.Agent}
 	r.progress(&event.ProgressData{
 		Step: 1, Label: "Processing request", SessionID: j.SessionID, InReplyTo: j.InReplyTo,
 	})
@@ -205,7 +202,7 @@ func (r *recorder) save(row *store.Message) string {
 	if r.Store == nil {
 		return ""
 	}
-	if err := r.Store.Append(r.ctx, row); err != nil {
+	if err := r.Store.Append(r.stored, row); err != nil {
 		r.storageFailed(err)
 		return ""
 	}

@@ -62,14 +62,14 @@ func clientRows(messages []llm.Message, sessionID string) []store.Message {
 
 // callRow is the row of a tool call, which has no content.
 func (r *recorder) callRow(path string, d *event.ToolCallData) *store.Message {
-	row := r.row(path, store.MessageToolCall)
+	row := r.row(r.NewID(), path, store.MessageToolCall)
 	row.ToolCalls = callJSON(d.Name, d.ID, d.Arguments)
 	return row
 }
 
 // resultRow is the row of a tool's result as the model sees it.
 func (r *recorder) resultRow(path string, d *event.ToolCallData) *store.Message {
-	row := r.row(path, store.MessageToolResponse)
+	row := r.row(r.NewID(), path, store.MessageToolResponse)
 	row.Content = &d.Content
 	row.ToolCalls = callJSON(d.Name, d.ID, nil)
 	row.TokenCount = llm.EstimateTokens(d.Content)
@@ -81,9 +81,9 @@ func (r *recorder) resultRow(path string, d *event.ToolCallData) *store.Message 
 
 // row is a new row of this run. A delegated agent's carries its path: it is
 // kept for audit and never part of the conversation.
-func (r *recorder) row(path, kind string) *store.Message {
+func (r *recorder) row(id, path, kind string) *store.Message {
 	row := &store.Message{
-		ID: r.NewID(), SessionID: r.SessionID, Type: kind, AgentName: r.Agent, RunID: r.RunID, CreatedAt: r.Now(),
+		ID: id, SessionID: r.SessionID, Type: kind, AgentName: r.Agent, RunID: r.RunID, CreatedAt: r.Now(),
 	}
 	if path != r.Agent {
 		row.AgentPath, row.AgentName = path, lastName(path)

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"p8/agent"
 	"p8/llm"
 	"p8/store"
@@ -117,7 +115,7 @@ func New(o Options) (*Service, error) {
 		o.Now = time.Now
 	}
 	if o.NewID == nil {
-		o.NewID = uuid.NewString
+		o.NewID = newID
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

@@ -19,9 +19,11 @@ import (
 // job is a turn with everything that it needs.
 type job struct {
 	*Turn
-	key      sessionKey
-	who      identity.Identity
-	req      *Request
+	key sessionKey
+	who identity.Identity
+	req Request
+	// stored is the context of the store's calls: a cancelled run is recorded too.
+	stored   context.Context
 	input    string
 	started  time.Time
 	agent    *agent.Agent
@@ -38,12 +40,13 @@ type job struct {
 // only. A failure here is the request's or the store's, and [Describe] words
 // it; a failure of the model is an event of the turn.
 func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
-	j, err := s.resolve(ctx, &req)
+	j, err := s.resolve(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	ctx = identity.With(ctx, j.who)
-	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	j.stored = context.WithoutCancel(ctx)
+	runCtx, cancel := context.WithCancelCause(j.stored)
 	j.cancel = cancel
 	if err := s.reserve(j.key, j.Turn); err != nil {
 		cancel(err)
@@ -60,7 +63,7 @@ func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
 }
 
 // resolve finds what the request names, without touching the session.
-func (s *Service) resolve(ctx context.Context, req *Request) (*job, error) {
+func (s *Service) resolve(ctx context.Context, req Request) (*job, error) {
 	who, err := identity.From(ctx)
 	if err != nil {
 		return nil, err
@@ -91,7 +94,7 @@ func (s *Service) resolve(ctx context.Context, req *Request) (*job, error) {
 }
 
 // input is the user's message.
-func input(req *Request) (string, error) {
+func input(req Request) (string, error) {
 	text := req.Input
 	if req.Query != nil {
 		if strings.TrimSpace(req.Query.Query) == "" {
@@ -109,7 +112,7 @@ func input(req *Request) (string, error) {
 	return text, nil
 }
 
-func (s *Service) findAgent(ctx context.Context, req *Request, uri string) (*agent.Agent, error) {
+func (s *Service) findAgent(ctx context.Context, req Request, uri string) (*agent.Agent, error) {
 	if req.Document != nil {
 		return agent.Compile(req.Document)
 	}

@@ -1,0 +1,215 @@
+package chat
+
+import (
+	"container/list"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"p8/identity"
+	"p8/store"
+)
+
+// MemoryStore keeps sessions in the process and forgets those that were not
+// used for the longest time. It behaves as a store does: a session belongs to
+// one tenant and user, and nobody else sees or writes it. The zero value works.
+type MemoryStore struct {
+	// MaxSessions is 1000 when 0. MaxMessages of a session is 1000 when 0; one
+	// that reaches it forgets its older half.
+	MaxSessions int
+	MaxMessages int
+
+	mu       sync.Mutex
+	sessions map[memoryKey]*memorySession
+	recent   list.List // of *memorySession, the one used last first
+}
+
+const (
+	defaultMaxSessions = 1000
+	defaultMaxMessages = 1000
+)
+
+// memoryKey names a session: ids are unique in a tenant.
+type memoryKey struct{ tenant, session string }
+
+type memorySession struct {
+	store.Session
+	element *list.Element
+	seq     int64
+	// rows are never changed once they are in, so readers share them.
+	rows []store.Message
+}
+
+// open is the caller's session. One that belongs to somebody else is not found.
+func (m *MemoryStore) open(ctx context.Context, id string) (*memorySession, error) {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := m.sessions[memoryKey{who.TenantID, id}]
+	if s == nil || s.UserID != who.UserID {
+		return nil, store.ErrNotFound
+	}
+	m.recent.MoveToFront(s.element)
+	return s, nil
+}
+
+// Session is the caller's session of that id.
+func (m *MemoryStore) Session(ctx context.Context, id string) (store.Session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.open(ctx, id)
+	if err != nil {
+		return store.Session{}, err
+	}
+	return s.Session, nil
+}
+
+// Messages are rows of the caller's session, oldest first. They are shared and
+// must not be changed.
+func (m *MemoryStore) Messages(ctx context.Context, id string, f store.MessageFilter) ([]store.Message, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	chosen := func(row *store.Message) bool {
+		return row.Seq > f.AfterSeq && (f.BeforeSeq == 0 || row.Seq < f.BeforeSeq) &&
+			(len(f.Types) == 0 || slices.Contains(f.Types, row.Type))
+	}
+	rows := s.rows
+	for i := range rows {
+		if !chosen(&rows[i]) {
+			rows = filter(rows, chosen)
+			break
+		}
+	}
+	switch {
+	case f.Last > 0:
+		rows = rows[max(0, len(rows)-f.Last):]
+	case f.Limit > 0:
+		rows = rows[:min(len(rows), f.Limit)]
+	}
+	return rows[:len(rows):len(rows)], nil
+}
+
+func filter(rows []store.Message, chosen func(*store.Message) bool) []store.Message {
+	out := make([]store.Message, 0, len(rows))
+	for i := range rows {
+		if chosen(&rows[i]) {
+			out = append(out, rows[i])
+		}
+	}
+	return out
+}
+
+// BeginTurn makes or touches the session and appends the user's message.
+func (m *MemoryStore) BeginTurn(ctx context.Context, sess store.Session, user *store.Message) error {
+	if err := store.CheckSessionID(sess.ID); err != nil {
+		return err
+	}
+	who, err := identity.From(ctx)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := memoryKey{who.TenantID, sess.ID}
+	s := m.sessions[key]
+	switch {
+	case s == nil:
+		s = m.add(key, who)
+	case s.UserID != who.UserID:
+		return store.ErrNotFound
+	}
+	if sess.Name != "" {
+		s.Name = sess.Name
+	}
+	if sess.AgentName != "" {
+		s.AgentName = sess.AgentName
+	}
+	if s.Metadata, err = mergeObjects(s.Metadata, sess.Metadata); err != nil {
+		return err
+	}
+	m.recent.MoveToFront(s.element)
+	m.append(s, user)
+	return nil
+}
+
+func (m *MemoryStore) add(key memoryKey, who identity.Identity) *memorySession {
+	if m.sessions == nil {
+		m.sessions = make(map[memoryKey]*memorySession)
+	}
+	s := &memorySession{Session: store.Session{
+		ID: key.session, TenantID: key.tenant, UserID: who.UserID, Mode: store.ModeChat, CreatedAt: time.Now(),
+	}}
+	if who.IsEval {
+		s.Mode = store.ModeEvaluation
+	}
+	s.element = m.recent.PushFront(s)
+	m.sessions[key] = s
+	if m.recent.Len() > orElse(m.MaxSessions, defaultMaxSessions) {
+		oldest := m.recent.Back()
+		if old, ok := m.recent.Remove(oldest).(*memorySession); ok {
+			delete(m.sessions, memoryKey{old.TenantID, old.ID})
+		}
+	}
+	return s
+}
+
+// append numbers a row and keeps it.
+func (m *MemoryStore) append(s *memorySession, row *store.Message) {
+	s.seq++
+	row.Seq = s.seq
+	row.SessionID = s.ID
+	if row.ID == "" {
+		row.ID = newID()
+	}
+	if row.CreatedAt.IsZero() {
+		row.CreatedAt = time.Now()
+	}
+	s.Session.Messages++
+	s.TotalTokens += row.TokenCount
+	s.UpdatedAt = row.CreatedAt
+	if most := orElse(m.MaxMessages, defaultMaxMessages); len(s.rows) >= most {
+		// Readers may hold the old array; a new one leaves it alone.
+		s.rows = slices.Clone(s.rows[len(s.rows)-most/2:])
+	}
+	s.rows = append(s.rows, *row)
+}
+
+// Append adds rows to sessions that exist.
+func (m *MemoryStore) Append(ctx context.Context, rows ...*store.Message) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, row := range rows {
+		s, err := m.open(ctx, row.SessionID)
+		if err != nil {
+			return err
+		}
+		m.append(s, row)
+	}
+	return nil
+}
+
+// FinishTurn appends the answer and renames the session where a name is given.
+func (m *MemoryStore) FinishTurn(ctx context.Context, answer *store.Message, sessionName string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.open(ctx, answer.SessionID)
+	if err != nil {
+		return err
+	}
+	if sessionName != "" {
+		s.Name = sessionName
+	}
+	m.append(s, answer)
+	return nil
+}
+
+// User is store.ErrNotFound: nothing is known about anybody.
+func (m *MemoryStore) User(context.Context) (store.User, error) {
+	return store.User{}, store.ErrNotFound
+}
