@@ -143,9 +143,7 @@ func (f *folder) read(name string, old *file, now time.Time) *file {
 		text, err = readLimited(path)
 	}
 	next := &file{}
-	if err == nil {
-		next.stamp = stamp{info.ModTime(), info.Size(), now}
-	}
+	var warnings agent.Problems
 	switch {
 	case errors.Is(err, errTooLarge):
 		next.source = badSource(File, name, "the document is larger than 1 MiB")
@@ -153,13 +151,18 @@ func (f *folder) read(name string, old *file, now time.Time) *file {
 		next.source = badSource(File, name, "the file cannot be read")
 	case old != nil && old.hash == hash(text):
 		next.source = old.source
-		return next
 	default:
-		var warnings agent.Problems
 		next.source, warnings = newSource(File, name, text)
+	}
+	if err == nil {
+		next.stamp = stamp{info.ModTime(), info.Size(), now}
+	}
+	if old != nil && old.hash == next.hash {
+		next.source = old.source
+	} else {
+		f.report(next.problems)
 		f.report(warnings)
 	}
-	f.report(next.problems)
 	return next
 }
 

@@ -48,7 +48,7 @@ func newSource(origin, file string, text []byte) (*source, agent.Problems) {
 // badSource is a file that could not even be read.
 func badSource(origin, file, message string) *source {
 	return &source{
-		origin: origin, file: file, names: []string{strings.TrimSuffix(file, path.Ext(file))},
+		origin: origin, file: file, hash: message, names: []string{strings.TrimSuffix(file, path.Ext(file))},
 		problems: agent.Problems{{Severity: agent.SeverityError, File: file, Message: message}},
 	}
 }
