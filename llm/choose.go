@@ -50,11 +50,11 @@ func ChooseDefault(ctx context.Context, o ChooseOptions) Choice {
 	if name, v := o.first("P8_DEFAULT_MODEL", "LLM__DEFAULT_MODEL"); v != "" {
 		return Choice{Model: v, Reason: name + " names it."}
 	}
-	if name, key := o.first("P8_OPENAI_API_KEY", "OPENAI_API_KEY"); key != "" {
+	if name, key := o.first("P8_OPENAI_API_KEY", "OPENAI_API_KEY", "LLM__OPENAI_API_KEY"); key != "" {
 		return Choice{Model: DefaultOpenAIModel, Reason: name + " is set."}
 	}
-	if base := o.Getenv("OPENAI_BASE_URL"); base != "" {
-		return o.compatible(ctx, base)
+	if name, base := o.first("P8_OPENAI_BASE_URL", "OPENAI_BASE_URL"); base != "" {
+		return o.compatible(ctx, name, base)
 	}
 	host := OllamaURL(o.Getenv("OLLAMA_HOST"))
 	model, answered := o.ollama(ctx, host)
@@ -85,13 +85,13 @@ func (o *ChooseOptions) first(names ...string) (name, value string) {
 
 // compatible is the model of a server that is known by its base URL alone. Such
 // a server rarely has OpenAI's models, so it is asked what it has.
-func (o *ChooseOptions) compatible(ctx context.Context, base string) Choice {
+func (o *ChooseOptions) compatible(ctx context.Context, name, base string) Choice {
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	choice := Choice{Model: DefaultOpenAIModel, Reason: "OPENAI_BASE_URL is set."}
+	choice := Choice{Model: DefaultOpenAIModel, Reason: name + " is set."}
 	if !o.get(ctx, strings.TrimRight(base, "/")+"/models", &list) {
 		return choice
 	}
@@ -105,7 +105,7 @@ func (o *ChooseOptions) compatible(ctx context.Context, base string) Choice {
 		}
 	}
 	if first != "" {
-		choice = Choice{Model: "openai:" + first, Reason: "OPENAI_BASE_URL is set, and it is the first model there."}
+		choice = Choice{Model: "openai:" + first, Reason: name + " is set, and it is the first model there."}
 	}
 	return choice
 }

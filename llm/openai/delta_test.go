@@ -1,0 +1,167 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"p8/llm"
+)
+
+// plainChunk is a chunk as OpenAI sends hundreds of them.
+func plainChunk(text string) string {
+	quoted, _ := json.Marshal(text)
+	return `{"id":"chatcmpl-C8x","object":"chat.completion.chunk","created":1760000000,"model":"gpt-4.1-2025-04-14","service_tier":"default","system_fingerprint":"fp_3502f4eb73","choices":[{"index":0,"delta":{"content":` + string(quoted) + `},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"Hx0"}`
+}
+
+func TestScanDelta(t *testing.T) {
+	tests := []struct {
+		data, text, reasoning string
+		ok                    bool
+	}{
+		{plainChunk("Hi"), "Hi", "", true},
+		{plainChunk("Grüße 👋\n\"x\"\\"), "Grüße 👋\n\"x\"\\", "", true},
+		{`{"choices":[{"delta":{"content":"\ud83d\udc4b\u00e4\/\b"}}]}`, "👋ä/\b", "", true},
+		{`{"choices":[{"delta":{"content":null,"reasoning_content":"hm","reasoning":"HM"}}]}`, "", "hm", true},
+		{`{"choices":[{"delta":{"reasoning":"hm","reasoning_details":[{"a":[1,-2.5e3,true,false,{}]}]}}]}`, "", "hm", true},
+		{` { "choices" : [ { "delta" : { } , "index" : 0 } ] , "usage" : null } `, "", "", true},
+
+		// All of this is for encoding/json.
+		{data: `{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`},
+		{data: `{"choices":[{"delta":{"tool_calls":[]}}]}`},
+		{data: `{"choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":1}}`},
+		{data: `{"choices":[{"delta":{"content":"x"}}],"error":{"message":"x"}}`},
+		{data: `{"object":"error","choices":[{"delta":{"content":"x"}}]}`},
+		{data: `{"choices":[{"index":1,"delta":{"content":"x"}}]}`},
+		{data: `{"choices":[{"index":0.5,"delta":{"content":"x"}}]}`},
+		{data: `{"choices":[{"delta":{"content":"x"}},{"delta":{"content":"y"}}]}`},
+		{data: `{"choices":[{"delta":{"content":["x"]}}]}`},
+		{data: `{"choices":[{"delta":{"Content":"x"}}]}`},
+		{data: `{"choices":[{"delta":{"cont\u0065nt":"x"}}]}`},
+		{data: `{"choices":[{"delta":{"content":"x","content":"y"}}]}`},
+		{data: `{"choices":[{"delta":{"content":"\ud83d"}}]}`},
+		{data: "{\"choices\":[{\"delta\":{\"content\":\"\xff\"}}]}"},
+		{data: `{"choices":[{"message":{"content":"x"}}]}`},
+		{data: `{"choices":[]}`},
+		{data: `{"choices":null}`},
+		{data: `{}`},
+		{data: `[DONE]`},
+		{data: ``},
+		{data: `{"choices":[{"delta":{"content":"x"}}]} {}`},
+		{data: `{"choices":[{"delta":{"content":"x`},
+		{data: `{"x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `,"choices":[{"delta":{"content":"x"}}]}`},
+	}
+	var scratch []byte
+	for _, tt := range tests {
+		text, reasoning, ok := scanDelta([]byte(tt.data), &scratch)
+		if ok != tt.ok || ok && (text != tt.text || reasoning != tt.reasoning) {
+			t.Errorf("%s\ngot %q, %q, %t; want %q, %q, %t", tt.data, text, reasoning, ok, tt.text, tt.reasoning, tt.ok)
+		}
+	}
+}
+
+// FuzzScanDelta holds the fast way and the full way to the same answer.
+func FuzzScanDelta(f *testing.F) {
+	f.Add([]byte(plainChunk("Hi")))
+	f.Add([]byte(`{"choices":[{"index":0,"delta":{"content":"a\u00e4\n","reasoning":"b"},"finish_reason":null}],"usage":null}`))
+	f.Add([]byte(`{"object":"x","choices":[{"delta":{"reasoning_content":"","reasoning":"b","refusal":null}}],"error":null,"z":[1,{"a":-1e9}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var scratch []byte
+		text, reasoning, ok := scanDelta(data, &scratch)
+		if !ok || !json.Valid(data) {
+			return
+		}
+		var c wireChunk
+		if err := json.Unmarshal(data, &c); err != nil {
+			t.Fatalf("the fast way takes %q, the full way does not: %v", data, err)
+		}
+		if c.failed() {
+			t.Fatalf("the fast way takes the error %q", data)
+		}
+		var got []llm.Chunk
+		r := reader{out: &sink{yield: func(c llm.Chunk, _ error) bool { got = append(got, c); return true }}}
+		r.chunk(&c)
+		var want []llm.Chunk
+		r.out = &sink{yield: func(c llm.Chunk, _ error) bool { want = append(want, c); return true }}
+		r.say(text, reasoning)
+		if d := cmp.Diff(want, got); d != "" || r.finish != "" || r.usage != (llm.Usage{}) {
+			t.Fatalf("%q: %s", data, d)
+		}
+	})
+}
+
+// recording is a stream of n text chunks, as bytes.
+func recording(n int) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "data: %s\n\n", plainChunk(""))
+	for i := range n {
+		fmt.Fprintf(&b, "data: %s\n\n", plainChunk([]string{" the", " answer", " is", "\n", " forty-two"}[i%5]))
+	}
+	b.WriteString(`data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n")
+	b.WriteString(`data: {"id":"c","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":100}}` + "\n\n")
+	b.WriteString("data: [DONE]\n\n")
+	return b.Bytes()
+}
+
+// parse runs a recorded body through the reader and counts the texts.
+func parse(tb testing.TB, m *Model, r *reader, body io.Reader, texts *int) {
+	out := sink{yield: func(c llm.Chunk, _ error) bool {
+		if c.Kind == llm.ChunkText {
+			*texts++
+		}
+		return true
+	}}
+	r.reset(body, &out)
+	if f := m.read(tb.Context(), r); f != nil {
+		tb.Fatal(f.Error)
+	}
+	r.end()
+}
+
+// TestAllocations: a chunk of text costs its text and nothing else.
+func TestAllocations(t *testing.T) {
+	m, err := New(Options{Model: "m", BaseURL: "http://x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, texts := new(reader), 0
+	allocs := func(n int) float64 {
+		raw := recording(n)
+		body := bytes.NewReader(raw)
+		return testing.AllocsPerRun(20, func() {
+			body.Reset(raw)
+			parse(t, m, r, body, &texts)
+		})
+	}
+	few, many := allocs(100), allocs(1100)
+	if perChunk := (many - few) / 1000; perChunk > 1 {
+		t.Errorf("%v allocations a chunk", perChunk)
+	}
+	if few > 150 {
+		t.Errorf("%v allocations for 100 chunks", few)
+	}
+}
+
+// BenchmarkParse is 100 chunks from the provider's bytes to llm.Chunk.
+func BenchmarkParse(b *testing.B) {
+	m, err := New(Options{Model: "m", BaseURL: "http://x"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	raw := recording(100)
+	body, r, texts := bytes.NewReader(raw), new(reader), 0
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		body.Reset(raw)
+		parse(b, m, r, body, &texts)
+	}
+	if texts == 0 || texts%100 != 0 {
+		b.Fatalf("%d texts", texts)
+	}
+}

@@ -1,0 +1,64 @@
+package openai
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Bounds of the pauses between tries.
+const (
+	firstPause = 500 * time.Millisecond
+	maxPause   = 8 * time.Second
+	// maxRetryAfter is the longest that a provider can make a run wait; beyond,
+	// the error is the better answer.
+	maxRetryAfter = time.Minute
+)
+
+// pause waits before another try: as long as the provider asked, else longer
+// each time, and never all clients at once. It reports false at once if the
+// wait would be too long or outlast the context.
+func pause(ctx context.Context, try int, asked time.Duration) bool {
+	wait := asked
+	if asked > maxRetryAfter {
+		return false
+	}
+	if asked > 0 {
+		wait += rand.N(asked/10 + 1)
+	} else {
+		full := min(firstPause<<try, maxPause)
+		wait = full/2 + rand.N(full/2+1)
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
+		return false
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// retryAfter is what the headers ask for: Retry-After-Ms, or Retry-After in
+// seconds or as a date. 0 if nothing sensible.
+func retryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	v := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		if s > 0 && s < 1e6 {
+			return time.Duration(s * float64(time.Second))
+		}
+		return 0
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return max(time.Until(t), 0)
+	}
+	return 0
+}

@@ -1,0 +1,242 @@
+package openai
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// scanner walks over JSON. After the first surprise it is bad and stays bad.
+type scanner struct {
+	b   []byte
+	i   int
+	bad bool
+}
+
+const maxDepth = 32
+
+func (s *scanner) space() {
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case ' ', '\t', '\r', '\n':
+			s.i++
+		default:
+			return
+		}
+	}
+}
+
+// peek is the next byte that is not white space; 0 at the end or when bad.
+func (s *scanner) peek() byte {
+	s.space()
+	if s.bad || s.i >= len(s.b) {
+		return 0
+	}
+	return s.b[s.i]
+}
+
+// open consumes one byte of punctuation.
+func (s *scanner) open(c byte) bool {
+	if s.peek() != c {
+		s.bad = true
+		return false
+	}
+	s.i++
+	return true
+}
+
+// key consumes the next key of an object and its colon, or the closing brace.
+func (s *scanner) key(first bool) (key []byte, more bool) {
+	c := s.peek()
+	if c == '}' {
+		s.i++
+		return nil, false
+	}
+	if !first {
+		if !s.open(',') {
+			return nil, false
+		}
+		c = s.peek()
+	}
+	if c != '"' {
+		s.bad = true
+		return nil, false
+	}
+	key, escaped := s.raw()
+	for _, c := range key {
+		// encoding/json also takes Content for content; leave that to it.
+		if c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
+			s.bad = true
+		}
+	}
+	if escaped || s.bad || !s.open(':') {
+		s.bad = true
+		return nil, false
+	}
+	return key, true
+}
+
+// raw consumes a string and is what stands between the quotes.
+func (s *scanner) raw() (raw []byte, escaped bool) {
+	s.i++
+	start := s.i
+	for s.i < len(s.b) {
+		switch c := s.b[s.i]; {
+		case c == '"':
+			raw = s.b[start:s.i]
+			s.i++
+			return raw, escaped
+		case c == '\\':
+			escaped = true
+			s.i += 2
+		case c < ' ':
+			s.bad = true
+			return nil, false
+		default:
+			s.i++
+		}
+	}
+	s.bad = true
+	return nil, false
+}
+
+// text consumes a string or null.
+func (s *scanner) text(scratch *[]byte) string {
+	if s.peek() != '"' {
+		s.null()
+		return ""
+	}
+	raw, escaped := s.raw()
+	if !utf8.Valid(raw) {
+		s.bad = true
+	}
+	if s.bad || !escaped {
+		return string(raw)
+	}
+	*scratch = s.unescape((*scratch)[:0], raw)
+	return string(*scratch)
+}
+
+func (s *scanner) unescape(out, raw []byte) []byte {
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		if c != '\\' {
+			out = append(out, c)
+			continue
+		}
+		i++
+		switch c := raw[i]; c {
+		case '"', '\\', '/':
+			out = append(out, c)
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			r := hex4(raw[i+1:])
+			i += 4
+			if utf16.IsSurrogate(r) && i+2 < len(raw) && raw[i+1] == '\\' && raw[i+2] == 'u' {
+				r = utf16.DecodeRune(r, hex4(raw[i+3:]))
+				i += 6
+			}
+			if r < 0 || utf16.IsSurrogate(r) || r == utf8.RuneError {
+				s.bad = true
+				return nil
+			}
+			out = utf8.AppendRune(out, r)
+		default:
+			s.bad = true
+			return nil
+		}
+	}
+	return out
+}
+
+// hex4 reads four hexadecimal digits; -1 if they are none.
+func hex4(b []byte) rune {
+	if len(b) < 4 {
+		return -1
+	}
+	var r rune
+	for _, c := range b[:4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return -1
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
+
+func (s *scanner) null() { s.literal("null") }
+
+func (s *scanner) zero() {
+	if s.literal("0"); s.i < len(s.b) && s.b[s.i] != ',' && s.b[s.i] != '}' && s.b[s.i] > ' ' {
+		s.bad = true
+	}
+}
+
+func (s *scanner) literal(word string) {
+	s.space()
+	if s.bad || len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
+		s.bad = true
+		return
+	}
+	s.i += len(word)
+}
+
+// skip consumes any value.
+func (s *scanner) skip(depth int) {
+	switch c := s.peek(); {
+	case depth > maxDepth:
+		s.bad = true
+	case c == '"':
+		s.raw()
+	case c == '{':
+		s.i++
+		for first := true; ; first = false {
+			if _, more := s.key(first); !more {
+				return
+			}
+			s.skip(depth + 1)
+		}
+	case c == '[':
+		s.i++
+		if s.peek() == ']' {
+			s.i++
+			return
+		}
+		for {
+			s.skip(depth + 1)
+			if s.peek() != ',' {
+				s.open(']')
+				return
+			}
+			s.i++
+		}
+	case c == 't':
+		s.literal("true")
+	case c == 'f':
+		s.literal("false")
+	case c == 'n':
+		s.null()
+	case c == '-' || '0' <= c && c <= '9':
+		for s.i++; s.i < len(s.b) && isNumber(s.b[s.i]); s.i++ {
+		}
+	default:
+		s.bad = true
+	}
+}
+
+func isNumber(c byte) bool {
+	return '0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'
+}

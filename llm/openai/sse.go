@@ -1,0 +1,175 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// Bounds of a response. Providers stay far below; whoever goes beyond is not
+// speaking the protocol.
+const (
+	maxEvent    = 4 << 20
+	maxResponse = 64 << 20
+	firstBuffer = 8 << 10
+)
+
+var (
+	errTooLong = errors.New("openai: the response is longer than p8 reads")
+	mark       = []byte("\ufeff")
+)
+
+// events reads server-sent events. Its buffers are used again for every event
+// and, after reset, for every response.
+type events struct {
+	r          io.Reader
+	buf        []byte // what was read: buf[start:end] is still to be seen
+	start, end int
+	total      int
+	data       []byte // the data lines of the event so far
+	ready      []byte // a data line that waits while the one before it is handed out
+	held       bool   // ready is set
+	seen       bool   // there was a field of an event stream
+	torn       bool   // the last line lacks its end
+	err        error  // what Read said last
+}
+
+func (e *events) reset(r io.Reader) {
+	if e.buf == nil {
+		e.buf = make([]byte, firstBuffer)
+	}
+	*e = events{r: r, buf: e.buf, data: e.data[:0], ready: e.ready[:0]}
+}
+
+// next is the data of the next event that has any, valid until the next call.
+// After the last event it is io.EOF, or whatever broke the stream.
+//
+// An event ends with an empty line; several data lines in it are joined, as
+// the standard wants. But some servers leave the empty line out: data that is
+// complete by itself is an event too.
+func (e *events) next() ([]byte, error) {
+	e.data = e.data[:0]
+	if e.held {
+		e.data, e.held = append(e.data, e.ready...), false
+	}
+	for {
+		line, err := e.line()
+		switch {
+		case err == io.EOF && len(e.data) > 0:
+			return e.data, nil
+		case err != nil:
+			return nil, err
+		case len(line) == 0:
+			if len(e.data) > 0 {
+				return e.data, nil
+			}
+			continue
+		}
+		value, isData := field(line, &e.seen)
+		if !isData || len(value) == 0 {
+			continue
+		}
+		if len(e.data) == 0 {
+			e.data = append(e.data, value...)
+			continue
+		}
+		if complete(e.data) {
+			e.ready, e.held = append(e.ready[:0], value...), true
+			return e.data, nil
+		}
+		if len(e.data)+len(value) > maxEvent {
+			return nil, errTooLong
+		}
+		e.data = append(append(e.data, '\n'), value...)
+	}
+}
+
+func complete(data []byte) bool { return isDone(data) || json.Valid(data) }
+
+func isDone(data []byte) bool { return string(data) == "[DONE]" }
+
+// field is the value of a data line. Comments and other fields have none; they
+// only show that this is an event stream.
+func field(line []byte, seen *bool) (value []byte, isData bool) {
+	i := bytes.IndexByte(line, ':')
+	if i < 0 {
+		return nil, false
+	}
+	switch string(line[:i]) {
+	case "data":
+		*seen = true
+		return bytes.TrimSpace(line[i+1:]), true
+	case "", "event", "id", "retry":
+		*seen = true
+	}
+	return nil, false
+}
+
+// line is the next line without its end, valid until the next call. The last
+// one may lack its end.
+func (e *events) line() ([]byte, error) {
+	searched := 0
+	for {
+		unread := e.buf[e.start:e.end]
+		if i := bytes.IndexByte(unread[searched:], '\n'); i >= 0 {
+			e.start += searched + i + 1
+			return bytes.TrimSuffix(unread[:searched+i], []byte{'\r'}), nil
+		}
+		searched = len(unread)
+		if e.err == io.EOF && searched > 0 {
+			e.start, e.torn = e.end, true
+			return unread, nil
+		}
+		if err := e.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fill reads more, making room first.
+func (e *events) fill() error {
+	if e.err != nil {
+		return e.err
+	}
+	if e.start > 0 {
+		e.end = copy(e.buf, e.buf[e.start:e.end])
+		e.start = 0
+	}
+	if e.end == len(e.buf) {
+		if len(e.buf) >= maxEvent {
+			return errTooLong
+		}
+		e.buf = append(e.buf, make([]byte, len(e.buf))...)
+	}
+	n, err := e.r.Read(e.buf[e.end:])
+	e.end += n
+	e.total += n
+	e.err = err
+	if e.total > maxResponse {
+		return errTooLong
+	}
+	return nil
+}
+
+// first is the first byte of the response that is not white space. A byte
+// order mark before it is dropped.
+func (e *events) first() (byte, error) {
+	for {
+		unread := e.buf[e.start:e.end]
+		rest := bytes.TrimLeft(bytes.TrimPrefix(unread, mark), " \t\r\n")
+		if len(rest) > 0 && (len(rest) >= len(mark) || !bytes.HasPrefix(mark, rest)) {
+			e.start = e.end - len(rest)
+			return rest[0], nil
+		}
+		if err := e.fill(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// rest is everything that is still unread, for answers that are no event
+// stream.
+func (e *events) rest() io.Reader {
+	return io.LimitReader(io.MultiReader(bytes.NewReader(e.buf[e.start:e.end]), e.r), maxResponse)
+}
