@@ -38,10 +38,7 @@ func TestKilledServerKeepsItsWord(t *testing.T) {
 	}
 	options := harness.Options{
 		DataDir: t.TempDir(),
-		Env: []string{
-			"OPENAI_BASE_URL=" + newProvider(t).URL + "/v1", "OPENAI_API_KEY=unused",
-			"P8_DEFAULT_MODEL=openai:slow", "P8_SCHEMA_DIR=" + agents,
-		},
+		Env:     append(newProvider(t).Env(), "P8_SCHEMA_DIR="+agents),
 	}
 
 	rows, unfinished := map[string]int{}, 0

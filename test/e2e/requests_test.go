@@ -14,7 +14,7 @@ const completions = "/v1/chat/completions"
 // TestBadRequests pins what a client and the log see of requests that cannot be
 // served: what is wrong, where, and what to do.
 func TestBadRequests(t *testing.T) {
-	server := harness.Serve(t, harness.Options{Env: []string{"P8_DEFAULT_MODEL=offline:quote", "P8_SCHEMA_DIR=" + agents(t)}})
+	server := harness.Serve(t, harness.Options{Env: []string{"P8_DEFAULT_MODEL=offline:search", "P8_SCHEMA_DIR=" + agents(t)}})
 	hello := `"messages":[{"role":"user","content":"hello"}]`
 	for _, tc := range []struct {
 		golden string

@@ -47,8 +47,9 @@ type Exchange struct {
 		Messages    []ProviderMessage `json:"messages"`
 		Tools       []struct {
 			Function struct {
-				Name       string          `json:"name"`
-				Parameters json.RawMessage `json:"parameters"`
+				Name        string          `json:"name"`
+				Description string          `json:"description"`
+				Parameters  json.RawMessage `json:"parameters"`
 			} `json:"function"`
 		} `json:"tools"`
 		ResponseFormat *struct {

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"os/exec"
 	"testing"
@@ -76,21 +75,17 @@ type Row struct {
 	ToolName   string          `json:"tool_name"`
 	Arguments  json.RawMessage `json:"tool_arguments"`
 	Status     string          `json:"status"`
+	Model      string          `json:"model"`
+	AgentName  string          `json:"agent_name"`
+	Input      int             `json:"input_tokens"`
+	Output     int             `json:"output_tokens"`
+	LatencyMS  int64           `json:"latency_ms"`
 }
 
-// Messages reads a session back.
+// Messages reads a session back, every row of it.
 func (s *Server) Messages(t testing.TB, session string) []Row {
 	t.Helper()
-	res, err := http.Get(s.URL + "/sessions/" + url.PathEscape(session) + "/messages")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	var list struct {
-		Messages []Row `json:"messages"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&list); err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("reading session %q: status %d, %v", session, res.StatusCode, err)
-	}
-	return list.Messages
+	var rows []Row
+	s.Get(t, "/sessions/"+url.PathEscape(session)+"/messages?limit=500", &rows)
+	return rows
 }

@@ -1,0 +1,93 @@
+//go:build !race
+
+package bench
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"testing"
+
+	"p8/agent"
+	"p8/store"
+)
+
+// The race detector allocates on its own account, hence the build constraint;
+// scripts/test runs this package without it.
+
+// runs is how often a thing is done to see what it allocates.
+const runs = 200
+
+func TestAllocationsStayWithinBounds(t *testing.T) {
+	doc := parse(t)
+	compile := func() {
+		if _, err := agent.Compile(doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := bytesPerRun(compile); got >= 2<<10 {
+		t.Errorf("building an agent allocates %d bytes, want fewer than 2048", got)
+	}
+
+	var c client
+	text := service(t, textModel(), newMemory())
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, text, ignore) }); got >= 60 {
+		t.Errorf("a text turn makes %v allocations, want fewer than 60", got)
+	}
+	tool := service(t, toolModel(), newMemory())
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 150 {
+		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 150", got)
+	}
+
+	streamed := func(chunks int) float64 {
+		s := service(t, wireModel(t, chunks), newMemory())
+		return testing.AllocsPerRun(runs/4, func() { c.turn(t, s, encoder(io.Discard).Write) })
+	}
+	// The events' own slice grows a few times on the way, hence the small excess.
+	if got := (streamed(1100) - streamed(100)) / 1000; got > 1.01 {
+		t.Errorf("a chunk makes %.3f allocations from the provider's bytes to the client's frame, want 1", got)
+	}
+}
+
+func bytesPerRun(f func()) uint64 {
+	f()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range runs {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return (after.TotalAlloc - before.TotalAlloc) / runs
+}
+
+// TestStoredTextTurnWritesTwice holds the number of transactions, each of which
+// is one fsync of the write-ahead log; fsyncs.sh counts the real ones.
+func TestStoredTextTurnWritesTwice(t *testing.T) {
+	counted := &writes{Store: embedded(t)}
+	var c client
+	c.turn(t, service(t, textModel(), counted), ignore)
+	if counted.n != 2 {
+		t.Errorf("a stored text turn makes %d write transactions, want 2: the question and the answer", counted.n)
+	}
+}
+
+// writes counts the calls of the store that write.
+type writes struct {
+	*store.Store
+	n int
+}
+
+func (w *writes) BeginTurn(ctx context.Context, s store.Session, user *store.Message) error {
+	w.n++
+	return w.Store.BeginTurn(ctx, s, user)
+}
+
+func (w *writes) Append(ctx context.Context, rows ...*store.Message) error {
+	w.n++
+	return w.Store.Append(ctx, rows...)
+}
+
+func (w *writes) FinishTurn(ctx context.Context, answer *store.Message, sessionName string) error {
+	w.n++
+	return w.Store.FinishTurn(ctx, answer, sessionName)
+}

@@ -1,0 +1,122 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Reply is what a [Fake] provider streams: pieces of text, then tool calls.
+type Reply struct {
+	Text  []string
+	Calls []Call
+	// Pace is the time between two chunks.
+	Pace time.Duration
+}
+
+// Call is a tool call of the model. Its arguments are sent in two pieces.
+type Call struct{ ID, Name, Arguments string }
+
+// Fake is a model provider of the test's own, for what needs a program rather
+// than fixtures.
+type Fake struct {
+	URL string
+
+	mu    sync.Mutex
+	asked []Exchange
+}
+
+// NewFake starts a provider that answers each request with what the function
+// makes of it.
+func NewFake(t testing.TB, answer func(Exchange) Reply) *Fake {
+	t.Helper()
+	f := &Fake{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := Exchange{Path: r.URL.Path}
+		if err := json.NewDecoder(r.Body).Decode(&x.Body); err != nil {
+			http.Error(w, "bad request", http.StatusBadRequest)
+			return
+		}
+		f.mu.Lock()
+		f.asked = append(f.asked, x)
+		f.mu.Unlock()
+		answer(x).send(w, r)
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	f.URL = server.URL
+	return f
+}
+
+// Env are the settings that make a p8 use the provider.
+func (f *Fake) Env() []string {
+	return []string{"OPENAI_BASE_URL=" + f.URL + "/v1", "OPENAI_API_KEY=" + ProviderKey, "P8_DEFAULT_MODEL=openai:gpt-4.1"}
+}
+
+// Asked is every request since the last call of Asked.
+func (f *Fake) Asked() []Exchange {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	asked := f.asked
+	f.asked = nil
+	return asked
+}
+
+// Question is what the user said last, and whether tools have answered since.
+func (x Exchange) Question() (text string, answered bool) {
+	for i := len(x.Body.Messages) - 1; i >= 0; i-- {
+		switch m := x.Body.Messages[i]; m.Role {
+		case "user":
+			return m.Text(), answered
+		case "tool":
+			answered = true
+		}
+	}
+	return "", answered
+}
+
+func (r Reply) send(w http.ResponseWriter, req *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	write := func(fields map[string]any) {
+		chunk, _ := json.Marshal(fields)
+		fmt.Fprintf(w, "data: %s\n\n", chunk)
+		_ = http.NewResponseController(w).Flush()
+		if r.Pace > 0 {
+			select {
+			case <-req.Context().Done():
+			case <-time.After(r.Pace):
+			}
+		}
+	}
+	choice := func(delta, finish any) {
+		write(map[string]any{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "fake",
+			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
+	}
+	for _, piece := range r.Text {
+		choice(map[string]string{"content": piece}, nil)
+	}
+	for i, call := range r.Calls {
+		part := func(fields map[string]any) {
+			fields["index"] = i
+			choice(map[string]any{"tool_calls": []any{fields}}, nil)
+		}
+		part(map[string]any{"id": call.ID, "type": "function", "function": map[string]string{"name": call.Name, "arguments": ""}})
+		half := len(call.Arguments) / 2
+		part(map[string]any{"function": map[string]string{"arguments": call.Arguments[:half]}})
+		part(map[string]any{"function": map[string]string{"arguments": call.Arguments[half:]}})
+	}
+	finish := "stop"
+	if len(r.Calls) > 0 {
+		finish = "tool_calls"
+	}
+	choice(struct{}{}, finish)
+	write(map[string]any{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "fake", "choices": []any{},
+		"usage": map[string]int{"prompt_tokens": 21, "completion_tokens": 12, "total_tokens": 33}})
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
