@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -23,7 +24,7 @@ func New(f Fields) (*Document, error) {
 	r := newReport("", nil)
 	root, err := f.tree()
 	if err != nil {
-		r.errorf(position{}, "", "give a JSON object such as {\"properties\": {…}}", "Schema is not a JSON object")
+		r.errorf(position{}, "", "write JSON objects such as {\"properties\": {…}}, every key once", "Schema and the other raw fields must be valid JSON")
 		return nil, r.list
 	}
 	return r.document(root)
@@ -35,8 +36,8 @@ func (f Fields) tree() (*node, error) {
 	schema := &node{kind: object}
 	if len(f.Schema) > 0 {
 		r := newReport("", f.Schema)
-		if schema = r.readJSON(f.Schema); schema == nil || schema.kind != object {
-			return nil, fmt.Errorf("agent: the schema is not a JSON object")
+		if schema = r.readJSON(f.Schema); schema == nil || schema.kind != object || len(r.list) > 0 {
+			return nil, errors.New("agent: Fields.Schema is not a JSON object")
 		}
 	}
 	raw, err := json.Marshal(f)

@@ -84,7 +84,7 @@ func (r *report) checkTools(d *Document) {
 	for _, m := range [][2]string{{"model", d.Model}, {"override_model", d.OverrideModel}, {"chained_tool", d.ChainedTool}} {
 		if strings.ContainsFunc(m[1], unicode.IsSpace) {
 			pos, pointer := d.at(m[0])
-			r.errorf(pos, pointer, "", "%s cannot contain white space", m[0])
+			r.errorf(pos, pointer, "write one name", "%s cannot contain white space", m[0])
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (r *report) checkModes(d *Document) {
 // process's tools, and "server/name" for those of MCP servers. Each tool that
 // does not exist is a warning with the nearest name that does.
 func (d *Document) CheckTools(known []string) Problems {
-	r := &report{file: d.report.file, lines: d.report.lines}
+	r := &report{file: d.report.file, lines: d.report.lines, count: map[Severity]int{}}
 	have := make(map[string]bool, len(known))
 	for _, name := range known {
 		have[name] = true

@@ -26,7 +26,7 @@ var (
 )
 
 // checkSchema checks the JSON Schema part: first what people get wrong, in words
-// of ours and with its place, then, when that is right, all the rest.
+// of ours, then all the rest.
 func (r *report) checkSchema(d *Document) {
 	before := len(r.list.Errors())
 	if t := d.root.get("type"); t != nil && t.kind != null && t.str() != "object" {
@@ -34,9 +34,7 @@ func (r *report) checkSchema(d *Document) {
 	}
 	s := &schemaCheck{report: r, root: d.root, strict: d.StructuredOutput}
 	s.object(d.root, "")
-	if len(r.list.Errors()) == before {
-		r.compileSchema(d)
-	}
+	r.compileSchema(d, len(r.list.Errors()) == before)
 }
 
 type schemaCheck struct {
@@ -109,11 +107,11 @@ func (s *schemaCheck) types(n *node, pointer string) {
 	if t == nil {
 		return
 	}
-	names := []*node{t}
+	names, at := []*node{t}, child(pointer, "type")
 	if t.kind == array {
 		names = t.items
 	}
-	for _, name := range names {
+	for i, name := range names {
 		if name.kind == text && slices.Contains(jsonTypes, name.text) {
 			continue
 		}
@@ -121,7 +119,10 @@ func (s *schemaCheck) types(n *node, pointer string) {
 		if name.kind == null {
 			hint = `put it in quotes: "null"`
 		}
-		s.errorf(name.pos, child(pointer, "type"), hint, "there is no type %q", clip(cmp.Or(name.text, "null"), 60))
+		if t.kind == array {
+			at = element(child(pointer, "type"), i)
+		}
+		s.errorf(name.pos, at, hint, "there is no type %q", clip(cmp.Or(name.text, "null"), 60))
 	}
 }
 
@@ -238,7 +239,7 @@ func (n *node) step(key string) *node {
 
 // compileSchema lets the validator itself judge the schema, so that an agent
 // that loads can also check its answers.
-func (r *report) compileSchema(d *Document) {
+func (r *report) compileSchema(d *Document, clean bool) {
 	schema := d.schemaNode(false)
 	_, err := compile(schema.value())
 	if err == nil {
@@ -254,9 +255,14 @@ func (r *report) compileSchema(d *Document) {
 					at, pointer = next, child(pointer, key)
 				}
 			}
+			if slices.ContainsFunc(r.list, func(p Problem) bool { return p.Severity == SeverityError && strings.HasPrefix(p.Pointer, pointer+"/") }) {
+				continue // said already, of the entry that is at fault
+			}
 			r.errorf(at.pos, pointer, "see JSON Schema 2020-12", "this is not valid JSON Schema: %s", f.message)
 		}
 		return
 	}
-	r.errorf(d.root.pos, "", "check $schema, $id, $ref and the patterns", "the fields are not valid JSON Schema")
+	if clean {
+		r.errorf(d.root.pos, "", "check $schema, $id, $ref and the patterns", "the fields are not valid JSON Schema")
+	}
 }

@@ -130,7 +130,7 @@ func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
 		r.setString(n, pointer, f, v)
 	case reflect.Bool:
 		if n.kind != boolean {
-			r.mismatch(n, pointer, f, "true or false", "")
+			r.mismatch(n, pointer, f, "true or false", "write true or false, without quotes")
 			return
 		}
 		v.SetBool(n.text == "true")
@@ -161,7 +161,7 @@ func (r *report) setString(n *node, pointer string, f *field, v reflect.Value) {
 		if f.open {
 			r.warnf(n.pos, pointer, hint, "%s %q is not a usual value", f.key, clip(n.text, 60))
 		} else {
-			r.errorf(n.pos, pointer, hint, "%s cannot be %q", f.key, clip(n.text, 60))
+			r.errorf(n.pos, pointer, hint, "%s cannot be %q", f.label(pointer), clip(n.text, 60))
 			return
 		}
 	}
@@ -190,7 +190,7 @@ func (r *report) setNumber(n *node, pointer string, f *field, v reflect.Value) {
 	high, highErr := strconv.ParseFloat(f.max, 64)
 	switch {
 	case lowErr == nil && number64 < low && whole:
-		r.errorf(n.pos, pointer, "leave it out for no limit", "%s must be at least %s, not %s", f.key, f.min, n.text)
+		r.errorf(n.pos, pointer, "leave it out for no limit", "%s must be at least %s, not %s", f.label(pointer), f.min, n.text)
 	case lowErr == nil && number64 < low, highErr == nil && number64 > high:
 		r.errorf(n.pos, pointer, "", "%s must be between %s and %s, not %s", f.key, f.min, f.max, n.text)
 	case whole:
@@ -230,5 +230,21 @@ func (r *report) setSlice(n *node, pointer string, f *field, v reflect.Value) {
 }
 
 func (r *report) mismatch(n *node, pointer string, f *field, want, hint string) {
-	r.errorf(n.pos, pointer, hint, "%s must be %s, not %s", f.key, want, n.kind)
+	have := n.kind.String()
+	if n.kind == number {
+		have = n.text
+	}
+	r.errorf(n.pos, pointer, hint, "%s must be %s, not %s", f.label(pointer), want, have)
+}
+
+// label is the field's name for a message, with the mapping it stands in:
+// limits.request_limit.
+func (f *field) label(pointer string) string {
+	path := strings.Split(pointer, "/")
+	if len(path) > 2 && path[len(path)-1] == f.key {
+		if in := path[len(path)-2]; in != extraKey && strings.Trim(in, "0123456789") != "" {
+			return in + "." + f.key
+		}
+	}
+	return f.key
 }

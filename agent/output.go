@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,8 +65,32 @@ func (v *validator) validate(raw []byte) []string {
 	if err != nil {
 		return []string{"/: the answer is not valid JSON; answer with one JSON object and nothing else"}
 	}
+	if at, found := findOutlandish(answer, ""); found {
+		return []string{at + ": the number is too large or too small"}
+	}
 	v.once.Do(func() { v.check = newCheck(v.schema) })
 	return v.check(answer)
+}
+
+// findOutlandish is where a number is that cannot be calculated with.
+func findOutlandish(v any, pointer string) (string, bool) {
+	switch v := v.(type) {
+	case json.Number:
+		return cmp.Or(pointer, "/"), outlandish(v.String())
+	case []any:
+		for i, item := range v {
+			if at, found := findOutlandish(item, element(pointer, i)); found {
+				return at, true
+			}
+		}
+	case map[string]any:
+		for key, item := range v {
+			if at, found := findOutlandish(item, child(pointer, key)); found {
+				return at, true
+			}
+		}
+	}
+	return "", false
 }
 
 // maxFailures bounds what is sent back to a model.

@@ -129,7 +129,8 @@ func (ps Problems) sort() {
 	})
 }
 
-// maxProblems bounds a report: a file of another kind has a problem a line.
+// maxProblems bounds the errors and the warnings of a report each: a file of
+// another kind has a problem a line.
 const maxProblems = 100
 
 // report collects the problems of one source.
@@ -137,15 +138,22 @@ type report struct {
 	file  string
 	lines []string
 	list  Problems
+	count map[Severity]int
 }
 
 func newReport(file string, src []byte) *report {
-	return &report{file: file, lines: strings.Split(string(src), "\n")}
+	return &report{file: file, lines: strings.Split(string(src), "\n"), count: map[Severity]int{}}
 }
 
 func (r *report) add(s Severity, pos position, pointer, hint, format string, args ...any) {
-	if len(r.list) >= maxProblems {
+	if r.count[s]++; r.count[s] > maxProblems {
 		return
+	}
+	for _, p := range r.list { // what follows from an error is not another one
+		here := pos.line > 0 && p.Line == int(pos.line) && p.Column == int(pos.column)
+		if p.Severity == SeverityError && pointer != "" && (here || p.Pointer == pointer) {
+			return
+		}
 	}
 	r.list = append(r.list, Problem{
 		Severity: s, File: r.file, Line: int(pos.line), Column: int(pos.column), Pointer: pointer,

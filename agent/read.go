@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"path"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -117,9 +119,11 @@ func (r *report) readJSON(src []byte) *node {
 }
 
 func jsonHint(src []byte, at int) string {
-	before := bytes.TrimRight(src[:min(max(at, 0), len(src))], " \t\r\n")
-	if at >= 0 && at < len(src) && len(before) > 0 && before[len(before)-1] == ',' && (src[at] == '}' || src[at] == ']') {
-		return "remove the comma before " + string(src[at])
+	before := bytes.TrimRight(src[:max(at, 0)], " \t\r\n")
+	after := bytes.TrimLeft(src[max(at, 0):], ", \t\r\n")
+	comma := bytes.HasSuffix(before, []byte(",")) || at >= 0 && at < len(src) && src[at] == ','
+	if comma && len(after) > 0 && (after[0] == '}' || after[0] == ']') {
+		return "remove the comma before " + string(after[0])
 	}
 	return "expected a value, a key in double quotes, a comma or a closing bracket"
 }
@@ -157,6 +161,10 @@ func (j *jsonReader) value(depth int) (*node, error) {
 		n.kind, n.text = text, v
 	case json.Number:
 		n.kind, n.text = number, v.String()
+		if outlandish(n.text) {
+			j.errorf(pos, "", "put it in quotes if it is a text", "the number is too large or too small")
+			n.text = "0"
+		}
 	case bool:
 		n.kind, n.text = boolean, "false"
 		if v {
@@ -202,6 +210,17 @@ func (j *jsonReader) object(n *node, depth int) error {
 	n.measure()
 	_, err := j.dec.Token()
 	return err
+}
+
+// outlandish numbers are beyond what a float64 holds, or take more digits to
+// write out than anybody means: exact arithmetic on them would take for ever.
+func outlandish(literal string) bool {
+	if i := strings.IndexAny(literal, "eE"); i >= 0 {
+		if e, err := strconv.Atoi(literal[i+1:]); err != nil || e < -400 || e > 400 {
+			return true
+		}
+	}
+	return len(literal) > 400
 }
 
 func (r *report) duplicate(key string, pos, first position) {

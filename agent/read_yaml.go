@@ -18,10 +18,9 @@ type yamlReader struct {
 	*report
 	anchors map[string]*node
 	weight  int
-	failed  bool
 }
 
-func (r *report) readYAML(src []byte) (root *node) {
+func (r *report) readYAML(src []byte) *node {
 	tokens, ok := r.tokenize(string(src))
 	if !ok {
 		return nil
@@ -47,10 +46,7 @@ func (r *report) readYAML(src []byte) (root *node) {
 		return nil
 	}
 	y := &yamlReader{report: r, anchors: map[string]*node{}}
-	if root = y.node(body, 0); y.failed {
-		return nil
-	}
-	return root
+	return y.node(body, 0)
 }
 
 // parseTokens keeps a panic of the library, which hostile input may cause, from
@@ -64,7 +60,12 @@ func parseTokens(tokens token.Tokens) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// tokenize refuses what would make the parser, which is recursive, go too deep.
+// maxKeys bounds the keys of a YAML document: the library takes a time that
+// grows with their square.
+const maxKeys = 4000
+
+// tokenize refuses what would make the parser, which is recursive, go too deep
+// or take too long.
 func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -73,7 +74,7 @@ func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 		}
 	}()
 	tokens = lexer.Tokenize(src)
-	flow, run, line := 0, 0, 0
+	flow, run, line, keys := 0, 0, 0, 0
 	for _, t := range tokens {
 		switch t.Type {
 		case token.MappingStartType, token.SequenceStartType:
@@ -83,6 +84,10 @@ func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 		case token.SequenceEntryType, token.MappingKeyType, token.TagType, token.AnchorType:
 			run++
 		case token.MappingValueType:
+			if keys++; keys > maxKeys {
+				r.errorf(placeOf(t), "", "shorten it", "the document has more than %d keys", maxKeys)
+				return nil, false
+			}
 			if flow == 0 {
 				run++
 			}
@@ -136,8 +141,8 @@ func place(n ast.Node) position {
 	return placeOf(n.GetToken())
 }
 
+// fail reports and goes on with null, so that the rest is checked too.
 func (y *yamlReader) fail(pos position, hint, format string, args ...any) *node {
-	y.failed = true
 	y.errorf(pos, "", hint, format, args...)
 	return (&node{pos: pos}).measure()
 }
@@ -160,6 +165,10 @@ func (y *yamlReader) node(a ast.Node, depth int) *node {
 		return y.fail(n.pos, "write a number, or put the text in quotes", "JSON has no number %s", a.GetToken().Value)
 	case *ast.StringNode:
 		n.kind, n.text = text, a.Value
+		// 1e5 and whole numbers beyond 64 bits, which the library takes for texts.
+		if a.Token.Type == token.StringType && jsonNumber.MatchString(a.Value) {
+			n.kind = number
+		}
 	case *ast.LiteralNode:
 		n.kind, n.text = text, a.Value.Value
 	case *ast.SequenceNode:
@@ -183,6 +192,9 @@ func (y *yamlReader) node(a ast.Node, depth int) *node {
 		return y.tagged(a, depth)
 	default:
 		return y.fail(n.pos, "write it as plain keys, lists and values", "this YAML is not understood here")
+	}
+	if n.kind == number && outlandish(n.text) {
+		return y.fail(n.pos, "put it in quotes if it is a text", "the number is too large or too small")
 	}
 	return n.measure()
 }
@@ -236,7 +248,6 @@ func (y *yamlReader) members(n *node, values []*ast.MappingValueNode, depth int)
 			value.pos = pos
 		}
 		if i, twice := seen[key]; twice {
-			y.failed = true
 			y.duplicate(key, pos, n.members[i].pos)
 		} else if ok {
 			seen[key] = len(n.members)
@@ -260,8 +271,8 @@ func (y *yamlReader) merge(v *ast.MappingValueNode, depth int) []member {
 	}
 	var out []member
 	for _, s := range sources {
-		if s.kind != object && !y.failed {
-			y.fail(placeOf(v.Key.GetToken()), "write <<: *name", "only mappings can be merged; this is %s", s.kind)
+		if s.kind != object {
+			y.errorf(placeOf(v.Key.GetToken()), "", "write <<: *name", "only mappings can be merged; this is %s", s.kind)
 		}
 		out = append(out, s.members...)
 	}

@@ -1,0 +1,143 @@
+package agent_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"p8/agent"
+)
+
+// Each file of testdata/problems has its report beside it.
+func TestProblemsGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/problems/*.*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, ".golden") {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			d, err := agent.Parse(filepath.Base(file), read(t, file))
+			var problems agent.Problems
+			switch {
+			case err == nil:
+				problems = d.Warnings
+			case !errors.As(err, &problems):
+				t.Fatalf("the error is a %T", err)
+			case len(problems.Errors()) == 0 || d != nil:
+				t.Errorf("an error without errors, or with a document")
+			}
+			golden(t, file+".golden", problems.Detail())
+		})
+	}
+}
+
+func TestProblemText(t *testing.T) {
+	_, err := agent.Parse("a.yaml", []byte("name: a\ntemprature: 1\ndescription: [x]\n"))
+	want := `a.yaml:3:14: description must be a string, not a list`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	var problems agent.Problems
+	if !errors.As(err, &problems) || len(problems.Warnings()) != 1 ||
+		problems.Warnings()[0].Error() != `a.yaml:2:1: warning: unknown key "temprature" (did you mean temperature?)` {
+		t.Errorf("got %v", problems.Warnings())
+	}
+}
+
+func TestSnippetOfALongLine(t *testing.T) {
+	_, err := agent.Parse("a.yaml", []byte("name: a\ndescription: d\nproperties: {é: {"+strings.Repeat(" ", 300)+"type: strng}}\n"))
+	var problems agent.Problems
+	if !errors.As(err, &problems) {
+		t.Fatal(err)
+	}
+	lines := strings.Split(problems[0].Snippet, "\n")
+	source, caret := []rune(lines[len(lines)-3]), []rune(lines[len(lines)-2])
+	if len(source) > 130 || !strings.HasPrefix(string(source[len(caret)-1:]), "strng") {
+		t.Errorf("the caret is not below the value:\n%s", problems[0].Snippet)
+	}
+}
+
+// A flood of warnings does not hide an error.
+func TestProblemsAreBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&b, "key%d: 1\n", i)
+	}
+	_, err := agent.Parse("", []byte(b.String()))
+	var problems agent.Problems
+	if !errors.As(err, &problems) || len(problems.Errors()) != 2 || len(problems.Warnings()) != 100 {
+		t.Errorf("got %d errors and %d warnings", len(problems.Errors()), len(problems.Warnings()))
+	}
+}
+
+func TestCheckTools(t *testing.T) {
+	d := parse(t, "tools.yaml", []byte(`
+name: x
+description: d
+tools:
+  - search
+  - name: serch
+  - {name: lookup_entity, mcp_server: rem}
+  - {name: query, server: crm}
+  - {name: query2, server: crm}
+`))
+	got := d.CheckTools([]string{"search", "action", "crm/query"})
+	want := []string{
+		`tools.yaml:6:5: warning: the tool "serch" does not exist here and is left out (did you mean search?)`,
+		`tools.yaml:7:5: warning: the tool "lookup_entity" does not exist here and is left out`,
+		`tools.yaml:9:5: warning: the tool "query2" of the server "crm" does not exist here and is left out (did you mean crm/query?)`,
+	}
+	if len(got) != len(want) || got.Err() != nil {
+		t.Fatalf("got %v", got)
+	}
+	for i := range want {
+		if got[i].Error() != want[i] {
+			t.Errorf("got %s, want %s", got[i].Error(), want[i])
+		}
+	}
+}
+
+// What must be refused quickly and in few words.
+func TestHostileSources(t *testing.T) {
+	repeat := func(s string) string { return strings.Repeat(s, (agent.MaxSource-100)/len(s)) }
+	bomb := "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
+	for i := 1; i < 40; i++ {
+		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 9), ","))
+	}
+	var keys strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&keys, "k%d: v\n", i)
+	}
+	for name, c := range map[string]struct{ src, want string }{
+		"too large":      {strings.Repeat("x", agent.MaxSource+1), "at most"},
+		"lists":          {"a: " + repeat("["), "levels deep"},
+		"mappings":       {repeat("{a: "), "levels deep"},
+		"dashes":         {repeat("- "), "levels deep"},
+		"questions":      {repeat("? "), "levels deep"},
+		"colons":         {repeat("a: "), "levels deep"},
+		"anchors":        {repeat("&a "), "levels deep"},
+		"tags":           {repeat("!t "), "levels deep"},
+		"JSON lists":     {`{"a":` + repeat("["), "levels deep"},
+		"JSON mappings":  {repeat(`{"a":`), "levels deep"},
+		"many keys":      {keys.String(), "more than"},
+		"alias bomb":     {bomb, "too large once its aliases"},
+		"alias in depth": {"a: &a " + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "\nb: " + strings.Repeat("[", 40) + "*a" + strings.Repeat("]", 40), "levels deep"},
+		"not UTF-8":      {"name: \xff", "UTF-8"},
+		"huge number":    {`{"name": "a", "description": "b", "x_n": 1e999999999}`, "too large or too small"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := agent.Parse("", []byte(c.src))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %.300v", err)
+			}
+			if err != nil && len(err.Error()) > 20000 {
+				t.Errorf("the error has %d bytes", len(err.Error()))
+			}
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package agents_test
+
+import (
+	"io/fs"
+	"slices"
+	"testing"
+
+	"p8/agent"
+	"p8/agents"
+)
+
+func compile(t *testing.T, name string) *agent.Agent {
+	t.Helper()
+	src, err := fs.ReadFile(agents.Files(), name+".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := agent.Parse(name+".yaml", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Warnings) > 0 {
+		t.Errorf("%s", d.Warnings.Detail())
+	}
+	a, err := agent.Compile(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Name != name {
+		t.Errorf("%s.yaml is the agent %s", name, a.Name)
+	}
+	return a
+}
+
+func TestBuiltIns(t *testing.T) {
+	files, err := fs.Glob(agents.Files(), "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"default-agent.yaml", "dreaming-agent.yaml", "general.yaml", "sample-agent.yaml"}; !slices.Equal(files, want) {
+		t.Errorf("got %v, want %v", files, want)
+	}
+	for _, c := range []struct {
+		name       string
+		dialect    agent.Dialect
+		structured bool
+		tools      []string
+		limits     agent.Limits
+	}{
+		{"general", agent.Flat, false, []string{"search", "action"}, agent.Limits{}},
+		{"sample-agent", agent.Flat, false, []string{"search", "action", "ask_agent"}, agent.Limits{Requests: 10, TotalTokens: 50000}},
+		{"default-agent", agent.Nested, false, []string{"search", "action"}, agent.Limits{}},
+		{"dreaming-agent", agent.Flat, true, []string{"search"}, agent.Limits{Requests: 15, TotalTokens: 115000}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := compile(t, c.name)
+			var tools []string
+			for _, tool := range a.Tools {
+				tools = append(tools, tool.Name)
+			}
+			if a.Document.Dialect != c.dialect || a.Structured != c.structured || !slices.Equal(tools, c.tools) || a.Limits != c.limits {
+				t.Errorf("got %s, structured %t, %v, %+v", a.Document.Dialect, a.Structured, tools, a.Limits)
+			}
+		})
+	}
+}
+
+func TestDreamingAgent(t *testing.T) {
+	a := compile(t, "dreaming-agent")
+	if a.ChainedTool != "save_moments" || a.Settings.Temperature == nil || *a.Settings.Temperature != 0.7 {
+		t.Errorf("got %+v", a)
+	}
+	valid := `{"dream_moments": [{"name": "migration-worries", "summary": "s", "topic_tags": [], "emotion_tags": [],
+		"affinity_fragments": [{"target": "handbook", "relation": "builds_on", "weight": 0.8, "reason": "r"}]}],
+		"search_questions": [], "cross_session_themes": []}`
+	if failures := a.ValidateOutput([]byte(valid)); failures != nil {
+		t.Errorf("got %v", failures)
+	}
+	wrong := `{"dream_moments": [{"name": "Bad Name", "affinity_fragments": [{"weight": 2}]}]}`
+	if failures := a.ValidateOutput([]byte(wrong)); len(failures) != 5 {
+		t.Errorf("got %q", failures)
+	}
+}
