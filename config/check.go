@@ -93,7 +93,7 @@ func (c *Config) check(fields []field) []error {
 	require("P8_AGENT_CACHE_SIZE", within(c.CacheSize, 1, 100_000), "")
 	require("P8_DEFAULT_TEMPERATURE", c.DefaultTemperature >= 0 && c.DefaultTemperature <= 2, "")
 	require("P8_DEFAULT_MAX_TOKENS", within(c.DefaultMaxTokens, 1, 10_000_000), "")
-	require("P8_CONTEXT_TOKEN_BUDGET", within(c.ContextTokenBudget, 0, 100_000_000), "")
+	require("P8_CONTEXT_TOKEN_BUDGET", within(c.ContextTokenBudget, 1, 100_000_000), "")
 	require("P8_ALWAYS_INCLUDE_LAST_MESSAGES", within(c.AlwaysIncludeLastMessages, 1, 10_000), "")
 	require("P8_STRUCTURED_MODE", c.StructuredMode == "" || c.StructuredMode == "native" || c.StructuredMode == "tool", "")
 	require("P8_LOG_FORMAT", c.LogFormat == "text" || c.LogFormat == "json", "")

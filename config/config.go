@@ -42,10 +42,10 @@ type Config struct {
 	OpenAIKey          string  `env:"P8_OPENAI_API_KEY" alias:"OPENAI_API_KEY,LLM__OPENAI_API_KEY" secret:"true" help:"key of OpenAI, or of whatever speaks its protocol at the base URL" want:"a key"`
 	OpenAIBaseURL      string  `env:"P8_OPENAI_BASE_URL" alias:"OPENAI_BASE_URL" help:"base URL of the openai provider; plain http is allowed; unset means OpenAI itself" want:"an http or https URL such as http://localhost:1234/v1"`
 
-	ContextTokenBudget        int `env:"P8_CONTEXT_TOKEN_BUDGET" envDefault:"8000" help:"history that goes into a request, in tokens" want:"a number from 0 to 100000000"`
+	ContextTokenBudget        int `env:"P8_CONTEXT_TOKEN_BUDGET" envDefault:"8000" help:"history that goes into a request, in tokens" want:"a number from 1 to 100000000"`
 	AlwaysIncludeLastMessages int `env:"P8_ALWAYS_INCLUDE_LAST_MESSAGES" envDefault:"5" help:"newest messages that are never shortened" want:"a number from 1 to 10000"`
 
-	LogLevel  slog.Level `env:"P8_LOG_LEVEL" alias:"API__LOG_LEVEL" envDefault:"warn" help:"least level that is logged to stderr: debug, info, warn, error" want:"debug, info, warn or error"`
+	LogLevel  slog.Level `env:"P8_LOG_LEVEL" alias:"API__LOG_LEVEL" envDefault:"warn" help:"least level that is logged to stderr: debug, info, warn or error; commands other than serve log nothing unless this is set" want:"debug, info, warn or error"`
 	LogFormat string     `env:"P8_LOG_FORMAT" envDefault:"text" help:"format of the log: text or json" want:"text or json"`
 
 	entries []Entry

@@ -103,7 +103,7 @@ func (c *chatCmd) message(a *app, limit int64) (text string, interactive bool, e
 
 // converse opens the parts and talks.
 func (a *app) converse(c *chatCmd, cfg *config.Config, id identity.Identity, message string, interactive bool) error {
-	options := wireOptions{NoStore: c.NoStore, Memory: true}
+	options := wireOptions{Log: a.quietLogger(cfg), NoStore: c.NoStore, Memory: true}
 	if c.Debug {
 		options.Debug = a.stderr
 	}
@@ -113,7 +113,7 @@ func (a *app) converse(c *chatCmd, cfg *config.Config, id identity.Identity, mes
 	}
 	defer p.close()
 	a.sayWhatIsStored(cfg, c.NoStore)
-	t := &talk{app: a, service: p.chat, json: c.JSON}
+	t := &talk{app: a, parts: p, json: c.JSON}
 	if id.SessionID == "" {
 		id.SessionID = uuid.NewString()
 		if p.store != nil && !c.NoStore {
@@ -123,7 +123,7 @@ func (a *app) converse(c *chatCmd, cfg *config.Config, id identity.Identity, mes
 	t.ctx = identity.With(context.Background(), id)
 	defer t.watchInterrupts()()
 	if interactive {
-		return t.loop(id, p.choice)
+		return t.loop(id)
 	}
 	return t.once(chat.Request{Input: message})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,7 +24,6 @@ type printer struct {
 	json bool
 
 	inLine bool // the answer so far does not end a line
-	spoken bool // there was text
 	done   *event.DoneData
 	failed *event.ErrorData
 }
@@ -56,7 +54,7 @@ func (p *printer) print(e event.Event) error {
 	case *event.WarningData:
 		p.note("p8: warning: " + d.Message)
 	case *event.DoneData:
-		return p.end(d)
+		return p.end()
 	}
 	return nil
 }
@@ -65,7 +63,6 @@ func (p *printer) text(s string) error {
 	if s == "" {
 		return nil
 	}
-	p.spoken = true
 	if p.clean {
 		s = visible(s)
 	}
@@ -98,24 +95,14 @@ func (p *printer) note(line string) {
 	fmt.Fprintln(p.stderr, line)
 }
 
-// end finishes the last line; the answer of a structured agent is its output.
-func (p *printer) end(d *event.DoneData) error {
-	if !p.spoken && len(d.Output) > 0 {
-		var out bytes.Buffer
-		if json.Indent(&out, d.Output, "", "  ") != nil {
-			out.Reset()
-			out.Write(d.Output)
-		}
-		if err := p.text(out.String()); err != nil {
-			return err
-		}
+// end finishes the last line.
+func (p *printer) end() error {
+	if !p.inLine {
+		return nil
 	}
-	if p.inLine {
-		p.inLine = false
-		_, err := io.WriteString(p.stdout, "\n")
-		return err
-	}
-	return nil
+	p.inLine = false
+	_, err := io.WriteString(p.stdout, "\n")
+	return err
 }
 
 // brief is the arguments of a call on one line: a lone string as it is, "{}" as

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"p8/store"
 )
 
 // report prints an error, one line a problem, and returns the exit code.
@@ -14,6 +16,10 @@ func (a *app) report(err error) int {
 		code = exit.code
 	}
 	if errors.Is(err, errSilent) {
+		return code
+	}
+	if failure := new(store.Failure); errors.As(err, &failure) {
+		a.say("%v (%v): look at the disk and the folder of the database (P8_DATA_DIR)", failure, failure.Err)
 		return code
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {

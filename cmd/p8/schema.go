@@ -8,7 +8,6 @@ import (
 
 	"p8/agent"
 	"p8/catalog"
-	"p8/chat"
 	"p8/store"
 )
 
@@ -64,7 +63,7 @@ func (c *schemaShowCmd) Run(a *app) error {
 	return a.withCatalog(c.caller, func(ctx context.Context, docs *catalog.Catalog) error {
 		found, err := docs.Agent(ctx, c.Name)
 		if err != nil {
-			return errors.New(chat.Describe(err).Message)
+			return err
 		}
 		switch {
 		case c.Prompt:
@@ -100,7 +99,7 @@ func (a *app) withCatalog(who caller, fn func(context.Context, *catalog.Catalog)
 	if err != nil {
 		return err
 	}
-	log := logger(cfg, a.stderr)
+	log := a.quietLogger(cfg)
 	var s *store.Store
 	if db := cfg.Database(); !db.None {
 		s, err = openStore(ctx, db.Path, log)

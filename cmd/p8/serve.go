@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -39,7 +38,7 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	defer listener.Close()
-	p, err := a.open(context.Background(), cfg, wireOptions{})
+	p, err := a.open(context.Background(), cfg, wireOptions{Log: a.logger(cfg)})
 	if err != nil {
 		return err
 	}
@@ -136,13 +135,4 @@ func listen(ctx context.Context, host string, port int) (net.Listener, error) {
 		return nil, fmt.Errorf("%s cannot be bound: choose another address with --host, or another port with --port", address)
 	}
 	return listener, nil
-}
-
-// logger is the log as the settings want it.
-func logger(cfg *config.Config, w io.Writer) *slog.Logger {
-	o := &slog.HandlerOptions{Level: cfg.LogLevel}
-	if cfg.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, o))
-	}
-	return slog.New(slog.NewTextHandler(w, o))
 }

@@ -143,7 +143,7 @@ func (a *app) withStore(who caller, fn func(context.Context, *store.Store) error
 	if db.None {
 		return errors.New("nothing is stored, as P8_DATABASE_URL is none: unset it")
 	}
-	s, err := openStore(ctx, db.Path, logger(cfg, a.stderr))
+	s, err := openStore(ctx, db.Path, a.quietLogger(cfg))
 	if err != nil {
 		return err
 	}

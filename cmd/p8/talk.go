@@ -11,16 +11,16 @@ import (
 	"strings"
 	"syscall"
 
+	"p8/catalog"
 	"p8/chat"
 	"p8/event"
 	"p8/identity"
-	"p8/llm"
 )
 
 // talk runs turns of one session for the person at the terminal.
 type talk struct {
 	*app
-	service *chat.Service
+	*parts
 	// ctx carries the identity.
 	ctx  context.Context
 	json bool
@@ -63,8 +63,8 @@ func (t *talk) once(req chat.Request) error {
 
 // loop is an interactive chat: a line is a turn, Ctrl-C stops a run, Ctrl-D or
 // "exit" ends the chat.
-func (t *talk) loop(id identity.Identity, model llm.Choice) error {
-	t.say("session %s, model %s. Ctrl-C stops an answer, Ctrl-D or exit ends the chat.", id.SessionID, orElse(id.DefaultModel, model.Model))
+func (t *talk) loop(id identity.Identity) error {
+	t.say("session %s, model %s. Ctrl-C stops an answer, Ctrl-D or exit ends the chat.", id.SessionID, orElse(id.DefaultModel, t.choice.Model))
 	lines, next := readLines(t.stdin)
 	defer close(next)
 	for {
@@ -131,9 +131,9 @@ func readLines(r io.Reader) (lines <-chan string, next chan<- struct{}) {
 // turn starts a turn and shows it to its end. A signal stops the run, which
 // keeps what it has said; by is that signal.
 func (t *talk) turn(req chat.Request) (done event.DoneData, by os.Signal, err error) {
-	turn, err := t.service.Start(t.ctx, req)
+	turn, err := t.chat.Start(t.ctx, req)
 	if err != nil {
-		return done, nil, errors.New(chat.Describe(err).Message)
+		return done, nil, t.explain(err)
 	}
 	over := make(chan struct{})
 	stopped := make(chan os.Signal, 1)
@@ -176,6 +176,19 @@ func (t *talk) turn(req chat.Request) (done event.DoneData, by os.Signal, err er
 		done = *p.done
 	}
 	return done, by, nil
+}
+
+// explain words why a turn could not begin.
+func (t *talk) explain(err error) error {
+	if name := new(catalog.NameError); errors.As(err, &name) {
+		return name
+	}
+	d := chat.Describe(err)
+	if d.Code != "internal_error" {
+		return errors.New(d.Message)
+	}
+	t.log.Error("start a turn", "error", err)
+	return errors.New("something went wrong inside p8: P8_LOG_LEVEL=error makes it say what")
 }
 
 // printer is one for where the output goes.

@@ -35,6 +35,7 @@ type parts struct {
 
 // wireOptions are what differs between the verbs.
 type wireOptions struct {
+	Log *slog.Logger
 	// Memory keeps the sessions in the process where they are not stored.
 	Memory bool
 	// NoStore keeps sessions in memory although there is a store.
@@ -49,7 +50,7 @@ type wireOptions struct {
 // open makes the parts: the store with p8's documentation in it, the documents,
 // the models, the tools, and the service that runs turns of all of them.
 func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *parts, err error) {
-	p := &parts{log: logger(cfg, a.stderr)}
+	p := &parts{log: o.Log}
 	if db := cfg.Database(); !db.None {
 		p.store, err = openStore(ctx, db.Path, p.log)
 		var taken *inUse

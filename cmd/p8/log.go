@@ -1,0 +1,27 @@
+package main
+
+import (
+	"log/slog"
+	"slices"
+
+	"p8/config"
+)
+
+// logger is the log as the settings want it.
+func (a *app) logger(cfg *config.Config) *slog.Logger {
+	o := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(a.stderr, o))
+	}
+	return slog.New(slog.NewTextHandler(a.stderr, o))
+}
+
+// quietLogger is that of verbs for people, who get one line for an error: it
+// says nothing unless a level was asked for.
+func (a *app) quietLogger(cfg *config.Config) *slog.Logger {
+	unasked := func(e config.Entry) bool { return e.Name == "P8_LOG_LEVEL" && e.Origin == "default" }
+	if slices.ContainsFunc(cfg.Entries(), unasked) {
+		return slog.New(slog.DiscardHandler)
+	}
+	return a.logger(cfg)
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"p8/chat"
+	"p8/identity"
+)
+
+//go:generate go test -run TestPayloads -update .
+
+// TestPayloads captures what a model is sent for a conversational and for a
+// structured agent, the latter in both modes. go generate ./cmd/p8 rewrites the
+// files.
+func TestPayloads(t *testing.T) {
+	for _, tt := range []struct{ file, agent, mode, input string }{
+		{"unstructured", "general", "", "What did we decide about the release?"},
+		{"structured", "dreaming-agent", "native", "Session trip: we leave on Friday and take the train."},
+		{"structured-tool", "dreaming-agent", "tool", "Session trip: we leave on Friday and take the train."},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			server := newProvider(t)
+			a, cfg := testApp(t, io.Discard, io.Discard, append(useProvider(server, "openai:gpt-4.1"), "P8_STRUCTURED_MODE="+tt.mode)...)
+			ids := 0
+			p := openParts(t, a, cfg, wireOptions{
+				Now: func() time.Time { return time.Date(2026, 2, 21, 14, 30, 0, 0, time.UTC) },
+				NewID: func() string {
+					ids++
+					return fmt.Sprintf("00000000-0000-4000-8000-%012d", ids)
+				},
+			})
+			ctx := identity.With(t.Context(), identity.Identity{
+				UserID: identity.UserID("alice@example.com"), Email: "alice@example.com", Name: "Alice", SessionID: "sess-123",
+			})
+			turn, err := p.chat.Start(ctx, chat.Request{Agent: tt.agent, Input: tt.input})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := turn.Wait(ctx); err != nil {
+				t.Fatal(err)
+			}
+			var payload bytes.Buffer
+			if err := json.Indent(&payload, server.requests()[0], "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			payload.WriteByte('\n')
+			golden(t, filepath.Join("../../testdata/payloads", tt.file+".json"), payload.Bytes())
+		})
+	}
+}
+
+// golden compares with a file, or writes it with -update.
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what is sent now; run go generate ./cmd/p8\n%s", path, got)
+	}
+}

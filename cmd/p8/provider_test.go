@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// provider is an OpenAI-like server whose models are named after what they do:
+// openai:hello says hello, openai:slow never ends, openai:status-401 refuses.
+type provider struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies [][]byte
+}
+
+func newProvider(t testing.TB) *provider {
+	p := &provider{}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// requests are the bodies that came, in order.
+func (p *provider) requests() [][]byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bodies
+}
+
+func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	p.mu.Lock()
+	p.bodies = append(p.bodies, body)
+	p.mu.Unlock()
+	var req struct {
+		Model    string `json:"model"`
+		Messages []struct {
+			Role    string `json:"role"`
+			Content string `json:"content"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(body, &req); err != nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	last := req.Messages[len(req.Messages)-1]
+	var status int
+	if n, _ := fmt.Sscanf(req.Model, "status-%d", &status); n == 1 {
+		w.WriteHeader(status)
+		fmt.Fprint(w, `{"error":{"message":"the provider's own words, sk-secret"}}`)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	s := stream{w}
+	switch {
+	case req.Model == "echo":
+		s.text("You said: " + last.Content)
+	case req.Model == "count":
+		s.text(fmt.Sprintf("%d messages", len(req.Messages)))
+	case req.Model == "slow":
+		s.text("The beginning")
+		<-r.Context().Done()
+		return
+	case req.Model == "drip":
+		for s.text("The beginning"); r.Context().Err() == nil; {
+			s.text(" and on")
+		}
+		return
+	case req.Model == "cut":
+		s.text("The beginning")
+		return
+	case req.Model == "garbage":
+		fmt.Fprint(w, "data: {not JSON\n\n")
+		return
+	case req.Model == "long":
+		s.text("A long story")
+		s.finish("length")
+		return
+	case req.Model == "bell":
+		s.text("ding\x1b[2J\x07 dong")
+	case req.Model == "search" && last.Role != "tool":
+		s.call("call_1", "search", `{"query":"LOOKUP sessions"}`)
+		s.finish("tool_calls")
+		return
+	case req.Model == "search":
+		s.text("It is in ")
+		s.text("`sessions`.")
+	case req.Model == "json":
+		s.text(`{"urgency":"high","summary":"It burns"}`)
+	default:
+		s.text("Hello!")
+	}
+	s.finish("stop")
+}
+
+// stream writes the chunks of an answer.
+type stream struct{ w http.ResponseWriter }
+
+func (s stream) chunk(delta string, finish string) {
+	fmt.Fprintf(s.w, `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, finish)
+	s.w.(http.Flusher).Flush()
+}
+
+func (s stream) text(text string) {
+	b, _ := json.Marshal(text)
+	s.chunk(`{"content":`+string(b)+`}`, "null")
+}
+
+func (s stream) call(id, name, arguments string) {
+	b, _ := json.Marshal(arguments)
+	s.chunk(strings.NewReplacer("ID", id, "NAME", name, "ARGS", string(b)).Replace(
+		`{"tool_calls":[{"index":0,"id":"ID","type":"function","function":{"name":"NAME","arguments":ARGS}}]}`), "null")
+}
+
+func (s stream) finish(reason string) {
+	s.chunk(`{}`, `"`+reason+`"`)
+	fmt.Fprint(s.w, "data: [DONE]\n\n")
+}
