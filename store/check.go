@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"strings"
@@ -54,17 +55,17 @@ func checkJSON(field string, raw json.RawMessage) error {
 	if len(raw) > maxText {
 		return invalidf("%s is larger than %d MiB", field, maxText>>20)
 	}
-	if raw != nil && (!json.Valid(raw) || !utf8.Valid(raw)) {
+	if len(raw) > 0 && (!json.Valid(raw) || !utf8.Valid(raw)) {
 		return invalidf("%s is not JSON", field)
 	}
 	return nil
 }
 
 func checkObject(field string, raw json.RawMessage) error {
-	if err := checkJSON(field, raw); err != nil || raw == nil {
+	if err := checkJSON(field, raw); err != nil || len(raw) == 0 {
 		return err
 	}
-	if strings.TrimLeft(string(raw[:min(len(raw), 64)]), " \t\r\n")[:1] != "{" {
+	if !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) {
 		return invalidf("%s is not a JSON object", field)
 	}
 	return nil

@@ -6,7 +6,7 @@ import "context"
 // least once and may be used again, in any order.
 //
 // Arguments are nil, string, json.RawMessage, int, int64, float64, bool and
-// time.Time (UTC, microseconds); a nil json.RawMessage is NULL. A violated
+// time.Time (UTC, microseconds); an empty json.RawMessage is NULL. A violated
 // unique key is reported as an error that wraps [ErrConflict].
 type Engine interface {
 	// Read runs fn with a connection that cannot write.

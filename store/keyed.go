@@ -123,7 +123,7 @@ func putKey(ctx context.Context, c Conn, tenant string, owner any, e entry, now 
 		ON CONFLICT (tenant_id, owner, entity_key, entity_type) DO UPDATE SET content_summary = excluded.content_summary,
 		metadata = excluded.metadata, graph_edges = excluded.graph_edges, updated_at = excluded.updated_at
 		WHERE kv_store.entity_id = excluded.entity_id`,
-		tenant, user, key, e.entity, e.id, summarize(e.summary), object(e.metadata), list(e.edges), now)
+		tenant, user, key, e.entity, e.id, summarize(e.summary), e.metadata, list(e.edges), now)
 	if err == nil && n == 0 {
 		err = conflictf("another %s has the key %q", e.entity, key)
 	}

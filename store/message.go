@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 )
@@ -71,16 +70,8 @@ func (m *Message) insert(ctx context.Context, c Conn, sc scope, now time.Time) e
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21)`,
 		sc.TenantID, m.SessionID, m.Seq, m.ID, sc.user, m.Type, content, m.ToolCalls, null(m.Status),
 		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
-		null(m.RunID), null(m.TraceID), null(m.SpanID), object(m.Metadata), m.CreatedAt)
+		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt)
 	return err
-}
-
-// object stores no metadata as {}, which is what SQL expects to find.
-func object(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("{}")
-	}
-	return raw
 }
 
 // Append adds messages, of one session or several, in one transaction; their

@@ -68,7 +68,7 @@ func (x *Resource) put(ctx context.Context, c Conn, sc scope, now time.Time) err
 		content = excluded.content, category = excluded.category, graph_edges = excluded.graph_edges, tags = excluded.tags,
 		metadata = excluded.metadata, updated_at = excluded.updated_at, deleted_at = NULL`,
 		sc.TenantID, p.id, owner, x.Name, null(x.URI), x.Ordinal, x.Content, null(x.Category),
-		edges, list(encodeList(x.Tags)), object(x.Metadata), p.created, now); err != nil {
+		edges, list(encodeList(x.Tags)), x.Metadata, p.created, now); err != nil {
 		return err
 	}
 	x.ID, x.CreatedAt, x.UpdatedAt, x.TenantID = p.id, p.created, now, sc.TenantID

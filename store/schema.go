@@ -52,7 +52,7 @@ func (s *Store) PutSchema(ctx context.Context, d *Schema) error {
 			tags = excluded.tags, metadata = excluded.metadata, updated_at = excluded.updated_at, deleted_at = NULL
 			WHERE excluded.origin = '' OR schemas.origin <> '' OR schemas.deleted_at IS NOT NULL`,
 			sc.TenantID, p.id, owner, d.Name, d.Kind, null(d.Version), null(d.Description), d.Content, d.JSONSchema,
-			null(d.Source), d.Origin, null(d.Hash), list(encodeList(d.Tags)), object(d.Metadata), p.created, now)
+			null(d.Source), d.Origin, null(d.Hash), list(encodeList(d.Tags)), d.Metadata, p.created, now)
 		if err != nil {
 			return err
 		}

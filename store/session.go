@@ -82,7 +82,7 @@ func openSession(ctx context.Context, c Conn, sc scope, sess *Session, tokens in
 		(tenant_id, id, user_id, name, description, agent_name, mode, total_tokens, message_count, metadata, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10) ON CONFLICT DO NOTHING`,
 		sc.TenantID, sess.ID, sc.user, null(sess.Name), null(sess.Description), null(sess.AgentName),
-		sess.Mode, tokens, object(sess.Metadata), now)
+		sess.Mode, tokens, sess.Metadata, now)
 	if err != nil || n == 1 {
 		return 1, err
 	}

@@ -90,7 +90,7 @@ func putUser(ctx context.Context, c Conn, sc scope, u *User, now time.Time) erro
 		interests = excluded.interests, preferred_topics = excluded.preferred_topics, metadata = excluded.metadata,
 		updated_at = excluded.updated_at, deleted_at = NULL`,
 		sc.TenantID, sc.UserID, u.Name, null(u.Email), null(u.Summary), list(encodeList(u.Interests)),
-		list(encodeList(u.Topics)), object(u.Metadata), created, now); err != nil {
+		list(encodeList(u.Topics)), u.Metadata, created, now); err != nil {
 		return err
 	}
 	u.ID, u.CreatedAt, u.UpdatedAt = sc.UserID, created, now

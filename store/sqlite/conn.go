@@ -203,7 +203,7 @@ func bind(s *sqlite3.Stmt, i int, arg any) error {
 	case string:
 		return s.BindText(i, v)
 	case json.RawMessage:
-		if v == nil {
+		if len(v) == 0 {
 			return s.BindNull(i)
 		}
 		return s.BindRawText(i, v)

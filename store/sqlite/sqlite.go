@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -95,7 +96,9 @@ func open(ctx context.Context, o Options) (_ *engine, err error) {
 		lock:    lock,
 		writer:  make(chan *conn, 1),
 		readers: make(chan *conn, o.Readers),
+		closed:  make(chan struct{}),
 	}
+	e.close = sync.OnceValue(e.shut)
 	w, err := connect(ctx, path, false)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
@@ -124,17 +127,24 @@ type engine struct {
 	// writer holds the writing connection when nobody uses it; readers holds one
 	// entry for each reading connection, nil for one not opened yet.
 	writer, readers chan *conn
+	// closed ends the waiting for a connection.
+	closed chan struct{}
+	close  func() error
 }
 
-func take(ctx context.Context, pool chan *conn) (*conn, error) {
+var errClosed = errors.New("sqlite: the database is closed")
+
+func (e *engine) take(ctx context.Context, pool chan *conn) (*conn, error) {
 	select {
-	case c := <-pool:
-		return c, nil
+	case <-e.closed:
+		return nil, errClosed
 	default:
 	}
 	select {
 	case c := <-pool:
 		return c, nil
+	case <-e.closed:
+		return nil, errClosed
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -142,7 +152,7 @@ func take(ctx context.Context, pool chan *conn) (*conn, error) {
 
 // Read runs fn on a reading connection.
 func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
-	c, err := take(ctx, e.readers)
+	c, err := e.take(ctx, e.readers)
 	if err != nil {
 		return err
 	}
@@ -157,7 +167,7 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 
 // Write runs fn in a transaction of the writing connection.
 func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) (err error) {
-	c, err := take(ctx, e.writer)
+	c, err := e.take(ctx, e.writer)
 	if err != nil {
 		return err
 	}
@@ -184,8 +194,11 @@ func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) (err erro
 	return nil
 }
 
-// Close waits for every connection to come back.
-func (e *engine) Close() error {
+// Close waits for every connection to come back; what comes later fails.
+func (e *engine) Close() error { return e.close() }
+
+func (e *engine) shut() error {
+	close(e.closed)
 	var errs []error
 	for range cap(e.readers) {
 		errs = append(errs, (<-e.readers).close())

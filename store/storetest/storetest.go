@@ -1,0 +1,100 @@
+// Package storetest is what every engine of package store must pass.
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, func(t *testing.T) *store.Store { … })
+//	}
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"p8/identity"
+	"p8/store"
+)
+
+// Open returns a new, empty store, which the test's cleanup closes.
+type Open func(t *testing.T) *store.Store
+
+// Run runs the whole suite.
+func Run(t *testing.T, open Open) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Open)
+	}{
+		{"identity", missingIdentity},
+		{"isolation", isolation},
+		{"isolation of writes", isolationOfWrites},
+		{"turn", turn},
+		{"session", sessions},
+		{"session paging", sessionPaging},
+		{"messages", messages},
+		{"message filter", messageFilter},
+		{"round trip", roundTrip},
+		{"invalid", invalid},
+		{"user", users},
+		{"schema", schemas},
+		{"schema mirror", schemaMirrors},
+		{"schema paging", schemaPaging},
+		{"resource", resources},
+		{"system tenant", systemTenant},
+		{"lookup", lookup},
+		{"fuzzy", fuzzy},
+		{"fuzzy follows writes", fuzzyFollows},
+		{"cancelled", cancelled},
+		{"concurrency", concurrency},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
+	}
+}
+
+// as is the context of a caller; user "" is anonymous.
+func as(tenant, user string) context.Context {
+	return identity.With(context.Background(), identity.Identity{TenantID: tenant, UserID: user, Name: user})
+}
+
+func text(s string) *string { return &s }
+
+func userMessage(s string) *store.Message {
+	return &store.Message{Type: store.MessageUser, Content: text(s)}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get is the value of a call that must succeed.
+func get[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+func wantErr(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: got %v, want %v", what, err, want)
+	}
+}
+
+func wantEqual(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+func begin(t *testing.T, s *store.Store, ctx context.Context, session, content string) *store.Message {
+	t.Helper()
+	m := userMessage(content)
+	must(t, s.BeginTurn(ctx, store.Session{ID: session}, m))
+	return m
+}
