@@ -43,8 +43,9 @@ func TestAllocationsStayWithinBounds(t *testing.T) {
 		s := service(t, wireModel(t, chunks), newMemory())
 		return testing.AllocsPerRun(runs/4, func() { c.turn(t, s, encoder(io.Discard).Write) })
 	}
-	// The events' own slice grows a few times on the way, hence the small excess.
-	if got := (streamed(1100) - streamed(100)) / 1000; got > 1.01 {
+	// One is the text itself. The answer and the run's log grow by doubling, some
+	// twenty times in a thousand chunks.
+	if got := (streamed(1100) - streamed(100)) / 1000; got > 1.03 {
 		t.Errorf("a chunk makes %.3f allocations from the provider's bytes to the client's frame, want 1", got)
 	}
 }

@@ -94,10 +94,13 @@ type fixed []tool.Tool
 
 func (f fixed) Resolve([]agent.ToolRef) ([]tool.Tool, []tool.Missing) { return f, nil }
 
-// memory keeps sessions and their rows in maps.
+// memory keeps the newest sessions and their rows: few enough that what is
+// measured is the turn and not the garbage collector on a full memory.
 type memory struct {
 	mu       sync.Mutex
 	sessions map[string]*kept
+	ids      [1000]string // in turn
+	opened   int
 }
 
 type kept struct {
@@ -131,7 +134,10 @@ func (m *memory) BeginTurn(_ context.Context, s store.Session, user *store.Messa
 	k := m.sessions[s.ID]
 	if k == nil {
 		k = &kept{rows: make([]store.Message, 0, 4)}
-		m.sessions[s.ID] = k
+		oldest := &m.ids[m.opened%len(m.ids)]
+		delete(m.sessions, *oldest)
+		m.sessions[s.ID], *oldest = k, s.ID
+		m.opened++
 	}
 	k.session = s
 	k.add(user)

@@ -40,3 +40,20 @@ func TestNothingThatBelongsToOneMachine(t *testing.T) {
 		}
 	}
 }
+
+var link = regexp.MustCompile(`\]\(([^)#: ]+)(?:#[^)]*)?\)`)
+
+// TestLinksLeadSomewhere checks every relative link of the Markdown files.
+func TestLinksLeadSomewhere(t *testing.T) {
+	for _, name := range tracked(t) {
+		if !strings.HasSuffix(name, ".md") {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(string(read(t, name)), -1) {
+			target := filepath.Join(root(t), filepath.Dir(name), m[1])
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which does not exist", name, m[1])
+			}
+		}
+	}
+}
