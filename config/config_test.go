@@ -234,3 +234,19 @@ func TestDocumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func FuzzValues(f *testing.F) {
+	f.Add("4MB", "sqlite:///a/b.db", "A=1\nB='x'\n")
+	f.Add("9223372036854775807GB", "none", "A=\"unclosed\n")
+	f.Fuzz(func(t *testing.T, size, database, dotenv string) {
+		var b Bytes
+		if b.UnmarshalText([]byte(size)) == nil && b < 0 {
+			t.Errorf("%q is %d bytes", size, b)
+		}
+		if db, ok := parseDatabase(database); ok && db.None == (db.Path != "") {
+			t.Errorf("%q is %+v", database, db)
+		}
+		badLine(dotenv)
+		maskURL(database)
+	})
+}

@@ -34,6 +34,9 @@ func readDotEnv(path string) (map[string]string, error) {
 // that no longer parses, unless more lines mend it (a quoted value).
 func badLine(text string) string {
 	lines := strings.SplitAfter(text, "\n")
+	if len(lines) > 1000 {
+		return "" // not worth the search
+	}
 	for n := len(lines) - 1; n >= 0; n-- {
 		if _, err := godotenv.Unmarshal(strings.Join(lines[:n], "")); err == nil {
 			return fmt.Sprintf(" (line %d)", n+1)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -119,20 +120,23 @@ func listen(ctx context.Context, host string, port int) (net.Listener, error) {
 	if err != nil || len(ips) == 0 {
 		return nil, usage("there is no address for the host %q: use --host 127.0.0.1", host)
 	}
+	address := ips[0]
 	for _, ip := range ips {
+		if ip.Unmap().Is4() && !address.Unmap().Is4() {
+			address = ip // what most clients try first
+		}
 		if !ip.Unmap().IsLoopback() {
 			return nil, usage("%s is refused, as this build has no authentication and binds loopback only: use --host 127.0.0.1, and let a proxy that authenticates forward to it", host)
 		}
 	}
-	address := net.JoinHostPort(ips[0].Unmap().String(), fmt.Sprint(port))
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(address.Unmap().String(), strconv.Itoa(port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("port %d of %s is in use: stop what listens there, or choose another with --port (0 takes a free one)", port, host)
 	case errors.Is(err, os.ErrPermission):
 		return nil, fmt.Errorf("port %d may not be bound by this user: choose one above 1023 with --port", port)
 	case err != nil:
-		return nil, fmt.Errorf("%s cannot be bound: choose another address with --host, or another port with --port", address)
+		return nil, fmt.Errorf("%s port %d cannot be bound: choose another address with --host, or another port with --port", host, port)
 	}
 	return listener, nil
 }

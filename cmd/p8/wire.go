@@ -128,8 +128,7 @@ func openStore(ctx context.Context, path string, log *slog.Logger) (*store.Store
 	case errors.Is(err, sqlite.ErrInUse):
 		return nil, &inUse{dir}
 	case err != nil:
-		log.Error("open the store", "error", err)
-		return nil, fmt.Errorf("the database %s cannot be opened: make its folder one that you may write, choose another with P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing", path)
+		return nil, fmt.Errorf("the database %s cannot be opened (%w): mend that, choose another folder with P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing", path, err)
 	}
 	if err := seedDocs(ctx, s); err != nil {
 		// p8 works without its documentation.

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"p8/agent"
+	"p8/docs"
+)
+
+// Every document that the documentation shows is one that p8 takes.
+func TestDocumentedAgents(t *testing.T) {
+	pages, err := docs.Pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fence := regexp.MustCompile("(?ms)^(?:```yaml|cat .*<<'YAML')\n(type: object\n.*?)^(?:```|YAML)$")
+	found := 0
+	for _, p := range pages {
+		for _, m := range fence.FindAllStringSubmatch(p.Text, -1) {
+			found++
+			doc, err := agent.Parse(p.Key+".yaml", []byte(m[1]))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if len(doc.Warnings) > 0 {
+				t.Error(doc.Warnings.Detail())
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("only %d documents found", found)
+	}
+}
+
+// Every command that the documentation names exists, and every verb is there.
+func TestDocumentedCommands(t *testing.T) {
+	pages, err := docs.Pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fence := regexp.MustCompile("(?ms)^```\n(.*?)^```$")
+	command := regexp.MustCompile("(?:`|(?m:^))p8 ([a-z]+)(?: ([a-z]+))?")
+	inline := regexp.MustCompile("`p8 [^`]*`")
+	known := map[string]string{
+		"serve": "", "chat": "", "schema": "list show validate spec", "sessions": "list show", "config": "", "version": "", "help": "",
+	}
+	for _, p := range pages {
+		code := strings.Join(inline.FindAllString(fence.ReplaceAllString(p.Text, ""), -1), "\n") +
+			"\n" + strings.Join(fence.FindAllString(p.Text, -1), "\n")
+		for _, m := range command.FindAllStringSubmatch(code, -1) {
+			verbs, ok := known[m[1]]
+			if !ok || verbs != "" && m[2] != "" && !strings.Contains(verbs, m[2]) {
+				t.Errorf("%s: there is no %q", p.Key, m[0])
+			}
+		}
+		if p.Key != "command-line" {
+			continue
+		}
+		for verb := range known {
+			if !strings.Contains(p.Text, "p8 "+verb) && verb != "help" {
+				t.Errorf("the command line page does not name %s", verb)
+			}
+		}
+	}
+}
