@@ -117,7 +117,7 @@ func (c *Catalog) Agent(ctx context.Context, name string) (*agent.Agent, error) 
 	return c.compile(s)
 }
 
-// Document is the document of that name, as it was written, with its origin.
+// find is the text of that name, the first in the order.
 func (c *Catalog) find(ctx context.Context, name string) (*source, error) {
 	clean, err := cleanName(name)
 	if err != nil {

@@ -39,6 +39,7 @@ func Describe(err error) *event.ErrorData {
 	var (
 		input    *InputError
 		ident    *identity.InvalidError
+		name     *catalog.NameError
 		missing  *catalog.NotFoundError
 		invalid  *catalog.InvalidError
 		problems agent.Problems
@@ -57,6 +58,11 @@ func Describe(err error) *event.ErrorData {
 		return &event.ErrorData{
 			Code: "invalid_request", Message: ident.Error(), HTTPStatus: http.StatusBadRequest,
 			Details: map[string]any{"field": ident.Name},
+		}
+	case errors.As(err, &name):
+		return &event.ErrorData{
+			Code: "invalid_request", Message: name.Error(), HTTPStatus: http.StatusUnprocessableEntity,
+			Details: map[string]any{"field": "agent"},
 		}
 	case errors.As(err, &missing):
 		return missingAgent(missing)

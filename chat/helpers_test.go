@@ -66,6 +66,15 @@ func (e *echo) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return tool.Result{Content: string(c.Arguments)}, nil
 }
 
+func registry(t testing.TB, tools ...tool.Tool) *tool.Registry {
+	t.Helper()
+	r, err := tool.NewRegistry(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // newService has the documents (the first is named for requests without an
 // agent) and the echo tool.
 func newService(t testing.TB, m llm.Model, o chat.Options, documents ...string) *chat.Service {
@@ -83,9 +92,7 @@ func newService(t testing.TB, m llm.Model, o chat.Options, documents ...string) 
 		t.Fatal(err)
 	}
 	if o.Tools == nil {
-		if o.Tools, err = tool.NewRegistry(newEcho(t)); err != nil {
-			t.Fatal(err)
-		}
+		o.Tools = registry(t, newEcho(t))
 	}
 	o.Catalog, o.Models = named{found, first.Key()}, models{m}
 	s, err := chat.New(o)

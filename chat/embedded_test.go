@@ -1,0 +1,92 @@
+package chat_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"p8/catalog"
+	"p8/chat"
+	"p8/identity"
+	"p8/llm/scripted"
+	"p8/store"
+	"p8/store/sqlite"
+)
+
+// TestOnTheEmbeddedEngine is a session of two turns in a real database, with
+// the documents mirrored.
+func TestOnTheEmbeddedEngine(t *testing.T) {
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	agents, err := catalog.New(catalog.Options{
+		Builtin: fstest.MapFS{"general.yaml": {Data: []byte(strings.Replace(flatAgent, "general", "helper", 1))}, "n.yaml": {Data: []byte(nestedAgent)}},
+		Store:   db,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := scripted.New(
+		scripted.Call("echo", `{"text":"name"}`), scripted.Text("One."), scripted.Text("Two."),
+	)
+	s, err := chat.New(chat.Options{Catalog: agents, Models: models{model}, Tools: registry(t, newEcho(t)), Store: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := identity.With(t.Context(), identity.Identity{
+		UserID: "alice", Name: "Alice", SessionID: "Tee & Kuchen", AgentSchemaURI: "research-agent",
+	})
+	if err := agents.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, input := range []string{"First?", "Second?"} {
+		started, err := s.Start(ctx, chat.Request{Input: input, SessionMetadata: map[string]any{"plan": "free"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := story(drain(t, started)); got[len(got)-1] != "done stop" || strings.Contains(strings.Join(got, "\n"), "warning") {
+			t.Errorf("%q", got)
+		}
+		if _, err := db.Message(ctx, started.MessageID); err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff([]string{
+		"1 user First?", `2 tool_call NULL {"name":"echo","id":"call_1","arguments":{"text":"name"}}`,
+		`3 tool_response named {"name":"echo","id":"call_1"}`, "4 assistant One.", "5 user Second?", "6 assistant Two.",
+	}, transcript(t, db, ctx, "Tee & Kuchen")); diff != "" {
+		t.Error(diff)
+	}
+	second := model.Requests()[2].Messages
+	if len(second) != 6 || second[2].ToolCalls[0].ID != "call_1" || !strings.HasPrefix(second[0].Content, "## User Context") ||
+		!strings.Contains(second[0].Content, "User: Alice") {
+		t.Errorf("%+v", second)
+	}
+	session, err := db.Session(ctx, "Tee & Kuchen")
+	if err != nil || session.Name != "A good name" || session.AgentName != "research-agent" || string(session.Metadata) != `{"plan":"free"}` {
+		t.Errorf("%+v %v", session, err)
+	}
+	mirror, err := db.Schema(ctx, "research-agent")
+	if err != nil || mirror.Origin != catalog.Builtin || mirror.TenantID != store.SystemTenant {
+		t.Errorf("%+v %v", mirror, err)
+	}
+	// What a person writes under the name counts from the next turn on.
+	if err := db.PutSchema(ctx, &store.Schema{Name: "research-agent", Source: strings.Replace(nestedAgent, "a research", "a new", 1), Shared: true}); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := agents.Agent(ctx, "research-agent"); err != nil || !strings.Contains(a.Prompt, "a new assistant") {
+		t.Errorf("%v", err)
+	}
+	stranger := as(t.Context(), "bob", "Tee & Kuchen")
+	if _, err := s.Start(stranger, chat.Request{Input: "Hi", Agent: "helper"}); chat.Describe(err).Code != "session_not_found" {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,98 @@
+package chat_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"p8/chat"
+	"p8/store"
+)
+
+// Both stores do for a service.
+var (
+	_ chat.Store = (*store.Store)(nil)
+	_ chat.Store = (*chat.MemoryStore)(nil)
+)
+
+func TestMemoryStoreForgetsTheOldest(t *testing.T) {
+	m := &chat.MemoryStore{MaxSessions: 2, MaxMessages: 4}
+	ctx := as(t.Context(), "alice", "")
+	begin := func(session string) {
+		text := "Hi"
+		if err := m.BeginTurn(ctx, store.Session{ID: session}, &store.Message{Type: store.MessageUser, Content: &text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin("s1")
+	begin("s2")
+	begin("s1")
+	begin("s3")
+	if _, err := m.Session(ctx, "s2"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("s2 was used the longest time ago: %v", err)
+	}
+	for range 10 {
+		begin("s1")
+	}
+	rows, err := m.Messages(ctx, "s1", store.MessageFilter{})
+	if err != nil || len(rows) > 4 || rows[len(rows)-1].Seq != 12 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+	s, err := m.Session(ctx, "s1")
+	if err != nil || s.Messages != 12 || s.UserID != "alice" || s.TenantID != "default" {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
+func TestMemoryStoreFilters(t *testing.T) {
+	m := &chat.MemoryStore{}
+	ctx := as(t.Context(), "alice", "")
+	for i := range 6 {
+		text := fmt.Sprint(i + 1)
+		row := &store.Message{SessionID: "s", Type: []string{store.MessageUser, store.MessageAssistant}[i%2], Content: &text}
+		var err error
+		if i == 0 {
+			err = m.BeginTurn(ctx, store.Session{ID: "s"}, row)
+		} else {
+			err = m.Append(ctx, row)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		filter store.MessageFilter
+		want   string
+	}{
+		{store.MessageFilter{}, "123456"},
+		{store.MessageFilter{AfterSeq: 2}, "3456"},
+		{store.MessageFilter{BeforeSeq: 3}, "12"},
+		{store.MessageFilter{Last: 2}, "56"},
+		{store.MessageFilter{Limit: 2}, "12"},
+		{store.MessageFilter{Types: []string{store.MessageUser}, Last: 2, BeforeSeq: 5}, "13"},
+	} {
+		rows, err := m.Messages(ctx, "s", tc.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, r := range rows {
+			got += *r.Content
+		}
+		if got != tc.want {
+			t.Errorf("%+v: %s, want %s", tc.filter, got, tc.want)
+		}
+	}
+	for _, who := range []string{"bob", ""} {
+		stranger := as(t.Context(), who, "")
+		if _, err := m.Messages(stranger, "s", store.MessageFilter{}); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%q reads alice's session: %v", who, err)
+		}
+		if err := m.Append(stranger, &store.Message{SessionID: "s"}); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%q writes alice's session: %v", who, err)
+		}
+	}
+	if err := m.BeginTurn(ctx, store.Session{}, &store.Message{}); !errors.Is(err, store.ErrInvalid) {
+		t.Errorf("no session id: %v", err)
+	}
+}
