@@ -20,6 +20,7 @@ package agent
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"p8/llm"
 )
@@ -119,7 +120,7 @@ func (a *Agent) apply(o CompileOptions) error {
 // is known about the user, a flat one's never changes (it gets the context as a
 // message of its own).
 func (a *Agent) SystemPrompt(userContext string) string {
-	if userContext == "" || a.Document.Dialect == Flat {
+	if userContext = strings.TrimSpace(userContext); userContext == "" || a.Document.Dialect == Flat {
 		return a.Prompt
 	}
 	return "## User Context\n" + userContext + "\n\n" + a.Prompt
@@ -139,7 +140,7 @@ func (a *Agent) ValidateOutput(raw []byte) []string {
 // structured or not: keywords in their order, nesting and constraints kept, the
 // root description only when asked for.
 func (d *Document) OutputSchema(keepDescription bool) json.RawMessage {
-	if !keepDescription {
+	if !keepDescription || d.root == nil {
 		return d.Schema
 	}
 	return d.outputSchema(true)

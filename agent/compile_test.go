@@ -82,6 +82,18 @@ func TestOutputSchema(t *testing.T) {
 	}
 }
 
+// A document may say which schema an editor checks it with.
+func TestEditorSchemaIsNoDialect(t *testing.T) {
+	d := parse(t, "x.json", []byte(`{"$schema": "../agent/document.schema.json", "name": "x", "description": "d", "structured_output": true, "properties": {"a": {"type": "string"}}}`))
+	if got, want := string(d.Schema), `{"type":"object","properties":{"a":{"type":"string"}}}`; got != want || len(d.Warnings) > 0 {
+		t.Errorf("got %s, %v", got, d.Warnings)
+	}
+	d = parse(t, "x.json", []byte(`{"$schema": "http://json-schema.org/draft-07/schema#", "name": "x", "description": "d", "structured_output": true, "properties": {"a": {"type": "string"}}}`))
+	if a := compile(t, d, agent.CompileOptions{}); !strings.Contains(string(d.Schema), "draft-07") || a.ValidateOutput([]byte(`{"a": 1}`)) == nil {
+		t.Errorf("got %s", d.Schema)
+	}
+}
+
 func TestOutputName(t *testing.T) {
 	for name, want := range map[string]string{
 		"query-agent": "query-agent", "größe": "gr__e", "a.b": "a_b", strings.Repeat("long", 30): strings.Repeat("long", 16),

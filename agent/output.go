@@ -28,6 +28,8 @@ func (d *Document) schemaNode(keepDescription bool) *node {
 	for _, m := range d.root.members {
 		switch {
 		case !isSchemaKey(m.key), m.key == "description" && !keepDescription, m.value.kind == null:
+		case m.key == "$schema" && !strings.Contains(m.value.str(), "json-schema.org/"):
+			// It tells an editor what a document is, not a validator what a schema is.
 		default:
 			out.members = append(out.members, m)
 		}

@@ -49,6 +49,19 @@ func TestProblemText(t *testing.T) {
 	}
 }
 
+// Columns count characters, in JSON as in YAML.
+func TestColumnsCountCharacters(t *testing.T) {
+	for file, src := range map[string]string{
+		"a.json": "{\"name\": \"a\", \"description\": \"é😀\",\n \"x_é\": \"😀\", \"model\": 7}",
+		"a.yaml": "{name: a, description: é😀,\n \"x_é\": \"😀\", \"model\": 7}",
+	} {
+		_, err := agent.Parse(file, []byte(src))
+		if want := file + ":2:23: model must be a string, not 7"; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestSnippetOfALongLine(t *testing.T) {
 	_, err := agent.Parse("a.yaml", []byte("name: a\ndescription: d\nproperties: {é: {"+strings.Repeat(" ", 300)+"type: strng}}\n"))
 	var problems agent.Problems

@@ -1,0 +1,87 @@
+package agent
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// parseTokens keeps a panic of the library, which hostile input may cause, from
+// being ours.
+func parseTokens(tokens token.Tokens) (file *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			file, err = nil, errors.New("the YAML cannot be parsed")
+		}
+	}()
+	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+}
+
+// maxKeys bounds the keys of a YAML document: the library takes a time that
+// grows with their square.
+const maxKeys = 4000
+
+// tokenize refuses what would make the parser, which is recursive, go too deep
+// or take too long.
+func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
+	defer func() {
+		if recover() != nil {
+			r.errorf(position{1, 1}, "", "", "the YAML cannot be parsed")
+			tokens, ok = nil, false
+		}
+	}()
+	tokens = lexer.Tokenize(src)
+	flow, run, line, keys := 0, 0, 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			flow++
+		case token.MappingEndType, token.SequenceEndType:
+			flow--
+		case token.SequenceEntryType, token.MappingKeyType, token.TagType, token.AnchorType:
+			run++
+		case token.MappingValueType:
+			if keys++; keys > maxKeys {
+				r.errorf(placeOf(t), "", "shorten it", "the document has more than %d keys", maxKeys)
+				return nil, false
+			}
+			if flow == 0 {
+				run++
+			}
+		}
+		if t.Position.Line != line {
+			line, run = t.Position.Line, 0
+		}
+		if flow > maxDepth || run > maxDepth {
+			r.errorf(placeOf(t), "", "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+			return nil, false
+		}
+	}
+	return tokens, true
+}
+
+// syntax reports the parser's error.
+func (r *report) syntax(err error) {
+	var yerr yaml.Error
+	if !errors.As(err, &yerr) || yerr.GetToken() == nil {
+		r.errorf(position{1, 1}, "", "", "the YAML cannot be parsed")
+		return
+	}
+	pos, hint := placeOf(yerr.GetToken()), ""
+	if line := int(pos.line) - 1; line >= 0 && line < len(r.lines) {
+		switch indent := r.lines[line][:len(r.lines[line])-len(strings.TrimLeft(r.lines[line], " \t"))]; {
+		case strings.Contains(indent, "\t"):
+			hint = "indent with spaces, not with tabs"
+		case strings.Count(r.lines[line], ": ") > 1:
+			hint = "put a text that contains a colon in quotes, or write it below a |"
+		default:
+			hint = "look at the indentation and the quotes of this line and the one before"
+		}
+	}
+	r.errorf(pos, "", hint, "this is not valid YAML: %s", yerr.GetMessage())
+}
