@@ -28,13 +28,15 @@ type conn struct {
 }
 
 // uri is the file as SQLite's URI, which is the one form in which a path may
-// hold any character.
+// hold any character. The log gets the permissions of the database.
 func uri(path, query string) string {
-	path = strings.ReplaceAll(path, `\`, "/")
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path
+	slashed := strings.ReplaceAll(path, `\`, "/")
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
 	}
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String()
+	// SQLite does not read "+" as a space.
+	modeof := "modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20")
+	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: modeof + query}).String()
 }
 
 func connect(ctx context.Context, path string, readOnly bool) (*conn, error) {
@@ -50,6 +52,12 @@ func connect(ctx context.Context, path string, readOnly bool) (*conn, error) {
 		pragmas += `PRAGMA query_only = ON;`
 	}
 	if err := db.Exec(pragmas); err != nil {
+		db.Close()
+		return nil, err
+	}
+	// Plans do not depend on the bound values: else every new LIMIT would compile
+	// its statement again.
+	if _, err := db.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
 		db.Close()
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func migrate(ctx context.Context, path string, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("sqlite: %w", err)
 	}
-	db, err := driver.Open(uri(path, "_txlock=immediate&_timefmt=sqlite"+
+	db, err := driver.Open(uri(path, "&_txlock=immediate&_timefmt=sqlite"+
 		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"))
 	if err != nil {
 		return fmt.Errorf("sqlite: %w", err)

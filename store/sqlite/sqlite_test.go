@@ -1,15 +1,30 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
+	"p8/identity"
 	"p8/store"
 	"p8/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		crashWriter(dir)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func openStore(t testing.TB) *store.Store {
 	t.Helper()
@@ -21,6 +36,137 @@ func openStore(t testing.TB) *store.Store {
 	return s
 }
 
+func caller(ctx context.Context) context.Context {
+	return identity.With(ctx, identity.Identity{UserID: "u", Name: "Ute"})
+}
+
+func message(session, text string) *store.Message {
+	return &store.Message{SessionID: session, Type: store.MessageUser, Content: &text}
+}
+
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *store.Store { return openStore(t) })
+}
+
+func TestOpenCreatesAPrivateFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a b%20?#", "ü")
+	start := time.Now()
+	s, err := Open(t.Context(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("a new database took %v", took)
+	}
+	if err := s.BeginTurn(caller(t.Context()), store.Session{ID: "s"}, message("s", "x")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) < 3 {
+		t.Errorf("files %q, %v", files, err)
+	}
+	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "p8.db"): 0o600, filepath.Join(dir, "p8.db-wal"): 0o600} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has mode %o, want %o", path, got, want)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "p8.db-wal")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("closing left the log behind: %v", err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	if _, err := Open(t.Context(), Options{}); err == nil {
+		t.Error("no place: opened")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "text.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), Options{Path: path}); err == nil || !strings.Contains(err.Error(), "not a database") {
+		t.Errorf("a text file: %v", err)
+	}
+	s, err := Open(t.Context(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), Options{Dir: dir}); !errors.Is(err, ErrInUse) {
+		t.Errorf("opened twice: %v, want %v", err, ErrInUse)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(t.Context(), Options{Dir: dir}); err != nil {
+		t.Fatalf("after closing: %v", err)
+	}
+	s.Close()
+}
+
+func TestClosed(t *testing.T) {
+	s := openStore(t)
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
+	var failure *store.Failure
+	if err := s.Append(caller(t.Context())); !errors.As(err, &failure) {
+		t.Errorf("writing to a closed store: %v", err)
+	}
+	if _, err := s.User(caller(t.Context())); !errors.As(err, &failure) {
+		t.Errorf("reading from a closed store: %v", err)
+	}
+}
+
+// A damaged table must show as a failure without details.
+func TestFailure(t *testing.T) {
+	dir := t.TempDir()
+	e, err := open(t.Context(), Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := store.New(e)
+	defer s.Close()
+	err = e.Write(t.Context(), func(c store.Conn) error {
+		_, err := c.Exec(t.Context(), `DROP TABLE messages`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.BeginTurn(caller(t.Context()), store.Session{ID: "s"}, message("s", "x"))
+	var failure *store.Failure
+	if !errors.As(err, &failure) || err.Error() != "begin turn: storage failed" {
+		t.Errorf("got %v", err)
+	}
+	// Nothing of the failed transaction stays, and the writer still works.
+	if _, err := s.Session(caller(t.Context()), "s"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("session of a failed turn: %v", err)
+	}
+	if err := s.PutUser(caller(t.Context()), &store.User{Name: "x"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A write gives up when its context ends while another one holds the writer.
+func TestWriterWaitsNoLongerThanItsContext(t *testing.T) {
+	e, err := open(t.Context(), Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	err = e.Write(t.Context(), func(store.Conn) error {
+		cancel()
+		return e.Write(ctx, func(store.Conn) error { return errors.New("ran") })
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
 }

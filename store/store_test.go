@@ -1,0 +1,116 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"p8/identity"
+)
+
+// broken is an engine whose every call fails.
+type broken struct{ err error }
+
+func (b broken) Read(context.Context, func(Conn) error) error  { return b.err }
+func (b broken) Write(context.Context, func(Conn) error) error { return b.err }
+func (b broken) Close() error                                  { return b.err }
+
+func TestFailureHidesTheCause(t *testing.T) {
+	cause := errors.New("/home/me/p8.db: disk full: INSERT INTO messages")
+	s := New(broken{cause})
+	ctx := identity.With(t.Context(), identity.Identity{})
+	err := s.Append(ctx)
+	var failure *Failure
+	if !errors.As(err, &failure) || !errors.Is(err, cause) {
+		t.Fatalf("got %v, want a Failure of the cause", err)
+	}
+	if want := "append messages: storage failed"; err.Error() != want {
+		t.Errorf("a client sees %q, want %q", err, want)
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, nil)).Error("x", "err", err)
+	if !strings.Contains(log.String(), "disk full") {
+		t.Errorf("the log does not tell the cause: %s", &log)
+	}
+	for _, c := range []struct{ cause, want error }{
+		{fmt.Errorf("%w: SQL text", ErrConflict), ErrConflict},
+		{fmt.Errorf("SQL text: %w", context.DeadlineExceeded), context.DeadlineExceeded},
+		{fmt.Errorf("SQL text: %w", context.Canceled), context.Canceled},
+	} {
+		err := New(broken{c.cause}).Append(ctx)
+		if !errors.Is(err, c.want) || strings.Contains(err.Error(), "SQL") {
+			t.Errorf("of %v a client sees %v", c.cause, err)
+		}
+	}
+}
+
+func TestMergeObjects(t *testing.T) {
+	for _, c := range []struct {
+		old, add, want string
+		changed        bool
+	}{
+		{``, `{"a": 1}`, `{"a": 1}`, true},
+		{`{}`, `{"a": 1}`, `{"a": 1}`, true},
+		{`{"a":1}`, `{"a":1}`, `{"a":1}`, false},
+		{`{"a":1,"b":{"x":1}}`, `{"b":{"y":2},"c":null}`, `{"a":1,"b":{"y":2},"c":null}`, true},
+		{`{ "a" : 1 }`, `{}`, `{ "a" : 1 }`, false},
+	} {
+		got, changed, err := mergeObjects(json.RawMessage(c.old), json.RawMessage(c.add))
+		if err != nil || string(got) != c.want || changed != c.changed {
+			t.Errorf("mergeObjects(%s, %s) = %s, %v, %v", c.old, c.add, got, changed, err)
+		}
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	for _, s := range []string{"", "short", strings.Repeat("x", 500), strings.Repeat("ü", 500), strings.Repeat("日本", 400), strings.Repeat("x", 501)} {
+		want := []rune(s)
+		want = want[:min(500, len(want))]
+		if got := summarize(s); got != string(want) {
+			t.Errorf("summarize keeps %d characters of %d", len([]rune(got)), len([]rune(s)))
+		}
+	}
+}
+
+// noRows is a connection to an empty database.
+type noRows struct{ queries int }
+
+func (c *noRows) Exec(context.Context, string, ...any) (int64, error) { return 0, nil }
+func (c *noRows) Query(context.Context, string, func(Row) error, ...any) error {
+	c.queries++
+	return nil
+}
+
+func TestFuzzyIndexForgetsTheLeastRecentlyUsed(t *testing.T) {
+	f := newFuzzyIndex()
+	f.budget = 10 * 512
+	c := &noRows{}
+	open := func(user int) {
+		t.Helper()
+		ix, err := f.open(t.Context(), c, keyScope{"t", fmt.Sprint(user)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ix.RUnlock()
+	}
+	for user := range 100 {
+		open(0)
+		open(user)
+	}
+	if n := len(f.scopes); n != 10 {
+		t.Errorf("%d scopes are kept, want 10", n)
+	}
+	if c.queries != 100 {
+		t.Errorf("%d builds, want 100: the one in use was dropped, or others were not", c.queries)
+	}
+	f.changed(change{"t", "0", TypeUser, "x"}, change{"t", "unknown", TypeUser, "x"}, change{})
+	open(0)
+	if c.queries != 101 {
+		t.Errorf("%d queries, want 101: one for the row that changed", c.queries)
+	}
+}
