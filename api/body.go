@@ -8,8 +8,10 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -23,8 +25,16 @@ func mediaType(r *http.Request) (string, error) {
 	return t, err
 }
 
+// bodyTimeout is how long a client may take to send its body.
+const bodyTimeout = 30 * time.Second
+
 // readBody reads the whole body.
-func (h *Handler) readBody(r *http.Request) ([]byte, *failure) {
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *failure) {
+	ctl := http.NewResponseController(w)
+	// A connection without deadlines has none to set.
+	_ = ctl.SetReadDeadline(time.Now().Add(bodyTimeout))
+	// The connection goes on being read, to see when the client leaves.
+	defer func() { _ = ctl.SetReadDeadline(time.Time{}) }()
 	var b bytes.Buffer
 	if r.ContentLength > 0 {
 		b.Grow(int(min(r.ContentLength, h.o.MaxBody)) + bytes.MinRead)
@@ -39,6 +49,8 @@ func (h *Handler) unreadable(ctx context.Context, err error) *failure {
 	switch {
 	case isTooLarge(err):
 		return tooLarge(h.o.MaxBody)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &failure{status: http.StatusRequestTimeout, code: "body_timeout", message: "the body took too long to arrive"}
 	case errors.Is(err, io.ErrUnexpectedEOF), ctx.Err() != nil:
 		return &failure{status: http.StatusBadRequest, code: "incomplete_body", message: "the body ended before it was whole"}
 	}
@@ -47,14 +59,14 @@ func (h *Handler) unreadable(ctx context.Context, err error) *failure {
 }
 
 // readJSON reads a JSON object into v. Fields that v does not have are ignored.
-func (h *Handler) readJSON(r *http.Request, v any) *failure {
+func (h *Handler) readJSON(w http.ResponseWriter, r *http.Request, v any) *failure {
 	if t, err := mediaType(r); err != nil || t != "" && t != "application/json" && !strings.HasSuffix(t, "+json") {
 		return &failure{
 			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
 			message: "the body must be JSON; send the header Content-Type: application/json",
 		}
 	}
-	body, f := h.readBody(r)
+	body, f := h.readBody(w, r)
 	if f != nil {
 		return f
 	}

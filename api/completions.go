@@ -29,7 +29,7 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var body completionBody
-	if f := h.readJSON(r, &body); f != nil {
+	if f := h.readJSON(w, r, &body); f != nil {
 		h.fail(w, r, f)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -45,7 +46,7 @@ func (h *Handler) restFailure(ctx context.Context, what string, err error) *fail
 	case errors.Is(err, store.ErrNotFound):
 		f = &failure{status: http.StatusNotFound, code: "not_found", message: "there is no such " + what + ", or it is not yours"}
 	case errors.Is(err, store.ErrInvalid):
-		f = invalid("", "%s", err)
+		f = invalid("", "%s", strings.TrimPrefix(err.Error(), store.ErrInvalid.Error()+": "))
 	case errors.Is(err, store.ErrConflict):
 		f = &failure{status: http.StatusConflict, code: "conflict", message: err.Error()}
 	case errors.As(err, new(*store.Failure)):
@@ -65,13 +66,8 @@ func noStore() *failure {
 	}
 }
 
-// page are the parameters of a list.
-type page struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
-}
-
-// list is a page of rows.
+// list is a page of rows. The inputs of lists have the same two fields, Limit
+// and Cursor: huma does not look into embedded types that are not exported.
 type list[T any] struct {
 	Link string `header:"Link" doc:"The next page, <…>; rel=\"next\"; absent after the last."`
 	Body []T
@@ -79,13 +75,13 @@ type list[T any] struct {
 
 // newList is a page and the link to the one after it. The link is relative to
 // the page's own address, so that it holds under every prefix.
-func newList[T any](rows []T, query url.Values, p page, next string) *list[T] {
+func newList[T any](rows []T, query url.Values, limit int, next string) *list[T] {
 	l := &list[T]{Body: rows}
 	if rows == nil {
 		l.Body = []T{}
 	}
 	if next != "" {
-		query.Set("limit", strconv.Itoa(p.Limit))
+		query.Set("limit", strconv.Itoa(limit))
 		query.Set("cursor", next)
 		l.Link = "<?" + query.Encode() + `>; rel="next"`
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -15,7 +16,7 @@ import (
 )
 
 // readSchema makes a row of the request's document.
-func (h *Handler) readSchema(r *http.Request) (store.Schema, agent.Problems, *failure) {
+func (h *Handler) readSchema(w http.ResponseWriter, r *http.Request) (store.Schema, agent.Problems, *failure) {
 	var none store.Schema
 	t, err := mediaType(r)
 	isJSON := t == "application/json" || strings.HasSuffix(t, "+json")
@@ -26,7 +27,7 @@ func (h *Handler) readSchema(r *http.Request) (store.Schema, agent.Problems, *fa
 			message: "a document is JSON or YAML; send the header Content-Type: application/json or application/yaml",
 		}
 	}
-	text, f := h.readBody(r)
+	text, f := h.readBody(w, r)
 	if f != nil {
 		return none, nil, f
 	}
@@ -87,26 +88,35 @@ func (s *schemaRow) check() *failure {
 }
 
 // document is the row's document: json_schema, with what only the row says put
-// into it.
+// before it. The prompt of a document is its description; content is what
+// became of it, and counts only where there is none.
 func (s *schemaRow) document() []byte {
-	doc := map[string]json.RawMessage{}
-	_ = json.Unmarshal(s.JSONSchema, &doc) // an object, or nothing
+	has := map[string]json.RawMessage{}
+	_ = json.Unmarshal(s.JSONSchema, &has) // an object, or nothing
+	add := []byte{'{'}
 	set := func(key, value string) {
-		if _, has := doc[key]; !has && value != "" {
-			doc[key], _ = json.Marshal(value)
+		if _, there := has[key]; !there && value != "" {
+			quoted, _ := json.Marshal(value)
+			add = append(append(append(add, '"'), key...), `":`...)
+			add = append(append(add, quoted...), ',')
 		}
 	}
-	if _, nested := doc["json_schema_extra"]; !nested {
+	set("type", "object")
+	if _, nested := has["json_schema_extra"]; !nested {
 		set("name", s.Name)
 		set("kind", s.Kind)
 		set("version", s.Version)
 	}
-	set("type", "object")
 	if s.Content != nil {
 		set("description", *s.Content)
 	}
-	text, _ := json.Marshal(doc)
-	return text
+	switch {
+	case len(add) == 1:
+		return s.JSONSchema
+	case len(has) == 0:
+		return append(bytes.TrimSuffix(add, []byte(",")), '}')
+	}
+	return append(add, bytes.TrimSpace(s.JSONSchema)[1:]...)
 }
 
 // badDocument lists everything that is wrong with a document: by line and

@@ -16,9 +16,10 @@ import (
 
 type (
 	listSchemasInput struct {
-		page
-		Kind string `query:"kind" maxLength:"50" doc:"Only documents of this kind: agent, evaluator."`
-		Name string `query:"name" maxLength:"255" doc:"Only the document of exactly this name."`
+		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
+		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
+		Kind   string `query:"kind" maxLength:"50" doc:"Only documents of this kind: agent, evaluator."`
+		Name   string `query:"name" maxLength:"255" doc:"Only the document of exactly this name."`
 	}
 	schemaInput struct {
 		ID string `path:"id" doc:"The document's name or id."`
@@ -59,7 +60,7 @@ func (h *Handler) listSchemas(ctx context.Context, in *listSchemasInput) (*list[
 	if err != nil {
 		return nil, h.restFailure(ctx, "schema", err)
 	}
-	return newList(rows, query("kind", in.Kind, "name", in.Name), in.page, next), nil
+	return newList(rows, query("kind", in.Kind, "name", in.Name), in.Limit, next), nil
 }
 
 func (h *Handler) showSchema(ctx context.Context, in *schemaInput) (*body[store.Schema], error) {
@@ -110,7 +111,10 @@ func (h *Handler) catalogSchema(ctx context.Context, name string) (store.Schema,
 	if err != nil {
 		return store.Schema{}, err
 	}
-	return catalog.Row(a, text)
+	row, err := catalog.Row(a, text)
+	row.ID = store.EntityID("schemas", row.Name, "")
+	row.CreatedAt, row.UpdatedAt = h.started, h.started
+	return row, err
 }
 
 // deleteSchema deletes a row that a person wrote; what comes with the program
@@ -141,7 +145,7 @@ func (h *Handler) putSchema(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, noStore())
 		return
 	}
-	row, warnings, f := h.readSchema(r)
+	row, warnings, f := h.readSchema(w, r)
 	if f != nil {
 		h.fail(w, r, f)
 		return

@@ -39,16 +39,18 @@ func newMessage(m store.Message) message {
 
 type (
 	listSessionsInput struct {
-		page
-		Agent string `query:"agent" maxLength:"255" doc:"Only sessions whose last agent it was."`
-		Mode  string `query:"mode" maxLength:"50" doc:"Only sessions of this mode: chat, evaluation, …."`
+		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
+		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
+		Agent  string `query:"agent" maxLength:"255" doc:"Only sessions whose last agent it was."`
+		Mode   string `query:"mode" maxLength:"50" doc:"Only sessions of this mode: chat, evaluation, …."`
 	}
 	sessionInput struct {
 		ID string `path:"id" doc:"The session's id, as the client chose it."`
 	}
 	listMessagesInput struct {
-		page
-		sessionInput
+		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
+		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
+		ID     string `path:"id" doc:"The session's id."`
 	}
 	messageInput struct {
 		ID string `path:"id" doc:"The row's id, as events carried it in message_id."`
@@ -71,7 +73,7 @@ func (h *Handler) listSessions(ctx context.Context, in *listSessionsInput) (*lis
 	if err != nil {
 		return nil, h.restFailure(ctx, "session", err)
 	}
-	return newList(rows, query("agent", in.Agent, "mode", in.Mode), in.page, next), nil
+	return newList(rows, query("agent", in.Agent, "mode", in.Mode), in.Limit, next), nil
 }
 
 func (h *Handler) showSession(ctx context.Context, in *sessionInput) (*body[store.Session], error) {
@@ -110,7 +112,7 @@ func (h *Handler) listMessages(ctx context.Context, in *listMessagesInput) (*lis
 	for i := range rows {
 		out[i] = newMessage(rows[i])
 	}
-	return newList(out, query(), in.page, next), nil
+	return newList(out, query(), in.Limit, next), nil
 }
 
 func (h *Handler) showMessage(ctx context.Context, in *messageInput) (*body[message], error) {
