@@ -1,0 +1,173 @@
+// Package offline is the model that needs nothing: no network, no key, no
+// weights. It is no language model and says so.
+//
+// Named "offline:search", it makes a first question work on a machine where
+// nothing is configured. It calls the agent's search tool with what the user's
+// message seems to be about, reads the best rows in full, and answers by
+// quoting the passages that have most in common with the question, each with
+// its key. It understands nothing; the same messages always give the same
+// answer.
+//
+// Whoever needs a structured answer gets an [llm.Error] of kind NoModel instead:
+// there is nothing honest to fill a schema with.
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"hash/fnv"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"p8/llm"
+)
+
+// searchTool is the one tool that the model knows how to use.
+const searchTool = "search"
+
+// outputTool is the tool through which a structured answer would be given.
+const outputTool = "final_result"
+
+// howTo ends every answer.
+const howTo = "To get answers from one, set OPENAI_API_KEY, or start Ollama, or name a model in P8_DEFAULT_MODEL, such as openai:gpt-4.1."
+
+// Options configure a Model; the zero value works.
+type Options struct {
+	// Notice replaces the sentence that no language model is configured, where
+	// there is something more exact to say.
+	Notice string
+}
+
+// Model is the offline model. It is safe for concurrent use.
+type Model struct{ notice string }
+
+// New makes the model.
+func New(o Options) *Model {
+	if o.Notice == "" {
+		o.Notice = "No language model is configured."
+	}
+	return &Model{notice: o.Notice}
+}
+
+// Name is "offline:search".
+func (m *Model) Name() string { return llm.OfflineModel }
+
+// Capabilities are none.
+func (m *Model) Capabilities() llm.Capabilities { return llm.Capabilities{} }
+
+// Stream searches, or answers from what was found since the last user message.
+func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		if err := ctx.Err(); err != nil {
+			yield(llm.Chunk{}, err)
+			return
+		}
+		if req.Output != nil || hasTool(req, outputTool) {
+			yield(llm.Chunk{}, &llm.Error{
+				Kind: llm.NoModel, Model: m.Name(),
+				Hint: "an answer that follows a schema needs one; set OPENAI_API_KEY, or start Ollama, or name a model in P8_DEFAULT_MODEL",
+			})
+			return
+		}
+		t := readTurn(req.Messages)
+		if hasTool(req, searchTool) && req.ToolChoice != "none" {
+			if queries := t.next(); len(queries) > 0 {
+				call(req, queries, yield)
+				return
+			}
+		}
+		say(req, m.answer(t, hasTool(req, searchTool)), yield)
+	}
+}
+
+func hasTool(req *llm.Request, name string) bool {
+	return slices.ContainsFunc(req.Tools, func(t llm.ToolSpec) bool { return t.Name == name })
+}
+
+// call calls the search tool with each query.
+func call(req *llm.Request, queries []string, yield func(llm.Chunk, error) bool) {
+	id := fingerprint(req.Messages)
+	output := 0
+	for i, query := range queries {
+		arguments, err := json.Marshal(map[string]string{"query": query})
+		if err != nil {
+			yield(llm.Chunk{}, err)
+			return
+		}
+		output += llm.EstimateTokens(string(arguments))
+		if !yield(llm.Chunk{Kind: llm.ChunkToolCall, Call: i, ID: id + "_" + strconv.Itoa(i+1), Name: searchTool, Text: string(arguments)}, nil) {
+			return
+		}
+	}
+	finish(req, output, llm.FinishToolCalls, yield)
+}
+
+// fingerprint is a call id that is the same for the same conversation and
+// another for every other, so that results are never matched with the calls of
+// an earlier turn.
+func fingerprint(messages []llm.Message) string {
+	h := fnv.New64a()
+	for _, m := range messages {
+		for _, s := range [...]string{string(m.Role), m.Content, m.ToolCallID} {
+			_, _ = h.Write([]byte(s))
+			_, _ = h.Write([]byte{0})
+		}
+	}
+	return "call_" + strconv.FormatUint(h.Sum64(), 36)
+}
+
+// say sends the text in pieces of a few words, as a model would.
+func say(req *llm.Request, text string, yield func(llm.Chunk, error) bool) {
+	const piece = 32
+	for rest := text; rest != ""; {
+		n := len(rest)
+		if n > piece {
+			if i := strings.IndexAny(rest[piece:], " \n"); i >= 0 {
+				n = piece + i + 1
+			}
+		}
+		if !yield(llm.Chunk{Kind: llm.ChunkText, Text: rest[:n]}, nil) {
+			return
+		}
+		rest = rest[n:]
+	}
+	finish(req, llm.EstimateTokens(text), llm.FinishStop, yield)
+}
+
+// finish tells an estimated usage, so that rows and limits work as with a model.
+func finish(req *llm.Request, output int, reason llm.Finish, yield func(llm.Chunk, error) bool) {
+	input := 0
+	for _, m := range req.Messages {
+		input += llm.EstimateTokens(m.Content)
+	}
+	if yield(llm.Chunk{Kind: llm.ChunkUsage, Usage: llm.Usage{Input: input, Output: output}}, nil) {
+		yield(llm.Chunk{Kind: llm.ChunkFinish, Finish: reason}, nil)
+	}
+}
+
+// answer is what there is to say.
+func (m *Model) answer(t turn, canSearch bool) string {
+	var b strings.Builder
+	quotes := t.quotes()
+	switch {
+	case len(quotes) > 0:
+		b.WriteString("This is what the knowledge base says:\n\n")
+		for _, q := range quotes {
+			b.WriteString(q)
+			b.WriteString("\n\n")
+		}
+		b.WriteString(m.notice + " This is a quotation, not an answer. ")
+	case !canSearch:
+		b.WriteString(m.notice + " And this agent has no search tool, so I can do nothing with your message. ")
+	case t.failure != "":
+		b.WriteString("The search failed: " + t.failure + "\n\n" + m.notice + " All I can do is search and quote. ")
+	case len(t.words) == 0:
+		b.WriteString(m.notice + " All I can do is search the knowledge base for the words of a question and quote what I find. ")
+	default:
+		b.WriteString("I found nothing about \"" + strings.Join(t.words, " ") + "\" in the knowledge base.\n\n" + m.notice + " All I can do is search and quote. ")
+	}
+	b.WriteString(howTo)
+	return b.String()
+}
