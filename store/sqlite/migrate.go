@@ -16,14 +16,16 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the file up to date over a connection of its own.
+// migrate brings the file up to date over a connection of its own. It waits for
+// the disk once, at closing (synchronous=NORMAL): a power failure before then
+// can only undo whole migrations.
 func migrate(ctx context.Context, path string, log *slog.Logger) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return fmt.Errorf("sqlite: %w", err)
 	}
 	db, err := driver.Open(uri(path, "&_txlock=immediate&_timefmt=sqlite"+
-		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"))
+		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"))
 	if err != nil {
 		return fmt.Errorf("sqlite: %w", err)
 	}

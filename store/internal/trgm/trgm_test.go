@@ -69,7 +69,7 @@ func randomText(r *rand.Rand, n int) string {
 func TestSearchFindsWhatAScanFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, docs := NewIndex(), map[string]Doc{}
-	for step := range 3000 {
+	for step := range 1500 {
 		id := fmt.Sprint("id", r.IntN(300))
 		if r.IntN(4) == 0 {
 			x.Delete(id)
