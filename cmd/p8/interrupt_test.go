@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"p8/identity"
 )
 
@@ -78,6 +80,8 @@ func TestInterrupt(t *testing.T) {
 
 // In an interactive chat Ctrl-C stops the run and not the chat.
 func TestInterruptLoop(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 	server := newProvider(t)
 	var stdout, stderr bytes.Buffer
 	a, cfg := testApp(t, &stdout, &stderr, useProvider(server, "openai:slow")...)

@@ -19,6 +19,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+// quickExit keeps the race detector from sleeping at the end of every p8.
+const quickExit = "GORACE=atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"p8": main})
 }
@@ -42,6 +45,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("P8_DATA_DIR", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("PROVIDER", p.URL)
 			e.Setenv("VERSION", version())
+			e.Vars = append(e.Vars, quickExit)
 			// No Ollama of this machine takes part.
 			e.Setenv("OLLAMA_HOST", "127.0.0.1:1")
 			return nil

@@ -19,7 +19,7 @@ import (
 
 type serveCmd struct {
 	Host string `help:"Loopback address to bind; 127.0.0.1 if not given." placeholder:"ADDRESS"`
-	Port string `short:"p" help:"Port to bind; 8000 if not given, 0 takes a free one."`
+	Port string `short:"p" help:"Port to bind; 8000 if not given, 0 takes a free one." placeholder:"PORT"`
 }
 
 // Run serves until SIGINT or SIGTERM, then lets runs end.

@@ -38,7 +38,7 @@ func openParts(t testing.TB, a *app, cfg *config.Config, o wireOptions) *parts {
 
 // useProvider are the variables that make p the provider of openai.
 func useProvider(p *provider, model string) []string {
-	return []string{"OPENAI_BASE_URL=" + p.URL, "OPENAI_API_KEY=sk-test", "P8_DEFAULT_MODEL=" + model}
+	return []string{"OPENAI_BASE_URL=" + p.URL, "OPENAI_API_KEY=sk-test", "P8_DEFAULT_MODEL=" + model, quickExit}
 }
 
 // mustContain fails the test unless every text is in s.
