@@ -36,7 +36,8 @@ type Request struct {
 	// Query is the sources' structured input; its prompt replaces Input.
 	Query *run.Query
 	// History is used when the session is new: the messages that the client
-	// itself sent before Input.
+	// itself sent before Input. They are stored when the caller named the session;
+	// else it is expected to send them again.
 	History []llm.Message
 	// Instruction is added to this turn's instructions and never stored.
 	Instruction string

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"slices"
@@ -150,7 +151,7 @@ func (m *MemoryStore) add(key memoryKey, who identity.Identity) *memorySession {
 	}
 	s.element = m.recent.PushFront(s)
 	m.sessions[key] = s
-	if m.recent.Len() > orElse(m.MaxSessions, defaultMaxSessions) {
+	if m.recent.Len() > cmp.Or(m.MaxSessions, defaultMaxSessions) {
 		oldest := m.recent.Back()
 		if old, ok := m.recent.Remove(oldest).(*memorySession); ok {
 			delete(m.sessions, memoryKey{old.TenantID, old.ID})
@@ -173,7 +174,7 @@ func (m *MemoryStore) append(s *memorySession, row *store.Message) {
 	s.Session.Messages++
 	s.TotalTokens += row.TokenCount
 	s.UpdatedAt = row.CreatedAt
-	if most := orElse(m.MaxMessages, defaultMaxMessages); len(s.rows) >= most {
+	if most := cmp.Or(m.MaxMessages, defaultMaxMessages); len(s.rows) >= most {
 		// Readers may hold the old array; a new one leaves it alone.
 		s.rows = slices.Clone(s.rows[len(s.rows)-most/2:])
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ func userContext(now time.Time, j *job, user store.User) string {
 	b.WriteString("\nTime: ")
 	writeTime(&b, now, timeFormat)
 	b.WriteString(" UTC")
-	writeLine(&b, "User: ", orElse(user.Name, j.who.Name))
+	writeLine(&b, "User: ", cmp.Or(user.Name, j.who.Name))
 	writeLine(&b, "Profile: ", user.Summary)
 	writeLine(&b, "Interests: ", firstFive(user.Interests))
 	writeLine(&b, "Topics: ", firstFive(user.Topics))

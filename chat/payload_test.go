@@ -191,6 +191,26 @@ func TestImportedHistory(t *testing.T) {
 	}
 }
 
+// TestHistoryOfAnUnnamedSession: a client that keeps the conversation itself
+// sends it with every request; it is used, and not stored over and over.
+func TestHistoryOfAnUnnamedSession(t *testing.T) {
+	kept := &chat.MemoryStore{}
+	model := scripted.New(scripted.Text("One."))
+	s := newService(t, model, chat.Options{Store: kept}, flatAgent)
+	ctx := as(t.Context(), "alice", "")
+	started, err := s.Start(ctx, chat.Request{Input: "1?", History: []llm.Message{{Role: llm.User, Content: "Before?"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drain(t, started)
+	if got := model.Requests()[0].Messages; got[len(got)-2].Content != "Before?" {
+		t.Errorf("%+v", got)
+	}
+	if diff := cmp.Diff([]string{"1 user 1?", "2 assistant One."}, transcript(t, kept, ctx, started.SessionID)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestQueryIsItsPrompt(t *testing.T) {
 	model := scripted.New(scripted.Text("Yes."))
 	s := newService(t, model, chat.Options{}, flatAgent)

@@ -84,22 +84,7 @@ func (r *recorder) options() run.Options {
 
 // settings are the request's, then the document's, then the defaults.
 func (r *recorder) settings() llm.Settings {
-	return mergeSettings(r.req.Settings, mergeSettings(r.agent.Settings, r.Defaults))
-}
-
-func mergeSettings(a, b llm.Settings) llm.Settings {
-	if a.Temperature == nil {
-		a.Temperature = b.Temperature
-	}
-	if a.TopP == nil {
-		a.TopP = b.TopP
-	}
-	if a.Stop == nil {
-		a.Stop = b.Stop
-	}
-	a.MaxTokens = orElse(a.MaxTokens, b.MaxTokens)
-	a.ReasoningEffort = orElse(a.ReasoningEffort, b.ReasoningEffort)
-	return a
+	return r.req.Settings.Or(r.agent.Settings).Or(r.Defaults)
 }
 
 // record stores and shows one event of the run.

@@ -10,7 +10,8 @@ import (
 )
 
 // storeInput makes the user's message durable. What a client brought along to a
-// new session goes in before it, so that the next turn remembers it too.
+// new session of its own naming goes in before it, so that the next turn
+// remembers it too.
 func (s *Service) storeInput(ctx context.Context, j *job, brought []store.Message) error {
 	input := &store.Message{
 		ID: j.InReplyTo, SessionID: j.SessionID, Type: store.MessageUser, Content: &j.input,

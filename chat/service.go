@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -106,11 +107,11 @@ func New(o Options) (*Service, error) {
 	if o.Catalog == nil || o.Models == nil {
 		return nil, fmt.Errorf("chat: a catalog and models are needed")
 	}
-	o.KeepLast = orElse(o.KeepLast, defaultKeepLast)
-	o.Budget = orElse(o.Budget, defaultBudget)
-	o.MaxRuns = orElse(o.MaxRuns, defaultMaxRuns)
-	o.MaxEvents = orElse(o.MaxEvents, defaultMaxEvents)
-	o.MaxBytes = orElse(o.MaxBytes, defaultMaxBytes)
+	o.KeepLast = cmp.Or(o.KeepLast, defaultKeepLast)
+	o.Budget = cmp.Or(o.Budget, defaultBudget)
+	o.MaxRuns = cmp.Or(o.MaxRuns, defaultMaxRuns)
+	o.MaxEvents = cmp.Or(o.MaxEvents, defaultMaxEvents)
+	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -121,14 +122,6 @@ func New(o Options) (*Service, error) {
 		o.Logger = slog.Default()
 	}
 	return &Service{Options: o, running: make(map[sessionKey]*Turn)}, nil
-}
-
-func orElse[T comparable](v, other T) T {
-	var zero T
-	if v == zero {
-		return other
-	}
-	return v
 }
 
 // reserve takes the session for one turn: two at once would not know of each

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,8 @@ type job struct {
 	model    llm.Model
 	tools    []tool.Tool
 	warnings []event.WarningData
+	// named: the caller chose the session, and may come back to it.
+	named bool
 	// session is as it is stored, with what the request says about it.
 	session  store.Session
 	messages []llm.Message
@@ -75,12 +78,12 @@ func (s *Service) resolve(ctx context.Context, req Request) (*job, error) {
 	if j.agent, err = s.findAgent(ctx, req, who.AgentSchemaURI); err != nil {
 		return nil, err
 	}
-	name := ModelName(j.agent, orElse(req.Model, who.DefaultModel), s.DefaultModel)
+	name := ModelName(j.agent, cmp.Or(req.Model, who.DefaultModel), s.DefaultModel)
 	if j.model, err = s.Models.Resolve(name); err != nil {
 		return nil, err
 	}
 	s.findTools(j)
-	if who.SessionID == "" {
+	if j.named = who.SessionID != ""; !j.named {
 		who.SessionID = s.NewID()
 	} else if err := identity.ValidateID("session_id", who.SessionID); err != nil {
 		return nil, err
@@ -116,13 +119,13 @@ func (s *Service) findAgent(ctx context.Context, req Request, uri string) (*agen
 	if req.Document != nil {
 		return agent.Compile(req.Document)
 	}
-	return s.Catalog.Agent(ctx, orElse(orElse(req.Agent, uri), defaultAgent))
+	return s.Catalog.Agent(ctx, cmp.Or(cmp.Or(req.Agent, uri), defaultAgent))
 }
 
 // ModelName is the model that a turn uses: the one that the document insists
 // on, else the request's, else the document's, else the default.
 func ModelName(a *agent.Agent, request, fallback string) string {
-	return orElse(orElse(a.OverrideModel, request), orElse(a.Model, fallback))
+	return cmp.Or(cmp.Or(a.OverrideModel, request), cmp.Or(a.Model, fallback))
 }
 
 // findTools picks the declared tools; one that is not here is a warning of the
@@ -163,6 +166,9 @@ func (s *Service) begin(ctx context.Context, j *job) error {
 	case imported:
 		rows = clientRows(j.req.History, j.SessionID)
 		history = memory.History(rows, policy)
+		if !j.named {
+			rows = nil // a client that sends everything each time would store it each time
+		}
 	case !isNew:
 		if history, err = memory.Load(ctx, s.Store, j.SessionID, policy); err != nil {
 			return err
@@ -203,7 +209,7 @@ func (s *Service) readSession(ctx context.Context, j *job) (isNew bool, err erro
 	}
 	j.session.ID = j.SessionID
 	j.session.AgentName = j.Agent
-	j.session.Name = orElse(j.req.SessionName, j.session.Name)
+	j.session.Name = cmp.Or(j.req.SessionName, j.session.Name)
 	j.session.Metadata, err = mergeObjects(j.session.Metadata, said)
 	return isNew, err
 }

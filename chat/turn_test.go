@@ -263,7 +263,7 @@ func TestModelFailures(t *testing.T) {
 		{"at once", scripted.Fail(unavailable),
 			[]string{"progress 1/3 Processing request", "error provider_unavailable", "done error"}, "2 assistant   error"},
 		{"after some text", scripted.Turn{Text: []string{"Half a"}, Err: unavailable},
-			[]string{"progress 1/3 Processing request", "text Half a", "metadata", "error provider_unavailable", "done error"},
+			[]string{"progress 1/3 Processing request", "text Half a", "metadata", "usage", "error provider_unavailable", "done error"},
 			"2 assistant Half a  error"},
 		{"an error of no kind", scripted.Fail(errors.New("/etc/secret")),
 			[]string{"progress 1/3 Processing request", "error internal_error", "done error"}, "2 assistant   error"},
@@ -305,7 +305,7 @@ func TestCancelKeepsWhatWasSaid(t *testing.T) {
 			started.Cancel()
 		}
 	}
-	want := []string{"progress 1/3 Processing request", "text Half", "metadata", "done cancelled"}
+	want := []string{"progress 1/3 Processing request", "text Half", "metadata", "usage", "done cancelled"}
 	if diff := cmp.Diff(want, story(events)); diff != "" {
 		t.Error(diff)
 	}

@@ -79,7 +79,7 @@ const (
 )
 
 // Stream runs the agent. The sequence yields every event once and in order and
-// ends with Usage and Done; or it ends with one error: an *llm.Error when the
+// ends with Usage and Done; or with Usage and one error: an *llm.Error when the
 // model failed, an *OutputError when a structured answer stayed wrong, the
 // context's cause when the caller cancelled. A limit is not an error: Done
 // names it. Breaking off cancels the run and waits for its tools.
@@ -208,9 +208,9 @@ func (r *runner) run() error {
 		case err != nil && errors.Is(context.Cause(r.ctx), errTimeLimit):
 			return r.done(event.DoneData{Reason: event.ReasonLength, Limit: limitTime})
 		case err != nil && r.ctx.Err() != nil:
-			return context.Cause(r.ctx)
+			return r.failed(context.Cause(r.ctx))
 		case err != nil:
-			return err
+			return r.failed(err)
 		case end != nil:
 			return r.done(*end)
 		}
@@ -229,17 +229,29 @@ func (r *runner) answer() (*event.DoneData, error) {
 	return r.execute(r.step.calls)
 }
 
-// done ends the run: what the tools said about the answer, what it cost, why
-// it ended.
+// done ends the run and says why.
 func (r *runner) done(d event.DoneData) error {
+	if err := r.sum(); err != nil {
+		return err
+	}
+	return r.emit(event.New(&d))
+}
+
+// failed ends the run with an error: what it cost until then was spent.
+func (r *runner) failed(cause error) error {
+	if err := r.sum(); err != nil {
+		return err
+	}
+	return cause
+}
+
+// sum says what the tools said about the answer, and what the run cost.
+func (r *runner) sum() error {
 	if r.meta != nil {
 		if err := r.emit(event.New(r.meta)); err != nil {
 			return err
 		}
 	}
 	used := r.scope.Budget.Used()
-	if err := r.emit(event.New(&used)); err != nil {
-		return err
-	}
-	return r.emit(event.New(&d))
+	return r.emit(event.New(&used))
 }

@@ -270,7 +270,7 @@ func TestModelErrorEndsTheRun(t *testing.T) {
 	down := &llm.Error{Kind: llm.Unavailable, Model: "scripted:test"}
 	m := scripted.New(scripted.Turn{Text: []string{"Hi"}, Err: down})
 	got, err := collect(run.Stream(t.Context(), options(t, talker, m)))
-	if !errors.Is(err, down) || len(got) != 1 {
+	if !errors.Is(err, down) || len(got) != 2 || !strings.Contains(got[1], "usage") {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

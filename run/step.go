@@ -58,10 +58,15 @@ func (s *step) reason() string {
 // when the answer was cut at the model's own bound.
 func (r *runner) ask() (*event.DoneData, error) {
 	r.step.reset()
+	begun := false
 	for chunk, err := range r.Model.Stream(r.ctx, &r.req) {
 		if err != nil {
+			if begun {
+				r.charge() // a refused request costs nothing, a broken one does
+			}
 			return nil, err
 		}
+		begun = true
 		if err := r.chunk(&chunk); err != nil {
 			return nil, err
 		}
