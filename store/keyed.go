@@ -73,9 +73,11 @@ func (k keyed) byID(ctx context.Context, c Conn, sc scope, id string, p *placed)
 // delete hides the caller's own row, else the shared one of its tenant, found
 // by id or name, and removes its key.
 func (k keyed) delete(ctx context.Context, c Conn, sc scope, nameOrID string, now time.Time) (id, owner string, err error) {
-	found, err := one(ctx, c, `SELECT id, user_id FROM `+k.table+`
-		WHERE tenant_id = $1 AND (user_id = $2 OR user_id IS NULL) AND deleted_at IS NULL AND (id = $3 OR name = $3)
-		ORDER BY user_id IS NULL, id <> $3 LIMIT 1`, []any{&id, &owner}, sc.TenantID, sc.user, nameOrID)
+	found, err := byNameOrID(nameOrID, func(column string) (bool, error) {
+		return one(ctx, c, `SELECT id, user_id FROM `+k.table+`
+			WHERE (tenant_id = $1 AND user_id = $2 OR tenant_id = $1 AND user_id IS NULL) AND deleted_at IS NULL AND `+column+` = $3
+			ORDER BY user_id IS NULL LIMIT 1`, []any{&id, &owner}, sc.TenantID, sc.user, nameOrID)
+	})
 	if err != nil {
 		return "", "", err
 	}
@@ -89,11 +91,21 @@ func (k keyed) delete(ctx context.Context, c Conn, sc scope, nameOrID string, no
 	return id, owner, dropKey(ctx, c, sc.TenantID, k.entity, id)
 }
 
+// byNameOrID looks for a row by name and, if there is none and it could be one,
+// by id: two statements with an index each rather than one with an OR.
+func byNameOrID(nameOrID string, find func(column string) (bool, error)) (bool, error) {
+	found, err := find("name")
+	if err != nil || found || checkID(nameOrID) != nil {
+		return found, err
+	}
+	return find("id")
+}
+
 // visible is the condition of the rows that the caller may read, nearest
 // first with nearness: its own, its tenant's shared ones, the system's. It uses
 // $1 (tenant), $2 (user) and $3 (SystemTenant).
 const (
-	visible  = `(tenant_id = $1 AND (user_id = $2 OR user_id IS NULL) OR tenant_id = $3 AND user_id IS NULL) AND deleted_at IS NULL`
+	visible  = `(tenant_id = $1 AND user_id = $2 OR tenant_id = $1 AND user_id IS NULL OR tenant_id = $3 AND user_id IS NULL) AND deleted_at IS NULL`
 	nearness = `CASE WHEN user_id IS NOT NULL THEN 0 WHEN tenant_id = $1 THEN 1 ELSE 2 END`
 )
 

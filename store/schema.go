@@ -98,12 +98,14 @@ func (s *Schema) check() error {
 func (s *Store) Schema(ctx context.Context, nameOrID string) (Schema, error) {
 	var d Schema
 	err := s.read(ctx, "read schema", func(c Conn, sc scope) error {
-		found := false
-		err := c.Query(ctx, `SELECT `+schemaColumns+` FROM schemas WHERE `+visible+` AND (name = $4 OR id = $4)
-			ORDER BY `+nearness+`, id = $4 LIMIT 1`, func(r Row) error {
-			found = true
-			return scanSchema(r, &d)
-		}, sc.TenantID, sc.user, SystemTenant, nameOrID)
+		found, err := byNameOrID(nameOrID, func(column string) (found bool, err error) {
+			err = c.Query(ctx, `SELECT `+schemaColumns+` FROM schemas WHERE `+visible+` AND `+column+` = $4
+				ORDER BY `+nearness+` LIMIT 1`, func(r Row) error {
+				found = true
+				return scanSchema(r, &d)
+			}, sc.TenantID, sc.user, SystemTenant, nameOrID)
+			return found, err
+		})
 		if err == nil && !found {
 			err = notFound("schema", nameOrID)
 		}
