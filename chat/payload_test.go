@@ -191,6 +191,34 @@ func TestImportedHistory(t *testing.T) {
 	}
 }
 
+// TestToolNotes: a nested document's words about a tool stand behind the tool's
+// own, a flat one's in the prompt only.
+func TestToolNotes(t *testing.T) {
+	for name, doc := range map[string]string{
+		"flat":   flatAgent,
+		"nested": strings.Replace(nestedAgent, "{name: echo}", "{name: echo, description: Repeats what it is told}", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			model := scripted.New(scripted.Text("Hi."))
+			s := newService(t, model, chat.Options{}, doc)
+			agentName := map[string]string{"flat": "general", "nested": "research-agent"}[name]
+			started, err := s.Start(as(t.Context(), "", ""), chat.Request{Input: "Hi", Agent: agentName})
+			if err != nil {
+				t.Fatal(err)
+			}
+			drain(t, started)
+			req := model.Requests()[0]
+			const note = "Repeats what it is told"
+			if inTool := strings.Contains(req.Tools[0].Description, note); inTool != (name == "nested") {
+				t.Errorf("the tool says %q", req.Tools[0].Description)
+			}
+			if inPrompt := strings.Contains(req.Messages[0].Content, note); inPrompt != (name == "flat") {
+				t.Errorf("the prompt says %q", req.Messages[0].Content)
+			}
+		})
+	}
+}
+
 // TestHistoryOfAnUnnamedSession: a client that keeps the conversation itself
 // sends it with every request; it is used, and not stored over and over.
 func TestHistoryOfAnUnnamedSession(t *testing.T) {

@@ -134,6 +134,7 @@ func (s *Service) findTools(j *job) {
 	var missing []tool.Missing
 	if s.Tools != nil {
 		j.tools, missing = s.Tools.Resolve(j.agent.Tools)
+		addNotes(j)
 	} else {
 		for _, ref := range j.agent.Tools {
 			missing = append(missing, tool.Missing{Ref: ref})
@@ -145,6 +146,22 @@ func (s *Service) findTools(j *job) {
 			text += "; did you mean " + strings.Join(m.Near, " or ") + "?"
 		}
 		j.warnings = append(j.warnings, event.WarningData{Code: "tool_unavailable", Message: text})
+	}
+}
+
+// addNotes puts what a nested document says about a tool behind the tool's own
+// description; a flat one's stands in its prompt, under Tool Notes.
+func addNotes(j *job) {
+	if j.agent.Document.Dialect != agent.Nested {
+		return
+	}
+	for i, t := range j.tools {
+		for _, ref := range j.agent.Tools {
+			if ref.Description != "" && ref.Name == t.Spec().Name {
+				j.tools[i] = tool.WithNote(t, ref.Description)
+				break
+			}
+		}
 	}
 }
 

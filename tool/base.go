@@ -37,6 +37,12 @@ func NewBase(spec llm.ToolSpec) (Base, error) {
 	if err != nil {
 		return Base{}, fmt.Errorf("tool %s: parameters: %w", spec.Name, err)
 	}
+	// White space is sent with every request, and paid for.
+	var dense bytes.Buffer
+	if err := json.Compact(&dense, spec.Parameters); err != nil {
+		return Base{}, fmt.Errorf("tool %s: parameters: %w", spec.Name, err)
+	}
+	spec.Parameters = dense.Bytes()
 	return Base{spec: spec, schema: schema}, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"p8/agent"
@@ -55,15 +54,15 @@ func (r *Registry) Names() []string {
 	return slices.Sorted(maps.Keys(r.tools))
 }
 
+// maxNear is how many near names a missing tool is told with.
+const maxNear = 3
+
 // Missing is a declared tool that this process does not have.
 type Missing struct {
 	Ref agent.ToolRef
 	// Near are names that the author may have meant.
 	Near []string
 }
-
-// Local reports whether a server's name means this process.
-func Local(server string) bool { return server == "" || server == "local" || server == "rem" }
 
 // Resolve picks the tools that a document declares, in its order and each
 // once. A tool that is not here or lives on another server is missing.
@@ -73,7 +72,7 @@ func (r *Registry) Resolve(refs []agent.ToolRef) (tools []Tool, missing []Missin
 	seen := make(map[[2]string]bool, len(refs))
 	for _, ref := range refs {
 		server := ref.Server
-		if Local(server) {
+		if ref.Local() {
 			server = ""
 		}
 		key := [2]string{server, ref.Name}
@@ -87,50 +86,9 @@ func (r *Registry) Resolve(refs []agent.ToolRef) (tools []Tool, missing []Missin
 		}
 		m := Missing{Ref: ref}
 		if server == "" {
-			m.Near = near(ref.Name, slices.Sorted(maps.Keys(r.tools)))
+			m.Near = agent.Near(ref.Name, slices.Sorted(maps.Keys(r.tools)), maxNear)
 		}
 		missing = append(missing, m)
 	}
 	return tools, missing
-}
-
-// near is the up to three names that are a few slips of the pen away.
-func near(name string, names []string) []string {
-	type candidate struct {
-		name     string
-		distance int
-	}
-	var found []candidate
-	for _, other := range names {
-		if d := distance(strings.ToLower(name), strings.ToLower(other)); d <= max(1, len(name)/3) {
-			found = append(found, candidate{other, d})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return a.distance - b.distance })
-	var out []string
-	for _, c := range found[:min(3, len(found))] {
-		out = append(out, c.name)
-	}
-	return out
-}
-
-// distance is the Levenshtein distance of two short names, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
