@@ -28,7 +28,7 @@ func lockFile(path string) (*os.File, error) {
 		}
 		return nil, fmt.Errorf("%w: stop it, or choose another data folder", ErrInUse)
 	}
-	if err := f.Truncate(0); err == nil {
+	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
 	if err != nil {

@@ -103,9 +103,9 @@ type candidate struct {
 	bound float64
 }
 
-// Search finds the documents whose key or summary has a Similarity to the text
-// of threshold or more, or contains its words with a [WordSimilarity] of words
-// or more; the score is the greatest of the measures that count. The best limit
+// Search finds the documents whose key or summary has a similarity to the text
+// of threshold or more, or contains its words with a word similarity of words or
+// more; the score is the greatest of the measures that count. The best limit
 // of them come first, in the order of [Compare].
 func (x *Index) Search(text string, threshold, words float64, limit int) []Hit {
 	query := set(text)

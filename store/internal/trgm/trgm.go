@@ -3,9 +3,9 @@
 //
 // A text is lower-cased and cut into words of letters and digits; a word is
 // padded with two spaces before and one behind, and every three characters in a
-// row are a trigram. [Similarity] is the share of the trigrams of two texts
-// that they have in common; [WordSimilarity] is the same for the first text and
-// the best matching stretch of the second.
+// row are a trigram. The similarity of two texts is the share of their trigrams
+// that they have in common; the word similarity is the same for the first text
+// and the best matching stretch of the second. [Index] ranks by both.
 package trgm
 
 import (
@@ -54,7 +54,7 @@ func set(text string) []Trigram {
 	return slices.Compact(list)
 }
 
-// ratio is the measure: what is shared, of everything.
+// ratio is pg_trgm's similarity of two sets: what is shared, of everything.
 func ratio(shared, a, b int) float64 {
 	if shared == 0 {
 		return 0
@@ -62,31 +62,8 @@ func ratio(shared, a, b int) float64 {
 	return float64(shared) / float64(a+b-shared)
 }
 
-// Similarity is pg_trgm's similarity(a, b), 0…1.
-func Similarity(a, b string) float64 {
-	x, y := set(a), set(b)
-	shared := 0
-	for i, j := 0, 0; i < len(x) && j < len(y); {
-		switch {
-		case x[i] < y[j]:
-			i++
-		case x[i] > y[j]:
-			j++
-		default:
-			shared++
-			i++
-			j++
-		}
-	}
-	return ratio(shared, len(x), len(y))
-}
-
-// WordSimilarity is pg_trgm's word_similarity(words, text), 0…1.
-func WordSimilarity(words, text string) float64 {
-	return wordSimilarity(set(words), appendTrigrams(make([]Trigram, 0, len(text)+2), text))
-}
-
-// wordSimilarity looks for the stretch of text that is most like the set. The
+// wordSimilarity is pg_trgm's word_similarity of a set and a text's trigrams in
+// order: it looks for the stretch of text that is most like the set. The
 // stretch ends at each trigram of the set in turn, and its beginning moves on
 // wherever that makes it more alike; it never moves back.
 func wordSimilarity(words, text []Trigram) float64 {

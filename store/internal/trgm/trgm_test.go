@@ -11,6 +11,21 @@ import (
 	"testing"
 )
 
+func similarity(a, b string) float64 {
+	x, y := set(a), set(b)
+	shared := 0
+	for _, t := range x {
+		if slices.Contains(y, t) {
+			shared++
+		}
+	}
+	return ratio(shared, len(x), len(y))
+}
+
+func wordSimilarityOf(words, text string) float64 {
+	return wordSimilarity(set(words), appendTrigrams(nil, text))
+}
+
 // The vectors are what PostgreSQL 15's pg_trgm 1.6 answers, in a database with
 // the locale C.UTF-8, for every pair of the texts.
 func TestMeasuresArePostgreSQLs(t *testing.T) {
@@ -28,11 +43,11 @@ func TestMeasuresArePostgreSQLs(t *testing.T) {
 	}
 	for i, x := range v.Texts {
 		for j, y := range v.Texts {
-			if got, want := Similarity(x, y), v.Similarity[i][j]; math.Abs(got-want) > 1e-5 {
-				t.Errorf("Similarity(%q, %q) = %g, want %g", x, y, got, want)
+			if got, want := similarity(x, y), v.Similarity[i][j]; math.Abs(got-want) > 1e-5 {
+				t.Errorf("similarity(%q, %q) = %g, want %g", x, y, got, want)
 			}
-			if got, want := WordSimilarity(x, y), v.WordSimilarity[i][j]; math.Abs(got-want) > 1e-5 {
-				t.Errorf("WordSimilarity(%q, %q) = %g, want %g", x, y, got, want)
+			if got, want := wordSimilarityOf(x, y), v.WordSimilarity[i][j]; math.Abs(got-want) > 1e-5 {
+				t.Errorf("wordSimilarityOf(%q, %q) = %g, want %g", x, y, got, want)
 			}
 		}
 	}
@@ -42,11 +57,11 @@ func TestMeasuresArePostgreSQLs(t *testing.T) {
 func scan(docs map[string]Doc, text string, threshold, words float64, limit int) []Hit {
 	var hits []Hit
 	for _, d := range docs {
-		h := Hit{Doc: d, Similarity: max(Similarity(d.Key, text), Similarity(d.Summary, text))}
+		h := Hit{Doc: d, Similarity: max(similarity(d.Key, text), similarity(d.Summary, text))}
 		if h.Similarity >= threshold {
 			h.Score = h.Similarity
 		}
-		if w := max(WordSimilarity(text, d.Key), WordSimilarity(text, d.Summary)); w >= words {
+		if w := max(wordSimilarityOf(text, d.Key), wordSimilarityOf(text, d.Summary)); w >= words {
 			h.Score = max(h.Score, w)
 		}
 		if h.Score > 0 {
@@ -97,11 +112,11 @@ func FuzzMeasures(f *testing.F) {
 	f.Add("Sarah Chen", "sarah-chen")
 	f.Add("\xff\x00", "日本 a")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		s, w := Similarity(a, b), WordSimilarity(a, b)
+		s, w := similarity(a, b), wordSimilarityOf(a, b)
 		if s < 0 || s > 1 || w < 0 || w > 1 {
 			t.Errorf("Similarity %g and WordSimilarity %g of %q and %q are not in 0…1", s, w, a, b)
 		}
-		if s != Similarity(b, a) {
+		if s != similarity(b, a) {
 			t.Errorf("Similarity of %q and %q is not symmetrical", a, b)
 		}
 		if len(a) <= 200 && len(b) <= 200 && w < s-1e-9 && len(set(a)) > 0 {
