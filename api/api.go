@@ -58,7 +58,7 @@ type Options struct {
 	MaxBody int64
 	// Heartbeat is the silence after which a stream gets a comment; 15 s when 0.
 	Heartbeat time.Duration
-	// WriteTimeout is how long a stream waits for a client that does not read;
+	// WriteTimeout is how long a response waits for a client that does not read;
 	// 30 s when 0.
 	WriteTimeout time.Duration
 
@@ -70,7 +70,10 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-const defaultMaxBody = 4 << 20
+const (
+	defaultMaxBody      = 4 << 20
+	defaultWriteTimeout = 30 * time.Second
+)
 
 // Handler is p8's HTTP interface.
 type Handler struct {
@@ -85,6 +88,9 @@ type Handler struct {
 func New(o Options) *Handler {
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody
+	}
+	if o.WriteTimeout <= 0 {
+		o.WriteTimeout = defaultWriteTimeout
 	}
 	if o.Now == nil {
 		o.Now = time.Now

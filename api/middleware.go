@@ -22,23 +22,32 @@ func requestID(ctx context.Context) string {
 	return id
 }
 
-// recorder notes what was answered.
+// recorder notes what was answered, and bounds the time that a client may take
+// to read it, from the first byte on: before that the run may take its time.
 type recorder struct {
 	http.ResponseWriter
-	status int
-	bytes  int64
+	timeout time.Duration
+	status  int
+	bytes   int64
 }
 
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+		w.deadline(time.Now().Add(w.timeout))
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// deadline is that of the connection's writes; a connection without deadlines
+// has none to set.
+func (w *recorder) deadline(t time.Time) {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(t)
+}
+
 func (w *recorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.WriteHeader(http.StatusOK)
 	}
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
@@ -58,7 +67,8 @@ func (h *Handler) logged(next http.Handler) http.Handler {
 			id = h.o.NewID()
 		}
 		w.Header().Set(headerRequestID, id)
-		rec := &recorder{ResponseWriter: w}
+		rec := &recorder{ResponseWriter: w, timeout: h.o.WriteTimeout}
+		rec.deadline(time.Time{}) // that of the connection's last request is over
 		ctx := context.WithValue(r.Context(), requestIDKey{}, id)
 		next.ServeHTTP(rec, r.WithContext(ctx))
 		h.o.Logger.LogAttrs(ctx, slog.LevelInfo, "request",

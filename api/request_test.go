@@ -97,7 +97,7 @@ func TestRequest(t *testing.T) {
 		"n": 1, "response_format": {"type": "text"}, "tools": [], "logprobs": false,
 		"user": "mallory", "metadata": {"ticket": "7"}
 	}`,
-		"X-Session-Id: from-header", "X-Added-Instruction: In French.", "X-Session-Name: Numbers",
+		"X-Session-Id: from-header", "X-Added-Instruction: En fran\xe7ais.", "X-Session-Name: Números",
 		"X-User-Id: alice", "X-Tenant-Id: acme", "X-Client-Id: web", "X-Is-Eval: yes")
 	zero, half := 0.0, 0.5
 	want := chat.Request{
@@ -106,8 +106,8 @@ func TestRequest(t *testing.T) {
 		History: []llm.Message{
 			{Role: llm.User, Content: "one"}, {Role: llm.Assistant, Content: "two"},
 		},
-		Instruction:     "Be short.\n\nNo jokes.\n\nIn French.",
-		SessionName:     "Numbers",
+		Instruction:     "Be short.\n\nNo jokes.\n\nEn français.",
+		SessionName:     "Números",
 		SessionMetadata: map[string]any{"ticket": "7"},
 		Settings:        llm.Settings{Temperature: &zero, TopP: &half, MaxTokens: 20, Stop: []string{"END"}},
 	}

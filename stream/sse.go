@@ -118,7 +118,8 @@ func (s *SSE) beat() {
 	s.tick.Reset(wait)
 }
 
-// Close stops the heartbeat; the connection stays the server's.
+// Close stops the heartbeat. The connection keeps its deadline, for the server
+// has yet to write the end of the response; the next request must move it.
 func (s *SSE) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,6 +129,4 @@ func (s *SSE) Close() {
 	if s.err == nil {
 		s.err = errClosed
 	}
-	// The next request on the connection has a deadline of its own.
-	_ = s.ctl.SetWriteDeadline(time.Time{})
 }
