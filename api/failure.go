@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"p8/catalog"
 	"p8/chat"
 	"p8/event"
 	"p8/stream"
@@ -62,9 +60,6 @@ func internal(ctx context.Context) *failure {
 // describe is any error as a client may read it. What nobody worded for a
 // client is logged under the request's id.
 func (h *Handler) describe(ctx context.Context, err error) *failure {
-	if name := new(catalog.NameError); errors.As(err, &name) {
-		return invalid("", "%s", name)
-	}
 	d := chat.Describe(err)
 	if d.HTTPStatus == http.StatusInternalServerError {
 		h.o.Logger.ErrorContext(ctx, "request failed", "err", err, "request_id", requestID(ctx))
