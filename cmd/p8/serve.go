@@ -44,6 +44,10 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	defer p.close()
+	if err := p.catalog.Sync(context.Background()); err != nil {
+		// p8 works without the copies.
+		p.log.Warn("the documents could not be mirrored; GET /schemas and SQL do not see them", "error", err)
+	}
 	handler := p.handler(cfg)
 	server := &http.Server{
 		Handler:           handler,
