@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"p8/agent"
+	"p8/chat"
 )
 
 // BenchmarkParseDocument is what happens once a changed document, not once a
@@ -33,7 +34,7 @@ func BenchmarkBuildAgent(b *testing.B) {
 // BenchmarkTextTurn is a turn without tools in a new session, session and events
 // kept in memory.
 func BenchmarkTextTurn(b *testing.B) {
-	s := service(b, textModel(), newMemory())
+	s := service(b, textModel(), new(chat.MemoryStore))
 	var c client
 	b.ReportAllocs()
 	for b.Loop() {
@@ -44,7 +45,7 @@ func BenchmarkTextTurn(b *testing.B) {
 // BenchmarkToolTurn is a turn with one tool call, session and events kept in
 // memory.
 func BenchmarkToolTurn(b *testing.B) {
-	s := service(b, toolModel(), newMemory())
+	s := service(b, toolModel(), new(chat.MemoryStore))
 	var c client
 	b.ReportAllocs()
 	for b.Loop() {
@@ -61,7 +62,7 @@ func BenchmarkStream(b *testing.B) {
 		chunks int
 	}{{"100chunks", 100}, {"1100chunks", 1100}} {
 		b.Run(size.name, func(b *testing.B) {
-			s := service(b, wireModel(b, size.chunks), newMemory())
+			s := service(b, wireModel(b, size.chunks), new(chat.MemoryStore))
 			var c client
 			b.ReportAllocs()
 			for b.Loop() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"p8/agent"
+	"p8/chat"
 	"p8/store"
 )
 
@@ -30,17 +31,17 @@ func TestAllocationsStayWithinBounds(t *testing.T) {
 	}
 
 	var c client
-	text := service(t, textModel(), newMemory())
+	text := service(t, textModel(), new(chat.MemoryStore))
 	if got := testing.AllocsPerRun(runs, func() { c.turn(t, text, ignore) }); got >= 60 {
 		t.Errorf("a text turn makes %v allocations, want fewer than 60", got)
 	}
-	tool := service(t, toolModel(), newMemory())
+	tool := service(t, toolModel(), new(chat.MemoryStore))
 	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 150 {
 		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 150", got)
 	}
 
 	streamed := func(chunks int) float64 {
-		s := service(t, wireModel(t, chunks), newMemory())
+		s := service(t, wireModel(t, chunks), new(chat.MemoryStore))
 		return testing.AllocsPerRun(runs/4, func() { c.turn(t, s, encoder(io.Discard).Write) })
 	}
 	// One is the text itself. The answer and the run's log grow by doubling, some

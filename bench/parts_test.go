@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -93,76 +92,6 @@ func (o only) Resolve(string) (llm.Model, error) { return o.model, nil }
 type fixed []tool.Tool
 
 func (f fixed) Resolve([]agent.ToolRef) ([]tool.Tool, []tool.Missing) { return f, nil }
-
-// memory keeps the newest sessions and their rows: few enough that what is
-// measured is the turn and not the garbage collector on a full memory.
-type memory struct {
-	mu       sync.Mutex
-	sessions map[string]*kept
-	ids      [1000]string // in turn
-	opened   int
-}
-
-type kept struct {
-	session store.Session
-	rows    []store.Message
-}
-
-func newMemory() *memory { return &memory{sessions: map[string]*kept{}} }
-
-func (m *memory) Session(_ context.Context, id string) (store.Session, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if k := m.sessions[id]; k != nil {
-		return k.session, nil
-	}
-	return store.Session{}, store.ErrNotFound
-}
-
-func (m *memory) Messages(_ context.Context, id string, _ store.MessageFilter) ([]store.Message, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if k := m.sessions[id]; k != nil {
-		return k.rows, nil
-	}
-	return nil, store.ErrNotFound
-}
-
-func (m *memory) BeginTurn(_ context.Context, s store.Session, user *store.Message) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	k := m.sessions[s.ID]
-	if k == nil {
-		k = &kept{rows: make([]store.Message, 0, 4)}
-		oldest := &m.ids[m.opened%len(m.ids)]
-		delete(m.sessions, *oldest)
-		m.sessions[s.ID], *oldest = k, s.ID
-		m.opened++
-	}
-	k.session = s
-	k.add(user)
-	return nil
-}
-
-func (m *memory) Append(_ context.Context, rows ...*store.Message) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, row := range rows {
-		m.sessions[row.SessionID].add(row)
-	}
-	return nil
-}
-
-func (m *memory) FinishTurn(ctx context.Context, answer *store.Message, _ string) error {
-	return m.Append(ctx, answer)
-}
-
-func (m *memory) User(context.Context) (store.User, error) { return store.User{}, store.ErrNotFound }
-
-func (k *kept) add(row *store.Message) {
-	row.Seq = int64(len(k.rows) + 1)
-	k.rows = append(k.rows, *row)
-}
 
 // embedded is the embedded store in a new folder.
 func embedded(tb testing.TB) *store.Store {

@@ -151,13 +151,16 @@ func eachImport(t *testing.T, f func(file, imported string)) {
 func worksWithoutStorage(t *testing.T) {
 	for _, setting := range []string{"POSTGRES__ENABLED=false", "P8_DATABASE_URL=none"} {
 		d := newDesk(t, setting)
-		contains(t, d.Stdout(), "nothing is stored")
 		turn, asked := d.ask(t, harness.Ask{Agent: "plain", Text: "call search {\"query\":\"LOOKUP tools\"}"})
 		if turn.Text != "The tools have answered." {
 			t.Errorf("%s: the answer is %q", setting, turn.Text)
 		}
 		results := asked[1].Body.Messages
 		contains(t, results[len(results)-1].Text(), "nothing is stored")
+		if code := d.Stop(t); code != 0 {
+			t.Errorf("%s: the server ended with %d", setting, code)
+		}
+		contains(t, d.Stdout(), "nothing is stored")
 		if entries, err := filepath.Glob(filepath.Join(d.DataDir, "*")); err != nil || len(entries) > 0 {
 			t.Errorf("%s: the data folder holds %q (%v)", setting, entries, err)
 		}
