@@ -135,10 +135,7 @@ func (c *Catalog) find(ctx context.Context, name string) (*source, error) {
 		s = c.folder.get(clean)
 	}
 	if s == nil {
-		if s, err = c.alias(ctx, clean); err != nil || s != nil {
-			return s, err
-		}
-		return nil, c.notFound(ctx, clean)
+		return c.alias(ctx, clean)
 	}
 	if s.problems == nil {
 		c.mirror(ctx, s, row)
@@ -165,10 +162,12 @@ func (c *Catalog) row(ctx context.Context, name string) (*store.Schema, error) {
 }
 
 // alias finds a row by one of its other names. It reads every row, and only for
-// a name that nothing else has.
+// a name that nothing else has: then the near ones are wanted too.
 func (c *Catalog) alias(ctx context.Context, name string) (*source, error) {
 	var found *source
+	var names []string
 	err := c.eachRow(ctx, "", func(row *store.Schema) bool {
+		names = append(names, row.Name)
 		for _, n := range rowNames(row) {
 			if n == name || n == agent.Kebab(name) {
 				found = rowSource(row)
@@ -177,7 +176,10 @@ func (c *Catalog) alias(ctx context.Context, name string) (*source, error) {
 		}
 		return true
 	})
-	return found, err
+	if err != nil || found != nil {
+		return found, err
+	}
+	return nil, c.notFound(name, names)
 }
 
 // eachRow visits the rows that people wrote and the caller may read, until

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"p8/agent"
-	"p8/store"
 )
 
 // NameError says that a name cannot be one.
@@ -104,26 +102,11 @@ func clip(s string) string {
 // near is the number of names that an error suggests.
 const near = 3
 
-func (c *Catalog) notFound(ctx context.Context, name string) error {
-	e := &NotFoundError{Name: clip(name)}
-	names, err := c.names(ctx)
-	if err != nil {
-		return err
-	}
-	e.Near = agent.Near(name, names, near)
-	return e
-}
-
-// names are the first names of all documents that the caller may use.
-func (c *Catalog) names(ctx context.Context) ([]string, error) {
-	var names []string
-	err := c.eachRow(ctx, "", func(row *store.Schema) bool {
-		names = append(names, row.Name)
-		return true
-	})
+// notFound suggests names of the stored documents and of all others.
+func (c *Catalog) notFound(name string, names []string) error {
 	for _, s := range c.sources() {
 		names = append(names, s.name())
 	}
 	slices.Sort(names)
-	return slices.Compact(names), err
+	return &NotFoundError{Name: clip(name), Near: agent.Near(name, slices.Compact(names), near)}
 }

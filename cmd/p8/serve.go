@@ -44,6 +44,9 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	defer p.close()
+	if _, err := p.models.Resolve(p.choice.Model); err != nil {
+		return fmt.Errorf("the default model cannot be used: %w", err)
+	}
 	if err := p.catalog.Sync(context.Background()); err != nil {
 		// p8 works without the copies.
 		p.log.Warn("the documents could not be mirrored; GET /schemas and SQL do not see them", "error", err)

@@ -14,6 +14,7 @@ import (
 	"p8/catalog"
 	"p8/chat"
 	"p8/config"
+	"p8/identity"
 	"p8/llm"
 	"p8/llm/offline"
 	"p8/llm/openai"
@@ -30,6 +31,7 @@ type parts struct {
 	store   *store.Store
 	catalog *catalog.Catalog
 	chat    *chat.Service
+	models  *llm.Registry
 	choice  llm.Choice
 }
 
@@ -76,10 +78,9 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	if err != nil {
 		return nil, err
 	}
-	var models *llm.Registry
-	models, p.choice = newModels(ctx, cfg, o.Debug)
+	p.models, p.choice = newModels(ctx, cfg, o.Debug)
 	p.chat, err = chat.New(chat.Options{
-		Catalog: p.catalog, Models: models, Tools: tools, Store: sessions,
+		Catalog: p.catalog, Models: p.models, Tools: tools, Store: sessions,
 		DefaultModel:   p.choice.Model,
 		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, MaxTokens: cfg.DefaultMaxTokens},
 		StructuredMode: cfg.StructuredMode,
@@ -114,9 +115,16 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		MaxBody: int64(cfg.MaxBodyBytes), Version: version(), Logger: p.log,
 	}
 	if p.store != nil {
-		o.Store = p.store
+		o.Store, o.Ready = p.store, p.ready
 	}
 	return api.New(o)
+}
+
+// ready says whether the store answers.
+func (p *parts) ready(ctx context.Context) error {
+	ctx = identity.With(ctx, identity.Identity{TenantID: store.SystemTenant})
+	_, _, err := p.store.Sessions(ctx, store.SessionFilter{Limit: 1})
+	return err
 }
 
 // openStore opens the embedded store and keeps p8's documentation in it up to
