@@ -40,16 +40,18 @@ func uri(path, query string) string {
 }
 
 func connect(ctx context.Context, path string, readOnly bool) (*conn, error) {
-	db, err := sqlite3.OpenContext(ctx, uri(path, ""))
+	// The timeout is for a checkpoint at closing, and for a reader beside it.
+	mode, pragmas := "", `PRAGMA busy_timeout = 10000; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;`
+	if readOnly {
+		mode = "&mode=ro"
+	} else {
+		// No page is written outside the log, and nothing waits: the one writer
+		// has no rival.
+		pragmas += `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`
+	}
+	db, err := sqlite3.OpenContext(ctx, uri(path, mode))
 	if err != nil {
 		return nil, err
-	}
-	// No page is written outside the log, and nothing waits: the one writer has
-	// no rival. The timeout is for a checkpoint at closing.
-	pragmas := `PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-		PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;`
-	if readOnly {
-		pragmas += `PRAGMA query_only = ON;`
 	}
 	if err := db.Exec(pragmas); err != nil {
 		db.Close()

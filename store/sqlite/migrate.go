@@ -3,13 +3,16 @@ package sqlite
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 
+	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/pressly/goose/v3/database"
 
+	"p8/store"
 	p8migrate "p8/store/internal/migrate"
 )
 
@@ -35,4 +38,29 @@ func migrate(ctx context.Context, path string, log *slog.Logger) error {
 		return fmt.Errorf("sqlite: %w", err)
 	}
 	return db.Close()
+}
+
+// current says whether the database has the schema that this program knows,
+// without writing: goose would create its tables.
+func current(ctx context.Context, c *conn) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	var version int64
+	err = c.Query(ctx, `SELECT max(version_id) FROM goose_db_version`, func(r store.Row) error { return r.Scan(&version) })
+	if errors.Is(err, sqlite3.ERROR) {
+		return ErrOutdated // no such table: the first migration has not run
+	}
+	if err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	pending, err := p8migrate.Pending(files, version)
+	if err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	if pending {
+		return ErrOutdated
+	}
+	return nil
 }

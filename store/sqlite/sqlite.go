@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -39,12 +40,24 @@ type Options struct {
 	// Readers is the number of reading connections; they are opened when needed.
 	// 0 is the number of processors, 2 at least and 8 at most.
 	Readers int
+	// ReadOnly opens a database that is there, beside the process that writes
+	// it: without the lock, creating and migrating nothing. Open fails with
+	// [ErrMissing] or [ErrOutdated], every write with [ErrReadOnly].
+	ReadOnly bool
 	// Logger hears of migrations; nil is slog.Default().
 	Logger *slog.Logger
 }
 
-// ErrInUse says that another process has the database open.
-var ErrInUse = errors.New("the database is in use by another process")
+var (
+	// ErrInUse says that another process has the database open.
+	ErrInUse = errors.New("the database is in use by another process")
+	// ErrMissing says that there is no database to read.
+	ErrMissing = errors.New("there is no database")
+	// ErrOutdated says that the database must be migrated before it is read.
+	ErrOutdated = errors.New("the database is of an older version, or not finished: open it for writing first")
+	// ErrReadOnly says that the database was opened for reading.
+	ErrReadOnly = errors.New("the database is open for reading only")
+)
 
 // Open opens the database, creating and migrating it as needed. The context
 // bounds the opening only.
@@ -73,6 +86,9 @@ func open(ctx context.Context, o Options) (_ *engine, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
+	if o.ReadOnly {
+		return openReadOnly(ctx, path, o.Readers)
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("sqlite: create the data folder: %w", err)
 	}
@@ -91,23 +107,49 @@ func open(ctx context.Context, o Options) (_ *engine, err error) {
 	if err := migrate(ctx, path, o.Logger); err != nil {
 		return nil, err
 	}
-	e := &engine{
-		path:    path,
-		lock:    lock,
-		writer:  make(chan *conn, 1),
-		readers: make(chan *conn, o.Readers),
-		closed:  make(chan struct{}),
-	}
-	e.close = sync.OnceValue(e.shut)
 	w, err := connect(ctx, path, false)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
 	}
+	e := newEngine(path, o.Readers)
+	e.lock = lock
 	e.writer <- w
-	for range o.Readers {
+	return e, nil
+}
+
+// openReadOnly opens what another process may be writing.
+func openReadOnly(ctx context.Context, path string, readers int) (*engine, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrMissing
+	}
+	c, err := connect(ctx, path, true)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
+	}
+	if err := current(ctx, c); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	e := newEngine(path, readers)
+	e.readOnly = true
+	e.writer <- nil
+	<-e.readers
+	e.readers <- c
+	return e, nil
+}
+
+// newEngine has no connection yet.
+func newEngine(path string, readers int) *engine {
+	e := &engine{
+		path:    path,
+		writer:  make(chan *conn, 1),
+		readers: make(chan *conn, readers),
+		closed:  make(chan struct{}),
+	}
+	e.close = sync.OnceValue(e.shut)
+	for range readers {
 		e.readers <- nil
 	}
-	return e, nil
+	return e
 }
 
 // createPrivate makes the file before SQLite does, readable by its owner only;
@@ -123,7 +165,9 @@ func createPrivate(path string) error {
 // engine implements store.Engine.
 type engine struct {
 	path string
-	lock *os.File
+	// readOnly: there is no writing connection and no lock.
+	readOnly bool
+	lock     *os.File
 	// writer holds the writing connection when nobody uses it; readers holds one
 	// entry for each reading connection, nil for one not opened yet.
 	writer, readers chan *conn
@@ -167,6 +211,9 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 
 // Write runs fn in a transaction of the writing connection.
 func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) (err error) {
+	if e.readOnly {
+		return ErrReadOnly
+	}
 	c, err := e.take(ctx, e.writer)
 	if err != nil {
 		return err
@@ -205,7 +252,10 @@ func (e *engine) shut() error {
 	}
 	// The writer last: who closes last empties the log into the database.
 	errs = append(errs, (<-e.writer).close())
-	return errors.Join(append(errs, e.lock.Close())...)
+	if e.lock != nil {
+		errs = append(errs, e.lock.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // translate gives SQLite's errors the meanings that the store knows.

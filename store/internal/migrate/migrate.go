@@ -62,7 +62,7 @@ func Up(ctx context.Context, dialect database.Dialect, db *sql.DB, fsys fs.FS, l
 		return fmt.Errorf("read the applied migrations: %w", err)
 	}
 	if current > known {
-		return fmt.Errorf("the database has schema version %d, this program knows %d: use a newer program", current, known)
+		return tooNew(current, known)
 	}
 	results, err := p.Up(ctx)
 	for _, r := range results {
@@ -72,6 +72,32 @@ func Up(ctx context.Context, dialect database.Dialect, db *sql.DB, fsys fs.FS, l
 		return fmt.Errorf("migration %s failed: %w", partial.Failed.Source.Path, partial.Err)
 	}
 	return err
+}
+
+// Pending says whether a database of that version lacks some of the files,
+// for those who may not write to it. One with more than all of them is an
+// error.
+func Pending(fsys fs.FS, version int64) (bool, error) {
+	files, err := fs.Glob(fsys, "*.sql")
+	if err != nil {
+		return false, fmt.Errorf("read the migrations: %w", err)
+	}
+	var known int64
+	for _, name := range files {
+		n, err := goose.NumericComponent(name)
+		if err != nil {
+			return false, fmt.Errorf("read the migrations: %w", err)
+		}
+		known = max(known, n)
+	}
+	if version > known {
+		return false, tooNew(version, known)
+	}
+	return version < known, nil
+}
+
+func tooNew(version, known int64) error {
+	return fmt.Errorf("the database has schema version %d, this program knows %d: use a newer program", version, known)
 }
 
 func readHashes(ctx context.Context, db *sql.DB) (map[int64]string, error) {

@@ -60,6 +60,18 @@ func TestUp(t *testing.T) {
 	}
 }
 
+func TestPending(t *testing.T) {
+	two := files("CREATE TABLE a (x TEXT);", "CREATE TABLE b (x TEXT);")
+	for version, want := range []bool{true, true, false} {
+		if got, err := Pending(two, int64(version)); got != want || err != nil {
+			t.Errorf("version %d: pending %v, %v", version, got, err)
+		}
+	}
+	if _, err := Pending(two, 3); err == nil || !strings.Contains(err.Error(), "newer program") {
+		t.Errorf("version 3: %v", err)
+	}
+}
+
 func count(t *testing.T, db *sql.DB, query string) (n int) {
 	t.Helper()
 	if err := db.QueryRow(query).Scan(&n); err != nil {
