@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"text/tabwriter"
 
 	"p8/agent"
 	"p8/catalog"
-	"p8/store"
 )
 
 type schemaCmd struct {
@@ -88,8 +86,8 @@ func (schemaSpecCmd) Run(a *app) error {
 	return err
 }
 
-// withCatalog gives the documents to fn. While a server has the database, the
-// built-in ones and those of the folder are still there.
+// withCatalog gives the documents to fn, beside a server that may have the
+// database.
 func (a *app) withCatalog(who caller, fn func(context.Context, *catalog.Catalog) error) error {
 	ctx, err := who.context()
 	if err != nil {
@@ -99,21 +97,18 @@ func (a *app) withCatalog(who caller, fn func(context.Context, *catalog.Catalog)
 	if err != nil {
 		return err
 	}
-	log := a.quietLogger(cfg)
-	var s *store.Store
+	var stored catalog.Store
 	if db := cfg.Database(); !db.None {
-		s, err = openStore(ctx, db.Path, log)
-		var taken *inUse
-		switch {
-		case errors.As(err, &taken):
-			a.say("another p8 uses %s: documents that are stored there are not shown", taken.dir)
-		case err != nil:
+		s, err := readStore(ctx, db.Path)
+		if err != nil {
 			return err
-		default:
+		}
+		if s != nil {
 			defer s.Close()
+			stored = shelf{s}
 		}
 	}
-	docs, err := newCatalog(cfg, s, log)
+	docs, err := newCatalog(cfg, stored, a.quietLogger(cfg))
 	if err != nil {
 		return err
 	}

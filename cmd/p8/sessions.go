@@ -42,14 +42,15 @@ func (c *sessionsListCmd) Run(a *app) error {
 		return usage("--limit is %d: give a number from 1 to 500", c.Limit)
 	}
 	return a.withStore(c.caller, func(ctx context.Context, s *store.Store) error {
-		list, _, err := s.Sessions(ctx, store.SessionFilter{Agent: c.Agent, Limit: c.Limit})
-		if err != nil {
-			return err
+		list := []store.Session{}
+		if s != nil {
+			found, _, err := s.Sessions(ctx, store.SessionFilter{Agent: c.Agent, Limit: c.Limit})
+			if err != nil {
+				return err
+			}
+			list = append(list, found...)
 		}
 		if c.JSON {
-			if list == nil {
-				list = []store.Session{}
-			}
 			return writeJSON(a.stdout, list)
 		}
 		if len(list) == 0 {
@@ -73,13 +74,17 @@ type sessionsShowCmd struct {
 
 // Run prints the messages in order.
 func (c *sessionsShowCmd) Run(a *app) error {
+	unknown := fmt.Errorf("there is no session %q for this user: `p8 sessions list` shows those there are", oneLine(c.ID))
 	return a.withStore(c.caller, func(ctx context.Context, s *store.Store) error {
+		if s == nil {
+			return unknown
+		}
 		var after int64
 		all := []store.Message{}
 		for {
 			batch, err := s.Messages(ctx, c.ID, store.MessageFilter{AfterSeq: after, Limit: 1000})
 			if errors.Is(err, store.ErrNotFound) {
-				return fmt.Errorf("there is no session %q for this user: `p8 sessions list` shows those there are", oneLine(c.ID))
+				return unknown
 			}
 			if err != nil {
 				return err
@@ -128,25 +133,3 @@ func showMessages(w io.Writer, messages []store.Message, terminal bool) {
 
 // local is a time as a person reads it.
 func local(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
-
-// withStore opens the store alone and gives it to fn.
-func (a *app) withStore(who caller, fn func(context.Context, *store.Store) error) error {
-	ctx, err := who.context()
-	if err != nil {
-		return err
-	}
-	cfg, err := a.config()
-	if err != nil {
-		return err
-	}
-	db := cfg.Database()
-	if db.None {
-		return errors.New("nothing is stored, as P8_DATABASE_URL is none: unset it")
-	}
-	s, err := openStore(ctx, db.Path, a.quietLogger(cfg))
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	return fn(ctx, s)
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"p8/agents"
@@ -20,7 +19,6 @@ import (
 	"p8/llm/openai"
 	"p8/rem"
 	"p8/store"
-	"p8/store/sqlite"
 	"p8/tool"
 )
 
@@ -53,16 +51,24 @@ type wireOptions struct {
 // the models, the tools, and the service that runs turns of all of them.
 func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *parts, err error) {
 	p := &parts{log: o.Log}
+	var documents catalog.Store
 	if db := cfg.Database(); !db.None {
 		p.store, err = openStore(ctx, db.Path, p.log)
 		var taken *inUse
+		readOnly := errors.As(err, &taken) && o.NoStore
 		switch {
-		case errors.As(err, &taken) && o.NoStore:
-			a.say("another p8 uses %s: this chat goes without what is stored there", taken.dir)
-		case errors.As(err, &taken) && o.Memory:
-			return nil, fmt.Errorf("another p8 uses %s: talk to that server, use --no-store, or choose another folder with P8_DATA_DIR", taken.dir)
+		case readOnly:
+			p.store, err = readStore(ctx, db.Path)
+		case taken != nil && o.Memory:
+			err = fmt.Errorf("another p8 uses %s: talk to that server, use --no-store, or choose another folder with P8_DATA_DIR", taken.dir)
+		}
+		switch {
 		case err != nil:
 			return nil, err
+		case readOnly && p.store != nil:
+			documents = shelf{p.store}
+		case p.store != nil:
+			documents = p.store
 		}
 	}
 	defer func() {
@@ -70,7 +76,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 			p.close()
 		}
 	}()
-	if p.catalog, err = newCatalog(cfg, p.store, p.log); err != nil {
+	if p.catalog, err = newCatalog(cfg, documents, p.log); err != nil {
 		return nil, err
 	}
 	sessions, knowledge := memory(p.store, o)
@@ -127,39 +133,10 @@ func (p *parts) ready(ctx context.Context) error {
 	return err
 }
 
-// openStore opens the embedded store and keeps p8's documentation in it up to
-// date.
-func openStore(ctx context.Context, path string, log *slog.Logger) (*store.Store, error) {
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: path, Logger: log})
-	dir := filepath.Dir(path)
-	switch {
-	case errors.Is(err, sqlite.ErrInUse):
-		return nil, &inUse{dir}
-	case err != nil:
-		return nil, fmt.Errorf("the database %s cannot be opened (%w): mend that, choose another folder with P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing", path, err)
-	}
-	if err := seedDocs(ctx, s); err != nil {
-		// p8 works without its documentation.
-		log.Warn("the user documentation could not be stored", "error", err)
-	}
-	return s, nil
-}
-
-// inUse says that another process has the data.
-type inUse struct{ dir string }
-
-// Error is for the verbs that cannot do without the data.
-func (e *inUse) Error() string {
-	return fmt.Sprintf("another p8 uses %s: talk to that server, stop it, or choose another folder with P8_DATA_DIR", e.dir)
-}
-
-// newCatalog finds documents in the store, the program and the schema folder.
-func newCatalog(cfg *config.Config, s *store.Store, log *slog.Logger) (*catalog.Catalog, error) {
-	o := catalog.Options{Builtin: agents.Files(), Dir: cfg.SchemaDir, CacheSize: cfg.CacheSize, Logger: log}
-	if s != nil {
-		o.Store = s
-	}
-	return catalog.New(o)
+// newCatalog finds documents in the store, which may be nil, the program and
+// the schema folder.
+func newCatalog(cfg *config.Config, s catalog.Store, log *slog.Logger) (*catalog.Catalog, error) {
+	return catalog.New(catalog.Options{Builtin: agents.Files(), Dir: cfg.SchemaDir, Store: s, CacheSize: cfg.CacheSize, Logger: log})
 }
 
 // newTools are the tools of this process; k may be nil.

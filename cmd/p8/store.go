@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"p8/store"
+	"p8/store/sqlite"
+)
+
+// openStore opens the embedded store and keeps p8's documentation in it up to
+// date.
+func openStore(ctx context.Context, path string, log *slog.Logger) (*store.Store, error) {
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: path, Logger: log})
+	dir := filepath.Dir(path)
+	switch {
+	case errors.Is(err, sqlite.ErrInUse):
+		return nil, &inUse{dir}
+	case err != nil:
+		return nil, unusable(path, err)
+	}
+	if err := seedDocs(ctx, s); err != nil {
+		// p8 works without its documentation.
+		log.Warn("the user documentation could not be stored", "error", err)
+	}
+	return s, nil
+}
+
+// inUse says that another process has the data.
+type inUse struct{ dir string }
+
+// Error is for the verbs that cannot do without the data.
+func (e *inUse) Error() string {
+	return fmt.Sprintf("another p8 uses %s: talk to that server, stop it, or choose another folder with P8_DATA_DIR", e.dir)
+}
+
+// readStore opens the store for reading, also while another process has it;
+// nil when there is none yet.
+func readStore(ctx context.Context, path string) (*store.Store, error) {
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: path, ReadOnly: true})
+	switch {
+	case errors.Is(err, sqlite.ErrMissing):
+		return nil, nil
+	case errors.Is(err, sqlite.ErrOutdated):
+		return nil, fmt.Errorf("the database %s is of an older p8: run `p8 serve` or `p8 chat` once, which brings it up to date", path)
+	case err != nil:
+		return nil, unusable(path, err)
+	}
+	return s, nil
+}
+
+// unusable is an error about the database, for the person who can mend it.
+func unusable(path string, err error) error {
+	return fmt.Errorf("the database %s cannot be opened (%w): mend that, choose another folder with P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing", path, err)
+}
+
+// withStore gives the store to fn for reading; nil when there is none yet.
+func (a *app) withStore(who caller, fn func(context.Context, *store.Store) error) error {
+	ctx, err := who.context()
+	if err != nil {
+		return err
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	db := cfg.Database()
+	if db.None {
+		return errors.New("nothing is stored, as P8_DATABASE_URL is none: unset it")
+	}
+	s, err := readStore(ctx, db.Path)
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		defer s.Close()
+	}
+	return fn(ctx, s)
+}
+
+// shelf is where documents are only read: the mirrors stay as they are.
+type shelf struct{ *store.Store }
+
+// PutSchema leaves the mirror to those who write.
+func (shelf) PutSchema(context.Context, *store.Schema) error { return nil }
+
+// DeleteSchema leaves the mirror to those who write.
+func (shelf) DeleteSchema(context.Context, string) error { return nil }
