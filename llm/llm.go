@@ -15,6 +15,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strings"
 )
 
 // Model is one chat model.
@@ -62,6 +63,24 @@ type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+}
+
+// ToolName is the name of an earlier call as every provider takes it back: of
+// [A-Za-z0-9_-]{1,64}. A model may have called what nobody offered, and the
+// whole conversation would be refused for it.
+func ToolName(name string) string {
+	const most = 64
+	if name == "" {
+		return "unknown_tool"
+	}
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, name)
+	return name[:min(len(name), most)]
 }
 
 // ToolSpec is a tool as the model sees it.

@@ -89,6 +89,8 @@ func TestHistory(t *testing.T) {
 			[]string{"user q", "assistant [call_0 t {}]", "tool call_0 r1", "assistant one", "user q", "assistant [call_0 t {}]", "tool call_0 r2"}},
 		{"names and arguments that no provider takes", rows(`call a my.tool "x"`, "result a r"), replay,
 			[]string{"assistant [a my_tool {}]", "tool a r"}},
+		{"a name that is too long", rows("call a "+strings.Repeat("x", 65)+" {}", "result a r"), replay,
+			[]string{"assistant [a " + strings.Repeat("x", 64) + " {}]", "tool a r"}},
 		{"the budget has no gaps", rows("user aaaaaaaa", "assistant "+strings.Repeat("b", 400), "user c", "assistant d"),
 			memory.Policy{Budget: 20}, []string{"user c", "assistant d"}},
 		{"the newest row whatever it costs", rows("user a", "assistant "+strings.Repeat("b", 400)),

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"p8/llm"
 	"p8/store"
@@ -120,7 +119,7 @@ func readCall(row *store.Message) exchange {
 	}
 	return exchange{
 		storedID: stored.ID,
-		call:     llm.ToolCall{ID: id, Name: toolName(stored.Name), Arguments: arguments(stored.Arguments)},
+		call:     llm.ToolCall{ID: id, Name: llm.ToolName(stored.Name), Arguments: arguments(stored.Arguments)},
 	}
 }
 
@@ -131,20 +130,6 @@ func arguments(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return "{}"
-}
-
-// toolName is a name that every provider accepts.
-func toolName(name string) string {
-	if name == "" {
-		return "unknown_tool"
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
-			return r
-		}
-		return '_'
-	}, name)
 }
 
 func text(row *store.Message) string {

@@ -202,6 +202,11 @@ func (r *runner) run() error {
 		if err == nil && end == nil {
 			end, err = r.answer()
 		}
+		if err != nil && !errors.Is(err, errBroken) {
+			if broken := r.endCalls(); broken != nil {
+				err = broken
+			}
+		}
 		switch {
 		case errors.Is(err, errBroken):
 			return err

@@ -275,6 +275,34 @@ func TestModelErrorEndsTheRun(t *testing.T) {
 	}
 }
 
+func TestCallsOfABrokenAnswerEnd(t *testing.T) {
+	down := &llm.Error{Kind: llm.Unavailable, Model: "scripted:test"}
+	m := scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "c", Name: "echo", Arguments: `{"te`}}, Err: down})
+	got, err := collect(run.Stream(t.Context(), options(t, talker, m, echo(t, "echo"))))
+	if !errors.Is(err, down) || len(got) != 3 || !strings.HasPrefix(got[1], "2 talker tool_call c echo failed") {
+		t.Errorf("who saw the call begin did not see it end: %q, %v", got, err)
+	}
+}
+
+// Models call functions.search or ask me!, and providers refuse a conversation
+// with such a name in it.
+func TestUnknownNamesAreSentBackAsProvidersTakeThem(t *testing.T) {
+	m := scripted.New(
+		scripted.Turn{Calls: []llm.ToolCall{{ID: "c", Name: "functions.echo", Arguments: "{}"}}},
+		scripted.Turn{Text: []string{"ok"}, Check: func(r *llm.Request) error {
+			said, answer := r.Messages[2], r.Messages[3]
+			if said.ToolCalls[0].Name != "functions_echo" || !strings.Contains(answer.Content, "functions.echo") {
+				return fmt.Errorf("the model reads %+v, %+v", said, answer)
+			}
+			return nil
+		}},
+	)
+	if _, err := collect(run.Stream(t.Context(), options(t, talker, m, echo(t, "echo")))); err != nil {
+		t.Fatal(err)
+	}
+	m.AssertDone(t)
+}
+
 func TestBreakingOff(t *testing.T) {
 	m := scripted.New(scripted.Text("a", "b", "c"))
 	n := 0

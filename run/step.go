@@ -161,7 +161,7 @@ func (r *runner) remember() {
 	}
 	m := llm.Message{Role: llm.Assistant, Content: r.step.content()}
 	for _, c := range r.step.calls {
-		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments()})
+		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: c.id, Name: llm.ToolName(c.name), Arguments: c.arguments()})
 	}
 	r.req.Messages = append(r.req.Messages, m)
 }
@@ -169,13 +169,22 @@ func (r *runner) remember() {
 // cut ends a run whose model ran into its bound: calls it had begun are not
 // whole and are not run.
 func (r *runner) cut() (*event.DoneData, error) {
+	if err := r.endCalls(); err != nil {
+		return nil, err
+	}
+	return &event.DoneData{Reason: event.ReasonLength, Limit: limitAnswer}, nil
+}
+
+// endCalls ends the calls that the model had begun when its answer broke off:
+// whoever saw them begin sees them end.
+func (r *runner) endCalls() error {
 	for _, c := range r.step.calls {
-		if r.output.isCall(c) {
+		if c.reported || r.output.isCall(c) {
 			continue
 		}
 		if err := r.fail(c, "the answer was cut before the call was complete"); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return &event.DoneData{Reason: event.ReasonLength, Limit: limitAnswer}, nil
+	return nil
 }
