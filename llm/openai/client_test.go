@@ -294,6 +294,17 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
+// TestAnotherDefaultTransport: a program may have replaced net/http's, with one
+// that traces for example.
+func TestAnotherDefaultTransport(t *testing.T) {
+	old := http.DefaultTransport
+	defer func() { http.DefaultTransport = old }()
+	http.DefaultTransport = wire(func(*http.Request) (*http.Response, error) { return answer(200, good), nil })
+	if _, err := openai.New(openai.Options{Model: "m", APIKey: key}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestOverTCP runs against a real server: plain http, the header, the path
 // behind a base URL with a query, and one connection for all.
 func TestOverTCP(t *testing.T) {

@@ -121,7 +121,9 @@ func (m *Model) refused(status int, r refusal, retryAfter time.Duration) *failur
 		status = r.Status
 	}
 	e := &llm.Error{Model: m.name, Status: status, RetryAfter: retryAfter}
-	e.Kind = kindOf(status, r)
+	if e.Kind = kindOf(status, r); e.Kind == llm.NotFound && status == 0 {
+		e.Status = http.StatusNotFound // the provider was asked: it is not a name that nobody knows
+	}
 	f := &failure{Error: e, retry: e.Kind == llm.Unavailable || e.Kind == llm.RateLimit || e.Kind == llm.Timeout}
 	keys := m.provider.KeyVars
 	switch e.Kind {

@@ -24,6 +24,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -140,11 +141,20 @@ func New(o Options) (*Model, error) {
 // newClient keeps enough idle connections for many runs at once and does not
 // follow redirects, which would lose the body or carry it elsewhere.
 func newClient() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 64
-	t.DisableCompression = true // it would hold chunks back
 	return &http.Client{
-		Transport:     t,
+		// The figures are net/http's own; its default transport is not copied, as a
+		// program may have put another in its place.
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   10 * time.Second,
+			ForceAttemptHTTP2:     true,
+			MaxIdleConns:          100,
+			MaxIdleConnsPerHost:   64,
+			IdleConnTimeout:       90 * time.Second,
+			ExpectContinueTimeout: time.Second,
+			DisableCompression:    true, // it would hold chunks back
+		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

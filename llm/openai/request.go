@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"p8/llm"
@@ -103,17 +104,19 @@ func appendMessage(b []byte, m *llm.Message) []byte {
 	return append(b, '}')
 }
 
-// sendable is the arguments of an earlier call as every server takes them back.
-// A model may have written what is no JSON; Ollama and vLLM parse the history
-// and would refuse the whole conversation for it.
+// sendable is the arguments of an earlier call as every server takes them back:
+// an object. A model may have written what is none, or no JSON at all; Ollama
+// and vLLM parse the history and would refuse the whole conversation for it.
 func sendable(arguments string) string {
-	if arguments == "" {
+	switch text := strings.TrimSpace(arguments); {
+	case text == "" || text == "null":
 		return "{}"
+	case !json.Valid([]byte(text)):
+		return string(append(appendString([]byte(`{"invalid_json":`), arguments), '}'))
+	case text[0] != '{':
+		return `{"not_an_object":` + text + `}`
 	}
-	if json.Valid([]byte(arguments)) {
-		return arguments
-	}
-	return string(append(appendString([]byte(`{"invalid_json":`), arguments), '}'))
+	return arguments
 }
 
 func appendTool(b []byte, t *llm.ToolSpec) []byte {

@@ -93,6 +93,9 @@ func TestRequest(t *testing.T) {
 func FuzzRequest(f *testing.F) {
 	f.Add("hi \"there\"\x00\xff\u2028", `{"a":1}`)
 	f.Add("", "garbage")
+	f.Add("", " null")
+	f.Add("", `[{"a":1}]`)
+	f.Add("", `"{\"a\":1}"`)
 	f.Fuzz(func(t *testing.T, text, arguments string) {
 		body := sentBy(t, openai.Options{}, &llm.Request{Messages: []llm.Message{
 			{Role: llm.User, Content: text}, {Role: llm.Assistant, ToolCalls: []llm.ToolCall{{ID: text, Name: "x", Arguments: arguments}}},
@@ -111,8 +114,9 @@ func FuzzRequest(f *testing.F) {
 		if said := *got.Messages[0].Content; utf8.ValidString(text) && said != text {
 			t.Errorf("got %q, want %q", said, text)
 		}
-		if !json.Valid([]byte(got.Messages[1].ToolCalls[0].Function.Arguments)) {
-			t.Errorf("the arguments %q are not JSON", got.Messages[1].ToolCalls[0].Function.Arguments)
+		var sent map[string]any
+		if err := json.Unmarshal([]byte(got.Messages[1].ToolCalls[0].Function.Arguments), &sent); err != nil || sent == nil {
+			t.Errorf("the arguments %q are no object", got.Messages[1].ToolCalls[0].Function.Arguments)
 		}
 	})
 }
