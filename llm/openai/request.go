@@ -111,10 +111,8 @@ func sendable(arguments string) string {
 	switch text := strings.TrimSpace(arguments); {
 	case text == "" || text == "null":
 		return "{}"
-	case !json.Valid([]byte(text)):
-		return string(append(appendString([]byte(`{"invalid_json":`), arguments), '}'))
-	case text[0] != '{':
-		return `{"not_an_object":` + text + `}`
+	case text[0] != '{' || !json.Valid([]byte(text)):
+		return string(append(appendString([]byte(`{"not_an_object":`), arguments), '}'))
 	}
 	return arguments
 }

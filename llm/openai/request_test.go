@@ -58,7 +58,7 @@ func TestRequest(t *testing.T) {
 			`{"role":"system","content":"Be \"brief\".\n<b>&\t\u0001\ufffd` + "\u2028" + `"},{"role":"user","content":"hi"},` +
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"search","arguments":"{\"query\":\"a\"}"}},` +
 			`{"id":"c2","type":"function","function":{"name":"now","arguments":"{}"}},` +
-			`{"id":"c3","type":"function","function":{"name":"bad","arguments":"{\"invalid_json\":\"{\\\"x\"}"}}]},` +
+			`{"id":"c3","type":"function","function":{"name":"bad","arguments":"{\"not_an_object\":\"{\\\"x\"}"}}]},` +
 			`{"role":"tool","content":"{\"count\":0}","tool_call_id":"c1"},{"role":"tool","content":"","tool_call_id":"c2"},` +
 			`{"role":"assistant","content":"ok","tool_calls":[{"id":"c4","type":"function","function":{"name":"x","arguments":"{}"}}]},` +
 			`{"role":"assistant","content":""}]` + tail},
@@ -114,7 +114,7 @@ func FuzzRequest(f *testing.F) {
 		if said := *got.Messages[0].Content; utf8.ValidString(text) && said != text {
 			t.Errorf("got %q, want %q", said, text)
 		}
-		var sent map[string]any
+		var sent map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(got.Messages[1].ToolCalls[0].Function.Arguments), &sent); err != nil || sent == nil {
 			t.Errorf("the arguments %q are no object", got.Messages[1].ToolCalls[0].Function.Arguments)
 		}
