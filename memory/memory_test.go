@@ -9,6 +9,7 @@ import (
 
 	"p8/llm"
 	"p8/memory"
+	"p8/rem"
 	"p8/store"
 )
 
@@ -136,6 +137,19 @@ func TestLongAnswers(t *testing.T) {
 	}
 	if got := memory.History(all, memory.Policy{}); got[1].Content != long {
 		t.Error("without hints nothing is shortened")
+	}
+}
+
+// A session id may be any printable text, and LOOKUP splits at commas.
+func TestHintsAreQueries(t *testing.T) {
+	for _, session := range []string{"s1", "a, b", `say "hi"`, "two  blanks", "[x]", "日本"} {
+		short := memory.Shorten(strings.Repeat("x", 401), session, 7)
+		_, hint, _ := strings.Cut(short, "[Message truncated - ")
+		hint, _, _ = strings.Cut(hint, " to recover full content]")
+		query, err := rem.Parse(hint)
+		if diff := cmp.Diff(rem.Query(rem.Lookup{Keys: []string{rem.MessageKey(session, 7)}}), query); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", hint, err, diff)
+		}
 	}
 }
 

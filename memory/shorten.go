@@ -1,19 +1,14 @@
 package memory
 
 import (
-	"strconv"
 	"unicode/utf8"
+
+	"p8/rem"
 )
 
 // edge is how much of a shortened text stays at either end, in characters;
 // a text of no more than two edges is not long.
 const edge = 200
-
-// Key is the name under which LOOKUP finds a stored message: n is the row's
-// sequence number.
-func Key(sessionID string, n int64) string {
-	return "session-" + sessionID + "-msg-" + strconv.FormatInt(n, 10)
-}
 
 // Shorten cuts a text of more than 400 characters to its first and last 200
 // around the key of its row (REMLight's format). A text without a row stays
@@ -23,7 +18,7 @@ func Shorten(text, sessionID string, seq int64) string {
 		return text
 	}
 	return text[:forward(text)] +
-		"\n\n... [Message truncated - REM LOOKUP " + Key(sessionID, seq) + " to recover full content] ...\n\n" +
+		"\n\n... [Message truncated - REM LOOKUP " + rem.Quote(rem.MessageKey(sessionID, seq)) + " to recover full content] ...\n\n" +
 		text[backward(text):]
 }
 
