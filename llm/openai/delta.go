@@ -6,14 +6,13 @@ package openai
 //
 // and encoding/json spends a dozen allocations on each. scanDelta reads exactly
 // this shape, with whatever else stands beside it, and allocates nothing but
-// the text. For everything else (tool calls, usage, errors, several choices, a
+// the block that the text goes to. For everything else (tool calls, usage, errors, several choices, a
 // reason to finish, spellings that only encoding/json forgives) it says no, and
 // the caller decodes the chunk in full. On JSON that is valid the two agree; a
 // fuzz test holds them to it.
 
-// scanDelta reads the text and the reasoning of a plain chunk; scratch is
-// reused for strings with escapes.
-func scanDelta(data []byte, scratch *[]byte) (text, reasoning string, ok bool) {
+// scanDelta reads the text and the reasoning of a plain chunk into out.
+func scanDelta(data []byte, out *texts) (text, reasoning string, ok bool) {
 	s := scanner{b: data}
 	found := false
 	if !s.open('{') {
@@ -30,7 +29,7 @@ func scanDelta(data []byte, scratch *[]byte) (text, reasoning string, ok bool) {
 				return "", "", false
 			}
 			found = true
-			text, reasoning = s.choices(scratch)
+			text, reasoning = s.choices(out)
 		case "usage", "error":
 			s.null()
 		case "object":
@@ -49,7 +48,7 @@ func scanDelta(data []byte, scratch *[]byte) (text, reasoning string, ok bool) {
 }
 
 // choices reads an array with one choice.
-func (s *scanner) choices(scratch *[]byte) (text, reasoning string) {
+func (s *scanner) choices(out *texts) (text, reasoning string) {
 	delta := false
 	if !s.open('[') || !s.open('{') {
 		return "", ""
@@ -68,7 +67,7 @@ func (s *scanner) choices(scratch *[]byte) (text, reasoning string) {
 				return "", ""
 			}
 			delta = true
-			text, reasoning = s.delta(scratch)
+			text, reasoning = s.delta(out)
 		case "finish_reason", "message", "text":
 			s.null()
 		default:
@@ -82,7 +81,7 @@ func (s *scanner) choices(scratch *[]byte) (text, reasoning string) {
 }
 
 // delta reads an object with text, reasoning or both.
-func (s *scanner) delta(scratch *[]byte) (text, reasoning string) {
+func (s *scanner) delta(out *texts) (text, reasoning string) {
 	var seen [3]bool
 	var other string
 	if !s.open('{') {
@@ -114,7 +113,7 @@ func (s *scanner) delta(scratch *[]byte) (text, reasoning string) {
 			return "", ""
 		}
 		seen[n] = true
-		*into = s.text(scratch)
+		*into = s.text(out)
 	}
 	if reasoning == "" {
 		reasoning = other

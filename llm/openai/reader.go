@@ -65,7 +65,7 @@ func drain(body io.Reader, cancel context.CancelCauseFunc) {
 }
 
 func (m *Model) release(r *reader) {
-	if cap(r.events.buf)+cap(r.events.data)+cap(r.scratch) > 256<<10 {
+	if cap(r.events.buf)+cap(r.events.data)+cap(r.texts.scratch) > 256<<10 {
 		return
 	}
 	r.reset(nil, nil)
@@ -139,7 +139,7 @@ func (m *Model) unread(ctx context.Context, r *reader, err error) *failure {
 
 // consume handles one chunk of the wire.
 func (m *Model) consume(r *reader, data []byte) *failure {
-	if text, reasoning, ok := scanDelta(data, &r.scratch); ok {
+	if text, reasoning, ok := scanDelta(data, &r.texts); ok {
 		r.say(text, reasoning)
 		return nil
 	}
@@ -159,20 +159,20 @@ func (m *Model) consume(r *reader, data []byte) *failure {
 
 // reader puts one response together.
 type reader struct {
-	events  events
-	scratch []byte
-	out     *sink
-	calls   []call
-	finish  llm.Finish
-	usage   llm.Usage
-	done    bool // [DONE] was there
-	any     bool // a chunk was there
+	events events
+	texts  texts
+	out    *sink
+	calls  []call
+	finish llm.Finish
+	usage  llm.Usage
+	done   bool // [DONE] was there
+	any    bool // a chunk was there
 }
 
 func (r *reader) reset(in io.Reader, out *sink) {
 	r.events.reset(in)
 	clear(r.calls)
-	*r = reader{events: r.events, scratch: r.scratch[:0], out: out, calls: r.calls[:0]}
+	*r = reader{events: r.events, texts: texts{scratch: r.texts.scratch[:0]}, out: out, calls: r.calls[:0]}
 }
 
 // say hands out a piece of text.

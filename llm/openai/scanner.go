@@ -100,7 +100,7 @@ func (s *scanner) raw() (raw []byte, escaped bool) {
 }
 
 // text consumes a string or null.
-func (s *scanner) text(scratch *[]byte) string {
+func (s *scanner) text(out *texts) string {
 	if s.peek() != '"' {
 		s.null()
 		return ""
@@ -110,10 +110,10 @@ func (s *scanner) text(scratch *[]byte) string {
 		s.bad = true
 	}
 	if s.bad || !escaped {
-		return string(raw)
+		return out.keep(raw)
 	}
-	*scratch = s.unescape((*scratch)[:0], raw)
-	return string(*scratch)
+	out.scratch = s.unescape(out.scratch[:0], raw)
+	return out.keep(out.scratch)
 }
 
 func (s *scanner) unescape(out, raw []byte) []byte {

@@ -1,0 +1,20 @@
+package openai
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTextsStayAsTheyWere(t *testing.T) {
+	var kept texts
+	var want, got []string
+	for i := range 2000 {
+		s := strings.Repeat(string(rune('a'+i%26)), i*7%1200)
+		want, got = append(want, s), append(got, kept.keep([]byte(s)))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("text %d of %d bytes became %q", i, len(want[i]), got[i])
+		}
+	}
+}
