@@ -39,12 +39,7 @@ func start(t testing.TB, name string, cmd *exec.Cmd, env []string) *process {
 		t.Fatalf("starting %s: %v", name, err)
 	}
 	go func() { _ = cmd.Wait(); close(p.exited) }()
-	t.Cleanup(func() {
-		p.kill()
-		if t.Failed() {
-			t.Logf("%s wrote on stdout:\n%s\non stderr:\n%s", name, p.stdout, p.stderr)
-		}
-	})
+	t.Cleanup(p.kill)
 	return p
 }
 

@@ -37,6 +37,11 @@ func Serve(t testing.TB, o Options) *Server {
 	cmd.Dir = t.TempDir()
 	env := append([]string{"P8_DATA_DIR=" + o.DataDir}, o.Env...)
 	s := &Server{URL: "http://127.0.0.1:" + port, DataDir: o.DataDir, p: start(t, "p8 serve", cmd, env)}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("p8 serve wrote on stderr:\n%s", s.Stderr())
+		}
+	})
 	s.p.await(t, s.URL+"/ready")
 	return s
 }
