@@ -15,7 +15,7 @@ func (r *recorder) finish(err error) {
 	row := r.answerRow(done)
 	stored := r.storeAnswer(row, failure, err)
 	r.Turn.result = Result{
-		Text: r.answer(), Output: done.Output, Reason: done.Reason, Limit: done.Limit, Error: failure,
+		Text: r.text.String(), Output: done.Output, Reason: done.Reason, Limit: done.Limit, Error: failure,
 	}
 	if r.usage != nil {
 		r.Turn.result.Usage = *r.usage
@@ -51,7 +51,7 @@ func (r *recorder) ending(err error) (*event.DoneData, *event.ErrorData) {
 
 // answerRow is what the user was shown, and what it took.
 func (r *recorder) answerRow(done *event.DoneData) *store.Message {
-	text := r.answer()
+	text := r.text.String()
 	if text == "" && done.Output != nil {
 		text = string(done.Output)
 	}

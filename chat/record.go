@@ -18,9 +18,8 @@ import (
 type recorder struct {
 	*Service
 	*job
-	text  strings.Builder
-	first string // the text while it is a single chunk
-	shown bool   // something of an answer has been shown
+	text  event.Deltas
+	shown bool // something of an answer has been shown
 	usage *event.UsageData
 	meta  *event.MetadataData
 	done  *event.DoneData
@@ -93,7 +92,7 @@ func (r *recorder) record(e event.Event) {
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
-			r.addText(e.Text)
+			r.text.Add(e.Text)
 			r.speaker = e.Agent
 		}
 		r.shown = true
@@ -122,24 +121,6 @@ func (r *recorder) record(e event.Event) {
 		}
 	}
 	r.log.append(e)
-}
-
-func (r *recorder) addText(t string) {
-	if r.first == "" && r.text.Len() == 0 {
-		r.first = t
-		return
-	}
-	if r.text.Len() == 0 {
-		r.text.WriteString(r.first)
-	}
-	r.text.WriteString(t)
-}
-
-func (r *recorder) answer() string {
-	if r.text.Len() > 0 {
-		return r.text.String()
-	}
-	return r.first
 }
 
 // toolCall stores the rows of a call before the readers see their ids.

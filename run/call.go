@@ -30,8 +30,7 @@ type call struct {
 	index int
 	id    string
 	name  string
-	args  string
-	more  *strings.Builder // the arguments while they come in pieces
+	args  event.Deltas
 
 	entry    *toolEntry
 	raw      json.RawMessage
@@ -43,24 +42,6 @@ type call struct {
 type result struct {
 	tool.Result
 	reason string // why it failed, "" when it did not
-}
-
-func (c *call) add(piece string) {
-	if piece == "" {
-		return
-	}
-	if c.more == nil {
-		c.more = new(strings.Builder)
-		c.more.WriteString(c.args)
-	}
-	c.more.WriteString(piece)
-}
-
-func (c *call) arguments() string {
-	if c.more != nil {
-		c.args, c.more = c.more.String(), nil
-	}
-	return c.args
 }
 
 func (r *runner) prepareTools() error {
@@ -88,7 +69,7 @@ func (r *runner) check(c *call) string {
 		return fmt.Sprintf("there is no tool named %q; %s", c.name, r.toolList())
 	}
 	c.entry = entry
-	raw, err := tool.Arguments(c.arguments())
+	raw, err := tool.Arguments(c.args.String())
 	if err != nil {
 		return err.Error()
 	}

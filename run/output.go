@@ -104,13 +104,13 @@ func (r *runner) answerStructured() (*event.DoneData, error) {
 func (r *runner) candidate() (*call, string) {
 	for _, c := range r.step.calls {
 		if r.output.isCall(c) {
-			return c, strings.TrimSpace(c.arguments())
+			return c, strings.TrimSpace(c.args.String())
 		}
 	}
 	if len(r.step.calls) > 0 {
 		return nil, ""
 	}
-	return nil, strings.TrimSpace(r.step.content())
+	return nil, strings.TrimSpace(r.step.text.String())
 }
 
 // reject sends a wrong answer back with everything that is wrong with it.

@@ -2,7 +2,6 @@ package run
 
 import (
 	"strconv"
-	"strings"
 
 	"p8/event"
 	"p8/llm"
@@ -10,8 +9,7 @@ import (
 
 // step is one response of the model.
 type step struct {
-	text   strings.Builder
-	single string // the text while it is one chunk: the usual case of a test and of a cache
+	text   event.Deltas
 	calls  []*call
 	usage  llm.Usage
 	finish llm.Finish
@@ -19,28 +17,9 @@ type step struct {
 
 func (s *step) reset() {
 	s.text.Reset()
-	s.single = ""
 	s.calls = nil
 	s.usage = llm.Usage{}
 	s.finish = ""
-}
-
-func (s *step) addText(t string) {
-	if s.single == "" && s.text.Len() == 0 {
-		s.single = t
-		return
-	}
-	if s.text.Len() == 0 {
-		s.text.WriteString(s.single)
-	}
-	s.text.WriteString(t)
-}
-
-func (s *step) content() string {
-	if s.text.Len() > 0 {
-		return s.text.String()
-	}
-	return s.single
 }
 
 // reason is the end of a run whose model has stopped.
@@ -85,7 +64,7 @@ func (r *runner) ask() (*event.DoneData, error) {
 func (r *runner) chunk(c *llm.Chunk) error {
 	switch c.Kind {
 	case llm.ChunkText:
-		r.step.addText(c.Text)
+		r.step.text.Add(c.Text)
 		if r.Agent.Structured || c.Text == "" {
 			return nil // a structured answer is shown once it is right
 		}
@@ -106,11 +85,12 @@ func (r *runner) chunk(c *llm.Chunk) error {
 func (r *runner) callChunk(c *llm.Chunk) error {
 	for _, known := range r.step.calls {
 		if known.index == c.Call {
-			known.add(c.Text)
+			known.args.Add(c.Text)
 			return nil
 		}
 	}
-	k := &call{index: c.Call, id: r.freshID(c.ID), name: c.Name, args: c.Text}
+	k := &call{index: c.Call, id: r.freshID(c.ID), name: c.Name}
+	k.args.Add(c.Text)
 	r.step.calls = append(r.step.calls, k)
 	if r.output.isCall(k) {
 		return nil
@@ -143,9 +123,9 @@ func (r *runner) charge() {
 		for i := range r.req.Messages {
 			u.Input += llm.EstimateTokens(r.req.Messages[i].Content)
 		}
-		u.Output = llm.EstimateTokens(r.step.content())
+		u.Output = llm.EstimateTokens(r.step.text.String())
 		for _, c := range r.step.calls {
-			u.Output += llm.EstimateTokens(c.arguments())
+			u.Output += llm.EstimateTokens(c.args.String())
 		}
 	}
 	r.scope.Budget.charge(event.UsageData{
@@ -159,9 +139,9 @@ func (r *runner) remember() {
 	if len(r.step.calls) == 0 && !r.Agent.Structured {
 		return // the last one
 	}
-	m := llm.Message{Role: llm.Assistant, Content: r.step.content()}
+	m := llm.Message{Role: llm.Assistant, Content: r.step.text.String()}
 	for _, c := range r.step.calls {
-		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: c.id, Name: llm.ToolName(c.name), Arguments: c.arguments()})
+		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: c.id, Name: llm.ToolName(c.name), Arguments: c.args.String()})
 	}
 	r.req.Messages = append(r.req.Messages, m)
 }

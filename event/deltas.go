@@ -1,0 +1,39 @@
+package event
+
+import "strings"
+
+// Deltas puts the deltas of a text together. A text that comes in one piece,
+// as most tool arguments and many short answers do, is not copied. The zero
+// value works; it must not be copied after the second Add.
+type Deltas struct {
+	first string
+	rest  strings.Builder
+}
+
+// Add appends a delta.
+func (d *Deltas) Add(delta string) {
+	switch {
+	case delta == "":
+		return
+	case d.first == "":
+		d.first = delta
+		return
+	case d.rest.Len() == 0:
+		d.rest.WriteString(d.first)
+	}
+	d.rest.WriteString(delta)
+}
+
+// String is the text so far.
+func (d *Deltas) String() string {
+	if d.rest.Len() > 0 {
+		return d.rest.String()
+	}
+	return d.first
+}
+
+// Reset forgets the text.
+func (d *Deltas) Reset() {
+	d.first = ""
+	d.rest.Reset()
+}
