@@ -131,7 +131,7 @@ func (m *MemoryStore) BeginTurn(ctx context.Context, sess store.Session, user *s
 	if sess.AgentName != "" {
 		s.AgentName = sess.AgentName
 	}
-	if s.Metadata, err = mergeObjects(s.Metadata, sess.Metadata); err != nil {
+	if s.Metadata, _, err = store.MergeObjects(s.Metadata, sess.Metadata); err != nil {
 		return err
 	}
 	m.recent.MoveToFront(s.element)

@@ -27,7 +27,8 @@ func (s *Service) storeInput(ctx context.Context, j *job, brought []store.Messag
 	for i := range brought[1:] {
 		rows = append(rows, &brought[1+i])
 	}
-	return s.Store.Append(ctx, append(rows, input)...)
+	// What has begun is brought to its end, whoever leaves meanwhile.
+	return s.Store.Append(j.stored, append(rows, input)...)
 }
 
 // clientRows are the rows that a client's own messages would have been.

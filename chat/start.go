@@ -227,7 +227,10 @@ func (s *Service) readSession(ctx context.Context, j *job) (isNew bool, err erro
 	j.session.ID = j.SessionID
 	j.session.AgentName = j.Agent
 	j.session.Name = cmp.Or(j.req.SessionName, j.session.Name)
-	j.session.Metadata, err = mergeObjects(j.session.Metadata, said)
+	j.session.Metadata, _, err = store.MergeObjects(j.session.Metadata, said)
+	if err == nil && len(said) > 0 && len(j.session.Metadata) > maxMetadata {
+		err = &InputError{"session_metadata", "the session's metadata would be larger than 16 KiB"}
+	}
 	return isNew, err
 }
 
@@ -243,8 +246,8 @@ func (s *Service) readUser(ctx context.Context, j *job) (store.User, error) {
 	return user, err
 }
 
-// maxMetadata bounds what a request says about its session: it stands in every
-// prompt of a flat agent.
+// maxMetadata bounds what is said about a session: it stands in every prompt of
+// a flat agent.
 const maxMetadata = 16 << 10
 
 func sessionMetadata(m map[string]any) (json.RawMessage, error) {
@@ -255,25 +258,5 @@ func sessionMetadata(m map[string]any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, &InputError{"session_metadata", "the session's metadata cannot be written as JSON"}
 	}
-	if len(raw) > maxMetadata {
-		return nil, &InputError{"session_metadata", "the session's metadata is larger than 16 KiB"}
-	}
 	return raw, nil
-}
-
-// mergeObjects is old with the keys of add.
-func mergeObjects(old, add json.RawMessage) (json.RawMessage, error) {
-	if len(add) == 0 {
-		return old, nil
-	}
-	merged := map[string]json.RawMessage{}
-	for _, raw := range []json.RawMessage{old, add} {
-		if len(raw) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(raw, &merged); err != nil {
-			return nil, err
-		}
-	}
-	return json.Marshal(merged)
 }

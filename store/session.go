@@ -103,10 +103,10 @@ func touchSession(ctx context.Context, c Conn, sc scope, sess *Session, tokens i
 		RETURNING message_count, metadata`,
 		[]any{&last, &old},
 		sc.TenantID, sess.ID, sc.user, tokens, null(sess.Name), null(sess.Description), null(sess.AgentName), sess.Mode, now)
-	if err != nil || !found || len(sess.Metadata) == 0 {
+	if err != nil || !found {
 		return last, found, err
 	}
-	merged, changed, err := mergeObjects(old, sess.Metadata)
+	merged, changed, err := MergeObjects(old, sess.Metadata)
 	if err != nil || !changed {
 		return last, found, err
 	}
@@ -114,9 +114,13 @@ func touchSession(ctx context.Context, c Conn, sc scope, sess *Session, tokens i
 	return last, found, err
 }
 
-// mergeObjects sets the keys of add in old; changed is false when old holds
-// them already, byte by byte.
-func mergeObjects(old, add json.RawMessage) (merged json.RawMessage, changed bool, err error) {
+// MergeObjects is the JSON object old with the keys of add, as [Store.BeginTurn]
+// merges metadata; either may be empty. changed is false when old holds them
+// already, byte by byte.
+func MergeObjects(old, add json.RawMessage) (merged json.RawMessage, changed bool, err error) {
+	if len(add) == 0 {
+		return old, false, nil
+	}
 	var a, b map[string]json.RawMessage
 	if err := json.Unmarshal(add, &b); err != nil {
 		return nil, false, err

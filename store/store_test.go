@@ -55,14 +55,15 @@ func TestMergeObjects(t *testing.T) {
 		changed        bool
 	}{
 		{``, `{"a": 1}`, `{"a": 1}`, true},
+		{`{"a": 1}`, ``, `{"a": 1}`, false},
 		{`{}`, `{"a": 1}`, `{"a": 1}`, true},
 		{`{"a":1}`, `{"a":1}`, `{"a":1}`, false},
 		{`{"a":1,"b":{"x":1}}`, `{"b":{"y":2},"c":null}`, `{"a":1,"b":{"y":2},"c":null}`, true},
 		{`{ "a" : 1 }`, `{}`, `{ "a" : 1 }`, false},
 	} {
-		got, changed, err := mergeObjects(json.RawMessage(c.old), json.RawMessage(c.add))
+		got, changed, err := MergeObjects(json.RawMessage(c.old), json.RawMessage(c.add))
 		if err != nil || string(got) != c.want || changed != c.changed {
-			t.Errorf("mergeObjects(%s, %s) = %s, %v, %v", c.old, c.add, got, changed, err)
+			t.Errorf("MergeObjects(%s, %s) = %s, %v, %v", c.old, c.add, got, changed, err)
 		}
 	}
 }
