@@ -107,7 +107,7 @@ func (f *folder) scan() {
 	var sources []*source
 	changed := false
 	for _, e := range entries {
-		if !isDocument(e.Name()) {
+		if !IsDocument(e.Name()) {
 			continue
 		}
 		if len(sources) == maxFiles {

@@ -104,11 +104,14 @@ func hash(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// isDocument reports whether a file name is that of a document.
-func isDocument(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
+// IsDocument reports whether a file of that name, without its folder, is a
+// document. A NAME.schema.json beside documents is what editors check them
+// with, and a hidden file is somebody else's.
+func IsDocument(name string) bool {
+	name = strings.ToLower(name)
+	switch path.Ext(name) {
 	case ".yaml", ".yml", ".json":
-		return !strings.HasPrefix(name, ".")
+		return !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".schema.json")
 	}
 	return false
 }
@@ -122,7 +125,7 @@ func readFS(fsys fs.FS) ([]*source, error) {
 	}
 	var sources []*source
 	for _, e := range entries {
-		if e.IsDir() || !isDocument(e.Name()) {
+		if e.IsDir() || !IsDocument(e.Name()) {
 			continue
 		}
 		text, err := fs.ReadFile(fsys, e.Name())

@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	"p8/agent"
+	"p8/catalog"
 )
 
 type schemaValidateCmd struct {
-	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json)."`
+	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json) at any depth."`
 }
 
 // Run checks every document and prints everything that is wrong with each.
@@ -60,7 +61,8 @@ func validate(file string, tools []string) (agent.Problems, error) {
 	return append(slices.Clone(doc.Warnings), doc.CheckTools(tools)...), nil
 }
 
-// documents are the files that the paths name, those of a folder at any depth.
+// documents are the files that the paths name, those of a folder at any depth
+// but for hidden folders and node_modules, which hold other things.
 func documents(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -74,10 +76,15 @@ func documents(paths []string) ([]string, error) {
 		}
 		found := len(files)
 		err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && isDocument(name) {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && name != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
+				return fs.SkipDir
+			case !d.IsDir() && catalog.IsDocument(d.Name()):
 				files = append(files, name)
 			}
-			return err
+			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("the folder %s cannot be read: make it one that you may read", path)
@@ -87,14 +94,6 @@ func documents(paths []string) ([]string, error) {
 		}
 	}
 	return files, nil
-}
-
-func isDocument(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return false
 }
 
 // count is "1 error", "2 errors".
