@@ -49,8 +49,8 @@ func (f field) bad(e Entry, problem string) error {
 	return err
 }
 
-// badValues turns the parser's errors into ours.
-func badValues(err error, fields []field, entries []Entry) []error {
+// badValues turns the parser's errors into ours, and takes the values out.
+func badValues(err error, fields []field, entries []Entry, values map[string]string) []error {
 	var all env.AggregateError
 	if !errors.As(err, &all) {
 		return nil
@@ -64,6 +64,7 @@ func badValues(err error, fields []field, entries []Entry) []error {
 		for i, f := range fields {
 			if f.name == parse.Name {
 				problems = append(problems, f.bad(entries[i], ""))
+				delete(values, f.env)
 			}
 		}
 	}

@@ -50,19 +50,22 @@ func Load(o Options) (*Config, error) {
 	}}
 	var problems []error
 	if err := env.ParseWithOptions(c, env.Options{Environment: values}); err != nil {
-		if problems = badValues(err, fields, entries); problems == nil {
+		if problems = badValues(err, fields, entries, values); problems == nil {
 			return nil, err
 		}
-		return nil, errors.Join(problems...)
+		// With the defaults in their place, whatever else is wrong shows.
+		if err := env.ParseWithOptions(c, env.Options{Environment: values}); err != nil {
+			return nil, errors.Join(problems...)
+		}
 	}
 	goos := o.GOOS
 	if goos == "" {
 		goos = runtime.GOOS
 	}
 	if err := c.complete(goos); err != nil {
-		return nil, err
+		return nil, errors.Join(append(problems, err)...)
 	}
-	if problems = c.check(fields); problems != nil {
+	if problems = append(problems, c.check(fields)...); problems != nil {
 		return nil, errors.Join(problems...)
 	}
 	return c, nil
