@@ -75,7 +75,7 @@ func Describe(err error) *event.ErrorData {
 	case errors.As(err, &output):
 		return &event.ErrorData{
 			Code: "invalid_output", HTTPStatus: http.StatusBadGateway, Recoverable: true,
-			Message: "the model's answer does not follow the agent's output schema",
+			Message: output.Error(),
 			Details: map[string]any{"problems": output.Problems},
 		}
 	}

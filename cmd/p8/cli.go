@@ -44,8 +44,11 @@ type app struct {
 // run runs one command line and returns the exit code.
 func run(args []string, stdin *os.File, stdout, stderr io.Writer, environ []string) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ}
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "--version": // as other tools have it
+		args[0] = "version"
 	}
 	err := a.dispatch(args)
 	if err == nil || errors.Is(err, errHelp) {

@@ -82,6 +82,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.text("A long story")
 		s.finish("length")
 		return
+	case req.Model == "empty":
 	case req.Model == "bell":
 		s.text("ding\x1b[2J\x07 dong")
 	case req.Model == "search" && last.Role != "tool":

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"p8/catalog"
 	"p8/store"
 )
 
@@ -20,6 +21,10 @@ func (a *app) report(err error) int {
 	}
 	if failure := new(store.Failure); errors.As(err, &failure) {
 		a.say("%v (%v): look at the disk and the folder of the database (P8_DATA_DIR)", failure, failure.Err)
+		return code
+	}
+	if missing := new(catalog.NotFoundError); errors.As(err, &missing) && len(missing.Near) == 0 {
+		a.say("%v: `p8 schema list` shows those there are", missing)
 		return code
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {

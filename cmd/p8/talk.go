@@ -183,6 +183,9 @@ func (t *talk) explain(err error) error {
 	if name := new(catalog.NameError); errors.As(err, &name) {
 		return name
 	}
+	if missing := new(catalog.NotFoundError); errors.As(err, &missing) {
+		return missing
+	}
 	d := chat.Describe(err)
 	if d.Code != "internal_error" {
 		return errors.New(d.Message)
