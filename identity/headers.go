@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The headers of a request. Their case does not matter.
@@ -121,7 +122,7 @@ func readAll(h http.Header, headers []header) error {
 		if len(values) > 1 {
 			return &InvalidError{to.name, "is given more than once; send it once"}
 		}
-		if value := strings.TrimSpace(values[0]); value != "" {
+		if value := strings.TrimSpace(HeaderText(values[0])); value != "" {
 			if err := validate(to.name, value); err != nil {
 				return err
 			}
@@ -129,4 +130,17 @@ func readAll(h http.Header, headers []header) error {
 		}
 	}
 	return nil
+}
+
+// HeaderText is the text of a header. Browsers and Node send Latin-1, curl what
+// the terminal has, which is UTF-8; who is called José is so by either.
+func HeaderText(value string) string {
+	if utf8.ValidString(value) {
+		return value
+	}
+	runes := make([]rune, len(value))
+	for i := range len(value) {
+		runes[i] = rune(value[i])
+	}
+	return string(runes)
 }

@@ -62,6 +62,10 @@ func TestFromHeaders(t *testing.T) {
 			headers("X-User-Email", "alice@example.com"),
 			identity.Identity{UserID: aliceID, Email: "alice@example.com", TenantID: "default", DefaultModel: "openai:gpt-4.1", ClientID: "api"},
 		},
+		"Latin-1, as Node sends it, and UTF-8": {
+			headers("X-User-Name", "Jos\xe9", "X-Session-Id", "José", "X-User-Id", "jos\xe9"),
+			identity.Identity{UserID: "josé", Name: "José", SessionID: "José", TenantID: "default", DefaultModel: "openai:gpt-4.1", ClientID: "api"},
+		},
 		"p8's agent header": {
 			headers("x-agent-schema-name", "general", "X-Is-Eval", "nope"),
 			identity.Identity{AgentSchemaURI: "general", TenantID: "default", DefaultModel: "openai:gpt-4.1", ClientID: "api"},
@@ -93,7 +97,7 @@ func TestBadHeaders(t *testing.T) {
 	for want, h := range map[string]http.Header{
 		"X-Session-Id is 129 characters long; at most 128 are allowed":                           headers("X-Session-Id", long),
 		"X-User-Id holds U+0001 at character 3; only printable characters are allowed":           headers("X-User-Id", "üb\x01"),
-		"X-User-Id is not valid UTF-8":                                                           headers("X-User-Id", "\xff"),
+		"X-User-Name holds U+0085 at character 2; only printable characters are allowed":         headers("X-User-Name", "a\x85b"),
 		`X-Tenant-Id is "_", which is reserved; choose another tenant`:                           headers("X-Tenant-Id", "_"),
 		"X-User-Email is not an e-mail address; write it as name@example.com":                    headers("X-User-Email", "alice"),
 		"X-User-Id is given more than once; send it once":                                        headers("X-User-Id", "a", "X-User-Id", "b"),
