@@ -62,10 +62,14 @@ func (r *recorder) follow(ctx context.Context) (err error) {
 			}
 			return err
 		}
-		r.record(e)
-		if r.log.full(r.MaxEvents, r.MaxBytes) {
-			return errTooLong
+		full := r.log.full(r.MaxEvents, r.MaxBytes)
+		if full {
+			r.cancel(errTooLong)
 		}
+		if full && e.Data == nil {
+			continue // what ends the run is still told: its open calls, its cost
+		}
+		r.record(e)
 	}
 	return nil
 }

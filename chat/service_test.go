@@ -232,7 +232,7 @@ func TestARunThatSaysTooMuch(t *testing.T) {
 	s := newService(t, model, chat.Options{Store: kept, MaxEvents: 10}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	got := story(turn(t, s, ctx, "Hi"))
-	if len(got) != 12 || got[11] != "done length event_limit" {
+	if len(got) != 13 || got[11] != "usage" || got[12] != "done length event_limit" {
 		t.Errorf("%q", got)
 	}
 	if rows := transcript(t, kept, ctx, "s1"); !strings.HasSuffix(rows[1], "length") {
