@@ -166,7 +166,7 @@ func (c *Catalog) row(ctx context.Context, name string) (*store.Schema, error) {
 func (c *Catalog) alias(ctx context.Context, name string) (*source, error) {
 	var found *source
 	var names []string
-	err := c.eachRow(ctx, "", func(row *store.Schema) bool {
+	err := c.eachRow(ctx, func(row *store.Schema) bool {
 		names = append(names, row.Name)
 		for _, n := range rowNames(row) {
 			if n == name || n == agent.Kebab(name) {
@@ -184,12 +184,12 @@ func (c *Catalog) alias(ctx context.Context, name string) (*source, error) {
 
 // eachRow visits the rows that people wrote and the caller may read, until
 // visit says stop.
-func (c *Catalog) eachRow(ctx context.Context, kind string, visit func(*store.Schema) bool) error {
+func (c *Catalog) eachRow(ctx context.Context, visit func(*store.Schema) bool) error {
 	if c.store == nil {
 		return nil
 	}
 	const pageRows, maxPages = 200, 50
-	f := store.SchemaFilter{Kind: kind, Limit: pageRows}
+	f := store.SchemaFilter{Limit: pageRows}
 	for range maxPages {
 		rows, next, err := c.store.Schemas(ctx, f)
 		if err != nil {

@@ -265,6 +265,30 @@ type failingPut struct{ *table }
 
 func (failingPut) PutSchema(context.Context, *store.Schema) error { return store.ErrConflict }
 
+// The client that asks first for an agent may leave; nobody would try again.
+func TestAMirrorOutlivesItsCaller(t *testing.T) {
+	ctx, leave := context.WithCancel(caller(t))
+	leave()
+	db := &table{}
+	c := newCatalog(t, catalog.Options{Store: patient{db}})
+	if _, err := c.Agent(ctx, "general"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"_/builtin/general"}, db.writes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// patient is a store that heeds the context when it writes.
+type patient struct{ *table }
+
+func (p patient) PutSchema(ctx context.Context, d *store.Schema) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return p.table.PutSchema(ctx, d)
+}
+
 func TestFolderFollowsItsFiles(t *testing.T) {
 	dir := t.TempDir()
 	c := newCatalog(t, catalog.Options{Dir: dir})

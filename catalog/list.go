@@ -35,7 +35,7 @@ func (c *Catalog) List(ctx context.Context, kind string) ([]Entry, error) {
 		}
 		taken[e.Name] = true
 	}
-	err := c.eachRow(ctx, "", func(row *store.Schema) bool {
+	err := c.eachRow(ctx, func(row *store.Schema) bool {
 		add(Entry{
 			Name: row.Name, Names: unique(rowNames(row)), Kind: row.Kind, Version: row.Version,
 			Description: row.Description, Origin: Person,

@@ -58,7 +58,8 @@ func (c *Catalog) putMirror(ctx context.Context, s *source) error {
 		return err
 	}
 	row.Origin = s.origin
-	return c.store.PutSchema(system(ctx), &row)
+	// It is tried once, so it must not depend on whether the caller stays.
+	return c.store.PutSchema(system(context.WithoutCancel(ctx)), &row)
 }
 
 // Sync mirrors every built-in document and every valid one of the folder, and
