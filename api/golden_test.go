@@ -112,7 +112,7 @@ type restCase struct {
 func TestREST(t *testing.T) {
 	const yaml = "Content-Type: application/yaml"
 	var set setup
-	set.api.TrustHeaders = true
+	set.api.TrustHeaders, set.api.Tools = true, []string{"search", "action"}
 	stored := newServer(t, set)
 	set.noStore = true
 	bare := newServer(t, set)
@@ -131,10 +131,13 @@ func TestREST(t *testing.T) {
 		{name: "schemas-name", method: "GET", path: "/schemas/?name=dreaming-agent"},
 		{name: "schemas-kind", method: "GET", path: "/schemas?kind=evaluator"},
 		{name: "schemas-limit", method: "GET", path: "/schemas?limit=0"},
+		{name: "schemas-limit-type", method: "GET", path: "/schemas?limit=x&kind=" + strings.Repeat("k", 51)},
 		{name: "schemas-cursor", method: "GET", path: "/schemas?cursor=%25"},
 		{name: "schemas-none", method: "GET", path: "/schemas?name=general", noStore: true},
 		{name: "schema", method: "GET", path: "/schemas/general"},
 		{name: "schema-unknown", method: "GET", path: "/schemas/nobody"},
+		{name: "schema-near", method: "GET", path: "/schemas/sample-agnet"},
+		{name: "schema-other-name", method: "GET", path: "/schemas/agents%2Fsample-agent.yaml"},
 		{name: "schema-delete-builtin", method: "DELETE", path: "/schemas/general"},
 		{name: "schema-delete-none", method: "DELETE", path: "/schemas/general", noStore: true},
 		{name: "schema-delete-unknown", method: "DELETE", path: "/schemas/nobody"},
@@ -149,6 +152,9 @@ func TestREST(t *testing.T) {
 		{name: "schema-put-kind", method: "POST", path: "/schemas/", body: `{"name":"t","kind":"table","content":"x"}`},
 		{name: "schema-put-names", method: "POST", path: "/schemas/", body: `{"name":"one","content":"x","json_schema":{"name":"two"}}`},
 		{name: "schema-put-json", method: "POST", path: "/schemas/", body: `{"name":`},
+		{name: "schema-put-empty", method: "POST", path: "/schemas/", headers: []string{yaml}, body: " \n"},
+		{name: "schema-put-odd", method: "POST", path: "/schemas/", headers: []string{yaml},
+			body: "type: object\nname: my-agent\ndescription: You are helpful.\ntools:\n  - name: serach\ntemprature: 1\n"},
 		{name: "schema-put-media-type", method: "POST", path: "/schemas/", body: `<a/>`, headers: []string{"Content-Type: application/xml"}},
 		{name: "schema-put-none", method: "POST", path: "/schemas/", body: `{}`, noStore: true},
 		{name: "schema-delete", method: "DELETE", path: "/schemas/my-agent"},

@@ -16,6 +16,8 @@ func (h *Handler) describeChat(api huma.API) {
 		text("X-Agent-Schema", "header", "The agent, by any of its names; x-agent-schema-name is the same. It beats an agent in the body's model."),
 		text("X-Model-Name", "header", "The model, as provider:model. It beats the body's model."),
 		text("X-User-Id", "header", "Who asks; with X-Tenant-Id, X-User-Email and X-User-Name believed from trusted callers only."),
+		text("X-User-Email", "header", "Who asks, by e-mail address; the user id is derived from it."),
+		text("X-User-Name", "header", "What the user is called."),
 		text("X-Tenant-Id", "header", "The tenant; default without it."),
 		text("X-Client-Id", "header", "The kind of client: web, mobile, cli."),
 		text("X-Is-Eval", "header", "true, 1 or yes marks the session as an evaluation."),

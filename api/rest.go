@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,6 +22,7 @@ func (h *Handler) rest() {
 	config := huma.DefaultConfig("p8", h.o.Version)
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.CreateHooks = nil // no $schema keys in answers
+	config.Transformers = []huma.Transformer{worded}
 	config.Info.Description = "Agents from documents. Every path stands under /v1 and /api/v1 as well."
 	api := humago.New(h.mux, config)
 	h.sessionRoutes(api)
@@ -35,6 +37,27 @@ func (h *Handler) rest() {
 		w.Header().Set("Content-Type", "application/openapi+json")
 		_, _ = w.Write(spec)
 	})
+}
+
+// worded makes huma's own error about a parameter one of ours: what is wrong
+// with which of them, and a code.
+func worded(_ huma.Context, _ string, v any) (any, error) {
+	e, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	f := &failure{status: e.Status, code: "invalid_value", message: e.Detail, details: e.Errors}
+	if len(e.Errors) > 0 {
+		f.message = ""
+		for i, d := range e.Errors {
+			if i > 0 {
+				f.message += "; "
+			}
+			_, name, _ := strings.Cut(d.Location, ".")
+			f.message += fmt.Sprintf("%s is %s: %s", name, cut(fmt.Sprint(d.Value)), d.Message)
+		}
+	}
+	return f, nil
 }
 
 // restFailure words an error of a REST operation; what names the thing that was

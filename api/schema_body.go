@@ -31,6 +31,9 @@ func (h *Handler) readSchema(w http.ResponseWriter, r *http.Request) (store.Sche
 	if f != nil {
 		return none, nil, f
 	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return none, nil, badJSON("the body is empty; send a document, with a name and a description at least")
+	}
 	var row *schemaRow
 	if isJSON {
 		row = new(schemaRow)
@@ -60,7 +63,14 @@ func (h *Handler) readSchema(w http.ResponseWriter, r *http.Request) (store.Sche
 		return none, nil, h.describe(r.Context(), err)
 	}
 	out.Shared = false // yours, unless you are nobody
-	return out, doc.Warnings, nil
+	warnings := slices.Clone(doc.Warnings)
+	if h.o.Tools != nil {
+		warnings = append(warnings, doc.CheckTools(h.o.Tools)...)
+	}
+	for i := range warnings {
+		warnings[i] = placed(warnings[i], row.isRow())
+	}
+	return out, warnings, nil
 }
 
 // schemaRow is a document as a row of the table, p8's Schema entity.
@@ -129,10 +139,7 @@ func badDocument(err error, part bool) *failure {
 		return f
 	}
 	for _, p := range problems {
-		if part {
-			p.Pointer = "/json_schema" + p.Pointer
-			p.Line, p.Column, p.Snippet = 0, 0, ""
-		}
+		p = placed(p, part)
 		d := &huma.ErrorDetail{Message: p.Message, Location: p.Pointer, Value: p}
 		if p.Hint != "" {
 			d.Message += " (" + p.Hint + ")"
@@ -143,4 +150,14 @@ func badDocument(err error, part bool) *failure {
 		f.details = append(f.details, d)
 	}
 	return f
+}
+
+// placed is a problem of a document that may be a part of the body, whose own
+// lines mean nothing to the client.
+func placed(p agent.Problem, part bool) agent.Problem {
+	if part {
+		p.Pointer = "/json_schema" + p.Pointer
+		p.Line, p.Column, p.Snippet = 0, 0, ""
+	}
+	return p
 }

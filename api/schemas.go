@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -45,7 +46,8 @@ func (h *Handler) schemaRoutes(api huma.API) {
 		"application/json": {}, "application/yaml": {},
 	}, Description: "An agent document in JSON or YAML, or a row {name, kind, content, json_schema}."}
 	op.Responses = map[string]*huma.Response{
-		"201": {Description: "Stored."}, "422": {Description: "Not valid; every problem with its place."},
+		"201": {Description: "Stored; what is odd about the document is in warnings."}, "422": {Description: "Not valid; every problem with its place."},
+		"default": {Description: "A problem document (RFC 9457)."},
 	}
 	api.OpenAPI().AddOperation(&op)
 }
@@ -67,7 +69,7 @@ func (h *Handler) showSchema(ctx context.Context, in *schemaInput) (*body[store.
 	var row store.Schema
 	var err error
 	if h.o.Store != nil {
-		row, err = h.o.Store.Schema(ctx, in.ID)
+		row, err = h.storedSchema(ctx, in.ID)
 	} else {
 		row, err = h.catalogSchema(ctx, in.ID)
 	}
@@ -75,6 +77,20 @@ func (h *Handler) showSchema(ctx context.Context, in *schemaInput) (*body[store.
 		return nil, h.restFailure(ctx, "schema", err)
 	}
 	return &body[store.Schema]{row}, nil
+}
+
+// storedSchema is the row of a name or an id; the catalog knows a document's
+// other names, and those that are near.
+func (h *Handler) storedSchema(ctx context.Context, nameOrID string) (store.Schema, error) {
+	row, err := h.o.Store.Schema(ctx, nameOrID)
+	if !errors.Is(err, store.ErrNotFound) {
+		return row, err
+	}
+	a, err := h.o.Catalog.Agent(ctx, nameOrID)
+	if err != nil {
+		return store.Schema{}, err
+	}
+	return h.o.Store.Schema(ctx, a.Document.Key())
 }
 
 // catalogSchemas lists the documents of a server that stores nothing: the

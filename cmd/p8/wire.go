@@ -31,6 +31,7 @@ type parts struct {
 	chat    *chat.Service
 	models  *llm.Registry
 	choice  llm.Choice
+	tools   []string
 }
 
 // wireOptions are what differs between the verbs.
@@ -84,6 +85,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	if err != nil {
 		return nil, err
 	}
+	p.tools = tools.Names()
 	p.models, p.choice = newModels(ctx, cfg, o.Debug)
 	p.chat, err = chat.New(chat.Options{
 		Catalog: p.catalog, Models: p.models, Tools: tools, Store: sessions,
@@ -118,6 +120,7 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		Chat: p.chat, Catalog: p.catalog, TrustHeaders: true,
 		Models:  func(context.Context) []string { return []string{p.choice.Model} },
 		Hosts:   cfg.AllowedHosts,
+		Tools:   p.tools,
 		MaxBody: int64(cfg.MaxBodyBytes), Version: version(), Logger: p.log,
 	}
 	if p.store != nil {
