@@ -44,10 +44,10 @@ func TestAllocationsStayWithinBounds(t *testing.T) {
 		s := service(t, wireModel(t, chunks), new(chat.MemoryStore))
 		return testing.AllocsPerRun(runs/4, func() { c.turn(t, s, encoder(io.Discard).Write) })
 	}
-	// One is the text itself. The answer and the run's log grow by doubling, some
-	// twenty times in a thousand chunks.
-	if got := (streamed(1100) - streamed(100)) / 1000; got > 1.03 {
-		t.Errorf("a chunk makes %.3f allocations from the provider's bytes to the client's frame, want 1", got)
+	// Texts share blocks, the answer and the run's log grow by doubling: some fifty
+	// allocations in a thousand chunks.
+	if got := (streamed(1100) - streamed(100)) / 1000; got > 0.1 {
+		t.Errorf("a chunk makes %.3f allocations from the provider's bytes to the client's frame, want at most 0.1", got)
 	}
 }
 

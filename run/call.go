@@ -19,12 +19,6 @@ import (
 // abandonAfter is how long a call may take to notice that its time is up.
 const abandonAfter = 2 * time.Second
 
-// toolEntry is a tool that this run may call.
-type toolEntry struct {
-	tool tool.Tool
-	spec llm.ToolSpec
-}
-
 // call is one tool call of the model.
 type call struct {
 	index int
@@ -32,7 +26,7 @@ type call struct {
 	name  string
 	args  event.Deltas
 
-	entry    *toolEntry
+	tool     tool.Tool
 	raw      json.RawMessage
 	reported bool
 	result
@@ -44,18 +38,27 @@ type result struct {
 	reason string // why it failed, "" when it did not
 }
 
+// prepareTools offers the tools to the model; the spec of r.Tools[i] is
+// r.req.Tools[i].
 func (r *runner) prepareTools() error {
-	r.tools = make(map[string]*toolEntry, len(r.Tools))
 	r.req.Tools = make([]llm.ToolSpec, 0, len(r.Tools)+1)
-	entries := make([]toolEntry, len(r.Tools))
-	for i, t := range r.Tools {
+	for _, t := range r.Tools {
 		spec := t.Spec()
-		if _, twice := r.tools[spec.Name]; twice {
+		if r.findTool(spec.Name) != nil {
 			return fmt.Errorf("run: two tools are named %q", spec.Name)
 		}
-		entries[i] = toolEntry{tool: t, spec: spec}
-		r.tools[spec.Name] = &entries[i]
 		r.req.Tools = append(r.req.Tools, spec)
+	}
+	return nil
+}
+
+// findTool is the tool of that name, nil if there is none. An agent has few: a
+// look is faster than a map.
+func (r *runner) findTool(name string) tool.Tool {
+	for i := range min(len(r.Tools), len(r.req.Tools)) {
+		if r.req.Tools[i].Name == name {
+			return r.Tools[i]
+		}
 	}
 	return nil
 }
@@ -64,29 +67,28 @@ func (r *runner) prepareTools() error {
 // says what is wrong with the call, for the model.
 func (r *runner) check(c *call) string {
 	c.raw = json.RawMessage("{}")
-	entry, ok := r.tools[c.name]
-	if !ok {
+	c.tool = r.findTool(c.name)
+	if c.tool == nil {
 		return fmt.Sprintf("there is no tool named %q; %s", c.name, r.toolList())
 	}
-	c.entry = entry
 	raw, err := tool.Arguments(c.args.String())
 	if err != nil {
 		return err.Error()
 	}
 	c.raw = raw
-	if err := tool.Validate(entry.tool, raw); err != nil {
+	if err := tool.Validate(c.tool, raw); err != nil {
 		return err.Error()
 	}
 	return ""
 }
 
 func (r *runner) toolList() string {
-	if len(r.tools) == 0 {
+	if len(r.Tools) == 0 {
 		return "this agent has no tools"
 	}
-	names := make([]string, 0, len(r.tools))
-	for name := range r.tools {
-		names = append(names, name)
+	names := make([]string, len(r.Tools))
+	for i := range names {
+		names[i] = r.req.Tools[i].Name
 	}
 	slices.Sort(names)
 	return "the tools are " + strings.Join(names, ", ")
@@ -203,10 +205,10 @@ func (r *runner) callTool(ctx context.Context, c *call, events chan<- event.Even
 	in := tool.Call{ID: c.id, Name: c.name, Arguments: c.raw}
 	var out tool.Result
 	var err error
-	if s, ok := c.entry.tool.(tool.Streamer); ok {
+	if s, ok := c.tool.(tool.Streamer); ok {
 		out, err = s.Stream(ctx, in, emitter(ctx, events))
 	} else {
-		out, err = c.entry.tool.Call(ctx, in)
+		out, err = c.tool.Call(ctx, in)
 	}
 	if err != nil {
 		return failure(tool.Describe(ctx, r.Logger, in, err))

@@ -84,7 +84,7 @@ func (r *runner) runAll(calls []*call) error {
 }
 
 func isStreamer(c *call) bool {
-	_, ok := c.entry.tool.(tool.Streamer)
+	_, ok := c.tool.(tool.Streamer)
 	return ok
 }
 

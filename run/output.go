@@ -53,7 +53,7 @@ func (r *runner) prepareOutput() error {
 	case ModeNative:
 		r.req.Output = r.Agent.Output
 	case ModeTool:
-		if _, taken := r.tools[outputTool]; taken {
+		if r.findTool(outputTool) != nil {
 			return fmt.Errorf("run: a tool of a structured agent is named %s", outputTool)
 		}
 		r.req.Tools = append(r.req.Tools, llm.ToolSpec{

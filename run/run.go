@@ -111,7 +111,6 @@ type runner struct {
 	close  context.CancelFunc
 	yield  func(event.Event, error) bool
 	scope  Scope
-	tools  map[string]*toolEntry
 	req    llm.Request
 	seq    int64
 	meta   *event.MetadataData
