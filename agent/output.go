@@ -42,21 +42,7 @@ func (d *Document) outputSchema(keepDescription bool) json.RawMessage {
 }
 
 func (d *Document) newOutput(schema json.RawMessage) *llm.Output {
-	return &llm.Output{Name: outputName(d.Key()), Schema: schema}
-}
-
-// outputName makes a name that providers accept: [A-Za-z0-9_-]{1,64}.
-func outputName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < 0x80 && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
-			return r
-		}
-		return '_'
-	}, name)
-	if name = name[:min(len(name), 64)]; name == "" {
-		return "output"
-	}
-	return name
+	return &llm.Output{Name: llm.SafeName(d.Key()), Schema: schema}
 }
 
 func newValidator(schema json.RawMessage) *validator { return &validator{schema: schema} }

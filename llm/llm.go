@@ -65,13 +65,13 @@ type ToolCall struct {
 	Arguments string `json:"arguments"`
 }
 
-// ToolName is the name of an earlier call as every provider takes it back: of
-// [A-Za-z0-9_-]{1,64}. A model may have called what nobody offered, and the
-// whole conversation would be refused for it.
-func ToolName(name string) string {
+// SafeName is a name as every provider takes it: of [A-Za-z0-9_-]{1,64}. A
+// model may have called a tool that nobody offered, and a provider would refuse
+// the whole conversation for that name.
+func SafeName(name string) string {
 	const most = 64
 	if name == "" {
-		return "unknown_tool"
+		return "unnamed"
 	}
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -131,7 +131,7 @@ func (s Settings) Or(other Settings) Settings {
 
 // Output is a schema that the answer must follow.
 type Output struct {
-	// Name is [A-Za-z0-9_-]{1,64}.
+	// Name is one that [SafeName] leaves alone.
 	Name   string
 	Schema json.RawMessage
 }

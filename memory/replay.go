@@ -119,7 +119,7 @@ func readCall(row *store.Message) exchange {
 	}
 	return exchange{
 		storedID: stored.ID,
-		call:     llm.ToolCall{ID: id, Name: llm.ToolName(stored.Name), Arguments: arguments(stored.Arguments)},
+		call:     llm.ToolCall{ID: id, Name: llm.SafeName(stored.Name), Arguments: arguments(stored.Arguments)},
 	}
 }
 

@@ -141,7 +141,7 @@ func (r *runner) remember() {
 	}
 	m := llm.Message{Role: llm.Assistant, Content: r.step.text.String()}
 	for _, c := range r.step.calls {
-		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: c.id, Name: llm.ToolName(c.name), Arguments: c.args.String()})
+		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: c.id, Name: llm.SafeName(c.name), Arguments: c.args.String()})
 	}
 	r.req.Messages = append(r.req.Messages, m)
 }

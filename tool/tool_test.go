@@ -212,6 +212,7 @@ func TestArguments(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "{}", " \n": "{}", "null": "{}", `""`: "{}", `"  "`: "{}", `"null"`: "{}", "{}": "{}",
 		` {"a":1} `: `{"a":1}`, `"{\"a\":1}"`: `{"a":1}`, `{"a":{"b":[1]}}`: `{"a":{"b":[1]}}`,
+		"{\"a\":\"\xff\"}": "{\"a\":\"\uFFFD\"}", // else no store would take the row
 	} {
 		if got, err := tool.Arguments(text); err != nil || string(got) != want {
 			t.Errorf("Arguments(%q) = %s, %v; want %s", text, got, err, want)

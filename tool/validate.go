@@ -18,12 +18,13 @@ const MaxArguments = 1 << 20
 
 // Arguments makes a JSON object of what a model wrote as arguments. Nothing,
 // blanks and null are no arguments; a JSON string that holds an object is that
-// object. Anything else is an *Error that tells the model what to write.
+// object; bytes that are no UTF-8 become U+FFFD. Anything else is an *Error that
+// tells the model what to write.
 func Arguments(text string) (json.RawMessage, error) {
 	if len(text) > MaxArguments {
 		return nil, &Error{fmt.Sprintf("the arguments are %d bytes long; at most %d are allowed", len(text), MaxArguments)}
 	}
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if strings.HasPrefix(text, `"`) {
 		var inner string
 		if json.Unmarshal([]byte(text), &inner) == nil {
