@@ -181,7 +181,7 @@ func TestShutdown(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v, stderr %s", err, &stderr)
 	}
-	mustContain(t, stderr.String(), "p8: stopping; 1 running may take 50ms to end (Ctrl-C again ends them now)\n")
+	mustContain(t, stderr.String(), "p8: stopping: 1 running answer may go on for 50ms (Ctrl-C again ends it now)\n")
 	mustContain(t, rest, "shutting_down")
 	mustContain(t, showSession(t, environ), "#2 assistant openai:slow", "\nThe beginning\n")
 }

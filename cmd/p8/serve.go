@@ -96,7 +96,7 @@ func (a *app) greet(cfg *config.Config, p *parts, addr net.Addr) {
 // timeout ends them, and they keep what they have said.
 func (a *app) shutdown(timeout time.Duration, signals <-chan os.Signal, server *http.Server, handler *api.Handler, p *parts) error {
 	if n := p.chat.Running(); n > 0 {
-		a.say("stopping; %d running may take %s to end (Ctrl-C again ends them now)", n, timeout)
+		a.say("stopping: %s may go on for %s (Ctrl-C again ends it now)", count(n, "running answer"), timeout)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
