@@ -27,25 +27,31 @@ func (c *schemaValidateCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	errs, warnings := 0, 0
+	errs, warnings, taken := 0, 0, map[string]string{}
 	for _, file := range files {
-		problems, err := validate(file, tools)
+		problems, err := validate(file, tools, taken)
 		if err != nil {
 			return err
 		}
-		fmt.Fprint(a.stdout, problems.Detail())
+		if _, err := fmt.Fprint(a.stdout, problems.Detail()); err != nil {
+			return err
+		}
 		errs += len(problems.Errors())
 		warnings += len(problems.Warnings())
 	}
-	fmt.Fprintf(a.stdout, "%s checked: %s, %s\n", count(len(files), "document"), count(errs, "error"), count(warnings, "warning"))
+	_, err = fmt.Fprintf(a.stdout, "%s checked: %s, %s\n", count(len(files), "document"), count(errs, "error"), count(warnings, "warning"))
+	if err != nil {
+		return err
+	}
 	if errs > 0 {
 		return &exitError{exitFailed, errSilent}
 	}
 	return nil
 }
 
-// validate is everything that is wrong with one document.
-func validate(file string, tools []string) (agent.Problems, error) {
+// validate is everything that is wrong with one document. taken are the files
+// of the names so far.
+func validate(file string, tools []string, taken map[string]string) (agent.Problems, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: make it a file that you may read", file)
@@ -58,7 +64,18 @@ func validate(file string, tools []string) (agent.Problems, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(slices.Clone(doc.Warnings), doc.CheckTools(tools)...), nil
+	problems = append(slices.Clone(doc.Warnings), doc.CheckTools(tools)...)
+	// Documents of one folder are used together.
+	name := filepath.Join(filepath.Dir(file), doc.Key())
+	if first, ok := taken[name]; ok && first != file {
+		problems = append(problems, agent.Problem{
+			Severity: agent.SeverityWarning, File: file,
+			Message: fmt.Sprintf("%s has the name %q, too", first, doc.Key()), Hint: "give each its own: the first is used, this one is not",
+		})
+	} else {
+		taken[name] = file
+	}
+	return problems, nil
 }
 
 // documents are the files that the paths name, those of a folder at any depth
