@@ -45,6 +45,27 @@ func (d delegate) Stream(ctx context.Context, _ tool.Call, emit func(event.Event
 	return tool.Result{Content: text.String()}, nil
 }
 
+// TestTextOfANestedRun: a tool that runs an agent wants what that agent said.
+func TestTextOfANestedRun(t *testing.T) {
+	deep := child(t, "deep", scripted.New(scripted.Text("deep")))
+	middle := child(t, "middle", scripted.New(scripted.Call("ask_deep", "{}"), scripted.Text("mid", "dle")), newDelegate(t, deep))
+	ask, err := tool.New("ask_middle", "Asks.", func(ctx context.Context, _ struct{}) (any, error) {
+		return run.Text(run.Stream(ctx, middle))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := scripted.New(scripted.Call("ask_middle", "{}"), scripted.Turn{Text: []string{"ok"}, Check: func(r *llm.Request) error {
+		if got := r.Messages[len(r.Messages)-1].Content; !strings.Contains(got, "middle") || strings.Contains(got, "deep") {
+			t.Errorf("the child said %q", got)
+		}
+		return nil
+	}})
+	if text, err := run.Text(run.Stream(t.Context(), options(t, talker, m, ask))); err != nil || text != "ok" {
+		t.Errorf("the parent said %q, %v", text, err)
+	}
+}
+
 func child(t testing.TB, name string, m *scripted.Model, tools ...tool.Tool) run.Options {
 	o := options(t, "name: "+name+"\ndescription: You help.\nlimits: {request_limit: 3}\n", m, tools...)
 	o.RunID = "run-" + name

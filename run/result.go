@@ -59,7 +59,7 @@ func Text(events iter.Seq2[event.Event, error]) (string, error) {
 			return text.String(), err
 		}
 		if path == "" {
-			path, _, _ = strings.Cut(e.Agent, "/")
+			path = e.Agent // a run speaks before the runs below it
 		}
 		if e.Type == event.Text && e.Agent == path {
 			text.WriteString(e.Text)

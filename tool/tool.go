@@ -56,7 +56,8 @@ type Result struct {
 	// Metadata is merged into the final metadata of the run; its SessionName
 	// renames the session.
 	Metadata *event.MetadataData
-	// Usage is what the tool itself consumed (a child run), charged to the run.
+	// Usage is what the tool itself consumed, charged to the run. A run that it
+	// starts with the context of its call is charged already.
 	Usage event.UsageData
 }
 
