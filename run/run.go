@@ -147,12 +147,21 @@ func (r *runner) defaults(parent *Scope) {
 		above = parent.Budget
 	}
 	r.scope = Scope{RunID: r.RunID, Path: r.Path, Budget: NewBudget(r.Agent.Limits, above)}
-	r.Timeout = cmp.Or(r.Timeout, defaultTimeout)
-	r.ToolTimeout = cmp.Or(r.ToolTimeout, defaultToolTimeout)
-	r.Parallel = cmp.Or(r.Parallel, defaultParallel)
+	r.Timeout = positive(r.Timeout, defaultTimeout)
+	r.ToolTimeout = positive(r.ToolTimeout, defaultToolTimeout)
+	r.Parallel = positive(r.Parallel, defaultParallel)
 	if r.Logger == nil {
 		r.Logger = slog.Default()
 	}
+}
+
+// positive is v, or other where v is not above 0.
+func positive[T cmp.Ordered](v, other T) T {
+	var zero T
+	if v > zero {
+		return v
+	}
+	return other
 }
 
 // prepare builds the request that every step sends again, longer each time.

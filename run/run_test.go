@@ -173,6 +173,15 @@ func TestParallelToolsAreAnsweredInTheOrderOfTheCalls(t *testing.T) {
 	}
 }
 
+func TestOddOptionsMeanTheDefaults(t *testing.T) {
+	m := scripted.New(scripted.Turn{Calls: []llm.ToolCall{{Name: "echo", Arguments: "{}"}, {Name: "echo", Arguments: "{}"}}}, scripted.Text("ok"))
+	o := options(t, talker, m, echo(t, "echo"))
+	o.Parallel, o.Timeout, o.ToolTimeout = -1, -1, -1
+	if text, err := run.Text(run.Stream(t.Context(), o)); err != nil || text != "ok" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 func TestFailedCallsAreTheModelsToSee(t *testing.T) {
 	for _, tc := range []struct{ name, tool, args, result string }{
 		{"unknown tool", "search", `{}`, `there is no tool named \"search\"; the tools are echo`},

@@ -93,16 +93,17 @@ func (r *reader) chunk(c *wireChunk) {
 }
 
 // count takes the usage over. Figures that cannot be read are no reason to
-// lose an answer.
+// lose an answer, and those below 0 pay no budget back.
 func (r *reader) count(raw json.RawMessage) {
 	var u wireUsage
 	if json.Unmarshal(raw, &u) != nil || string(raw) == "null" {
 		return
 	}
 	r.usage = llm.Usage{
-		Input: u.PromptTokens, Output: u.CompletionTokens,
-		Cached:    max(u.PromptTokensDetails.CachedTokens, u.PromptCacheHitTokens),
-		Reasoning: u.CompletionTokensDetails.ReasoningTokens,
+		Input:     max(u.PromptTokens, 0),
+		Output:    max(u.CompletionTokens, 0),
+		Cached:    max(u.PromptTokensDetails.CachedTokens, u.PromptCacheHitTokens, 0),
+		Reasoning: max(u.CompletionTokensDetails.ReasoningTokens, 0),
 	}
 }
 
