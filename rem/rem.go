@@ -19,6 +19,8 @@ package rem
 import (
 	"strconv"
 	"strings"
+
+	"p8/store"
 )
 
 // Verb is the kind of a query.
@@ -51,8 +53,8 @@ const (
 
 // What FUZZY takes when the query does not say (REMLight).
 const (
-	DefaultThreshold = 0.3
-	DefaultLimit     = 10
+	DefaultThreshold = store.DefaultThreshold
+	DefaultLimit     = store.DefaultLimit
 )
 
 // Lookup finds rows by their keys.

@@ -36,8 +36,8 @@ import (
 
 // Options configure a Model. Model is required; the rest has defaults.
 type Options struct {
-	// Provider names a row of the table (see Known); "openai" when empty. With a
-	// BaseURL it may be any name.
+	// Provider is openai, ollama, vllm, openrouter, groq, deepseek or cerebras;
+	// "openai" when empty. With a BaseURL it may be any name.
 	Provider string
 	// Model is the model's name at the provider.
 	Model string
@@ -67,7 +67,7 @@ func (o Options) GoString() string { return o.String() }
 type Model struct {
 	name     string // provider:model
 	model    string
-	provider Provider
+	provider provider
 	dialect  dialect
 	url      string
 	// authorize sets the key. A function, because a field of text would be

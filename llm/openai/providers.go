@@ -9,8 +9,8 @@ import (
 	"p8/llm"
 )
 
-// Provider is a row of the table of servers that speak the wire.
-type Provider struct {
+// provider is a row of the table of servers that speak the wire.
+type provider struct {
 	Name string
 	// BaseURL is "" where every installation has its own.
 	BaseURL string
@@ -27,7 +27,7 @@ type Provider struct {
 // providers is the table. Native JSON Schema output is OpenAI's alone here: the
 // others either have it for few models, or constrain the whole answer by it, so
 // that the model can no longer call tools.
-var providers = [...]Provider{
+var providers = [...]provider{
 	{Name: "openai", BaseURL: "https://api.openai.com/v1", BaseURLVars: []string{"P8_OPENAI_BASE_URL", "OPENAI_BASE_URL"}, KeyVars: []string{"P8_OPENAI_API_KEY", "OPENAI_API_KEY", "LLM__OPENAI_API_KEY"}, Example: "gpt-4.1"},
 	{Name: "ollama", BaseURLVars: []string{"OLLAMA_BASE_URL"}, KeyVars: []string{"OLLAMA_API_KEY"}, KeyOptional: true, Example: "qwen3"},
 	{Name: "vllm", BaseURLVars: []string{"VLLM_BASE_URL"}, KeyVars: []string{"VLLM_API_KEY"}, KeyOptional: true, Example: "Qwen/Qwen3-8B"},
@@ -37,27 +37,17 @@ var providers = [...]Provider{
 	{Name: "cerebras", BaseURL: "https://api.cerebras.ai/v1", BaseURLVars: []string{"CEREBRAS_BASE_URL"}, KeyVars: []string{"CEREBRAS_API_KEY"}, Example: "qwen-3-32b"},
 }
 
-// Known is the table of providers.
-func Known() []Provider {
-	table := slices.Clone(providers[:])
-	for i := range table {
-		table[i].BaseURLVars = slices.Clone(table[i].BaseURLVars)
-		table[i].KeyVars = slices.Clone(table[i].KeyVars)
-	}
-	return table
-}
-
 // lookup is the provider's row, or one with only the name.
-func lookup(name string) Provider {
+func lookup(name string) provider {
 	for _, p := range providers {
 		if p.Name == name {
 			return p
 		}
 	}
-	return Provider{Name: name}
+	return provider{Name: name}
 }
 
-func (p Provider) example() string {
+func (p provider) example() string {
 	if p.Example == "" {
 		return "model"
 	}
@@ -105,7 +95,7 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 }
 
 // baseURL is the one that the environment sets, "" if none.
-func (p Provider) baseURL(getenv func(string) string) string {
+func (p provider) baseURL(getenv func(string) string) string {
 	base := first(getenv, p.BaseURLVars)
 	if base == "" && p.Name == "ollama" {
 		base = llm.OllamaURL(getenv("OLLAMA_HOST")) + "/v1"
@@ -134,7 +124,7 @@ type dialect struct {
 }
 
 // dialectOf knows OpenAI's own models; all others get the plain wire.
-func dialectOf(p Provider, model string) dialect {
+func dialectOf(p provider, model string) dialect {
 	if p.Name != "openai" {
 		return dialect{}
 	}
