@@ -4,28 +4,24 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"p8/identity"
 )
 
 // describeChat adds the routes that huma does not serve to the description.
 func (h *Handler) describeChat(api huma.API) {
-	text := func(name, in, doc string) *huma.Param {
-		return &huma.Param{Name: name, In: in, Description: doc, Schema: &huma.Schema{Type: huma.TypeString}, Required: in == "path"}
-	}
-	headers := []*huma.Param{
+	headers := append([]*huma.Param{
 		text("X-Session-Id", "header", "The session to go on with; a new one is begun without it."),
 		text("X-Agent-Schema", "header", "The agent, by any of its names; x-agent-schema-name is the same. It beats an agent in the body's model."),
 		text("X-Model-Name", "header", "The model, as provider:model. It beats the body's model."),
-		text("X-User-Id", "header", "Who asks; with X-Tenant-Id, X-User-Email and X-User-Name believed from trusted callers only."),
-		text("X-User-Email", "header", "Who asks, by e-mail address; the user id is derived from it."),
 		text("X-User-Name", "header", "What the user is called."),
-		text("X-Tenant-Id", "header", "The tenant; default without it."),
 		text("X-Client-Id", "header", "The kind of client: web, mobile, cli."),
 		text("X-Is-Eval", "header", "true, 1 or yes marks the session as an evaluation."),
 		text(headerInstruction, "header", "An instruction for this request alone; never stored."),
 		text(headerSessionName, "header", "What to call the session."),
 		text(headerFormat, "header", "How typed events are framed: polyglot, named, wrapped or none."),
 		text(headerRequestID, "header", "The id of the request in the log; made up without it."),
-	}
+	}, callers()...)
 	op := operation("chat", http.MethodPost, "/chat/completions", "One turn of a chat, streamed or as a whole", "chat")
 	op.Description = "OpenAI's chat completion. model may name an agent. The last message of the user is the input; " +
 		"what stands before it counts only when no session is named."
@@ -51,6 +47,19 @@ func (h *Handler) describeChat(api huma.API) {
 		}
 		api.OpenAPI().AddOperation(op)
 	}
+}
+
+// callers are the headers that say who asks.
+func callers() []*huma.Param {
+	return []*huma.Param{
+		text(identity.HeaderUserID, "header", "Who asks; this and the next two are believed from trusted callers only."),
+		text(identity.HeaderUserEmail, "header", "Who asks, by e-mail address; the user id is derived from it."),
+		text(identity.HeaderTenantID, "header", "The tenant; default without it."),
+	}
+}
+
+func text(name, in, doc string) *huma.Param {
+	return &huma.Param{Name: name, In: in, Description: doc, Schema: &huma.Schema{Type: huma.TypeString}, Required: in == "path"}
 }
 
 // chatSchema is the part of OpenAI's body that is read.

@@ -182,6 +182,13 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
+	for _, path := range []string{"/sessions", "/schemas/{id}", "/chat/completions"} {
+		for _, operation := range spec.Paths[path] {
+			if described, _ := json.Marshal(operation); !strings.Contains(string(described), `"X-User-Email"`) {
+				t.Errorf("%s does not say how to say who asks", path)
+			}
+		}
+	}
 	if !strings.HasPrefix(spec.OpenAPI, "3.1") {
 		t.Error(spec.OpenAPI)
 	}

@@ -125,3 +125,10 @@ func query(pairs ...string) url.Values {
 func operation(id, method, path, summary string, tags ...string) huma.Operation {
 	return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Tags: tags}
 }
+
+// resource is an operation on rows that belong to whoever asks.
+func resource(id, method, path, summary, tag string) huma.Operation {
+	op := operation(id, method, path, summary, tag)
+	op.Parameters = callers()
+	return op
+}

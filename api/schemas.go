@@ -36,12 +36,12 @@ type (
 )
 
 func (h *Handler) schemaRoutes(api huma.API) {
-	huma.Register(api, operation("list-schemas", http.MethodGet, "/schemas", "Documents, by name", "schemas"), h.listSchemas)
-	huma.Register(api, operation("get-schema", http.MethodGet, "/schemas/{id}", "One document", "schemas"), h.showSchema)
-	huma.Register(api, operation("delete-schema", http.MethodDelete, "/schemas/{id}", "Delete a document of yours", "schemas"), h.deleteSchema)
+	huma.Register(api, resource("list-schemas", http.MethodGet, "/schemas", "Documents, by name", "schemas"), h.listSchemas)
+	huma.Register(api, resource("get-schema", http.MethodGet, "/schemas/{id}", "One document", "schemas"), h.showSchema)
+	huma.Register(api, resource("delete-schema", http.MethodDelete, "/schemas/{id}", "Delete a document of yours", "schemas"), h.deleteSchema)
 	// The body is whatever a document may be written in, so it is read by hand.
 	h.mux.HandleFunc("POST /schemas", h.putSchema)
-	op := operation("put-schema", http.MethodPost, "/schemas", "Store a document, or replace the one of its name", "schemas")
+	op := resource("put-schema", http.MethodPost, "/schemas", "Store a document, or replace the one of its name", "schemas")
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/json": {}, "application/yaml": {},
 	}, Description: "An agent document in JSON or YAML, or a row {name, kind, content, json_schema}."}

@@ -59,10 +59,10 @@ type (
 )
 
 func (h *Handler) sessionRoutes(api huma.API) {
-	huma.Register(api, operation("list-sessions", http.MethodGet, "/sessions", "Your sessions, the last used first", "sessions"), h.listSessions)
-	huma.Register(api, operation("get-session", http.MethodGet, "/sessions/{id}", "One session", "sessions"), h.showSession)
-	huma.Register(api, operation("list-messages", http.MethodGet, "/sessions/{id}/messages", "The rows of a session, the oldest first", "sessions"), h.listMessages)
-	huma.Register(api, operation("get-message", http.MethodGet, "/messages/{id}", "One row of a session", "sessions"), h.showMessage)
+	huma.Register(api, resource("list-sessions", http.MethodGet, "/sessions", "Your sessions, the last used first", "sessions"), h.listSessions)
+	huma.Register(api, resource("get-session", http.MethodGet, "/sessions/{id}", "One session", "sessions"), h.showSession)
+	huma.Register(api, resource("list-messages", http.MethodGet, "/sessions/{id}/messages", "The rows of a session, the oldest first", "sessions"), h.listMessages)
+	huma.Register(api, resource("get-message", http.MethodGet, "/messages/{id}", "One row of a session", "sessions"), h.showMessage)
 }
 
 func (h *Handler) listSessions(ctx context.Context, in *listSessionsInput) (*list[store.Session], error) {
