@@ -21,6 +21,7 @@ func (c *configCmd) Run(a *app) error {
 		err = writeJSON(a.stdout, cfg.Entries())
 	} else {
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "SETTING\tVALUE\tORIGIN")
 		for _, e := range cfg.Entries() {
 			value := e.Value
 			if value == "" {

@@ -45,7 +45,7 @@ func readStore(ctx context.Context, path string) (*store.Store, error) {
 	case errors.Is(err, sqlite.ErrMissing):
 		return nil, nil
 	case errors.Is(err, sqlite.ErrOutdated):
-		return nil, fmt.Errorf("the database %s is of an older p8: run `p8 serve` or `p8 chat` once, which brings it up to date", path)
+		return nil, fmt.Errorf("the database %s is not up to date (of an older p8, or still being made): run `p8 serve` or `p8 chat` once, which mends that", path)
 	case err != nil:
 		return nil, unusable(path, err)
 	}
