@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,17 @@ func (t *talk) once(req chat.Request) error {
 // loop is an interactive chat: a line is a turn, Ctrl-C stops a run, Ctrl-D or
 // "exit" ends the chat.
 func (t *talk) loop(id identity.Identity) error {
-	t.say("session %s, model %s. Ctrl-C stops an answer, Ctrl-D or exit ends the chat.", id.SessionID, orElse(id.DefaultModel, t.choice.Model))
+	// An agent or a model that is not there is named before anything is typed.
+	agent, err := t.catalog.Agent(t.ctx, cmp.Or(id.AgentSchemaURI, "general"))
+	if err != nil {
+		return t.explain(err)
+	}
+	model := cmp.Or(agent.OverrideModel, id.DefaultModel, agent.Model, t.choice.Model)
+	if _, err := t.models.Resolve(model); err != nil {
+		return t.explain(err)
+	}
+	t.say("session %s, agent %s, model %s", id.SessionID, agent.Document.Key(), model)
+	t.say("Ctrl-C stops an answer, Ctrl-D or exit ends the chat")
 	lines, next := readLines(t.stdin)
 	defer close(next)
 	for {
