@@ -79,9 +79,9 @@ type writes struct {
 	n int
 }
 
-func (w *writes) BeginTurn(ctx context.Context, s store.Session, user *store.Message) error {
+func (w *writes) BeginTurn(ctx context.Context, s store.Session, rows ...*store.Message) error {
 	w.n++
-	return w.Store.BeginTurn(ctx, s, user)
+	return w.Store.BeginTurn(ctx, s, rows...)
 }
 
 func (w *writes) Append(ctx context.Context, rows ...*store.Message) error {

@@ -58,7 +58,7 @@ func BenchmarkHistory(b *testing.B) {
 // fixedHistory takes writes and forgets them.
 type fixedHistory struct{ *chat.MemoryStore }
 
-func (fixedHistory) BeginTurn(context.Context, store.Session, *store.Message) error { return nil }
+func (fixedHistory) BeginTurn(context.Context, store.Session, ...*store.Message) error { return nil }
 
 func (fixedHistory) FinishTurn(context.Context, *store.Message, string) error { return nil }
 

@@ -36,11 +36,11 @@ func (b *broken) Session(ctx context.Context, id string) (store.Session, error) 
 	return b.MemoryStore.Session(ctx, id)
 }
 
-func (b *broken) BeginTurn(ctx context.Context, sess store.Session, m *store.Message) error {
+func (b *broken) BeginTurn(ctx context.Context, sess store.Session, rows ...*store.Message) error {
 	if err := b.fail("begin"); err != nil {
 		return err
 	}
-	return b.MemoryStore.BeginTurn(ctx, sess, m)
+	return b.MemoryStore.BeginTurn(ctx, sess, rows...)
 }
 
 func (b *broken) Append(ctx context.Context, rows ...*store.Message) error {
@@ -100,9 +100,9 @@ type hasty struct {
 	leave context.CancelFunc
 }
 
-func (h *hasty) BeginTurn(ctx context.Context, sess store.Session, m *store.Message) error {
+func (h *hasty) BeginTurn(ctx context.Context, sess store.Session, rows ...*store.Message) error {
 	defer h.leave()
-	return h.MemoryStore.BeginTurn(ctx, sess, m)
+	return h.MemoryStore.BeginTurn(ctx, sess, rows...)
 }
 
 func (h *hasty) Append(ctx context.Context, rows ...*store.Message) error {

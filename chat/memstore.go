@@ -106,8 +106,8 @@ func filter(rows []store.Message, chosen func(*store.Message) bool) []store.Mess
 	return out
 }
 
-// BeginTurn makes or touches the session and appends the user's message.
-func (m *MemoryStore) BeginTurn(ctx context.Context, sess store.Session, user *store.Message) error {
+// BeginTurn makes or touches the session and appends the rows.
+func (m *MemoryStore) BeginTurn(ctx context.Context, sess store.Session, rows ...*store.Message) error {
 	if err := store.CheckSessionID(sess.ID); err != nil {
 		return err
 	}
@@ -135,7 +135,9 @@ func (m *MemoryStore) BeginTurn(ctx context.Context, sess store.Session, user *s
 		return err
 	}
 	m.recent.MoveToFront(s.element)
-	m.append(s, user)
+	for _, row := range rows {
+		m.append(s, row)
+	}
 	return nil
 }
 

@@ -17,18 +17,11 @@ func (s *Service) storeInput(ctx context.Context, j *job, brought []store.Messag
 		ID: j.InReplyTo, SessionID: j.SessionID, Type: store.MessageUser, Content: &j.input,
 		TokenCount: llm.EstimateTokens(j.input), AgentName: j.Agent, RunID: j.RunID, CreatedAt: j.started,
 	}
-	if len(brought) == 0 {
-		return s.Store.BeginTurn(ctx, j.session, input)
+	rows := make([]*store.Message, 0, len(brought)+1)
+	for i := range brought {
+		rows = append(rows, &brought[i])
 	}
-	if err := s.Store.BeginTurn(ctx, j.session, &brought[0]); err != nil {
-		return err
-	}
-	rows := make([]*store.Message, 0, len(brought))
-	for i := range brought[1:] {
-		rows = append(rows, &brought[1+i])
-	}
-	// What has begun is brought to its end, whoever leaves meanwhile.
-	return s.Store.Append(j.stored, append(rows, input)...)
+	return s.Store.BeginTurn(ctx, j.session, append(rows, input)...)
 }
 
 // clientRows are the rows that a client's own messages would have been.

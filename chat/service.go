@@ -35,8 +35,9 @@ type Store interface {
 	// Session is store.ErrNotFound when there is none that the caller may see.
 	Session(ctx context.Context, id string) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
-	// BeginTurn makes or updates the session and appends the user's message.
-	BeginTurn(ctx context.Context, s store.Session, user *store.Message) error
+	// BeginTurn makes or updates the session and appends rows, the user's message
+	// last: all of it or nothing.
+	BeginTurn(ctx context.Context, s store.Session, rows ...*store.Message) error
 	Append(ctx context.Context, rows ...*store.Message) error
 	// FinishTurn appends the answer and renames the session where a name is given.
 	FinishTurn(ctx context.Context, answer *store.Message, sessionName string) error

@@ -96,16 +96,24 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 			if err != nil {
 				return err
 			}
-			for i, m := range ms[:n] {
-				m.Seq = last - int64(n-1-i)
-				if err := m.insert(ctx, c, sc, now); err != nil {
-					return err
-				}
+			if err := insertAll(ctx, c, sc, ms[:n], last, now); err != nil {
+				return err
 			}
 			ms = ms[n:]
 		}
 		return nil
 	})
+}
+
+// insertAll writes messages of one session, the last under the number last.
+func insertAll(ctx context.Context, c Conn, sc scope, ms []*Message, last int64, now time.Time) error {
+	for i, m := range ms {
+		m.Seq = last - int64(len(ms)-1-i)
+		if err := m.insert(ctx, c, sc, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // countIn makes room for n messages and returns the number of the last. The

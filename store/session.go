@@ -34,19 +34,26 @@ func (s *Session) check() error {
 
 // BeginTurn stores what a turn begins with, in one transaction: the caller's
 // row in users if it is new, the session (created, or touched: agent, name,
-// description and mode where given, metadata merged key by key) and the user's
-// message, whose ID, Seq and CreatedAt are set. sess.Mode is "evaluation" for
+// description and mode where given, metadata merged key by key) and at least
+// one message, the user's last, whose ID, Seq and CreatedAt are set. sess.Mode is "evaluation" for
 // an identity with IsEval, else what was given, else "chat".
 //
 // A session id that somebody else uses, or that was deleted, is ErrNotFound
 // and nothing is written.
-func (s *Store) BeginTurn(ctx context.Context, sess Session, m *Message) error {
+func (s *Store) BeginTurn(ctx context.Context, sess Session, ms ...*Message) error {
 	if err := sess.check(); err != nil {
 		return missingFirst(ctx, err)
 	}
-	m.SessionID = sess.ID
-	if err := m.check(); err != nil {
-		return missingFirst(ctx, err)
+	if len(ms) == 0 {
+		return missingFirst(ctx, invalidf("a turn begins with a message"))
+	}
+	tokens := 0
+	for _, m := range ms {
+		m.SessionID = sess.ID
+		if err := m.check(); err != nil {
+			return missingFirst(ctx, err)
+		}
+		tokens += m.TokenCount
 	}
 	var ch change
 	err := s.write(ctx, "begin turn", func(c Conn, sc scope) error {
@@ -57,52 +64,51 @@ func (s *Store) BeginTurn(ctx context.Context, sess Session, m *Message) error {
 		case sess.Mode == "":
 			sess.Mode = ModeChat
 		}
-		last, err := openSession(ctx, c, sc, &sess, m.TokenCount, now)
+		last, err := openSession(ctx, c, sc, &sess, len(ms), tokens, now)
 		if err != nil {
 			return err
 		}
 		if ch, err = ensureUser(ctx, c, sc, now); err != nil {
 			return err
 		}
-		m.Seq = last
-		return m.insert(ctx, c, sc, now)
+		return insertAll(ctx, c, sc, ms, last, now)
 	})
 	s.fuzzy.changed(ch)
 	return err
 }
 
-// openSession touches or creates the session, counting one message in, and
-// returns that message's number.
-func openSession(ctx context.Context, c Conn, sc scope, sess *Session, tokens int, now time.Time) (int64, error) {
-	last, found, err := touchSession(ctx, c, sc, sess, tokens, now)
+// openSession touches or creates the session, counting count messages in, and
+// returns the number of the last.
+func openSession(ctx context.Context, c Conn, sc scope, sess *Session, count, tokens int, now time.Time) (int64, error) {
+	last, found, err := touchSession(ctx, c, sc, sess, count, tokens, now)
 	if err != nil || found {
 		return last, err
 	}
 	n, err := c.Exec(ctx, `INSERT INTO sessions
 		(tenant_id, id, user_id, name, description, agent_name, mode, total_tokens, message_count, metadata, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10) ON CONFLICT DO NOTHING`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT DO NOTHING`,
 		sc.TenantID, sess.ID, sc.user, null(sess.Name), null(sess.Description), null(sess.AgentName),
-		sess.Mode, tokens, sess.Metadata, now)
+		sess.Mode, tokens, count, sess.Metadata, now)
 	if err != nil || n == 1 {
-		return 1, err
+		return int64(count), err
 	}
 	// Somebody has the id: another user, or this one a moment ago.
-	last, found, err = touchSession(ctx, c, sc, sess, tokens, now)
+	last, found, err = touchSession(ctx, c, sc, sess, count, tokens, now)
 	if err == nil && !found {
 		err = notFound("session", sess.ID)
 	}
 	return last, err
 }
 
-func touchSession(ctx context.Context, c Conn, sc scope, sess *Session, tokens int, now time.Time) (last int64, found bool, err error) {
+func touchSession(ctx context.Context, c Conn, sc scope, sess *Session, count, tokens int, now time.Time) (last int64, found bool, err error) {
 	var old json.RawMessage
-	found, err = one(ctx, c, `UPDATE sessions SET message_count = message_count + 1, total_tokens = total_tokens + $4,
+	found, err = one(ctx, c, `UPDATE sessions SET message_count = message_count + $10, total_tokens = total_tokens + $4,
 		name = COALESCE($5, name), description = COALESCE($6, description), agent_name = COALESCE($7, agent_name),
 		mode = $8, updated_at = $9
 		WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
 		RETURNING message_count, metadata`,
 		[]any{&last, &old},
-		sc.TenantID, sess.ID, sc.user, tokens, null(sess.Name), null(sess.Description), null(sess.AgentName), sess.Mode, now)
+		sc.TenantID, sess.ID, sc.user, tokens, null(sess.Name), null(sess.Description), null(sess.AgentName), sess.Mode, now, count)
 	if err != nil || !found {
 		return last, found, err
 	}

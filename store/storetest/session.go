@@ -152,3 +152,29 @@ func cancelled(t *testing.T, open Open) {
 	begin(t, s, ctx, "s", "y")
 	wantEqual(t, "messages", len(get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{}))), 2)
 }
+
+// turnWithHistory: a turn may begin with more than the user's message; the
+// rows are numbered in their order and all or none are there.
+func turnWithHistory(t *testing.T, open Open) {
+	s := open(t)
+	ctx := as("acme", "uma")
+	must(t, s.BeginTurn(ctx, store.Session{ID: "s"}, userMessage("1"), userMessage("2"), userMessage("3")))
+	must(t, s.BeginTurn(ctx, store.Session{ID: "s"}, userMessage("4"), userMessage("5")))
+	bad := userMessage("7")
+	bad.Type = "gossip"
+	wantErr(t, "a bad row among good ones", s.BeginTurn(ctx, store.Session{ID: "s"}, userMessage("6"), bad), store.ErrInvalid)
+	wantErr(t, "a turn without a message", s.BeginTurn(ctx, store.Session{ID: "s"}), store.ErrInvalid)
+	rows, err := s.Messages(ctx, "s", store.MessageFilter{})
+	must(t, err)
+	if len(rows) != 5 {
+		t.Fatalf("%d rows, want 5", len(rows))
+	}
+	for i, row := range rows {
+		if row.Seq != int64(i+1) || *row.Content != string(rune('1'+i)) {
+			t.Errorf("row %d is number %d: %s", i+1, row.Seq, *row.Content)
+		}
+	}
+	if sess, err := s.Session(ctx, "s"); err != nil || sess.Messages != 5 {
+		t.Errorf("the session counts %d messages (%v), want 5", sess.Messages, err)
+	}
+}

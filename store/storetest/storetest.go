@@ -29,6 +29,7 @@ func Run(t *testing.T, open Open) {
 		{"isolation", isolation},
 		{"isolation of writes", isolationOfWrites},
 		{"turn", turn},
+		{"turn with history", turnWithHistory},
 		{"session", sessions},
 		{"session paging", sessionPaging},
 		{"messages", messages},
