@@ -89,7 +89,7 @@ func describeValue(err error) *event.ErrorData {
 	case errors.Is(err, ErrBusy):
 		return &event.ErrorData{
 			Code: "session_busy", HTTPStatus: http.StatusConflict, Recoverable: true,
-			Message: "this session is still answering; wait for the end of that answer or stop it",
+			Message: "this session is still answering; send the message again when that answer has ended",
 		}
 	case errors.Is(err, ErrOverloaded):
 		return &event.ErrorData{
