@@ -7,9 +7,9 @@
 // the trace; no layer parses what another layer printed.
 //
 // A run is consumed as an iter.Seq2[Event, error]: events until the run is
-// over, or one error that says why it failed. An Event is a small value so
-// that a chunk of text costs no allocation beyond the text itself; whatever is
-// rarer than text travels behind [Data].
+// over, or one error that says why it failed. An Event is a small value, so that
+// passing on a chunk of text allocates nothing; whatever is rarer than text
+// travels behind [Data].
 package event
 
 import "encoding/json"
