@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"unicode"
@@ -116,7 +117,7 @@ func (r *report) checkModes(d *Document) {
 
 // CheckTools compares the declared tools with those that exist: names of this
 // process's tools, and "server/name" for those of MCP servers. Each tool that
-// does not exist is a warning with the nearest name that does.
+// does not exist is a warning with the nearest name that does, or all of them.
 func (d *Document) CheckTools(known []string) Problems {
 	r := &report{file: d.report.file, lines: d.report.lines, count: map[Severity]int{}}
 	have := make(map[string]bool, len(known))
@@ -137,10 +138,22 @@ func (d *Document) CheckTools(known []string) Problems {
 		switch {
 		case t.Local() && have[t.Name] || !t.Local() && have[t.Server+"/"+t.Name]:
 		case t.Local():
-			r.warnf(at, p, didYouMean(t.Name, known), "the tool %q does not exist here and is left out", clip(t.Name, 60))
+			r.warnf(at, p, cmp.Or(didYouMean(t.Name, known), listed(known)), "the tool %q does not exist here and is left out", clip(t.Name, 60))
 		default:
-			r.warnf(at, p, didYouMean(t.Server+"/"+t.Name, known), "the tool %q of the server %q does not exist here and is left out", clip(t.Name, 60), clip(t.Server, 60))
+			r.warnf(at, p, cmp.Or(didYouMean(t.Server+"/"+t.Name, known), listed(known)), "the tool %q of the server %q does not exist here and is left out", clip(t.Name, 60), clip(t.Server, 60))
 		}
 	}
 	return r.list
+}
+
+// listed are the tools there are, as far as they fit into a hint.
+func listed(known []string) string {
+	const most = 8
+	switch {
+	case len(known) == 0:
+		return "there are no tools here"
+	case len(known) > most:
+		return "there are " + strings.Join(known[:most], ", ") + " and more"
+	}
+	return "there are " + strings.Join(known, ", ")
 }

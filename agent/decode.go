@@ -140,7 +140,7 @@ func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
 		r.setSlice(n, pointer, f, v)
 	case reflect.Struct:
 		if n.kind != object {
-			r.mismatch(n, pointer, f, "a mapping", "")
+			r.mismatch(n, pointer, f, "a mapping", "write its keys below it, such as "+layouts()[v.Type()].keys[0]+": …")
 			return
 		}
 		r.decode(n, pointer, v, nil)
@@ -149,7 +149,7 @@ func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
 
 func (r *report) setString(n *node, pointer string, f *field, v reflect.Value) {
 	if n.kind != text {
-		hint := ""
+		hint := "write one text; if it is long, below a |"
 		if n.kind == number || n.kind == boolean {
 			hint = fmt.Sprintf("put it in quotes: %s: %q", f.key, n.text)
 		}
@@ -173,13 +173,12 @@ func (r *report) setString(n *node, pointer string, f *field, v reflect.Value) {
 
 func (r *report) setNumber(n *node, pointer string, f *field, v reflect.Value) {
 	whole := v.Kind() == reflect.Int
-	what := "a number"
+	what, hint := "a number", "write one such as 0.5, without a unit"
 	if whole {
-		what = "a whole number"
+		what, hint = "a whole number", "write one such as 10, without a unit"
 	}
 	number64, err := strconv.ParseFloat(n.text, 64)
 	if n.kind != number || err != nil || whole && (number64 != float64(int(number64)) || number64 > 1<<53 || number64 < -1<<53) {
-		hint := ""
 		if n.kind == text && err == nil {
 			hint = "leave the quotes out"
 		}
@@ -192,7 +191,7 @@ func (r *report) setNumber(n *node, pointer string, f *field, v reflect.Value) {
 	case lowErr == nil && number64 < low && whole:
 		r.errorf(n.pos, pointer, "leave it out for no limit", "%s must be at least %s, not %s", f.label(pointer), f.min, n.text)
 	case lowErr == nil && number64 < low, highErr == nil && number64 > high:
-		r.errorf(n.pos, pointer, "", "%s must be between %s and %s, not %s", f.key, f.min, f.max, n.text)
+		r.errorf(n.pos, pointer, fmt.Sprintf("write a number from %s to %s", f.min, f.max), "%s must be between %s and %s, not %s", f.key, f.min, f.max, n.text)
 	case whole:
 		v.SetInt(int64(number64))
 	default:

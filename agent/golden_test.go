@@ -67,6 +67,7 @@ func documents(t testing.TB) []string {
 	var files []string
 	for _, pattern := range []string{
 		"../agents/*.yaml", "../testdata/agents/*.*", "../testdata/agents/*/*.*", "../examples/*/agents/*.yaml", "testdata/prompts/*.yaml",
+		"../*/testdata/agents/*.*", "../test/*/testdata/agents/*.*",
 	} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {

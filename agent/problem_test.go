@@ -31,14 +31,45 @@ func TestProblemsGolden(t *testing.T) {
 			case len(problems.Errors()) == 0 || d != nil:
 				t.Errorf("an error without errors, or with a document")
 			}
+			checkWhole(t, problems)
 			golden(t, file+".golden", problems.Detail())
 		})
 	}
 }
 
+// checkWhole: each problem says where it is, shows it and says how to mend it.
+func checkWhole(t *testing.T, problems agent.Problems) {
+	t.Helper()
+	for _, p := range problems {
+		if p.Line < 1 || p.Column < 1 || p.Snippet == "" || p.Hint == "" {
+			t.Errorf("no place, no snippet or no hint:\n%s", p.Detail())
+		}
+	}
+}
+
+// A value of every wrong kind for a field of every kind has a hint of its own.
+func TestWrongKindsHaveHints(t *testing.T) {
+	values := []string{"1.5", "-1", "1e99", "true", "text", `"7"`, "[x]", "[{}]", "{a: b}", "[[x]]"}
+	for _, key := range []string{
+		"name", "kind", "structured_output", "tools", "resources", "agents", "temperature", "max_tokens", "limits", "history", "child_text", "tags",
+		"provider_configs", "json_schema_extra", "properties", "required", "description", "type", "$defs",
+	} {
+		for _, value := range values {
+			d, err := agent.Parse("", []byte("name: x\ndescription: d\n"+key+": "+value+"\n"))
+			var problems agent.Problems
+			if errors.As(err, &problems) || d != nil && len(d.Warnings) > 0 {
+				if d != nil {
+					problems = d.Warnings
+				}
+				checkWhole(t, problems)
+			}
+		}
+	}
+}
+
 func TestProblemText(t *testing.T) {
 	_, err := agent.Parse("a.yaml", []byte("name: a\ntemprature: 1\ndescription: [x]\n"))
-	want := `a.yaml:3:14: description must be a string, not a list`
+	want := `a.yaml:3:14: description must be a string, not a list (write one text; if it is long, below a |)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
@@ -102,7 +133,7 @@ tools:
 	got := d.CheckTools([]string{"search", "action", "crm/query"})
 	want := []string{
 		`tools.yaml:6:5: warning: the tool "serch" does not exist here and is left out (did you mean search?)`,
-		`tools.yaml:7:5: warning: the tool "lookup_entity" does not exist here and is left out`,
+		`tools.yaml:7:5: warning: the tool "lookup_entity" does not exist here and is left out (there are search, action, crm/query)`,
 		`tools.yaml:9:5: warning: the tool "query2" of the server "crm" does not exist here and is left out (did you mean crm/query?)`,
 	}
 	if len(got) != len(want) || got.Err() != nil {

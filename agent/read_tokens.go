@@ -31,7 +31,7 @@ const maxKeys = 4000
 func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 	defer func() {
 		if recover() != nil {
-			r.errorf(position{1, 1}, "", "", "the YAML cannot be parsed")
+			r.errorf(position{1, 1}, "", lookAround, "the YAML cannot be parsed")
 			tokens, ok = nil, false
 		}
 	}()
@@ -65,22 +65,22 @@ func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 	return tokens, true
 }
 
+const lookAround = "look at the indentation and the quotes of this line and the one before"
+
 // syntax reports the parser's error.
 func (r *report) syntax(err error) {
 	var yerr yaml.Error
 	if !errors.As(err, &yerr) || yerr.GetToken() == nil {
-		r.errorf(position{1, 1}, "", "", "the YAML cannot be parsed")
+		r.errorf(position{1, 1}, "", lookAround, "the YAML cannot be parsed")
 		return
 	}
-	pos, hint := placeOf(yerr.GetToken()), ""
+	pos, hint := placeOf(yerr.GetToken()), lookAround
 	if line := int(pos.line) - 1; line >= 0 && line < len(r.lines) {
 		switch indent := r.lines[line][:len(r.lines[line])-len(strings.TrimLeft(r.lines[line], " \t"))]; {
 		case strings.Contains(indent, "\t"):
 			hint = "indent with spaces, not with tabs"
 		case strings.Count(r.lines[line], ": ") > 1:
 			hint = "put a text that contains a colon in quotes, or write it below a |"
-		default:
-			hint = "look at the indentation and the quotes of this line and the one before"
 		}
 	}
 	r.errorf(pos, "", hint, "this is not valid YAML: %s", yerr.GetMessage())
