@@ -27,14 +27,12 @@ func (d *Document) renderFields(each, skip string) string {
 	return r.b.String()
 }
 
-// shape is what a field's schema comes down to once references, unions and null
-// are taken away.
+// shape is what a field's schema comes down to once references are followed.
 type shape struct {
 	typ         string
 	description string
 	enum        []*node
 	schema      *node // holds properties and required, or items
-	nullable    bool
 }
 
 func (r *renderer) object(s shape, indent int, skip string) {
@@ -62,19 +60,19 @@ func (n *node) has(name string) bool {
 func (r *renderer) field(name string, s shape, indent int, required bool) {
 	switch s.typ {
 	case "object":
-		r.line(indent, name+":"+orNull(s))
+		r.line(indent, name+":")
 		r.comment(indent+2, s.description)
 		r.object(s, indent+2, "")
 	case "array":
 		item := r.resolve(s.schema.get("items"))
-		r.line(indent, name+": ["+item.label()+"]"+oneOf(item)+orNull(s))
+		r.line(indent, name+": ["+item.label()+"]"+oneOf(item))
 		r.comment(indent+2, s.description)
 		if item.typ == "object" && len(item.schema.get("properties").list()) > 0 && !slices.Contains(r.open, item.schema) {
 			r.line(indent+2, r.each)
 			r.object(item, indent+4, "")
 		}
 	default:
-		text := name + ": " + s.label() + orNull(s) + oneOf(s)
+		text := name + ": " + s.label() + oneOf(s)
 		if required {
 			text += " (required)"
 		}
@@ -88,16 +86,6 @@ func (s shape) label() string {
 		return "any"
 	}
 	return s.typ
-}
-
-func orNull(s shape) string {
-	switch {
-	case !s.nullable || s.typ == "":
-		return ""
-	case s.typ == "object":
-		return " # or null"
-	}
-	return " or null"
 }
 
 func oneOf(s shape) string {
@@ -127,8 +115,8 @@ func (r *renderer) comment(indent int, s string) {
 	}
 }
 
-// resolve follows references and looks through unions. A description beside a
-// reference counts more than the one it points to.
+// resolve follows references. A description beside a reference counts more than
+// the one it points to.
 func (r *renderer) resolve(n *node) shape { return r.resolveDeep(n, 0) }
 
 func (r *renderer) resolveDeep(n *node, depth int) shape {
@@ -136,107 +124,65 @@ func (r *renderer) resolveDeep(n *node, depth int) shape {
 	if n == nil || n.kind != object || depth > maxDepth {
 		return s
 	}
-	if ref := n.get("$ref").str(); ref != "" && n.get("properties") == nil {
-		s = r.resolveDeep(r.root.resolve(ref), depth+1)
-	} else if union := n.union(); union != nil && n.get("properties") == nil {
-		s = r.union(union, depth)
+	if target := r.target(n); target != nil {
+		s = r.resolveDeep(target, depth+1)
 	} else {
-		s.typ, s.nullable = n.typeName()
+		s.typ = n.typeName()
 		if e := n.get("enum"); e != nil {
 			s.enum = e.items
 		} else if c := n.get("const"); c != nil {
 			s.enum = []*node{c}
 		}
-		if s.typ == "" && len(s.enum) > 0 {
-			s.typ = enumType(s.enum)
-		}
 	}
 	if text := n.get("description").str(); text != "" {
 		s.description = text
 	}
-	if n.get("nullable").isTrue() {
-		s.nullable = true
-	}
 	return s
 }
 
-func (n *node) isTrue() bool { return n != nil && n.kind == boolean && n.text == "true" }
-
-// union are the alternatives of a schema, null included.
-func (n *node) union() []*node {
-	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
-		if v := n.get(key); v != nil && len(v.items) > 0 && n.get("type") == nil {
-			return v.items
-		}
+// target is the schema that this one stands for: by $ref, or as the only one of
+// allOf, which is how a description is put beside a reference.
+func (r *renderer) target(n *node) *node {
+	if n.get("properties") != nil {
+		return nil
+	}
+	if ref := n.get("$ref").str(); ref != "" {
+		return r.root.resolve(ref)
+	}
+	if all := n.get("allOf"); all != nil && len(all.items) == 1 && n.get("type") == nil {
+		return all.items[0]
 	}
 	return nil
 }
 
-func (r *renderer) union(alternatives []*node, depth int) shape {
-	var out shape
-	var labels []string
-	for _, a := range alternatives {
-		s := r.resolveDeep(a, depth+1)
-		if s.typ == "null" {
-			out.nullable = true
-			continue
-		}
-		if !slices.Contains(labels, s.label()) {
-			labels = append(labels, s.label())
-		}
-		nullable := out.nullable || s.nullable
-		if len(labels) == 1 && out.schema == nil {
-			out = s
-		} else {
-			out.enum = append(slices.Clone(out.enum), s.enum...)
-		}
-		out.nullable = nullable
-	}
-	if len(labels) > 1 { // several types: no one set of fields describes them
-		return shape{typ: strings.Join(labels, " or "), description: "", enum: out.enum, schema: &node{kind: object}, nullable: out.nullable}
-	}
-	out.description = ""
-	if out.schema == nil {
-		out.schema = &node{kind: object}
-	}
-	return out
-}
-
-// typeName is the type, null taken out of a list of types.
-func (n *node) typeName() (name string, nullable bool) {
+// typeName is the type, of a list of types "number or null"; "" where there is
+// none, as in unions.
+func (n *node) typeName() string {
 	t := n.get("type")
 	switch {
 	case t == nil && n.get("properties") != nil:
-		return "object", false
+		return "object"
 	case t == nil && n.get("items") != nil:
-		return "array", false
+		return "array"
 	case t == nil:
-		return "", false
+		return ""
 	case t.kind != array:
-		return t.str(), false
+		return t.str()
 	}
 	var names []string
+	nullable := false
 	for _, v := range t.items {
-		if v.str() == "null" || v.kind == null {
+		if v.kind == null || v.str() == "null" {
 			nullable = true
 			continue
 		}
 		names = append(names, v.str())
 	}
-	if len(names) == 0 {
-		return "null", false
+	if len(names) == 1 && (names[0] == "object" || names[0] == "array") {
+		return names[0] // its fields say more than null
 	}
-	return strings.Join(names, " or "), nullable
-}
-
-func enumType(values []*node) string {
-	typ := ""
-	for _, v := range values {
-		name := map[kind]string{text: "string", number: "number", boolean: "boolean"}[v.kind]
-		if typ != "" && typ != name {
-			return ""
-		}
-		typ = name
+	if nullable {
+		names = append(names, "null")
 	}
-	return typ
+	return strings.Join(names, " or ")
 }

@@ -102,6 +102,12 @@ properties:
   obj: {type: object, description: an obj, properties: {k: {type: string, description: kd}}}
   arr: {type: array, description: list, items: {type: object, properties: {z: {type: number}}}}
   tags: {type: array, items: {type: string}}
+  either: {anyOf: [{type: string}, {type: "null"}], description: a union}
+  untyped: {enum: [1, two]}
+  ref: {$ref: "#/$defs/R", description: here}
+  refs: {type: array, items: {$ref: "#/$defs/R"}}
+  maybe: {type: [object, "null"], properties: {q: {type: [integer, "null"]}}}
+$defs: {R: {type: object, description: there, properties: {p: {type: boolean}}, required: [p]}}
 required: [a]
 tools: [{name: search, description: note one}, action]
 system_prompt: More.
@@ -132,6 +138,17 @@ arr: [object]
   # Each item:
     z: number
 tags: [string]
+either: any
+  # a union
+untyped: any (one of: 1, two)
+ref:
+  # here
+  p: boolean (required)
+refs: [object]
+  # Each item:
+    p: boolean (required)
+maybe:
+  q: integer or null
 ` + "```" + `
 
 CRITICAL: Respond with conversational text only. Do NOT output field names, YAML, or JSON.`
