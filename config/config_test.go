@@ -235,6 +235,21 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
+func TestMaskURL(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://localhost:1234/v1":             "http://localhost:1234/v1",
+		"http://user:pw@host/v1":               "http://user:" + mask + "@host/v1",
+		"https://sk-alice@host/v1":             "https://" + mask + "@host/v1",
+		"https://host/v1?api-key=sk&version=2": "https://host/v1?" + mask,
+		"http://user:p%w@host":                 mask + "@host",
+		"sqlite:/var/p8?a.db":                  "sqlite:/var/p8?a.db",
+	} {
+		if got := maskURL(url); got != want {
+			t.Errorf("%s is shown as %s, want %s", url, got, want)
+		}
+	}
+}
+
 func FuzzValues(f *testing.F) {
 	f.Add("4MB", "sqlite:///a/b.db", "A=1\nB='x'\n")
 	f.Add("9223372036854775807GB", "none", "A=\"unclosed\n")

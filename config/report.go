@@ -27,7 +27,8 @@ func (e Entry) masked() Entry {
 	return e
 }
 
-// maskURL hides the password of a URL.
+// maskURL hides what a URL is opened with: the password, a user that stands
+// alone, as tokens do, and the query.
 func maskURL(s string) string {
 	if !strings.Contains(s, "://") {
 		return s
@@ -40,12 +41,17 @@ func maskURL(s string) string {
 		}
 		return s
 	}
+	credentials := ""
 	if _, has := u.User.Password(); has {
-		user := u.User.Username()
-		u.User = nil
-		return strings.Replace(u.String(), "://", "://"+user+":"+mask+"@", 1)
+		credentials = u.User.Username() + ":" + mask + "@"
+	} else if u.User != nil {
+		credentials = mask + "@"
 	}
-	return s
+	u.User = nil
+	if u.RawQuery != "" {
+		u.RawQuery = mask
+	}
+	return strings.Replace(u.String(), "://", "://"+credentials, 1)
 }
 
 // Table is the settings as a Markdown table, for docs/settings.md.
