@@ -242,7 +242,7 @@ func TestMaskURL(t *testing.T) {
 		"https://sk-alice@host/v1":             "https://" + mask + "@host/v1",
 		"https://host/v1?api-key=sk&version=2": "https://host/v1?" + mask,
 		"http://user:p%w@host":                 mask + "@host",
-		"sqlite:/var/p8?a.db":                  "sqlite:/var/p8?a.db",
+		"sqlite:///var/my data/p8.db":          "sqlite:///var/my data/p8.db",
 	} {
 		if got := maskURL(url); got != want {
 			t.Errorf("%s is shown as %s, want %s", url, got, want)

@@ -41,6 +41,9 @@ func maskURL(s string) string {
 		}
 		return s
 	}
+	if u.User == nil && u.RawQuery == "" {
+		return s
+	}
 	credentials := ""
 	if _, has := u.User.Password(); has {
 		credentials = u.User.Username() + ":" + mask + "@"
