@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"p8/agent"
@@ -40,7 +41,8 @@ func (c *schemaListCmd) Run(a *app) error {
 		for _, e := range list {
 			description := oneLine(e.Description)
 			if len(e.Problems) > 0 {
-				description = "not valid: " + oneLine(e.Problems[0].Error())
+				first, _, _ := strings.Cut(e.Problems.Error(), "\n")
+				description = "not valid: " + oneLine(first)
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, orElse(e.Kind, "-"), orElse(e.Origin, "database"), description)
 		}
