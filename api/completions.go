@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"p8/catalog"
 	"p8/chat"
@@ -75,27 +74,14 @@ func (h *Handler) start(r *http.Request, body *completionBody) (*chat.Turn, *fai
 		return nil, f
 	}
 	for _, text := range r.Header.Values(headerInstruction) {
-		req.Instruction = strings.TrimPrefix(req.Instruction+"\n\n"+utf8Of(text), "\n\n")
+		req.Instruction = strings.TrimPrefix(req.Instruction+"\n\n"+identity.HeaderText(text), "\n\n")
 	}
-	req.SessionName = utf8Of(r.Header.Get(headerSessionName))
+	req.SessionName = identity.HeaderText(r.Header.Get(headerSessionName))
 	turn, err := h.o.Chat.Start(identity.With(ctx, id), req)
 	if err != nil {
 		return nil, h.describe(ctx, err)
 	}
 	return turn, nil
-}
-
-// utf8Of is the text of a header. Browsers and Node send Latin-1, curl what the
-// terminal has, which is UTF-8.
-func utf8Of(header string) string {
-	if utf8.ValidString(header) {
-		return header
-	}
-	runes := make([]rune, len(header))
-	for i := range len(header) {
-		runes[i] = rune(header[i])
-	}
-	return string(runes)
 }
 
 // target finds out whether the body's model names an agent or a model. The
