@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"p8/catalog"
 	"p8/chat"
 	"p8/event"
 	"p8/stream"
@@ -64,7 +66,11 @@ func (h *Handler) describe(ctx context.Context, err error) *failure {
 	if d.HTTPStatus == http.StatusInternalServerError {
 		h.o.Logger.ErrorContext(ctx, "request failed", "err", err, "request_id", requestID(ctx))
 	}
-	return failed(ctx, d)
+	f := failed(ctx, d)
+	if missing := new(catalog.NotFoundError); errors.As(err, &missing) && len(missing.Near) == 0 {
+		f.message += "; GET /v1/models lists those there are"
+	}
+	return f
 }
 
 // failed is what ended a run, before the first byte of its response.

@@ -64,6 +64,7 @@ func TestChatErrors(t *testing.T) {
 		{name: "session-id", body: hello, headers: []string{"X-Session-Id: " + strings.Repeat("s", 129)}},
 		{name: "user-id", body: hello, headers: []string{"X-User-Id: a\x01"}},
 		{name: "agent-unknown", body: hello, headers: []string{"X-Agent-Schema: genral"}},
+		{name: "agent-unknown-far", body: hello, headers: []string{"X-Agent-Schema: nobody"}},
 		{name: "agent-path", body: hello, headers: []string{"X-Agent-Schema: ../../etc/passwd"}},
 		{name: "model-unknown", body: `{"model":"genral","messages":[{"role":"user","content":"x"}]}`},
 		{name: "model-path", body: `{"model":"anthropic/claude","messages":[{"role":"user","content":"x"}]}`},
