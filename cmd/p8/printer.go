@@ -78,13 +78,14 @@ func (p *printer) text(s string) error {
 
 // toolCall is one line when a call begins to run and one when it is over.
 func (p *printer) toolCall(d *event.ToolCallData) {
+	name := oneLine(d.Name)
 	switch d.Status {
 	case event.ToolExecuting:
-		p.note("→ " + d.Name + " " + brief(d.Arguments))
+		p.note(strings.TrimSpace("→ " + name + " " + brief(d.Arguments)))
 	case event.ToolCompleted:
-		p.note("✓ " + d.Name)
+		p.note("✓ " + name)
 	case event.ToolFailed:
-		p.note("✗ " + d.Name + ": " + oneLine(d.ErrorMessage))
+		p.note("✗ " + name + ": " + oneLine(d.ErrorMessage))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"testing"
 
 	"p8/event"
@@ -117,3 +118,15 @@ type discard struct{}
 
 func (*discard) Write(b []byte) (int, error)       { return len(b), nil }
 func (*discard) WriteString(s string) (int, error) { return len(s), nil }
+
+// A model writes the names of tools as freely as their arguments.
+func TestToolLines(t *testing.T) {
+	var stderr bytes.Buffer
+	p := printer{stdout: io.Discard, stderr: &stderr}
+	for _, status := range []event.ToolStatus{event.ToolExecuting, event.ToolCompleted, event.ToolFailed} {
+		p.toolCall(&event.ToolCallData{Name: "no\x1b[2Jpe", Status: status, Arguments: json.RawMessage(`{}`), ErrorMessage: "no such tool"})
+	}
+	if want := "→ no [2Jpe\n✓ no [2Jpe\n✗ no [2Jpe: no such tool\n"; stderr.String() != want {
+		t.Errorf("printed %q, want %q", stderr.String(), want)
+	}
+}
