@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,45 @@ func TestNestedRunFlowsIntoItsParent(t *testing.T) {
 		"14 talker usage 5+5 requests 5 calls 2",
 		"15 talker done stop",
 	)
+}
+
+// forwarder is a tool that passes on events from elsewhere.
+type forwarder struct {
+	tool.Base
+	paths []string
+}
+
+func (f forwarder) Call(context.Context, tool.Call) (tool.Result, error) { return tool.Result{}, nil }
+
+func (f forwarder) Stream(_ context.Context, _ tool.Call, emit func(event.Event) bool) (tool.Result, error) {
+	for _, path := range f.paths {
+		emit(event.Event{Type: event.Text, Text: "x", Agent: path})
+	}
+	return tool.Result{Content: `"ok"`}, nil
+}
+
+// TestForeignEventsAreBelowTheirParent: whatever path an event comes with, it is
+// that of the caller or one below it.
+func TestForeignEventsAreBelowTheirParent(t *testing.T) {
+	base, err := tool.NewBase(llm.ToolSpec{Name: "forward", Description: "Forwards."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := forwarder{base, []string{"talker/known", "far", "talkers/near", "talker", ""}}
+	m := scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "f", Name: "forward"}}}, scripted.Text("top"))
+	var paths []string
+	for e, err := range run.Stream(t.Context(), options(t, talker, m, f)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Text == "x" {
+			paths = append(paths, e.Agent)
+		}
+	}
+	want := []string{"talker/known", "talker/far", "talker/talkers/near", "talker/talker", "talker"}
+	if !slices.Equal(paths, want) {
+		t.Errorf("paths %q, want %q", paths, want)
+	}
 }
 
 func TestNestedRunSharesTheParentsLimits(t *testing.T) {
