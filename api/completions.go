@@ -11,6 +11,7 @@ import (
 	"p8/chat"
 	"p8/event"
 	"p8/identity"
+	"p8/llm"
 	"p8/stream"
 )
 
@@ -91,17 +92,23 @@ func (h *Handler) target(ctx context.Context, name string, id identity.Identity,
 	if name == "" {
 		return nil
 	}
-	if !strings.Contains(name, ":") {
-		_, err := h.o.Catalog.Agent(ctx, name)
-		if err == nil {
-			if id.AgentSchemaURI == "" {
-				req.Agent = name
-			}
-			return nil
+	model := strings.Contains(name, ":")
+	if !model && llm.IsBare(name) {
+		// Most clients name such a model with every request.
+		known, err := h.o.Catalog.Has(ctx, name)
+		if err != nil {
+			return h.describe(ctx, err)
 		}
-		if !bareModel(name) || !errors.As(err, new(*catalog.NotFoundError)) {
+		model = !known
+	}
+	if !model {
+		if _, err := h.o.Catalog.Agent(ctx, name); err != nil {
 			return h.unknownName(ctx, name, err)
 		}
+		if id.AgentSchemaURI == "" {
+			req.Agent = name
+		}
+		return nil
 	}
 	if id.DefaultModel == "" {
 		req.Model = name
@@ -124,17 +131,6 @@ func (h *Handler) unknownName(ctx context.Context, name string, err error) *fail
 		f.message += "; did you mean " + strings.Join(missing.Near, " or ") + "?"
 	}
 	return f
-}
-
-// bareModel reports whether the name is one of OpenAI's models without its
-// provider.
-func bareModel(name string) bool {
-	for _, prefix := range []string{"gpt-", "o1", "o3", "o4", "chatgpt-"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // answers is the name that the client is told answered: the one it asked for,

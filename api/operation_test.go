@@ -49,6 +49,7 @@ func TestNotReady(t *testing.T) {
 type broken struct{}
 
 func (broken) Agent(context.Context, string) (*agent.Agent, error) { panic("sk-secret") }
+func (broken) Has(context.Context, string) (bool, error)           { panic("sk-secret") }
 func (broken) List(context.Context, string) ([]catalog.Entry, error) {
 	return nil, errors.New("sk-secret")
 }

@@ -18,6 +18,8 @@ type Chat interface {
 type Catalog interface {
 	// Agent is a *catalog.NotFoundError when no document has the name.
 	Agent(ctx context.Context, name string) (*agent.Agent, error)
+	// Has is cheap whether a document has that very name or not.
+	Has(ctx context.Context, name string) (bool, error)
 	// List is the documents that the caller may use, by name; kind "" is all.
 	List(ctx context.Context, kind string) ([]catalog.Entry, error)
 }

@@ -117,30 +117,52 @@ func (c *Catalog) Agent(ctx context.Context, name string) (*agent.Agent, error) 
 	return c.compile(s)
 }
 
+// Has reports whether there is a document of that name. It does not look at the
+// other names of stored rows, and so costs one look-up whatever the answer:
+// for names that are probably no agent's.
+func (c *Catalog) Has(ctx context.Context, name string) (bool, error) {
+	clean, err := cleanName(name)
+	if err != nil {
+		return false, nil // no document can have it
+	}
+	s, _, err := c.named(ctx, clean)
+	return s != nil, err
+}
+
 // find is the text of that name, the first in the order.
 func (c *Catalog) find(ctx context.Context, name string) (*source, error) {
 	clean, err := cleanName(name)
 	if err != nil {
 		return nil, err
 	}
-	row, err := c.row(ctx, clean)
+	s, row, err := c.named(ctx, clean)
 	if err != nil {
 		return nil, err
-	}
-	if row != nil && row.Origin == Person {
-		return rowSource(row), nil
-	}
-	s := c.builtin.get(clean)
-	if s == nil && c.folder != nil {
-		s = c.folder.get(clean)
 	}
 	if s == nil {
 		return c.alias(ctx, clean)
 	}
-	if s.problems == nil {
+	if s.origin != Person && s.problems == nil {
 		c.mirror(ctx, s, row)
 	}
 	return s, nil
+}
+
+// named is the document of that very name, and the row that was read for it;
+// nil when there is none.
+func (c *Catalog) named(ctx context.Context, name string) (*source, *store.Schema, error) {
+	row, err := c.row(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if row != nil && row.Origin == Person {
+		return rowSource(row), row, nil
+	}
+	s := c.builtin.get(name)
+	if s == nil && c.folder != nil {
+		s = c.folder.get(name)
+	}
+	return s, row, nil
 }
 
 // row is the stored document of that very name, nil when there is none.

@@ -38,6 +38,7 @@ type table struct {
 	mu     sync.Mutex
 	rows   map[[2]string]store.Schema // by tenant and name
 	writes []string
+	scans  int // how often all rows were read
 	broken error
 }
 
@@ -78,6 +79,7 @@ func (t *table) Schema(ctx context.Context, name string) (store.Schema, error) {
 func (t *table) Schemas(ctx context.Context, _ store.SchemaFilter) ([]store.Schema, string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.scans++
 	var list []store.Schema
 	for _, tenant := range t.tenants(ctx) {
 		for key, row := range t.rows {
@@ -181,6 +183,26 @@ func TestUnknownNamesSuggestNearOnes(t *testing.T) {
 	}
 	if _, err = c.Agent(caller(t), "zzzzzzzzzz"); err.Error() != `there is no agent "zzzzzzzzzz"` {
 		t.Errorf("%q", err)
+	}
+}
+
+func TestHasNeverReadsEveryRow(t *testing.T) {
+	db := &table{}
+	db.put("default", store.Schema{Name: "mine", JSONSchema: []byte(`{"name":"mine","description":"x"}`)})
+	c := newCatalog(t, catalog.Options{Store: db})
+	for name, want := range map[string]bool{
+		"mine": true, "general": true, "rem.agents.QueryAgent": true, "gpt-4.1": false, "../general": false,
+	} {
+		if got, err := c.Has(caller(t), name); got != want || err != nil {
+			t.Errorf("%q: %v, %v", name, got, err)
+		}
+	}
+	if db.scans != 0 {
+		t.Errorf("all rows were read %d times", db.scans)
+	}
+	db.broken = errors.New("down")
+	if _, err := c.Has(caller(t), "gpt-4.1"); err == nil {
+		t.Error("a store that is down has no answer")
 	}
 }
 

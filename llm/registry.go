@@ -60,7 +60,7 @@ func (r *Registry) Resolve(name string) (Model, error) {
 	provider = strings.ToLower(provider)
 	if !found {
 		switch {
-		case isOpenAI(name):
+		case IsBare(name):
 			provider, model = "openai", name
 		case r.providers[provider] != nil:
 			model = ""
@@ -114,7 +114,9 @@ func vendorWithoutClient(name string) string {
 	return withoutClient[family]
 }
 
-func isOpenAI(name string) bool {
+// IsBare reports whether a name is one of OpenAI's models without its provider,
+// such as gpt-4.1; it means openai:gpt-4.1.
+func IsBare(name string) bool {
 	for _, p := range openAIPrefixes {
 		if strings.HasPrefix(name, p) {
 			return true
