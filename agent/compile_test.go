@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"p8/agent"
+	"p8/test/golden"
 )
 
 func TestCompile(t *testing.T) {
@@ -60,7 +61,7 @@ func TestOutputSchema(t *testing.T) {
 	if err := enc.Encode(a.Output.Schema); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/prompts/rich.schema.json", out.String())
+	golden.Compare(t, "testdata/prompts/rich.schema.json", out.String())
 	if a.Output.Name != "rich" {
 		t.Errorf("got name %s", a.Output.Name)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"p8/agent"
+	"p8/test/golden"
 )
 
 // Each file of testdata/problems has its report beside it.
@@ -32,7 +33,7 @@ func TestProblemsGolden(t *testing.T) {
 				t.Errorf("an error without errors, or with a document")
 			}
 			checkWhole(t, problems)
-			golden(t, file+".golden", problems.Detail())
+			golden.Compare(t, file+".golden", problems.Detail())
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"p8/agent"
+	"p8/test/golden"
 )
 
 // nest moves the configuration of a flat document into json_schema_extra.
@@ -43,7 +44,7 @@ func TestPromptGolden(t *testing.T) {
 					t.Fatalf("the document is %s", d.Dialect)
 				}
 				a := compile(t, d, agent.CompileOptions{Structured: &structured})
-				golden(t, fmt.Sprintf("testdata/prompts/rich-%s-%s.md", dialect, mode), a.Prompt+"\n")
+				golden.Compare(t, fmt.Sprintf("testdata/prompts/rich-%s-%s.md", dialect, mode), a.Prompt+"\n")
 
 				src := append([]byte(fmt.Sprintf("structured_output: %t\n", structured)), src...)
 				if declared := compile(t, parse(t, "", src), agent.CompileOptions{}); declared.Prompt != a.Prompt {

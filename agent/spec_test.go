@@ -11,11 +11,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"p8/agent"
+	"p8/test/golden"
 )
 
 // The file in the repository is what the code says.
 func TestSpec(t *testing.T) {
-	golden(t, "document.schema.json", string(agent.Spec()))
+	golden.Compare(t, "document.schema.json", string(agent.Spec()))
 }
 
 func compileSpec(t *testing.T) *jsonschema.Schema {

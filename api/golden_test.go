@@ -3,16 +3,14 @@ package api_test
 import (
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"p8/llm"
 	"p8/llm/scripted"
+	"p8/test/golden"
 )
 
 const hello = `{"messages":[{"role":"user","content":"hello"}]}`
@@ -202,20 +200,10 @@ func goldenResponse(t *testing.T, kind, name string, w *httptest.ResponseRecorde
 	}
 	body := timestamp.ReplaceAllString(w.Body.String(), `"<time>"`)
 	b.WriteString("\n" + counts.ReplaceAllString(body, `"$1":0`))
-	got := b.String()
 	for _, secret := range []string{"sk-secret", "own words", "/secret", "goroutine", "invalid character", "sql"} {
 		if strings.Contains(strings.ToLower(w.Body.String()), secret) {
 			t.Errorf("%q is in the answer", secret)
 		}
 	}
-	file := filepath.Join("testdata", kind, name+".http")
-	if *update {
-		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		must(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	must(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (rewrite with -update):\n%s", file, diff)
-	}
+	golden.Compare(t, filepath.Join("testdata", kind, name+".http"), b.String())
 }

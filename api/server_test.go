@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -27,8 +26,6 @@ import (
 	"p8/store/sqlite"
 	"p8/tool"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

@@ -3,8 +3,6 @@ package chat_test
 import (
 	"context"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,30 +16,16 @@ import (
 	"p8/llm/scripted"
 	"p8/run"
 	"p8/store"
+	"p8/test/golden"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name string, got any) {
+func compareJSON(t *testing.T, name string, got any) {
 	t.Helper()
 	raw, err := json.MarshalIndent(got, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw = append(raw, '\n')
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, raw, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(raw)); diff != "" {
-		t.Errorf("%s (write it with -update): %s", file, diff)
-	}
+	golden.Compare(t, filepath.Join("testdata", name), string(raw)+"\n")
 }
 
 const flatAgent = `
@@ -107,7 +91,7 @@ func TestPayload(t *testing.T) {
 			}
 			model.AssertDone(t)
 			requests := model.Requests()
-			golden(t, dialect+".json", map[string]any{
+			compareJSON(t, dialect+".json", map[string]any{
 				"first": requests[0].Messages, "last": requests[5].Messages,
 			})
 		})

@@ -2,16 +2,15 @@ package config
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-)
 
-var update = flag.Bool("update", false, "rewrite the documentation")
+	"p8/test/golden"
+)
 
 // load is Load with a home folder and a .env file of the given text.
 func load(t *testing.T, dotenv string, flags []Flag, environ ...string) (*Config, error) {
@@ -227,7 +226,7 @@ func TestDocumentation(t *testing.T) {
 	if old == Table() {
 		return
 	}
-	if !*update {
+	if !golden.Update() {
 		t.Fatalf("%s is not what the code says; run go test ./config -update", path)
 	}
 	if err := os.WriteFile(path, []byte(head+begin+Table()+end+tail), 0o644); err != nil {

@@ -2,35 +2,12 @@ package run_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"p8/run"
+	"p8/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs\n--- got\n%s\n--- want\n%s", path, got, want)
-	}
-}
 
 func TestQueryPrompt(t *testing.T) {
 	for name, q := range map[string]run.Query{
@@ -47,7 +24,7 @@ func TestQueryPrompt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, got)
+			golden.Compare(t, filepath.Join("testdata", name), got)
 		})
 	}
 }

@@ -3,22 +3,18 @@ package stream_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"p8/event"
 	"p8/stream"
+	"p8/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 var created = time.Unix(1760000000, 0)
 
@@ -43,24 +39,8 @@ func TestOpenAITranscripts(t *testing.T) {
 				got.Files = append(got.Files, txtar.File{Name: f.String(), Data: out})
 			}
 			got.Files = append(got.Files, txtar.File{Name: "completion", Data: complete(t, events)})
-			golden(t, file, txtar.Format(got))
+			golden.Compare(t, file, string(txtar.Format(got)))
 		})
-	}
-}
-
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (rewrite with -update):\n%s", file, diff)
 	}
 }
 

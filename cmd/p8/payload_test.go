@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"p8/chat"
 	"p8/identity"
+	"p8/test/golden"
 )
 
 //go:generate go test -run TestPayloads -update .
@@ -51,28 +51,7 @@ func TestPayloads(t *testing.T) {
 				t.Fatal(err)
 			}
 			payload.WriteByte('\n')
-			golden(t, filepath.Join("../../testdata/payloads", tt.file+".json"), payload.Bytes())
+			golden.Compare(t, filepath.Join("../../testdata/payloads", tt.file+".json"), payload.String())
 		})
-	}
-}
-
-// golden compares with a file, or writes it with -update.
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what is sent now; run go generate ./cmd/p8\n%s", path, got)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"io"
 	"net"
 	"net/http"
@@ -15,9 +14,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"p8/test/golden"
+)
 
 // quickExit keeps the race detector from sleeping at the end of every p8.
 const quickExit = "GORACE=atexit_sleep_ms=0"
@@ -38,7 +37,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		UpdateScripts:       *update,
+		UpdateScripts:       golden.Update(),
 		Setup: func(e *testscript.Env) error {
 			p := newProvider(e.T().(testing.TB))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))

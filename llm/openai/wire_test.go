@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,9 +20,8 @@ import (
 
 	"p8/llm"
 	"p8/llm/openai"
+	"p8/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata")
 
 const key = "sk-test-0123456789"
 
@@ -140,7 +138,7 @@ func TestWire(t *testing.T) {
 			if bytewise := play(iotest.OneByteReader); bytewise != got {
 				t.Errorf("byte by byte it is another:\n%s", cmp.Diff(got, bytewise))
 			}
-			if *update {
+			if golden.Update() {
 				archive.Files[1].Data = []byte(got)
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"p8/test/golden"
 	"p8/test/harness"
 )
 
@@ -74,13 +75,13 @@ func (r *transcript) curl(t *testing.T, title, path string, args ...string) {
 
 // compare checks the transcript against its golden file, and that nothing leaked
 // into it.
-func (r *transcript) compare(t *testing.T, golden string) {
+func (r *transcript) compare(t *testing.T, name string) {
 	t.Helper()
 	text := r.text.String()
 	for name, found := range leaks(text, r.server.DataDir) {
 		t.Errorf("%s is shown: %q in\n%s", name, found, text)
 	}
-	harness.Golden(t, golden, settled(text))
+	golden.Compare(t, "testdata/"+name, settled(text))
 }
 
 // leaked are the marks of what no client and no log may see.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"p8/test/golden"
 	"p8/test/harness"
 )
 
@@ -214,7 +215,7 @@ func checkPayloads(t *testing.T, agent, session string, exchanges []harness.Exch
 	if prompt.Role != "system" {
 		t.Fatalf("the first message is from %q, want the system prompt", prompt.Role)
 	}
-	harness.Golden(t, agent+".prompt.golden", timeless(prompt.Text()))
+	golden.Compare(t, "testdata/"+agent+".prompt.golden", timeless(prompt.Text()))
 	for i, x := range exchanges {
 		messages := x.Body.Messages
 		if timeless(messages[0].Text()) != timeless(prompt.Text()) {
@@ -234,8 +235,8 @@ func checkPayloads(t *testing.T, agent, session string, exchanges []harness.Exch
 			t.Errorf("request %d: the added instruction was sent: %t; it belongs to turn 1 only", i+1, sent)
 		}
 	}
-	harness.Golden(t, agent+".turn1.golden", outline(exchanges[1].Body.Messages[1:], session))
-	harness.Golden(t, agent+".turn2.golden", outline(exchanges[2].Body.Messages[1:], session))
+	golden.Compare(t, "testdata/"+agent+".turn1.golden", outline(exchanges[1].Body.Messages[1:], session))
+	golden.Compare(t, "testdata/"+agent+".turn2.golden", outline(exchanges[2].Body.Messages[1:], session))
 }
 
 // outline prints messages as a person reads them; the page that the search found

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"p8/test/golden"
 	"p8/test/harness"
 )
 
@@ -67,7 +68,7 @@ func TestStructuredAnswer(t *testing.T) {
 			if err := json.Indent(&pretty, schema, "", "  "); err != nil {
 				t.Fatal(err)
 			}
-			harness.Golden(t, "registrar.schema.golden", pretty.String()+"\n")
+			golden.Compare(t, "testdata/registrar.schema.golden", pretty.String()+"\n")
 		})
 	}
 }

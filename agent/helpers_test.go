@@ -1,38 +1,12 @@
 package agent_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"p8/agent"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares with a file, or writes it.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; go test -update rewrites it):\n%s", path, diff)
-	}
-}
 
 func read(t testing.TB, path string) []byte {
 	t.Helper()

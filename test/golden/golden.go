@@ -1,0 +1,45 @@
+// Package golden compares what a test got with a file, and writes the file anew
+// when the test is run with -update:
+//
+//	golden.Compare(t, "testdata/prompt.golden", prompt)
+//
+//	go test ./agent -update
+//
+// Read the difference before it is committed: after -update every test passes.
+package golden
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files instead of comparing with them")
+
+// Update reports whether the tests are run with -update, for a test that keeps
+// only a part of a file.
+func Update() bool { return *update }
+
+// Compare fails the test unless the file at path holds got.
+func Compare(t testing.TB, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got; go test -update rewrites it):\n%s", path, diff)
+	}
+}
