@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"p8/test/harness"
 )
 
 // module is the import path of the root; its packages are "p8/store" and so on.
@@ -28,28 +30,11 @@ type pkg struct {
 	files map[string]*ast.File
 }
 
-// root is the folder of go.mod.
-func root(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("go.mod is in no folder above this test")
-		}
-	}
-}
-
 // tracked lists the project's files relative to the root, with slashes: what git
 // tracks or would, or, without git, everything that is not installed or built.
 func tracked(t *testing.T) []string {
 	t.Helper()
-	dir := root(t)
+	dir := harness.Root(t)
 	cmd := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
 	cmd.Dir = dir
 	if out, err := cmd.Output(); err == nil && len(out) > 0 {
@@ -84,7 +69,7 @@ func tracked(t *testing.T) []string {
 // packages parses every Go package of the module, tests left out.
 func packages(t *testing.T) []*pkg {
 	t.Helper()
-	dir := root(t)
+	dir := harness.Root(t)
 	found := map[string]*pkg{}
 	for _, name := range tracked(t) {
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") {
@@ -115,7 +100,7 @@ func packages(t *testing.T) []*pkg {
 // read is the text of a tracked file, nil for one that is not text.
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(root(t), name))
+	b, err := os.ReadFile(filepath.Join(harness.Root(t), name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

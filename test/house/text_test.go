@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"p8/test/harness"
 )
 
 // secrets are the shapes of keys that must never be committed. Keys in tests are
@@ -20,7 +22,7 @@ var hosts = regexp.MustCompile(`registry\.` + `(npmjs|yarnpkg)\.|proxy\.` + `gol
 var unfinished = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|X` + `XX)\b|\bt\.Sk` + `ip(Now|f)?\(`)
 
 func TestNothingThatBelongsToOneMachine(t *testing.T) {
-	here := filepath.ToSlash(root(t)) + "/"
+	here := filepath.ToSlash(harness.Root(t)) + "/"
 	home, _ := os.UserHomeDir()
 	for _, name := range tracked(t) {
 		for i, line := range strings.Split(string(read(t, name)), "\n") {
@@ -50,7 +52,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			continue
 		}
 		for _, m := range link.FindAllStringSubmatch(string(read(t, name)), -1) {
-			target := filepath.Join(root(t), filepath.Dir(name), m[1])
+			target := filepath.Join(harness.Root(t), filepath.Dir(name), m[1])
 			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s links to %s, which does not exist", name, m[1])
 			}
