@@ -74,20 +74,20 @@ func (r *recorder) answerRow(done *event.DoneData) *store.Message {
 
 func (r *recorder) storeAnswer(row *store.Message, failure *event.ErrorData, err error) bool {
 	if failure != nil {
-		r.Logger.Warn("a run failed", "run", r.RunID, "session", r.SessionID, "agent", r.Agent, "model", r.Model,
+		r.o.Logger.Warn("a run failed", "run", r.RunID, "session", r.SessionID, "agent", r.Agent, "model", r.Model,
 			"code", failure.Code, "error", err)
 		if errors.Is(err, errShutdown) {
 			row.Status = store.StatusInterrupted
 		}
 	}
-	if r.Store == nil {
+	if r.o.Store == nil {
 		return false
 	}
 	name := ""
 	if r.meta != nil {
 		name = r.meta.SessionName
 	}
-	if err := r.Store.FinishTurn(r.stored, row, name); err != nil {
+	if err := r.o.Store.FinishTurn(r.stored, row, name); err != nil {
 		r.storageFailed(err)
 		return false
 	}

@@ -51,7 +51,7 @@ var errTooLong = errors.New("chat: the run said too much")
 func (r *recorder) follow(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.Logger.Error("a run panicked", "run", r.RunID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r.o.Logger.Error("a run panicked", "run", r.RunID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = errPanic
 		}
 	}()
@@ -62,7 +62,7 @@ func (r *recorder) follow(ctx context.Context) (err error) {
 			}
 			return err
 		}
-		full := r.log.full(r.MaxEvents, r.MaxBytes)
+		full := r.log.full(r.o.MaxEvents, r.o.MaxBytes)
 		if full {
 			r.cancel(errTooLong)
 		}
@@ -80,14 +80,14 @@ func (r *recorder) options() run.Options {
 	return run.Options{
 		Agent: r.agent, Model: r.model, Tools: r.tools, Messages: r.messages,
 		Settings: r.settings(), Warnings: r.warnings, RunID: r.RunID, Path: r.Agent,
-		Timeout: r.RunTimeout, ToolTimeout: r.ToolTimeout, Parallel: r.Parallel,
-		StructuredMode: r.StructuredMode, Logger: r.Logger,
+		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel,
+		StructuredMode: r.o.StructuredMode, Logger: r.o.Logger,
 	}
 }
 
 // settings are the request's, then the document's, then the defaults.
 func (r *recorder) settings() llm.Settings {
-	return r.req.Settings.Or(r.agent.Settings).Or(r.Defaults)
+	return r.req.Settings.Or(r.agent.Settings).Or(r.o.Defaults)
 }
 
 // record stores and shows one event of the run.
@@ -169,10 +169,10 @@ func (r *recorder) wasCalled(id string) bool {
 
 // save stores a row and gives its id, "" when there is no such row.
 func (r *recorder) save(row *store.Message) string {
-	if r.Store == nil {
+	if r.o.Store == nil {
 		return ""
 	}
-	if err := r.Store.Append(r.stored, row); err != nil {
+	if err := r.o.Store.Append(r.stored, row); err != nil {
 		r.storageFailed(err)
 		return ""
 	}
@@ -181,7 +181,7 @@ func (r *recorder) save(row *store.Message) string {
 
 // storageFailed lets the turn go on without its record, and says so once.
 func (r *recorder) storageFailed(err error) {
-	r.Logger.Error("a row could not be stored", "run", r.RunID, "session", r.SessionID, "error", err)
+	r.o.Logger.Error("a row could not be stored", "run", r.RunID, "session", r.SessionID, "error", err)
 	if r.failed {
 		return
 	}
@@ -206,7 +206,7 @@ func (r *recorder) show(d event.Data) {
 
 // latency is the time since the request, in milliseconds, at least one.
 func (r *recorder) latency() int64 {
-	return max(1, r.Now().Sub(r.started).Milliseconds())
+	return max(1, r.o.Now().Sub(r.started).Milliseconds())
 }
 
 // lastName is the name at the end of a path of agents.

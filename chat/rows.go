@@ -21,7 +21,7 @@ func (s *Service) storeInput(ctx context.Context, j *job, brought []store.Messag
 	for i := range brought {
 		rows = append(rows, &brought[i])
 	}
-	return s.Store.BeginTurn(ctx, j.session, append(rows, input)...)
+	return s.o.Store.BeginTurn(ctx, j.session, append(rows, input)...)
 }
 
 // clientRows are the rows that a client's own messages would have been.
@@ -57,14 +57,14 @@ func clientRows(messages []llm.Message, sessionID string) []store.Message {
 
 // callRow is the row of a tool call, which has no content.
 func (r *recorder) callRow(path string, d *event.ToolCallData) *store.Message {
-	row := r.row(r.NewID(), path, store.MessageToolCall)
+	row := r.row(r.o.NewID(), path, store.MessageToolCall)
 	row.ToolCalls = callJSON(d.Name, d.ID, d.Arguments)
 	return row
 }
 
 // resultRow is the row of a tool's result as the model sees it.
 func (r *recorder) resultRow(path string, d *event.ToolCallData) *store.Message {
-	row := r.row(r.NewID(), path, store.MessageToolResponse)
+	row := r.row(r.o.NewID(), path, store.MessageToolResponse)
 	row.Content = &d.Content
 	row.ToolCalls = callJSON(d.Name, d.ID, nil)
 	row.TokenCount = llm.EstimateTokens(d.Content)
@@ -78,7 +78,7 @@ func (r *recorder) resultRow(path string, d *event.ToolCallData) *store.Message 
 // kept for audit and never part of the conversation.
 func (r *recorder) row(id, path, kind string) *store.Message {
 	row := &store.Message{
-		ID: id, SessionID: r.SessionID, Type: kind, AgentName: r.Agent, RunID: r.RunID, CreatedAt: r.Now(),
+		ID: id, SessionID: r.SessionID, Type: kind, AgentName: r.Agent, RunID: r.RunID, CreatedAt: r.o.Now(),
 	}
 	if path != r.Agent {
 		row.AgentPath, row.AgentName = path, lastName(path)

@@ -92,7 +92,7 @@ const (
 
 // Service starts turns and knows those that are running.
 type Service struct {
-	Options
+	o Options
 
 	mu      sync.Mutex
 	running map[sessionKey]*Turn
@@ -122,7 +122,7 @@ func New(o Options) (*Service, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	return &Service{Options: o, running: make(map[sessionKey]*Turn)}, nil
+	return &Service{o: o, running: make(map[sessionKey]*Turn)}, nil
 }
 
 // reserve takes the session for one turn: two at once would not know of each
@@ -135,7 +135,7 @@ func (s *Service) reserve(k sessionKey, t *Turn) error {
 		return ErrClosed
 	case s.running[k] != nil:
 		return ErrBusy
-	case len(s.running) >= s.MaxRuns:
+	case len(s.running) >= s.o.MaxRuns:
 		return ErrOverloaded
 	}
 	s.running[k] = t

@@ -71,25 +71,25 @@ func (s *Service) resolve(ctx context.Context, req Request) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Turn: new(Turn), req: req, started: s.Now()}
+	j := &job{Turn: new(Turn), req: req, started: s.o.Now()}
 	if j.input, err = input(req); err != nil {
 		return nil, err
 	}
 	if j.agent, err = s.findAgent(ctx, req, who.AgentSchemaURI); err != nil {
 		return nil, err
 	}
-	name := ModelName(j.agent, cmp.Or(req.Model, who.DefaultModel), s.DefaultModel)
-	if j.model, err = s.Models.Resolve(name); err != nil {
+	name := ModelName(j.agent, cmp.Or(req.Model, who.DefaultModel), s.o.DefaultModel)
+	if j.model, err = s.o.Models.Resolve(name); err != nil {
 		return nil, err
 	}
 	s.findTools(j)
 	if j.named = who.SessionID != ""; !j.named {
-		who.SessionID = s.NewID()
+		who.SessionID = s.o.NewID()
 	} else if err := identity.ValidateID("session_id", who.SessionID); err != nil {
 		return nil, err
 	}
 	j.log.init()
-	j.RunID, j.MessageID, j.InReplyTo = s.NewID(), s.NewID(), s.NewID()
+	j.RunID, j.MessageID, j.InReplyTo = s.o.NewID(), s.o.NewID(), s.o.NewID()
 	j.SessionID, j.Agent, j.Model = who.SessionID, j.agent.Name, j.model.Name()
 	j.who = who.Child(j.Agent, j.Model)
 	j.key = sessionKey{who.TenantID, who.UserID, who.SessionID}
@@ -119,7 +119,7 @@ func (s *Service) findAgent(ctx context.Context, req Request, uri string) (*agen
 	if req.Document != nil {
 		return agent.Compile(req.Document)
 	}
-	return s.Catalog.Agent(ctx, cmp.Or(cmp.Or(req.Agent, uri), defaultAgent))
+	return s.o.Catalog.Agent(ctx, cmp.Or(cmp.Or(req.Agent, uri), defaultAgent))
 }
 
 // ModelName is the model that a turn uses: the one that the document insists
@@ -132,8 +132,8 @@ func ModelName(a *agent.Agent, request, fallback string) string {
 // run, and the model does not hear of it.
 func (s *Service) findTools(j *job) {
 	var missing []tool.Missing
-	if s.Tools != nil {
-		j.tools, missing = s.Tools.Resolve(j.agent.Tools)
+	if s.o.Tools != nil {
+		j.tools, missing = s.o.Tools.Resolve(j.agent.Tools)
 		addNotes(j)
 	} else {
 		for _, ref := range j.agent.Tools {
@@ -187,12 +187,12 @@ func (s *Service) begin(ctx context.Context, j *job) error {
 			rows = nil // a client that sends everything each time would store it each time
 		}
 	case !isNew:
-		if history, err = memory.Load(ctx, s.Store, j.SessionID, policy); err != nil {
+		if history, err = memory.Load(ctx, s.o.Store, j.SessionID, policy); err != nil {
 			return err
 		}
 	}
 	j.messages = s.payload(j, user, history)
-	if s.Store == nil {
+	if s.o.Store == nil {
 		return nil
 	}
 	return s.storeInput(ctx, j, rows)
@@ -203,8 +203,8 @@ func (s *Service) policy(a *agent.Agent) memory.Policy {
 	return memory.Policy{
 		ReplayTools: a.HistoryTools == agent.HistoryReplay,
 		Hints:       a.Document.Dialect == agent.Nested,
-		KeepLast:    s.KeepLast,
-		Budget:      s.Budget,
+		KeepLast:    s.o.KeepLast,
+		Budget:      s.o.Budget,
 	}
 }
 
@@ -215,8 +215,8 @@ func (s *Service) readSession(ctx context.Context, j *job) (isNew bool, err erro
 		return false, err
 	}
 	isNew = true
-	if s.Store != nil {
-		j.session, err = s.Store.Session(ctx, j.SessionID)
+	if s.o.Store != nil {
+		j.session, err = s.o.Store.Session(ctx, j.SessionID)
 		switch {
 		case err == nil:
 			isNew = false
@@ -236,10 +236,10 @@ func (s *Service) readSession(ctx context.Context, j *job) (isNew bool, err erro
 
 // readUser is the caller's row, for the documents whose prompt names the user.
 func (s *Service) readUser(ctx context.Context, j *job) (store.User, error) {
-	if s.Store == nil || j.agent.Document.Dialect != agent.Nested || j.who.Anonymous() {
+	if s.o.Store == nil || j.agent.Document.Dialect != agent.Nested || j.who.Anonymous() {
 		return store.User{}, nil
 	}
-	user, err := s.Store.User(ctx)
+	user, err := s.o.Store.User(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
 	}
