@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func (c *Catalog) List(ctx context.Context, kind string) ([]Entry, error) {
 		}
 		d := a.Document
 		add(Entry{
-			Name: s.name(), Names: s.names, Kind: orElse(d.Kind, "agent"), Version: d.Version,
+			Name: s.name(), Names: s.names, Kind: cmp.Or(d.Kind, "agent"), Version: d.Version,
 			Description: d.Summary(), Origin: s.origin,
 		})
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,16 +19,9 @@ func Row(a *agent.Agent, text []byte) (store.Schema, error) {
 		return store.Schema{}, fmt.Errorf("catalog: write the document as JSON: %w", err)
 	}
 	return store.Schema{
-		Name: d.Key(), Kind: orElse(d.Kind, "agent"), Version: d.Version, Description: d.Summary(), Tags: d.Tags,
+		Name: d.Key(), Kind: cmp.Or(d.Kind, "agent"), Version: d.Version, Description: d.Summary(), Tags: d.Tags,
 		Content: a.Prompt, JSONSchema: whole, Source: string(text), Hash: hash(text), Shared: true,
 	}, nil
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // mirror keeps the copy of a document that SQL sees; row is the copy that was

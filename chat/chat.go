@@ -25,7 +25,7 @@ import (
 // Request is one turn that somebody asks for. Who asks, the session, the agent
 // and the model come with the context's identity; Agent and Model override it.
 type Request struct {
-	// Agent is a name; "" takes the identity's, then general.
+	// Agent is a name; "" takes the identity's, then [DefaultAgent].
 	Agent string
 	// Document is an inline document; it beats Agent.
 	Document *agent.Document
@@ -33,7 +33,7 @@ type Request struct {
 	Model string
 	// Input is the user's message.
 	Input string
-	// Query is the sources' structured input; its prompt replaces Input.
+	// Query is structured input; its prompt replaces Input.
 	Query *run.Query
 	// History is used when the session is new: the messages that the client
 	// itself sent before Input. They are stored when the caller named the session;

@@ -3,7 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -80,9 +80,11 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// DefaultAgent answers where neither the request nor the identity names one.
+const DefaultAgent = "general"
+
 // The defaults of Options.
 const (
-	defaultAgent     = "general"
 	defaultKeepLast  = 5
 	defaultBudget    = 8000
 	defaultMaxRuns   = 1000
@@ -106,7 +108,7 @@ type sessionKey struct{ tenant, user, session string }
 // New makes a service.
 func New(o Options) (*Service, error) {
 	if o.Catalog == nil || o.Models == nil {
-		return nil, fmt.Errorf("chat: a catalog and models are needed")
+		return nil, errors.New("chat: a catalog and models are needed")
 	}
 	o.KeepLast = cmp.Or(o.KeepLast, defaultKeepLast)
 	o.Budget = cmp.Or(o.Budget, defaultBudget)

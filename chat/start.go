@@ -119,13 +119,13 @@ func (s *Service) findAgent(ctx context.Context, req Request, uri string) (*agen
 	if req.Document != nil {
 		return agent.Compile(req.Document)
 	}
-	return s.o.Catalog.Agent(ctx, cmp.Or(cmp.Or(req.Agent, uri), defaultAgent))
+	return s.o.Catalog.Agent(ctx, cmp.Or(req.Agent, uri, DefaultAgent))
 }
 
 // ModelName is the model that a turn uses: the one that the document insists
 // on, else the request's, else the document's, else the default.
 func ModelName(a *agent.Agent, request, fallback string) string {
-	return cmp.Or(cmp.Or(a.OverrideModel, request), cmp.Or(a.Model, fallback))
+	return cmp.Or(a.OverrideModel, request, a.Model, fallback)
 }
 
 // findTools picks the declared tools; one that is not here is a warning of the

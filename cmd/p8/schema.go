@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -44,7 +45,7 @@ func (c *schemaListCmd) Run(a *app) error {
 				first, _, _ := strings.Cut(e.Problems.Error(), "\n")
 				description = "not valid: " + oneLine(first)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, orElse(e.Kind, "-"), orElse(e.Origin, "database"), description)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, cmp.Or(e.Kind, "-"), cmp.Or(e.Origin, "database"), description)
 		}
 		return w.Flush()
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,7 +61,7 @@ func (c *sessionsListCmd) Run(a *app) error {
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "SESSION\tNAME\tAGENT\tMESSAGES\tLAST TURN")
 		for _, s := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", oneLine(s.ID), orElse(oneLine(s.Name), "-"), orElse(s.AgentName, "-"), s.Messages, local(s.UpdatedAt))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", oneLine(s.ID), cmp.Or(oneLine(s.Name), "-"), cmp.Or(s.AgentName, "-"), s.Messages, local(s.UpdatedAt))
 		}
 		return w.Flush()
 	})

@@ -66,11 +66,11 @@ func (t *talk) once(req chat.Request) error {
 // "exit" ends the chat.
 func (t *talk) loop(id identity.Identity) error {
 	// An agent or a model that is not there is named before anything is typed.
-	agent, err := t.catalog.Agent(t.ctx, cmp.Or(id.AgentSchemaURI, "general"))
+	agent, err := t.catalog.Agent(t.ctx, cmp.Or(id.AgentSchemaURI, chat.DefaultAgent))
 	if err != nil {
 		return t.explain(err)
 	}
-	model := cmp.Or(agent.OverrideModel, id.DefaultModel, agent.Model, t.choice.Model)
+	model := chat.ModelName(agent, id.DefaultModel, t.choice.Model)
 	if _, err := t.models.Resolve(model); err != nil {
 		return t.explain(err)
 	}
@@ -225,16 +225,9 @@ func whole(done event.DoneData) error {
 		case "max_tokens":
 			mend = "raise P8_DEFAULT_MAX_TOKENS"
 		}
-		return fmt.Errorf("the answer is not whole, %s was reached: %s", orElse(done.Limit, "a limit"), mend)
+		return fmt.Errorf("the answer is not whole, %s was reached: %s", cmp.Or(done.Limit, "a limit"), mend)
 	case event.ReasonFilter:
 		return errors.New("the answer is not whole, the provider's content filter stopped it: ask in other words")
 	}
 	return nil
-}
-
-func orElse(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }
