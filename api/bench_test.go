@@ -35,11 +35,11 @@ func BenchmarkStream(b *testing.B) {
 			s := newServer(b, setup{noStore: true})
 			quiet := slog.New(slog.DiscardHandler)
 			service, err := chat.New(chat.Options{
-				Catalog: s.chat.Catalog, Logger: quiet, Tools: s.chat.Tools,
+				Catalog: s.catalog, Logger: quiet, Tools: s.tools,
 				Models: models{scripted.NewWith(scripted.Options{Repeat: true}, scripted.Turn{Text: pieces})},
 			})
 			must(b, err)
-			h := api.New(api.Options{Chat: service, Catalog: s.chat.Catalog.(api.Catalog), Logger: quiet})
+			h := api.New(api.Options{Chat: service, Catalog: s.catalog, Logger: quiet})
 			body := strings.Replace(hello, "{", `{"stream":true,`, 1)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -173,7 +173,7 @@ func (h *Handler) broken(ctx context.Context, enc *stream.OpenAI, err error) {
 		return
 	}
 	h.o.Logger.WarnContext(ctx, "stream cut", "err", err, "request_id", requestID(ctx))
-	_ = enc.Write(event.New(&event.ErrorData{Code: stream.CodeInternal, Message: internal(ctx).message}))
+	_ = enc.Write(event.New(&event.ErrorData{Code: event.CodeInternal, Message: internal(ctx).message}))
 	_ = enc.Write(event.New(&event.DoneData{Reason: event.ReasonError}))
 }
 

@@ -56,7 +56,7 @@ func internal(ctx context.Context) *failure {
 	if id := requestID(ctx); id != "" {
 		message += "; its log says what, under the request id " + id
 	}
-	return &failure{status: http.StatusInternalServerError, code: stream.CodeInternal, message: message}
+	return &failure{status: http.StatusInternalServerError, code: event.CodeInternal, message: message}
 }
 
 // describe is any error as a client may read it. What nobody worded for a
@@ -75,7 +75,7 @@ func (h *Handler) describe(ctx context.Context, err error) *failure {
 
 // failed is what ended a run, before the first byte of its response.
 func failed(ctx context.Context, d *event.ErrorData) *failure {
-	if d.HTTPStatus < 400 || d.Code == stream.CodeInternal {
+	if d.HTTPStatus < 400 || d.Code == event.CodeInternal {
 		return internal(ctx)
 	}
 	f := &failure{status: d.HTTPStatus, code: d.Code, message: d.Message}

@@ -33,7 +33,7 @@ func ask(t *testing.T, path, body string, headers ...string) *spy {
 	t.Helper()
 	real := newServer(t, setup{noStore: true})
 	s := new(spy)
-	real.Handler = api.New(api.Options{Chat: s, Catalog: real.chat.Catalog.(api.Catalog), TrustHeaders: true, Logger: slog.New(slog.DiscardHandler)})
+	real.Handler = api.New(api.Options{Chat: s, Catalog: real.catalog, TrustHeaders: true, Logger: slog.New(slog.DiscardHandler)})
 	if w := real.do("POST", path, body, headers...); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
 		t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
@@ -136,7 +136,7 @@ func TestQuery(t *testing.T) {
 func TestUntrustedHeaders(t *testing.T) {
 	real := newServer(t, setup{noStore: true})
 	s := new(spy)
-	real.Handler = api.New(api.Options{Chat: s, Catalog: real.chat.Catalog.(api.Catalog), Logger: slog.New(slog.DiscardHandler)})
+	real.Handler = api.New(api.Options{Chat: s, Catalog: real.catalog, Logger: slog.New(slog.DiscardHandler)})
 	real.do("POST", "/v1/chat/completions", hello, "X-User-Id: alice", "X-Tenant-Id: acme", "X-Session-Id: s")
 	if !s.id.Anonymous() || s.id.TenantID != identity.DefaultTenant || s.id.SessionID != "s" {
 		t.Errorf("%+v", s.id)
@@ -149,7 +149,7 @@ func FuzzBody(f *testing.F) {
 	for _, s := range []string{hello, `{}`, `{"messages":[{"role":"user","content":[{"type":"text"}]}]}`, `{"stop":[1]}`, `{"query":null}`, "{\"n\":\n1e9}"} {
 		f.Add(s)
 	}
-	catalog := newServer(f, setup{noStore: true}).chat.Catalog.(api.Catalog)
+	catalog := newServer(f, setup{noStore: true}).catalog
 	f.Fuzz(func(t *testing.T, body string) {
 		s := new(spy)
 		h := api.New(api.Options{Chat: s, Catalog: catalog, Logger: slog.New(slog.DiscardHandler)})

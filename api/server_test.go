@@ -34,10 +34,12 @@ var created = time.Unix(1760000000, 0)
 // server is p8 on a scripted model, with the real chat, catalog and store.
 type server struct {
 	*api.Handler
-	store *store.Store
-	chat  *chat.Service
-	model *scripted.Model
-	log   *bytes.Buffer
+	store   *store.Store
+	catalog *catalog.Catalog
+	tools   *tool.Registry
+	chat    *chat.Service
+	model   *scripted.Model
+	log     *bytes.Buffer
 }
 
 // setup changes what a server is made of.
@@ -60,18 +62,18 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 		t.Cleanup(func() { must(t, out.store.Close()) })
 		found.Store, conversations.Store, s.api.Store = out.store, out.store, out.store
 	}
-	c, err := catalog.New(found)
+	out.catalog, err = catalog.New(found)
 	must(t, err)
-	must(t, c.Sync(context.Background()))
-	conversations.Catalog = c
+	must(t, out.catalog.Sync(context.Background()))
 	action, err := tool.NewAction()
 	must(t, err)
-	conversations.Tools, err = tool.NewRegistry(search(t), action)
+	out.tools, err = tool.NewRegistry(search(t), action)
 	must(t, err)
+	conversations.Catalog, conversations.Tools = out.catalog, out.tools
 	out.chat, err = chat.New(conversations)
 	must(t, err)
 	t.Cleanup(func() { must(t, out.chat.Close(context.Background())) })
-	s.api.Chat, s.api.Catalog, s.api.Logger = out.chat, c, logger
+	s.api.Chat, s.api.Catalog, s.api.Logger = out.chat, out.catalog, logger
 	s.api.Now, s.api.NewID, s.api.Version = now, counter("request-%d"), "v0"
 	s.api.Models = func(context.Context) []string { return []string{out.model.Name()} }
 	out.Handler = api.New(s.api)

@@ -131,7 +131,7 @@ const statusClientClosed = 499
 
 func unknown() *event.ErrorData {
 	return &event.ErrorData{
-		Code: "internal_error", HTTPStatus: http.StatusInternalServerError,
+		Code: event.CodeInternal, HTTPStatus: http.StatusInternalServerError,
 		Message: "something went wrong on the server; its log says what",
 	}
 }

@@ -138,6 +138,9 @@ type WarningData struct {
 // EventType is Warning.
 func (*WarningData) EventType() Type { return Warning }
 
+// CodeInternal is the code of a failure that has no better name.
+const CodeInternal = "internal_error"
+
 // ErrorData is what ended the run, in words fit for a client.
 type ErrorData struct {
 	// Code is a stable name such as rate_limit_exceeded.

@@ -52,7 +52,7 @@ func (c *Completion) Add(ev event.Event) {
 // Err is what ended the run, nil if it ended well.
 func (c *Completion) Err() *event.ErrorData {
 	if c.err == nil && c.done.Reason == event.ReasonError {
-		return &event.ErrorData{Code: CodeInternal, Message: MessageInternal}
+		return &event.ErrorData{Code: event.CodeInternal, Message: MessageInternal}
 	}
 	return c.err
 }

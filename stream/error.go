@@ -6,11 +6,8 @@ import (
 	"p8/event"
 )
 
-// What a failure is called that has no better name, and what is said about it.
-const (
-	CodeInternal    = "internal_error"
-	MessageInternal = "something went wrong on the server"
-)
+// MessageInternal is what is said about an [event.CodeInternal].
+const MessageInternal = "something went wrong on the server"
 
 // APIError is an error as OpenAI's clients read it.
 type APIError struct {
@@ -30,7 +27,7 @@ func APIErrorOf(d *event.ErrorData) APIError {
 		e.Message = MessageInternal
 	}
 	if e.Code == "" {
-		e.Code = CodeInternal
+		e.Code = event.CodeInternal
 	}
 	return e
 }

@@ -24,7 +24,7 @@ func TestErrorType(t *testing.T) {
 
 func TestAPIErrorOf(t *testing.T) {
 	got := stream.APIErrorOf(&event.ErrorData{HTTPStatus: 400})
-	if got.Message == "" || got.Code != stream.CodeInternal || got.Type != "invalid_request_error" {
+	if got.Message == "" || got.Code != event.CodeInternal || got.Type != "invalid_request_error" {
 		t.Errorf("%+v", got)
 	}
 }

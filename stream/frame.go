@@ -81,7 +81,7 @@ func (e *OpenAI) appendError(d *event.ErrorData) error {
 // for, the done event, [DONE].
 func (e *OpenAI) appendDone(d *event.DoneData) error {
 	if d.Reason == event.ReasonError && e.o.Format != Named && e.o.Format != Wrapped {
-		return e.appendError(&event.ErrorData{Code: CodeInternal, Message: MessageInternal})
+		return e.appendError(&event.ErrorData{Code: event.CodeInternal, Message: MessageInternal})
 	}
 	e.closed = true
 	if d.Reason != event.ReasonError {

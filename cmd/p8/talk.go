@@ -198,7 +198,7 @@ func (t *talk) explain(err error) error {
 		return missing
 	}
 	d := chat.Describe(err)
-	if d.Code != "internal_error" {
+	if d.Code != event.CodeInternal {
 		return errors.New(d.Message)
 	}
 	t.log.Error("start a turn", "error", err)
