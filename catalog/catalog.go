@@ -260,5 +260,5 @@ func (c *Catalog) Clear(name string) int { return c.cache.clear(name) }
 
 // system is the identity that owns the mirrors.
 func system(ctx context.Context) context.Context {
-	return identity.With(ctx, identity.Identity{TenantID: store.SystemTenant})
+	return identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
 }

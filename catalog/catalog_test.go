@@ -57,7 +57,7 @@ func (t *table) tenants(ctx context.Context) [2]string {
 	if err != nil {
 		return [2]string{"?", "?"}
 	}
-	return [2]string{who.TenantID, store.SystemTenant}
+	return [2]string{who.TenantID, identity.SystemTenant}
 }
 
 func (t *table) Schema(ctx context.Context, name string) (store.Schema, error) {
@@ -242,8 +242,8 @@ func TestOrder(t *testing.T) {
 
 func TestAMirrorNeverOutranksItsSource(t *testing.T) {
 	db := &table{}
-	db.put(store.SystemTenant, store.Schema{Name: "general", Origin: catalog.Builtin, Source: document("general", "An old version.")})
-	db.put(store.SystemTenant, store.Schema{Name: "gone", Origin: catalog.File, Source: document("gone", "Deleted.")})
+	db.put(identity.SystemTenant, store.Schema{Name: "general", Origin: catalog.Builtin, Source: document("general", "An old version.")})
+	db.put(identity.SystemTenant, store.Schema{Name: "gone", Origin: catalog.File, Source: document("gone", "Deleted.")})
 	c := newCatalog(t, catalog.Options{Store: db})
 	if got := prompt(t, c, "general"); got != "Built-in general." {
 		t.Errorf("%q", got)
@@ -261,10 +261,10 @@ func TestAMirrorNeverOutranksItsSource(t *testing.T) {
 	if diff := cmp.Diff([]string{"_/builtin/general", "_/builtin/query-agent"}, db.writes); diff != "" {
 		t.Error(diff)
 	}
-	if _, ok := db.rows[[2]string{store.SystemTenant, "gone"}]; ok {
+	if _, ok := db.rows[[2]string{identity.SystemTenant, "gone"}]; ok {
 		t.Error("the mirror of a deleted document must go")
 	}
-	row := db.rows[[2]string{store.SystemTenant, "query-agent"}]
+	row := db.rows[[2]string{identity.SystemTenant, "query-agent"}]
 	if row.Kind != "agent" || row.Content != "Answers queries." || row.Hash == "" || row.Source != queryAgent || !row.Shared {
 		t.Errorf("%+v", row)
 	}

@@ -75,7 +75,7 @@ func TestOnTheEmbeddedEngine(t *testing.T) {
 		t.Errorf("%+v %v", session, err)
 	}
 	mirror, err := db.Schema(ctx, "research-agent")
-	if err != nil || mirror.Origin != catalog.Builtin || mirror.TenantID != store.SystemTenant {
+	if err != nil || mirror.Origin != catalog.Builtin || mirror.TenantID != identity.SystemTenant {
 		t.Errorf("%+v %v", mirror, err)
 	}
 	// What a person writes under the name counts from the next turn on.

@@ -18,6 +18,11 @@ import (
 // DefaultTenant is the tenant of a deployment that does not name any.
 const DefaultTenant = "default"
 
+// SystemTenant is the tenant of p8's own rows: built-in documents, user
+// documentation. Every tenant reads them as shared rows; only an identity of
+// this tenant writes them. No header or token may choose it.
+const SystemTenant = "_"
+
 // Identity is who is asking, and for which session and agent: REMLight's agent
 // context, field by field and by its JSON names.
 type Identity struct {

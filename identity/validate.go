@@ -7,10 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// ReservedTenant is the tenant of the rows that the program itself keeps; no
-// caller may ask for it.
-const ReservedTenant = "_"
-
 // MaxID is the longest id, in characters.
 const MaxID = 128
 
@@ -67,7 +63,7 @@ func (id *Identity) fields() [8]struct{ name, value string } {
 func validate(name, value string) error {
 	switch name {
 	case "tenant_id", HeaderTenantID:
-		if value == ReservedTenant {
+		if value == SystemTenant {
 			return &InvalidError{name, fmt.Sprintf("is %q, which is reserved; choose another tenant", value)}
 		}
 		return ValidateID(name, value)

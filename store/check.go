@@ -19,8 +19,8 @@ const (
 	maxText = 32 << 20
 )
 
-// CheckSessionID says whether a session id is any printable string of 1-128
-// characters; if not, the error wraps [ErrInvalid].
+// CheckSessionID is an error, which wraps [ErrInvalid], unless the id is 1-128
+// printable characters.
 func CheckSessionID(id string) error {
 	if !printable(id, maxSessionID) {
 		return invalidf("a session id must be 1-%d printable characters", maxSessionID)

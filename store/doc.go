@@ -13,8 +13,8 @@
 //   - sessions and messages: its own. A session without a user is read by who
 //     knows its id, listed to anonymous callers only and written by them only.
 //   - schemas and resources: its own, then the shared ones of its tenant
-//     (user_id NULL), then those of [SystemTenant], p8's own. Each is written
-//     where it is: nobody writes the system's rows from another tenant.
+//     (user_id NULL), then those of [identity.SystemTenant], p8's own. Each is
+//     written where it is: nobody writes the system's rows from another tenant.
 //   - users: itself.
 //
 // The SQL is written once here, with $1…$n, over the few methods of an

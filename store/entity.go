@@ -95,7 +95,7 @@ type Schema struct {
 	// else it is the caller's.
 	Shared bool   `json:"-"`
 	UserID string `json:"user_id,omitempty"`
-	// TenantID is the tenant of the row: the caller's or [SystemTenant].
+	// TenantID is the tenant of the row: the caller's or identity.SystemTenant.
 	TenantID  string          `json:"tenant_id,omitempty"`
 	Tags      []string        `json:"tags,omitempty"`
 	Metadata  json.RawMessage `json:"metadata,omitempty"`
@@ -115,7 +115,7 @@ type Resource struct {
 	// else it is the caller's.
 	Shared bool   `json:"-"`
 	UserID string `json:"user_id,omitempty"`
-	// TenantID is the tenant of the row: the caller's or [SystemTenant].
+	// TenantID is the tenant of the row: the caller's or identity.SystemTenant.
 	TenantID   string          `json:"tenant_id,omitempty"`
 	GraphEdges []Edge          `json:"graph_edges,omitempty"`
 	Tags       []string        `json:"tags,omitempty"`

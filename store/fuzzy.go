@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"p8/identity"
 	"p8/store/internal/trgm"
 )
 
@@ -87,8 +88,8 @@ func scopesOf(sc scope) []keyScope {
 	if !sc.Anonymous() {
 		list = slices.Insert(list, 0, keyScope{sc.TenantID, sc.UserID})
 	}
-	if sc.TenantID != SystemTenant {
-		list = append(list, keyScope{SystemTenant, ""})
+	if sc.TenantID != identity.SystemTenant {
+		list = append(list, keyScope{identity.SystemTenant, ""})
 	}
 	return list
 }

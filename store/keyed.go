@@ -103,7 +103,7 @@ func byNameOrID(nameOrID string, find func(column string) (bool, error)) (bool, 
 
 // visible is the condition of the rows that the caller may read, nearest
 // first with nearness: its own, its tenant's shared ones, the system's. It uses
-// $1 (tenant), $2 (user) and $3 (SystemTenant).
+// $1 (tenant), $2 (user) and $3 (identity.SystemTenant).
 const (
 	visible  = `(tenant_id = $1 AND user_id = $2 OR tenant_id = $1 AND user_id IS NULL OR tenant_id = $3 AND user_id IS NULL) AND deleted_at IS NULL`
 	nearness = `CASE WHEN user_id IS NOT NULL THEN 0 WHEN tenant_id = $1 THEN 1 ELSE 2 END`

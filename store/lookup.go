@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"p8/identity"
 )
 
 // Lookup finds rows by key (normalised as [NormalizeKey] does), whole rows in
@@ -27,7 +29,7 @@ func (s *Store) Lookup(ctx context.Context, key string) ([]Match, error) {
 				h.Own = h.owner != ""
 				hits = append(hits, h)
 				return nil
-			}, key, sc.TenantID, sc.UserID, SystemTenant); err != nil {
+			}, key, sc.TenantID, sc.UserID, identity.SystemTenant); err != nil {
 			return err
 		}
 		slices.SortFunc(hits, func(a, b hit) int {
@@ -57,7 +59,7 @@ func (h *hit) distance() int {
 	switch {
 	case h.owner != "":
 		return 0
-	case h.tenant != SystemTenant:
+	case h.tenant != identity.SystemTenant:
 		return 1
 	}
 	return 2

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"p8/identity"
 )
 
 const resourceColumns = `id, name, uri, ordinal, content, category, user_id, tenant_id, graph_edges, tags, metadata,
@@ -99,7 +101,7 @@ func (s *Store) Resource(ctx context.Context, id string) (Resource, error) {
 			ORDER BY `+nearness+` LIMIT 1`, func(r Row) error {
 			found = true
 			return scanResource(r, &x)
-		}, sc.TenantID, sc.user, SystemTenant, id)
+		}, sc.TenantID, sc.user, identity.SystemTenant, id)
 		if err == nil && !found {
 			err = notFound("resource", id)
 		}

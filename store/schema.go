@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
+
+	"p8/identity"
 )
 
 const schemaColumns = `id, name, kind, version, description, content, json_schema, source, origin, content_hash,
@@ -103,7 +105,7 @@ func (s *Store) Schema(ctx context.Context, nameOrID string) (Schema, error) {
 				ORDER BY `+nearness+` LIMIT 1`, func(r Row) error {
 				found = true
 				return scanSchema(r, &d)
-			}, sc.TenantID, sc.user, SystemTenant, nameOrID)
+			}, sc.TenantID, sc.user, identity.SystemTenant, nameOrID)
 			return found, err
 		})
 		if err == nil && !found {
@@ -132,7 +134,7 @@ func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, 
 	var all []Schema
 	err := s.read(ctx, "list schemas", func(c Conn, sc scope) error {
 		q := newQuery(`SELECT ` + schemaColumns + ` FROM schemas WHERE ` + visible)
-		q.args = []any{sc.TenantID, sc.user, SystemTenant}
+		q.args = []any{sc.TenantID, sc.user, identity.SystemTenant}
 		if f.Kind != "" {
 			q.add(` AND kind = `).arg(f.Kind)
 		}

@@ -8,11 +8,6 @@ import (
 	"p8/identity"
 )
 
-// SystemTenant holds p8's own rows: built-in documents, user documentation.
-// Every tenant reads them as shared rows; only an identity of this tenant
-// writes them. No header or token may choose it.
-const SystemTenant = "_"
-
 // Store is the repositories over one engine. Its methods are safe for
 // concurrent use.
 type Store struct {

@@ -30,7 +30,7 @@ func seedDocs(ctx context.Context, s *store.Store) error {
 	if err != nil {
 		return err
 	}
-	ctx = identity.With(ctx, identity.Identity{TenantID: store.SystemTenant})
+	ctx = identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
 	now, stored := editionOf(pages), storedEdition(ctx, s)
 	if stored.Hash == now.Hash {
 		return nil

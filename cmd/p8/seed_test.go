@@ -15,7 +15,7 @@ func TestSeedDocs(t *testing.T) {
 	a, cfg := testApp(t, io.Discard, io.Discard)
 	s := openParts(t, a, cfg, wireOptions{}).store
 	ctx := identity.With(t.Context(), identity.Identity{TenantID: "acme", UserID: "alice"})
-	system := identity.With(t.Context(), identity.Identity{TenantID: store.SystemTenant})
+	system := identity.With(t.Context(), identity.Identity{TenantID: identity.SystemTenant})
 
 	// Everybody finds every page by its key.
 	pages, err := docs.Pages()

@@ -131,7 +131,7 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 
 // ready says whether the store answers.
 func (p *parts) ready(ctx context.Context) error {
-	ctx = identity.With(ctx, identity.Identity{TenantID: store.SystemTenant})
+	ctx = identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
 	_, _, err := p.store.Sessions(ctx, store.SessionFilter{Limit: 1})
 	return err
 }

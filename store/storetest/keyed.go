@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"p8/identity"
 	"p8/store"
 )
 
@@ -135,7 +136,7 @@ func schemaPaging(t *testing.T, open Open) {
 	for i := range 12 {
 		name := fmt.Sprintf("agent-%02d", i)
 		want = append(want, name)
-		for _, tenant := range []string{"t", store.SystemTenant} {
+		for _, tenant := range []string{"t", identity.SystemTenant} {
 			must(t, s.PutSchema(as(tenant, ""), &store.Schema{Name: name, Content: tenant}))
 		}
 		must(t, s.PutSchema(ctx, &store.Schema{Name: name, Content: "own", Kind: []string{"agent", "evaluator"}[i%2]}))
@@ -195,7 +196,7 @@ func resources(t *testing.T, open Open) {
 
 func systemTenant(t *testing.T, open Open) {
 	s := open(t)
-	sys, ctx := as(store.SystemTenant, ""), as("t", "u")
+	sys, ctx := as(identity.SystemTenant, ""), as("t", "u")
 	r := &store.Resource{Name: "p8-docs", Content: "how to"}
 	must(t, s.PutResources(sys, r))
 	must(t, s.PutSchema(sys, &store.Schema{Name: "general", Content: "built in", Origin: "builtin"}))
@@ -214,14 +215,14 @@ func systemTenant(t *testing.T, open Open) {
 	wantEqual(t, "nearest", get[store.Resource](t)(s.Resource(ctx, r.ID)).Content, "mine")
 
 	// A signed-in identity of the tenant has rows of its own there, which nobody sees.
-	must(t, s.PutResources(as(store.SystemTenant, "root"), &store.Resource{Name: "secret", Content: "x"}))
+	must(t, s.PutResources(as(identity.SystemTenant, "root"), &store.Resource{Name: "secret", Content: "x"}))
 	wantEqual(t, "private system row", keys(t, s, "t", "root", "secret"), none)
 }
 
 func lookup(t *testing.T, open Open) {
 	s := open(t)
 	u := as("t", "u")
-	must(t, s.PutResources(as(store.SystemTenant, ""), &store.Resource{Name: "Sarah Chen", Content: "system's"}))
+	must(t, s.PutResources(as(identity.SystemTenant, ""), &store.Resource{Name: "Sarah Chen", Content: "system's"}))
 	must(t, s.PutResources(as("t", ""), &store.Resource{Name: "sarah_chen", Content: "tenant's"}))
 	must(t, s.PutResources(u, &store.Resource{Name: "SARAH CHEN", Content: "own"}))
 	must(t, s.PutSchema(u, &store.Schema{Name: "sarah chen", Content: "agent"}))
@@ -243,7 +244,7 @@ func lookup(t *testing.T, open Open) {
 func fuzzy(t *testing.T, open Open) {
 	s := open(t)
 	u := as("t", "u")
-	must(t, s.PutResources(as(store.SystemTenant, ""), &store.Resource{Name: "sarah-cheng", Content: "-"},
+	must(t, s.PutResources(as(identity.SystemTenant, ""), &store.Resource{Name: "sarah-cheng", Content: "-"},
 		&store.Resource{Name: "sessions", Content: "A session is a conversation. How does p8 remember a conversation? It keeps every message."}))
 	must(t, s.PutResources(as("t", ""), &store.Resource{Name: "sarah-chen", Content: "-"}))
 	must(t, s.PutResources(u, &store.Resource{Name: "Sarah Chen", Content: "-"}, &store.Resource{Name: "invoice", Content: "sarah"}))
