@@ -86,7 +86,7 @@ func CompileWith(d *Document, o CompileOptions) (*Agent, error) {
 		Document: d, Name: d.Key(), Prompt: d.prompt, Structured: d.StructuredOutput, Output: d.output,
 		Tools: d.Tools, Limits: d.limits, Model: d.Model, OverrideModel: d.OverrideModel,
 		Settings:     llm.Settings{Temperature: d.Temperature, MaxTokens: d.MaxTokens},
-		HistoryTools: d.HistoryTools(), ChildText: d.ChildTextPolicy(), ChainedTool: d.ChainedTool,
+		HistoryTools: d.historyTools(), ChildText: d.childText(), ChainedTool: d.ChainedTool,
 		validator: d.validator,
 	}
 	if d.OverrideTemperature != nil {

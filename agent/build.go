@@ -87,9 +87,6 @@ func (n *node) forget() {
 	n.measure()
 }
 
-// Prompter is a struct that knows its system prompt; see [FromStruct].
-type Prompter interface{ Prompt() string }
-
 // FromStruct builds a document whose fields are those of T. JSON names come
 // from the json tag, descriptions from jsonschema, and enum, minimum, maximum
 // and pattern from tags of those names; a field without omitempty is required.
@@ -107,12 +104,12 @@ func FromStruct[T any](f Fields) (*Document, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("agent: %s is not a struct", t)
 	}
-	schema, err := SchemaOf[T]()
+	schema, err := schemaOf[T]()
 	if err != nil {
 		return nil, err
 	}
 	f.Schema = schema
-	if p, ok := any(new(T)).(Prompter); ok && f.Description == "" {
+	if p, ok := any(new(T)).(interface{ Prompt() string }); ok && f.Description == "" {
 		f.Description = p.Prompt()
 	}
 	for i := range t.NumField() {
@@ -131,8 +128,8 @@ func FromStruct[T any](f Fields) (*Document, error) {
 	return New(f)
 }
 
-// SchemaOf is the JSON Schema of a struct, by the rules of [FromStruct].
-func SchemaOf[T any]() (json.RawMessage, error) {
+// schemaOf is the JSON Schema of a struct, by the rules of [FromStruct].
+func schemaOf[T any]() (json.RawMessage, error) {
 	schema, err := jsonschema.For[T](nil)
 	if err != nil {
 		return nil, fmt.Errorf("agent: %s has no JSON Schema: %w", reflect.TypeFor[T](), err)

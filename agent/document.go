@@ -132,9 +132,9 @@ func Kebab(name string) string {
 	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-")
 }
 
-// HistoryTools is whether the tool calls of earlier turns reach the model:
+// historyTools is whether the tool calls of earlier turns reach the model:
 // history.tools, else replay when nested and skip when flat.
-func (d *Document) HistoryTools() string {
+func (d *Document) historyTools() string {
 	switch {
 	case d.History.Tools != "":
 		return d.History.Tools
@@ -144,9 +144,9 @@ func (d *Document) HistoryTools() string {
 	return HistorySkip
 }
 
-// ChildTextPolicy is whether a child's text replaces the agent's own:
+// childText is whether a child's text replaces the agent's own:
 // child_text, else replace when nested and keep when flat.
-func (d *Document) ChildTextPolicy() string {
+func (d *Document) childText() string {
 	switch {
 	case d.ChildText != "":
 		return d.ChildText

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DatabaseNone is the P8_DATABASE_URL that stores nothing.
-const DatabaseNone = "none"
+// databaseNone is the P8_DATABASE_URL that stores nothing.
+const databaseNone = "none"
 
 // Database is where the data is kept.
 type Database struct {
@@ -24,7 +24,7 @@ func (c *Config) Database() Database {
 
 // parseDatabase reads none, sqlite:PATH and sqlite://PATH.
 func parseDatabase(s string) (Database, bool) {
-	if strings.EqualFold(s, DatabaseNone) {
+	if strings.EqualFold(s, databaseNone) {
 		return Database{None: true}, true
 	}
 	path, ok := strings.CutPrefix(s, "sqlite:")

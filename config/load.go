@@ -104,7 +104,7 @@ func (f field) find(flags []Flag, environ, file map[string]string) (value, origi
 		if f.env == "P8_DATABASE_URL" {
 			for _, name := range []string{"POSTGRES__ENABLED", "POSTGRES_ENABLED"} {
 				if isFalse(source.vars[name]) {
-					return DatabaseNone, source.name + name
+					return databaseNone, source.name + name
 				}
 			}
 		}

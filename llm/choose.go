@@ -32,7 +32,7 @@ type Choice struct {
 
 // The models that are taken when none is named.
 const (
-	DefaultOpenAIModel = "openai:gpt-4.1"
+	defaultOpenAIModel = "openai:gpt-4.1"
 	OfflineModel       = "offline:search"
 )
 
@@ -51,7 +51,7 @@ func ChooseDefault(ctx context.Context, o ChooseOptions) Choice {
 		return Choice{Model: v, Reason: name + " names it."}
 	}
 	if name, key := o.first("P8_OPENAI_API_KEY", "OPENAI_API_KEY", "LLM__OPENAI_API_KEY"); key != "" {
-		return Choice{Model: DefaultOpenAIModel, Reason: name + " is set."}
+		return Choice{Model: defaultOpenAIModel, Reason: name + " is set."}
 	}
 	if name, base := o.first("P8_OPENAI_BASE_URL", "OPENAI_BASE_URL"); base != "" {
 		return o.compatible(ctx, name, base)
@@ -91,13 +91,13 @@ func (o *ChooseOptions) compatible(ctx context.Context, name, base string) Choic
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	choice := Choice{Model: DefaultOpenAIModel, Reason: name + " is set."}
+	choice := Choice{Model: defaultOpenAIModel, Reason: name + " is set."}
 	if !o.get(ctx, strings.TrimRight(base, "/")+"/models", &list) {
 		return choice
 	}
 	first := ""
 	for _, m := range list.Data {
-		if "openai:"+m.ID == DefaultOpenAIModel {
+		if "openai:"+m.ID == defaultOpenAIModel {
 			return choice
 		}
 		if first == "" && isChatModel(m.ID) {

@@ -34,8 +34,8 @@ type Budget struct {
 	used event.UsageData
 }
 
-// NewBudget opens an account; parent may be nil.
-func NewBudget(limits agent.Limits, parent *Budget) *Budget {
+// newBudget opens an account; parent may be nil.
+func newBudget(limits agent.Limits, parent *Budget) *Budget {
 	if limits.Requests == 0 {
 		limits.Requests = defaultRequests
 	}

@@ -146,7 +146,7 @@ func (r *runner) defaults(parent *Scope) {
 	if parent != nil {
 		above = parent.Budget
 	}
-	r.scope = Scope{RunID: r.RunID, Path: r.Path, Budget: NewBudget(r.Agent.Limits, above)}
+	r.scope = Scope{RunID: r.RunID, Path: r.Path, Budget: newBudget(r.Agent.Limits, above)}
 	r.Timeout = positive(r.Timeout, defaultTimeout)
 	r.ToolTimeout = positive(r.ToolTimeout, defaultToolTimeout)
 	r.Parallel = positive(r.Parallel, defaultParallel)

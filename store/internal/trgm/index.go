@@ -32,7 +32,7 @@ type Index struct {
 	ids  map[string]int32
 	// postings lists, for a trigram, the fields that have it: 2n is the key of
 	// docs[n], 2n+1 its summary.
-	postings map[Trigram][]int32
+	postings map[trigram][]int32
 	size     int
 	dead     int
 }
@@ -46,7 +46,7 @@ type doc struct {
 
 // NewIndex is an empty index.
 func NewIndex() *Index {
-	return &Index{ids: make(map[string]int32), postings: make(map[Trigram][]int32)}
+	return &Index{ids: make(map[string]int32), postings: make(map[trigram][]int32)}
 }
 
 // Size is the memory that the index takes, very roughly, in bytes.
@@ -147,9 +147,9 @@ func (x *Index) Search(text string, threshold, words float64, limit int) []Hit {
 
 // best measures the candidates, the most promising first, until no other can
 // come among the best.
-func (x *Index) best(query []Trigram, list []candidate, shared []int32, threshold, words float64, limit int) []Hit {
+func (x *Index) best(query []trigram, list []candidate, shared []int32, threshold, words float64, limit int) []Hit {
 	hits := make([]Hit, 0, min(limit, len(list)))
-	var buf []Trigram
+	var buf []trigram
 	for _, c := range list {
 		d := &x.docs[c.doc]
 		if len(hits) == limit && Compare(hits[limit-1], Hit{d.Doc, c.bound, c.similarity}) < 0 {

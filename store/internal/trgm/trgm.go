@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// Trigram is three characters, 21 bits each.
-type Trigram uint64
+// trigram is three characters, 21 bits each.
+type trigram uint64
 
 // isWord tells what pg_trgm counts into words in a UTF-8 locale.
 func isWord(r rune) bool {
@@ -25,11 +25,11 @@ func isWord(r rune) bool {
 }
 
 // appendTrigrams appends the trigrams of a text in order, repeated ones too.
-func appendTrigrams(list []Trigram, text string) []Trigram {
-	const blank = Trigram(' ')<<21 | ' '
+func appendTrigrams(list []trigram, text string) []trigram {
+	const blank = trigram(' ')<<21 | ' '
 	window, inside := blank, false
 	push := func(r rune) {
-		window = (window<<21 | Trigram(r)) & (1<<63 - 1)
+		window = (window<<21 | trigram(r)) & (1<<63 - 1)
 		list = append(list, window)
 	}
 	for _, r := range text {
@@ -48,8 +48,8 @@ func appendTrigrams(list []Trigram, text string) []Trigram {
 }
 
 // set is the trigrams of a text, sorted, each once.
-func set(text string) []Trigram {
-	list := appendTrigrams(make([]Trigram, 0, len(text)+2), text)
+func set(text string) []trigram {
+	list := appendTrigrams(make([]trigram, 0, len(text)+2), text)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -66,9 +66,9 @@ func ratio(shared, a, b int) float64 {
 // order: it looks for the stretch of text that is most like the set. The
 // stretch ends at each trigram of the set in turn, and its beginning moves on
 // wherever that makes it more alike; it never moves back.
-func wordSimilarity(words, text []Trigram) float64 {
+func wordSimilarity(words, text []trigram) float64 {
 	// last is where a trigram was seen last inside the stretch.
-	last := make(map[Trigram]int, len(text))
+	last := make(map[trigram]int, len(text))
 	begin, shared, distinct := -1, 0, 0
 	best := 0.0
 	for end, t := range text {
