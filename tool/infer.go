@@ -68,10 +68,10 @@ func applyTags(t reflect.Type, schema *jsonschema.Schema, values map[string]json
 		if field.Anonymous || !field.IsExported() || property == nil {
 			continue
 		}
-		if err := applyField(field, name, schema, property, values); err != nil {
+		if err := applyTags(field.Type, property, nil); err != nil {
 			return fmt.Errorf("field %s: %w", field.Name, err)
 		}
-		if err := applyTags(field.Type, property, nil); err != nil {
+		if err := applyField(field, name, schema, property, values); err != nil {
 			return fmt.Errorf("field %s: %w", field.Name, err)
 		}
 	}
@@ -86,7 +86,15 @@ func applyField(field reflect.StructField, name string, parent, property *jsonsc
 	}
 	if enum, ok := field.Tag.Lookup("enum"); ok {
 		for _, value := range strings.Split(enum, ",") {
-			target.Enum = append(target.Enum, strings.TrimSpace(value))
+			value = strings.TrimSpace(value)
+			var allowed any = value
+			if target.Type == "integer" || target.Type == "number" {
+				if !json.Valid([]byte(value)) {
+					return fmt.Errorf("enum %q is not a number", value)
+				}
+				allowed = json.Number(value)
+			}
+			target.Enum = append(target.Enum, allowed)
 		}
 	}
 	for tag, bound := range map[string]**float64{"minimum": &target.Minimum, "maximum": &target.Maximum} {

@@ -66,6 +66,24 @@ func TestNewSchema(t *testing.T) {
 	}
 }
 
+func TestNewNumbersOfAnEnum(t *testing.T) {
+	type in struct {
+		Size *int      `json:"size" enum:"1,2"`
+		Rate []float64 `json:"rate" enum:"0.5, 1"`
+	}
+	sized, err := tool.New("sized", "Has sizes.", func(_ context.Context, in in) (any, error) { return in, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, ok := range map[string]bool{
+		`{"size":2,"rate":[0.5,1]}`: true, `{"size":3,"rate":[]}`: false, `{"size":1,"rate":[2]}`: false,
+	} {
+		if err := tool.Validate(sized, json.RawMessage(args)); (err == nil) != ok {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
 func TestNewCall(t *testing.T) {
 	w := newWeather(t, echo)
 	for args, want := range map[string]string{
@@ -118,11 +136,15 @@ func TestNewRefuses(t *testing.T) {
 	type badDefault struct {
 		N int `json:"n" default:"one"`
 	}
+	type badEnum struct {
+		N int `json:"n" enum:"one"`
+	}
 	refused := func(_ tool.Tool, err error) error { return err }
 	for want, err := range map[string]error{
 		"below them":         refused(tool.New("t", "", func(context.Context, nested) (any, error) { return nil, nil })),
 		"userId is an argum": refused(tool.New("t", "", func(context.Context, impostor) (any, error) { return nil, nil })),
 		`default "one" is`:   refused(tool.New("t", "", func(context.Context, badDefault) (any, error) { return nil, nil })),
+		`enum "one" is not`:  refused(tool.New("t", "", func(context.Context, badEnum) (any, error) { return nil, nil })),
 		"must be a struct":   refused(tool.New("t", "", func(context.Context, string) (any, error) { return nil, nil })),
 		`the name "a b"`:     refused(tool.New("a b", "", echo)),
 	} {
