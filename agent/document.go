@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 
 	"p8/llm"
@@ -175,12 +173,4 @@ func (d *Document) Summary() string {
 		return d.ShortDescription
 	}
 	return clip(strings.Join(strings.Fields(d.Description), " "), 200)
-}
-
-// validator checks answers against the output schema. It is compiled when the
-// first answer comes and shared by every agent of the document.
-type validator struct {
-	schema json.RawMessage
-	once   sync.Once
-	check  func(any) []string
 }

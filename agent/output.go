@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	errkind "github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -43,6 +44,14 @@ func (d *Document) outputSchema(keepDescription bool) json.RawMessage {
 
 func (d *Document) newOutput(schema json.RawMessage) *llm.Output {
 	return &llm.Output{Name: llm.SafeName(d.Key()), Schema: schema}
+}
+
+// validator checks answers against the output schema. It is compiled when the
+// first answer comes and shared by every agent of the document.
+type validator struct {
+	schema json.RawMessage
+	once   sync.Once
+	check  func(any) []string
 }
 
 func newValidator(schema json.RawMessage) *validator { return &validator{schema: schema} }
