@@ -8,7 +8,8 @@ import (
 )
 
 // newID is a UUID of version 7: it begins with the time, so that rows which are
-// written together lie together in an index.
+// written together lie together in an index. By hand, as uuid.NewV7 allocates,
+// and a turn needs several.
 func newID() string {
 	var u uuid.UUID
 	// crypto/rand never fails: it ends the program where there is no randomness.
