@@ -35,8 +35,8 @@ func (s *Session) check() error {
 // BeginTurn stores what a turn begins with, in one transaction: the caller's
 // row in users if it is new, the session (created, or touched: agent, name,
 // description and mode where given, metadata merged key by key) and at least
-// one message, the user's last, whose ID, Seq and CreatedAt are set. sess.Mode is "evaluation" for
-// an identity with IsEval, else what was given, else "chat".
+// one message, the user's last, whose ID, Seq and CreatedAt are set. The mode is
+// "evaluation" for an identity with IsEval, else what was given, else "chat".
 //
 // A session id that somebody else uses, or that was deleted, is ErrNotFound
 // and nothing is written.
