@@ -60,9 +60,9 @@ func invalid(s *source, err error) error {
 // maxName bounds a name, in characters.
 const maxName = 255
 
-// cleanName takes away what sources write around a name (agents/general.yaml)
-// and refuses what looks like a path: a name is never joined to one, and who
-// sends a path should learn that it cannot work.
+// cleanName takes away what REM and REMLight write around a name
+// (agents/general.yaml) and refuses what looks like a path: a name is never
+// joined to one, and who sends a path should learn that it cannot work.
 func cleanName(name string) (string, error) {
 	clean := strings.TrimSpace(name)
 	for _, prefix := range [...]string{"agents/", "schemas/", "evaluators/"} {

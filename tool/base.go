@@ -19,7 +19,7 @@ type Base struct {
 	schema *jsonschema.Schema
 }
 
-// providers take names of this form only.
+// toolName is the form that every provider takes.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // NewBase checks and compiles a spec. Parameters may be empty: no arguments.

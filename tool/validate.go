@@ -63,8 +63,8 @@ type validator interface {
 }
 
 // Validate checks arguments against the schema of the tool; none mean {}, and
-// an optional argument that is null counts as left out. The
-// error is an *Error with every failure, fit for a model that is to try again.
+// an optional argument that is null counts as left out. The error is an *Error
+// with every failure, fit for a model that is to try again.
 func Validate(t Tool, args json.RawMessage) error {
 	if v, ok := t.(validator); ok {
 		return v.Validate(args)

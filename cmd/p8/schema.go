@@ -108,7 +108,7 @@ func (a *app) withCatalog(who caller, fn func(context.Context, *catalog.Catalog)
 		}
 		if s != nil {
 			defer s.Close()
-			stored = shelf{s}
+			stored = readOnlyDocuments{s}
 		}
 	}
 	docs, err := newCatalog(cfg, stored, a.quietLogger(cfg))

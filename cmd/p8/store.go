@@ -81,11 +81,11 @@ func (a *app) withStore(who caller, fn func(context.Context, *store.Store) error
 	return fn(ctx, s)
 }
 
-// shelf is where documents are only read: the mirrors stay as they are.
-type shelf struct{ *store.Store }
+// readOnlyDocuments leaves the mirrors as they are.
+type readOnlyDocuments struct{ *store.Store }
 
 // PutSchema leaves the mirror to those who write.
-func (shelf) PutSchema(context.Context, *store.Schema) error { return nil }
+func (readOnlyDocuments) PutSchema(context.Context, *store.Schema) error { return nil }
 
 // DeleteSchema leaves the mirror to those who write.
-func (shelf) DeleteSchema(context.Context, string) error { return nil }
+func (readOnlyDocuments) DeleteSchema(context.Context, string) error { return nil }

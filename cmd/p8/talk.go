@@ -59,7 +59,7 @@ func (t *talk) once(req chat.Request) error {
 	if p := t.printer(); p.shared && !p.json && t.resume != "" {
 		p.note(t.resume)
 	}
-	return whole(done)
+	return incomplete(done)
 }
 
 // loop is an interactive chat: a line is a turn, Ctrl-C stops a run, Ctrl-D or
@@ -95,7 +95,7 @@ func (t *talk) loop(id identity.Identity) error {
 		}
 		done, signal, err := t.turn(chat.Request{Input: line})
 		if err == nil {
-			err = whole(done)
+			err = incomplete(done)
 		}
 		if err != nil {
 			t.report(err)
@@ -214,8 +214,8 @@ func (t *talk) printer() *printer {
 	}
 }
 
-// whole is an error when the answer is not.
-func whole(done event.DoneData) error {
+// incomplete is an error when the answer is not whole.
+func incomplete(done event.DoneData) error {
 	switch done.Reason {
 	case event.ReasonLength:
 		mend := "raise it in the agent's document, under limits"

@@ -67,7 +67,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 		case err != nil:
 			return nil, err
 		case readOnly && p.store != nil:
-			documents = shelf{p.store}
+			documents = readOnlyDocuments{p.store}
 		case p.store != nil:
 			documents = p.store
 		}
