@@ -136,6 +136,10 @@ type Output struct {
 	Schema json.RawMessage
 }
 
+// OutputTool is the tool through which a model without NativeOutput gives a
+// structured answer: its parameters are the schema.
+const OutputTool = "final_result"
+
 // ChunkKind says what a chunk carries.
 type ChunkKind uint8
 

@@ -9,10 +9,6 @@ import (
 	"p8/llm"
 )
 
-// outputTool is the name of the tool that a model answers with in tool mode
-// (the name that p8's sources use). It is never shown as a tool call.
-const outputTool = "final_result"
-
 // outputRetries is how often a wrong structured answer goes back.
 const outputRetries = 2
 
@@ -53,11 +49,11 @@ func (r *runner) prepareOutput() error {
 	case ModeNative:
 		r.req.Output = r.Agent.Output
 	case ModeTool:
-		if r.findTool(outputTool) != nil {
-			return fmt.Errorf("run: a tool of a structured agent is named %s", outputTool)
+		if r.findTool(llm.OutputTool) != nil {
+			return fmt.Errorf("run: a tool of a structured agent is named %s", llm.OutputTool)
 		}
 		r.req.Tools = append(r.req.Tools, llm.ToolSpec{
-			Name:        outputTool,
+			Name:        llm.OutputTool,
 			Description: "Give the final answer. Call this once, when the answer is complete.",
 			Parameters:  r.Agent.Output.Schema,
 		})
@@ -68,7 +64,7 @@ func (r *runner) prepareOutput() error {
 }
 
 // isCall reports whether c is the structured answer rather than a tool call.
-func (o *output) isCall(c *call) bool { return o.mode == ModeTool && c.name == outputTool }
+func (o *output) isCall(c *call) bool { return o.mode == ModeTool && c.name == llm.OutputTool }
 
 // answerStructured runs the tools of the step, then takes the answer when
 // there is one.

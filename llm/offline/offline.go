@@ -27,9 +27,6 @@ import (
 // searchTool is the one tool that the model knows how to use.
 const searchTool = "search"
 
-// outputTool is the tool through which a structured answer would be given.
-const outputTool = "final_result"
-
 // howTo ends every answer.
 const howTo = "To get answers from one, set OPENAI_API_KEY, or start Ollama, or name a model in P8_DEFAULT_MODEL, such as openai:gpt-4.1."
 
@@ -64,7 +61,7 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 			yield(llm.Chunk{}, err)
 			return
 		}
-		if req.Output != nil || hasTool(req, outputTool) {
+		if req.Output != nil || hasTool(req, llm.OutputTool) {
 			yield(llm.Chunk{}, &llm.Error{
 				Kind: llm.NoModel, Model: m.Name(),
 				Hint: "an answer that follows a schema needs one; set OPENAI_API_KEY, or start Ollama, or name a model in P8_DEFAULT_MODEL",
