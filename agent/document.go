@@ -2,6 +2,7 @@ package agent
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -88,12 +89,7 @@ var simpleName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 func (f *Fields) allNames() []string {
 	var names []string
 	add := func(name string) {
-		for _, n := range names {
-			if n == name {
-				return
-			}
-		}
-		if name != "" {
+		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

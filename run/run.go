@@ -136,16 +136,11 @@ func (r *runner) defaults(parent *Scope) {
 	if r.RunID == "" {
 		r.RunID = uuid.NewString()
 	}
-	var above *Budget
-	if r.Path == "" {
-		r.Path = r.Agent.Name
-		if parent != nil {
-			r.Path = parent.Path + "/" + r.Agent.Name
-		}
-	}
+	path, above := r.Agent.Name, (*Budget)(nil)
 	if parent != nil {
-		above = parent.Budget
+		path, above = parent.Path+"/"+path, parent.Budget
 	}
+	r.Path = cmp.Or(r.Path, path)
 	r.scope = Scope{RunID: r.RunID, Path: r.Path, Budget: newBudget(r.Agent.Limits, above)}
 	r.Timeout = positive(r.Timeout, defaultTimeout)
 	r.ToolTimeout = positive(r.ToolTimeout, defaultToolTimeout)
