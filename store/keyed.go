@@ -113,7 +113,7 @@ const (
 type entry struct {
 	entity, id, name, summary string
 	metadata                  json.RawMessage
-	edges                     json.RawMessage
+	edges                     []Edge
 }
 
 // putKey writes the key of a row, and removes the one it had under another
@@ -135,7 +135,7 @@ func putKey(ctx context.Context, c Conn, tenant string, owner any, e entry, now 
 		ON CONFLICT (tenant_id, owner, entity_key, entity_type) DO UPDATE SET content_summary = excluded.content_summary,
 		metadata = excluded.metadata, graph_edges = excluded.graph_edges, updated_at = excluded.updated_at
 		WHERE kv_store.entity_id = excluded.entity_id`,
-		tenant, user, key, e.entity, e.id, summarize(e.summary), e.metadata, list(e.edges), now)
+		tenant, user, key, e.entity, e.id, summarize(e.summary), e.metadata, encodeList(e.edges), now)
 	if err == nil && n == 0 {
 		err = conflictf("another %s has the key %q", e.entity, key)
 	}
@@ -145,14 +145,6 @@ func putKey(ctx context.Context, c Conn, tenant string, owner any, e entry, now 
 func dropKey(ctx context.Context, c Conn, tenant, entity, id string) error {
 	_, err := c.Exec(ctx, `DELETE FROM kv_store WHERE tenant_id = $1 AND entity_type = $2 AND entity_id = $3`, tenant, entity, id)
 	return err
-}
-
-// list stores no edges as [].
-func list(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("[]")
-	}
-	return raw
 }
 
 // summarize keeps the first 500 characters.
@@ -168,13 +160,4 @@ func summarize(s string) string {
 		}
 	}
 	return s
-}
-
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

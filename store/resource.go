@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -62,7 +63,6 @@ func (x *Resource) put(ctx context.Context, c Conn, sc scope, now time.Time) err
 	if !p.exists {
 		p.created = now
 	}
-	edges := list(encodeList(x.GraphEdges))
 	if _, err := c.Exec(ctx, `INSERT INTO resources
 		(tenant_id, id, user_id, name, uri, ordinal, content, category, graph_edges, tags, metadata, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -70,15 +70,15 @@ func (x *Resource) put(ctx context.Context, c Conn, sc scope, now time.Time) err
 		content = excluded.content, category = excluded.category, graph_edges = excluded.graph_edges, tags = excluded.tags,
 		metadata = excluded.metadata, updated_at = excluded.updated_at, deleted_at = NULL`,
 		sc.TenantID, p.id, owner, x.Name, null(x.URI), x.Ordinal, x.Content, null(x.Category),
-		edges, list(encodeList(x.Tags)), x.Metadata, p.created, now); err != nil {
+		encodeList(x.GraphEdges), encodeList(x.Tags), x.Metadata, p.created, now); err != nil {
 		return err
 	}
 	x.ID, x.CreatedAt, x.UpdatedAt, x.TenantID = p.id, p.created, now, sc.TenantID
 	x.UserID, _ = owner.(string)
 	x.Shared = owner == nil
 	return putKey(ctx, c, sc.TenantID, owner, entry{
-		entity: TypeResource, id: x.ID, name: x.Name, metadata: x.Metadata, edges: edges,
-		summary: first(x.Content, x.Name),
+		entity: TypeResource, id: x.ID, name: x.Name, metadata: x.Metadata, edges: x.GraphEdges,
+		summary: cmp.Or(x.Content, x.Name),
 	}, now)
 }
 
@@ -132,10 +132,10 @@ func newID() (string, error) {
 	return id.String(), err
 }
 
-// encodeList is a list as JSON, nil when it is empty.
+// encodeList is a list as JSON, [] when it is nil.
 func encodeList[T any](list []T) json.RawMessage {
 	if len(list) == 0 {
-		return nil
+		return json.RawMessage("[]")
 	}
 	return encode(list)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -54,7 +55,7 @@ func (s *Store) PutSchema(ctx context.Context, d *Schema) error {
 			tags = excluded.tags, metadata = excluded.metadata, updated_at = excluded.updated_at, deleted_at = NULL
 			WHERE excluded.origin = '' OR schemas.origin <> '' OR schemas.deleted_at IS NOT NULL`,
 			sc.TenantID, p.id, owner, d.Name, d.Kind, null(d.Version), null(d.Description), d.Content, d.JSONSchema,
-			null(d.Source), d.Origin, null(d.Hash), list(encodeList(d.Tags)), d.Metadata, p.created, now)
+			null(d.Source), d.Origin, null(d.Hash), encodeList(d.Tags), d.Metadata, p.created, now)
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func (s *Store) PutSchema(ctx context.Context, d *Schema) error {
 		ch = change{sc.TenantID, d.UserID, TypeSchema, d.ID}
 		return putKey(ctx, c, sc.TenantID, owner, entry{
 			entity: TypeSchema, id: d.ID, name: d.Name, metadata: d.Metadata,
-			summary: first(d.Content, d.Description, d.Name),
+			summary: cmp.Or(d.Content, d.Description, d.Name),
 		}, now)
 	})
 	s.fuzzy.changed(ch)
@@ -78,7 +79,7 @@ func (s *Schema) check() error {
 	if _, err := checkKey(s.Name); err != nil {
 		return err
 	}
-	s.Kind = first(s.Kind, "agent")
+	s.Kind = cmp.Or(s.Kind, "agent")
 	if !printable(s.Kind, 50) {
 		return invalidf("a kind must be 1-50 printable characters")
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -67,7 +68,7 @@ func ensureUser(ctx context.Context, c Conn, sc scope, now time.Time) (ch change
 	}
 	// The name and the e-mail come from a token or a header: what cannot be a
 	// key is left out rather than failing the turn.
-	u := User{Name: first(sc.Name, sc.Email, sc.UserID), Email: sc.Email}
+	u := User{Name: cmp.Or(sc.Name, sc.Email, sc.UserID), Email: sc.Email}
 	if u.check() != nil {
 		u = User{Name: sc.UserID}
 	}
@@ -89,18 +90,18 @@ func putUser(ctx context.Context, c Conn, sc scope, u *User, now time.Time) erro
 		ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, email = excluded.email, content = excluded.content,
 		interests = excluded.interests, preferred_topics = excluded.preferred_topics, metadata = excluded.metadata,
 		updated_at = excluded.updated_at, deleted_at = NULL`,
-		sc.TenantID, sc.UserID, u.Name, null(u.Email), null(u.Summary), list(encodeList(u.Interests)),
-		list(encodeList(u.Topics)), u.Metadata, created, now); err != nil {
+		sc.TenantID, sc.UserID, u.Name, null(u.Email), null(u.Summary), encodeList(u.Interests),
+		encodeList(u.Topics), u.Metadata, created, now); err != nil {
 		return err
 	}
 	u.ID, u.CreatedAt, u.UpdatedAt = sc.UserID, created, now
 	return putKey(ctx, c, sc.TenantID, sc.user, entry{
-		entity: TypeUser, id: u.ID, name: u.Name, metadata: u.Metadata, summary: first(u.Summary, u.Name),
+		entity: TypeUser, id: u.ID, name: u.Name, metadata: u.Metadata, summary: cmp.Or(u.Summary, u.Name),
 	}, now)
 }
 
 func (u *User) check() error {
-	u.Name = first(u.Name, u.Email)
+	u.Name = cmp.Or(u.Name, u.Email)
 	if _, err := checkKey(u.Name); err != nil {
 		return err
 	}
