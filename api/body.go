@@ -54,7 +54,7 @@ func (h *Handler) unreadable(ctx context.Context, err error) *failure {
 	case errors.Is(err, io.ErrUnexpectedEOF), ctx.Err() != nil:
 		return &failure{status: http.StatusBadRequest, code: "incomplete_body", message: "the body ended before it was whole"}
 	}
-	h.o.Logger.WarnContext(ctx, "read body", "err", err, "request_id", requestID(ctx))
+	h.o.Logger.WarnContext(ctx, "read body", "error", err, "request_id", requestID(ctx))
 	return &failure{status: http.StatusBadRequest, code: "unreadable_body", message: "the body could not be read"}
 }
 

@@ -172,7 +172,7 @@ func (h *Handler) broken(ctx context.Context, enc *stream.OpenAI, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	h.o.Logger.WarnContext(ctx, "stream cut", "err", err, "request_id", requestID(ctx))
+	h.o.Logger.WarnContext(ctx, "stream cut", "error", err, "request_id", requestID(ctx))
 	_ = enc.Write(event.New(&event.ErrorData{Code: event.CodeInternal, Message: internal(ctx).message}))
 	_ = enc.Write(event.New(&event.DoneData{Reason: event.ReasonError}))
 }

@@ -64,7 +64,7 @@ func internal(ctx context.Context) *failure {
 func (h *Handler) describe(ctx context.Context, err error) *failure {
 	d := chat.Describe(err)
 	if d.HTTPStatus == http.StatusInternalServerError {
-		h.o.Logger.ErrorContext(ctx, "request failed", "err", err, "request_id", requestID(ctx))
+		h.o.Logger.ErrorContext(ctx, "request failed", "error", err, "request_id", requestID(ctx))
 	}
 	f := failed(ctx, d)
 	if missing := new(catalog.NotFoundError); errors.As(err, &missing) && len(missing.Near) == 0 {

@@ -15,7 +15,7 @@ func (h *Handler) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	if h.o.Ready != nil {
 		if err := h.o.Ready(r.Context()); err != nil {
-			h.o.Logger.WarnContext(r.Context(), "not ready", "err", err, "request_id", requestID(r.Context()))
+			h.o.Logger.WarnContext(r.Context(), "not ready", "error", err, "request_id", requestID(r.Context()))
 			writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not_ready"})
 			return
 		}
