@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -182,9 +183,11 @@ func applyTags(p *jsonschema.Schema, sf reflect.StructField) error {
 		target = p.Items // the values of a list
 	}
 	if enum := sf.Tag.Get("enum"); enum != "" {
+		// A pointer's schema has two types, null and its own.
+		numeric := slices.ContainsFunc(append(target.Types, target.Type), func(t string) bool { return t == "integer" || t == "number" })
 		for _, v := range strings.Split(enum, ",") {
 			var value any = v
-			if target.Type == "integer" || target.Type == "number" {
+			if numeric {
 				value = json.Number(v)
 			}
 			target.Enum = append(target.Enum, value)

@@ -87,6 +87,22 @@ func TestFromStructPrompt(t *testing.T) {
 	}
 }
 
+func TestFromStructNumbersOfAnEnum(t *testing.T) {
+	type sized struct {
+		Size *int `json:"size" enum:"1,2"`
+	}
+	d, err := agent.FromStruct[sized](agent.Fields{Description: "d", StructuredOutput: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := compile(t, d, agent.CompileOptions{})
+	for answer, ok := range map[string]bool{`{"size":2}`: true, `{"size":3}`: false} {
+		if problems := a.ValidateOutput([]byte(answer)); (len(problems) == 0) != ok {
+			t.Errorf("%s: %v", answer, problems)
+		}
+	}
+}
+
 func TestNewReportsEverything(t *testing.T) {
 	hot := 3.0
 	_, err := agent.New(agent.Fields{
