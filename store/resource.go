@@ -132,7 +132,7 @@ func newID() (string, error) {
 	return id.String(), err
 }
 
-// encodeList is a list as JSON, [] when it is nil.
+// encodeList is a list as JSON, [] for none.
 func encodeList[T any](list []T) json.RawMessage {
 	if len(list) == 0 {
 		return json.RawMessage("[]")
