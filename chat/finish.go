@@ -44,7 +44,7 @@ func (r *recorder) ending(err error) (*event.DoneData, *event.ErrorData) {
 	case errors.Is(err, errCancelled):
 		return &event.DoneData{Reason: event.ReasonCancelled}, nil
 	case errors.Is(err, errTooLong):
-		return &event.DoneData{Reason: event.ReasonLength, Limit: "event_limit"}, nil
+		return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitEvents}, nil
 	}
 	return &event.DoneData{Reason: event.ReasonError}, Describe(err)
 }

@@ -165,12 +165,28 @@ const (
 	ReasonFilter    = "content_filter"
 )
 
+// The limits that end a run. The first five are those of a document, by the
+// names that documents give them.
+const (
+	LimitRequests     = "request_limit"
+	LimitToolCalls    = "tool_calls_limit"
+	LimitInputTokens  = "input_tokens_limit"
+	LimitOutputTokens = "output_tokens_limit"
+	LimitTotalTokens  = "total_tokens_limit"
+	// LimitTime is the wall clock.
+	LimitTime = "time_limit"
+	// LimitAnswer is the model's own bound on one answer.
+	LimitAnswer = "max_tokens"
+	// LimitEvents is what a live turn may say altogether.
+	LimitEvents = "event_limit"
+)
+
 // DoneData ends a run.
 type DoneData struct {
 	// Reason is stop, length (a limit was reached), content_filter, error or
 	// cancelled.
 	Reason string `json:"reason"`
-	// Limit names the limit that was reached, such as request_limit.
+	// Limit names the limit that was reached, such as LimitRequests.
 	Limit string `json:"limit,omitempty"`
 	// Output is the validated answer of a structured agent.
 	Output json.RawMessage `json:"output,omitempty"`

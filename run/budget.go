@@ -11,18 +11,6 @@ import (
 // must end by itself.
 const defaultRequests = 50
 
-// The names of the limits, as documents write them; time is the wall clock,
-// max_tokens the model's own bound on one answer.
-const (
-	limitRequests  = "request_limit"
-	limitToolCalls = "tool_calls_limit"
-	limitInput     = "input_tokens_limit"
-	limitOutput    = "output_tokens_limit"
-	limitTotal     = "total_tokens_limit"
-	limitTime      = "time_limit"
-	limitAnswer    = "max_tokens"
-)
-
 // Budget is the account that a run's limits are charged to. A nested run's
 // account is charged to its parent's too, so a tree shares the root's limits.
 // It is safe for concurrent use.
@@ -67,7 +55,7 @@ func (b *Budget) request() string {
 func (b *Budget) toolCall() string {
 	return b.take(event.UsageData{ToolCalls: 1}, func(b *Budget) string {
 		if b.limits.ToolCalls > 0 && b.used.ToolCalls >= b.limits.ToolCalls {
-			return limitToolCalls
+			return event.LimitToolCalls
 		}
 		return ""
 	})
@@ -102,13 +90,13 @@ func (b *Budget) spent() string {
 	full := func(used, limit int) bool { return limit > 0 && used >= limit }
 	switch l, u := &b.limits, &b.used; {
 	case full(u.Requests, l.Requests):
-		return limitRequests
+		return event.LimitRequests
 	case full(u.InputTokens, l.InputTokens):
-		return limitInput
+		return event.LimitInputTokens
 	case full(u.OutputTokens, l.OutputTokens):
-		return limitOutput
+		return event.LimitOutputTokens
 	case full(u.InputTokens+u.OutputTokens, l.TotalTokens):
-		return limitTotal
+		return event.LimitTotalTokens
 	}
 	return ""
 }

@@ -214,7 +214,7 @@ func (r *runner) run() error {
 		case errors.Is(err, errBroken):
 			return err
 		case err != nil && errors.Is(context.Cause(r.ctx), errTimeLimit):
-			return r.done(event.DoneData{Reason: event.ReasonLength, Limit: limitTime})
+			return r.done(event.DoneData{Reason: event.ReasonLength, Limit: event.LimitTime})
 		case err != nil && r.ctx.Err() != nil:
 			return r.failed(context.Cause(r.ctx))
 		case err != nil:

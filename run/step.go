@@ -152,7 +152,7 @@ func (r *runner) cut() (*event.DoneData, error) {
 	if err := r.endCalls(); err != nil {
 		return nil, err
 	}
-	return &event.DoneData{Reason: event.ReasonLength, Limit: limitAnswer}, nil
+	return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitAnswer}, nil
 }
 
 // endCalls ends the calls that the model had begun when its answer broke off:

@@ -220,10 +220,12 @@ func incomplete(done event.DoneData) error {
 	case event.ReasonLength:
 		mend := "raise it in the agent's document, under limits"
 		switch done.Limit {
-		case "time_limit":
+		case event.LimitTime:
 			mend = "raise P8_RUN_TIMEOUT"
-		case "max_tokens":
+		case event.LimitAnswer:
 			mend = "raise P8_DEFAULT_MAX_TOKENS"
+		case event.LimitEvents:
+			mend = "ask for less at once"
 		}
 		return fmt.Errorf("the answer is not whole, %s was reached: %s", cmp.Or(done.Limit, "a limit"), mend)
 	case event.ReasonFilter:
