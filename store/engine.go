@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Engine is a database. It runs SQL with $1…$n parameters; each is used at
 // least once and may be used again, in any order.
@@ -14,8 +17,59 @@ type Engine interface {
 	// Write runs fn in one transaction, which is durable when Write returns nil
 	// and leaves no trace when fn or Write fails.
 	Write(ctx context.Context, fn func(Conn) error) error
+	// Select runs a SELECT that the caller wrote, seeing what sc may see and
+	// nothing else: the database itself makes sure of that. A mistake in the text
+	// is a [*SelectError].
+	Select(ctx context.Context, sc Scope, sql string, b SelectBounds) (Selection, error)
+	// Dialect says which variant of a statement the engine takes.
+	Dialect() Dialect
 	// Close waits for what runs and closes the database.
 	Close() error
+}
+
+// Dialect is an engine's SQL where the two differ.
+type Dialect int
+
+// The dialects.
+const (
+	DialectSQLite Dialect = iota
+	DialectPostgres
+)
+
+// Scope is who asks, for what the database itself enforces.
+type Scope struct {
+	// Tenant and User; User is "" for an anonymous caller.
+	Tenant, User string
+}
+
+// SelectBounds bound a caller's SELECT; a result that reaches Rows or Bytes is
+// cut, one that reaches Timeout is a SelectError.
+type SelectBounds struct {
+	Rows    int
+	Bytes   int
+	Timeout time.Duration
+	// Explain returns the plan instead, one column of text.
+	Explain bool
+}
+
+// Indexed is an engine with indexes of its own for FUZZY and SEARCH. For one
+// without, the Store keeps them in memory, built from the rows.
+type Indexed interface {
+	// Fuzzy is Store.Fuzzy for a scope, in its order; threshold and limit are set.
+	Fuzzy(ctx context.Context, sc Scope, text string, threshold float64, limit int) ([]Match, error)
+	// Nearest ranks the rows of a table by their vectors, the nearest first: the
+	// visible ones, among ids unless that is nil. The query is checked and its
+	// defaults are set; Where, Text and Hybrid are for the Store.
+	Nearest(ctx context.Context, sc Scope, q SearchQuery, ids []string) ([]Ranked, error)
+	// PrepareModel makes the index for the vectors of a model, when it has none.
+	PrepareModel(ctx context.Context, model string, dimensions int) error
+}
+
+// Ranked is a row and how near it is: the cosine similarity, or the keyword
+// score.
+type Ranked struct {
+	TenantID, ID string
+	Score        float64
 }
 
 // Conn runs statements; it is valid until the function that got it returns.

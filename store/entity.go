@@ -103,25 +103,112 @@ type Schema struct {
 	UpdatedAt time.Time       `json:"updated_at"`
 }
 
-// Resource is a piece of knowledge: a document or a chunk of one.
-type Resource struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	URI      string `json:"uri,omitempty"`
-	Ordinal  int    `json:"ordinal"`
-	Content  string `json:"content"`
-	Category string `json:"category,omitempty"`
+// Base is what every row of knowledge has.
+type Base struct {
+	ID string `json:"id"`
+	// TenantID is the tenant of the row: the caller's or identity.SystemTenant.
+	TenantID string `json:"tenant_id,omitempty"`
 	// Shared makes the row visible to everybody of the tenant (user_id NULL);
 	// else it is the caller's.
-	Shared bool   `json:"-"`
-	UserID string `json:"user_id,omitempty"`
-	// TenantID is the tenant of the row: the caller's or identity.SystemTenant.
-	TenantID   string          `json:"tenant_id,omitempty"`
+	Shared     bool            `json:"-"`
+	UserID     string          `json:"user_id,omitempty"`
 	GraphEdges []Edge          `json:"graph_edges,omitempty"`
 	Tags       []string        `json:"tags,omitempty"`
 	Metadata   json.RawMessage `json:"metadata,omitempty"`
 	CreatedAt  time.Time       `json:"created_at"`
 	UpdatedAt  time.Time       `json:"updated_at"`
+}
+
+// Resource is a piece of knowledge: a document or a chunk of one.
+type Resource struct {
+	Base
+	Name string `json:"name"`
+	URI  string `json:"uri,omitempty"`
+	// Ordinal is the place of a chunk in its file, from 0.
+	Ordinal         int      `json:"ordinal"`
+	Content         string   `json:"content"`
+	Category        string   `json:"category,omitempty"`
+	ImageURI        string   `json:"image_uri,omitempty"`
+	Comment         string   `json:"comment,omitempty"`
+	RelatedEntities []string `json:"related_entities,omitempty"`
+	// Rating is 1-5, 0 for none.
+	Rating int `json:"rating,omitempty"`
+	// FileID is the file that a chunk was cut from.
+	FileID string `json:"file_id,omitempty"`
+}
+
+// Ontology is a document of a domain: a page of a knowledge base, a person, a
+// project; its edges are the links it makes.
+type Ontology struct {
+	Base
+	Name     string `json:"name"`
+	URI      string `json:"uri,omitempty"`
+	Content  string `json:"content"`
+	Category string `json:"category,omitempty"`
+	// ExtractedData is what an agent read out of the document.
+	ExtractedData json.RawMessage `json:"extracted_data,omitempty"`
+	FileID        string          `json:"file_id,omitempty"`
+	AgentSchemaID string          `json:"agent_schema_id,omitempty"`
+	// Confidence is that of the extraction, 0-1.
+	Confidence float64 `json:"confidence_score,omitempty"`
+	// Hash is the SHA-256 of the document's text, hex.
+	Hash string `json:"content_hash,omitempty"`
+}
+
+// Moment is something that happened: a meeting, a stretch of a conversation, a
+// dream.
+type Moment struct {
+	Base
+	Name               string          `json:"name"`
+	MomentType         string          `json:"moment_type,omitempty"`
+	Summary            string          `json:"summary,omitempty"`
+	ImageURI           string          `json:"image_uri,omitempty"`
+	StartsAt           time.Time       `json:"starts_timestamp,omitzero"`
+	EndsAt             time.Time       `json:"ends_timestamp,omitzero"`
+	PresentPersons     json.RawMessage `json:"present_persons,omitempty"`
+	EmotionTags        []string        `json:"emotion_tags,omitempty"`
+	TopicTags          []string        `json:"topic_tags,omitempty"`
+	Category           string          `json:"category,omitempty"`
+	SourceSessionID    string          `json:"source_session_id,omitempty"`
+	PreviousMomentKeys []string        `json:"previous_moment_keys,omitempty"`
+	Rating             int             `json:"rating,omitempty"`
+}
+
+// The states of a file.
+const (
+	FilePending    = "pending"
+	FileProcessing = "processing"
+	FileCompleted  = "completed"
+	FileFailed     = "failed"
+)
+
+// File is a file that was taken in; its text is in the resources cut from it.
+type File struct {
+	Base
+	Name string `json:"name"`
+	// URI tells files of one owner apart.
+	URI           string          `json:"uri,omitempty"`
+	MIMEType      string          `json:"mime_type,omitempty"`
+	Size          int64           `json:"size_bytes"`
+	ParsedContent string          `json:"parsed_content,omitempty"`
+	ParsedOutput  json.RawMessage `json:"parsed_output,omitempty"`
+	// Status is one of the File… constants; "" is pending.
+	Status       string `json:"processing_status"`
+	ThumbnailURI string `json:"thumbnail_uri,omitempty"`
+	// Hash is the SHA-256 of the file, hex.
+	Hash string `json:"content_hash,omitempty"`
+}
+
+// Feedback is what a person said about an answer.
+type Feedback struct {
+	Base
+	SessionID string `json:"session_id,omitempty"`
+	MessageID string `json:"message_id,omitempty"`
+	// Rating is -1 to 5 (REM), 0 for none.
+	Rating  int    `json:"rating"`
+	Comment string `json:"comment,omitempty"`
+	TraceID string `json:"trace_id,omitempty"`
+	SpanID  string `json:"span_id,omitempty"`
 }
 
 // Edge points from a row to a key.
@@ -158,4 +245,34 @@ type Match struct {
 	Data json.RawMessage `json:"data,omitempty"`
 	// Own marks a row of the caller; the others are shared.
 	Own bool `json:"-"`
+}
+
+// Node is an entry of the key index with its edges, for TRAVERSE.
+type Node struct {
+	Key      string          `json:"key"`
+	Type     string          `json:"entity_type"`
+	ID       string          `json:"id"`
+	Summary  string          `json:"summary,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Edges    []Edge          `json:"graph_edges,omitempty"`
+	// Own marks a row of the caller; the others are shared.
+	Own bool `json:"-"`
+}
+
+// SchemaVersion is a state that a schema was in.
+type SchemaVersion struct {
+	SchemaID string `json:"schema_id"`
+	Name     string `json:"name"`
+	// Version counts from 1, per schema.
+	Version int64 `json:"revision"`
+	// Operation is insert, update or delete.
+	Operation  string          `json:"operation"`
+	Content    string          `json:"content,omitempty"`
+	JSONSchema json.RawMessage `json:"json_schema,omitempty"`
+	Source     string          `json:"source,omitempty"`
+	// Checksum is the SHA-256 of Source (or JSONSchema), hex.
+	Checksum string `json:"checksum"`
+	// UserID is who wrote it, "" for anonymous and for the program.
+	UserID     string    `json:"user_id,omitempty"`
+	RecordedAt time.Time `json:"recorded_at"`
 }

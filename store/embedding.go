@@ -1,0 +1,38 @@
+package store
+
+import "time"
+
+// EmbeddingTask is a text that waits for its vector.
+type EmbeddingTask struct {
+	TenantID string `json:"tenant_id"`
+	// Table and EntityID name the row, Field its embedded column.
+	Table    string `json:"table_name"`
+	EntityID string `json:"entity_id"`
+	Field    string `json:"field_name"`
+	Text     string `json:"-"`
+	// Hash is the SHA-256 of Text, hex.
+	Hash string `json:"content_hash"`
+	// Attempts that failed, the last Error, and when the next is due.
+	Attempts int       `json:"attempts"`
+	Error    string    `json:"error,omitempty"`
+	DueAt    time.Time `json:"due_at"`
+	// revision tells the task from a newer one for the same row.
+	revision int64
+}
+
+// Embedding is the vector of a task's text.
+type Embedding struct {
+	Task   EmbeddingTask
+	Vector []float32
+}
+
+// EmbeddingStatus is how far the embedding of the rows has come.
+type EmbeddingStatus struct {
+	// Models are the stored vectors by model name.
+	Models map[string]int64 `json:"models"`
+	// Waiting tasks, and those of them that failed at least once, with the last
+	// failures.
+	Waiting int64           `json:"waiting"`
+	Failed  int64           `json:"failed"`
+	Last    []EmbeddingTask `json:"last_failures,omitempty"`
+}
