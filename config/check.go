@@ -99,8 +99,15 @@ func (c *Config) check(fields []field) []error {
 	require("P8_STRUCTURED_MODE", c.StructuredMode == "" || c.StructuredMode == "native" || c.StructuredMode == "tool", "")
 	require("P8_LOG_FORMAT", c.LogFormat == "text" || c.LogFormat == "json", "")
 	require("P8_OPENAI_BASE_URL", c.OpenAIBaseURL == "" || isHTTP(c.OpenAIBaseURL), "")
+	require("P8_EMBEDDING_BASE_URL", c.EmbeddingBaseURL == "" || isHTTP(c.EmbeddingBaseURL), "")
+	require("P8_EMBEDDING_DIMENSIONS", within(c.EmbeddingDimensions, 0, 4096), "")
+	require("P8_EMBEDDING_MIN_SIMILARITY", c.EmbeddingMinSimilarity >= 0 && c.EmbeddingMinSimilarity <= 1, "")
+	require("P8_QUERY_TIMEOUT", c.QueryTimeout > 0, "")
+	require("P8_MAX_UPLOAD_BYTES", c.MaxUploadBytes > 0, "")
+	require("P8_JOB_WORKERS", within(c.JobWorkers, 1, 100), "")
+	require("P8_DATABASE_MAX_CONNS", within(c.DatabaseMaxConns, 2, 1000), "")
 	if _, ok := parseDatabase(c.DatabaseURL); !ok {
-		require("P8_DATABASE_URL", false, "names a database that this build does not have")
+		require("P8_DATABASE_URL", false, "names a database that p8 does not know")
 	}
 	if c.SchemaDir != "" {
 		info, err := os.Stat(c.SchemaDir)

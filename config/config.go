@@ -30,10 +30,11 @@ type Config struct {
 	ToolTimeout     time.Duration `env:"P8_TOOL_TIMEOUT" envDefault:"2m" help:"wall clock of one tool call" want:"a duration such as 30s or 2m"`
 	ShutdownTimeout time.Duration `env:"P8_SHUTDOWN_TIMEOUT" envDefault:"30s" help:"how long a stopping server lets runs end before it cancels them" want:"a duration such as 30s"`
 
-	DataDir     string `env:"P8_DATA_DIR" help:"folder of the embedded database" want:"a folder that can be written"`
-	DatabaseURL string `env:"P8_DATABASE_URL" alias:"POSTGRES__CONNECTION_STRING" help:"where sessions and knowledge are kept: sqlite:PATH, or none to run without storing; unset means p8.db in the data folder. POSTGRES__ENABLED=false means none" want:"sqlite:PATH, or none to run without storing (this build has the embedded store only)"`
-	SchemaDir   string `env:"P8_SCHEMA_DIR" help:"folder of agent documents (YAML or JSON); unset means none" want:"a folder with agent documents"`
-	CacheSize   int    `env:"P8_AGENT_CACHE_SIZE" envDefault:"100" help:"compiled agents that are kept in memory" want:"a number from 1 to 100000"`
+	DataDir          string `env:"P8_DATA_DIR" help:"folder of the embedded database" want:"a folder that can be written"`
+	DatabaseURL      string `env:"P8_DATABASE_URL" alias:"POSTGRES__CONNECTION_STRING" help:"where sessions and knowledge are kept: postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing; unset means p8.db in the data folder. POSTGRES__ENABLED=false means none" want:"postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing"`
+	DatabaseMaxConns int    `env:"P8_DATABASE_MAX_CONNS" alias:"POSTGRES__POOL_SIZE" envDefault:"10" help:"most connections to PostgreSQL" want:"a number from 2 to 1000"`
+	SchemaDir        string `env:"P8_SCHEMA_DIR" help:"folder of agent documents (YAML or JSON); unset means none" want:"a folder with agent documents"`
+	CacheSize        int    `env:"P8_AGENT_CACHE_SIZE" envDefault:"100" help:"compiled agents that are kept in memory" want:"a number from 1 to 100000"`
 
 	DefaultModel       string  `env:"P8_DEFAULT_MODEL" alias:"LLM__DEFAULT_MODEL" help:"model of every agent that names none, as provider:model; unset means the first of: an OpenAI key, a local Ollama, the offline model" want:"provider:model, such as openai:gpt-4.1 or ollama:qwen3"`
 	DefaultTemperature float64 `env:"P8_DEFAULT_TEMPERATURE" alias:"LLM__TEMPERATURE,LLM__DEFAULT_TEMPERATURE" envDefault:"0.1" help:"temperature of every agent that sets none; 0 is a value" want:"a number from 0 to 2"`
@@ -41,6 +42,17 @@ type Config struct {
 	StructuredMode     string  `env:"P8_STRUCTURED_MODE" help:"how structured answers are asked for: native (json_schema) or tool (final_result); unset means what the model can do" want:"native or tool"`
 	OpenAIKey          string  `env:"P8_OPENAI_API_KEY" alias:"OPENAI_API_KEY,LLM__OPENAI_API_KEY" secret:"true" help:"key of OpenAI, or of whatever speaks its protocol at the base URL" want:"a key"`
 	OpenAIBaseURL      string  `env:"P8_OPENAI_BASE_URL" alias:"OPENAI_BASE_URL" help:"base URL of the openai provider; plain http is allowed; unset means OpenAI itself" want:"an http or https URL such as http://localhost:1234/v1"`
+
+	QueryAgentModel        string  `env:"P8_QUERY_AGENT_MODEL" alias:"LLM__QUERY_AGENT_MODEL" help:"model that turns questions into REM queries, as provider:model; unset means the default model" want:"provider:model, such as openai:gpt-4.1-mini"`
+	EmbeddingModel         string  `env:"P8_EMBEDDING_MODEL" alias:"LLM__EMBEDDING_MODEL" envDefault:"offline" help:"model that makes the vectors of SEARCH: offline (lexical, nothing to install), openai:NAME, ollama:NAME, or none" want:"offline, none, or provider:model, such as openai:text-embedding-3-small"`
+	EmbeddingDimensions    int     `env:"P8_EMBEDDING_DIMENSIONS" envDefault:"0" help:"length of the vectors, for models that let one choose; 0 is the model's own" want:"a number from 0 to 4096"`
+	EmbeddingBaseURL       string  `env:"P8_EMBEDDING_BASE_URL" help:"base URL of the embedding endpoint, when it is not the provider's own" want:"an http or https URL such as http://localhost:1234/v1"`
+	EmbeddingKey           string  `env:"P8_EMBEDDING_API_KEY" secret:"true" help:"key of the embedding endpoint, when it is not the provider's" want:"a key"`
+	EmbeddingMinSimilarity float64 `env:"P8_EMBEDDING_MIN_SIMILARITY" envDefault:"0" help:"least cosine similarity of a SEARCH that names none; 0 is the embedding model's own" want:"a number from 0 to 1"`
+
+	QueryTimeout   time.Duration `env:"P8_QUERY_TIMEOUT" envDefault:"5s" help:"wall clock of one REM query" want:"a duration such as 5s"`
+	MaxUploadBytes Bytes         `env:"P8_MAX_UPLOAD_BYTES" envDefault:"32MB" help:"largest file that is taken in, from a folder or an upload" want:"a size such as 512KB or 32MB"`
+	JobWorkers     int           `env:"P8_JOB_WORKERS" envDefault:"2" help:"background jobs that run at a time in this process" want:"a number from 1 to 100"`
 
 	ContextTokenBudget        int `env:"P8_CONTEXT_TOKEN_BUDGET" envDefault:"8000" help:"history that goes into a request, in tokens" want:"a number from 1 to 100000000"`
 	AlwaysIncludeLastMessages int `env:"P8_ALWAYS_INCLUDE_LAST_MESSAGES" envDefault:"5" help:"newest messages that are never shortened" want:"a number from 1 to 10000"`

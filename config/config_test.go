@@ -125,8 +125,8 @@ func TestBadValues(t *testing.T) {
 		{"P8_STRUCTURED_MODE=json", "", `P8_STRUCTURED_MODE: "json" is not valid: give native or tool`},
 		{"P8_SCHEMA_DIR=/nowhere", "", `P8_SCHEMA_DIR: "/nowhere" is not a folder: give a folder with agent documents`},
 		{"P8_OPENAI_BASE_URL=localhost", "", `P8_OPENAI_BASE_URL: "localhost" is not valid: give an http or https URL such as http://localhost:1234/v1`},
-		{"P8_DATABASE_URL=postgres://u:secret@h/db", "", `P8_DATABASE_URL: "postgres://u:********@h/db" names a database that this build does not have: give sqlite:PATH, or none to run without storing (this build has the embedded store only)`},
-		{"POSTGRES__CONNECTION_STRING=postgresql://h", "", `POSTGRES__CONNECTION_STRING: "postgresql://h" names a database that this build does not have: give sqlite:PATH, or none to run without storing (this build has the embedded store only)`},
+		{"P8_DATABASE_URL=mysql://u:secret@h/db", "", `P8_DATABASE_URL: "mysql://u:********@h/db" names a database that p8 does not know: give postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing`},
+		{"POSTGRES__CONNECTION_STRING=postgresql:///db", "", `POSTGRES__CONNECTION_STRING: "postgresql:///db" names a database that p8 does not know: give postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing`},
 		{"HOME=", "", `P8_DATA_DIR has no default here, as there is no home folder: set it to a folder that can be written, or P8_DATABASE_URL=none to store nothing`},
 	} {
 		_, err := load(t, tt.dotenv, nil, tt.environ)
@@ -134,7 +134,11 @@ func TestBadValues(t *testing.T) {
 			t.Errorf("%s%s:\ngot  %v\nwant %s", tt.environ, tt.dotenv, err, tt.want)
 		}
 	}
-	_, err := load(t, "", nil, "P8_PORT=x", "P8_RUN_TIMEOUT=y")
+	c, err := load(t, "", nil, "P8_DATABASE_URL=postgres://u:secret@h/db")
+	if err != nil || c.Database().Postgres != "postgres://u:secret@h/db" || c.Database().String() != "postgres://u:"+mask+"@h/db" {
+		t.Errorf("%v, %v", c, err)
+	}
+	_, err = load(t, "", nil, "P8_PORT=x", "P8_RUN_TIMEOUT=y")
 	if err == nil || len(strings.Split(err.Error(), "\n")) != 2 {
 		t.Errorf("two bad values: %v", err)
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/url"
 	"path/filepath"
 	"strings"
 )
@@ -8,12 +9,25 @@ import (
 // databaseNone is the P8_DATABASE_URL that stores nothing.
 const databaseNone = "none"
 
-// Database is where the data is kept.
+// Database is where the data is kept: one of the three.
 type Database struct {
-	// None: nothing is stored; Path is "".
+	// None: nothing is stored.
 	None bool
 	// Path is the file of the embedded database.
 	Path string
+	// Postgres is the URL of a PostgreSQL database; it may hold a password.
+	Postgres string
+}
+
+// String is the database as it may be shown, without a password.
+func (d Database) String() string {
+	switch {
+	case d.None:
+		return "nothing is stored (P8_DATABASE_URL=none)"
+	case d.Postgres != "":
+		return maskURL(d.Postgres)
+	}
+	return d.Path
 }
 
 // Database is what P8_DATABASE_URL says.
@@ -22,10 +36,13 @@ func (c *Config) Database() Database {
 	return db
 }
 
-// parseDatabase reads none, sqlite:PATH and sqlite://PATH.
+// parseDatabase reads none, postgres://…, sqlite:PATH and sqlite://PATH.
 func parseDatabase(s string) (Database, bool) {
 	if strings.EqualFold(s, databaseNone) {
 		return Database{None: true}, true
+	}
+	if u, err := url.Parse(s); err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") {
+		return Database{Postgres: s}, u.Host != "" || u.Query().Get("host") != ""
 	}
 	path, ok := strings.CutPrefix(s, "sqlite:")
 	path = strings.TrimPrefix(path, "//")
