@@ -65,6 +65,19 @@ type Indexed interface {
 	PrepareModel(ctx context.Context, model string, dimensions int) error
 }
 
+// KeywordRanker is an engine that ranks rows by the words of their text; every
+// engine is one.
+type KeywordRanker interface {
+	// Keywords ranks the rows of q.Table by the terms that their text holds, the
+	// best first, at most q.Limit: the visible ones, of q.Category unless that is
+	// "", among ids unless that is nil. The text is the first [KeywordText]
+	// characters of the name, a line feed and the embedded column; one term is
+	// enough. The terms are those of [KeywordTerms], one at least, and are words,
+	// never syntax. Scores (the greater the better) compare within one answer only;
+	// equal ones are ordered by id. The query is checked and its defaults are set.
+	Keywords(ctx context.Context, sc Scope, q SearchQuery, terms, ids []string) ([]Ranked, error)
+}
+
 // Ranked is a row and how near it is: the cosine similarity, or the keyword
 // score.
 type Ranked struct {
