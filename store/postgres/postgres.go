@@ -1,0 +1,185 @@
+// Package postgres is p8's engine for production: PostgreSQL 15 or newer with
+// the extensions vector (pgvector, 0.8 or newer) and pg_trgm.
+//
+//	s, err := postgres.Open(ctx, postgres.Options{URL: url})
+//
+// Any number of processes may share the database. Opening brings its schema up
+// to date under an advisory lock, so that replicas which start together wait
+// for one another; see migrations/. What is missing is named with its mend, by
+// Open as by [Doctor].
+//
+// Reading and writing have a pool of connections each. The reading connections
+// are read-only by their settings (default_transaction_read_only), so that a
+// single query is a single round trip and still cannot write. A Write is one
+// READ COMMITTED transaction, run again a few times when it meets a deadlock.
+// Statements are prepared once a connection (pgx's cache), values travel in
+// PostgreSQL's binary form.
+//
+// FUZZY and SEARCH use indexes of the database: a GIN index of trigrams over
+// the key index, and one HNSW index for each embedding model and table. The
+// settings that steer them hold for one pipelined batch, which is its own
+// transaction: one round trip, and nothing stays behind in a pooled connection.
+//
+// No URL, password or user's text is ever part of an error or a log line.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"p8/store"
+)
+
+// Options say where the database is.
+type Options struct {
+	// URL is postgres://user:password@host:port/database?sslmode=…, or a
+	// keyword/value string as libpq takes it.
+	URL string
+	// MaxConns is the most connections, reading and writing together; 0 is four a
+	// processor, 8 at least and 40 at most. The server must have room for those of
+	// every replica.
+	MaxConns int
+	// Logger hears of migrations and of indexes that are built; nil is
+	// slog.Default().
+	Logger *slog.Logger
+}
+
+// Open connects to the database and migrates it as needed. The context bounds
+// the opening only.
+func Open(ctx context.Context, o Options) (*store.Store, error) {
+	e, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return store.New(e), nil
+}
+
+func open(ctx context.Context, o Options) (*engine, error) {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.MaxConns <= 0 {
+		o.MaxConns = min(40, max(8, 4*runtime.GOMAXPROCS(0)))
+	}
+	if err := Migrate(ctx, o.URL, o.Logger); err != nil {
+		return nil, err
+	}
+	reads := max(1, o.MaxConns/2)
+	readers, err := newPool(ctx, o.URL, reads, true)
+	if err != nil {
+		return nil, err
+	}
+	writers, err := newPool(ctx, o.URL, max(1, o.MaxConns-reads), false)
+	if err != nil {
+		readers.Close()
+		return nil, err
+	}
+	return &engine{readers: readers, writers: writers, log: o.Logger}, nil
+}
+
+// newPool connects at once, so that a mistake shows at opening.
+func newPool(ctx context.Context, url string, conns int, readOnly bool) (*pgxpool.Pool, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, urlError(err)
+	}
+	c.MaxConns, c.MinConns = int32(conns), 0
+	c.MaxConnIdleTime = 5 * time.Minute
+	settings(c.ConnConfig.RuntimeParams)
+	if readOnly {
+		c.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, connectError(err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, connectError(err)
+	}
+	return pool, nil
+}
+
+// settings are those of every connection. The store's statements are short:
+// compiling one costs more than running it.
+func settings(params map[string]string) {
+	params["timezone"] = "UTC"
+	params["jit"] = "off"
+	if params["application_name"] == "" {
+		params["application_name"] = "p8"
+	}
+}
+
+// engine implements store.Engine and store.Indexed.
+type engine struct {
+	readers, writers *pgxpool.Pool
+	log              *slog.Logger
+}
+
+// Dialect implements store.Engine.
+func (e *engine) Dialect() store.Dialect { return store.DialectPostgres }
+
+// Read runs fn on a reading connection. Each statement sees what was committed
+// when it began.
+func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
+	p, err := e.readers.Acquire(ctx)
+	if err != nil {
+		return translate(ctx, err)
+	}
+	defer p.Release()
+	return translate(ctx, fn(conn{p.Conn()}))
+}
+
+// attempts bounds how often a transaction that others aborted is run.
+const attempts = 5
+
+// Write runs fn in a transaction, and again when the database gave it up for
+// another one.
+func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
+	for n := 1; ; n++ {
+		err := e.write(ctx, fn)
+		if err == nil || n == attempts || !retryable(err) || wait(ctx, n) != nil {
+			return translate(ctx, err)
+		}
+	}
+}
+
+func (e *engine) write(ctx context.Context, fn func(store.Conn) error) error {
+	p, err := e.writers.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	tx, err := p.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	err = fn(conn{tx.Conn()})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		return tx.Commit(ctx)
+	}
+	// The caller's context may have ended; the rollback must still arrive, or the
+	// connection is given up.
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if e := tx.Rollback(end); e != nil && ctx.Err() == nil {
+		err = errors.Join(err, fmt.Errorf("roll back: %w", e))
+	}
+	return err
+}
+
+// Close waits for every connection to come back; what comes later fails.
+func (e *engine) Close() error {
+	e.readers.Close()
+	e.writers.Close()
+	return nil
+}
