@@ -241,6 +241,9 @@ func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) (err erro
 	return nil
 }
 
+// Dialect implements store.Engine.
+func (e *engine) Dialect() store.Dialect { return store.DialectSQLite }
+
 // Close waits for every connection to come back; what comes later fails.
 func (e *engine) Close() error { return e.close() }
 
