@@ -1,0 +1,129 @@
+package vector
+
+import (
+	"slices"
+	"sync"
+)
+
+const (
+	// worthCodes is how many components a set has that is worth codes.
+	worthCodes = 2 << 20
+	// sparse is the share of components that are not zero below which lists are
+	// smaller and faster than rows.
+	sparse = 0.2
+	// samples are the vectors on which Tune measures, neighbours how many of the
+	// nearest of each must be found, recall the share of them.
+	samples    = 64
+	neighbours = 10
+	recall     = 0.99
+	// margin is how many times more rows are compared than the samples needed: a
+	// question may lie farther from the set than they do.
+	margin = 2
+	// leastRescore and mostRescore bound how many rows are compared after the
+	// codes: a number, and a part of the set beyond which codes do not pay.
+	leastRescore = 500
+	mostRescore  = 8
+)
+
+// Tune chooses how the index is searched, when the set has grown to twice what it
+// was at the last time. It is to be called after the vectors were put: it takes
+// about as long as 64 searches of every vector.
+func (x *Index) Tune() {
+	if len(x.rows) == 0 || len(x.rows) < 2*x.tuned || x.lists != nil {
+		return
+	}
+	x.tuned = len(x.rows)
+	x.codes = codes{}
+	if x.dead > 0 {
+		x.compact()
+	}
+	if x.density() < sparse {
+		x.invert()
+		return
+	}
+	if len(x.flat) < worthCodes {
+		return
+	}
+	c := x.newCodes()
+	if c.rescore = x.measure(&c); c.rescore <= len(x.ids)/mostRescore {
+		x.codes = c
+	}
+}
+
+// density is the share of components that are not zero, in a thousand rows.
+func (x *Index) density() float64 {
+	seen, filled := 0, 0
+	for n := 0; n < len(x.ids); n += 1 + len(x.ids)/1000 {
+		for _, v := range x.row(uint32(n)) {
+			if v != 0 {
+				filled++
+			}
+		}
+		seen += x.dimensions
+	}
+	return float64(filled) / float64(seen)
+}
+
+// sample is a vector between two of the set, as a question is between texts, with
+// its code, and how far the codes of its nearest rows are.
+type sample struct {
+	query []int16
+	code  []uint64
+	top   top
+	// counts are the rows by the distance of their codes.
+	counts []int
+}
+
+// measure finds how many of the rows with the nearest codes hold the nearest rows.
+func (x *Index) measure(c *codes) int {
+	list := make([]*sample, samples)
+	for i := range list {
+		list[i] = x.sample(c, i)
+	}
+	var wg sync.WaitGroup
+	for _, half := range [][]*sample{list[:samples/2], list[samples/2:]} {
+		wg.Go(func() {
+			// The row stays in the processor's cache while all samples see it.
+			for n := range uint32(len(x.ids)) {
+				row, code := x.row(n), c.of(n)
+				for _, s := range half {
+					s.counts[distance(s.code, code)]++
+					s.top.offer(n, dot(row, s.query))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var needed []int
+	for _, s := range list {
+		for i := 1; i < len(s.counts); i++ {
+			s.counts[i] += s.counts[i-1]
+		}
+		for _, r := range s.top.best {
+			needed = append(needed, s.counts[distance(s.code, c.of(r.row))])
+		}
+	}
+	slices.Sort(needed)
+	return max(leastRescore, margin*needed[int(recall*float64(len(needed)-1)+0.5)])
+}
+
+func (x *Index) sample(c *codes, i int) *sample {
+	n := len(x.ids)
+	a, b := uint32(i*n/samples), uint32((i*n/samples+n/3)%n)
+	s := &sample{query: make([]int16, x.dimensions), code: make([]uint64, c.width), counts: make([]int, 64*c.width+1)}
+	mixed := make([]float32, x.dimensions)
+	for d, v := range x.row(a) {
+		mixed[d] = x.scales[a]*float32(v) + x.scales[b]*float32(x.row(b)[d])/2
+	}
+	var squares int64
+	if quantum, ok := quantum(mixed, queryMost); ok {
+		for d, f := range mixed {
+			q := round(f, quantum)
+			squares += int64(q) * int64(q)
+			s.query[d] = int16(q)
+		}
+	}
+	s.top = top{index: x, k: neighbours, least: -2, scale: unit(max(1, squares))}
+	encode(s.code, s.query, s.top.scale, c.mean)
+	return s
+}
