@@ -1,0 +1,56 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxError is the longest stored error, in bytes.
+const maxError = 500
+
+// credentials are what must not be stored with an error, should a worker's text
+// hold one: the password of a URL, a bearer token, a key.
+var credentials = regexp.MustCompile(`(?i)(://[^/\s:@]*:)[^@\s]+(@)|(\bbearer\s+)[^\s"',]+|((?:password|passwd|secret|token|api[_-]?key)["']?\s*[=:]\s*["']?)[^\s"'&,;]+|\b(sk-)[a-z0-9_-]{8,}`)
+
+// clean is an error's text as it may be stored and shown: one line, short,
+// without credentials.
+func clean(text string) string {
+	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)), " ")
+	text = credentials.ReplaceAllString(text, "$1$3$4$5********$2")
+	if len(text) <= maxError {
+		return text
+	}
+	end := maxError
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+// quiet passes River's errors on. What else it says is said by others: a job's
+// failure by its runner, the rest by nobody who wants to know.
+func quiet(l *slog.Logger) *slog.Logger { return slog.New(errorsOnly{l.Handler()}) }
+
+type errorsOnly struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (h errorsOnly) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelError && h.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements slog.Handler.
+func (h errorsOnly) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return errorsOnly{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h errorsOnly) WithGroup(name string) slog.Handler { return errorsOnly{h.Handler.WithGroup(name)} }

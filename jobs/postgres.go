@@ -1,0 +1,92 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// postgres is the production database.
+type postgres struct {
+	pool *pgxpool.Pool
+	own  bool
+}
+
+func openPostgres(ctx context.Context, url string) (database, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The parser's error repeats parts of the URL.
+		return nil, errors.New("jobs: the PostgreSQL URL cannot be read: write postgres://user:password@host/database")
+	}
+	c.MaxConns = 4
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, failure(ctx, "open the job queue", err)
+	}
+	return &postgres{pool: pool, own: true}, nil
+}
+
+// migrationLock is the advisory lock of whoever changes the tables; the number
+// spells "p8jobs".
+const migrationLock int64 = 0x70386a6f6273
+
+// migrate lets one replica after the other do it; the later ones find it done.
+func (p *postgres) migrate(ctx context.Context, log *slog.Logger) (err error) {
+	conn, err := p.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
+		return err
+	}
+	defer func() {
+		// A connection that cannot be asked any more has lost the lock as well.
+		_, e := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
+		if e != nil && !conn.Conn().IsClosed() {
+			err = errors.Join(err, e)
+		}
+	}()
+	m, err := rivermigrate.New(riverpgxv5.New(p.pool), &rivermigrate.Config{Logger: log})
+	if err != nil {
+		return err
+	}
+	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+func (p *postgres) connect(c *river.Config) (client, error) {
+	made, err := river.NewClient(riverpgxv5.New(p.pool), c)
+	if err != nil {
+		return nil, fmt.Errorf("make the client: %w", err)
+	}
+	return made, nil
+}
+
+// adopt does nothing: which replica is dead, only time tells.
+func (p *postgres) adopt(context.Context) error { return nil }
+
+func (p *postgres) missing(err error) bool  { return hasCode(err, "42P01") }
+func (p *postgres) conflict(err error) bool { return hasCode(err, "23505") }
+
+func hasCode(err error, code string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == code
+}
+
+func (p *postgres) close() error {
+	if p.own {
+		p.pool.Close()
+	}
+	return nil
+}
+
+var _ client = (*river.Client[pgx.Tx])(nil)

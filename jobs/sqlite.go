@@ -1,0 +1,134 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// embedded is the store's own file, by a second connection.
+//
+// Two connections write it, this one and the store's. Both begin with BEGIN
+// IMMEDIATE and wait for their turn, a millisecond at a time, so that neither
+// starves and nobody is ever told that the database is locked.
+type embedded struct{ db *sql.DB }
+
+// busyTimeout is how long a writer waits for its turn. A single transaction of
+// the store takes far less.
+const busyTimeout = time.Minute
+
+func openSQLite(path string, readOnly bool) (database, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("jobs: there is no database; open the store first")
+	}
+	// River compares times as texts with SQLite's own: hence the format.
+	query := url.Values{"_timefmt": {"sqlite"}, "_txlock": {"immediate"}, "mode": {"rw"}}
+	pragmas := []string{fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "trusted_schema(0)"}
+	if readOnly {
+		query.Set("mode", "ro")
+		query.Del("_txlock")
+		pragmas = append(pragmas, "query_only(1)")
+	} else {
+		pragmas = append(pragmas, "journal_mode(wal)", "synchronous(full)")
+	}
+	query["_pragma"] = pragmas
+	slashed := filepath.ToSlash(abs)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
+	}
+	// SQLite does not read "+" as a space.
+	uri := url.URL{Scheme: "file", Path: slashed, RawQuery: strings.ReplaceAll(query.Encode(), "+", "%20")}
+	db, err := driver.Open(uri.String())
+	if err != nil {
+		return nil, fmt.Errorf("jobs: open the database: %w", err)
+	}
+	// River works in parallel, SQLite's writers do not.
+	db.SetMaxOpenConns(1)
+	return &embedded{db}, nil
+}
+
+// migrate finds nothing to do when another process was here first; the store's
+// lock keeps two from being first at once.
+func (e *embedded) migrate(ctx context.Context, log *slog.Logger) error {
+	m, err := rivermigrate.New(riversqlite.New(e.db), &rivermigrate.Config{Logger: log})
+	if err != nil {
+		return err
+	}
+	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+func (e *embedded) connect(c *river.Config) (client, error) {
+	made, err := river.NewClient(riversqlite.New(e.db), c)
+	if err != nil {
+		return nil, fmt.Errorf("make the client: %w", err)
+	}
+	return made, nil
+}
+
+// adopt makes what is marked as running wait again, as the process that ran it
+// must be dead; what has used up its attempts has failed, lest a job that kills
+// its process do so for ever.
+func (e *embedded) adopt(ctx context.Context) error {
+	exec := riversqlite.New(e.db).GetExecutor()
+	const batch = 1000
+	for {
+		now := time.Now().UTC()
+		stuck, err := exec.JobGetStuck(ctx, &riverdriver.JobGetStuckParams{Max: batch, StuckHorizon: now.Add(time.Hour)})
+		if err != nil || len(stuck) == 0 {
+			return err
+		}
+		var p riverdriver.JobRescueManyParams
+		for _, job := range stuck {
+			problem, err := json.Marshal(rivertype.AttemptError{
+				At: now, Attempt: job.Attempt, Error: "the process ended while the job ran",
+			})
+			if err != nil {
+				return err
+			}
+			state, finalized := rivertype.JobStateAvailable, (*time.Time)(nil)
+			if job.Attempt >= job.MaxAttempts {
+				state, finalized = rivertype.JobStateDiscarded, &now
+			}
+			p.ID = append(p.ID, job.ID)
+			p.Error = append(p.Error, problem)
+			p.FinalizedAt = append(p.FinalizedAt, finalized)
+			p.ScheduledAt = append(p.ScheduledAt, now)
+			p.State = append(p.State, string(state))
+		}
+		if _, err := exec.JobRescueMany(ctx, &p); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *embedded) missing(err error) bool {
+	return errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "no such table")
+}
+
+func (e *embedded) conflict(err error) bool { return errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) }
+
+func (e *embedded) close() error { return e.db.Close() }
+
+var _ client = (*river.Client[*sql.Tx])(nil)

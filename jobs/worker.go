@@ -1,0 +1,201 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// Worker is how jobs of one kind are done.
+type Worker struct {
+	// Run does the job. It must end when ctx does, and bear being run twice. An
+	// error runs it again later, [Again] at a time of its own choice. The error's
+	// text is stored and shown.
+	Run func(ctx context.Context, args json.RawMessage) error
+	// Timeout ends ctx; 5 minutes when 0. On PostgreSQL it is also the time after
+	// which a job whose process died is run again.
+	Timeout time.Duration
+	// MaxAttempts is the number of runs before the job counts as failed; 4 when 0.
+	MaxAttempts int
+	// Backoff is the pause after the attempt with this number, from 1; nil is
+	// [Backoff].
+	Backoff func(attempt int) time.Duration
+	// Unique jobs exist once: while one waits or runs, another is not enqueued.
+	Unique bool
+}
+
+// The pauses of [Backoff] (p8: 30 s, 2 min, 8 min).
+const (
+	firstPause = 30 * time.Second
+	maxPause   = 6 * time.Hour
+)
+
+// Backoff is 30 seconds after the first attempt and four times as long after
+// each further one, 6 hours at most, give or take a tenth.
+func Backoff(attempt int) time.Duration {
+	pause := firstPause
+	for i := 1; i < attempt && pause < maxPause; i++ {
+		pause *= 4
+	}
+	pause = min(pause, maxPause)
+	return pause*9/10 + rand.N(pause/5)
+}
+
+// Again is the error by which a job asks to be run again after a pause, which
+// does not count as a failed attempt: there is more to do, or it is too early.
+func Again(after time.Duration) error {
+	// River's error panics when it is negative.
+	return river.JobSnooze(max(0, after))
+}
+
+// kindForm is what a kind may look like; River's own rule is wider.
+var kindForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,63}$`)
+
+// Register says how jobs of a kind are done. It comes before Start.
+func (q *Queue) Register(kind string, w Worker) error {
+	if !kindForm.MatchString(kind) {
+		return fmt.Errorf("jobs: the kind %.64q is not 2-64 letters a-z, digits, - and _", kind)
+	}
+	if w.Run == nil {
+		return fmt.Errorf("jobs: the kind %s has nothing to run", kind)
+	}
+	if w.Timeout <= 0 {
+		w.Timeout = 5 * time.Minute
+	}
+	if w.MaxAttempts <= 0 {
+		w.MaxAttempts = 4
+	}
+	if w.Backoff == nil {
+		w.Backoff = Backoff
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.running {
+		return fmt.Errorf("jobs: register %s before the queue starts", kind)
+	}
+	if _, ok := q.kinds[kind]; ok {
+		return fmt.Errorf("jobs: the kind %s is registered already", kind)
+	}
+	q.kinds[kind] = w
+	return nil
+}
+
+// payload is the arguments as River keeps them.
+type payload struct {
+	kind string
+	// Key is what unique jobs are compared by.
+	Key  string          `json:"key,omitempty" river:"unique"`
+	Args json.RawMessage `json:"args"`
+}
+
+// Kind implements river.JobArgs.
+func (p payload) Kind() string { return p.kind }
+
+// workers are the kinds as River wants them.
+func (q *Queue) workers() *river.Workers {
+	all := river.NewWorkers()
+	for kind, w := range q.kinds {
+		river.AddWorkerArgs(all, payload{kind: kind}, &runner{
+			Worker: w, log: q.opt.Logger, stopping: q.stopping, active: &q.active,
+		})
+	}
+	return all
+}
+
+// runner is a Worker as River wants it.
+type runner struct {
+	Worker
+	log      *slog.Logger
+	stopping <-chan struct{}
+	active   *active
+}
+
+// active are the jobs that run in this process. River cancels by NOTIFY alone,
+// which SQLite does not have.
+type active struct {
+	mu     sync.Mutex
+	cancel map[int64]context.CancelFunc
+}
+
+func (a *active) add(id int64, cancel context.CancelFunc) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cancel == nil {
+		a.cancel = map[int64]context.CancelFunc{}
+	}
+	a.cancel[id] = cancel
+}
+
+func (a *active) remove(id int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.cancel, id)
+}
+
+// stop cancels the context of a job, if it runs here.
+func (a *active) stop(id int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if cancel := a.cancel[id]; cancel != nil {
+		cancel()
+	}
+}
+
+// Middleware implements river.Worker.
+func (r *runner) Middleware(*rivertype.JobRow) []rivertype.WorkerMiddleware { return nil }
+
+// NextRetry implements river.Worker.
+func (r *runner) NextRetry(job *river.Job[payload]) time.Time {
+	return time.Now().Add(max(0, r.Backoff(max(1, job.Attempt)))).Add(time.Millisecond)
+}
+
+// Timeout is when River takes the job for stuck: some time after its context
+// has ended, so that no job is started twice while it still ends.
+func (r *runner) Timeout(*river.Job[payload]) time.Duration { return r.Worker.Timeout + 30*time.Second }
+
+// Work implements river.Worker.
+func (r *runner) Work(ctx context.Context, job *river.Job[payload]) error {
+	ctx, cancel := context.WithTimeout(ctx, r.Worker.Timeout)
+	defer cancel()
+	r.active.add(job.ID, cancel)
+	defer r.active.remove(job.ID)
+	err := r.run(ctx, job)
+	if err == nil {
+		return nil
+	}
+	var snooze *rivertype.JobSnoozeError
+	if errors.As(err, &snooze) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) {
+		select {
+		case <-r.stopping:
+			return Again(0)
+		default:
+		}
+	}
+	r.log.WarnContext(ctx, "job failed", "kind", job.Kind, "id", job.ID,
+		"attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
+	return errors.New(clean(err.Error()))
+}
+
+func (r *runner) run(ctx context.Context, job *river.Job[payload]) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.log.ErrorContext(ctx, "job panicked", "kind", job.Kind, "id", job.ID, "panic", v, "stack", string(debug.Stack()))
+			err = errors.New("the job panicked; the log has the details")
+		}
+	}()
+	return r.Run(ctx, slices.Clone(job.Args.Args))
+}
