@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"p8/identity"
 )
 
 // Engine is a database. It runs SQL with $1…$n parameters; each is used at
@@ -42,6 +44,28 @@ type Scope struct {
 	Tenant, User string
 }
 
+// RowOwner is whose rows they are: a user's in a tenant, or the shared ones, whose
+// user is "".
+type RowOwner struct{ TenantID, UserID string }
+
+// Reads lists whose rows of a table the scope sees, the nearest first: its own,
+// its tenant's shared ones, the system's. Moments are seen by their user alone,
+// those without a user by anonymous callers alone.
+func (sc Scope) Reads(table string) []RowOwner {
+	own, shared := RowOwner{sc.Tenant, sc.User}, RowOwner{TenantID: sc.Tenant}
+	if table == "moments" || sc.Tenant == identity.SystemTenant && sc.User == "" {
+		return []RowOwner{own}
+	}
+	list := []RowOwner{own}
+	if sc.User != "" {
+		list = append(list, shared)
+	}
+	if sc.Tenant != identity.SystemTenant {
+		list = append(list, RowOwner{TenantID: identity.SystemTenant})
+	}
+	return list
+}
+
 // SelectBounds bound a caller's SELECT; a result that reaches Rows or Bytes is
 // cut, one that reaches Timeout is a SelectError.
 type SelectBounds struct {
@@ -76,6 +100,21 @@ type KeywordRanker interface {
 	// never syntax. Scores (the greater the better) compare within one answer only;
 	// equal ones are ordered by id. The query is checked and its defaults are set.
 	Keywords(ctx context.Context, sc Scope, q SearchQuery, terms, ids []string) ([]Ranked, error)
+}
+
+// TextIndexer is an engine that wants to be told of the texts of rows, for
+// Keywords; one without it reads them from the rows by itself.
+type TextIndexer interface {
+	// PutText indexes the text of a row, instead of the one it had, in the
+	// transaction of c, and DeleteText forgets it, if there is one.
+	PutText(ctx context.Context, c Conn, t IndexedText) error
+	DeleteText(ctx context.Context, c Conn, t IndexedText) error
+}
+
+// IndexedText is the text of a row; Owner is its user_id, "" for a shared one.
+type IndexedText struct {
+	TenantID, Owner, Table, ID string
+	Text                       string
 }
 
 // Ranked is a row and how near it is: the cosine similarity, or the keyword

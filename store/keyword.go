@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -45,4 +46,36 @@ func KeywordTerms(text string) []string {
 		return common
 	}
 	return terms
+}
+
+// putText indexes what a row's keyword search finds it by: its name and its text.
+func (s *Store) putText(ctx context.Context, c Conn, t IndexedText, name, text string) error {
+	ix, ok := s.engine.(TextIndexer)
+	if !ok {
+		return nil
+	}
+	t.Text = clip(name+"\n"+text, KeywordText)
+	return ix.PutText(ctx, c, t)
+}
+
+// dropText forgets it.
+func (s *Store) dropText(ctx context.Context, c Conn, t IndexedText) error {
+	ix, ok := s.engine.(TextIndexer)
+	if !ok {
+		return nil
+	}
+	return ix.DeleteText(ctx, c, t)
+}
+
+// clip keeps the first n characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
 
 	"p8/store"
 )
@@ -51,6 +52,10 @@ func connect(ctx context.Context, path string, readOnly bool) (*conn, error) {
 	}
 	db, err := sqlite3.OpenContext(ctx, uri(path, mode))
 	if err != nil {
+		return nil, err
+	}
+	if err := fts5.Register(db); err != nil {
+		db.Close()
 		return nil, err
 	}
 	if err := db.Exec(pragmas); err != nil {
