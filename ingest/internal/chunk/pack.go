@@ -1,0 +1,231 @@
+package chunk
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// packer fills chunks with units.
+type packer struct {
+	*Cutter
+	text   string
+	units  []unit // of the chunk that is being filled
+	sum    int
+	chunks []Chunk
+	stack  []Block // the headings above the next chunk
+	// prose is where the prose before the next chunk begins: no overlap reaches
+	// further back.
+	prose int
+}
+
+// add puts a unit into the chunk, or into the next one when this is full or
+// when a section begins and there is enough for a chunk.
+func (p *packer) add(u unit) {
+	opens := u.first && u.Level > 0
+	switch {
+	case len(p.units) == 0:
+	case p.sum+u.tokens > p.room() && !p.onlyHeadings(), p.sum+u.tokens > p.Max:
+		keep := len(p.units)
+		for keep > 1 && p.units[keep-1].Kind == Heading {
+			keep--
+		}
+		p.flush(keep)
+		if p.sum+u.tokens > p.Max {
+			p.flush(len(p.units))
+		}
+	case opens && p.sum >= p.Target/4:
+		p.flush(len(p.units))
+	}
+	p.units = append(p.units, u)
+	p.sum += u.tokens
+}
+
+// room is the target, less the header that will be repeated.
+func (p *packer) room() int {
+	if r := p.units[0].Repeat; r != "" {
+		return max(p.Target-p.Count(r), p.Target/2)
+	}
+	return p.Target
+}
+
+func (p *packer) onlyHeadings() bool {
+	return !slices.ContainsFunc(p.units, func(u unit) bool { return u.Kind != Heading })
+}
+
+// flush makes a chunk of the first n units.
+func (p *packer) flush(n int) {
+	if n == 0 {
+		return
+	}
+	units := p.units[:n]
+	if p.join(units) {
+		p.pass(units)
+	} else {
+		p.emit(units)
+	}
+	p.units = slices.Clone(p.units[n:])
+	p.sum = 0
+	for _, u := range p.units {
+		p.sum += u.tokens
+	}
+}
+
+// pass notes what the units leave behind for those that follow.
+func (p *packer) pass(units []unit) {
+	for _, u := range units {
+		if u.first && u.Level > 0 {
+			p.stack = append(slices.Clone(p.above(u)), u.Block)
+		}
+		switch {
+		case u.Kind != Prose:
+			p.prose = u.End
+		case u.first && u.Level > 0:
+			p.prose = u.Start
+		}
+	}
+}
+
+// above are the open headings that u does not close.
+func (p *packer) above(u unit) []Block {
+	if u.Level == 0 {
+		return p.stack
+	}
+	i := len(p.stack)
+	for i > 0 && p.stack[i-1].Level >= u.Level {
+		i--
+	}
+	return p.stack[:i]
+}
+
+// join adds a small rest of a section to the chunk before.
+func (p *packer) join(units []unit) bool {
+	if len(p.chunks) == 0 || p.sum >= p.Target/4 || len(units) != len(p.units) || units[0].first && units[0].Level > 0 {
+		return false
+	}
+	last := &p.chunks[len(p.chunks)-1]
+	if last.Tokens+p.sum > p.Max {
+		return false
+	}
+	prefix := last.Content[:len(last.Content)-len(trimRight(p.text[last.From:last.End]))]
+	end := units[len(units)-1].End
+	content := prefix + trimRight(p.text[last.From:end])
+	tokens := p.Count(content)
+	if tokens > p.Max {
+		return false
+	}
+	last.Content, last.Tokens, last.End = content, tokens, end
+	last.LastPage = units[len(units)-1].Page
+	return true
+}
+
+// emit appends the chunk of the units, as several when the whole has more
+// tokens than its parts.
+func (p *packer) emit(units []unit) {
+	first, last := units[0], units[len(units)-1]
+	c := Chunk{Start: first.Start, From: first.Start, End: last.End, FirstPage: first.Page, LastPage: last.Page}
+	body := trimRight(p.text[c.Start:c.End])
+	c.Content, c.Tokens = body, p.Count(body)
+	if c.Tokens > p.Max && len(units) > 1 {
+		half := len(units) / 2
+		p.emit(units[:half])
+		p.emit(units[half:])
+		return
+	}
+	switch {
+	case body == "":
+	case first.Repeat != "" && c.Start > 0:
+		p.lead(&c, first.Repeat+body)
+	case !(first.first && first.Level > 0) && first.Kind == Prose:
+		if from := p.overlap(c.Start); from < c.Start && p.lead(&c, p.text[from:c.Start]+body) {
+			c.From = from
+		}
+	}
+	for _, h := range append(slices.Clone(p.above(first)), first.Block) {
+		if h.Level > 0 && h.Title != "" {
+			c.Headings = append(c.Headings, h.Title)
+		}
+	}
+	p.pass(units)
+	p.chunks = append(p.chunks, c)
+}
+
+// lead gives the chunk a longer content if it fits.
+func (p *packer) lead(c *Chunk, content string) bool {
+	n := p.Count(content)
+	if n > p.Max {
+		return false
+	}
+	c.Content, c.Tokens = content, n
+	return true
+}
+
+// overlap is where the text that a chunk repeats begins: the earliest sentence
+// that is not too far back, or the earliest word; never before the chunk before.
+func (p *packer) overlap(start int) int {
+	if p.Overlap == 0 {
+		return start
+	}
+	low := max(p.prose, start-8*p.Overlap)
+	if n := len(p.chunks); n > 0 {
+		low = max(low, p.chunks[n-1].Start)
+	}
+	for low < start && !utf8.RuneStart(p.text[low]) {
+		low++
+	}
+	best, word := start, start
+	for at := low; at < start; at += sentence(p.text[at:start]) {
+		if (at == p.prose || at > low) && p.Count(p.text[at:start]) <= p.Overlap {
+			best = at
+			break
+		}
+	}
+	if best < start {
+		return best
+	}
+	for i := start - 1; i > low; i-- {
+		if p.text[i-1] == ' ' && p.text[i] != ' ' {
+			if p.Count(p.text[i:start]) > p.Overlap {
+				break
+			}
+			word = i
+		}
+	}
+	return word
+}
+
+// locate works out lines and characters, in one pass over the text.
+func (p *packer) locate() {
+	type mark struct{ at, line, char int }
+	m := mark{0, 1, 0}
+	to := func(m mark, at int) mark {
+		s := p.text[m.at:at]
+		return mark{at, m.line + strings.Count(s, "\n"), m.char + utf8.RuneCountInString(s)}
+	}
+	kept := p.chunks[:0]
+	for _, c := range p.chunks {
+		switch { // white space alone belongs to a chunk beside it
+		case c.Content != "":
+			if len(kept) == 0 {
+				c.Start = p.chunks[0].Start
+			}
+			kept = append(kept, c)
+		case len(kept) > 0:
+			kept[len(kept)-1].End = c.End
+		}
+	}
+	p.chunks = kept
+	for i := range p.chunks {
+		c := &p.chunks[i]
+		m = to(m, c.From)
+		body := trimLeft(p.text[c.From:c.End])
+		lead := to(m, c.End-len(body))
+		end := to(m, c.From+len(trimRight(p.text[c.From:c.End])))
+		c.FirstLine, c.FirstChar, c.LastLine = lead.line, m.char, end.line
+		c.LastChar = end.char
+	}
+}
+
+func trimLeft(s string) string  { return strings.TrimLeftFunc(s, unicode.IsSpace) }
+func trimRight(s string) string { return strings.TrimRightFunc(s, unicode.IsSpace) }

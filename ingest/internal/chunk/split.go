@@ -1,0 +1,137 @@
+package chunk
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// unit is what is never cut: a block, or a part of one that is too long.
+type unit struct {
+	Block
+	tokens int
+	// first marks the unit that begins its block.
+	first bool
+}
+
+// units are a block in parts that fit: the whole if it does, else sentences or
+// lines, else words, else characters.
+func (c *Cutter) units(text string, b Block) []unit {
+	limit := c.Max
+	if b.Kind == Prose {
+		limit = c.Target
+	}
+	if b.End-b.Start > 64*limit {
+		// Counting it would tell what is known: a token is hardly ever so long.
+		return c.parts(text, b)
+	}
+	if n := c.Count(text[b.Start:b.End]); n <= limit {
+		return []unit{{Block: b, tokens: n, first: true}}
+	}
+	return c.parts(text, b)
+}
+
+func (c *Cutter) parts(text string, b Block) []unit {
+	var out []unit
+	put := func(start, end, tokens int) {
+		u := unit{Block: b, tokens: tokens, first: len(out) == 0}
+		u.Start, u.End = start, end
+		if !u.first {
+			u.Level, u.Title = 0, ""
+		}
+		out = append(out, u)
+	}
+	cuts := []func(string) int{sentence, words, c.bytes}
+	if b.Kind != Prose {
+		cuts = []func(string) int{line, words, c.bytes}
+	}
+	var divide func(start, end, depth int)
+	divide = func(start, end, depth int) {
+		for start < end {
+			stop := start + cuts[depth](text[start:end])
+			n := c.Target + 1
+			if stop-start <= 64*c.Target {
+				n = c.Count(text[start:stop])
+			}
+			if n <= c.Target || depth == len(cuts)-1 {
+				put(start, stop, n)
+			} else {
+				divide(start, stop, depth+1)
+			}
+			start = stop
+		}
+	}
+	divide(b.Start, b.End, 0)
+	return out
+}
+
+// sentence is the length of the first sentence, with the space after it.
+func sentence(s string) int {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		switch r {
+		case '。', '！', '？', '…':
+			return i
+		case '\n':
+			if rest := strings.TrimLeft(s[i:], " \t\r"); strings.HasPrefix(rest, "\n") || listItem(rest) {
+				return i
+			}
+		case '.', '!', '?':
+			end := i
+			for end < len(s) && strings.IndexByte(`"')]*_`, s[end]) >= 0 {
+				end++
+			}
+			after := end
+			for after < len(s) && strings.IndexByte(" \t\r\n", s[after]) >= 0 {
+				after++
+			}
+			if after == len(s) {
+				return after
+			}
+			// "e.g. this" goes on; "3.14" has no space.
+			if next, _ := utf8.DecodeRuneInString(s[after:]); after > end && !unicode.IsLower(next) {
+				return after
+			}
+		}
+	}
+	return len(s)
+}
+
+// listItem reports whether a line begins an item of a list.
+func listItem(s string) bool {
+	return len(s) > 1 && strings.IndexByte("-*+", s[0]) >= 0 && s[1] == ' '
+}
+
+func line(s string) int {
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(s)
+}
+
+// words is the length of some words, 80 bytes or so, with the space after them.
+func words(s string) int {
+	space := false
+	for i, r := range s {
+		if now := unicode.IsSpace(r); space && !now && i >= 80 {
+			return i
+		} else {
+			space = now
+		}
+	}
+	return len(s)
+}
+
+// bytes is the length of as many whole characters as have no more tokens than a
+// chunk, since a token has a byte at least.
+func (c *Cutter) bytes(s string) int {
+	if len(s) <= c.Target {
+		return len(s)
+	}
+	n := c.Target
+	for n > 1 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}

@@ -1,0 +1,230 @@
+package extract
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"p8/ingest/internal/chunk"
+)
+
+// maxPart bounds an unpacked part of a document: a small archive can hold
+// gigabytes of the same letter.
+const maxPart = 4 * maxText
+
+// docxText is a Word document as Markdown: headings, paragraphs, lists, tables.
+func docxText(ctx context.Context, data []byte) (chunk.Text, error) {
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return chunk.Text{}, errors.New("damaged: it is no archive")
+	}
+	levels := map[string]int{}
+	if styles, err := part(z, "word/styles.xml"); err == nil {
+		levels = headingStyles(styles)
+	}
+	body, err := part(z, "word/document.xml")
+	if err != nil {
+		return chunk.Text{}, err
+	}
+	w := &word{levels: levels, dec: xml.NewDecoder(body)}
+	if err := w.read(ctx); err != nil {
+		return chunk.Text{}, err
+	}
+	s := w.out.String()
+	return chunk.Text{Content: s, Blocks: MarkdownBlocks(s, 0)}, w.out.err()
+}
+
+// part is a bounded reader of a file in the archive.
+func part(z *zip.Reader, name string) (io.Reader, error) {
+	f, err := z.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("damaged: %s is missing", name)
+	}
+	return io.LimitReader(f, maxPart), nil
+}
+
+// headingStyles are the levels of the styles that are headings, by style id:
+// their ids are translated, their names are not.
+func headingStyles(r io.Reader) map[string]int {
+	levels := map[string]int{}
+	dec := xml.NewDecoder(r)
+	id := ""
+	for {
+		tok, err := dec.Token()
+		if err != nil {
+			return levels
+		}
+		e, ok := tok.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		switch e.Name.Local {
+		case "style":
+			id = attr(e, "styleId")
+		case "name":
+			if n := headingName(attr(e, "val")); n > 0 && id != "" {
+				levels[id] = n
+			}
+		case "outlineLvl":
+			if n, err := strconv.Atoi(attr(e, "val")); err == nil && n >= 0 && n < 6 && id != "" {
+				levels[id] = n + 1
+			}
+		}
+	}
+}
+
+// headingName is the level that a style's name says, 0 for none.
+func headingName(name string) int {
+	name = strings.ToLower(strings.ReplaceAll(name, " ", ""))
+	if name == "title" {
+		return 1
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "heading"))
+	if !strings.HasPrefix(name, "heading") || err != nil || n < 1 {
+		return 0
+	}
+	return min(n, 6)
+}
+
+// attr is an attribute's value, "" for none.
+func attr(e xml.StartElement, local string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == local {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// word writes the body of a document.
+type word struct {
+	dec    *xml.Decoder
+	levels map[string]int
+	out    builder
+
+	text   strings.Builder // of the paragraph
+	level  int
+	list   bool
+	inText bool
+	tables int // how many are open
+	cells  []string
+	cell   []string // paragraphs of the cell
+	rows   int      // of the outermost table
+}
+
+func (w *word) read(ctx context.Context) error {
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		tok, err := w.dec.Token()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return errors.New("damaged: its text cannot be parsed, or is too long")
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			w.start(t)
+		case xml.EndElement:
+			w.end(t.Name.Local)
+		case xml.CharData:
+			if w.inText {
+				w.text.Write(t)
+			}
+		}
+		if w.out.full || w.text.Len() > maxText {
+			w.out.full = true
+			return nil
+		}
+	}
+}
+
+func (w *word) start(e xml.StartElement) {
+	switch e.Name.Local {
+	case "p":
+		w.text.Reset()
+		w.level, w.list = 0, false
+	case "pStyle":
+		id := attr(e, "val")
+		if w.level = w.levels[id]; w.level == 0 {
+			w.level = headingName(id)
+		}
+		w.list = w.list || strings.HasPrefix(strings.ToLower(id), "list")
+	case "numPr":
+		w.list = true
+	case "outlineLvl":
+		if n, err := strconv.Atoi(attr(e, "val")); err == nil && n >= 0 && n < 6 {
+			w.level = n + 1
+		}
+	case "t":
+		w.inText = true
+	case "tab":
+		w.text.WriteByte(' ')
+	case "br", "cr":
+		w.text.WriteByte('\n')
+	case "tbl":
+		if w.tables++; w.tables == 1 {
+			w.rows = 0
+		}
+	case "tr":
+		if w.tables == 1 {
+			w.cells = w.cells[:0]
+		}
+	case "tc":
+		if w.tables == 1 {
+			w.cell = w.cell[:0]
+		}
+	}
+}
+
+func (w *word) end(name string) {
+	switch name {
+	case "t":
+		w.inText = false
+	case "p":
+		w.paragraph()
+	case "tc":
+		if w.tables == 1 {
+			w.cells = append(w.cells, strings.Join(w.cell, " "))
+		}
+	case "tr":
+		if w.tables == 1 {
+			w.row()
+		}
+	case "tbl":
+		if w.tables--; w.tables == 0 {
+			w.out.put("\n")
+		}
+	}
+}
+
+func (w *word) paragraph() {
+	text := strings.TrimSpace(w.text.String())
+	w.text.Reset()
+	switch {
+	case text == "":
+	case w.tables > 0:
+		w.cell = append(w.cell, strings.ReplaceAll(strings.ReplaceAll(text, "\n", " "), "|", `\|`))
+	case w.level > 0:
+		w.out.put(strings.Repeat("#", w.level) + " " + strings.ReplaceAll(text, "\n", " ") + "\n\n")
+	case w.list:
+		w.out.put("- " + strings.ReplaceAll(text, "\n", "\n  ") + "\n\n")
+	default:
+		w.out.put(text + "\n\n")
+	}
+}
+
+func (w *word) row() {
+	w.out.put("| " + strings.Join(w.cells, " | ") + " |\n")
+	if w.rows++; w.rows == 1 {
+		w.out.put(strings.Repeat("| --- ", len(w.cells)) + "|\n")
+	}
+}
