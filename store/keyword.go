@@ -11,8 +11,8 @@ const (
 	// KeywordText is how much of a row's text is indexed by its words, in
 	// characters.
 	KeywordText = 100_000
-	// maxTerms bounds the words of a question that count.
-	maxTerms = 32
+	// MaxTerms bounds the words of a question that count.
+	MaxTerms = 32
 	// maxTerm bounds a word, in bytes; a longer one is no word of any language.
 	maxTerm = 100
 )
@@ -38,7 +38,7 @@ func KeywordTerms(text string) []string {
 		if slices.Contains(stopWords, word) {
 			list = &common
 		}
-		if len(*list) < maxTerms && !slices.Contains(*list, word) {
+		if len(*list) < MaxTerms && !slices.Contains(*list, word) {
 			*list = append(*list, word)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/ncruces/go-sqlite3/ext/fts5"
 
 	"p8/store"
 )
@@ -54,7 +53,7 @@ func connect(ctx context.Context, path string, readOnly bool) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := fts5.Register(db); err != nil {
+	if err := registerWords(db); err != nil {
 		db.Close()
 		return nil, err
 	}

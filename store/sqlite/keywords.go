@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"p8/store"
@@ -53,51 +55,37 @@ func keywordNumber(ctx context.Context, c store.Conn, t store.IndexedText) (numb
 	return number, err
 }
 
-// Keywords implements store.KeywordRanker by BM25; how rare a word is, is counted
-// over the whole database.
+// commonRows is from how many visible texts on a word is common. Rows that hold
+// no rarer word of a question are not looked for: they would come last, and cost
+// the most.
+const commonRows = 2000
+
+// Keywords implements store.KeywordRanker by BM25.
 func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQuery, terms, ids []string) ([]store.Ranked, error) {
 	var found []store.Ranked
 	err := e.Read(ctx, func(c store.Conn) error {
 		scopes, err := keywordScopes(ctx, c, sc, q.Table)
-		if err != nil || len(scopes) == 0 {
+		if err != nil {
 			return err
 		}
-		// Every statement has the same number of scopes, so that it is prepared once.
-		for len(scopes) < 3 {
-			scopes = append(scopes, scopes[0])
+		s, err := weigh(ctx, c, scopes, terms)
+		if err != nil || len(s.terms) == 0 {
+			return err
 		}
-		filter, args := "", []any{match(terms), q.Limit, scopes[0], scopes[1], scopes[2]}
-		if q.Category != "" {
-			args = append(args, q.Category)
-			filter = fmt.Sprintf(` AND EXISTS (SELECT 1 FROM keyword_rows r JOIN %s x ON x.tenant_id = r.tenant_id AND x.id = r.entity_id
-				WHERE r.number = keywords.rowid AND x.category = $%d)`, q.Table, len(args))
-		}
-		if ids != nil {
-			list, err := json.Marshal(ids)
-			if err != nil {
+		for _, scope := range scopes {
+			if err := s.search(ctx, c, scope, q, ids, &found); err != nil {
 				return err
 			}
-			args = append(args, json.RawMessage(list))
-			filter += fmt.Sprintf(` AND EXISTS (SELECT 1 FROM keyword_rows r
-				WHERE r.number = keywords.rowid AND r.entity_id IN (SELECT value FROM json_each($%d)))`, len(args))
 		}
-		return c.Query(ctx, `SELECT r.tenant_id, r.entity_id, -b.score FROM (
-				SELECT rowid AS number, bm25(keywords) AS score FROM keywords
-				WHERE keywords MATCH $1 AND rowid >> 32 IN ($3, $4, $5)`+filter+` ORDER BY score, rowid LIMIT $2) b
-			JOIN keyword_rows r ON r.number = b.number ORDER BY b.score, r.entity_id`,
-			func(r store.Row) error {
-				var m store.Ranked
-				if err := r.Scan(&m.TenantID, &m.ID, &m.Score); err != nil {
-					return err
-				}
-				found = append(found, m)
-				return nil
-			}, args...)
+		return nil
 	})
-	return found, err
+	slices.SortFunc(found, func(a, b store.Ranked) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID), cmp.Compare(a.TenantID, b.TenantID))
+	})
+	return found[:min(len(found), q.Limit)], err
 }
 
-// keywordScopes are the numbers of the scopes that have texts, at most three.
+// keywordScopes are the visible scopes that have texts.
 func keywordScopes(ctx context.Context, c store.Conn, sc store.Scope, table string) ([]int64, error) {
 	var list []int64
 	for _, owner := range sc.Reads(table) {
@@ -112,6 +100,84 @@ func keywordScopes(ctx context.Context, c store.Conn, sc store.Scope, table stri
 		}
 	}
 	return list, nil
+}
+
+// within is the condition of the texts of the scope $1: one range of numbers, so
+// that those of others cost nothing.
+const within = `rowid BETWEEN $1 << 32 AND $1 + 1 << 32`
+
+// weighed are terms and how much each says.
+type weighed struct {
+	terms   []string
+	weights []float64
+}
+
+// weigh weighs the terms by how few visible texts hold them, and leaves out the
+// common ones unless all are.
+func weigh(ctx context.Context, c store.Conn, scopes []int64, terms []string) (weighed, error) {
+	var some, all weighed
+	for _, t := range terms {
+		texts := 0
+		for _, scope := range scopes {
+			if err := c.Query(ctx, `SELECT count(*) FROM (SELECT 1 FROM keywords WHERE keywords MATCH $2 AND `+within+` LIMIT $3)`,
+				func(r store.Row) error {
+					var n int
+					err := r.Scan(&n)
+					texts += n
+					return err
+				}, scope, match([]string{t}), commonRows-texts); err != nil {
+				return weighed{}, err
+			}
+		}
+		if texts == 0 {
+			continue
+		}
+		w := math.Log1p(4 * commonRows / float64(texts))
+		all.terms, all.weights = append(all.terms, t), append(all.weights, w)
+		if texts < commonRows {
+			some.terms, some.weights = append(some.terms, t), append(some.weights, w)
+		}
+	}
+	if len(some.terms) == 0 {
+		return all, nil
+	}
+	return some, nil
+}
+
+// search appends the best texts of a scope.
+func (s weighed) search(ctx context.Context, c store.Conn, scope int64, q store.SearchQuery, ids []string, found *[]store.Ranked) error {
+	args := []any{scope, match(s.terms), q.Limit}
+	arg := func(v any) string {
+		args = append(args, v)
+		return "$" + strconv.Itoa(len(args))
+	}
+	score := "ranked(keywords"
+	for _, w := range s.weights {
+		score += ", " + arg(w)
+	}
+	filter := ""
+	if q.Category != "" {
+		filter = ` AND EXISTS (SELECT 1 FROM keyword_rows r JOIN ` + q.Table + ` x ON x.tenant_id = r.tenant_id AND x.id = r.entity_id
+			WHERE r.number = keywords.rowid AND x.category = ` + arg(q.Category) + `)`
+	}
+	if ids != nil {
+		list, err := json.Marshal(ids)
+		if err != nil {
+			return err
+		}
+		filter += ` AND EXISTS (SELECT 1 FROM keyword_rows r WHERE r.number = keywords.rowid
+			AND r.entity_id IN (SELECT value FROM json_each(` + arg(json.RawMessage(list)) + `)))`
+	}
+	return c.Query(ctx, `SELECT r.tenant_id, r.entity_id, b.score FROM (
+			SELECT rowid AS number, `+score+`) AS score FROM keywords
+			WHERE keywords MATCH $2 AND `+within+filter+` ORDER BY 2 DESC, 1 LIMIT $3) b
+		JOIN keyword_rows r ON r.number = b.number`,
+		func(r store.Row) error {
+			var m store.Ranked
+			err := r.Scan(&m.TenantID, &m.ID, &m.Score)
+			*found = append(*found, m)
+			return err
+		}, args...)
 }
 
 // match is FTS5's query for any of the terms, each a string and no syntax.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
-	"github.com/ncruces/go-sqlite3/ext/fts5"
 	"github.com/pressly/goose/v3/database"
 
 	"p8/store"
@@ -29,7 +28,7 @@ func migrate(ctx context.Context, path string, log *slog.Logger) error {
 		return fmt.Errorf("sqlite: %w", err)
 	}
 	db, err := driver.Open(uri(path, "&_txlock=immediate&_timefmt=sqlite"+
-		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"), fts5.Register)
+		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"), registerWords)
 	if err != nil {
 		return fmt.Errorf("sqlite: %w", err)
 	}
