@@ -28,11 +28,12 @@ type Finding struct {
 func Doctor(ctx context.Context, url string) []Finding {
 	c, err := connect(ctx, url)
 	if err != nil {
-		problem, mend, _ := strings.Cut(strings.TrimPrefix(err.Error(), "postgres: "), ": check")
-		if mend != "" {
-			mend = "check" + mend
+		f := Finding{Name: "connection", Detail: err.Error(), Mend: "check that the server answers in time"}
+		var e *connectionError
+		if errors.As(err, &e) {
+			f.Detail, f.Mend = e.problem, e.mend
 		}
-		return []Finding{{Name: "connection", Detail: problem, Mend: mend}}
+		return []Finding{f}
 	}
 	defer disconnect(c)
 	list := []Finding{{Name: "connection", OK: true, Detail: "the server answers"}}

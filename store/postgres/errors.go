@@ -20,14 +20,15 @@ const (
 	codeSerializationFailure = "40001"
 	codeDeadlock             = "40P01"
 	codeQueryCanceled        = "57014"
-	codeNoPrivilege          = "42501"
 	codeNoDatabase           = "3D000"
 	codeNoAuthorization      = "28000"
 	codeWrongPassword        = "28P01"
 	codeTooManyConnections   = "53300"
-	codeNoExtensionFile      = "0A000"
-	codeUndefinedFile        = "58P01"
 	codeUndefinedTable       = "42P01"
+
+	// Classes: data exceptions, exceeded limits of the program.
+	classData  = "22"
+	classLimit = "54"
 )
 
 // code is the SQLSTATE of an error, "" if it has none.
@@ -44,10 +45,14 @@ func translate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if c := code(err); c == codeUniqueViolation {
+	switch c := code(err); {
+	case c == codeUniqueViolation:
 		return fmt.Errorf("%w: %w", store.ErrConflict, err)
-	} else if ended := ctx.Err(); ended != nil && (c == "" || c == codeQueryCanceled) && known(err) == nil {
-		return ended
+	case strings.HasPrefix(c, classData), strings.HasPrefix(c, classLimit):
+		// A number that is no float8, JSON with \u0000, a key beyond an index's page.
+		return fmt.Errorf("%w: a value is too large, or has a part that PostgreSQL cannot store", store.ErrInvalid)
+	case ctx.Err() != nil && (c == "" || c == codeQueryCanceled) && known(err) == nil:
+		return ctx.Err()
 	}
 	if e := (*pgconn.ConnectError)(nil); errors.As(err, &e) {
 		return connectError(err)
@@ -90,45 +95,51 @@ func wait(ctx context.Context, n int) error {
 	}
 }
 
+// connectionError says why there is no connection, and what to do. It keeps
+// nothing of pgx's error, which holds the configuration and so the password.
+type connectionError struct{ problem, mend string }
+
+func (e *connectionError) Error() string { return "postgres: " + e.problem + ": " + e.mend }
+
 // urlError hides the text that could not be read: it may hold a password.
-func urlError(error) error {
-	return errors.New("postgres: the database URL cannot be read: " +
-		"it is like postgres://user:password@host:5432/database?sslmode=require, with special characters of user and password percent-encoded")
+func urlError() error {
+	return &connectionError{"the database URL cannot be read", "write it like postgres://user:password@host:5432/database?sslmode=require, " +
+		"special characters of the user and the password percent-encoded"}
 }
 
-// connectError says why there is no connection, without the configuration that
-// pgx keeps in its error.
+// connectError is the connectionError of pgx's error.
 func connectError(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("postgres: connect: %w", context.Canceled)
+	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, ended) {
+			return fmt.Errorf("postgres: connect: %w", ended)
+		}
 	}
 	var server *pgconn.PgError
-	if errors.As(err, &server) {
-		mend := ""
-		switch server.Code {
-		case codeWrongPassword, codeNoAuthorization:
-			mend = ": check the user and the password of the database URL, and the server's pg_hba.conf"
-		case codeNoDatabase:
-			mend = ": create it (createdb), or name another one in the database URL"
-		case codeTooManyConnections:
-			mend = ": raise max_connections, or lower the connections of each replica"
-		}
-		return fmt.Errorf("postgres: the server refuses the connection: %s%s", server.Message, mend)
-	}
-	var op *net.OpError
 	var dns *net.DNSError
+	var op *net.OpError
 	switch {
+	case errors.As(err, &server):
+		return refused(server)
 	case errors.As(err, &dns):
-		return fmt.Errorf("postgres: the server is not reachable: no such host %q: check the host of the database URL", dns.Name)
+		return &connectionError{fmt.Sprintf("there is no host %q", dns.Name), "check the host of the database URL"}
 	case errors.As(err, &op):
-		return fmt.Errorf("postgres: the server is not reachable: %s: check that it runs, and the host and port of the database URL", reason(op))
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("postgres: connect: %w", context.DeadlineExceeded)
-	case strings.Contains(err.Error(), "tls"), strings.Contains(err.Error(), "SSL"), strings.Contains(err.Error(), "x509"):
-		return errors.New("postgres: the server and the database URL do not agree on TLS: check sslmode and the certificates")
+		return &connectionError{"the server is not reachable (" + op.Op + ": " + op.Err.Error() + ")",
+			"check that it runs, and the host and port of the database URL"}
+	case strings.Contains(err.Error(), "tls"), strings.Contains(err.Error(), "TLS"), strings.Contains(err.Error(), "x509"):
+		return &connectionError{"the server and the database URL do not agree on TLS", "check sslmode and the certificates"}
 	}
-	return errors.New("postgres: the server is not reachable: check that it runs, and the host and port of the database URL")
+	return &connectionError{"the server is not reachable", "check that it runs, and the host and port of the database URL"}
 }
 
-// reason is a network error without its address, which is part of the URL.
-func reason(op *net.OpError) string { return op.Op + ": " + op.Err.Error() }
+func refused(e *pgconn.PgError) error {
+	mend := "see the server's log"
+	switch e.Code {
+	case codeWrongPassword, codeNoAuthorization:
+		mend = "check the user and the password of the database URL, and the server's pg_hba.conf"
+	case codeNoDatabase:
+		mend = "create it, or name another one in the database URL"
+	case codeTooManyConnections:
+		mend = "raise max_connections, or lower the connections of each replica"
+	}
+	return &connectionError{"the server refuses the connection (" + e.Message + ")", mend}
+}

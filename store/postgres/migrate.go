@@ -70,9 +70,9 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) error {
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, urlError(err)
+		return nil, urlError()
 	}
-	settings(config.RuntimeParams)
+	settings(&config.Config)
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, connectError(err)

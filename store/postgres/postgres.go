@@ -31,6 +31,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"p8/store"
@@ -87,11 +89,11 @@ func open(ctx context.Context, o Options) (*engine, error) {
 func newPool(ctx context.Context, url string, conns int, readOnly bool) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, urlError(err)
+		return nil, urlError()
 	}
 	c.MaxConns, c.MinConns = int32(conns), 0
 	c.MaxConnIdleTime = 5 * time.Minute
-	settings(c.ConnConfig.RuntimeParams)
+	settings(&c.ConnConfig.Config)
 	if readOnly {
 		c.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
 	}
@@ -107,12 +109,16 @@ func newPool(ctx context.Context, url string, conns int, readOnly bool) (*pgxpoo
 }
 
 // settings are those of every connection. The store's statements are short:
-// compiling one costs more than running it.
-func settings(params map[string]string) {
-	params["timezone"] = "UTC"
-	params["jit"] = "off"
-	if params["application_name"] == "" {
-		params["application_name"] = "p8"
+// compiling one (jit) costs more than running it. A context that ends stops the
+// statement in the server, and the connection lives on.
+func settings(c *pgconn.Config) {
+	c.RuntimeParams["timezone"] = "UTC"
+	c.RuntimeParams["jit"] = "off"
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "p8"
+	}
+	c.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
 }
 

@@ -42,7 +42,7 @@ func emptyDatabase(t testing.TB) string {
 		}
 	}
 	admin(`CREATE DATABASE ` + name + ` TEMPLATE template1`)
-	t.Cleanup(func() { admin(`DROP DATABASE ` + name + ` WITH (FORCE)`) })
+	t.Cleanup(func() { admin(`DROP DATABASE ` + name + ``) })
 	u, err := url.Parse(server)
 	if err != nil {
 		t.Fatalf("%s is not a URL", serverURL)

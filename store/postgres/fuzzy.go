@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"p8/identity"
+	"p8/store"
+)
+
+// wordThreshold is the least word similarity that counts (pg_trgm's default).
+const wordThreshold = 0.6
+
+// fuzzySettings are the thresholds of the operators % and %>. They compare a
+// float4 with a float8, so that 0.7 would not reach 0.7: the thresholds lie a
+// little lower, by less than two similarities can differ.
+const fuzzySettings = `SELECT set_config('pg_trgm.similarity_threshold', $1, true),
+	set_config('pg_trgm.word_similarity_threshold', $2, true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+
+// fuzzySQL finds the rows by each of the four measures on its own: an OR of
+// them would make PostgreSQL compute all four for every candidate of the index,
+// and a summary costs ten times what a key does. Two texts of n and m trigrams
+// are n/m similar at most, so that summaries of a quite different size are left
+// out by the index (summary_size) before they are looked at.
+//
+// The rest is Store.Fuzzy's order: the score is the greatest measure, and only
+// for rows that may be among the first (rank) is the similarity computed that
+// breaks ties. $1 is the text, $2 the threshold, $3 the limit, %[1]s the scope.
+const fuzzySQL = `WITH hits AS (
+	SELECT tenant_id, owner, entity_key, entity_type, similarity(entity_key, $1) AS score
+	FROM kv_store WHERE entity_key %% $1 AND %[1]s
+	UNION ALL
+	SELECT tenant_id, owner, entity_key, entity_type, similarity(content_summary, $1)
+	FROM kv_store WHERE content_summary %% $1 AND %[1]s AND summary_size && (
+		SELECT array_agg(least(n, 63)::int2) FROM cardinality(show_trgm($1)) AS size,
+		generate_series(floor(size * $2 / 4)::int - 1, ceil(size / $2 / 4)::int + 1) AS n WHERE n >= 0 AND n <= 64)
+	UNION ALL
+	SELECT tenant_id, owner, entity_key, entity_type, word_similarity($1, entity_key)
+	FROM kv_store WHERE entity_key %%> $1 AND %[1]s
+	UNION ALL
+	SELECT tenant_id, owner, entity_key, entity_type, word_similarity($1, content_summary)
+	FROM kv_store WHERE content_summary %%> $1 AND %[1]s
+), best AS (
+	SELECT tenant_id, owner, entity_key, entity_type, max(score)::float8 AS score, rank() OVER (ORDER BY max(score) DESC) AS place
+	FROM hits GROUP BY 1, 2, 3, 4
+)
+SELECT k.owner, k.entity_key, k.entity_type, k.entity_id, k.content_summary, b.score
+FROM best b JOIN kv_store k USING (tenant_id, owner, entity_key, entity_type)
+WHERE b.place <= $3
+ORDER BY b.score DESC, greatest(similarity(k.entity_key, $1), similarity(k.content_summary, $1)) DESC, k.entity_key COLLATE "C",
+	k.tenant_id = '` + identity.SystemTenant + `', k.owner = '', k.entity_type COLLATE "C", k.entity_id COLLATE "C"
+LIMIT $3`
+
+// Fuzzy implements store.Indexed.
+func (e *engine) Fuzzy(ctx context.Context, sc store.Scope, text string, threshold float64, limit int) ([]store.Match, error) {
+	// PostgreSQL takes neither NUL nor invalid UTF-8; neither is part of a word.
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, " "), "\x00", " ")
+	s := &statement{args: []any{text, threshold, limit}}
+	s.add(fuzzySQL, keyScope(s, sc))
+	var found []store.Match
+	err := e.batch(ctx, fuzzySettings, []any{setting(threshold), setting(max(threshold, wordThreshold))}, s.sql.String(), s.args,
+		func(r store.Row) error {
+			var m store.Match
+			var owner string
+			if err := r.Scan(&owner, &m.Key, &m.Type, &m.ID, &m.Summary, &m.Score); err != nil {
+				return err
+			}
+			m.Own = owner != ""
+			found = append(found, m)
+			return nil
+		})
+	return found, err
+}
+
+// keyScope is the condition of the keys that sc may see.
+func keyScope(s *statement, sc store.Scope) string {
+	owners := "owner = ''"
+	if sc.User != "" {
+		owners = fmt.Sprintf("owner IN ('', %s)", s.arg(sc.User))
+	}
+	scope := fmt.Sprintf("tenant_id = %s AND %s", s.arg(sc.Tenant), owners)
+	if sc.Tenant == identity.SystemTenant {
+		return scope
+	}
+	return fmt.Sprintf("(%s OR tenant_id = '%s' AND owner = '')", scope, identity.SystemTenant)
+}
+
+func setting(threshold float64) string {
+	return strconv.FormatFloat(min(1, max(0, threshold-1e-6)), 'f', 7, 64)
+}

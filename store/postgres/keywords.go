@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"p8/store"
+)
+
+const (
+	// commonRows is from how many visible rows on a word is common: rows that
+	// hold no rarer word of the question are not looked for.
+	commonRows = 2000
+	// maxCandidates bounds the rows whose rank is computed.
+	maxCandidates = 10_000
+	// maxWord bounds a word, in bytes.
+	maxWord = 100
+)
+
+// PutText implements store.TextIndexer.
+func (e *engine) PutText(ctx context.Context, c store.Conn, t store.IndexedText) error {
+	_, err := c.Exec(ctx, `INSERT INTO keywords (tenant_id, table_name, entity_id, owner, words)
+		VALUES ($1, $2, $3, $4, to_tsvector('english', $5) || array_to_tsvector(ARRAY[$6]::text[]))
+		ON CONFLICT (tenant_id, table_name, entity_id) DO UPDATE SET owner = excluded.owner, words = excluded.words`,
+		t.TenantID, t.Table, t.ID, t.Owner, words(t.Text), scopeWord(t.Table, store.RowOwner{TenantID: t.TenantID, UserID: t.Owner}))
+	return err
+}
+
+// DeleteText implements store.TextIndexer.
+func (e *engine) DeleteText(ctx context.Context, c store.Conn, t store.IndexedText) error {
+	_, err := c.Exec(ctx, `DELETE FROM keywords WHERE tenant_id = $1 AND table_name = $2 AND entity_id = $3`, t.TenantID, t.Table, t.ID)
+	return err
+}
+
+// scopeWord stands among the words of a row for its table and owner, so that
+// the index itself leaves out what the caller may not see.
+func scopeWord(table string, o store.RowOwner) string {
+	return table + "\n" + o.TenantID + "\n" + o.UserID
+}
+
+// words is a text as PostgreSQL's parser shall read it: words of letters and
+// digits in lower case, without the signs that would make one word of a path or
+// an address, and without the accents of Latin letters.
+func words(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+	}) {
+		if len(word) > maxWord {
+			continue
+		}
+		b.WriteString(plain(word))
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// plain removes the accents of Latin letters.
+func plain(word string) string {
+	ascii := true
+	for i := range len(word) {
+		ascii = ascii && word[i] < 0x80
+	}
+	if ascii {
+		return word
+	}
+	latin := false
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) && latin {
+			return -1
+		}
+		latin = unicode.Is(unicode.Latin, r)
+		return r
+	}, norm.NFD.String(word)))
+}
+
+// Keywords implements store.KeywordRanker. A word counts by its rarity (inverse
+// document frequency among the visible rows, as in BM25) and by ts_rank, which
+// grows ever slower with the times that the word occurs and shrinks with the
+// length of the text.
+func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQuery, terms, ids []string) ([]store.Ranked, error) {
+	if err := checkTable(q.Table); err != nil {
+		return nil, err
+	}
+	var found []store.Ranked
+	err := e.Read(ctx, func(c store.Conn) error {
+		rarity, err := frequencies(ctx, c.(conn), sc, q.Table, terms)
+		if err != nil {
+			return err
+		}
+		s := keywordStatement(sc, q, terms, rarity, ids)
+		if s == nil {
+			return nil
+		}
+		return s.run(ctx, c.(conn), func(r store.Row) error {
+			var x store.Ranked
+			if err := r.Scan(&x.TenantID, &x.ID, &x.Score); err != nil {
+				return err
+			}
+			found = append(found, x)
+			return nil
+		})
+	})
+	return found, err
+}
+
+// frequencies counts for each term the visible rows that hold it, commonRows at
+// most.
+func frequencies(ctx context.Context, c conn, sc store.Scope, table string, terms []string) ([]int64, error) {
+	plainTerms := make([]string, len(terms))
+	for i, t := range terms {
+		plainTerms[i] = plain(t)
+	}
+	s := &statement{}
+	s.add(`SELECT (SELECT count(*) FROM (SELECT FROM keywords WHERE words @@ (%s && phraseto_tsquery('english', t.term)) LIMIT %d) hits)
+		FROM unnest(%s::text[]) WITH ORDINALITY t(term, n) ORDER BY t.n`, scopeQuery(s, sc, table), commonRows, s.arg(plainTerms))
+	var list []int64
+	err := s.run(ctx, c, func(r store.Row) error {
+		var n int64
+		err := r.Scan(&n)
+		list = append(list, n)
+		return err
+	})
+	return list, err
+}
+
+// scopeQuery is the tsquery of the rows that sc may see.
+func scopeQuery(s *statement, sc store.Scope, table string) string {
+	var any []string
+	for _, o := range sc.Reads(table) {
+		word := strings.NewReplacer(`'`, `''`, `\`, `\\`).Replace(scopeWord(table, o))
+		any = append(any, "'"+word+"'")
+	}
+	return s.arg(strings.Join(any, " | ")) + "::tsquery"
+}
+
+// keywordStatement is nil when no row holds a term.
+func keywordStatement(sc store.Scope, q store.SearchQuery, terms []string, frequency []int64, ids []string) *statement {
+	s := &statement{}
+	var any, rare, score []string
+	for i, term := range terms {
+		if frequency[i] == 0 {
+			continue
+		}
+		query := fmt.Sprintf("phraseto_tsquery('english', %s)", s.arg(plain(term)))
+		any = append(any, query)
+		if frequency[i] < commonRows {
+			rare = append(rare, query)
+		}
+		weight := math.Log1p(4 * commonRows / float64(frequency[i]))
+		score = append(score, fmt.Sprintf("%s::float8 * ts_rank(k.words, %s, 1)", s.arg(weight), query))
+	}
+	if len(any) == 0 {
+		return nil
+	}
+	if len(rare) > 0 {
+		any = rare
+	}
+	s.add(`SELECT tenant_id, entity_id, score FROM (SELECT k.tenant_id, k.entity_id, %s AS score FROM keywords k`, strings.Join(score, " + "))
+	s.add(` WHERE k.words @@ (%s && (%s))`, scopeQuery(s, sc, q.Table), strings.Join(any, " || "))
+	if q.Category != "" {
+		s.add(` AND EXISTS (SELECT FROM %s x WHERE x.tenant_id = k.tenant_id AND x.id = k.entity_id AND x.category = %s)`, q.Table, s.arg(q.Category))
+	}
+	if ids != nil {
+		s.add(` AND k.entity_id = ANY(%s)`, s.arg(ids))
+	}
+	s.add(` LIMIT %d) hits ORDER BY score DESC, entity_id COLLATE "C" LIMIT %d`, maxCandidates, q.Limit)
+	return s
+}

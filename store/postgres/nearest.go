@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"p8/store"
+)
+
+// The bounds of hnsw.ef_search, the candidates that a search keeps at once: more
+// of them find more of the true neighbours.
+const leastEf, mostEf = 100, 1000
+
+// vectorSettings steer one search. strict_order goes on beyond the first
+// candidates until the filters have let enough of them through, nearest first;
+// the plan is made for the values at hand, which is how the planner sees that a
+// tenant is small enough to be read exactly.
+const vectorSettings = `SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
+	set_config('hnsw.ef_search', $1, true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+
+// Nearest implements store.Indexed.
+func (e *engine) Nearest(ctx context.Context, sc store.Scope, q store.SearchQuery, ids []string) ([]store.Ranked, error) {
+	if err := checkModel(q.Model, len(q.Vector)); err != nil {
+		return nil, err
+	}
+	s, err := nearestStatement(sc, q, ids)
+	if err != nil {
+		return nil, err
+	}
+	ef := min(mostEf, max(leastEf, 2*q.Limit))
+	var found []store.Ranked
+	err = e.batch(ctx, vectorSettings, []any{strconv.Itoa(ef)}, s.sql.String(), s.args, func(r store.Row) error {
+		var x store.Ranked
+		if err := r.Scan(&x.TenantID, &x.ID, &x.Score); err != nil {
+			return err
+		}
+		if q.MinSimilarity == 0 || x.Score >= q.MinSimilarity {
+			found = append(found, x)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// nearestStatement ranks by the indexed type; halves are then ranked again by
+// the whole vectors.
+func nearestStatement(sc store.Scope, q store.SearchQuery, ids []string) (*statement, error) {
+	if err := checkTable(q.Table); err != nil {
+		return nil, err
+	}
+	s, n := &statement{}, len(q.Vector)
+	vector := s.arg(vectorText(q.Vector))
+	whole := fmt.Sprintf("e.embedding::vector(%d) <=> %s::vector(%d)", n, vector, n)
+	order, limit := whole, q.Limit
+	if vectorType(n) == "halfvec" {
+		order, limit = fmt.Sprintf("e.embedding::halfvec(%d) <=> %s::halfvec(%d)", n, vector, n), 2*q.Limit
+	}
+	s.add(`SELECT e.tenant_id, e.entity_id, 1 - (%s) AS score FROM embeddings e`, whole)
+	s.add(` JOIN %s x ON x.tenant_id = e.tenant_id AND x.id = e.entity_id`, q.Table)
+	s.add(` WHERE e.table_name = '%s' AND e.model = '%s' AND e.dimensions = %d`, q.Table, q.Model, n)
+	s.add(` AND %s AND x.deleted_at IS NULL`, visible(s, sc, q.Table, "e"))
+	if q.Field != "" {
+		s.add(` AND e.field_name = %s`, s.arg(q.Field))
+	}
+	if q.Category != "" {
+		s.add(` AND x.category = %s`, s.arg(q.Category))
+	}
+	if ids != nil {
+		s.add(` AND e.entity_id = ANY(%s)`, s.arg(ids))
+	}
+	s.add(` ORDER BY %s LIMIT %d`, order, limit)
+	if order != whole {
+		inner := s.sql.String()
+		s.sql.Reset()
+		s.add(`SELECT * FROM (%s) n ORDER BY score DESC LIMIT %d`, inner, q.Limit)
+	}
+	return s, nil
+}
+
+// visible is the condition of the rows of a table that sc may see.
+func visible(s *statement, sc store.Scope, table, alias string) string {
+	var arms []string
+	for _, o := range sc.Reads(table) {
+		owner := "IS NULL"
+		if o.UserID != "" {
+			owner = "= " + s.arg(o.UserID)
+		}
+		arms = append(arms, fmt.Sprintf("%s.tenant_id = %s AND %s.user_id %s", alias, s.arg(o.TenantID), alias, owner))
+	}
+	return "(" + strings.Join(arms, " OR ") + ")"
+}
+
+// vectorText is pgvector's text form.
+func vectorText(v []float32) string {
+	b := make([]byte, 0, 12*len(v))
+	b = append(b, '[')
+	for i, x := range v {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendFloat(b, float64(x), 'g', -1, 32)
+	}
+	return string(append(b, ']'))
+}
