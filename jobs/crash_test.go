@@ -18,6 +18,7 @@ import (
 
 // TestCrash: kill -9 while a job runs, and the next process runs it.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	engines(t, func(t *testing.T, o jobs.Options) {
 		exe, err := os.Executable()
 		if err != nil {

@@ -46,6 +46,10 @@ type Options struct {
 	// Start belongs to the process that holds the store's lock: it takes what
 	// runs elsewhere for dead.
 	SQLite string
+	// Turn, with SQLite, waits until the store of this process does not write and
+	// keeps it from writing until release is called. Without it jobs wait longer
+	// while the store writes without a pause.
+	Turn func(ctx context.Context) (release func(), err error)
 	// ReadOnly opens for List alone: nothing is created, migrated or written.
 	ReadOnly bool
 	// Workers is the number of jobs that run at once in this process; 4 when 0.
@@ -150,7 +154,7 @@ func connect(ctx context.Context, o Options) (database, error) {
 	case given != 1:
 		return nil, errors.New("jobs: give one of Postgres, PostgresURL and SQLite")
 	case o.SQLite != "":
-		return openSQLite(o.SQLite, o.ReadOnly)
+		return openSQLite(o)
 	case o.Postgres != nil:
 		return &postgres{pool: o.Postgres}, nil
 	}

@@ -25,16 +25,54 @@ import (
 
 // embedded is the store's own file, by a second connection.
 //
-// Two connections write it, this one and the store's. Both begin with BEGIN
-// IMMEDIATE and wait for their turn, a millisecond at a time, so that neither
-// starves and nobody is ever told that the database is locked.
+// Two connections write it, this one and the store's, both in short
+// transactions that begin with BEGIN IMMEDIATE and wait while the other writes,
+// so that nobody is ever told that the database is locked.
 type embedded struct{ db *sql.DB }
 
-// busyTimeout is how long a writer waits for its turn. A single transaction of
-// the store takes far less.
-const busyTimeout = time.Minute
+// queueing is how a writer waits for another one. SQLite can only look again and
+// again, and a store that writes without a pause leaves hardly a gap to be
+// found; a turn keeps the store from its next transaction.
+type queueing struct {
+	turn func(context.Context) (release func(), err error)
+}
 
-func openSQLite(path string, readOnly bool) (database, error) {
+const (
+	// longestWait is far more than any transaction of the store takes.
+	longestWait = time.Minute
+	// look is the pause between two looks.
+	look = time.Millisecond
+	// head is the start that a turn gives; to begin a transaction takes less.
+	head = 2 * time.Millisecond
+)
+
+// handle is called when the database is locked, with the number of calls before
+// for the same lock; it reports whether to try again.
+func (w queueing) handle(ctx context.Context, count int) bool {
+	if time.Duration(count)*look > longestWait {
+		return false
+	}
+	if count > 0 || w.turn == nil {
+		pause := time.NewTimer(look)
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	if w.turn == nil {
+		return true
+	}
+	release, err := w.turn(ctx)
+	if err == nil {
+		time.AfterFunc(head, release)
+	}
+	return ctx.Err() == nil
+}
+
+func openSQLite(o Options) (database, error) {
+	path, readOnly := o.SQLite, o.ReadOnly
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
@@ -44,7 +82,7 @@ func openSQLite(path string, readOnly bool) (database, error) {
 	}
 	// River compares times as texts with SQLite's own: hence the format.
 	query := url.Values{"_timefmt": {"sqlite"}, "_txlock": {"immediate"}, "mode": {"rw"}}
-	pragmas := []string{fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "trusted_schema(0)"}
+	pragmas := []string{"busy_timeout(10000)", "trusted_schema(0)"}
 	if readOnly {
 		query.Set("mode", "ro")
 		query.Del("_txlock")
@@ -59,7 +97,12 @@ func openSQLite(path string, readOnly bool) (database, error) {
 	}
 	// SQLite does not read "+" as a space.
 	uri := url.URL{Scheme: "file", Path: slashed, RawQuery: strings.ReplaceAll(query.Encode(), "+", "%20")}
-	db, err := driver.Open(uri.String())
+	db, err := driver.Open(uri.String(), func(c *sqlite3.Conn) error {
+		if readOnly {
+			return nil
+		}
+		return c.BusyHandler(queueing{o.Turn}.handle)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: open the database: %w", err)
 	}

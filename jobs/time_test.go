@@ -12,10 +12,11 @@ import (
 	"p8/jobs"
 )
 
-// TestPeriodic looks at a day of cron and intervals, by a clock of its own.
+// TestPeriodic looks at half a day of cron and intervals, by a clock of its own.
 func TestPeriodic(t *testing.T) {
+	t.Parallel()
 	o := onSQLite(t)
-	o.PollInterval = 2 * time.Second
+	o.PollInterval = 30 * time.Second
 	synctest.Test(t, func(t *testing.T) { // begins at midnight, UTC
 		q, err := jobs.Open(t.Context(), o)
 		if err != nil {
@@ -30,19 +31,19 @@ func TestPeriodic(t *testing.T) {
 		register(t, q, "note", jobs.Worker{Run: note})
 		register(t, q, "first", jobs.Worker{Run: note, Unique: true})
 		for kind, s := range map[string]jobs.Schedule{
-			"note":  {Cron: "30 6,18 * * *", Args: "cron"},
-			"first": {Every: 10 * time.Hour, AtStart: true, Args: "every"},
+			"note":  {Cron: "30 3,9 * * *", Args: "cron"},
+			"first": {Every: 5 * time.Hour, AtStart: true, Args: "every"},
 		} {
 			if err := q.Periodic(kind, s); err != nil {
 				t.Fatal(err)
 			}
 		}
 		start(t, q)
-		time.Sleep(24 * time.Hour)
+		time.Sleep(12 * time.Hour)
 		if err := q.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		want := `["every" 0s "cron" 6h30m0s "every" 10h0m0s "cron" 18h30m0s "every" 20h0m0s]`
+		want := `["every" 0s "cron" 3h30m0s "every" 5h0m0s "cron" 9h30m0s "every" 10h0m0s]`
 		if fmt.Sprint(got) != want {
 			t.Errorf("ran %v, want %v", got, want)
 		}
@@ -51,6 +52,7 @@ func TestPeriodic(t *testing.T) {
 
 // TestPauses: failures are tried again later and later.
 func TestPauses(t *testing.T) {
+	t.Parallel()
 	o := onSQLite(t)
 	o.PollInterval = 2 * time.Second
 	synctest.Test(t, func(t *testing.T) {
