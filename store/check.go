@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +18,8 @@ const (
 	maxName      = 255
 	// maxText bounds a content or JSON column, in bytes.
 	maxText = 32 << 20
+	// maxList bounds the edges, tags and other lists of a row.
+	maxList = 10_000
 )
 
 // CheckSessionID is an error, which wraps [ErrInvalid], unless the id is 1-128
@@ -61,12 +64,70 @@ func checkJSON(field string, raw json.RawMessage) error {
 	return nil
 }
 
-func checkObject(field string, raw json.RawMessage) error {
+func checkObject(field string, raw json.RawMessage) error { return checkStart(field, raw, '{') }
+
+// checkStart accepts an object ('{') or a list ('[').
+func checkStart(field string, raw json.RawMessage, start byte) error {
 	if err := checkJSON(field, raw); err != nil || len(raw) == 0 {
 		return err
 	}
-	if !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) {
-		return invalidf("%s is not a JSON object", field)
+	if bytes.TrimLeft(raw, " \t\r\n")[0] != start {
+		return invalidf("%s is not a JSON %s", field, map[byte]string{'{': "object", '[': "list"}[start])
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	_, err := checkKey(name)
+	return err
+}
+
+// checkRating accepts none (0) and least-5.
+func checkRating(rating, least int) error {
+	if rating != 0 && (rating < least || rating > 5) {
+		return invalidf("rating must be %d to 5, or 0 for none", least)
+	}
+	return nil
+}
+
+func checkEdges(edges []Edge) error {
+	if len(edges) > maxList {
+		return invalidf("graph_edges has %d entries, more than %d", len(edges), maxList)
+	}
+	for i := range edges {
+		e := &edges[i]
+		if err := cleanTexts("an edge's target", &e.Target, "an edge's relation", &e.Relation, "an edge's reason", &e.Reason); err != nil {
+			return err
+		}
+		if NormalizeKey(e.Target) == "" {
+			return invalidf("graph_edges: the target %.64q of edge %d has no letter and no digit", e.Target, i+1)
+		}
+		if math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) {
+			return invalidf("graph_edges: the weight of the edge to %.64q is not a number", e.Target)
+		}
+	}
+	return nil
+}
+
+// cleanList cleans each text of a list, in place.
+func cleanList(field string, list []string) error {
+	if len(list) > maxList {
+		return invalidf("%s has %d entries, more than %d", field, len(list), maxList)
+	}
+	for i := range list {
+		if err := cleanText(field, &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstError is the first that there is.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 // Engine is a database. It runs SQL with $1…$n parameters; each is used at
 // least once and may be used again, in any order.
 //
-// Arguments are nil, string, json.RawMessage, int, int64, float64, bool and
-// time.Time (UTC, microseconds); an empty json.RawMessage is NULL. A violated
+// Arguments are nil, string, json.RawMessage, int, int64, float64, bool,
+// time.Time (UTC, microseconds) and []float32 (a vector); an empty json.RawMessage is NULL. A violated
 // unique key is reported as an error that wraps [ErrConflict].
 type Engine interface {
 	// Read runs fn with a connection that cannot write.
@@ -135,7 +135,7 @@ type Conn interface {
 // Row is a row of a result.
 type Row interface {
 	// Scan reads the columns in order. The targets are *string, **string, *int,
-	// *int64, *float64, *bool, *time.Time and *json.RawMessage; NULL reads as
-	// the zero value.
+	// *int64, *float64, *bool, *time.Time, *json.RawMessage and *[]float32, whose
+	// memory is used again; NULL reads as the zero value.
 	Scan(dest ...any) error
 }

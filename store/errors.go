@@ -51,6 +51,9 @@ func fail(op string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", op, context.DeadlineExceeded)
 	}
+	if wrong := (*SelectError)(nil); errors.As(err, &wrong) {
+		return wrong
+	}
 	var c *conflict
 	if errors.As(err, &c) {
 		return c

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"p8/identity"
 	"p8/store/internal/trgm"
 )
 
@@ -41,7 +40,8 @@ func (s *Store) Fuzzy(ctx context.Context, text string, threshold float64, limit
 	var hits []trgm.Hit
 	rows := make(map[string]Match)
 	err := s.read(ctx, "fuzzy", func(c Conn, sc scope) error {
-		for _, k := range scopesOf(sc) {
+		for _, o := range sc.scope().KeyOwners() {
+			k := keyScope{o.TenantID, o.UserID}
 			ix, err := s.fuzzy.open(ctx, c, k)
 			if err != nil {
 				return err
@@ -79,20 +79,8 @@ func splitDocID(s string) (entity, id string) {
 	return entity, id
 }
 
-// keyScope is the rows of one owner in one tenant; the owner "" is everybody.
+// keyScope is the keys of one owner in one tenant; the owner "" is everybody.
 type keyScope struct{ tenant, owner string }
-
-// scopesOf lists what the caller may read, the nearest first.
-func scopesOf(sc scope) []keyScope {
-	list := []keyScope{{sc.TenantID, ""}}
-	if !sc.Anonymous() {
-		list = slices.Insert(list, 0, keyScope{sc.TenantID, sc.UserID})
-	}
-	if sc.TenantID != identity.SystemTenant {
-		list = append(list, keyScope{identity.SystemTenant, ""})
-	}
-	return list
-}
 
 // change is a row of the key index that a transaction may have written.
 type change struct{ tenant, owner, entity, id string }

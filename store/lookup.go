@@ -3,10 +3,26 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 
 	"p8/identity"
 )
+
+// KeyOwners lists whose keys the scope sees in the key index, the nearest
+// first: its own, its tenant's shared ones, the system's. UserID is the owner
+// column: "" of shared rows; an anonymous caller's private rows have an owner
+// that is no user id.
+func (sc Scope) KeyOwners() []RowOwner {
+	list := []RowOwner{{sc.Tenant, cmp.Or(sc.User, anonymousOwner)}, {TenantID: sc.Tenant}}
+	if sc.Tenant != identity.SystemTenant {
+		list = append(list, RowOwner{TenantID: identity.SystemTenant})
+	}
+	return list
+}
+
+// scope is the caller as engines know it.
+func (sc scope) scope() Scope { return Scope{sc.TenantID, sc.UserID} }
 
 // Lookup finds rows by key (normalised as [NormalizeKey] does), whole rows in
 // Data: the caller's own first, then its tenant's shared ones, then the
@@ -29,18 +45,28 @@ func (s *Store) Lookup(ctx context.Context, key string) ([]Match, error) {
 				h.Own = h.owner != ""
 				hits = append(hits, h)
 				return nil
-			}, key, sc.TenantID, sc.UserID, identity.SystemTenant); err != nil {
+			}, key, sc.TenantID, sc.keyOwner(), identity.SystemTenant); err != nil {
 			return err
 		}
 		slices.SortFunc(hits, func(a, b hit) int {
-			return cmp.Or(cmp.Compare(a.distance(), b.distance()), cmp.Compare(a.Type, b.Type))
+			return cmp.Or(cmp.Compare(distance(a.tenant, a.owner), distance(b.tenant, b.owner)), cmp.Compare(a.Type, b.Type))
 		})
 		for _, h := range hits {
-			ok, err := h.load(ctx, c)
+			t := tableOf(h.Type)
+			if t == nil {
+				continue
+			}
+			q := newQuery(t.selects)
+			q.args = []any{h.tenant, h.ID}
+			q.add(`tenant_id = $1 AND id = $2 AND deleted_at IS NULL`)
+			// Key and row are written together, but read one after the other, so the
+			// row may be gone.
+			rec, err := t.first(ctx, c, q)
 			if err != nil {
 				return err
 			}
-			if ok {
+			if rec != nil {
+				h.Data = encode(rec)
 				found = append(found, h.Match)
 			}
 		}
@@ -49,50 +75,126 @@ func (s *Store) Lookup(ctx context.Context, key string) ([]Match, error) {
 	return found, err
 }
 
+// keyOwner is the owner of the caller's own keys.
+func (sc scope) keyOwner() string { return cmp.Or(sc.UserID, anonymousOwner) }
+
 // hit is a match and where it was found.
 type hit struct {
 	Match
 	tenant, owner string
 }
 
-func (h *hit) distance() int {
+// distance orders what a caller sees: its own, its tenant's, the system's.
+func distance(tenant, owner string) int {
 	switch {
-	case h.owner != "":
+	case owner != "":
 		return 0
-	case h.tenant != identity.SystemTenant:
+	case tenant != identity.SystemTenant:
 		return 1
 	}
 	return 2
 }
 
-// load reads the row that the key stands for. Key and row are written together,
-// but read one after the other, so the row may be gone.
-func (h *hit) load(ctx context.Context, c Conn) (found bool, err error) {
-	var data any
-	switch h.Type {
-	case TypeSchema:
-		var d Schema
-		data = &d
-		err = c.Query(ctx, `SELECT `+schemaColumns+` FROM schemas WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
-			func(r Row) error {
-				found = true
-				return scanSchema(r, &d)
-			}, h.tenant, h.ID)
-	case TypeResource:
-		var x Resource
-		data = &x
-		err = c.Query(ctx, `SELECT `+resourceColumns+` FROM resources WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
-			func(r Row) error {
-				found = true
-				return scanResource(r, &x)
-			}, h.tenant, h.ID)
-	case TypeUser:
-		var u User
-		data = &u
-		found, err = readUser(ctx, c, h.tenant, h.ID, &u)
+// maxNodes bounds the keys and nodes of one call.
+const maxNodes = 10_000
+
+// Nodes is every visible row of the key index with one of these keys
+// (normalised as [NormalizeKey] does), the caller's own first, then its tenant's
+// shared ones, then the system's; within those by key and type. More than 10,000
+// keys are ErrInvalid.
+func (s *Store) Nodes(ctx context.Context, keys []string) ([]Node, error) {
+	var nodes []Node
+	err := s.read(ctx, "read nodes", func(c Conn, sc scope) error {
+		if len(keys) > maxNodes {
+			return invalidf("more than %d keys", maxNodes)
+		}
+		wanted := make([]string, 0, len(keys))
+		for _, key := range keys {
+			if key = NormalizeKey(key); key != "" && len(key) <= 4*maxName {
+				wanted = append(wanted, key)
+			}
+		}
+		if len(wanted) == 0 {
+			return nil
+		}
+		slices.Sort(wanted)
+		wanted = slices.Compact(wanted)
+		for _, o := range sc.scope().KeyOwners() {
+			q := newQuery(`SELECT entity_key, entity_type, entity_id, content_summary, metadata, graph_edges FROM kv_store
+				WHERE tenant_id = `)
+			q.arg(o.TenantID)
+			q.add(` AND owner = `).arg(o.UserID)
+			q.in(s.dialect, "entity_key", wanted)
+			q.add(` ORDER BY entity_key, entity_type`)
+			if err := c.Query(ctx, q.String(), func(r Row) error {
+				n := Node{Own: o.UserID != "", tenant: o.TenantID}
+				var edges json.RawMessage
+				if err := r.Scan(&n.Key, &n.Type, &n.ID, &n.Summary, &n.Metadata, &edges); err != nil {
+					return err
+				}
+				if err := decode(edges, &n.Edges); err != nil {
+					return err
+				}
+				nodes = append(nodes, n)
+				return nil
+			}, q.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return nodes, err
+}
+
+// Load reads the whole rows of nodes, as JSON, in their order; nil for one that
+// is gone or that the caller may not see. More than 10,000 nodes are ErrInvalid.
+func (s *Store) Load(ctx context.Context, nodes ...Node) ([]json.RawMessage, error) {
+	rows := make([]json.RawMessage, len(nodes))
+	err := s.read(ctx, "load nodes", func(c Conn, sc scope) error {
+		if len(nodes) > maxNodes {
+			return invalidf("more than %d nodes", maxNodes)
+		}
+		for _, t := range tables {
+			var ids []string
+			for _, n := range nodes {
+				if n.Type == t.Type {
+					ids = append(ids, n.ID)
+				}
+			}
+			if len(ids) == 0 || t.new == nil {
+				continue
+			}
+			if err := s.loadNodes(ctx, c, sc, t, ids, nodes, rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// loadNodes reads the rows of one table. Several tenants may have a row of one id:
+// without the node's the nearest counts.
+func (s *Store) loadNodes(ctx context.Context, c Conn, sc scope, t *table, ids []string, nodes []Node, rows []json.RawMessage) error {
+	type place struct{ tenant, id string }
+	found := make(map[place]json.RawMessage)
+	q, order := t.visible(sc)
+	q.in(s.dialect, "id", ids)
+	q.add(` ORDER BY ` + order)
+	if err := t.read(ctx, c, q, func(rec record) error {
+		at, data := rec.place(), encode(rec)
+		found[place{*at.tenant, *at.id}] = data
+		if nearest := (place{"", *at.id}); found[nearest] == nil {
+			found[nearest] = data
+		}
+		return nil
+	}); err != nil {
+		return err
 	}
-	if found && err == nil {
-		h.Data = encode(data)
+	for i, n := range nodes {
+		if n.Type == t.Type {
+			rows[i] = found[place{n.tenant, n.ID}]
+		}
 	}
-	return found, err
+	return nil
 }

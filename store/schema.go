@@ -4,21 +4,34 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-
-	"p8/identity"
 )
 
-const schemaColumns = `id, name, kind, version, description, content, json_schema, source, origin, content_hash,
-	user_id, tenant_id, tags, metadata, created_at, updated_at`
+func (s *Schema) fields(f *fields) {
+	f.require("name", &s.Name)
+	f.require("kind", &s.Kind)
+	f.add("version", &s.Version)
+	f.add("description", &s.Description)
+	f.require("content", &s.Content)
+	f.require("json_schema", &s.JSONSchema)
+	f.add("source", &s.Source)
+	f.require("origin", &s.Origin)
+	f.add("content_hash", &s.Hash)
+	f.require("id", &s.ID)
+	f.add("user_id", &s.UserID)
+	f.add("tags", &s.Tags)
+	f.add("metadata", &s.Metadata)
+	f.require("created_at", &s.CreatedAt)
+	f.require("updated_at", &s.UpdatedAt)
+}
 
-func scanSchema(r Row, s *Schema) error {
-	var tags json.RawMessage
-	if err := r.Scan(&s.ID, &s.Name, &s.Kind, &s.Version, &s.Description, &s.Content, &s.JSONSchema, &s.Source,
-		&s.Origin, &s.Hash, &s.UserID, &s.TenantID, &tags, &s.Metadata, &s.CreatedAt, &s.UpdatedAt); err != nil {
-		return err
-	}
-	s.Shared = s.UserID == ""
-	return decode(tags, &s.Tags)
+func (s *Schema) place() place {
+	return place{&s.TenantID, &s.ID, &s.UserID, &s.Shared, &s.CreatedAt, &s.UpdatedAt}
+}
+
+func (s *Schema) identity() (column, value string) { return "name", s.Name }
+
+func (s *Schema) entry() entry {
+	return entry{name: s.Name, summary: cmp.Or(s.Content, s.Description, s.Name), metadata: s.Metadata}
 }
 
 // PutSchema writes a document under its name, for the caller, or for everybody
@@ -34,45 +47,12 @@ func (s *Store) PutSchema(ctx context.Context, d *Schema) error {
 	if err := d.check(); err != nil {
 		return missingFirst(ctx, err)
 	}
-	var ch change
-	err := s.write(ctx, "store schema", func(c Conn, sc scope) error {
-		now := s.clock()
-		owner := sc.owner(d.Shared)
-		p, err := schemasTable.place(ctx, c, sc, d.Shared, d.ID, d.Name)
-		if err != nil {
+	return s.writing(ctx, "store schema", func(w *writer) error {
+		if err := w.put(ctx, schemas, d, PutOptions{}); err != nil {
 			return err
 		}
-		if !p.exists {
-			p.created = now
-		}
-		n, err := c.Exec(ctx, `INSERT INTO schemas
-			(tenant_id, id, user_id, name, kind, version, description, content, json_schema, source, origin, content_hash,
-			tags, metadata, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-			ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, kind = excluded.kind, version = excluded.version,
-			description = excluded.description, content = excluded.content, json_schema = excluded.json_schema,
-			source = excluded.source, origin = excluded.origin, content_hash = excluded.content_hash,
-			tags = excluded.tags, metadata = excluded.metadata, updated_at = excluded.updated_at, deleted_at = NULL
-			WHERE excluded.origin = '' OR schemas.origin <> '' OR schemas.deleted_at IS NOT NULL`,
-			sc.TenantID, p.id, owner, d.Name, d.Kind, null(d.Version), null(d.Description), d.Content, d.JSONSchema,
-			null(d.Source), d.Origin, null(d.Hash), encodeList(d.Tags), d.Metadata, p.created, now)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return conflictf("the schema %q was written by a person; a %s document does not replace it", d.Name, d.Origin)
-		}
-		d.ID, d.CreatedAt, d.UpdatedAt, d.TenantID = p.id, p.created, now, sc.TenantID
-		d.UserID, _ = owner.(string)
-		d.Shared = owner == nil
-		ch = change{sc.TenantID, d.UserID, TypeSchema, d.ID}
-		return putKey(ctx, c, sc.TenantID, owner, entry{
-			entity: TypeSchema, id: d.ID, name: d.Name, metadata: d.Metadata,
-			summary: cmp.Or(d.Content, d.Description, d.Name),
-		}, now)
+		return w.recordSchema(ctx, d, OperationUpdate)
 	})
-	s.fuzzy.changed(ch)
-	return err
 }
 
 func (s *Schema) check() error {
@@ -93,6 +73,9 @@ func (s *Schema) check() error {
 	if err := checkJSON("json_schema", s.JSONSchema); err != nil {
 		return err
 	}
+	if err := cleanList("tags", s.Tags); err != nil {
+		return err
+	}
 	return checkObject("metadata", s.Metadata)
 }
 
@@ -101,13 +84,12 @@ func (s *Schema) check() error {
 func (s *Store) Schema(ctx context.Context, nameOrID string) (Schema, error) {
 	var d Schema
 	err := s.read(ctx, "read schema", func(c Conn, sc scope) error {
-		found, err := byNameOrID(nameOrID, func(column string) (found bool, err error) {
-			err = c.Query(ctx, `SELECT `+schemaColumns+` FROM schemas WHERE `+visible+` AND `+column+` = $4
-				ORDER BY `+nearness+` LIMIT 1`, func(r Row) error {
-				found = true
-				return scanSchema(r, &d)
-			}, sc.TenantID, sc.user, identity.SystemTenant, nameOrID)
-			return found, err
+		found, err := schemas.byNameOrID(nameOrID, func(column string) (bool, error) {
+			rec, err := schemas.nearest(ctx, c, sc, column, nameOrID)
+			if rec != nil {
+				d = *rec.(*Schema)
+			}
+			return rec != nil, err
 		})
 		if err == nil && !found {
 			err = notFound("schema", nameOrID)
@@ -134,8 +116,7 @@ func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, 
 	limit := page(f.Limit, 100, 1000)
 	var all []Schema
 	err := s.read(ctx, "list schemas", func(c Conn, sc scope) error {
-		q := newQuery(`SELECT ` + schemaColumns + ` FROM schemas WHERE ` + visible)
-		q.args = []any{sc.TenantID, sc.user, identity.SystemTenant}
+		q, nearest := schemas.visible(sc)
 		if f.Kind != "" {
 			q.add(` AND kind = `).arg(f.Kind)
 		}
@@ -150,17 +131,14 @@ func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, 
 			q.add(` AND name > `).arg(after[0])
 		}
 		// A name has at most three rows: own, shared, the system's.
-		q.add(` ORDER BY name, ` + nearness + `, id LIMIT `).arg(3 * (limit + 1))
-		return c.Query(ctx, q.String(), func(r Row) error {
-			var d Schema
-			if err := scanSchema(r, &d); err != nil {
-				return err
-			}
+		q.add(` ORDER BY name, ` + nearest + `, id LIMIT `).arg(3 * (limit + 1))
+		return schemas.read(ctx, c, q, func(rec record) error {
+			d := rec.(*Schema)
 			if n := len(all); n == 0 || all[n-1].Name != d.Name {
-				all = append(all, d)
+				all = append(all, *d)
 			}
 			return nil
-		}, q.args...)
+		})
 	})
 	if err != nil || len(all) <= limit {
 		return all, "", err
@@ -169,7 +147,13 @@ func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, 
 }
 
 // DeleteSchema hides the caller's own document of that name or id, else its
-// tenant's shared one, and removes its key.
+// tenant's shared one, and removes its key; its history stays.
 func (s *Store) DeleteSchema(ctx context.Context, nameOrID string) error {
-	return s.deleteKeyed(ctx, schemasTable, nameOrID)
+	return s.writing(ctx, "delete schema", func(w *writer) error {
+		rec, err := w.removeNamed(ctx, schemas, nameOrID)
+		if err != nil {
+			return err
+		}
+		return w.recordSchema(ctx, rec.(*Schema), OperationDelete)
+	})
 }

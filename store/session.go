@@ -55,26 +55,22 @@ func (s *Store) BeginTurn(ctx context.Context, sess Session, ms ...*Message) err
 		}
 		tokens += m.TokenCount
 	}
-	var ch change
-	err := s.write(ctx, "begin turn", func(c Conn, sc scope) error {
-		now := s.clock()
+	return s.writing(ctx, "begin turn", func(w *writer) error {
 		switch {
-		case sc.IsEval:
+		case w.sc.IsEval:
 			sess.Mode = ModeEvaluation
 		case sess.Mode == "":
 			sess.Mode = ModeChat
 		}
-		last, err := openSession(ctx, c, sc, &sess, len(ms), tokens, now)
+		last, err := openSession(ctx, w.c, w.sc, &sess, len(ms), tokens, w.now)
 		if err != nil {
 			return err
 		}
-		if ch, err = ensureUser(ctx, c, sc, now); err != nil {
+		if err := w.ensureUser(ctx); err != nil {
 			return err
 		}
-		return insertAll(ctx, c, sc, ms, last, now)
+		return insertAll(ctx, w.c, w.sc, ms, last, w.now)
 	})
-	s.fuzzy.changed(ch)
-	return err
 }
 
 // openSession touches or creates the session, counting count messages in, and

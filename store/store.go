@@ -11,14 +11,27 @@ import (
 // Store is the repositories over one engine. Its methods are safe for
 // concurrent use.
 type Store struct {
-	engine Engine
-	fuzzy  *fuzzyIndex
+	engine  Engine
+	dialect Dialect
+	fuzzy   *fuzzyIndex
+	// vectors is the index of the vectors in memory, nil for an engine that has
+	// one of its own.
+	vectors *vectorIndexes
+	// queued gets a value when texts wait for their vectors.
+	queued chan struct{}
 	now    func() time.Time
 }
 
 // New is a store on an engine, which it owns and closes.
 func New(e Engine) *Store {
-	return &Store{engine: e, fuzzy: newFuzzyIndex(), now: time.Now}
+	s := &Store{
+		engine: e, dialect: e.Dialect(), fuzzy: newFuzzyIndex(),
+		queued: make(chan struct{}, 1), now: time.Now,
+	}
+	if _, ok := e.(Indexed); !ok {
+		s.vectors = newVectorIndexes()
+	}
+	return s
 }
 
 // Close closes the engine. Nothing may be called after it.

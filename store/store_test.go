@@ -19,6 +19,10 @@ type broken struct{ err error }
 func (b broken) Read(context.Context, func(Conn) error) error  { return b.err }
 func (b broken) Write(context.Context, func(Conn) error) error { return b.err }
 func (b broken) Close() error                                  { return b.err }
+func (broken) Dialect() Dialect                                { return DialectSQLite }
+func (b broken) Select(context.Context, Scope, string, SelectBounds) (Selection, error) {
+	return Selection{}, b.err
+}
 
 func TestFailureHidesTheCause(t *testing.T) {
 	cause := errors.New("/home/me/p8.db: disk full: INSERT INTO messages")
@@ -68,12 +72,12 @@ func TestMergeObjects(t *testing.T) {
 	}
 }
 
-func TestSummarize(t *testing.T) {
+func TestClip(t *testing.T) {
 	for _, s := range []string{"", "short", strings.Repeat("x", 500), strings.Repeat("ü", 500), strings.Repeat("日本", 400), strings.Repeat("x", 501)} {
 		want := []rune(s)
 		want = want[:min(500, len(want))]
-		if got := summarize(s); got != string(want) {
-			t.Errorf("summarize keeps %d characters of %d", len([]rune(got)), len([]rune(s)))
+		if got := clip(s, 500); got != string(want) {
+			t.Errorf("clip keeps %d characters of %d", len([]rune(got)), len([]rune(s)))
 		}
 	}
 }

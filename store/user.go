@@ -3,35 +3,46 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"time"
 )
 
 // User is the caller's row.
 func (s *Store) User(ctx context.Context) (User, error) {
 	var u User
 	err := s.read(ctx, "read user", func(c Conn, sc scope) error {
-		found, err := readUser(ctx, c, sc.TenantID, sc.UserID, &u)
-		if err == nil && !found {
+		rec, err := users.nearest(ctx, c, sc, "id", sc.UserID)
+		if err == nil && rec == nil {
 			err = notFound("user", sc.UserID)
+		}
+		if err == nil {
+			u = *rec.(*User)
 		}
 		return err
 	})
 	return u, err
 }
 
-func readUser(ctx context.Context, c Conn, tenant, id string, u *User) (found bool, err error) {
-	var interests, topics json.RawMessage
-	found, err = one(ctx, c, `SELECT id, name, email, content, interests, preferred_topics, metadata, created_at, updated_at
-		FROM users WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
-		[]any{&u.ID, &u.Name, &u.Email, &u.Summary, &interests, &topics, &u.Metadata, &u.CreatedAt, &u.UpdatedAt}, tenant, id)
-	if err != nil || !found {
-		return found, err
-	}
-	if err := decode(interests, &u.Interests); err != nil {
-		return false, err
-	}
-	return true, decode(topics, &u.Topics)
+func (u *User) fields(f *fields) {
+	f.require("name", &u.Name)
+	f.add("email", &u.Email)
+	f.add("content", &u.Summary)
+	f.add("interests", &u.Interests)
+	f.add("preferred_topics", &u.Topics)
+	f.require("id", &u.ID)
+	// A person's row is that person's.
+	f.require("user_id", &u.ID)
+	f.add("metadata", &u.Metadata)
+	f.require("created_at", &u.CreatedAt)
+	f.require("updated_at", &u.UpdatedAt)
+}
+
+func (u *User) place() place {
+	return place{new(string), &u.ID, &u.ID, new(bool), &u.CreatedAt, &u.UpdatedAt}
+}
+
+func (u *User) identity() (column, value string) { return "id", u.ID }
+
+func (u *User) entry() entry {
+	return entry{name: u.Name, metadata: u.Metadata, summary: cmp.Or(u.Summary, u.Name)}
 }
 
 // PutUser writes the caller's own row (restoring a deleted one); its ID and
@@ -41,30 +52,26 @@ func (s *Store) PutUser(ctx context.Context, u *User) error {
 	if err := u.check(); err != nil {
 		return missingFirst(ctx, err)
 	}
-	var ch change
-	err := s.write(ctx, "store user", func(c Conn, sc scope) error {
-		if sc.Anonymous() {
+	return s.writing(ctx, "store user", func(w *writer) error {
+		if w.sc.Anonymous() {
 			return invalidf("an anonymous caller has no user row")
 		}
-		if u.ID != "" && u.ID != sc.UserID {
+		if u.ID != "" && u.ID != w.sc.UserID {
 			return notFound("user", u.ID)
 		}
-		ch = change{sc.TenantID, sc.UserID, TypeUser, sc.UserID}
-		return putUser(ctx, c, sc, u, s.clock())
+		return w.putUser(ctx, u)
 	})
-	s.fuzzy.changed(ch)
-	return err
 }
 
-// ensureUser writes the caller's row from its identity, if it never had one,
-// and returns what it changed.
-func ensureUser(ctx context.Context, c Conn, sc scope, now time.Time) (ch change, err error) {
+// ensureUser writes the caller's row from its identity, if it never had one.
+func (w *writer) ensureUser(ctx context.Context) error {
+	sc := w.sc
 	if sc.Anonymous() {
-		return ch, nil
+		return nil
 	}
-	exists, err := one(ctx, c, `SELECT 1 FROM users WHERE tenant_id = $1 AND id = $2`, []any{new(int)}, sc.TenantID, sc.UserID)
+	exists, err := one(ctx, w.c, `SELECT 1 FROM users WHERE tenant_id = $1 AND id = $2`, []any{new(int)}, sc.TenantID, sc.UserID)
 	if err != nil || exists {
-		return ch, err
+		return err
 	}
 	// The name and the e-mail come from a token or a header: what cannot be a
 	// key is left out rather than failing the turn.
@@ -75,29 +82,22 @@ func ensureUser(ctx context.Context, c Conn, sc scope, now time.Time) (ch change
 	if _, err := checkKey(u.Name); err != nil {
 		u.Name = "user"
 	}
-	return change{sc.TenantID, sc.UserID, TypeUser, sc.UserID}, putUser(ctx, c, sc, &u, now)
+	return w.putUser(ctx, &u)
 }
 
-func putUser(ctx context.Context, c Conn, sc scope, u *User, now time.Time) error {
-	created := now
-	if _, err := one(ctx, c, `SELECT created_at FROM users WHERE tenant_id = $1 AND id = $2`,
-		[]any{&created}, sc.TenantID, sc.UserID); err != nil {
+func (w *writer) putUser(ctx context.Context, u *User) error {
+	p := placed{id: w.sc.UserID}
+	q := newQuery(users.placing)
+	q.args = []any{w.sc.TenantID, w.sc.UserID}
+	q.add(`tenant_id = $1 AND id = $2` + w.store.dialect.lock())
+	var f fields
+	if err := w.c.Query(ctx, q.String(), func(r Row) error {
+		p.old = new(User)
+		return f.scan(r, p.old, &p.live)
+	}, q.args...); err != nil {
 		return err
 	}
-	if _, err := c.Exec(ctx, `INSERT INTO users
-		(tenant_id, id, user_id, name, email, content, interests, preferred_topics, metadata, created_at, updated_at)
-		VALUES ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-		ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, email = excluded.email, content = excluded.content,
-		interests = excluded.interests, preferred_topics = excluded.preferred_topics, metadata = excluded.metadata,
-		updated_at = excluded.updated_at, deleted_at = NULL`,
-		sc.TenantID, sc.UserID, u.Name, null(u.Email), null(u.Summary), encodeList(u.Interests),
-		encodeList(u.Topics), u.Metadata, created, now); err != nil {
-		return err
-	}
-	u.ID, u.CreatedAt, u.UpdatedAt = sc.UserID, created, now
-	return putKey(ctx, c, sc.TenantID, sc.user, entry{
-		entity: TypeUser, id: u.ID, name: u.Name, metadata: u.Metadata, summary: cmp.Or(u.Summary, u.Name),
-	}, now)
+	return w.replace(ctx, users, p, u, w.sc.user)
 }
 
 func (u *User) check() error {
@@ -108,24 +108,19 @@ func (u *User) check() error {
 	if err := cleanTexts("email", &u.Email, "summary", &u.Summary); err != nil {
 		return err
 	}
-	return checkObject("metadata", u.Metadata)
+	return firstError(cleanList("interests", u.Interests), cleanList("preferred_topics", u.Topics), checkObject("metadata", u.Metadata))
 }
 
 // DeleteUser hides the caller's row and removes its key.
 func (s *Store) DeleteUser(ctx context.Context) error {
-	var ch change
-	err := s.write(ctx, "delete user", func(c Conn, sc scope) error {
-		ch = change{sc.TenantID, sc.UserID, TypeUser, sc.UserID}
-		n, err := c.Exec(ctx, `UPDATE users SET deleted_at = $3, updated_at = $3
-			WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`, sc.TenantID, sc.UserID, s.clock())
+	return s.writing(ctx, "delete user", func(w *writer) error {
+		rec, err := users.nearest(ctx, w.c, w.sc, "id", w.sc.UserID)
+		if err == nil && rec == nil {
+			err = notFound("user", w.sc.UserID)
+		}
 		if err != nil {
 			return err
 		}
-		if n == 0 {
-			return notFound("user", sc.UserID)
-		}
-		return dropKey(ctx, c, sc.TenantID, TypeUser, sc.UserID)
+		return w.remove(ctx, users, rec)
 	})
-	s.fuzzy.changed(ch)
-	return err
 }

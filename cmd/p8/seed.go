@@ -42,8 +42,8 @@ func seedDocs(ctx context.Context, s *store.Store) error {
 	rows := make([]*store.Resource, len(pages))
 	for i, p := range pages {
 		rows[i] = &store.Resource{
+			Base: store.Base{Tags: []string{"p8"}, Shared: true},
 			Name: p.Key, URI: "p8://docs/" + p.Key, Content: p.Text, Category: "documentation",
-			Tags: []string{"p8"}, Shared: true,
 		}
 		if p.Key == seedMarker {
 			rows[i].Metadata = metadata
@@ -53,11 +53,11 @@ func seedDocs(ctx context.Context, s *store.Store) error {
 		if slices.Contains(now.Keys, key) {
 			continue
 		}
-		if err := s.DeleteResource(ctx, key); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := s.Resources().Delete(ctx, key); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
-	return s.PutResources(ctx, rows...)
+	return s.Resources().Put(ctx, rows...)
 }
 
 func editionOf(pages []docs.Page) edition {

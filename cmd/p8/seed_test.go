@@ -39,9 +39,9 @@ func TestSeedDocs(t *testing.T) {
 
 	// Another edition is replaced, and pages that are gone are removed.
 	old, _ := json.Marshal(edition{Hash: "older", Keys: []string{seedMarker, "old-page"}})
-	err = s.PutResources(system,
-		&store.Resource{Name: seedMarker, Content: "old", Metadata: old, Shared: true},
-		&store.Resource{Name: "old-page", Content: "old", Shared: true})
+	err = s.Resources().Put(system,
+		&store.Resource{Base: store.Base{Metadata: old, Shared: true}, Name: seedMarker, Content: "old"},
+		&store.Resource{Base: store.Base{Shared: true}, Name: "old-page", Content: "old"})
 	if err != nil {
 		t.Fatal(err)
 	}

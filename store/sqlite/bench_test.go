@@ -67,7 +67,7 @@ func knowledge(b *testing.B, n int) *store.Store {
 		name := fmt.Sprintf("%s-%s-%d", words[i%12], words[i/12%12], i)
 		rows = append(rows, &store.Resource{Name: name, Content: fmt.Sprintf("Text number %d about %s and %s.", i, words[i/144%12], words[i/7%12])})
 	}
-	if err := s.PutResources(caller(b.Context()), rows...); err != nil {
+	if err := s.Resources().Put(caller(b.Context()), rows...); err != nil {
 		b.Fatal(err)
 	}
 	return s

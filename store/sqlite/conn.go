@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -232,6 +234,12 @@ func bind(s *sqlite3.Stmt, i int, arg any) error {
 	case time.Time:
 		var buf [len(timeFormat)]byte
 		return s.BindRawText(i, v.UTC().AppendFormat(buf[:0], timeFormat))
+	case []float32:
+		b := make([]byte, 0, 4*len(v))
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+		}
+		return s.BindBlob(i, b)
 	}
 	return fmt.Errorf("sqlite: a parameter cannot be a %T", arg)
 }
@@ -267,6 +275,11 @@ func (r row) Scan(dest ...any) error {
 			*v = r.s.ColumnFloat(i)
 		case *bool:
 			*v = r.s.ColumnBool(i)
+		case *[]float32:
+			*v = (*v)[:0]
+			for b := r.s.ColumnRawBlob(i); len(b) >= 4; b = b[4:] {
+				*v = append(*v, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+			}
 		case *time.Time:
 			*v = time.Time{}
 			if text := r.s.ColumnRawText(i); text != nil {

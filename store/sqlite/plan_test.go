@@ -88,23 +88,23 @@ func TestPlans(t *testing.T) {
 	_, _, err = s.Sessions(anonymous, store.SessionFilter{})
 	check(err)
 	d, r := &store.Schema{Name: "a"}, &store.Resource{Name: "b"}
-	check(s.PutSchema(ctx, d), s.PutSchema(ctx, d), s.PutResources(ctx, r), s.PutUser(ctx, &store.User{Name: "x"}))
+	check(s.PutSchema(ctx, d), s.PutSchema(ctx, d), s.Resources().Put(ctx, r), s.PutUser(ctx, &store.User{Name: "x"}))
 	_, err = s.Schema(ctx, d.ID)
 	check(err)
 	_, next, err = s.Schemas(ctx, store.SchemaFilter{Limit: 1})
 	check(err)
 	_, _, err = s.Schemas(ctx, store.SchemaFilter{Kind: "agent", Name: "a", Cursor: next})
 	check(err)
-	_, err = s.Resource(ctx, r.ID)
+	_, err = s.Resources().Get(ctx, r.ID)
 	check(err)
 	for _, key := range []string{"a", "b", "x"} {
 		_, err = s.Lookup(ctx, key)
 		check(err)
 		_, err = s.Fuzzy(ctx, key, 0, 0)
-		check(err, s.PutResources(ctx, r))
+		check(err, s.Resources().Put(ctx, r))
 	}
 	_, err = s.User(ctx)
-	check(err, s.DeleteSchema(ctx, d.ID), s.DeleteResource(ctx, r.ID), s.DeleteSession(ctx, "s"), s.DeleteUser(ctx))
+	check(err, s.DeleteSchema(ctx, d.ID), s.Resources().Delete(ctx, r.ID), s.DeleteSession(ctx, "s"), s.DeleteUser(ctx))
 
 	if len(p.plans) < 30 {
 		t.Errorf("only %d statements were seen", len(p.plans))

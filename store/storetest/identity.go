@@ -81,7 +81,7 @@ func populate(t *testing.T, s *store.Store) []things {
 		d := &store.Schema{Name: "doc", Description: c.String(), Content: c.String()}
 		must(t, s.PutSchema(c.ctx(), d))
 		r := &store.Resource{Name: "note", Content: c.String()}
-		must(t, s.PutResources(c.ctx(), r))
+		must(t, s.Resources().Put(c.ctx(), r))
 		if c.user != "" {
 			must(t, s.PutUser(c.ctx(), &store.User{Name: "me", Summary: c.String()}))
 		}
@@ -129,7 +129,7 @@ var reading = map[string]func(*store.Store, context.Context, things) ([]string, 
 		return each(list, func(d store.Schema) string { return d.Content }), err
 	},
 	"Resource": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
-		r, err := s.Resource(ctx, o.resource)
+		r, err := s.Resources().Get(ctx, o.resource)
 		return []string{r.Content}, err
 	},
 	"User": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
@@ -233,10 +233,10 @@ var writing = map[string]*write{
 		return s.DeleteSchema(ctx, o.schema)
 	}, caller.shares},
 	"PutResources": {func(s *store.Store, ctx context.Context, o things) error {
-		return s.PutResources(ctx, &store.Resource{ID: o.resource, Name: "note", Content: "changed", Shared: o.user == ""})
+		return s.Resources().Put(ctx, &store.Resource{Base: store.Base{ID: o.resource, Shared: o.user == ""}, Name: "note", Content: "changed"})
 	}, caller.shares},
 	"DeleteResource": {func(s *store.Store, ctx context.Context, o things) error {
-		return s.DeleteResource(ctx, o.resource)
+		return s.Resources().Delete(ctx, o.resource)
 	}, caller.shares},
 	"PutUser": {func(s *store.Store, ctx context.Context, o things) error {
 		return s.PutUser(ctx, &store.User{ID: o.user, Name: "me", Summary: "changed"})

@@ -167,12 +167,14 @@ func resources(t *testing.T, open Open) {
 	ctx := as("t", "u")
 	full := &store.Resource{
 		Name: "Q4_report.v2", URI: "file:///a b", Ordinal: 3, Content: strings.Repeat("wörter ", 200), Category: "report",
-		GraphEdges: []store.Edge{{Target: "sarah-chen", Relation: "author", Weight: 0.5, Reason: "signed"}}, Tags: []string{"a", "ü"},
-		Metadata: json.RawMessage(`{"n": 1.0}`),
+		Base: store.Base{
+			GraphEdges: []store.Edge{{Target: "sarah-chen", Relation: "author", Weight: 0.5, Reason: "signed"}}, Tags: []string{"a", "ü"},
+			Metadata: json.RawMessage(`{"n": 1.0}`),
+		},
 	}
 	other := &store.Resource{Name: "other"}
-	must(t, s.PutResources(ctx, full, other))
-	wantEqual(t, "resource", get[store.Resource](t)(s.Resource(ctx, full.ID)), *full)
+	must(t, s.Resources().Put(ctx, full, other))
+	wantEqual(t, "resource", get[store.Resource](t)(s.Resources().Get(ctx, full.ID)), *full)
 	m := get[[]store.Match](t)(s.Lookup(ctx, "q4-report-v2"))
 	if len(m) != 1 || len([]rune(m[0].Summary)) != 500 || !strings.HasPrefix(full.Content, m[0].Summary) {
 		t.Errorf("LOOKUP: %+v", m)
@@ -182,58 +184,58 @@ func resources(t *testing.T, open Open) {
 	wantEqual(t, "edges in the row", row.GraphEdges, full.GraphEdges)
 
 	// All of a batch or nothing.
-	wantErr(t, "conflict in a batch", s.PutResources(ctx, &store.Resource{Name: "third"}, &store.Resource{Name: "OTHER"}), store.ErrConflict)
+	wantErr(t, "conflict in a batch", s.Resources().Put(ctx, &store.Resource{Name: "third"}, &store.Resource{Name: "OTHER"}), store.ErrConflict)
 	wantEqual(t, "after a failed batch", keys(t, s, "t", "u", "third"), none)
 	found := get[[]store.Match](t)(s.Fuzzy(ctx, "third", 0, 0))
 	wantEqual(t, "FUZZY after a failed batch", len(found), 0)
 
-	must(t, s.DeleteResource(ctx, full.ID))
-	_, err := s.Resource(ctx, full.ID)
+	must(t, s.Resources().Delete(ctx, full.ID))
+	_, err := s.Resources().Get(ctx, full.ID)
 	wantErr(t, "deleted", err, store.ErrNotFound)
 	wantEqual(t, "key of a deleted row", keys(t, s, "t", "u", "q4 report v2"), none)
-	wantErr(t, "unknown id", s.PutResources(as("t", "v"), &store.Resource{ID: other.ID, Name: "x"}), store.ErrNotFound)
+	wantErr(t, "unknown id", s.Resources().Put(as("t", "v"), &store.Resource{Base: store.Base{ID: other.ID}, Name: "x"}), store.ErrNotFound)
 }
 
 func systemTenant(t *testing.T, open Open) {
 	s := open(t)
 	sys, ctx := as(identity.SystemTenant, ""), as("t", "u")
 	r := &store.Resource{Name: "p8-docs", Content: "how to"}
-	must(t, s.PutResources(sys, r))
+	must(t, s.Resources().Put(sys, r))
 	must(t, s.PutSchema(sys, &store.Schema{Name: "general", Content: "built in", Origin: "builtin"}))
 	for _, tenant := range []string{"t", "other"} {
 		for _, user := range []string{"u", ""} {
-			wantEqual(t, "resource", get[store.Resource](t)(s.Resource(as(tenant, user), r.ID)).Content, "how to")
+			wantEqual(t, "resource", get[store.Resource](t)(s.Resources().Get(as(tenant, user), r.ID)).Content, "how to")
 			wantEqual(t, "schema", get[store.Schema](t)(s.Schema(as(tenant, user), "general")).Content, "built in")
 			wantEqual(t, "keys", keys(t, s, tenant, user, "general"), []string{"schema built in shared"})
 		}
 	}
 	// Nobody else writes there: the same id is another row.
 	wantErr(t, "deleting", s.DeleteSchema(ctx, "general"), store.ErrNotFound)
-	wantErr(t, "deleting", s.DeleteResource(ctx, r.ID), store.ErrNotFound)
-	must(t, s.PutResources(ctx, &store.Resource{ID: r.ID, Name: "p8-docs", Content: "mine"}))
-	wantEqual(t, "system row", get[store.Resource](t)(s.Resource(sys, r.ID)).Content, "how to")
-	wantEqual(t, "nearest", get[store.Resource](t)(s.Resource(ctx, r.ID)).Content, "mine")
+	wantErr(t, "deleting", s.Resources().Delete(ctx, r.ID), store.ErrNotFound)
+	must(t, s.Resources().Put(ctx, &store.Resource{Base: store.Base{ID: r.ID}, Name: "p8-docs", Content: "mine"}))
+	wantEqual(t, "system row", get[store.Resource](t)(s.Resources().Get(sys, r.ID)).Content, "how to")
+	wantEqual(t, "nearest", get[store.Resource](t)(s.Resources().Get(ctx, r.ID)).Content, "mine")
 
 	// A signed-in identity of the tenant has rows of its own there, which nobody sees.
-	must(t, s.PutResources(as(identity.SystemTenant, "root"), &store.Resource{Name: "secret", Content: "x"}))
+	must(t, s.Resources().Put(as(identity.SystemTenant, "root"), &store.Resource{Name: "secret", Content: "x"}))
 	wantEqual(t, "private system row", keys(t, s, "t", "root", "secret"), none)
 }
 
 func lookup(t *testing.T, open Open) {
 	s := open(t)
 	u := as("t", "u")
-	must(t, s.PutResources(as(identity.SystemTenant, ""), &store.Resource{Name: "Sarah Chen", Content: "system's"}))
-	must(t, s.PutResources(as("t", ""), &store.Resource{Name: "sarah_chen", Content: "tenant's"}))
-	must(t, s.PutResources(u, &store.Resource{Name: "SARAH CHEN", Content: "own"}))
+	must(t, s.Resources().Put(as(identity.SystemTenant, ""), &store.Resource{Name: "Sarah Chen", Content: "system's"}))
+	must(t, s.Resources().Put(as("t", ""), &store.Resource{Name: "sarah_chen", Content: "tenant's"}))
+	must(t, s.Resources().Put(u, &store.Resource{Name: "SARAH CHEN", Content: "own"}))
 	must(t, s.PutSchema(u, &store.Schema{Name: "sarah chen", Content: "agent"}))
-	must(t, s.PutResources(as("t", "v"), &store.Resource{Name: "Sarah Chen", Content: "v's"}))
-	must(t, s.PutResources(as("t2", ""), &store.Resource{Name: "Sarah Chen", Content: "t2's"}))
+	must(t, s.Resources().Put(as("t", "v"), &store.Resource{Name: "Sarah Chen", Content: "v's"}))
+	must(t, s.Resources().Put(as("t2", ""), &store.Resource{Name: "Sarah Chen", Content: "t2's"}))
 	for _, key := range []string{"sarah-chen", "Sarah Chen", " sarah_CHEN! "} {
 		wantEqual(t, key, keys(t, s, "t", "u", key),
 			[]string{"resource own own", "schema agent own", "resource tenant's shared", "resource system's shared"})
 	}
 	wantEqual(t, "anonymous", keys(t, s, "t", "", "sarah-chen"), []string{"resource tenant's shared", "resource system's shared"})
-	must(t, s.PutResources(u, &store.Resource{Name: "会議 メモ", Content: "unicode"}, &store.Resource{Name: "Café Ü", Content: "accents"}))
+	must(t, s.Resources().Put(u, &store.Resource{Name: "会議 メモ", Content: "unicode"}, &store.Resource{Name: "Café Ü", Content: "accents"}))
 	wantEqual(t, "unicode", keys(t, s, "t", "u", "会議-メモ"), []string{"resource unicode own"})
 	wantEqual(t, "decomposed", keys(t, s, "t", "u", "CAFE\u0301 U\u0308"), []string{"resource accents own"})
 	for _, key := range []string{"", "!!!", "nothing", strings.Repeat("x", 5000)} {
@@ -244,11 +246,11 @@ func lookup(t *testing.T, open Open) {
 func fuzzy(t *testing.T, open Open) {
 	s := open(t)
 	u := as("t", "u")
-	must(t, s.PutResources(as(identity.SystemTenant, ""), &store.Resource{Name: "sarah-cheng", Content: "-"},
+	must(t, s.Resources().Put(as(identity.SystemTenant, ""), &store.Resource{Name: "sarah-cheng", Content: "-"},
 		&store.Resource{Name: "sessions", Content: "A session is a conversation. How does p8 remember a conversation? It keeps every message."}))
-	must(t, s.PutResources(as("t", ""), &store.Resource{Name: "sarah-chen", Content: "-"}))
-	must(t, s.PutResources(u, &store.Resource{Name: "Sarah Chen", Content: "-"}, &store.Resource{Name: "invoice", Content: "sarah"}))
-	must(t, s.PutResources(as("t", "v"), &store.Resource{Name: "sarah", Content: "v's"}))
+	must(t, s.Resources().Put(as("t", ""), &store.Resource{Name: "sarah-chen", Content: "-"}))
+	must(t, s.Resources().Put(u, &store.Resource{Name: "Sarah Chen", Content: "-"}, &store.Resource{Name: "invoice", Content: "sarah"}))
+	must(t, s.Resources().Put(as("t", "v"), &store.Resource{Name: "sarah", Content: "v's"}))
 	show := func(text string, threshold float64, limit int) (list []string) {
 		for _, m := range get[[]store.Match](t)(s.Fuzzy(u, text, threshold, limit)) {
 			list = append(list, fmt.Sprintf("%.3f %s %v", m.Score, m.Key, m.Own))
@@ -275,13 +277,13 @@ func fuzzyFollows(t *testing.T, open Open) {
 	count := func(text string) int { return len(get[[]store.Match](t)(s.Fuzzy(u, text, 0.9, 100))) }
 	wantEqual(t, "empty", count("alpha"), 0)
 	r := &store.Resource{Name: "alpha"}
-	must(t, s.PutResources(u, r))
+	must(t, s.Resources().Put(u, r))
 	wantEqual(t, "added", count("alpha"), 1)
 	r.Name = "beta"
-	must(t, s.PutResources(u, r))
+	must(t, s.Resources().Put(u, r))
 	wantEqual(t, "renamed away", count("alpha"), 0)
 	wantEqual(t, "renamed", count("beta"), 1)
-	must(t, s.DeleteResource(u, r.ID))
+	must(t, s.Resources().Delete(u, r.ID))
 	wantEqual(t, "deleted", count("beta"), 0)
 	must(t, s.PutSchema(as("t", ""), &store.Schema{Name: "gamma"}))
 	wantEqual(t, "shared", count("gamma"), 1)
@@ -295,6 +297,6 @@ func fuzzyFollows(t *testing.T, open Open) {
 	for i := range 400 {
 		many = append(many, &store.Resource{Name: fmt.Sprintf("item number %d", i)})
 	}
-	must(t, s.PutResources(u, many...))
+	must(t, s.Resources().Put(u, many...))
 	wantEqual(t, "many", len(get[[]store.Match](t)(s.Fuzzy(u, "item number", 0.3, 100))), 100)
 }

@@ -139,7 +139,7 @@ func invalid(t *testing.T, open Open) {
 	wantErr(t, "session metadata", s.BeginTurn(ctx, store.Session{ID: "s", Metadata: json.RawMessage(`1`)}, userMessage("x")), store.ErrInvalid)
 	for _, name := range []string{"", "!!!", "a\nb", strings.Repeat("x", 256)} {
 		wantErr(t, "schema "+name, s.PutSchema(ctx, &store.Schema{Name: name}), store.ErrInvalid)
-		wantErr(t, "resource "+name, s.PutResources(ctx, &store.Resource{Name: name}), store.ErrInvalid)
+		wantErr(t, "resource "+name, s.Resources().Put(ctx, &store.Resource{Name: name}), store.ErrInvalid)
 		wantErr(t, "user "+name, s.PutUser(ctx, &store.User{Name: name}), store.ErrInvalid)
 	}
 	wantErr(t, "schema JSON", s.PutSchema(ctx, &store.Schema{Name: "a", JSONSchema: json.RawMessage(`{"a"`)}), store.ErrInvalid)
@@ -168,7 +168,7 @@ func concurrency(t *testing.T, open Open) {
 						err = s.FinishTurn(ctx, &store.Message{SessionID: id, Type: store.MessageAssistant, Content: text("y")}, "")
 					}
 					if err == nil {
-						err = s.PutResources(ctx, &store.Resource{Name: fmt.Sprint("note ", w), Content: id})
+						err = s.Resources().Put(ctx, &store.Resource{Name: fmt.Sprint("note ", w), Content: id})
 					}
 					if err == nil {
 						_, err = s.Messages(ctx, id, store.MessageFilter{Last: 10})

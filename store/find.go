@@ -1,0 +1,221 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"p8/identity"
+)
+
+const (
+	// maxFilter bounds the ids and names of a Filter.
+	maxFilter = 1000
+	maxRows   = 1000
+)
+
+// Find lists rows, the newest first (by created_at, then id), and the cursor of
+// the next page, "" after the last.
+func (r Repository[T]) Find(ctx context.Context, f Filter) (rows []T, next string, err error) {
+	limit := page(f.Limit, 50, maxRows)
+	var all []found
+	err = r.store.read(ctx, "find "+r.table.Name, func(c Conn, sc scope) error {
+		after, err := openFindCursor(f.After)
+		if err != nil {
+			return err
+		}
+		// Each owner's rows are one range of an index, already in order.
+		for rank, k := range r.table.ranges(sc, f.Own) {
+			q, err := r.table.filter(r.table.selects, r.store.dialect, k, f)
+			if err != nil {
+				return err
+			}
+			if f.After != "" {
+				// Of rows with one time and id, the nearest range comes first.
+				q.add(` AND (created_at, id) ` + map[bool]string{true: `<=`, false: `<`}[rank > after.rank] + ` (`).arg(after.created)
+				q.add(`, `).arg(after.id)
+				q.add(`)`)
+			}
+			q.add(` ORDER BY created_at DESC, id DESC LIMIT `).arg(limit + 1)
+			if err := r.table.read(ctx, c, q, func(rec record) error {
+				all = append(all, newFound(rec, rank))
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	slices.SortFunc(all, compareFound)
+	if len(all) > limit {
+		all = all[:limit]
+		next = all[limit-1].cursor()
+	}
+	rows = make([]T, len(all))
+	for i, x := range all {
+		rows[i] = *x.record.(any).(*T)
+	}
+	return rows, next, nil
+}
+
+// Count counts the rows of a filter; its Limit and After do not matter.
+func (r Repository[T]) Count(ctx context.Context, f Filter) (total int64, err error) {
+	err = r.store.read(ctx, "count "+r.table.Name, func(c Conn, sc scope) error {
+		for _, k := range r.table.ranges(sc, f.Own) {
+			q, err := r.table.filter(`SELECT count(*) FROM `+r.table.Name+` WHERE `, r.store.dialect, k, f)
+			if err != nil {
+				return err
+			}
+			var n int64
+			if _, err := one(ctx, c, q.String(), []any{&n}, q.args...); err != nil {
+				return err
+			}
+			total += n
+		}
+		return nil
+	})
+	return total, err
+}
+
+// owned is the rows of a tenant with one user_id.
+type owned struct {
+	tenant string
+	owner  any
+}
+
+// ranges lists whose rows the caller may read, the nearest first.
+func (t *table) ranges(sc scope, own bool) []owned {
+	list := []owned{{sc.TenantID, sc.user}}
+	if t.Private {
+		return list
+	}
+	if sc.Anonymous() {
+		list = nil
+	}
+	if own {
+		return list
+	}
+	list = append(list, owned{sc.TenantID, nil})
+	if sc.TenantID != identity.SystemTenant {
+		list = append(list, owned{identity.SystemTenant, nil})
+	}
+	return list
+}
+
+// filter is the query of a range's live rows that a Filter selects.
+func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error) {
+	if len(f.IDs) > maxFilter || len(f.Names) > maxFilter || len(f.Tags) > maxFilter {
+		return nil, invalidf("more than %d ids, names or tags", maxFilter)
+	}
+	q := newQuery(sql)
+	q.add(`tenant_id = `).arg(k.tenant)
+	q.owned(k.owner)
+	q.add(` AND deleted_at IS NULL`)
+	if len(f.IDs) > 0 {
+		q.in(d, "id", f.IDs)
+	}
+	if len(f.Names) > 0 {
+		if !t.named() {
+			return nil, invalidf("%s has no names", t.Name)
+		}
+		q.in(d, "name", f.Names)
+	}
+	if len(f.Tags) > 0 {
+		q.hasAll(d, "tags", f.Tags)
+	}
+	if !f.Since.IsZero() {
+		q.add(` AND created_at >= `).arg(f.Since.UTC())
+	}
+	if !f.Before.IsZero() {
+		q.add(` AND created_at < `).arg(f.Before.UTC())
+	}
+	for _, column := range slices.Sorted(maps.Keys(f.Equal)) {
+		if err := t.checkEqual(column, f.Equal[column]); err != nil {
+			return nil, err
+		}
+		if f.Equal[column] == nil {
+			q.add(` AND ` + column + ` IS NULL`)
+			continue
+		}
+		q.add(` AND ` + column + ` = `).arg(f.Equal[column])
+	}
+	return q, nil
+}
+
+// checkEqual refuses a column that the table does not have, and a value that it
+// cannot hold.
+func (t *table) checkEqual(column string, value any) error {
+	var names []string
+	for _, c := range t.columns {
+		if c.Type == "json" {
+			continue
+		}
+		if c.Name != column {
+			names = append(names, c.Name)
+			continue
+		}
+		ok := false
+		switch value.(type) {
+		case nil:
+			ok = true
+		case string:
+			ok = c.Type == "text"
+		case int, int64:
+			ok = c.Type == "integer" || c.Type == "number"
+		case float64:
+			ok = c.Type == "number"
+		case time.Time:
+			ok = c.Type == "timestamp"
+		}
+		if !ok {
+			return invalidf("%s.%s is %s: a %T is never equal to it", t.Name, column, c.Type, value)
+		}
+		return nil
+	}
+	return invalidf("%s has no column %.64q to compare; it has %s", t.Name, column, strings.Join(names, ", "))
+}
+
+// found is a record in the order of Find.
+type found struct {
+	record
+	created time.Time
+	id      string
+	// rank is the place of its range among the caller's.
+	rank int
+}
+
+func newFound(rec record, rank int) found {
+	at := rec.place()
+	return found{rec, *at.created, *at.id, rank}
+}
+
+func compareFound(a, b found) int {
+	return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.id, a.id), cmp.Compare(a.rank, b.rank))
+}
+
+func (x found) cursor() string {
+	return newCursor(strconv.FormatInt(x.created.UnixMicro(), 10), x.id, strconv.Itoa(x.rank))
+}
+
+func openFindCursor(cursor string) (at found, err error) {
+	if cursor == "" {
+		return at, nil
+	}
+	parts, err := openCursor(cursor, 3)
+	if err != nil {
+		return at, err
+	}
+	micros, err := strconv.ParseInt(parts[0], 10, 64)
+	rank, e := strconv.Atoi(parts[2])
+	if err != nil || e != nil || checkID(parts[1]) != nil {
+		return at, invalidf("the cursor is not one that this list returned")
+	}
+	return found{created: time.UnixMicro(micros).UTC(), id: parts[1], rank: rank}, nil
+}

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"time"
+)
+
+// record is a row of an entity's table, whatever its type. A type says once
+// which columns it has; reading, writing, merging, comparing and describing it
+// follow from that.
+type record interface {
+	// fields names the columns and points at their values, in a fixed order.
+	fields(*fields)
+	// place points at what the store sets.
+	place() place
+	// identity is the column and the value that tell the rows of one owner apart:
+	// who writes them again replaces the row. No column is a new row every time.
+	identity() (column, value string)
+	// entry is what the key index says of the row.
+	entry() entry
+	// check refuses what cannot be stored and cleans the rest.
+	check() error
+}
+
+// place points at where a row is and since when. A user's row does not know its
+// tenant.
+type place struct {
+	tenant, id, user *string
+	shared           *bool
+	created, updated *time.Time
+}
+
+// owner is the user_id column of the row.
+func (p place) owner() any { return null(*p.user) }
+
+// field is a column and its value in a record.
+type field struct {
+	name string
+	// value is a *string, *int, *int64, *float64, *time.Time, *json.RawMessage,
+	// *[]string or *[]Edge.
+	value any
+	// required values are stored when they are zero, others are NULL then.
+	required bool
+	// raw is what a list is read from.
+	raw json.RawMessage
+}
+
+// fields is a record's columns.
+type fields struct {
+	list []field
+	dest []any
+}
+
+func (f *fields) add(name string, value any) {
+	f.list = append(f.list, field{name: name, value: value})
+}
+
+func (f *fields) require(name string, value any) {
+	f.list = append(f.list, field{name: name, value: value, required: true})
+}
+
+// of makes them the fields of a record, in the memory they had.
+func (f *fields) of(rec record) []field {
+	f.list = f.list[:0]
+	rec.fields(f)
+	return f.list
+}
+
+// scan reads a row: its tenant, its columns and what else was selected.
+func (f *fields) scan(r Row, rec record, more ...any) error {
+	p := rec.place()
+	f.dest = append(f.dest[:0], p.tenant)
+	f.of(rec)
+	for i := range f.list {
+		switch x := &f.list[i]; x.value.(type) {
+		case *[]string, *[]Edge:
+			f.dest = append(f.dest, &x.raw)
+		default:
+			f.dest = append(f.dest, x.value)
+		}
+	}
+	if err := r.Scan(append(f.dest, more...)...); err != nil {
+		return err
+	}
+	*p.shared = *p.user == ""
+	for _, x := range f.list {
+		var err error
+		switch v := x.value.(type) {
+		case *[]string:
+			err = decode(x.raw, v)
+		case *[]Edge:
+			err = decode(x.raw, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arg is the value as a statement's parameter.
+func (x field) arg() any {
+	switch v := x.value.(type) {
+	case *string:
+		if *v != "" || x.required {
+			return *v
+		}
+	case *int:
+		if *v != 0 || x.required {
+			return *v
+		}
+	case *int64:
+		if *v != 0 || x.required {
+			return *v
+		}
+	case *float64:
+		if *v != 0 || x.required {
+			return *v
+		}
+	case *time.Time:
+		if !v.IsZero() || x.required {
+			return *v
+		}
+	case *json.RawMessage:
+		return *v
+	case *[]string:
+		return encodeList(*v)
+	case *[]Edge:
+		return encodeList(*v)
+	}
+	return nil
+}
+
+// zero reports whether the value is empty.
+func (x field) zero() bool {
+	switch v := x.value.(type) {
+	case *json.RawMessage:
+		return len(*v) == 0
+	case *[]string:
+		return len(*v) == 0
+	case *[]Edge:
+		return len(*v) == 0
+	}
+	return reflect.ValueOf(x.value).Elem().IsZero()
+}
+
+// take sets the value to that of the same column of another record.
+func (x field) take(from field) {
+	reflect.ValueOf(x.value).Elem().Set(reflect.ValueOf(from.value).Elem())
+}
+
+// equal compares the values of one column, JSON by what it says.
+func (x field) equal(y field) bool {
+	switch v := x.value.(type) {
+	case *json.RawMessage:
+		return equalJSON(*v, *y.value.(*json.RawMessage))
+	case *[]string:
+		return slices.Equal(*v, *y.value.(*[]string))
+	case *[]Edge:
+		return slices.Equal(*v, *y.value.(*[]Edge))
+	case *time.Time:
+		return v.Equal(*y.value.(*time.Time))
+	}
+	return reflect.ValueOf(x.value).Elem().Equal(reflect.ValueOf(y.value).Elem())
+}
+
+func equalJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	return reflect.DeepEqual(x, y)
+}
+
+// sameRow reports whether two records of a type say the same, whoever wrote
+// them and when.
+func sameRow(a, b record) bool {
+	var f, g fields
+	x, y := f.of(a), g.of(b)
+	for i := range x {
+		switch x[i].name {
+		case "id", "user_id", "created_at", "updated_at":
+		default:
+			if !x[i].equal(y[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// merge gives rec the old value of each column that is empty in it and not in
+// clear.
+func merge(rec, old record, clear []string) {
+	var f, g fields
+	x, y := f.of(rec), g.of(old)
+	for i := range x {
+		if x[i].zero() && !slices.Contains(clear, x[i].name) {
+			x[i].take(y[i])
+		}
+	}
+}
+
+// fields are the columns of the system.
+func (b *Base) fields(f *fields) {
+	f.require("id", &b.ID)
+	f.add("user_id", &b.UserID)
+	f.add("graph_edges", &b.GraphEdges)
+	f.add("tags", &b.Tags)
+	f.add("metadata", &b.Metadata)
+	f.require("created_at", &b.CreatedAt)
+	f.require("updated_at", &b.UpdatedAt)
+}
+
+func (b *Base) place() place {
+	return place{&b.TenantID, &b.ID, &b.UserID, &b.Shared, &b.CreatedAt, &b.UpdatedAt}
+}
+
+func (b *Base) keyed(name, summary string) entry {
+	return entry{name: name, summary: summary, metadata: b.Metadata, edges: b.GraphEdges}
+}
+
+// check cleans what every row has.
+func (b *Base) check() error {
+	if err := checkEdges(b.GraphEdges); err != nil {
+		return err
+	}
+	if err := cleanList("tags", b.Tags); err != nil {
+		return err
+	}
+	return checkObject("metadata", b.Metadata)
+}
