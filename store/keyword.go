@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -8,6 +9,10 @@ import (
 )
 
 const (
+	// fuseDepth is how deep each rank is read that is fused, at least, and fuseK
+	// how little the first places of a rank differ.
+	fuseDepth = 50
+	fuseK     = 60
 	// KeywordText is how much of a row's text is indexed by its words, in
 	// characters.
 	KeywordText = 100_000
@@ -46,6 +51,41 @@ func KeywordTerms(text string) []string {
 		return common
 	}
 	return terms
+}
+
+// keywords ranks by the words.
+func (s *Store) keywords(ctx context.Context, sc Scope, q SearchQuery, among *choice) ([]Ranked, error) {
+	ix, ok := s.engine.(KeywordRanker)
+	terms := KeywordTerms(q.Text)
+	if !ok || len(terms) == 0 {
+		return nil, nil
+	}
+	if among != nil {
+		q.Limit *= 2
+	}
+	ranked, err := ix.Keywords(ctx, sc, q, terms, among.list())
+	return among.keep(ranked), err
+}
+
+// fuse makes one rank of several, by reciprocal rank fusion.
+func fuse(ranks ...[]Ranked) []Ranked {
+	scores := make(map[[2]string]float64)
+	for _, ranked := range ranks {
+		for place, r := range ranked {
+			scores[[2]string{r.TenantID, r.ID}] += 1 / float64(fuseK+place+1)
+		}
+	}
+	fused := make([]Ranked, 0, len(scores))
+	for key, score := range scores {
+		fused = append(fused, Ranked{key[0], key[1], score})
+	}
+	slices.SortFunc(fused, compareRanked)
+	return fused
+}
+
+// compareRanked orders rows: the best first, then by id.
+func compareRanked(a, b Ranked) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID), cmp.Compare(a.TenantID, b.TenantID))
 }
 
 // putText indexes what a row's keyword search finds it by: its name and its text.

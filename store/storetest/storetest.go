@@ -45,6 +45,12 @@ func Run(t *testing.T, open Open) {
 		{"lookup", lookup},
 		{"fuzzy", fuzzy},
 		{"fuzzy follows writes", fuzzyFollows},
+		{"search", search},
+		{"search isolation", searchIsolation},
+		{"search models", searchModels},
+		{"search filters", searchFilters},
+		{"search hybrid", searchHybrid},
+		{"search follows writes", searchFollows},
 		{"cancelled", cancelled},
 		{"concurrency", concurrency},
 	} {

@@ -83,6 +83,10 @@ func New(dimensions, capacity int) *Index {
 	return x
 }
 
+// Needs is the memory that an index of so many vectors takes at most, roughly, in
+// bytes.
+func Needs(dimensions, rows int) int { return rows * (dimensions + dimensions/8 + 80) }
+
 // Len is the number of vectors.
 func (x *Index) Len() int { return len(x.rows) }
 

@@ -11,9 +11,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tolerance is how far a score of eight bits may be from the cosine.
-const tolerance = 0.02
-
 // check compares a search with the naive one: every hit passes, is scored and
 // ordered as it must be, and nothing better is missing.
 func check(t rapid.TB, x *Index, rows map[ID]Row, query []float32, k int, least float64, f Filter) {
@@ -38,13 +35,13 @@ func check(t rapid.TB, x *Index, rows map[ID]Row, query []float32, k int, least 
 			t.Fatalf("hit %+v of %+v must not be", h, r)
 		}
 		found[h.ID] = true
-		if c := Cosine(query, r.Vector); math.Abs(c-h.Score) > tolerance {
+		if c := Cosine(query, r.Vector); math.Abs(c-h.Score) > Tolerance {
 			t.Fatalf("score %v, the cosine is %v", h.Score, c)
 		}
 	}
-	bound := least + tolerance
+	bound := least + Tolerance
 	if len(hits) == k {
-		bound = max(bound, hits[k-1].Score+tolerance)
+		bound = max(bound, hits[k-1].Score+Tolerance)
 	}
 	for _, r := range rows {
 		if pass(r) && !found[r.ID] && Cosine(query, r.Vector) > bound {

@@ -51,6 +51,9 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
+// Tolerance is how far a score may be from the cosine.
+const Tolerance = 0.02
+
 // Margin is how many hits more than k to ask for, so that the best k by the
 // vectors themselves are among them.
 func Margin(k int) int { return 16 + k/2 }
