@@ -1,0 +1,448 @@
+package sqlgate
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// liteExpr prints an expression so that SQLite gives what PostgreSQL would.
+func (p *printer) liteExpr(e expr) {
+	p.put("(")
+	defer p.put(")")
+	switch e := e.(type) {
+	case *literal:
+		p.liteLiteral(e)
+	case *column:
+		p.column(e)
+	case *unary:
+		p.plain(e)
+	case *binary:
+		p.liteBinary(e)
+	case *test:
+		if e.what == "UNKNOWN" {
+			e = &test{e.info, e.x, e.not, "NULL"}
+		}
+		p.plain(e)
+	case *between:
+		if e.sym {
+			p.only(e.at, "BETWEEN SYMMETRIC")
+		}
+		p.plain(e)
+	case *like:
+		p.liteLike(e)
+	case *quantified:
+		p.liteQuantified(e)
+	case *cast:
+		p.liteCast(e)
+	case *call:
+		p.liteCall(e)
+	case *interval:
+		p.only(e.at, "an interval by itself")
+	case *array:
+		p.put("json_array(")
+		p.list(e.elems)
+		p.put(")")
+	case *atZone:
+		if l, ok := e.zone.(*literal); !ok || !strings.EqualFold(l.text, "utc") && !strings.EqualFold(l.text, "gmt") {
+			p.only(e.at, "AT TIME ZONE with another zone than 'UTC'")
+		}
+		p.timestamp(e.x)
+	default:
+		p.plain(e)
+	}
+}
+
+func (p *printer) liteLiteral(e *literal) {
+	if e.kind != str {
+		text := strings.ToUpper(e.text)
+		if e.typ == Number && !strings.ContainsAny(text, ".E") {
+			text += ".0"
+		}
+		p.put(text)
+		return
+	}
+	text := e.text
+	if e.typ == Timestamp || e.typ == Date {
+		t, ok := ParseTime(text)
+		if !ok {
+			t = p.relative(text)
+		}
+		text = t.Format(Layout)
+		if e.typ == Date {
+			text = t.Format(dateLayout)
+		}
+	}
+	p.put(quoteText(text))
+}
+
+func (p *printer) relative(s string) time.Time {
+	now := p.lite.Now.UTC()
+	day := now.Truncate(24 * time.Hour)
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "today":
+		return day
+	case "yesterday":
+		return day.AddDate(0, 0, -1)
+	case "tomorrow":
+		return day.AddDate(0, 0, 1)
+	}
+	return now
+}
+
+func (p *printer) timestamp(e expr) { p.as(e, Timestamp) }
+
+// text prints a value as PostgreSQL writes it.
+func (p *printer) text(e expr) {
+	switch e.base().typ {
+	case Boolean:
+		p.wrap("p8_bool_string(", e, ")")
+	case JSON:
+		p.wrap("p8_json_string(", e, ")")
+	case Number:
+		p.wrap("p8_number_string(", e, ")")
+	case Timestamp:
+		p.wrap("p8_time_string(", e, ")")
+	case Integer:
+		p.wrap("CAST(", e, " AS TEXT)")
+	default:
+		p.expr(e)
+	}
+}
+
+func (p *printer) liteBinary(e *binary) {
+	l, r := e.l.base().typ, e.r.base().typ
+	switch e.op {
+	case "AND", "OR":
+		p.infix(e)
+	case "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
+		if l == Interval || r == Interval {
+			p.seconds(e.l)
+			p.put(" ", e.op, " ")
+			p.seconds(e.r)
+			return
+		}
+		t := common(l, r)
+		if t == JSON {
+			p.wrap("p8_json_string(", e.l, ") "+e.op+" ")
+			p.wrap("p8_json_string(", e.r, ")")
+			return
+		}
+		p.as(e.l, t)
+		p.put(" ", e.op, " ")
+		p.as(e.r, t)
+	case "||":
+		if e.typ == JSON {
+			p.only(e.at, "|| of JSON")
+		}
+		p.text(e.l)
+		p.put(" || ")
+		p.text(e.r)
+	case "->":
+		p.key(e.l, e.r)
+	case "->>":
+		p.put("p8_json_text(")
+		p.key(e.l, e.r)
+		p.put(")")
+	case "#>", "#>>":
+		p.path(e)
+	case "@>":
+		p.contains(e.l, e.r)
+	case "<@":
+		p.contains(e.r, e.l)
+	case "?":
+		p.pair("p8_json_has", e.l, e.r)
+	case "?|":
+		p.pair("p8_json_any", e.l, e.r)
+	case "?&":
+		p.pair("p8_json_all", e.l, e.r)
+	case "~", "~*", "!~", "!~*":
+		if e.op[0] == '!' {
+			p.put("NOT ")
+		}
+		if strings.HasSuffix(e.op, "*") {
+			p.pair("p8_regex_fold", e.l, e.r)
+		} else {
+			p.pair("p8_regex", e.l, e.r)
+		}
+	case "^":
+		p.pair("power", e.l, e.r)
+	case "%":
+		if e.typ == Number {
+			p.pair("mod", e.l, e.r)
+			return
+		}
+		p.infix(e)
+	default:
+		p.liteArithmetic(e, l, r)
+	}
+}
+
+func (p *printer) infix(e *binary) {
+	p.expr(e.l)
+	p.put(" ", e.op, " ")
+	p.expr(e.r)
+}
+
+func (p *printer) pair(name string, a, b expr) {
+	p.put(name, "(")
+	p.expr(a)
+	p.put(", ")
+	p.expr(b)
+	p.put(")")
+}
+
+// key prints json -> key. SQLite takes a key that begins with $ for a path.
+func (p *printer) key(json, key expr) {
+	p.expr(json)
+	k, ok := key.(*literal)
+	if u, minus := key.(*unary); minus && u.op == "-" {
+		_, ok = u.x.(*literal)
+		k = &literal{info: u.info, kind: number}
+	}
+	switch {
+	case !ok:
+		p.only(key.base().at, "a computed key of ->")
+	case k.kind != str:
+		p.put(" -> ")
+		p.expr(key)
+	default:
+		p.keyText(k.at, k.text)
+	}
+}
+
+func (p *printer) keyText(at int, text string) {
+	if strings.Contains(text, `"`) {
+		p.only(at, "a key with a double quote")
+	}
+	p.put(" -> ", quoteText(`$."`+text+`"`))
+}
+
+// path prints json #> '{a,0}'.
+func (p *printer) path(e *binary) {
+	l, ok := e.r.(*literal)
+	if !ok || !strings.HasPrefix(l.text, "{") || !strings.HasSuffix(l.text, "}") {
+		p.only(e.r.base().at, "a path that is not like '{a,b}'")
+		return
+	}
+	if e.op == "#>>" {
+		p.put("p8_json_text(")
+		defer p.put(")")
+	}
+	p.expr(e.l)
+	for _, part := range strings.Split(strings.Trim(l.text, "{}"), ",") {
+		part = strings.Trim(strings.TrimSpace(part), `"`)
+		if _, err := strconv.Atoi(part); err == nil {
+			p.put(" -> ", part)
+			continue
+		}
+		p.keyText(l.at, part)
+	}
+}
+
+func (p *printer) contains(a, b expr) { p.pair("p8_json_contains", a, b) }
+
+func (p *printer) liteArithmetic(e *binary, l, r Type) {
+	switch {
+	case e.typ == Timestamp:
+		ts, iv := e.l, e.r
+		if l == Interval {
+			ts, iv = iv, ts
+		}
+		i, ok := constant(iv)
+		if !ok {
+			p.only(iv.base().at, "a computed interval")
+		}
+		sign := int64(1)
+		if e.op == "-" {
+			sign = -1
+		}
+		p.put("p8_add(")
+		p.timestamp(ts)
+		p.put(fmt.Sprintf(", %d, %d, %d)", sign*i.months, sign*i.days, sign*i.micros))
+	case e.typ == Interval:
+		p.only(e.at, "an interval as a value (write EXTRACT(EPOCH FROM a - b) for the seconds between two times)")
+	case e.typ == Date:
+		p.wrap("date(", e.l, ", ")
+		p.put("CAST(")
+		if e.op == "-" {
+			p.put("-")
+		}
+		p.expr(e.r)
+		p.put(" AS TEXT) || ' days')")
+	case l == Date && r == Date:
+		p.put("CAST(julianday(")
+		p.expr(e.l)
+		p.put(") - julianday(")
+		p.expr(e.r)
+		p.put(") AS INTEGER)")
+	default:
+		p.infix(e)
+	}
+}
+
+// constant is an interval made of constants.
+func constant(e expr) (interval, bool) {
+	switch e := e.(type) {
+	case *interval:
+		return *e, true
+	case *unary:
+		i, ok := constant(e.x)
+		if e.op == "-" {
+			i.months, i.days, i.micros = -i.months, -i.days, -i.micros
+		}
+		return i, ok
+	case *binary:
+		if e.op == "*" {
+			iv, n := e.l, e.r
+			if _, ok := constant(iv); !ok {
+				iv, n = n, iv
+			}
+			i, ok := constant(iv)
+			l, number := n.(*literal)
+			if !ok || !number {
+				return i, false
+			}
+			v, err := strconv.ParseInt(l.text, 10, 20)
+			i.months, i.days, i.micros = i.months*v, i.days*v, i.micros*v
+			return i, err == nil
+		}
+		a, ok := constant(e.l)
+		b, also := constant(e.r)
+		sign := int64(1)
+		if e.op == "-" {
+			sign = -1
+		}
+		if e.op != "+" && e.op != "-" {
+			return a, false
+		}
+		a.months, a.days, a.micros = a.months+sign*b.months, a.days+sign*b.days, a.micros+sign*b.micros
+		return a, ok && also
+	}
+	return interval{}, false
+}
+
+// seconds prints a length of time as a number; a month has 30 days, as where
+// PostgreSQL compares intervals.
+func (p *printer) seconds(e expr) {
+	if i, ok := constant(e); ok {
+		s := float64(i.months)*30*86400 + float64(i.days)*86400 + float64(i.micros)/1e6
+		if math.IsInf(s, 0) {
+			s = 0
+		}
+		p.put(strconv.FormatFloat(s, 'f', 6, 64))
+		return
+	}
+	b, ok := e.(*binary)
+	if !ok || b.op != "-" || class(b.l.base().typ) != Timestamp {
+		p.only(e.base().at, "a computed interval")
+		return
+	}
+	p.put("p8_seconds(")
+	p.timestamp(b.l)
+	p.put(", ")
+	p.timestamp(b.r)
+	p.put(")")
+}
+
+func (p *printer) liteLike(e *like) {
+	p.put(not(e.not), "p8_like(")
+	p.expr(e.x)
+	p.put(", ")
+	p.expr(e.pattern)
+	p.put(", ")
+	if e.escape == nil {
+		p.put(`'\'`)
+	} else {
+		p.expr(e.escape)
+	}
+	if e.fold {
+		p.put(", 1)")
+	} else {
+		p.put(", 0)")
+	}
+}
+
+func (p *printer) liteQuantified(e *quantified) {
+	if e.y != nil {
+		p.pair("p8_json_has", e.y, e.x)
+		return
+	}
+	if e.op != "=" || e.all {
+		p.only(e.at, e.op+" ANY/ALL (SELECT …), other than = ANY")
+	}
+	p.expr(e.x)
+	p.put(" IN (")
+	p.query(e.sub)
+	p.put(")")
+}
+
+func (p *printer) liteCast(e *cast) {
+	from := e.x.base().typ
+	if l, ok := e.x.(*literal); ok && l.kind == str && (e.typ == Timestamp || e.typ == Date) {
+		p.liteLiteral(l)
+		return
+	}
+	textual := from != Integer && from != Number && from != Boolean
+	switch e.typ {
+	case Text:
+		if len(e.args) == 1 {
+			p.put("p8_left(")
+			defer p.put(", ", fmt.Sprint(e.args[0]), ")")
+		}
+		p.text(e.x)
+	case Integer:
+		switch {
+		case from == Number:
+			p.wrap("CAST(p8_round(", e.x, ") AS INTEGER)")
+		case textual:
+			p.wrap("p8_int(", e.x, ")")
+		default:
+			p.expr(e.x)
+		}
+	case Number:
+		switch {
+		case len(e.args) > 0:
+			scale := "0"
+			if len(e.args) == 2 {
+				scale = fmt.Sprint(e.args[1])
+			}
+			p.wrap("p8_round(p8_number(", e.x, "), "+scale+")")
+		case textual:
+			p.wrap("p8_number(", e.x, ")")
+		default:
+			p.wrap("CAST(", e.x, " AS REAL)")
+		}
+	case Boolean:
+		switch {
+		case from == Integer:
+			p.wrap("", e.x, " <> 0")
+		case textual:
+			p.wrap("p8_bool(", e.x, ")")
+		default:
+			p.expr(e.x)
+		}
+	case Timestamp:
+		if class(from) == Timestamp {
+			p.timestamp(e.x)
+		} else {
+			p.wrap("p8_time(", e.x, ")")
+		}
+	case Date:
+		if class(from) == Timestamp {
+			p.wrap("substr(", e.x, ", 1, 10)")
+		} else {
+			p.wrap("substr(p8_time(", e.x, "), 1, 10)")
+		}
+	case JSON:
+		if from == JSON {
+			p.expr(e.x)
+		} else {
+			p.wrap("p8_json(", e.x, ")")
+		}
+	default:
+		p.only(e.at, "a cast to "+e.to)
+	}
+}

@@ -1,0 +1,111 @@
+package sqlgate
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// Result collects rows within bounds.
+type Result struct {
+	// Limit and Bytes are the most rows, and the most bytes of their values.
+	Limit, Bytes int
+	Rows         [][]any
+	// Truncated says that a row did not fit; nothing more is taken then.
+	Truncated bool
+
+	used int
+}
+
+// Add takes a row, and says whether there may be more. A first row that is too
+// large is shortened.
+func (r *Result) Add(row []any) bool {
+	size := 0
+	for _, v := range row {
+		size += sizeOf(v)
+	}
+	switch {
+	case len(r.Rows) >= r.Limit:
+		r.Truncated = true
+		return false
+	case r.used+size <= r.Bytes:
+		r.Rows, r.used = append(r.Rows, row), r.used+size
+		return true
+	}
+	r.Truncated = true
+	if len(r.Rows) == 0 {
+		shorten(row, r.Bytes)
+		r.Rows = append(r.Rows, row)
+	}
+	return false
+}
+
+func sizeOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case json.RawMessage:
+		return len(v)
+	}
+	return 8
+}
+
+// shorten cuts the long values of a row so that all fit.
+func shorten(row []any, room int) {
+	share := room / max(1, len(row))
+	for i, v := range row {
+		if sizeOf(v) <= share {
+			continue
+		}
+		switch v := v.(type) {
+		case string:
+			for share > 0 && !utf8.RuneStart(v[share]) {
+				share--
+			}
+			row[i] = v[:share]
+		case json.RawMessage:
+			// Half of a document is no document.
+			row[i] = nil
+		}
+	}
+}
+
+// TimeText is a time as results show it: RFC 3339 in UTC.
+func TimeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// JSONValue is JSON without the space between its tokens; a text that is none
+// stays a text.
+func JSONValue(text []byte) any {
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		return string(text)
+	}
+	return json.RawMessage(b.Bytes())
+}
+
+// Value makes a value what its column's type says, on every engine alike.
+func Value(t Type, v any) any {
+	switch x := v.(type) {
+	case int64:
+		switch t {
+		case Boolean:
+			return x != 0
+		case Number:
+			return float64(x)
+		case Text:
+			return strconv.FormatInt(x, 10)
+		}
+	case float64:
+		if t == Integer && x == math.Trunc(x) && math.Abs(x) < 1<<63 {
+			return int64(x)
+		}
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			// JSON has no such numbers.
+			return strconv.FormatFloat(x, 'g', -1, 64)
+		}
+	}
+	return v
+}

@@ -1,0 +1,148 @@
+// Package sqlgate reads the SELECT that a caller or a model wrote, and writes it
+// again for an engine. It is a parser of PostgreSQL's SELECT, without the parts
+// that nobody needs to ask a knowledge base:
+//
+//	q, err := sqlgate.Check(text, tables)
+//	pg := q.Postgres()
+//	lite := q.SQLite(sqlgate.Lite{Relation: …, Now: …})
+//
+// What a database gets is printed from the parsed tree, never the caller's text:
+// what the parser did not understand cannot pass. One statement, SELECT or WITH;
+// every relation is a listed table, a CTE or a derived table; every function,
+// type and operator is on a list; every column exists. So there are no writes,
+// no catalogs, no other schemas, no parameters and no system columns to ask for.
+//
+// The tree knows the types of its expressions. That is how SQLite's variant
+// gives the results that PostgreSQL gives (casts round, times compare as times,
+// NULL sorts last), and how both engines give a column the same name and type.
+//
+// The gate is the first wall, not the only one: the engines run what it prints
+// as a role, or under an authorizer, that may do nothing else.
+package sqlgate
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+const (
+	// MaxLength bounds a statement, in bytes.
+	MaxLength = 8192
+	// MaxPrinted bounds what is printed, in bytes: an ORDER BY may name a long
+	// expression again and again.
+	MaxPrinted = 256 << 10
+	// maxDepth bounds how deep expressions and queries nest.
+	maxDepth = 50
+	// maxRelations bounds the relations of a statement: each may multiply the
+	// work, and planners try their orders.
+	maxRelations = 16
+)
+
+// Type is what is known of a value.
+type Type int
+
+// The types. Unknown is a literal in quotes or NULL, which becomes what its
+// surroundings need; Any is a value of a type that the gate does not follow.
+const (
+	Unknown Type = iota
+	Any
+	Text
+	Integer
+	Number
+	Boolean
+	Timestamp
+	Date
+	Interval
+	JSON
+	Array
+)
+
+var typeNames = [...]string{"unknown", "a value", "text", "integer", "number", "boolean", "timestamp", "date", "interval", "json", "array"}
+
+func (t Type) String() string { return typeNames[t] }
+
+// Table is a relation that may be read.
+type Table struct {
+	Name    string
+	Columns []Column
+}
+
+// Column is a column of a table or of a result.
+type Column struct {
+	Name string
+	Type Type
+}
+
+// TypeOf is the type of a name as the table registry writes it: text, integer,
+// number, boolean, timestamp, json.
+func TypeOf(name string) Type {
+	for i, n := range typeNames {
+		if n == name && Type(i) >= Text {
+			return Type(i)
+		}
+	}
+	return Any
+}
+
+// Error says what is wrong with a statement, in words fit for a model.
+type Error struct {
+	// Position is the place in the text, in characters from 1; 0 is unknown.
+	Position int
+	Problem  string
+}
+
+func (e *Error) Error() string { return e.Problem }
+
+// Query is a statement that was understood.
+type Query struct {
+	text    string
+	root    *query
+	columns []Column
+}
+
+// Columns are those of the result.
+func (q *Query) Columns() []Column { return q.columns }
+
+// Check reads a statement. The error is a *Error.
+func Check(text string, tables []Table) (*Query, error) {
+	if len(text) > MaxLength {
+		return nil, &Error{Problem: fmt.Sprintf("the statement has %d bytes; at most %d are read: ask for less at once", len(text), MaxLength)}
+	}
+	tokens, err := scan(text)
+	if err != nil {
+		return nil, err.in(text)
+	}
+	p := &parser{tokens: tokens}
+	root, err := p.statement()
+	if err != nil {
+		return nil, err.in(text)
+	}
+	r := &resolver{tables: make(map[string]Table, len(tables)), aliases: make(map[string]int)}
+	for _, t := range tables {
+		r.tables[t.Name] = t
+		r.names = append(r.names, t.Name)
+	}
+	if err := r.query(root, nil); err != nil {
+		return nil, err.in(text)
+	}
+	return &Query{text: text, root: root, columns: root.outputs}, nil
+}
+
+// fault is an error at an offset in bytes.
+type fault struct {
+	at      int
+	problem string
+}
+
+func faultf(at int, format string, args ...any) *fault {
+	return &fault{at, fmt.Sprintf(format, args...)}
+}
+
+func (f *fault) in(text string) *Error {
+	return &Error{Position: position(text, f.at), Problem: f.problem}
+}
+
+// position is an offset in bytes as a place in characters from 1.
+func position(text string, at int) int {
+	return utf8.RuneCountInString(text[:min(at, len(text))]) + 1
+}
