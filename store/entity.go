@@ -257,8 +257,8 @@ type Node struct {
 	Edges    []Edge          `json:"graph_edges,omitempty"`
 	// Own marks a row of the caller; the others are shared.
 	Own bool `json:"-"`
-	// tenant is the row's, "" when the node was not read from a store.
-	tenant string
+	// TenantID is the tenant of the row, "" for the nearest one of that id.
+	TenantID string `json:"-"`
 }
 
 // SchemaVersion is a state that a schema was in.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +29,9 @@ const (
 // summary); equal scores are ordered by similarity, then key.
 //
 // A threshold of 0 is 0.3, a limit of 0 is 10 (at most 200). Only the first
-// 1000 characters of the text count.
+// 1000 characters of the text count. Where the index is in memory, the rows of
+// one owner beyond the first 256 MiB of it (some 100,000 with long texts, a
+// million with short ones), in the order of their keys, are found by LOOKUP only.
 func (s *Store) Fuzzy(ctx context.Context, text string, threshold float64, limit int) ([]Match, error) {
 	if threshold <= 0 {
 		threshold = DefaultThreshold
@@ -36,6 +39,14 @@ func (s *Store) Fuzzy(ctx context.Context, text string, threshold float64, limit
 	limit = page(limit, DefaultLimit, maxFuzzyLimit)
 	if r := []rune(text); len(r) > maxFuzzyText {
 		text = string(r[:maxFuzzyText])
+	}
+	if ix, ok := s.engine.(Indexed); ok {
+		sc, err := scopeOf(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found, err := ix.Fuzzy(ctx, sc.scope(), text, threshold, limit)
+		return found, fail("fuzzy", err)
 	}
 	var hits []trgm.Hit
 	rows := make(map[string]Match)
@@ -109,8 +120,9 @@ type scopeIndex struct {
 
 const (
 	// fuzzyBudget bounds the indexes together, in bytes; the least recently used
-	// are dropped.
-	fuzzyBudget = 64 << 20
+	// are dropped. One scope may take half of it: of more rows, the first ones by
+	// key are found.
+	fuzzyBudget = 512 << 20
 	// maxDirty rows are read again one by one; more, and the scope is built anew.
 	maxDirty = 256
 )
@@ -131,6 +143,13 @@ func (f *fuzzyIndex) changed(changes ...change) {
 		ix.dirty[ch] = true
 		ix.stale = len(ix.dirty) > maxDirty
 	}
+}
+
+// reset forgets every index.
+func (f *fuzzyIndex) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.scopes)
 }
 
 // open returns the scope's index, up to date with every change marked before,
@@ -172,7 +191,7 @@ func (f *fuzzyIndex) update(ctx context.Context, c Conn, k keyScope, ix *scopeIn
 	stale, dirty := ix.stale, ix.dirty
 	ix.stale, ix.dirty = false, make(map[change]bool)
 	f.mu.Unlock()
-	err := ix.refresh(ctx, c, k, stale, dirty)
+	err := ix.refresh(ctx, c, k, stale, dirty, f.budget/2)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
@@ -206,8 +225,12 @@ func (f *fuzzyIndex) evict(keep *scopeIndex) {
 
 const keyRow = `SELECT entity_type, entity_id, entity_key, content_summary FROM kv_store WHERE tenant_id = $1 AND owner = $2`
 
-// refresh reads the whole scope, or the rows that changed.
-func (ix *scopeIndex) refresh(ctx context.Context, c Conn, k keyScope, whole bool, dirty map[change]bool) error {
+// errFull ends the reading of a scope that is too large for the memory.
+var errFull = errors.New("the index is full")
+
+// refresh reads the whole scope, or the rows that changed, until the index takes
+// so much memory, in bytes.
+func (ix *scopeIndex) refresh(ctx context.Context, c Conn, k keyScope, whole bool, dirty map[change]bool, most int) error {
 	put := func(r Row) error {
 		var d trgm.Doc
 		var entity, id string
@@ -215,19 +238,26 @@ func (ix *scopeIndex) refresh(ctx context.Context, c Conn, k keyScope, whole boo
 			return err
 		}
 		d.ID = docID(entity, id)
+		if ix.Size() >= most && !ix.Has(d.ID) {
+			return errFull
+		}
 		ix.Put(d)
 		return nil
 	}
 	if whole || ix.Index == nil {
 		ix.Index = trgm.NewIndex()
-		return c.Query(ctx, keyRow, put, k.tenant, k.owner)
+		err := c.Query(ctx, keyRow+` ORDER BY entity_key, entity_type`, put, k.tenant, k.owner)
+		if errors.Is(err, errFull) {
+			return nil
+		}
+		return err
 	}
 	for ch := range dirty {
 		found := false
 		if err := c.Query(ctx, keyRow+` AND entity_type = $3 AND entity_id = $4`, func(r Row) error {
 			found = true
 			return put(r)
-		}, k.tenant, k.owner, ch.entity, ch.id); err != nil {
+		}, k.tenant, k.owner, ch.entity, ch.id); err != nil && !errors.Is(err, errFull) {
 			return err
 		}
 		if !found {

@@ -127,7 +127,7 @@ func (s *Store) Nodes(ctx context.Context, keys []string) ([]Node, error) {
 			q.in(s.dialect, "entity_key", wanted)
 			q.add(` ORDER BY entity_key, entity_type`)
 			if err := c.Query(ctx, q.String(), func(r Row) error {
-				n := Node{Own: o.UserID != "", tenant: o.TenantID}
+				n := Node{Own: o.UserID != "", TenantID: o.TenantID}
 				var edges json.RawMessage
 				if err := r.Scan(&n.Key, &n.Type, &n.ID, &n.Summary, &n.Metadata, &edges); err != nil {
 					return err
@@ -193,7 +193,7 @@ func (s *Store) loadNodes(ctx context.Context, c Conn, sc scope, t *table, ids [
 	}
 	for i, n := range nodes {
 		if n.Type == t.Type {
-			rows[i] = found[place{n.tenant, n.ID}]
+			rows[i] = found[place{n.TenantID, n.ID}]
 		}
 	}
 	return nil

@@ -51,7 +51,9 @@ type field struct {
 // fields is a record's columns.
 type fields struct {
 	list []field
-	dest []any
+	// tenant is that of the row that was read last.
+	tenant string
+	dest   []any
 }
 
 func (f *fields) add(name string, value any) {
@@ -72,7 +74,7 @@ func (f *fields) of(rec record) []field {
 // scan reads a row: its tenant, its columns and what else was selected.
 func (f *fields) scan(r Row, rec record, more ...any) error {
 	p := rec.place()
-	f.dest = append(f.dest[:0], p.tenant)
+	f.dest = append(f.dest[:0], &f.tenant)
 	f.of(rec)
 	for i := range f.list {
 		switch x := &f.list[i]; x.value.(type) {
@@ -85,7 +87,7 @@ func (f *fields) scan(r Row, rec record, more ...any) error {
 	if err := r.Scan(append(f.dest, more...)...); err != nil {
 		return err
 	}
-	*p.shared = *p.user == ""
+	*p.tenant, *p.shared = f.tenant, *p.user == ""
 	for _, x := range f.list {
 		var err error
 		switch v := x.value.(type) {

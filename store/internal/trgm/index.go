@@ -52,6 +52,12 @@ func NewIndex() *Index {
 // Size is the memory that the index takes, very roughly, in bytes.
 func (x *Index) Size() int { return 4*x.size + 256*len(x.docs) }
 
+// Has reports whether there is a document of that id.
+func (x *Index) Has(id string) bool {
+	_, ok := x.ids[id]
+	return ok
+}
+
 // Put adds a document, instead of the one with its id.
 func (x *Index) Put(d Doc) {
 	if n, ok := x.ids[d.ID]; ok {

@@ -1,0 +1,117 @@
+package store
+
+import "context"
+
+// rebuildBatch is how many rows one transaction of RebuildKeys reads.
+const rebuildBatch = 200
+
+// RebuildKeys writes the key index anew from the rows, of all tenants, and
+// counts the keys. It touches nothing else, takes many small transactions, and
+// may run beside everything else: a key is gone only while its row is. Of two
+// rows with one key, which nothing but a change of NormalizeKey can make, the one
+// that has it keeps it.
+func (m Maintenance) RebuildKeys(ctx context.Context) (written int64, err error) {
+	defer m.store.fuzzy.reset()
+	if err := m.sweepKeys(ctx); err != nil {
+		return 0, err
+	}
+	for _, t := range tables {
+		if !t.Keyed {
+			continue
+		}
+		n, err := m.rebuildTable(ctx, t)
+		written += n
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// sweepKeys removes the keys that no live row has.
+func (m Maintenance) sweepKeys(ctx context.Context) error {
+	// The last key of the batch before.
+	var tenant, owner, key, entity string
+	for n := rebuildBatch; n == rebuildBatch; {
+		if err := m.write(ctx, "sweep the key index", func(c Conn) error {
+			type held struct{ tenant, owner, key, entity, id string }
+			var batch []held
+			if err := c.Query(ctx, `SELECT tenant_id, owner, entity_key, entity_type, entity_id FROM kv_store
+				WHERE (tenant_id, owner, entity_key, entity_type) > ($1, $2, $3, $4)
+				ORDER BY tenant_id, owner, entity_key, entity_type LIMIT $5`, func(r Row) error {
+				var h held
+				err := r.Scan(&h.tenant, &h.owner, &h.key, &h.entity, &h.id)
+				batch = append(batch, h)
+				return err
+			}, tenant, owner, key, entity, rebuildBatch); err != nil {
+				return err
+			}
+			n = len(batch)
+			for _, h := range batch {
+				tenant, owner, key, entity = h.tenant, h.owner, h.key, h.entity
+				t := tableOf(h.entity)
+				if t == nil {
+					continue // of a newer program
+				}
+				var name, user string
+				live, err := one(ctx, c, `SELECT name, user_id FROM `+t.Name+` WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`+
+					m.store.dialect.lock(), []any{&name, &user}, h.tenant, h.id)
+				if err != nil {
+					return err
+				}
+				if live && t.Keyed && NormalizeKey(name) == h.key && keyOwner(t, user) == h.owner {
+					continue
+				}
+				if _, err := c.Exec(ctx, `DELETE FROM kv_store
+					WHERE tenant_id = $1 AND owner = $2 AND entity_key = $3 AND entity_type = $4`, h.tenant, h.owner, h.key, h.entity); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rebuildTable writes the keys of a table's live rows.
+func (m Maintenance) rebuildTable(ctx context.Context, t *table) (written int64, err error) {
+	// The last row of the batch before.
+	var tenant, id string
+	for n := rebuildBatch; n == rebuildBatch; {
+		err = m.write(ctx, "rebuild the key index", func(c Conn) error {
+			type live struct {
+				tenant string
+				record
+			}
+			var batch []live
+			q := newQuery(t.selects)
+			q.args = []any{tenant, id, rebuildBatch}
+			q.add(`(tenant_id, id) > ($1, $2) AND deleted_at IS NULL ORDER BY tenant_id, id LIMIT $3` + m.store.dialect.lock())
+			var f fields
+			if err := c.Query(ctx, q.String(), func(r Row) error {
+				rec := t.new()
+				err := f.scan(r, rec)
+				batch = append(batch, live{f.tenant, rec})
+				return err
+			}, q.args...); err != nil {
+				return err
+			}
+			n = len(batch)
+			for _, x := range batch {
+				tenant, id = x.tenant, *x.place().id
+				if _, ok, err := writeKey(ctx, c, t, x.tenant, x.record); err != nil {
+					return err
+				} else if ok {
+					written++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
