@@ -47,8 +47,8 @@ type Result struct {
 	Err    error
 }
 
-// ErrEmpty says that a text has nothing to embed.
-var ErrEmpty = errors.New("the text is empty")
+// ErrEmpty says that there is nothing to embed.
+var ErrEmpty = errors.New("the text has no words")
 
 // Kind says what went wrong with a provider; the names are those of llm.
 type Kind string

@@ -25,7 +25,7 @@ func TestEmbed(t *testing.T) {
 		t.Errorf("name %q, %d dimensions", m.Name(), m.Dimensions())
 	}
 	results := m.Embed(t.Context(), []string{"abc", " \n", "x", "Ünïcode 🎉"})
-	if got := outcome(results); got != "v the text is empty v v" {
+	if got := outcome(results); got != "v the text has no words v v" {
 		t.Error(got)
 	}
 	if v := results[0].Vector; math.Abs(float64(v[0])-3/math.Sqrt(10)) > 1e-6 {
