@@ -76,7 +76,7 @@ type Chunk struct {
 	// End where it ends, in bytes. The Start of a chunk is the End of the one
 	// before; only white space lies before the From of the first.
 	From, Start, End int
-	// Headings are the titles above the piece, the highest first.
+	// Headings are the titles above the whole piece, the highest first.
 	Headings []string
 	// FirstLine and LastLine count from 1, FirstPage and LastPage too (0 is
 	// unknown); FirstChar and LastChar are offsets of From and End in characters.

@@ -61,7 +61,8 @@ func (p *packer) flush(n int) {
 	}
 	units := p.units[:n]
 	if p.join(units) {
-		p.pass(units)
+		last := &p.chunks[len(p.chunks)-1]
+		last.Headings = shared(last.Headings, p.pass(units))
 	} else {
 		p.emit(units)
 	}
@@ -72,11 +73,18 @@ func (p *packer) flush(n int) {
 	}
 }
 
-// pass notes what the units leave behind for those that follow.
-func (p *packer) pass(units []unit) {
-	for _, u := range units {
+// pass notes what the units leave behind for those that follow, and returns the
+// headings that stand above all of them.
+func (p *packer) pass(units []unit) []string {
+	common := titles(p.stack)
+	for i, u := range units {
 		if u.first && u.Level > 0 {
 			p.stack = append(slices.Clone(p.above(u)), u.Block)
+			if now := titles(p.stack); i == 0 {
+				common = now
+			} else {
+				common = shared(common, now)
+			}
 		}
 		switch {
 		case u.Kind != Prose:
@@ -85,6 +93,26 @@ func (p *packer) pass(units []unit) {
 			p.prose = u.Start
 		}
 	}
+	return common
+}
+
+func titles(stack []Block) []string {
+	var out []string
+	for _, b := range stack {
+		if b.Title != "" {
+			out = append(out, b.Title)
+		}
+	}
+	return out
+}
+
+// shared is what two lists begin with.
+func shared(a, b []string) []string {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
 }
 
 // above are the open headings that u does not close.
@@ -142,12 +170,7 @@ func (p *packer) emit(units []unit) {
 			c.From = from
 		}
 	}
-	for _, h := range append(slices.Clone(p.above(first)), first.Block) {
-		if h.Level > 0 && h.Title != "" {
-			c.Headings = append(c.Headings, h.Title)
-		}
-	}
-	p.pass(units)
+	c.Headings = p.pass(units)
 	p.chunks = append(p.chunks, c)
 }
 

@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"runtime"
+
+	"p8/agent"
+	"p8/ingest/internal/chunk"
+	"p8/store"
+)
+
+// Options are what an Ingester needs.
+type Options struct {
+	// Store is where knowledge goes; [Over] makes it.
+	Store Store
+	// SchemaRow makes the row of an agent's document (catalog.Row). Without it,
+	// agents' documents are data like any other.
+	SchemaRow func(a *agent.Agent, source []byte) (store.Schema, error)
+	Chunking  Chunking
+	// MaxFileBytes bounds a file, 0 for 32 MiB.
+	MaxFileBytes int64
+	// Workers read files at a time, 0 for one a processor, 8 at most. Each may
+	// hold a file and its text.
+	Workers int
+	Log     *slog.Logger
+}
+
+// Chunking are the sizes of chunks in tokens (cl100k_base).
+type Chunking struct {
+	// Target is the size that chunks are filled to, 0 for 400 (REM: 1500
+	// characters); Overlap what of the text before is repeated, 0 for 50 (REM: 200
+	// characters), negative for none; Max is never exceeded, 0 for one and a half
+	// targets (REM: 2500 characters).
+	Target, Overlap, Max int
+}
+
+// Tables that documents can be restricted to.
+const (
+	TableOntologies = "ontologies"
+	TableResources  = "resources"
+)
+
+const (
+	defaultMaxFile = 32 << 20
+	mostWorkers    = 8
+)
+
+// Ingester takes files in. It is safe for concurrent use.
+type Ingester struct {
+	Options
+	cutter *chunk.Cutter
+}
+
+// New is an Ingester; it fails when the options cannot work.
+func New(o Options) (*Ingester, error) {
+	if o.Store.Documents == nil || o.Store.Files == nil || o.Store.Resources == nil {
+		return nil, errors.New("ingest: Options.Store is missing: ingest.Over makes it of a *store.Store")
+	}
+	cutter, err := chunk.New(chunk.Options(o.Chunking))
+	if err != nil {
+		return nil, errors.Join(errors.New("ingest: Options.Chunking"), err)
+	}
+	o.Chunking = Chunking(cutter.Options)
+	o.MaxFileBytes = cmp.Or(o.MaxFileBytes, defaultMaxFile)
+	o.Workers = min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), mostWorkers)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return &Ingester{Options: o, cutter: cutter}, nil
+}
+
+// settings are what a run asks for, for every file of it alike.
+type settings struct {
+	table    string
+	category string
+	tags     []string
+	session  string
+	shared   bool
+	// local says that the files are the operator's own: they may hold users' rows.
+	local bool
+}

@@ -1,0 +1,151 @@
+// Package markdown finds what a Markdown file says about itself and others: its
+// front matter and its links. Links in code are not links, and wiki links
+// ([[name]]) are.
+package markdown
+
+import (
+	"bytes"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Link is a link of a Markdown text to another file.
+type Link struct {
+	// Dest is the path as it is written, without fragment and query; for a wiki
+	// link ([[name]]) the name.
+	Dest string
+	Wiki bool
+	// Pos is where it begins, in bytes.
+	Pos int
+}
+
+// Bounds of what is looked at for links. The parser's time grows with the square
+// of a hostile paragraph or item: one that is longer than maxParagraph, and what lies
+// behind maxPage, is passed over.
+const (
+	maxLinks     = 10_000
+	maxPage      = 2 << 20
+	maxParagraph = 8 << 10
+)
+
+// Links are the links of a Markdown text that lead to files, in order; code is
+// left alone, images and what leads to the web or within the page are not
+// links to files.
+func Links(src []byte) []Link {
+	src = bounded(src)
+	root := newParser().Parse(text.NewReader(src))
+	var found []Link
+	// The walk cannot fail: nothing here returns an error.
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		l, ok := n.(*ast.Link)
+		if !entering || !ok {
+			return ast.WalkContinue, nil
+		}
+		_, wiki := l.AttributeString(wikiAttribute)
+		if dest := destination(string(l.Destination), wiki); dest != "" {
+			found = append(found, Link{dest, wiki, max(l.Pos(), 0)})
+		}
+		if len(found) == maxLinks {
+			return ast.WalkStop, nil
+		}
+		return ast.WalkContinue, nil
+	})
+	return found
+}
+
+// bounded is the text with white space in place of paragraphs that are too long.
+func bounded(src []byte) []byte {
+	src = src[:min(len(src), maxPage)]
+	copied := false
+	for at := 0; at < len(src); {
+		end := at + paragraph(src[at:])
+		if end-at > maxParagraph {
+			if !copied {
+				src, copied = bytes.Clone(src), true
+			}
+			for i := range src[at:end] {
+				if src[at+i] != '\n' {
+					src[at+i] = ' '
+				}
+			}
+		}
+		at = end
+	}
+	return src
+}
+
+// paragraph is the length of a text up to an empty line or an item of a list.
+func paragraph(src []byte) int {
+	for at := 0; at < len(src); {
+		i := bytes.IndexByte(src[at:], '\n')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		next := bytes.TrimLeft(src[at:min(len(src), at+64)], " \t")
+		if len(next) == 0 || next[0] == '\n' || len(next) > 1 && next[1] == ' ' && bytes.IndexByte([]byte("-*+"), next[0]) >= 0 {
+			return at
+		}
+	}
+	return len(src)
+}
+
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
+
+// destination is the path that a link leads to, "" for none.
+func destination(dest string, wiki bool) string {
+	if !wiki && (scheme.MatchString(dest) || strings.HasPrefix(dest, "//")) {
+		return ""
+	}
+	if i := strings.IndexAny(dest, "#?"); i >= 0 {
+		dest = dest[:i]
+	}
+	if !wiki {
+		if plain, err := url.PathUnescape(dest); err == nil {
+			dest = plain
+		}
+	}
+	return strings.TrimSpace(dest)
+}
+
+const wikiAttribute = "wiki"
+
+// newParser is a parser of its own: extensions would share state.
+func newParser() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(append(parser.DefaultInlineParsers(), util.Prioritized(wikiLinks{}, 150))...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
+}
+
+// wikiLinks reads [[name]], [[name|text]] and [[name#part]] as links.
+type wikiLinks struct{}
+
+// Trigger is the character that may begin one.
+func (wikiLinks) Trigger() []byte { return []byte{'['} }
+
+// Parse reads one at the reader's place, nil when there is none.
+func (wikiLinks) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	if len(line) < 5 || line[1] != '[' {
+		return nil
+	}
+	end := strings.Index(string(line[2:]), "]]")
+	if end < 1 || strings.ContainsAny(string(line[2:2+end]), "[]") {
+		return nil
+	}
+	name, _, _ := strings.Cut(string(line[2:2+end]), "|")
+	block.Advance(end + 4)
+	l := ast.NewLink()
+	l.Destination = []byte(strings.TrimSpace(name))
+	l.SetAttributeString(wikiAttribute, true)
+	l.SetPos(segment.Start)
+	return l
+}

@@ -1,0 +1,171 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"p8/identity"
+	"p8/ingest/internal/extract"
+	"p8/ingest/internal/markdown"
+	"p8/store"
+)
+
+// scan hashes a file, and reads the name in its front matter.
+func (in *Ingester) scan(s *source) (*candidate, error) {
+	c := &candidate{source: s}
+	r, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	head := make([]byte, min(s.size+1, headBytes))
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	head = head[:n]
+	h := sha256.New()
+	h.Write(head)
+	if _, err := io.Copy(h, r); err != nil {
+		return nil, err
+	}
+	c.hash = hex.EncodeToString(h.Sum(nil))
+	if c.format, _ = extract.Detect(s.rel, s.mime, head); c.format != extract.Markdown {
+		return c, nil
+	}
+	if src, _ := markdown.SplitFront(strings.TrimPrefix(string(head), "\uFEFF")); src != "" {
+		// What is wrong with it is said when the file is read.
+		if f, ok, err := readFront(s.path, src); ok && err == nil {
+			c.explicit = f.name
+		}
+	}
+	return c, nil
+}
+
+// headBytes hold front matter, however long.
+const headBytes = 80 << 10
+
+// open opens the file, inside of its root.
+func (s *source) open() (io.ReadCloser, error) {
+	if s.root == nil {
+		return io.NopCloser(strings.NewReader(string(s.data))), nil
+	}
+	return s.root.Open(s.rel)
+}
+
+// read is the whole file.
+func (s *source) read(limit int64) ([]byte, error) {
+	if s.root == nil {
+		return s.data, nil
+	}
+	r, err := s.root.Open(s.rel)
+	if err != nil {
+		return nil, errors.New(reason(err))
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, errors.New(reason(err))
+	case int64(len(data)) > limit:
+		return nil, errors.New(tooLarge(limit))
+	}
+	return data, nil
+}
+
+// lookupPage is how many files one statement looks up.
+const lookupPage = 200
+
+// identify finds the row of each candidate, and its name.
+func (in *Ingester) identify(ctx context.Context, all []*candidate, set settings) error {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return err
+	}
+	owner := who.UserID
+	if set.shared {
+		owner = ""
+	}
+	mine := func(f *store.File) bool { return f.UserID == owner && (f.TenantID == "" || f.TenantID == who.TenantID) }
+	byID, byURI := map[string]*candidate{}, map[string]*candidate{}
+	var ids []string
+	for _, c := range all {
+		c.id = store.EntityID("files", c.uri, owner)
+		byID[c.id], byURI[c.uri] = c, c
+		ids = append(ids, c.id)
+	}
+	find := func(values []string, filter func([]string) store.Filter, use func(*store.File)) error {
+		for part := range slices.Chunk(values, lookupPage) {
+			f := filter(part)
+			f.Limit = 1000
+			rows, _, err := in.Store.Files.Find(ctx, f)
+			if err != nil {
+				return err
+			}
+			for i := range rows {
+				if mine(&rows[i]) {
+					use(&rows[i])
+				}
+			}
+		}
+		return nil
+	}
+	if err := find(ids, func(p []string) store.Filter { return store.Filter{IDs: p} }, func(f *store.File) {
+		if c := byID[f.ID]; c != nil {
+			c.stored = f
+		}
+	}); err != nil {
+		return err
+	}
+	taken := map[string]bool{}
+	var names []string
+	for _, c := range all {
+		if c.stored == nil || !keeps(c) {
+			names = append(names, c.names()...)
+		}
+	}
+	slices.Sort(names)
+	if err := find(slices.Compact(names), func(p []string) store.Filter { return store.Filter{Names: p} }, func(f *store.File) {
+		switch c := byURI[f.URI]; {
+		case c != nil:
+			if c.stored == nil {
+				c.stored, c.id = f, f.ID
+			}
+		default:
+			if c := moved(f, all); c != nil {
+				c.stored, c.id = f, f.ID
+				return
+			}
+			taken[store.NormalizeKey(f.Name)] = true
+		}
+	}); err != nil {
+		return err
+	}
+	assign(all, taken)
+	return nil
+}
+
+// moved is the candidate that a stored file is now: its path is gone and ends
+// like the candidate's, as when a folder is taken in from another place.
+func moved(f *store.File, all []*candidate) *candidate {
+	old := filePath(f.URI)
+	if old == "" {
+		return nil
+	}
+	if _, err := os.Lstat(old); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, c := range all {
+		if c.stored == nil && c.root != nil && strings.HasSuffix(f.URI, "/"+path.Base(c.tail)) && strings.HasSuffix(path.Clean(old), "/"+c.tail) {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// maxFiles bounds a run.
+const maxFiles = 200_000
+
+// source is a file that may be taken in.
+type source struct {
+	// path is how it is reported, rel its path from the root, with slashes; tail
+	// is rel behind the root's own name.
+	path, rel, tail string
+	uri             string
+	size            int64
+	// root opens it: nothing outside of the root is ever read, whatever links
+	// appear while a run goes on.
+	root *os.Root
+	// data is the file when it was uploaded.
+	data []byte
+	// mime is what the client said it is.
+	mime string
+}
+
+// walker finds the files of a run.
+type walker struct {
+	pattern string
+	maxSize int64
+	roots   []*os.Root
+	seen    map[string]bool
+	files   []*source
+	report  *Report
+}
+
+func (w *walker) close() {
+	for _, r := range w.roots {
+		// They were opened for reading: there is nothing that closing could lose.
+		_ = r.Close()
+	}
+}
+
+// add walks a path: a file, or a folder with everything in it. A path that is
+// not there is an error, what is wrong below it is reported.
+func (w *walker) add(ctx context.Context, name string) error {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if abs, err = filepath.EvalSymlinks(abs); err != nil {
+		return fmt.Errorf("%s: %s", name, reason(err))
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return fmt.Errorf("%s: %s", name, reason(err))
+	}
+	dir := abs
+	if !info.IsDir() {
+		dir = filepath.Dir(abs)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("%s: %s", name, reason(err))
+	}
+	w.roots = append(w.roots, root)
+	if !info.IsDir() {
+		return w.file(root, dir, filepath.Dir(name), filepath.Base(abs), fs.FileInfoToDirEntry(info))
+	}
+	return fs.WalkDir(root.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			w.report.add(Result{Path: path.Join(filepath.ToSlash(name), rel), Status: Failed, Reason: reason(err)}, 0)
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case rel == ".":
+			return nil
+		case strings.HasPrefix(d.Name(), "."), d.Name() == "node_modules" && d.IsDir():
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir(), !matches(w.pattern, rel):
+			return nil
+		}
+		return w.file(root, dir, name, rel, d)
+	})
+}
+
+// file takes one file, or reports why not.
+func (w *walker) file(root *os.Root, dir, shown, rel string, d fs.DirEntry) error {
+	s := &source{
+		path: path.Join(filepath.ToSlash(shown), rel), rel: rel, root: root,
+		tail: path.Join(filepath.Base(dir), rel), uri: fileURI(filepath.Join(dir, filepath.FromSlash(rel))),
+	}
+	if w.seen[s.uri] {
+		return nil
+	}
+	w.seen[s.uri] = true
+	skip := func(status Status, why string) error {
+		w.report.add(Result{Path: s.path, Status: status, Reason: why}, 0)
+		return nil
+	}
+	if d.Type()&fs.ModeSymlink != 0 {
+		return skip(Skipped, "a symbolic link")
+	}
+	if !d.Type().IsRegular() {
+		return skip(Skipped, "not a regular file")
+	}
+	info, err := d.Info()
+	switch {
+	case err != nil:
+		return skip(Failed, reason(err))
+	case info.Size() > w.maxSize:
+		return skip(Failed, tooLarge(w.maxSize))
+	case len(w.files) == maxFiles:
+		return fmt.Errorf("more than %d files: take in one folder after the other", maxFiles)
+	}
+	s.size = info.Size()
+	w.files = append(w.files, s)
+	return nil
+}
+
+func tooLarge(limit int64) string {
+	if limit >= 1<<20 {
+		return fmt.Sprintf("larger than %d MiB", limit>>20)
+	}
+	return fmt.Sprintf("larger than %d bytes", limit)
+}
+
+// reason is a file system's error without the path, which stands before it.
+func reason(err error) string {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return err.Error()
+}
+
+func fileURI(abs string) string {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
+	return u.String()
+}
+
+// filePath is the path of a file's URI, "" for another URI.
+func filePath(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" {
+		return ""
+	}
+	return filepath.FromSlash(u.Path)
+}

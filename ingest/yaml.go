@@ -1,0 +1,140 @@
+package ingest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Bounds of YAML (and of JSON, which is read as YAML for its positions): the
+// library's parser is recursive, and its time grows with the square of the keys.
+const (
+	maxYAML  = 2 << 20
+	maxKeys  = 50_000
+	maxDepth = 50
+)
+
+// parseYAML is the first document of a text, nil for an empty one. file and line
+// are where the text begins, for problems, which are [*Problem].
+func parseYAML(file, src string, line int) (root ast.Node, err error) {
+	defer func() {
+		if recover() != nil { // the library, on hostile input
+			root, err = nil, &Problem{file, line, 1, "this cannot be parsed as YAML"}
+		}
+	}()
+	if len(src) > maxYAML {
+		return nil, &Problem{file, line, 1, fmt.Sprintf("larger than %d MiB: split it", maxYAML>>20)}
+	}
+	tokens := lexer.Tokenize(src)
+	if err := checkTokens(file, tokens, line); err != nil {
+		return nil, err
+	}
+	f, err := parser.Parse(tokens, 0)
+	if err != nil {
+		var yerr yaml.Error
+		if errors.As(err, &yerr) && yerr.GetToken() != nil {
+			return nil, at(file, yerr.GetToken(), line, "not valid YAML: "+yerr.GetMessage())
+		}
+		return nil, &Problem{file, line, 1, "not valid YAML"}
+	}
+	if len(f.Docs) == 0 {
+		return nil, nil
+	}
+	if len(f.Docs) > 1 {
+		return nil, at(file, f.Docs[1].Start, line, "a second document begins here: put it into a file of its own")
+	}
+	return f.Docs[0].Body, nil
+}
+
+// checkTokens refuses what would make the parser go too deep or take too long,
+// and aliases, which make a small text a large value.
+func checkTokens(file string, tokens token.Tokens, line int) error {
+	flow, run, last, keys := 0, 0, 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			flow++
+		case token.MappingEndType, token.SequenceEndType:
+			flow--
+		case token.SequenceEntryType, token.MappingKeyType, token.TagType:
+			run++
+		case token.AliasType, token.AnchorType:
+			return at(file, t, line, "anchors and aliases are not taken: write the value out")
+		case token.MappingValueType:
+			if keys++; keys > maxKeys {
+				return at(file, t, line, fmt.Sprintf("more than %d keys: split the file", maxKeys))
+			}
+			if flow == 0 {
+				run++
+			}
+		}
+		if t.Position.Line != last {
+			last, run = t.Position.Line, 0
+		}
+		if flow > maxDepth || run > maxDepth || t.Position.IndentNum > 20*maxDepth {
+			return at(file, t, line, fmt.Sprintf("nested more than %d levels deep", maxDepth))
+		}
+	}
+	return nil
+}
+
+// at is a problem at a token; line is where the text begins in its file.
+func at(file string, t *token.Token, line int, message string) *Problem {
+	if t == nil || t.Position == nil {
+		return &Problem{file, line, 1, message}
+	}
+	return &Problem{file, t.Position.Line + line - 1, t.Position.Column, message}
+}
+
+// member is a key of a mapping with its value.
+type member struct {
+	key   string
+	token *token.Token
+	value ast.Node
+}
+
+// members are those of a mapping; false when the node is none.
+func members(n ast.Node) ([]member, bool) {
+	var values []*ast.MappingValueNode
+	switch m := n.(type) {
+	case *ast.MappingNode:
+		values = m.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{m}
+	default:
+		return nil, false
+	}
+	out := make([]member, len(values))
+	for i, v := range values {
+		t := v.Key.GetToken()
+		out[i] = member{t.Value, t, v.Value}
+	}
+	return out, true
+}
+
+// elements are those of a list; false when the node is none.
+func elements(n ast.Node) ([]ast.Node, bool) {
+	if l, ok := n.(*ast.SequenceNode); ok {
+		return l.Values, true
+	}
+	return nil, false
+}
+
+// toJSON is the value of a node.
+func toJSON(file string, n ast.Node, line int) (json.RawMessage, error) {
+	var v any
+	if err := yaml.NodeToValue(n, &v); err != nil {
+		return nil, at(file, n.GetToken(), line, "this value cannot be read")
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, at(file, n.GetToken(), line, "this value cannot be written as JSON: a key that is no text, or a number that is none")
+	}
+	return b, nil
+}
