@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -144,9 +145,15 @@ func ParseCron(expression string) (interface{ Next(time.Time) time.Time }, error
 	if len(expression) > 128 {
 		return nil, errors.New("jobs: a cron expression has at most 128 bytes")
 	}
+	unreadable := func(problem string) error {
+		return fmt.Errorf("jobs: the cron expression %q cannot be read (%s): write minute, hour, day of month, month, day of week, as in \"0 6 * * 1-5\"", expression, clean(problem))
+	}
+	if zone, _, found := strings.Cut(expression, " "); !found && strings.Contains(zone, "TZ=") {
+		return nil, unreadable("only a time zone") // on which the parser panics
+	}
 	s, err := cron.NewParser(fields).Parse(expression)
 	if err != nil {
-		return nil, fmt.Errorf("jobs: the cron expression %q cannot be read (%s): write minute, hour, day of month, month, day of week, as in \"0 6 * * 1-5\"", expression, clean(err.Error()))
+		return nil, unreadable(err.Error())
 	}
 	if s.Next(time.Now()).IsZero() {
 		return nil, fmt.Errorf("jobs: the cron expression %q never comes due", expression)

@@ -347,6 +347,8 @@ func TestRefusals(t *testing.T) {
 		{"two schedules", q.Periodic("known", jobs.Schedule{Cron: "@daily", Every: time.Hour}), "either"},
 		{"too often", q.Periodic("known", jobs.Schedule{Every: time.Millisecond}), "less than a second"},
 		{"a bad expression", q.Periodic("known", jobs.Schedule{Cron: "61 * * * *"}), "cannot be read"},
+		{"a zone alone", q.Periodic("known", jobs.Schedule{Cron: "CRON_TZ=Europe/Vienna"}), "only a time zone"},
+		{"an unknown zone", q.Periodic("known", jobs.Schedule{Cron: "CRON_TZ=Nowhere 0 6 * * *"}), "cannot be read"},
 		{"never", q.Periodic("known", jobs.Schedule{Cron: "0 0 30 2 *"}), "never comes due"},
 		{"a schedule of an unknown kind", q.Periodic("unknown", jobs.Schedule{Every: time.Hour}), "no worker is registered"},
 		{"no database", open(jobs.Options{}), "give one of"},

@@ -232,7 +232,7 @@ func (q *queue) times() []time.Duration {
 
 func newWorker(t *testing.T, s worker.Store, m embed.Model) *worker.Worker {
 	t.Helper()
-	w, err := worker.New(worker.Options{Store: s, Model: m})
+	w, err := worker.New(worker.Options{Store: s, Model: m, Logger: silent()})
 	if err != nil {
 		t.Fatal(err)
 	}
