@@ -56,7 +56,7 @@ func eachRow(rows pgx.Rows, each func(store.Row) error) error {
 func convert(args []any) error {
 	for i, a := range args {
 		switch v := a.(type) {
-		case nil, string, int, int64, float64, bool:
+		case nil, string, int, int64, float64, bool, []float32:
 		case json.RawMessage:
 			if len(v) == 0 {
 				args[i] = nil
@@ -133,6 +133,10 @@ func (r row) scan(raw []byte, oid uint32, format int16, dest any) error {
 		}
 	case *bool:
 		*d = false
+	case *[]float32:
+		if raw == nil {
+			*d = nil
+		}
 	case *time.Time:
 		*d = time.Time{}
 		if isBinary && oid == pgtype.TimestamptzOID && len(raw) == 8 {

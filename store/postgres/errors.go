@@ -48,14 +48,20 @@ func translate(ctx context.Context, err error) error {
 	switch c := code(err); {
 	case c == codeUniqueViolation:
 		return fmt.Errorf("%w: %w", store.ErrConflict, err)
-	case strings.HasPrefix(c, classData), strings.HasPrefix(c, classLimit):
-		// A number that is no float8, JSON with \u0000, a key beyond an index's page.
-		return fmt.Errorf("%w: a value is too large, or has a part that PostgreSQL cannot store", store.ErrInvalid)
 	case ctx.Err() != nil && (c == "" || c == codeQueryCanceled) && known(err) == nil:
 		return ctx.Err()
 	}
 	if e := (*pgconn.ConnectError)(nil); errors.As(err, &e) {
 		return connectError(err)
+	}
+	return err
+}
+
+// unstorable gives a write that failed for its values a meaning: a number beyond
+// every type, JSON with \u0000, a key too long for an index.
+func unstorable(err error) error {
+	if c := code(err); strings.HasPrefix(c, classData) || strings.HasPrefix(c, classLimit) {
+		return fmt.Errorf("%w: a value is too large, or has a part that PostgreSQL cannot store", store.ErrInvalid)
 	}
 	return err
 }

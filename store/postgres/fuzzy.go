@@ -35,7 +35,7 @@ const fuzzySQL = `WITH hits AS (
 	SELECT tenant_id, owner, entity_key, entity_type, similarity(content_summary, $1)
 	FROM kv_store WHERE content_summary %% $1 AND %[1]s AND summary_size && (
 		SELECT array_agg(least(n, 63)::int2) FROM cardinality(show_trgm($1)) AS size,
-		generate_series(floor(size * $2 / 4)::int - 1, ceil(size / $2 / 4)::int + 1) AS n WHERE n >= 0 AND n <= 64)
+		generate_series(floor(size * $2::float8 / 4)::int - 1, ceil(size / $2::float8 / 4)::int + 1) AS n WHERE n >= 0 AND n <= 64)
 	UNION ALL
 	SELECT tenant_id, owner, entity_key, entity_type, word_similarity($1, entity_key)
 	FROM kv_store WHERE entity_key %%> $1 AND %[1]s
@@ -76,15 +76,11 @@ func (e *engine) Fuzzy(ctx context.Context, sc store.Scope, text string, thresho
 
 // keyScope is the condition of the keys that sc may see.
 func keyScope(s *statement, sc store.Scope) string {
-	owners := "owner = ''"
-	if sc.User != "" {
-		owners = fmt.Sprintf("owner IN ('', %s)", s.arg(sc.User))
+	var arms []string
+	for _, o := range sc.KeyOwners() {
+		arms = append(arms, fmt.Sprintf("(%s, %s)", s.arg(o.TenantID), s.arg(o.UserID)))
 	}
-	scope := fmt.Sprintf("tenant_id = %s AND %s", s.arg(sc.Tenant), owners)
-	if sc.Tenant == identity.SystemTenant {
-		return scope
-	}
-	return fmt.Sprintf("(%s OR tenant_id = '%s' AND owner = '')", scope, identity.SystemTenant)
+	return "(tenant_id, owner) IN (" + strings.Join(arms, ", ") + ")"
 }
 
 func setting(threshold float64) string {

@@ -25,7 +25,7 @@ const (
 // PutText implements store.TextIndexer.
 func (e *engine) PutText(ctx context.Context, c store.Conn, t store.IndexedText) error {
 	_, err := c.Exec(ctx, `INSERT INTO keywords (tenant_id, table_name, entity_id, owner, words)
-		VALUES ($1, $2, $3, $4, to_tsvector('english', $5) || array_to_tsvector(ARRAY[$6]::text[]))
+		VALUES ($1, $2, $3, $4, to_tsvector('p8_words', $5) || array_to_tsvector(ARRAY[$6]::text[]))
 		ON CONFLICT (tenant_id, table_name, entity_id) DO UPDATE SET owner = excluded.owner, words = excluded.words`,
 		t.TenantID, t.Table, t.ID, t.Owner, words(t.Text), scopeWord(t.Table, store.RowOwner{TenantID: t.TenantID, UserID: t.Owner}))
 	return err
@@ -118,7 +118,7 @@ func frequencies(ctx context.Context, c conn, sc store.Scope, table string, term
 		plainTerms[i] = plain(t)
 	}
 	s := &statement{}
-	s.add(`SELECT (SELECT count(*) FROM (SELECT FROM keywords WHERE words @@ (%s && phraseto_tsquery('english', t.term)) LIMIT %d) hits)
+	s.add(`SELECT (SELECT count(*) FROM (SELECT FROM keywords WHERE words @@ (%s && phraseto_tsquery('p8_words', t.term)) LIMIT %d) hits)
 		FROM unnest(%s::text[]) WITH ORDINALITY t(term, n) ORDER BY t.n`, scopeQuery(s, sc, table), commonRows, s.arg(plainTerms))
 	var list []int64
 	err := s.run(ctx, c, func(r store.Row) error {
@@ -148,7 +148,7 @@ func keywordStatement(sc store.Scope, q store.SearchQuery, terms []string, frequ
 		if frequency[i] == 0 {
 			continue
 		}
-		query := fmt.Sprintf("phraseto_tsquery('english', %s)", s.arg(plain(term)))
+		query := fmt.Sprintf("phraseto_tsquery('p8_words', %s)", s.arg(plain(term)))
 		any = append(any, query)
 		if frequency[i] < commonRows {
 			rare = append(rare, query)

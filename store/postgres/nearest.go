@@ -45,27 +45,28 @@ func (e *engine) Nearest(ctx context.Context, sc store.Scope, q store.SearchQuer
 }
 
 // nearestStatement ranks by the indexed type; halves are then ranked again by
-// the whole vectors.
+// the whole vectors. Rows that are gone have no vectors, so that the rows
+// themselves are looked at for their category only.
 func nearestStatement(sc store.Scope, q store.SearchQuery, ids []string) (*statement, error) {
 	if err := checkTable(q.Table); err != nil {
 		return nil, err
 	}
 	s, n := &statement{}, len(q.Vector)
-	vector := s.arg(vectorText(q.Vector))
+	vector := s.arg(q.Vector)
 	whole := fmt.Sprintf("e.embedding::vector(%d) <=> %s::vector(%d)", n, vector, n)
 	order, limit := whole, q.Limit
 	if vectorType(n) == "halfvec" {
 		order, limit = fmt.Sprintf("e.embedding::halfvec(%d) <=> %s::halfvec(%d)", n, vector, n), 2*q.Limit
 	}
 	s.add(`SELECT e.tenant_id, e.entity_id, 1 - (%s) AS score FROM embeddings e`, whole)
-	s.add(` JOIN %s x ON x.tenant_id = e.tenant_id AND x.id = e.entity_id`, q.Table)
 	s.add(` WHERE e.table_name = '%s' AND e.model = '%s' AND e.dimensions = %d`, q.Table, q.Model, n)
-	s.add(` AND %s AND x.deleted_at IS NULL`, visible(s, sc, q.Table, "e"))
+	s.add(` AND %s`, visible(s, sc, q.Table, "e"))
 	if q.Field != "" {
 		s.add(` AND e.field_name = %s`, s.arg(q.Field))
 	}
 	if q.Category != "" {
-		s.add(` AND x.category = %s`, s.arg(q.Category))
+		s.add(` AND EXISTS (SELECT FROM %s x WHERE x.tenant_id = e.tenant_id AND x.id = e.entity_id AND x.category = %s)`,
+			q.Table, s.arg(q.Category))
 	}
 	if ids != nil {
 		s.add(` AND e.entity_id = ANY(%s)`, s.arg(ids))
@@ -90,17 +91,4 @@ func visible(s *statement, sc store.Scope, table, alias string) string {
 		arms = append(arms, fmt.Sprintf("%s.tenant_id = %s AND %s.user_id %s", alias, s.arg(o.TenantID), alias, owner))
 	}
 	return "(" + strings.Join(arms, " OR ") + ")"
-}
-
-// vectorText is pgvector's text form.
-func vectorText(v []float32) string {
-	b := make([]byte, 0, 12*len(v))
-	b = append(b, '[')
-	for i, x := range v {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendFloat(b, float64(x), 'g', -1, 32)
-	}
-	return string(append(b, ']'))
 }

@@ -93,6 +93,7 @@ func newPool(ctx context.Context, url string, conns int, readOnly bool) (*pgxpoo
 	}
 	c.MaxConns, c.MinConns = int32(conns), 0
 	c.MaxConnIdleTime = 5 * time.Minute
+	c.AfterConnect = registerVector
 	settings(&c.ConnConfig.Config)
 	if readOnly {
 		c.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
@@ -151,7 +152,7 @@ func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
 	for n := 1; ; n++ {
 		err := e.write(ctx, fn)
 		if err == nil || n == attempts || !retryable(err) || wait(ctx, n) != nil {
-			return translate(ctx, err)
+			return unstorable(translate(ctx, err))
 		}
 	}
 }

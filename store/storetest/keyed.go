@@ -70,6 +70,7 @@ func schemas(t *testing.T, open Open) {
 		t.Errorf("stored as %s of %s/%s, want %s of t/u", d.ID, d.TenantID, d.UserID, want)
 	}
 	wantEqual(t, "by name", get[store.Schema](t)(s.Schema(ctx, "My Agent")), *d)
+	wantEqual(t, "document", string(get[store.Schema](t)(s.Schema(ctx, d.ID)).JSONSchema), string(d.JSONSchema))
 	wantEqual(t, "by id", get[store.Schema](t)(s.Schema(ctx, d.ID)), *d)
 
 	// The same name replaces; id and created_at stay.

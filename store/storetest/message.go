@@ -101,6 +101,8 @@ func roundTrip(t *testing.T, open Open) {
 			t.Fatalf("message %d: the content has %d bytes, want %d", i, len(*got.Content), len(*want.Content))
 		}
 		wantEqual(t, "message", got, want)
+		// A call is replayed to a model as it was made.
+		wantEqual(t, "tool calls", string(got.ToolCalls), string(want.ToolCalls))
 	}
 	if want := at.UTC().Truncate(time.Microsecond); !full.CreatedAt.Equal(want) || full.CreatedAt.Location() != time.UTC {
 		t.Errorf("created_at is %v, want %v", full.CreatedAt, want)

@@ -275,9 +275,9 @@ CREATE TABLE embeddings (
 	user_id      TEXT,
 	embedding    vector      NOT NULL,
 	created_at   TIMESTAMPTZ NOT NULL,
-	PRIMARY KEY (tenant_id, table_name, model, entity_id, field_name)
+	PRIMARY KEY (tenant_id, table_name, entity_id, field_name, model)
 );
-CREATE INDEX embeddings_entity ON embeddings (tenant_id, table_name, entity_id);
+CREATE INDEX embeddings_owner ON embeddings (tenant_id, table_name, model, user_id);
 -- A vector is read whole and does not compress: up to 1536 dimensions it stays
 -- beside its row, where an exact search finds it at once.
 ALTER TABLE embeddings ALTER COLUMN embedding SET STORAGE EXTERNAL;
@@ -298,6 +298,12 @@ CREATE TABLE embedding_queue (
 	PRIMARY KEY (tenant_id, table_name, entity_id, field_name)
 );
 CREATE INDEX embedding_queue_due ON embedding_queue (due_at);
+
+-- English words lose their endings, as the embedded engine's do; none is left out
+-- for being common.
+CREATE TEXT SEARCH DICTIONARY p8_stem (TEMPLATE = snowball, LANGUAGE = english);
+CREATE TEXT SEARCH CONFIGURATION p8_words (COPY = simple);
+ALTER TEXT SEARCH CONFIGURATION p8_words ALTER MAPPING FOR asciiword, word, numword WITH p8_stem;
 
 -- The words of a row's name and text, among them one for its table and owner.
 CREATE TABLE keywords (
