@@ -12,6 +12,7 @@ package chunk
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/tiktoken-go/tokenizer"
 )
@@ -90,7 +91,8 @@ type Chunk struct {
 // Cutter cuts texts. It is safe for concurrent use.
 type Cutter struct {
 	Options
-	codec tokenizer.Codec
+	codec    tokenizer.Codec
+	counters *sync.Pool
 }
 
 // New is a cutter; sizes that do not fit each other are an error.
@@ -113,16 +115,14 @@ func New(o Options) (*Cutter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the tokenizer: %w", err)
 	}
-	return &Cutter{Options: o, codec: codec}, nil
+	return &Cutter{Options: o, codec: codec, counters: newCounters(codec)}, nil
 }
 
 // Count is the size of a text in tokens.
 func (c *Cutter) Count(s string) int {
-	n, err := c.codec.Count(s)
-	if err != nil { // no text makes it fail; a byte is a token at least
-		return len(s)
-	}
-	return n
+	k := c.counters.Get().(*counter)
+	defer c.counters.Put(k)
+	return k.count(s)
 }
 
 // Cut is the chunks of a text in order; none for one without a letter.
