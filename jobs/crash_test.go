@@ -47,7 +47,7 @@ func TestCrash(t *testing.T) {
 		if err != nil || len(all) != 2 {
 			t.Fatalf("after the crash: %+v, %v", all, err)
 		}
-		waiting, running := all[0], all[1]
+		running, waiting := all[0], all[1]
 		if running.State != jobs.Running || waiting.State != jobs.Scheduled {
 			t.Fatalf("after the crash: %+v", all)
 		}
@@ -75,9 +75,9 @@ func TestCrashChild(t *testing.T) {
 		fmt.Print("running")
 		select {}
 	}})
-	start(t, q)
-	enqueue(t, q, "victim", nil, jobs.EnqueueOptions{})
 	enqueue(t, q, "victim", nil, jobs.EnqueueOptions{RunAt: time.Now().Add(time.Hour)})
+	enqueue(t, q, "victim", nil, jobs.EnqueueOptions{})
+	start(t, q)
 	select {}
 }
 

@@ -12,7 +12,7 @@ import (
 	"p8/jobs"
 )
 
-// TestPeriodic looks at half a day of cron and intervals, by a clock of its own.
+// TestPeriodic looks at some hours of cron and intervals, by a clock of its own.
 func TestPeriodic(t *testing.T) {
 	t.Parallel()
 	o := onSQLite(t)
@@ -31,19 +31,19 @@ func TestPeriodic(t *testing.T) {
 		register(t, q, "note", jobs.Worker{Run: note})
 		register(t, q, "first", jobs.Worker{Run: note, Unique: true})
 		for kind, s := range map[string]jobs.Schedule{
-			"note":  {Cron: "30 3,9 * * *", Args: "cron"},
-			"first": {Every: 5 * time.Hour, AtStart: true, Args: "every"},
+			"note":  {Cron: "10 1,3 * * *", Args: "cron"},
+			"first": {Every: 90 * time.Minute, AtStart: true, Args: "every"},
 		} {
 			if err := q.Periodic(kind, s); err != nil {
 				t.Fatal(err)
 			}
 		}
 		start(t, q)
-		time.Sleep(12 * time.Hour)
+		time.Sleep(3*time.Hour + 30*time.Minute)
 		if err := q.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		want := `["every" 0s "cron" 3h30m0s "every" 5h0m0s "cron" 9h30m0s "every" 10h0m0s]`
+		want := `["every" 0s "cron" 1h10m0s "every" 1h30m0s "every" 3h0m0s "cron" 3h10m0s]`
 		if fmt.Sprint(got) != want {
 			t.Errorf("ran %v, want %v", got, want)
 		}
@@ -68,7 +68,7 @@ func TestPauses(t *testing.T) {
 		start(t, q)
 		enqueue(t, q, "flaky", nil, jobs.EnqueueOptions{RunAt: time.Now().Add(time.Minute)})
 		began := time.Now()
-		time.Sleep(time.Hour)
+		time.Sleep(15 * time.Minute)
 		if err := q.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -134,6 +134,13 @@ func (m *memory) task(id string) (store.EmbeddingTask, bool) {
 	return m.tasks[i], true
 }
 
+// looks counts the calls of EmbeddingTasks.
+func (m *memory) looks() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reads
+}
+
 func (m *memory) stored() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -222,6 +229,13 @@ func (q *queue) set(occupied bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.occupied, q.err = occupied, err
+}
+
+// called counts the calls of Enqueue.
+func (q *queue) called() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.calls
 }
 
 func (q *queue) times() []time.Duration {

@@ -53,8 +53,8 @@ func TestWatchWakesTheJob(t *testing.T) {
 func TestWatchIsIdle(t *testing.T) {
 	watch(t, func(s *memory, q *queue) {
 		time.Sleep(time.Hour + time.Second)
-		if q.calls != 1 || s.reads > 61 {
-			t.Errorf("%d calls of the queue, %d looks at the store", q.calls, s.reads)
+		if q.called() != 1 || s.looks() > 61 {
+			t.Errorf("%d calls of the queue, %d looks at the store", q.called(), s.looks())
 		}
 	})
 }
@@ -83,8 +83,8 @@ func TestWatchFollowsARunningJob(t *testing.T) {
 		q.set(true, nil)
 		s.add("a")
 		time.Sleep(20 * time.Second)
-		if q.calls > 7 { // after 1, 2, 4, 8 … seconds
-			t.Errorf("%d calls of the queue beside a running job", q.calls)
+		if q.called() > 7 { // after 1, 2, 4, 8 … seconds
+			t.Errorf("%d calls of the queue beside a running job", q.called())
 		}
 		q.set(false, nil)
 		before := len(q.times())
