@@ -13,7 +13,7 @@ import (
 var floors = []string{
 	"cmd/p8",
 	"api", "mcpserver", "stream", "eval",
-	"chat", "memory", "run", "tool",
+	"chat", "ask", "memory", "run", "tool",
 	"catalog", "ingest", "rem", "agent", "llm", "embed",
 	"jobs", "store", "event", "identity", "telemetry", "config",
 }

@@ -1,0 +1,92 @@
+package ask
+
+// sentence is what a user writes and the query that a person would write for
+// it, "" where nobody could tell from the words alone. The clock says Friday,
+// 2026-11-20, 15:30 UTC.
+type sentence struct{ text, want string }
+
+// sentences were written before the rules that read them; see further for those
+// that came after.
+func sentences() []sentence {
+	return []sentence{
+		// A name.
+		{"Show me Sarah Chen", `LOOKUP sarah-chen`},
+		{"who is sarah chen?", `LOOKUP sarah-chen`},
+		{"What do you know about Project Alpha?", `LOOKUP project-alpha`},
+		{"tidb-migration", `LOOKUP tidb-migration`},
+		{"Could you open the Q4 report, please", `LOOKUP q4-report`},
+		{"tell me about Conor O'Brien", `LOOKUP conor-obrien`},
+		{"Sarah Chen and Mike Ross", `LOOKUP sarah-chen, mike-ross`},
+
+		// A misspelt name.
+		{"who is Sara Chn?", `FUZZY "Sara Chn"`},
+		{"Find someone called Micheal Ross", `FUZZY "Micheal Ross"`},
+		{"projct alpha", `FUZZY "projct alpha"`},
+
+		// A subject.
+		{"Find documents about databases", `SEARCH databases FROM resources`},
+		{"notes on API design", `SEARCH "API design" FROM resources`},
+		{"Do we have anything written about onboarding new engineers?", `SEARCH "onboarding new engineers" FROM resources`},
+		{"which articles mention vector search", `SEARCH "vector search" FROM resources`},
+		{"search for deployment checklists", `SEARCH "deployment checklists" FROM resources`},
+		{"How do I write an agent?", `SEARCH "write an agent" FROM resources`},
+		{"moments about burnout", `SEARCH burnout FROM moments`},
+		{"give me the top 5 documents about query performance", `SEARCH "query performance" FROM resources LIMIT 5`},
+
+		// How things hang together.
+		{"What is related to Project Alpha?", `TRAVERSE project-alpha`},
+		{"who works with Sarah Chen", `TRAVERSE sarah-chen TYPE works_with`},
+		{"Who does Sarah Chen report to?", `TRAVERSE sarah-chen TYPE reports_to`},
+		{"what is connected with the tidb migration", `TRAVERSE tidb-migration`},
+		{"What does Mike Ross manage?", `TRAVERSE mike-ross TYPE manages`},
+		{"show everything within two hops of project alpha", `TRAVERSE project-alpha DEPTH 2`},
+
+		// Dates and numbers.
+		{"meetings last week", `SQL SELECT name, summary, starts_timestamp FROM moments WHERE moment_type = 'meeting' AND starts_timestamp >= '2026-11-09' AND starts_timestamp < '2026-11-16' ORDER BY starts_timestamp DESC LIMIT 20`},
+		{"What happened yesterday?", `SQL SELECT name, summary, starts_timestamp FROM moments WHERE starts_timestamp >= '2026-11-19' AND starts_timestamp < '2026-11-20' ORDER BY starts_timestamp DESC LIMIT 20`},
+		{"all moments since 2026-11-01", `SQL SELECT name, summary, starts_timestamp FROM moments WHERE starts_timestamp >= '2026-11-01' ORDER BY starts_timestamp DESC LIMIT 20`},
+		{"how many messages did I send today?", `SQL SELECT COUNT(*) AS count FROM messages WHERE message_type = 'user' AND created_at >= '2026-11-20' AND created_at < '2026-11-21'`},
+		{"files uploaded between 2026-10-01 and 2026-10-15", `SQL SELECT name, uri, processing_status, created_at FROM files WHERE created_at >= '2026-10-01' AND created_at < '2026-10-16' ORDER BY created_at DESC LIMIT 20`},
+		{"How many documents do we have?", `SQL SELECT COUNT(*) AS count FROM files`},
+
+		// Nobody can tell.
+		{"hello", ""},
+		{"What's the weather like in Paris?", ""},
+		{"Delete everything about Sarah Chen", ""},
+		{"why is it so slow?", ""},
+		{"and the other one?", ""},
+		{"Draft an email to the board about our strategy", ""},
+		{"Should I promote Sarah Chen or Mike Ross?", ""},
+		{"translate this into French", ""},
+		{"who is Zorblax Quuxington?", ""},
+		{"thanks, that was great", ""},
+	}
+}
+
+// further sentences were written when the rules were done, to see what they do
+// with what they were not made for.
+func further() []sentence {
+	return []sentence{
+		{"get me the profile of sarah chen", `LOOKUP sarah-chen`},
+		{"Who is Mike?", `FUZZY "Mike"`},
+		{"look up q4 report", `LOOKUP q4-report`},
+		{"documents regarding incident response", `SEARCH "incident response" FROM resources`},
+		{"is there any material on hiring?", `SEARCH hiring FROM resources`},
+		{"what did we write about pricing last month", `SEARCH pricing FROM resources WHERE "created_at >= '2026-10-01' AND created_at < '2026-11-01'"`},
+		{"which meetings did we have this week?", `SQL SELECT name, summary, starts_timestamp FROM moments WHERE moment_type = 'meeting' AND starts_timestamp >= '2026-11-16' AND starts_timestamp < '2026-11-23' ORDER BY starts_timestamp DESC LIMIT 20`},
+		{"files added in the last 3 days", `SQL SELECT name, uri, processing_status, created_at FROM files WHERE created_at >= '2026-11-17' AND created_at < '2026-11-21' ORDER BY created_at DESC LIMIT 20`},
+		{"How many meetings were there in October?", `SQL SELECT COUNT(*) AS count FROM moments WHERE moment_type = 'meeting' AND starts_timestamp >= '2026-10-01' AND starts_timestamp < '2026-11-01'`},
+		{"show the latest documents", `SQL SELECT name, uri, processing_status, created_at FROM files ORDER BY created_at DESC LIMIT 20`},
+		{"what's connected to mike ross?", `TRAVERSE mike-ross`},
+		{"who manages project alpha?", `TRAVERSE project-alpha TYPE managed_by,reports_to`},
+		{"what depends on the TiDB migration", `TRAVERSE tidb-migration`},
+		{"everyone who reports to Mike Ross", `TRAVERSE mike-ross TYPE manages`},
+		{"events on 3 November", `SQL SELECT name, summary, starts_timestamp FROM moments WHERE starts_timestamp >= '2026-11-03' AND starts_timestamp < '2026-11-04' ORDER BY starts_timestamp DESC LIMIT 20`},
+		{"LOOKUP sarah-chen", `LOOKUP sarah-chen`},
+		{"hello world", `LOOKUP hello-world`},
+		{"where do I find the getting started guide", ""},
+		{"what time is it?", ""},
+		{"compare sarah chen with mike ross", ""},
+		{"what should we do next week?", ""},
+	}
+}
