@@ -6,8 +6,9 @@
 //     /api/v1. Their errors are OpenAI's error objects, so that the clients
 //     people already have understand them. A streamed answer is written by
 //     package stream.
-//   - p8's own resources: /schemas (documents) and /sessions. Their errors are
-//     problem documents (RFC 9457); lists are pages with a Link to the next one.
+//   - p8's own resources: /schemas (documents), /sessions, and knowledge: /query
+//     and /ask read it, /content takes files in. Their errors are problem
+//     documents (RFC 9457); lists are pages with a Link to the next one.
 //     GET /openapi.json describes them.
 //   - GET /health (the process lives) and GET /ready (it takes requests).
 //
@@ -40,6 +41,14 @@ type Options struct {
 	// Store may be nil: then there are no sessions and schemas to show, and the
 	// routes say so.
 	Store Store
+	// Knowledge answers queries, Asker questions, Ingest takes in files, whose rows
+	// are in Files; the routes of one that is nil say that it is not there.
+	Knowledge Knowledge
+	Asker     Asker
+	Ingest    Ingest
+	Files     Files
+	// MaxUpload bounds a file that is taken in, in bytes; 32 MiB when 0.
+	MaxUpload int64
 	// Models are the models that GET /models lists beside the agents, as
 	// "provider:model"; nil is none.
 	Models func(context.Context) []string
@@ -75,6 +84,7 @@ type Options struct {
 
 const (
 	defaultMaxBody      = 4 << 20
+	defaultMaxUpload    = 32 << 20
 	defaultWriteTimeout = 30 * time.Second
 )
 
@@ -91,6 +101,9 @@ type Handler struct {
 func New(o Options) *Handler {
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody
+	}
+	if o.MaxUpload <= 0 {
+		o.MaxUpload = defaultMaxUpload
 	}
 	if o.WriteTimeout <= 0 {
 		o.WriteTimeout = defaultWriteTimeout

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"p8/ask"
 )
 
 // mediaType is the media type of the body, "" when the client did not say.
@@ -84,7 +86,11 @@ func decode(body []byte, v any) *failure {
 	case err == nil:
 		return nil
 	case len(bytes.TrimSpace(body)) == 0:
-		return badJSON(`the body is empty; send a JSON object such as {"messages":[{"role":"user","content":"hello"}]}`)
+		example := `{"messages":[{"role":"user","content":"hello"}]}`
+		if e, ok := v.(interface{ example() string }); ok {
+			example = e.example()
+		}
+		return badJSON("the body is empty; send a JSON object such as " + example)
 	case errors.As(err, &syntax):
 		line, column := position(body, syntax.Offset)
 		if syntax.Offset >= int64(len(body)) && strings.Contains(syntax.Error(), "unexpected end") {
@@ -98,8 +104,12 @@ func decode(body []byte, v any) *failure {
 		return invalid(mismatch.Field, "%s must be %s, not %s (%s)", mismatch.Field, kind(mismatch), mismatch.Value, at(line, column))
 	}
 	var own *failure
-	if errors.As(err, &own) {
+	var input *ask.InputError
+	switch {
+	case errors.As(err, &own):
 		return own
+	case errors.As(err, &input):
+		return invalid(input.Field, "%s", input.Message)
 	}
 	return badJSON("the body could not be read as JSON")
 }

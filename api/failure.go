@@ -27,6 +27,9 @@ type failure struct {
 	message string
 	// param is the field of the body or the header that is wrong, "" for none.
 	param string
+	// column is the place in a query that is wrong, in characters from 1; 0 is
+	// unknown.
+	column int
 	// details are the single things that are wrong with a document.
 	details []*huma.ErrorDetail
 	// retryAfter is sent when it is not 0.
@@ -132,10 +135,12 @@ func (f *failure) ContentType(string) string { return "application/problem+json"
 func (f *failure) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSpace(encode(struct {
 		huma.ErrorModel
-		Code string `json:"code"`
+		Code   string `json:"code"`
+		Param  string `json:"param,omitempty"`
+		Column int    `json:"column,omitempty"`
 	}{huma.ErrorModel{
 		Type: "about:blank", Title: http.StatusText(f.status), Status: f.status, Detail: f.message, Errors: f.details,
-	}, f.code})), nil
+	}, f.code, f.param, f.column})), nil
 }
 
 // encode is v as JSON with a newline; what is encoded here always can be.

@@ -200,7 +200,11 @@ func goldenResponse(t *testing.T, kind, name string, w *httptest.ResponseRecorde
 	}
 	body := timestamp.ReplaceAllString(w.Body.String(), `"<time>"`)
 	b.WriteString("\n" + counts.ReplaceAllString(body, `"$1":0`))
-	for _, secret := range []string{"sk-secret", "own words", "/secret", "goroutine", "invalid character", "sql"} {
+	secrets := []string{"sk-secret", "own words", "/secret", "goroutine", "invalid character"}
+	if kind != "query" { // where SQL is a word like others
+		secrets = append(secrets, "sql")
+	}
+	for _, secret := range secrets {
 		if strings.Contains(strings.ToLower(w.Body.String()), secret) {
 			t.Errorf("%q is in the answer", secret)
 		}

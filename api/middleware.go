@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"p8/identity"
@@ -103,12 +104,16 @@ func (h *Handler) recovered(next http.Handler) http.Handler {
 // bounded refuses a body that says it is too long and cuts one that is.
 func (h *Handler) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength > h.o.MaxBody {
+		limit, refused := h.o.MaxBody, tooLarge(h.o.MaxBody)
+		if plainPath(r.URL.Path) == contentPath {
+			limit, refused = h.o.MaxUpload+uploadOverhead, uploadTooLarge(h.o.MaxUpload)
+		}
+		if r.ContentLength > limit {
 			w.Header().Set("Connection", "close") // the rest is not worth reading
-			h.fail(w, r, tooLarge(h.o.MaxBody))
+			h.fail(w, r, refused)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, h.o.MaxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		next.ServeHTTP(w, r)
 	})
 }
@@ -129,6 +134,17 @@ func (h *Handler) identified(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), id)))
 	})
+}
+
+// plainPath is a path without what rooted takes off.
+func plainPath(path string) string {
+	for _, p := range prefixes {
+		if rest, ok := strings.CutPrefix(path, p); ok {
+			path = rest
+			break
+		}
+	}
+	return strings.TrimSuffix(path, "/")
 }
 
 // isTooLarge reports whether a body was cut by bounded.

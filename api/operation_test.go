@@ -175,6 +175,7 @@ func TestOpenAPI(t *testing.T) {
 	for route, methods := range map[string]string{
 		"/chat/completions": "post", "/chat/completions/{session_id}": "post", "/models": "get", "/models/{id}": "get",
 		"/health": "get", "/ready": "get", "/schemas": "get post", "/schemas/{id}": "get delete",
+		"/query": "post", "/query/raw": "post", "/ask": "post", "/content": "post",
 		"/sessions": "get", "/sessions/{id}": "get", "/sessions/{id}/messages": "get", "/messages/{id}": "get",
 	} {
 		for _, m := range strings.Fields(methods) {
@@ -183,7 +184,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/sessions", "/schemas/{id}", "/chat/completions"} {
+	for _, path := range []string{"/sessions", "/schemas/{id}", "/chat/completions", "/query", "/content"} {
 		for _, operation := range spec.Paths[path] {
 			if described, _ := json.Marshal(operation); !strings.Contains(string(described), `"X-User-Email"`) {
 				t.Errorf("%s does not say how to say who asks", path)

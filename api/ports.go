@@ -4,8 +4,11 @@ import (
 	"context"
 
 	"p8/agent"
+	"p8/ask"
 	"p8/catalog"
 	"p8/chat"
+	"p8/ingest"
+	"p8/rem"
 	"p8/store"
 )
 
@@ -35,4 +38,29 @@ type Store interface {
 	Schema(ctx context.Context, nameOrID string) (store.Schema, error)
 	PutSchema(ctx context.Context, s *store.Schema) error
 	DeleteSchema(ctx context.Context, nameOrID string) error
+}
+
+// Knowledge answers queries for the caller in ctx; *rem.Engine is one.
+type Knowledge interface {
+	// Run answers a query as it is written; what is wrong with it is a
+	// *rem.SyntaxError.
+	Run(ctx context.Context, text string) (rem.Result, error)
+}
+
+// Asker answers questions for the caller in ctx; *ask.Asker is one.
+type Asker interface {
+	Ask(ctx context.Context, question string, req ask.Request) (ask.Answer, error)
+	Run(ctx context.Context, p ask.Plan) ([]ask.StageResult, error)
+}
+
+// Ingest takes in files for the caller in ctx; *ingest.Ingester is one.
+type Ingest interface {
+	// Upload fails with ingest.ErrTooLarge, ErrUnsupported or ErrUnreadable for
+	// what is wrong with the file.
+	Upload(ctx context.Context, u ingest.Upload) (ingest.Result, error)
+}
+
+// Files reads the rows of files; store.Repository[store.File] is one.
+type Files interface {
+	Get(ctx context.Context, id string) (store.File, error)
 }

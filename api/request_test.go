@@ -28,8 +28,8 @@ func (s *spy) Start(ctx context.Context, req chat.Request) (*chat.Turn, error) {
 	return nil, chat.ErrOverloaded
 }
 
-// ask sends a chat to a server whose chat is a spy.
-func ask(t *testing.T, path, body string, headers ...string) *spy {
+// askChat sends a chat to a server whose chat is a spy.
+func askChat(t *testing.T, path, body string, headers ...string) *spy {
 	t.Helper()
 	real := newServer(t, setup{noStore: true})
 	s := new(spy)
@@ -62,7 +62,7 @@ func TestPrecedence(t *testing.T) {
 		{why: "agent by body, model by header", body: "sample-agent", headers: []string{model + "ollama:qwen3"}, agent: "sample-agent", model: "ollama:qwen3"},
 	} {
 		body := `{"messages":[{"role":"user","content":"x"}],"model":"` + c.body + `"}`
-		s := ask(t, "/v1/chat/completions", body, c.headers...)
+		s := askChat(t, "/v1/chat/completions", body, c.headers...)
 		// As package chat does: the request beats the identity.
 		if got := first(s.req.Agent, s.id.AgentSchemaURI); got != c.agent {
 			t.Errorf("%s: agent %q, want %q", c.why, got, c.agent)
@@ -82,7 +82,7 @@ func first(a, b string) string {
 
 // TestRequest: everything of a body and its headers arrives where it belongs.
 func TestRequest(t *testing.T) {
-	s := ask(t, "/chat/completions/from-path", `{
+	s := askChat(t, "/chat/completions/from-path", `{
 		"model": "sample-agent",
 		"messages": [
 			{"role": "system", "content": "Be short."},
@@ -122,7 +122,7 @@ func TestRequest(t *testing.T) {
 
 // TestQuery: structured input needs no messages.
 func TestQuery(t *testing.T) {
-	s := ask(t, "/chat/completions", `{"query":{"query":"Who?","knowledge":"# Entity: sarah","scratchpad":{"stage":"lookup"}},"stop":["a","b"]}`)
+	s := askChat(t, "/chat/completions", `{"query":{"query":"Who?","knowledge":"# Entity: sarah","scratchpad":{"stage":"lookup"}},"stop":["a","b"]}`)
 	want := &run.Query{Query: "Who?", Knowledge: "# Entity: sarah", Scratchpad: json.RawMessage(`{"stage":"lookup"}`)}
 	if diff := cmp.Diff(want, s.req.Query); diff != "" {
 		t.Error(diff)

@@ -27,6 +27,8 @@ func (h *Handler) rest() {
 	api := humago.New(h.mux, config)
 	h.sessionRoutes(api)
 	h.schemaRoutes(api)
+	h.queryRoutes(api)
+	h.contentRoutes(api)
 	h.describeChat(api)
 	spec, err := json.Marshal(api.OpenAPI())
 	h.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +87,7 @@ func (h *Handler) restFailure(ctx context.Context, what string, err error) *fail
 func noStore() *failure {
 	return &failure{
 		status: http.StatusNotImplemented, code: "storage_disabled",
-		message: "this server stores nothing (P8_DATABASE_URL=none), so it has no sessions and takes no documents",
+		message: "this server stores nothing (P8_DATABASE_URL=none), so it has no sessions and no knowledge, and takes no documents",
 	}
 }
 

@@ -46,6 +46,8 @@ type server struct {
 type setup struct {
 	api     api.Options
 	noStore bool
+	// knowledge answers queries and questions, from the store.
+	knowledge bool
 }
 
 // newServer plays the turns. Its ids are counted and its clock stands still.
@@ -75,6 +77,9 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 	t.Cleanup(func() { must(t, out.chat.Close(context.Background())) })
 	s.api.Chat, s.api.Catalog, s.api.Logger = out.chat, out.catalog, logger
 	s.api.Now, s.api.NewID, s.api.Version = now, counter("request-%d"), "v0"
+	if s.knowledge {
+		s.api.Knowledge, s.api.Asker = engine(t, out.store)
+	}
 	s.api.Models = func(context.Context) []string { return []string{out.model.Name()} }
 	out.Handler = api.New(s.api)
 	return out
