@@ -45,8 +45,7 @@ func mergeEdges(named, linked []store.Edge) []store.Edge {
 func stem(file string) string {
 	base := path.Base(file)
 	name := strings.TrimSuffix(base, path.Ext(base))
-	switch strings.ToLower(name) {
-	case "readme", "index", "_index":
+	if isIndex(name) {
 		if folder := path.Base(path.Dir(file)); folder != "." && folder != "/" && folder != ".." {
 			return folder
 		}
@@ -55,6 +54,15 @@ func stem(file string) string {
 		return base
 	}
 	return name
+}
+
+// isIndex reports whether a page of that name describes its folder.
+func isIndex(name string) bool {
+	switch strings.ToLower(name) {
+	case "readme", "index", "_index":
+		return true
+	}
+	return false
 }
 
 // linker finds the keys that links lead to.

@@ -105,7 +105,7 @@ type verifier struct {
 
 // page notes the keys of a page.
 func (v *verifier) page(s *source, text string) {
-	if name := strings.TrimSuffix(path.Base(s.rel), path.Ext(s.rel)); name == stem(s.rel) {
+	if name := strings.TrimSuffix(path.Base(s.rel), path.Ext(s.rel)); !isIndex(name) {
 		v.keys[store.NormalizeKey(name)] = true
 	}
 	if src, _ := markdown.SplitFront(text); src != "" {
