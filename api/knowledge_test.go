@@ -110,3 +110,33 @@ func TestWrongSQL(t *testing.T) {
 		}
 	}
 }
+
+// TestUpload: what is taken in is found, by whom it belongs to alone.
+func TestUpload(t *testing.T) {
+	s := knowing(t)
+	body, kind := form(part{"file", "tea-ceremony.md", "text/markdown", "# Tea ceremony\n\nWater first, then [Sarah](sarah-chen.md).\n"}, part{name: "category", value: "culture"})
+	var got struct {
+		File        store.File `json:"file"`
+		ResourceIDs []string   `json:"resource_ids"`
+		Chunks      int        `json:"chunk_count"`
+		Status      string     `json:"status"`
+		Key         string     `json:"key"`
+	}
+	for _, status := range []string{"written", "unchanged"} {
+		w := s.do("POST", "/content/", body, kind, "X-User-Id: alice", "X-Tenant-Id: acme")
+		must(t, json.Unmarshal(w.Body.Bytes(), &got))
+		if w.Code != 201 || got.File.ID == "" || got.File.ParsedContent != "" || len(got.ResourceIDs) != 1 || got.Chunks != 1 || got.Key != "tea-ceremony" || got.Status != status {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	for user, found := range map[string]bool{"alice": true, "bob": false} {
+		w := s.do("POST", "/query", `{"mode":"LOOKUP","key":"tea-ceremony"}`, "X-User-Id: "+user, "X-Tenant-Id: acme")
+		if w.Code != 200 || strings.Contains(w.Body.String(), "Water first") != found {
+			t.Errorf("for %s: %d %s", user, w.Code, w.Body)
+		}
+	}
+	body, kind = form(part{"file", "photo.bin", "image/png", "\x89PNG\r\n\x1a\n\x00\x00"})
+	if w := s.do("POST", "/content/", body, kind); w.Code != 415 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}

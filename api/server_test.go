@@ -20,6 +20,7 @@ import (
 	"p8/api"
 	"p8/catalog"
 	"p8/chat"
+	"p8/ingest"
 	"p8/llm"
 	"p8/llm/scripted"
 	"p8/store"
@@ -46,7 +47,7 @@ type server struct {
 type setup struct {
 	api     api.Options
 	noStore bool
-	// knowledge answers queries and questions, from the store.
+	// knowledge answers queries and questions, and takes in files.
 	knowledge bool
 }
 
@@ -79,6 +80,9 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 	s.api.Now, s.api.NewID, s.api.Version = now, counter("request-%d"), "v0"
 	if s.knowledge {
 		s.api.Knowledge, s.api.Asker = engine(t, out.store)
+		s.api.Files = out.store.Files()
+		s.api.Ingest, err = ingest.New(ingest.Options{Store: ingest.Over(out.store)})
+		must(t, err)
 	}
 	s.api.Models = func(context.Context) []string { return []string{out.model.Name()} }
 	out.Handler = api.New(s.api)
