@@ -1,33 +1,51 @@
 package store
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"time"
 )
 
-// The bounds of a SELECT, when none are given and at most.
+// The bounds of a SELECT: what it gets without asking, and the most.
 const (
-	defaultSelectRows, maxSelectRows       = 1000, 10_000
-	defaultSelectBytes, maxSelectBytes     = 4 << 20, 64 << 20
-	defaultSelectTimeout, maxSelectTimeout = 5 * time.Second, time.Minute
+	defaultSelectRows    = 1000
+	maxSelectRows        = 10_000
+	defaultSelectBytes   = 1 << 20
+	maxSelectBytes       = 16 << 20
+	defaultSelectTimeout = 5 * time.Second
+	maxSelectTimeout     = time.Minute
 )
 
-// Select runs a SELECT that the caller wrote over the tables of [Store.Tables]
-// and kv_store, seeing the rows that the caller may read and nothing else. Bounds
-// that are 0 are 1000 rows, 4 MiB and 5 s. What is wrong with the text is a
-// [*SelectError].
+// Select runs a SELECT in PostgreSQL's dialect that a caller or a model wrote.
+// It reads the tables of [Store.Tables] and sees what the caller may see: its
+// own rows, the shared ones of its tenant and the system's, no deleted ones. The
+// zero bounds are 1000 rows, 1 MiB and 5 s; more than 10,000 rows, 16 MiB and a
+// minute is not to be had. A mistake in the text is a [*SelectError], which is
+// fit for a model.
 func (s *Store) Select(ctx context.Context, sql string, b SelectBounds) (Selection, error) {
+	const op = "select"
 	sc, err := scopeOf(ctx)
 	if err != nil {
 		return Selection{}, err
 	}
-	b.Rows = page(b.Rows, defaultSelectRows, maxSelectRows)
-	b.Bytes = page(b.Bytes, defaultSelectBytes, maxSelectBytes)
-	b.Timeout = min(cmp.Or(max(b.Timeout, 0), defaultSelectTimeout), maxSelectTimeout)
-	if err := cleanText("the query", &sql); err != nil {
-		return Selection{}, err
+	b.Rows = bounded(b.Rows, defaultSelectRows, maxSelectRows)
+	b.Bytes = bounded(b.Bytes, defaultSelectBytes, maxSelectBytes)
+	b.Timeout = bounded(b.Timeout, defaultSelectTimeout, maxSelectTimeout)
+	sel, err := s.engine.Select(ctx, Scope{Tenant: sc.TenantID, User: sc.UserID}, sql, b)
+	var mistake *SelectError
+	if errors.As(err, &mistake) {
+		return Selection{}, mistake
 	}
-	found, err := s.engine.Select(ctx, sc.scope(), sql, b)
-	return found, fail("select", err)
+	return sel, fail(op, err)
 }
+
+// bounded is n within its bound, or the default for none.
+func bounded[N int | time.Duration](n, none, most N) N {
+	if n <= 0 {
+		return none
+	}
+	return min(n, most)
+}
+
+// SelectTables are [Store.Tables], for the engines.
+func SelectTables() []TableInfo { return (*Store)(nil).Tables() }

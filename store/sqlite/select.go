@@ -2,11 +2,198 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
 
 	"p8/store"
+	"p8/store/internal/sqlgate"
 )
 
-// Select implements store.Engine.
+// maxSelectors bounds the SELECTs of callers that run at once; the others wait.
+const maxSelectors = 4
+
+// Select implements store.Engine. The statement is read by package sqlgate and
+// runs on a connection that can only read, under an authorizer that knows views
+// of the caller's rows and nothing else.
 func (e *engine) Select(ctx context.Context, sc store.Scope, sql string, b store.SelectBounds) (store.Selection, error) {
-	return store.Selection{}, &store.SelectError{Problem: "SQL is not available on this engine"}
+	q, err := sqlgate.Check(sql, selectTables())
+	if err != nil {
+		return store.Selection{}, mistake(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, b.Timeout, errTooLong)
+	defer cancel()
+	s, err := e.takeSelector(ctx)
+	if err != nil {
+		return store.Selection{}, late(ctx, err, b)
+	}
+	sel, err := s.run(ctx, sc, q, b)
+	if err != nil && !errors.As(err, new(*store.SelectError)) {
+		// Whatever was going on, no later caller shall inherit it.
+		s.close()
+		s = nil
+		err = late(ctx, err, b)
+	}
+	e.selectors <- s
+	return sel, err
+}
+
+var errTooLong = errors.New("the SELECT took too long")
+
+// late tells the bound of the SELECT from the end of the caller's context.
+func late(ctx context.Context, err error, b store.SelectBounds) error {
+	if context.Cause(ctx) == errTooLong {
+		return &store.SelectError{Problem: fmt.Sprintf("the query took longer than %s and was stopped; "+
+			"select fewer rows with WHERE, or join on equal columns", b.Timeout)}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// mistake is a gate's error as the store's.
+func mistake(err error) error {
+	var e *sqlgate.Error
+	if errors.As(err, &e) {
+		return &store.SelectError{Position: e.Position, Problem: e.Problem}
+	}
+	return err
+}
+
+// selectTables are the tables of the store, as the gate reads them.
+func selectTables() []sqlgate.Table {
+	var out []sqlgate.Table
+	for _, t := range store.SelectTables() {
+		g := sqlgate.Table{Name: t.Name}
+		for _, c := range t.Columns {
+			g.Columns = append(g.Columns, sqlgate.Column{Name: c.Name, Type: sqlgate.TypeOf(c.Type)})
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+func (e *engine) takeSelector(ctx context.Context) (*selector, error) {
+	select {
+	case <-e.closed:
+		return nil, errClosed
+	default:
+	}
+	select {
+	case s := <-e.selectors:
+		if s != nil {
+			return s, nil
+		}
+		s, err := openSelector(ctx, e.path)
+		if err != nil {
+			e.selectors <- nil
+		}
+		return s, err
+	case <-e.closed:
+		return nil, errClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// run prints the statement for this connection and reads its rows.
+func (s *selector) run(ctx context.Context, sc store.Scope, q *sqlgate.Query, b store.SelectBounds) (sel store.Selection, err error) {
+	s.ctx, s.tenant, s.user = ctx, sc.Tenant, sc.User
+	defer func() { s.ctx, s.tenant, s.user = nil, "", "" }()
+	s.db.SetInterrupt(ctx)
+	text, err := q.SQLite(sqlgate.Lite{
+		Relation: func(table string) string { return s.view(table, q.Plain()) },
+		Now:      time.Now(),
+	})
+	if err != nil {
+		return sel, mistake(err)
+	}
+	prefix, columns := "", q.Columns()
+	if b.Explain {
+		prefix, columns = "EXPLAIN QUERY PLAN ", []sqlgate.Column{{Name: "QUERY PLAN", Type: sqlgate.Text}}
+	}
+	stmt, tail, err := s.db.Prepare(prefix + text.SQL)
+	if err != nil {
+		return sel, s.problem(err, text, prefix)
+	}
+	defer func() {
+		if e := stmt.Close(); err == nil && e != nil {
+			err = s.problem(e, text, prefix)
+		}
+	}()
+	if strings.TrimSpace(tail) != "" || !stmt.ReadOnly() {
+		return sel, &store.SelectError{Problem: "only one statement is run, and only reading is allowed"}
+	}
+	for _, c := range columns {
+		sel.Columns = append(sel.Columns, c.Name)
+	}
+	r := sqlgate.Result{Limit: b.Rows, Bytes: b.Bytes, Rows: [][]any{}}
+	for stmt.Step() {
+		row := []any{nil}
+		if b.Explain {
+			row[0] = s.hide(stmt.ColumnText(stmt.ColumnCount() - 1))
+		} else {
+			row = readRow(stmt, columns)
+		}
+		if !r.Add(row) {
+			break
+		}
+	}
+	if err := stmt.Err(); err != nil && !r.Truncated {
+		return store.Selection{}, s.problem(err, text, prefix)
+	}
+	sel.Rows, sel.Truncated = r.Rows, r.Truncated
+	return sel, nil
+}
+
+// readRow reads the current row, each value as its column's type says.
+func readRow(stmt *sqlite3.Stmt, columns []sqlgate.Column) []any {
+	row := make([]any, len(columns))
+	for i, c := range columns {
+		switch stmt.ColumnType(i) {
+		case sqlite3.INTEGER:
+			row[i] = sqlgate.Value(c.Type, stmt.ColumnInt64(i))
+		case sqlite3.FLOAT:
+			row[i] = sqlgate.Value(c.Type, stmt.ColumnFloat(i))
+		case sqlite3.TEXT, sqlite3.BLOB:
+			text := stmt.ColumnText(i)
+			switch c.Type {
+			case sqlgate.JSON:
+				row[i] = sqlgate.JSONValue([]byte(text))
+				continue
+			case sqlgate.Timestamp:
+				if t, err := time.Parse(timeFormat, text); err == nil {
+					text = sqlgate.TimeText(t)
+				}
+			}
+			row[i] = text
+		}
+	}
+	return row
+}
+
+// problem tells a mistake of the caller from a failure of the database.
+func (s *selector) problem(err error, text *sqlgate.Statement, prefix string) error {
+	var e *sqlite3.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() {
+	case sqlite3.ERROR, sqlite3.TOOBIG, sqlite3.AUTH, sqlite3.MISMATCH, sqlite3.RANGE, sqlite3.NOMEM:
+	default:
+		return err
+	}
+	words := s.hide(strings.TrimPrefix(err.Error(), "sqlite3: "))
+	for _, p := range []string{"SQL logic error: ", "sqlite3: "} {
+		words = strings.TrimPrefix(words, p)
+	}
+	position := 0
+	if at := e.SQL(); at != "" && len(at) <= len(prefix)+len(text.SQL) {
+		position = text.Position(len(text.SQL) - len(at))
+	}
+	return &store.SelectError{Position: position, Problem: "the database does not run this: " + words}
 }

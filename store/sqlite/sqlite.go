@@ -144,6 +144,11 @@ func newEngine(path string, readers int) *engine {
 		writer:  make(chan *conn, 1),
 		readers: make(chan *conn, readers),
 		closed:  make(chan struct{}),
+
+		selectors: make(chan *selector, maxSelectors),
+	}
+	for range maxSelectors {
+		e.selectors <- nil
 	}
 	e.close = sync.OnceValue(e.shut)
 	for range readers {
@@ -171,6 +176,8 @@ type engine struct {
 	// writer holds the writing connection when nobody uses it; readers holds one
 	// entry for each reading connection, nil for one not opened yet.
 	writer, readers chan *conn
+	// selectors is the same for the connections of Select.
+	selectors chan *selector
 	// closed ends the waiting for a connection.
 	closed chan struct{}
 	close  func() error
@@ -252,6 +259,9 @@ func (e *engine) shut() error {
 	var errs []error
 	for range cap(e.readers) {
 		errs = append(errs, (<-e.readers).close())
+	}
+	for range maxSelectors {
+		(<-e.selectors).close()
 	}
 	// The writer last: who closes last empties the log into the database.
 	errs = append(errs, (<-e.writer).close())

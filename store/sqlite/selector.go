@@ -1,0 +1,149 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"p8/identity"
+	"p8/store"
+	"p8/store/internal/sqlgate"
+)
+
+// selector is a connection for the SELECTs of callers. It has TEMP views of
+// the tables, whose names nobody can guess: a view reads the caller from
+// functions that only views may call, and the authorizer lets only the view of
+// a table read that table.
+type selector struct {
+	db     *sqlite3.Conn
+	prefix string
+	// ctx, tenant and user are those of the SELECT that runs.
+	ctx          context.Context
+	tenant, user string
+}
+
+// maxValue bounds a text in SQLite, in bytes: a little more than the store
+// keeps in a column.
+const maxValue = 40 << 20
+
+func openSelector(ctx context.Context, path string) (_ *selector, err error) {
+	db, err := sqlite3.OpenContext(ctx, uri(path, "&mode=ro"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			db.Close()
+		}
+	}()
+	s := &selector{db: db, prefix: "v" + strings.ToLower(rand.Text())}
+	for option, on := range map[sqlite3.DBConfig]bool{
+		sqlite3.DBCONFIG_DEFENSIVE: true, sqlite3.DBCONFIG_ENABLE_QPSG: true,
+		sqlite3.DBCONFIG_DQS_DML: false, sqlite3.DBCONFIG_DQS_DDL: false, sqlite3.DBCONFIG_TRUSTED_SCHEMA: false,
+		sqlite3.DBCONFIG_ENABLE_TRIGGER: false, sqlite3.DBCONFIG_ENABLE_ATTACH_CREATE: false,
+		sqlite3.DBCONFIG_ENABLE_ATTACH_WRITE: false, sqlite3.DBCONFIG_ENABLE_LOAD_EXTENSION: false,
+	} {
+		if _, err := db.Config(option, on); err != nil {
+			return nil, err
+		}
+	}
+	if err := db.Exec(`PRAGMA busy_timeout = 10000; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON`); err != nil {
+		return nil, err
+	}
+	if err := s.functions(); err != nil {
+		return nil, err
+	}
+	for _, t := range store.SelectTables() {
+		if err := db.Exec(s.createViews(t)); err != nil {
+			return nil, fmt.Errorf("sqlite: the view of %s: %w", t.Name, err)
+		}
+	}
+	if err := db.Exec(`PRAGMA query_only = ON`); err != nil {
+		return nil, err
+	}
+	for limit, n := range map[sqlite3.LimitCategory]int{
+		sqlite3.LIMIT_LENGTH: maxValue, sqlite3.LIMIT_SQL_LENGTH: 2 * sqlgate.MaxPrinted, sqlite3.LIMIT_ATTACHED: 0,
+		sqlite3.LIMIT_EXPR_DEPTH: 800, sqlite3.LIMIT_COMPOUND_SELECT: 100, sqlite3.LIMIT_VDBE_OP: 100_000,
+		sqlite3.LIMIT_VARIABLE_NUMBER: 0, sqlite3.LIMIT_TRIGGER_DEPTH: 0, sqlite3.LIMIT_WORKER_THREADS: 0,
+	} {
+		db.Limit(limit, n)
+	}
+	return s, db.SetAuthorizer(s.authorizer())
+}
+
+func (s *selector) close() {
+	if s != nil {
+		s.db.Close()
+	}
+}
+
+// view is the name of a table's view; plain views may be merged with the
+// query around them.
+func (s *selector) view(table string, plain bool) string {
+	if plain {
+		return s.prefix + "_" + table
+	}
+	return s.prefix + "b_" + table
+}
+
+// hide puts the tables' names where the views' would be shown.
+func (s *selector) hide(text string) string {
+	return strings.NewReplacer(s.prefix+"b_", "", s.prefix+"_", "", "temp.", "").Replace(text)
+}
+
+// createViews are the views of a table. The one for any statement has a LIMIT,
+// which keeps SQLite from merging it with the query around it: no condition of
+// the caller ever runs on a row that is not the caller's, so that neither an
+// error nor the time it takes tells anything of such a row.
+func (s *selector) createViews(t store.TableInfo) string {
+	var columns []string
+	for _, c := range t.Columns {
+		columns = append(columns, `"`+c.Name+`"`)
+	}
+	visible := `deleted_at IS NULL AND tenant_id = p8_tenant() AND user_id IS p8_user()`
+	if !t.Private {
+		visible = `deleted_at IS NULL AND (tenant_id = p8_tenant() AND user_id = p8_user()
+			OR tenant_id = p8_tenant() AND user_id IS NULL
+			OR tenant_id = '` + identity.SystemTenant + `' AND user_id IS NULL)`
+	}
+	body := ` AS SELECT ` + strings.Join(columns, ", ") + ` FROM main."` + t.Name + `" WHERE ` + visible
+	return `CREATE TEMP VIEW "` + s.view(t.Name, true) + `"` + body + `;
+		CREATE TEMP VIEW "` + s.view(t.Name, false) + `"` + body + ` LIMIT -1`
+}
+
+// authorizer allows reading the views, and the views to read their tables.
+func (s *selector) authorizer() func(sqlite3.AuthorizerActionCode, string, string, string, string) sqlite3.AuthorizerReturnCode {
+	views, tables := make(map[string]bool), make(map[string]string)
+	for _, t := range store.SelectTables() {
+		for _, plain := range []bool{true, false} {
+			views[s.view(t.Name, plain)] = true
+			tables[s.view(t.Name, plain)] = t.Name
+		}
+	}
+	functions := sqlgate.SQLiteFunctions()
+	return func(action sqlite3.AuthorizerActionCode, third, fourth, schema, inner string) sqlite3.AuthorizerReturnCode {
+		allow := false
+		switch action {
+		case sqlite3.AUTH_SELECT, sqlite3.AUTH_RECURSIVE:
+			allow = true
+		case sqlite3.AUTH_FUNCTION:
+			allow = functions[strings.ToLower(fourth)] || views[inner] && (fourth == "p8_tenant" || fourth == "p8_user")
+		case sqlite3.AUTH_READ:
+			switch schema {
+			case "main":
+				allow = views[inner] && tables[inner] == third || strings.EqualFold(third, "json_each")
+			case "temp":
+				allow = views[third]
+			default:
+				allow = schema == "" && strings.EqualFold(third, "json_each")
+			}
+		}
+		if allow {
+			return sqlite3.AUTH_OK
+		}
+		return sqlite3.AUTH_DENY
+	}
+}
