@@ -15,8 +15,9 @@
 //   - by codes first, when they are many and dense, as a model's are: a bit for
 //     each component tells which vectors may be near, and only those are compared.
 //     How many must be compared for a recall of 0.99 is measured on the set itself;
-//   - by inverted lists, one for each component, when most components are zero:
-//     that compares every vector, but reads only what the query has too.
+//   - by component, when many are zero, as where words are hashed to components:
+//     every vector is compared, but only by what the question has too, which is
+//     little. Codes tell nothing there.
 //
 // A filter is applied before ranking: it never costs recall.
 package vector
@@ -53,11 +54,13 @@ type Index struct {
 	texts  []string
 	dead   int
 
-	// Either flat holds the rows' components one after the other, or lists does by
-	// component.
-	flat  []int8
-	lists []list
-	codes codes
+	// Either flat holds the rows one after the other, or columns holds their
+	// components.
+	flat    []int8
+	columns [][]int8
+	codes   codes
+	// zeros counts the components that are zero, of all rows that were put.
+	zeros, seen int
 	// tuned is how many rows Tune saw.
 	tuned int
 	pool  sync.Pool
@@ -95,8 +98,8 @@ func (x *Index) Size() int {
 	const entry = 40 // of a map from ID to uint32, at its usual load
 	size := entry*len(x.rows) + 16*cap(x.ids) + 4*(cap(x.owners)+cap(x.categories)+cap(x.scales)) +
 		cap(x.flat) + 8*cap(x.codes.words)
-	for _, l := range x.lists {
-		size += 56 + 4*cap(l.rows) + cap(l.values)
+	for _, column := range x.columns {
+		size += 24 + cap(column)
 	}
 	for _, text := range x.texts {
 		size += 64 + 2*len(text)
@@ -118,15 +121,19 @@ func (x *Index) Put(r Row) bool {
 	x.ids = append(x.ids, r.ID)
 	x.owners = append(x.owners, x.code(r.Owner))
 	x.categories = append(x.categories, x.code(r.Category))
-	if x.lists != nil {
-		x.scales = append(x.scales, x.list(n, r.Vector, scale))
-		return true
-	}
 	var squares int64
-	for _, f := range r.Vector {
+	x.seen += x.dimensions
+	for d, f := range r.Vector {
+		if f == 0 {
+			x.zeros++
+		}
 		v := round(f, scale)
 		squares += int64(v) * int64(v)
-		x.flat = append(x.flat, int8(v))
+		if x.columns != nil {
+			x.columns[d] = append(x.columns[d], int8(v))
+		} else {
+			x.flat = append(x.flat, int8(v))
+		}
 	}
 	x.scales = append(x.scales, unit(squares))
 	if x.codes.words != nil {
@@ -151,17 +158,17 @@ func (x *Index) Delete(id ID) {
 
 // compact moves the rows together, in order.
 func (x *Index) compact() {
-	places := make([]uint32, len(x.ids))
 	n := uint32(0)
 	for i, owner := range x.owners {
 		if owner == deleted {
-			places[i] = deleted
 			continue
 		}
-		places[i] = n
 		x.rows[x.ids[i]] = n
 		x.ids[n], x.owners[n], x.categories[n], x.scales[n] = x.ids[i], owner, x.categories[i], x.scales[i]
-		if x.lists == nil {
+		for _, column := range x.columns {
+			column[n] = column[i]
+		}
+		if x.columns == nil {
 			copy(x.row(n), x.row(uint32(i)))
 		}
 		if x.codes.words != nil {
@@ -170,14 +177,14 @@ func (x *Index) compact() {
 		n++
 	}
 	x.ids, x.owners, x.categories, x.scales = x.ids[:n], x.owners[:n], x.categories[:n], x.scales[:n]
-	if x.lists == nil {
+	for d, column := range x.columns {
+		x.columns[d] = column[:n]
+	}
+	if x.columns == nil {
 		x.flat = x.flat[:int(n)*x.dimensions]
 	}
 	if x.codes.words != nil {
 		x.codes.words = x.codes.words[:int(n)*x.codes.width]
-	}
-	for i := range x.lists {
-		x.lists[i].compact(places)
 	}
 	x.dead = 0
 }

@@ -50,7 +50,7 @@ func check(t rapid.TB, x *Index, rows map[ID]Row, query []float32, k int, least 
 	}
 }
 
-// TestLikeNaive does anything in any order, on rows, codes and lists.
+// TestLikeNaive does anything in any order, on rows and columns.
 func TestLikeNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dimensions := rapid.IntRange(1, 70).Draw(t, "dimensions")
@@ -118,7 +118,7 @@ func TestMany(t *testing.T) {
 	}
 	put(0, n-1000)
 	x.Tune()
-	if x.codes.words == nil || x.lists != nil {
+	if x.codes.words == nil || x.columns != nil {
 		t.Fatal("dense vectors have no codes")
 	}
 	// What comes later has codes too.
@@ -186,8 +186,8 @@ func TestSparse(t *testing.T) {
 	}
 	put(0, 2000)
 	x.Tune()
-	if x.lists == nil || x.flat != nil {
-		t.Fatal("sparse vectors have no lists")
+	if x.columns == nil || x.flat != nil {
+		t.Fatal("sparse vectors have no columns")
 	}
 	put(1500, 2500)
 	for range 20 {

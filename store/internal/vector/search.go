@@ -82,12 +82,8 @@ func (x *Index) Search(query []float32, k int, least float64, f Filter) []Hit {
 	rows := x.allowed(s, f)
 	t := &top{index: x, k: min(k, len(rows)), least: least, scale: unit(squares)}
 	switch {
-	case x.lists != nil:
-		s.sums = resize(s.sums, len(x.ids))
-		x.sums(s.sums, s.query)
-		for _, n := range rows {
-			t.offer(n, s.sums[n])
-		}
+	case x.columns != nil:
+		t.scanColumns(s, rows)
 	case x.codes.words != nil && len(rows) > 2*x.codes.rescore:
 		s.code = resize(s.code, x.codes.width)
 		encode(s.code, s.query, t.scale, x.codes.mean)

@@ -8,14 +8,15 @@ import (
 const (
 	// worthCodes is how many components a set has that is worth codes.
 	worthCodes = 2 << 20
-	// sparse is the share of components that are not zero below which lists are
-	// smaller and faster than rows.
-	sparse = 0.2
+	// manyZeros is the share of zeros from which on a set is searched by component.
+	// A model's vectors have none.
+	manyZeros = 0.1
 	// samples are the vectors on which Tune measures, neighbours how many of the
 	// nearest of each must be found, recall the share of them.
 	samples    = 64
 	neighbours = 10
 	recall     = 0.99
+	moved      = 0.6
 	// margin is how many times more rows are compared than the samples needed: a
 	// question may lie farther from the set than they do.
 	margin = 2
@@ -29,7 +30,7 @@ const (
 // was at the last time. It is to be called after the vectors were put: it takes
 // about as long as 64 searches of every vector.
 func (x *Index) Tune() {
-	if len(x.rows) == 0 || len(x.rows) < 2*x.tuned || x.lists != nil {
+	if len(x.rows) == 0 || len(x.rows) < 2*x.tuned || x.columns != nil {
 		return
 	}
 	x.tuned = len(x.rows)
@@ -37,8 +38,8 @@ func (x *Index) Tune() {
 	if x.dead > 0 {
 		x.compact()
 	}
-	if x.density() < sparse {
-		x.invert()
+	if float64(x.zeros) > manyZeros*float64(x.seen) {
+		x.transpose()
 		return
 	}
 	if len(x.flat) < worthCodes {
@@ -50,22 +51,8 @@ func (x *Index) Tune() {
 	}
 }
 
-// density is the share of components that are not zero, in a thousand rows.
-func (x *Index) density() float64 {
-	seen, filled := 0, 0
-	for n := 0; n < len(x.ids); n += 1 + len(x.ids)/1000 {
-		for _, v := range x.row(uint32(n)) {
-			if v != 0 {
-				filled++
-			}
-		}
-		seen += x.dimensions
-	}
-	return float64(filled) / float64(seen)
-}
-
-// sample is a vector between two of the set, as a question is between texts, with
-// its code, and how far the codes of its nearest rows are.
+// sample is a question: a vector of the set, moved away from it by the difference
+// of two others (a text's own neighbours, and its copies, are too easily found).
 type sample struct {
 	query []int16
 	code  []uint64
@@ -109,11 +96,13 @@ func (x *Index) measure(c *codes) int {
 
 func (x *Index) sample(c *codes, i int) *sample {
 	n := len(x.ids)
-	a, b := uint32(i*n/samples), uint32((i*n/samples+n/3)%n)
+	a := i * n / samples
+	from, to := x.row(uint32((a+n/3)%n)), x.row(uint32((a+2*n/3)%n))
+	scale, left, right := x.scales[a], x.scales[(a+n/3)%n], x.scales[(a+2*n/3)%n]
 	s := &sample{query: make([]int16, x.dimensions), code: make([]uint64, c.width), counts: make([]int, 64*c.width+1)}
 	mixed := make([]float32, x.dimensions)
-	for d, v := range x.row(a) {
-		mixed[d] = x.scales[a]*float32(v) + x.scales[b]*float32(x.row(b)[d])/2
+	for d, v := range x.row(uint32(a)) {
+		mixed[d] = scale*float32(v) + moved*(right*float32(to[d])-left*float32(from[d]))
 	}
 	var squares int64
 	if quantum, ok := quantum(mixed, queryMost); ok {
