@@ -31,5 +31,10 @@
 // several of a run would have one key, the one that lies nearest to the root keeps
 // it, if that is one alone, and all others are called by their path from the root:
 // api/agents.md is api-agents. A file that is stored keeps its name, and
-// a name that another file of the store has is not taken from it.
+// a name that another file of the store has is not taken from it. A stored file
+// whose path is gone and ends like that of a new one (docs/api/agents.md) is taken
+// to have moved here.
+//
+// Links lead to the names of the files of the run; take in the folder rather
+// than one file of it when names differ from stems.
 package ingest

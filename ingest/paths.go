@@ -140,14 +140,23 @@ func (r *run) take(ctx context.Context, files []*source) error {
 	return r.write(ctx, changed, links)
 }
 
+// bigFile is the size of a file that is read alone, without another such: a file
+// may need several times its size.
+const bigFile = 4 << 20
+
 // write reads the files by several workers, and writes what they become by one.
 func (r *run) write(ctx context.Context, changed []*candidate, links *linker) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out, read := make(chan *made), make(chan error, 1)
+	var big sync.Mutex
 	go func() {
 		defer close(out)
 		read <- parallel(ctx, r.Workers, changed, func(ctx context.Context, _ int, c *candidate) error {
+			if c.size > bigFile {
+				big.Lock()
+				defer big.Unlock()
+			}
 			m, err := r.convert(ctx, c, r.set, links)
 			switch {
 			case ctx.Err() != nil:

@@ -16,7 +16,7 @@ import (
 // library's parser is recursive, and its time grows with the square of the keys.
 const (
 	maxYAML  = 2 << 20
-	maxKeys  = 50_000
+	maxKeys  = 20_000
 	maxDepth = 50
 )
 

@@ -117,7 +117,7 @@ func TestHostile(t *testing.T) {
 	}
 	fmt.Fprint(w, `<document><body><p><r><t>`)
 	block := bytes.Repeat([]byte("a"), 1<<20)
-	for range 200 {
+	for range 40 {
 		if _, err := w.Write(block); err != nil {
 			t.Fatal(err)
 		}
@@ -141,10 +141,10 @@ func TestHostile(t *testing.T) {
 		{"a PDF of noise", PDF, "%PDF-1.4\n" + strings.Repeat("x", 5000), "PDF: damaged"},
 		{"a picture", Unknown, "\x89PNG", "no format"},
 		{"not JSON", JSON, "{\"a\": 1,\n  é b}", "2:3: not JSON"},
-		{"deep HTML", HTML, strings.Repeat("<div>", 200_000), ""},
+		{"deep HTML", HTML, strings.Repeat("<div>", 20_000), ""},
 		{"deep JSON", JSON, strings.Repeat("[", 9000) + strings.Repeat("]", 9000), ""},
 		{"deep Markdown", Markdown, strings.Repeat(">", 100_000) + strings.Repeat("- ", 50_000), ""},
-		{"one long line", Text, strings.Repeat("word ", 1_000_000), ""},
+		{"one long line", Text, strings.Repeat("word ", 200_000), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Extract(t.Context(), c.format, []byte(c.data))

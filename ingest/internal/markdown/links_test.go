@@ -29,8 +29,8 @@ func TestLinks(t *testing.T) {
 func TestHostile(t *testing.T) {
 	for _, s := range []string{">", "- ", "[", "[[a", "*a_", "a](", "[a](b", "<a", "`"} {
 		paragraph := strings.Repeat(s, maxParagraph/len(s)-1) + "\n\n"
-		Links([]byte(strings.Repeat(paragraph, (256<<10)/len(paragraph))))
-		Links([]byte(strings.Repeat(s, maxPage/len(s))))
+		Links([]byte(strings.Repeat(paragraph, (64<<10)/len(paragraph))))
+		Links([]byte(strings.Repeat(s, (64<<10)/len(s))))
 	}
 }
 
