@@ -5,8 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -54,24 +56,68 @@ func checkID(id string) error {
 	return nil
 }
 
-func checkJSON(field string, raw json.RawMessage) error {
-	if len(raw) > maxText {
+// checkJSON accepts JSON, and makes it storable in every engine: PostgreSQL's
+// JSONB has neither NUL nor half of a surrogate pair, so both become U+FFFD
+// everywhere.
+func checkJSON(field string, raw *json.RawMessage) error {
+	if len(*raw) > maxText {
 		return invalidf("%s is larger than %d MiB", field, maxText>>20)
 	}
-	if len(raw) > 0 && (!json.Valid(raw) || !utf8.Valid(raw)) {
+	if len(*raw) > 0 && (!json.Valid(*raw) || !utf8.Valid(*raw)) {
 		return invalidf("%s is not JSON", field)
 	}
+	*raw = cleanEscapes(*raw)
 	return nil
 }
 
-func checkObject(field string, raw json.RawMessage) error { return checkStart(field, raw, '{') }
+// cleanEscapes replaces the escapes of characters that no text can hold, in a
+// copy.
+func cleanEscapes(raw json.RawMessage) json.RawMessage {
+	if !bytes.Contains(raw, []byte(`\u`)) {
+		return raw
+	}
+	escape := func(i int) rune {
+		if i+6 > len(raw) || raw[i] != '\\' || raw[i+1] != 'u' {
+			return -1
+		}
+		n, err := strconv.ParseUint(string(raw[i+2:i+6]), 16, 16)
+		if err != nil {
+			return -1
+		}
+		return rune(n)
+	}
+	copied := false
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		r := escape(i)
+		switch {
+		case r < 0:
+			i++ // the escaped character
+			continue
+		case utf16.DecodeRune(r, escape(i+6)) != unicode.ReplacementChar:
+			i += 11
+			continue
+		case r == 0, utf16.IsSurrogate(r):
+			if !copied {
+				raw, copied = bytes.Clone(raw), true
+			}
+			copy(raw[i:], `\ufffd`)
+		}
+		i += 5
+	}
+	return raw
+}
+
+func checkObject(field string, raw *json.RawMessage) error { return checkStart(field, raw, '{') }
 
 // checkStart accepts an object ('{') or a list ('[').
-func checkStart(field string, raw json.RawMessage, start byte) error {
-	if err := checkJSON(field, raw); err != nil || len(raw) == 0 {
+func checkStart(field string, raw *json.RawMessage, start byte) error {
+	if err := checkJSON(field, raw); err != nil || len(*raw) == 0 {
 		return err
 	}
-	if bytes.TrimLeft(raw, " \t\r\n")[0] != start {
+	if bytes.TrimLeft(*raw, " \t\r\n")[0] != start {
 		return invalidf("%s is not a JSON %s", field, map[byte]string{'{': "object", '[': "list"}[start])
 	}
 	return nil

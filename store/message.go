@@ -33,14 +33,14 @@ func (m *Message) check() error {
 			return err
 		}
 	}
-	if err := checkJSON("tool_calls", m.ToolCalls); err != nil {
+	if err := checkJSON("tool_calls", &m.ToolCalls); err != nil {
 		return err
 	}
 	if err := cleanTexts("status", &m.Status, "model", &m.Model, "agent_name", &m.AgentName, "agent_path", &m.AgentPath,
 		"run_id", &m.RunID, "trace_id", &m.TraceID, "span_id", &m.SpanID); err != nil {
 		return err
 	}
-	return checkObject("metadata", m.Metadata)
+	return checkObject("metadata", &m.Metadata)
 }
 
 // insert writes the row under the number that m.Seq already holds.

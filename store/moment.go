@@ -39,7 +39,7 @@ func (m *Moment) check() error {
 		checkName(m.Name),
 		cleanTexts("moment_type", &m.MomentType, "summary", &m.Summary, "image_uri", &m.ImageURI, "category", &m.Category,
 			"source_session_id", &m.SourceSessionID),
-		checkStart("present_persons", m.PresentPersons, '['),
+		checkStart("present_persons", &m.PresentPersons, '['),
 		cleanList("emotion_tags", m.EmotionTags),
 		cleanList("topic_tags", m.TopicTags),
 		cleanList("previous_moment_keys", m.PreviousMomentKeys),

@@ -236,5 +236,5 @@ func (b *Base) check() error {
 	if err := cleanList("tags", b.Tags); err != nil {
 		return err
 	}
-	return checkObject("metadata", b.Metadata)
+	return checkObject("metadata", &b.Metadata)
 }

@@ -59,7 +59,7 @@ func (x *Ontology) check() error {
 		checkName(x.Name),
 		cleanTexts("uri", &x.URI, "content", &x.Content, "category", &x.Category, "file_id", &x.FileID,
 			"agent_schema_id", &x.AgentSchemaID, "content_hash", &x.Hash),
-		checkJSON("extracted_data", x.ExtractedData),
+		checkJSON("extracted_data", &x.ExtractedData),
 		x.Base.check(),
 	)
 }
@@ -101,7 +101,7 @@ func (x *File) check() error {
 		checkName(x.Name),
 		cleanTexts("uri", &x.URI, "mime_type", &x.MIMEType, "parsed_content", &x.ParsedContent,
 			"thumbnail_uri", &x.ThumbnailURI, "content_hash", &x.Hash),
-		checkJSON("parsed_output", x.ParsedOutput),
+		checkJSON("parsed_output", &x.ParsedOutput),
 		x.Base.check(),
 	)
 }

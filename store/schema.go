@@ -70,13 +70,13 @@ func (s *Schema) check() error {
 		"source", &s.Source, "origin", &s.Origin, "content_hash", &s.Hash); err != nil {
 		return err
 	}
-	if err := checkJSON("json_schema", s.JSONSchema); err != nil {
+	if err := checkJSON("json_schema", &s.JSONSchema); err != nil {
 		return err
 	}
 	if err := cleanList("tags", s.Tags); err != nil {
 		return err
 	}
-	return checkObject("metadata", s.Metadata)
+	return checkObject("metadata", &s.Metadata)
 }
 
 // Schema is a document by its name or id: the caller's own, else its tenant's,

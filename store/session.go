@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"time"
 )
@@ -29,7 +31,7 @@ func (s *Session) check() error {
 		"agent_name", &s.AgentName, "mode", &s.Mode); err != nil {
 		return err
 	}
-	return checkObject("metadata", s.Metadata)
+	return checkObject("metadata", &s.Metadata)
 }
 
 // BeginTurn stores what a turn begins with, in one transaction: the caller's
@@ -118,7 +120,7 @@ func touchSession(ctx context.Context, c Conn, sc scope, sess *Session, count, t
 
 // MergeObjects is the JSON object old with the keys of add, as [Store.BeginTurn]
 // merges metadata; either may be empty. changed is false when old holds them
-// already, byte by byte.
+// already, however it is written: PostgreSQL writes JSON anew.
 func MergeObjects(old, add json.RawMessage) (merged json.RawMessage, changed bool, err error) {
 	if len(add) == 0 {
 		return old, false, nil
@@ -136,7 +138,7 @@ func MergeObjects(old, add json.RawMessage) (merged json.RawMessage, changed boo
 		return add, len(b) > 0, nil
 	}
 	for k, v := range b {
-		if string(a[k]) != string(v) {
+		if !sameJSON(a[k], v) {
 			a[k], changed = v, true
 		}
 	}
@@ -145,6 +147,15 @@ func MergeObjects(old, add json.RawMessage) (merged json.RawMessage, changed boo
 	}
 	merged, err = json.Marshal(a)
 	return merged, true, err
+}
+
+// sameJSON compares two JSON values, none with none.
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // Session is one session: the caller's own, or one without a user.

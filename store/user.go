@@ -108,7 +108,7 @@ func (u *User) check() error {
 	if err := cleanTexts("email", &u.Email, "summary", &u.Summary); err != nil {
 		return err
 	}
-	return firstError(cleanList("interests", u.Interests), cleanList("preferred_topics", u.Topics), checkObject("metadata", u.Metadata))
+	return firstError(cleanList("interests", u.Interests), cleanList("preferred_topics", u.Topics), checkObject("metadata", &u.Metadata))
 }
 
 // DeleteUser hides the caller's row and removes its key.

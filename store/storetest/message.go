@@ -118,6 +118,10 @@ func roundTrip(t *testing.T, open Open) {
 	must(t, s.Append(ctx, &m))
 	wantEqual(t, "given content", *m.Content, "a\uFFFDb\uFFFDc")
 	wantEqual(t, "stored content", *get[store.Message](t)(s.Message(ctx, m.ID)).Content, "a\uFFFDb\uFFFDc")
+	m = store.Message{SessionID: "s", Type: store.MessageToolCall, ToolCalls: json.RawMessage(`{"a":"\u0000"}`), Metadata: json.RawMessage(`{"\ud800":"\\u0000 \ud83d\ude42"}`)}
+	must(t, s.Append(ctx, &m))
+	got := get[store.Message](t)(s.Message(ctx, m.ID))
+	wantEqual(t, "stored JSON", []json.RawMessage{got.ToolCalls, got.Metadata}, []json.RawMessage{json.RawMessage(`{"a":"\ufffd"}`), json.RawMessage(`{"\ufffd":"\\u0000 🙂"}`)})
 }
 
 func invalid(t *testing.T, open Open) {
