@@ -34,9 +34,8 @@ func FuzzCleanEscapes(f *testing.F) {
 		if checkJSON("x", &raw) != nil || len(raw) == 0 {
 			return
 		}
-		var v any
-		if err := json.Unmarshal(raw, &v); err != nil {
-			t.Errorf("%s becomes %s: %v", before, raw, err)
+		if !json.Valid(raw) || len(raw) != len(before) {
+			t.Errorf("%s becomes %s", before, raw)
 		}
 		if string(b) != before {
 			t.Errorf("%s was changed in place", before)
