@@ -38,7 +38,7 @@ func Doctor(ctx context.Context, url string) []Finding {
 	defer disconnect(c)
 	list := []Finding{{Name: "connection", OK: true, Detail: "the server answers"}}
 	list = append(list, requirements(ctx, c, false)...)
-	return append(list, readerRole(ctx, c), version(ctx, c), connections(ctx, c))
+	return append(list, reader(ctx, c), version(ctx, c), connections(ctx, c))
 }
 
 // requirements are what the migrations need. With create, missing extensions
@@ -138,19 +138,6 @@ func extension(ctx context.Context, c *pgx.Conn, name, least, provider string, c
 		if !may {
 			f.Mend = "as a superuser, in this database: CREATE EXTENSION " + name
 		}
-	}
-	return f
-}
-
-// readerRole looks at the role that runs the SELECTs of callers.
-func readerRole(ctx context.Context, c *pgx.Conn) Finding {
-	f := Finding{Name: "privilege to create roles"}
-	if !f.ask(c.QueryRow(ctx, `SELECT rolcreaterole OR rolsuper FROM pg_roles WHERE rolname = current_user`).Scan(&f.OK)) {
-		return f
-	}
-	f.Detail = "the role of SQL queries can be created"
-	if !f.OK {
-		f.Detail, f.Mend = "the role of SQL queries cannot be created", "as a superuser: ALTER ROLE … CREATEROLE, for the user of the database URL"
 	}
 	return f
 }

@@ -72,6 +72,13 @@ func open(ctx context.Context, o Options) (*engine, error) {
 	if err := Migrate(ctx, o.URL, o.Logger); err != nil {
 		return nil, err
 	}
+	role, err := prepareReader(ctx, o.URL)
+	if err != nil {
+		return nil, err
+	}
+	if !role.OK {
+		o.Logger.WarnContext(ctx, "SQL queries are refused", "problem", role.Detail, "mend", role.Mend)
+	}
 	reads := max(1, o.MaxConns/2)
 	readers, err := newPool(ctx, o.URL, reads, true)
 	if err != nil {
@@ -82,7 +89,7 @@ func open(ctx context.Context, o Options) (*engine, error) {
 		readers.Close()
 		return nil, err
 	}
-	return &engine{readers: readers, writers: writers, log: o.Logger}, nil
+	return &engine{readers: readers, writers: writers, selecting: make(chan struct{}, max(1, reads/2)), log: o.Logger}, nil
 }
 
 // newPool connects at once, so that a mistake shows at opening.
@@ -126,7 +133,9 @@ func settings(c *pgconn.Config) {
 // engine implements store.Engine and store.Indexed.
 type engine struct {
 	readers, writers *pgxpool.Pool
-	log              *slog.Logger
+	// selecting has room for the callers' SELECTs that run at once.
+	selecting chan struct{}
+	log       *slog.Logger
 }
 
 // Dialect implements store.Engine.

@@ -300,3 +300,14 @@ func (c *call) checkField() *fault {
 	l.text, l.typ = f, Text
 	return nil
 }
+
+// SetFunction says whether a function of PostgreSQL is one that the gate prints
+// in FROM.
+func SetFunction(name string) bool {
+	for n, f := range functions {
+		if f.set && (n == name || f.pg == name) {
+			return true
+		}
+	}
+	return false
+}
