@@ -1,114 +1,160 @@
 package rem
 
 import (
-	"errors"
 	"fmt"
-	"math"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
-// ErrNoVerb says that a text does not begin with a verb. A caller that takes
-// plain words too may search for them with [NewFuzzy].
-var ErrNoVerb = errors.New("no verb")
-
-// SyntaxError says what is wrong with a query, where, and what would be right.
-// It is fit for a model and a client.
-type SyntaxError struct {
-	// Column is the place in the query, in characters from 1.
-	Column  int
-	Problem string
-	// Form is a query as it should be.
-	Form string
-
-	cause error
+// ParseOptions say what a parser must know of the store.
+type ParseOptions struct {
+	// Tables are the names of the tables, plural; nil is [Tables]. A query may
+	// use the singular too.
+	Tables []string
 }
 
-// Error is one line.
-func (e *SyntaxError) Error() string {
-	s := fmt.Sprintf("column %d: %s", e.Column, e.Problem)
-	if e.Form != "" {
-		s += "; write " + e.Form
-	}
-	return s
-}
-
-// Unwrap is ErrNoVerb where that is the cause.
-func (e *SyntaxError) Unwrap() error { return e.cause }
-
-// The right form of each verb.
-const (
-	lookupForm = `LOOKUP key, or LOOKUP [key, "another, key"]`
-	fuzzyForm  = `FUZZY text [THRESHOLD 0.3] [LIMIT 10]`
-	bothForms  = lookupForm + ", or " + fuzzyForm
-)
+// Parse reads one query about the tables that every store has; a leading REM is
+// skipped. The error is a *SyntaxError.
+func Parse(query string) (Query, error) { return ParseOptions{}.Parse(query) }
 
 // Parse reads one query; a leading REM is skipped. The error is a *SyntaxError.
-func Parse(query string) (Query, error) {
+func (o ParseOptions) Parse(query string) (Query, error) {
 	if len(query) > MaxQuery {
-		return nil, &SyntaxError{Column: 1, Problem: fmt.Sprintf("the query is %d bytes long; at most %d are allowed", len(query), MaxQuery), Form: bothForms}
+		return nil, withForm(allForms, problemf(1, "the query is %d bytes long; at most %d are allowed", len(query), MaxQuery))
 	}
 	if !utf8.ValidString(query) {
-		return nil, &SyntaxError{Column: 1, Problem: "the query is not valid UTF-8", Form: bothForms}
+		return nil, withForm(allForms, problemf(1, "the query is not valid UTF-8"))
 	}
-	l := &lexer{runes: []rune(query)}
-	verb := l.word()
-	if strings.EqualFold(verb.text, "REM") {
-		verb = l.word()
+	if o.Tables == nil {
+		o.Tables = Tables()
 	}
-	switch name := strings.ToUpper(verb.text); name {
-	case "LOOKUP":
-		return withForm(lookupForm)(parseLookup(l))
-	case "FUZZY":
-		return withForm(fuzzyForm)(parseFuzzy(l))
-	case "SEARCH", "TRAVERSE", "SQL":
-		return nil, &SyntaxError{Column: verb.column, Problem: "this store answers LOOKUP and FUZZY; " + name + " is not one of them", Form: bothForms}
-	case "":
-		return nil, &SyntaxError{Column: verb.column, Problem: "the query is empty", Form: bothForms}
-	}
-	return nil, &SyntaxError{Column: verb.column, Problem: fmt.Sprintf("%.40q is no verb", verb.text), Form: bothForms, cause: ErrNoVerb}
-}
-
-// withForm shows the verb's form in an error that does not show one.
-func withForm(form string) func(Query, error) (Query, error) {
-	return func(q Query, err error) (Query, error) {
-		var syntax *SyntaxError
-		if errors.As(err, &syntax) && syntax.Form == "" {
-			syntax.Form = form
-		}
-		if err != nil {
-			return nil, err
-		}
-		return q, nil
-	}
-}
-
-// parseLookup reads: key {"," key} | "[" key {"," key} "]".
-func parseLookup(l *lexer) (Query, error) {
-	l.skipSpace()
-	end := len(l.runes)
-	for end > l.at && unicode.IsSpace(l.runes[end-1]) {
-		end--
-	}
-	l.runes = l.runes[:end]
-	if l.at < end && l.runes[l.at] == '[' {
-		if l.runes[end-1] != ']' {
-			return nil, &SyntaxError{Column: l.at + 1, Problem: "the list that opens here does not end with ]"}
-		}
-		l.at++
-		l.runes = l.runes[:end-1]
-	}
-	column := l.at + 1
-	tokens, err := l.tokens(true)
+	p := &parser{tables: o.Tables}
+	p.runes = []rune(query)
+	p.trimEnd()
+	q, err := p.query()
 	if err != nil {
 		return nil, err
 	}
-	var q Lookup
+	return q, nil
+}
+
+// parser reads the query that begins at its lexer's place. A query inside of
+// another is read by a parser on a part of the same characters.
+type parser struct {
+	lexer
+	tables []string
+	// inside is the verb of the query around this one.
+	inside Verb
+}
+
+// part is a parser for the characters from start to end.
+func (p *parser) part(start, end int, inside Verb) *parser {
+	return &parser{lexer: lexer{runes: p.runes[:end], at: start}, tables: p.tables, inside: inside}
+}
+
+func (p *parser) query() (Query, error) {
+	verb, word := p.verb()
+	switch verb {
+	case LOOKUP:
+		q, err := p.lookup()
+		return q, withForm(lookupForm, err)
+	case FUZZY:
+		q, err := p.fuzzy()
+		return q, withForm(fuzzyForm, err)
+	case SEARCH:
+		q, err := p.search()
+		return q, withForm(searchForm, err)
+	case TRAVERSE:
+		q, err := p.traverse()
+		return q, withForm(traverseForm, err)
+	case SQL:
+		q, err := p.sql(word)
+		return q, withForm(sqlForm, err)
+	case EXPLAIN:
+		return p.explain()
+	}
+	if word.text == "" {
+		return nil, withForm(allForms, problemf(word.column(), "the query is empty"))
+	}
+	return nil, &SyntaxError{Column: word.column(), Problem: fmt.Sprintf("%.40q is no verb", word.text), Form: allForms, cause: ErrNoVerb}
+}
+
+// verb reads the verb; "" and its word when there is none. A bare SELECT or
+// WITH is SQL, and is its own word.
+func (p *parser) verb() (Verb, token) {
+	word := p.word()
+	if word.is("REM") {
+		word = p.word()
+	}
+	switch verb := Verb(strings.ToUpper(word.text)); verb {
+	case LOOKUP, FUZZY, SEARCH, TRAVERSE, SQL:
+		return verb, word
+	case EXPLAIN:
+		// "explain how it works" is plain words.
+		at := p.at
+		next, _ := p.verb()
+		p.at = at
+		if next != "" {
+			return EXPLAIN, word
+		}
+	case "SELECT":
+		return SQL, word
+	case "WITH":
+		if commonTable.MatchString(string(p.runes[word.start:])) {
+			return SQL, word
+		}
+	}
+	return "", word
+}
+
+// commonTable is how a WITH of SQL begins; that of plain words does not.
+var commonTable = regexp.MustCompile(`(?i)^WITH\s+(RECURSIVE\s+)?("[^"]*"|\w+)\s*(\([^)]*\)\s*)?AS\s*(NOT\s+MATERIALIZED\s*|MATERIALIZED\s*)?\(`)
+
+// explain reads the query to explain.
+func (p *parser) explain() (Query, error) {
+	next := p.part(p.at, len(p.runes), EXPLAIN)
+	at := next.at
+	if verb, word := next.verb(); verb == EXPLAIN {
+		return nil, withForm(explainForm, problemf(word.column(), "EXPLAIN takes a query, not another EXPLAIN"))
+	}
+	next.at = at
+	q, err := next.query()
+	if err != nil {
+		return nil, err
+	}
+	return Explain{q}, nil
+}
+
+// lookup reads: key {"," key} | "[" key {"," key} "]".
+func (p *parser) lookup() (Query, error) {
+	p.skipSpace()
+	if end := len(p.runes); p.at < end && p.runes[p.at] == '[' {
+		if p.runes[end-1] != ']' {
+			return nil, problemf(p.at+1, "the list that opens here does not end with ]")
+		}
+		p.at++
+		p.runes = p.runes[:end-1]
+	}
+	column := p.at + 1
+	p.commas = true
+	tokens, err := p.tokens()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := readKeys(tokens, column, LOOKUP)
+	if err != nil {
+		return nil, err
+	}
+	return Lookup{keys}, nil
+}
+
+// readKeys reads keys between commas, each once.
+func readKeys(tokens []token, column int, verb Verb) ([]string, error) {
+	var keys []string
 	for len(tokens) > 0 {
-		n := slices.IndexFunc(tokens, func(t token) bool { return t.text == comma && !t.quoted })
+		n := slices.IndexFunc(tokens, func(t token) bool { return t.mark() && t.text == comma })
 		item := tokens
 		if n >= 0 {
 			item, tokens = tokens[:n], tokens[n+1:]
@@ -119,111 +165,73 @@ func parseLookup(l *lexer) (Query, error) {
 			continue
 		}
 		key := join(item)
-		if err := checkText("key", key, item[0].column); err != nil {
+		if err := checkText("key", key, item[0].column()); err != nil {
 			return nil, err
 		}
-		if slices.Contains(q.Keys, key) {
+		if slices.Contains(keys, key) {
 			continue
 		}
-		if len(q.Keys) == MaxKeys {
-			return nil, &SyntaxError{Column: item[0].column, Problem: fmt.Sprintf("this is key %d; at most %d are allowed", MaxKeys+1, MaxKeys)}
+		if len(keys) == MaxKeys {
+			return nil, problemf(item[0].column(), "this is key %d; at most %d are allowed", MaxKeys+1, MaxKeys)
 		}
-		q.Keys = append(q.Keys, key)
+		keys = append(keys, key)
 	}
-	if len(q.Keys) == 0 {
-		return nil, &SyntaxError{Column: column, Problem: "LOOKUP needs a key"}
+	if len(keys) == 0 {
+		return nil, problemf(column, "%s needs a key", verb)
 	}
-	return q, nil
+	return keys, nil
 }
 
-// parseFuzzy reads: text {option}.
-func parseFuzzy(l *lexer) (Query, error) {
-	column := l.at + 1
-	tokens, err := l.tokens(false)
+// fuzzy reads: text {clause}.
+func (p *parser) fuzzy() (Query, error) {
+	column := p.at + 1
+	tokens, err := p.tokens()
 	if err != nil {
 		return nil, err
 	}
-	q := NewFuzzy("")
-	tokens, err = q.takeOptions(tokens)
-	if err != nil {
-		return nil, err
-	}
-	if len(tokens) == 0 {
-		return nil, &SyntaxError{Column: column, Problem: "FUZZY needs a text to search for"}
-	}
-	q.Text = join(tokens)
-	if err := checkText("text", q.Text, tokens[0].column); err != nil {
-		return nil, err
-	}
-	return q, nil
-}
-
-// takeOptions takes the options from the end of the tokens; the last of two
-// counts. A keyword without a number behind it is part of the text.
-func (q *Fuzzy) takeOptions(tokens []token) ([]token, error) {
-	var limit, threshold bool
-	for {
-		name, value, n := lastOption(tokens)
-		if n == 0 {
-			return tokens, nil
-		}
-		number, err := strconv.ParseFloat(value.text, 64)
-		if name == "LIMIT" {
-			if err != nil || number != math.Trunc(number) || number < 1 || number > MaxLimit {
-				return nil, &SyntaxError{Column: value.column, Problem: fmt.Sprintf(
-					"LIMIT is %.40s; it takes a whole number from 1 to %d (quote a text that ends like an option)", value.text, MaxLimit)}
-			}
-			if !limit {
-				q.Limit, q.LimitGiven, limit = int(number), true, true
-			}
-		} else {
-			if err != nil || !(number > 0 && number <= 1) {
-				return nil, &SyntaxError{Column: value.column, Problem: fmt.Sprintf(
-					"THRESHOLD is %.40s; it takes a number above 0 and up to 1 (quote a text that ends like an option)", value.text)}
-			}
-			if !threshold {
-				q.Threshold, threshold = number, true
+	text, clauses := suffix(tokens, func(t []token) (clause, bool) {
+		for _, name := range []string{"THRESHOLD", "MIN_SIMILARITY", "LIMIT"} {
+			if c, ok := numeric(t, name); ok {
+				return c, true
 			}
 		}
-		tokens = tokens[:len(tokens)-n]
+		if c, ok := flag(t, "LOAD"); ok {
+			return c, true
+		}
+		return parameter(t, "THRESHOLD", "MIN_SIMILARITY", "LIMIT", "LOAD")
+	})
+	var q Fuzzy
+	for _, c := range clauses {
+		switch c.name {
+		case "LIMIT":
+			q.Limit, err = c.whole(1, MaxLimit)
+		case "LOAD":
+			q.Load, err = c.truth()
+		default:
+			q.Threshold, err = c.share(false)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
+	if len(text) == 0 {
+		return nil, problemf(column, "FUZZY needs a text to search for")
+	}
+	q.Text = join(text)
+	return q, checkText("text", q.Text, text[0].column())
 }
 
-// lastOption is the option that the tokens end with, as NAME number or
-// name=value, and the number of its tokens; 0 if they end with text.
-func lastOption(tokens []token) (name string, value token, n int) {
-	if len(tokens) == 0 {
-		return "", token{}, 0
+// table is the name of a table as the store has it.
+func (p *parser) table(name string) (string, bool) {
+	for _, t := range p.tables {
+		if strings.EqualFold(name, t) || strings.EqualFold(name, singular(t)) {
+			return t, true
+		}
 	}
-	last := tokens[len(tokens)-1]
-	if last.quoted {
-		return "", token{}, 0
-	}
-	if key, text, ok := strings.Cut(last.text, "="); ok && isOption(key) {
-		column := last.column + utf8.RuneCountInString(key) + 1
-		return strings.ToUpper(key), token{text: strings.Trim(text, `"'`), column: column}, 1
-	}
-	if len(tokens) < 2 {
-		return "", token{}, 0
-	}
-	word := tokens[len(tokens)-2]
-	if _, err := strconv.ParseFloat(last.text, 64); err != nil && !errors.Is(err, strconv.ErrRange) ||
-		word.quoted || !isOption(word.text) || !strings.ContainsAny(last.text, "0123456789") {
-		return "", token{}, 0
-	}
-	return strings.ToUpper(word.text), last, 2
+	return "", false
 }
 
-func isOption(name string) bool {
-	return strings.EqualFold(name, "LIMIT") || strings.EqualFold(name, "THRESHOLD")
-}
-
-func checkText(what, text string, column int) error {
-	switch n := utf8.RuneCountInString(text); {
-	case strings.TrimSpace(text) == "":
-		return &SyntaxError{Column: column, Problem: "the " + what + " is empty"}
-	case n > MaxText:
-		return &SyntaxError{Column: column, Problem: fmt.Sprintf("the %s is %d characters long; at most %d are allowed", what, n, MaxText)}
-	}
-	return nil
+// noTable says that there is no such table.
+func (p *parser) noTable(column int, name string) error {
+	return problemf(column, "there is no table %.60q; the tables are %s", name, strings.Join(p.tables, ", "))
 }

@@ -1,19 +1,22 @@
 // Package rem is the REM dialect: how agents and people ask what is stored.
 //
-//	LOOKUP sarah-chen                    the row with this key, of whatever kind
-//	LOOKUP [sarah-chen, "Smith, John"]   several keys
-//	LOOKUP session-abc-msg-4             a stored message, whole
-//	FUZZY sara chn THRESHOLD 0.4 LIMIT 5 rows whose keys resemble the text
+//	LOOKUP sarah-chen                        the row with this key, of whatever kind
+//	FUZZY sara chn THRESHOLD 0.4             rows whose keys or summaries resemble a text
+//	SEARCH "API design" FROM ontologies      rows whose meaning is near to a text
+//	TRAVERSE sarah-chen TYPE manages DEPTH 2 what hangs together with a row
+//	SQL SELECT name FROM moments             one read-only SELECT
+//	EXPLAIN SEARCH "API design"              what would run, on which index, within which bound
 //
-// [Parse] makes a [Query] of a text: one Go type a verb. [Execute] answers it
+// [Parse] makes a [Query] of a text: one Go type a verb. An [Engine] answers it
 // from a [Knowledge], the few methods of the store that the dialect needs; the
 // store sees to it that the caller in the context gets only what is the
-// caller's or shared.
+// caller's or shared. [Grammar] is the dialect on a page, for prompts and docs.
 //
 // Queries are written by models and people, so natural words never break one:
-// apostrophes need no quotes, an option counts only at the end and only with
-// its number, a quoted word is never a keyword. What cannot be understood is a
-// [SyntaxError], which points at the place and shows the right form.
+// apostrophes need no quotes, a clause counts only at the end and only with a
+// value that fits it, a quoted word is never a keyword. What cannot be
+// understood is a [SyntaxError], which points at the place and shows the right
+// form.
 package rem
 
 import (
@@ -26,16 +29,21 @@ import (
 // Verb is the kind of a query.
 type Verb string
 
-// The verbs of the dialect that this package answers.
+// The verbs of the dialect.
 const (
-	LOOKUP Verb = "LOOKUP"
-	FUZZY  Verb = "FUZZY"
+	LOOKUP   Verb = "LOOKUP"
+	FUZZY    Verb = "FUZZY"
+	SEARCH   Verb = "SEARCH"
+	TRAVERSE Verb = "TRAVERSE"
+	SQL      Verb = "SQL"
+	EXPLAIN  Verb = "EXPLAIN"
 )
 
-// Query is one parsed query: a [Lookup] or a [Fuzzy].
+// Query is one parsed query: a [Lookup], [Fuzzy], [Search], [Traverse],
+// [Select] or [Explain].
 type Query interface {
 	Verb() Verb
-	// String is the query in its plain form; Parse reads it back.
+	// String is the query in its canonical form; Parse reads it back.
 	String() string
 }
 
@@ -43,80 +51,42 @@ type Query interface {
 const (
 	// MaxQuery is the longest text that is parsed, in bytes.
 	MaxQuery = 8192
-	// MaxKeys is the most keys of one LOOKUP.
+	// MaxKeys is the most keys of one LOOKUP or TRAVERSE.
 	MaxKeys = 20
 	// MaxText is the longest key or search text, in characters.
 	MaxText = 512
-	// MaxLimit is the most rows of one answer.
+	// MaxLimit is the most rows of one answer, but for SQL.
 	MaxLimit = 100
+	// MaxRows is the most rows of one SQL answer.
+	MaxRows = 1000
+	// MaxDepth is how far TRAVERSE goes.
+	MaxDepth = 5
+	// MaxTypes is the most relations that TRAVERSE is told to follow.
+	MaxTypes = 20
 )
 
-// What FUZZY takes when the query does not say (REMLight).
+// What a query takes when it does not say (REMLight).
 const (
 	DefaultThreshold = store.DefaultThreshold
 	DefaultLimit     = store.DefaultLimit
+	DefaultTable     = "resources"
+	DefaultDepth     = 1
+	// DefaultNodes is the LIMIT of TRAVERSE; the sources had none, 9 and 10.
+	DefaultNodes = 20
 )
 
-// Lookup finds rows by their keys.
-type Lookup struct {
-	// Keys are 1 to MaxKeys different keys, in the order of the query.
-	Keys []string
+// Tables are the names that a query may use for tables unless told otherwise:
+// those that every store has.
+func Tables() []string {
+	return []string{"schemas", "resources", "ontologies", "moments", "sessions", "messages", "users", "files", "feedback"}
 }
 
-// Verb is LOOKUP.
-func (Lookup) Verb() Verb { return LOOKUP }
-
-// String is the query in its plain form.
-func (q Lookup) String() string {
-	quoted := make([]string, len(q.Keys))
-	for i, key := range q.Keys {
-		quoted[i] = Quote(key)
+// singular is what one row of a table is called.
+func singular(table string) string {
+	if s, ok := strings.CutSuffix(table, "ies"); ok {
+		return s + "y"
 	}
-	return "LOOKUP " + strings.Join(quoted, ", ")
-}
-
-// Fuzzy finds rows whose keys resemble a text.
-type Fuzzy struct {
-	Text string
-	// Threshold is the least similarity, above 0 and up to 1.
-	Threshold float64
-	// Limit is the most rows, 1 to MaxLimit.
-	Limit int
-	// LimitGiven tells a LIMIT of the query from the default one.
-	LimitGiven bool
-}
-
-// NewFuzzy is a query with the default threshold and limit.
-func NewFuzzy(text string) Fuzzy {
-	return Fuzzy{Text: text, Threshold: DefaultThreshold, Limit: DefaultLimit}
-}
-
-// Verb is FUZZY.
-func (Fuzzy) Verb() Verb { return FUZZY }
-
-// String is the query in its plain form.
-func (q Fuzzy) String() string {
-	s := "FUZZY " + quote(q.Text)
-	if q.Threshold != DefaultThreshold {
-		s += " THRESHOLD " + strconv.FormatFloat(q.Threshold, 'g', -1, 64)
-	}
-	if q.LimitGiven {
-		s += " LIMIT " + strconv.Itoa(q.Limit)
-	}
-	return s
-}
-
-// Quote is a key as LOOKUP takes it: in quotes where it needs them.
-func Quote(key string) string {
-	if key == "" || strings.Join(strings.Fields(key), " ") != key ||
-		strings.ContainsAny(key, `,"`) || strings.ContainsAny(key[:1], `'[`) || strings.Contains(key, " '") {
-		return quote(key)
-	}
-	return key
-}
-
-func quote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+	return strings.TrimSuffix(table, "s")
 }
 
 // MessageKey is the key of a stored message, as the hints in a shortened

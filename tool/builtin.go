@@ -2,10 +2,10 @@ package tool
 
 import "p8/rem"
 
-// Builtins are the tools that every deployment has: search (over k, which may
+// Builtins are the tools that every deployment has: search (over e, which may
 // be nil), action and register_metadata.
-func Builtins(k rem.Knowledge) ([]Tool, error) {
-	search, err := NewSearch(k)
+func Builtins(e *rem.Engine) ([]Tool, error) {
+	search, err := NewSearch(e)
 	if err != nil {
 		return nil, err
 	}

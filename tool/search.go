@@ -3,10 +3,10 @@ package tool
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"p8/rem"
+	"p8/store"
 )
 
 // plainThreshold is the least similarity for plain words; whole sentences
@@ -15,65 +15,130 @@ const plainThreshold = 0.2
 
 // searchIn are the arguments of search.
 type searchIn struct {
-	Query string `json:"query" jsonschema:"LOOKUP key | LOOKUP [key1, key2] | FUZZY text [THRESHOLD 0.3] [LIMIT 10] | plain words"`
+	Query string `json:"query" jsonschema:"LOOKUP key | FUZZY text | SEARCH text [FROM table] | TRAVERSE key [TYPE relation] [DEPTH 1] | SQL SELECT … | plain words"`
 	Limit int    `json:"limit" default:"20" minimum:"1" maximum:"100" jsonschema:"the most results, unless the query has a LIMIT"`
 }
 
-const searchDescription = `Finds what is stored: documents, agents, people, and messages of the session.
-LOOKUP key gives the whole row with that key; use it when you know the key, and for the keys of a FUZZY result.
-FUZZY text finds keys that resemble the text and gives their summaries; use it when you do not know the key. Plain words are a FUZZY.`
+const searchDescription = `Finds what is stored: documents, people, moments, agents, and messages of the session. It takes one REM query.
+LOOKUP key gives the whole row with that key; use it when you know the key, and for the keys of other results. LOOKUP [key1, key2] takes several.
+FUZZY text finds keys and summaries that resemble the text; use it for a name that you do not know exactly. Plain words are a FUZZY.
+SEARCH text [FROM resources|ontologies|moments|schemas] [WHERE "condition"] [LIMIT 10] finds texts of a similar meaning; use it for a subject.
+TRAVERSE key [TYPE relation] [DEPTH 1] gives what a row is connected with; DEPTH 0 counts its edges.
+SQL SELECT … FROM table gives rows by filter, date or count; one read-only SELECT.`
 
-// NewSearch is the search tool over a store; nil is a deployment that stores
+// NewSearch is the search tool over an engine; nil is a deployment that stores
 // nothing, where search says so.
 //
-// Its result is {"status":"success","query_type","key" (a list for several
-// keys),"found","results","count"} for LOOKUP, with "missing" and
-// "suggestions" for keys that nothing has, and {"status":"success",
-// "query_type","text","results","count"} for FUZZY. A query that cannot be
-// understood fails with {"status":"error","error","query"}.
-func NewSearch(k rem.Knowledge) (Tool, error) {
+// Its result is {"status":"success","query_type",…,"results","count"}, with
+// these between, as the query has them (REMLight):
+//
+//	LOOKUP    key (a list for several), found
+//	FUZZY     text
+//	SEARCH    search_text, table
+//	TRAVERSE  entity_key (a list for several), depth, edge_summary for DEPTH 0
+//	SQL       raw_query
+//	EXPLAIN   plan
+//
+// and "missing", "suggestions", "truncated" and "notes" where there is something
+// to say. A query that cannot be understood fails with
+// {"status":"error","error","query"}, whose error shows the right form.
+func NewSearch(e *rem.Engine) (Tool, error) {
 	return New("search", searchDescription, func(ctx context.Context, in searchIn) (any, error) {
-		if k == nil {
+		if e == nil {
 			return searchFailed(in.Query, "nothing is stored in this configuration, so there is nothing to search")
 		}
-		query, err := parseSearch(in)
-		if err != nil {
+		found, err := runSearch(ctx, e, in)
+		switch {
+		case err == nil:
+			return answerOf(found), nil
+		case fitForModel(err):
 			return searchFailed(in.Query, err.Error())
 		}
-		found, err := rem.Execute(ctx, k, query)
-		if err != nil {
-			return nil, err
-		}
-		answer := searchAnswer{Status: "success", QueryType: found.QueryType, Text: found.Text, Results: found.Results, Count: found.Count}
-		if found.QueryType == rem.LOOKUP {
-			answer.Found = new(found.Count > 0)
-			answer.Key = found.Keys
-			if len(found.Keys) == 1 {
-				answer.Key = found.Keys[0]
-			} else {
-				answer.Missing = found.Missing
-			}
-			if answer.Suggestions, err = suggest(ctx, k, found.Missing); err != nil {
-				return nil, err
-			}
-		}
-		trim(answer.Results, len(found.Keys) == 1)
-		return answer, nil
+		return nil, err
 	})
+}
+
+// fitForModel reports whether an error is about the query.
+func fitForModel(err error) bool {
+	var syntax *rem.SyntaxError
+	return errors.As(err, &syntax) || errors.Is(err, rem.ErrTimeout) || errors.Is(err, store.ErrInvalid)
+}
+
+// runSearch runs the query; words without a verb are a name, misspelt perhaps,
+// and a subject when nothing has such a name.
+func runSearch(ctx context.Context, e *rem.Engine, in searchIn) (rem.Result, error) {
+	found, err := e.RunLimited(ctx, in.Query, in.Limit)
+	if !errors.Is(err, rem.ErrNoVerb) {
+		return found, err
+	}
+	words := []rune(strings.Join(strings.Fields(in.Query), " "))
+	text := string(words[:min(len(words), rem.MaxText)])
+	found, err = e.Execute(ctx, rem.WithLimit(rem.Fuzzy{Text: text, Threshold: plainThreshold}, in.Limit))
+	if err != nil || found.Count > 0 {
+		return found, err
+	}
+	return e.Execute(ctx, rem.WithLimit(rem.Search{Text: text, Hybrid: true}, in.Limit))
 }
 
 // searchAnswer is what the model reads.
 type searchAnswer struct {
-	Status    string    `json:"status"`
-	QueryType rem.Verb  `json:"query_type"`
-	Key       any       `json:"key,omitempty"`
-	Text      string    `json:"text,omitempty"`
-	Found     *bool     `json:"found,omitempty"`
-	Results   []rem.Row `json:"results"`
-	Count     int       `json:"count"`
-	Missing   []string  `json:"missing,omitempty"`
+	Status      string            `json:"status"`
+	QueryType   rem.Verb          `json:"query_type"`
+	Key         any               `json:"key,omitempty"`
+	EntityKey   any               `json:"entity_key,omitempty"`
+	Depth       *int              `json:"depth,omitempty"`
+	Text        string            `json:"text,omitempty"`
+	SearchText  string            `json:"search_text,omitempty"`
+	Table       string            `json:"table,omitempty"`
+	RawQuery    string            `json:"raw_query,omitempty"`
+	Found       *bool             `json:"found,omitempty"`
+	Results     []rem.Row         `json:"results"`
+	Count       int               `json:"count"`
+	EdgeSummary []rem.EdgeSummary `json:"edge_summary,omitempty"`
+	Missing     []string          `json:"missing,omitempty"`
 	// Suggestions are keys that resemble the missing ones.
-	Suggestions []string `json:"suggestions,omitempty"`
+	Suggestions []string  `json:"suggestions,omitempty"`
+	Truncated   bool      `json:"truncated,omitempty"`
+	Notes       []string  `json:"notes,omitempty"`
+	Plan        *rem.Plan `json:"plan,omitempty"`
+}
+
+func answerOf(found rem.Result) searchAnswer {
+	a := searchAnswer{
+		Status: "success", QueryType: found.QueryType, Depth: found.Depth, Table: found.Table, RawQuery: found.RawQuery,
+		EdgeSummary: found.EdgeSummary, Suggestions: found.Suggestions, Truncated: found.Truncated, Notes: found.Notes, Plan: found.Plan,
+	}
+	switch found.QueryType {
+	case rem.LOOKUP:
+		a.Found, a.Key = new(found.Count > 0), oneOrAll(found.Keys)
+		if len(found.Keys) > 1 {
+			a.Missing = found.Missing
+		}
+	case rem.TRAVERSE:
+		a.EntityKey, a.Missing = oneOrAll(found.Keys), found.Missing
+	case rem.SEARCH:
+		a.SearchText = found.Text
+	case rem.FUZZY:
+		a.Text = found.Text
+	}
+	whole := found.QueryType == rem.LOOKUP && len(found.Keys) == 1
+	var note string
+	if a.Results, note = trim(found.Results, whole, hintFor(found.QueryType)); note != "" {
+		a.Truncated, a.Notes = true, append(a.Notes, note)
+	}
+	a.Count = len(a.Results)
+	return a
+}
+
+// oneOrAll is the only key, or the list of them; nil for none.
+func oneOrAll(keys []string) any {
+	switch len(keys) {
+	case 0:
+		return nil
+	case 1:
+		return keys[0]
+	}
+	return keys
 }
 
 func searchFailed(query, problem string) (any, error) {
@@ -83,41 +148,4 @@ func searchFailed(query, problem string) (any, error) {
 		Query  string `json:"query"`
 	}{"error", problem, cut(query, maxFailureLength)})
 	return Result{Content: content, Failed: true}, err
-}
-
-// parseSearch reads the query; words without a verb are searched for as they
-// are.
-func parseSearch(in searchIn) (rem.Query, error) {
-	limit := min(max(in.Limit, 1), rem.MaxLimit)
-	query, err := rem.Parse(in.Query)
-	if errors.Is(err, rem.ErrNoVerb) {
-		words := []rune(strings.Join(strings.Fields(in.Query), " "))
-		return rem.Fuzzy{Text: string(words[:min(len(words), rem.MaxText)]), Threshold: plainThreshold, Limit: limit}, nil
-	}
-	if fuzzy, ok := query.(rem.Fuzzy); ok && !fuzzy.LimitGiven {
-		fuzzy.Limit = limit
-		return fuzzy, nil
-	}
-	return query, err
-}
-
-// suggest finds keys that resemble the missing ones.
-func suggest(ctx context.Context, k rem.Knowledge, missing []string) ([]string, error) {
-	const (
-		keys = 3
-		each = 3
-	)
-	var near []string
-	for _, key := range missing[:min(len(missing), keys)] {
-		matches, err := k.Fuzzy(ctx, key, rem.DefaultThreshold, each)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range matches {
-			if !slices.Contains(near, m.Key) {
-				near = append(near, m.Key)
-			}
-		}
-	}
-	return near, nil
 }

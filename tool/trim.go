@@ -10,42 +10,71 @@ import (
 	"p8/rem"
 )
 
-// The bounds of a search result, in bytes of its rows.
+// The bounds of a search result, in bytes of its rows as JSON; four are about a
+// token.
 const (
-	// maxRows is for the rows of several keys together.
-	maxRows = 24 << 10
+	// maxRows is for all rows together.
+	maxRows = 16_000
 	// maxWhole is for the rows of one key: a LOOKUP of one key is how to read
 	// everything of it.
 	maxWhole = 256 << 10
-	// minRow is what a row may take however many there are.
+	// minRow is what a row is not cut below; rows that do not fit are left out.
 	minRow = 300
 	// maxSummary is the longest summary, in characters.
 	maxSummary = 400
 )
 
-// trim shortens rows that are longer together than a result may be, and says
-// in each what is missing and how to get it.
-func trim(rows []rem.Row, whole bool) {
+// trim shortens rows that are longer together than a result may be, says in
+// each what is missing and how to get it, and leaves out the last ones when that
+// is not enough. The note tells how many.
+func trim(rows []rem.Row, whole bool, hint func(rem.Row) string) (kept []rem.Row, note string) {
 	limit := maxRows
 	if whole {
 		limit = maxWhole
+		hint = func(rem.Row) string { return "the row is longer than a result can be" }
 	}
 	var size int
 	for i := range rows {
-		size += len(rows[i].Data) + len(rows[i].Summary)
+		size += rowSize(&rows[i])
 	}
 	if size <= limit {
-		return
+		return rows, ""
 	}
 	each := max(limit/len(rows), minRow)
 	for i := range rows {
 		row := &rows[i]
 		row.Summary = cut(row.Summary, min(maxSummary, each))
-		hint := "LOOKUP " + rem.Quote(row.Key) + " alone gives all of it"
-		if whole {
-			hint = "the row is longer than a result can be"
+		row.Data = trimData(row.Data, each-min(len(row.Summary), each/2), hint(*row))
+	}
+	size = 0
+	for i := range rows {
+		if size += rowSize(&rows[i]); size > limit && i > 0 {
+			return rows[:i], fmt.Sprintf("The last %d of %d rows are left out: together they are longer than a result can be. Ask for fewer.", len(rows)-i, len(rows))
 		}
-		row.Data = trimData(row.Data, each, hint)
+	}
+	return rows, ""
+}
+
+// rowSize is about the size of a row as JSON.
+func rowSize(row *rem.Row) int {
+	const names = 80
+	size := names + len(row.Key) + len(row.Summary) + len(row.Data)
+	if row.Hop != nil {
+		size += names
+		for _, key := range row.Path {
+			size += len(key) + 3
+		}
+	}
+	return size
+}
+
+// hintFor tells how to see all of a row that was shortened.
+func hintFor(verb rem.Verb) func(rem.Row) string {
+	return func(row rem.Row) string {
+		if verb == rem.SQL {
+			return "SELECT fewer columns or rows, or LEFT(column, 500)"
+		}
+		return "LOOKUP " + rem.Quote(row.Key) + " alone gives all of it"
 	}
 }
 

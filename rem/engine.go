@@ -1,0 +1,210 @@
+package rem
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"p8/store"
+)
+
+// Knowledge is what the dialect needs of a store. Every method sees what the
+// caller in the context may see, the caller's own rows before shared ones.
+type Knowledge interface {
+	// Lookup is every row with this key, none if there is none.
+	Lookup(ctx context.Context, key string) ([]store.Match, error)
+	// Fuzzy is the rows that resemble the text, the best first.
+	Fuzzy(ctx context.Context, text string, threshold float64, limit int) ([]store.Match, error)
+	// MessageBySeq is a stored message; store.ErrNotFound if there is none.
+	MessageBySeq(ctx context.Context, sessionID string, seq int64) (store.Message, error)
+	// Nodes is every row with one of these keys and its edges, own rows first.
+	Nodes(ctx context.Context, keys []string) ([]store.Node, error)
+	// Load is the whole rows of nodes, nil for one that is gone.
+	Load(ctx context.Context, nodes ...store.Node) ([]json.RawMessage, error)
+	// Search is the rows of a table nearest to a vector or to words, whole.
+	Search(ctx context.Context, q store.SearchQuery) ([]store.Match, error)
+	// Select runs a SELECT; what is wrong with its text is a *store.SelectError.
+	Select(ctx context.Context, sql string, b store.SelectBounds) (store.Selection, error)
+	// Tables is what a SELECT may read; it never changes.
+	Tables() []store.TableInfo
+}
+
+// Embedder makes vectors of what is searched for.
+type Embedder interface {
+	// Name names the model; vectors of another are never compared.
+	Name() string
+	// MinSimilarity is the least cosine of two texts that have to do with each
+	// other, in this model.
+	MinSimilarity() float64
+	// EmbedQuery is the vector of a question.
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
+}
+
+// Options are what an engine works with.
+type Options struct {
+	Knowledge Knowledge
+	// Embedder may be nil: then SEARCH ranks by words.
+	Embedder Embedder
+	// MinSimilarity is that of a SEARCH that names none; nil is the embedder's.
+	MinSimilarity *float64
+	// Hybrid ranks every SEARCH by words too; right for an embedding model that
+	// knows words rather than meaning.
+	Hybrid bool
+	// Timeout bounds one query, 0 for 5 s.
+	Timeout time.Duration
+	// Bytes bounds the rows of one SQL answer, 0 for 1 MiB.
+	Bytes int
+	// Dialect is the store's, for EXPLAIN.
+	Dialect store.Dialect
+	// Logger gets what a client must not read; nil is slog.Default.
+	Logger *slog.Logger
+}
+
+// Engine answers queries. It is safe for concurrent use.
+type Engine struct {
+	Options
+	tables []store.TableInfo
+	parse  ParseOptions
+}
+
+// New is an engine.
+func New(o Options) *Engine {
+	if o.Timeout <= 0 {
+		o.Timeout = 5 * time.Second
+	}
+	if o.Bytes <= 0 {
+		o.Bytes = 1 << 20
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	e := &Engine{Options: o, tables: o.Knowledge.Tables()}
+	for _, t := range e.tables {
+		e.parse.Tables = append(e.parse.Tables, t.Name)
+	}
+	return e
+}
+
+// Tables is what SQL may read.
+func (e *Engine) Tables() []store.TableInfo { return slices.Clone(e.tables) }
+
+// Parse reads a query about the tables of the store. The error is a
+// *SyntaxError.
+func (e *Engine) Parse(text string) (Query, error) { return e.parse.Parse(text) }
+
+// Run answers a query as it is written. What is wrong with it is a *SyntaxError
+// whose column is one of the text; see [Engine.Execute] for other errors.
+func (e *Engine) Run(ctx context.Context, text string) (Result, error) {
+	return e.RunLimited(ctx, text, 0)
+}
+
+// RunLimited is Run with a limit for a query that has none, as [WithLimit] sets
+// it; 0 is the default of its verb.
+func (e *Engine) RunLimited(ctx context.Context, text string, limit int) (Result, error) {
+	q, err := e.Parse(text)
+	if err != nil {
+		return Result{}, err
+	}
+	if limit > 0 {
+		q = WithLimit(q, limit)
+	}
+	return e.execute(ctx, q, text)
+}
+
+// Execute answers a query. Keys that nothing has are no error. What is wrong
+// with the query is a *SyntaxError whose column is one of its canonical form, or
+// wraps store.ErrInvalid; one that takes too long is ErrTimeout. Those are fit
+// for a client, other errors are not.
+func (e *Engine) Execute(ctx context.Context, q Query) (Result, error) {
+	if q == nil {
+		return Result{}, fmt.Errorf("rem: no query")
+	}
+	return e.execute(ctx, q, q.String())
+}
+
+func (e *Engine) execute(ctx context.Context, q Query, text string) (Result, error) {
+	limited, cancel := context.WithTimeout(ctx, e.Timeout)
+	defer cancel()
+	res, err := e.answer(limited, q)
+	if err != nil {
+		return Result{}, e.explainError(ctx, q, text, err)
+	}
+	return res, nil
+}
+
+// answer answers a query within the time of the context.
+func (e *Engine) answer(ctx context.Context, query Query) (Result, error) {
+	res := Result{QueryType: query.Verb(), Results: []Row{}}
+	var err error
+	switch q := query.(type) {
+	case Lookup:
+		err = e.lookup(ctx, q, &res)
+	case Fuzzy:
+		err = e.fuzzy(ctx, q, &res)
+	case Search:
+		err = e.search(ctx, q, &res)
+	case Traverse:
+		err = e.traverse(ctx, q, &res)
+	case Select:
+		err = e.selection(ctx, q, &res)
+	case Explain:
+		var plan Plan
+		plan, err = e.plan(ctx, q.Query)
+		res.Plan = &plan
+	default:
+		err = fmt.Errorf("rem: cannot execute a %T", query)
+	}
+	res.Count = len(res.Results)
+	return res, err
+}
+
+// explainError puts an error into the words of whoever asked: a place in the
+// SQL is a place in the text, and a deadline of ours is a query that takes too
+// long.
+func (e *Engine) explainError(ctx context.Context, q Query, text string, err error) error {
+	var wrong *store.SelectError
+	switch {
+	case errors.As(err, &wrong):
+		return &SyntaxError{Column: columnOf(text, sqlOf(q), wrong.Position), Problem: wrong.Problem, cause: err}
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return fmt.Errorf("%w: it may take %s; ask for less", ErrTimeout, e.Timeout)
+	case errors.Is(err, store.ErrInvalid):
+		return err
+	}
+	var syntax *SyntaxError
+	if errors.As(err, &syntax) {
+		return err
+	}
+	return fmt.Errorf("rem: %s: %w", q.Verb(), err)
+}
+
+// sqlOf is the SQL inside of a query, "" if there is none.
+func sqlOf(query Query) string {
+	switch q := query.(type) {
+	case Select:
+		return q.Text
+	case Search:
+		return q.Where
+	case Explain:
+		return sqlOf(q.Query)
+	case Traverse:
+		return sqlOf(q.With)
+	}
+	return ""
+}
+
+// columnOf is where in the text the position of its part sql is, 0 if nobody
+// knows.
+func columnOf(text, sql string, position int) int {
+	before, _, ok := strings.Cut(text, sql)
+	if !ok || sql == "" || position < 1 {
+		return 0
+	}
+	return utf8.RuneCountInString(before) + position
+}

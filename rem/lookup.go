@@ -1,0 +1,107 @@
+package rem
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"p8/store"
+)
+
+func (e *Engine) lookup(ctx context.Context, q Lookup, res *Result) error {
+	if len(q.Keys) > MaxKeys {
+		return fmt.Errorf("%w: %d keys are more than %d", store.ErrInvalid, len(q.Keys), MaxKeys)
+	}
+	res.Keys = q.Keys
+	for _, key := range q.Keys {
+		rows, err := e.lookupKey(ctx, key)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			res.Missing = append(res.Missing, key)
+		}
+		res.Results = append(res.Results, rows...)
+	}
+	return e.suggest(ctx, res)
+}
+
+func (e *Engine) lookupKey(ctx context.Context, key string) ([]Row, error) {
+	if sessionID, seq, ok := parseMessageKey(key); ok {
+		message, err := e.Knowledge.MessageBySeq(ctx, sessionID, seq)
+		switch {
+		case err == nil:
+			data, err := json.Marshal(message)
+			return []Row{{Key: key, EntityType: EntityMessage, Score: 1, Data: data}}, err
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		}
+	}
+	matches, err := e.Knowledge.Lookup(ctx, key)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	return rowsOf(matches), nil
+}
+
+// suggest finds keys that resemble the missing ones.
+func (e *Engine) suggest(ctx context.Context, res *Result) error {
+	const (
+		keys = 3
+		each = 3
+	)
+	for _, key := range res.Missing[:min(len(res.Missing), keys)] {
+		matches, err := e.Knowledge.Fuzzy(ctx, key, DefaultThreshold, each)
+		if err != nil {
+			return err
+		}
+		for _, m := range matches {
+			if !slices.Contains(res.Suggestions, m.Key) {
+				res.Suggestions = append(res.Suggestions, m.Key)
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Engine) fuzzy(ctx context.Context, q Fuzzy, res *Result) error {
+	res.Text = q.Text
+	matches, err := e.Knowledge.Fuzzy(ctx, q.Text, cmp.Or(q.Threshold, DefaultThreshold), limited(q.Limit, DefaultLimit))
+	if err != nil {
+		return err
+	}
+	res.Results = rowsOf(matches)
+	if !q.Load {
+		return nil
+	}
+	nodes := make([]store.Node, len(matches))
+	for i, m := range matches {
+		nodes[i] = store.Node{Key: m.Key, Type: m.Type, ID: m.ID, Own: m.Own}
+	}
+	return e.load(ctx, nodes, res.Results)
+}
+
+// load puts whole rows into the results.
+func (e *Engine) load(ctx context.Context, nodes []store.Node, rows []Row) error {
+	data, err := e.Knowledge.Load(ctx, nodes...)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if i < len(data) {
+			rows[i].Data = data[i]
+		}
+	}
+	return nil
+}
+
+// limited is a limit within its bounds.
+func limited(n, otherwise int) int {
+	if n <= 0 {
+		return otherwise
+	}
+	return min(n, MaxLimit)
+}

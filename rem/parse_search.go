@@ -1,0 +1,112 @@
+package rem
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// search reads: [table] text {clause}. A table comes first only before a text
+// in quotes: "SEARCH users of the API" is a text.
+func (p *parser) search() (Query, error) {
+	column := p.at + 1
+	tokens, err := p.tokens()
+	if err != nil {
+		return nil, err
+	}
+	text, clauses := suffix(tokens, p.searchClause)
+	var q Search
+	if n := len(text); (n == 2 || n == 3 && isTableWord(text[0])) && text[n-1].quoted && !text[n-2].quoted {
+		if table, ok := p.table(text[n-2].text); ok {
+			q.Table, text = table, text[n-1:]
+		}
+	}
+	for _, c := range clauses {
+		if err := q.take(p, c); err != nil {
+			return nil, err
+		}
+	}
+	if len(text) == 0 {
+		return nil, problemf(column, "SEARCH needs a text to search for")
+	}
+	q.Text = join(text)
+	return q, checkText("text", q.Text, text[0].column())
+}
+
+func isTableWord(t token) bool { return t.is("FROM") || t.is("IN") || t.is("TABLE") }
+
+// searchClause reads one clause of SEARCH. A text may end with any of these
+// words, so each wants a value that a text would hardly have: a table that
+// there is, a number, a condition.
+func (p *parser) searchClause(tokens []token) (clause, bool) {
+	if c, ok := numeric(tokens, "LIMIT", "MIN_SIMILARITY", "THRESHOLD"); ok {
+		return c, true
+	}
+	if c, _, ok := keyword(tokens, "FROM", "IN", "TABLE"); ok {
+		_, known := p.table(c.text)
+		c.name = "TABLE"
+		return c, known
+	}
+	if c, value, ok := keyword(tokens, "FIELD", "WHERE", "CATEGORY"); ok {
+		switch c.name {
+		case "FIELD":
+			return c, isEmbedded(c.text)
+		case "WHERE":
+			return c, value.quoted && looksLikeCondition.MatchString(c.text)
+		}
+		return c, value.quoted || tokens[0].text == "CATEGORY"
+	}
+	for _, name := range []string{"HYBRID", "LOAD"} {
+		if c, ok := flag(tokens, name); ok {
+			return c, true
+		}
+	}
+	return parameter(tokens, "TABLE", "FIELD", "WHERE", "CATEGORY", "MIN_SIMILARITY", "THRESHOLD", "LIMIT", "HYBRID", "LOAD")
+}
+
+// isEmbedded reports whether some table embeds a column of that name.
+func isEmbedded(column string) bool {
+	return slices.Contains([]string{"content", "summary", "description"}, strings.ToLower(column))
+}
+
+// looksLikeCondition tells a condition from the end of a quoted sentence.
+var looksLikeCondition = regexp.MustCompile(`(?i)[=<>~]|\b(is|in|like|ilike|between|not|exists|and|or|true|false)\b`)
+
+// identifier is the name of a column.
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// take puts a clause into the query; the last of two counts.
+func (q *Search) take(p *parser, c clause) (err error) {
+	switch c.name {
+	case "TABLE":
+		table, ok := p.table(c.text)
+		if !ok {
+			return p.noTable(c.column, c.text)
+		}
+		q.Table = table
+	case "FIELD":
+		if !identifier.MatchString(c.text) || len(c.text) > 60 {
+			return problemf(c.column, "FIELD is %.60q; it takes the name of a column", c.text)
+		}
+		q.Field = strings.ToLower(c.text)
+	case "WHERE":
+		q.Where = strings.TrimSpace(c.text)
+		return checkCondition(q.Where, c.column)
+	case "CATEGORY":
+		q.Category = c.text
+		return checkText("category", c.text, c.column)
+	case "MIN_SIMILARITY", "THRESHOLD":
+		least, err := c.share(true)
+		if err != nil {
+			return err
+		}
+		q.MinSimilarity = &least
+	case "LIMIT":
+		q.Limit, err = c.whole(1, MaxLimit)
+	case "HYBRID":
+		q.Hybrid, err = c.truth()
+	case "LOAD":
+		q.Load, err = c.truth()
+	}
+	return err
+}

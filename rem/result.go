@@ -1,0 +1,123 @@
+package rem
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"p8/store"
+)
+
+// Result is the answer to a query.
+type Result struct {
+	QueryType Verb `json:"query_type"`
+	// Keys are the keys of a LOOKUP and where a TRAVERSE starts, Missing those of
+	// them that nothing has, Suggestions keys that resemble those.
+	Keys        []string `json:"keys,omitempty"`
+	Missing     []string `json:"missing,omitempty"`
+	Suggestions []string `json:"suggestions,omitempty"`
+	// Text is that of a FUZZY or SEARCH, Table the one of a SEARCH.
+	Text  string `json:"text,omitempty"`
+	Table string `json:"table,omitempty"`
+	// Depth is how far a TRAVERSE was told to go, nil for other queries.
+	Depth *int `json:"depth,omitempty"`
+	// RawQuery is the SQL that ran.
+	RawQuery string `json:"raw_query,omitempty"`
+	Results  []Row  `json:"results"`
+	Count    int    `json:"count"`
+	// EdgeSummary is the answer of a TRAVERSE with DEPTH 0.
+	EdgeSummary []EdgeSummary `json:"edge_summary,omitempty"`
+	// Truncated says that a bound left something out.
+	Truncated bool `json:"truncated,omitempty"`
+	// Notes are what to know about the results, one sentence each.
+	Notes []string `json:"notes,omitempty"`
+	// Plan is the answer to an EXPLAIN.
+	Plan *Plan `json:"plan,omitempty"`
+	// Selection is the answer to SQL with its columns and typed values; Results
+	// hold the same as objects.
+	Selection *store.Selection `json:"-"`
+}
+
+func (r *Result) note(text string) { r.Notes = append(r.Notes, text) }
+
+// Row is one row that was found. One of SQL has only Data, and is that object in
+// JSON.
+type Row struct {
+	Key string
+	// EntityType is the kind of row: resource, schema, message, …
+	EntityType string
+	// Score is the similarity of a FUZZY or SEARCH match, 1 for a LOOKUP.
+	Score float64
+	// Hop is how a TRAVERSE came to the row, nil for other queries.
+	*Hop
+	Summary string
+	// Data is the row as JSON, if it was asked for.
+	Data json.RawMessage
+}
+
+// Hop is a step of a TRAVERSE.
+type Hop struct {
+	// Depth counts the edges from the start, which has 0.
+	Depth int `json:"depth"`
+	// Relation and Weight are those of the edge that led to the row.
+	Relation string  `json:"relation,omitempty"`
+	Weight   float64 `json:"weight"`
+	// Path are the keys from the start to the row.
+	Path []string `json:"path"`
+}
+
+// EdgeSummary is the edges of one relation.
+type EdgeSummary struct {
+	Relation string `json:"relation"`
+	Count    int    `json:"count"`
+	// Targets are the keys that they point to, the heaviest first, at most 10.
+	Targets []string `json:"targets"`
+}
+
+// EntityMessage is the entity type of a stored message.
+const EntityMessage = "message"
+
+// MarshalJSON writes {key, entity_type, similarity_score, summary, data}, with
+// {depth, relation, weight, path} in place of the score for a TRAVERSE, and the
+// bare object for SQL.
+func (r Row) MarshalJSON() ([]byte, error) {
+	type tail struct {
+		Summary string          `json:"summary,omitempty"`
+		Data    json.RawMessage `json:"data,omitempty"`
+	}
+	type head struct {
+		Key        string `json:"key"`
+		EntityType string `json:"entity_type"`
+	}
+	switch {
+	case r.Hop != nil:
+		return marshal(struct {
+			head
+			*Hop
+			tail
+		}{head{r.Key, r.EntityType}, r.Hop, tail{r.Summary, r.Data}})
+	case r.EntityType == "" && r.Data != nil:
+		return r.Data, nil
+	}
+	return marshal(struct {
+		head
+		Score float64 `json:"similarity_score"`
+		tail
+	}{head{r.Key, r.EntityType}, r.Score, tail{r.Summary, r.Data}})
+}
+
+// marshal writes <, > and & as they are.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
+
+func rowsOf(matches []store.Match) []Row {
+	rows := make([]Row, len(matches))
+	for i, m := range matches {
+		rows[i] = Row{Key: m.Key, EntityType: m.Type, Score: m.Score, Summary: m.Summary, Data: m.Data}
+	}
+	return rows
+}

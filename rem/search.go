@@ -1,0 +1,122 @@
+package rem
+
+import (
+	"context"
+	"slices"
+
+	"p8/store"
+)
+
+func (e *Engine) search(ctx context.Context, q Search, res *Result) error {
+	ask, err := e.searchQuery(q, res)
+	if err != nil {
+		return err
+	}
+	res.Text, res.Table = q.Text, ask.Table
+	if err := e.embed(ctx, &ask, res); err != nil {
+		return err
+	}
+	matches, err := e.Knowledge.Search(ctx, ask)
+	if err != nil {
+		return err
+	}
+	if ask.Hybrid && ask.Vector != nil {
+		res.note("Found by meaning and by words: the scores are those of a rank fusion, which compare only with each other.")
+	}
+	res.Results = rowsOf(matches)
+	if !q.Load {
+		for i := range res.Results {
+			res.Results[i].Data = brief(res.Results[i].Data, res.Results[i].Key)
+			// The summary is the beginning of the text in Data.
+			res.Results[i].Summary = ""
+		}
+	}
+	return nil
+}
+
+// searchQuery is the store's form of a query, without its vector.
+func (e *Engine) searchQuery(q Search, res *Result) (store.SearchQuery, error) {
+	ask := store.SearchQuery{
+		Table: q.Table, Field: q.Field, Text: q.Text, Hybrid: q.Hybrid || e.Hybrid,
+		Category: q.Category, Where: q.Where, MinSimilarity: e.leastSimilarity(q), Limit: limited(q.Limit, DefaultLimit),
+	}
+	if ask.Table == "" {
+		ask.Table = DefaultTable
+	}
+	i := slices.IndexFunc(e.tables, func(t store.TableInfo) bool { return t.Name == ask.Table })
+	if i < 0 {
+		// The store knows best.
+		return ask, nil
+	}
+	table := e.tables[i]
+	switch {
+	case table.EmbeddingField == "":
+		var can []string
+		for _, t := range e.tables {
+			if t.EmbeddingField != "" {
+				can = append(can, t.Name)
+			}
+		}
+		return ask, withForm(searchForm, problemf(0,
+			"the rows of %s have no vectors; SEARCH reads %s, SQL reads every table (quote a text that ends with the name of a table)", table.Name, and(can)))
+	case ask.Field != "" && ask.Field != table.EmbeddingField:
+		return ask, withForm(searchForm, problemf(0, "the field %.60q of %s has no vectors; %s has", ask.Field, table.Name, table.EmbeddingField))
+	}
+	if ask.Category != "" && !slices.ContainsFunc(table.Columns, func(c store.ColumnInfo) bool { return c.Name == "category" }) {
+		ask.Category = ""
+		res.note("The rows of " + table.Name + " have no category, so CATEGORY left none out.")
+	}
+	return ask, nil
+}
+
+// embed adds the vector. Without one, words alone are better than nothing.
+func (e *Engine) embed(ctx context.Context, ask *store.SearchQuery, res *Result) error {
+	if e.Embedder == nil {
+		ask.Hybrid = true
+		res.note("Ranked by words alone: no embedding model is configured.")
+		return nil
+	}
+	// What is left of the time is for the words.
+	half, cancel := context.WithTimeout(ctx, e.Timeout/2)
+	defer cancel()
+	vector, err := e.Embedder.EmbedQuery(half, ask.Text)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		e.Logger.WarnContext(ctx, "embed a search", "model", e.Embedder.Name(), "error", err)
+		ask.Hybrid = true
+		res.note("Ranked by words alone: the embedding model did not answer.")
+		return nil
+	}
+	ask.Model, ask.Vector = e.Embedder.Name(), vector
+	return nil
+}
+
+// leastSimilarity is what a SEARCH asks for.
+func (e *Engine) leastSimilarity(q Search) float64 {
+	switch {
+	case q.MinSimilarity != nil:
+		return *q.MinSimilarity
+	case e.Embedder == nil:
+		return 0 // words alone have none
+	case e.MinSimilarity != nil:
+		return *e.MinSimilarity
+	}
+	return e.Embedder.MinSimilarity()
+}
+
+// and joins words as a sentence does.
+func and(words []string) string {
+	s := ""
+	for i, w := range words {
+		switch {
+		case i > 0 && i == len(words)-1:
+			s += " and "
+		case i > 0:
+			s += ", "
+		}
+		s += w
+	}
+	return s
+}

@@ -1,0 +1,295 @@
+package rem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"p8/store"
+)
+
+// The bounds of a walk.
+const (
+	// maxFrontier is how many keys are read for one level, the heaviest first.
+	maxFrontier = 256
+	// maxEdges is how many edges of one row are looked at.
+	maxEdges = 1000
+	// maxRelations is how many relations a summary lists.
+	maxRelations = 50
+	// maxTargets is how many targets of a relation are named.
+	maxTargets = 10
+)
+
+// walk is a TRAVERSE on its way.
+type walk struct {
+	*Engine
+	q     Traverse
+	res   *Result
+	types map[string]bool
+	limit int
+	// seen are the keys that were read, so that each row comes once.
+	seen map[string]bool
+	// found are the nodes of the results; full says that there are more.
+	found []store.Node
+	full  bool
+}
+
+func (e *Engine) traverse(ctx context.Context, q Traverse, res *Result) error {
+	depth := limitedDepth(q)
+	res.Depth = &depth
+	w := &walk{Engine: e, q: q, res: res, limit: limited(q.Limit, DefaultNodes), seen: make(map[string]bool)}
+	for _, t := range q.Types {
+		if w.types == nil {
+			w.types = make(map[string]bool)
+		}
+		w.types[store.NormalizeKey(t)] = true
+	}
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	if q.Plan {
+		res.EdgeSummary = w.summary()
+	}
+	for from, level := 0, 1; level <= depth && from < len(w.found); level++ {
+		next := len(w.found)
+		if err := w.step(ctx, from, level); err != nil {
+			return err
+		}
+		from = next
+	}
+	if q.Load {
+		if err := e.load(ctx, w.found, res.Results); err != nil {
+			return err
+		}
+	}
+	w.sort()
+	return e.suggest(ctx, res)
+}
+
+func limitedDepth(q Traverse) int {
+	if q.Plan {
+		return 0
+	}
+	return min(max(q.Depth, DefaultDepth), MaxDepth)
+}
+
+// begin finds the rows to start from.
+func (w *walk) begin(ctx context.Context) error {
+	keys := w.q.Keys
+	if w.q.With != nil {
+		inner, err := w.answer(ctx, w.q.With)
+		if err != nil {
+			return err
+		}
+		w.res.Missing, w.res.Suggestions, w.res.Notes = inner.Missing, inner.Suggestions, inner.Notes
+		if keys, err = keysOf(inner); err != nil {
+			return err
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	keys = keys[:min(len(keys), MaxLimit)]
+	nodes, err := w.Knowledge.Nodes(ctx, keys)
+	if err != nil {
+		return err
+	}
+	byKey := groups(nodes)
+	for _, key := range keys {
+		normal := store.NormalizeKey(key)
+		if w.seen[normal] {
+			continue
+		}
+		w.seen[normal] = true
+		if len(byKey[normal]) == 0 {
+			w.res.Missing = append(w.res.Missing, key)
+			continue
+		}
+		w.res.Keys = append(w.res.Keys, normal)
+		for _, n := range byKey[normal] {
+			w.add(n, Hop{Weight: 1, Path: []string{n.Key}})
+		}
+	}
+	return nil
+}
+
+// keysOf are the keys of what a query found.
+func keysOf(found Result) ([]string, error) {
+	var keys []string
+	if found.Selection == nil {
+		for _, row := range found.Results {
+			keys = append(keys, row.Key)
+		}
+		return keys, nil
+	}
+	column := -1
+	for _, name := range []string{"entity_key", "key", "name"} {
+		if column = slices.Index(found.Selection.Columns, name); column >= 0 {
+			break
+		}
+	}
+	if column < 0 {
+		return nil, withForm(traverseForm, problemf(0, "the SQL behind WITH must have a column entity_key, key or name"))
+	}
+	for _, row := range found.Selection.Rows {
+		if key, ok := row[column].(string); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// groups are the rows of each key, one a kind: the nearest to the caller, which
+// comes first.
+func groups(nodes []store.Node) map[string][]store.Node {
+	byKey := make(map[string][]store.Node, len(nodes))
+	for _, n := range nodes {
+		if !slices.ContainsFunc(byKey[n.Key], func(o store.Node) bool { return o.Type == n.Type }) {
+			byKey[n.Key] = append(byKey[n.Key], n)
+		}
+	}
+	return byKey
+}
+
+// add puts a row into the results, unless they are full.
+func (w *walk) add(n store.Node, hop Hop) {
+	if len(w.found) == w.limit {
+		w.more()
+		return
+	}
+	w.found = append(w.found, n)
+	w.res.Results = append(w.res.Results, Row{Key: n.Key, EntityType: n.Type, Summary: n.Summary, Hop: &hop})
+}
+
+func (w *walk) more() {
+	if !w.full {
+		w.full, w.res.Truncated = true, true
+		w.res.note(fmt.Sprintf("More rows hang together with these than LIMIT %d lets in.", w.limit))
+	}
+}
+
+// edge is the best edge that leads to a key.
+type edge struct {
+	key, relation string
+	weight        float64
+	// from is the place of the row that has it.
+	from int
+}
+
+// step follows the edges of the rows from found[from], with one query.
+func (w *walk) step(ctx context.Context, from, level int) error {
+	best := make(map[string]edge)
+	for i, n := range w.found[from:] {
+		for _, e := range n.Edges[:min(len(n.Edges), maxEdges)] {
+			next, ok := w.edge(e, from+i)
+			if !ok || w.seen[next.key] {
+				continue
+			}
+			if known, ok := best[next.key]; !ok || next.weight > known.weight {
+				best[next.key] = next
+			}
+		}
+	}
+	if len(best) == 0 {
+		return nil
+	}
+	edges := make([]edge, 0, len(best))
+	for _, e := range best {
+		edges = append(edges, e)
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.key, b.key)) })
+	if len(w.found) == w.limit {
+		w.more()
+		return nil
+	}
+	if len(edges) > maxFrontier {
+		edges = edges[:maxFrontier]
+		w.res.Truncated = true
+		w.res.note(fmt.Sprintf("At depth %d only the %d heaviest edges were followed.", level, maxFrontier))
+	}
+	keys := make([]string, len(edges))
+	for i, e := range edges {
+		keys[i] = e.key
+		w.seen[e.key] = true
+	}
+	nodes, err := w.Knowledge.Nodes(ctx, keys)
+	if err != nil {
+		return err
+	}
+	byKey := groups(nodes)
+	for _, e := range edges {
+		for _, n := range byKey[e.key] {
+			path := w.res.Results[e.from].Path
+			w.add(n, Hop{Depth: level, Relation: e.relation, Weight: e.weight, Path: append(slices.Clip(path), n.Key)})
+		}
+	}
+	return nil
+}
+
+// edge is an edge to follow; ok is false for one of another relation.
+func (w *walk) edge(e store.Edge, from int) (next edge, ok bool) {
+	if w.types != nil && !w.types[store.NormalizeKey(e.Relation)] {
+		return edge{}, false
+	}
+	next = edge{key: store.NormalizeKey(e.Target), relation: e.Relation, weight: e.Weight, from: from}
+	if next.weight == 0 {
+		next.weight = 1 // as in p8: an edge without a weight counts whole
+	}
+	return next, next.key != ""
+}
+
+// summary is the edges of the rows, by relation.
+func (w *walk) summary() []EdgeSummary {
+	byRelation := make(map[string][]edge)
+	for i, n := range w.found {
+		for _, e := range n.Edges[:min(len(n.Edges), maxEdges)] {
+			if next, ok := w.edge(e, i); ok {
+				byRelation[next.relation] = append(byRelation[next.relation], next)
+			}
+		}
+	}
+	out := make([]EdgeSummary, 0, len(byRelation))
+	for relation, edges := range byRelation {
+		slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.key, b.key)) })
+		s := EdgeSummary{Relation: relation, Count: len(edges), Targets: []string{}}
+		for _, e := range edges {
+			if len(s.Targets) < maxTargets && !slices.Contains(s.Targets, e.key) {
+				s.Targets = append(s.Targets, e.key)
+			}
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b EdgeSummary) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Relation, b.Relation)) })
+	if len(out) > maxRelations {
+		w.res.note(fmt.Sprintf("Only the %d commonest of %d relations are listed.", maxRelations, len(out)))
+		out = out[:maxRelations]
+	}
+	return out
+}
+
+// sort puts the results into the order that was asked for; they are nearest
+// first already.
+func (w *walk) sort() {
+	order := w.q.Order
+	if order.Field == "created_at" {
+		w.res.note("Edges have no time of their own: the rows are nearest first.")
+	}
+	compare := map[string]func(a, b Row) int{
+		"depth":       func(a, b Row) int { return a.Depth - b.Depth },
+		"weight":      func(a, b Row) int { return cmp.Compare(a.Weight, b.Weight) },
+		"key":         func(a, b Row) int { return strings.Compare(a.Key, b.Key) },
+		"relation":    func(a, b Row) int { return strings.Compare(a.Relation, b.Relation) },
+		"entity_type": func(a, b Row) int { return strings.Compare(a.EntityType, b.EntityType) },
+	}[order.Field]
+	if compare == nil {
+		return
+	}
+	slices.SortStableFunc(w.res.Results, func(a, b Row) int {
+		if order.Desc {
+			a, b = b, a
+		}
+		return compare(a, b)
+	})
+}
