@@ -128,7 +128,7 @@ func (in *Ingester) document(c *candidate, m *made, text chunk.Text, front front
 		o.GraphEdges = mergeEdges(front.edges, linkEdges(markdown.Links([]byte(text.Content[body:])), c.name, func(l markdown.Link) string {
 			return links.key(c, l)
 		}))
-		m.doc.Ontology = o
+		m.doc.Ontology, m.doc.File.Name = o, c.name+pageSuffix
 	}
 	if set.table != TableOntologies {
 		for i, k := range in.cutter.Cut(text) {

@@ -66,6 +66,13 @@ func cut(name string, n int) string {
 	return name
 }
 
+// pageSuffix ends the name of a file that became a page: the document's own
+// name, and so its key, is the page's, and one key does not stand for both.
+const pageSuffix = ".md"
+
+// documentName is the name of what was made of a stored file.
+func documentName(f *store.File) string { return strings.TrimSuffix(f.Name, pageSuffix) }
+
 // assign gives every candidate a name that no other has and that is not taken.
 // taken are the keys of files of other runs.
 func assign(all []*candidate, taken map[string]bool) {
@@ -73,7 +80,7 @@ func assign(all []*candidate, taken map[string]bool) {
 	var open []*candidate
 	for _, c := range all {
 		if c.stored != nil && keeps(c) {
-			c.name = c.stored.Name
+			c.name = documentName(c.stored)
 			used[store.NormalizeKey(c.name)] = true
 		} else {
 			open = append(open, c)
@@ -118,7 +125,7 @@ func keeps(c *candidate) bool {
 		if c.explicit != "" && name != clean(c.explicit, "") {
 			continue
 		}
-		if name == c.stored.Name {
+		if name == documentName(c.stored) {
 			return true
 		}
 	}

@@ -44,7 +44,7 @@ func (r *run) prune(ctx context.Context, w *walker) error {
 				return err
 			}
 		}
-		r.report.add(Result{Path: filePath(row.URI), Status: Pruned, Key: row.Name, FileID: row.ID}, 0)
+		r.report.add(Result{Path: filePath(row.URI), Status: Pruned, Key: documentName(&row), FileID: row.ID}, 0)
 	}
 	return nil
 }

@@ -128,7 +128,9 @@ func (in *Ingester) identify(ctx context.Context, all []*candidate, set settings
 	var names []string
 	for _, c := range all {
 		if c.stored == nil || !keeps(c) {
-			names = append(names, c.names()...)
+			for _, name := range c.names() {
+				names = append(names, name, name+pageSuffix)
+			}
 		}
 	}
 	slices.Sort(names)
@@ -143,7 +145,7 @@ func (in *Ingester) identify(ctx context.Context, all []*candidate, set settings
 				c.stored, c.id = f, f.ID
 				return
 			}
-			taken[store.NormalizeKey(f.Name)] = true
+			taken[store.NormalizeKey(documentName(f))] = true
 		}
 	}); err != nil {
 		return err

@@ -19,8 +19,8 @@ type chatCmd struct {
 	Agent   string `short:"a" help:"Agent to talk to; general if not given."`
 	Session string `short:"s" help:"Session to begin or to go on with: any printable string of 1-128 characters."`
 	Model   string `short:"m" help:"Model, as provider:model."`
-	User    string `help:"Who is asking: an e-mail address, or a user id."`
-	Tenant  string `help:"Tenant of the user."`
+	User    string `short:"u" help:"Who is asking: an e-mail address, or a user id."`
+	Tenant  string `short:"t" help:"Tenant of the user."`
 	NoStore bool   `help:"Keep this chat in memory only."`
 	JSON    bool   `help:"Print every event as a line of JSON."`
 	Debug   bool   `help:"Print the exact JSON that is sent to the model to stderr."`

@@ -24,13 +24,21 @@ const (
 type grammar struct {
 	Help helpFlag `short:"h" help:"Show help, for a command its flags."`
 
-	Serve    serveCmd    `cmd:"" help:"Run the server."`
-	Chat     chatCmd     `cmd:"" help:"Talk to an agent, without a server."`
-	Schema   schemaCmd   `cmd:"" help:"List, show and check agent documents."`
-	Sessions sessionsCmd `cmd:"" help:"List and show stored sessions."`
-	Config   configCmd   `cmd:"" help:"Show every setting and where it comes from."`
-	Version  versionCmd  `cmd:"" help:"Show the version."`
-	HelpCmd  helpCmd     `cmd:"" name:"help" help:"Show help."`
+	Serve       serveCmd       `cmd:"" help:"Run the server."`
+	Chat        chatCmd        `cmd:"" help:"Talk to an agent, without a server."`
+	Query       queryCmd       `cmd:"" help:"Ask what is stored, in the REM dialect."`
+	Ask         askCmd         `cmd:"" help:"Ask what is stored, in plain words."`
+	Upsert      upsertCmd      `cmd:"" help:"Take files and folders in as knowledge."`
+	VerifyLinks verifyLinksCmd `cmd:"" help:"Check the links of a folder of Markdown files."`
+	Schema      schemaCmd      `cmd:"" help:"List, show, check and import agent documents."`
+	Sessions    sessionsCmd    `cmd:"" help:"List and show stored sessions."`
+	Jobs        jobsCmd        `cmd:"" help:"List, retry and cancel background jobs."`
+	Migrate     migrateCmd     `cmd:"" help:"Bring the database up to date."`
+	Doctor      doctorCmd      `cmd:"" help:"Say what the database lacks and how to mend it."`
+	DB          dbCmd          `cmd:"" name:"db" help:"Maintain the database."`
+	Config      configCmd      `cmd:"" help:"Show every setting and where it comes from."`
+	Version     versionCmd     `cmd:"" help:"Show the version."`
+	HelpCmd     helpCmd        `cmd:"" name:"help" help:"Show help."`
 }
 
 // app is one invocation: what it reads and writes.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 
 	"p8/chat"
 	"p8/rem"
@@ -15,8 +16,11 @@ func memory(s *store.Store, o wireOptions) (chat.Store, rem.Knowledge) {
 	case s != nil && !o.NoStore:
 		return s, s
 	case o.Memory:
-		kept := new(chat.MemoryStore)
-		return kept, &knowledge{store: s, kept: kept}
+		k := knowledge{Knowledge: nothing{}, kept: new(chat.MemoryStore)}
+		if s != nil {
+			k.Knowledge = s
+		}
+		return k.kept, k
 	}
 	return nil, nil
 }
@@ -24,28 +28,12 @@ func memory(s *store.Store, o wireOptions) (chat.Store, rem.Knowledge) {
 // knowledge is that of a chat kept in memory: rows of the store, if there is
 // one, and messages of the process.
 type knowledge struct {
-	store *store.Store
-	kept  *chat.MemoryStore
-}
-
-// Lookup is the store's.
-func (k *knowledge) Lookup(ctx context.Context, key string) ([]store.Match, error) {
-	if k.store == nil {
-		return nil, nil
-	}
-	return k.store.Lookup(ctx, key)
-}
-
-// Fuzzy is the store's.
-func (k *knowledge) Fuzzy(ctx context.Context, text string, threshold float64, limit int) ([]store.Match, error) {
-	if k.store == nil {
-		return nil, nil
-	}
-	return k.store.Fuzzy(ctx, text, threshold, limit)
+	rem.Knowledge
+	kept *chat.MemoryStore
 }
 
 // MessageBySeq is a message of a session in memory.
-func (k *knowledge) MessageBySeq(ctx context.Context, sessionID string, seq int64) (store.Message, error) {
+func (k knowledge) MessageBySeq(ctx context.Context, sessionID string, seq int64) (store.Message, error) {
 	rows, err := k.kept.Messages(ctx, sessionID, store.MessageFilter{AfterSeq: seq - 1, BeforeSeq: seq + 1})
 	if err == nil && len(rows) != 1 {
 		err = store.ErrNotFound
@@ -54,4 +42,27 @@ func (k *knowledge) MessageBySeq(ctx context.Context, sessionID string, seq int6
 		return store.Message{}, err
 	}
 	return rows[0], nil
+}
+
+// nothing is the knowledge of a p8 that stores nothing.
+type nothing struct{}
+
+func (nothing) Lookup(context.Context, string) ([]store.Match, error)              { return nil, nil }
+func (nothing) Fuzzy(context.Context, string, float64, int) ([]store.Match, error) { return nil, nil }
+func (nothing) Nodes(context.Context, []string) ([]store.Node, error)              { return nil, nil }
+func (nothing) Search(context.Context, store.SearchQuery) ([]store.Match, error)   { return nil, nil }
+func (nothing) Tables() []store.TableInfo                                          { return nil }
+
+func (nothing) MessageBySeq(context.Context, string, int64) (store.Message, error) {
+	return store.Message{}, store.ErrNotFound
+}
+
+// Load has nothing for each node.
+func (nothing) Load(_ context.Context, nodes ...store.Node) ([]json.RawMessage, error) {
+	return make([]json.RawMessage, len(nodes)), nil
+}
+
+// Select says that there are no tables.
+func (nothing) Select(context.Context, string, store.SelectBounds) (store.Selection, error) {
+	return store.Selection{}, &store.SelectError{Problem: "nothing is stored (P8_DATABASE_URL=none), so there are no tables"}
 }

@@ -15,6 +15,8 @@ type schemaCmd struct {
 	List     schemaListCmd     `cmd:"" help:"List the documents that can be used."`
 	Show     schemaShowCmd     `cmd:"" help:"Show a document, or its prompt."`
 	Validate schemaValidateCmd `cmd:"" help:"Check documents: every problem with its place."`
+	Import   schemaImportCmd   `cmd:"" help:"Store documents, so that every replica has them."`
+	History  schemaHistoryCmd  `cmd:"" help:"Show who changed a stored document and when."`
 	Spec     schemaSpecCmd     `cmd:"" help:"Print the JSON Schema of agent documents."`
 }
 
@@ -101,8 +103,8 @@ func (a *app) withCatalog(who caller, fn func(context.Context, *catalog.Catalog)
 		return err
 	}
 	var stored catalog.Store
-	if db := cfg.Database(); !db.None {
-		s, err := readStore(ctx, db.Path)
+	if !cfg.Database().None {
+		s, err := readStore(ctx, cfg, a.quietLogger(cfg))
 		if err != nil {
 			return err
 		}

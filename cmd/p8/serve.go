@@ -51,6 +51,17 @@ func (c *serveCmd) Run(a *app) error {
 		// p8 works without the copies.
 		p.log.Warn("the documents could not be mirrored; GET /schemas and SQL do not see them", "error", err)
 	}
+	if p.store != nil {
+		work, err := startBackground(context.Background(), cfg, p.store, p.embedder, p.log)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			work.close(ctx)
+		}()
+	}
 	handler := p.handler(cfg)
 	server := &http.Server{
 		Handler:           handler,
@@ -75,10 +86,6 @@ func (c *serveCmd) Run(a *app) error {
 // greet says that the server is ready, and how to reach it.
 func (a *app) greet(cfg *config.Config, p *parts, addr net.Addr) {
 	base := "http://" + addr.String()
-	data := cfg.Database().Path
-	if cfg.Database().None {
-		data = "nothing is stored (P8_DATABASE_URL=none)"
-	}
 	fmt.Fprintf(a.stdout, `p8 %s is ready at %s
 
   model  %s: %s
@@ -88,7 +95,7 @@ func (a *app) greet(cfg *config.Config, p *parts, addr net.Addr) {
   curl -N %s/v1/chat/completions -H 'Content-Type: application/json' \
     -d '{"model":"general","stream":true,"messages":[{"role":"user","content":"How do I write an agent?"}]}'
 
-`, version(), base, p.choice.Model, p.choice.Reason, data, base)
+`, version(), base, p.choice.Model, p.choice.Reason, cfg.Database(), base)
 	a.warnUnknown(cfg)
 }
 

@@ -21,8 +21,8 @@ type sessionsCmd struct {
 
 // caller is who asks for stored rows.
 type caller struct {
-	User   string `help:"Whose: an e-mail address, or a user id."`
-	Tenant string `help:"Tenant of the user."`
+	User   string `short:"u" help:"Whose: an e-mail address, or a user id."`
+	Tenant string `short:"t" help:"Tenant of the user."`
 }
 
 func (c caller) context() (context.Context, error) {

@@ -7,24 +7,41 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"p8/config"
 	"p8/store"
+	"p8/store/postgres"
 	"p8/store/sqlite"
 )
 
-// openStore opens the embedded store and keeps p8's documentation in it up to
-// date.
-func openStore(ctx context.Context, path string, log *slog.Logger) (*store.Store, error) {
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: path, Logger: log})
-	dir := filepath.Dir(path)
-	switch {
-	case errors.Is(err, sqlite.ErrInUse):
-		return nil, &inUse{dir}
-	case err != nil:
-		return nil, unusable(path, err)
+// openStore opens the store and keeps p8's documentation and the list of its
+// tables in it up to date.
+func openStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
+	s, err := connectStore(ctx, cfg, log)
+	if err != nil {
+		return nil, err
 	}
-	if err := seedDocs(ctx, s); err != nil {
+	if err := errors.Join(seedDocs(ctx, s), s.Maintenance().PutRegistry(ctx)); err != nil {
 		// p8 works without its documentation.
 		log.Warn("the user documentation could not be stored", "error", err)
+	}
+	return s, nil
+}
+
+func connectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
+	db := cfg.Database()
+	if db.Postgres != "" {
+		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: cfg.DatabaseMaxConns, Logger: log})
+		if err != nil {
+			return nil, fmt.Errorf("%w: `p8 doctor` looks at everything that p8 needs of the database", err)
+		}
+		return s, nil
+	}
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, Logger: log})
+	switch {
+	case errors.Is(err, sqlite.ErrInUse):
+		return nil, &inUse{filepath.Dir(db.Path)}
+	case err != nil:
+		return nil, unusable(db.Path, err)
 	}
 	return s, nil
 }
@@ -39,15 +56,19 @@ func (e *inUse) Error() string {
 
 // readStore opens the store for reading, also while another process has it;
 // nil when there is none yet.
-func readStore(ctx context.Context, path string) (*store.Store, error) {
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: path, ReadOnly: true})
+func readStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
+	db := cfg.Database()
+	if db.Postgres != "" {
+		return connectStore(ctx, cfg, log)
+	}
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true})
 	switch {
 	case errors.Is(err, sqlite.ErrMissing):
 		return nil, nil
 	case errors.Is(err, sqlite.ErrOutdated):
-		return nil, fmt.Errorf("the database %s is not up to date (of an older p8, or still being made): run `p8 serve` or `p8 chat` once, which mends that", path)
+		return nil, fmt.Errorf("the database %s is not up to date (of an older p8, or still being made): run `p8 migrate`, which mends that", db.Path)
 	case err != nil:
-		return nil, unusable(path, err)
+		return nil, unusable(db.Path, err)
 	}
 	return s, nil
 }
@@ -57,21 +78,26 @@ func unusable(path string, err error) error {
 	return fmt.Errorf("the database %s cannot be opened (%w): mend that, choose another folder with P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing", path, err)
 }
 
+// stored are the settings of a verb that cannot do without a database.
+func (a *app) stored() (*config.Config, error) {
+	cfg, err := a.config()
+	if err == nil && cfg.Database().None {
+		err = errors.New("nothing is stored, as P8_DATABASE_URL is none: unset it")
+	}
+	return cfg, err
+}
+
 // withStore gives the store to fn for reading; nil when there is none yet.
 func (a *app) withStore(who caller, fn func(context.Context, *store.Store) error) error {
 	ctx, err := who.context()
 	if err != nil {
 		return err
 	}
-	cfg, err := a.config()
+	cfg, err := a.stored()
 	if err != nil {
 		return err
 	}
-	db := cfg.Database()
-	if db.None {
-		return errors.New("nothing is stored, as P8_DATABASE_URL is none: unset it")
-	}
-	s, err := readStore(ctx, db.Path)
+	s, err := readStore(ctx, cfg, a.quietLogger(cfg))
 	if err != nil {
 		return err
 	}

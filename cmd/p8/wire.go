@@ -10,10 +10,13 @@ import (
 
 	"p8/agents"
 	"p8/api"
+	"p8/ask"
 	"p8/catalog"
 	"p8/chat"
 	"p8/config"
+	"p8/embed"
 	"p8/identity"
+	"p8/ingest"
 	"p8/llm"
 	"p8/llm/offline"
 	"p8/llm/openai"
@@ -32,6 +35,12 @@ type parts struct {
 	models  *llm.Registry
 	choice  llm.Choice
 	tools   []string
+	// engine, asker and ingest are nil when nothing is stored.
+	engine *rem.Engine
+	asker  *ask.Asker
+	ingest *ingest.Ingester
+	// embedder makes the vectors of SEARCH, nil for none.
+	embedder embed.Model
 }
 
 // wireOptions are what differs between the verbs.
@@ -53,13 +62,13 @@ type wireOptions struct {
 func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *parts, err error) {
 	p := &parts{log: o.Log}
 	var documents catalog.Store
-	if db := cfg.Database(); !db.None {
-		p.store, err = openStore(ctx, db.Path, p.log)
+	if !cfg.Database().None {
+		p.store, err = openStore(ctx, cfg, p.log)
 		var taken *inUse
 		readOnly := errors.As(err, &taken) && o.NoStore
 		switch {
 		case readOnly:
-			p.store, err = readStore(ctx, db.Path)
+			p.store, err = readStore(ctx, cfg, p.log)
 		case taken != nil && o.Memory:
 			err = fmt.Errorf("another p8 uses %s: talk to that server, use --no-store, or choose another folder with P8_DATA_DIR", taken.dir)
 		}
@@ -80,13 +89,27 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	if p.catalog, err = newCatalog(cfg, documents, p.log); err != nil {
 		return nil, err
 	}
+	if p.embedder, err = newEmbedder(cfg); err != nil {
+		return nil, err
+	}
+	p.models, p.choice = newModels(ctx, cfg, o.Debug)
 	sessions, knowledge := memory(p.store, o)
-	tools, err := newTools(knowledge)
+	if knowledge != nil {
+		p.engine = newEngine(cfg, knowledge, p.embedder, p.log)
+		if p.asker, err = newAsker(cfg, p.engine, p.catalog, p.models, p.choice); err != nil {
+			return nil, err
+		}
+	}
+	if p.store != nil {
+		if p.ingest, err = newIngester(cfg, p.store); err != nil {
+			return nil, err
+		}
+	}
+	tools, err := newTools(p.engine)
 	if err != nil {
 		return nil, err
 	}
 	p.tools = tools.Names()
-	p.models, p.choice = newModels(ctx, cfg, o.Debug)
 	p.chat, err = chat.New(chat.Options{
 		Catalog: p.catalog, Models: p.models, Tools: tools, Store: sessions,
 		DefaultModel:   p.choice.Model,
@@ -124,7 +147,9 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		MaxBody: int64(cfg.MaxBodyBytes), Version: version(), Logger: p.log,
 	}
 	if p.store != nil {
-		o.Store, o.Ready = p.store, p.ready
+		o.Store, o.Files, o.Ready = p.store, p.store.Files(), p.ready
+		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.ingest
+		o.MaxUpload = int64(cfg.MaxUploadBytes)
 	}
 	return api.New(o)
 }
@@ -142,9 +167,9 @@ func newCatalog(cfg *config.Config, s catalog.Store, log *slog.Logger) (*catalog
 	return catalog.New(catalog.Options{Builtin: agents.Files(), Dir: cfg.SchemaDir, Store: s, CacheSize: cfg.CacheSize, Logger: log})
 }
 
-// newTools are the tools of this process; k may be nil.
-func newTools(k rem.Knowledge) (*tool.Registry, error) {
-	builtins, err := tool.Builtins(k)
+// newTools are the tools of this process; e may be nil.
+func newTools(e *rem.Engine) (*tool.Registry, error) {
+	builtins, err := tool.Builtins(e)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"text/tabwriter"
+
+	"p8/config"
+	"p8/jobs"
+	"p8/store"
+)
+
+// openJobs opens the queue of background work in the store's database.
+func openJobs(ctx context.Context, cfg *config.Config, s *store.Store, log *slog.Logger) (*jobs.Queue, error) {
+	o := jobOptions(cfg, log)
+	o.Turn = s.Maintenance().Turn
+	return jobs.Open(ctx, o)
+}
+
+func jobOptions(cfg *config.Config, log *slog.Logger) jobs.Options {
+	db := cfg.Database()
+	return jobs.Options{PostgresURL: db.Postgres, SQLite: db.Path, Workers: cfg.JobWorkers, Logger: log}
+}
+
+type jobsCmd struct {
+	List   jobsListCmd   `cmd:"" help:"List background jobs, the newest first."`
+	Retry  jobsRetryCmd  `cmd:"" help:"Run a job again now."`
+	Cancel jobsCancelCmd `cmd:"" help:"End a job for good."`
+}
+
+type jobsListCmd struct {
+	State []string `help:"Only jobs in these states, such as pending, retrying or failed."`
+	Kind  []string `help:"Only jobs of these kinds."`
+	Limit int      `short:"n" default:"20" help:"How many (${default})."`
+	JSON  bool     `help:"Print JSON."`
+}
+
+// Run prints a table, or JSON; beside a running server too.
+func (c *jobsListCmd) Run(a *app) error {
+	if c.Limit < 1 || c.Limit > 1000 {
+		return usage("--limit is %d: give a number from 1 to 1000", c.Limit)
+	}
+	f := jobs.Filter{Kinds: c.Kind, Limit: c.Limit}
+	for _, name := range c.State {
+		state := jobs.State(name)
+		if !slices.Contains(jobs.States(), state) {
+			return usage("--state: %q is no state of a job: give one of %v", name, jobs.States())
+		}
+		f.States = append(f.States, state)
+	}
+	return a.withJobs(true, func(ctx context.Context, q *jobs.Queue) error {
+		list, err := q.List(ctx, f)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return writeJSON(a.stdout, append([]jobs.Job{}, list...))
+		}
+		if len(list) == 0 {
+			a.say("there is no such job")
+			return nil
+		}
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "JOB\tKIND\tSTATE\tATTEMPT\tDUE\tERROR")
+		for _, j := range list {
+			fmt.Fprintf(w, "%d\t%s\t%s\t%d/%d\t%s\t%s\n", j.ID, j.Kind, j.State, j.Attempt, j.MaxAttempts, local(j.RunAt), cmp.Or(oneLine(j.Error), "-"))
+		}
+		return w.Flush()
+	})
+}
+
+type jobsRetryCmd struct {
+	ID int64 `arg:"" name:"job" help:"The job's number."`
+}
+
+// Run makes the job due.
+func (c *jobsRetryCmd) Run(a *app) error {
+	return a.changeJob(func(ctx context.Context, q *jobs.Queue) (jobs.Job, error) { return q.Retry(ctx, c.ID) })
+}
+
+type jobsCancelCmd struct {
+	ID int64 `arg:"" name:"job" help:"The job's number."`
+}
+
+// Run ends the job.
+func (c *jobsCancelCmd) Run(a *app) error {
+	return a.changeJob(func(ctx context.Context, q *jobs.Queue) (jobs.Job, error) { return q.Cancel(ctx, c.ID) })
+}
+
+func (a *app) changeJob(change func(context.Context, *jobs.Queue) (jobs.Job, error)) error {
+	return a.withJobs(false, func(ctx context.Context, q *jobs.Queue) error {
+		j, err := change(ctx, q)
+		if err == nil {
+			fmt.Fprintf(a.stdout, "job %d (%s) is %s\n", j.ID, j.Kind, j.State)
+		}
+		return err
+	})
+}
+
+// withJobs gives the queue to fn without running jobs.
+func (a *app) withJobs(readOnly bool, fn func(context.Context, *jobs.Queue) error) error {
+	cfg, err := a.stored()
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	o := jobOptions(cfg, a.quietLogger(cfg))
+	o.ReadOnly = readOnly
+	q, err := jobs.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer q.Close(ctx)
+	return fn(ctx, q)
+}

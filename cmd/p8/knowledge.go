@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"p8/config"
+	"p8/embed"
+	"p8/embed/models"
+	"p8/embed/offline"
+	"p8/embed/worker"
+	"p8/jobs"
+	"p8/rem"
+	"p8/store"
+)
+
+// newEmbedder is the model that makes the vectors of SEARCH; nil for none.
+func newEmbedder(cfg *config.Config) (embed.Model, error) {
+	return models.New(models.Options{
+		Model: cfg.EmbeddingModel, Getenv: cfg.Getenv, BaseURL: cfg.EmbeddingBaseURL, APIKey: cfg.EmbeddingKey,
+		Dimensions: cfg.EmbeddingDimensions, MinSimilarity: cfg.EmbeddingMinSimilarity,
+	})
+}
+
+// newEngine answers queries from k.
+func newEngine(cfg *config.Config, k rem.Knowledge, model embed.Model, log *slog.Logger) *rem.Engine {
+	o := rem.Options{Knowledge: k, Timeout: cfg.QueryTimeout, Logger: log}
+	if cfg.Database().Postgres != "" {
+		o.Dialect = store.DialectPostgres
+	}
+	if model != nil {
+		o.Embedder = model
+		// A model that knows words only ranks better together with bm25.
+		_, o.Hybrid = model.(*offline.Model)
+	}
+	return rem.New(o)
+}
+
+// background is the work that goes on beside requests.
+type background struct {
+	queue *jobs.Queue
+	stop  context.CancelFunc
+	done  chan struct{}
+}
+
+// startBackground runs jobs until close: the vectors of new and changed rows.
+func startBackground(ctx context.Context, cfg *config.Config, s *store.Store, model embed.Model, log *slog.Logger) (*background, error) {
+	q, err := openJobs(ctx, cfg, s, log)
+	if err != nil {
+		return nil, err
+	}
+	b := &background{queue: q, done: make(chan struct{})}
+	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
+	var w *worker.Worker
+	if model != nil {
+		if w, err = worker.New(worker.Options{Store: s.Maintenance(), Model: model, Logger: log}); err == nil {
+			err = w.Register(q)
+		}
+	}
+	if err == nil {
+		err = q.Start(ctx)
+	}
+	if err != nil {
+		close(b.done)
+		b.close(ctx)
+		return nil, err
+	}
+	go func() {
+		defer close(b.done)
+		if w != nil {
+			w.Watch(ctx, q)
+		}
+	}()
+	return b, nil
+}
+
+// close lets running jobs end until ctx does.
+func (b *background) close(ctx context.Context) {
+	b.stop()
+	<-b.done
+	_ = b.queue.Close(ctx)
+}
+
+// embedNow makes the vectors that wait, for a verb whose process has no server
+// beside it. It tells how many were made.
+func embedNow(ctx context.Context, s *store.Store, model embed.Model, log *slog.Logger) (store.EmbeddingStatus, error) {
+	if model == nil {
+		return store.EmbeddingStatus{}, nil
+	}
+	w, err := worker.New(worker.Options{Store: s.Maintenance(), Model: model, Logger: log})
+	if err != nil {
+		return store.EmbeddingStatus{}, err
+	}
+	err = w.Run(ctx, nil)
+	status, e := s.Maintenance().EmbeddingStatus(ctx)
+	return status, errors.Join(err, e)
+}
+
+// queryWords are what Tab completes: the words of the dialect and the tables.
+func queryWords() []string {
+	words := strings.Fields("LOOKUP FUZZY SEARCH TRAVERSE SQL EXPLAIN SELECT FROM WHERE CATEGORY FIELD LIMIT THRESHOLD " +
+		"MIN_SIMILARITY HYBRID TYPE DEPTH LOAD WITH ORDER BY exit quit help")
+	return append(words, rem.Tables()...)
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"p8/catalog"
+	"p8/config"
+	"p8/ingest"
+	"p8/store"
+)
+
+type upsertCmd struct {
+	Paths []string `arg:"" name:"path" help:"Files and folders."`
+
+	caller
+	Table    string   `help:"Only this table: ontologies or resources for documents; for YAML and JSON lists, the table of their rows."`
+	Category string   `help:"Category of what has none."`
+	Tags     []string `help:"Tags for everything, separated by commas."`
+	Pattern  string   `short:"p" help:"Only files of folders that match, such as '**/*.md'."`
+	Shared   bool     `help:"With --user: make it visible to everybody of the tenant."`
+	Prune    bool     `help:"Remove what was made of files of a folder that are gone."`
+	DryRun   bool     `help:"Read everything, write nothing."`
+	NoEmbed  bool     `help:"Leave the vectors to the next server."`
+	JSON     bool     `help:"Print the report as JSON."`
+}
+
+// Run takes the files in and says what became of them.
+func (c *upsertCmd) Run(a *app) error {
+	ctx, err := c.context()
+	if err != nil {
+		return err
+	}
+	cfg, err := a.stored()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	log := a.quietLogger(cfg)
+	s, err := openStore(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	in, err := newIngester(cfg, s)
+	if err != nil {
+		return err
+	}
+	bar := newBar(a, c.JSON)
+	report, err := in.Paths(ctx, ingest.PathsOptions{
+		Paths: c.Paths, Table: c.Table, Category: c.Category, Tags: c.Tags, Pattern: c.Pattern,
+		Shared: c.Shared, DryRun: c.DryRun, Prune: c.Prune, Progress: bar.show,
+	})
+	bar.close()
+	if errors.Is(err, context.Canceled) {
+		err = &exitError{exitInterrupted, errors.New("stopped: what was taken in is kept, run it again for the rest")}
+	}
+	if err == nil && !c.DryRun && !c.NoEmbed && report.Written > 0 {
+		err = c.embed(ctx, a, cfg, s)
+	}
+	if c.JSON {
+		return errors.Join(writeJSON(a.stdout, report), err)
+	}
+	c.print(a, report)
+	if err != nil {
+		return err
+	}
+	if report.Failed > 0 {
+		return errSilent
+	}
+	return nil
+}
+
+// embed makes the vectors at once, so that SEARCH finds what was taken in.
+func (c *upsertCmd) embed(ctx context.Context, a *app, cfg *config.Config, s *store.Store) error {
+	model, err := newEmbedder(cfg)
+	if err != nil || model == nil {
+		return err
+	}
+	status, err := embedNow(ctx, s, model, a.quietLogger(cfg))
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &exitError{exitInterrupted, errors.New("stopped: everything is stored; the vectors that are missing are made by the next server or upsert")}
+	case err != nil:
+		a.say("the vectors of SEARCH could not be made yet, they are tried again by the next server or upsert: %v", err)
+	case status.Failed > 0:
+		a.say("%s could not be embedded yet; tried again later (the first: %s)", count(int(status.Failed), "text"), oneLine(status.Last[0].Error))
+	}
+	return nil
+}
+
+// print is the summary: what went wrong in full, the rest in numbers.
+func (c *upsertCmd) print(a *app, r *ingest.Report) {
+	for _, x := range r.Results {
+		switch x.Status {
+		case ingest.Failed:
+			reason := x.Reason
+			if !strings.HasPrefix(reason, x.Path) {
+				reason = x.Path + ": " + reason
+			}
+			a.say("%s", reason)
+		case ingest.Written, ingest.Pruned:
+			if c.DryRun {
+				fmt.Fprintf(a.stdout, "would be %s: %s (%s)\n", x.Status, x.Path, x.Key)
+			}
+		}
+	}
+	verb := "written"
+	if c.DryRun {
+		verb = "would be written"
+	}
+	fmt.Fprintf(a.stdout, "%s %s (%s, %s), %d unchanged, %d skipped, %d failed",
+		count(r.Written, "file"), verb, count(r.Chunks, "chunk"), count(r.Rows, "row"), r.Unchanged, r.Skipped, r.Failed)
+	if r.Pruned > 0 {
+		fmt.Fprintf(a.stdout, ", %d removed", r.Pruned)
+	}
+	fmt.Fprintln(a.stdout)
+}
+
+// newIngester takes files into the store.
+func newIngester(cfg *config.Config, s *store.Store) (*ingest.Ingester, error) {
+	return ingest.New(ingest.Options{Store: ingest.Over(s), SchemaRow: catalog.Row, MaxFileBytes: int64(cfg.MaxUploadBytes)})
+}
+
+// bar shows the progress to a person.
+type bar struct {
+	out io.Writer
+	bar *progressbar.ProgressBar
+}
+
+func newBar(a *app, hidden bool) *bar {
+	if hidden || !isTerminal(a.stderr) {
+		return &bar{}
+	}
+	return &bar{out: a.stderr}
+}
+
+func (b *bar) show(p ingest.Progress) {
+	if b.out == nil {
+		return
+	}
+	if b.bar == nil {
+		b.bar = progressbar.NewOptions(p.Files, progressbar.OptionSetWriter(b.out), progressbar.OptionShowCount(),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("files"))
+	}
+	_ = b.bar.Set(p.Done)
+}
+
+func (b *bar) close() {
+	if b.bar != nil {
+		_ = b.bar.Finish()
+	}
+}
