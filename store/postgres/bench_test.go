@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"p8/store"
+	"p8/test/corpus"
 )
 
 // benchRows is the size of the benchmarks' tables: P8_BENCH_ROWS, else small
@@ -88,7 +89,7 @@ func BenchmarkNearest(b *testing.B) {
 		if err := e.PrepareModel(b.Context(), model, dimensions); err != nil {
 			b.Fatal(err)
 		}
-		execute(b, e.readers.Config().ConnString(), `VACUUM ANALYZE embeddings`, `VACUUM ANALYZE resources`)
+		analyze(b, e)
 		q := store.SearchQuery{Table: "resources", Model: model, Vector: near(), Limit: 10}
 		b.Run(fmt.Sprintf("%d/raw", dimensions), func(b *testing.B) {
 			raw(b, e, 10, []string{`SET hnsw.ef_search = 100`}, fmt.Sprintf(`SELECT entity_id, 1 - (embedding::vector(%d) <=> $1::vector(%[1]d)) FROM embeddings
@@ -121,5 +122,52 @@ func BenchmarkNearest(b *testing.B) {
 				b.ReportMetric(float64(found)/200, "recall@10")
 			})
 		}
+	}
+}
+
+// BenchmarkLookup compares a LOOKUP with an indexed read of the same row.
+func BenchmarkLookup(b *testing.B) {
+	e := openEngine(b)
+	s, n := store.New(e), benchRows(b)
+	fill(b, e, n)
+	ctx := as(b.Context(), "t", "u")
+	list, err := s.Lookup(ctx, corpus.Key(50))
+	if err != nil || len(list) != 1 {
+		b.Fatal(list, err)
+	}
+	b.Run("raw", func(b *testing.B) {
+		raw(b, e, 1, nil, `SELECT id, name, uri, ordinal, content, category, user_id, graph_edges, tags, metadata, created_at, updated_at
+			FROM resources WHERE tenant_id = $1 AND id = $2`, "t", list[0].ID)
+	})
+	b.Run("store", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if list, err := s.Lookup(ctx, corpus.Key(50)); err != nil || len(list) != 1 {
+				b.Fatal(list, err)
+			}
+		}
+	})
+}
+
+// BenchmarkFuzzy compares FUZZY with the GIN index of key and summary alone.
+func BenchmarkFuzzy(b *testing.B) {
+	e := openEngine(b)
+	s, n := store.New(e), benchRows(b)
+	fill(b, e, n)
+	ctx := as(b.Context(), "t", "u")
+	for _, text := range []string{corpus.Name(77), "sarah chen", "cluster report", corpus.Text(5)[:30], "what does the quarterly report say"} {
+		b.Run("raw/"+text, func(b *testing.B) {
+			raw(b, e, 0, []string{`SET pg_trgm.similarity_threshold = 0.3`}, `SELECT entity_key, content_summary FROM kv_store
+				WHERE (entity_key % $1 OR content_summary % $1) AND (tenant_id = $2 AND owner IN ('', $3) OR tenant_id = '_' AND owner = '')
+				ORDER BY greatest(similarity(entity_key, $1), similarity(content_summary, $1)) DESC LIMIT 10`, text, "t", "u")
+		})
+		b.Run("store/"+text, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Fuzzy(ctx, text, 0, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

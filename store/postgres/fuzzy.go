@@ -57,8 +57,7 @@ LIMIT $3`
 func (e *engine) Fuzzy(ctx context.Context, sc store.Scope, text string, threshold float64, limit int) ([]store.Match, error) {
 	// PostgreSQL takes neither NUL nor invalid UTF-8; neither is part of a word.
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, " "), "\x00", " ")
-	s := &statement{args: []any{text, threshold, limit}}
-	s.add(fuzzySQL, keyScope(s, sc))
+	s := fuzzyStatement(sc, text, threshold, limit)
 	var found []store.Match
 	err := e.batch(ctx, fuzzySettings, []any{setting(threshold), setting(max(threshold, wordThreshold))}, s.sql.String(), s.args,
 		func(r store.Row) error {
@@ -72,6 +71,12 @@ func (e *engine) Fuzzy(ctx context.Context, sc store.Scope, text string, thresho
 			return nil
 		})
 	return found, err
+}
+
+func fuzzyStatement(sc store.Scope, text string, threshold float64, limit int) *statement {
+	s := &statement{args: []any{text, threshold, limit}}
+	s.add(fuzzySQL, keyScope(s, sc))
+	return s
 }
 
 // keyScope is the condition of the keys that sc may see.

@@ -183,7 +183,7 @@ func TestNearest(t *testing.T) {
 	if err := e.PrepareModel(ctx, model, 24); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, e.readers.Config().ConnString(), `ANALYZE`)
+	analyze(t, e)
 	t.Run("indexed", check)
 }
 
@@ -195,7 +195,7 @@ func TestNearestPlans(t *testing.T) {
 	if err := e.PrepareModel(t.Context(), model, 64); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, e.readers.Config().ConnString(), `VACUUM ANALYZE`)
+	analyze(t, e)
 	for tenant, want := range map[string]string{"big": indexName("resources", model, 64), "small": "embeddings_owner"} {
 		s, err := nearestStatement(store.Scope{Tenant: tenant, User: "ute"},
 			store.SearchQuery{Table: "resources", Model: model, Vector: unit(rand.New(rand.NewPCG(1, 1)), 64), Limit: 10}, nil)
@@ -211,13 +211,8 @@ func TestNearestPlans(t *testing.T) {
 // explain is the plan of a statement for its arguments.
 func explain(t testing.TB, e *engine, s *statement) string {
 	t.Helper()
-	return explainSQL(t, e, s.sql.String(), s.args)
-}
-
-func explainSQL(t testing.TB, e *engine, sql string, args []any) string {
-	t.Helper()
 	var plan strings.Builder
-	err := e.batch(t.Context(), `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`, nil, `EXPLAIN `+sql, args,
+	err := e.batch(t.Context(), `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`, nil, `EXPLAIN `+s.sql.String(), s.args,
 		func(r store.Row) error {
 			var line string
 			err := r.Scan(&line)

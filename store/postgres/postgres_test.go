@@ -67,6 +67,12 @@ func openEngine(t testing.TB) *engine {
 
 func openStore(t testing.TB) *store.Store { return store.New(openEngine(t)) }
 
+// analyze gives the planner its statistics.
+func analyze(t testing.TB, e *engine) {
+	t.Helper()
+	execute(t, e.readers.Config().ConnString(), `VACUUM ANALYZE`)
+}
+
 func caller(ctx context.Context) context.Context {
 	return identity.With(ctx, identity.Identity{UserID: "u", Name: "Ute"})
 }

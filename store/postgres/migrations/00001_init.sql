@@ -2,7 +2,8 @@
 -- tenant_id begins every key, so that the schema can be cut by tenant; no
 -- triggers, no sequences, no stored code. Lists and free objects are JSONB, which
 -- can be searched; what must come back as it was written is JSON: a document and
--- the calls that a model is shown again.
+-- the calls that a model is shown again. Rows without a user have indexes of
+-- their own: "user_id IS NULL" is no equality by which an index could be in order.
 CREATE TABLE sessions (
 	tenant_id     TEXT        NOT NULL,
 	id            TEXT        NOT NULL,
@@ -21,7 +22,8 @@ CREATE TABLE sessions (
 	deleted_at    TIMESTAMPTZ,
 	PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX sessions_recent ON sessions (tenant_id, user_id, updated_at, id);
+CREATE INDEX sessions_recent ON sessions (tenant_id, user_id, updated_at, id) WHERE user_id IS NOT NULL;
+CREATE INDEX sessions_shared ON sessions (tenant_id, updated_at, id) WHERE user_id IS NULL;
 
 CREATE TABLE messages (
 	tenant_id     TEXT        NOT NULL,
@@ -99,7 +101,8 @@ CREATE TABLE resources (
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX resources_owner ON resources (tenant_id, user_id, name);
-CREATE INDEX resources_recent ON resources (tenant_id, user_id, created_at, id);
+CREATE INDEX resources_recent ON resources (tenant_id, user_id, created_at, id) WHERE user_id IS NOT NULL;
+CREATE INDEX resources_shared ON resources (tenant_id, created_at, id) WHERE user_id IS NULL;
 -- The chunks of a file, in order.
 CREATE INDEX resources_file ON resources (tenant_id, file_id, ordinal);
 
@@ -168,7 +171,8 @@ CREATE TABLE ontologies (
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX ontologies_owner ON ontologies (tenant_id, user_id, name);
-CREATE INDEX ontologies_recent ON ontologies (tenant_id, user_id, created_at, id);
+CREATE INDEX ontologies_recent ON ontologies (tenant_id, user_id, created_at, id) WHERE user_id IS NOT NULL;
+CREATE INDEX ontologies_shared ON ontologies (tenant_id, created_at, id) WHERE user_id IS NULL;
 CREATE INDEX ontologies_file ON ontologies (tenant_id, file_id);
 
 CREATE TABLE moments (
@@ -197,7 +201,8 @@ CREATE TABLE moments (
 	PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX moments_owner ON moments (tenant_id, user_id, name);
-CREATE INDEX moments_recent ON moments (tenant_id, user_id, created_at, id);
+CREATE INDEX moments_recent ON moments (tenant_id, user_id, created_at, id) WHERE user_id IS NOT NULL;
+CREATE INDEX moments_shared ON moments (tenant_id, created_at, id) WHERE user_id IS NULL;
 CREATE INDEX moments_session ON moments (tenant_id, source_session_id, created_at);
 
 CREATE TABLE files (
@@ -223,7 +228,8 @@ CREATE TABLE files (
 );
 CREATE INDEX files_owner ON files (tenant_id, user_id, name);
 CREATE INDEX files_uri ON files (tenant_id, user_id, uri);
-CREATE INDEX files_recent ON files (tenant_id, user_id, created_at, id);
+CREATE INDEX files_recent ON files (tenant_id, user_id, created_at, id) WHERE user_id IS NOT NULL;
+CREATE INDEX files_shared ON files (tenant_id, created_at, id) WHERE user_id IS NULL;
 
 CREATE TABLE feedback (
 	tenant_id   TEXT        NOT NULL,
@@ -243,7 +249,8 @@ CREATE TABLE feedback (
 	deleted_at  TIMESTAMPTZ,
 	PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX feedback_recent ON feedback (tenant_id, user_id, created_at, id);
+CREATE INDEX feedback_recent ON feedback (tenant_id, user_id, created_at, id) WHERE user_id IS NOT NULL;
+CREATE INDEX feedback_shared ON feedback (tenant_id, created_at, id) WHERE user_id IS NULL;
 
 -- Every state that a schema was in, numbered from 1.
 CREATE TABLE schema_timemachine (
