@@ -43,8 +43,7 @@ func openSelector(ctx context.Context, path string) (_ *selector, err error) {
 	for option, on := range map[sqlite3.DBConfig]bool{
 		sqlite3.DBCONFIG_DEFENSIVE: true, sqlite3.DBCONFIG_ENABLE_QPSG: true,
 		sqlite3.DBCONFIG_DQS_DML: false, sqlite3.DBCONFIG_DQS_DDL: false, sqlite3.DBCONFIG_TRUSTED_SCHEMA: false,
-		sqlite3.DBCONFIG_ENABLE_TRIGGER: false, sqlite3.DBCONFIG_ENABLE_ATTACH_CREATE: false,
-		sqlite3.DBCONFIG_ENABLE_ATTACH_WRITE: false, sqlite3.DBCONFIG_ENABLE_LOAD_EXTENSION: false,
+		sqlite3.DBCONFIG_ENABLE_TRIGGER: false, sqlite3.DBCONFIG_ENABLE_LOAD_EXTENSION: false,
 	} {
 		if _, err := db.Config(option, on); err != nil {
 			return nil, err
