@@ -156,6 +156,8 @@ func traverseClause(tokens []token) (clause, bool) {
 func typeParameter(c clause, tokens []token) (clause, bool) {
 	if first, ok := strings.CutPrefix(c.text, open); ok {
 		c.text = first
+		// No list that is short enough ends further away.
+		tokens = tokens[:min(len(tokens), 4*MaxTypes)]
 		if end := slices.IndexFunc(tokens, func(t token) bool { return t.mark() && t.text == shut }); end > 0 {
 			tokens = slices.Concat(tokens[:end], tokens[end+1:])
 			c.size++

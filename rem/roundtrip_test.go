@@ -164,7 +164,8 @@ func BenchmarkParse(b *testing.B) {
 		"search":   `SEARCH sara chen's plan for the next quarter FROM moments WHERE "category = 'work'" LIMIT 5`,
 		"traverse": `TRAVERSE [manages, reports-to] WITH FUZZY "Sally" LIMIT 3 DEPTH 2`,
 		"sql":      "SQL SELECT name, created_at FROM resources WHERE category = 'docs' ORDER BY created_at DESC LIMIT 5",
-		"longest":  "SEARCH " + strings.Repeat("limit 1 ", 50) + "x",
+		"clauses":  "SEARCH x " + strings.Repeat("limit 1 ", 1000),
+		"lists":    "TRAVERSE x " + strings.Repeat("type=[a ", 1000) + "]",
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -142,13 +142,16 @@ func keysOf(found Result) ([]string, error) {
 }
 
 // groups are the rows of each key, one a kind: the nearest to the caller, which
-// comes first.
+// comes first. Those with edges come before those without.
 func groups(nodes []store.Node) map[string][]store.Node {
 	byKey := make(map[string][]store.Node, len(nodes))
 	for _, n := range nodes {
 		if !slices.ContainsFunc(byKey[n.Key], func(o store.Node) bool { return o.Type == n.Type }) {
 			byKey[n.Key] = append(byKey[n.Key], n)
 		}
+	}
+	for _, rows := range byKey {
+		slices.SortStableFunc(rows, func(a, b store.Node) int { return min(len(b.Edges), 1) - min(len(a.Edges), 1) })
 	}
 	return byKey
 }
@@ -226,47 +229,6 @@ func (w *walk) step(ctx context.Context, from, level int) error {
 		}
 	}
 	return nil
-}
-
-// edge is an edge to follow; ok is false for one of another relation.
-func (w *walk) edge(e store.Edge, from int) (next edge, ok bool) {
-	if w.types != nil && !w.types[store.NormalizeKey(e.Relation)] {
-		return edge{}, false
-	}
-	next = edge{key: store.NormalizeKey(e.Target), relation: e.Relation, weight: e.Weight, from: from}
-	if next.weight == 0 {
-		next.weight = 1 // as in p8: an edge without a weight counts whole
-	}
-	return next, next.key != ""
-}
-
-// summary is the edges of the rows, by relation.
-func (w *walk) summary() []EdgeSummary {
-	byRelation := make(map[string][]edge)
-	for i, n := range w.found {
-		for _, e := range n.Edges[:min(len(n.Edges), maxEdges)] {
-			if next, ok := w.edge(e, i); ok {
-				byRelation[next.relation] = append(byRelation[next.relation], next)
-			}
-		}
-	}
-	out := make([]EdgeSummary, 0, len(byRelation))
-	for relation, edges := range byRelation {
-		slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.key, b.key)) })
-		s := EdgeSummary{Relation: relation, Count: len(edges), Targets: []string{}}
-		for _, e := range edges {
-			if len(s.Targets) < maxTargets && !slices.Contains(s.Targets, e.key) {
-				s.Targets = append(s.Targets, e.key)
-			}
-		}
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b EdgeSummary) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Relation, b.Relation)) })
-	if len(out) > maxRelations {
-		w.res.note(fmt.Sprintf("Only the %d commonest of %d relations are listed.", maxRelations, len(out)))
-		out = out[:maxRelations]
-	}
-	return out
 }
 
 // sort puts the results into the order that was asked for; they are nearest

@@ -44,6 +44,7 @@ func company() *knowledge {
 	)
 	// A shared row of the same key and kind, and one of another kind.
 	k.graph["bob"] = append(k.graph["bob"], store.Node{Key: "bob", Type: "resource", ID: "shared"}, store.Node{Key: "bob", Type: "user", ID: "u"})
+	k.graph["ann"] = slices.Insert(k.graph["ann"], 0, store.Node{Key: "ann", Type: "file", ID: "f"})
 	return k
 }
 
@@ -58,7 +59,7 @@ func walked(rows []rem.Row) []string {
 
 func TestTraverse(t *testing.T) {
 	start := "sally/resource 0  1 sally"
-	near := []string{start, "ann/resource 1 manages 0.9 sally>ann", "bob/resource 1 manages 0.9 sally>bob", "bob/user 1 manages 0.9 sally>bob"}
+	near := []string{start, "ann/resource 1 manages 0.9 sally>ann", "ann/file 1 manages 0.9 sally>ann", "bob/resource 1 manages 0.9 sally>bob", "bob/user 1 manages 0.9 sally>bob"}
 	one := append(slices.Clone(near), "alpha/resource 1 works_on 0.5 sally>alpha")
 	for query, want := range map[string][]string{
 		"TRAVERSE Sally":                      one,
@@ -70,7 +71,7 @@ func TestTraverse(t *testing.T) {
 		"TRAVERSE sally LIMIT 2":              near[:2],
 		"TRAVERSE lone":                       {"lone/resource 0  1 lone"},
 		"TRAVERSE sally TYPE x DEPTH 0":       {start},
-		"TRAVERSE ann, alpha DEPTH 3":         {"ann/resource 0  1 ann", "alpha/resource 0  1 alpha", "beta/resource 1 works_on 0.7 ann>beta"},
+		"TRAVERSE ann, alpha DEPTH 3":         {"ann/resource 0  1 ann", "ann/file 0  1 ann", "alpha/resource 0  1 alpha", "beta/resource 1 works_on 0.7 ann>beta"},
 		"TRAVERSE sally ORDER BY key LIMIT 3": {near[1], near[2], start},
 		"TRAVERSE knows":                      nil,
 	} {
@@ -124,9 +125,9 @@ func TestTraverseWith(t *testing.T) {
 	for query, want := range map[string]string{
 		"TRAVERSE WITH LOOKUP plan, none":                      "plan alpha",
 		"TRAVERSE WITH FUZZY plam DEPTH 2":                     "plan alpha beta",
-		"TRAVERSE [works_on] WITH SEARCH people":               "ann bob bob beta alpha",
-		"TRAVERSE WITH SQL SELECT id, name FROM users DEPTH 2": "ann alpha beta",
-		"TRAVERSE WITH TRAVERSE ann":                           "ann beta",
+		"TRAVERSE [works_on] WITH SEARCH people":               "ann ann bob bob beta alpha",
+		"TRAVERSE WITH SQL SELECT id, name FROM users DEPTH 2": "ann ann alpha beta",
+		"TRAVERSE WITH TRAVERSE ann":                           "ann ann beta",
 	} {
 		got, err := engine(k).Run(t.Context(), query)
 		var keys []string
