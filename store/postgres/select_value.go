@@ -26,7 +26,7 @@ func value(t sqlgate.Type, oid uint32, raw []byte) (any, error) {
 		return sqlgate.Value(t, n), err
 	case pgtype.NumericOID, pgtype.Float4OID, pgtype.Float8OID:
 		// A sum of integers is numeric: it may be larger than they are.
-		if t == sqlgate.Integer || t == sqlgate.Any {
+		if t == sqlgate.Integer || t == sqlgate.Whole || t == sqlgate.Any {
 			if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 				return n, nil
 			}

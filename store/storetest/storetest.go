@@ -53,6 +53,10 @@ func Run(t *testing.T, open Open) {
 		{"search filters", searchFilters},
 		{"search hybrid", searchHybrid},
 		{"search follows writes", searchFollows},
+		{"select", selects},
+		{"select scopes", selectScopes},
+		{"select bounds", selectBounds},
+		{"select escapes", selectEscapes},
 		{"cancelled", cancelled},
 		{"concurrency", concurrency},
 	} {

@@ -75,7 +75,18 @@ func (p *printer) liteLiteral(e *literal) {
 			text = t.Format(dateLayout)
 		}
 	}
-	p.put(quoteText(text))
+	switch e.typ {
+	case Integer, Whole:
+		p.put("p8_int(", quoteText(text), ")")
+	case Number:
+		p.put("p8_number(", quoteText(text), ")")
+	case Boolean:
+		p.put("p8_bool(", quoteText(text), ")")
+	case JSON:
+		p.put("p8_json(", quoteText(text), ")")
+	default:
+		p.put(quoteText(text))
+	}
 }
 
 func (p *printer) relative(s string) time.Time {
@@ -105,7 +116,7 @@ func (p *printer) text(e expr) {
 		p.wrap("p8_number_string(", e, ")")
 	case Timestamp:
 		p.wrap("p8_time_string(", e, ")")
-	case Integer:
+	case Integer, Whole:
 		p.wrap("CAST(", e, " AS TEXT)")
 	default:
 		p.expr(e)
@@ -278,6 +289,9 @@ func (p *printer) liteArithmetic(e *binary, l, r Type) {
 		p.put(") - julianday(")
 		p.expr(e.r)
 		p.put(") AS INTEGER)")
+	case e.op == "/" && e.typ == Number && l != Number && r != Number:
+		p.wrap("CAST(", e.l, " AS REAL) / ")
+		p.expr(e.r)
 	default:
 		p.infix(e)
 	}
@@ -385,7 +399,7 @@ func (p *printer) liteCast(e *cast) {
 		p.liteLiteral(l)
 		return
 	}
-	textual := from != Integer && from != Number && from != Boolean
+	textual := class(from) != Number && from != Boolean
 	switch e.typ {
 	case Text:
 		if len(e.args) == 1 {
@@ -395,7 +409,7 @@ func (p *printer) liteCast(e *cast) {
 		p.text(e.x)
 	case Integer:
 		switch {
-		case from == Number:
+		case from == Number || from == Whole:
 			p.wrap("CAST(p8_round(", e.x, ") AS INTEGER)")
 		case textual:
 			p.wrap("p8_int(", e.x, ")")

@@ -187,8 +187,8 @@ func common(a, b Type) Type {
 		return a
 	case a == Unknown:
 		return b
-	case a == Integer && b == Number || a == Number && b == Integer:
-		return Number
+	case class(a) == Number && class(b) == Number:
+		return max(a, b)
 	case a == Date && b == Timestamp || a == Timestamp && b == Date:
 		return Timestamp
 	}

@@ -68,9 +68,12 @@ func (c *call) infer() *fault {
 				return comparable(c.name+"()", c.args[0], c.args[2])
 			}
 		}
-		if c.name == "mod" && c.args[1].base().typ == Number {
+		if c.name == "mod" && c.args[1].base().typ != Integer {
 			c.typ = Number
 		}
+	}
+	if c.name == "sum" && c.typ == Integer {
+		c.typ = Whole
 	}
 	if c.typ == Unknown {
 		c.typ = Text
@@ -89,9 +92,9 @@ func (e *cast) check() *fault {
 	case Integer, Number:
 		bad = from == Timestamp || from == Date || from == Interval || from == Array || from == Boolean && e.to != "int" && e.to != "integer" && e.to != "int4"
 	case Boolean:
-		bad = from == Timestamp || from == Date || from == Interval || from == Array || from == Number
+		bad = from == Timestamp || from == Date || from == Interval || from == Array || from == Number || from == Whole
 	case Timestamp, Date:
-		bad = from == Integer || from == Number || from == Boolean || from == JSON || from == Interval || from == Array
+		bad = class(from) == Number || from == Boolean || from == JSON || from == Interval || from == Array
 	case Interval:
 		bad = from != Text && from != Interval && from != Any && from != Unknown
 	case JSON:

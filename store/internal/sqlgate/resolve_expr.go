@@ -101,7 +101,7 @@ func (r *resolver) unary(e *unary, s *scope) *fault {
 // class puts types together that compare with one another.
 func class(t Type) Type {
 	switch t {
-	case Integer:
+	case Integer, Whole:
 		return Number
 	case Date:
 		return Timestamp
@@ -110,7 +110,7 @@ func class(t Type) Type {
 }
 
 func fits(got, wanted Type) bool {
-	return got == Unknown || got == Any || wanted == Any || wanted == Unknown || class(got) == class(wanted) && !(wanted == Integer && got == Number)
+	return got == Unknown || got == Any || wanted == Any || wanted == Unknown || class(got) == class(wanted) && !(wanted == Integer && got != Integer)
 }
 
 // want checks an operand and gives a literal the type that it is taken for.
@@ -126,7 +126,7 @@ func castName(t Type) string {
 	switch t {
 	case Integer:
 		return "int"
-	case Number:
+	case Whole, Number:
 		return "numeric"
 	case JSON:
 		return "jsonb"
@@ -174,7 +174,7 @@ func relative(s string) bool {
 func comparable(op string, es ...expr) *fault {
 	t := Unknown
 	for _, e := range es {
-		if et := e.base().typ; et != Unknown && et != Any && (t == Unknown || t == Date && et == Timestamp || t == Integer && et == Number) {
+		if et := e.base().typ; et != Unknown && et != Any && (t == Unknown || t == Date && et == Timestamp || class(et) == Number && et > t) {
 			t = et
 		}
 	}

@@ -213,7 +213,7 @@ func nameOf(e expr) string {
 	return "?column?"
 }
 
-var typeShort = map[Type]string{Text: "text", Integer: "int4", Number: "numeric", Boolean: "bool",
+var typeShort = map[Type]string{Text: "text", Integer: "int4", Whole: "numeric", Number: "numeric", Boolean: "bool",
 	Timestamp: "timestamptz", Date: "date", Interval: "interval", JSON: "jsonb"}
 
 func named(e expr) (name string, strong bool) {

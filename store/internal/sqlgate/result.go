@@ -99,7 +99,7 @@ func Value(t Type, v any) any {
 			return strconv.FormatInt(x, 10)
 		}
 	case float64:
-		if t == Integer && x == math.Trunc(x) && math.Abs(x) < 1<<63 {
+		if (t == Integer || t == Whole) && x == math.Trunc(x) && math.Abs(x) < 1<<63 {
 			return int64(x)
 		}
 		if math.IsNaN(x) || math.IsInf(x, 0) {

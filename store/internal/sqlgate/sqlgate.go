@@ -42,12 +42,14 @@ const (
 type Type int
 
 // The types. Unknown is a literal in quotes or NULL, which becomes what its
-// surroundings need; Any is a value of a type that the gate does not follow.
+// surroundings need; Any is a value of a type that the gate does not follow;
+// Whole is a number without a fraction that divides as one with (a sum).
 const (
 	Unknown Type = iota
 	Any
 	Text
 	Integer
+	Whole
 	Number
 	Boolean
 	Timestamp
@@ -57,7 +59,7 @@ const (
 	Array
 )
 
-var typeNames = [...]string{"unknown", "a value", "text", "integer", "number", "boolean", "timestamp", "date", "interval", "json", "array"}
+var typeNames = [...]string{"unknown", "a value", "text", "integer", "whole number", "number", "boolean", "timestamp", "date", "interval", "json", "array"}
 
 func (t Type) String() string { return typeNames[t] }
 
