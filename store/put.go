@@ -78,7 +78,8 @@ func (t *table) place(ctx context.Context, c Conn, d Dialect, sc scope, owner an
 // merged.
 func (w *writer) put(ctx context.Context, t *table, rec record, o PutOptions) error {
 	at := rec.place()
-	owner := w.sc.owner(*at.shared)
+	// Private rows are their writer's, whatever they say.
+	owner := w.sc.owner(*at.shared && !t.Private)
 	p, err := t.place(ctx, w.c, w.store.dialect, w.sc, owner, rec)
 	if err != nil {
 		return err
