@@ -42,10 +42,12 @@ func TestDocumentedCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	fence := regexp.MustCompile("(?ms)^```\n(.*?)^```$")
-	command := regexp.MustCompile("(?:`|(?m:^))p8 ([a-z]+)(?: ([a-z]+))?")
+	command := regexp.MustCompile("(?:`|(?m:^))p8 ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
 	inline := regexp.MustCompile("`p8 [^`]*`")
 	known := map[string]string{
-		"serve": "", "chat": "", "schema": "list show validate spec", "sessions": "list show", "config": "", "version": "", "help": "",
+		"serve": "", "chat": "", "query": "", "ask": "", "upsert": "", "verify-links": "",
+		"schema": "list show validate import history spec", "sessions": "list show", "jobs": "list retry cancel",
+		"migrate": "", "doctor": "", "db": "rebuild-keys", "config": "", "version": "", "help": "",
 	}
 	for _, p := range pages {
 		code := strings.Join(inline.FindAllString(fence.ReplaceAllString(p.Text, ""), -1), "\n") +
