@@ -11,6 +11,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"p8/store"
@@ -140,19 +141,29 @@ func (s *Space) Vector(i int) []float32 {
 	return v
 }
 
-// word is the n-th word of the language of the texts.
+// word is the n-th word of the language of the texts: up to three
+// syllables, common words the shorter, so that it has as many trigrams as a natural one.
 func word(n int) string {
+	r := rand.New(rand.NewPCG(uint64(n), 7))
 	var b strings.Builder
-	for n += 20; n > 0; n /= len(syllables) {
-		b.WriteString(syllables[n%len(syllables)])
+	// n has one to four digits.
+	for range max(1, (len(strconv.Itoa(n))+r.IntN(3))/2) {
+		b.WriteString(onsets[r.IntN(len(onsets))])
+		b.WriteString(vowels[r.IntN(len(vowels))])
 	}
-	return b.String()
+	return b.String() + codas[r.IntN(len(codas))]
 }
 
 var (
-	syllables = []string{"ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we", "xi", "yo", "zu"}
-	endings   = []string{"son", "berg", "ova", "ez", "i", "sen", "stein", "ler"}
-	firsts    = []string{
+	onsets = []string{
+		"b", "bl", "br", "c", "ch", "cl", "cr", "d", "dr", "f", "fl", "fr", "g", "gl", "gr", "h", "j", "k", "l", "m", "n", "p", "ph", "pl",
+		"pr", "qu", "r", "s", "sc", "sh", "sl", "sp", "st", "str", "t", "th", "tr", "v", "w", "wh", "y", "z", "", "",
+	}
+	vowels = []string{"a", "e", "i", "o", "u", "ai", "ea", "ee", "ie", "io", "oa", "ou", "a", "e", "i", "o"}
+	codas  = []string{"", "", "", "", "b", "ck", "d", "g", "l", "ll", "m", "n", "nd", "ng", "nt", "p", "r", "rd", "rt", "s", "ss", "st", "t", "ve", "x"}
+
+	endings = []string{"son", "berg", "ova", "ez", "i", "sen", "stein", "ler"}
+	firsts  = []string{
 		"Sarah", "Mike", "Élodie", "Jürgen", "Ana", "Chen", "Priya", "Olu", "Yuki", "Tomás", "Ingrid", "Samir",
 		"Project", "Report", "Design", "Meeting", "Invoice", "Release", "Service", "Cluster",
 	}
