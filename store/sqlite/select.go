@@ -30,7 +30,7 @@ func (e *engine) Select(ctx context.Context, sc store.Scope, sql string, b store
 	if err != nil {
 		return store.Selection{}, late(ctx, err, b)
 	}
-	sel, err := s.run(ctx, sc, q, b)
+	sel, err := s.guard(ctx, sc, q, b)
 	if err != nil && !errors.As(err, new(*store.SelectError)) {
 		// Whatever was going on, no later caller shall inherit it.
 		s.close()
@@ -100,10 +100,21 @@ func (e *engine) takeSelector(ctx context.Context) (*selector, error) {
 	}
 }
 
+// guard makes a panic of the driver, which is how it runs out of memory, an
+// error of this one SELECT.
+func (s *selector) guard(ctx context.Context, sc store.Scope, q *sqlgate.Query, b store.SelectBounds) (sel store.Selection, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			sel, err = store.Selection{}, fmt.Errorf("sqlite: a SELECT broke its connection: %v", v)
+		}
+	}()
+	return s.run(ctx, sc, q, b)
+}
+
 // run prints the statement for this connection and reads its rows.
 func (s *selector) run(ctx context.Context, sc store.Scope, q *sqlgate.Query, b store.SelectBounds) (sel store.Selection, err error) {
-	s.ctx, s.tenant, s.user = ctx, sc.Tenant, sc.User
-	defer func() { s.ctx, s.tenant, s.user = nil, "", "" }()
+	s.ctx, s.tenant, s.user, s.query = ctx, sc.Tenant, sc.User, q
+	defer func() { s.ctx, s.tenant, s.user, s.query = nil, "", "", nil }()
 	s.db.SetInterrupt(ctx)
 	text, err := q.SQLite(sqlgate.Lite{
 		Relation: func(table string) string { return s.view(table, q.Plain()) },

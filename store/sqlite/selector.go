@@ -23,6 +23,7 @@ type selector struct {
 	// ctx, tenant and user are those of the SELECT that runs.
 	ctx          context.Context
 	tenant, user string
+	query        *sqlgate.Query
 }
 
 // maxValue bounds a text in SQLite, in bytes: a little more than the store
@@ -133,11 +134,12 @@ func (s *selector) authorizer() func(sqlite3.AuthorizerActionCode, string, strin
 		case sqlite3.AUTH_READ:
 			switch schema {
 			case "main":
-				allow = views[inner] && tables[inner] == third || strings.EqualFold(third, "json_each")
+				allow = views[inner] && tables[inner] == third || third == "json_each"
 			case "temp":
 				allow = views[third]
 			default:
-				allow = schema == "" && strings.EqualFold(third, "json_each")
+				// A WITH query of which no column is read has no schema.
+				allow = schema == "" && (third == "json_each" || fourth == "" && s.query != nil && s.query.IsCTE(third))
 			}
 		}
 		if allow {

@@ -55,7 +55,6 @@ var Refused = []string{
 	// Hiding it in comments and quotes.
 	`SELECT /* /* */ 1`,
 	`/*! DELETE FROM resources */ DELETE FROM resources`,
-	"SELECT 1 --\r DELETE FROM resources",
 	`SELECT $$text$$`,
 	`SELECT $tag$text$tag$`,
 	`SELECT E'\'; DELETE FROM resources; --'`,

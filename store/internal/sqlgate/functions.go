@@ -211,13 +211,13 @@ func SQLiteFunctions() map[string]bool {
 func setColumns(pg string) []Column {
 	switch pg {
 	case "jsonb_array_elements":
-		return []Column{{"value", JSON}}
+		return []Column{{Name: "value", Type: JSON}}
 	case "jsonb_each":
-		return []Column{{"key", Text}, {"value", JSON}}
+		return []Column{{Name: "key", Type: Text}, {Name: "value", Type: JSON}}
 	case "jsonb_each_text":
-		return []Column{{"key", Text}, {"value", Text}}
+		return []Column{{Name: "key", Type: Text}, {Name: "value", Type: Text}}
 	}
-	return []Column{{"value", Text}}
+	return []Column{{Name: "value", Type: Text}}
 }
 
 // postgresName is the name of a call on PostgreSQL.

@@ -34,8 +34,10 @@ type resolver struct {
 	tables  map[string]Table
 	names   []string
 	aliases map[string]int
-	// recursing is how many recursive queries are around.
-	recursing int
+	// ctes are the aliases of the WITH queries.
+	ctes map[string]bool
+	// weight is the size of what was resolved.
+	weight int
 }
 
 // unique is an alias that nothing else in the statement has.
@@ -61,6 +63,7 @@ func (r *resolver) query(q *query, outer *scope) *fault {
 			return faultf(c.at, "two WITH queries are named %q", c.name)
 		}
 		c.alias = r.unique(c.name)
+		r.ctes[c.alias] = true
 		if err := r.cte(c, q.recursive, s); err != nil {
 			return err
 		}
@@ -102,9 +105,7 @@ func (r *resolver) cte(c *cte, recursive bool, s *scope) *fault {
 		}
 		inner := &scope{parent: s, ctes: []*cte{c}}
 		var second []Column
-		r.recursing++
 		second, _, err = r.body(op.right, inner)
-		r.recursing--
 		if err != nil {
 			return err
 		}
@@ -176,6 +177,7 @@ func unite(b *setOp, left, right []Column) ([]Column, *fault) {
 	out := slices.Clone(left)
 	for i := range out {
 		out[i].Type = common(left[i].Type, right[i].Type)
+		out[i].weight = left[i].weight + right[i].weight
 	}
 	return out, nil
 }
@@ -223,6 +225,9 @@ func (r *resolver) core(c *core, outer *scope) (*scope, *fault) {
 			return nil, err
 		}
 	}
+	if _, err := r.weigh(c.at, c.group...); err != nil {
+		return nil, err
+	}
 	for _, e := range []*expr{&c.where, &c.having} {
 		if *e != nil {
 			if err := r.condition(*e, s, c); err != nil {
@@ -236,6 +241,9 @@ func (r *resolver) core(c *core, outer *scope) (*scope, *fault) {
 // condition is an expression in WHERE, HAVING or ON.
 func (r *resolver) condition(e expr, s *scope, c *core) *fault {
 	if err := r.expr(e, s); err != nil {
+		return err
+	}
+	if _, err := r.weigh(e.base().at, e); err != nil {
 		return err
 	}
 	if t := e.base().typ; t != Boolean && t != Unknown && t != Any {
@@ -294,8 +302,9 @@ func (r *resolver) item(it *item, c *core, s *scope) *fault {
 		if typ == Unknown {
 			typ = Text
 		}
-		c.outputs = append(c.outputs, Column{name, typ})
-		return nil
+		w, err := r.weigh(it.e.base().at, it.e)
+		c.outputs = append(c.outputs, Column{name, typ, w})
+		return err
 	}
 	if len(s.rels) == 0 {
 		return faultf(st.at, "a star needs FROM")
@@ -327,14 +336,25 @@ func (r *resolver) item(it *item, c *core, s *scope) *fault {
 		return faultf(st.at, "there is no %q in FROM", st.table)
 	}
 	for _, col := range it.cols {
-		c.outputs = append(c.outputs, Column{col.name, col.typ})
+		w, err := r.weigh(st.at, col)
+		if err != nil {
+			return err
+		}
+		c.outputs = append(c.outputs, Column{col.name, col.typ, w})
 	}
 	return nil
 }
 
 // order resolves ORDER BY: a result's column by number or name, or, for one
 // SELECT, an expression.
-func (r *resolver) order(q *query, s *scope) *fault {
+func (r *resolver) order(q *query, s *scope) (err *fault) {
+	defer func() {
+		for _, o := range q.order {
+			if _, w := r.weigh(o.e.base().at, o.e); err == nil {
+				err = w
+			}
+		}
+	}()
 	for _, o := range q.order {
 		col, ok := o.e.(*column)
 		if ok && col.table == "" {

@@ -71,7 +71,7 @@ func (r *resolver) relation(src *source, s *scope) (*relation, *fault) {
 			}
 		}
 		if src.ordinality {
-			rel.cols = append(rel.cols, Column{"ordinality", Integer})
+			rel.cols = append(rel.cols, Column{Name: "ordinality", Type: Integer})
 		}
 	default:
 		if c := s.cte(src.table); c != nil {

@@ -73,6 +73,8 @@ type Table struct {
 type Column struct {
 	Name string
 	Type Type
+	// weight is the size of the expression that computes it.
+	weight int
 }
 
 // TypeOf is the type of a name as the table registry writes it: text, integer,
@@ -100,7 +102,11 @@ type Query struct {
 	text    string
 	root    *query
 	columns []Column
+	ctes    map[string]bool
 }
+
+// IsCTE says whether a name in what is printed is that of a WITH query.
+func (q *Query) IsCTE(name string) bool { return q.ctes[name] }
 
 // Columns are those of the result.
 func (q *Query) Columns() []Column { return q.columns }
@@ -119,7 +125,7 @@ func Check(text string, tables []Table) (*Query, error) {
 	if err != nil {
 		return nil, err.in(text)
 	}
-	r := &resolver{tables: make(map[string]Table, len(tables)), aliases: make(map[string]int)}
+	r := &resolver{tables: make(map[string]Table, len(tables)), aliases: make(map[string]int), ctes: make(map[string]bool)}
 	for _, t := range tables {
 		r.tables[t.Name] = t
 		r.names = append(r.names, t.Name)
@@ -127,7 +133,7 @@ func Check(text string, tables []Table) (*Query, error) {
 	if err := r.query(root, nil); err != nil {
 		return nil, err.in(text)
 	}
-	return &Query{text: text, root: root, columns: root.outputs}, nil
+	return &Query{text: text, root: root, columns: root.outputs, ctes: r.ctes}, nil
 }
 
 // fault is an error at an offset in bytes.

@@ -7,9 +7,9 @@ import (
 )
 
 var testTables = []Table{
-	{"resources", []Column{{"name", Text}, {"content", Text}, {"ordinal", Integer}, {"category", Text}, {"confidence", Number}, {"tags", JSON}, {"metadata", JSON}, {"id", Text}, {"user_id", Text}, {"created_at", Timestamp}}},
-	{"messages", []Column{{"id", Text}, {"session_id", Text}, {"message_type", Text}, {"content", Text}, {"tool_calls", JSON}, {"input_tokens", Integer}, {"output_tokens", Integer}, {"latency_ms", Integer}, {"model", Text}, {"agent_name", Text}, {"created_at", Timestamp}}},
-	{"schemas", []Column{{"name", Text}, {"json_schema", JSON}}},
+	{"resources", []Column{{Name: "name", Type: Text}, {Name: "content", Type: Text}, {Name: "ordinal", Type: Integer}, {Name: "category", Type: Text}, {Name: "confidence", Type: Number}, {Name: "tags", Type: JSON}, {Name: "metadata", Type: JSON}, {Name: "id", Type: Text}, {Name: "user_id", Type: Text}, {Name: "created_at", Type: Timestamp}}},
+	{"messages", []Column{{Name: "id", Type: Text}, {Name: "session_id", Type: Text}, {Name: "message_type", Type: Text}, {Name: "content", Type: Text}, {Name: "tool_calls", Type: JSON}, {Name: "input_tokens", Type: Integer}, {Name: "output_tokens", Type: Integer}, {Name: "latency_ms", Type: Integer}, {Name: "model", Type: Text}, {Name: "agent_name", Type: Text}, {Name: "created_at", Type: Timestamp}}},
+	{"schemas", []Column{{Name: "name", Type: Text}, {Name: "json_schema", Type: JSON}}},
 }
 
 func TestPrint(t *testing.T) {
