@@ -34,45 +34,62 @@ func (s *Store) Lookup(ctx context.Context, key string) ([]Match, error) {
 		if key == "" || len(key) > 4*maxName {
 			return nil
 		}
-		var hits []hit
-		if err := c.Query(ctx, `SELECT tenant_id, owner, entity_type, entity_id, content_summary FROM kv_store
-			WHERE entity_key = $1 AND (tenant_id = $2 AND owner IN ('', $3) OR tenant_id = $4 AND owner = '')`,
-			func(r Row) error {
-				h := hit{Match: Match{Key: key, Score: 1}}
-				if err := r.Scan(&h.tenant, &h.owner, &h.Type, &h.ID, &h.Summary); err != nil {
-					return err
-				}
-				h.Own = h.owner != ""
-				hits = append(hits, h)
-				return nil
-			}, key, sc.TenantID, sc.keyOwner(), identity.SystemTenant); err != nil {
+		find := s.lookup
+		if s.dialect == DialectPostgres {
+			find = s.lookupOnce
+		}
+		hits, err := find(ctx, c, sc, key)
+		if err != nil {
 			return err
 		}
 		slices.SortFunc(hits, func(a, b hit) int {
 			return cmp.Or(cmp.Compare(distance(a.tenant, a.owner), distance(b.tenant, b.owner)), cmp.Compare(a.Type, b.Type))
 		})
-		for _, h := range hits {
-			t := tableOf(h.Type)
-			if t == nil {
-				continue
-			}
-			q := newQuery(t.selects)
-			q.args = []any{h.tenant, h.ID}
-			q.add(`tenant_id = $1 AND id = $2 AND deleted_at IS NULL`)
-			// Key and row are written together, but read one after the other, so the
-			// row may be gone.
-			rec, err := t.first(ctx, c, q)
-			if err != nil {
-				return err
-			}
-			if rec != nil {
-				h.Data = encode(rec)
-				found = append(found, h.Match)
-			}
+		found = make([]Match, len(hits))
+		for i, h := range hits {
+			found[i] = h.Match
 		}
 		return nil
 	})
 	return found, err
+}
+
+// lookup finds what a key stands for, with the rows; in no order.
+func (s *Store) lookup(ctx context.Context, c Conn, sc scope, key string) (hits []hit, err error) {
+	if err := c.Query(ctx, `SELECT tenant_id, owner, entity_type, entity_id, content_summary FROM kv_store
+		WHERE entity_key = $1 AND (tenant_id = $2 AND owner IN ('', $3) OR tenant_id = $4 AND owner = '')`,
+		func(r Row) error {
+			h := hit{Match: Match{Key: key, Score: 1}}
+			if err := r.Scan(&h.tenant, &h.owner, &h.Type, &h.ID, &h.Summary); err != nil {
+				return err
+			}
+			h.Own = h.owner != ""
+			hits = append(hits, h)
+			return nil
+		}, key, sc.TenantID, sc.keyOwner(), identity.SystemTenant); err != nil {
+		return nil, err
+	}
+	found := hits[:0]
+	for _, h := range hits {
+		t := tableOf(h.Type)
+		if t == nil {
+			continue
+		}
+		q := newQuery(t.selects)
+		q.args = []any{h.tenant, h.ID}
+		q.add(`tenant_id = $1 AND id = $2 AND deleted_at IS NULL`)
+		// Key and row are written together, but read one after the other, so the
+		// row may be gone.
+		rec, err := t.first(ctx, c, q)
+		if err != nil {
+			return nil, err
+		}
+		if rec != nil {
+			h.Data = encode(rec)
+			found = append(found, h)
+		}
+	}
+	return found, nil
 }
 
 // keyOwner is the owner of the caller's own keys.

@@ -148,17 +148,15 @@ func (w *writer) remove(ctx context.Context, t *table, rec record) error {
 func (w *writer) removeNamed(ctx context.Context, t *table, nameOrID string) (found record, err error) {
 	_, err = t.byNameOrID(nameOrID, func(column string) (bool, error) {
 		q := newQuery(t.selects)
-		q.args = []any{w.sc.TenantID, w.sc.user, nameOrID}
-		switch {
-		case !t.Private:
+		if t.Private {
+			q.add(`tenant_id = `).arg(w.sc.TenantID)
+			q.owned(w.sc.user)
+		} else {
+			q.args = []any{w.sc.TenantID, w.sc.user}
 			q.add(`(tenant_id = $1 AND user_id = $2 OR tenant_id = $1 AND user_id IS NULL)`)
-		case w.sc.Anonymous():
-			q.args = []any{w.sc.TenantID, nil, nameOrID}
-			q.add(`tenant_id = $1 AND user_id IS NULL`)
-		default:
-			q.add(`tenant_id = $1 AND user_id = $2`)
 		}
-		q.add(` AND deleted_at IS NULL AND ` + column + ` = $3 ORDER BY user_id IS NULL LIMIT 1`)
+		q.add(` AND deleted_at IS NULL AND ` + column + ` = `).arg(nameOrID)
+		q.add(` ORDER BY user_id IS NULL LIMIT 1`)
 		found, err = t.first(ctx, w.c, q)
 		return found != nil, err
 	})
