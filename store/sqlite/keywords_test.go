@@ -63,13 +63,13 @@ func TestOldTextsAreFound(t *testing.T) {
 			}
 		}
 	}
-	find("resources", "mine", "zebra-shared")
+	find("resources", "zebra-shared", "mine")
 	find("moments", "trip")
 	// A row written later gets a number of its own.
 	if err := s.Resources().Put(caller(t.Context()), &store.Resource{Name: "new", Content: "zebra zebra zebra"}); err != nil {
 		t.Fatal(err)
 	}
-	find("resources", "new", "mine", "zebra-shared")
+	find("resources", "new", "zebra-shared", "mine")
 }
 
 func insert(t *testing.T, db *sql.DB, statement string) {
