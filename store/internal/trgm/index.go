@@ -155,7 +155,7 @@ func (x *Index) Search(text string, threshold, words float64, limit int) []Hit {
 // come among the best.
 func (x *Index) best(query []trigram, list []candidate, shared []int32, threshold, words float64, limit int) []Hit {
 	hits := make([]Hit, 0, min(limit, len(list)))
-	var buf []trigram
+	measure := newMatcher(query)
 	for _, c := range list {
 		d := &x.docs[c.doc]
 		if len(hits) == limit && Compare(hits[limit-1], Hit{d.Doc, c.bound, c.similarity}) < 0 {
@@ -166,11 +166,15 @@ func (x *Index) best(query []trigram, list []candidate, shared []int32, threshol
 			hit.Score = c.similarity
 		}
 		for i, text := range []string{d.Key, d.Summary} {
-			if float64(shared[2*int(c.doc)+i])/float64(len(query)) < max(words, hit.Score) {
+			// Less would not count, or not come among the best.
+			least := max(words, hit.Score)
+			if len(hits) == limit {
+				least = max(least, hits[limit-1].Score)
+			}
+			if float64(shared[2*int(c.doc)+i])/float64(len(query)) < least {
 				continue
 			}
-			buf = appendTrigrams(buf[:0], text)
-			if w := wordSimilarity(query, buf); w >= words {
+			if w := measure.similarity(text, least); w >= words {
 				hit.Score = max(hit.Score, w)
 			}
 		}

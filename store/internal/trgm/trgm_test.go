@@ -23,7 +23,7 @@ func similarity(a, b string) float64 {
 }
 
 func wordSimilarityOf(words, text string) float64 {
-	return wordSimilarity(set(words), appendTrigrams(nil, text))
+	return newMatcher(set(words)).similarity(text, 1e-6)
 }
 
 // The vectors are what PostgreSQL 15's pg_trgm 1.6 answers, in a database with
