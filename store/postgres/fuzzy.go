@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -15,33 +14,36 @@ const wordThreshold = 0.6
 
 // fuzzySettings are the thresholds of the operators % and %>. They compare a
 // float4 with a float8, so that 0.7 would not reach 0.7: the thresholds lie a
-// little lower, by less than two similarities can differ.
+// little lower, by less than two similarities can differ. The planner takes a
+// similarity for as cheap as a comparison, and would rather compute thousands of
+// them than read an index.
 const fuzzySettings = `SELECT set_config('pg_trgm.similarity_threshold', $1, true),
-	set_config('pg_trgm.word_similarity_threshold', $2, true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+	set_config('pg_trgm.word_similarity_threshold', $2, true), set_config('enable_seqscan', 'off', true)`
 
 // fuzzySQL finds the rows by each of the four measures on its own: an OR of
 // them would make PostgreSQL compute all four for every candidate of the index,
-// and a summary costs ten times what a key does. Two texts of n and m trigrams
-// are n/m similar at most, so that summaries of a quite different size are left
-// out by the index (summary_size) before they are looked at.
+// and a summary costs ten times what a key does. What the caller does not see
+// (scope) and summaries of a quite different size (summary_size) are left out by
+// the index, before they are looked at: two texts of n and m trigrams are n/m
+// similar at most.
 //
 // The rest is Store.Fuzzy's order: the score is the greatest measure, and only
 // for rows that may be among the first (rank) is the similarity computed that
-// breaks ties. $1 is the text, $2 the threshold, $3 the limit, %[1]s the scope.
+// breaks ties. $1 is the text, $2 the threshold, $3 the limit, %[1]s the scopes.
 const fuzzySQL = `WITH hits AS (
 	SELECT tenant_id, owner, entity_key, entity_type, similarity(entity_key, $1) AS score
-	FROM kv_store WHERE entity_key %% $1 AND %[1]s
+	FROM kv_store WHERE entity_key %% $1 AND scope && %[1]s
 	UNION ALL
 	SELECT tenant_id, owner, entity_key, entity_type, similarity(content_summary, $1)
-	FROM kv_store WHERE content_summary %% $1 AND %[1]s AND summary_size && (
-		SELECT array_agg(least(n, 63)::int2) FROM cardinality(show_trgm($1)) AS size,
-		generate_series(floor(size * $2::float8 / 4)::int - 1, ceil(size / $2::float8 / 4)::int + 1) AS n WHERE n >= 0 AND n <= 64)
+	FROM kv_store WHERE content_summary %% $1 AND scope && %[1]s AND summary_size && (
+		SELECT array_agg(n::int2) FROM cardinality(show_trgm($1)) AS size,
+		generate_series(least(63, greatest(0, floor(size * $2::float8 / 4) - 1))::int, least(63, ceil(size / $2::float8 / 4) + 1)::int) AS n)
 	UNION ALL
 	SELECT tenant_id, owner, entity_key, entity_type, word_similarity($1, entity_key)
-	FROM kv_store WHERE entity_key %%> $1 AND %[1]s
+	FROM kv_store WHERE entity_key %%> $1 AND scope && %[1]s
 	UNION ALL
 	SELECT tenant_id, owner, entity_key, entity_type, word_similarity($1, content_summary)
-	FROM kv_store WHERE content_summary %%> $1 AND %[1]s
+	FROM kv_store WHERE content_summary %%> $1 AND scope && %[1]s
 ), best AS (
 	SELECT tenant_id, owner, entity_key, entity_type, max(score)::float8 AS score, rank() OVER (ORDER BY max(score) DESC) AS place
 	FROM hits GROUP BY 1, 2, 3, 4
@@ -75,17 +77,17 @@ func (e *engine) Fuzzy(ctx context.Context, sc store.Scope, text string, thresho
 
 func fuzzyStatement(sc store.Scope, text string, threshold float64, limit int) *statement {
 	s := &statement{args: []any{text, threshold, limit}}
-	s.add(fuzzySQL, keyScope(s, sc))
+	s.add(fuzzySQL, s.arg(keyScopes(sc))+"::text[]")
 	return s
 }
 
-// keyScope is the condition of the keys that sc may see.
-func keyScope(s *statement, sc store.Scope) string {
-	var arms []string
+// keyScopes are the scopes whose keys sc may see, as kv_store.scope names them.
+func keyScopes(sc store.Scope) []string {
+	var list []string
 	for _, o := range sc.KeyOwners() {
-		arms = append(arms, fmt.Sprintf("(%s, %s)", s.arg(o.TenantID), s.arg(o.UserID)))
+		list = append(list, o.TenantID+"\n"+o.UserID)
 	}
-	return "(tenant_id, owner) IN (" + strings.Join(arms, ", ") + ")"
+	return list
 }
 
 func setting(threshold float64) string {

@@ -61,7 +61,7 @@ func TestFuzzyEqualsTheEmbeddedEngine(t *testing.T) {
 	texts := []string{
 		"sarah chen", "Sara Chan", "chen", "project", "cluster report", "what does the quarterly report say", "zzz", "", "!?", "a", "ab",
 		"straße ÄÖÜ", "istanbul", "İstanbul", "ΣΑΣ", "привет", "日本語", "文書", "हिन्दी", "한국어 문서", "ecole", "école", "½ cup", "filigree", "iv quarter", "١٢٣",
-		"in a longer text", "a\x00b\xff", strings.Repeat("sarah chen ", 80), "report 1", "élodie", "release-17", corpus.Text(7)[:60], corpus.Name(1199),
+		"in a longer text", "a\x00b\xff", strings.Repeat("sarah chen ", 80), "report 1", "élodie", "release-17", corpus.Text(7)[:60], corpus.Text(9), corpus.Text(3) + corpus.Text(4), corpus.Name(1199),
 	}
 	for i := range 15 {
 		texts = append(texts, corpus.Name(i*61))

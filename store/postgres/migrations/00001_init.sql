@@ -125,8 +125,8 @@ CREATE TABLE users (
 );
 
 -- The key index; owner is '' for shared rows, because a NULL is never unique.
--- summary_size is the number of the summary's trigrams, in fours: an array,
--- because such a column can stand in the index of the trigrams itself.
+-- scope is tenant and owner, summary_size the number of the summary's trigrams, in
+-- fours: arrays, because such columns can stand in the index of the trigrams.
 CREATE TABLE kv_store (
 	tenant_id       TEXT        NOT NULL,
 	owner           TEXT        NOT NULL,
@@ -135,6 +135,7 @@ CREATE TABLE kv_store (
 	entity_id       TEXT        NOT NULL,
 	content_summary TEXT        NOT NULL DEFAULT '',
 	summary_size    INT2[]      GENERATED ALWAYS AS (ARRAY[least(cardinality(show_trgm(content_summary)) / 4, 63)]::INT2[]) STORED,
+	scope           TEXT[]      GENERATED ALWAYS AS (ARRAY[tenant_id || E'\n' || owner]) STORED,
 	metadata        JSONB,
 	graph_edges     JSONB       NOT NULL DEFAULT '[]',
 	updated_at      TIMESTAMPTZ NOT NULL,
@@ -143,7 +144,7 @@ CREATE TABLE kv_store (
 CREATE INDEX kv_store_entity ON kv_store (tenant_id, entity_type, entity_id);
 -- Few rows wait outside of the index: each search reads those one by one.
 CREATE INDEX kv_store_trigrams ON kv_store USING gin
-	(entity_key gin_trgm_ops, content_summary gin_trgm_ops, summary_size array_ops) WITH (gin_pending_list_limit = 256);
+	(entity_key gin_trgm_ops, content_summary gin_trgm_ops, scope array_ops, summary_size array_ops) WITH (gin_pending_list_limit = 256);
 -- The planner would compare every sampled value with the text that is looked
 -- for; without samples it plans the same in a tenth of the time.
 ALTER TABLE kv_store ALTER COLUMN content_summary SET STATISTICS 0;
