@@ -195,17 +195,22 @@ func (s *Store) Load(ctx context.Context, nodes ...Node) ([]json.RawMessage, err
 func (s *Store) loadNodes(ctx context.Context, c Conn, sc scope, t *table, ids []string, nodes []Node, rows []json.RawMessage) error {
 	type place struct{ tenant, id string }
 	found := make(map[place]json.RawMessage)
-	q, order := t.visible(sc)
-	q.in(s.dialect, "id", ids)
+	q, order := t.visibleOf(s.dialect, sc, ids)
 	q.add(` ORDER BY ` + order)
-	if err := t.read(ctx, c, q, func(rec record) error {
-		at, data := rec.place(), encode(rec)
-		found[place{*at.tenant, *at.id}] = data
-		if nearest := (place{"", *at.id}); found[nearest] == nil {
-			found[nearest] = data
+	var f fields
+	if err := c.Query(ctx, q.String(), func(r Row) error {
+		rec := t.new()
+		if err := f.scan(r, rec); err != nil {
+			return err
+		}
+		data := encode(rec)
+		for _, at := range []place{{f.tenant, *rec.place().id}, {"", *rec.place().id}} {
+			if found[at] == nil {
+				found[at] = data
+			}
 		}
 		return nil
-	}); err != nil {
+	}, q.args...); err != nil {
 		return err
 	}
 	for i, n := range nodes {

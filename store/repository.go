@@ -173,6 +173,17 @@ func (t *table) visible(sc scope) (q *query, order string) {
 	return q, "id"
 }
 
+// visibleOf is visible, of rows with one of the ids. The tenants are named once
+// more, so that the ids are where an engine begins, not all rows of the owners.
+func (t *table) visibleOf(d Dialect, sc scope, ids []string) (q *query, order string) {
+	q, order = t.visible(sc)
+	if !t.Private {
+		q.add(` AND tenant_id IN ($1, $3)`)
+	}
+	q.in(d, "id", ids)
+	return q, order
+}
+
 // nearest is the nearest record with that value, nil for none.
 func (t *table) nearest(ctx context.Context, c Conn, sc scope, column, value string) (record, error) {
 	q, order := t.visible(sc)

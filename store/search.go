@@ -207,8 +207,7 @@ func (s *Store) matches(ctx context.Context, t *table, ranked []Ranked) ([]Match
 	}
 	rows := make(map[[2]string]Match, len(ranked))
 	err := s.read(ctx, "search", func(c Conn, sc scope) error {
-		q, _ := t.visible(sc)
-		q.in(s.dialect, "id", ids)
+		q, _ := t.visibleOf(s.dialect, sc, ids)
 		return t.read(ctx, c, q, func(rec record) error {
 			at, e := rec.place(), rec.entry()
 			rows[[2]string{*at.tenant, *at.id}] = Match{
