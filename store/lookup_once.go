@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -79,6 +80,10 @@ func (r jsonRow) Scan(dest ...any) error {
 		switch v := d.(type) {
 		case *string:
 			*v = ""
+			if b := r[i]; b[0] == '"' && bytes.IndexByte(b, '\\') < 0 {
+				*v = string(b[1 : len(b)-1])
+				continue
+			}
 		case *json.RawMessage:
 			if *v = r[i]; string(r[i]) == "null" {
 				*v = nil
