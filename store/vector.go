@@ -84,7 +84,15 @@ type vectorKey struct {
 	dimensions           int
 }
 
-// vectorRow is a stored vector; of an index, or read again.
+// where adds the condition of the vectors e.
+func (k vectorKey) where(q *query) {
+	q.add(` WHERE e.tenant_id = `).arg(k.tenant)
+	q.add(` AND e.table_name = `).arg(k.table)
+	q.add(` AND e.model = `).arg(k.model)
+	q.add(` AND e.dimensions = `).arg(k.dimensions)
+}
+
+// vectorRow is a stored vector and what filters know of its row.
 type vectorRow struct {
 	id, owner, category string
 	vector              []float32
@@ -98,12 +106,8 @@ func eachVector(ctx context.Context, c Conn, k vectorKey, ids []string, each fun
 		category = "x.category"
 	}
 	q := newQuery(`SELECT e.entity_id, e.user_id, ` + category + `, e.embedding FROM embeddings e
-		JOIN ` + k.table + ` x ON x.tenant_id = e.tenant_id AND x.id = e.entity_id AND x.deleted_at IS NULL
-		WHERE e.tenant_id = `)
-	q.arg(k.tenant)
-	q.add(` AND e.table_name = `).arg(k.table)
-	q.add(` AND e.model = `).arg(k.model)
-	q.add(` AND e.dimensions = `).arg(k.dimensions)
+		JOIN ` + k.table + ` x ON x.tenant_id = e.tenant_id AND x.id = e.entity_id AND x.deleted_at IS NULL`)
+	k.where(q)
 	if ids != nil {
 		q.in(DialectSQLite, "e.entity_id", ids)
 	}
@@ -170,10 +174,19 @@ func (x *vectorIndexes) candidates(ctx context.Context, c Conn, k vectorKey, q S
 	for i, h := range hits {
 		ids[i] = uuid.UUID(h.ID).String()
 	}
-	return eachVector(ctx, c, k, ids, func(v *vectorRow) error {
-		each(v.id, vector.Cosine(q.Vector, v.vector))
+	// Alone, without the rows: those are read at the end, if they are still there.
+	s := newQuery(`SELECT e.entity_id, e.embedding FROM embeddings e`)
+	k.where(s)
+	s.in(DialectSQLite, "e.entity_id", ids)
+	var id string
+	var stored []float32
+	return c.Query(ctx, s.String(), func(r Row) error {
+		if err := r.Scan(&id, &stored); err != nil {
+			return err
+		}
+		each(id, vector.Cosine(q.Vector, stored))
 		return nil
-	})
+	}, s.args...)
 }
 
 // stream compares every vector of a set that is too large for the memory.

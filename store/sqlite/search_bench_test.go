@@ -94,10 +94,17 @@ func BenchmarkSearch100k(b *testing.B) {
 				fresh.Close()
 			}
 		})
+		search(b, question())
 		b.Run(fmt.Sprint(dimensions, "/next"), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				search(b, question())
+			}
+		})
+		b.Run(fmt.Sprint(dimensions, "/words"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				search(b, store.SearchQuery{Hybrid: true, Text: "What does word77 say about word4711?"})
 			}
 		})
 		b.Run(fmt.Sprint(dimensions, "/hybrid"), func(b *testing.B) {

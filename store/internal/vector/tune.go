@@ -12,8 +12,9 @@ const (
 	// A model's vectors have none.
 	manyZeros = 0.1
 	// samples are the vectors on which Tune measures, neighbours how many of the
-	// nearest of each must be found, recall the share of them.
-	samples    = 64
+	// nearest of each must be found, recall the share of them, moved how far each is
+	// moved away.
+	samples    = 32
 	neighbours = 10
 	recall     = 0.99
 	moved      = 0.6
@@ -28,7 +29,7 @@ const (
 
 // Tune chooses how the index is searched, when the set has grown to twice what it
 // was at the last time. It is to be called after the vectors were put: it takes
-// about as long as 64 searches of every vector.
+// about as long as 32 searches of every vector.
 func (x *Index) Tune() {
 	if len(x.rows) == 0 || len(x.rows) < 2*x.tuned || x.columns != nil {
 		return
