@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"p8/identity"
 	"p8/ingest"
@@ -53,7 +54,7 @@ func (k *knowledge) firstQuery(b *testing.B, o rem.Options, query string) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		o.Knowledge = s
+		o.Knowledge, o.Timeout = s, time.Minute
 		e, before := rem.New(o), heap()
 		b.StartTimer()
 		run(b, e, as(bigTenant), query, 1)
