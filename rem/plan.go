@@ -49,7 +49,7 @@ func (e *Engine) indexes() indexes {
 		keys:    keys,
 		similar: "trigram index in memory, one for each owner",
 		vectors: "vectors in memory, one set for each tenant, table and model",
-		words:   "FTS5 index of the table, ranked by bm25",
+		words:   "FTS5 index of the table, ranked by rarity and frequency",
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -143,24 +144,20 @@ func scopeQuery(s *statement, sc store.Scope, table string) string {
 // keywordStatement is nil when no row holds a term.
 func keywordStatement(sc store.Scope, q store.SearchQuery, terms []string, frequency []int64, ids []string) *statement {
 	s := &statement{}
-	var any, rare, score []string
+	// Rows that hold common words only come last, and cost the most.
+	rare := slices.ContainsFunc(frequency, func(n int64) bool { return n > 0 && n < commonRows })
+	var any, score []string
 	for i, term := range terms {
-		if frequency[i] == 0 {
+		if frequency[i] == 0 || rare && frequency[i] >= commonRows {
 			continue
 		}
 		query := fmt.Sprintf("phraseto_tsquery('p8_words', %s)", s.arg(plain(term)))
-		any = append(any, query)
-		if frequency[i] < commonRows {
-			rare = append(rare, query)
-		}
 		weight := math.Log1p(4 * commonRows / float64(frequency[i]))
+		any = append(any, query)
 		score = append(score, fmt.Sprintf("%s::float8 * ts_rank(k.words, %s, 1)", s.arg(weight), query))
 	}
 	if len(any) == 0 {
 		return nil
-	}
-	if len(rare) > 0 {
-		any = rare
 	}
 	s.add(`SELECT tenant_id, entity_id, score FROM (SELECT k.tenant_id, k.entity_id, %s AS score FROM keywords k`, strings.Join(score, " + "))
 	s.add(` WHERE k.words @@ (%s && (%s))`, scopeQuery(s, sc, q.Table), strings.Join(any, " || "))

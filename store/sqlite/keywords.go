@@ -60,7 +60,8 @@ func keywordNumber(ctx context.Context, c store.Conn, t store.IndexedText) (numb
 // the most.
 const commonRows = 2000
 
-// Keywords implements store.KeywordRanker by BM25.
+// Keywords implements store.KeywordRanker: a word counts by its rarity among the
+// visible rows, and by how often it occurs in how long a text.
 func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQuery, terms, ids []string) ([]store.Ranked, error) {
 	var found []store.Ranked
 	err := e.Read(ctx, func(c store.Conn) error {

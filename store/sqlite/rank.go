@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"math"
+
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 
@@ -11,50 +13,44 @@ import (
 func registerWords(db *sqlite3.Conn) error {
 	return fts5.RegisterCustom(db, func(api *fts5.API) error {
 		return api.CreateFunction("ranked", func(row fts5.Context, c sqlite3.Context, weights ...sqlite3.Value) {
-			score, err := bm25(row, weights)
+			sum, err := score(row, weights)
 			if err != nil {
 				c.ResultError(err)
 				return
 			}
-			c.ResultFloat(score)
+			c.ResultFloat(sum)
 		})
 	})
 }
 
-// bm25 is the score of a row (Robertson and Zaragoza 2009), where the weights of
-// the terms are given: FTS5's own function counts how rare a term is over the
-// whole database, thus also by the rows of others.
-func bm25(row fts5.Context, weights []sqlite3.Value) (float64, error) {
-	const k1, b = 1.2, 0.75
+// score is the score of a row, where the weights of the terms are given: FTS5's
+// own BM25 counts how rare a term is, and how long texts are, over the whole
+// database, thus also by the rows of others. How often a term occurs and how long
+// the text is count as in PostgreSQL's ts_rank (with normalization 1), so that
+// both engines rank alike.
+func score(row fts5.Context, weights []sqlite3.Value) (float64, error) {
 	hits, err := row.InstCount()
 	if err != nil {
 		return 0, err
 	}
+	// The n-th time that a term occurs adds 1/n².
 	var counts [store.MaxTerms]int
+	var occurs [store.MaxTerms]float64
 	for i := range hits {
-		phrase, _, _, err := row.Inst(i)
+		term, _, _, err := row.Inst(i)
 		if err != nil {
 			return 0, err
 		}
-		counts[phrase]++
+		counts[term]++
+		occurs[term] += 1 / float64(counts[term]*counts[term])
 	}
 	size, err := row.ColumnSize(0)
 	if err != nil {
 		return 0, err
 	}
-	rows, err := row.RowCount()
-	if err != nil {
-		return 0, err
-	}
-	total, err := row.ColumnTotalSize(0)
-	if err != nil {
-		return 0, err
-	}
-	relative := float64(size) * float64(rows) / float64(max(1, total))
-	score := 0.0
+	sum := 0.0
 	for i, w := range weights {
-		tf := float64(counts[i])
-		score += w.Float() * tf * (k1 + 1) / (tf + k1*(1-b+b*relative))
+		sum += w.Float() * occurs[i]
 	}
-	return score, nil
+	return sum / math.Log2(float64(size)+2), nil
 }
