@@ -1,5 +1,10 @@
 package storetest
 
+import "slices"
+
+// SelectQueries are the queries whose results all engines give alike.
+func SelectQueries() []string { return slices.Clone(selectQueries) }
+
 // selectQueries are what people and models ask. Each has one order of its rows.
 var selectQueries = []string{
 	// Documents and conversations.

@@ -315,6 +315,9 @@ func (p *printer) orderItem(o *orderItem, k *core, outputs []Column) {
 			}
 		}
 	}
+	if _, constant := e.(*literal); constant {
+		e = o.e
+	}
 	if e == o.e && o.output != "" {
 		p.put(quoteName(o.output))
 	} else {

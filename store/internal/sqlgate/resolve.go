@@ -258,6 +258,9 @@ func (r *resolver) output(e expr, c *core, s *scope) *fault {
 	if col, ok := e.(*column); ok && col.table == "" && !s.has(col.name) {
 		for i, it := range c.items {
 			if it.cols == nil && c.outputName(i) == col.name {
+				if _, constant := it.e.(*literal); constant {
+					return faultf(col.at, "%q is a constant; leave it out of GROUP BY", col.name)
+				}
 				col.same, col.typ = it.e, it.e.base().typ
 				return nil
 			}
@@ -269,8 +272,11 @@ func (r *resolver) output(e expr, c *core, s *scope) *fault {
 // ordinal checks a number that stands for a column, and resolves all else.
 func (r *resolver) ordinal(e expr, n int, other func() *fault) *fault {
 	l, ok := e.(*literal)
-	if !ok || l.kind != number {
+	if !ok {
 		return other()
+	}
+	if l.kind != number {
+		return faultf(l.at, "a constant neither groups nor orders; write a column, its number in the result, or an expression")
 	}
 	for i := range n {
 		if l.text == fmt.Sprint(i+1) {
