@@ -14,21 +14,6 @@ import (
 	"p8/store"
 )
 
-// execute runs statements in a database, as the user of its URL.
-func execute(t testing.TB, url string, statements ...string) {
-	t.Helper()
-	c, err := connect(context.Background(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer disconnect(c)
-	for _, sql := range statements {
-		if _, err := c.Exec(context.Background(), sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
-}
-
 // Replicas that start at once on an empty database all come up, and the
 // migrations have run once.
 func TestConcurrentOpen(t *testing.T) {

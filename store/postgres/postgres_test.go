@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net/url"
 	"os"
@@ -26,29 +27,40 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // its URL.
 func emptyDatabase(t testing.TB) string {
 	t.Helper()
+	return databaseLike(t, "template1")
+}
+
+// databaseLike is emptyDatabase, with what a template holds.
+func databaseLike(t testing.TB, template string) string {
+	t.Helper()
 	server := os.Getenv(serverURL)
 	if server == "" {
 		t.Fatalf("%s is not set: scripts/postgres start prints one", serverURL)
 	}
-	name := "p8_test_" + strings.ToLower(rand.Text())
-	admin := func(sql string) {
-		c, err := connect(context.Background(), server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer disconnect(c)
-		if _, err := c.Exec(context.Background(), sql); err != nil {
-			t.Fatal(err)
-		}
-	}
-	admin(`CREATE DATABASE ` + name + ` TEMPLATE template1`)
-	t.Cleanup(func() { admin(`DROP DATABASE ` + name + ``) })
 	u, err := url.Parse(server)
 	if err != nil {
 		t.Fatalf("%s is not a URL", serverURL)
 	}
+	name := "p8_test_" + strings.ToLower(rand.Text())
+	execute(t, server, `CREATE DATABASE `+name+` TEMPLATE `+template)
+	t.Cleanup(func() { execute(t, server, `DROP DATABASE `+name) })
 	u.Path = "/" + name
 	return u.String()
+}
+
+// execute runs statements in a database, as the user of its URL.
+func execute(t testing.TB, url string, statements ...string) {
+	t.Helper()
+	c, err := connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disconnect(c)
+	for _, sql := range statements {
+		if _, err := c.Exec(context.Background(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
 }
 
 func quiet(url string) Options {
@@ -57,7 +69,12 @@ func quiet(url string) Options {
 
 func openEngine(t testing.TB) *engine {
 	t.Helper()
-	e, err := open(t.Context(), quiet(emptyDatabase(t)))
+	return openAt(t, emptyDatabase(t))
+}
+
+func openAt(t testing.TB, url string) *engine {
+	t.Helper()
+	e, err := open(t.Context(), quiet(url))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +98,31 @@ func userMessage(session, text string) *store.Message {
 	return &store.Message{SessionID: session, Type: store.MessageUser, Content: &text}
 }
 
+// The suite opens hundreds of stores: each is a copy of one that is migrated.
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *store.Store { return openStore(t) })
+	template := emptyDatabase(t)
+	if err := Migrate(t.Context(), template, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Run(t, func(t *testing.T) *store.Store {
+		return store.New(openAt(t, databaseLike(t, strings.TrimPrefix(u.Path, "/"))))
+	})
+}
+
+func TestClosed(t *testing.T) {
+	s := openStore(t)
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
+	var failure *store.Failure
+	if err := s.PutUser(caller(t.Context()), &store.User{Name: "x"}); !errors.As(err, &failure) {
+		t.Errorf("writing to a closed store: %v", err)
+	}
+	if _, err := s.User(caller(t.Context())); !errors.As(err, &failure) {
+		t.Errorf("reading from a closed store: %v", err)
+	}
 }
