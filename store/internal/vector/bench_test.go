@@ -37,8 +37,10 @@ func (t *texts) noise() []float32 {
 	return v
 }
 
-func (t *texts) vector() []float32 {
-	subject := t.r.IntN(len(t.subjects))
+func (t *texts) vector() []float32 { return t.about(t.r.IntN(len(t.subjects))) }
+
+// about is a vector of a subject, whose topic is the subject modulo 100.
+func (t *texts) about(subject int) []float32 {
 	own := t.noise()
 	v := make([]float32, t.dimensions)
 	for i := range v {

@@ -73,9 +73,9 @@ func distance(a, b []uint64) int {
 	return n
 }
 
-// near keeps of the rows, in place, those with the nearest codes: as many as must
-// be compared, and all that are as near as the last of them.
-func (c *codes) near(s *scratch, rows []uint32, code []uint64) []uint32 {
+// near keeps of the rows, in place, those with the nearest codes: rescore of them,
+// and all that are as near as the last.
+func (c *codes) near(s *scratch, rows []uint32, code []uint64, rescore int) []uint32 {
 	s.distances = resize(s.distances, len(rows))
 	s.counts = resize(s.counts, 64*c.width+1)
 	clear(s.counts)
@@ -85,7 +85,7 @@ func (c *codes) near(s *scratch, rows []uint32, code []uint64) []uint32 {
 		s.counts[d]++
 	}
 	limit, total := 0, int(s.counts[0])
-	for total < c.rescore && limit+1 < len(s.counts) {
+	for total < rescore && limit+1 < len(s.counts) {
 		limit++
 		total += int(s.counts[limit])
 	}

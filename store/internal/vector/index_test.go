@@ -144,6 +144,34 @@ func TestMany(t *testing.T) {
 	}
 }
 
+// TestFarFilter: what a filter leaves may lie far from the query, all of it alike.
+func TestFarFilter(t *testing.T) {
+	const n = 12_000
+	source := newTexts(384)
+	x, rows, list := New(384, n), make(map[ID]Row), []Row(nil)
+	for i := range n {
+		r := Row{ID: id(i), Vector: source.vector()}
+		if i%6 == 0 {
+			// Texts of one topic; nobody asks about it.
+			r.Category, r.Vector = "far", source.about(100*(i%20)+7)
+		}
+		rows[r.ID], list = r, append(list, r)
+		x.Put(r)
+	}
+	x.Tune()
+	if x.codes.words == nil {
+		t.Fatal("dense vectors have no codes")
+	}
+	total := 0.0
+	for i := range 50 {
+		q := source.about(8 + i)
+		total += recallOf(rescored(x, rows, q, 10, Filter{Category: "far"}), exact(list, q, 10, func(r Row) bool { return r.Category == "far" }))
+	}
+	if total/50 < 0.99 {
+		t.Errorf("recall@10 is %v, want 0.99", total/50)
+	}
+}
+
 // rescored ranks a few hits more by the vectors themselves.
 func rescored(x *Index, rows map[ID]Row, query []float32, k int, f Filter) []Hit {
 	hits := x.Search(query, k+Margin(k), -2, f)

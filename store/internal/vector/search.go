@@ -84,16 +84,32 @@ func (x *Index) Search(query []float32, k int, least float64, f Filter) []Hit {
 	switch {
 	case x.columns != nil:
 		t.scanColumns(s, rows)
-	case x.codes.words != nil && len(rows) > 2*x.codes.rescore:
+	case x.byCodes(len(rows)):
 		s.code = resize(s.code, x.codes.width)
 		encode(s.code, s.query, t.scale, x.codes.mean)
-		t.scan(x.codes.near(s, rows, s.code), s.query)
+		t.scan(x.codes.near(s, rows, s.code, max(x.codes.rescore, x.filtered(len(rows))/mostRescore)), s.query)
 	case len(rows)*x.dimensions >= parallel:
 		t.scanTwice(rows, s.query)
 	default:
 		t.scan(rows, s.query)
 	}
 	return t.hits()
+}
+
+// byCodes reports whether so many rows are compared by their codes first. How many
+// of them hold the nearest was measured on the whole set. The rows that a filter
+// leaves may all lie far from the query, where codes tell less: those are compared
+// themselves as long as that is quick.
+func (x *Index) byCodes(rows int) bool {
+	return x.codes.words != nil && rows > 2*x.codes.rescore && (x.filtered(rows) == 0 || rows*x.dimensions > 2*parallel)
+}
+
+// filtered is the number of rows that a filter left, 0 when it left most of them.
+func (x *Index) filtered(rows int) int {
+	if 2*rows > len(x.ids) {
+		return 0
+	}
+	return rows
 }
 
 // allowed lists the rows that the filter lets through.
