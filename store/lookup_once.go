@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"p8/identity"
@@ -16,7 +17,7 @@ import (
 
 // lookupOnce is that statement: of the key $1 in the tenant $2, whose caller
 // owns the keys of $3.
-var lookupOnce = func() string {
+var lookupOnce = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString(`SELECT k.tenant_id, k.owner, k.entity_type, k.entity_id, k.content_summary, CASE k.entity_type`)
 	for _, t := range tables {
@@ -34,12 +35,12 @@ var lookupOnce = func() string {
 	b.WriteString(` END FROM (VALUES ($2, $3), ($2, ''), ('` + identity.SystemTenant + `', '')) AS s(tenant_id, owner)
 JOIN kv_store k ON k.tenant_id = s.tenant_id AND k.owner = s.owner AND k.entity_key = $1`)
 	return b.String()
-}()
+})
 
 // lookupOnce finds what a key stands for, with the rows; in no order.
 func (s *Store) lookupOnce(ctx context.Context, c Conn, sc scope, key string) (hits []hit, err error) {
 	seen := make(map[[4]string]bool)
-	err = c.Query(ctx, lookupOnce, func(r Row) error {
+	err = c.Query(ctx, lookupOnce(), func(r Row) error {
 		h := hit{Match: Match{Key: key, Score: 1}}
 		var columns json.RawMessage
 		if err := r.Scan(&h.tenant, &h.owner, &h.Type, &h.ID, &h.Summary, &columns); err != nil {

@@ -148,6 +148,9 @@ func (t *table) embedded(rec record) string {
 	return *new(fields).of(rec)[t.text].value.(*string)
 }
 
+// listedTable describes a table whose rows are read and written elsewhere.
+func listedTable(info TableInfo) *table { return &table{text: -1, TableInfo: info} }
+
 // The tables. Their records are read and written by what newTable derives;
 // sessions and messages by statements of their own.
 var (
@@ -179,18 +182,18 @@ var (
 		Name: "feedback", Type: TypeFeedback, Private: true,
 		Description: "What a person said about an answer: a rating and a comment.",
 	}, "", func() record { return new(Feedback) })
-	sessions = &table{text: -1, TableInfo: TableInfo{
+	sessions = listedTable(TableInfo{
 		Name: "sessions", Type: TypeSession, Private: true,
 		Description: "Conversations, with their agent and totals.",
 		Columns:     withSystem(columnInfos("name", "description", "agent_name", "mode", "total_tokens integer", "message_count integer")),
-	}}
-	messages = &table{text: -1, TableInfo: TableInfo{
+	})
+	messages = listedTable(TableInfo{
 		Name: "messages", Type: TypeMessage, Private: true,
 		Description: "The rows of conversations in the order of seq: what was said, called and answered.",
 		Columns: withSystem(columnInfos("session_id", "seq integer", "message_type", "content", "tool_calls json", "status",
 			"token_count integer", "input_tokens integer", "output_tokens integer", "latency_ms integer", "model", "agent_name",
 			"agent_path", "run_id", "trace_id", "span_id")),
-	}}
+	})
 
 	tables = []*table{schemas, resources, ontologies, moments, sessions, messages, users, files, feedback}
 )
