@@ -32,7 +32,7 @@ func newEngine(cfg *config.Config, k rem.Knowledge, model embed.Model, log *slog
 	}
 	if model != nil {
 		o.Embedder = model
-		// A model that knows words only ranks better together with bm25.
+		// A model that knows words only ranks better together with a rank by words.
 		_, o.Hybrid = model.(*offline.Model)
 	}
 	return rem.New(o)

@@ -90,16 +90,20 @@ func (c *queryCmd) loop(ctx context.Context, a *app, e *rem.Engine) error {
 	p := newPrompt(a, "rem> ", filepath.Join(cfg.DataDir, "query_history"), queryWords())
 	defer p.close()
 	failed := false
+	// Only a script is told that a query failed: a person has read it.
+	ended := func() error {
+		if failed && p.editor == nil {
+			return errSilent
+		}
+		return nil
+	}
 	for {
 		line, err := p.line()
 		switch {
 		case errors.Is(err, errAborted):
 			continue
 		case errors.Is(err, io.EOF):
-			if failed && p.editor == nil {
-				return errSilent
-			}
-			return nil
+			return ended()
 		case err != nil:
 			return err
 		}
@@ -107,7 +111,7 @@ func (c *queryCmd) loop(ctx context.Context, a *app, e *rem.Engine) error {
 		case "":
 			continue
 		case "exit", "quit", `\q`:
-			return nil
+			return ended()
 		case "help", `\h`, "?":
 			fmt.Fprintln(a.stdout, rem.Grammar())
 			continue
