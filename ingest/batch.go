@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"p8/identity"
 	"p8/store"
 )
 
@@ -53,8 +54,14 @@ func (b *batch) schema(ctx context.Context, m *made) error {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
+	id, none := identity.From(ctx)
+	if none != nil {
+		return none
+	}
+	// What an anonymous caller writes is shared.
+	shared := m.schema.Shared || id.Anonymous()
 	same := err == nil && old.Hash == m.schema.Hash && old.Origin == m.schema.Origin &&
-		(old.UserID == "") == m.schema.Shared && old.Source == m.schema.Source
+		(old.UserID == "") == shared && old.Source == m.schema.Source
 	if same {
 		m.result.Status = Unchanged
 	} else if !b.dry {
