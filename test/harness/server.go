@@ -58,17 +58,6 @@ func (s *Server) Stdout() string { return s.p.stdout.String() }
 // Stderr is what the server has logged.
 func (s *Server) Stderr() string { return s.p.stderr.String() }
 
-// Run runs p8 with arguments to its end and returns its exit code and what it
-// printed.
-func Run(t testing.TB, env []string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	cmd := exec.Command(Binary(t), args...)
-	cmd.Dir = t.TempDir()
-	p := start(t, "p8", cmd, env)
-	<-p.exited
-	return cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()
-}
-
 // Row is a stored message as /sessions/{id}/messages shows it.
 type Row struct {
 	ID         string          `json:"id"`
