@@ -2,15 +2,10 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -243,116 +238,6 @@ func (s *selection) rows(reader *pgconn.ResultReader, r *sqlgate.Result) (n int,
 		n = 0
 	}
 	return n, err
-}
-
-// dangerous are calls that no statement from the gate has, as PostgreSQL prints
-// them: they would change a setting, and with it the role, run a text, or leave
-// the database. texts are the literals, which may say anything.
-var (
-	dangerous = regexp.MustCompile(`\b(set_config|current_setting|\w+_to_xml\w*|pg_\w+|lo_\w+|dblink\w*|nextval|setval|currval|lastval|inet_\w+|ts_stat|ts_rewrite)\(`)
-	texts     = regexp.MustCompile(`E'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'`)
-)
-
-// checkPlan is the database's own reading of the statement: it may look at the
-// listed tables, and call nothing but what the gate allows.
-func checkPlan(rows [][][]byte) error {
-	if len(rows) != 1 || len(rows[0]) != 1 {
-		return errors.New("postgres: a SELECT has one plan")
-	}
-	var plan any
-	if err := json.Unmarshal(rows[0][0], &plan); err != nil {
-		return fmt.Errorf("postgres: read a plan: %w", err)
-	}
-	tables := map[string]bool{}
-	for _, t := range store.SelectTables() {
-		tables[t.Name] = true
-	}
-	var walk func(v any) error
-	walk = func(v any) error {
-		switch v := v.(type) {
-		case string:
-			if dangerous.MatchString(texts.ReplaceAllString(v, "''")) {
-				return &store.SelectError{Problem: "the query calls a function that is not available"}
-			}
-		case []any:
-			for _, x := range v {
-				if err := walk(x); err != nil {
-					return err
-				}
-			}
-		case map[string]any:
-			if name, ok := v["Relation Name"].(string); ok && (!tables[name] || v["Schema"] == "pg_catalog" || v["Schema"] == "information_schema") {
-				return &store.SelectError{Problem: fmt.Sprintf("the relation %q cannot be read", name)}
-			}
-			if name, ok := v["Function Name"].(string); ok && name != "p8_caller" && !sqlgate.SetFunction(name) {
-				return &store.SelectError{Problem: fmt.Sprintf("the function %s() cannot be used in FROM", name)}
-			}
-			for _, x := range v {
-				if err := walk(x); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	return walk(plan)
-}
-
-// problem tells a mistake of the caller from a failure of the database.
-func (s *selection) problem(err error) error {
-	var e *pgconn.PgError
-	if !errors.As(err, &e) || len(e.Code) != 5 {
-		return err
-	}
-	switch {
-	case strings.Contains(e.Message, readerRole):
-		return &store.SelectError{Problem: "SQL is not available: the database has no role for it; p8 doctor says how to make it"}
-	case e.Code == codeQueryCanceled:
-		return err
-	case !slices.Contains(callersFault, e.Code[:2]) && e.Code != codeOutOfMemory && e.Code != codeLimitExceeded:
-		return err
-	}
-	position := 0
-	if e.Position > 0 {
-		for _, prefix := range []string{explainJSON, explainText} {
-			if s.bounds.Explain == (prefix == explainText) {
-				position = s.text.Position(offset(s.text.SQL, int(e.Position)-1-len(prefix)))
-			}
-		}
-	}
-	words := e.Message
-	if e.Hint != "" {
-		words += " (" + e.Hint + ")"
-	}
-	return &store.SelectError{Position: position, Problem: "the database does not run this: " + words}
-}
-
-// callersFault are the classes of errors that the text of a statement makes: a
-// cardinality, a value, a name, a limit, something that is not supported.
-var callersFault = []string{"21", "22", "42", "54", "0A"}
-
-const (
-	codeOutOfMemory   = "53200"
-	codeLimitExceeded = "53400"
-)
-
-// offset is the offset in bytes of the nth character.
-func offset(s string, n int) int {
-	at := 0
-	for ; n > 0 && at < len(s); n-- {
-		_, size := utf8.DecodeRuneInString(s[at:])
-		at += size
-	}
-	return at
-}
-
-// mistake is a gate's error as the store's.
-func mistake(err error) error {
-	var e *sqlgate.Error
-	if errors.As(err, &e) {
-		return &store.SelectError{Position: e.Position, Problem: e.Problem}
-	}
-	return err
 }
 
 // selectTables are the tables of the store, as the gate reads them.
