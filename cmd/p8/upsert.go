@@ -64,7 +64,8 @@ func (c *upsertCmd) Run(a *app) error {
 	if errors.Is(err, context.Canceled) {
 		err = &exitError{exitInterrupted, errors.New("stopped: what was taken in is kept, run it again for the rest")}
 	}
-	if err == nil && !c.DryRun && !c.NoEmbed && report.Written > 0 {
+	// An upsert that was ended before leaves vectors to make, too.
+	if err == nil && !c.DryRun && !c.NoEmbed {
 		err = c.embed(ctx, a, cfg, s)
 	}
 	if c.JSON {
