@@ -54,10 +54,18 @@ func (s *Store) Lookup(ctx context.Context, key string) ([]Match, error) {
 	return found, err
 }
 
-// lookup finds what a key stands for, with the rows; in no order.
+// lookup finds what a key stands for, with the rows; in no order. The statements
+// are one transaction of SQLite, which takes its locks once then, and shows key
+// and row as they were at one moment.
 func (s *Store) lookup(ctx context.Context, c Conn, sc scope, key string) (hits []hit, err error) {
-	if err := c.Query(ctx, `SELECT tenant_id, owner, entity_type, entity_id, content_summary FROM kv_store
-		WHERE entity_key = $1 AND (tenant_id = $2 AND owner IN ('', $3) OR tenant_id = $4 AND owner = '')`,
+	if _, err := c.Exec(ctx, `BEGIN`); err != nil {
+		return nil, err
+	}
+	defer func() {
+		_, e := c.Exec(context.WithoutCancel(ctx), `COMMIT`)
+		err = cmp.Or(err, e)
+	}()
+	if err := c.Query(ctx, lookupKeys,
 		func(r Row) error {
 			h := hit{Match: Match{Key: key, Score: 1}}
 			if err := r.Scan(&h.tenant, &h.owner, &h.Type, &h.ID, &h.Summary); err != nil {
@@ -66,7 +74,7 @@ func (s *Store) lookup(ctx context.Context, c Conn, sc scope, key string) (hits 
 			h.Own = h.owner != ""
 			hits = append(hits, h)
 			return nil
-		}, key, sc.TenantID, sc.keyOwner(), identity.SystemTenant); err != nil {
+		}, sc.TenantID, sc.keyOwner(), identity.SystemTenant, key); err != nil {
 		return nil, err
 	}
 	found := hits[:0]
@@ -75,22 +83,28 @@ func (s *Store) lookup(ctx context.Context, c Conn, sc scope, key string) (hits 
 		if t == nil {
 			continue
 		}
-		q := newQuery(t.selects)
-		q.args = []any{h.tenant, h.ID}
-		q.add(`tenant_id = $1 AND id = $2 AND deleted_at IS NULL`)
-		// Key and row are written together, but read one after the other, so the
-		// row may be gone.
-		rec, err := t.first(ctx, c, q)
-		if err != nil {
+		f := newFields(len(t.columns))
+		if err := c.Query(ctx, t.byID, func(r Row) (err error) {
+			h.Data, err = f.data(r, t.new())
+			return err
+		}, h.tenant, h.ID); err != nil {
 			return nil, err
 		}
-		if rec != nil {
-			h.Data = encode(rec)
+		if h.Data != nil {
 			found = append(found, h)
 		}
 	}
 	return found, nil
 }
+
+// lookupKeys are three steps in one index, which is twice as fast as an OR. In
+// the system's tenant the last one is the second.
+const lookupKeys = `SELECT tenant_id, owner, entity_type, entity_id, content_summary FROM kv_store
+	WHERE tenant_id = $1 AND owner = $2 AND entity_key = $4
+	UNION ALL SELECT tenant_id, owner, entity_type, entity_id, content_summary FROM kv_store
+	WHERE tenant_id = $1 AND owner = '' AND entity_key = $4
+	UNION ALL SELECT tenant_id, owner, entity_type, entity_id, content_summary FROM kv_store
+	WHERE tenant_id = $3 AND owner = '' AND entity_key = $4 AND tenant_id <> $1`
 
 // keyOwner is the owner of the caller's own keys.
 func (sc scope) keyOwner() string { return cmp.Or(sc.UserID, anonymousOwner) }
@@ -197,20 +211,13 @@ func (s *Store) loadNodes(ctx context.Context, c Conn, sc scope, t *table, ids [
 	found := make(map[place]json.RawMessage)
 	q, order := t.visibleOf(s.dialect, sc, ids)
 	q.add(` ORDER BY ` + order)
-	var f fields
-	if err := c.Query(ctx, q.String(), func(r Row) error {
-		rec := t.new()
-		if err := f.scan(r, rec); err != nil {
-			return err
-		}
-		data := encode(rec)
-		for _, at := range []place{{f.tenant, *rec.place().id}, {"", *rec.place().id}} {
+	if err := t.readJSON(ctx, c, q, func(tenant string, rec record, data json.RawMessage) {
+		for _, at := range []place{{tenant, *rec.place().id}, {"", *rec.place().id}} {
 			if found[at] == nil {
 				found[at] = data
 			}
 		}
-		return nil
-	}, q.args...); err != nil {
+	}); err != nil {
 		return err
 	}
 	for i, n := range nodes {

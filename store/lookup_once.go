@@ -59,10 +59,9 @@ func (s *Store) lookupOnce(ctx context.Context, c Conn, sc scope, key string) (h
 			return err
 		}
 		rec := t.new()
-		if err := new(fields).scan(row, rec); err != nil {
+		if h.Data, err = newFields(len(t.columns)).data(row, rec); err != nil {
 			return err
 		}
-		h.Data = encode(rec)
 		hits = append(hits, h)
 		return nil
 	}, key, sc.TenantID, sc.keyOwner())

@@ -39,6 +39,8 @@ func (p place) owner() any { return null(*p.user) }
 // field is a column and its value in a record.
 type field struct {
 	name string
+	// json is its name in JSON, "" for none.
+	json string
 	// value is a *string, *int, *int64, *float64, *time.Time, *json.RawMessage,
 	// *[]string or *[]Edge.
 	value any
@@ -57,12 +59,17 @@ type fields struct {
 }
 
 func (f *fields) add(name string, value any) {
-	f.list = append(f.list, field{name: name, value: value})
+	f.list = append(f.list, field{name: name, json: name, value: value})
 }
 
 func (f *fields) require(name string, value any) {
-	f.list = append(f.list, field{name: name, value: value, required: true})
+	f.list = append(f.list, field{name: name, json: name, value: value, required: true})
 }
+
+func newFields(n int) *fields { return &fields{list: make([]field, 0, n), dest: make([]any, 0, n+2)} }
+
+// as names the last column in JSON, where that is another name than its own.
+func (f *fields) as(json string) { f.list[len(f.list)-1].json = json }
 
 // of makes them the fields of a record, in the memory they had.
 func (f *fields) of(rec record) []field {
@@ -71,8 +78,9 @@ func (f *fields) of(rec record) []field {
 	return f.list
 }
 
-// scan reads a row: its tenant, its columns and what else was selected.
-func (f *fields) scan(r Row, rec record, more ...any) error {
+// columns reads a row: its tenant, its columns and what else was selected. Lists
+// stay in raw.
+func (f *fields) columns(r Row, rec record, more ...any) error {
 	p := rec.place()
 	f.dest = append(f.dest[:0], &f.tenant)
 	f.of(rec)
@@ -88,6 +96,14 @@ func (f *fields) scan(r Row, rec record, more ...any) error {
 		return err
 	}
 	*p.tenant, *p.shared = f.tenant, *p.user == ""
+	return nil
+}
+
+// scan reads a row as columns does, and its lists.
+func (f *fields) scan(r Row, rec record, more ...any) error {
+	if err := f.columns(r, rec, more...); err != nil {
+		return err
+	}
 	for _, x := range f.list {
 		var err error
 		switch v := x.value.(type) {
@@ -142,11 +158,21 @@ func (x field) zero() bool {
 	case *json.RawMessage:
 		return len(*v) == 0
 	case *[]string:
-		return len(*v) == 0
+		return len(*v) == 0 && len(x.raw) == 0
 	case *[]Edge:
-		return len(*v) == 0
+		return len(*v) == 0 && len(x.raw) == 0
+	case *string:
+		return *v == ""
+	case *int:
+		return *v == 0
+	case *int64:
+		return *v == 0
+	case *float64:
+		return *v == 0
+	case *time.Time:
+		return v.IsZero()
 	}
-	return reflect.ValueOf(x.value).Elem().IsZero()
+	return true
 }
 
 // take sets the value to that of the same column of another record.

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -208,13 +209,12 @@ func (s *Store) matches(ctx context.Context, t *table, ranked []Ranked) ([]Match
 	rows := make(map[[2]string]Match, len(ranked))
 	err := s.read(ctx, "search", func(c Conn, sc scope) error {
 		q, _ := t.visibleOf(s.dialect, sc, ids)
-		return t.read(ctx, c, q, func(rec record) error {
+		return t.readJSON(ctx, c, q, func(tenant string, rec record, data json.RawMessage) {
 			at, e := rec.place(), rec.entry()
-			rows[[2]string{*at.tenant, *at.id}] = Match{
+			rows[[2]string{tenant, *at.id}] = Match{
 				Key: NormalizeKey(e.name), Type: t.Type, ID: *at.id, Summary: summarize(e.summary),
-				Data: encode(rec), Own: *at.user != "",
+				Data: data, Own: *at.user != "",
 			}
-			return nil
 		})
 	})
 	if err != nil {

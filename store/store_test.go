@@ -119,3 +119,49 @@ func TestFuzzyIndexForgetsTheLeastRecentlyUsed(t *testing.T) {
 		t.Errorf("%d queries, want 101: one for the row that changed", c.queries)
 	}
 }
+
+// manyRows is a connection to a key index of many rows.
+type manyRows struct {
+	noRows
+	rows, read int
+}
+
+func (c *manyRows) Query(_ context.Context, sql string, each func(Row) error, args ...any) error {
+	for i := range c.rows {
+		c.read++
+		id := fmt.Sprint("id", i)
+		if len(args) > 3 {
+			id = args[3].(string)
+		}
+		if err := each(jsonRow{encode(TypeResource), encode(id), encode(id), encode(strings.Repeat(id+" ", 20))}); err != nil || len(args) > 3 {
+			return err
+		}
+	}
+	return nil
+}
+
+// A scope takes half of the memory at most, at its first building and later.
+func TestFuzzyIndexIsBounded(t *testing.T) {
+	f := newFuzzyIndex()
+	f.budget = 100_000
+	c := &manyRows{rows: 100_000}
+	ix, err := f.open(t.Context(), c, keyScope{"t", ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := ix.Size()
+	ix.RUnlock()
+	if first > f.budget || c.read > 1000 || !ix.Has(docID(TypeResource, "id0")) {
+		t.Errorf("%d bytes of %d rows", first, c.read)
+	}
+	for i := range 100 {
+		f.changed(change{"t", "", TypeResource, fmt.Sprint("new", i)}, change{"t", "", TypeResource, "id0"})
+	}
+	if ix, err = f.open(t.Context(), c, keyScope{"t", ""}); err != nil {
+		t.Fatal(err)
+	}
+	ix.RUnlock()
+	if ix.Size() > first+1000 || ix.Has(docID(TypeResource, "new1")) {
+		t.Errorf("%d bytes became %d", first, ix.Size())
+	}
+}

@@ -58,6 +58,8 @@ type table struct {
 	// selects reads whole records, placing also whether they are live; upsert
 	// writes one, unless the guard forbids.
 	selects, placing, upsert string
+	// byID reads the live row of a tenant ($1) and an id ($2).
+	byID string
 }
 
 // The columns of every table, in the order in which they are shown.
@@ -88,6 +90,7 @@ func newTable(info TableInfo, guard string, create func() record) *table {
 	t.Columns = withSystem(t.columns)
 	list := strings.Join(names, ", ")
 	t.selects = "SELECT tenant_id, " + list + " FROM " + info.Name + " WHERE "
+	t.byID = t.selects + "tenant_id = $1 AND id = $2 AND deleted_at IS NULL"
 	t.placing = "SELECT tenant_id, " + list + ", deleted_at IS NULL FROM " + info.Name + " WHERE "
 	t.upsert = "INSERT INTO " + info.Name + " (tenant_id, " + list + ") VALUES ($1, " + strings.Join(params, ", ") + ")\n" +
 		"ON CONFLICT (tenant_id, id) DO UPDATE SET " + strings.Join(sets, ", ") + ", deleted_at = NULL"

@@ -25,11 +25,13 @@ func (u *User) fields(f *fields) {
 	f.require("name", &u.Name)
 	f.add("email", &u.Email)
 	f.add("content", &u.Summary)
+	f.as("summary")
 	f.add("interests", &u.Interests)
 	f.add("preferred_topics", &u.Topics)
 	f.require("id", &u.ID)
 	// A person's row is that person's.
 	f.require("user_id", &u.ID)
+	f.as("")
 	f.add("metadata", &u.Metadata)
 	f.require("created_at", &u.CreatedAt)
 	f.require("updated_at", &u.UpdatedAt)

@@ -213,7 +213,8 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 			return err
 		}
 	}
-	return translate(ctx, fn(c))
+	err = fn(c)
+	return translate(ctx, errors.Join(err, c.rollback()))
 }
 
 // Write runs fn in a transaction of the writing connection.

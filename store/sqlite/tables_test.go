@@ -1,0 +1,39 @@
+package sqlite
+
+import (
+	"slices"
+	"testing"
+
+	"p8/store"
+)
+
+// The list of tables says what the database has.
+func TestTables(t *testing.T) {
+	e := testEngine(t)
+	types := map[string]string{"text": "TEXT", "timestamp": "TEXT", "json": "TEXT", "integer": "INTEGER", "number": "REAL"}
+	for _, table := range store.New(e).Tables() {
+		var got, want []string
+		err := e.Read(t.Context(), func(c store.Conn) error {
+			return c.Query(t.Context(), `SELECT name, type FROM pragma_table_info($1)`, func(r store.Row) error {
+				var name, kind string
+				err := r.Scan(&name, &kind)
+				got = append(got, name+" "+kind)
+				return err
+			}, table.Name)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range table.Columns {
+			want = append(want, c.Name+" "+types[c.Type])
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has %v,\nsays %v", table.Name, got, want)
+		}
+		if table.Description == "" || table.Type == "" {
+			t.Errorf("%s is not described", table.Name)
+		}
+	}
+}
