@@ -18,11 +18,11 @@ func TestVerificationChecklist(t *testing.T) {
 	}
 	tick(t, 9, []row{
 		{name: "agents load from the database, or the schema folder as fallback", check: on(agentsLoad)},
-		{name: "a document's settings override the defaults", check: on(documentOverridesDefaults), pending: milestone3 + ": the same question in SQL"},
+		{name: "a document's settings override the defaults", check: on(documentOverridesDefaults)},
 		{name: "streaming children are non-blocking", pending: milestone5},
 		{name: "without structured output the properties are in the prompt as YAML", check: on(propertiesInPrompt)},
-		{name: "tool calls and responses are rows of their own", check: on(toolRows), pending: milestone3 + ": the same question in SQL"},
-		{name: "latency and token counts are on the assistant rows", check: on(metricsOnRows), pending: milestone3 + ": the same question in SQL"},
+		{name: "tool calls and responses are rows of their own", check: on(toolRows)},
+		{name: "latency and token counts are on the assistant rows", check: on(metricsOnRows)},
 		{name: "only declared tools are sent to the model", check: on(onlyDeclaredTools), pending: milestone5 + ": ask_agent, which sample-agent declares"},
 		{name: "structured output has its description stripped", check: on(descriptionStripped)},
 		{name: "the agent's own tool descriptions are tool notes in the prompt", check: on(toolNotes)},
@@ -107,6 +107,7 @@ func documentOverridesDefaults(t *testing.T, d *desk) {
 	if len(rows) != 1 || rows[0].Schema.Temperature != 0.7 {
 		t.Errorf("GET /schemas/?name=dreaming-agent: %+v, want temperature 0.7", rows)
 	}
+	configInSQL(t, d)
 }
 
 func propertiesInPrompt(t *testing.T, d *desk) {
@@ -139,6 +140,7 @@ func toolRows(t *testing.T, d *desk) {
 	if said := rows[3].Content; said == nil || *said != turn.Text {
 		t.Errorf("the answer's row holds %v, the client read %q", said, turn.Text)
 	}
+	toolRowsInSQL(t, d)
 }
 
 func metricsOnRows(t *testing.T, d *desk) {
@@ -149,6 +151,7 @@ func metricsOnRows(t *testing.T, d *desk) {
 		t.Errorf("the assistant row has %d+%d tokens, %d ms, model %q, agent %q; want 42+24, both requests, and the rest set",
 			last.Input, last.Output, last.LatencyMS, last.Model, last.AgentName)
 	}
+	metricsInSQL(t, d)
 }
 
 func onlyDeclaredTools(t *testing.T, d *desk) {

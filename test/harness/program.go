@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -36,4 +38,22 @@ func (p *Program) Wait() (code int, stdout, stderr string) {
 func Run(t testing.TB, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	return Start(t, env, "", args...).Wait()
+}
+
+// Shell runs a line of sh in which p8 is the binary, and returns what it
+// printed; a line that fails fails the test.
+func Shell(t testing.TB, env []string, line string) string {
+	t.Helper()
+	bin := t.TempDir()
+	if err := os.Symlink(Binary(t), filepath.Join(bin, "p8")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = t.TempDir()
+	p := start(t, "sh", cmd, append([]string{"PATH=" + bin + ":" + os.Getenv("PATH")}, env...))
+	<-p.exited
+	if code := cmd.ProcessState.ExitCode(); code != 0 {
+		t.Fatalf("%s\nended with %d:\n%s%s", line, code, p.stdout, p.stderr)
+	}
+	return p.stdout.String()
 }
