@@ -1,6 +1,7 @@
 // Package store keeps what p8 must not forget: sessions and their messages,
-// agent documents, knowledge, users, and the index of keys that LOOKUP and
-// FUZZY read.
+// agent documents and their history, knowledge (resources, ontologies, moments,
+// files), feedback, users, and the index of keys that LOOKUP, FUZZY and TRAVERSE
+// read.
 //
 // A [Store] is opened by an engine's package (p8/store/sqlite):
 //
@@ -12,14 +13,23 @@
 //
 //   - sessions and messages: its own. A session without a user is read by who
 //     knows its id, listed to anonymous callers only and written by them only.
-//   - schemas and resources: its own, then the shared ones of its tenant
-//     (user_id NULL), then those of [identity.SystemTenant], p8's own. Each is
-//     written where it is: nobody writes the system's rows from another tenant.
+//   - schemas, resources, ontologies and files: its own, then the shared ones of
+//     its tenant (user_id NULL), then those of [identity.SystemTenant], p8's own.
+//     Each is written where it is: nobody writes the system's rows from another
+//     tenant.
+//   - moments and feedback: its own; those without a user are the anonymous
+//     callers'.
 //   - users: itself.
 //
+// Knowledge is read and written by a [Repository] for each table, or whole
+// documents at once by [Store.PutDocuments]. [Maintenance] is the one way around
+// the caller, for jobs and the command line: it embeds, and rebuilds the keys.
+//
 // The SQL is written once here, with $1…$n, over the few methods of an
-// [Engine]; what must agree (a row, its key, a session's totals) is written in
-// one transaction, by Go, without triggers or sequences. tenant_id begins every
+// [Engine]; what must agree (a row, its key, its words, the task to embed it, its
+// history, a session's totals) is written in one transaction, by Go, without
+// triggers or sequences. Each table's columns are described once, by the fields of
+// its type, from which its statements are derived. tenant_id begins every
 // key, so the same schema can be cut by tenant.
 //
 // Errors: [ErrNotFound], [ErrConflict] and [ErrInvalid] say in words fit for a
