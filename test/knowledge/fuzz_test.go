@@ -28,14 +28,14 @@ const (
 // the same ones: none may panic, fail in another way than the documented ones, or
 // take longer than its bound.
 func TestFuzzedQueries(t *testing.T) {
-	seconds := size(t, "P8_TEST_SECONDS", 5)
+	seconds := size(t, "P8_TEST_SECONDS", 3)
 	seeds := append(examples(t), about(1000)...)
 	onBoth(t, func(t *testing.T, p *place) {
 		p.load(t, 1000)
 		s := p.open(t)
 		defer s.Close()
 		engine := rem.New(rem.Options{
-			Knowledge: s, Embedder: embedAll(t, s), Hybrid: true, Timeout: bound, Logger: slog.New(slog.DiscardHandler),
+			Knowledge: s, Embedder: offlineModel(t), Hybrid: true, Timeout: bound, Logger: slog.New(slog.DiscardHandler),
 		})
 		var (
 			mu      sync.Mutex

@@ -159,9 +159,9 @@ func (d *desk) look(t *testing.T, x person) {
 	for _, q := range []string{"diary", "documents about " + x.secret, "what is related to diary?", "what happened in november 2026?"} {
 		_, body := send(t, http.MethodPost, d.URL+"/ask", object(t, "query", q), x.headers()...)
 		x.sees(t, q, string(body), false)
-		_, stdout, _ := harness.Run(t, d.env(), "ask", q, "-u", x.email, "-t", x.tenant, "-f", "json")
-		x.sees(t, q, stdout, false)
 	}
+	_, stdout, _ = harness.Run(t, d.env(), "ask", "diary", "-u", x.email, "-t", x.tenant, "-f", "json")
+	x.sees(t, "p8 ask", stdout, true)
 	// Fields and routes.
 	for _, tc := range []struct {
 		method, path, body string

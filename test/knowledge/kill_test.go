@@ -17,7 +17,7 @@ import (
 )
 
 // mostKills bounds how often an upsert is killed.
-const mostKills = 12
+const mostKills = 8
 
 // TestKilledUpsert kills `p8 upsert` at random moments, runs it again, and counts
 // every row: nothing is lost and nothing is there twice.
@@ -25,7 +25,7 @@ func TestKilledUpsert(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed of the moments: %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	n := size(t, "P8_TEST_FILES", 1500)
+	n := size(t, "P8_TEST_FILES", 900)
 	dir := t.TempDir()
 	want := map[string]string{}
 	for i := range n {

@@ -83,13 +83,12 @@ func TestRebuildKeys(t *testing.T) {
 		p.run(t, "upsert", filepath.Join(harness.Root(t), "examples", "data"))
 		p.run(t, "upsert", filepath.Join(harness.Root(t), "examples", "data"), "-u", "alice@example.com")
 		look := func() string {
+			const queries = "LOOKUP sarah-chen, project-alpha, alpha-kickoff, api-design, general, getting-started\n" +
+				"TRAVERSE sarah-chen DEPTH 3 LIMIT 100\nFUZZY sara chn\n"
 			var all strings.Builder
-			for _, args := range [][]string{
-				{"LOOKUP sarah-chen, project-alpha, alpha-kickoff, api-design, general, getting-started"},
-				{"LOOKUP sarah-chen, alpha-kickoff", "-u", "alice@example.com"},
-				{"TRAVERSE sarah-chen DEPTH 3 LIMIT 100"}, {"FUZZY sara chn"},
-			} {
-				all.WriteString(p.run(t, append([]string{"query", "-f", "json"}, args...)...))
+			for _, user := range []string{"", "alice@example.com"} {
+				_, stdout, stderr := harness.Start(t, p.env(), queries, "query", "-f", "json", "-u", user).Wait()
+				all.WriteString(stdout + stderr)
 			}
 			return all.String()
 		}
