@@ -248,6 +248,9 @@ func (a *Asker) check(p *proposal) ([]Stage, error) {
 			if stages[i].Intent != "" || stages[i].Query == "" {
 				return nil, &InputError{"plan", fmt.Sprintf("stage %d has no query", stages[i].Stage)}
 			}
+			if _, _, err := a.fill(stages[i].Query, nil); err != nil {
+				return nil, inStage(stages[i].Stage, err)
+			}
 		}
 		p.Query = stages[len(stages)-1].Query
 		if len(stages) > 1 {

@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"p8/llm"
 	"p8/llm/scripted"
 	"p8/rem"
+	"p8/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -187,6 +189,11 @@ func TestRefused(t *testing.T) {
 	a, _ := setup(t, e, scripted.Text(says), scripted.Text(says))
 	got, err := a.Ask(caller(t), "Who?", Request{})
 	if err != nil || got.Executed || !strings.Contains(got.Warning, "there is no column nmae") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	e = &engine{fails: map[string]error{query: fmt.Errorf("%w: the condition leaves too many rows", store.ErrInvalid)}}
+	a, _ = setup(t, e, scripted.Text(says))
+	if got, err = a.Ask(caller(t), "Who?", Request{}); err != nil || got.Executed || !strings.Contains(got.Warning, "too many rows") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	broken := errors.New("broken")

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"p8/rem"
+	"p8/store"
 )
 
 // Plan is what Run is asked for.
@@ -185,8 +186,9 @@ func (a *Asker) answer(ctx context.Context, answer *Answer, stages []Stage) erro
 		copy(answer.Stages, ran)
 	}
 	var syntax *rem.SyntaxError
+	var input *InputError
 	switch {
-	case errors.As(err, &syntax), errors.Is(err, rem.ErrTimeout):
+	case errors.As(err, &syntax), errors.As(err, &input), errors.Is(err, rem.ErrTimeout), errors.Is(err, store.ErrInvalid):
 		if staged := new(StageError); errors.As(err, &staged) && len(stages) == 1 {
 			err = staged.Err
 		}

@@ -219,10 +219,21 @@ func TestPlannedAnswer(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 
+	// So is one with a stage that cannot be read.
+	unreadable := strings.Replace(says, `"FUZZY sara"`, `"FUZZY sara LIMIT 0"`, 1)
+	e = &engine{finds: finds}
+	a, m := setup(t, e, scripted.Text(unreadable), scripted.Text(unreadable))
+	if got, err = a.Ask(caller(t), "What?", Request{}); err != nil || got.Executed || !strings.Contains(got.Reasoning, "stage 1: column 18: LIMIT is 0") || len(e.ran) > 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if n := len(m.Requests()); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
+
 	// A plan that goes in a circle is sent back.
 	circle := strings.Replace(says, `"FUZZY sara"`, `"FUZZY ${stage2.key}"`, 1)
 	e = &engine{finds: finds}
-	a, m := setup(t, e, scripted.Text(circle), scripted.Text(says))
+	a, m = setup(t, e, scripted.Text(circle), scripted.Text(says))
 	if got, err = a.Ask(caller(t), "What?", Request{}); err != nil || got.Count != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
