@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -136,33 +137,50 @@ const (
 )
 
 // Run embeds until no task is due; it is the job. An error says that the model
-// as a whole, or the store, could not be used.
+// as a whole, or the store, could not be used, or asks for another run.
 func (w *Worker) Run(ctx context.Context, _ json.RawMessage) error {
+	after, more, err := w.drain(ctx, shift)
+	if err == nil && more {
+		err = jobs.Again(after)
+	}
+	return err
+}
+
+// Drain is Run for a process that has no queue: it goes on until no task is due,
+// however long that takes, or no text is embedded any more. Texts that cannot be
+// embedded stay queued.
+func (w *Worker) Drain(ctx context.Context) error {
+	_, _, err := w.drain(ctx, math.MaxInt64)
+	return err
+}
+
+// drain embeds for so long; more says that tasks are left, to be looked at after
+// a pause.
+func (w *Worker) drain(ctx context.Context, most time.Duration) (after time.Duration, more bool, err error) {
 	began, idle := time.Now(), 0
 	for {
 		tasks, err := w.Store.EmbeddingTasks(ctx, w.Batch*w.InFlight)
 		if err != nil {
-			return err
+			return 0, false, err
 		}
 		if len(tasks) == 0 {
-			more, err := w.sweep(ctx)
-			if err != nil || !more {
-				return err
+			if queued, err := w.sweep(ctx); err != nil || !queued {
+				return 0, false, err
 			}
 			continue
 		}
 		done, err := w.round(ctx, tasks)
 		if err != nil {
-			return err
+			return 0, false, err
 		}
 		if idle++; done > 0 {
 			idle = 0
 		}
 		if idle >= idleRounds {
-			return jobs.Again(firstPause)
+			return firstPause, true, nil
 		}
-		if time.Since(began) > shift {
-			return jobs.Again(0)
+		if time.Since(began) > most {
+			return 0, true, nil
 		}
 	}
 }

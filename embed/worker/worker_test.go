@@ -162,6 +162,21 @@ func TestShift(t *testing.T) {
 	}
 }
 
+// TestDrain: a process without a queue embeds everything at once, however long
+// it takes, and gives up only what makes no progress.
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newMemory(numbered(10_000)...)
+		if err := newWorker(t, s, &model{slow: 7 * time.Second}).Drain(t.Context()); err != nil || s.stored() != 10_000 {
+			t.Errorf("%v, %d stored", err, s.stored())
+		}
+		s = newMemory("changing")
+		if err := newWorker(t, s, &model{}).Drain(t.Context()); err != nil || s.stored() != 0 {
+			t.Errorf("%v, %d stored", err, s.stored())
+		}
+	})
+}
+
 // TestSweep: rows without a vector are looked for when a process starts, and
 // then once an hour.
 func TestSweep(t *testing.T) {
