@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -75,6 +76,53 @@ func TestInterrupt(t *testing.T) {
 			}
 			mustContain(t, showSession(t, environ), "#2 assistant openai:slow cancelled", "\nThe beginning\n")
 		})
+	}
+}
+
+// Ctrl-C ends a p8 that waits for its next query.
+func TestInterruptQueries(t *testing.T) {
+	environ := []string{"P8_DATA_DIR=" + filepath.Join(t.TempDir(), "data"), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
+		"OLLAMA_HOST=127.0.0.1:1", quickExit}
+	migrate := exec.Command("p8", "migrate")
+	migrate.Env = environ
+	if out, err := migrate.CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	cmd := exec.CommandContext(t.Context(), "p8", "query")
+	cmd.Env = environ
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(stdin, "LOOKUP nobody\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }()
+	select {
+	case err := <-over:
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			t.Errorf("ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it goes on waiting")
+		_ = cmd.Process.Kill()
+		<-over
 	}
 }
 

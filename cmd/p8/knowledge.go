@@ -47,19 +47,17 @@ type background struct {
 
 // startBackground runs jobs until close: the vectors of new and changed rows.
 func startBackground(ctx context.Context, cfg *config.Config, s *store.Store, model embed.Model, log *slog.Logger) (*background, error) {
+	w, err := worker.New(worker.Options{Store: s.Maintenance(), Model: model, Logger: log})
+	if err != nil {
+		return nil, err
+	}
 	q, err := openJobs(ctx, cfg, s, log)
 	if err != nil {
 		return nil, err
 	}
 	b := &background{queue: q, done: make(chan struct{})}
 	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
-	var w *worker.Worker
-	if model != nil {
-		if w, err = worker.New(worker.Options{Store: s.Maintenance(), Model: model, Logger: log}); err == nil {
-			err = w.Register(q)
-		}
-	}
-	if err == nil {
+	if err = w.Register(q); err == nil {
 		err = q.Start(ctx)
 	}
 	if err != nil {
@@ -69,9 +67,7 @@ func startBackground(ctx context.Context, cfg *config.Config, s *store.Store, mo
 	}
 	go func() {
 		defer close(b.done)
-		if w != nil {
-			w.Watch(ctx, q)
-		}
+		w.Watch(ctx, q)
 	}()
 	return b, nil
 }
@@ -93,7 +89,7 @@ func embedNow(ctx context.Context, s *store.Store, model embed.Model, log *slog.
 	if err != nil {
 		return store.EmbeddingStatus{}, err
 	}
-	err = w.Run(ctx, nil)
+	err = w.Drain(ctx)
 	status, e := s.Maintenance().EmbeddingStatus(ctx)
 	return status, errors.Join(err, e)
 }

@@ -51,16 +51,19 @@ func (a *app) withEngine(who caller, fn func(context.Context, *rem.Engine) error
 		if err != nil {
 			return err
 		}
-		ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-		defer stop()
 		return fn(ctx, newEngine(cfg, s, model, a.quietLogger(cfg)))
 	})
 }
 
-// answer runs a query and prints what it found.
+// answer runs a query and prints what it found. Ctrl-C ends this query alone.
 func (c *queryCmd) answer(ctx context.Context, a *app, e *rem.Engine, text string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	res, err := e.Run(ctx, text)
-	if err != nil {
+	stop()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &exitError{exitInterrupted, errors.New("stopped")}
+	case err != nil:
 		return explainQuery(text, err)
 	}
 	for _, note := range res.Notes {

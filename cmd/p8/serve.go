@@ -51,7 +51,8 @@ func (c *serveCmd) Run(a *app) error {
 		// p8 works without the copies.
 		p.log.Warn("the documents could not be mirrored; GET /schemas and SQL do not see them", "error", err)
 	}
-	if p.store != nil {
+	// Without a model of vectors there is nothing to do beside requests.
+	if p.store != nil && p.embedder != nil {
 		work, err := startBackground(context.Background(), cfg, p.store, p.embedder, p.log)
 		if err != nil {
 			return err

@@ -93,7 +93,7 @@ func (c *upsertCmd) embed(ctx context.Context, a *app, cfg *config.Config, s *st
 		return &exitError{exitInterrupted, errors.New("stopped: everything is stored; the vectors that are missing are made by the next server or upsert")}
 	case err != nil:
 		a.say("the vectors of SEARCH could not be made yet, they are tried again by the next server or upsert: %v", err)
-	case status.Failed > 0:
+	case status.Failed > 0 && len(status.Last) > 0: // another p8 may have made them in between
 		a.say("%s could not be embedded yet; tried again later (the first: %s)", count(int(status.Failed), "text"), oneLine(status.Last[0].Error))
 	}
 	return nil
