@@ -116,6 +116,8 @@ func (b *batch) single(ctx context.Context, m *made, retry bool) error {
 	case retry && errors.Is(err, store.ErrConflict):
 		b.again = append(b.again, m)
 		return nil
+	case m.rows == nil && errors.Is(err, store.ErrConflict):
+		b.collided = err
 	}
 	return b.refused(m, err)
 }

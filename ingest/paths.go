@@ -89,6 +89,8 @@ type run struct {
 	dry      bool
 	report   *Report
 	progress func(Progress)
+	// collided is the last conflict about a name that was chosen here.
+	collided error
 
 	mu    sync.Mutex // of report and state, while files are read
 	state Progress

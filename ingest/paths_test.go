@@ -285,6 +285,10 @@ func TestPrune(t *testing.T) {
 		t.Errorf("without Prune: %+v", got)
 	}
 	o.Prune = true
+	one := ingest.PathsOptions{Paths: []string{filepath.Join(dir, "a.md")}, Prune: true}
+	if got := countsOf(take(t, ctx, in, one)); got != (counts{unchanged: 1}) {
+		t.Errorf("with Prune and one file: %+v", got)
+	}
 	if got := countsOf(take(t, ctx, in, o)); got != (counts{unchanged: 1, pruned: 1}) {
 		t.Errorf("with Prune: %+v", got)
 	}

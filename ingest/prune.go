@@ -55,8 +55,8 @@ func (w *walker) lost(uri string) bool {
 	if file == "" || w.seen[uri] {
 		return false
 	}
-	for _, root := range w.roots {
-		if rel, err := filepath.Rel(root.Name(), file); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	for _, folder := range w.folders {
+		if rel, err := filepath.Rel(folder, file); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			_, err := os.Lstat(file)
 			return errors.Is(err, os.ErrNotExist)
 		}

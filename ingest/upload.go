@@ -43,6 +43,10 @@ var (
 	ErrUnreadable = errors.New("the file cannot be read")
 )
 
+// nameAttempts is how often an upload looks for a name that another one has not
+// taken in the meantime: the last of a file's names is its own.
+const nameAttempts = 4
+
 // Upload takes one file in, for the caller. The result's status is Written or
 // Unchanged.
 func (in *Ingester) Upload(ctx context.Context, u Upload) (Result, error) {
@@ -65,18 +69,25 @@ func (in *Ingester) Upload(ctx context.Context, u Upload) (Result, error) {
 	if f, _ := extract.Detect(name, s.mime, data); f == extract.Unknown {
 		return Result{}, fmt.Errorf("%w: send a text, Markdown, HTML, CSV, JSON, YAML, source code, PDF or DOCX", ErrUnsupported)
 	}
-	report := &Report{}
-	r := &run{Ingester: in, report: report, set: settings{
+	r := &run{Ingester: in, set: settings{
 		category: u.Category, tags: mergeTags(u.Tags, nil), session: u.SessionID, shared: u.Shared,
 	}}
-	stored, err := r.one(ctx, s)
+	var stored Result
+	for range nameAttempts {
+		r.report, r.collided = &Report{}, nil
+		if stored, err = r.one(ctx, s); r.collided == nil {
+			break
+		}
+	}
 	switch {
 	case err != nil:
 		return Result{}, err
-	case report.Unchanged > 0:
+	case r.collided != nil:
+		return Result{}, r.collided
+	case r.report.Unchanged > 0:
 		return stored, nil
 	}
-	x := report.Results[0]
+	x := r.report.Results[0]
 	if x.Status == Failed || x.Status == Skipped {
 		return x, fmt.Errorf("%w: %s", ErrUnreadable, x.Reason)
 	}

@@ -2,9 +2,11 @@ package ingest_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"p8/ingest"
@@ -55,6 +57,32 @@ func TestUpload(t *testing.T) {
 	}
 	if ben, err := in.Upload(as(t.Context(), "ben"), ingest.Upload{Name: "plan.md", Reader: strings.NewReader("Ben's.")}); err != nil || ben.Key != "plan" {
 		t.Errorf("another user's: %+v, %v", ben, err)
+	}
+}
+
+// TestUploadsAtOnce: files of one name in several sessions do not get in each
+// other's way.
+func TestUploadsAtOnce(t *testing.T) {
+	s := open(t)
+	in := newIngester(t, ingest.Over(s))
+	ctx := as(t.Context(), "ada")
+	keys := make([]string, 8)
+	var wg sync.WaitGroup
+	for i := range keys {
+		wg.Go(func() {
+			x, err := in.Upload(ctx, ingest.Upload{
+				Name: "plan.md", Reader: strings.NewReader(fmt.Sprintf("# Plan %d", i)), SessionID: fmt.Sprintf("s%d", i),
+			})
+			if err != nil {
+				t.Errorf("session %d: %v", i, err)
+			}
+			keys[i] = x.Key
+		})
+	}
+	wg.Wait()
+	slices.Sort(keys)
+	if n := len(slices.Compact(slices.Clone(keys))); n != len(keys) {
+		t.Errorf("keys %q", keys)
 	}
 }
 

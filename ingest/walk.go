@@ -36,6 +36,8 @@ type walker struct {
 	pattern string
 	maxSize int64
 	roots   []*os.Root
+	// folders are the roots that were named; of a file's, only the file was.
+	folders []string
 	seen    map[string]bool
 	files   []*source
 	report  *Report
@@ -74,6 +76,7 @@ func (w *walker) add(ctx context.Context, name string) error {
 	if !info.IsDir() {
 		return w.file(root, dir, filepath.Dir(name), filepath.Base(abs), fs.FileInfoToDirEntry(info))
 	}
+	w.folders = append(w.folders, dir)
 	return fs.WalkDir(root.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
