@@ -22,7 +22,8 @@ type Options struct {
 	// MaxFileBytes bounds a file, 0 for 32 MiB.
 	MaxFileBytes int64
 	// Workers read files at a time, 0 for one a processor, 8 at most. Each may
-	// hold a file and its text.
+	// hold a file and its text. So many uploads are taken in at a time, too; others
+	// wait.
 	Workers int
 	Log     *slog.Logger
 }
@@ -51,6 +52,8 @@ const (
 type Ingester struct {
 	Options
 	cutter *chunk.Cutter
+	// uploads has room for those that are taken in.
+	uploads chan struct{}
 }
 
 // New is an Ingester; it fails when the options cannot work.
@@ -66,7 +69,7 @@ func New(o Options) (*Ingester, error) {
 	o.MaxFileBytes = cmp.Or(o.MaxFileBytes, defaultMaxFile)
 	o.Workers = min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), mostWorkers)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Ingester{Options: o, cutter: cutter}, nil
+	return &Ingester{Options: o, cutter: cutter, uploads: make(chan struct{}, o.Workers)}, nil
 }
 
 // settings are what a run asks for, for every file of it alike.

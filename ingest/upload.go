@@ -51,6 +51,12 @@ const nameAttempts = 4
 // Unchanged.
 func (in *Ingester) Upload(ctx context.Context, u Upload) (Result, error) {
 	name := clean(path.Base(path.Clean("/"+strings.ReplaceAll(u.Name, `\`, "/"))), "upload")
+	select {
+	case in.uploads <- struct{}{}:
+		defer func() { <-in.uploads }()
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
 	data, err := io.ReadAll(io.LimitReader(u.Reader, in.MaxFileBytes+1))
 	if err != nil {
 		return Result{}, fmt.Errorf("read the upload: %w", err)

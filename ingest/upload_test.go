@@ -1,13 +1,17 @@
 package ingest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"p8/ingest"
 	"p8/store"
@@ -84,6 +88,49 @@ func TestUploadsAtOnce(t *testing.T) {
 	if n := len(slices.Compact(slices.Clone(keys))); n != len(keys) {
 		t.Errorf("keys %q", keys)
 	}
+}
+
+// waiting is a file that comes when it may.
+type waiting struct {
+	begun *atomic.Int32
+	come  chan struct{}
+}
+
+func (w waiting) Read([]byte) (int, error) {
+	w.begun.Add(1)
+	<-w.come
+	return 0, io.ErrUnexpectedEOF
+}
+
+// TestUploadsAreBounded: files are in memory while they are taken in.
+func TestUploadsAreBounded(t *testing.T) {
+	over := ingest.Over(open(t))
+	synctest.Test(t, func(t *testing.T) {
+		in, err := ingest.New(ingest.Options{Store: over, Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := waiting{new(atomic.Int32), make(chan struct{})}
+		ctx, cancel := context.WithCancel(as(t.Context(), "ada"))
+		for range 5 {
+			go func() {
+				if _, err := in.Upload(ctx, ingest.Upload{Name: "a.txt", Reader: w}); err == nil {
+					t.Error("a broken upload was taken in")
+				}
+			}()
+		}
+		synctest.Wait()
+		if n := w.begun.Load(); n != 2 {
+			t.Errorf("%d files are read at once", n)
+		}
+		cancel()
+		synctest.Wait()
+		close(w.come)
+		synctest.Wait()
+		if n := w.begun.Load(); n != 2 {
+			t.Errorf("%d files were read, those of clients that left among them", n)
+		}
+	})
 }
 
 func TestBadUploads(t *testing.T) {
