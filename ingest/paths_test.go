@@ -305,7 +305,7 @@ func TestMovedFolder(t *testing.T) {
 	s := open(t)
 	ctx := as(t.Context(), "ada")
 	in := newIngester(t, ingest.Over(s))
-	dir := folder(t, map[string]string{"a.md": "# A", "sub/b.md": "# B"})
+	dir := folder(t, map[string]string{"a.md": "# A", "sub/b.md": "# B", "sub/c d.md": "# C"})
 	take(t, ctx, in, ingest.PathsOptions{Paths: []string{dir}})
 	copied := folder(t, map[string]string{"a.md": "# Another A"})
 	r := take(t, ctx, in, ingest.PathsOptions{Paths: []string{copied}})
@@ -319,7 +319,7 @@ func TestMovedFolder(t *testing.T) {
 	take(t, ctx, in, ingest.PathsOptions{Paths: []string{to}})
 	var names []string
 	all(t, ctx, s.Files(), func(x store.File) string { return x.Name }, func(x store.File) { names = append(names, x.Name) })
-	if len(names) != 3 {
+	if len(names) != 4 {
 		t.Errorf("files %v", names)
 	}
 }

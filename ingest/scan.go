@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -124,7 +125,7 @@ func (in *Ingester) identify(ctx context.Context, all []*candidate, set settings
 	}); err != nil {
 		return err
 	}
-	taken := map[string]bool{}
+	taken, byTail := map[string]bool{}, tails(all)
 	var names []string
 	for _, c := range all {
 		if c.stored == nil || !keeps(c) {
@@ -141,7 +142,7 @@ func (in *Ingester) identify(ctx context.Context, all []*candidate, set settings
 				c.stored, c.id = f, f.ID
 			}
 		default:
-			if c := moved(f, all); c != nil {
+			if c := moved(f, byTail); c != nil {
 				c.stored, c.id = f, f.ID
 				return
 			}
@@ -154,19 +155,33 @@ func (in *Ingester) identify(ctx context.Context, all []*candidate, set settings
 	return nil
 }
 
+// tails are the local candidates by the ends of their paths.
+func tails(all []*candidate) map[string][]*candidate {
+	byTail := map[string][]*candidate{}
+	for _, c := range all {
+		if c.root != nil {
+			byTail[c.tail] = append(byTail[c.tail], c)
+		}
+	}
+	return byTail
+}
+
 // moved is the candidate that a stored file is now: its path is gone and ends
 // like the candidate's, as when a folder is taken in from another place.
-func moved(f *store.File, all []*candidate) *candidate {
+func moved(f *store.File, byTail map[string][]*candidate) *candidate {
 	old := filePath(f.URI)
-	if old == "" {
+	if old == "" || len(byTail) == 0 {
 		return nil
 	}
 	if _, err := os.Lstat(old); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	for _, c := range all {
-		if c.stored == nil && c.root != nil && strings.HasSuffix(f.URI, "/"+path.Base(c.tail)) && strings.HasSuffix(path.Clean(old), "/"+c.tail) {
-			return c
+	// The longest end that is the same says the most.
+	for _, end, found := strings.Cut(path.Clean(filepath.ToSlash(old)), "/"); found; _, end, found = strings.Cut(end, "/") {
+		for _, c := range byTail[end] {
+			if c.stored == nil {
+				return c
+			}
 		}
 	}
 	return nil
