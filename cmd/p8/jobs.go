@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"slices"
 	"text/tabwriter"
 
@@ -105,6 +108,11 @@ func (a *app) withJobs(readOnly bool, fn func(context.Context, *jobs.Queue) erro
 	cfg, err := a.stored()
 	if err != nil {
 		return err
+	}
+	if db := cfg.Database(); db.Postgres == "" {
+		if _, err := os.Stat(db.Path); errors.Is(err, fs.ErrNotExist) {
+			return errors.New("nothing is stored yet, so there are no jobs: start p8 with `p8 serve`")
+		}
 	}
 	ctx := context.Background()
 	o := jobOptions(cfg, a.quietLogger(cfg))

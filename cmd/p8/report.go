@@ -20,7 +20,11 @@ func (a *app) report(err error) int {
 		return code
 	}
 	if failure := new(store.Failure); errors.As(err, &failure) {
-		a.say("%v (%v): look at the disk and the folder of the database (P8_DATA_DIR)", failure, failure.Err)
+		mend := "look at the disk and the folder of the database (P8_DATA_DIR)"
+		if cfg, err := a.config(); err == nil && cfg.Database().Postgres != "" {
+			mend = "`p8 doctor` looks at the database"
+		}
+		a.say("%v (%s): %s", failure, strings.Join(strings.Fields(failure.Err.Error()), " "), mend)
 		return code
 	}
 	if missing := new(catalog.NotFoundError); errors.As(err, &missing) && len(missing.Near) == 0 {
