@@ -26,6 +26,12 @@ func (e *engine) Nearest(ctx context.Context, sc store.Scope, q store.SearchQuer
 	if err := checkModel(q.Model, len(q.Vector)); err != nil {
 		return nil, err
 	}
+	if q.Category != "" && ids == nil {
+		var err error
+		if ids, err = e.ofCategory(ctx, sc, q); err != nil {
+			return nil, err
+		}
+	}
 	s, err := nearestStatement(sc, q, ids)
 	if err != nil {
 		return nil, err
@@ -43,6 +49,34 @@ func (e *engine) Nearest(ctx context.Context, sc store.Scope, q store.SearchQuer
 		return nil
 	})
 	return found, err
+}
+
+// fewRows are compared one by one; of more, a scan of the index finds enough.
+const fewRows = 10_000
+
+// ofCategory are the ids of a category's visible rows, nil when they are many. A
+// small category may lie far from the question, where the scan of the index
+// would give up before it comes there.
+func (e *engine) ofCategory(ctx context.Context, sc store.Scope, q store.SearchQuery) ([]string, error) {
+	if err := checkTable(q.Table); err != nil {
+		return nil, err
+	}
+	s := &statement{}
+	s.add(`SELECT x.id FROM %s x WHERE x.deleted_at IS NULL AND x.category = %s`, q.Table, s.arg(q.Category))
+	s.add(` AND %s LIMIT %d`, visible(s, sc, q.Table, "x"), fewRows+1)
+	ids := []string{}
+	err := e.Read(ctx, func(c store.Conn) error {
+		return c.Query(ctx, s.sql.String(), func(r store.Row) error {
+			var id string
+			err := r.Scan(&id)
+			ids = append(ids, id)
+			return err
+		}, s.args...)
+	})
+	if len(ids) > fewRows {
+		ids = nil
+	}
+	return ids, err
 }
 
 // nearestStatement ranks by the indexed type; halves are then ranked again by
@@ -71,9 +105,12 @@ func nearestStatement(sc store.Scope, q store.SearchQuery, ids []string) (*state
 	}
 	if ids != nil {
 		s.add(` AND e.entity_id = ANY(%s)`, s.arg(ids))
+		// An order that no index has: these rows are compared one by one, as the scan
+		// of the index may give up before it comes to them.
+		order, limit = "("+whole+") + 0", q.Limit
 	}
 	s.add(` ORDER BY %s LIMIT %d`, order, limit)
-	if order != whole {
+	if limit != q.Limit {
 		inner := s.sql.String()
 		s.sql.Reset()
 		s.add(`SELECT * FROM (%s) n ORDER BY score DESC LIMIT %d`, inner, q.Limit)
