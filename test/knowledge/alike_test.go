@@ -43,14 +43,18 @@ func TestBothEnginesAnswerAlike(t *testing.T) {
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			a, b := way.ask(asked[0], t, queries), way.ask(asked[1], t, queries)
-			found := 0
+			found, searches, agreed := 0, 0, 0
 			for i, q := range queries {
 				compare(t, q, a[i], b[i])
+				if strings.HasPrefix(q, "SEARCH ") && len(a[i].results) >= 10 && len(b[i].results) >= 10 {
+					searches, agreed = searches+1, agreed+10-missing(top(a[i].results), top(b[i].results))
+				}
 				if len(a[i].results) > 0 {
 					found++
 				}
 			}
-			t.Logf("%d queries, %d of them found something", len(queries), found)
+			t.Logf("%d queries, %d of them found something; %d a SEARCH of ten, which share %.2f on average",
+				len(queries), found, searches, float64(agreed)/float64(max(1, searches)))
 			if found < len(queries)/2 {
 				t.Errorf("only %d of %d queries found anything: the comparison proves little", found, len(queries))
 			}
