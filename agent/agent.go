@@ -41,12 +41,18 @@ type Agent struct {
 	// Tools are those that the document declares, whether this process has them
 	// or not.
 	Tools []ToolRef
+	// Resources are the MCP resources that it may read.
+	Resources []Resource
+	// Sampling lets MCP servers ask the run's model.
+	Sampling bool
 	// Limits bound a run; max_iterations is in Limits.Requests.
 	Limits Limits
 	// Model is what the document asks for when the request names none;
 	// OverrideModel is used whatever the request says. Both may be "".
 	Model, OverrideModel string
-	// Settings are the document's: temperature and max_tokens, where set.
+	// Fallback are the models that take over when the model fails.
+	Fallback []string
+	// Settings are the document's, where set.
 	Settings llm.Settings
 	// HistoryTools is HistoryReplay or HistorySkip, ChildText ChildReplace or
 	// ChildKeep.
@@ -84,8 +90,12 @@ func CompileWith(d *Document, o CompileOptions) (*Agent, error) {
 	}
 	a := &Agent{
 		Document: d, Name: d.Key(), Prompt: d.prompt, Structured: d.StructuredOutput, Output: d.output,
-		Tools: d.Tools, Limits: d.limits, Model: d.Model, OverrideModel: d.OverrideModel,
-		Settings:     llm.Settings{Temperature: d.Temperature, MaxTokens: d.MaxTokens},
+		Tools: d.Tools, Resources: d.Resources, Sampling: d.Sampling,
+		Limits: d.limits, Model: d.Model, OverrideModel: d.OverrideModel, Fallback: d.Fallback,
+		Settings: llm.Settings{
+			Temperature: d.Temperature, TopP: d.TopP, MaxTokens: d.MaxTokens, Stop: d.Stop,
+			ReasoningEffort: d.ReasoningEffort, PromptCache: d.PromptCache,
+		},
 		HistoryTools: d.historyTools(), ChildText: d.childText(), ChainedTool: d.ChainedTool,
 		validator: d.validator,
 	}

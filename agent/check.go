@@ -71,16 +71,20 @@ func (r *report) checkNames(d *Document) {
 func (r *report) checkTools(d *Document) {
 	pos, pointer := d.at("tools")
 	items := d.config("tools")
-	seen := map[string]bool{}
+	seen := map[[2]string]bool{}
 	for i, t := range d.Tools {
 		at, p := pos, pointer
 		if items != nil && i < len(items.items) {
 			at, p = items.items[i].pos, element(pointer, i)
 		}
-		if t.Name != "" && seen[t.Name] {
+		server := t.Server
+		if t.Local() {
+			server = ""
+		}
+		if t.Name != "" && seen[[2]string{server, t.Name}] {
 			r.errorf(at, p, "remove one of them; the model could not tell them apart", "the tool %q is declared twice", clip(t.Name, 60))
 		}
-		seen[t.Name] = true
+		seen[[2]string{server, t.Name}] = true
 	}
 	for _, m := range [][2]string{{"model", d.Model}, {"override_model", d.OverrideModel}, {"chained_tool", d.ChainedTool}} {
 		if strings.ContainsFunc(m[1], unicode.IsSpace) {

@@ -60,6 +60,12 @@ type Fields struct {
 	Temperature         *float64 `json:"temperature,omitempty" min:"0" max:"2" doc:"How freely the model chooses its words; 0 is a value."`
 	OverrideTemperature *float64 `json:"override_temperature,omitempty" min:"0" max:"2" doc:"Beats temperature."`
 	MaxTokens           int      `json:"max_tokens,omitempty" min:"1" doc:"The longest answer of one model call, in tokens."`
+	TopP                *float64 `json:"top_p,omitempty" min:"0" max:"1" doc:"Nucleus sampling: the part of the likeliest words to choose from."`
+	Stop                []string `json:"stop,omitempty" doc:"Texts at which the model stops writing."`
+	ReasoningEffort     string   `json:"reasoning_effort,omitempty" enum:"none,minimal,low,medium,high" doc:"How much a reasoning model thinks."`
+	PromptCache         string   `json:"prompt_cache,omitempty" enum:"off,5m,1h" doc:"How long the provider keeps the beginning of the conversation; its shortest time when left out."`
+	Fallback            []string `json:"fallback,omitempty" doc:"The models, as provider:model, that take over in turn when the model is overloaded, rate limited or down."`
+	Sampling            bool     `json:"sampling,omitempty" doc:"Whether the MCP servers of this agent may ask its model, within its limits."`
 
 	MaxIterations         int    `json:"max_iterations,omitempty" min:"1" doc:"The most model calls of a run; limits.request_limit beats it."`
 	OverrideMaxIterations int    `json:"override_max_iterations,omitempty" min:"1" doc:"Beats max_iterations."`

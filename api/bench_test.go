@@ -9,6 +9,7 @@ import (
 	"p8/api"
 	"p8/chat"
 	"p8/llm/scripted"
+	"p8/tool"
 )
 
 // discard is a client that takes everything.
@@ -35,7 +36,7 @@ func BenchmarkStream(b *testing.B) {
 			s := newServer(b, setup{noStore: true})
 			quiet := slog.New(slog.DiscardHandler)
 			service, err := chat.New(chat.Options{
-				Catalog: s.catalog, Logger: quiet, Tools: s.tools,
+				Catalog: s.catalog, Logger: quiet, Tools: &tool.Box{Local: s.tools},
 				Models: models{scripted.NewWith(scripted.Options{Repeat: true}, scripted.Turn{Text: pieces})},
 			})
 			must(b, err)

@@ -72,7 +72,7 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 	must(t, err)
 	out.tools, err = tool.NewRegistry(search(t), action)
 	must(t, err)
-	conversations.Catalog, conversations.Tools = out.catalog, out.tools
+	conversations.Catalog, conversations.Tools = out.catalog, &tool.Box{Local: out.tools}
 	out.chat, err = chat.New(conversations)
 	must(t, err)
 	t.Cleanup(func() { must(t, out.chat.Close(context.Background())) })

@@ -91,7 +91,7 @@ func (o only) Resolve(string) (llm.Model, error) { return o.model, nil }
 
 type fixed []tool.Tool
 
-func (f fixed) Resolve([]agent.ToolRef) ([]tool.Tool, []tool.Missing) { return f, nil }
+func (f fixed) Resolve(context.Context, *agent.Agent) tool.Resolved { return tool.Resolved{Tools: f} }
 
 // embedded is the embedded store in a new folder.
 func embedded(tb testing.TB) *store.Store {

@@ -66,13 +66,13 @@ func (e *echo) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return tool.Result{Content: string(c.Arguments)}, nil
 }
 
-func registry(t testing.TB, tools ...tool.Tool) *tool.Registry {
+func registry(t testing.TB, tools ...tool.Tool) *tool.Box {
 	t.Helper()
 	r, err := tool.NewRegistry(tools...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return &tool.Box{Local: r}
 }
 
 // newService has the documents (the first is named for requests without an

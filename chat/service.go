@@ -24,10 +24,10 @@ type Models interface {
 	Resolve(name string) (llm.Model, error)
 }
 
-// Tools finds the tools that a document declares and tells which of them this
-// process does not have; *tool.Registry is one.
+// Tools finds the tools that a document declares and tells which of them are
+// not there; *tool.Box is one.
 type Tools interface {
-	Resolve(refs []agent.ToolRef) ([]tool.Tool, []tool.Missing)
+	Resolve(ctx context.Context, a *agent.Agent) tool.Resolved
 }
 
 // Store keeps sessions; every method takes the caller's identity from ctx.
@@ -54,8 +54,13 @@ type Options struct {
 	Tools Tools
 	// Store may be nil: then nothing is stored, and each turn stands alone.
 	Store Store
-	// DefaultModel is for requests and documents that name none.
+	// DefaultModel is for requests and documents that name none; Fallback takes
+	// over, in its order, where a document names no fallback of its own.
 	DefaultModel string
+	Fallback     []string
+	// Cost is what a response of a model costs in US dollars, 0 when it is not
+	// known; nil knows none.
+	Cost func(model string, u llm.Usage) float64
 	// Defaults are the settings that neither request nor document names.
 	Defaults llm.Settings
 	// StructuredMode is "native", "tool", or "" to go by the model.

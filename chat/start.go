@@ -30,6 +30,7 @@ type job struct {
 	agent    *agent.Agent
 	model    llm.Model
 	tools    []tool.Tool
+	chained  tool.Tool
 	warnings []event.WarningData
 	// named: the caller chose the session, and may come back to it.
 	named bool
@@ -82,7 +83,7 @@ func (s *Service) resolve(ctx context.Context, req Request) (*job, error) {
 	if j.model, err = s.o.Models.Resolve(name); err != nil {
 		return nil, err
 	}
-	s.findTools(j)
+	s.findTools(ctx, j)
 	if j.named = who.SessionID != ""; !j.named {
 		who.SessionID = s.o.NewID()
 	} else if err := identity.ValidateID("session_id", who.SessionID); err != nil {
@@ -130,38 +131,18 @@ func ModelName(a *agent.Agent, request, fallback string) string {
 
 // findTools picks the declared tools; one that is not here is a warning of the
 // run, and the model does not hear of it.
-func (s *Service) findTools(j *job) {
-	var missing []tool.Missing
+func (s *Service) findTools(ctx context.Context, j *job) {
+	var found tool.Resolved
 	if s.o.Tools != nil {
-		j.tools, missing = s.o.Tools.Resolve(j.agent.Tools)
-		addNotes(j)
+		found = s.o.Tools.Resolve(ctx, j.agent)
 	} else {
 		for _, ref := range j.agent.Tools {
-			missing = append(missing, tool.Missing{Ref: ref})
+			found.Missing = append(found.Missing, tool.Missing{Ref: ref})
 		}
 	}
-	for _, m := range missing {
-		text := "the tool " + m.Ref.Name + " is not available here"
-		if len(m.Near) > 0 {
-			text += "; did you mean " + strings.Join(m.Near, " or ") + "?"
-		}
-		j.warnings = append(j.warnings, event.WarningData{Code: "tool_unavailable", Message: text})
-	}
-}
-
-// addNotes puts what a nested document says about a tool behind the tool's own
-// description; a flat one's stands in its prompt, under Tool Notes.
-func addNotes(j *job) {
-	if j.agent.Document.Dialect != agent.Nested {
-		return
-	}
-	for i, t := range j.tools {
-		for _, ref := range j.agent.Tools {
-			if ref.Description != "" && ref.Name == t.Spec().Name {
-				j.tools[i] = tool.WithNote(t, ref.Description)
-				break
-			}
-		}
+	j.tools, j.chained = found.Tools, found.Chained
+	for _, m := range found.Missing {
+		j.warnings = append(j.warnings, event.WarningData{Code: "tool_unavailable", Message: m.Message()})
 	}
 }
 

@@ -12,6 +12,10 @@ type ProgressData struct {
 	Status    string `json:"status"`
 	SessionID string `json:"session_id,omitempty"`
 	InReplyTo string `json:"in_reply_to,omitempty"`
+	// ToolName and ToolID are set when it is a tool that tells how far it is; Step
+	// and TotalSteps are then the tool's own.
+	ToolName string `json:"tool_name,omitempty"`
+	ToolID   string `json:"tool_id,omitempty"`
 }
 
 // EventType is Progress.
@@ -112,6 +116,8 @@ type UsageData struct {
 	// Requests counts calls of the model, ToolCalls calls of tools.
 	Requests  int `json:"requests"`
 	ToolCalls int `json:"tool_calls"`
+	// CostUSD is what the tokens cost, as far as prices are known.
+	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
 // EventType is Usage.
@@ -125,6 +131,7 @@ func (u *UsageData) Add(o UsageData) {
 	u.ReasoningTokens += o.ReasoningTokens
 	u.Requests += o.Requests
 	u.ToolCalls += o.ToolCalls
+	u.CostUSD += o.CostUSD
 }
 
 // WarningData is something that the run survived: a declared tool that this
@@ -190,6 +197,10 @@ type DoneData struct {
 	Limit string `json:"limit,omitempty"`
 	// Output is the validated answer of a structured agent.
 	Output json.RawMessage `json:"output,omitempty"`
+	// ChainedTool is the tool that was called with Output, ChainedResult what it
+	// said, a JSON object.
+	ChainedTool   string          `json:"chained_tool,omitempty"`
+	ChainedResult json.RawMessage `json:"chained_tool_result,omitempty"`
 }
 
 // EventType is Done.

@@ -34,6 +34,10 @@ type Model interface {
 type Capabilities struct {
 	// NativeOutput: the model can be bound to a JSON Schema (response_format).
 	NativeOutput bool
+	// Images and Documents: the model reads pictures, and PDF files. Parts that a
+	// model cannot read become a line of text that says so.
+	Images    bool
+	Documents bool
 }
 
 // Role is who a message is from.
@@ -51,6 +55,12 @@ const (
 type Message struct {
 	Role    Role   `json:"role"`
 	Content string `json:"content,omitempty"`
+	// Parts are the images and documents of a user's message or of a tool's
+	// result; they come after Content.
+	Parts []Part `json:"parts,omitempty"`
+	// Reasoning is what the model thought before an assistant message, as its
+	// provider wants it back while the run goes on.
+	Reasoning []Reasoning `json:"reasoning,omitempty"`
 	// ToolCalls are the calls of an assistant message.
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
 	// ToolCallID says which call a tool message answers; Name is the tool's.
@@ -63,6 +73,9 @@ type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+	// Signature is a provider's own proof of the thought behind the call (Gemini);
+	// it goes back unchanged, to that provider only.
+	Signature string `json:"signature,omitempty"`
 }
 
 // SafeName is a name as every provider takes it: of [A-Za-z0-9_-]{1,64}. A
@@ -101,6 +114,11 @@ type Request struct {
 	ToolChoice string
 	// Settings are sent when set; 0 is a temperature.
 	Settings Settings
+	// CacheKey groups requests that begin alike, for providers that route by it;
+	// the agent's name is one. It holds nothing of a user.
+	CacheKey string
+	// Once forbids the client to try again: somebody else takes over.
+	Once bool
 }
 
 // Settings are the dials of a model.
@@ -109,8 +127,11 @@ type Settings struct {
 	TopP        *float64 `json:"top_p,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	Stop        []string `json:"stop,omitempty"`
-	// ReasoningEffort is low, medium or high.
+	// ReasoningEffort is none, minimal, low, medium or high.
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
+	// PromptCache is how long a provider that must be asked keeps the beginning of
+	// the conversation: "" (its shortest time), off, 5m or 1h.
+	PromptCache string `json:"prompt_cache,omitempty"`
 }
 
 // Or is s with what it leaves unset taken from other.
@@ -126,6 +147,7 @@ func (s Settings) Or(other Settings) Settings {
 	}
 	s.MaxTokens = cmp.Or(s.MaxTokens, other.MaxTokens)
 	s.ReasoningEffort = cmp.Or(s.ReasoningEffort, other.ReasoningEffort)
+	s.PromptCache = cmp.Or(s.PromptCache, other.PromptCache)
 	return s
 }
 
@@ -157,6 +179,15 @@ const (
 	ChunkUsage
 	// ChunkFinish: Finish says why the model stopped.
 	ChunkFinish
+	// ChunkThought: Thought is a whole block of reasoning, after its pieces; it
+	// goes back in Message.Reasoning.
+	ChunkThought
+	// ChunkWarning: the answer goes on without something that was asked for. Name
+	// is a stable code such as setting_dropped, Text a sentence.
+	ChunkWarning
+	// ChunkModel: Name is the model that answers from here on, in place of the one
+	// that was asked; Text says why. It comes before anything of the answer.
+	ChunkModel
 )
 
 // Chunk is one piece of a model's response.
@@ -168,6 +199,9 @@ type Chunk struct {
 	Name   string
 	Finish Finish
 	Usage  Usage
+	// Signature belongs to a tool call (ToolCall.Signature), with its first chunk.
+	Signature string
+	Thought   *Reasoning
 }
 
 // Finish is why a model stopped.
@@ -183,8 +217,12 @@ const (
 
 // Usage is what one request consumed, in tokens.
 type Usage struct {
-	Input     int
+	// Input is all that was sent, Cached the part of it that the provider had
+	// kept, CacheWrite the part that it keeps from now on.
+	Input      int
+	Cached     int
+	CacheWrite int
+	// Output is all that was written, Reasoning the part of it spent on thought.
 	Output    int
-	Cached    int
 	Reasoning int
 }

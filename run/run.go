@@ -38,6 +38,11 @@ type Options struct {
 	Model llm.Model
 	// Tools are those that the document declares and this process has.
 	Tools []tool.Tool
+	// Chained is called with the structured answer, outside of the model's view;
+	// nil is none.
+	Chained tool.Tool
+	// Cost is what a response of a model costs in US dollars; nil knows no prices.
+	Cost func(model string, u llm.Usage) float64
 	// Messages are the conversation, the user's message last. The agent's prompt
 	// is put before them when they do not begin with a system message.
 	Messages []llm.Message

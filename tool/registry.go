@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"p8/agent"
@@ -62,6 +63,21 @@ type Missing struct {
 	Ref agent.ToolRef
 	// Near are names that the author may have meant.
 	Near []string
+	// Reason is why it is missing, when the name is not the reason: its server is
+	// unknown or down. Fit for a client and a model.
+	Reason string
+}
+
+// Message says what is missing, why, and what may have been meant.
+func (m Missing) Message() string {
+	text := "the tool " + m.Ref.Name + " is not available here"
+	if m.Reason != "" {
+		text += ": " + m.Reason
+	}
+	if len(m.Near) > 0 {
+		text += "; did you mean " + strings.Join(m.Near, " or ") + "?"
+	}
+	return text
 }
 
 // Resolve picks the tools that a document declares, in its order and each

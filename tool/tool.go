@@ -49,6 +49,9 @@ type Result struct {
 	// Content is the result as the model sees it and as it is stored; JSON
 	// wherever the result has structure.
 	Content string
+	// Parts are images and documents of the result, for models that read them;
+	// Content says in words that they are there.
+	Parts []llm.Part
 	// Failed marks a result that is an error; the model sees Content.
 	Failed bool
 	// Action is emitted as an event of its own.

@@ -111,7 +111,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	}
 	p.tools = tools.Names()
 	p.chat, err = chat.New(chat.Options{
-		Catalog: p.catalog, Models: p.models, Tools: tools, Store: sessions,
+		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools}, Store: sessions,
 		DefaultModel:   p.choice.Model,
 		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, MaxTokens: cfg.DefaultMaxTokens},
 		StructuredMode: cfg.StructuredMode,
