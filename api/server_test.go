@@ -26,6 +26,7 @@ import (
 	"p8/store"
 	"p8/store/sqlite"
 	"p8/tool"
+	"p8/tool/builtin"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -68,7 +69,7 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 	out.catalog, err = catalog.New(found)
 	must(t, err)
 	must(t, out.catalog.Sync(context.Background()))
-	action, err := tool.NewAction()
+	action, err := builtin.NewAction()
 	must(t, err)
 	out.tools, err = tool.NewRegistry(search(t), action)
 	must(t, err)

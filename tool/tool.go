@@ -2,8 +2,8 @@
 //
 // A [Tool] has a [llm.ToolSpec] (what the model sees) and a Call. The
 // [Registry] knows the tools of this process by name and picks those that a
-// document declares; nothing undeclared ever reaches a model. search and
-// action are built in.
+// document declares; nothing undeclared ever reaches a model. The tools that
+// p8 itself brings are in p8/tool/builtin.
 //
 // Who is asking comes from the context (package identity), never from an
 // argument.

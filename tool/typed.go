@@ -87,15 +87,15 @@ func resultOf(out any) (Result, error) {
 	case string:
 		return Result{Content: out}, nil
 	}
-	content, err := encode(out)
+	content, err := Encode(out)
 	if err != nil {
 		return Result{}, err
 	}
 	return Result{Content: content}, nil
 }
 
-// encode writes JSON for a model: <, > and & stay what they are.
-func encode(v any) (string, error) {
+// Encode writes JSON for a model: <, > and & stay what they are.
+func Encode(v any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -127,7 +127,7 @@ func failures(err *jsonschema.ValidationError) string {
 			if path := place(e.InstanceLocation); path != "" {
 				line = path + ": " + line
 			}
-			lines = append(lines, cut(line, maxFailureLength))
+			lines = append(lines, Cut(line, maxFailureLength))
 		}
 		for _, cause := range e.Causes {
 			walk(cause)
@@ -156,8 +156,8 @@ func place(tokens []string) string {
 	return b.String()
 }
 
-// cut shortens text to n characters.
-func cut(s string, n int) string {
+// Cut shortens text to n characters, and shows that it did.
+func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

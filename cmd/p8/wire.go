@@ -23,6 +23,7 @@ import (
 	"p8/rem"
 	"p8/store"
 	"p8/tool"
+	"p8/tool/builtin"
 )
 
 // parts are what p8 is made of, wired together.
@@ -169,7 +170,7 @@ func newCatalog(cfg *config.Config, s catalog.Store, log *slog.Logger) (*catalog
 
 // newTools are the tools of this process; e may be nil.
 func newTools(e *rem.Engine) (*tool.Registry, error) {
-	builtins, err := tool.Builtins(e)
+	builtins, err := builtin.Tools(builtin.Options{Engine: e})
 	if err != nil {
 		return nil, err
 	}

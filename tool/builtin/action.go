@@ -1,4 +1,4 @@
-package tool
+package builtin
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"p8/event"
 	"p8/llm"
+	"p8/tool"
 )
 
 // maxPayload bounds an action's payload, in bytes.
@@ -36,84 +37,47 @@ const actionParameters = `{
 // [event.MetadataData]): it has the marker _metadata_event and its fields
 // beside the others. A field that is not of its kind or range is a failure
 // that names it.
-func NewAction() (Tool, error) {
-	base, err := NewBase(llm.ToolSpec{
+func NewAction() (tool.Tool, error) {
+	base, err := tool.NewBase(llm.ToolSpec{
 		Name: "action", Description: actionDescription, Parameters: json.RawMessage(actionParameters),
 	})
 	return actionTool{base}, err
 }
 
-type actionTool struct{ Base }
+type actionTool struct{ tool.Base }
 
 // Call emits the action.
-func (actionTool) Call(_ context.Context, call Call) (Result, error) {
+func (actionTool) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 	var in struct {
 		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
 	}
 	if err := json.Unmarshal(call.Arguments, &in); err != nil {
-		return Result{}, &Error{"the arguments cannot be read; write type, a string, and payload, an object"}
+		return tool.Result{}, &tool.Error{Message: "the arguments cannot be read; write type, a string, and payload, an object"}
 	}
 	return act(in.Type, in.Payload)
 }
 
-// metadataParameters are the fields of an observation.
-const metadataParameters = `{
-	"type": "object",
-	"properties": {
-		"confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "how sure you are"},
-		"sources": {"type": "array", "items": {"type": "string"}, "description": "keys of what you used"},
-		"references": {"type": "array", "items": {"type": "string"}, "description": "links to documents"},
-		"flags": {"type": "array", "items": {"type": "string"}, "description": "what needs special handling"},
-		"session_name": {"type": "string", "description": "3-5 words that name the session"},
-		"risk_level": {"type": "string", "enum": ["low", "moderate", "high", "critical"]},
-		"risk_score": {"type": "integer", "minimum": 0, "maximum": 100},
-		"risk_reasoning": {"type": "string"},
-		"recommended_action": {"type": "string"},
-		"agent_schema": {"type": "string", "description": "the agent that answers, if it is not you"},
-		"extra": {"type": "object", "description": "anything else"}
-	},
-	"additionalProperties": false
-}`
-
-// NewRegisterMetadata is REM's name of action("observation"): the fields are
-// the arguments.
-func NewRegisterMetadata() (Tool, error) {
-	base, err := NewBase(llm.ToolSpec{
-		Name:        "register_metadata",
-		Description: "Records what you know about your answer: confidence, sources, risk, a name for the session. The user's program sees it; it is not part of the text.",
-		Parameters:  json.RawMessage(metadataParameters),
-	})
-	return metadataTool{base}, err
-}
-
-type metadataTool struct{ Base }
-
-// Call emits the observation.
-func (metadataTool) Call(_ context.Context, call Call) (Result, error) {
-	return act(observationType, call.Arguments)
-}
-
 // act is the result of an action. payload is a JSON object, null or nothing.
-func act(kind string, payload json.RawMessage) (Result, error) {
+func act(kind string, payload json.RawMessage) (tool.Result, error) {
 	if len(payload) > maxPayload {
-		return Result{}, &Error{fmt.Sprintf("payload is %d bytes long; at most %d are allowed", len(payload), maxPayload)}
+		return tool.Result{}, &tool.Error{Message: fmt.Sprintf("payload is %d bytes long; at most %d are allowed", len(payload), maxPayload)}
 	}
 	var fields map[string]json.RawMessage
 	if len(payload) > 0 {
 		if err := json.Unmarshal(payload, &fields); err != nil {
-			return Result{}, &Error{"payload is not a JSON object; write one, or leave it out"}
+			return tool.Result{}, &tool.Error{Message: "payload is not a JSON object; write one, or leave it out"}
 		}
 	}
 	if len(fields) == 0 {
 		payload = nil
 	}
-	result := Result{Action: &event.ActionData{ActionType: kind, Payload: payload}}
+	result := tool.Result{Action: &event.ActionData{ActionType: kind, Payload: payload}}
 	answer := map[string]any{}
 	if kind == observationType {
 		metadata, err := observe(fields)
 		if err != nil {
-			return Result{}, err
+			return tool.Result{}, err
 		}
 		result.Metadata = metadata
 		for name, value := range fields {
@@ -128,6 +92,6 @@ func act(kind string, payload json.RawMessage) (Result, error) {
 		answer["payload"] = payload
 	}
 	var err error
-	result.Content, err = encode(answer)
+	result.Content, err = tool.Encode(answer)
 	return result, err
 }

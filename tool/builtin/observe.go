@@ -1,4 +1,4 @@
-package tool
+package builtin
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"p8/event"
+	"p8/tool"
 )
 
 // The bounds of an observation.
@@ -44,7 +45,7 @@ func observe(fields map[string]json.RawMessage) (*event.MetadataData, error) {
 		o.wrong("risk_level", strings.Join(levels, ", "))
 	}
 	if len(o.problems) > 0 {
-		return nil, &Error{strings.Join(o.problems, "; ")}
+		return nil, &tool.Error{Message: strings.Join(o.problems, "; ")}
 	}
 	return m, nil
 }
@@ -56,7 +57,7 @@ type observer struct {
 }
 
 func (o *observer) wrong(name, takes string) {
-	o.problems = append(o.problems, fmt.Sprintf("%s is %s; it takes %s", name, cut(string(o.fields[name]), 80), takes))
+	o.problems = append(o.problems, fmt.Sprintf("%s is %s; it takes %s", name, tool.Cut(string(o.fields[name]), 80), takes))
 }
 
 // read decodes a field; false if it is absent, null or wrong.

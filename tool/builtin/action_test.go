@@ -1,4 +1,4 @@
-package tool_test
+package builtin_test
 
 import (
 	"encoding/json"
@@ -10,11 +10,12 @@ import (
 
 	"p8/event"
 	"p8/tool"
+	"p8/tool/builtin"
 )
 
-func builtin(t *testing.T, name string) tool.Tool {
+func find(t *testing.T, name string) tool.Tool {
 	t.Helper()
-	tools, err := tool.Builtins(nil)
+	tools, err := builtin.Tools(builtin.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func builtin(t *testing.T, name string) tool.Tool {
 
 func call(t *testing.T, name, args string) (tool.Result, error) {
 	t.Helper()
-	b, raw := builtin(t, name), json.RawMessage(args)
+	b, raw := find(t, name), json.RawMessage(args)
 	if err := tool.Validate(b, raw); err != nil {
 		return tool.Result{}, err
 	}
@@ -144,7 +145,7 @@ func TestBadObservations(t *testing.T) {
 
 func TestNoBuiltinAsksForAnIdentity(t *testing.T) {
 	for _, name := range []string{"search", "action", "register_metadata"} {
-		schema := string(builtin(t, name).Spec().Parameters)
+		schema := string(find(t, name).Spec().Parameters)
 		if strings.Contains(schema, "user_id") || strings.Contains(schema, "tenant_id") {
 			t.Errorf("%s: %s", name, schema)
 		}

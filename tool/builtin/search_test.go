@@ -1,4 +1,4 @@
-package tool_test
+package builtin_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"p8/rem"
 	"p8/store"
 	"p8/tool"
+	"p8/tool/builtin"
 )
 
 // shelf is a store with a few documents.
@@ -93,7 +94,7 @@ func engine(k rem.Knowledge) *rem.Engine {
 
 func search(t *testing.T, k rem.Knowledge, args string) (tool.Result, error) {
 	t.Helper()
-	s, err := tool.NewSearch(engine(k))
+	s, err := builtin.NewSearch(engine(k))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestSearchLimits(t *testing.T) {
 			t.Errorf("%.60s: asked %.60q, %v; want %.60q", args, s.asked, err, want)
 		}
 	}
-	tl, err := tool.NewSearch(engine(s))
+	tl, err := builtin.NewSearch(engine(s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +238,7 @@ func TestSearchIsBounded(t *testing.T) {
 }
 
 func BenchmarkSearch(b *testing.B) {
-	s, err := tool.NewSearch(engine(&shelf{docs: map[string]string{"plan": strings.Repeat("Do it. ", 100)}}))
+	s, err := builtin.NewSearch(engine(&shelf{docs: map[string]string{"plan": strings.Repeat("Do it. ", 100)}}))
 	if err != nil {
 		b.Fatal(err)
 	}

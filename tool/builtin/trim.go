@@ -1,4 +1,4 @@
-package tool
+package builtin
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"p8/rem"
+	"p8/tool"
 )
 
 // The bounds of a search result, in bytes of its rows as JSON; four are about a
@@ -43,7 +44,7 @@ func trim(rows []rem.Row, whole bool, hint func(rem.Row) string) (kept []rem.Row
 	each := max(limit/len(rows), minRow)
 	for i := range rows {
 		row := &rows[i]
-		row.Summary = cut(row.Summary, min(maxSummary, each))
+		row.Summary = tool.Cut(row.Summary, min(maxSummary, each))
 		row.Data = trimData(row.Data, each-min(len(row.Summary), each/2), hint(*row))
 	}
 	size = 0

@@ -1,4 +1,4 @@
-package tool
+package builtin
 
 import (
 	"context"
@@ -7,11 +7,15 @@ import (
 
 	"p8/rem"
 	"p8/store"
+	"p8/tool"
 )
 
 // plainThreshold is the least similarity for plain words; whole sentences
 // resemble a key less than a name does (REMLight's).
 const plainThreshold = 0.2
+
+// maxQuery is how much of a query an error repeats, in characters.
+const maxQuery = 240
 
 // searchIn are the arguments of search.
 type searchIn struct {
@@ -42,8 +46,8 @@ SQL SELECT … FROM table gives rows by filter, date or count; one read-only SEL
 // and "missing", "suggestions", "truncated" and "notes" where there is something
 // to say. A query that cannot be understood fails with
 // {"status":"error","error","query"}, whose error shows the right form.
-func NewSearch(e *rem.Engine) (Tool, error) {
-	return New("search", searchDescription, func(ctx context.Context, in searchIn) (any, error) {
+func NewSearch(e *rem.Engine) (tool.Tool, error) {
+	return tool.New("search", searchDescription, func(ctx context.Context, in searchIn) (any, error) {
 		if e == nil {
 			return searchFailed(in.Query, "nothing is stored in this configuration, so there is nothing to search")
 		}
@@ -142,10 +146,10 @@ func oneOrAll(keys []string) any {
 }
 
 func searchFailed(query, problem string) (any, error) {
-	content, err := encode(struct {
+	content, err := tool.Encode(struct {
 		Status string `json:"status"`
 		Error  string `json:"error"`
 		Query  string `json:"query"`
-	}{"error", problem, cut(query, maxFailureLength)})
-	return Result{Content: content, Failed: true}, err
+	}{"error", problem, tool.Cut(query, maxQuery)})
+	return tool.Result{Content: content, Failed: true}, err
 }
