@@ -96,6 +96,7 @@ type MetadataData struct {
 	ModelVersion      string         `json:"model_version,omitempty"`
 	LatencyMS         int64          `json:"latency_ms,omitempty"`
 	TokenCount        int            `json:"token_count,omitempty"`
+	CostUSD           float64        `json:"cost_usd,omitempty"`
 	TraceID           string         `json:"trace_id,omitempty"`
 	SpanID            string         `json:"span_id,omitempty"`
 	Hidden            bool           `json:"hidden,omitempty"`
@@ -140,7 +141,13 @@ type WarningData struct {
 	// Code is a stable name such as tool_unavailable.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Model is the model that answers from here on, where Code is
+	// [CodeModelFallback].
+	Model string `json:"model,omitempty"`
 }
+
+// CodeModelFallback is the code of a warning that another model took over.
+const CodeModelFallback = "model_fallback"
 
 // EventType is Warning.
 func (*WarningData) EventType() Type { return Warning }
