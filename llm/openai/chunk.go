@@ -167,7 +167,7 @@ func (r *reader) call(w *wireCall) {
 	} else if arguments == "" {
 		return
 	}
-	r.out.send(chunk)
+	r.out.Send(chunk)
 }
 
 // find is the call that the piece belongs to, a new one if need be.

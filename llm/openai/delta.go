@@ -1,5 +1,7 @@
 package openai
 
+import "p8/llm/wire"
+
 // A stream is hundreds of chunks that all look like
 //
 //	{"id":…,"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}],…}
@@ -11,15 +13,18 @@ package openai
 // the caller decodes the chunk in full. On JSON that is valid the two agree; a
 // fuzz test holds them to it.
 
+// scanner reads the parts of a chunk.
+type scanner struct{ wire.Scanner }
+
 // scanDelta reads the text and the reasoning of a plain chunk into out.
-func scanDelta(data []byte, out *texts) (text, reasoning string, ok bool) {
-	s := scanner{b: data}
+func scanDelta(data []byte, out *wire.Texts) (text, reasoning string, ok bool) {
+	s := scanner{wire.Scan(data)}
 	found := false
-	if !s.open('{') {
+	if !s.Open('{') {
 		return "", "", false
 	}
 	for first := true; ; first = false {
-		key, more := s.key(first)
+		key, more := s.Key(first)
 		if !more {
 			break
 		}
@@ -31,64 +36,63 @@ func scanDelta(data []byte, out *texts) (text, reasoning string, ok bool) {
 			found = true
 			text, reasoning = s.choices(out)
 		case "usage", "error":
-			s.null()
+			s.Null()
 		case "object":
-			if s.peek() != '"' {
+			if s.Peek() != '"' {
 				return "", "", false
 			}
-			if object, escaped := s.raw(); escaped || string(object) == "error" {
+			if object, escaped := s.Raw(); escaped || string(object) == "error" {
 				return "", "", false
 			}
 		default:
-			s.skip(0)
+			s.Skip()
 		}
 	}
-	s.space()
-	return text, reasoning, found && !s.bad && s.i == len(s.b)
+	return text, reasoning, found && s.Done()
 }
 
 // choices reads an array with one choice.
-func (s *scanner) choices(out *texts) (text, reasoning string) {
+func (s *scanner) choices(out *wire.Texts) (text, reasoning string) {
 	delta := false
-	if !s.open('[') || !s.open('{') {
+	if !s.Open('[') || !s.Open('{') {
 		return "", ""
 	}
 	for first := true; ; first = false {
-		key, more := s.key(first)
+		key, more := s.Key(first)
 		if !more {
 			break
 		}
 		switch string(key) {
 		case "index":
-			s.zero()
+			s.Zero()
 		case "delta":
 			if delta {
-				s.bad = true
+				s.Fail()
 				return "", ""
 			}
 			delta = true
 			text, reasoning = s.delta(out)
 		case "finish_reason", "message", "text":
-			s.null()
+			s.Null()
 		default:
-			s.skip(0)
+			s.Skip()
 		}
 	}
-	if !s.open(']') || !delta {
-		s.bad = true
+	if !s.Open(']') || !delta {
+		s.Fail()
 	}
 	return text, reasoning
 }
 
 // delta reads an object with text, reasoning or both.
-func (s *scanner) delta(out *texts) (text, reasoning string) {
+func (s *scanner) delta(out *wire.Texts) (text, reasoning string) {
 	var seen [3]bool
 	var other string
-	if !s.open('{') {
+	if !s.Open('{') {
 		return "", ""
 	}
 	for first := true; ; first = false {
-		key, more := s.key(first)
+		key, more := s.Key(first)
 		if !more {
 			break
 		}
@@ -102,18 +106,18 @@ func (s *scanner) delta(out *texts) (text, reasoning string) {
 		case "reasoning":
 			n, into = 2, &other
 		case "tool_calls", "function_call", "refusal":
-			s.null()
+			s.Null()
 			continue
 		default:
-			s.skip(0)
+			s.Skip()
 			continue
 		}
 		if seen[n] {
-			s.bad = true
+			s.Fail()
 			return "", ""
 		}
 		seen[n] = true
-		*into = s.text(out)
+		*into = s.Text(out)
 	}
 	if reasoning == "" {
 		reasoning = other

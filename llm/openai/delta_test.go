@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"p8/llm"
+	"p8/llm/wire"
 )
 
 // plainChunk is a chunk as OpenAI sends hundreds of them.
@@ -56,7 +57,7 @@ func TestScanDelta(t *testing.T) {
 		{data: `{"choices":[{"delta":{"content":"x`},
 		{data: `{"x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `,"choices":[{"delta":{"content":"x"}}]}`},
 	}
-	var out texts
+	var out wire.Texts
 	for _, tt := range tests {
 		text, reasoning, ok := scanDelta([]byte(tt.data), &out)
 		if ok != tt.ok || ok && (text != tt.text || reasoning != tt.reasoning) {
@@ -71,7 +72,7 @@ func FuzzScanDelta(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"index":0,"delta":{"content":"a\u00e4\n","reasoning":"b"},"finish_reason":null}],"usage":null}`))
 	f.Add([]byte(`{"object":"x","choices":[{"delta":{"reasoning_content":"","reasoning":"b","refusal":null}}],"error":null,"z":[1,{"a":-1e9}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var out texts
+		var out wire.Texts
 		text, reasoning, ok := scanDelta(data, &out)
 		if !ok || !json.Valid(data) {
 			return
@@ -84,10 +85,10 @@ func FuzzScanDelta(f *testing.F) {
 			t.Fatalf("the fast way takes the error %q", data)
 		}
 		var got []llm.Chunk
-		r := reader{out: &sink{yield: func(c llm.Chunk, _ error) bool { got = append(got, c); return true }}}
+		r := reader{out: wire.NewSink(func(c llm.Chunk) { got = append(got, c) })}
 		r.chunk(&c)
 		var want []llm.Chunk
-		r.out = &sink{yield: func(c llm.Chunk, _ error) bool { want = append(want, c); return true }}
+		r.out = wire.NewSink(func(c llm.Chunk) { want = append(want, c) })
 		r.say(text, reasoning)
 		if d := cmp.Diff(want, got); d != "" || r.finish != "" || r.usage != (llm.Usage{}) {
 			t.Fatalf("%q: %s", data, d)
@@ -109,33 +110,27 @@ func recording(n int) []byte {
 }
 
 // parse runs a recorded body through the reader and counts the texts.
-func parse(tb testing.TB, m *Model, r *reader, body io.Reader, texts *int) {
-	out := sink{yield: func(c llm.Chunk, _ error) bool {
+func parse(tb testing.TB, r *wire.Replay, body io.Reader, texts *int) {
+	r.Decode(tb.Context(), body, func(c llm.Chunk, err error) bool {
+		if err != nil {
+			tb.Fatal(err)
+		}
 		if c.Kind == llm.ChunkText {
 			*texts++
 		}
 		return true
-	}}
-	r.reset(body, &out)
-	if f := m.read(tb.Context(), r); f != nil {
-		tb.Fatal(f.Error)
-	}
-	r.end()
+	})
 }
 
 // TestAllocations: a chunk of text costs its text and nothing else.
 func TestAllocations(t *testing.T) {
-	m, err := New(Options{Model: "m", BaseURL: "http://x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, texts := new(reader), 0
+	r, texts := wire.NewReplay(new(reader)), 0
 	allocs := func(n int) float64 {
 		raw := recording(n)
 		body := bytes.NewReader(raw)
 		return testing.AllocsPerRun(20, func() {
 			body.Reset(raw)
-			parse(t, m, r, body, &texts)
+			parse(t, r, body, &texts)
 		})
 	}
 	few, many := allocs(100), allocs(1100)
@@ -149,17 +144,13 @@ func TestAllocations(t *testing.T) {
 
 // BenchmarkParse is 100 chunks from the provider's bytes to llm.Chunk.
 func BenchmarkParse(b *testing.B) {
-	m, err := New(Options{Model: "m", BaseURL: "http://x"})
-	if err != nil {
-		b.Fatal(err)
-	}
 	raw := recording(100)
-	body, r, texts := bytes.NewReader(raw), new(reader), 0
+	body, r, texts := bytes.NewReader(raw), wire.NewReplay(new(reader)), 0
 	b.SetBytes(int64(len(raw)))
 	b.ReportAllocs()
 	for b.Loop() {
 		body.Reset(raw)
-		parse(b, m, r, body, &texts)
+		parse(b, r, body, &texts)
 	}
 	if texts == 0 || texts%100 != 0 {
 		b.Fatalf("%d texts", texts)

@@ -22,16 +22,14 @@ package openai
 
 import (
 	"context"
-	"io"
 	"iter"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"p8/llm"
+	"p8/llm/wire"
 )
 
 // Options configure a Model. Model is required; the rest has defaults.
@@ -65,19 +63,10 @@ func (o Options) GoString() string { return o.String() }
 
 // Model is one model of one provider. It is safe for concurrent use.
 type Model struct {
-	name     string // provider:model
-	model    string
-	provider provider
-	dialect  dialect
-	url      string
-	// authorize sets the key. A function, because a field of text would be
-	// printed with the struct.
-	authorize func(http.Header)
-	client    *http.Client
-	retries   int
-	idle      time.Duration
-	debug     func([]byte)
-	readers   sync.Pool // of *reader
+	name    string // provider:model
+	model   string
+	dialect dialect
+	client  *wire.Client
 }
 
 // New makes a model. What is missing or wrong is an *llm.Error of kind NoModel
@@ -99,7 +88,7 @@ func New(o Options) (*Model, error) {
 		return bad(`name the model too, as in "` + o.Provider + `:` + p.example() + `"`)
 	}
 	if o.BaseURL == "" {
-		return bad("the provider " + o.Provider + " has no base URL of its own" + either("; set ", p.BaseURLVars))
+		return bad("the provider " + o.Provider + " has no base URL of its own" + wire.Either("; set ", p.BaseURLVars))
 	}
 	u, err := url.Parse(o.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -107,56 +96,36 @@ func New(o Options) (*Model, error) {
 	}
 	key := strings.TrimSpace(o.APIKey)
 	if key == "" && !own && !p.KeyOptional {
-		return bad(name + " needs an API key" + either("; set ", p.KeyVars))
+		return bad(name + " needs an API key" + wire.Either("; set ", p.KeyVars))
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return bad("the API key of " + o.Provider + " holds characters that no key has" + either("; look at ", p.KeyVars))
+		return bad("the API key of " + o.Provider + " holds characters that no key has" + wire.Either("; look at ", p.KeyVars))
 	}
-	m := &Model{
-		name: name, model: o.Model, provider: p, dialect: dialectOf(p, o.Model),
-		url: u.JoinPath("chat/completions").String(),
-		authorize: func(h http.Header) {
+	m := &Model{name: name, model: o.Model, dialect: dialectOf(p, o.Model)}
+	m.client = wire.NewClient(wire.Options{
+		Name: name, Provider: o.Provider, URL: u.JoinPath("chat/completions").String(),
+		Authorize: func(h http.Header) {
 			if key != "" {
 				h.Set("Authorization", "Bearer "+key)
 			}
 		},
-		client: o.HTTPClient, retries: o.MaxRetries, idle: o.IdleTimeout, debug: o.Debug,
-		readers: sync.Pool{New: func() any { return new(reader) }},
-	}
-	if m.client == nil {
-		m.client = newClient()
-	}
-	switch {
-	case m.retries == 0:
-		m.retries = 2
-	case m.retries < 0:
-		m.retries = 0
-	}
-	if m.idle <= 0 {
-		m.idle = 5 * time.Minute
-	}
+		NewDecoder: func() wire.Decoder { return new(reader) },
+		HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
+		KeyVars: p.KeyVars, BaseURLVars: p.BaseURLVars, Hints: p.hints(o.Model),
+	})
 	return m, nil
 }
 
-// newClient keeps enough idle connections for many runs at once and does not
-// follow redirects, which would lose the body or carry it elsewhere.
-func newClient() *http.Client {
-	return &http.Client{
-		// The figures are net/http's own; its default transport is not copied, as a
-		// program may have put another in its place.
-		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ForceAttemptHTTP2:     true,
-			MaxIdleConns:          100,
-			MaxIdleConnsPerHost:   64,
-			IdleConnTimeout:       90 * time.Second,
-			ExpectContinueTimeout: time.Second,
-			DisableCompression:    true, // it would hold chunks back
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+// hints are what to do about errors where this wire, or Ollama, knows better.
+func (p provider) hints(model string) map[llm.ErrorKind]string {
+	hints := map[llm.ErrorKind]string{
+		llm.BadResponse: "check the base URL, which usually ends in /v1" + wire.Either("; it is in ", p.BaseURLVars),
 	}
+	if p.Name == "ollama" {
+		hints[llm.Unavailable] = "check that Ollama runs (ollama serve) and OLLAMA_HOST"
+		hints[llm.NotFound] = "get it with: ollama pull " + model
+	}
+	return hints
 }
 
 // Name is "provider:model".
@@ -175,52 +144,6 @@ func (m *Model) Capabilities() llm.Capabilities {
 // an *llm.Error unless ctx was cancelled, which is ctx.Err().
 func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
-		body := m.appendRequest(nil, req)
-		if m.debug != nil {
-			m.debug(body)
-		}
-		out := sink{yield: yield}
-		for try := 0; ; try++ {
-			f := m.attempt(ctx, body, &out)
-			if f == nil || out.stopped {
-				return
-			}
-			if f.retry && !out.sent && try < m.retries && pause(ctx, try, f.RetryAfter) {
-				continue
-			}
-			yield(llm.Chunk{}, f.error(ctx))
-			return
-		}
+		m.client.Stream(ctx, wire.Request{Body: m.appendRequest(nil, req), Once: req.Once}, yield)
 	}
-}
-
-// sink hands chunks out and remembers how that went.
-type sink struct {
-	yield   func(llm.Chunk, error) bool
-	sent    bool
-	stopped bool
-}
-
-// send reports whether there is still somebody to send to.
-func (s *sink) send(c llm.Chunk) bool {
-	s.sent = true
-	if !s.stopped && !s.yield(c, nil) {
-		s.stopped = true
-	}
-	return !s.stopped
-}
-
-// quiet is a body whose reads end when nothing has come for a while. The time
-// that the reader of the chunks takes does not count.
-type quiet struct {
-	io.Reader
-	timer *time.Timer
-	idle  time.Duration
-}
-
-func (q quiet) Read(p []byte) (int, error) {
-	q.timer.Reset(q.idle)
-	n, err := q.Reader.Read(p)
-	q.timer.Stop()
-	return n, err
 }

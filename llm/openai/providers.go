@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"p8/llm"
+	"p8/llm/wire"
 )
 
 // provider is a row of the table of servers that speak the wire.
@@ -54,14 +55,6 @@ func (p provider) example() string {
 	return p.Example
 }
 
-// either is text + "A or B" of the first two names, "" without names.
-func either(text string, names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return text + strings.Join(names[:min(2, len(names))], " or ")
-}
-
 // ProvidersOptions configure the models of every provider.
 type ProvidersOptions struct {
 	// Getenv looks base URLs and keys up; it is asked when a model is made.
@@ -76,7 +69,7 @@ type ProvidersOptions struct {
 // Providers are constructors for the whole table, for an llm.Registry.
 func Providers(o ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
-		o.HTTPClient = newClient()
+		o.HTTPClient = wire.NewHTTPClient()
 	}
 	constructors := make(map[string]llm.Constructor, len(providers))
 	for _, p := range providers {

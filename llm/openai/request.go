@@ -1,12 +1,10 @@
 package openai
 
 import (
-	"encoding/json"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"p8/llm"
+	"p8/llm/wire"
 )
 
 // appendRequest writes the body of a request. Schemas go out as they came in,
@@ -16,7 +14,7 @@ func (m *Model) appendRequest(b []byte, req *llm.Request) []byte {
 		b = make([]byte, 0, bodySize(req))
 	}
 	b = append(b, `{"model":`...)
-	b = appendString(b, m.model)
+	b = wire.AppendString(b, m.model)
 	b = append(b, `,"messages":[`...)
 	for i := range req.Messages {
 		if i > 0 {
@@ -36,14 +34,14 @@ func (m *Model) appendRequest(b []byte, req *llm.Request) []byte {
 		b = append(b, ']')
 		if req.ToolChoice != "" {
 			b = append(b, `,"tool_choice":`...)
-			b = appendString(b, req.ToolChoice)
+			b = wire.AppendString(b, req.ToolChoice)
 		}
 	}
 	if o := req.Output; o != nil {
 		// Not strict: strict mode refuses schemas with optional fields and most
 		// constraints, and the answer is validated anyway.
 		b = append(b, `,"response_format":{"type":"json_schema","json_schema":{"name":`...)
-		b = appendString(b, o.Name)
+		b = wire.AppendString(b, o.Name)
 		b = append(b, `,"schema":`...)
 		b = append(b, o.Schema...)
 		b = append(b, `,"strict":false}}`...)
@@ -73,12 +71,12 @@ func bodySize(req *llm.Request) int {
 
 func appendMessage(b []byte, m *llm.Message) []byte {
 	b = append(b, `{"role":`...)
-	b = appendString(b, string(m.Role))
+	b = wire.AppendString(b, string(m.Role))
 	if m.Content == "" && len(m.ToolCalls) > 0 {
 		b = append(b, `,"content":null`...)
 	} else {
 		b = append(b, `,"content":`...)
-		b = appendString(b, m.Content)
+		b = wire.AppendString(b, m.Content)
 	}
 	for i, c := range m.ToolCalls {
 		if i == 0 {
@@ -87,11 +85,11 @@ func appendMessage(b []byte, m *llm.Message) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `{"id":`...)
-		b = appendString(b, c.ID)
+		b = wire.AppendString(b, c.ID)
 		b = append(b, `,"type":"function","function":{"name":`...)
-		b = appendString(b, c.Name)
+		b = wire.AppendString(b, c.Name)
 		b = append(b, `,"arguments":`...)
-		b = appendString(b, sendable(c.Arguments))
+		b = wire.AppendString(b, wire.SendableArguments(c.Arguments))
 		b = append(b, `}}`...)
 	}
 	if len(m.ToolCalls) > 0 {
@@ -99,30 +97,17 @@ func appendMessage(b []byte, m *llm.Message) []byte {
 	}
 	if m.Role == llm.ToolRole {
 		b = append(b, `,"tool_call_id":`...)
-		b = appendString(b, m.ToolCallID)
+		b = wire.AppendString(b, m.ToolCallID)
 	}
 	return append(b, '}')
 }
 
-// sendable is the arguments of an earlier call as every server takes them back:
-// an object. A model may have written what is none, or no JSON at all; Ollama
-// and vLLM parse the history and would refuse the whole conversation for it.
-func sendable(arguments string) string {
-	switch text := strings.TrimSpace(arguments); {
-	case text == "" || text == "null":
-		return "{}"
-	case text[0] != '{' || !json.Valid([]byte(text)):
-		return string(append(appendString([]byte(`{"not_an_object":`), arguments), '}'))
-	}
-	return arguments
-}
-
 func appendTool(b []byte, t *llm.ToolSpec) []byte {
 	b = append(b, `{"type":"function","function":{"name":`...)
-	b = appendString(b, t.Name)
+	b = wire.AppendString(b, t.Name)
 	if t.Description != "" {
 		b = append(b, `,"description":`...)
-		b = appendString(b, t.Description)
+		b = wire.AppendString(b, t.Description)
 	}
 	b = append(b, `,"parameters":`...)
 	if len(t.Parameters) == 0 {
@@ -156,55 +141,14 @@ func (m *Model) appendSettings(b []byte, s *llm.Settings) []byte {
 		} else {
 			b = append(b, ',')
 		}
-		b = appendString(b, stop)
+		b = wire.AppendString(b, stop)
 	}
 	if len(s.Stop) > 0 {
 		b = append(b, ']')
 	}
 	if s.ReasoningEffort != "" {
 		b = append(b, `,"reasoning_effort":`...)
-		b = appendString(b, s.ReasoningEffort)
+		b = wire.AppendString(b, s.ReasoningEffort)
 	}
 	return b
-}
-
-// appendString writes a JSON string. Unlike encoding/json it leaves <, > and &
-// alone, which a model reads better, and it allocates nothing.
-func appendString(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r != utf8.RuneError || size > 1 {
-				i += size
-				continue
-			}
-		}
-		b = append(b, s[start:i]...)
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, `\n`...)
-		case c == '\r':
-			b = append(b, `\r`...)
-		case c == '\t':
-			b = append(b, `\t`...)
-		case c < ' ':
-			b = append(b, `\u00`...)
-			b = append(b, hex[c>>4], hex[c&15])
-		default: // a byte that is no UTF-8
-			b = append(b, `\ufffd`...)
-		}
-		i++
-		start = i
-	}
-	return append(append(b, s[start:]...), '"')
 }

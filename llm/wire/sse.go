@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ const (
 )
 
 var (
-	errTooLong = errors.New("openai: the response is longer than p8 reads")
+	errTooLong = errors.New("wire: the response is longer than p8 reads")
 	mark       = []byte("\ufeff")
 )
 

@@ -1,20 +1,36 @@
-package openai
+package wire
 
 import (
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// scanner walks over JSON. After the first surprise it is bad and stays bad.
-type scanner struct {
+// Scanner walks over JSON without allocating, for the chunks that come by the
+// hundred; whatever surprises it is left to encoding/json. After the first surprise it is bad and stays bad.
+type Scanner struct {
 	b   []byte
 	i   int
 	bad bool
 }
 
+// Scan begins at the first byte of b.
+func Scan(b []byte) Scanner { return Scanner{b: b} }
+
+// Bad reports whether there was a surprise.
+func (s *Scanner) Bad() bool { return s.bad }
+
+// Fail makes the scanner bad.
+func (s *Scanner) Fail() { s.bad = true }
+
+// Done reports whether everything was read and nothing surprised.
+func (s *Scanner) Done() bool {
+	s.space()
+	return !s.bad && s.i == len(s.b)
+}
+
 const maxDepth = 32
 
-func (s *scanner) space() {
+func (s *Scanner) space() {
 	for s.i < len(s.b) {
 		switch s.b[s.i] {
 		case ' ', '\t', '\r', '\n':
@@ -25,8 +41,8 @@ func (s *scanner) space() {
 	}
 }
 
-// peek is the next byte that is not white space; 0 at the end or when bad.
-func (s *scanner) peek() byte {
+// Peek is the next byte that is not white space; 0 at the end or when bad.
+func (s *Scanner) Peek() byte {
 	s.space()
 	if s.bad || s.i >= len(s.b) {
 		return 0
@@ -34,9 +50,9 @@ func (s *scanner) peek() byte {
 	return s.b[s.i]
 }
 
-// open consumes one byte of punctuation.
-func (s *scanner) open(c byte) bool {
-	if s.peek() != c {
+// Open consumes one byte of punctuation.
+func (s *Scanner) Open(c byte) bool {
+	if s.Peek() != c {
 		s.bad = true
 		return false
 	}
@@ -44,39 +60,39 @@ func (s *scanner) open(c byte) bool {
 	return true
 }
 
-// key consumes the next key of an object and its colon, or the closing brace.
-func (s *scanner) key(first bool) (key []byte, more bool) {
-	c := s.peek()
+// Key consumes the next key of an object and its colon, or the closing brace.
+func (s *Scanner) Key(first bool) (key []byte, more bool) {
+	c := s.Peek()
 	if c == '}' {
 		s.i++
 		return nil, false
 	}
 	if !first {
-		if !s.open(',') {
+		if !s.Open(',') {
 			return nil, false
 		}
-		c = s.peek()
+		c = s.Peek()
 	}
 	if c != '"' {
 		s.bad = true
 		return nil, false
 	}
-	key, escaped := s.raw()
+	key, escaped := s.Raw()
 	for _, c := range key {
 		// encoding/json also takes Content for content; leave that to it.
 		if c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
 			s.bad = true
 		}
 	}
-	if escaped || s.bad || !s.open(':') {
+	if escaped || s.bad || !s.Open(':') {
 		s.bad = true
 		return nil, false
 	}
 	return key, true
 }
 
-// raw consumes a string and is what stands between the quotes.
-func (s *scanner) raw() (raw []byte, escaped bool) {
+// Raw consumes a string and is what stands between the quotes.
+func (s *Scanner) Raw() (raw []byte, escaped bool) {
 	s.i++
 	start := s.i
 	for s.i < len(s.b) {
@@ -99,24 +115,24 @@ func (s *scanner) raw() (raw []byte, escaped bool) {
 	return nil, false
 }
 
-// text consumes a string or null.
-func (s *scanner) text(out *texts) string {
-	if s.peek() != '"' {
-		s.null()
+// Text consumes a string or null.
+func (s *Scanner) Text(out *Texts) string {
+	if s.Peek() != '"' {
+		s.Null()
 		return ""
 	}
-	raw, escaped := s.raw()
+	raw, escaped := s.Raw()
 	if !utf8.Valid(raw) {
 		s.bad = true
 	}
 	if s.bad || !escaped {
-		return out.keep(raw)
+		return out.Keep(raw)
 	}
 	out.scratch = s.unescape(out.scratch[:0], raw)
-	return out.keep(out.scratch)
+	return out.Keep(out.scratch)
 }
 
-func (s *scanner) unescape(out, raw []byte) []byte {
+func (s *Scanner) unescape(out, raw []byte) []byte {
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]
 		if c != '\\' {
@@ -177,15 +193,17 @@ func hex4(b []byte) rune {
 	return r
 }
 
-func (s *scanner) null() { s.literal("null") }
+// Null consumes null.
+func (s *Scanner) Null() { s.literal("null") }
 
-func (s *scanner) zero() {
+// Zero consumes 0.
+func (s *Scanner) Zero() {
 	if s.literal("0"); s.i < len(s.b) && s.b[s.i] != ',' && s.b[s.i] != '}' && s.b[s.i] > ' ' {
 		s.bad = true
 	}
 }
 
-func (s *scanner) literal(word string) {
+func (s *Scanner) literal(word string) {
 	s.space()
 	if s.bad || len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
 		s.bad = true
@@ -194,31 +212,33 @@ func (s *scanner) literal(word string) {
 	s.i += len(word)
 }
 
-// skip consumes any value.
-func (s *scanner) skip(depth int) {
-	switch c := s.peek(); {
+// Skip consumes any value.
+func (s *Scanner) Skip() { s.skip(0) }
+
+func (s *Scanner) skip(depth int) {
+	switch c := s.Peek(); {
 	case depth > maxDepth:
 		s.bad = true
 	case c == '"':
-		s.raw()
+		s.Raw()
 	case c == '{':
 		s.i++
 		for first := true; ; first = false {
-			if _, more := s.key(first); !more {
+			if _, more := s.Key(first); !more {
 				return
 			}
 			s.skip(depth + 1)
 		}
 	case c == '[':
 		s.i++
-		if s.peek() == ']' {
+		if s.Peek() == ']' {
 			s.i++
 			return
 		}
 		for {
 			s.skip(depth + 1)
-			if s.peek() != ',' {
-				s.open(']')
+			if s.Peek() != ',' {
+				s.Open(']')
 				return
 			}
 			s.i++
@@ -228,7 +248,7 @@ func (s *scanner) skip(depth int) {
 	case c == 'f':
 		s.literal("false")
 	case c == 'n':
-		s.null()
+		s.Null()
 	case c == '-' || '0' <= c && c <= '9':
 		for s.i++; s.i < len(s.b) && isNumber(s.b[s.i]); s.i++ {
 		}

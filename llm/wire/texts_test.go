@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 )
 
 func TestTextsStayAsTheyWere(t *testing.T) {
-	var kept texts
+	var kept Texts
 	var want, got []string
 	for i := range 2000 {
 		s := strings.Repeat(string(rune('a'+i%26)), i*7%1200)
-		want, got = append(want, s), append(got, kept.keep([]byte(s)))
+		want, got = append(want, s), append(got, kept.Keep([]byte(s)))
 	}
 	for i := range want {
 		if got[i] != want[i] {

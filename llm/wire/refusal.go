@@ -1,0 +1,80 @@
+package wire
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Refusal is how a provider says no, in its many forms. Its words decide and go
+// no further.
+type Refusal struct {
+	Message string
+	// Type is the provider's name for what happened (type, or Google's status).
+	Type string
+	Code string
+	// Param is the field of the request that it is about, where one is named.
+	Param  string
+	Status int // when the code is a number
+	// Reasons are those of Google's details.
+	Reasons    string
+	RetryAfter time.Duration
+}
+
+// Error makes a refusal an error, without the provider's words.
+func (r *Refusal) Error() string { return "the provider refused: " + r.Type + " " + r.Code }
+
+// ReadRefusal understands {"error":{"message","type","code","param","status"}},
+// {"error":"…"}, {"type":"error","error":{…}}, {"object":"error","message",…} and
+// a list of one of these. Anything else is an empty refusal.
+func ReadRefusal(body []byte) *Refusal {
+	r := new(Refusal)
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &outer) == nil && len(outer.Error) > 0 && string(outer.Error) != "null" {
+		body = outer.Error
+		if json.Unmarshal(body, &r.Message) == nil {
+			return r
+		}
+	}
+	var inner struct {
+		Message string          `json:"message"`
+		Type    string          `json:"type"`
+		Status  string          `json:"status"`
+		Code    json.RawMessage `json:"code"`
+		Param   string          `json:"param"`
+		Details []struct {
+			Reason     string `json:"reason"`
+			RetryDelay string `json:"retryDelay"`
+		} `json:"details"`
+	}
+	// A field of an odd type must not hide the others, so the error is ignored.
+	_ = json.Unmarshal(body, &inner)
+	r.Message, r.Type, r.Param = inner.Message, inner.Type, inner.Param
+	if r.Type == "" {
+		r.Type = inner.Status
+	}
+	if json.Unmarshal(inner.Code, &r.Code) != nil {
+		_ = json.Unmarshal(inner.Code, &r.Status)
+	}
+	if n, err := strconv.Atoi(r.Code); err == nil {
+		r.Status = n
+	}
+	var reasons []string
+	for _, d := range inner.Details {
+		if d.Reason != "" {
+			reasons = append(reasons, d.Reason)
+		}
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
+			r.RetryAfter = wait
+		}
+	}
+	r.Reasons = strings.Join(reasons, " ")
+	return r
+}
