@@ -20,6 +20,8 @@ const (
 	maxName      = 255
 	// maxText bounds a content or JSON column, in bytes.
 	maxText = 32 << 20
+	// maxParts bounds the images and documents of a message, in bytes of JSON.
+	maxParts = 24 << 20
 	// maxList bounds the edges, tags and other lists of a row.
 	maxList = 10_000
 )
@@ -111,6 +113,14 @@ func cleanEscapes(raw json.RawMessage) json.RawMessage {
 }
 
 func checkObject(field string, raw *json.RawMessage) error { return checkStart(field, raw, '{') }
+
+// checkParts accepts a list that is not too long.
+func checkParts(raw *json.RawMessage) error {
+	if len(*raw) > maxParts {
+		return invalidf("the images and documents of a message are larger than %d MiB", maxParts>>20)
+	}
+	return checkStart("parts", raw, '[')
+}
 
 // checkStart accepts an object ('{') or a list ('[').
 func checkStart(field string, raw *json.RawMessage, start byte) error {

@@ -54,6 +54,9 @@ type Message struct {
 	Type string `json:"message_type"`
 	// Content is nil for a tool_call.
 	Content *string `json:"content"`
+	// Parts are the images and documents of a user's message, a JSON list; those
+	// who list messages ask for them ([MessageFilter]).
+	Parts json.RawMessage `json:"parts,omitempty"`
 	// ToolCalls is {name, id, arguments} of a tool_call, {name, id} of a
 	// tool_response.
 	ToolCalls json.RawMessage `json:"tool_calls,omitempty"`
@@ -63,9 +66,11 @@ type Message struct {
 	TokenCount   int    `json:"token_count"`
 	InputTokens  int    `json:"input_tokens"`
 	OutputTokens int    `json:"output_tokens"`
-	LatencyMS    int64  `json:"latency_ms,omitempty"`
-	Model        string `json:"model,omitempty"`
-	AgentName    string `json:"agent_name,omitempty"`
+	// CostUSD is what an answer cost in US dollars, as far as prices are known.
+	CostUSD   float64 `json:"cost_usd,omitempty"`
+	LatencyMS int64   `json:"latency_ms,omitempty"`
+	Model     string  `json:"model,omitempty"`
+	AgentName string  `json:"agent_name,omitempty"`
 	// AgentPath is the path of a child's row, "" for the session's own agent.
 	AgentPath string          `json:"agent_path,omitempty"`
 	RunID     string          `json:"run_id,omitempty"`

@@ -2,19 +2,26 @@ package store
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 )
 
+// messageColumns are all but the parts, which come last where they are wanted.
 const messageColumns = `m.id, m.session_id, m.seq, m.message_type, m.content, m.tool_calls, m.status,
-	m.token_count, m.input_tokens, m.output_tokens, m.latency_ms, m.model, m.agent_name, m.agent_path,
+	m.token_count, m.input_tokens, m.output_tokens, m.cost_usd, m.latency_ms, m.model, m.agent_name, m.agent_path,
 	m.run_id, m.trace_id, m.span_id, m.metadata, m.created_at`
 
 func (m *Message) columns() []any {
 	return []any{&m.ID, &m.SessionID, &m.Seq, &m.Type, &m.Content, &m.ToolCalls, &m.Status,
-		&m.TokenCount, &m.InputTokens, &m.OutputTokens, &m.LatencyMS, &m.Model, &m.AgentName, &m.AgentPath,
+		&m.TokenCount, &m.InputTokens, &m.OutputTokens, &m.CostUSD, &m.LatencyMS, &m.Model, &m.AgentName, &m.AgentPath,
 		&m.RunID, &m.TraceID, &m.SpanID, &m.Metadata, &m.CreatedAt}
 }
+
+// partsColumn follows messageColumns.
+const partsColumn = `, m.parts`
+
+func (m *Message) withParts() []any { return append(m.columns(), &m.Parts) }
 
 func (m *Message) check() error {
 	switch m.Type {
@@ -35,6 +42,12 @@ func (m *Message) check() error {
 	}
 	if err := checkJSON("tool_calls", &m.ToolCalls); err != nil {
 		return err
+	}
+	if err := checkParts(&m.Parts); err != nil {
+		return err
+	}
+	if m.CostUSD < 0 || math.IsNaN(m.CostUSD) || math.IsInf(m.CostUSD, 0) {
+		return invalidf("cost_usd is no amount of money")
 	}
 	if err := cleanTexts("status", &m.Status, "model", &m.Model, "agent_name", &m.AgentName, "agent_path", &m.AgentPath,
 		"run_id", &m.RunID, "trace_id", &m.TraceID, "span_id", &m.SpanID); err != nil {
@@ -66,11 +79,11 @@ func (m *Message) insert(ctx context.Context, c Conn, sc scope, now time.Time) e
 	_, err := c.Exec(ctx, `INSERT INTO messages
 		(tenant_id, session_id, seq, id, user_id, message_type, content, tool_calls, status,
 		token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
-		run_id, trace_id, span_id, metadata, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21)`,
+		run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23)`,
 		sc.TenantID, m.SessionID, m.Seq, m.ID, sc.user, m.Type, content, m.ToolCalls, null(m.Status),
 		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
-		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt)
+		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt, m.Parts, m.CostUSD)
 	return err
 }
 
@@ -166,6 +179,8 @@ type MessageFilter struct {
 	Limit int
 	// Types chooses by message type; none is all.
 	Types []string
+	// Parts reads the parts, too: a row may have many megabytes of them.
+	Parts bool
 }
 
 // Messages reads a session in order, oldest first: the caller's own, or one
@@ -191,7 +206,11 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 			return notFound("session", sessionID)
 		}
 		list = make([]Message, 0, min(int64(limit), max(0, count-f.AfterSeq)))
-		q := newQuery(`SELECT ` + messageColumns + ` FROM messages m WHERE m.tenant_id = `)
+		columns := messageColumns
+		if f.Parts {
+			columns += partsColumn
+		}
+		q := newQuery(`SELECT ` + columns + ` FROM messages m WHERE m.tenant_id = `)
 		q.arg(sc.TenantID)
 		q.add(` AND m.session_id = `).arg(sessionID)
 		if f.AfterSeq > 0 {
@@ -213,7 +232,11 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 		q.add(` LIMIT `).arg(limit)
 		return c.Query(ctx, q.String(), func(r Row) error {
 			list = append(list, Message{})
-			return r.Scan(list[len(list)-1].columns()...)
+			m := &list[len(list)-1]
+			if f.Parts {
+				return r.Scan(m.withParts()...)
+			}
+			return r.Scan(m.columns()...)
 		}, q.args...)
 	})
 	if err != nil {
@@ -225,15 +248,15 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	return list, nil
 }
 
-const visibleMessage = `SELECT ` + messageColumns + ` FROM messages m
+const visibleMessage = ` FROM messages m
 	JOIN sessions s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
 	WHERE m.tenant_id = $1 AND (s.user_id = $2 OR s.user_id IS NULL) AND s.deleted_at IS NULL`
 
-// Message is one message of a session that the caller may read.
+// Message is one message of a session that the caller may read, with its parts.
 func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 	var m Message
 	err := s.read(ctx, "read message", func(c Conn, sc scope) error {
-		found, err := one(ctx, c, visibleMessage+` AND m.id = $3`, m.columns(), sc.TenantID, sc.user, id)
+		found, err := one(ctx, c, `SELECT `+messageColumns+partsColumn+visibleMessage+` AND m.id = $3`, m.withParts(), sc.TenantID, sc.user, id)
 		if err == nil && !found {
 			err = notFound("message", id)
 		}
@@ -242,11 +265,11 @@ func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 	return m, err
 }
 
-// MessageBySeq is the message of a session with that number.
+// MessageBySeq is the message of a session with that number, without its parts.
 func (s *Store) MessageBySeq(ctx context.Context, sessionID string, seq int64) (Message, error) {
 	var m Message
 	err := s.read(ctx, "read message", func(c Conn, sc scope) error {
-		found, err := one(ctx, c, visibleMessage+` AND m.session_id = $3 AND m.seq = $4`, m.columns(),
+		found, err := one(ctx, c, `SELECT `+messageColumns+visibleMessage+` AND m.session_id = $3 AND m.seq = $4`, m.columns(),
 			sc.TenantID, sc.user, sessionID, seq)
 		if err == nil && !found {
 			err = notFound("message of session", sessionID)

@@ -193,9 +193,10 @@ var (
 	messages = listedTable(TableInfo{
 		Name: "messages", Type: TypeMessage, Private: true,
 		Description: "The rows of conversations in the order of seq: what was said, called and answered.",
+		// Not the parts: SELECT * shall not bring the bytes of images.
 		Columns: withSystem(columnInfos("session_id", "seq integer", "message_type", "content", "tool_calls json", "status",
-			"token_count integer", "input_tokens integer", "output_tokens integer", "latency_ms integer", "model", "agent_name",
-			"agent_path", "run_id", "trace_id", "span_id")),
+			"token_count integer", "input_tokens integer", "output_tokens integer", "cost_usd number", "latency_ms integer", "model",
+			"agent_name", "agent_path", "run_id", "trace_id", "span_id")),
 	})
 
 	tables = []*table{schemas, resources, ontologies, moments, sessions, messages, users, files, feedback}

@@ -15,11 +15,11 @@ import (
 const readerRole = "p8_reader"
 
 // readerReady asks whether the current user may become the reader and the
-// reader may read every table.
+// reader may read every listed column: those of a newer schema, too.
 const readerReady = `SELECT
 	coalesce((SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = $1), false),
-	coalesce((SELECT bool_and(has_any_column_privilege(r.oid, to_regclass(t.name), 'SELECT')) AND bool_and(has_function_privilege(r.oid, 'p8_caller()', 'EXECUTE'))
-		FROM pg_roles r, unnest($2::text[]) AS t(name) WHERE r.rolname = $1), false)`
+	coalesce((SELECT bool_and(has_column_privilege(r.oid, to_regclass(t.name), t.col, 'SELECT')) AND bool_and(has_function_privilege(r.oid, 'p8_caller()', 'EXECUTE'))
+		FROM pg_roles r, unnest($2::text[], $3::text[]) AS t(name, col) WHERE r.rolname = $1), false)`
 
 // reader looks at the role of the SELECTs of callers.
 func reader(ctx context.Context, c *pgx.Conn) Finding {
@@ -53,13 +53,15 @@ func prepareReader(ctx context.Context, url string) (Finding, error) {
 		return Finding{}, err
 	}
 	defer disconnect(c)
-	var tables []string
+	var tables, columns []string
 	for _, t := range store.SelectTables() {
-		tables = append(tables, t.Name)
+		for _, col := range t.Columns {
+			tables, columns = append(tables, t.Name), append(columns, col.Name)
+		}
 	}
 	ready := func() (bool, error) {
 		var member, reads bool
-		err := c.QueryRow(ctx, readerReady, readerRole, tables).Scan(&member, &reads)
+		err := c.QueryRow(ctx, readerReady, readerRole, tables, columns).Scan(&member, &reads)
 		return member && reads, err
 	}
 	if ok, err := ready(); err != nil || ok {

@@ -107,6 +107,24 @@ func TestReaderRights(t *testing.T) {
 	}
 }
 
+// A column that came with a newer schema is the reader's after the next start.
+func TestReaderNewColumn(t *testing.T) {
+	url := emptyDatabase(t)
+	for range 2 {
+		s, err := Open(t.Context(), quiet(url))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := identity.With(t.Context(), identity.Identity{TenantID: "acme", UserID: "ann"})
+		_, err = s.Select(ctx, "SELECT cost_usd FROM messages", store.SelectBounds{})
+		s.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		execute(t, url, `REVOKE SELECT (cost_usd) ON messages FROM `+readerRole)
+	}
+}
+
 // A process starts without the role when it may not make it, and says so when
 // it is asked.
 func TestReaderMissing(t *testing.T) {

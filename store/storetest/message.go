@@ -2,7 +2,10 @@ package storetest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,7 +92,7 @@ func roundTrip(t *testing.T, open Open) {
 	at := time.Date(2026, 2, 3, 4, 5, 6, 7008, time.FixedZone("", 3600))
 	full := store.Message{
 		SessionID: "s", Type: store.MessageAssistant, Content: &huge, ToolCalls: json.RawMessage(`{ "z":1, "a" : [ 1.50, 1e3, "\u00e9" ],"a":2}`),
-		Status: store.StatusLength, TokenCount: 1, InputTokens: 2, OutputTokens: 3, LatencyMS: 4, Model: "openai:gpt", AgentName: "general",
+		Status: store.StatusLength, TokenCount: 1, InputTokens: 2, OutputTokens: 3, CostUSD: 0.000123, LatencyMS: 4, Model: "openai:gpt", AgentName: "general",
 		AgentPath: "general/child", RunID: "r", TraceID: "tr", SpanID: "sp", Metadata: json.RawMessage(`{"b":1,  "a":"ü"}`), CreatedAt: at,
 	}
 	empty := store.Message{SessionID: "s", Type: store.MessageToolCall}
@@ -124,6 +127,36 @@ func roundTrip(t *testing.T, open Open) {
 	wantEqual(t, "stored JSON", []json.RawMessage{got.ToolCalls, got.Metadata}, []json.RawMessage{json.RawMessage(`{"a":"\ufffd"}`), json.RawMessage(`{"\ufffd":"\\u0000 🙂"}`)})
 }
 
+// messageParts: the images of a message are kept as they are, and read where
+// they are asked for only.
+func messageParts(t *testing.T, open Open) {
+	s := open(t)
+	ctx := as("t", "u")
+	parts := json.RawMessage(`[{"kind":"image","media_type":"image/png","data":"` + strings.Repeat("iVBORw0K", 100_000) + `"}, {"kind":"document","url":"https://example.com/a.pdf"}]`)
+	m := store.Message{Type: store.MessageUser, Content: text(""), Parts: parts}
+	must(t, s.BeginTurn(ctx, store.Session{ID: "s"}, &m, userMessage("x")))
+	must(t, s.FinishTurn(ctx, &store.Message{SessionID: "s", Type: store.MessageAssistant, Content: text("y"), CostUSD: 0.25}, ""))
+
+	whole := get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{Parts: true}))
+	wantEqual(t, "parts of a list", []string{string(whole[0].Parts), string(whole[1].Parts), string(whole[2].Parts)}, []string{string(parts), "", ""})
+	wantEqual(t, "parts by id", string(get[store.Message](t)(s.Message(ctx, m.ID)).Parts), string(parts))
+	wantEqual(t, "parts by number", len(get[store.Message](t)(s.MessageBySeq(ctx, "s", 1)).Parts), 0)
+	list := get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{}))
+	wantEqual(t, "parts that nobody asked for", len(list[0].Parts), 0)
+	wantEqual(t, "cost", []float64{list[0].CostUSD, list[2].CostUSD}, []float64{0, 0.25})
+
+	sel := get[store.Selection](t)(s.Select(ctx, `SELECT * FROM messages ORDER BY seq`, store.SelectBounds{}))
+	cost := slices.Index(sel.Columns, "cost_usd")
+	if cost < 0 || slices.Contains(sel.Columns, "parts") {
+		t.Fatalf("SELECT * shows the columns %v", sel.Columns)
+	}
+	wantEqual(t, "cost in SQL", sel.Rows[2][cost], 0.25)
+	var mistake *store.SelectError
+	if _, err := s.Select(ctx, `SELECT parts FROM messages`, store.SelectBounds{}); !errors.As(err, &mistake) {
+		t.Errorf("SELECT parts gave %v", err)
+	}
+}
+
 func invalid(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
@@ -136,6 +169,11 @@ func invalid(t *testing.T, open Open) {
 		"metadata":   {Type: store.MessageUser, Metadata: json.RawMessage(`[]`)},
 		"blank":      {Type: store.MessageUser, Metadata: json.RawMessage(` `)},
 		"size":       {Type: store.MessageUser, Content: &long},
+		"parts":      {Type: store.MessageUser, Parts: json.RawMessage(`{}`)},
+		"bad parts":  {Type: store.MessageUser, Parts: json.RawMessage(`[`)},
+		"much":       {Type: store.MessageUser, Parts: json.RawMessage(`["` + long[:24<<20] + `"]`)},
+		"cost":       {Type: store.MessageAssistant, CostUSD: -1},
+		"no cost":    {Type: store.MessageAssistant, CostUSD: math.Inf(1)},
 	} {
 		m.SessionID = "s"
 		wantErr(t, what, s.Append(ctx, m), store.ErrInvalid)

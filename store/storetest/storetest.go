@@ -36,6 +36,7 @@ func Run(t *testing.T, open Open) {
 		{"session paging", sessionPaging},
 		{"messages", messages},
 		{"message filter", messageFilter},
+		{"message parts", messageParts},
 		{"round trip", roundTrip},
 		{"invalid", invalid},
 		{"user", users},
