@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
@@ -99,6 +100,14 @@ func (c *Config) check(fields []field) []error {
 	require("P8_STRUCTURED_MODE", c.StructuredMode == "" || c.StructuredMode == "native" || c.StructuredMode == "tool", "")
 	require("P8_LOG_FORMAT", c.LogFormat == "text" || c.LogFormat == "json", "")
 	require("P8_OPENAI_BASE_URL", c.OpenAIBaseURL == "" || isHTTP(c.OpenAIBaseURL), "")
+	require("P8_ANTHROPIC_BASE_URL", c.AnthropicBaseURL == "" || isHTTP(c.AnthropicBaseURL), "")
+	require("P8_GEMINI_BASE_URL", c.GeminiBaseURL == "" || isHTTP(c.GeminiBaseURL), "")
+	require("P8_AZURE_OPENAI_ENDPOINT", c.AzureEndpoint == "" || isHTTP(c.AzureEndpoint), "")
+	require("P8_SEARCH_URL", c.SearchURL == "" || isHTTP(c.SearchURL), "")
+	require("P8_FALLBACK_MODELS", !slices.Contains(c.FallbackModels, ""), "has an empty name")
+	require("P8_MCP_AGENTS", !slices.Contains(c.MCPAgents, ""), "has an empty name")
+	require("P8_MODELS_FILE", c.ModelsFile == "" || isFile(c.ModelsFile), "is not a file")
+	require("P8_MCP_CONFIG", c.MCPConfig == "" || isFile(c.MCPConfig), "is not a file")
 	require("P8_EMBEDDING_BASE_URL", c.EmbeddingBaseURL == "" || isHTTP(c.EmbeddingBaseURL), "")
 	require("P8_EMBEDDING_DIMENSIONS", within(c.EmbeddingDimensions, 0, 4096), "")
 	require("P8_EMBEDDING_MIN_SIMILARITY", c.EmbeddingMinSimilarity >= 0 && c.EmbeddingMinSimilarity <= 1, "")
@@ -114,6 +123,11 @@ func (c *Config) check(fields []field) []error {
 		require("P8_SCHEMA_DIR", err == nil && info.IsDir(), "is not a folder")
 	}
 	return problems
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 func isHTTP(s string) bool {

@@ -16,6 +16,8 @@ package config
 
 import (
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -36,12 +38,28 @@ type Config struct {
 	SchemaDir        string `env:"P8_SCHEMA_DIR" help:"folder of agent documents (YAML or JSON); unset means none" want:"a folder with agent documents"`
 	CacheSize        int    `env:"P8_AGENT_CACHE_SIZE" envDefault:"100" help:"compiled agents that are kept in memory" want:"a number from 1 to 100000"`
 
-	DefaultModel       string  `env:"P8_DEFAULT_MODEL" alias:"LLM__DEFAULT_MODEL" help:"model of every agent that names none, as provider:model; unset means the first of: an OpenAI key, a local Ollama, the offline model" want:"provider:model, such as openai:gpt-4.1 or ollama:qwen3"`
-	DefaultTemperature float64 `env:"P8_DEFAULT_TEMPERATURE" alias:"LLM__TEMPERATURE,LLM__DEFAULT_TEMPERATURE" envDefault:"0.1" help:"temperature of every agent that sets none; 0 is a value" want:"a number from 0 to 2"`
-	DefaultMaxTokens   int     `env:"P8_DEFAULT_MAX_TOKENS" envDefault:"4000" help:"longest answer of one model request, in tokens" want:"a number from 1 to 10000000"`
-	StructuredMode     string  `env:"P8_STRUCTURED_MODE" help:"how structured answers are asked for: native (json_schema) or tool (final_result); unset means what the model can do" want:"native or tool"`
-	OpenAIKey          string  `env:"P8_OPENAI_API_KEY" alias:"OPENAI_API_KEY,LLM__OPENAI_API_KEY" secret:"true" help:"key of OpenAI, or of whatever speaks its protocol at the base URL" want:"a key"`
-	OpenAIBaseURL      string  `env:"P8_OPENAI_BASE_URL" alias:"OPENAI_BASE_URL" help:"base URL of the openai provider; plain http is allowed; unset means OpenAI itself" want:"an http or https URL such as http://localhost:1234/v1"`
+	DefaultModel       string   `env:"P8_DEFAULT_MODEL" alias:"LLM__DEFAULT_MODEL" help:"model of every agent that names none, as provider:model; unset means the first of: a key of OpenAI, Anthropic or Gemini, a local Ollama, the offline model" want:"provider:model, such as openai:gpt-4.1 or ollama:qwen3"`
+	DefaultTemperature float64  `env:"P8_DEFAULT_TEMPERATURE" alias:"LLM__TEMPERATURE,LLM__DEFAULT_TEMPERATURE" envDefault:"0.1" help:"temperature of every agent that sets none; 0 is a value" want:"a number from 0 to 2"`
+	DefaultMaxTokens   int      `env:"P8_DEFAULT_MAX_TOKENS" envDefault:"4000" help:"longest answer of one model request, in tokens" want:"a number from 1 to 10000000"`
+	FallbackModels     []string `env:"P8_FALLBACK_MODELS" alias:"LLM__FALLBACK_MODELS" help:"models that take over, in this order, when the one that was asked is overloaded, rate limited or down, where the document names none; provider:model separated by commas" want:"provider:model separated by commas, such as anthropic:claude-sonnet-4-5,ollama:qwen3"`
+	ModelsFile         string   `env:"P8_MODELS_FILE" help:"YAML file with models, their windows and prices, which corrects and extends the built-in table; unset means that table alone" want:"a YAML file with models"`
+	StructuredMode     string   `env:"P8_STRUCTURED_MODE" help:"how structured answers are asked for: native (json_schema) or tool (final_result); unset means what the model can do" want:"native or tool"`
+	OpenAIKey          string   `env:"P8_OPENAI_API_KEY" alias:"OPENAI_API_KEY,LLM__OPENAI_API_KEY" secret:"true" help:"key of OpenAI, or of whatever speaks its protocol at the base URL" want:"a key"`
+	OpenAIBaseURL      string   `env:"P8_OPENAI_BASE_URL" alias:"OPENAI_BASE_URL" help:"base URL of the openai provider; plain http is allowed; unset means OpenAI itself" want:"an http or https URL such as http://localhost:1234/v1"`
+
+	AnthropicKey     string `env:"P8_ANTHROPIC_API_KEY" alias:"ANTHROPIC_API_KEY,LLM__ANTHROPIC_API_KEY" secret:"true" help:"key of Anthropic" want:"a key"`
+	AnthropicBaseURL string `env:"P8_ANTHROPIC_BASE_URL" alias:"ANTHROPIC_BASE_URL" help:"base URL of the anthropic provider; unset means Anthropic itself" want:"an http or https URL such as https://api.anthropic.com"`
+	GeminiKey        string `env:"P8_GEMINI_API_KEY" alias:"GEMINI_API_KEY,GOOGLE_API_KEY" secret:"true" help:"key of the Gemini API" want:"a key"`
+	GeminiBaseURL    string `env:"P8_GEMINI_BASE_URL" alias:"GOOGLE_GEMINI_BASE_URL,GEMINI_BASE_URL" help:"base URL of the gemini provider; unset means the Gemini API itself" want:"an http or https URL such as https://generativelanguage.googleapis.com"`
+	AzureKey         string `env:"P8_AZURE_OPENAI_API_KEY" alias:"AZURE_OPENAI_API_KEY" secret:"true" help:"key of the azure provider" want:"a key"`
+	AzureEndpoint    string `env:"P8_AZURE_OPENAI_ENDPOINT" alias:"AZURE_OPENAI_ENDPOINT" help:"endpoint of the azure provider; each installation has its own" want:"an http or https URL such as https://my-resource.openai.azure.com"`
+	AzureAPIVersion  string `env:"P8_AZURE_OPENAI_API_VERSION" alias:"AZURE_OPENAI_API_VERSION,OPENAI_API_VERSION" help:"version of Azure's API, where the endpoint wants one" want:"a version such as 2024-10-21"`
+
+	MCPConfig       string   `env:"P8_MCP_CONFIG" help:"JSON file with mcpServers, in the form that desktop clients use; unset means none" want:"a JSON file with mcpServers"`
+	MCPAgents       []string `env:"P8_MCP_AGENTS" help:"agents that the MCP server offers as tools of their own, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
+	MCPInstructions string   `env:"P8_MCP_INSTRUCTIONS" help:"what MCP clients are told about this server; unset means a text that tells what p8 is" want:"a text"`
+	SearchURL       string   `env:"P8_SEARCH_URL" help:"search endpoint that web_search asks: a SearXNG instance, or one that speaks Tavily's wire form" want:"an http or https URL such as http://localhost:8080/search"`
+	SearchKey       string   `env:"P8_SEARCH_API_KEY" alias:"P8_TAVILY_API_KEY,TAVILY_API_KEY" secret:"true" help:"key of the search endpoint" want:"a key"`
 
 	QueryAgentModel        string  `env:"P8_QUERY_AGENT_MODEL" alias:"LLM__QUERY_AGENT_MODEL" help:"model that turns questions into REM queries, as provider:model; unset means the default model" want:"provider:model, such as openai:gpt-4.1-mini"`
 	EmbeddingModel         string  `env:"P8_EMBEDDING_MODEL" alias:"LLM__EMBEDDING_MODEL" envDefault:"offline" help:"model that makes the vectors of SEARCH: offline (lexical, nothing to install), openai:NAME, ollama:NAME, or none" want:"offline, none, or provider:model, such as openai:text-embedding-3-small"`
@@ -60,6 +78,7 @@ type Config struct {
 	LogLevel  slog.Level `env:"P8_LOG_LEVEL" alias:"API__LOG_LEVEL" envDefault:"warn" help:"least level that is logged to stderr: debug, info, warn or error; commands other than serve log nothing unless this is set" want:"debug, info, warn or error"`
 	LogFormat string     `env:"P8_LOG_FORMAT" envDefault:"text" help:"format of the log: text or json" want:"text or json"`
 
+	fields  []field
 	entries []Entry
 	unknown []string
 	lookup  func(string) string
@@ -72,6 +91,39 @@ func (c *Config) Getenv(name string) string {
 		return ""
 	}
 	return c.lookup(name)
+}
+
+// ProviderEnv is the value of a variable as the client of a provider looks for
+// it. One of p8's settings has its value under the name that set it; set under
+// p8's own name, or REM's, it has the vendor's names too. So a client that knows
+// only ANTHROPIC_API_KEY finds what P8_ANTHROPIC_API_KEY holds, and what is found
+// under a name was set under it wherever a choice is told. Any other variable
+// is as in Getenv.
+func (c *Config) ProviderEnv(name string) string {
+	for i, f := range c.fields {
+		if f.env != name && !slices.Contains(f.aliases, name) {
+			continue
+		}
+		e := c.entries[i]
+		source, origin, _ := strings.Cut(e.Origin, " ")
+		switch {
+		case source == "default":
+			return ""
+		case source == "flag":
+			origin = f.env
+		}
+		if origin == name || ours(origin) && !ours(name) {
+			return e.Value
+		}
+		return ""
+	}
+	return c.Getenv(name)
+}
+
+// ours is true for the names that p8, REM and REMLight made up, false for those
+// of vendors.
+func ours(name string) bool {
+	return strings.HasPrefix(name, "P8_") || strings.Contains(name, "__")
 }
 
 // Entries are the effective settings in the order of the documentation,

@@ -88,11 +88,11 @@ func TestOrigin(t *testing.T) {
 
 func TestAliases(t *testing.T) {
 	c, err := load(t, "OPENAI_BASE_URL=http://user:pw@localhost:1/v1\n", nil,
-		"LLM__TEMPERATURE=0", "OPENAI_API_KEY=sk-alice", "POSTGRES__ENABLED=False", "POSTGRES__CONNECTION_STRING=postgres://db", "API__PORT=9", "P8_TYPO=1", "GROQ_API_KEY=g")
+		"LLM__TEMPERATURE=0", "OPENAI_API_KEY=sk-alice", "POSTGRES__ENABLED=False", "POSTGRES__CONNECTION_STRING=postgres://db", "API__PORT=9", "P8_TYPO=1", "P8_TAVILY_API_KEY=t", "GROQ_API_KEY=g")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.DefaultTemperature != 0 || c.OpenAIKey != "sk-alice" || !c.Database().None || c.Port != 9 || c.OpenAIBaseURL != "http://user:pw@localhost:1/v1" {
+	if c.DefaultTemperature != 0 || c.OpenAIKey != "sk-alice" || !c.Database().None || c.Port != 9 || c.OpenAIBaseURL != "http://user:pw@localhost:1/v1" || c.SearchKey != "t" {
 		t.Errorf("%+v", c)
 	}
 	if e := entry(t, c, "P8_DATABASE_URL"); e.Value != "none" || e.Origin != "environment POSTGRES__ENABLED" {
@@ -112,6 +112,52 @@ func TestAliases(t *testing.T) {
 	}
 }
 
+func TestLists(t *testing.T) {
+	c, err := load(t, "", nil, "LLM__FALLBACK_MODELS=anthropic:a, ollama:b ", "P8_MCP_AGENTS=*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.FallbackModels, []string{"anthropic:a", "ollama:b"}) || !slices.Equal(c.MCPAgents, []string{"*"}) {
+		t.Errorf("%q %q", c.FallbackModels, c.MCPAgents)
+	}
+	if c, err = load(t, "", nil); err != nil || c.FallbackModels != nil || c.MCPAgents != nil {
+		t.Errorf("unset: %q %q %v", c.FallbackModels, c.MCPAgents, err)
+	}
+}
+
+// A vendor's name finds what was set under p8's, and each name that finds
+// something is the one that was set wherever the list has that one first.
+func TestProviderEnv(t *testing.T) {
+	names := []string{"P8_GEMINI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "P8_ANTHROPIC_API_KEY", "LLM__ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "P8_PORT", "GROQ_API_KEY"}
+	for _, tt := range []struct {
+		name, dotenv string
+		environ      []string
+		want         map[string]string
+	}{
+		{"nothing", "", nil, nil},
+		{"p8's name", "", []string{"P8_ANTHROPIC_API_KEY=k"}, map[string]string{"P8_ANTHROPIC_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}},
+		{"REM's name", "LLM__ANTHROPIC_API_KEY=k", nil, map[string]string{"LLM__ANTHROPIC_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}},
+		{"the vendor's name", "", []string{"ANTHROPIC_API_KEY=k"}, map[string]string{"ANTHROPIC_API_KEY": "k"}},
+		{"the vendor's other name", "", []string{"GOOGLE_API_KEY=k"}, map[string]string{"GOOGLE_API_KEY": "k"}},
+		{"what p8 config shows", "P8_GEMINI_API_KEY=file", []string{"GOOGLE_API_KEY=env"}, map[string]string{"GOOGLE_API_KEY": "env"}},
+		{"no setting", "GROQ_API_KEY=k", nil, map[string]string{"GROQ_API_KEY": "k"}},
+	} {
+		c, err := load(t, tt.dotenv, []Flag{{Env: "P8_PORT", Name: "--port", Value: "7"}}, tt.environ...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			want := tt.want[name]
+			if name == "P8_PORT" {
+				want = "7"
+			}
+			if got := c.ProviderEnv(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", tt.name, name, got, want)
+			}
+		}
+	}
+}
+
 func TestBadValues(t *testing.T) {
 	for _, tt := range []struct {
 		environ, dotenv, want string
@@ -125,6 +171,10 @@ func TestBadValues(t *testing.T) {
 		{"P8_STRUCTURED_MODE=json", "", `P8_STRUCTURED_MODE: "json" is not valid: give native or tool`},
 		{"P8_SCHEMA_DIR=/nowhere", "", `P8_SCHEMA_DIR: "/nowhere" is not a folder: give a folder with agent documents`},
 		{"P8_OPENAI_BASE_URL=localhost", "", `P8_OPENAI_BASE_URL: "localhost" is not valid: give an http or https URL such as http://localhost:1234/v1`},
+		{"ANTHROPIC_BASE_URL=localhost", "", `ANTHROPIC_BASE_URL: "localhost" is not valid: give an http or https URL such as https://api.anthropic.com`},
+		{"P8_MODELS_FILE=/nowhere", "", `P8_MODELS_FILE: "/nowhere" is not a file: give a YAML file with models`},
+		{"P8_MCP_CONFIG=/nowhere", "", `P8_MCP_CONFIG: "/nowhere" is not a file: give a JSON file with mcpServers`},
+		{"P8_FALLBACK_MODELS=ollama:a,,", "", `P8_FALLBACK_MODELS: "ollama:a,," has an empty name: give provider:model separated by commas, such as anthropic:claude-sonnet-4-5,ollama:qwen3`},
 		{"P8_DATABASE_URL=mysql://u:secret@h/db", "", `P8_DATABASE_URL: "mysql://u:********@h/db" names a database that p8 does not know: give postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing`},
 		{"POSTGRES__CONNECTION_STRING=postgresql:///db", "", `POSTGRES__CONNECTION_STRING: "postgresql:///db" names a database that p8 does not know: give postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing`},
 		{"HOME=", "", `P8_DATA_DIR has no default here, as there is no home folder: set it to a folder that can be written, or P8_DATABASE_URL=none to store nothing`},

@@ -52,8 +52,14 @@ func parseDatabase(s string) (Database, bool) {
 	return Database{Path: filepath.Clean(path)}, true
 }
 
-// complete fills in the defaults that depend on the machine.
+// complete fills in the defaults that depend on the machine, and takes the
+// spaces out of lists.
 func (c *Config) complete(goos string) error {
+	for _, list := range [][]string{c.FallbackModels, c.MCPAgents, c.AllowedHosts} {
+		for i, s := range list {
+			list[i] = strings.TrimSpace(s)
+		}
+	}
 	if c.DataDir == "" {
 		dir, ok := userDataDir(goos, c.Getenv)
 		// A store elsewhere, or none at all, needs no data folder.

@@ -42,7 +42,7 @@ func Load(o Options) (*Config, error) {
 	fields := declared()
 	values, entries := resolve(fields, o.Flags, environ, file)
 
-	c := &Config{entries: entries, unknown: unknown(fields, environ, file), lookup: func(name string) string {
+	c := &Config{fields: fields, entries: entries, unknown: unknown(fields, environ, file), lookup: func(name string) string {
 		if v := environ[name]; v != "" {
 			return v
 		}
@@ -130,7 +130,7 @@ func unknown(fields []field, sources ...map[string]string) []string {
 	var names []string
 	for _, vars := range sources {
 		for name := range vars {
-			known := func(f field) bool { return f.env == name }
+			known := func(f field) bool { return f.env == name || slices.Contains(f.aliases, name) }
 			if strings.HasPrefix(name, "P8_") && !slices.ContainsFunc(fields, known) {
 				names = append(names, name)
 			}

@@ -180,19 +180,8 @@ func newTools(e *rem.Engine) (*tool.Registry, error) {
 // newModels are the providers' models, the offline one and the choice of the
 // default.
 func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.Registry, llm.Choice) {
-	getenv := func(name string) string {
-		switch v := cfg.Getenv(name); {
-		case v != "":
-			return v
-		case name == "OPENAI_API_KEY":
-			return cfg.OpenAIKey // under another of its names
-		case name == "OPENAI_BASE_URL":
-			return cfg.OpenAIBaseURL
-		}
-		return ""
-	}
-	choice := llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: getenv})
-	o := openai.ProvidersOptions{Getenv: getenv}
+	choice := llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: cfg.ProviderEnv})
+	o := openai.ProvidersOptions{Getenv: cfg.ProviderEnv}
 	if debug != nil {
 		o.Debug = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
 	}
