@@ -1,6 +1,12 @@
 package tool
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"p8/event"
+)
 
 // Annotations tell a program what a tool does beyond what a model needs to
 // know; MCP clients show them. The zero value says nothing.
@@ -24,4 +30,49 @@ func AnnotationsOf(t Tool) Annotations {
 		return a.Annotations()
 	}
 	return Annotations{}
+}
+
+// Annotate is the tool with annotations. It is an error if Output is no JSON
+// Schema of an object.
+func Annotate(t Tool, a Annotations) (Tool, error) {
+	if len(a.Output) > 0 {
+		if _, err := compile(a.Output); err != nil {
+			return nil, fmt.Errorf("tool %s: output: %w", t.Spec().Name, err)
+		}
+	}
+	described := described{t, a}
+	if s, ok := t.(Streamer); ok {
+		return describedStreamer{described, s}, nil
+	}
+	return described, nil
+}
+
+// OutputOf is the JSON Schema of an answer's type, for [Annotations]. Lists that
+// the type has no omitempty for must not be nil: they would be null.
+func OutputOf[Out any]() (json.RawMessage, error) {
+	schema, _, err := schemaOf[Out]()
+	return schema, err
+}
+
+// described is a tool with annotations.
+type described struct {
+	Tool
+	annotations Annotations
+}
+
+// Annotations are those that were given.
+func (d described) Annotations() Annotations { return d.annotations }
+
+// Validate is the tool's own.
+func (d described) Validate(args json.RawMessage) error { return Validate(d.Tool, args) }
+
+// describedStreamer keeps the tool's events.
+type describedStreamer struct {
+	described
+	streamer Streamer
+}
+
+// Stream is the tool's own.
+func (d describedStreamer) Stream(ctx context.Context, call Call, emit func(event.Event) bool) (Result, error) {
+	return d.streamer.Stream(ctx, call, emit)
 }

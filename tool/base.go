@@ -37,6 +37,9 @@ func NewBase(spec llm.ToolSpec) (Base, error) {
 	if err != nil {
 		return Base{}, fmt.Errorf("tool %s: parameters: %w", spec.Name, err)
 	}
+	if name := identityProperty(spec.Parameters); name != "" {
+		return Base{}, fmt.Errorf("tool %s: parameters: %s is an argument; who is asking comes from the context, never from the model", spec.Name, name)
+	}
 	// White space is sent with every request, and paid for.
 	var dense bytes.Buffer
 	if err := json.Compact(&dense, spec.Parameters); err != nil {
@@ -52,8 +55,9 @@ func (b Base) Spec() llm.ToolSpec { return b.spec }
 // Validate is [Validate] for this tool.
 func (b Base) Validate(args json.RawMessage) error { return validate(b.schema, args) }
 
-func compile(parameters json.RawMessage) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(parameters))
+// compile reads the JSON Schema of an object.
+func compile(text json.RawMessage) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("not valid JSON: %w", err)
 	}
@@ -61,14 +65,11 @@ func compile(parameters json.RawMessage) (*jsonschema.Schema, error) {
 	if !ok || root["type"] != "object" {
 		return nil, fmt.Errorf(`the schema must have "type": "object"`)
 	}
-	if name := identityProperty(doc); name != "" {
-		return nil, fmt.Errorf("%s is an argument; who is asking comes from the context, never from the model", name)
-	}
 	c := jsonschema.NewCompiler()
 	// A schema may come from somebody else's server: it must not make this
 	// process read files or fetch addresses.
 	c.UseLoader(jsonschema.SchemeURLLoader{})
-	const url = "tool:parameters"
+	const url = "tool:schema"
 	if err := c.AddResource(url, doc); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,15 @@ func compile(parameters json.RawMessage) (*jsonschema.Schema, error) {
 }
 
 // identityProperty finds a property that names the caller, at any depth.
-func identityProperty(schema any) string {
+func identityProperty(schema json.RawMessage) string {
+	var doc any
+	if json.Unmarshal(schema, &doc) != nil {
+		return ""
+	}
+	return namesCaller(doc)
+}
+
+func namesCaller(schema any) string {
 	switch s := schema.(type) {
 	case map[string]any:
 		if properties, ok := s["properties"].(map[string]any); ok {
@@ -88,13 +97,13 @@ func identityProperty(schema any) string {
 			}
 		}
 		for _, value := range s {
-			if name := identityProperty(value); name != "" {
+			if name := namesCaller(value); name != "" {
 				return name
 			}
 		}
 	case []any:
 		for _, value := range s {
-			if name := identityProperty(value); name != "" {
+			if name := namesCaller(value); name != "" {
 				return name
 			}
 		}

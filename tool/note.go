@@ -38,6 +38,9 @@ func (n noted) Spec() llm.ToolSpec { return n.spec }
 // Validate is the tool's own.
 func (n noted) Validate(args json.RawMessage) error { return Validate(n.Tool, args) }
 
+// Annotations are the tool's own.
+func (n noted) Annotations() Annotations { return AnnotationsOf(n.Tool) }
+
 // notedStreamer keeps the tool's events.
 type notedStreamer struct {
 	noted
