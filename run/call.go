@@ -25,6 +25,8 @@ type call struct {
 	id    string
 	name  string
 	args  event.Deltas
+	// signature goes back with the call, for the provider that gave it.
+	signature string
 
 	tool     tool.Tool
 	raw      json.RawMessage
@@ -63,11 +65,13 @@ func (r *runner) findTool(name string) tool.Tool {
 	return nil
 }
 
-// check finds the call's tool and holds the arguments against its schema. It
-// says what is wrong with the call, for the model.
+// check finds the call's tool, unless it has one, and holds the arguments against
+// its schema. It says what is wrong with the call, for the model.
 func (r *runner) check(c *call) string {
 	c.raw = json.RawMessage("{}")
-	c.tool = r.findTool(c.name)
+	if c.tool == nil {
+		c.tool = r.findTool(c.name)
+	}
 	if c.tool == nil {
 		return fmt.Sprintf("there is no tool named %q; %s", c.name, r.toolList())
 	}
@@ -128,9 +132,14 @@ func (r *runner) report(c *call) error {
 		Arguments: c.raw, Result: jsonValue(c.Content), Content: c.Content,
 	}
 	if c.Failed {
-		d.Status, d.ErrorMessage = event.ToolFailed, cmp.Or(c.reason, saidError(c.Content), "the tool reported an error")
+		d.Status, d.ErrorMessage = event.ToolFailed, c.problem()
 	}
 	return r.emit(event.New(d))
+}
+
+// problem is why a call failed.
+func (c *call) problem() string {
+	return cmp.Or(c.reason, saidError(c.Content), "the tool reported an error")
 }
 
 // saidError is the reason in a tool's own {"status":"error","error":…}.

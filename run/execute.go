@@ -45,8 +45,9 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 
 // reply answers a call in the conversation.
 func (r *runner) reply(c *call, content string) {
+	parts, note := r.parts.take(c.Parts)
 	r.req.Messages = append(r.req.Messages, llm.Message{
-		Role: llm.ToolRole, ToolCallID: c.id, Name: llm.SafeName(c.name), Content: content,
+		Role: llm.ToolRole, ToolCallID: c.id, Name: llm.SafeName(c.name), Content: content + note, Parts: parts,
 	})
 }
 

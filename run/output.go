@@ -82,7 +82,8 @@ func (r *runner) answerStructured() (*event.DoneData, error) {
 		if err := r.emit(event.NewText(text)); err != nil {
 			return nil, err
 		}
-		return &event.DoneData{Reason: event.ReasonStop, Output: json.RawMessage(text)}, nil
+		end := &event.DoneData{Reason: event.ReasonStop, Output: json.RawMessage(text)}
+		return end, r.chain(end)
 	}
 	if end != nil {
 		return end, nil

@@ -6,12 +6,19 @@
 // reached or the context ends. A bad call, an unknown tool, a panic or a
 // timeout is that call's failure: the model sees it and the run goes on.
 //
+// What the model thought goes back to it with the results of its calls. That
+// another model took over, or that something asked for was left out, is a
+// warning; what each answer cost is summed up, nested runs included.
+//
 // A structured agent's answer is validated against its schema; a wrong one
-// goes back with every error, a bounded number of times. [As] decodes it.
+// goes back with every error, a bounded number of times. [As] decodes it. A
+// valid one may be handed to a chained tool, without the model: its result stands
+// beside the answer in Done, its failure too, and the answer stays what it is.
 //
 // A tool may start a run of its own with the context it was called with: the
 // [Scope] in it makes the run a nested one, whose events carry a longer path
-// and whose limits are the parent's too.
+// and whose limits are the parent's too. Where the document allows sampling, the
+// context also lends the run's model to the tool (tool.SamplerFrom).
 package run
 
 import (
@@ -39,7 +46,7 @@ type Options struct {
 	// Tools are those that the document declares and this process has.
 	Tools []tool.Tool
 	// Chained is called with the structured answer, outside of the model's view;
-	// nil is none.
+	// nil is none. It counts as a tool call; a limit refuses it, not the answer.
 	Chained tool.Tool
 	// Cost is what a response of a model costs in US dollars; nil knows no prices.
 	Cost func(model string, u llm.Usage) float64
@@ -121,6 +128,9 @@ type runner struct {
 	meta   *event.MetadataData
 	output output
 	step   step
+	model  string // that answered last, "" when it is the one that was asked
+	warned []event.WarningData
+	parts  parts
 }
 
 func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bool) (*runner, error) {
@@ -134,6 +144,7 @@ func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bo
 	}
 	ctx, r.close = context.WithTimeoutCause(ctx, r.Timeout, errTimeLimit)
 	r.ctx = context.WithValue(ctx, scopeKey{}, &r.scope)
+	r.lend()
 	return r, nil
 }
 
@@ -173,6 +184,7 @@ func (r *runner) prepare() error {
 	}
 	r.req.Messages = append(msgs, r.Messages...)
 	r.req.Settings = r.Settings.Or(r.Agent.Settings)
+	r.req.CacheKey = r.Agent.Name
 	if err := r.prepareTools(); err != nil {
 		return err
 	}

@@ -9,17 +9,91 @@ import (
 
 // step is one response of the model.
 type step struct {
-	text   event.Deltas
-	calls  []*call
-	usage  llm.Usage
-	finish llm.Finish
+	text     event.Deltas
+	calls    []*call
+	thoughts []llm.Reasoning
+	model    string // that answers, "" when it is the one that was asked
+	usage    llm.Usage
+	finish   llm.Finish
+	begun    bool // something of the answer came
 }
 
 func (s *step) reset() {
 	s.text.Reset()
-	s.calls = nil
+	s.calls, s.thoughts = nil, nil
+	s.model = ""
 	s.usage = llm.Usage{}
 	s.finish = ""
+	s.begun = false
+}
+
+// add takes in one chunk and gives the call that begins with it; seq makes ids
+// for calls that have none.
+func (s *step) add(c *llm.Chunk, seq int64) *call {
+	s.begun = s.begun || c.Kind != llm.ChunkModel && c.Kind != llm.ChunkWarning
+	switch c.Kind {
+	case llm.ChunkText:
+		s.text.Add(c.Text)
+	case llm.ChunkToolCall:
+		return s.addCall(c, seq)
+	case llm.ChunkThought:
+		if c.Thought != nil {
+			s.thoughts = append(s.thoughts, *c.Thought)
+		}
+	case llm.ChunkModel:
+		s.model = c.Name
+	case llm.ChunkUsage:
+		s.usage = c.Usage
+	case llm.ChunkFinish:
+		s.finish = c.Finish
+	}
+	return nil
+}
+
+// addCall adds to a tool call, or begins one.
+func (s *step) addCall(c *llm.Chunk, seq int64) *call {
+	for _, known := range s.calls {
+		if known.index == c.Call {
+			known.args.Add(c.Text)
+			return nil
+		}
+	}
+	k := &call{index: c.Call, id: s.freshID(c.ID, seq), name: c.Name, signature: c.Signature}
+	k.args.Add(c.Text)
+	s.calls = append(s.calls, k)
+	return k
+}
+
+// freshID is id unless it is empty or another call of this step has it: an
+// answer must find its call.
+func (s *step) freshID(id string, seq int64) string {
+	taken := func(id string) bool {
+		for _, c := range s.calls {
+			if c.id == id {
+				return true
+			}
+		}
+		return false
+	}
+	for n := len(s.calls); id == "" || taken(id); n++ {
+		id = "call_" + strconv.FormatInt(seq, 10) + "_" + strconv.Itoa(n)
+	}
+	return id
+}
+
+// message is the response as the model reads it again: with its thoughts, which
+// some providers want back together with the results of its calls.
+func (s *step) message() llm.Message {
+	m := llm.Message{Role: llm.Assistant, Content: s.text.String(), Reasoning: s.thoughts}
+	if len(s.calls) > 0 {
+		m.ToolCalls = make([]llm.ToolCall, len(s.calls))
+	}
+	for i, c := range s.calls {
+		m.ToolCalls[i] = llm.ToolCall{
+			ID: c.id, Name: llm.SafeName(c.name), Arguments: c.args.String(), Signature: c.signature,
+		}
+	}
+	return m
 }
 
 // reason is the end of a run whose model has stopped.
@@ -31,140 +105,4 @@ func (s *step) reason() string {
 		return event.ReasonFilter
 	}
 	return event.ReasonStop
-}
-
-// ask sends the request and passes on what the model says. It ends the run
-// when the answer was cut at the model's own bound.
-func (r *runner) ask() (*event.DoneData, error) {
-	r.step.reset()
-	begun := false
-	for chunk, err := range r.Model.Stream(r.ctx, &r.req) {
-		if err != nil {
-			if begun {
-				r.charge() // a refused request costs nothing, a broken one does
-			}
-			return nil, err
-		}
-		begun = true
-		if err := r.chunk(&chunk); err != nil {
-			return nil, err
-		}
-	}
-	if err := r.ctx.Err(); err != nil {
-		return nil, err
-	}
-	r.charge()
-	r.remember()
-	if r.step.finish == llm.FinishLength {
-		return r.cut()
-	}
-	return nil, nil
-}
-
-func (r *runner) chunk(c *llm.Chunk) error {
-	switch c.Kind {
-	case llm.ChunkText:
-		r.step.text.Add(c.Text)
-		if r.Agent.Structured || c.Text == "" {
-			return nil // a structured answer is shown once it is right
-		}
-		return r.emit(event.Event{Type: event.Text, Text: c.Text})
-	case llm.ChunkReasoning:
-		return r.emit(event.Event{Type: event.Reasoning, Text: c.Text})
-	case llm.ChunkToolCall:
-		return r.callChunk(c)
-	case llm.ChunkUsage:
-		r.step.usage = c.Usage
-	case llm.ChunkFinish:
-		r.step.finish = c.Finish
-	}
-	return nil
-}
-
-// callChunk adds to a tool call and announces a new one.
-func (r *runner) callChunk(c *llm.Chunk) error {
-	for _, known := range r.step.calls {
-		if known.index == c.Call {
-			known.args.Add(c.Text)
-			return nil
-		}
-	}
-	k := &call{index: c.Call, id: r.freshID(c.ID), name: c.Name}
-	k.args.Add(c.Text)
-	r.step.calls = append(r.step.calls, k)
-	if r.output.isCall(k) {
-		return nil
-	}
-	return r.emit(event.New(&event.ToolCallData{Name: k.name, ID: k.id, Status: event.ToolStarted}))
-}
-
-// freshID is id unless it is empty or another call of this step has it: an
-// answer must find its call.
-func (r *runner) freshID(id string) string {
-	taken := func(id string) bool {
-		for _, c := range r.step.calls {
-			if c.id == id {
-				return true
-			}
-		}
-		return false
-	}
-	for n := len(r.step.calls); id == "" || taken(id); n++ {
-		id = "call_" + strconv.FormatInt(r.seq, 10) + "_" + strconv.Itoa(n)
-	}
-	return id
-}
-
-// charge books what the response cost. A provider that does not say is
-// estimated, so that limits and records hold for it too.
-func (r *runner) charge() {
-	u := r.step.usage
-	if u == (llm.Usage{}) {
-		for i := range r.req.Messages {
-			u.Input += llm.EstimateTokens(r.req.Messages[i].Content)
-		}
-		u.Output = llm.EstimateTokens(r.step.text.String())
-		for _, c := range r.step.calls {
-			u.Output += llm.EstimateTokens(c.args.String())
-		}
-	}
-	r.scope.Budget.charge(event.UsageData{
-		InputTokens: u.Input, OutputTokens: u.Output,
-		CachedTokens: u.Cached, ReasoningTokens: u.Reasoning,
-	})
-}
-
-// remember adds the response to the conversation, for a next step.
-func (r *runner) remember() {
-	if len(r.step.calls) == 0 && !r.Agent.Structured {
-		return // the last one
-	}
-	m := llm.Message{Role: llm.Assistant, Content: r.step.text.String()}
-	for _, c := range r.step.calls {
-		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: c.id, Name: llm.SafeName(c.name), Arguments: c.args.String()})
-	}
-	r.req.Messages = append(r.req.Messages, m)
-}
-
-// cut ends a run whose model ran into its bound: calls it had begun are not
-// whole and are not run.
-func (r *runner) cut() (*event.DoneData, error) {
-	if err := r.endCalls(); err != nil {
-		return nil, err
-	}
-	return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitAnswer}, nil
-}
-
-// endCalls ends the calls that the model had begun when its answer broke off:
-// whoever saw them begin sees them end.
-func (r *runner) endCalls() error {
-	for _, c := range r.step.calls {
-		if c.reported || r.output.isCall(c) {
-			continue
-		}
-		if err := r.fail(c, "the answer was cut before the call was complete"); err != nil {
-			return err
-		}
-	}
-	return nil
 }

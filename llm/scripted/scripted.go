@@ -9,8 +9,9 @@
 //	… run the agent …
 //	model.AssertDone(t)
 //
-// A [Turn] may also reason, call several tools at once, fail, wait for the
-// test before each chunk and check the request that it got. The requests are
+// A [Turn] may also reason, call several tools at once, fail, warn, leave the
+// answer to another model, wait for the test before each chunk and check the
+// request that it got. The requests are
 // kept for the test to look at. Asking for more turns than there are is an
 // error, and so, for [Model.AssertDone], is asking for fewer.
 package scripted
@@ -33,7 +34,11 @@ var ErrExhausted = errors.New("scripted: the script has no more turns")
 // the order of the fields; Usage and the reason to finish follow, unless Err
 // ends the turn.
 type Turn struct {
+	// First is sent before everything else: warnings, another model's name.
+	First     []llm.Chunk
 	Reasoning []string
+	// Thoughts are whole blocks of reasoning; their texts are not sent in pieces.
+	Thoughts []llm.Reasoning
 	// Text is sent one chunk an element.
 	Text []string
 	// Calls are made at once. An empty ID becomes call_1, call_2, … counted
@@ -57,6 +62,11 @@ type Turn struct {
 
 // Text is a turn that says the chunks.
 func Text(chunks ...string) Turn { return Turn{Text: chunks} }
+
+// Instead is what a model sends first when another one answers in its place.
+func Instead(name, why string) []llm.Chunk {
+	return []llm.Chunk{{Kind: llm.ChunkModel, Name: name, Text: why}}
+}
 
 // Call is a turn that calls one tool.
 func Call(name, arguments string) Turn {
@@ -127,9 +137,12 @@ func NewWith(o Options, turns ...Turn) *Model {
 
 // play writes the turn out as chunks; calls counts the script's tool calls.
 func (t *Turn) play(calls *int) []llm.Chunk {
-	var chunks []llm.Chunk
+	chunks := slices.Clone(t.First)
 	for _, s := range t.Reasoning {
 		chunks = append(chunks, llm.Chunk{Kind: llm.ChunkReasoning, Text: s})
+	}
+	for i := range t.Thoughts {
+		chunks = append(chunks, llm.Chunk{Kind: llm.ChunkThought, Thought: &t.Thoughts[i]})
 	}
 	for _, s := range t.Text {
 		chunks = append(chunks, llm.Chunk{Kind: llm.ChunkText, Text: s})
@@ -139,7 +152,7 @@ func (t *Turn) play(calls *int) []llm.Chunk {
 		if c.ID == "" {
 			c.ID = fmt.Sprintf("call_%d", *calls)
 		}
-		chunks = append(chunks, llm.Chunk{Kind: llm.ChunkToolCall, Call: i, ID: c.ID, Name: c.Name})
+		chunks = append(chunks, llm.Chunk{Kind: llm.ChunkToolCall, Call: i, ID: c.ID, Name: c.Name, Signature: c.Signature})
 		if c.Arguments != "" {
 			chunks = append(chunks, llm.Chunk{Kind: llm.ChunkToolCall, Call: i, Text: c.Arguments})
 		}

@@ -26,9 +26,11 @@ func play(ctx context.Context, m llm.Model, req *llm.Request) (chunks []llm.Chun
 
 func TestTurnIsPlayedInOrder(t *testing.T) {
 	m := scripted.New(scripted.Turn{
+		First:     scripted.Instead("scripted:other", "busy"),
 		Reasoning: []string{"hm"},
+		Thoughts:  []llm.Reasoning{{Provider: "anthropic", Text: "hm", Signature: "s"}},
 		Text:      []string{"a", "b"},
-		Calls:     []llm.ToolCall{{Name: "x", Arguments: "{}"}, {ID: "mine", Name: "y", Arguments: "garbage"}},
+		Calls:     []llm.ToolCall{{Name: "x", Arguments: "{}"}, {ID: "mine", Name: "y", Arguments: "garbage", Signature: "t"}},
 		Usage:     llm.Usage{Input: 3, Output: 4},
 	})
 	got, err := play(t.Context(), m, &llm.Request{})
@@ -36,12 +38,14 @@ func TestTurnIsPlayedInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []llm.Chunk{
+		{Kind: llm.ChunkModel, Name: "scripted:other", Text: "busy"},
 		{Kind: llm.ChunkReasoning, Text: "hm"},
+		{Kind: llm.ChunkThought, Thought: &llm.Reasoning{Provider: "anthropic", Text: "hm", Signature: "s"}},
 		{Kind: llm.ChunkText, Text: "a"},
 		{Kind: llm.ChunkText, Text: "b"},
 		{Kind: llm.ChunkToolCall, Call: 0, ID: "call_1", Name: "x"},
 		{Kind: llm.ChunkToolCall, Call: 0, Text: "{}"},
-		{Kind: llm.ChunkToolCall, Call: 1, ID: "mine", Name: "y"},
+		{Kind: llm.ChunkToolCall, Call: 1, ID: "mine", Name: "y", Signature: "t"},
 		{Kind: llm.ChunkToolCall, Call: 1, Text: "garbage"},
 		{Kind: llm.ChunkUsage, Usage: llm.Usage{Input: 3, Output: 4}},
 		{Kind: llm.ChunkFinish, Finish: llm.FinishToolCalls},

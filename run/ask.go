@@ -1,0 +1,92 @@
+package run
+
+import (
+	"p8/event"
+	"p8/llm"
+)
+
+// ask sends the request and passes on what the model says. It ends the run
+// when the answer was cut at the model's own bound.
+func (r *runner) ask() (*event.DoneData, error) {
+	r.step.reset()
+	for chunk, err := range r.Model.Stream(r.ctx, &r.req) {
+		if err != nil {
+			if r.step.begun {
+				r.charge() // a refused request costs nothing, a broken one does
+			}
+			return nil, err
+		}
+		if err := r.chunk(&chunk); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.charge()
+	r.remember()
+	if r.step.finish == llm.FinishLength {
+		return r.cut()
+	}
+	return nil, nil
+}
+
+func (r *runner) chunk(c *llm.Chunk) error {
+	begun := r.step.begun
+	k := r.step.add(c, r.seq)
+	if !begun && r.step.begun {
+		if err := r.answering(r.step.model, ""); err != nil {
+			return err
+		}
+	}
+	switch c.Kind {
+	case llm.ChunkText:
+		if r.Agent.Structured || c.Text == "" {
+			return nil // a structured answer is shown once it is right
+		}
+		return r.emit(event.Event{Type: event.Text, Text: c.Text})
+	case llm.ChunkReasoning:
+		return r.emit(event.Event{Type: event.Reasoning, Text: c.Text})
+	case llm.ChunkToolCall:
+		if k == nil || r.output.isCall(k) {
+			return nil
+		}
+		return r.emit(event.New(&event.ToolCallData{Name: k.name, ID: k.id, Status: event.ToolStarted}))
+	case llm.ChunkModel:
+		return r.answering(c.Name, c.Text)
+	case llm.ChunkWarning:
+		return r.warn(event.WarningData{Code: c.Name, Message: c.Text})
+	}
+	return nil
+}
+
+// remember adds the response to the conversation, for a next step.
+func (r *runner) remember() {
+	if len(r.step.calls) == 0 && !r.Agent.Structured {
+		return // the last one
+	}
+	r.req.Messages = append(r.req.Messages, r.step.message())
+}
+
+// cut ends a run whose model ran into its bound: calls it had begun are not
+// whole and are not run.
+func (r *runner) cut() (*event.DoneData, error) {
+	if err := r.endCalls(); err != nil {
+		return nil, err
+	}
+	return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitAnswer}, nil
+}
+
+// endCalls ends the calls that the model had begun when its answer broke off:
+// whoever saw them begin sees them end.
+func (r *runner) endCalls() error {
+	for _, c := range r.step.calls {
+		if c.reported || r.output.isCall(c) {
+			continue
+		}
+		if err := r.fail(c, "the answer was cut before the call was complete"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package run
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"p8/event"
+)
+
+// chain hands a valid answer to the agent's chained tool: a call like another,
+// checked, timed and told in events, but without the model. The answer stands
+// whatever becomes of the call: a wrong argument, a panic, the limit of tool
+// calls, the clock and a stop are its failure alone. Only a reader who breaks
+// off ends it.
+func (r *runner) chain(d *event.DoneData) error {
+	if r.Chained == nil {
+		return r.chainedMissing()
+	}
+	c := &call{id: uuid.NewString(), name: r.Chained.Spec().Name, tool: r.Chained}
+	c.args.Add(string(d.Output))
+	var limit string // it refuses the call, and does not end the run
+	admitted, err := r.admit(c, &limit)
+	if admitted {
+		err = r.runAll([]*call{c})
+	}
+	if errors.Is(err, errBroken) {
+		return err
+	}
+	d.ChainedTool, d.ChainedResult = c.name, c.object()
+	return nil
+}
+
+// chainedMissing says that the document names a tool that is not here.
+func (r *runner) chainedMissing() error {
+	name := r.Agent.ChainedTool
+	if name == "" {
+		return nil
+	}
+	r.Logger.Warn("the chained tool is not available", "tool", name, "agent", r.Agent.Name, "run", r.RunID)
+	return r.warn(event.WarningData{
+		Code:    "chained_tool_unavailable",
+		Message: "the tool " + name + " is not available, so the answer was not handed on to it",
+	})
+}
+
+// object is the result of a call as a JSON object.
+func (c *call) object() json.RawMessage {
+	content := strings.TrimSpace(c.Content)
+	isObject := strings.HasPrefix(content, "{") && json.Valid([]byte(content))
+	switch {
+	case c.Failed && isObject:
+		return json.RawMessage(failure(c.problem()).Content)
+	case c.Failed:
+		return json.RawMessage(failure(cmp.Or(c.reason, content, c.problem())).Content)
+	case isObject:
+		return json.RawMessage(content)
+	}
+	return json.RawMessage(`{"result":` + string(jsonValue(c.Content)) + `}`)
+}

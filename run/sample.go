@@ -1,0 +1,98 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"p8/llm"
+	"p8/tool"
+)
+
+// maxSamplings is how often the tools of one run may ask its model.
+const maxSamplings = 10
+
+// sampler is the run's model, lent to its tools. It is safe for concurrent use:
+// it shares nothing with the run but what never changes, and the budget.
+type sampler struct {
+	*Options
+	run      context.Context
+	budget   *Budget
+	settings llm.Settings
+	asked    atomic.Int64
+}
+
+// lend puts a sampler into the context of every call, where the document allows
+// it. What a caller lent to the tool that runs this agent ends here.
+func (r *runner) lend() {
+	switch {
+	case r.Agent.Sampling:
+		r.ctx = tool.WithSampler(r.ctx, &sampler{
+			Options: &r.Options, run: r.ctx, budget: r.scope.Budget, settings: r.req.Settings,
+		})
+	case tool.SamplerFrom(r.ctx) != nil:
+		r.ctx = tool.WithSampler(r.ctx, nil)
+	}
+}
+
+// Sample asks the model. The request's settings win over the run's; nothing of
+// it is shown to the reader.
+func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Message, llm.Finish, error) {
+	n := s.asked.Add(1)
+	if err := s.admit(n); err != nil {
+		return "", llm.Message{}, "", err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.run, cancel)()
+
+	own := *req
+	own.Settings = req.Settings.Or(s.settings)
+	var answer step
+	err := s.read(ctx, &own, &answer, n)
+	if answer.begun {
+		s.budget.charge(s.bill(&answer, own.Messages))
+	}
+	if err != nil {
+		return "", llm.Message{}, "", describe(err)
+	}
+	name := s.Model.Name()
+	if answer.model != "" {
+		name = answer.model
+	}
+	return name, answer.message(), answer.finish, nil
+}
+
+// admit takes one more request from the budget.
+func (s *sampler) admit(n int64) error {
+	if s.run.Err() != nil {
+		return &tool.Error{Message: "the run is over; its model cannot be asked any more"}
+	}
+	if n > maxSamplings {
+		return &tool.Error{Message: fmt.Sprintf("the tools of one run may ask its model %d times, and have done so", maxSamplings)}
+	}
+	if limit := s.budget.request(); limit != "" {
+		return &tool.Error{Message: "the run has reached its " + limit + "; its model cannot be asked any more"}
+	}
+	return nil
+}
+
+func (s *sampler) read(ctx context.Context, req *llm.Request, answer *step, n int64) error {
+	for chunk, err := range s.Model.Stream(ctx, req) {
+		if err != nil {
+			return err
+		}
+		answer.add(&chunk, n)
+	}
+	return ctx.Err()
+}
+
+// describe makes a failure of the model one of the tool.
+func describe(err error) error {
+	var known *llm.Error
+	if errors.As(err, &known) {
+		return &tool.Error{Message: known.Error()}
+	}
+	return err
+}
