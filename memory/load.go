@@ -36,7 +36,9 @@ func Load(ctx context.Context, src Source, sessionID string, p Policy) ([]llm.Me
 			return nil, err
 		}
 		if rows == nil {
-			rows = older
+			if rows, err = withParts(ctx, src, older, p); err != nil {
+				return nil, err
+			}
 		} else {
 			rows = slices.Concat(older, rows)
 		}
@@ -46,4 +48,29 @@ func Load(ctx context.Context, src Source, sessionID string, p Policy) ([]llm.Me
 		}
 		filter.BeforeSeq = rows[0].Seq
 	}
+}
+
+// withParts is the newest rows of a session with the parts that are shown again,
+// each read on its own: a page of rows may have more than fits into memory.
+func withParts(ctx context.Context, src Source, rows []store.Message, p Policy) ([]store.Message, error) {
+	copied, left, whole := false, maxReplayed, wholeFrom(rows, p)
+	for i := len(rows) - 1; i >= whole && left > 0; i-- {
+		if len(rows[i].Parts) > 0 || !p.shows(&rows[i]) || !hasParts(&rows[i]) {
+			continue
+		}
+		seq := rows[i].Seq
+		found, err := src.Messages(ctx, rows[i].SessionID, store.MessageFilter{AfterSeq: seq - 1, BeforeSeq: seq + 1, Parts: true})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) != 1 {
+			continue
+		}
+		if !copied {
+			rows, copied = slices.Clone(rows), true
+		}
+		rows[i].Parts = found[0].Parts
+		left -= len(found[0].Parts)
+	}
+	return rows, nil
 }

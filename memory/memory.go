@@ -14,6 +14,8 @@
 //     shortened.
 //   - Long answers that are not recent are cut to their beginning and end, around
 //     the key with which LOOKUP finds the whole text (REMLight).
+//   - Images and documents are shown again with the newest rows; older ones are a
+//     line such as "[image: plan.png]".
 //   - The rows of delegated agents are for audit and never shown.
 package memory
 
@@ -30,7 +32,8 @@ type Policy struct {
 	ReplayTools bool
 	// Hints shortens long answers around a LOOKUP key; else they stay whole.
 	Hints bool
-	// KeepLast is the number of newest rows that are never shortened.
+	// KeepLast is the number of newest rows that are never shortened and keep
+	// their images.
 	KeepLast int
 	// Budget is in estimated tokens; 0 is no bound.
 	Budget int
@@ -48,7 +51,7 @@ func History(rows []store.Message, p Policy) []llm.Message {
 
 // history also reports whether the budget left rows out.
 func history(rows []store.Message, p Policy) (out []llm.Message, cut bool) {
-	whole := wholeFrom(rows, p)
+	whole, room := wholeFrom(rows, p), maxReplayed
 	out = make([]llm.Message, 0, len(rows))
 	left := p.Budget
 	// The newest rows are chosen first, so out is built from its end.
@@ -62,7 +65,11 @@ func history(rows []store.Message, p Policy) (out []llm.Message, cut bool) {
 			out = appendReversed(out, replay(rows[start:i+1]))
 			i = start
 		} else {
-			out = append(out, message(&rows[i], p.Hints && i < whole))
+			parts := i >= whole && len(rows[i].Parts) <= room
+			if parts {
+				room -= len(rows[i].Parts)
+			}
+			out = append(out, message(&rows[i], p.Hints && i < whole, parts))
 		}
 		cost := cost(out[size:])
 		if p.Budget > 0 && cost > left && size > 0 {
@@ -74,11 +81,8 @@ func history(rows []store.Message, p Policy) (out []llm.Message, cut bool) {
 	return out, cut
 }
 
-// wholeFrom is the first of the newest rows that are never shortened.
+// wholeFrom is the first of the newest rows that stay as they are.
 func wholeFrom(rows []store.Message, p Policy) int {
-	if !p.Hints {
-		return 0
-	}
 	n := 0
 	for i := len(rows) - 1; i >= 0; i-- {
 		if n >= p.KeepLast {
@@ -98,7 +102,7 @@ func (p *Policy) shows(row *store.Message) bool {
 	}
 	switch row.Type {
 	case store.MessageUser, store.MessageAssistant, store.MessageSystem, store.MessageMemory, store.MessageObservation:
-		return row.Content != nil && *row.Content != ""
+		return row.Content != nil && *row.Content != "" || hasParts(row)
 	case store.MessageToolCall, store.MessageToolResponse:
 		return p.ReplayTools
 	}
@@ -126,11 +130,11 @@ func (p *Policy) blockStart(rows []store.Message, i int) int {
 }
 
 // message is a row that is no tool's.
-func message(row *store.Message, shorten bool) llm.Message {
-	text := *row.Content
+func message(row *store.Message, shorten, parts bool) llm.Message {
+	text := text(row)
 	switch row.Type {
 	case store.MessageUser:
-		return llm.Message{Role: llm.User, Content: text}
+		return userMessage(row, text, parts)
 	case store.MessageObservation:
 		return llm.Message{Role: llm.User, Content: "[Observation] " + text}
 	case store.MessageAssistant:
@@ -152,7 +156,7 @@ func cost(messages []llm.Message) int {
 	n := 0
 	for i := range messages {
 		m := &messages[i]
-		n += messageTokens + llm.EstimateTokens(m.Content)
+		n += messageTokens + llm.EstimateTokens(m.Content) + PartTokens*len(m.Parts)
 		for j := range m.ToolCalls {
 			n += llm.EstimateTokens(m.ToolCalls[j].Name) + llm.EstimateTokens(m.ToolCalls[j].Arguments)
 		}

@@ -34,6 +34,11 @@ func session(t *rapid.T) []store.Message {
 				[]byte(`{"name":"u v","id":"c","arguments":"{}"}`), []byte(`{"id":"a"}`), []byte(`{"name":"t"}`), []byte(`[]`),
 			}).Draw(t, "call")
 		}
+		if row.Type == store.MessageUser && rapid.Bool().Draw(t, "attached") {
+			if err := memory.Attach(&row, []llm.Part{{Kind: llm.Image, URL: "https://example.com"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if rapid.IntRange(0, 9).Draw(t, "child") == 0 {
 			row.AgentPath = "a/b"
 		}
@@ -76,7 +81,7 @@ func TestNoModelRefusesAHistory(t *testing.T) {
 				t.Fatalf("message %d comes before the results of %v", i, open)
 			}
 			open = m.ToolCalls
-			if m.Content == "" && len(m.ToolCalls) == 0 {
+			if m.Content == "" && len(m.ToolCalls) == 0 && len(m.Parts) == 0 {
 				t.Fatalf("message %d is empty", i)
 			}
 			ids := map[string]bool{}
@@ -109,18 +114,30 @@ func TestHistoryIsTheNewestPart(t *testing.T) {
 	})
 }
 
-// pages is a session in a store that counts how often it is asked.
+// pages is a session in a store that counts how often it is asked, and which
+// rows were read with their parts.
 type pages struct {
 	rows  []store.Message
 	reads int
+	whole []int64
 }
 
 func (p *pages) Messages(_ context.Context, _ string, f store.MessageFilter) ([]store.Message, error) {
 	p.reads++
 	rows := slices.DeleteFunc(slices.Clone(p.rows), func(r store.Message) bool {
-		return f.BeforeSeq > 0 && r.Seq >= f.BeforeSeq || len(f.Types) > 0 && !slices.Contains(f.Types, r.Type)
+		return r.Seq <= f.AfterSeq || f.BeforeSeq > 0 && r.Seq >= f.BeforeSeq || len(f.Types) > 0 && !slices.Contains(f.Types, r.Type)
 	})
-	return rows[max(0, len(rows)-f.Last):], nil
+	for i := range rows {
+		if !f.Parts {
+			rows[i].Parts = nil
+		} else {
+			p.whole = append(p.whole, rows[i].Seq)
+		}
+	}
+	if f.Last > 0 {
+		rows = rows[max(0, len(rows)-f.Last):]
+	}
+	return rows, nil
 }
 
 func TestLoadReadsNoMoreThanItShows(t *testing.T) {
