@@ -111,3 +111,56 @@ required: [city, people]
 	fmt.Println(answer.City, answer.People)
 	// Output: Oslo 717710
 }
+
+// A chained tool: what the agent extracts is handed on to a tool, without another
+// call of the model. The answer and the tool's result end the run together.
+func ExampleStream_chainedTool() {
+	doc, err := agent.Parse("invoices.yaml", []byte(`
+name: invoices
+description: Extract the invoices of the document.
+structured_output: true
+chained_tool: save_moments
+properties:
+  moments: {type: array, items: {type: string}}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	invoices, err := agent.Compile(doc)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	type in struct {
+		Moments []string `json:"moments"`
+	}
+	save, err := tool.New("save_moments", "Keeps moments.", func(_ context.Context, in in) (any, error) {
+		return map[string]int{"saved": len(in.Moments)}, nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for e, err := range run.Stream(context.Background(), run.Options{
+		Agent: invoices, Chained: save,
+		Model:    scripted.New(scripted.Text(`{"moments":["Invoice 7","Invoice 8"]}`)),
+		Messages: []llm.Message{{Role: llm.User, Content: "Read the mail."}},
+	}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		switch d := e.Data.(type) {
+		case *event.ToolCallData:
+			fmt.Println(d.Name, d.Status)
+		case *event.DoneData:
+			fmt.Printf("%s\n%s %s\n", d.Output, d.ChainedTool, d.ChainedResult)
+		}
+	}
+	// Output:
+	// save_moments executing
+	// save_moments completed
+	// {"moments":["Invoice 7","Invoice 8"]}
+	// save_moments {"saved":2}
+}

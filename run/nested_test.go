@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -140,6 +141,39 @@ func TestForeignEventsAreBelowTheirParent(t *testing.T) {
 	if !slices.Equal(paths, want) {
 		t.Errorf("paths %q, want %q", paths, want)
 	}
+}
+
+// counter is a tool that tells how far it is.
+type counter struct{ tool.Base }
+
+func (c counter) Call(context.Context, tool.Call) (tool.Result, error) { return tool.Result{}, nil }
+
+func (c counter) Stream(_ context.Context, call tool.Call, emit func(event.Event) bool) (tool.Result, error) {
+	for i := range 2 {
+		emit(event.New(&event.ProgressData{Step: i + 1, TotalSteps: 2, ToolName: call.Name, ToolID: call.ID}))
+	}
+	return tool.Result{Content: "{}"}, nil
+}
+
+// TestProgressOfATool: an event without a path is the caller's own.
+func TestProgressOfATool(t *testing.T) {
+	c := child(t, "child", scripted.New(scripted.Call("count", "{}"), scripted.Text("ok")), counter{mustBase(t, "count")})
+	m := scripted.New(scripted.Call("count", "{}"), scripted.Call("ask_child", "{}"), scripted.Text("ok"))
+	var told []string
+	for e, err := range run.Stream(t.Context(), options(t, talker, m, counter{mustBase(t, "count")}, newDelegate(t, c))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, ok := e.Data.(*event.ProgressData); ok {
+			told = append(told, fmt.Sprintf("%s %s %s %s %d of %d", e.RunID, e.Agent, p.ToolName, p.ToolID, p.Step, p.TotalSteps))
+		}
+	}
+	want(t, told, nil,
+		"r talker count call_1 1 of 2",
+		"r talker count call_1 2 of 2",
+		"run-child talker/child count call_1 1 of 2",
+		"run-child talker/child count call_1 2 of 2",
+	)
 }
 
 func TestNestedRunSharesTheParentsLimits(t *testing.T) {
