@@ -61,7 +61,21 @@ func (s *Scanner) Open(c byte) bool {
 }
 
 // Key consumes the next key of an object and its colon, or the closing brace.
+// encoding/json also takes Content for content; a key with capitals is left to it.
 func (s *Scanner) Key(first bool) (key []byte, more bool) {
+	key, more = s.AnyKey(first)
+	for _, c := range key {
+		if 'A' <= c && c <= 'Z' {
+			s.bad = true
+			return nil, false
+		}
+	}
+	return key, more
+}
+
+// AnyKey is Key for protocols whose keys have capitals. A key that differs from
+// one that is read in its capitals alone is the caller's to refuse.
+func (s *Scanner) AnyKey(first bool) (key []byte, more bool) {
 	c := s.Peek()
 	if c == '}' {
 		s.i++
@@ -79,8 +93,7 @@ func (s *Scanner) Key(first bool) (key []byte, more bool) {
 	}
 	key, escaped := s.Raw()
 	for _, c := range key {
-		// encoding/json also takes Content for content; leave that to it.
-		if c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
+		if c >= utf8.RuneSelf {
 			s.bad = true
 		}
 	}
@@ -203,6 +216,22 @@ func (s *Scanner) Zero() {
 	}
 }
 
+// Int consumes a whole number of at most nine digits, without a sign.
+func (s *Scanner) Int() int {
+	s.Peek()
+	start, n := s.i, 0
+	for s.i < len(s.b) && '0' <= s.b[s.i] && s.b[s.i] <= '9' {
+		n = n*10 + int(s.b[s.i]-'0')
+		s.i++
+	}
+	digits := s.i - start
+	if digits == 0 || digits > 9 || digits > 1 && s.b[start] == '0' || s.i < len(s.b) && isNumber(s.b[s.i]) {
+		s.bad = true
+		return 0
+	}
+	return n
+}
+
 func (s *Scanner) literal(word string) {
 	s.space()
 	if s.bad || len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
@@ -224,7 +253,7 @@ func (s *Scanner) skip(depth int) {
 	case c == '{':
 		s.i++
 		for first := true; ; first = false {
-			if _, more := s.Key(first); !more {
+			if _, more := s.AnyKey(first); !more {
 				return
 			}
 			s.skip(depth + 1)
