@@ -142,8 +142,8 @@ type WarningData struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	// Model is the model that answers from here on, where Code is
-	// [CodeModelFallback].
-	Model string `json:"model,omitempty"`
+	// [CodeModelFallback]. A chunk of OpenAI's has another field "model".
+	Model string `json:"model_name,omitempty"`
 }
 
 // CodeModelFallback is the code of a warning that another model took over.
