@@ -32,14 +32,17 @@ type Choice struct {
 
 // The models that are taken when none is named.
 const (
-	defaultOpenAIModel = "openai:gpt-4.1"
-	OfflineModel       = "offline:search"
+	defaultOpenAIModel    = "openai:gpt-4.1"
+	defaultAnthropicModel = "anthropic:claude-sonnet-4-5"
+	defaultGeminiModel    = "gemini:gemini-2.5-flash"
+	OfflineModel          = "offline:search"
 )
 
 // ChooseDefault picks the model for requests that name none: P8_DEFAULT_MODEL
-// (LLM__DEFAULT_MODEL), else OpenAI if it has a key or another base URL, else a
-// local Ollama that answers in time and has a chat model, else the offline
-// model. It never fails: the offline model needs nothing.
+// (LLM__DEFAULT_MODEL), else OpenAI if it has a key or another base URL, else
+// Anthropic or Gemini if it has a key, else a local Ollama that answers in time
+// and has a chat model, else the offline model. It never fails: the offline
+// model needs nothing.
 func ChooseDefault(ctx context.Context, o ChooseOptions) Choice {
 	if o.HTTPClient == nil {
 		o.HTTPClient = http.DefaultClient
@@ -50,24 +53,29 @@ func ChooseDefault(ctx context.Context, o ChooseOptions) Choice {
 	if name, v := o.first("P8_DEFAULT_MODEL", "LLM__DEFAULT_MODEL"); v != "" {
 		return Choice{Model: v, Reason: name + " names it."}
 	}
-	if name, key := o.first("P8_OPENAI_API_KEY", "OPENAI_API_KEY", "LLM__OPENAI_API_KEY"); key != "" {
+	if name, key := o.first("P8_OPENAI_API_KEY", "LLM__OPENAI_API_KEY", "OPENAI_API_KEY"); key != "" {
 		return Choice{Model: defaultOpenAIModel, Reason: name + " is set."}
 	}
 	if name, base := o.first("P8_OPENAI_BASE_URL", "OPENAI_BASE_URL"); base != "" {
 		return o.compatible(ctx, name, base)
+	}
+	if name, key := o.first("P8_ANTHROPIC_API_KEY", "LLM__ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"); key != "" {
+		return Choice{Model: defaultAnthropicModel, Reason: name + " is set."}
+	}
+	if name, key := o.first("P8_GEMINI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"); key != "" {
+		return Choice{Model: defaultGeminiModel, Reason: name + " is set."}
 	}
 	host := OllamaURL(o.Getenv("OLLAMA_HOST"))
 	model, answered := o.ollama(ctx, host)
 	if model != "" {
 		return Choice{Model: "ollama:" + model, Reason: "Ollama answers at " + host + "."}
 	}
-	offline := Choice{Model: OfflineModel, Reason: "no language model is configured: no P8_DEFAULT_MODEL, no OPENAI_API_KEY, no Ollama at " + host + "."}
+	offline := Choice{Model: OfflineModel, Reason: "no language model is configured: no P8_DEFAULT_MODEL, no OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, no Ollama at " + host + "."}
 	if answered {
 		offline.Reason = "Ollama answers at " + host + " but has no chat model; pull one, as in: ollama pull qwen3"
 	}
-	if name, _ := o.first("ANTHROPIC_API_KEY", "GEMINI_API_KEY"); name != "" {
-		vendor := withoutClient[strings.ToLower(strings.TrimSuffix(name, "_API_KEY"))]
-		offline.Notice = name + " is set, but " + noClientHint(vendor) + "."
+	if name, key := o.first("P8_AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_KEY"); key != "" {
+		offline.Notice = name + " is set, but a model there has the name of your deployment: set P8_DEFAULT_MODEL=azure:DEPLOYMENT."
 		offline.Reason = offline.Notice
 	}
 	return offline

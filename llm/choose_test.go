@@ -48,11 +48,15 @@ func TestChooseDefault(t *testing.T) {
 		{"base url with gpt-4.1", map[string]string{"OPENAI_BASE_URL": proxy + "/v1"}, "openai:gpt-4.1", "OPENAI_BASE_URL is set", ""},
 		{"base url without a list", map[string]string{"OPENAI_BASE_URL": silent}, "openai:gpt-4.1", "OPENAI_BASE_URL is set", ""},
 		{"ollama", map[string]string{"OLLAMA_HOST": ollama}, "ollama:qwen3:8b", "Ollama answers at " + ollama, ""},
-		{"ollama beats a key without client", map[string]string{"OLLAMA_HOST": ollama, "ANTHROPIC_API_KEY": "k"}, "ollama:qwen3:8b", "Ollama answers", ""},
+		{"ollama beats azure", map[string]string{"OLLAMA_HOST": ollama, "AZURE_OPENAI_API_KEY": "k"}, "ollama:qwen3:8b", "Ollama answers", ""},
 		{"ollama without chat model", map[string]string{"OLLAMA_HOST": embedOnly}, "offline:search", "ollama pull", ""},
 		{"nothing", map[string]string{"OLLAMA_HOST": silent}, "offline:search", "no language model is configured", ""},
-		{"anthropic", map[string]string{"OLLAMA_HOST": silent, "ANTHROPIC_API_KEY": "k"}, "offline:search", "no client for Anthropic yet", "no client for Anthropic yet"},
-		{"gemini", map[string]string{"OLLAMA_HOST": silent, "GEMINI_API_KEY": "k"}, "offline:search", "no client for Gemini yet", "no client for Gemini yet"},
+		{"anthropic", map[string]string{"OLLAMA_HOST": ollama, "ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k"}, "anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY is set", ""},
+		{"openai beats anthropic", map[string]string{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, "openai:gpt-4.1", "OPENAI_API_KEY is set", ""},
+		{"REM's anthropic key", map[string]string{"LLM__ANTHROPIC_API_KEY": "k"}, "anthropic:claude-sonnet-4-5", "LLM__ANTHROPIC_API_KEY is set", ""},
+		{"gemini", map[string]string{"OLLAMA_HOST": ollama, "GEMINI_API_KEY": "k"}, "gemini:gemini-2.5-flash", "GEMINI_API_KEY is set", ""},
+		{"google's key", map[string]string{"GOOGLE_API_KEY": "k"}, "gemini:gemini-2.5-flash", "GOOGLE_API_KEY is set", ""},
+		{"azure", map[string]string{"OLLAMA_HOST": silent, "AZURE_OPENAI_API_KEY": "k"}, "offline:search", "the name of your deployment", "set P8_DEFAULT_MODEL=azure:DEPLOYMENT"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

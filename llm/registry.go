@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 )
 
@@ -17,17 +18,27 @@ type Constructor func(model string) (Model, error)
 type RegistryOptions struct {
 	// Providers maps the name before the colon to its constructor.
 	Providers map[string]Constructor
+	// Local names the providers that answer without a network; the endpoints of
+	// all others have a circuit breaker each.
+	Local []string
 	// CacheSize bounds the models that are kept; 64 when 0.
 	CacheSize int
+	// Now is the clock of the breakers; time.Now when nil.
+	Now func() time.Time
 }
 
-// Registry resolves names to models. It is safe for concurrent use.
+// Registry resolves names to models. Those of one endpoint share a circuit
+// breaker: while the endpoint is down they fail at once. It is safe for
+// concurrent use.
 type Registry struct {
 	providers map[string]Constructor
+	local     []string
 	limit     int
+	now       func() time.Time
 
-	mu     sync.Mutex
-	models map[string]Model
+	mu       sync.Mutex
+	models   map[string]Model
+	breakers map[string]*breaker
 }
 
 // NewRegistry makes a registry of the providers.
@@ -35,54 +46,52 @@ func NewRegistry(o RegistryOptions) *Registry {
 	if o.CacheSize <= 0 {
 		o.CacheSize = 64
 	}
-	return &Registry{providers: maps.Clone(o.Providers), limit: o.CacheSize, models: map[string]Model{}}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Registry{
+		providers: maps.Clone(o.Providers), local: slices.Clone(o.Local), limit: o.CacheSize, now: o.Now,
+		models: map[string]Model{}, breakers: map[string]*breaker{},
+	}
 }
 
 // Providers are the names of the providers, sorted.
 func (r *Registry) Providers() []string { return slices.Sorted(maps.Keys(r.providers)) }
 
-// withoutClient are well-known providers that p8 cannot talk to yet.
-var withoutClient = map[string]string{
-	"anthropic": "Anthropic", "claude": "Anthropic",
-	"google-gla": "Gemini", "google-vertex": "Gemini", "google": "Gemini", "gemini": "Gemini",
-}
-
-// openAIPrefixes are the names that mean OpenAI when no provider is given.
-var openAIPrefixes = [...]string{"gpt-", "o1", "o3", "o4", "chatgpt-"}
-
-// Resolve finds the model named "provider:model". A bare gpt-…, o1…, o3…, o4…
-// or chatgpt-… is OpenAI's, and a provider's bare name is its default model. A
-// name that means nothing is an *Error of kind NotFound with near names, a
-// provider without a client one of kind NoModel.
+// Resolve finds the model named "provider:model". A bare name that says whose it
+// is (see [BareProvider]) needs no provider, and a provider's bare name is its
+// default model. A name that means nothing is an *Error of kind NotFound with
+// near names, a provider without a client one of kind NoModel.
 func (r *Registry) Resolve(name string) (Model, error) {
 	name = strings.TrimSpace(name)
 	provider, model, found := strings.Cut(name, ":")
 	provider = strings.ToLower(provider)
-	if !found {
-		switch {
-		case IsBare(name):
-			provider, model = "openai", name
-		case r.providers[provider] != nil:
-			model = ""
-		case vendorWithoutClient(provider) == "":
-			return nil, notFound(name, `give the provider too, as in "openai:gpt-4.1"`)
-		}
+	if bare := BareProvider(name); !found && bare != "" {
+		provider, model, found = bare, name, true
 	}
 	construct := r.providers[provider]
 	if construct == nil {
-		if vendor := vendorWithoutClient(provider); vendor != "" {
-			return nil, &Error{Kind: NoModel, Model: printable(name), Hint: noClientHint(vendor)}
-		}
+		provider = ProviderName(provider)
+		construct = r.providers[provider]
+	}
+	switch {
+	case construct == nil && provider == withoutClient:
+		return nil, &Error{Kind: NoModel, Model: printable(name), Hint: "this build has no client for Vertex AI; the same models answer under the name gemini:…, with a key in GEMINI_API_KEY"}
+	case construct == nil && !found:
+		return nil, notFound(name, `give the provider too, as in "openai:gpt-4.1"`)
+	case construct == nil:
 		return nil, notFound(name, r.providerHint(provider))
-	}
-	if name != printable(name) {
+	case name != printable(name):
 		return nil, notFound(name, "a model name has at most 128 printable characters")
+	case !found:
+		model = ""
 	}
-	return r.cached(provider+":"+model, model, construct)
+	return r.cached(provider, model, construct)
 }
 
-// cached is the model under this key, made when it is asked for the first time.
-func (r *Registry) cached(key, model string, construct Constructor) (Model, error) {
+// cached is the model under this name, made when it is asked for the first time.
+func (r *Registry) cached(provider, model string, construct Constructor) (Model, error) {
+	key := provider + ":" + model
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m, ok := r.models[key]; ok {
@@ -92,41 +101,38 @@ func (r *Registry) cached(key, model string, construct Constructor) (Model, erro
 	if err != nil {
 		return nil, err
 	}
-	if len(r.models) >= r.limit {
-		// Names come from requests, so the cache must not grow with them; models
-		// are cheap to make again, so any one may go.
-		for k := range r.models {
-			delete(r.models, k)
-			break
-		}
+	if !slices.Contains(r.local, provider) {
+		m = r.guard(m, provider)
 	}
+	makeRoom(r.models, r.limit)
 	r.models[key] = m
 	return m, nil
 }
 
-// vendorWithoutClient is the vendor of a provider, or of a bare model name such
-// as claude-sonnet-4, that p8 has no client for; "" for every other.
-func vendorWithoutClient(name string) string {
-	if vendor := withoutClient[name]; vendor != "" {
-		return vendor
+// guard puts a model behind the breaker of its endpoint.
+func (r *Registry) guard(m Model, provider string) Model {
+	endpoint := provider
+	if e, ok := m.(interface{ Endpoint() string }); ok {
+		endpoint = e.Endpoint()
 	}
-	family, _, _ := strings.Cut(name, "-")
-	return withoutClient[family]
+	b := r.breakers[endpoint]
+	if b == nil {
+		b = &breaker{now: r.now}
+		makeRoom(r.breakers, r.limit)
+		r.breakers[endpoint] = b
+	}
+	return &guarded{m, b}
 }
 
-// IsBare reports whether a name is one of OpenAI's models without its provider,
-// such as gpt-4.1; it means openai:gpt-4.1.
-func IsBare(name string) bool {
-	for _, p := range openAIPrefixes {
-		if strings.HasPrefix(name, p) {
-			return true
+// makeRoom takes any one entry out of a full map. Names come from requests, so
+// what is kept must not grow with them; it is cheap to make again.
+func makeRoom[V any](kept map[string]V, limit int) {
+	for k := range kept {
+		if len(kept) < limit {
+			return
 		}
+		delete(kept, k)
 	}
-	return false
-}
-
-func noClientHint(vendor string) string {
-	return "this build has no client for " + vendor + " yet; choose a model of OpenAI, Ollama or another OpenAI-compatible provider, as in P8_DEFAULT_MODEL=openai:gpt-4.1"
 }
 
 func notFound(name, hint string) error {

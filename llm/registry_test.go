@@ -31,6 +31,7 @@ func registry(made *int) *llm.Registry {
 	}
 	return llm.NewRegistry(llm.RegistryOptions{CacheSize: 4, Providers: map[string]llm.Constructor{
 		"openai": construct("openai"), "ollama": construct("ollama"), "offline": construct("offline"),
+		"anthropic": construct("anthropic"), "gemini": construct("gemini"),
 	}})
 }
 
@@ -51,12 +52,17 @@ func TestResolve(t *testing.T) {
 		{name: "offline", want: "offline:"},
 		{name: "llama3", kind: llm.NotFound, says: `give the provider too`},
 		{name: "", kind: llm.NotFound, says: `give the provider too`},
-		{name: "opnai:gpt-4.1", kind: llm.NotFound, says: `did you mean "openai"? (known: offline, ollama, openai)`},
+		{name: "opnai:gpt-4.1", kind: llm.NotFound, says: `did you mean "openai"? (known: anthropic, gemini, offline, ollama, openai)`},
 		{name: "nobody:x", kind: llm.NotFound, says: `the provider "nobody" is unknown (known:`},
-		{name: "anthropic:claude-sonnet-4-5", kind: llm.NoModel, says: "no client for Anthropic yet"},
-		{name: "claude-sonnet-4-5", kind: llm.NoModel, says: "no client for Anthropic yet"},
-		{name: "google-gla:gemini-2.5-pro", kind: llm.NoModel, says: "no client for Gemini yet"},
-		{name: "gemini:gemini-2.5-pro", kind: llm.NoModel, says: "no client for Gemini yet"},
+		{name: "claude:claude-opus-4-5", want: "anthropic:claude-opus-4-5"},
+		{name: "claude-sonnet-4-5", want: "anthropic:claude-sonnet-4-5"},
+		{name: "claude", want: "anthropic:"},
+		{name: "google-gla:gemini-2.5-pro", want: "gemini:gemini-2.5-pro"},
+		{name: "google:gemini-2.5-pro", want: "gemini:gemini-2.5-pro"},
+		{name: "google-gemini:gemini-2.5-pro", want: "gemini:gemini-2.5-pro"},
+		{name: "gemini-2.5-flash", want: "gemini:gemini-2.5-flash"},
+		{name: "google-vertex:gemini-2.5-pro", kind: llm.NoModel, says: "no client for Vertex AI; the same models answer under the name gemini:"},
+		{name: "google-vertex", kind: llm.NoModel, says: "no client for Vertex AI"},
 		{name: "openai:a\nb", kind: llm.NotFound, says: "there is no model openai:ab: a model name has"},
 		{name: "openai:" + strings.Repeat("x", 1000), kind: llm.NotFound, says: "at most 128"},
 	}
@@ -82,14 +88,14 @@ func TestModelsAreCachedWithinBounds(t *testing.T) {
 	made := 0
 	r := registry(&made)
 	for range 3 {
-		for _, name := range []string{"openai:a", "gpt-4", "openai:gpt-4", "OPENAI:a"} {
+		for _, name := range []string{"openai:a", "gpt-4", "openai:gpt-4", "OPENAI:a", "google:g", "gemini:g"} {
 			if _, err := r.Resolve(name); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if made != 2 {
-		t.Errorf("made %d models, want 2", made)
+	if made != 3 {
+		t.Errorf("made %d models, want 3", made)
 	}
 	for i := range 100 {
 		if _, err := r.Resolve(fmt.Sprint("openai:", i)); err != nil {
@@ -123,5 +129,5 @@ func ExampleRegistry_Resolve() {
 	fmt.Println(err)
 	// Output:
 	// openai:gpt-4.1
-	// there is no model olama:qwen3: the provider "olama" is unknown; did you mean "ollama"? (known: offline, ollama, openai)
+	// there is no model olama:qwen3: the provider "olama" is unknown; did you mean "ollama"? (known: anthropic, gemini, offline, ollama, openai)
 }

@@ -114,7 +114,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	p.chat, err = chat.New(chat.Options{
 		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools}, Store: sessions,
 		DefaultModel:   p.choice.Model,
-		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, MaxTokens: cfg.DefaultMaxTokens},
+		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens},
 		StructuredMode: cfg.StructuredMode,
 		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget,
 		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout,
@@ -189,5 +189,5 @@ func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.R
 	providers["offline"] = func(string) (llm.Model, error) {
 		return shown(offline.New(offline.Options{Notice: choice.Notice}), o.Debug)
 	}
-	return llm.NewRegistry(llm.RegistryOptions{Providers: providers}), choice
+	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}}), choice
 }
