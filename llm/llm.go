@@ -132,12 +132,15 @@ type Settings struct {
 	// PromptCache is how long a provider that must be asked keeps the beginning of
 	// the conversation: "" (its shortest time), off, 5m or 1h.
 	PromptCache string `json:"prompt_cache,omitempty"`
+	// DefaultTemperature says that nobody asked for the Temperature: a model that
+	// has none is no reason for a warning.
+	DefaultTemperature bool `json:"-"`
 }
 
 // Or is s with what it leaves unset taken from other.
 func (s Settings) Or(other Settings) Settings {
 	if s.Temperature == nil {
-		s.Temperature = other.Temperature
+		s.Temperature, s.DefaultTemperature = other.Temperature, other.DefaultTemperature
 	}
 	if s.TopP == nil {
 		s.TopP = other.TopP

@@ -1,6 +1,8 @@
 // Package openai talks to OpenAI's chat-completions wire, and so to everything
-// that speaks it: OpenAI, Ollama, vLLM, OpenRouter, Groq, DeepSeek, Cerebras, or
-// any server behind a base URL of its own. It is net/http and nothing else.
+// that speaks it: OpenAI, Azure, Ollama, vLLM, OpenRouter, Groq, DeepSeek, or any
+// server behind a base URL of its own. Models that OpenAI serves by its Responses
+// API alone are asked by that; "openai-responses:" asks any of its models so, and
+// keeps their reasoning through the steps of a run.
 //
 //	model, err := openai.New(openai.Options{Model: "gpt-4.1", APIKey: key})
 //
@@ -14,10 +16,8 @@
 // What it does not forgive is a stream that ends before the model has said why
 // it stopped: that answer is incomplete.
 //
-// A failure is an [llm.Error]. Overload, rate limits and lost connections are
-// tried again with growing, jittered pauses, or after the pause that the
-// provider asks for, as long as no chunk has been handed out. Neither the key
-// nor the provider's words are in any error.
+// A setting that a model does not take is left out with a warning: known from the
+// model's name, or learned from the provider's refusal.
 package openai
 
 import (
@@ -26,6 +26,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"p8/llm"
@@ -34,8 +35,8 @@ import (
 
 // Options configure a Model. Model is required; the rest has defaults.
 type Options struct {
-	// Provider is openai, ollama, vllm, openrouter, groq, deepseek or cerebras;
-	// "openai" when empty. With a BaseURL it may be any name.
+	// Provider is a name of the table (openai, openai-responses, azure, ollama,
+	// vllm, openrouter, …); "openai" when empty. With a BaseURL it may be any name.
 	Provider string
 	// Model is the model's name at the provider.
 	Model string
@@ -44,6 +45,8 @@ type Options struct {
 	// APIKey is sent as a bearer token. It may be empty where the provider wants
 	// none or the base URL is one's own.
 	APIKey string `json:"-"`
+	// APIVersion is a dated version of Azure's API; its v1 API when empty.
+	APIVersion string
 	// HTTPClient is one with its own connections when nil.
 	HTTPClient *http.Client
 	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
@@ -63,10 +66,13 @@ func (o Options) GoString() string { return o.String() }
 
 // Model is one model of one provider. It is safe for concurrent use.
 type Model struct {
-	name    string // provider:model
-	model   string
-	dialect dialect
-	client  *wire.Client
+	name     string // provider:model
+	model    string
+	endpoint string
+	dialect  dialect
+	client   *wire.Client
+	// refused are the options that the provider refused; they are not sent again.
+	refused atomic.Uint32
 }
 
 // New makes a model. What is missing or wrong is an *llm.Error of kind NoModel
@@ -101,15 +107,10 @@ func New(o Options) (*Model, error) {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return bad("the API key of " + o.Provider + " holds characters that no key has" + wire.Either("; look at ", p.KeyVars))
 	}
-	m := &Model{name: name, model: o.Model, dialect: dialectOf(p, o.Model)}
+	m := &Model{name: name, model: o.Model, endpoint: u.Scheme + "://" + u.Host, dialect: dialectOf(p, o.Model)}
 	m.client = wire.NewClient(wire.Options{
-		Name: name, Provider: o.Provider, URL: u.JoinPath("chat/completions").String(),
-		Authorize: func(h http.Header) {
-			if key != "" {
-				h.Set("Authorization", "Bearer "+key)
-			}
-		},
-		NewDecoder: func() wire.Decoder { return new(reader) },
+		Name: name, Provider: o.Provider, URL: address(&o, u, m.dialect.responses), Authorize: authorize(o.Provider, key),
+		NewDecoder: m.newDecoder,
 		HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
 		KeyVars: p.KeyVars, BaseURLVars: p.BaseURLVars, Hints: p.hints(o.Model),
 	})
@@ -136,7 +137,25 @@ func (m *Model) String() string { return m.name }
 
 // Capabilities are the provider's, for this model.
 func (m *Model) Capabilities() llm.Capabilities {
-	return llm.Capabilities{NativeOutput: m.dialect.nativeOutput}
+	return llm.Capabilities{NativeOutput: m.dialect.nativeOutput, Images: m.dialect.images, Documents: m.dialect.files}
+}
+
+// Endpoint is the server that the model is asked at.
+func (m *Model) Endpoint() string { return m.endpoint }
+
+func (m *Model) newDecoder() wire.Decoder {
+	if m.dialect.responses {
+		return new(responsesReader)
+	}
+	return new(reader)
+}
+
+// body is what is sent for a request.
+func (m *Model) body(req *llm.Request) []byte {
+	if m.dialect.responses {
+		return m.appendResponses(nil, req)
+	}
+	return m.appendRequest(nil, req)
 }
 
 // Stream sends the request and yields what comes back: chunks as they arrive,
@@ -144,6 +163,8 @@ func (m *Model) Capabilities() llm.Capabilities {
 // an *llm.Error unless ctx was cancelled, which is ctx.Err().
 func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
-		m.client.Stream(ctx, wire.Request{Body: m.appendRequest(nil, req), Once: req.Once}, yield)
+		if m.warn(&req.Settings, m.without(), yield) {
+			m.client.Stream(ctx, wire.Request{Body: m.body(req), Once: req.Once, Mend: m.mend(req)}, yield)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,19 +22,30 @@ type provider struct {
 	KeyOptional bool
 	// Example is the name of a model.
 	Example string
+	// Vendor knows OpenAI's own models: what they take and what they refuse.
+	Vendor bool
+	// Responses asks every model by the Responses API.
+	Responses bool
 }
 
 // providers is the table. Native JSON Schema output is OpenAI's alone here: the
 // others either have it for few models, or constrain the whole answer by it, so
 // that the model can no longer call tools.
 var providers = [...]provider{
-	{Name: "openai", BaseURL: "https://api.openai.com/v1", BaseURLVars: []string{"P8_OPENAI_BASE_URL", "OPENAI_BASE_URL"}, KeyVars: []string{"P8_OPENAI_API_KEY", "OPENAI_API_KEY", "LLM__OPENAI_API_KEY"}, Example: "gpt-4.1"},
+	{Name: "openai", BaseURL: "https://api.openai.com/v1", BaseURLVars: []string{"P8_OPENAI_BASE_URL", "OPENAI_BASE_URL"}, KeyVars: []string{"P8_OPENAI_API_KEY", "OPENAI_API_KEY", "LLM__OPENAI_API_KEY"}, Example: "gpt-4.1", Vendor: true},
+	{Name: "openai-responses", BaseURL: "https://api.openai.com/v1", BaseURLVars: []string{"P8_OPENAI_BASE_URL", "OPENAI_BASE_URL"}, KeyVars: []string{"P8_OPENAI_API_KEY", "OPENAI_API_KEY", "LLM__OPENAI_API_KEY"}, Example: "gpt-5", Vendor: true, Responses: true},
+	{Name: "azure", BaseURLVars: []string{"P8_AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_ENDPOINT"}, KeyVars: []string{"P8_AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_KEY"}, Example: "gpt-4.1", Vendor: true},
 	{Name: "ollama", BaseURLVars: []string{"OLLAMA_BASE_URL"}, KeyVars: []string{"OLLAMA_API_KEY"}, KeyOptional: true, Example: "qwen3"},
 	{Name: "vllm", BaseURLVars: []string{"VLLM_BASE_URL"}, KeyVars: []string{"VLLM_API_KEY"}, KeyOptional: true, Example: "Qwen/Qwen3-8B"},
 	{Name: "openrouter", BaseURL: "https://openrouter.ai/api/v1", BaseURLVars: []string{"OPENROUTER_BASE_URL"}, KeyVars: []string{"OPENROUTER_API_KEY"}, Example: "anthropic/claude-sonnet-4"},
 	{Name: "groq", BaseURL: "https://api.groq.com/openai/v1", BaseURLVars: []string{"GROQ_BASE_URL"}, KeyVars: []string{"GROQ_API_KEY"}, Example: "llama-3.3-70b-versatile"},
 	{Name: "deepseek", BaseURL: "https://api.deepseek.com/v1", BaseURLVars: []string{"DEEPSEEK_BASE_URL"}, KeyVars: []string{"DEEPSEEK_API_KEY"}, Example: "deepseek-chat"},
 	{Name: "cerebras", BaseURL: "https://api.cerebras.ai/v1", BaseURLVars: []string{"CEREBRAS_BASE_URL"}, KeyVars: []string{"CEREBRAS_API_KEY"}, Example: "qwen-3-32b"},
+	{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", BaseURLVars: []string{"MISTRAL_BASE_URL"}, KeyVars: []string{"MISTRAL_API_KEY"}, Example: "mistral-large-latest"},
+	{Name: "xai", BaseURL: "https://api.x.ai/v1", BaseURLVars: []string{"XAI_BASE_URL"}, KeyVars: []string{"XAI_API_KEY"}, Example: "grok-4"},
+	{Name: "together", BaseURL: "https://api.together.xyz/v1", BaseURLVars: []string{"TOGETHER_BASE_URL"}, KeyVars: []string{"TOGETHER_API_KEY"}, Example: "meta-llama/Llama-3.3-70B-Instruct-Turbo"},
+	{Name: "fireworks", BaseURL: "https://api.fireworks.ai/inference/v1", BaseURLVars: []string{"FIREWORKS_BASE_URL"}, KeyVars: []string{"FIREWORKS_API_KEY"}, Example: "accounts/fireworks/models/llama-v3p3-70b-instruct"},
+	{Name: "lmstudio", BaseURL: "http://127.0.0.1:1234/v1", BaseURLVars: []string{"LMSTUDIO_BASE_URL"}, KeyVars: []string{"LMSTUDIO_API_KEY"}, KeyOptional: true, Example: "qwen/qwen3-8b"},
 }
 
 // lookup is the provider's row, or one with only the name.
@@ -76,6 +86,7 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 		constructors[p.Name] = func(model string) (llm.Model, error) {
 			m, err := New(Options{
 				Provider: p.Name, Model: model, BaseURL: p.baseURL(o.Getenv), APIKey: first(o.Getenv, p.KeyVars),
+				APIVersion: p.apiVersion(o.Getenv),
 				HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
 			})
 			if err != nil {
@@ -105,34 +116,10 @@ func first(getenv func(string) string, names []string) string {
 	return ""
 }
 
-// dialect is what differs between the models that speak the wire.
-type dialect struct {
-	// nativeOutput: response_format takes a JSON Schema.
-	nativeOutput bool
-	// completionTokens: the limit is max_completion_tokens; max_tokens is
-	// refused.
-	completionTokens bool
-	// fixedSampling: temperature and top_p are refused, so they are not sent.
-	fixedSampling bool
-}
-
-// dialectOf knows OpenAI's own models; all others get the plain wire.
-func dialectOf(p provider, model string) dialect {
-	if p.Name != "openai" {
-		return dialect{}
+// apiVersion is the dated version that an Azure deployment asks for.
+func (p provider) apiVersion(getenv func(string) string) string {
+	if p.Name != azure {
+		return ""
 	}
-	model = strings.TrimPrefix(model, "ft:")
-	oSeries := hasPrefix(model, "o1", "o3", "o4")
-	gpt5 := hasPrefix(model, "gpt-5")
-	chat := strings.Contains(model, "-chat")
-	return dialect{
-		nativeOutput:     (oSeries || gpt5 || hasPrefix(model, "gpt-4o", "gpt-4.")) && !hasPrefix(model, "o1-mini", "o1-preview", "gpt-4o-2024-05-13"),
-		completionTokens: oSeries || gpt5,
-		// From gpt-5.1 on, reasoning is off unless asked for, and sampling allowed.
-		fixedSampling: oSeries || gpt5 && !chat && !hasPrefix(model, "gpt-5."),
-	}
-}
-
-func hasPrefix(s string, prefixes ...string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+	return first(getenv, []string{"P8_AZURE_OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"})
 }

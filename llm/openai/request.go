@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"strconv"
-
 	"p8/llm"
 	"p8/llm/wire"
 )
@@ -16,11 +14,13 @@ func (m *Model) appendRequest(b []byte, req *llm.Request) []byte {
 	b = append(b, `{"model":`...)
 	b = wire.AppendString(b, m.model)
 	b = append(b, `,"messages":[`...)
+	without := m.without()
 	for i := range req.Messages {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMessage(b, &req.Messages[i])
+		b = m.appendMessage(b, &req.Messages[i])
+		b = m.appendResultParts(b, req.Messages, i)
 	}
 	b = append(b, ']')
 	if len(req.Tools) > 0 {
@@ -32,7 +32,7 @@ func (m *Model) appendRequest(b []byte, req *llm.Request) []byte {
 			b = appendTool(b, &req.Tools[i])
 		}
 		b = append(b, ']')
-		if req.ToolChoice != "" {
+		if req.ToolChoice != "" && without&optToolChoice == 0 {
 			b = append(b, `,"tool_choice":`...)
 			b = wire.AppendString(b, req.ToolChoice)
 		}
@@ -46,8 +46,16 @@ func (m *Model) appendRequest(b []byte, req *llm.Request) []byte {
 		b = append(b, o.Schema...)
 		b = append(b, `,"strict":false}}`...)
 	}
-	b = m.appendSettings(b, &req.Settings)
-	return append(b, `,"stream":true,"stream_options":{"include_usage":true}}`...)
+	b = m.appendSettings(b, &req.Settings, without)
+	if key := cacheKeyOf(req, without); key != "" {
+		b = append(b, `,"prompt_cache_key":`...)
+		b = wire.AppendString(b, key)
+	}
+	b = append(b, `,"stream":true`...)
+	if without&optStreamOptions == 0 {
+		b = append(b, `,"stream_options":{"include_usage":true}`...)
+	}
+	return append(b, '}')
 }
 
 // bodySize is enough for the body as long as little needs escaping.
@@ -56,6 +64,9 @@ func bodySize(req *llm.Request) int {
 	for i := range req.Messages {
 		m := &req.Messages[i]
 		n += 128 + len(m.Content) + len(m.Content)/8
+		for j := range m.Parts {
+			n += 128 + len(m.Parts[j].URL) + len(m.Parts[j].Data)*4/3
+		}
 		for _, c := range m.ToolCalls {
 			n += 128 + len(c.Arguments) + len(c.Arguments)/4
 		}
@@ -69,16 +80,20 @@ func bodySize(req *llm.Request) int {
 	return n
 }
 
-func appendMessage(b []byte, m *llm.Message) []byte {
+func (m *Model) appendMessage(b []byte, msg *llm.Message) []byte {
 	b = append(b, `{"role":`...)
-	b = wire.AppendString(b, string(m.Role))
-	if m.Content == "" && len(m.ToolCalls) > 0 {
+	b = wire.AppendString(b, string(msg.Role))
+	switch {
+	case msg.Content == "" && len(msg.ToolCalls) > 0:
 		b = append(b, `,"content":null`...)
-	} else {
+	case len(msg.Parts) > 0 && msg.Role == llm.User:
 		b = append(b, `,"content":`...)
-		b = wire.AppendString(b, m.Content)
+		b = m.appendParts(b, msg.Content, msg.Parts)
+	default:
+		b = append(b, `,"content":`...)
+		b = wire.AppendString(b, msg.Content)
 	}
-	for i, c := range m.ToolCalls {
+	for i, c := range msg.ToolCalls {
 		if i == 0 {
 			b = append(b, `,"tool_calls":[`...)
 		} else {
@@ -92,12 +107,12 @@ func appendMessage(b []byte, m *llm.Message) []byte {
 		b = wire.AppendString(b, wire.SendableArguments(c.Arguments))
 		b = append(b, `}}`...)
 	}
-	if len(m.ToolCalls) > 0 {
+	if len(msg.ToolCalls) > 0 {
 		b = append(b, ']')
 	}
-	if m.Role == llm.ToolRole {
+	if msg.Role == llm.ToolRole {
 		b = append(b, `,"tool_call_id":`...)
-		b = wire.AppendString(b, m.ToolCallID)
+		b = wire.AppendString(b, msg.ToolCallID)
 	}
 	return append(b, '}')
 }
@@ -116,39 +131,4 @@ func appendTool(b []byte, t *llm.ToolSpec) []byte {
 		b = append(b, t.Parameters...)
 	}
 	return append(b, `}}`...)
-}
-
-func (m *Model) appendSettings(b []byte, s *llm.Settings) []byte {
-	if s.Temperature != nil && !m.dialect.fixedSampling {
-		b = append(b, `,"temperature":`...)
-		b = strconv.AppendFloat(b, *s.Temperature, 'f', -1, 64)
-	}
-	if s.TopP != nil && !m.dialect.fixedSampling {
-		b = append(b, `,"top_p":`...)
-		b = strconv.AppendFloat(b, *s.TopP, 'f', -1, 64)
-	}
-	if s.MaxTokens > 0 {
-		if m.dialect.completionTokens {
-			b = append(b, `,"max_completion_tokens":`...)
-		} else {
-			b = append(b, `,"max_tokens":`...)
-		}
-		b = strconv.AppendInt(b, int64(s.MaxTokens), 10)
-	}
-	for i, stop := range s.Stop {
-		if i == 0 {
-			b = append(b, `,"stop":[`...)
-		} else {
-			b = append(b, ',')
-		}
-		b = wire.AppendString(b, stop)
-	}
-	if len(s.Stop) > 0 {
-		b = append(b, ']')
-	}
-	if s.ReasoningEffort != "" {
-		b = append(b, `,"reasoning_effort":`...)
-		b = wire.AppendString(b, s.ReasoningEffort)
-	}
-	return b
 }

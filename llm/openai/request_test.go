@@ -69,7 +69,7 @@ func TestRequest(t *testing.T) {
 		{name: "no tools, no choice", req: llm.Request{Messages: user, ToolChoice: "none"}, want: head + tail},
 		{name: "output", req: llm.Request{Messages: user, Output: &llm.Output{Name: "answer", Schema: schema}},
 			want: head + `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":` + string(schema) + `,"strict":false}}` + tail},
-		{name: "settings, zeros included", req: llm.Request{Messages: user, Settings: llm.Settings{Temperature: &zero, TopP: &half, MaxTokens: 100, Stop: []string{"END", "\n"}, ReasoningEffort: "low"}},
+		{name: "settings, zeros included", o: openai.Options{Provider: "openrouter"}, req: llm.Request{Messages: user, Settings: llm.Settings{Temperature: &zero, TopP: &half, MaxTokens: 100, Stop: []string{"END", "\n"}, ReasoningEffort: "low"}},
 			want: head + `,"temperature":0,"top_p":0.5,"max_tokens":100,"stop":["END","\n"],"reasoning_effort":"low"` + tail},
 		{name: "a reasoning model", o: openai.Options{Model: "o3-mini"}, req: llm.Request{Messages: user, Settings: llm.Settings{Temperature: &half, TopP: &half, MaxTokens: 100}},
 			want: strings.Replace(head, "gpt-4.1", "o3-mini", 1) + `,"max_completion_tokens":100` + tail},
@@ -213,7 +213,7 @@ func ExampleProviders() {
 		Providers: openai.Providers(openai.ProvidersOptions{Getenv: func(name string) string { return env[name] }}),
 	})
 	model, err := models.Resolve("gpt-4.1")
-	fmt.Println(model, err)
+	fmt.Println(model.Name(), err)
 	_, err = models.Resolve("groq:llama-3.3-70b-versatile")
 	fmt.Println(err)
 	// Output:

@@ -91,6 +91,10 @@ func show(chunks []llm.Chunk, err error) string {
 			fmt.Fprintf(&b, "usage input=%d output=%d cached=%d reasoning=%d\n", c.Usage.Input, c.Usage.Output, c.Usage.Cached, c.Usage.Reasoning)
 		case llm.ChunkFinish:
 			fmt.Fprintf(&b, "finish %s\n", c.Finish)
+		case llm.ChunkThought:
+			fmt.Fprintf(&b, "thought %+v\n", *c.Thought)
+		case llm.ChunkWarning:
+			fmt.Fprintf(&b, "warning %s: %s\n", c.Name, c.Text)
 		}
 	}
 	var e *llm.Error
@@ -110,7 +114,16 @@ func show(chunks []llm.Chunk, err error) string {
 // TestWire plays each recorded response, in one piece and byte by byte, and
 // compares the chunks with those in the file.
 func TestWire(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+	playAll(t, "testdata/*.txt", openai.Options{})
+}
+
+// TestResponsesWire does so with responses of the Responses API.
+func TestResponsesWire(t *testing.T) {
+	playAll(t, "testdata/responses/*.txt", openai.Options{Provider: "openai-responses", Model: "gpt-5"})
+}
+
+func playAll(t *testing.T, pattern string, o openai.Options) {
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatal("no fixtures", err)
 	}
@@ -122,9 +135,9 @@ func TestWire(t *testing.T) {
 			}
 			raw := bytes.TrimSuffix(archive.Files[0].Data, []byte("\n"))
 			play := func(slow func(io.Reader) io.Reader) string {
-				m := model(t, openai.Options{MaxRetries: -1, HTTPClient: client(func(r *http.Request) (*http.Response, error) {
-					return response(raw, r, slow)
-				})})
+				o.MaxRetries = -1
+				o.HTTPClient = client(func(r *http.Request) (*http.Response, error) { return response(raw, r, slow) })
+				m := model(t, o)
 				chunks, err := collect(t.Context(), m, hello())
 				for e := err; e != nil; e = errors.Unwrap(e) {
 					if s := fmt.Sprintf("%v %+v %q", e, e, e.Error()); strings.Contains(e.Error(), "SECRET") || strings.Contains(s, key) {
@@ -180,7 +193,7 @@ func checkOrder(t testing.TB, chunks []llm.Chunk, err error) {
 			if (c.Finish == llm.FinishToolCalls) != (calls > 0) && c.Finish != llm.FinishLength && c.Finish != llm.FinishFilter {
 				t.Errorf("finish %s with %d calls", c.Finish, calls)
 			}
-		case llm.ChunkUsage:
+		case llm.ChunkUsage, llm.ChunkThought, llm.ChunkWarning:
 		default:
 			t.Errorf("chunk %d has no kind", i)
 		}

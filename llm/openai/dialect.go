@@ -1,0 +1,61 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+)
+
+// dialect is what differs between the models that speak the wire.
+type dialect struct {
+	// nativeOutput: response_format takes a JSON Schema.
+	nativeOutput bool
+	// completionTokens: the limit is max_completion_tokens; max_tokens is
+	// refused.
+	completionTokens bool
+	// fixedSampling: temperature and top_p are refused, so they are not sent.
+	fixedSampling bool
+	// noReasoning: reasoning_effort is refused.
+	noReasoning bool
+	// responses: the model is asked by the Responses API.
+	responses bool
+	// images and files: what a user's message may hold.
+	images, files bool
+	// cacheKey: prompt_cache_key routes requests that begin alike to one cache.
+	cacheKey bool
+}
+
+// dialectOf knows OpenAI's own models; all others get the plain wire. Whether
+// those read images is for them to say: most of today's do.
+func dialectOf(p provider, model string) dialect {
+	if !p.Vendor {
+		return dialect{images: true, files: p.Name == "openrouter"}
+	}
+	model = strings.TrimPrefix(model, "ft:")
+	oSeries := hasPrefix(model, "o1", "o3", "o4")
+	gpt5 := hasPrefix(model, "gpt-5")
+	chat := strings.Contains(model, "-chat")
+	old := hasPrefix(model, "gpt-3.5", "o1-mini", "o1-preview", "o3-mini") || model == "gpt-4" || hasPrefix(model, "gpt-4-0", "gpt-4-32k")
+	known := oSeries || gpt5 || hasPrefix(model, "gpt-4", "chatgpt-")
+	return dialect{
+		nativeOutput:     (oSeries || gpt5 || hasPrefix(model, "gpt-4o", "gpt-4.")) && !hasPrefix(model, "o1-mini", "o1-preview", "gpt-4o-2024-05-13"),
+		completionTokens: oSeries || gpt5,
+		// From gpt-5.1 on, reasoning is off unless asked for, and sampling allowed.
+		fixedSampling: oSeries || gpt5 && !chat && !hasPrefix(model, "gpt-5."),
+		noReasoning:   known && !oSeries && !gpt5,
+		responses:     p.Responses || onlyResponses(model),
+		images:        !old,
+		files:         !old,
+		cacheKey:      known,
+	}
+}
+
+// onlyResponses are the models that the chat-completions API refuses.
+func onlyResponses(model string) bool {
+	return hasPrefix(model, "o1-pro", "o3-pro", "computer-use", "codex-") ||
+		strings.Contains(model, "-deep-research") ||
+		hasPrefix(model, "gpt-5") && (strings.Contains(model, "-pro") || strings.Contains(model, "-codex"))
+}
+
+func hasPrefix(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+}

@@ -1,0 +1,89 @@
+package openai
+
+import (
+	"encoding/base64"
+
+	"p8/llm"
+	"p8/llm/wire"
+)
+
+// appendParts writes a content of several parts.
+func (m *Model) appendParts(b []byte, text string, parts []llm.Part) []byte {
+	b = append(b, '[')
+	if text != "" {
+		b = append(b, `{"type":"text","text":`...)
+		b = append(wire.AppendString(b, text), '}')
+	}
+	for i := range parts {
+		if b[len(b)-1] != '[' {
+			b = append(b, ',')
+		}
+		b = m.appendPart(b, &parts[i])
+	}
+	return append(b, ']')
+}
+
+// appendPart writes an image or a file; what the model cannot take is a line of
+// text that says so.
+func (m *Model) appendPart(b []byte, p *llm.Part) []byte {
+	switch {
+	case p.Kind == llm.Image && m.dialect.images:
+		b = append(b, `{"type":"image_url","image_url":{"url":`...)
+		b = appendSource(b, p)
+		if p.Detail != "" {
+			b = append(b, `,"detail":`...)
+			b = wire.AppendString(b, p.Detail)
+		}
+		return append(b, `}}`...)
+	case p.Kind == llm.Document && m.dialect.files && p.URL == "":
+		b = append(b, `{"type":"file","file":{"filename":`...)
+		b = wire.AppendString(b, fileName(p))
+		b = append(b, `,"file_data":`...)
+		b = appendSource(b, p)
+		return append(b, `}}`...)
+	}
+	b = append(b, `{"type":"text","text":`...)
+	return append(wire.AppendString(b, wire.Omitted(p)), '}')
+}
+
+// appendSource writes where the bytes are: an address, or themselves.
+func appendSource(b []byte, p *llm.Part) []byte {
+	if p.URL != "" {
+		return wire.AppendString(b, p.URL)
+	}
+	b = append(b, `"data:`...)
+	quoted := wire.AppendString(nil, p.MediaType)
+	b = append(b, quoted[1:len(quoted)-1]...)
+	b = append(b, `;base64,`...)
+	b = base64.StdEncoding.AppendEncode(b, p.Data)
+	return append(b, '"')
+}
+
+func fileName(p *llm.Part) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return "document.pdf"
+}
+
+// appendResultParts writes the parts of tool results as a user's message behind
+// the last of them: a tool's message holds text only.
+func (m *Model) appendResultParts(b []byte, messages []llm.Message, i int) []byte {
+	if messages[i].Role != llm.ToolRole || i+1 < len(messages) && messages[i+1].Role == llm.ToolRole {
+		return b
+	}
+	first := i
+	for first > 0 && messages[first-1].Role == llm.ToolRole {
+		first--
+	}
+	var parts []llm.Part
+	for _, msg := range messages[first : i+1] {
+		parts = append(parts, msg.Parts...)
+	}
+	if len(parts) == 0 {
+		return b
+	}
+	b = append(b, `,{"role":"user","content":`...)
+	b = m.appendParts(b, "These belong to the results of the tools above.", parts)
+	return append(b, '}')
+}

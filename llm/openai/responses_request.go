@@ -1,0 +1,195 @@
+package openai
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"p8/llm"
+	"p8/llm/wire"
+)
+
+// responsesWire names the reasoning that the Responses API understands.
+const responsesWire = "openai-responses"
+
+// appendResponses writes the body of a request to the Responses API. Nothing is
+// kept there (store is false), so reasoning travels with the conversation,
+// encrypted.
+func (m *Model) appendResponses(b []byte, req *llm.Request) []byte {
+	if b == nil {
+		b = make([]byte, 0, bodySize(req))
+	}
+	without := m.without()
+	b = append(b, `{"model":`...)
+	b = wire.AppendString(b, m.model)
+	b = append(b, `,"input":[`...)
+	for i := range req.Messages {
+		b = m.appendItems(b, &req.Messages[i])
+	}
+	b = append(b, ']')
+	if len(req.Tools) > 0 {
+		b = append(b, `,"tools":[`...)
+		for i := range req.Tools {
+			b = appendResponsesTool(separated(b), &req.Tools[i])
+		}
+		b = append(b, ']')
+		if req.ToolChoice != "" {
+			b = append(b, `,"tool_choice":`...)
+			b = wire.AppendString(b, req.ToolChoice)
+		}
+	}
+	if o := req.Output; o != nil {
+		b = append(b, `,"text":{"format":{"type":"json_schema","name":`...)
+		b = wire.AppendString(b, o.Name)
+		b = append(b, `,"schema":`...)
+		b = append(b, o.Schema...)
+		b = append(b, `,"strict":false}}`...)
+	}
+	b = m.appendResponsesSettings(b, &req.Settings, without)
+	if key := cacheKeyOf(req, without); key != "" {
+		b = append(b, `,"prompt_cache_key":`...)
+		b = wire.AppendString(b, key)
+	}
+	return append(b, `,"store":false,"stream":true}`...)
+}
+
+func (m *Model) appendResponsesSettings(b []byte, s *llm.Settings, without option) []byte {
+	if s.Temperature != nil && without&optTemperature == 0 {
+		b = append(b, `,"temperature":`...)
+		b = strconv.AppendFloat(b, *s.Temperature, 'f', -1, 64)
+	}
+	if s.TopP != nil && without&optTopP == 0 {
+		b = append(b, `,"top_p":`...)
+		b = strconv.AppendFloat(b, *s.TopP, 'f', -1, 64)
+	}
+	if s.MaxTokens > 0 {
+		b = append(b, `,"max_output_tokens":`...)
+		b = strconv.AppendInt(b, int64(s.MaxTokens), 10)
+	}
+	if without&optReasoning == 0 {
+		b = append(b, `,"reasoning":{`...)
+		if s.ReasoningEffort != "" {
+			b = append(b, `"effort":`...)
+			b = append(wire.AppendString(b, s.ReasoningEffort), ',')
+		}
+		b = append(b, `"summary":"auto"},"include":["reasoning.encrypted_content"]`...)
+	}
+	return b
+}
+
+// separated adds a comma unless the list has just been opened.
+func separated(b []byte) []byte {
+	if b[len(b)-1] == '[' {
+		return b
+	}
+	return append(b, ',')
+}
+
+// appendItems writes a message as the items of the Responses API.
+func (m *Model) appendItems(b []byte, msg *llm.Message) []byte {
+	if msg.Role == llm.ToolRole {
+		b = append(separated(b), `{"type":"function_call_output","call_id":`...)
+		b = wire.AppendString(b, msg.ToolCallID)
+		b = append(b, `,"output":`...)
+		if len(msg.Parts) == 0 {
+			b = wire.AppendString(b, msg.Content)
+		} else {
+			b = m.appendInputs(b, msg)
+		}
+		return append(b, '}')
+	}
+	for i := range msg.Reasoning {
+		b = appendReasoning(b, &msg.Reasoning[i])
+	}
+	switch {
+	case msg.Role == llm.Assistant && msg.Content != "":
+		b = append(separated(b), `{"role":"assistant","content":`...)
+		b = append(wire.AppendString(b, msg.Content), '}')
+	case msg.Role != llm.Assistant:
+		b = append(separated(b), `{"role":`...)
+		b = wire.AppendString(b, string(msg.Role))
+		b = append(b, `,"content":`...)
+		if len(msg.Parts) == 0 {
+			b = wire.AppendString(b, msg.Content)
+		} else {
+			b = m.appendInputs(b, msg)
+		}
+		b = append(b, '}')
+	}
+	for _, c := range msg.ToolCalls {
+		b = append(separated(b), `{"type":"function_call","call_id":`...)
+		b = wire.AppendString(b, c.ID)
+		b = append(b, `,"name":`...)
+		b = wire.AppendString(b, c.Name)
+		b = append(b, `,"arguments":`...)
+		b = wire.AppendString(b, wire.SendableArguments(c.Arguments))
+		b = append(b, '}')
+	}
+	return b
+}
+
+func appendReasoning(b []byte, r *llm.Reasoning) []byte {
+	if r.Provider != responsesWire || r.Signature == "" {
+		return b
+	}
+	b = append(separated(b), `{"type":"reasoning","id":`...)
+	b = wire.AppendString(b, r.ID)
+	b = append(b, `,"summary":[`...)
+	if r.Text != "" {
+		b = append(b, `{"type":"summary_text","text":`...)
+		b = append(wire.AppendString(b, r.Text), '}')
+	}
+	b = append(b, `],"encrypted_content":`...)
+	return append(wire.AppendString(b, r.Signature), '}')
+}
+
+// appendInputs writes a content of text, images and files.
+func (m *Model) appendInputs(b []byte, msg *llm.Message) []byte {
+	b = append(b, '[')
+	text := func(b []byte, s string) []byte {
+		b = append(separated(b), `{"type":"input_text","text":`...)
+		return append(wire.AppendString(b, s), '}')
+	}
+	if msg.Content != "" {
+		b = text(b, msg.Content)
+	}
+	for i := range msg.Parts {
+		p := &msg.Parts[i]
+		switch {
+		case p.Kind == llm.Image && m.dialect.images:
+			b = append(separated(b), `{"type":"input_image","image_url":`...)
+			b = appendSource(b, p)
+			if p.Detail != "" {
+				b = append(b, `,"detail":`...)
+				b = wire.AppendString(b, p.Detail)
+			}
+			b = append(b, '}')
+		case p.Kind == llm.Document && m.dialect.files && p.URL != "":
+			b = append(separated(b), `{"type":"input_file","file_url":`...)
+			b = append(wire.AppendString(b, p.URL), '}')
+		case p.Kind == llm.Document && m.dialect.files:
+			b = append(separated(b), `{"type":"input_file","filename":`...)
+			b = wire.AppendString(b, fileName(p))
+			b = append(b, `,"file_data":`...)
+			b = append(appendSource(b, p), '}')
+		default:
+			b = text(b, wire.Omitted(p))
+		}
+	}
+	return append(b, ']')
+}
+
+func appendResponsesTool(b []byte, t *llm.ToolSpec) []byte {
+	b = append(b, `{"type":"function","name":`...)
+	b = wire.AppendString(b, t.Name)
+	if t.Description != "" {
+		b = append(b, `,"description":`...)
+		b = wire.AppendString(b, t.Description)
+	}
+	parameters := t.Parameters
+	if len(parameters) == 0 {
+		parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	b = append(b, `,"parameters":`...)
+	b = append(b, parameters...)
+	return append(b, `,"strict":false}`...)
+}
