@@ -88,18 +88,29 @@ func (w *writer) ensureUser(ctx context.Context) error {
 }
 
 func (w *writer) putUser(ctx context.Context, u *User) error {
-	p := placed{id: w.sc.UserID}
+	old, live, err := w.lockUser(ctx)
+	if err != nil {
+		return err
+	}
+	p := placed{id: w.sc.UserID, live: live}
+	if old != nil {
+		p.old = old
+	}
+	return w.replace(ctx, users, p, u, w.sc.user)
+}
+
+// lockUser is the caller's row, nil for none; nobody else writes it until the
+// transaction ends.
+func (w *writer) lockUser(ctx context.Context) (old *User, live bool, err error) {
 	q := newQuery(users.placing)
 	q.args = []any{w.sc.TenantID, w.sc.UserID}
 	q.add(`tenant_id = $1 AND id = $2` + w.store.dialect.lock())
 	var f fields
-	if err := w.c.Query(ctx, q.String(), func(r Row) error {
-		p.old = new(User)
-		return f.scan(r, p.old, &p.live)
-	}, q.args...); err != nil {
-		return err
-	}
-	return w.replace(ctx, users, p, u, w.sc.user)
+	err = w.c.Query(ctx, q.String(), func(r Row) error {
+		old = new(User)
+		return f.scan(r, old, &live)
+	}, q.args...)
+	return old, live, err
 }
 
 func (u *User) check() error {

@@ -237,6 +237,10 @@ func writings() map[string]*write {
 		"PutUser": {func(s *store.Store, ctx context.Context, o things) error {
 			return s.PutUser(ctx, &store.User{ID: o.user, Name: "me", Summary: "changed"})
 		}, caller.named, func(c, o caller) bool { return c != o && (o.user == "" || o.user == c.user) }},
+		"UpdateUserMetadata": {func(s *store.Store, ctx context.Context, o things) error {
+			_, err := s.UpdateUserMetadata(ctx, json.RawMessage(`{"changed":true}`), nil)
+			return err
+		}, caller.named, func(c, o caller) bool { return c != o }},
 		"DeleteUser": {func(s *store.Store, ctx context.Context, o things) error {
 			return s.DeleteUser(ctx)
 		}, caller.named, func(c, o caller) bool { return c != o }},
@@ -293,7 +297,8 @@ func snapshot(s *store.Store, o things) string {
 		out += fmt.Sprintln(name, seen, err)
 	}
 	sess, _ := s.Session(ctx, o.session)
-	return out + sess.Name + fmt.Sprint(sess.Messages)
+	user, _ := s.User(ctx)
+	return out + sess.Name + fmt.Sprint(sess.Messages) + string(user.Metadata)
 }
 
 func isolationOfWrites(t *testing.T, open Open) {

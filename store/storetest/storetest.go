@@ -40,6 +40,7 @@ func Run(t *testing.T, open Open) {
 		{"round trip", roundTrip},
 		{"invalid", invalid},
 		{"user", users},
+		{"user metadata", userMetadata},
 		{"schema", schemas},
 		{"schema mirror", schemaMirrors},
 		{"schema paging", schemaPaging},
