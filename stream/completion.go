@@ -18,8 +18,9 @@ type CompletionOptions struct {
 }
 
 // Completion gathers the events of a run into one chat.completion object. The
-// object has OpenAI's fields and one more, "metadata": where the answer is
-// stored and what the agent observed about it. The zero value is ready to use.
+// object has OpenAI's fields and two more: "metadata", where the answer is
+// stored and what the agent observed about it; and "p8", the chained tool and
+// its result, where there is one. The zero value is ready to use.
 type Completion struct {
 	text     strings.Builder
 	usage    event.UsageData
@@ -85,6 +86,13 @@ func (c *Completion) Append(dst []byte, o CompletionOptions) ([]byte, error) {
 		}
 		dst = append(append(dst, `,"metadata":`...), bytes.TrimSpace(b.Bytes())...)
 	}
+	if c.done.ChainedTool != "" {
+		dst = appendQuoted(append(dst, `,"p8":{"chained_tool":`...), c.done.ChainedTool)
+		if len(c.done.ChainedResult) > 0 {
+			dst = append(append(dst, `,"chained_tool_result":`...), compact(c.done.ChainedResult)...)
+		}
+		dst = append(dst, '}')
+	}
 	return append(dst, '}'), nil
 }
 
@@ -98,7 +106,8 @@ func finish(reason string) string {
 	return "stop"
 }
 
-// appendUsage appends OpenAI's usage object.
+// appendUsage appends OpenAI's usage object and, as far as it is known, what
+// the tokens cost.
 func appendUsage(dst []byte, u event.UsageData) []byte {
 	number := func(name string, n int) {
 		dst = strconv.AppendInt(append(dst, name...), int64(n), 10)
@@ -108,7 +117,11 @@ func appendUsage(dst []byte, u event.UsageData) []byte {
 	number(`,"total_tokens":`, u.InputTokens+u.OutputTokens)
 	number(`,"prompt_tokens_details":{"cached_tokens":`, u.CachedTokens)
 	number(`},"completion_tokens_details":{"reasoning_tokens":`, u.ReasoningTokens)
-	return append(dst, "}}"...)
+	dst = append(dst, '}')
+	if u.CostUSD > 0 {
+		dst = strconv.AppendFloat(append(dst, `,"cost_usd":`...), u.CostUSD, 'f', -1, 64)
+	}
+	return append(dst, '}')
 }
 
 // compact is raw JSON without the spaces between its tokens; text that is no
