@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+
 	"p8/event"
 	"p8/llm"
 )
@@ -8,12 +10,11 @@ import (
 // ask sends the request and passes on what the model says. It ends the run
 // when the answer was cut at the model's own bound.
 func (r *runner) ask() (*event.DoneData, error) {
-	r.step.reset()
+	r.step.reset(r.Model.Name())
+	r.model = cmp.Or(r.model, r.step.model)
 	for chunk, err := range r.Model.Stream(r.ctx, &r.req) {
 		if err != nil {
-			if r.step.begun {
-				r.charge() // a refused request costs nothing, a broken one does
-			}
+			r.charge()
 			return nil, err
 		}
 		if err := r.chunk(&chunk); err != nil {

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"cmp"
-
 	"p8/event"
 	"p8/llm"
 )
@@ -10,16 +8,28 @@ import (
 // charge books what the step cost.
 func (r *runner) charge() { r.scope.Budget.charge(r.bill(&r.step, r.req.Messages)) }
 
-// bill is what a response to the messages cost, by the prices of the model that
-// gave it.
+// bill is what a response to the messages cost. A refused request costs nothing, a
+// broken answer does.
 func (o *Options) bill(s *step, messages []llm.Message) event.UsageData {
-	u := s.consumed(messages)
+	var bill event.UsageData
+	for _, p := range s.past {
+		bill.Add(o.price(p.model, p.usage))
+	}
+	if s.begun {
+		bill.Add(o.price(s.model, s.consumed(messages)))
+	}
+	return bill
+}
+
+// price is the cost of a model's usage, in tokens and, where prices are known, in
+// money.
+func (o *Options) price(model string, u llm.Usage) event.UsageData {
 	bill := event.UsageData{
 		InputTokens: u.Input, OutputTokens: u.Output,
 		CachedTokens: u.Cached, ReasoningTokens: u.Reasoning,
 	}
 	if o.Cost != nil {
-		bill.CostUSD = o.Cost(cmp.Or(s.model, o.Model.Name()), u)
+		bill.CostUSD = o.Cost(model, u)
 	}
 	return bill
 }

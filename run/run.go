@@ -128,7 +128,7 @@ type runner struct {
 	meta   *event.MetadataData
 	output output
 	step   step
-	model  string // that answered last, "" when it is the one that was asked
+	model  string // that answered last
 	warned []event.WarningData
 	parts  parts
 }

@@ -50,18 +50,13 @@ func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Mes
 	own := *req
 	own.Settings = req.Settings.Or(s.settings)
 	var answer step
+	answer.reset(s.Model.Name())
 	err := s.read(ctx, &own, &answer, n)
-	if answer.begun {
-		s.budget.charge(s.bill(&answer, own.Messages))
-	}
+	s.budget.charge(s.bill(&answer, own.Messages))
 	if err != nil {
 		return "", llm.Message{}, "", describe(err)
 	}
-	name := s.Model.Name()
-	if answer.model != "" {
-		name = answer.model
-	}
-	return name, answer.message(), answer.finish, nil
+	return answer.model, answer.message(), answer.finish, nil
 }
 
 // admit takes one more request from the budget.

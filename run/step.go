@@ -12,16 +12,24 @@ type step struct {
 	text     event.Deltas
 	calls    []*call
 	thoughts []llm.Reasoning
-	model    string // that answers, "" when it is the one that was asked
+	model    string // that answers
 	usage    llm.Usage
 	finish   llm.Finish
-	begun    bool // something of the answer came
+	begun    bool   // something came from the model
+	past     []used // by models that gave up
 }
 
-func (s *step) reset() {
+// used is what a model consumed.
+type used struct {
+	model string
+	usage llm.Usage
+}
+
+// reset makes room for the answer of a model.
+func (s *step) reset(model string) {
 	s.text.Reset()
-	s.calls, s.thoughts = nil, nil
-	s.model = ""
+	s.calls, s.thoughts, s.past = nil, nil, nil
+	s.model = model
 	s.usage = llm.Usage{}
 	s.finish = ""
 	s.begun = false
@@ -30,7 +38,14 @@ func (s *step) reset() {
 // add takes in one chunk and gives the call that begins with it; seq makes ids
 // for calls that have none.
 func (s *step) add(c *llm.Chunk, seq int64) *call {
-	s.begun = s.begun || c.Kind != llm.ChunkModel && c.Kind != llm.ChunkWarning
+	switch c.Kind {
+	case llm.ChunkWarning:
+		return nil
+	case llm.ChunkModel:
+		s.takeOver(c.Name)
+		return nil
+	}
+	s.begun = true
 	switch c.Kind {
 	case llm.ChunkText:
 		s.text.Add(c.Text)
@@ -40,14 +55,22 @@ func (s *step) add(c *llm.Chunk, seq int64) *call {
 		if c.Thought != nil {
 			s.thoughts = append(s.thoughts, *c.Thought)
 		}
-	case llm.ChunkModel:
-		s.model = c.Name
 	case llm.ChunkUsage:
 		s.usage = c.Usage
 	case llm.ChunkFinish:
 		s.finish = c.Finish
 	}
 	return nil
+}
+
+// takeOver lets another model answer; what the one before it consumed is paid for
+// all the same.
+func (s *step) takeOver(model string) {
+	if s.usage != (llm.Usage{}) {
+		s.past = append(s.past, used{s.model, s.usage})
+		s.usage = llm.Usage{}
+	}
+	s.model, s.begun = model, false
 }
 
 // addCall adds to a tool call, or begins one.

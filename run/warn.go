@@ -18,20 +18,16 @@ func (r *runner) warn(w event.WarningData) error {
 	return r.emit(event.New(&w))
 }
 
-// answering says that another model answers than did until now; "" is the one
-// that was asked.
+// answering says that another model answers than did until now. A chain of models
+// tells of the change, and why; or it changed when a tool asked it.
 func (r *runner) answering(model, why string) error {
 	if model == r.model {
 		return nil
 	}
 	r.model = model
-	w := event.WarningData{Code: event.CodeModelFallback, Model: model, Message: model + " answers instead"}
-	switch {
-	case model == "":
-		w.Model = r.Model.Name()
-		w.Message = w.Model + " answers again"
-	case why != "":
-		w.Message = why + ": " + w.Message
+	said := model + " answers from here on"
+	if why != "" {
+		said = why + ": " + model + " answers instead"
 	}
-	return r.emit(event.New(&w))
+	return r.emit(event.New(&event.WarningData{Code: event.CodeModelFallback, Model: model, Message: said}))
 }

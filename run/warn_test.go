@@ -78,8 +78,8 @@ func TestFallbackIsToldWheneverTheModelChanges(t *testing.T) {
 	}
 	want := []event.WarningData{
 		{Code: event.CodeModelFallback, Model: "scripted:b", Message: "the model scripted:test is unavailable: scripted:b answers instead"},
-		{Code: event.CodeModelFallback, Model: "scripted:test", Message: "scripted:test answers again"},
-		{Code: event.CodeModelFallback, Model: "scripted:c", Message: "scripted:c answers instead"},
+		{Code: event.CodeModelFallback, Model: "scripted:test", Message: "scripted:test answers from here on"},
+		{Code: event.CodeModelFallback, Model: "scripted:c", Message: "scripted:c answers from here on"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -96,14 +96,63 @@ func TestFallbackThatFailsTooCostsNothing(t *testing.T) {
 	}
 }
 
+// TestModelThatTookOverStays: a chain of models is asked again where it was; a
+// change is told once, and priced from then on.
+func TestModelThatTookOverStays(t *testing.T) {
+	busy := &llm.Error{Kind: llm.RateLimit, Model: "scripted:test"}
+	tokens := llm.Chunk{Kind: llm.ChunkUsage, Usage: llm.Usage{Input: 2}}
+	a := scripted.New(scripted.Turn{Chunks: []llm.Chunk{tokens}, Err: busy})
+	call := scripted.Call("echo", `{"text":"x"}`)
+	call.Usage = llm.Usage{Output: 1}
+	b := scripted.NewWith(scripted.Options{Name: "scripted:b"}, call, scripted.Turn{Text: []string{"ok"}, Usage: call.Usage})
+	o := options(t, talker, nil, echo(t, "echo"))
+	o.Cost = price
+	o.Model = llm.NewFallback(llm.FallbackOptions{Models: []llm.Model{a, b}, Logger: o.Logger})
+	var told []string
+	var used event.UsageData
+	for e, err := range run.Stream(t.Context(), o) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch d := e.Data.(type) {
+		case *event.WarningData:
+			told = append(told, d.Message)
+		case *event.UsageData:
+			used = *d
+		}
+	}
+	want(t, told, nil, "the model scripted:test is rate limited: scripted:b answers instead")
+	if used.InputTokens != 2 || used.OutputTokens != 2 || used.CostUSD != 2+10+10 {
+		t.Errorf("the run was charged %+v", used)
+	}
+}
+
+// TestModelThatChangedUnderATool: a tool asked it too, and it had to give up.
+func TestModelThatChangedUnderATool(t *testing.T) {
+	busy := &llm.Error{Kind: llm.Unavailable, Model: "scripted:test"}
+	a := scripted.New(scripted.Call("ask", "{}"), scripted.Fail(busy))
+	b := scripted.NewWith(scripted.Options{Name: "scripted:b"}, scripted.Text("me"), scripted.Text("ok"))
+	o := options(t, lender, nil, asker(t, 1, &llm.Request{}, func(model string, _ llm.Message, _ llm.Finish, err error) {
+		if model != "scripted:b" || err != nil {
+			t.Errorf("%s, %v", model, err)
+		}
+	}))
+	o.Model = llm.NewFallback(llm.FallbackOptions{Models: []llm.Model{a, b}, Logger: o.Logger})
+	got, err := warnings(t, o)
+	if err != nil || len(got) != 1 || got[0].Model != "scripted:b" || got[0].Message != "scripted:b answers from here on" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestStructuredAnswerOfAFallback: the chain of models can do what each of them
 // can, so a model without native output answers through a tool.
 func TestStructuredAnswerOfAFallback(t *testing.T) {
-	m := scripted.New(
-		first(say(run.ModeTool, "{}"), scripted.Instead("scripted:plain", "busy")...),
-		first(say(run.ModeTool, right), scripted.Instead("scripted:plain", "busy")...),
-	)
-	got, err := run.As[weather](run.Stream(t.Context(), options(t, answerer, m)))
+	able := scripted.Options{Capabilities: llm.Capabilities{NativeOutput: true}}
+	busy := scripted.NewWith(able, scripted.Fail(&llm.Error{Kind: llm.RateLimit, Model: "scripted:test"}))
+	m := scripted.New(say(run.ModeTool, "{}"), say(run.ModeTool, right))
+	o := options(t, answerer, nil)
+	o.Model = llm.NewFallback(llm.FallbackOptions{Models: []llm.Model{busy, m}, Logger: o.Logger})
+	got, err := run.As[weather](run.Stream(t.Context(), o))
 	if err != nil || got != (weather{"Oslo", -3}) {
 		t.Fatal(got, err)
 	}
