@@ -97,7 +97,7 @@ func (c *Client) refused(status int, r *Refusal, retryAfter time.Duration) *fail
 		e.Hint = c.hint(llm.NotFound, "check the model's name"+Either(" and ", c.o.BaseURLVars))
 	case llm.RateLimit:
 		e.Hint = "wait a moment and ask again"
-		if status == http.StatusPaymentRequired || r.Code == "insufficient_quota" || r.Type == "insufficient_quota" {
+		if status == http.StatusPaymentRequired || broke(r) {
 			e.Hint, f.retry = "the account has no credit left", false
 		}
 	case llm.ContextLength:
@@ -119,7 +119,7 @@ func kindOf(status int, r *Refusal) llm.ErrorKind {
 	switch {
 	case has("context_length") || has("context_size") || has("request_too_large") || status < 500 && tooLong(r.Message):
 		return llm.ContextLength
-	case has("insufficient_quota") || has("rate_limit") || has("RESOURCE_EXHAUSTED"):
+	case broke(r) || has("rate_limit") || has("RESOURCE_EXHAUSTED"):
 		return llm.RateLimit
 	case has("invalid_api_key") || has("authentication_error") || has("permission_error") ||
 		has("UNAUTHENTICATED") || has("PERMISSION_DENIED") || has("API_KEY_INVALID"):
@@ -157,10 +157,16 @@ func kindOf(status int, r *Refusal) llm.ErrorKind {
 	return llm.BadResponse
 }
 
+// broke recognises an account without credit; Anthropic calls that a bad request.
+func broke(r *Refusal) bool {
+	return r.Code == "insufficient_quota" || r.Type == "insufficient_quota" || r.Type == "billing_error" ||
+		strings.Contains(r.Message, "credit balance is too low")
+}
+
 // tooLong recognises the servers that have no code for it.
 func tooLong(message string) bool {
 	message = strings.ToLower(message)
-	for _, s := range [...]string{"context length", "context window", "context size", "prompt is too long", "input token count"} {
+	for _, s := range [...]string{"context length", "context window", "context size", "prompt is too long", "exceed context limit", "input token count"} {
 		if strings.Contains(message, s) {
 			return true
 		}
