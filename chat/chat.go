@@ -31,8 +31,10 @@ type Request struct {
 	Document *agent.Document
 	// Model is "provider:model"; "" takes the identity's.
 	Model string
-	// Input is the user's message.
+	// Input is the user's message, Parts the images and documents that come with
+	// it; one of the two may be empty.
 	Input string
+	Parts []llm.Part
 	// Query is structured input; its prompt replaces Input.
 	Query *run.Query
 	// History is used when the session is new: the messages that the client

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 
 	"p8/event"
@@ -15,7 +16,8 @@ func (r *recorder) finish(err error) {
 	row := r.answerRow(done)
 	stored := r.storeAnswer(row, failure, err)
 	r.Turn.result = Result{
-		Text: r.text.String(), Output: done.Output, Reason: done.Reason, Limit: done.Limit, Error: failure,
+		Text: r.text.String(), Output: done.Output, ChainedTool: done.ChainedTool, ChainedResult: done.ChainedResult,
+		Reason: done.Reason, Limit: done.Limit, Error: failure,
 	}
 	if r.usage != nil {
 		r.Turn.result.Usage = *r.usage
@@ -57,9 +59,9 @@ func (r *recorder) answerRow(done *event.DoneData) *store.Message {
 	}
 	row := r.row(r.MessageID, r.Agent, store.MessageAssistant)
 	row.Content, row.TokenCount = &text, llm.EstimateTokens(text)
-	row.Model, row.LatencyMS = r.Model, r.latency()
+	row.Model, row.LatencyMS = cmp.Or(r.tookOver, r.Model), r.latency()
 	if r.usage != nil {
-		row.InputTokens, row.OutputTokens = r.usage.InputTokens, r.usage.OutputTokens
+		row.InputTokens, row.OutputTokens, row.CostUSD = r.usage.InputTokens, r.usage.OutputTokens, r.usage.CostUSD
 	}
 	switch done.Reason {
 	case event.ReasonError:
@@ -74,7 +76,7 @@ func (r *recorder) answerRow(done *event.DoneData) *store.Message {
 
 func (r *recorder) storeAnswer(row *store.Message, failure *event.ErrorData, err error) bool {
 	if failure != nil {
-		r.o.Logger.Warn("a run failed", "run", r.RunID, "session", r.SessionID, "agent", r.Agent, "model", r.Model,
+		r.o.Logger.Warn("a run failed", "run", r.RunID, "session", r.SessionID, "agent", r.Agent, "model", row.Model,
 			"code", failure.Code, "error", err)
 		if errors.Is(err, errShutdown) {
 			row.Status = store.StatusInterrupted
@@ -104,6 +106,6 @@ func (r *recorder) metadata(row *store.Message, stored bool) *event.MetadataData
 		m.MessageID, m.InReplyTo = r.MessageID, r.InReplyTo
 	}
 	m.SessionID, m.AgentSchema, m.RespondingAgent = r.SessionID, r.Agent, lastName(r.speaker)
-	m.ModelVersion, m.LatencyMS, m.TokenCount = r.Model, row.LatencyMS, row.TokenCount
+	m.ModelVersion, m.LatencyMS, m.TokenCount, m.CostUSD = row.Model, row.LatencyMS, row.TokenCount, row.CostUSD
 	return m
 }

@@ -94,7 +94,10 @@ func newService(t testing.TB, m llm.Model, o chat.Options, documents ...string) 
 	if o.Tools == nil {
 		o.Tools = registry(t, newEcho(t))
 	}
-	o.Catalog, o.Models = named{found, first.Key()}, models{m}
+	if o.Models == nil {
+		o.Models = models{m}
+	}
+	o.Catalog = named{found, first.Key()}
 	s, err := chat.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func (s *Service) payload(j *job, user store.User, history []llm.Message) []llm.
 		out = append(out, llm.Message{Role: llm.System, Content: instructions})
 	}
 	out = append(out, history...)
-	return append(out, llm.Message{Role: llm.User, Content: j.input})
+	return append(out, llm.Message{Role: llm.User, Content: j.input, Parts: j.req.Parts})
 }
 
 // The formats of dates and times, both in UTC.

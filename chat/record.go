@@ -23,13 +23,18 @@ type recorder struct {
 	usage *event.UsageData
 	meta  *event.MetadataData
 	done  *event.DoneData
-	// speaker is the path of the agent that spoke last.
-	speaker string
+	// speaker is the path of the agent that spoke last, tookOver the model that
+	// answers in place of the chosen one.
+	speaker, tookOver string
 	// open counts the calls of the root agent that have not ended; called are
 	// the calls whose rows exist.
 	open   int
 	called []string
-	failed bool // a row could not be stored, and the client knows
+	// chaining says that the answer is complete and handed on to the chained tool;
+	// told counts what each call said of its progress.
+	chaining bool
+	told     map[string]int
+	failed   bool // a row could not be stored, and the client knows
 }
 
 // run follows the run to its end.
@@ -78,7 +83,7 @@ var errPanic = errors.New("chat: the run panicked")
 
 func (r *recorder) options() run.Options {
 	return run.Options{
-		Agent: r.agent, Model: r.model, Tools: r.tools, Messages: r.messages,
+		Agent: r.agent, Model: r.model, Tools: r.tools, Chained: r.chained, Cost: r.o.Cost, Messages: r.messages,
 		Settings: r.settings(), Warnings: r.warnings, RunID: r.RunID, Path: r.Agent,
 		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel,
 		StructuredMode: r.o.StructuredMode, Logger: r.o.Logger,
@@ -96,6 +101,9 @@ func (r *recorder) record(e event.Event) {
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
+			if r.chaining {
+				return // what the chained tool says is no part of the answer
+			}
 			r.text.Add(e.Text)
 			r.speaker = e.Agent
 		}
@@ -119,12 +127,35 @@ func (r *recorder) record(e event.Event) {
 			r.done = d
 		}
 		return
-	case *event.ErrorData, *event.ProgressData:
+	case *event.WarningData:
+		if root && d.Code == event.CodeModelFallback {
+			r.tookOver = d.Model
+		}
+	case *event.ProgressData:
+		if !root || !r.mayTell(d) {
+			return
+		}
+	case *event.ErrorData:
 		if !root {
 			return // how a delegated run went is told by its tool call
 		}
 	}
 	r.log.append(e)
+}
+
+// maxProgress bounds what one call may say of its progress, in events.
+const maxProgress = 200
+
+// mayTell counts what a tool says of its progress.
+func (r *recorder) mayTell(d *event.ProgressData) bool {
+	if d.ToolID == "" {
+		return true
+	}
+	if r.told == nil {
+		r.told = make(map[string]int)
+	}
+	r.told[d.ToolID]++
+	return r.told[d.ToolID] <= maxProgress
 }
 
 // toolCall stores the rows of a call before the readers see their ids.
@@ -138,6 +169,8 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 		}
 		return
 	case event.ToolExecuting:
+		// The model did not begin to write it, so it is the chained call.
+		r.chaining = r.chaining || root && r.chained != nil && r.open == 0
 		d.MessageID = r.save(r.callRow(e.Agent, d))
 		r.called = append(r.called, d.ID)
 	case event.ToolCompleted, event.ToolFailed:
@@ -147,7 +180,7 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 		}
 	}
 	r.log.append(e)
-	if root && (d.Status == event.ToolCompleted || d.Status == event.ToolFailed) {
+	if root && !r.chaining && (d.Status == event.ToolCompleted || d.Status == event.ToolFailed) {
 		if r.open--; r.open <= 0 {
 			r.open = 0
 			r.progress(&event.ProgressData{Step: 3, Label: "Generating response"})

@@ -6,6 +6,7 @@ import (
 
 	"p8/event"
 	"p8/llm"
+	"p8/memory"
 	"p8/store"
 )
 
@@ -17,6 +18,9 @@ func (s *Service) storeInput(ctx context.Context, j *job, brought []store.Messag
 		ID: j.InReplyTo, SessionID: j.SessionID, Type: store.MessageUser, Content: &j.input,
 		TokenCount: llm.EstimateTokens(j.input), AgentName: j.Agent, RunID: j.RunID, CreatedAt: j.started,
 	}
+	if err := memory.Attach(input, j.req.Parts); err != nil {
+		return err
+	}
 	rows := make([]*store.Message, 0, len(brought)+1)
 	for i := range brought {
 		rows = append(rows, &brought[i])
@@ -25,7 +29,7 @@ func (s *Service) storeInput(ctx context.Context, j *job, brought []store.Messag
 }
 
 // clientRows are the rows that a client's own messages would have been.
-func clientRows(messages []llm.Message, sessionID string) []store.Message {
+func clientRows(messages []llm.Message, sessionID string) ([]store.Message, error) {
 	rows := make([]store.Message, 0, len(messages))
 	add := func(kind, content string, call json.RawMessage) {
 		row := store.Message{SessionID: sessionID, Type: kind, ToolCalls: call}
@@ -39,6 +43,9 @@ func clientRows(messages []llm.Message, sessionID string) []store.Message {
 		switch m.Role {
 		case llm.User:
 			add(store.MessageUser, m.Content, nil)
+			if err := memory.Attach(&rows[len(rows)-1], m.Parts); err != nil {
+				return nil, err
+			}
 		case llm.System:
 			add(store.MessageSystem, m.Content, nil)
 		case llm.ToolRole:
@@ -52,7 +59,7 @@ func clientRows(messages []llm.Message, sessionID string) []store.Message {
 			}
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 // callRow is the row of a tool call, which has no content.

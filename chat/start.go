@@ -76,11 +76,13 @@ func (s *Service) resolve(ctx context.Context, req Request) (*job, error) {
 	if j.input, err = input(req); err != nil {
 		return nil, err
 	}
+	if err := checkParts(req); err != nil {
+		return nil, err
+	}
 	if j.agent, err = s.findAgent(ctx, req, who.AgentSchemaURI); err != nil {
 		return nil, err
 	}
-	name := ModelName(j.agent, cmp.Or(req.Model, who.DefaultModel), s.o.DefaultModel)
-	if j.model, err = s.o.Models.Resolve(name); err != nil {
+	if err := s.findModel(j, cmp.Or(req.Model, who.DefaultModel)); err != nil {
 		return nil, err
 	}
 	s.findTools(ctx, j)
@@ -91,7 +93,7 @@ func (s *Service) resolve(ctx context.Context, req Request) (*job, error) {
 	}
 	j.log.init()
 	j.RunID, j.MessageID, j.InReplyTo = s.o.NewID(), s.o.NewID(), s.o.NewID()
-	j.SessionID, j.Agent, j.Model = who.SessionID, j.agent.Name, j.model.Name()
+	j.SessionID, j.Agent = who.SessionID, j.agent.Name
 	j.who = who.Child(j.Agent, j.Model)
 	j.key = sessionKey{who.TenantID, who.UserID, who.SessionID}
 	return j, nil
@@ -110,7 +112,7 @@ func input(req Request) (string, error) {
 		}
 		text = prompt
 	}
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(text) == "" && len(req.Parts) == 0 {
 		return "", &InputError{"input", "the message is empty: write something"}
 	}
 	return text, nil
@@ -121,12 +123,6 @@ func (s *Service) findAgent(ctx context.Context, req Request, uri string) (*agen
 		return agent.Compile(req.Document)
 	}
 	return s.o.Catalog.Agent(ctx, cmp.Or(req.Agent, uri, DefaultAgent))
-}
-
-// ModelName is the model that a turn uses: the one that the document insists
-// on, else the request's, else the document's, else the default.
-func ModelName(a *agent.Agent, request, fallback string) string {
-	return cmp.Or(a.OverrideModel, request, a.Model, fallback)
 }
 
 // findTools picks the declared tools; one that is not here is a warning of the
@@ -162,7 +158,9 @@ func (s *Service) begin(ctx context.Context, j *job) error {
 	var history []llm.Message
 	switch policy := s.policy(j.agent); {
 	case imported:
-		rows = clientRows(j.req.History, j.SessionID)
+		if rows, err = clientRows(j.req.History, j.SessionID); err != nil {
+			return err
+		}
 		history = memory.History(rows, policy)
 		if !j.named {
 			rows = nil // a client that sends everything each time would store it each time

@@ -17,7 +17,8 @@ type Turn struct {
 	// in the final metadata; InReplyTo is the row of the user's message.
 	MessageID string
 	InReplyTo string
-	// Agent is the agent's name, Model "provider:model".
+	// Agent is the agent's name, Model "provider:model": the one that was chosen.
+	// The metadata name the one that answered.
 	Agent string
 	Model string
 
@@ -31,6 +32,10 @@ type Result struct {
 	// Text is the answer as it was shown; Output is that of a structured agent.
 	Text   string
 	Output json.RawMessage
+	// ChainedTool is the tool that was called with Output, "" for none, and
+	// ChainedResult what it said, a JSON object.
+	ChainedTool   string
+	ChainedResult json.RawMessage
 	// Metadata is nil when there is no answer to describe.
 	Metadata *event.MetadataData
 	Usage    event.UsageData
