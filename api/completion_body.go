@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -169,7 +168,7 @@ func (b *completionBody) conversation() (chat.Request, *failure) {
 	last := -1
 	for i := range b.Messages {
 		m := &b.Messages[i]
-		text, f := m.text("messages[" + strconv.Itoa(i) + "]")
+		text, parts, f := m.read("messages[" + strconv.Itoa(i) + "]")
 		if f != nil {
 			return req, f
 		}
@@ -180,7 +179,7 @@ func (b *completionBody) conversation() (chat.Request, *failure) {
 			}
 		case "user":
 			last = len(req.History)
-			req.History = append(req.History, llm.Message{Role: llm.User, Content: text})
+			req.History = append(req.History, llm.Message{Role: llm.User, Content: text, Parts: parts})
 		case "assistant":
 			if text != "" {
 				req.History = append(req.History, llm.Message{Role: llm.Assistant, Content: text})
@@ -194,43 +193,12 @@ func (b *completionBody) conversation() (chat.Request, *failure) {
 		return req, invalid("messages", "messages has no message of the user: there is nothing to answer")
 	}
 	if last >= 0 {
-		req.Input = req.History[last].Content
+		req.Input, req.Parts = req.History[last].Content, req.History[last].Parts
 		req.History = req.History[:last:last]
 	}
-	if strings.TrimSpace(req.Input) == "" && b.Query == nil {
+	if strings.TrimSpace(req.Input) == "" && len(req.Parts) == 0 && b.Query == nil {
 		return req, invalid("messages", "the last message of the user is empty: there is nothing to answer")
 	}
 	req.Instruction = strings.Join(instructions, "\n\n")
 	return req, nil
-}
-
-// text is the message's text: its content, or the text parts of it, one a line.
-func (m *bodyMessage) text(where string) (string, *failure) {
-	raw := bytes.TrimSpace(m.Content)
-	switch {
-	case len(raw) == 0 || string(raw) == "null":
-		return "", nil
-	case raw[0] == '"':
-		var s string
-		_ = json.Unmarshal(raw, &s) // the body has been parsed: it is a string
-		return s, nil
-	}
-	var parts []struct {
-		Type string  `json:"type"`
-		Text *string `json:"text"`
-	}
-	if json.Unmarshal(raw, &parts) != nil {
-		return "", invalid("messages", "%s.content must be a string or an array of parts", where)
-	}
-	if m.Role == "tool" || m.Role == "function" {
-		return "", nil
-	}
-	texts := make([]string, 0, len(parts))
-	for i, p := range parts {
-		if p.Type != "text" || p.Text == nil {
-			return "", invalid("messages", "%s.content[%d] is of type %q; only text can be read", where, i, cut(p.Type))
-		}
-		texts = append(texts, *p.Text)
-	}
-	return strings.Join(texts, "\n"), nil
 }

@@ -146,7 +146,8 @@ func TestUntrustedHeaders(t *testing.T) {
 // FuzzBody: no body makes the server fail, and no turn begins without a
 // message.
 func FuzzBody(f *testing.F) {
-	for _, s := range []string{hello, `{}`, `{"messages":[{"role":"user","content":[{"type":"text"}]}]}`, `{"stop":[1]}`, `{"query":null}`, "{\"n\":\n1e9}"} {
+	for _, s := range []string{hello, `{}`, `{"messages":[{"role":"user","content":[{"type":"text"}]}]}`, `{"stop":[1]}`, `{"query":null}`, "{\"n\":\n1e9}",
+		user(image("data:image/png;base64," + base(pngData))), user(file("a.md", base("# a"))), user(`{"type":"image_url","image_url":"https://a"}`)} {
 		f.Add(s)
 	}
 	catalog := newServer(f, setup{noStore: true}).catalog
@@ -156,7 +157,7 @@ func FuzzBody(f *testing.F) {
 		w := (&server{Handler: h}).do("POST", "/v1/chat/completions", body, "Content-Type: application/json")
 		switch {
 		case w.Code == http.StatusServiceUnavailable:
-			if s.req.Input == "" && s.req.Query == nil {
+			if s.req.Input == "" && s.req.Query == nil && len(s.req.Parts) == 0 {
 				t.Errorf("a turn without a message began: %q", body)
 			}
 		case w.Code < 400 || w.Code >= 500 || !json.Valid(w.Body.Bytes()):
