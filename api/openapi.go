@@ -67,7 +67,7 @@ func chatSchema() *huma.Schema {
 	of := func(t, doc string) *huma.Schema { return &huma.Schema{Type: t, Description: doc} }
 	message := &huma.Schema{Type: huma.TypeObject, Required: []string{"role"}, Properties: map[string]*huma.Schema{
 		"role":    {Type: huma.TypeString, Enum: []any{"user", "assistant", "system", "developer", "tool"}},
-		"content": {Description: "A string, or an array of parts {type: text, text}."},
+		"content": {Description: "A string, or an array of parts: {type: text, text}, {type: image_url, image_url: {url}}, {type: file, file: {filename, file_data}}."},
 	}}
 	return &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
 		"model":                 of(huma.TypeString, "An agent's name or provider:model."),
