@@ -1,0 +1,248 @@
+package anthropic_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"p8/llm"
+	"p8/llm/anthropic"
+)
+
+// refusal is a bad request with these words.
+func refusal(words string) string {
+	quoted, _ := json.Marshal(words)
+	return `{"type":"error","error":{"type":"invalid_request_error","message":` + string(quoted) + `}}`
+}
+
+// TestMend: what the API refuses is left out with a warning, and not tried again by
+// the same model.
+func TestMend(t *testing.T) {
+	effort := func(e string) llm.Settings { return llm.Settings{ReasoningEffort: e} }
+	tools := []llm.ToolSpec{{Name: "now"}}
+	thoughtful := []llm.Message{user("hi"), {Role: llm.Assistant, Reasoning: []llm.Reasoning{{Provider: "anthropic", Text: "Hm.", Signature: "s"}}, ToolCalls: calls("", "a").ToolCalls}, result("a", "A")}
+	tests := []struct {
+		name, model, words string
+		req                llm.Request
+		gone, instead      string // of the body
+		warning            string
+		once               bool // the next request makes the same mistake again
+	}{
+		{name: "temperature", words: "`temperature` is deprecated for this model.", req: llm.Request{Settings: llm.Settings{Temperature: ptr(0.5)}}, gone: `"temperature"`, warning: "temperature is left out, as the model takes none"},
+		{name: "a budget", words: `"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`,
+			req: llm.Request{Settings: effort("high")}, gone: `"budget_tokens"`, instead: `"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"high"}`},
+		{name: "an effort", model: "claude-next-9", words: "adaptive thinking is not supported on this model", req: llm.Request{Settings: effort("low")}, gone: `"adaptive"`, instead: `"budget_tokens":2048`},
+		{name: "any thought", words: "'my-model' does not support thinking.", req: llm.Request{Settings: effort("low")}, gone: `"thinking"`, warning: "reasoning_effort is left out, as the model does not think"},
+		{name: "no thought", model: "claude-haiku-5-5", words: `"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`,
+			req: llm.Request{Settings: effort("none")}, gone: `"thinking"`, instead: `"output_config":{"effort":"low"}`, warning: "reasoning_effort is low, as the model cannot be kept from thinking"},
+		{name: "no thought, newer", model: "claude-haiku-5-5", words: `"thinking.type.disabled" is not supported for this model. Use "thinking.type.between_tools".`, req: llm.Request{Settings: effort("none")}, gone: `"disabled"`, instead: `"between_tools"`},
+		{name: "a tool that must be", words: "tool_choice: forced tool use is not supported on this model", req: llm.Request{Tools: tools, ToolChoice: "required"}, gone: `"tool_choice"`, warning: "the model is asked, not made, to call a tool, as it cannot be made to while it thinks"},
+		{name: "too many tokens", words: "max_tokens: 90000 > 64000, which is the maximum allowed number of output tokens for my-model", req: llm.Request{Settings: llm.Settings{MaxTokens: 90000}}, gone: "90000", instead: `"max_tokens":64000`, warning: "max_tokens is 64000, as the model takes no more"},
+		{name: "a foreign signature", words: "messages.1.content.0: Invalid `signature` in `thinking` block", req: llm.Request{Messages: thoughtful, Settings: effort("low")}, gone: `"thinking"`, warning: "reasoning_effort is left out for this step, as the one before it came without the model's own thoughts", once: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var bodies []string
+			if tt.model == "" {
+				tt.model = "my-model"
+			}
+			m := model(t, anthropic.Options{Model: tt.model, MaxRetries: -1, HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+				raw, _ := io.ReadAll(r.Body)
+				bodies = append(bodies, string(raw))
+				if strings.Contains(string(raw), tt.gone) {
+					return answer(400, refusal(tt.words)), nil
+				}
+				return answer(200, good), nil
+			})})
+			if tt.req.Messages == nil {
+				tt.req.Messages = []llm.Message{user("hi")}
+			}
+			for try := range 2 {
+				bodies = nil
+				chunks, err := collect(t.Context(), m, &tt.req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sent := 1
+				if try == 0 || tt.once {
+					sent = 2
+				}
+				if len(bodies) != sent || !strings.Contains(bodies[sent-1], tt.instead) {
+					t.Errorf("request %d: sent %d times, last %s", try, len(bodies), bodies[len(bodies)-1])
+				}
+				var warnings []string
+				for _, c := range chunks {
+					if c.Kind == llm.ChunkWarning && c.Name == "setting_dropped" {
+						warnings = append(warnings, strings.TrimPrefix(c.Text, "anthropic:"+tt.model+": "))
+					}
+				}
+				if got := strings.Join(warnings, "|"); got != tt.warning {
+					t.Errorf("request %d: warned %q, want %q", try, got, tt.warning)
+				}
+			}
+		})
+	}
+	t.Run("what cannot be mended is refused", func(t *testing.T) {
+		asked := 0
+		m := model(t, anthropic.Options{HTTPClient: client(func(*http.Request) (*http.Response, error) {
+			asked++
+			return answer(400, refusal("`temperature` is deprecated for this model.")), nil
+		})})
+		_, err := collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}, Settings: llm.Settings{Temperature: ptr(0.5)}})
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Kind != llm.BadRequest || asked != 2 {
+			t.Errorf("%v after %d requests", err, asked)
+		}
+	})
+}
+
+// TestRetries: overload is tried again until something of the answer was handed
+// out.
+func TestRetries(t *testing.T) {
+	const overloaded = `event: error` + "\n" + `data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n"
+	begun := good[:strings.Index(good, "event: content_block_stop")]
+	tests := []struct {
+		name    string
+		replies []*http.Response
+		once    bool
+		want    string
+		calls   int
+	}{
+		{"529, then fine", []*http.Response{answer(529, "{}"), answer(200, good)}, false, "Hi", 2},
+		{"overloaded before the answer, then fine", []*http.Response{answer(200, good[:strings.Index(good, "event: content_block_start")]+overloaded), answer(200, good)}, false, "Hi", 2},
+		{"overloaded within the answer", []*http.Response{answer(200, begun+overloaded)}, false, "Hi provider_unavailable", 1},
+		{"somebody else takes over", []*http.Response{answer(529, "{}")}, true, " provider_unavailable", 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				m := model(t, anthropic.Options{HTTPClient: client(func(*http.Request) (*http.Response, error) {
+					asked++
+					return tt.replies[asked-1], nil
+				})})
+				req := hello()
+				req.Once = tt.once
+				chunks, err := collect(t.Context(), m, req)
+				got := ""
+				for _, c := range chunks {
+					if c.Kind == llm.ChunkText {
+						got += c.Text
+					}
+				}
+				var e *llm.Error
+				if errors.As(err, &e) {
+					got += " " + string(e.Kind)
+				}
+				if got != tt.want || asked != tt.calls {
+					t.Errorf("got %q (%v) after %d requests", got, err, asked)
+				}
+			})
+		})
+	}
+}
+
+// TestNothingLeaks looks for the keys wherever a model can be printed and in
+// every error of a failing connection.
+func TestNothingLeaks(t *testing.T) {
+	o := anthropic.Options{Model: "m", APIKey: key, AuthToken: key, BaseURL: "http://user:" + key + "@127.0.0.1:1/?key=" + key, MaxRetries: -1}
+	m, err := anthropic.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, failed := collect(t.Context(), m, hello())
+	if failed == nil {
+		t.Fatal("port 1 answers")
+	}
+	var logged bytes.Buffer
+	slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "model", m, "options", o, "err", failed, "cause", errors.Unwrap(failed))
+	texts := []string{logged.String(), m.Name(), m.Endpoint()}
+	for _, v := range []any{m.String(), o, &o, failed, errors.Unwrap(failed)} {
+		texts = append(texts, fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v))
+	}
+	for _, s := range texts {
+		if strings.Contains(s, key) {
+			t.Errorf("the key is in %s", s)
+		}
+	}
+}
+
+// TestOverTCP runs against a real server and looks at what it gets.
+func TestOverTCP(t *testing.T) {
+	var seen []byte
+	got := make(chan string, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- r.Method + " " + r.URL.String() + " " + r.Header.Get("X-Api-Key") + " " + r.Header.Get("Content-Type") + " " + string(body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, event := range strings.SplitAfter(good, "\n\n") {
+			_, _ = io.WriteString(w, event)
+			w.(http.Flusher).Flush()
+		}
+	}))
+	defer s.Close()
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	m := model(t, anthropic.Options{BaseURL: s.URL + "/v1/?beta=true", HTTPClient: &http.Client{Transport: tr}, Debug: func(b []byte) { seen = bytes.Clone(b) }})
+	if _, err := collect(t.Context(), m, hello()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := <-got, "POST /v1/messages?beta=true "+key+" application/json "+string(seen); got != want || len(seen) == 0 {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestServerThatStays: an answer is over with its last event, whatever the
+// connection does.
+func TestServerThatStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := model(t, anthropic.Options{HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+			res := answer(200, "")
+			read, write := io.Pipe()
+			res.Body = read
+			go func() {
+				_, _ = io.WriteString(write, good)
+				<-r.Context().Done()
+				_ = write.CloseWithError(r.Context().Err())
+			}()
+			return res, nil
+		})})
+		start := time.Now()
+		if chunks, err := collect(t.Context(), m, hello()); err != nil || len(chunks) != 3 || time.Since(start) > time.Second {
+			t.Errorf("%v, %v after %v", chunks, err, time.Since(start))
+		}
+		synctest.Wait()
+	})
+}
+
+// FuzzStream feeds bytes as a response: no panic, and the promises about the
+// sequence hold.
+func FuzzStream(f *testing.F) {
+	f.Add([]byte(good))
+	f.Add([]byte("data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"a\",\"input\":{\"x\":1}}}\r\n\r\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}\r\n\r\n"))
+	f.Add([]byte("data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"thinking\",\"thinking\":\"a\",\"signature\":\"b\"}}\n\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n"))
+	f.Add([]byte(`{"type":"message","content":[{"type":"tool_use","name":"a"},{"type":"redacted_thinking","data":"x"}],"stop_reason":"refusal","usage":{"input_tokens":-1}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		m, err := anthropic.New(anthropic.Options{Model: "m", BaseURL: "http://x", MaxRetries: -1, HTTPClient: client(func(*http.Request) (*http.Response, error) {
+			return answer(200, string(raw)), nil
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks, err := collect(t.Context(), m, hello())
+		var e *llm.Error
+		if err != nil && !errors.As(err, &e) {
+			t.Errorf("an error of another type: %v", err)
+		}
+		checkOrder(t, chunks, err)
+	})
+}

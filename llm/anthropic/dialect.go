@@ -1,0 +1,109 @@
+package anthropic
+
+import (
+	"strconv"
+	"strings"
+)
+
+// thinking is how a model is told to think.
+type thinking uint8
+
+const (
+	// never: the model cannot.
+	never thinking = iota
+	// budgeted: with a budget of tokens.
+	budgeted
+	// adaptive: with an effort; the model decides how much it takes.
+	adaptive
+)
+
+// The ways in which a model that thinks by itself is told not to.
+const (
+	offDisabled     = "disabled"
+	offBetweenTools = "between_tools"
+	// offNever: it cannot be told; the lowest effort comes nearest.
+	offNever = "never"
+)
+
+// dialect is what differs between the models that speak the wire.
+type dialect struct {
+	thinking thinking
+	// off is how thought is switched off; "" where it is off unless asked for.
+	off string
+	// fixedSampling: temperature and top_p are refused.
+	fixedSampling bool
+	// unforced: the model cannot be made to call a tool.
+	unforced bool
+	// limit is the most that max_tokens may be, 0 if unknown; usual is what is
+	// asked for when nobody says how much. Where thought counts towards the answer,
+	// it is more.
+	limit, usual int
+}
+
+// dialectOf knows Anthropic's models by their names, as of its documentation of
+// November 2026. Names that say nothing get the plain wire.
+func dialectOf(model string) dialect {
+	family, version := parse(model)
+	d := dialect{thinking: budgeted, usual: 4096}
+	switch {
+	case family == "":
+		return d
+	case version == 0: // claude-mythos-preview, and what has no number yet
+		return dialect{thinking: adaptive, off: offNever, fixedSampling: true, limit: 128000, usual: 16384}
+	case version < 35:
+		return dialect{limit: 4096, usual: 4096}
+	case version < 37:
+		return dialect{limit: 8192, usual: 4096}
+	case version < 46:
+		d.limit = 64000
+		if family == "opus" && version < 45 {
+			d.limit = 32000
+		}
+		if version >= 40 {
+			d.usual = 8192
+		}
+		return d
+	}
+	d = dialect{thinking: adaptive, fixedSampling: version > 46, limit: 128000, usual: 16384}
+	if version == 46 && family != "opus" {
+		d.limit = 64000
+	}
+	if version >= 50 {
+		d.off = offDisabled
+	}
+	switch {
+	case family == "fable" || family == "mythos":
+		d.off, d.unforced = offNever, version > 50
+	case family == "opus" && version >= 55:
+		d.off, d.unforced = offNever, true
+	case family == "sonnet" && version >= 55:
+		d.off, d.unforced = offBetweenTools, true
+	}
+	return d
+}
+
+// parse takes a name apart: claude-opus-4-5-20251101 is opus 45, and
+// claude-3-7-sonnet-latest sonnet 37. It is "" for what is no Claude.
+func parse(model string) (family string, version int) {
+	_, name, found := strings.Cut(strings.ToLower(model), "claude")
+	if !found {
+		return "", 0
+	}
+	family = "claude"
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-._@:/", r) })
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		switch {
+		case err != nil && (part == "opus" || part == "sonnet" || part == "haiku" || part == "fable" || part == "mythos"):
+			family = part
+		case err == nil && version == 0 && n > 0 && n < 100:
+			version = n * 10
+			if i+1 < len(parts) {
+				if minor, err := strconv.Atoi(parts[i+1]); err == nil && minor < 10 {
+					version += minor
+				}
+			}
+		}
+	}
+	return family, version
+}

@@ -1,0 +1,97 @@
+package anthropic
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"p8/llm"
+	"p8/llm/wire"
+)
+
+// attempt is one request with what is known about the model while it runs.
+type attempt struct {
+	model   *Model
+	req     *llm.Request
+	dialect dialect
+	// bare: the API refused the thoughts that were sent back.
+	bare bool
+	told []string
+}
+
+func (a *attempt) plan() plan { return planOf(a.model.model, a.req, &a.dialect, !a.bare) }
+
+// untold are the warnings that were not given yet, as sentences.
+func (a *attempt) untold(warnings []string) []string {
+	var news []string
+	for _, w := range warnings {
+		if !slices.Contains(a.told, w) {
+			a.told = append(a.told, w)
+			news = append(news, a.model.name+": "+w)
+		}
+	}
+	return news
+}
+
+// mend learns from a refusal: the request as it is sent again, nil if there is
+// nothing to learn.
+func (a *attempt) mend(r *wire.Refusal, out *wire.Sink) []byte {
+	known, bare := a.dialect, a.bare
+	a.dialect, a.bare = learn(known, bare, r.Message)
+	if a.dialect == known && a.bare == bare {
+		return nil
+	}
+	learned := a.dialect
+	a.model.dialect.Store(&learned)
+	p := a.plan()
+	for _, text := range a.untold(p.warnings) {
+		out.Warn(settingDropped, text)
+	}
+	return appendRequest(nil, a.model.model, a.req, &p)
+}
+
+// learn reads in a refusal's words what the model does not take.
+func learn(d dialect, bare bool, message string) (dialect, bool) {
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if !strings.Contains(message, w) {
+				return false
+			}
+		}
+		return true
+	}
+	most, tooMany := mostTokens(message)
+	switch {
+	case has("thinking.type.enabled"), has("budget_tokens", "not supported"):
+		d.thinking, d.fixedSampling = adaptive, true
+	case has("thinking.type.disabled", offBetweenTools), has("thinking.type.disabled", "between tools"):
+		d.off = offBetweenTools
+	case has("thinking.type.disabled"), has("thinking.type.between_tools"):
+		d.off = offNever
+	case has("adaptive", "not supported"), has("output_config"), has("effort", "not supported"):
+		d.thinking, d.off = budgeted, ""
+	case has("does not support thinking"), has("thinking", "not supported"):
+		d.thinking, d.off = never, ""
+	case has("tool_choice"):
+		d.unforced = true
+	case has("temperature"), has("top_p"):
+		d.fixedSampling = true
+	case tooMany:
+		d.limit = most
+	case has("signature"), has("thinking", "cannot be modified"), has("thinking block"):
+		bare = true
+	}
+	return d, bare
+}
+
+// mostTokens finds the limit in "max_tokens: 9000 > 8192, which is the maximum …".
+func mostTokens(message string) (int, bool) {
+	_, rest, found := strings.Cut(message, "max_tokens: ")
+	if !found {
+		return 0, false
+	}
+	_, rest, _ = strings.Cut(rest, "> ")
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	most, err := strconv.Atoi(rest[:digits])
+	return most, err == nil && most > 0
+}

@@ -1,0 +1,185 @@
+package anthropic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"p8/llm"
+)
+
+// settingDropped is the code of a warning about a setting that is not sent as it
+// was asked for.
+const settingDropped = "setting_dropped"
+
+// plan is how a request is sent: what its settings become in the model's
+// dialect, and what is said about those that it does not take.
+type plan struct {
+	maxTokens   int
+	temperature *float64
+	topP        *float64
+	stop        []string
+	thinking    string // the type, "" to leave the field out
+	budget      int    // of tokens, with the type enabled
+	effort      string
+	choice      string // of tools, "" for the model's own
+	ttl         string // of cached beginnings: "" for none, 5m or 1h
+	thoughts    bool   // earlier thoughts go back
+	warnings    []string
+}
+
+// planOf is the plan of a request. thoughts says whether earlier thoughts may go
+// back.
+func planOf(model string, req *llm.Request, d *dialect, thoughts bool) plan {
+	s := &req.Settings
+	p := plan{maxTokens: s.MaxTokens, thoughts: thoughts}
+	if p.maxTokens <= 0 {
+		p.maxTokens = d.usual
+	}
+	p.think(model, req, d)
+	if d.limit > 0 && p.maxTokens > d.limit {
+		if s.MaxTokens > d.limit {
+			p.warn("max_tokens is %d, as the model takes no more", d.limit)
+		}
+		p.maxTokens = d.limit
+		p.budget = min(p.budget, d.limit/2)
+	}
+	p.sample(s, d)
+	for _, stop := range s.Stop {
+		if strings.TrimSpace(stop) == "" {
+			p.warn("a stop sequence of nothing but white space is left out, as the model takes none")
+			continue
+		}
+		p.stop = append(p.stop, stop)
+	}
+	p.choose(req, d)
+	switch s.PromptCache {
+	case "", "5m":
+		p.ttl = "5m"
+	case "1h":
+		p.ttl = "1h"
+	}
+	return p
+}
+
+func (p *plan) warn(format string, args ...any) {
+	p.warnings = append(p.warnings, fmt.Sprintf(format, args...))
+}
+
+// budgetOf is what an effort is worth where the model wants a number, 0 for an
+// effort that there is not.
+func budgetOf(effort string) int {
+	switch effort {
+	case "minimal":
+		return 1024
+	case "low":
+		return 2048
+	case "medium":
+		return 8192
+	case "high":
+		return 16384
+	}
+	return 0
+}
+
+// think puts the effort into the words of the model.
+func (p *plan) think(model string, req *llm.Request, d *dialect) {
+	effort := req.Settings.ReasoningEffort
+	switch {
+	case effort == "":
+	case effort == "none":
+		p.thinkNot(d)
+	case budgetOf(effort) == 0:
+		p.warn("reasoning_effort %q is left out: it is none of none, minimal, low, medium and high", effort)
+	case d.thinking == never:
+		p.warn("reasoning_effort is left out, as the model does not think")
+	case d.thinking == adaptive:
+		p.thinking, p.effort = "adaptive", effort
+		if effort == "minimal" {
+			p.effort = "low"
+		}
+	case !p.thoughts || !beganWithThought(req.Messages, model):
+		p.warn("reasoning_effort is left out for this step, as the one before it came without the model's own thoughts")
+	default:
+		// The budget is a part of max_tokens; what was asked for is left for the answer.
+		p.thinking, p.budget = "enabled", budgetOf(effort)
+		p.maxTokens += p.budget
+	}
+}
+
+// thinkNot is the effort none.
+func (p *plan) thinkNot(d *dialect) {
+	switch d.off {
+	case offDisabled, offBetweenTools:
+		p.thinking = d.off
+	case offNever:
+		p.effort = "low"
+		p.warn("reasoning_effort is low, as the model cannot be kept from thinking")
+	}
+}
+
+// sample sets temperature and top_p.
+func (p *plan) sample(s *llm.Settings, d *dialect) {
+	thinks := p.thinking == "enabled" || p.thinking == "adaptive"
+	switch t := s.Temperature; {
+	case t == nil:
+	case d.fixedSampling || thinks:
+		// 1 is what the model does without being told.
+		if *t != 1 && !s.DefaultTemperature {
+			p.warn("temperature is left out, as the model %s", takesNone(thinks && !d.fixedSampling))
+		}
+	case *t > 1:
+		p.temperature = ptr(1.0)
+		p.warn("temperature is 1, as the model takes no more")
+	default:
+		p.temperature = ptr(max(*t, 0))
+	}
+	switch {
+	case s.TopP == nil:
+	case d.fixedSampling || thinks:
+		p.warn("top_p is left out, as the model %s", takesNone(thinks && !d.fixedSampling))
+	case p.temperature != nil && !s.DefaultTemperature:
+		p.warn("top_p is left out, as the model takes it or a temperature")
+	default:
+		// Nobody asked for the temperature, but somebody for this.
+		p.temperature, p.topP = nil, s.TopP
+	}
+}
+
+func takesNone(thinks bool) string {
+	if thinks {
+		return "takes none while it thinks"
+	}
+	return "takes none"
+}
+
+func ptr(f float64) *float64 { return &f }
+
+// choose sets the choice of tools. A model that thinks with a budget, or by
+// itself since 5.5, cannot be made to call one.
+func (p *plan) choose(req *llm.Request, d *dialect) {
+	switch {
+	case len(req.Tools) == 0:
+	case req.ToolChoice == "none":
+		p.choice = "none"
+	case req.ToolChoice == "required" && (d.unforced || p.thinking == "enabled"):
+		p.warn("the model is asked, not made, to call a tool, as it cannot be made to while it thinks")
+	case req.ToolChoice == "required":
+		p.choice = "any"
+	}
+}
+
+// beganWithThought reports whether the tool loop that the conversation is in, if
+// any, began with the model's own thought: with a budget, it must have.
+func beganWithThought(messages []llm.Message, model string) bool {
+	last := len(messages) - 1
+	for last >= 0 && messages[last].Role != llm.User {
+		last--
+	}
+	for i := last + 1; i < len(messages); i++ {
+		if m := &messages[i]; m.Role == llm.Assistant && len(m.ToolCalls) > 0 {
+			return slices.ContainsFunc(m.Reasoning, func(r llm.Reasoning) bool { return sendable(&r, model) })
+		}
+	}
+	return true
+}

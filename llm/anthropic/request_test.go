@@ -1,0 +1,395 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"p8/llm"
+	"p8/llm/anthropic"
+)
+
+const good = `event: message_start
+data: {"type":"message_start","message":{"usage":{"input_tokens":1,"output_tokens":1}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":0}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":2}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`
+
+// sentBy is the body that a model sends for the request, and what it warns of.
+func sentBy(t testing.TB, o anthropic.Options, req *llm.Request) (body, warnings string) {
+	t.Helper()
+	o.HTTPClient = client(func(r *http.Request) (*http.Response, error) {
+		raw, err := io.ReadAll(r.Body)
+		body = string(raw)
+		return answer(200, good), err
+	})
+	chunks, err := collect(t.Context(), model(t, o), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid([]byte(body)) {
+		t.Fatalf("not JSON: %s", body)
+	}
+	for _, c := range chunks {
+		if c.Kind == llm.ChunkWarning {
+			warnings += strings.TrimPrefix(c.Text, "anthropic:") + "\n"
+		}
+	}
+	return body, warnings
+}
+
+func ptr(f float64) *float64 { return &f }
+
+func user(text string, parts ...llm.Part) llm.Message {
+	return llm.Message{Role: llm.User, Content: text, Parts: parts}
+}
+
+func calls(text string, ids ...string) llm.Message {
+	m := llm.Message{Role: llm.Assistant, Content: text}
+	for _, id := range ids {
+		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: id, Name: "search", Arguments: `{"q":1}`})
+	}
+	return m
+}
+
+func result(id, text string, parts ...llm.Part) llm.Message {
+	return llm.Message{Role: llm.ToolRole, ToolCallID: id, Name: "search", Content: text, Parts: parts}
+}
+
+// TestConversation: whatever order messages come in, the wire gets turns that
+// alternate, and every call its result.
+func TestConversation(t *testing.T) {
+	system := func(text string) llm.Message { return llm.Message{Role: llm.System, Content: text} }
+	thought := func(id, text, signature string) llm.Reasoning {
+		return llm.Reasoning{Provider: "anthropic", ID: id, Text: text, Signature: signature}
+	}
+	const (
+		useA = `{"type":"tool_use","id":"a","name":"search","input":{"q":1}}`
+		useB = `{"type":"tool_use","id":"b","name":"search","input":{"q":1}}`
+		hi   = `{"role":"user","content":[{"type":"text","text":"hi"}]}`
+	)
+	tests := []struct {
+		name     string
+		messages []llm.Message
+		want     string // the system blocks, a space, the messages
+	}{
+		{"plain", []llm.Message{user("Be \"brief\".\n<b>&\t\x01\xff\u2028")}, `[{"role":"user","content":[{"type":"text","text":"Be \"brief\".\n<b>&\t\u0001\ufffd` + "\u2028" + `"}]}]`},
+		{"system messages", []llm.Message{system("One."), system(" "), system("Two."), user("hi"), system("Three.")},
+			`,"system":[{"type":"text","text":"One."},{"type":"text","text":"Two."}],` +
+				`[{"role":"user","content":[{"type":"text","text":"hi"},{"type":"text","text":"[System] Three."}]}]`},
+		{"a system message between an answer and the first question", []llm.Message{calls("Welcome."), system("Two."), user("hi")},
+			`,"system":[{"type":"text","text":"Two."}],[{"role":"user","content":[{"type":"text","text":"[System] The conversation began earlier."}]},` +
+				`{"role":"assistant","content":[{"type":"text","text":"Welcome."}]},` + hi + `]`},
+		{"parallel calls, results in another order, text between", []llm.Message{user("hi"), calls("Look.", "a", "b"), user("wait"), result("b", "B"), result("a", "A"), user("more")},
+			`[` + hi + `,{"role":"assistant","content":[{"type":"text","text":"Look."},` + useA + `,` + useB + `]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A"},{"type":"tool_result","tool_use_id":"b","content":"B"},{"type":"text","text":"wait"},{"type":"text","text":"more"}]}]`},
+		{"missing, orphaned and repeated results", []llm.Message{user("hi"), result("z", "Z"), calls("", "a", "b"), result("b", ""), result("b", "B2")},
+			`[{"role":"user","content":[{"type":"text","text":"hi"},{"type":"text","text":"[Result of search] Z"}]},{"role":"assistant","content":[` + useA + `,` + useB + `]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"[no result: the call was interrupted]"},{"type":"tool_result","tool_use_id":"b"},{"type":"text","text":"[Result of search] B2"}]}]`},
+		{"ids twice, ids of another kind, arguments that are none", []llm.Message{user("hi"), calls("", "a"), result("a", "1"),
+			{Role: llm.Assistant, ToolCalls: []llm.ToolCall{{ID: "a", Name: "search", Arguments: `{"q":1}`}, {ID: "x:y", Name: "a b", Arguments: `{"x`}}}, result("a", "2"), result("x:y", "3")},
+			`[` + hi + `,{"role":"assistant","content":[` + useA + `]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},` +
+				`{"role":"assistant","content":[{"type":"tool_use","id":"toolu_p8_2","name":"search","input":{"q":1}},{"type":"tool_use","id":"toolu_p8_3","name":"a_b","input":{"not_an_object":"{\"x"}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_p8_2","content":"2"},{"type":"tool_result","tool_use_id":"toolu_p8_3","content":"3"}]}]`},
+		{"answers in a row, empty ones, the last word", []llm.Message{user(""), calls("One."), calls(""), calls("Two.")},
+			`[{"role":"user","content":[{"type":"text","text":"(empty)"}]},{"role":"assistant","content":[{"type":"text","text":"One."},{"type":"text","text":"Two."}]},` +
+				`{"role":"user","content":[{"type":"text","text":"Continue."}]}]`},
+		{"nothing", nil, `[{"role":"user","content":[{"type":"text","text":"Continue."}]}]`},
+		{"thoughts where they stood", []llm.Message{user("hi"), {Role: llm.Assistant, Content: "Né. ", ToolCalls: calls("", "a", "b").ToolCalls, Reasoning: []llm.Reasoning{
+			thought("0.0.claude-sonnet-4-5", "First.", "s1"), {Provider: "anthropic", ID: "4.0.claude-sonnet-4-5", Signature: "hidden", Redacted: true}, thought("5.1.claude-sonnet-4-5", "", "s2"),
+		}}, result("a", "A"), result("b", "B")},
+			`[` + hi + `,{"role":"assistant","content":[{"type":"thinking","thinking":"First.","signature":"s1"},{"type":"text","text":"Né."},{"type":"redacted_thinking","data":"hidden"},` +
+				useA + `,{"type":"thinking","thinking":"","signature":"s2"},` + useB + `]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A"},{"type":"tool_result","tool_use_id":"b","content":"B"}]}]`},
+		{"thoughts of others stay away", []llm.Message{user("hi"), {Role: llm.Assistant, Content: "Yes.", Reasoning: []llm.Reasoning{
+			thought("0.0.claude-opus-5-5", "Other model.", "s1"), {Provider: "gemini", Signature: "g"}, thought("", "No proof.", ""), thought("x", "No place.", "s2"), thought("2.0.claude-sonnet-4-5", "In a letter.", "s3"),
+		}}, user("hi")},
+			`[` + hi + `,{"role":"assistant","content":[{"type":"thinking","thinking":"No place.","signature":"s2"},{"type":"text","text":"Ye"},{"type":"thinking","thinking":"In a letter.","signature":"s3"},{"type":"text","text":"s."}]},` + hi + `]`},
+		{"pictures and documents", []llm.Message{user("look",
+			llm.Part{Kind: llm.Image, MediaType: "image/PNG", Data: []byte("png")}, llm.Part{Kind: llm.Image, URL: "https://x/y.jpg"}, llm.Part{Kind: llm.Image, MediaType: "image/tiff", Data: []byte("x"), Name: "scan"},
+			llm.Part{Kind: llm.Document, MediaType: "application/pdf", Data: []byte("pdf"), Name: "a.pdf"}, llm.Part{Kind: llm.Document, URL: "https://x/y.pdf"},
+			llm.Part{Kind: llm.Document, MediaType: "text/markdown; charset=utf-8", Data: []byte("# A"), Name: "a.md"}, llm.Part{Kind: llm.Document, MediaType: "text/plain", URL: "https://x/y.txt"},
+			llm.Part{Kind: llm.Document, MediaType: "application/zip", Data: []byte("z")}, llm.Part{Kind: llm.Document, MediaType: "text/plain", Data: []byte(" ")})},
+			`[{"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"cG5n"}},{"type":"image","source":{"type":"url","url":"https://x/y.jpg"}},` +
+				`{"type":"text","text":"[image scan (image/tiff) omitted: this model cannot read it]"},` +
+				`{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"cGRm"},"title":"a.pdf"},{"type":"document","source":{"type":"url","url":"https://x/y.pdf"}},` +
+				`{"type":"document","source":{"type":"text","media_type":"text/plain","data":"# A"},"title":"a.md"},{"type":"text","text":"[document (text/plain) omitted: this model cannot read it]"},` +
+				`{"type":"text","text":"[document (application/zip) omitted: this model cannot read it]"},{"type":"text","text":"[document (text/plain) omitted: this model cannot read it]"}]}]`},
+		{"pictures alone, and of a tool", []llm.Message{user("", llm.Part{Kind: llm.Image, URL: "https://x"}), calls("", "a"), result("a", "", llm.Part{Kind: llm.Image, URL: "https://y"}, llm.Part{Kind: llm.Image, URL: "https://z"}), calls("", "b"), result("b", "B", llm.Part{Kind: llm.Image, URL: "https://z"})},
+			`[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]},{"role":"assistant","content":[` + useA + `]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image","source":{"type":"url","url":"https://y"}},{"type":"image","source":{"type":"url","url":"https://z"}}]}]},` +
+				`{"role":"assistant","content":[` + useB + `]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"B"},{"type":"image","source":{"type":"url","url":"https://z"}}]}]}]`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before, _ := json.Marshal(tt.messages)
+			got, _ := sentBy(t, anthropic.Options{}, &llm.Request{Messages: tt.messages, Settings: llm.Settings{PromptCache: "off"}})
+			got = strings.TrimPrefix(got, `{"model":"claude-sonnet-4-5","max_tokens":8192`)
+			got = strings.Replace(strings.TrimSuffix(got, `,"stream":true}`), `,"messages":`, ",", 1)
+			if want := strings.TrimPrefix(tt.want, ","); strings.TrimPrefix(got, ",") != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			if after, _ := json.Marshal(tt.messages); string(after) != string(before) {
+				t.Error("the request was changed")
+			}
+		})
+	}
+}
+
+// TestPromptCache: the marks stand behind the tools, the first and the last system
+// message and the last message.
+func TestPromptCache(t *testing.T) {
+	schema := json.RawMessage("{\n \"type\": \"object\"}")
+	req := llm.Request{
+		Messages: []llm.Message{{Role: llm.System, Content: "S1"}, {Role: llm.System, Content: "S2"}, {Role: llm.System, Content: "S3"}, user("hi"), calls("", "a"), result("a", "A")},
+		Tools:    []llm.ToolSpec{{Name: "now"}, {Name: "search", Description: "Searches.", Parameters: schema}},
+	}
+	const body = `{"model":"claude-sonnet-4-5","max_tokens":8192,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}},` +
+		"{\"name\":\"search\",\"description\":\"Searches.\",\"input_schema\":{\n \"type\": \"object\"}MARK}]," +
+		`"system":[{"type":"text","text":"S1"MARK},{"type":"text","text":"S2"},{"type":"text","text":"S3"MARK}],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"search","input":{"q":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A"MARK}]}],"stream":true}`
+	for setting, mark := range map[string]string{
+		"": `,"cache_control":{"type":"ephemeral"}`, "5m": `,"cache_control":{"type":"ephemeral"}`, "1h": `,"cache_control":{"type":"ephemeral","ttl":"1h"}`, "off": "",
+	} {
+		req.Settings.PromptCache = setting
+		got, _ := sentBy(t, anthropic.Options{}, &req)
+		if want := strings.ReplaceAll(body, "MARK", mark); got != want {
+			t.Errorf("%q\ngot  %s\nwant %s", setting, got, want)
+		}
+	}
+}
+
+// TestSettings: what each generation of models is sent, and what is warned of.
+func TestSettings(t *testing.T) {
+	tools := []llm.ToolSpec{{Name: "now"}}
+	looped := []llm.Message{user("hi"), calls("", "a"), result("a", "A")}
+	tests := []struct {
+		name, model string
+		req         llm.Request
+		want        string // from max_tokens on, without the messages
+		warnings    string
+	}{
+		{"an old model", "claude-3-haiku-20240307", llm.Request{Settings: llm.Settings{Temperature: ptr(0), MaxTokens: 9000, ReasoningEffort: "low"}}, `4096,"temperature":0`,
+			"claude-3-haiku-20240307: reasoning_effort is left out, as the model does not think\nclaude-3-haiku-20240307: max_tokens is 4096, as the model takes no more\n"},
+		{"sampling", "", llm.Request{Settings: llm.Settings{Temperature: ptr(1.7), TopP: ptr(0.5), MaxTokens: 10, Stop: []string{"END", "\n"}}}, `10,"temperature":1,"stop_sequences":["END"]`,
+			"claude-sonnet-4-5: temperature is 1, as the model takes no more\nclaude-sonnet-4-5: top_p is left out, as the model takes it or a temperature\nclaude-sonnet-4-5: a stop sequence of nothing but white space is left out, as the model takes none\n"},
+		{"top_p alone", "", llm.Request{Settings: llm.Settings{TopP: ptr(0.5)}}, `8192,"top_p":0.5`, ""},
+		{"top_p beside a temperature that nobody asked for", "", llm.Request{Settings: llm.Settings{Temperature: ptr(0), DefaultTemperature: true, TopP: ptr(0.5)}}, `8192,"top_p":0.5`, ""},
+		{"effort minimal", "", llm.Request{Settings: llm.Settings{ReasoningEffort: "minimal"}}, `9216,"thinking":{"type":"enabled","budget_tokens":1024}`, ""},
+		{"effort low", "", llm.Request{Settings: llm.Settings{ReasoningEffort: "low", MaxTokens: 100}}, `2148,"thinking":{"type":"enabled","budget_tokens":2048}`, ""},
+		{"effort medium", "claude-3-7-sonnet-latest", llm.Request{Settings: llm.Settings{ReasoningEffort: "medium", Temperature: ptr(0.5), TopP: ptr(1)}}, `12288,"thinking":{"type":"enabled","budget_tokens":8192}`,
+			"claude-3-7-sonnet-latest: temperature is left out, as the model takes none while it thinks\nclaude-3-7-sonnet-latest: top_p is left out, as the model takes none while it thinks\n"},
+		{"effort high, near the limit", "claude-opus-4-1-20250805", llm.Request{Settings: llm.Settings{ReasoningEffort: "high", MaxTokens: 20000}}, `32000,"thinking":{"type":"enabled","budget_tokens":16000}`, ""},
+		{"effort none", "", llm.Request{Settings: llm.Settings{ReasoningEffort: "none", Temperature: ptr(0.5)}}, `8192,"temperature":0.5`, ""},
+		{"an effort that there is not", "", llm.Request{Settings: llm.Settings{ReasoningEffort: "huge"}}, `8192`, "claude-sonnet-4-5: reasoning_effort \"huge\" is left out: it is none of none, minimal, low, medium and high\n"},
+		{"thinking cannot begin within a loop", "", llm.Request{Messages: looped, Settings: llm.Settings{ReasoningEffort: "high"}}, `8192`, "claude-sonnet-4-5: reasoning_effort is left out for this step, as the one before it came without the model's own thoughts\n"},
+		{"an adaptive model does", "claude-opus-4-6", llm.Request{Messages: looped, Settings: llm.Settings{ReasoningEffort: "minimal"}}, `16384,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}`, ""},
+		{"adaptive, sampling allowed", "claude-sonnet-4-6", llm.Request{Settings: llm.Settings{Temperature: ptr(0.5)}}, `16384,"temperature":0.5`, ""},
+		{"adaptive, no sampling", "claude-opus-4-7", llm.Request{Settings: llm.Settings{Temperature: ptr(0.5), TopP: ptr(0.5), ReasoningEffort: "none"}}, `16384`,
+			"claude-opus-4-7: temperature is left out, as the model takes none\nclaude-opus-4-7: top_p is left out, as the model takes none\n"},
+		{"a temperature that nobody asked for", "claude-opus-4-7", llm.Request{Settings: llm.Settings{Temperature: ptr(0.5), DefaultTemperature: true}}, `16384`, ""},
+		{"the temperature that it is anyway", "claude-opus-4-7", llm.Request{Settings: llm.Settings{Temperature: ptr(1)}}, `16384`, ""},
+		{"off, when thought is usual", "claude-sonnet-5", llm.Request{Settings: llm.Settings{ReasoningEffort: "none"}}, `16384,"thinking":{"type":"disabled"}`, ""},
+		{"off, newer", "claude-sonnet-5-5", llm.Request{Settings: llm.Settings{ReasoningEffort: "none"}}, `16384,"thinking":{"type":"between_tools"}`, ""},
+		{"off, when it cannot be", "claude-opus-5-5", llm.Request{Settings: llm.Settings{ReasoningEffort: "none"}}, `16384,"output_config":{"effort":"low"}`, "claude-opus-5-5: reasoning_effort is low, as the model cannot be kept from thinking\n"},
+		{"without a number", "claude-mythos-preview", llm.Request{Settings: llm.Settings{ReasoningEffort: "high"}}, `16384,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"high"}`, ""},
+		{"no tool", "", llm.Request{Tools: tools, ToolChoice: "none"}, `8192,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"none"}`, ""},
+		{"some tool", "", llm.Request{Tools: tools, ToolChoice: "required"}, `8192,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"any"}`, ""},
+		{"some tool, thinking", "", llm.Request{Tools: tools, ToolChoice: "required", Settings: llm.Settings{ReasoningEffort: "low"}}, `10240,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}],"thinking":{"type":"enabled","budget_tokens":2048}`,
+			"claude-sonnet-4-5: the model is asked, not made, to call a tool, as it cannot be made to while it thinks\n"},
+		{"some tool, newest", "claude-fable-5-1", llm.Request{Tools: tools, ToolChoice: "required"}, `16384,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}]`,
+			"claude-fable-5-1: the model is asked, not made, to call a tool, as it cannot be made to while it thinks\n"},
+		{"no tools, no choice", "", llm.Request{ToolChoice: "none"}, `8192`, ""},
+		{"a proxy's own name", "my-model", llm.Request{Settings: llm.Settings{Temperature: ptr(0.5), MaxTokens: 500000}}, `500000,"temperature":0.5`, ""},
+		{"a proxy's spelling", "anthropic/claude-sonnet-4.5", llm.Request{}, `8192`, ""},
+		{"the year is no version", "claude-sonnet-4-20250514", llm.Request{}, `8192`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.req.Messages == nil {
+				tt.req.Messages = []llm.Message{user("hi")}
+			}
+			tt.req.Settings.PromptCache = "off"
+			got, warnings := sentBy(t, anthropic.Options{Model: tt.model}, &tt.req)
+			_, got, _ = strings.Cut(strings.TrimSuffix(got, `,"stream":true}`), `"max_tokens":`)
+			head, rest, _ := strings.Cut(got, `,"messages":[`)
+			_, tail, _ := strings.Cut(rest, `}]}]`)
+			if got = head + tail; got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+			if d := cmp.Diff(tt.warnings, warnings); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// FuzzRequest: whatever is in a conversation, the body is JSON, its turns
+// alternate, and every call has its result.
+func FuzzRequest(f *testing.F) {
+	f.Add("hi \"there\"\x00\xff\u2028", `{"a":1}`, "1.0.m", "usar")
+	f.Add("", "garbage", "-1.-1.m", "atsurtat")
+	f.Add(" ", `[{"a":1}]`, "99999999999.2.m", "aattuu")
+	f.Fuzz(func(t *testing.T, text, arguments, place, order string) {
+		req := &llm.Request{Settings: llm.Settings{ReasoningEffort: "low"}, Tools: []llm.ToolSpec{{Name: "x", Description: text}}}
+		for i, c := range order[:min(len(order), 40)] {
+			m := llm.Message{Role: llm.User, Content: text, Parts: []llm.Part{{Kind: llm.Document, MediaType: "text/plain", Data: []byte(text), Name: text}}}
+			switch c % 4 {
+			case 0:
+				m = llm.Message{Role: llm.System, Content: text}
+			case 1:
+				m = llm.Message{Role: llm.Assistant, Content: text, Reasoning: []llm.Reasoning{{Provider: "anthropic", ID: place, Text: text, Signature: "s"}},
+					ToolCalls: []llm.ToolCall{{ID: text, Name: text, Arguments: arguments}, {ID: "c" + text, Name: "x"}}}
+			case 2:
+				m = llm.Message{Role: llm.ToolRole, ToolCallID: text, Name: text, Content: fmt.Sprint(i)}
+			}
+			req.Messages = append(req.Messages, m)
+		}
+		body, _ := sentBy(t, anthropic.Options{Model: "m"}, req)
+		checkTurns(t, body)
+	})
+}
+
+// checkTurns holds a body to the rules of the wire.
+func checkTurns(t *testing.T, body string) {
+	t.Helper()
+	var got struct {
+		Messages []struct {
+			Role    string
+			Content []struct {
+				Type, ID, Text string
+				Result         string          `json:"tool_use_id"`
+				Input          json.RawMessage `json:"input"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatal(err)
+	}
+	ids, open := map[string]bool{}, []string(nil)
+	for i, m := range got.Messages {
+		if want := [...]string{"user", "assistant"}[i%2]; m.Role != want || len(m.Content) == 0 {
+			t.Fatalf("message %d is %s's with %d blocks: %s", i, m.Role, len(m.Content), body)
+		}
+		for n, b := range m.Content {
+			switch {
+			case b.Type == "text" && strings.TrimSpace(b.Text) == "":
+				t.Errorf("an empty text: %s", body)
+			case b.Type == "tool_use":
+				if ids[b.ID] || llm.SafeName(b.ID) != b.ID || b.Input[0] != '{' {
+					t.Errorf("a bad call %q %s", b.ID, b.Input)
+				}
+				ids[b.ID] = true
+				open = append(open, b.ID)
+			case b.Type == "tool_result" && (n >= len(open) || open[n] != b.Result):
+				t.Errorf("result %d is of %q, want one of %q", n, b.Result, open)
+			}
+		}
+		if m.Role == "user" {
+			if len(open) > len(m.Content) {
+				t.Errorf("calls without results: %s", body)
+			}
+			open = nil
+		}
+	}
+	if len(got.Messages)%2 == 0 {
+		t.Errorf("the last word is not the user's: %s", body)
+	}
+}
+
+func TestNew(t *testing.T) {
+	tests := []struct {
+		o    anthropic.Options
+		want string // the hint
+	}{
+		{anthropic.Options{}, `name the model too, as in "anthropic:claude-sonnet-5-5"`},
+		{anthropic.Options{Model: "x"}, "anthropic:x needs an API key; set P8_ANTHROPIC_API_KEY or ANTHROPIC_API_KEY"},
+		{anthropic.Options{Model: "x", BaseURL: "localhost:1"}, "the base URL of anthropic is not an http or https URL such as https://api.anthropic.com"},
+		{anthropic.Options{Model: "x", APIKey: "a b"}, "the API key of anthropic holds characters that no key has; look at P8_ANTHROPIC_API_KEY or ANTHROPIC_API_KEY"},
+		{anthropic.Options{Model: "x", BaseURL: "http://localhost:1"}, ""},
+		{anthropic.Options{Model: "x", AuthToken: "t"}, ""},
+	}
+	for _, tt := range tests {
+		_, err := anthropic.New(tt.o)
+		if tt.want == "" {
+			if err != nil {
+				t.Errorf("%v: %v", tt.o, err)
+			}
+			continue
+		}
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Kind != llm.NoModel || e.Hint != tt.want {
+			t.Errorf("%v: got %v, want %s", tt.o, err, tt.want)
+		}
+	}
+	if c := model(t, anthropic.Options{}).Capabilities(); c.NativeOutput || !c.Images || !c.Documents {
+		t.Errorf("capabilities %+v", c)
+	}
+}
+
+func TestProviders(t *testing.T) {
+	env := map[string]string{}
+	var asked string
+	providers := anthropic.Providers(anthropic.ProvidersOptions{
+		Getenv: func(k string) string { return env[k] },
+		HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+			asked = r.URL.String() + " " + r.Header.Get("X-Api-Key") + "|" + r.Header.Get("Authorization") + " " + r.Header.Get("Anthropic-Version")
+			return answer(200, good), nil
+		}),
+	})
+	tests := []struct{ env, want, endpoint string }{
+		{"ANTHROPIC_API_KEY=a", "https://api.anthropic.com/v1/messages a|", "https://api.anthropic.com"},
+		{"LLM__ANTHROPIC_API_KEY=l", "https://api.anthropic.com/v1/messages l|", "https://api.anthropic.com"},
+		{"P8_ANTHROPIC_API_KEY=p ANTHROPIC_API_KEY=a ANTHROPIC_AUTH_TOKEN=t", "https://api.anthropic.com/v1/messages p|", "https://api.anthropic.com"},
+		{"ANTHROPIC_AUTH_TOKEN=t ANTHROPIC_BASE_URL=http://localhost:1/", "http://localhost:1/v1/messages |Bearer t", "http://localhost:1"},
+		{"P8_ANTHROPIC_BASE_URL=http://p8:2/x/v1/ ANTHROPIC_BASE_URL=http://y", "http://p8:2/x/v1/messages |", "http://p8:2"},
+	}
+	for _, tt := range tests {
+		clear(env)
+		for kv := range strings.FieldsSeq(tt.env) {
+			k, v, _ := strings.Cut(kv, "=")
+			env[k] = v
+		}
+		m, err := providers["anthropic"]("m")
+		if err != nil {
+			t.Errorf("%s: %v", tt.env, err)
+			continue
+		}
+		if _, err := collect(t.Context(), m, hello()); err != nil {
+			t.Fatal(err)
+		}
+		if endpoint := m.(interface{ Endpoint() string }).Endpoint(); asked != tt.want+" 2023-06-01" || m.Name() != "anthropic:m" || endpoint != tt.endpoint {
+			t.Errorf("%s: %s at %s asked %s", tt.env, m.Name(), endpoint, asked)
+		}
+	}
+}
+
+func ExampleProviders() {
+	env := map[string]string{"ANTHROPIC_API_KEY": "sk-..."}
+	models := llm.NewRegistry(llm.RegistryOptions{
+		Providers: anthropic.Providers(anthropic.ProvidersOptions{Getenv: func(name string) string { return env[name] }}),
+	})
+	model, err := models.Resolve("claude-sonnet-5-5")
+	fmt.Println(model.Name(), err)
+	// Output: anthropic:claude-sonnet-5-5 <nil>
+}
