@@ -15,21 +15,19 @@ const (
 	breakAfter = 5
 	// breakFor is how long it is left alone before one request tries it again.
 	breakFor = 15 * time.Second
-	// breakAtMost bounds the pause that a rate limit asks for.
-	breakAtMost = 60 * time.Second
 )
 
 // breaker keeps requests from an endpoint that is down. Closed, it lets all
-// pass; open, none until a time. After an outage one request then probes the
-// endpoint, and closes or opens it again; one that says nothing for too long no
-// longer keeps the next from trying. After a rate limit all pass again.
+// pass; open, none until a time. One request then probes the endpoint, and closes
+// or opens it again; one that says nothing for too long no longer keeps the next
+// from trying. A rate limit is no outage: it is one model's or one key's, and the
+// endpoint answers the others.
 type breaker struct {
 	now func() time.Time
 
 	mu       sync.Mutex
 	failures int // in a row
 	open     bool
-	limited  bool // open because of a rate limit
 	until    time.Time
 	// epoch counts the times that it opened or closed. What was let pass before
 	// says nothing about the endpoint afterwards.
@@ -37,22 +35,18 @@ type breaker struct {
 }
 
 // enter lets a request pass, or says how long none may.
-func (b *breaker) enter() (epoch int, wait time.Duration, limited bool) {
+func (b *breaker) enter() (epoch int, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.open {
-		return b.epoch, 0, false
+		return b.epoch, 0
 	}
 	now := b.now()
 	if wait := b.until.Sub(now); wait > 0 {
-		return 0, wait, b.limited
+		return 0, wait
 	}
-	if b.limited {
-		b.close()
-	} else {
-		b.until = now.Add(breakFor) // this one is the probe
-	}
-	return b.epoch, 0, false
+	b.until = now.Add(breakFor) // this one is the probe
+	return b.epoch, 0
 }
 
 // alive says that the endpoint answered a request of this epoch.
@@ -79,11 +73,8 @@ func (b *breaker) failed(epoch int, err error) {
 	case epoch != b.epoch:
 	case known && (e.Kind == Unavailable || e.Kind == Timeout):
 		if b.failures++; b.open || b.failures >= breakAfter {
-			b.trip(breakFor)
+			b.trip()
 		}
-	case known && e.Kind == RateLimit && e.RetryAfter > 0:
-		b.trip(min(e.RetryAfter, breakAtMost))
-		b.limited = true
 	case known && b.open:
 		b.close() // it refused the request, so it is there
 	case known:
@@ -93,13 +84,13 @@ func (b *breaker) failed(epoch int, err error) {
 	}
 }
 
-func (b *breaker) trip(pause time.Duration) {
-	b.open, b.limited, b.until = true, false, b.now().Add(pause)
+func (b *breaker) trip() {
+	b.open, b.until = true, b.now().Add(breakFor)
 	b.epoch++
 }
 
 func (b *breaker) close() {
-	b.open, b.limited, b.failures = false, false, 0
+	b.open, b.failures = false, 0
 	b.epoch++
 }
 
@@ -113,9 +104,9 @@ type guarded struct {
 // down. The first word settles how the endpoint is; the rest only passes by.
 func (g *guarded) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
-		epoch, wait, limited := g.breaker.enter()
+		epoch, wait := g.breaker.enter()
 		if wait > 0 {
-			yield(Chunk{}, g.refuse(wait, limited))
+			yield(Chunk{}, g.refuse(wait))
 			return
 		}
 		settled := false
@@ -146,14 +137,10 @@ func (g *guarded) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, err
 func (c *Chunk) ofProvider() bool { return c.Kind != ChunkWarning && c.Kind != ChunkModel }
 
 // refuse is the error of a request that is not sent.
-func (g *guarded) refuse(wait time.Duration, limited bool) error {
+func (g *guarded) refuse(wait time.Duration) error {
 	seconds := int((wait + time.Second - 1) / time.Second)
-	why := "its server failed several times in a row"
-	if limited {
-		why = "its server asked for a pause"
-	}
 	return &Error{
 		Kind: Unavailable, Model: g.Name(), RetryAfter: wait,
-		Hint: fmt.Sprintf("%s and is asked again in %d s; wait, or choose another model", why, seconds),
+		Hint: fmt.Sprintf("its server failed several times in a row and is asked again in %d s; wait, or choose another model", seconds),
 	}
 }

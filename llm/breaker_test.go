@@ -184,31 +184,6 @@ func TestBreakerLetsOneProbePass(t *testing.T) {
 	})
 }
 
-func TestBreakerHoldsARateLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for asked, want := range map[time.Duration]time.Duration{0: 0, 7 * time.Second: 7 * time.Second, time.Hour: time.Minute} {
-			s := &server{name: "a"}
-			s.fails(&llm.Error{Kind: llm.RateLimit, RetryAfter: asked})
-			m := behind(t, s)[0]
-			repeat(t, 1, m)
-			if wait, yes := refused(t, s, m); wait != want || yes != (want > 0) {
-				t.Errorf("Retry-After %v: refused for %v (%v)", asked, wait, yes)
-			}
-			time.Sleep(want)
-			s.answer = func(_ context.Context, yield func(llm.Chunk, error) bool) { time.Sleep(time.Second) }
-			var wg sync.WaitGroup
-			for range 3 { // no probing: the endpoint was never down
-				wg.Go(func() { _ = ask(t.Context(), m) })
-			}
-			synctest.Wait()
-			if got := s.asked.Load(); got < 4 {
-				t.Errorf("Retry-After %v: %d requests passed in the end", asked, got)
-			}
-			wg.Wait()
-		}
-	})
-}
-
 func TestBreakerCounts(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -224,7 +199,7 @@ func TestBreakerCounts(t *testing.T) {
 		{"a warning of our own is no answer", t.Context(), says(down, llm.ChunkWarning), true},
 		{"the caller left", cancelled, says(&llm.Error{Kind: llm.Timeout}), false},
 		{"refused", t.Context(), says(&llm.Error{Kind: llm.Auth}), false},
-		{"rate limit without a time", t.Context(), says(&llm.Error{Kind: llm.RateLimit}), false},
+		{"rate limit", t.Context(), says(&llm.Error{Kind: llm.RateLimit, RetryAfter: time.Hour}), false},
 		{"an error of nobody", t.Context(), says(errors.New("x")), false},
 		{"cut after a word", t.Context(), says(down, llm.ChunkText), false},
 		{"said nothing", t.Context(), says(nil), false},

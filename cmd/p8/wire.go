@@ -18,8 +18,6 @@ import (
 	"p8/identity"
 	"p8/ingest"
 	"p8/llm"
-	"p8/llm/offline"
-	"p8/llm/openai"
 	"p8/rem"
 	"p8/store"
 	"p8/tool"
@@ -94,6 +92,10 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 		return nil, err
 	}
 	p.models, p.choice = newModels(ctx, cfg, o.Debug)
+	prices, err := newPrices(cfg)
+	if err != nil {
+		return nil, err
+	}
 	sessions, knowledge := memory(p.store, o)
 	if knowledge != nil {
 		p.engine = newEngine(cfg, knowledge, p.embedder, p.log)
@@ -113,7 +115,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	p.tools = tools.Names()
 	p.chat, err = chat.New(chat.Options{
 		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools}, Store: sessions,
-		DefaultModel:   p.choice.Model,
+		DefaultModel: p.choice.Model, Fallback: cfg.FallbackModels, Cost: prices.Cost,
 		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens},
 		StructuredMode: cfg.StructuredMode,
 		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget,
@@ -175,19 +177,4 @@ func newTools(e *rem.Engine) (*tool.Registry, error) {
 		return nil, err
 	}
 	return tool.NewRegistry(builtins...)
-}
-
-// newModels are the providers' models, the offline one and the choice of the
-// default.
-func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.Registry, llm.Choice) {
-	choice := llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: cfg.ProviderEnv})
-	o := openai.ProvidersOptions{Getenv: cfg.ProviderEnv}
-	if debug != nil {
-		o.Debug = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
-	}
-	providers := openai.Providers(o)
-	providers["offline"] = func(string) (llm.Model, error) {
-		return shown(offline.New(offline.Options{Notice: choice.Notice}), o.Debug)
-	}
-	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}}), choice
 }

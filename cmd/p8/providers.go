@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+
+	"p8/config"
+	"p8/llm"
+	"p8/llm/anthropic"
+	"p8/llm/gemini"
+	"p8/llm/models"
+	"p8/llm/offline"
+	"p8/llm/openai"
+	"p8/llm/wire"
+)
+
+// newModels are the providers' models, the offline one and the choice of the
+// default.
+func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.Registry, llm.Choice) {
+	choice := llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: cfg.ProviderEnv})
+	var show func([]byte)
+	if debug != nil {
+		show = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
+	}
+	client := wire.NewHTTPClient() // one for all: connections are few and kept
+	providers := openai.Providers(openai.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show})
+	maps.Copy(providers, anthropic.Providers(anthropic.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show}))
+	maps.Copy(providers, gemini.Providers(gemini.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show}))
+	providers["offline"] = func(string) (llm.Model, error) {
+		return shown(offline.New(offline.Options{Notice: choice.Notice}), show)
+	}
+	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}}), choice
+}
+
+// newPrices is the table of models, with what the operator's file adds.
+func newPrices(cfg *config.Config) (*models.Table, error) {
+	table, err := models.Load(models.Options{File: cfg.ModelsFile})
+	if err != nil {
+		return nil, fmt.Errorf("P8_MODELS_FILE: %w", err)
+	}
+	return table, nil
+}
