@@ -47,22 +47,14 @@ func (h *Handler) readSchema(w http.ResponseWriter, r *http.Request) (store.Sche
 		}
 		text = row.document()
 	}
-	doc, err := agent.Parse("", text)
+	a, out, err := catalog.Read(text)
 	if err != nil {
 		return none, nil, badDocument(err, row.isRow())
 	}
+	doc := a.Document
 	if row.isRow() && row.Name != "" && !slices.Contains(doc.Names(), row.Name) {
 		return none, nil, invalid("name", "the row is called %q and its document %q; give both one name", cut(row.Name), cut(doc.Key()))
 	}
-	a, err := agent.Compile(doc)
-	if err != nil {
-		return none, nil, badDocument(err, row.isRow())
-	}
-	out, err := catalog.Row(a, text)
-	if err != nil {
-		return none, nil, h.describe(r.Context(), err)
-	}
-	out.Shared = false // yours, unless you are nobody
 	warnings := slices.Clone(doc.Warnings)
 	if h.o.Tools != nil {
 		warnings = append(warnings, doc.CheckTools(h.o.Tools)...)

@@ -41,8 +41,25 @@ func NewAction() (tool.Tool, error) {
 	base, err := tool.NewBase(llm.ToolSpec{
 		Name: "action", Description: actionDescription, Parameters: json.RawMessage(actionParameters),
 	})
-	return actionTool{base}, err
+	if err != nil {
+		return nil, err
+	}
+	return tool.Annotate(actionTool{base}, tool.Annotations{Title: "Emit an event", Idempotent: true, Output: json.RawMessage(actionOutput)})
 }
+
+// actionOutput has the fields of an observation beside those that every action
+// has.
+const actionOutput = `{
+	"type": "object",
+	"properties": {
+		"status": {"const": "success"},
+		"_action_event": {"const": true},
+		"_metadata_event": {"const": true},
+		"action_type": {"type": "string"},
+		"payload": {"type": "object"}
+	},
+	"required": ["status", "_action_event", "action_type"]
+}`
 
 type actionTool struct{ tool.Base }
 

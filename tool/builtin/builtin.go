@@ -1,30 +1,81 @@
-// Package builtin has the tools that p8 itself brings. [Tools] makes those that
-// a deployment has the parts for: without a store there is nothing to keep a
-// moment in, so there is no save_moments either.
+// Package builtin has the tools and the resources that p8 itself brings.
+// [Tools] makes the tools that a deployment has the parts for: without a store
+// there is nothing to keep a moment in, so there is no save_moments either.
+// [NewResources] is what can be read by its URI: the caller's profile, sessions,
+// files and moments, the agents, the tables.
 //
-//	tools, err := builtin.Tools(builtin.Options{Engine: engine})
+//	o := builtin.Options{Engine: engine, Store: s, Documents: catalog}
+//	tools, err := builtin.Tools(o)
 //	registry, err := tool.NewRegistry(tools...)
+//	box := &tool.Box{Local: registry, Resources: builtin.NewResources(o)}
 //
-// Who is asking comes from the context; no tool has an argument for it.
+// Who is asking comes from the context; no tool has an argument for it. Each
+// tool has annotations, and a schema of its answer that its tests hold it to.
 package builtin
 
 import (
+	"context"
 	"errors"
+	"log/slog"
+	"net/http"
+	"time"
 
+	"p8/agent"
+	"p8/catalog"
 	"p8/rem"
+	"p8/store"
 	"p8/tool"
 )
 
-// Options say what the tools work with. What is nil costs its tools; search,
-// action and register_metadata are always there.
+// Documents are the agents; *catalog.Catalog is it.
+type Documents interface {
+	Agent(ctx context.Context, name string) (*agent.Agent, error)
+	Has(ctx context.Context, name string) (bool, error)
+	List(ctx context.Context, kind string) ([]catalog.Entry, error)
+}
+
+// Options say what the tools work with. What is nil costs the tools that cannot
+// do without it.
 type Options struct {
 	// Engine runs the queries of search, which without it says that nothing is
 	// stored.
 	Engine *rem.Engine
+	// Asker answers ask_rem.
+	Asker Asker
+	// Store keeps moments, profiles, agents and what the web told.
+	Store *store.Store
+	// ReadOnly leaves the store as it is: tools that write are not there, or say
+	// so.
+	ReadOnly bool
+	// Documents are the agents that save_agent must not replace by accident.
+	Documents Documents
+	// WebSearch is where web_search asks; its zero value is nowhere, and the tool
+	// says which setting is missing.
+	WebSearch WebSearch
+	// HTTPClient asks the web; nil is one with a timeout.
+	HTTPClient *http.Client
+	// Now is the clock; nil is the system's.
+	Now    func() time.Time
+	Logger *slog.Logger
 }
+
+// filled has the defaults for what was left out.
+func (o Options) filled() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
+
+// writes reports whether there is a store to write to.
+func (o *Options) writes() bool { return o.Store != nil && !o.ReadOnly }
 
 // Tools are the tools that the options have the parts for.
 func Tools(o Options) ([]tool.Tool, error) {
+	o = o.filled()
 	var (
 		tools []tool.Tool
 		errs  []error
@@ -35,8 +86,63 @@ func Tools(o Options) ([]tool.Tool, error) {
 	add(NewSearch(o.Engine))
 	add(NewAction())
 	add(NewRegisterMetadata())
+	add(newProfile(&o))
+	add(newUpdateMetadata(&o))
+	add(newWebSearch(&o))
+	if o.Asker != nil {
+		add(newAsk(o.Asker))
+	}
+	if o.Store != nil {
+		add(newGetMoments(o.Store))
+	}
+	if o.writes() {
+		add(newSaveMoments(o.Store))
+	}
+	if o.writes() && o.Documents != nil {
+		add(newSaveAgent(&o))
+	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return tools, nil
+}
+
+// answering is a tool whose answer is an Out, which is also its schema.
+func answering[In, Out any](name, description string, a tool.Annotations, fn func(context.Context, In) (Out, error)) (tool.Tool, error) {
+	t, err := tool.New(name, description, func(ctx context.Context, in In) (any, error) {
+		out, err := fn(ctx, in)
+		if err != nil {
+			return nil, worded(err)
+		}
+		return out, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if a.Output, err = tool.OutputOf[Out](); err != nil {
+		return nil, err
+	}
+	return tool.Annotate(t, a)
+}
+
+// worded is an error of the store in its own words, where they are fit for a
+// model.
+func worded(err error) error {
+	for _, ours := range []error{store.ErrNotFound, store.ErrConflict, store.ErrInvalid} {
+		if errors.Is(err, ours) {
+			return &tool.Error{Message: err.Error()}
+		}
+	}
+	return err
+}
+
+// failed is a failure that the model and the client may read.
+func failed(message string) error { return &tool.Error{Message: message} }
+
+// list is never nil: an answer says [], not null.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
 }

@@ -35,7 +35,10 @@ func NewRegisterMetadata() (tool.Tool, error) {
 		Description: "Records what you know about your answer: confidence, sources, risk, a name for the session. The user's program sees it; it is not part of the text.",
 		Parameters:  json.RawMessage(metadataParameters),
 	})
-	return metadataTool{base}, err
+	if err != nil {
+		return nil, err
+	}
+	return tool.Annotate(metadataTool{base}, tool.Annotations{Title: "Describe the answer", Idempotent: true, Output: json.RawMessage(actionOutput)})
 }
 
 type metadataTool struct{ tool.Base }

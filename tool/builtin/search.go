@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -47,7 +48,7 @@ SQL SELECT … FROM table gives rows by filter, date or count; one read-only SEL
 // to say. A query that cannot be understood fails with
 // {"status":"error","error","query"}, whose error shows the right form.
 func NewSearch(e *rem.Engine) (tool.Tool, error) {
-	return tool.New("search", searchDescription, func(ctx context.Context, in searchIn) (any, error) {
+	t, err := tool.New("search", searchDescription, func(ctx context.Context, in searchIn) (any, error) {
 		if e == nil {
 			return searchFailed(in.Query, "nothing is stored in this configuration, so there is nothing to search")
 		}
@@ -60,7 +61,40 @@ func NewSearch(e *rem.Engine) (tool.Tool, error) {
 		}
 		return nil, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return tool.Annotate(t, tool.Annotations{Title: "Search the knowledge base", ReadOnly: true, Output: json.RawMessage(searchOutput)})
 }
+
+// searchOutput is written by hand: a row of SQL is any object.
+const searchOutput = `{
+	"type": "object",
+	"properties": {
+		"status": {"enum": ["success", "error"]},
+		"error": {"type": "string"},
+		"query": {"type": "string", "description": "the query that failed"},
+		"query_type": {"enum": ["LOOKUP", "FUZZY", "SEARCH", "TRAVERSE", "SQL", "EXPLAIN"]},
+		"key": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+		"entity_key": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+		"depth": {"type": "integer"},
+		"text": {"type": "string"},
+		"search_text": {"type": "string"},
+		"table": {"type": "string"},
+		"raw_query": {"type": "string"},
+		"found": {"type": "boolean"},
+		"results": {"type": "array", "items": {"type": "object"}},
+		"count": {"type": "integer"},
+		"edge_summary": {"type": "array", "items": {"type": "object"}},
+		"missing": {"type": "array", "items": {"type": "string"}},
+		"suggestions": {"type": "array", "items": {"type": "string"}},
+		"truncated": {"type": "boolean"},
+		"notes": {"type": "array", "items": {"type": "string"}},
+		"plan": {"type": "object"}
+	},
+	"required": ["status"],
+	"additionalProperties": false
+}`
 
 // fitForModel reports whether an error is about the query.
 func fitForModel(err error) bool {

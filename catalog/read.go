@@ -1,0 +1,22 @@
+package catalog
+
+import (
+	"p8/agent"
+	"p8/store"
+)
+
+// Read makes a row of a document that a person wrote: the caller's own, unless
+// the caller is nobody. What is wrong with the document is an agent.Problems.
+func Read(text []byte) (*agent.Agent, store.Schema, error) {
+	doc, err := agent.Parse("", text)
+	if err != nil {
+		return nil, store.Schema{}, err
+	}
+	a, err := agent.Compile(doc)
+	if err != nil {
+		return nil, store.Schema{}, err
+	}
+	row, err := Row(a, text)
+	row.Shared = false
+	return a, row, err
+}

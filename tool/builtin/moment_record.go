@@ -1,0 +1,183 @@
+package builtin
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"p8/store"
+	"p8/tool"
+)
+
+// maxName is the longest name that the store keeps, in characters.
+const maxName = 255
+
+// The fields of a record that may stand for a name or a summary, the best first.
+var (
+	nameFields    = []string{"title", "id", "invoice_number", "invoice_id", "number", "key"}
+	summaryFields = []string{"description"}
+)
+
+// momentReader makes moments of records and collects what is wrong with them.
+// The same records make the same moments.
+type momentReader struct {
+	// place is where the record stands: moments[0].
+	place string
+	// names are the keys of the moments so far, and where they stand.
+	names    map[string]string
+	problems []string
+}
+
+func (r *momentReader) wrong(field, format string, args ...any) {
+	r.problems = append(r.problems, r.place+field+": "+fmt.Sprintf(format, args...))
+}
+
+// record is an object, some fields of which are taken out of it.
+type record struct {
+	*momentReader
+	fields map[string]json.RawMessage
+}
+
+// take reads a field and takes it out; null is none.
+func (r record) take(name string, into any) {
+	raw, ok := r.fields[name]
+	delete(r.fields, name)
+	if ok && string(raw) != "null" && json.Unmarshal(raw, into) != nil {
+		r.wrong("."+name, "%s is not what this field holds", tool.Cut(string(raw), 80))
+	}
+}
+
+// takeTime reads a time and takes it out.
+func (r record) takeTime(name string) time.Time {
+	var text string
+	r.take(name, &text)
+	t, ok := parseTime(text)
+	if !ok && text != "" {
+		r.wrong("."+name, "%q is no time; write %s", tool.Cut(text, 80), timeForm)
+	}
+	return t
+}
+
+// text is the first of the fields that says something, which stays where it is.
+func (r record) text(fields []string) string {
+	for _, name := range fields {
+		var text string
+		var number json.Number
+		switch {
+		case json.Unmarshal(r.fields[name], &text) == nil:
+		case json.Unmarshal(r.fields[name], &number) == nil:
+			text = number.String()
+		}
+		if strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// moment is the moment of a record, the n-th of the call.
+func (r *momentReader) moment(raw json.RawMessage, n int) *store.Moment {
+	x := record{momentReader: r}
+	m := new(store.Moment)
+	if json.Unmarshal(raw, &x.fields) != nil || x.fields == nil {
+		r.wrong("", "%s is no object", tool.Cut(string(raw), 80))
+		return m
+	}
+	digest := hashOf(x.fields)
+	x.take("name", &m.Name)
+	x.take("summary", &m.Summary)
+	x.take("moment_type", &m.MomentType)
+	x.take("category", &m.Category)
+	x.take("topic_tags", &m.TopicTags)
+	x.take("emotion_tags", &m.EmotionTags)
+	x.take("tags", &m.Tags)
+	x.take("present_persons", &m.PresentPersons)
+	m.StartsAt, m.EndsAt = x.takeTime("starts_timestamp"), x.takeTime("ends_timestamp")
+	if !m.StartsAt.IsZero() && !m.EndsAt.IsZero() && m.EndsAt.Before(m.StartsAt) {
+		r.wrong(".ends_timestamp", "it is before starts_timestamp")
+	}
+	x.take("affinity_fragments", &m.GraphEdges)
+	for i, e := range m.GraphEdges {
+		if store.NormalizeKey(e.Target) == "" {
+			r.wrong(fmt.Sprintf(".affinity_fragments[%d].target", i), "it has no letter and no digit")
+		}
+	}
+	var metadata map[string]json.RawMessage
+	x.take("metadata", &metadata)
+
+	x.name(m, n, digest)
+	if strings.TrimSpace(m.Summary) == "" {
+		if m.Summary = x.text(summaryFields); m.Summary == "" {
+			m.Summary = compact(raw)
+		}
+	}
+	// The rest is the record's own.
+	for key, value := range metadata {
+		x.fields[key] = value
+	}
+	if len(x.fields) > 0 {
+		m.Metadata, _ = json.Marshal(x.fields)
+	}
+	return m
+}
+
+// name checks the moment's name or finds one, so that each moment of the call
+// has its own.
+func (r record) name(m *store.Moment, n int, digest string) {
+	if name := oneLine(m.Name); name != "" {
+		m.Name = name
+		key := store.NormalizeKey(name)
+		switch first, taken := r.names[key]; {
+		case key == "":
+			r.wrong(".name", "%q has no letter and no digit", tool.Cut(name, 80))
+		case utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }):
+			r.wrong(".name", "a name is at most %d printable characters", maxName)
+		case taken:
+			r.wrong(".name", "%q is the name of %s too; give each its own", tool.Cut(name, 80), first)
+		}
+		r.names[key] = r.place
+		return
+	}
+	name := strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return -1
+		}
+		return c
+	}, oneLine(r.text(nameFields)))
+	if store.NormalizeKey(name) == "" {
+		name = fmt.Sprintf("moment-%d-%s", n, digest)
+	}
+	if runes := []rune(name); len(runes) > maxName {
+		name = string(runes[:maxName-len(digest)-1]) + "-" + digest
+	}
+	if r.names[store.NormalizeKey(name)] != "" {
+		name = fmt.Sprintf("moment-%d-%s", n, digest)
+	}
+	m.Name = name
+	r.names[store.NormalizeKey(name)] = r.place
+}
+
+// oneLine is text with single spaces.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// hashOf tells records apart, in whatever order their fields are.
+func hashOf(fields map[string]json.RawMessage) string {
+	text, _ := json.Marshal(fields)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:4])
+}
+
+// compact is JSON without white space.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}

@@ -1,0 +1,210 @@
+package builtin_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"p8/identity"
+	"p8/store"
+)
+
+// saved is the answer of save_moments.
+type saved struct {
+	Status string
+	Saved  []struct{ ID, Name, Key string }
+	Count  int
+}
+
+func (s saved) names() []string {
+	var out []string
+	for _, x := range s.Saved {
+		out = append(out, x.Name)
+	}
+	return out
+}
+
+func TestSaveMoments(t *testing.T) {
+	k := newKit(t)
+	ctx := as(t, "ann")
+	var got saved
+	// The structured answer of the dreaming agent, as it is.
+	k.ok(t, ctx, "save_moments", `{
+		"dream_moments": [{"name": "Trip Worries", "summary": "Ann plans a trip.", "topic_tags": ["travel"], "emotion_tags": ["joy"],
+			"affinity_fragments": [{"target": "project-alpha", "relation": "builds_on", "weight": 0.5, "reason": "same week"}, {"target": "Sarah Chen"}]}],
+		"search_questions": ["When?"], "cross_session_themes": ["travel"]}`, &got)
+	if got.Status != "success" || got.Count != 1 || got.Saved[0].Name != "Trip Worries" || got.Saved[0].Key != "trip-worries" {
+		t.Fatalf("%+v", got)
+	}
+	m, err := k.Store.Moments().Get(ctx, got.Saved[0].ID)
+	must(t, err)
+	edges := []store.Edge{{Target: "project-alpha", Relation: "builds_on", Weight: 0.5, Reason: "same week"}, {Target: "Sarah Chen", Relation: "related", Weight: 1}}
+	if m.MomentType != "dream" || m.Summary != "Ann plans a trip." || m.SourceSessionID != "s-1" || m.UserID != "ann" ||
+		!slices.Equal(m.GraphEdges, edges) || !slices.Equal(m.TopicTags, []string{"travel"}) || len(m.Metadata) > 0 {
+		t.Errorf("%+v", m)
+	}
+
+	// The same name is the same moment; what is not said again stays.
+	var again saved
+	k.ok(t, ctx, "save_moments", `{"moments":[{"name":"Trip  Worries","summary":"Ann leaves on Friday.","moment_type":"dream"}]}`, &again)
+	m, err = k.Store.Moments().Get(ctx, got.Saved[0].ID)
+	must(t, err)
+	if again.Saved[0].ID != got.Saved[0].ID || m.Summary != "Ann leaves on Friday." || len(m.GraphEdges) != 2 {
+		t.Errorf("%+v, %+v", again, m)
+	}
+
+	// Another user sees nothing of it, and has a moment of that name of its own.
+	bob := as(t, "bob")
+	if n, err := k.Store.Moments().Count(bob, store.Filter{}); err != nil || n != 0 {
+		t.Errorf("bob has %d moments, %v", n, err)
+	}
+	k.ok(t, bob, "save_moments", `{"moments":[{"name":"Trip Worries"}]}`, &again)
+	if again.Saved[0].ID == got.Saved[0].ID {
+		t.Error("two users share a moment")
+	}
+}
+
+// TestSaveRecords: the invoices of an agent that extracts, without a field of a
+// moment; saved twice they are the same moments.
+func TestSaveRecords(t *testing.T) {
+	k := newKit(t)
+	ctx := as(t, "ann")
+	const invoices = `{"moments": [
+		{"invoice_number": "INV-7", "vendor": "Acme", "total": 120.50, "lines": [{"item": "tea", "price": 120.50}], "due": null},
+		{"title": "Invoice", "description": "Two chairs", "total": 80, "metadata": {"currency": "EUR"}},
+		{"title": "Invoice", "total": 90},
+		{"id": 42, "name": null, "summary": null, "topic_tags": null, "moment_type": "invoice"},
+		{"vendor": "Nobody", "total": 1},
+		{}]}`
+	var first, second saved
+	k.ok(t, ctx, "save_moments", invoices, &first)
+	k.ok(t, ctx, "save_moments", invoices, &second)
+	if fmt.Sprint(first) != fmt.Sprint(second) {
+		t.Errorf("%+v\n%+v", first, second)
+	}
+	n, err := k.Store.Moments().Count(ctx, store.Filter{})
+	must(t, err)
+	want := []string{"INV-7", "Invoice", "moment-3-6746cecc", "42", "moment-5-e6073156", "moment-6-44136fa3"}
+	if n != 6 || !slices.Equal(first.names(), want) {
+		t.Errorf("%d moments: %q", n, first.names())
+	}
+	byName := func(name string) store.Moment {
+		m, err := k.Store.Moments().ByName(ctx, name)
+		must(t, err)
+		return m
+	}
+	m := byName("INV-7")
+	if m.Summary != `{"invoice_number":"INV-7","vendor":"Acme","total":120.50,"lines":[{"item":"tea","price":120.50}],"due":null}` || m.MomentType != "note" {
+		t.Errorf("%+v", m)
+	}
+	var metadata map[string]any
+	must(t, json.Unmarshal(m.Metadata, &metadata))
+	if metadata["vendor"] != "Acme" || metadata["total"] != 120.5 || metadata["invoice_number"] != "INV-7" {
+		t.Errorf("metadata %s", m.Metadata)
+	}
+	m = byName("Invoice")
+	if m.Summary != "Two chairs" || !strings.Contains(string(m.Metadata), `"currency":"EUR"`) {
+		t.Errorf("%+v %s", m, m.Metadata)
+	}
+	if m = byName("42"); m.MomentType != "invoice" {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestSaveMomentsTellsEveryProblem(t *testing.T) {
+	k := newKit(t)
+	ctx := as(t, "ann")
+	for args, want := range map[string][]string{
+		`{}`:             {"there is nothing to save; give moments"},
+		`{"themes":[]}`:  {"there is nothing to save"},
+		`{"moments":{}}`: {"moments: got object, want array"},
+		`{"moments":[{"name":"a"},{"name":5,"topic_tags":"x"},"text"],"dream_moments":[{"affinity_fragments":[{"relation":"r"}]}]}`: {
+			"moments[1].name: got number, want string", "moments[1].topic_tags: got string, want array", "moments[2]: got string, want object",
+			"dream_moments[0].affinity_fragments[0]: missing property 'target'"},
+		`{"moments":[{"name":"Good one"},{"name":"!!!"},{"name":"good ONE"},{"name":"` + strings.Repeat("x", 256) + `"},
+			{"starts_timestamp":"tomorrow","ends_timestamp":"2026-01-31"},{"starts_timestamp":"2026-02-01","ends_timestamp":"2026-01-31"}],
+			"dream_moments":[{"affinity_fragments":[{"target":"a"},{"target":"--"}]}]}`: {
+			"nothing was saved: ", `moments[1].name: "!!!" has no letter and no digit`, `moments[2].name: "good ONE" is the name of moments[0] too`,
+			"moments[3].name: a name is at most 255 printable characters", `moments[4].starts_timestamp: "tomorrow" is no time; write 2026-01-31`,
+			"moments[5].ends_timestamp: it is before starts_timestamp", "dream_moments[0].affinity_fragments[1].target: it has no letter and no digit"},
+		`{"moments":[` + strings.Repeat(`{},`, 100) + `{}]}`:                                           {"maxItems: got 101, want 100"},
+		`{"moments":[` + strings.Repeat(`{},`, 99) + `{}],"dream_moments":[{}]}`:                       {"there are 101 moments; at most 100"},
+		`{"moments":[{"name":"A b"}],"dream_moments":[` + strings.Repeat(`{"name":"?"},`, 30) + `{}]}`: {"and 10 more"},
+	} {
+		for _, part := range want {
+			k.fails(t, ctx, "save_moments", args, part)
+		}
+	}
+	if n, err := k.Store.Moments().Count(ctx, store.Filter{}); err != nil || n != 0 {
+		t.Errorf("%d moments were stored, %v", n, err)
+	}
+	// A name whose key another moment has: nothing is stored either.
+	k.ok(t, ctx, "save_moments", `{"moments":[{"name":"One thing"}]}`, new(saved))
+	k.fails(t, ctx, "save_moments", `{"moments":[{"name":"other"},{"name":"one-thing"}]}`, `another moment has the key "one-thing"`)
+	if n, _ := k.Store.Moments().Count(ctx, store.Filter{}); n != 1 {
+		t.Errorf("%d moments", n)
+	}
+	var none saved
+	if k.ok(t, ctx, "save_moments", `{"moments":[]}`, &none); none.Count != 0 || none.Saved == nil {
+		t.Errorf("%+v", none)
+	}
+	if _, err := k.use(t, t.Context(), "save_moments", `{"moments":[]}`); err != identity.ErrMissing {
+		t.Errorf("without an identity: %v", err)
+	}
+}
+
+func TestGetMoments(t *testing.T) {
+	k := newKit(t)
+	ctx := as(t, "ann")
+	for i := range 30 {
+		must(t, k.Store.Moments().Put(ctx, &store.Moment{
+			Name: fmt.Sprintf("Moment %02d", i), MomentType: []string{"note", "dream"}[i%2], Category: []string{"", "work", "home"}[i%3],
+			TopicTags: []string{"all", fmt.Sprint("mod", i%5)}, Summary: strings.Repeat("s", 3000*(i/29)),
+		}))
+	}
+	must(t, k.Store.Moments().Put(as(t, "bob"), &store.Moment{Name: "Bob's", TopicTags: []string{"all"}}))
+	type page struct {
+		Status               string
+		Results              []map[string]any
+		Count, Limit, Offset int
+		HasMore              bool `json:"has_more"`
+	}
+	for args, want := range map[string]struct {
+		first string
+		count int
+		more  bool
+	}{
+		`{}`:                      {"Moment 29", 20, true},
+		`{"offset":20}`:           {"Moment 09", 10, false},
+		`{"limit":30}`:            {"Moment 29", 30, false},
+		`{"limit":29,"offset":1}`: {"Moment 28", 29, false},
+		`{"offset":30}`:           {"", 0, false},
+		`{"moment_type":"dream"}`: {"Moment 29", 15, false},
+		`{"category":"work"}`:     {"Moment 28", 10, false},
+		`{"topic_tags":["all"]}`:  {"Moment 29", 20, true},
+		`{"topic_tags":["all","mod2"],"limit":2,"offset":1}`:                         {"Moment 22", 2, true},
+		`{"topic_tags":["none"]}`:                                                    {"", 0, false},
+		`{"after_date":"2020-01-01","before_date":"2999-01-01T00:00:00Z","limit":1}`: {"Moment 29", 1, true},
+		`{"before_date":"2020-01-01"}`:                                               {"", 0, false},
+	} {
+		var got page
+		k.ok(t, ctx, "get_moments", args, &got)
+		first := ""
+		if got.Count > 0 {
+			first = got.Results[0]["name"].(string)
+		}
+		if first != want.first || got.Count != want.count || len(got.Results) != want.count || got.HasMore != want.more || got.Status != "success" {
+			t.Errorf("%s: %q, %d, %v; want %+v", args, first, got.Count, got.HasMore, want)
+		}
+	}
+	var got page
+	res := k.ok(t, ctx, "get_moments", `{"limit":1}`, &got)
+	if got.Results[0]["key"] != "moment-29" || len(res.Content) > 2600 {
+		t.Errorf("%d bytes: %.300s", len(res.Content), res.Content)
+	}
+	k.fails(t, ctx, "get_moments", `{"after_date":"soon","before_date":"late"}`, `after_date is "soon"; write 2026-01-31 or 2026-01-31T09:30:00Z; before_date is "late"`)
+	k.fails(t, ctx, "get_moments", `{"limit":101}`, "maximum: got 101, want 100")
+	k.fails(t, ctx, "get_moments", `{"user_id":"bob"}`, "user_id")
+}

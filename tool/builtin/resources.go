@@ -1,0 +1,166 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"p8/agent"
+	"p8/store"
+	"p8/tool"
+)
+
+// The media types of resources.
+const (
+	typeJSON     = "application/json"
+	typeYAML     = "application/yaml"
+	typeMarkdown = "text/markdown"
+)
+
+// maxURI is the longest URI that is read, and maxCompletions how many values a
+// placeholder is completed with.
+const (
+	maxURI         = 2048
+	maxCompletions = 100
+)
+
+// Resources is what p8 lets its callers read by URI. Each shows what the caller
+// in the context may see.
+type Resources struct{ all []resource }
+
+// resource is one that can be read, or a template with one placeholder at its
+// end.
+type resource struct {
+	tool.ResourceInfo
+	// read gets the placeholder's value, "" where there is none.
+	read func(ctx context.Context, value string) (text string, err error)
+	// values are what the placeholder may be; nil when nobody knows.
+	values func(ctx context.Context) ([]string, error)
+}
+
+// NewResources are the resources that the options have the parts for.
+func NewResources(o Options) *Resources {
+	o = o.filled()
+	r := new(Resources)
+	r.add("user://profile", "profile", "User profile", "Who the user is, and what is remembered about them.", typeJSON,
+		func(ctx context.Context, _ string) (string, error) {
+			p, err := profileOf(ctx, o.Store)
+			return encoded(p, err)
+		}, nil)
+	r.addREM(&o)
+	if o.Documents != nil {
+		r.addAgents(o.Documents)
+	}
+	if o.Store != nil {
+		r.addSessions(o.Store)
+		r.addFiles(o.Store)
+		r.addMoments(o.Store)
+	}
+	return r
+}
+
+func (r *Resources) add(uri, name, title, description, media string,
+	read func(context.Context, string) (string, error), values func(context.Context) ([]string, error),
+) {
+	r.all = append(r.all, resource{tool.ResourceInfo{
+		URI: uri, Template: strings.HasSuffix(uri, "}"), Name: name, Title: title, Description: description, MediaType: media,
+	}, read, values})
+}
+
+// List is every resource and template.
+func (r *Resources) List(context.Context) ([]tool.ResourceInfo, error) {
+	infos := make([]tool.ResourceInfo, len(r.all))
+	for i, x := range r.all {
+		infos[i] = x.ResourceInfo
+	}
+	return infos, nil
+}
+
+// Read is the resource of a URI.
+func (r *Resources) Read(ctx context.Context, uri string) ([]tool.Contents, error) {
+	if len(uri) > maxURI {
+		return nil, failed("the URI is too long to be one of these resources")
+	}
+	for _, x := range r.all {
+		value, ok := x.match(uri)
+		if !ok {
+			continue
+		}
+		text, err := x.read(ctx, value)
+		if err != nil {
+			return nil, worded(err)
+		}
+		return []tool.Contents{{URI: uri, MediaType: x.MediaType, Text: text}}, nil
+	}
+	var uris []string
+	for _, x := range r.all {
+		uris = append(uris, x.URI)
+	}
+	return nil, unknown("resource", uri, agent.Near(uri, uris, 3))
+}
+
+// match is the value that the URI has in place of the placeholder.
+func (x *resource) match(uri string) (value string, ok bool) {
+	if !x.Template {
+		return "", uri == x.URI
+	}
+	value, ok = strings.CutPrefix(uri, x.prefix())
+	if !ok || value == "" || strings.ContainsAny(value, "/?#") {
+		return "", false
+	}
+	value, err := url.PathUnescape(value)
+	return value, err == nil
+}
+
+// prefix is a template without its placeholder.
+func (x *resource) prefix() string { return x.URI[:strings.LastIndexByte(x.URI, '{')] }
+
+// Complete is the values for a placeholder of a template that begin with prefix,
+// at most 100, for people who type.
+func (r *Resources) Complete(ctx context.Context, template, argument, prefix string) []string {
+	for _, x := range r.all {
+		if x.URI != template || !x.Template || x.values == nil || x.prefix()+"{"+argument+"}" != template {
+			continue
+		}
+		values, err := x.values(ctx)
+		if err != nil {
+			return nil
+		}
+		values = slices.DeleteFunc(values, func(v string) bool { return !strings.HasPrefix(strings.ToLower(v), strings.ToLower(prefix)) })
+		return values[:min(len(values), maxCompletions)]
+	}
+	return nil
+}
+
+// unknown says that there is no such thing, and which may have been meant.
+func unknown(what, name string, near []string) error {
+	text := "there is no " + what + " " + tool.Cut(name, 128) + " here"
+	if len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return failed(text)
+}
+
+// absent words that a row was not found.
+func absent(err error, what, name string) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return unknown(what, name, nil)
+	}
+	return err
+}
+
+// encoded is a resource's JSON, over several lines: people read it too.
+func encoded(v any, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err = e.Encode(v)
+	return strings.TrimRight(b.String(), "\n"), err
+}
