@@ -27,7 +27,7 @@ func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.R
 	client := wire.NewHTTPClient() // one for all: connections are few and kept
 	providers := openai.Providers(openai.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show})
 	maps.Copy(providers, anthropic.Providers(anthropic.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show}))
-	maps.Copy(providers, gemini.Providers(gemini.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show}))
+	providers["gemini"] = gemini.Providers(gemini.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show})["gemini"]
 	providers["offline"] = func(string) (llm.Model, error) {
 		return shown(offline.New(offline.Options{Notice: choice.Notice}), show)
 	}

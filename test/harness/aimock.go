@@ -96,15 +96,29 @@ func (x Exchange) Tools() []string {
 	return names
 }
 
-// Journal is every request that the provider got, in order.
+// Journal is every request that the provider got, in order. The bodies are read
+// as OpenAI's; those of another wire stay empty.
 func (p *Provider) Journal(t testing.TB) []Exchange {
+	t.Helper()
+	raw := p.Raw(t)
+	entries := make([]Exchange, len(raw))
+	for i, entry := range raw {
+		if json.Unmarshal(entry, &entries[i]) != nil {
+			entries[i] = Exchange{}
+		}
+	}
+	return entries
+}
+
+// Raw is the journal as the provider keeps it.
+func (p *Provider) Raw(t testing.TB) []json.RawMessage {
 	t.Helper()
 	res, err := http.Get(p.URL + "/__aimock/journal")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	var entries []Exchange
+	var entries []json.RawMessage
 	if err := json.NewDecoder(res.Body).Decode(&entries); err != nil {
 		t.Fatal(err)
 	}
