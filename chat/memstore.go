@@ -93,7 +93,22 @@ func (m *MemoryStore) Messages(ctx context.Context, id string, f store.MessageFi
 	case f.Limit > 0:
 		rows = rows[:min(len(rows), f.Limit)]
 	}
+	if !f.Parts {
+		rows = withoutParts(rows)
+	}
 	return rows[:len(rows):len(rows)], nil
+}
+
+// withoutParts are the rows without images and documents, which nobody asked for.
+func withoutParts(rows []store.Message) []store.Message {
+	if !slices.ContainsFunc(rows, func(row store.Message) bool { return len(row.Parts) > 0 }) {
+		return rows
+	}
+	rows = slices.Clone(rows)
+	for i := range rows {
+		rows[i].Parts = nil
+	}
+	return rows
 }
 
 func filter(rows []store.Message, chosen func(*store.Message) bool) []store.Message {

@@ -117,6 +117,9 @@ func TestImagesOfASession(t *testing.T) {
 				!strings.Contains(string(r.Metadata), "cat.png") || r.TokenCount != 1000 {
 				t.Errorf("%+v", r)
 			}
+			if rows, err = kept.Messages(ctx, "s1", store.MessageFilter{}); err != nil || rows[2].Parts != nil {
+				t.Errorf("a list brings the images that nobody asked for: %v", err)
+			}
 		})
 	}
 }
