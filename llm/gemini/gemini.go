@@ -1,0 +1,179 @@
+// Package gemini talks to Google's Gemini API (generativelanguage v1beta,
+// streamGenerateContent). It is net/http and nothing else.
+//
+//	model, err := gemini.New(gemini.Options{Model: "gemini-2.5-flash", APIKey: key})
+//
+// or, for a registry, with the environment's key and base URL:
+//
+//	llm.NewRegistry(llm.RegistryOptions{Providers: gemini.Providers(gemini.ProvidersOptions{Getenv: os.Getenv})})
+//
+// What the API is particular about is taken care of here: roles alternate, each
+// step's results stand in the order of its calls, system messages in the middle
+// become text, schemas are cut down to the keywords that it reads, and the
+// signatures of thoughts go back where they came from. A setting that a model
+// does not take is left out with a warning: known from the model's name, or
+// learned from the provider's refusal.
+//
+// An answer ends with the reason to stop; there is no [DONE]. A stream that ends
+// without it was cut.
+package gemini
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"p8/llm"
+	"p8/llm/wire"
+)
+
+// DefaultBaseURL is Google's own.
+const DefaultBaseURL = "https://generativelanguage.googleapis.com"
+
+// provider is the part of every model's name before the colon, and the name of
+// this wire in [llm.Reasoning].
+const provider = "gemini"
+
+// Options configure a Model. Model is required; the rest has defaults.
+type Options struct {
+	// Model is the model's name, with or without models/ before it; tuned models
+	// are tunedModels/….
+	Model string
+	// BaseURL is DefaultBaseURL when empty; http or https. One that ends in a
+	// version such as /v1beta is taken as it is, to any other /v1beta is added.
+	BaseURL string
+	// APIKey is sent in a header, never in the address. It may be empty where the
+	// base URL is one's own.
+	APIKey string `json:"-"`
+	// HTTPClient is one with its own connections when nil.
+	HTTPClient *http.Client
+	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
+	MaxRetries int
+	// IdleTimeout is the longest silence of the provider; 5 minutes when 0.
+	IdleTimeout time.Duration
+	// Debug gets the exact JSON body of each request.
+	Debug func(payload []byte)
+}
+
+// String leaves the key out.
+func (o Options) String() string { return "gemini.Options{" + o.Model + "}" }
+
+// GoString leaves the key out.
+func (o Options) GoString() string { return o.String() }
+
+// Model is one of Google's models. It is safe for concurrent use.
+type Model struct {
+	name     string // gemini:model
+	endpoint string
+	family   family
+	client   *wire.Client
+	// learned are the options that the provider has refused for this model.
+	learned atomic.Uint32
+}
+
+// New makes a model. What is missing or wrong is an *llm.Error that says how to
+// mend it, of kind NotFound for a name that no model has and else NoModel.
+func New(o Options) (*Model, error) {
+	model := strings.TrimPrefix(o.Model, "models/")
+	name := provider + ":" + model
+	bad := func(kind llm.ErrorKind, hint string) (*Model, error) {
+		return nil, &llm.Error{Kind: kind, Model: name, Hint: hint}
+	}
+	if model == "" {
+		return bad(llm.NoModel, `name the model too, as in "gemini:gemini-2.5-flash"`)
+	}
+	if !isName(model) {
+		return bad(llm.NotFound, "the name of a model has letters, digits, dots, dashes and underscores, as in gemini-2.5-flash or tunedModels/mine")
+	}
+	own := o.BaseURL != ""
+	if !own {
+		o.BaseURL = DefaultBaseURL
+	}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return bad(llm.NoModel, "the base URL of gemini is not an http or https URL such as "+DefaultBaseURL+wire.Either("; it is in ", baseURLVars))
+	}
+	key := strings.TrimSpace(o.APIKey)
+	if key == "" && !own {
+		return bad(llm.NoModel, name+" needs an API key"+wire.Either("; set ", keyVars))
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return bad(llm.NoModel, "the API key of gemini holds characters that no key has"+wire.Either("; look at ", keyVars))
+	}
+	m := &Model{name: name, endpoint: u.Scheme + "://" + u.Host, family: familyOf(model)}
+	m.client = wire.NewClient(wire.Options{
+		Name: name, Provider: provider, URL: address(u, model),
+		Authorize: func(h http.Header) {
+			if key != "" {
+				h.Set("X-Goog-Api-Key", key)
+			}
+		},
+		NewDecoder: func() wire.Decoder { return new(reader) },
+		HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
+		KeyVars: keyVars, BaseURLVars: baseURLVars,
+	})
+	return m, nil
+}
+
+// isName reports whether a name may stand in an address as it is.
+func isName(model string) bool {
+	model = strings.TrimPrefix(model, "tunedModels/")
+	return model != "" && len(model) <= 128 && model[0] != '.' && !strings.ContainsFunc(model, func(r rune) bool {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':
+			return false
+		}
+		return true
+	})
+}
+
+// address is where requests for the model go.
+func address(base *url.URL, model string) string {
+	u := *base
+	if last := path.Base(u.Path); len(last) < 2 || last[0] != 'v' || last[1] < '1' || last[1] > '9' {
+		u = *u.JoinPath("v1beta")
+	}
+	if !strings.HasPrefix(model, "tunedModels/") {
+		model = "models/" + model
+	}
+	u = *u.JoinPath(model + ":streamGenerateContent")
+	query := u.Query()
+	query.Set("alt", "sse")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// Name is "gemini:model".
+func (m *Model) Name() string { return m.name }
+
+// String is the name.
+func (m *Model) String() string { return m.name }
+
+// Endpoint is the server that the model is asked at.
+func (m *Model) Endpoint() string { return m.endpoint }
+
+// Capabilities are the model's. Native output is told of those models alone that
+// take a schema for the answer and tools in the same request.
+func (m *Model) Capabilities() llm.Capabilities {
+	return llm.Capabilities{NativeOutput: m.family.schemaWithTools(), Images: true, Documents: !m.family.gemma}
+}
+
+// Stream sends the request and yields what comes back: chunks as they arrive,
+// then one ChunkUsage if the provider told, then one ChunkFinish; or an error,
+// an *llm.Error unless ctx was cancelled, which is ctx.Err().
+func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		without := option(m.learned.Load())
+		for _, text := range m.warnings(&req.Settings) {
+			if !yield(llm.Chunk{Kind: llm.ChunkWarning, Name: codeDropped, Text: text}, nil) {
+				return
+			}
+		}
+		m.client.Stream(ctx, wire.Request{Body: m.body(req, without), Once: req.Once, Mend: m.mend(req, without)}, yield)
+	}
+}

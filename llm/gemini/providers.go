@@ -1,0 +1,62 @@
+package gemini
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"p8/llm"
+	"p8/llm/wire"
+)
+
+// The variables to look in; the first one set counts.
+var (
+	keyVars     = []string{"P8_GEMINI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"}
+	baseURLVars = []string{"P8_GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"}
+)
+
+// names are what people write before the colon.
+var names = [...]string{"gemini", "google", "google-gla", "google-gemini"}
+
+// ProvidersOptions configure the models of the provider.
+type ProvidersOptions struct {
+	// Getenv looks the base URL and the key up; it is asked when a model is made.
+	Getenv func(string) string
+	// The rest as in Options. One client serves all.
+	HTTPClient  *http.Client
+	MaxRetries  int
+	IdleTimeout time.Duration
+	Debug       func(payload []byte)
+}
+
+// Providers are the constructors for an llm.Registry: one, under each of the
+// provider's names. A model is "gemini:…" whichever was used.
+func Providers(o ProvidersOptions) map[string]llm.Constructor {
+	if o.HTTPClient == nil {
+		o.HTTPClient = wire.NewHTTPClient()
+	}
+	construct := func(model string) (llm.Model, error) {
+		m, err := New(Options{
+			Model: model, BaseURL: first(o.Getenv, baseURLVars), APIKey: first(o.Getenv, keyVars),
+			HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
+	}
+	constructors := make(map[string]llm.Constructor, len(names))
+	for _, name := range names {
+		constructors[name] = construct
+	}
+	return constructors
+}
+
+func first(getenv func(string) string, names []string) string {
+	for _, name := range names {
+		if v := strings.TrimSpace(getenv(name)); v != "" {
+			return v
+		}
+	}
+	return ""
+}

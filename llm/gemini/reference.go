@@ -1,0 +1,54 @@
+package gemini
+
+import (
+	"slices"
+	"strings"
+)
+
+// reference rewrites a schema that refers to another. In JSON Schema a reference
+// to a definition stays one, but stands alone and not at the root; elsewhere, and in
+// OpenAPI, the other schema takes its place, except within itself.
+func (c *cleaner) reference(in object, ref string, depth int) object {
+	more := slices.DeleteFunc(slices.Clone(in), func(m member) bool { return m.key == "$ref" })
+	out := c.clean(more, depth+1)
+	name, defined := strings.CutPrefix(ref, "#/$defs/")
+	if !defined {
+		name, defined = strings.CutPrefix(ref, "#/definitions/")
+	}
+	switch {
+	case !c.openAPI && defined && !strings.Contains(name, "/") && depth > 0:
+		alone := object{{"$ref", "#/$defs/" + name}}
+		if len(out) == 0 {
+			return alone
+		}
+		return out.set("anyOf", []any{alone})
+	case slices.Contains(c.open, ref):
+		return merge(out, object{{"type", "object"}})
+	}
+	c.open = append(c.open, ref)
+	out = merge(out, c.clean(c.find(ref), depth+1))
+	c.open = c.open[:len(c.open)-1]
+	return out
+}
+
+// find is what a reference within the schema points to, nil if nothing.
+func (c *cleaner) find(ref string) any {
+	pointer, ok := strings.CutPrefix(ref, "#")
+	if !ok {
+		return nil
+	}
+	at := c.root
+	for pointer != "" {
+		var step string
+		step, pointer, _ = strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+		o, ok := at.(object)
+		if !ok {
+			return nil
+		}
+		at = o.get(strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~"))
+		if pointer != "" {
+			pointer = "/" + pointer
+		}
+	}
+	return at
+}

@@ -1,0 +1,183 @@
+package gemini
+
+import (
+	"strconv"
+	"strings"
+
+	"p8/llm"
+	"p8/llm/wire"
+)
+
+// codeDropped is the code of a warning that a setting was left out.
+const codeDropped = "setting_dropped"
+
+// maxStops is how many stop sequences the API takes.
+const maxStops = 5
+
+// option is something that a body may have to do without.
+type option uint32
+
+const (
+	optSystem option = 1 << iota
+	optJSONSchema
+	optIDs
+	optThinking
+	optTemperature
+	optTopP
+	optMaxTokens
+	optStop
+)
+
+// warnings tells what of the settings is known not to be taken as it is.
+func (m *Model) warnings(s *llm.Settings) []string {
+	var told []string
+	if len(s.Stop) > maxStops {
+		told = append(told, "the model "+m.name+" takes "+strconv.Itoa(maxStops)+" stop sequences; it answers without the others")
+	}
+	if effort := s.ReasoningEffort; effort != "" {
+		exact, ok := effort == "none", false
+		switch {
+		case m.family.thoughtless:
+			ok = exact
+		case m.family.levels():
+			_, exact, ok = m.family.level(effort)
+		default:
+			_, exact, ok = m.family.budget(effort)
+		}
+		switch {
+		case !ok:
+			told = append(told, m.dropped("reasoning_effort"))
+		case !exact:
+			told = append(told, "the model "+m.name+" cannot stop thinking; it thinks as little as it can")
+		}
+	}
+	return told
+}
+
+func (m *Model) dropped(setting string) string {
+	return "the model " + m.name + " does not take " + setting + "; it answers without"
+}
+
+// appendConfig writes the generationConfig, if there is anything in it.
+func (m *Model) appendConfig(b []byte, req *llm.Request, without option) []byte {
+	s := &req.Settings
+	start := len(b)
+	b = append(b, `,"generationConfig":{`...)
+	empty := len(b)
+	// A default is for models that need one: these answer worse with any other
+	// temperature than their own.
+	if s.Temperature != nil && without&optTemperature == 0 && !(s.DefaultTemperature && m.family.generation >= 3) {
+		b = append(b, `"temperature":`...)
+		b = append(strconv.AppendFloat(b, *s.Temperature, 'f', -1, 64), ',')
+	}
+	if s.TopP != nil && without&optTopP == 0 {
+		b = append(b, `"topP":`...)
+		b = append(strconv.AppendFloat(b, *s.TopP, 'f', -1, 64), ',')
+	}
+	if s.MaxTokens > 0 && without&optMaxTokens == 0 {
+		b = append(b, `"maxOutputTokens":`...)
+		b = append(strconv.AppendInt(b, int64(s.MaxTokens), 10), ',')
+	}
+	if len(s.Stop) > 0 && without&optStop == 0 {
+		b = append(b, `"stopSequences":[`...)
+		for _, stop := range s.Stop[:min(len(s.Stop), maxStops)] {
+			b = append(wire.AppendString(b, stop), ',')
+		}
+		b = append(b[:len(b)-1], `],`...)
+	}
+	if without&optThinking == 0 {
+		b = m.appendThinking(b, s.ReasoningEffort)
+	}
+	if m.bindsAnswer(req) {
+		b = append(b, `"responseMimeType":"application/json",`...)
+		if without&optJSONSchema == 0 {
+			b = append(b, `"responseJsonSchema":`...)
+		} else {
+			b = append(b, `"responseSchema":`...)
+		}
+		b = append(appendSchema(b, req.Output.Schema, without&optJSONSchema != 0), ',')
+	}
+	if len(b) == empty {
+		return b[:start]
+	}
+	b[len(b)-1] = '}' // in place of the last comma
+	return b
+}
+
+func (m *Model) appendThinking(b []byte, effort string) []byte {
+	if effort == "" || m.family.thoughtless {
+		return b
+	}
+	if m.family.levels() {
+		level, _, ok := m.family.level(effort)
+		if !ok {
+			return b
+		}
+		return append(b, `"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"`+level+`"},`...)
+	}
+	tokens, _, ok := m.family.budget(effort)
+	if !ok {
+		return b
+	}
+	b = append(b, `"thinkingConfig":{`...)
+	if tokens > 0 {
+		b = append(b, `"includeThoughts":true,`...)
+	}
+	b = append(b, `"thinkingBudget":`...)
+	return append(strconv.AppendInt(b, int64(tokens), 10), `},`...)
+}
+
+// refusedOption is what a refusal is about, and the name of the setting if it is
+// one that the request has; the API names it in its words alone. lasting says that
+// it is a matter of the model or the server, whatever the values.
+func refusedOption(message string, s *llm.Settings) (opt option, setting string, lasting bool) {
+	message = strings.ToLower(message)
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(message, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("developer instruction", "system instruction"):
+		return optSystem, "", true
+	case has("jsonschema", "json_schema"):
+		return optJSONSchema, "", true
+	case has("function_declarations[", "response_schema"):
+		return optJSONSchema, "", false
+	case has(`unknown name "id"`):
+		return optIDs, "", true
+	case has("thinking") && s.ReasoningEffort != "":
+		return optThinking, "reasoning_effort", false
+	case has("temperature") && s.Temperature != nil:
+		return optTemperature, "temperature", false
+	case has("top_p", "topp") && s.TopP != nil:
+		return optTopP, "top_p", false
+	case has("max_output_tokens", "maxoutputtokens") && s.MaxTokens > 0:
+		return optMaxTokens, "max_tokens", false
+	case has("stop_sequence", "stopsequence", "stop sequence") && len(s.Stop) > 0:
+		return optStop, "stop", false
+	}
+	return 0, "", false
+}
+
+// mend leaves out what was refused: from now on, if it is refused whatever the
+// request.
+func (m *Model) mend(req *llm.Request, without option) func(*wire.Refusal, *wire.Sink) []byte {
+	return func(r *wire.Refusal, out *wire.Sink) []byte {
+		opt, setting, lasting := refusedOption(r.Message, &req.Settings)
+		if opt == 0 || without&opt != 0 {
+			return nil
+		}
+		without |= opt
+		if lasting {
+			m.learned.Or(uint32(opt))
+		}
+		if setting != "" {
+			out.Warn(codeDropped, m.dropped(setting))
+		}
+		return m.body(req, without)
+	}
+}

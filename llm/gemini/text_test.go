@@ -1,0 +1,150 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"p8/llm"
+	"p8/llm/wire"
+)
+
+// plainAnswer is an answer as Google sends hundreds of them.
+func plainAnswer(text string) string {
+	quoted, _ := json.Marshal(text)
+	return `{"candidates": [{"content": {"parts": [{"text": ` + string(quoted) + `}],"role": "model"},"index": 0}],"usageMetadata": {"promptTokenCount": 9,"candidatesTokenCount": 12,"totalTokenCount": 87,"cachedContentTokenCount": 4,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 9}],"thoughtsTokenCount": 66},"modelVersion": "gemini-2.5-flash","responseId": "c2VjcmV0bGVzcw"}`
+}
+
+func TestScanText(t *testing.T) {
+	usage := wireUsage{Prompt: 9, Cached: 4, Candidates: 12, Thoughts: 66}
+	tests := []struct {
+		data string
+		want piece
+		ok   bool
+	}{
+		{plainAnswer("Hi"), piece{text: "Hi", usage: usage, counted: true}, true},
+		{plainAnswer("Grüße 👋\n\"x\"\\"), piece{text: "Grüße 👋\n\"x\"\\", usage: usage, counted: true}, true},
+		{`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]}}]}`, piece{text: "hm", thought: true}, true},
+		{`{"candidates":[{"content":{"role":"model","parts":[{"thought":false,"text":null,"other":{"Text":1}}]},"safetyRatings":[]}]}`, piece{}, true},
+		{`{"candidates":[{"content":{"parts":[{}]}}],"usageMetadata":{}}`, piece{counted: true}, true},
+
+		// All of this is for encoding/json.
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x","thoughtSignature":"s"}]}}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"x"}}]}}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"},{"text":"y"}]}}]}`},
+		{data: `{"candidates":[{"content":{"parts":[]}}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"Text":"x"}]}}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x","TEXT":"y"}]}}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x","text":"y"}]}}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x","thought":1}]}}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"}]},"index":1}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"}]}},{}]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"}]}}],"candidates":[]}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"}]}}],"usageMetadata":{"promptTokenCount":-1}}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"}]}}],"usageMetadata":null}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"}]}}],"usagemetadata":{}}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"}]}}],"error":{}}`},
+		{data: `{"candidates":[{"content":{"parts":[{"text":"x"}]}}],"promptFeedback":{}}`},
+		{data: `{"candidates":[{}]}`},
+		{data: `{"candidates":[]}`},
+		{data: `{}`},
+		{data: `[{}]`},
+		{data: ``},
+	}
+	var out wire.Texts
+	for _, tt := range tests {
+		got, ok := scanText([]byte(tt.data), &out)
+		if ok != tt.ok || ok && got != tt.want {
+			t.Errorf("%s\ngot %+v, %t; want %+v, %t", tt.data, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+// FuzzScanText holds the fast way and the full way to the same answer.
+func FuzzScanText(f *testing.F) {
+	f.Add([]byte(plainAnswer("Hi")))
+	f.Add([]byte(`{"candidates":[{"content":{"parts":[{"text":"a\u00e4\n","thought":true}]}}],"usageMetadata":{"toolUsePromptTokenCount":3,"x":[1,{"a":-1e9}]}}`))
+	f.Add([]byte(`{"z":null,"candidates":[{"index":0,"content":{"parts":[{"thought":false,"text":null}]}}],"usageMetadata":{"promptTokenCount":1,"promptTokenCount":2}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		decode := func(handle func(r *reader) error) (chunks []llm.Chunk, u llm.Usage, finish string) {
+			r := reader{out: wire.NewSink(func(c llm.Chunk) { chunks = append(chunks, c) })}
+			if err := handle(&r); err != nil {
+				t.Fatalf("%q: %v", data, err)
+			}
+			return chunks, r.usage, r.finish
+		}
+		var out wire.Texts
+		if _, ok := scanText(data, &out); !ok || !json.Valid(data) {
+			return
+		}
+		fast, fastUsage, _ := decode(func(r *reader) error { _, err := r.Event(data); return err })
+		full, fullUsage, finish := decode(func(r *reader) error { return r.answer(data) })
+		if d := cmp.Diff(full, fast); d != "" || finish != "" || fastUsage != fullUsage {
+			t.Fatalf("%q: %s %v %v", data, d, fastUsage, fullUsage)
+		}
+	})
+}
+
+// recording is a stream of n answers of text, as bytes.
+func recording(n int) []byte {
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, "data: %s\r\n\r\n", plainAnswer([]string{" the", " answer", " is", "\n", " forty-two"}[i%5]))
+	}
+	fmt.Fprintf(&b, "data: %s\r\n\r\n", strings.Replace(plainAnswer(""), `"index": 0`, `"finishReason":"STOP","index": 0`, 1))
+	return b.Bytes()
+}
+
+// play runs a recorded body through the reader and counts the texts.
+func play(tb testing.TB, r *wire.Replay, body io.Reader, texts *int) {
+	r.Decode(tb.Context(), body, func(c llm.Chunk, err error) bool {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if c.Kind == llm.ChunkText {
+			*texts++
+		}
+		return true
+	})
+}
+
+// TestAllocations: a chunk of text costs its text and nothing else.
+func TestAllocations(t *testing.T) {
+	r, texts := wire.NewReplay(new(reader)), 0
+	allocs := func(n int) float64 {
+		raw := recording(n)
+		body := bytes.NewReader(raw)
+		return testing.AllocsPerRun(20, func() {
+			body.Reset(raw)
+			play(t, r, body, &texts)
+		})
+	}
+	few, many := allocs(100), allocs(1100)
+	if perChunk := (many - few) / 1000; perChunk > 0.1 {
+		t.Errorf("%v allocations a chunk", perChunk)
+	}
+	if few > 150 {
+		t.Errorf("%v allocations for 100 chunks", few)
+	}
+}
+
+// BenchmarkParse is 100 chunks from the provider's bytes to llm.Chunk.
+func BenchmarkParse(b *testing.B) {
+	raw := recording(100)
+	body, r, texts := bytes.NewReader(raw), wire.NewReplay(new(reader)), 0
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		body.Reset(raw)
+		play(b, r, body, &texts)
+	}
+	if texts == 0 || texts%100 != 0 {
+		b.Fatalf("%d texts", texts)
+	}
+}
