@@ -34,11 +34,15 @@ type dialect struct {
 	fixedSampling bool
 	// unforced: the model cannot be made to call a tool.
 	unforced bool
+	// silent: the model does not take how its thoughts are shown.
+	silent bool
 	// limit is the most that max_tokens may be, 0 if unknown; usual is what is
-	// asked for when nobody says how much. Where thought counts towards the answer,
-	// it is more.
+	// asked for when nobody says how much.
 	limit, usual int
 }
+
+// thoughtful is the usual limit where thought counts towards the answer.
+const thoughtful = 32768
 
 // dialectOf knows Anthropic's models by their names, as of its documentation of
 // November 2026. Names that say nothing get the plain wire.
@@ -46,10 +50,10 @@ func dialectOf(model string) dialect {
 	family, version := parse(model)
 	d := dialect{thinking: budgeted, usual: 4096}
 	switch {
-	case family == "":
+	case version == 0 && (family == "fable" || family == "mythos"): // the previews
+		return dialect{thinking: adaptive, off: offNever, fixedSampling: true, limit: 128000, usual: thoughtful}
+	case version == 0:
 		return d
-	case version == 0: // claude-mythos-preview, and what has no number yet
-		return dialect{thinking: adaptive, off: offNever, fixedSampling: true, limit: 128000, usual: 16384}
 	case version < 35:
 		return dialect{limit: 4096, usual: 4096}
 	case version < 37:
@@ -64,7 +68,7 @@ func dialectOf(model string) dialect {
 		}
 		return d
 	}
-	d = dialect{thinking: adaptive, fixedSampling: version > 46, limit: 128000, usual: 16384}
+	d = dialect{thinking: adaptive, fixedSampling: version > 46, limit: 128000, usual: thoughtful}
 	if version == 46 && family != "opus" {
 		d.limit = 64000
 	}
@@ -89,7 +93,6 @@ func parse(model string) (family string, version int) {
 	if !found {
 		return "", 0
 	}
-	family = "claude"
 	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-._@:/", r) })
 	for i, part := range parts {
 		n, err := strconv.Atoi(part)

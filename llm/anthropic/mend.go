@@ -68,6 +68,10 @@ func learn(d dialect, bare bool, message string) (dialect, bool) {
 		d.off = offBetweenTools
 	case has("thinking.type.disabled"), has("thinking.type.between_tools"):
 		d.off = offNever
+	case has("signature"), has("thinking", "cannot be modified"), has("thinking block"), has("redacted_thinking"):
+		bare = true
+	case has("display"):
+		d.silent = true
 	case has("adaptive", "not supported"), has("output_config"), has("effort", "not supported"):
 		d.thinking, d.off = budgeted, ""
 	case has("does not support thinking"), has("thinking", "not supported"):
@@ -78,8 +82,6 @@ func learn(d dialect, bare bool, message string) (dialect, bool) {
 		d.fixedSampling = true
 	case tooMany:
 		d.limit = most
-	case has("signature"), has("thinking", "cannot be modified"), has("thinking block"):
-		bare = true
 	}
 	return d, bare
 }

@@ -25,6 +25,7 @@ type plan struct {
 	choice      string // of tools, "" for the model's own
 	ttl         string // of cached beginnings: "" for none, 5m or 1h
 	thoughts    bool   // earlier thoughts go back
+	silent      bool   // how thoughts are shown is not said
 	warnings    []string
 }
 
@@ -32,7 +33,7 @@ type plan struct {
 // back.
 func planOf(model string, req *llm.Request, d *dialect, thoughts bool) plan {
 	s := &req.Settings
-	p := plan{maxTokens: s.MaxTokens, thoughts: thoughts}
+	p := plan{maxTokens: s.MaxTokens, thoughts: thoughts, silent: d.silent}
 	if p.maxTokens <= 0 {
 		p.maxTokens = d.usual
 	}
@@ -87,6 +88,10 @@ func (p *plan) think(model string, req *llm.Request, d *dialect) {
 	effort := req.Settings.ReasoningEffort
 	switch {
 	case effort == "":
+		if d.off != "" {
+			// It thinks anyway; said so, it shows its thoughts.
+			p.thinking = "adaptive"
+		}
 	case effort == "none":
 		p.thinkNot(d)
 	case budgetOf(effort) == 0:

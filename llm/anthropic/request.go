@@ -158,11 +158,11 @@ func appendSettings(b []byte, p *plan) []byte {
 	if p.thinking != "" {
 		b = append(b, `,"thinking":{"type":`...)
 		b = wire.AppendString(b, p.thinking)
-		switch p.thinking {
-		case "enabled":
+		switch {
+		case p.thinking == "enabled":
 			b = append(b, `,"budget_tokens":`...)
 			b = strconv.AppendInt(b, int64(p.budget), 10)
-		case "adaptive":
+		case p.thinking == "adaptive" && !p.silent:
 			// Newer models leave the text of their thoughts out unless asked for it.
 			b = append(b, `,"display":"summarized"`...)
 		}
