@@ -119,12 +119,3 @@ func (a *app) withCatalog(who caller, fn func(context.Context, *catalog.Catalog)
 	}
 	return fn(ctx, docs)
 }
-
-// toolNames are the tools that documents can declare in this build.
-func toolNames() ([]string, error) {
-	tools, err := newTools(nil)
-	if err != nil {
-		return nil, err
-	}
-	return tools.Names(), nil
-}

@@ -11,6 +11,7 @@ import (
 
 	"p8/agent"
 	"p8/catalog"
+	"p8/tool/builtin"
 )
 
 type schemaValidateCmd struct {
@@ -23,13 +24,9 @@ func (c *schemaValidateCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	tools, err := toolNames()
-	if err != nil {
-		return err
-	}
 	errs, warnings, taken := 0, 0, map[string]string{}
 	for _, file := range files {
-		problems, err := validate(file, tools, taken)
+		problems, err := validate(file, builtin.Names(), taken)
 		if err != nil {
 			return err
 		}

@@ -34,6 +34,9 @@ type parts struct {
 	models  *llm.Registry
 	choice  llm.Choice
 	tools   []string
+	// own are p8's own tools, resources what it lets people read.
+	own       []tool.Tool
+	resources *builtin.Resources
 	// engine, asker and ingest are nil when nothing is stored.
 	engine *rem.Engine
 	asker  *ask.Asker
@@ -108,13 +111,13 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 			return nil, err
 		}
 	}
-	tools, err := newTools(p.engine)
+	tools, err := p.openTools(cfg, o)
 	if err != nil {
 		return nil, err
 	}
 	p.tools = tools.Names()
 	p.chat, err = chat.New(chat.Options{
-		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools}, Store: sessions,
+		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools, Resources: p.resources}, Store: sessions,
 		DefaultModel: p.choice.Model, Fallback: cfg.FallbackModels, Cost: prices.Cost,
 		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens},
 		StructuredMode: cfg.StructuredMode,
@@ -168,13 +171,4 @@ func (p *parts) ready(ctx context.Context) error {
 // the schema folder.
 func newCatalog(cfg *config.Config, s catalog.Store, log *slog.Logger) (*catalog.Catalog, error) {
 	return catalog.New(catalog.Options{Builtin: agents.Files(), Dir: cfg.SchemaDir, Store: s, CacheSize: cfg.CacheSize, Logger: log})
-}
-
-// newTools are the tools of this process; e may be nil.
-func newTools(e *rem.Engine) (*tool.Registry, error) {
-	builtins, err := builtin.Tools(builtin.Options{Engine: e})
-	if err != nil {
-		return nil, err
-	}
-	return tool.NewRegistry(builtins...)
 }

@@ -107,6 +107,14 @@ func Tools(o Options) ([]tool.Tool, error) {
 	return tools, nil
 }
 
+// Names are the tools of a deployment that has all the parts, sorted.
+func Names() []string {
+	return []string{
+		"action", "ask_rem", "get_moments", "get_user_profile", "register_metadata", "save_agent", "save_moments", "search",
+		"update_user_metadata", "web_search",
+	}
+}
+
 // answering is a tool whose answer is an Out, which is also its schema.
 func answering[In, Out any](name, description string, a tool.Annotations, fn func(context.Context, In) (Out, error)) (tool.Tool, error) {
 	t, err := tool.New(name, description, func(ctx context.Context, in In) (any, error) {

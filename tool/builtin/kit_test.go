@@ -143,7 +143,7 @@ func TestToolsAreThereWhenTheirPartsAre(t *testing.T) {
 		"action ask_rem get_user_profile register_metadata search update_user_metadata web_search": {Asker: k.Asker},
 		"action get_moments get_user_profile register_metadata search update_user_metadata web_search": {
 			Store: k.Store, Documents: k.Documents, ReadOnly: true},
-		"action ask_rem get_moments get_user_profile register_metadata save_agent save_moments search update_user_metadata web_search": k.Options,
+		strings.Join(builtin.Names(), " "): k.Options,
 	} {
 		if got := names(t, o); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"p8/ask"
+	"p8/config"
+	"p8/rem"
+	"p8/tool"
+	"p8/tool/builtin"
+)
+
+// openTools makes p8's own tools and resources of the parts.
+func (p *parts) openTools(cfg *config.Config, o wireOptions) (*tool.Registry, error) {
+	options := builtin.Options{
+		Engine: p.engine, Store: p.store, ReadOnly: o.NoStore, Documents: p.catalog,
+		WebSearch: builtin.WebSearch{URL: cfg.SearchURL, APIKey: cfg.SearchKey},
+		Now:       o.Now, Logger: p.log,
+	}
+	if p.asker != nil {
+		options.Asker = askREM{p.asker}
+	}
+	var err error
+	if p.own, err = builtin.Tools(options); err != nil {
+		return nil, err
+	}
+	p.resources = builtin.NewResources(options)
+	return tool.NewRegistry(p.own...)
+}
+
+// askREM is an Asker as the tool knows it.
+type askREM struct{ *ask.Asker }
+
+// AskREM answers a question.
+func (a askREM) AskREM(ctx context.Context, question string, planOnly bool) (builtin.Answer, error) {
+	found, err := a.Ask(ctx, question, ask.Request{PlanOnly: planOnly})
+	var input *ask.InputError
+	var syntax *rem.SyntaxError
+	if errors.As(err, &input) || errors.As(err, &syntax) || errors.Is(err, rem.ErrTimeout) {
+		return builtin.Answer{}, &tool.Error{Message: err.Error()}
+	}
+	if err != nil {
+		return builtin.Answer{}, err
+	}
+	parameters, err := json.Marshal(found.Parameters)
+	answer := builtin.Answer{
+		QueryType: found.QueryType, Parameters: parameters, Query: found.Query, Confidence: found.Confidence,
+		Reasoning: found.Reasoning, Warning: found.Warning, Executed: found.Executed, Results: found.Results, Notes: found.Notes,
+	}
+	for _, s := range found.Stages {
+		answer.Stages = append(answer.Stages, builtin.Stage{Stage: s.Stage, Name: s.Name, Query: s.Query, Count: s.Count, Warning: s.Warning})
+	}
+	return answer, err
+}
