@@ -149,6 +149,7 @@ func TestMend(t *testing.T) {
 		{"a word of a schema", `* GenerateContentRequest.tools[0].function_declarations[0].parameters.properties[a].enum[0]: cannot be empty`, "parametersJsonSchema", `"parameters":`, "", false},
 		{"system", "Developer instruction is not enabled for models/x", "systemInstruction", `[System] Be brief.`, "", true},
 		{"ids", `Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`, `"id":`, "functionResponse", "", true},
+		{"signatures", "Function call is missing a thought_signature in functionCall parts.", `"args":{}}}]}`, `"args":{}},"thoughtSignature":"skip_thought_signature_validator"}`, "", true},
 		{"thinking", "Thinking is not enabled for models/x", "thinkingConfig", "temperature", "reasoning_effort", false},
 		{"temperature", "Unable to submit request: temperature is out of range", "temperature", "topP", "temperature", false},
 		{"top_p", "topP must be 1", "topP", "temperature", "top_p", false},

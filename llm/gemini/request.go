@@ -23,7 +23,7 @@ func (m *Model) body(req *llm.Request, without option) []byte {
 		system = nil
 	}
 	b = append(b, `"contents":[`...)
-	c := conversation{b: b, signed: m.family.signed(), ids: without&optIDs == 0, documents: !m.family.gemma}
+	c := conversation{b: b, signed: m.family.signed() || without&optUnsigned != 0, ids: without&optIDs == 0, documents: !m.family.gemma}
 	for _, text := range system {
 		c.text(roleUser, systemMark+text)
 	}

@@ -21,6 +21,7 @@ const (
 	optSystem option = 1 << iota
 	optJSONSchema
 	optIDs
+	optUnsigned // calls without a signature
 	optThinking
 	optTemperature
 	optTopP
@@ -147,6 +148,8 @@ func refusedOption(message string, s *llm.Settings) (opt option, setting string,
 		return optJSONSchema, "", true
 	case has("function_declarations[", "response_schema"):
 		return optJSONSchema, "", false
+	case has("thought_signature", "thought signature"):
+		return optUnsigned, "", true
 	case has(`unknown name "id"`):
 		return optIDs, "", true
 	case has("thinking") && s.ReasoningEffort != "":
