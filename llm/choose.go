@@ -33,8 +33,8 @@ type Choice struct {
 // The models that are taken when none is named.
 const (
 	defaultOpenAIModel    = "openai:gpt-4.1"
-	defaultAnthropicModel = "anthropic:claude-sonnet-4-5"
-	defaultGeminiModel    = "gemini:gemini-2.5-flash"
+	defaultAnthropicModel = "anthropic:claude-sonnet-5-5"
+	defaultGeminiModel    = "gemini:gemini-3.8-flash"
 	OfflineModel          = "offline:search"
 )
 

@@ -51,11 +51,11 @@ func TestChooseDefault(t *testing.T) {
 		{"ollama beats azure", map[string]string{"OLLAMA_HOST": ollama, "AZURE_OPENAI_API_KEY": "k"}, "ollama:qwen3:8b", "Ollama answers", ""},
 		{"ollama without chat model", map[string]string{"OLLAMA_HOST": embedOnly}, "offline:search", "ollama pull", ""},
 		{"nothing", map[string]string{"OLLAMA_HOST": silent}, "offline:search", "no language model is configured", ""},
-		{"anthropic", map[string]string{"OLLAMA_HOST": ollama, "ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k"}, "anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY is set", ""},
+		{"anthropic", map[string]string{"OLLAMA_HOST": ollama, "ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k"}, "anthropic:claude-sonnet-5-5", "ANTHROPIC_API_KEY is set", ""},
 		{"openai beats anthropic", map[string]string{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, "openai:gpt-4.1", "OPENAI_API_KEY is set", ""},
-		{"REM's anthropic key", map[string]string{"LLM__ANTHROPIC_API_KEY": "k"}, "anthropic:claude-sonnet-4-5", "LLM__ANTHROPIC_API_KEY is set", ""},
-		{"gemini", map[string]string{"OLLAMA_HOST": ollama, "GEMINI_API_KEY": "k"}, "gemini:gemini-2.5-flash", "GEMINI_API_KEY is set", ""},
-		{"google's key", map[string]string{"GOOGLE_API_KEY": "k"}, "gemini:gemini-2.5-flash", "GOOGLE_API_KEY is set", ""},
+		{"REM's anthropic key", map[string]string{"LLM__ANTHROPIC_API_KEY": "k"}, "anthropic:claude-sonnet-5-5", "LLM__ANTHROPIC_API_KEY is set", ""},
+		{"gemini", map[string]string{"OLLAMA_HOST": ollama, "GEMINI_API_KEY": "k"}, "gemini:gemini-3.8-flash", "GEMINI_API_KEY is set", ""},
+		{"google's key", map[string]string{"GOOGLE_API_KEY": "k"}, "gemini:gemini-3.8-flash", "GOOGLE_API_KEY is set", ""},
 		{"azure", map[string]string{"OLLAMA_HOST": silent, "AZURE_OPENAI_API_KEY": "k"}, "offline:search", "the name of your deployment", "set P8_DEFAULT_MODEL=azure:DEPLOYMENT"},
 	}
 	for _, tt := range tests {

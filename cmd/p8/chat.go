@@ -16,14 +16,15 @@ import (
 type chatCmd struct {
 	Message []string `arg:"" optional:"" help:"What to say. Without it: standard input when that is a pipe, an interactive chat on a terminal. A UUID alone is a session to go on with."`
 
-	Agent   string `short:"a" help:"Agent to talk to; general if not given."`
-	Session string `short:"s" help:"Session to begin or to go on with: any printable string of 1-128 characters."`
-	Model   string `short:"m" help:"Model, as provider:model."`
-	User    string `short:"u" help:"Who is asking: an e-mail address, or a user id."`
-	Tenant  string `short:"t" help:"Tenant of the user."`
-	NoStore bool   `help:"Keep this chat in memory only."`
-	JSON    bool   `help:"Print every event as a line of JSON."`
-	Debug   bool   `help:"Print the exact JSON that is sent to the model to stderr."`
+	Agent   string   `short:"a" help:"Agent to talk to; general if not given."`
+	Session string   `short:"s" help:"Session to begin or to go on with: any printable string of 1-128 characters."`
+	Model   string   `short:"m" help:"Model, as provider:model."`
+	User    string   `short:"u" help:"Who is asking: an e-mail address, or a user id."`
+	Tenant  string   `short:"t" help:"Tenant of the user."`
+	Attach  []string `help:"Image, PDF or text file that belongs to the message; may be given several times." placeholder:"FILE"`
+	NoStore bool     `help:"Keep this chat in memory only."`
+	JSON    bool     `help:"Print every event as a line of JSON."`
+	Debug   bool     `help:"Print the exact JSON that is sent to the model to stderr."`
 }
 
 // Run says one thing, or talks until the input ends.
@@ -40,7 +41,14 @@ func (c *chatCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.converse(c, cfg, id, message, interactive)
+	req := chat.Request{Input: message}
+	if interactive && len(c.Attach) > 0 {
+		return usage("--attach belongs to a message: give one, as in p8 chat --attach photo.png %q", "What is this?")
+	}
+	if err := attach(&req, c.Attach, int64(cfg.MaxUploadBytes)); err != nil {
+		return err
+	}
+	return a.converse(c, cfg, id, req, interactive)
 }
 
 // identity is who the flags say is asking, and for what.
@@ -102,7 +110,7 @@ func (c *chatCmd) message(a *app, limit int64) (text string, interactive bool, e
 }
 
 // converse opens the parts and talks.
-func (a *app) converse(c *chatCmd, cfg *config.Config, id identity.Identity, message string, interactive bool) error {
+func (a *app) converse(c *chatCmd, cfg *config.Config, id identity.Identity, req chat.Request, interactive bool) error {
 	options := wireOptions{Log: a.quietLogger(cfg), NoStore: c.NoStore, Memory: true}
 	if c.Debug {
 		options.Debug = a.stderr
@@ -125,7 +133,7 @@ func (a *app) converse(c *chatCmd, cfg *config.Config, id identity.Identity, mes
 	if interactive {
 		return t.loop(id)
 	}
-	return t.once(chat.Request{Input: message})
+	return t.once(req)
 }
 
 // sayWhatIsStored tells when nothing is.
