@@ -147,6 +147,7 @@ func TestMend(t *testing.T) {
 		{"schemas", `Invalid JSON payload received. Unknown name "parametersJsonSchema" at 'tools[0].function_declarations[0]': Cannot find field.`,
 			"parametersJsonSchema", `{"name":"look","parameters":{"type":"object","properties":{"a":{"type":"string"}}}},{"name":"now"}`, "", true},
 		{"a word of a schema", `* GenerateContentRequest.tools[0].function_declarations[0].parameters.properties[a].enum[0]: cannot be empty`, "parametersJsonSchema", `"parameters":`, "", false},
+		{"a reference", "$ref 'X' was set alongside unsupported fields.", "parametersJsonSchema", `"parameters":`, "", false},
 		{"system", "Developer instruction is not enabled for models/x", "systemInstruction", `[System] Be brief.`, "", true},
 		{"ids", `Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`, `"id":`, "functionResponse", "", true},
 		{"signatures", "Function call is missing a thought_signature in functionCall parts.", `"args":{}}}]}`, `"args":{}},"thoughtSignature":"skip_thought_signature_validator"}`, "", true},

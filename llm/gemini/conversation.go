@@ -218,10 +218,12 @@ func answered(calls []llm.ToolCall, results []*llm.Message, m *llm.Message) int 
 	return -1
 }
 
-// appendResponse writes a result, which the API wants to be an object.
+// appendResponse writes a result, which the API wants to be an object. In one it
+// takes $ref, as in a schema that a tool shows, for the name of a file sent along,
+// and refuses it; as text it may stand.
 func appendResponse(b []byte, content string) []byte {
 	text := strings.TrimSpace(content)
-	valid := utf8.ValidString(text) && json.Valid([]byte(text))
+	valid := utf8.ValidString(text) && !strings.Contains(text, `"$ref"`) && json.Valid([]byte(text))
 	if valid && text[0] == '{' {
 		return append(b, text...)
 	}

@@ -77,6 +77,9 @@ func TestConversation(t *testing.T) {
 			`{"functionResponse":{"id":"3","name":"a_b","response":{"result":[1,2]}}},{"functionResponse":{"id":"4","name":"look","response":{"result":""}}},` +
 			`{"functionResponse":{"id":"5","name":"look","response":{"error":"this call has no result"}}},` +
 			`{"text":"[System] Hurry."},{"text":"[Result of the tool look] again"}]},{"role":"model","parts":[{"text":"ok"}]}]}`},
+		{"a schema as a result", "", []llm.Message{user("hi"), {Role: llm.Assistant, ToolCalls: []llm.ToolCall{call("1", "look", "{}")}}, result("1", `{"a":{"$ref":"#/$defs/b"}}`)},
+			`{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"id":"1","name":"look","args":{}}}]},` +
+				`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"look","response":{"result":"{\"a\":{\"$ref\":\"#/$defs/b\"}}"}}}]}]}`},
 		{"a result without a call", "", []llm.Message{result("9", "x"), user("hi")},
 			`{"contents":[{"role":"user","parts":[{"text":"[Result of the tool look] x"},{"text":"hi"}]}]}`},
 		{"signatures go back where they came from", "gemini-3-flash-preview", []llm.Message{user("hi"),

@@ -146,7 +146,7 @@ func refusedOption(message string, s *llm.Settings) (opt option, setting string,
 		return optSystem, "", true
 	case has("jsonschema", "json_schema"):
 		return optJSONSchema, "", true
-	case has("function_declarations[", "response_schema"):
+	case has("function_declarations[", "schema", "$ref"):
 		return optJSONSchema, "", false
 	case has("thought_signature", "thought signature"):
 		return optUnsigned, "", true
