@@ -35,7 +35,8 @@ func newKit(t *testing.T) *kit {
 	var err error
 	k.Store, err = sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Logger: k.Logger})
 	must(t, err)
-	t.Cleanup(func() { must(t, k.Store.Close()) })
+	opened := k.Store
+	t.Cleanup(func() { must(t, opened.Close()) })
 	k.Engine = rem.New(rem.Options{Knowledge: k.Store})
 	k.Documents, err = catalog.New(catalog.Options{Store: k.Store, Builtin: fstest.MapFS{"general.yaml": {Data: []byte(
 		"type: object\nname: general\nversion: 1.0.0\nshort_description: For everything.\ndescription: You help.\n")}}})
@@ -112,7 +113,7 @@ func (k *kit) fails(t *testing.T, ctx context.Context, name, args, want string) 
 	t.Helper()
 	res, err := k.use(t, ctx, name, args)
 	var known *tool.Error
-	if !errors.As(err, &known) || !strings.Contains(known.Message, want) {
+	if !errors.As(err, &known) || !strings.Contains(known.Message, want) || strings.Contains(known.Message, webKey) {
 		t.Errorf("%s(%.200s): %v, %s; want %s", name, args, err, res.Content, want)
 	}
 }
