@@ -1,6 +1,6 @@
 // Package api is p8 over HTTP.
 //
-// [New] makes one http.Handler. It has three kinds of routes:
+// [New] makes one http.Handler. It has four kinds of routes:
 //
 //   - OpenAI's: POST /chat/completions and GET /models, each also under /v1 and
 //     /api/v1. Their errors are OpenAI's error objects, so that the clients
@@ -10,6 +10,7 @@
 //     and /ask read it, /content takes files in. Their errors are problem
 //     documents (RFC 9457); lists are pages with a Link to the next one.
 //     GET /openapi.json describes them.
+//   - /mcp, the Model Context Protocol, whose handler is another package's.
 //   - GET /health (the process lives) and GET /ready (it takes requests).
 //
 // A request passes, in this order: a request id and the access log, a guard
@@ -47,6 +48,9 @@ type Options struct {
 	Asker     Asker
 	Ingest    Ingest
 	Files     Files
+	// MCP serves the Model Context Protocol at /mcp; nil does not. It finds the
+	// caller in the request's context.
+	MCP http.Handler
 	// MaxUpload bounds a file that is taken in, in bytes; 32 MiB when 0.
 	MaxUpload int64
 	// Models are the models that GET /models lists beside the agents, as
@@ -135,6 +139,11 @@ func (h *Handler) routes() {
 	h.mux.HandleFunc("POST /chat/completions/{session_id}", h.complete)
 	h.mux.HandleFunc("GET /models", h.listModels)
 	h.mux.HandleFunc("GET /models/{id...}", h.showModel)
+	if h.o.MCP != nil {
+		for _, method := range []string{"POST", "GET", "DELETE"} {
+			h.mux.Handle(method+" /mcp", h.o.MCP)
+		}
+	}
 	h.mux.HandleFunc("GET /health", h.health)
 	h.mux.HandleFunc("GET /ready", h.ready)
 	h.rest()

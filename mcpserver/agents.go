@@ -218,10 +218,9 @@ func (s *Server) failedTurn(ctx context.Context, agent string, err error) *sdk.C
 // announceTools tells clients that the list of tools may have changed: the SDK
 // does so when a tool is registered anew.
 func (s *Server) announceTools() {
-	if len(s.o.ExposeAgents) == 0 || len(s.o.Tools) == 0 {
-		return
+	if len(s.o.ExposeAgents) > 0 && len(s.o.Tools) > 0 {
+		s.register(s.o.Tools[0])
 	}
-	_ = s.addTool(s.o.Tools[0])
 }
 
 // cut shortens text to n bytes, at a whole character.

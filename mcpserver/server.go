@@ -176,23 +176,26 @@ func (s *Server) capabilities() *sdk.ServerCapabilities {
 // addTool registers a tool; the SDK panics at schemas that are not valid, so
 // they are looked at before.
 func (s *Server) addTool(t tool.Tool) error {
-	spec := t.Spec()
-	base, err := tool.NewBase(spec)
-	if err != nil {
+	name := t.Spec().Name
+	if _, err := tool.NewBase(t.Spec()); err != nil {
 		return fmt.Errorf("mcpserver: %w", err)
 	}
-	if s.tools[spec.Name] != nil {
-		return fmt.Errorf("mcpserver: two tools are named %q", spec.Name)
+	if s.tools[name] != nil {
+		return fmt.Errorf("mcpserver: two tools are named %q", name)
 	}
-	described := describe(t, base.Spec())
 	if output := tool.AnnotationsOf(t).Output; len(output) > 0 && !json.Valid(output) {
-		return fmt.Errorf("mcpserver: the output schema of the tool %s is not valid JSON", spec.Name)
+		return fmt.Errorf("mcpserver: the output schema of the tool %s is not valid JSON", name)
 	}
-	s.tools[spec.Name] = t
-	s.sdk.AddTool(described, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	s.tools[name] = t
+	s.register(t)
+	return nil
+}
+
+// register makes a tool known to the SDK, which tells the clients.
+func (s *Server) register(t tool.Tool) {
+	s.sdk.AddTool(describe(t), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return s.callTool(ctx, t, req), nil
 	})
-	return nil
 }
 
 // Close ends the calls and sessions under way and waits for them.

@@ -40,17 +40,17 @@ func (who) Call(ctx context.Context, _ tool.Call) (tool.Result, error) {
 	return tool.Result{Content: fmt.Sprintf(`{"user":%q}`, id.TenantID+"/"+id.UserID+"/"+id.SessionID)}, nil
 }
 
-// scripted is a tool of a test's own.
-type scripted struct {
+// streaming is a tool of a test's own.
+type streaming struct {
 	tool.Base
 	stream func(ctx context.Context, emit func(event.Event) bool) (tool.Result, error)
 }
 
-func (s scripted) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+func (s streaming) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return s.Stream(ctx, c, func(event.Event) bool { return true })
 }
 
-func (s scripted) Stream(ctx context.Context, _ tool.Call, emit func(event.Event) bool) (tool.Result, error) {
+func (s streaming) Stream(ctx context.Context, _ tool.Call, emit func(event.Event) bool) (tool.Result, error) {
 	return s.stream(ctx, emit)
 }
 
@@ -133,21 +133,21 @@ func TestTools(t *testing.T) {
 	panics := func(context.Context, func(event.Event) bool) (tool.Result, error) { panic("secret") }
 	s := newServer(t, mcpserver.Options{ToolTimeout: 50 * time.Millisecond, Tools: []tool.Tool{
 		who{spec(t, "who")},
-		scripted{spec(t, "breaks"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
+		streaming{spec(t, "breaks"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
 			return tool.Result{}, errors.New("dial 10.0.0.1: secret")
 		}},
-		scripted{spec(t, "refuses"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
+		streaming{spec(t, "refuses"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
 			return tool.Result{}, &tool.Error{Message: "the shelf is empty"}
 		}},
-		scripted{spec(t, "fails"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
+		streaming{spec(t, "fails"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
 			return tool.Result{Content: `{"status":"error"}`, Failed: true}, nil
 		}},
-		scripted{spec(t, "panics"), panics},
-		scripted{spec(t, "sleeps"), func(ctx context.Context, _ func(event.Event) bool) (tool.Result, error) {
+		streaming{spec(t, "panics"), panics},
+		streaming{spec(t, "sleeps"), func(ctx context.Context, _ func(event.Event) bool) (tool.Result, error) {
 			<-ctx.Done()
 			return tool.Result{}, ctx.Err()
 		}},
-		scripted{spec(t, "draws"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
+		streaming{spec(t, "draws"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
 			return tool.Result{Content: "a picture and a page", Parts: []llm.Part{
 				{Kind: llm.Image, MediaType: "image/png", Data: []byte("png")},
 				{Kind: llm.Document, MediaType: "application/pdf", Data: []byte("pdf"), Name: "a b.pdf"},
@@ -213,7 +213,7 @@ func TestTools(t *testing.T) {
 
 func TestProgressAndWarnings(t *testing.T) {
 	s := newServer(t, mcpserver.Options{Tools: []tool.Tool{
-		scripted{spec(t, "walks"), func(_ context.Context, emit func(event.Event) bool) (tool.Result, error) {
+		streaming{spec(t, "walks"), func(_ context.Context, emit func(event.Event) bool) (tool.Result, error) {
 			for _, step := range []int{1, 1, 2} { // told twice, sent once
 				emit(event.New(&event.ProgressData{Step: step, TotalSteps: 2, Label: "step", ToolName: "walks"}))
 			}
@@ -253,7 +253,7 @@ func TestProgressAndWarnings(t *testing.T) {
 func TestCancelledCall(t *testing.T) {
 	began, ended := make(chan bool), make(chan error, 1)
 	s := newServer(t, mcpserver.Options{Tools: []tool.Tool{
-		scripted{spec(t, "waits"), func(ctx context.Context, _ func(event.Event) bool) (tool.Result, error) {
+		streaming{spec(t, "waits"), func(ctx context.Context, _ func(event.Event) bool) (tool.Result, error) {
 			began <- true
 			<-ctx.Done()
 			ended <- ctx.Err()

@@ -20,8 +20,11 @@ import (
 const abandonAfter = 2 * time.Second
 
 // describe is a tool as clients see it.
-func describe(t tool.Tool, spec llm.ToolSpec) *sdk.Tool {
-	a := tool.AnnotationsOf(t)
+func describe(t tool.Tool) *sdk.Tool {
+	spec, a := t.Spec(), tool.AnnotationsOf(t)
+	if len(spec.Parameters) == 0 {
+		spec.Parameters = json.RawMessage(`{"type":"object"}`)
+	}
 	out := &sdk.Tool{
 		Name: spec.Name, Title: a.Title, Description: spec.Description, InputSchema: spec.Parameters,
 		Annotations: &sdk.ToolAnnotations{
