@@ -7,16 +7,16 @@
 // is made when a document asks for the server, is shared by every run, kept
 // alive, and made again after the server was restarted. A server that is down
 // costs its tools and never the run.
+//
+// A call goes out once. Only one that certainly never reached the server (the
+// connection was gone, or the server says that it does not know the session) is
+// tried again, once, on a new connection; of any other broken call the model
+// hears that it may have been done.
+//
+// A server never hears who is asking, except where its own tools have an
+// argument user_id or tenant_id: it is filled from the context and hidden from
+// the model. It may ask the run's model (sampling) only during a call whose
+// context has a [p8/tool.Sampler]; such calls have a connection of their own, so
+// that one run's questions never reach another's model. Questions to the user
+// are declined.
 package mcp
-
-import (
-	"github.com/modelcontextprotocol/go-sdk/auth"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
-)
-
-var (
-	_ sdk.Tool
-	_ auth.TokenInfo
-	_ oauthex.AuthServerMeta
-)

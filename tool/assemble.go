@@ -1,0 +1,126 @@
+package tool
+
+import (
+	"fmt"
+	"mime"
+	"strings"
+	"unicode/utf8"
+
+	"p8/llm"
+)
+
+// The bounds of an Assembly that sets none.
+const (
+	DefaultMaxText = 1 << 20
+	DefaultMaxData = 10 << 20
+	maxParts       = 20
+)
+
+// Assembly puts a result together from texts and files, as MCP servers and
+// resources give them: texts one below the other, images and PDF files as parts
+// with a line that says so, of other files the line only. What is too much is
+// left out, and the text says that. The zero value is empty and ready.
+type Assembly struct {
+	// MaxText and MaxData bound the result in bytes; the defaults when 0.
+	MaxText, MaxData int
+
+	texts   []string
+	length  int
+	data    int
+	parts   []llm.Part
+	cut     bool
+	dropped int
+}
+
+// Text adds a text.
+func (a *Assembly) Text(text string) {
+	if text == "" {
+		return
+	}
+	room := or(a.MaxText, DefaultMaxText) - a.length
+	if len(text) > room {
+		a.cut = true
+		text = strings.ToValidUTF8(text[:max(room, 0)], "")
+	}
+	if text != "" {
+		a.length += len(text)
+		a.texts = append(a.texts, text)
+	}
+}
+
+// File adds bytes with their media type; name may be empty. Text in bytes
+// becomes text.
+func (a *Assembly) File(mediaType, name string, data []byte) {
+	kind, _, err := mime.ParseMediaType(mediaType)
+	if err != nil {
+		kind = "application/octet-stream"
+	}
+	if isText(kind) && utf8.Valid(data) {
+		a.Text(string(data))
+		return
+	}
+	part := llm.Part{MediaType: kind, Data: data, Name: name}
+	what := "file"
+	switch {
+	case strings.HasPrefix(kind, "image/"):
+		part.Kind, what = llm.Image, "image"
+	case kind == "application/pdf":
+		part.Kind, what = llm.Document, "document"
+	case strings.HasPrefix(kind, "audio/"):
+		what = "audio"
+	}
+	line := fmt.Sprintf("[%s %s, %s]", what, kind, size(len(data)))
+	if name != "" {
+		line = fmt.Sprintf("[%s %s %s, %s]", what, oneLine(name), kind, size(len(data)))
+	}
+	if part.Kind != "" && len(data) > 0 {
+		if a.data+len(data) > or(a.MaxData, DefaultMaxData) || len(a.parts) == maxParts {
+			line = strings.TrimSuffix(line, "]") + ", too large to show]"
+			a.dropped++
+		} else {
+			a.data += len(data)
+			a.parts = append(a.parts, part)
+		}
+	}
+	a.Text(line)
+}
+
+// Empty reports whether nothing was added.
+func (a *Assembly) Empty() bool { return len(a.texts) == 0 && !a.cut }
+
+// Content is the text so far.
+func (a *Assembly) Content() string {
+	content := strings.Join(a.texts, "\n\n")
+	if a.cut {
+		content += fmt.Sprintf("\n\n[the rest was left out: a result has at most %s of text]", size(or(a.MaxText, DefaultMaxText)))
+	}
+	return content
+}
+
+// Result is all of it.
+func (a *Assembly) Result() Result { return Result{Content: a.Content(), Parts: a.parts} }
+
+func isText(kind string) bool {
+	return strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "application/xml" || kind == "application/yaml" ||
+		strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
+}
+
+// size is a number of bytes as people say it.
+func size(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1000*1000:
+		return fmt.Sprintf("%d kB", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+func oneLine(s string) string { return Cut(strings.Join(strings.Fields(s), " "), 120) }
+
+func or(v, other int) int {
+	if v > 0 {
+		return v
+	}
+	return other
+}

@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"p8/tool"
+)
+
+// codeRejected is what the SDK says of a message that its transport did not
+// take: no word of the server's.
+const codeRejected = -32005
+
+// do sends something over the shared connection. What certainly never reached
+// the server is sent once more over a new one.
+func (s *server) do(ctx context.Context, send func(context.Context, *session) error) error {
+	for attempt := 0; ; attempt++ {
+		sess, err := s.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		d := &delivery{}
+		err = s.once(ctx, sess, d, send)
+		lost := err != nil && ctx.Err() == nil && isLost(err, d, sess)
+		s.release(sess, lost)
+		if lost && attempt == 0 && !mayHaveArrived(d) {
+			continue
+		}
+		return s.explain(ctx, err, d)
+	}
+}
+
+func (s *server) once(ctx context.Context, sess *session, d *delivery, send func(context.Context, *session) error) error {
+	ctx, cancel := sess.during(ctx, d)
+	defer cancel()
+	return send(ctx, sess)
+}
+
+// mayHaveArrived reports whether the server may have done what it was sent.
+func mayHaveArrived(d *delivery) bool { return d.reached.Load() && !d.unknown.Load() }
+
+// isLost tells a connection that is of no use any more from a failure of one
+// message.
+func isLost(err error, d *delivery, sess *session) bool {
+	if sess.over() || d.unknown.Load() || errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) {
+		return true
+	}
+	return rpcError(err) == nil && !d.reached.Load()
+}
+
+// rpcError is the error that the server itself answered with, nil when it did
+// not answer.
+func rpcError(err error) *jsonrpc.Error {
+	var rpc *jsonrpc.Error
+	if errors.As(err, &rpc) && rpc.Code != codeRejected {
+		return rpc
+	}
+	return nil
+}
+
+// says is an error about the server, for a model and a client.
+func (s *server) says(format string, args ...any) *tool.Error {
+	return &tool.Error{Message: "the MCP server " + s.entry.name + " " + fmt.Sprintf(format, args...)}
+}
+
+// explain words the failure of a message.
+func (s *server) explain(ctx context.Context, err error, d *delivery) error {
+	var known *tool.Error
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case s.all.ctx.Err() != nil:
+		return stopping()
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	s.log.WarnContext(ctx, "a request to an MCP server failed", "error", err)
+	if rpc := rpcError(err); rpc != nil && !d.unknown.Load() {
+		return s.refused(rpc)
+	}
+	status := d.status.Load()
+	switch {
+	case status == 401 || status == 403 || errors.Is(err, errRefused):
+		return s.denied(int(status))
+	case status == 429:
+		return s.says("has too much to do; try again later")
+	case !mayHaveArrived(d):
+		return s.says("is down; the request did not reach it")
+	case status >= 500:
+		return s.says("failed with status %d; what was asked for may or may not have been done", status)
+	}
+	return s.says("broke off the connection; what was asked for may or may not have been done")
+}
+
+// refused words the server's own error: what is wrong with the arguments is the
+// model's business, anything else is not.
+func (s *server) refused(rpc *jsonrpc.Error) *tool.Error {
+	const most = 500
+	switch rpc.Code {
+	case jsonrpc.CodeInvalidParams:
+		return s.says("refused the call: %s", tool.Cut(strings.TrimSpace(rpc.Message), most))
+	case jsonrpc.CodeMethodNotFound:
+		return s.says("cannot do that")
+	case sdk.CodeURLElicitationRequired:
+		return s.says("needs somebody to sign in with a browser first")
+	}
+	return s.says("could not do it (error %d)", rpc.Code)
+}
+
+// unreachable words why there is no connection.
+func (s *server) unreachable(err error, d *delivery, late bool) error {
+	if s.all.ctx.Err() != nil {
+		return stopping()
+	}
+	s.log.Warn("an MCP server cannot be reached", "error", err)
+	status := int(d.status.Load())
+	switch {
+	case errors.Is(err, errForeign):
+		return s.says("points to another host, which p8 does not follow")
+	case errors.Is(err, errRefused), status == 401, status == 403:
+		return s.denied(status)
+	case late:
+		return s.says("did not answer within %s", s.all.o.ConnectTimeout)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return s.says("cannot be started: its command was not found")
+	case s.entry.kind == kindStdio:
+		return s.says("ended before it was ready")
+	case status >= 400:
+		return s.says("is down: it answers with status %d", status)
+	}
+	return s.says("is down: nobody answers at its address")
+}
+
+// denied says which setting has the access that the server asks for.
+func (s *server) denied(status int) *tool.Error {
+	how := "its authorization server gave no token: check client_id and client_secret in the file of MCP servers"
+	switch {
+	case s.entry.token:
+		how = fmt.Sprintf("refuses the token of %s%s", variableName(s.entry.name), tokenSuffix)
+	case s.entry.oauth != nil && status != 0:
+		how = "refuses the token of its authorization server: check scopes in the file of MCP servers"
+	case s.entry.oauth != nil:
+	case s.entry.headers["Authorization"] != "":
+		how = "refuses the Authorization header of the file of MCP servers"
+	default:
+		how = fmt.Sprintf("wants a token: set %s%s", variableName(s.entry.name), tokenSuffix)
+	}
+	if status != 0 {
+		how += fmt.Sprintf(" (status %d)", status)
+	}
+	return s.says("%s", how)
+}

@@ -1,0 +1,164 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+)
+
+// delivery is how far one message to a server got.
+type delivery struct {
+	// reached says that the message may have reached the server.
+	reached atomic.Bool
+	// status is the last HTTP status that the server answered with.
+	status atomic.Int32
+	// unknown says that the server does not know the session: it did nothing.
+	unknown atomic.Bool
+	posts   atomic.Int32
+}
+
+type deliveryKey struct{}
+
+func withDelivery(ctx context.Context, d *delivery) context.Context {
+	return context.WithValue(ctx, deliveryKey{}, d)
+}
+
+// deliveryFrom is never nil.
+func deliveryFrom(ctx context.Context) *delivery {
+	if d, ok := ctx.Value(deliveryKey{}).(*delivery); ok {
+		return d
+	}
+	return &delivery{}
+}
+
+// errForeign says that a server sent its caller to another host.
+var errForeign = errors.New("the server points to another host")
+
+// maxBody bounds an answer that is no stream of events.
+const maxBody = 24 << 20
+
+// httpTransport sends a server's headers to that server only, and notes how far
+// each message got.
+type httpTransport struct {
+	base    http.RoundTripper
+	origin  *url.URL
+	headers map[string]string
+	oauth   *oauth
+	// sse says that an unknown session is not recognised by a header.
+	sse bool
+}
+
+// client never follows the server to another host.
+func (t *httpTransport) client() *http.Client {
+	const most = 5
+	return &http.Client{Transport: t, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+		if !sameOrigin(req.URL, t.origin) {
+			return errForeign
+		}
+		if len(via) >= most {
+			return errors.New("too many redirects")
+		}
+		return nil
+	}}
+}
+
+func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
+
+// RoundTrip sends one request; a token that was refused is renewed once.
+func (t *httpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !sameOrigin(req.URL, t.origin) {
+		return nil, errForeign
+	}
+	res, err := t.send(req)
+	if err != nil || t.oauth == nil || (res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden) {
+		return res, err
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxBody))
+	res.Body.Close()
+	if err := t.oauth.authorize(req, res); err != nil {
+		return nil, err
+	}
+	if req.GetBody != nil {
+		if req.Body, err = req.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+	return t.send(req)
+}
+
+func (t *httpTransport) send(req *http.Request) (*http.Response, error) {
+	d := deliveryFrom(req.Context())
+	var connected, broken atomic.Bool
+	req = req.Clone(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true); broken.Store(false) },
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if info.Err != nil {
+				broken.Store(true)
+			}
+		},
+	}))
+	for name, value := range t.headers {
+		req.Header.Set(name, value)
+	}
+	if t.oauth != nil {
+		if err := t.oauth.sign(req); err != nil {
+			return nil, err
+		}
+	}
+	post := req.Method == http.MethodPost
+	if post {
+		d.posts.Add(1)
+	}
+	res, err := t.base.RoundTrip(req)
+	if err != nil {
+		// Go tries a POST again by itself only when nothing of it was written, so
+		// an error of dialling means that nothing ever was.
+		var op *net.OpError
+		dialled := errors.As(err, &op) && op.Op == "dial"
+		if post && connected.Load() && !broken.Load() && !dialled {
+			d.reached.Store(true)
+		}
+		return nil, err
+	}
+	if post {
+		t.note(d, req, res)
+	}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+		res.Body = &limitedBody{ReadCloser: res.Body, left: maxBody}
+	}
+	return res, nil
+}
+
+// note remembers what the answer to a POST means for it.
+func (t *httpTransport) note(d *delivery, req *http.Request, res *http.Response) {
+	d.status.Store(int32(res.StatusCode))
+	d.reached.Store(true)
+	inSession := t.sse || req.Header.Get("Mcp-Session-Id") != ""
+	refused := res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusBadRequest
+	if inSession && refused && d.posts.Load() == 1 {
+		d.unknown.Store(true)
+	}
+}
+
+// limitedBody ends with an error where io.LimitReader would end as if it were
+// all.
+type limitedBody struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the answer has more than %d bytes", maxBody)
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

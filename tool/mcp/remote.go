@@ -1,0 +1,120 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"p8/event"
+	"p8/identity"
+	"p8/tool"
+)
+
+// remoteTool is a tool of a server. It belongs to no connection: each call uses
+// the one that there is.
+type remoteTool struct {
+	tool.Base
+	server *server
+	// name is the tool's own, where providers would refuse it.
+	name        string
+	hidden      []hidden
+	annotations tool.Annotations
+}
+
+// Original is the name that the server and its documents call the tool by.
+func (t *remoteTool) Original() string { return t.name }
+
+// Annotations are the server's hints.
+func (t *remoteTool) Annotations() tool.Annotations { return t.annotations }
+
+// Call runs the tool without its progress.
+func (t *remoteTool) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	return t.Stream(ctx, call, nil)
+}
+
+// Stream runs the tool; its progress becomes events. A call whose context lends
+// a model gets a connection of its own.
+func (t *remoteTool) Stream(ctx context.Context, call tool.Call, emit func(event.Event) bool) (tool.Result, error) {
+	args, err := t.arguments(ctx, call.Arguments)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.server.all.o.CallTimeout)
+		defer cancel()
+	}
+	var res *sdk.CallToolResult
+	send := func(ctx context.Context, sess *session) (err error) {
+		res, err = t.send(ctx, sess, call, args, emit)
+		return err
+	}
+	if sampler := tool.SamplerFrom(ctx); sampler != nil {
+		err = t.server.samplers.do(ctx, sampler, send)
+	} else {
+		err = t.server.do(ctx, send)
+	}
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return t.server.result(res), nil
+}
+
+func (t *remoteTool) send(ctx context.Context, sess *session, call tool.Call, args map[string]json.RawMessage, emit func(event.Event) bool) (*sdk.CallToolResult, error) {
+	params := &sdk.CallToolParams{Name: t.name, Arguments: args}
+	if emit != nil {
+		p := newProgress(call, t.Spec().Name, emit)
+		defer p.end()
+		token, end := sess.watch(p.add)
+		defer end()
+		params.SetProgressToken(token)
+	}
+	return sess.cs.CallTool(ctx, params)
+}
+
+// arguments are the model's, with who is asking filled in where the server's
+// tool wants to know: what a model says about that never counts.
+func (t *remoteTool) arguments(ctx context.Context, raw json.RawMessage) (map[string]json.RawMessage, error) {
+	args := map[string]json.RawMessage{}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &args); err != nil || args == nil {
+			return nil, &tool.Error{Message: "the arguments are not a JSON object"}
+		}
+	}
+	t.dropNulls(args)
+	if len(t.hidden) == 0 {
+		return args, nil
+	}
+	id, err := identity.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range t.hidden {
+		value := id.UserID
+		if h.asks == askTenant {
+			value = id.TenantID
+		}
+		delete(args, h.name)
+		if value == "" && h.required {
+			return nil, &tool.Error{Message: "the tool wants to know who is asking, and nobody is signed in"}
+		}
+		if value == "" {
+			continue
+		}
+		if args[h.name], err = json.Marshal(value); err != nil {
+			return nil, err
+		}
+	}
+	return args, nil
+}
+
+// dropNulls takes arguments that are null for what models mean by them: left
+// out. The server's own schema may not allow null.
+func (t *remoteTool) dropNulls(args map[string]json.RawMessage) {
+	for name, value := range args {
+		if string(value) == "null" {
+			delete(args, name)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"p8/tool"
+)
+
+// codeNotFound is what servers before the 2026 revision say of an unknown
+// resource; newer ones say that the parameters are wrong.
+const codeNotFound = -32002
+
+// List is every resource of the server, then every template.
+func (s *server) List(ctx context.Context) ([]tool.ResourceInfo, error) {
+	var out []tool.ResourceInfo
+	err := s.bounded(ctx, func(ctx context.Context, sess *session) error {
+		out = nil
+		if sess.capabilities().Resources == nil {
+			return nil
+		}
+		fixed, err := pages(ctx, maxResources, func(ctx context.Context, cursor string) ([]*sdk.Resource, string, error) {
+			res, err := sess.cs.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return res.Resources, res.NextCursor, nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range fixed {
+			out = append(out, tool.ResourceInfo{
+				URI: r.URI, Name: r.Name, Title: r.Title, Description: shorten(r.Description), MediaType: r.MIMEType,
+			})
+		}
+		templates, err := sess.templates(ctx, maxResources-len(out))
+		out = append(out, templates...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// templates are the server's; one that knows none may not know the question.
+func (s *session) templates(ctx context.Context, most int) ([]tool.ResourceInfo, error) {
+	if most <= 0 {
+		return nil, nil
+	}
+	found, err := pages(ctx, most, func(ctx context.Context, cursor string) ([]*sdk.ResourceTemplate, string, error) {
+		res, err := s.cs.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
+		if err != nil {
+			return nil, "", err
+		}
+		return res.ResourceTemplates, res.NextCursor, nil
+	})
+	if rpc := rpcError(err); rpc != nil && rpc.Code == jsonrpc.CodeMethodNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]tool.ResourceInfo, len(found))
+	for i, r := range found {
+		out[i] = tool.ResourceInfo{
+			URI: r.URITemplate, Template: true, Name: r.Name, Title: r.Title, Description: shorten(r.Description), MediaType: r.MIMEType,
+		}
+	}
+	return out, nil
+}
+
+// Read is what the server has at the address, as far as it is bounded.
+func (s *server) Read(ctx context.Context, uri string) ([]tool.Contents, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.all.o.CallTimeout)
+		defer cancel()
+	}
+	var res *sdk.ReadResourceResult
+	err := s.do(ctx, func(ctx context.Context, sess *session) (err error) {
+		res, err = sess.cs.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+		if rpc := rpcError(err); rpc != nil && (rpc.Code == codeNotFound || rpc.Code == jsonrpc.CodeInvalidParams) {
+			return s.says("has no resource %s", uri)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.contents(res.Contents, uri)
+}
+
+func (s *server) contents(found []*sdk.ResourceContents, uri string) ([]tool.Contents, error) {
+	out := make([]tool.Contents, 0, len(found))
+	text, data := s.all.o.MaxText, s.all.o.MaxData
+	for _, c := range found {
+		if c == nil {
+			continue
+		}
+		if data -= len(c.Blob); data < 0 {
+			return nil, s.says("has a resource at %s that is larger than %d bytes", uri, s.all.o.MaxData)
+		}
+		if len(c.Text) > text {
+			c.Text = strings.ToValidUTF8(c.Text[:text], "") + "\n\n[the rest was left out]"
+			text = 0
+		} else {
+			text -= len(c.Text)
+		}
+		kind, _, err := mime.ParseMediaType(c.MIMEType)
+		if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+			kind = ""
+		}
+		out = append(out, tool.Contents{URI: c.URI, MediaType: kind, Text: c.Text, Data: c.Blob})
+	}
+	return out, nil
+}

@@ -1,0 +1,213 @@
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"p8/tool"
+)
+
+// retryAfter is how long a server that could not be reached is left alone.
+const retryAfter = 5 * time.Second
+
+// server is one MCP server: the shared connection to it, and those that are
+// lent to calls with sampling.
+type server struct {
+	all   *Servers
+	entry *entry
+	log   *slog.Logger
+	oauth *oauth
+	// samplers are the connections of calls that lend their model.
+	samplers pool
+
+	mu sync.Mutex
+	// kind is the transport that worked, of a server whose file does not tell.
+	kind   string
+	shared *session
+	users  int
+	idle   *time.Timer
+	dial   *dial
+	failed error
+	until  time.Time
+	closed bool
+}
+
+// dial is an attempt to connect, which all who need the server wait for.
+type dial struct {
+	done chan struct{}
+	err  error
+}
+
+func newServer(all *Servers, e *entry) *server {
+	s := &server{all: all, entry: e, kind: e.kind, log: all.o.Logger.With("mcp_server", e.name)}
+	s.samplers.init(s)
+	if e.oauth != nil && e.url != nil {
+		s.oauth = &oauth{entry: e.oauth, server: e.url, client: oauthClient(all.base), ctx: all.ctx}
+	}
+	return s
+}
+
+func (s *server) transport() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kind
+}
+
+func (s *server) remember(kind string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kind = kind
+}
+
+func (s *server) makeTransport(kind string) sdk.Transport {
+	if kind == kindStdio {
+		return stdio(s.entry, s.all.o.Getenv, s.log)
+	}
+	t := &httpTransport{base: s.all.base, origin: s.entry.url, headers: s.entry.headers, oauth: s.oauth, sse: kind == kindSSE}
+	if kind == kindSSE {
+		return &sdk.SSEClientTransport{Endpoint: s.entry.url.String(), HTTPClient: t.client()}
+	}
+	return &sdk.StreamableClientTransport{Endpoint: s.entry.url.String(), HTTPClient: t.client()}
+}
+
+// stopping is the answer to everything after Close.
+func stopping() error { return &tool.Error{Message: "p8 is stopping"} }
+
+// acquire is the shared connection, made when there is none. All who ask while
+// it is made wait for the same attempt; a server that just could not be reached
+// gives the same error at once. release gives it back.
+func (s *server) acquire(ctx context.Context) (*session, error) {
+	const most = 3 // a connection may end as soon as it is made
+	var last error
+	for range most {
+		sess, d, err := s.current()
+		if sess != nil || err != nil {
+			return sess, err
+		}
+		select {
+		case <-d.done:
+			if d.err != nil {
+				return nil, d.err
+			}
+			last = d.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if last == nil {
+		last = s.says("ends every connection as soon as it is made")
+	}
+	return nil, last
+}
+
+// current is the connection, or the attempt to make it, or why there is none.
+func (s *server) current() (*session, *dial, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, nil, stopping()
+	case s.shared != nil && !s.shared.over():
+		s.users++
+		if s.idle != nil {
+			s.idle.Stop()
+		}
+		return s.shared, nil, nil
+	case s.dial != nil:
+		return nil, s.dial, nil
+	case s.failed != nil && time.Now().Before(s.until):
+		return nil, nil, s.failed
+	}
+	s.shared, s.users = nil, 0
+	d := &dial{done: make(chan struct{})}
+	s.dial = d
+	s.all.work.Go(func() { s.connect(d) })
+	return nil, d, nil
+}
+
+func (s *server) connect(d *dial) {
+	sess, err := s.open(s.all.ctx, false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.err, s.dial = err, nil
+	switch {
+	case err != nil:
+		s.failedWith(err)
+	case s.closed:
+		d.err = stopping()
+		s.all.work.Go(sess.end)
+	default:
+		s.failed, s.shared, s.users = nil, sess, 0
+	}
+	close(d.done)
+}
+
+// failedWith notes that the server could not be reached; s.mu is held.
+func (s *server) failedWith(err error) {
+	s.failed, s.until = err, time.Now().Add(retryAfter)
+}
+
+// release gives the connection back; a lost one is not used again.
+func (s *server) release(sess *session, lost bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shared != sess {
+		return
+	}
+	s.users--
+	switch {
+	case lost:
+		s.drop()
+	case s.users == 0 && !s.closed:
+		if s.idle != nil {
+			s.idle.Stop()
+		}
+		s.idle = time.AfterFunc(s.all.o.IdleTimeout, func() { s.unused(sess) })
+	}
+}
+
+// unused ends a connection that nobody took up again.
+func (s *server) unused(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shared == sess && s.users == 0 && !s.closed {
+		s.drop()
+	}
+}
+
+// drop ends the shared connection in the background, as soon as those who still
+// use it are done.
+func (s *server) drop() {
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	sess := s.shared
+	s.shared, s.users = nil, 0
+	s.all.work.Go(sess.end)
+}
+
+// end ends the connection.
+func (s *session) end() {
+	_ = s.cs.Close()
+	s.cancel()
+}
+
+// close ends all connections to the server.
+func (s *server) close() {
+	s.mu.Lock()
+	s.closed = true
+	sess := s.shared
+	s.shared = nil
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	s.mu.Unlock()
+	s.samplers.close()
+	if sess != nil {
+		sess.end()
+	}
+}

@@ -1,0 +1,163 @@
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"p8/tool"
+)
+
+// Options say where servers are named and what they may cost. The zero value
+// works: the process's own environment and no file.
+type Options struct {
+	// Getenv is for the variables of the file and for what a server's program
+	// inherits; Environ is where MCP_SERVER_<NAME> is looked for. The process's
+	// own when nil.
+	Getenv  func(string) string
+	Environ []string
+	// ConfigFile is an mcpServers file; "" is none.
+	ConfigFile string
+	// HTTPClient's transport is what servers are reached through.
+	HTTPClient *http.Client
+	// ConnectTimeout bounds connecting and listing, 10 s when 0; CallTimeout a call
+	// whose context has no deadline, 2 minutes when 0.
+	ConnectTimeout, CallTimeout time.Duration
+	// IdleTimeout ends a connection that nobody used for so long, 15 minutes when 0.
+	IdleTimeout time.Duration
+	// MaxText and MaxData bound a result in bytes: 1 MiB of text and 10 MiB of
+	// files when 0.
+	MaxText, MaxData int
+	// Version of p8, told to servers.
+	Version string
+	Logger  *slog.Logger
+}
+
+// The defaults of Options.
+const (
+	defaultConnectTimeout = 10 * time.Second
+	defaultCallTimeout    = 2 * time.Minute
+	defaultIdleTimeout    = 15 * time.Minute
+	defaultMaxText        = 1 << 20
+	defaultMaxData        = 10 << 20
+)
+
+// closeWithin bounds Close: a program gets endAfter twice, then is killed.
+const closeWithin = 2*endAfter + 2*time.Second
+
+// Servers are the MCP servers that this process knows by name. They implement
+// [tool.Servers] and may be used by several goroutines.
+type Servers struct {
+	o       Options
+	base    http.RoundTripper
+	own     *http.Transport
+	ctx     context.Context
+	cancel  context.CancelFunc
+	servers map[string]*server
+	names   []string
+	// work are the goroutines of all connections.
+	work sync.WaitGroup
+}
+
+// New reads the names of all servers and connects to none. The error tells
+// everything that is wrong with the environment and the file.
+func New(o Options) (*Servers, error) {
+	o = o.withDefaults()
+	entries, err := readConfig(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Servers{o: o, servers: make(map[string]*server, len(entries))}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if o.HTTPClient != nil && o.HTTPClient.Transport != nil {
+		s.base = o.HTTPClient.Transport
+	} else {
+		s.own = newTransport()
+		s.base = s.own
+	}
+	for _, k := range slices.Sorted(maps.Keys(entries)) {
+		s.servers[k] = newServer(s, entries[k])
+		s.names = append(s.names, entries[k].name)
+	}
+	slices.Sort(s.names)
+	return s, nil
+}
+
+// newTransport is one that these servers alone use, so that they can close its
+// connections.
+func newTransport() *http.Transport {
+	if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		return t.Clone()
+	}
+	return &http.Transport{Proxy: http.ProxyFromEnvironment}
+}
+
+func (o Options) withDefaults() Options {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	o.ConnectTimeout = positive(o.ConnectTimeout, defaultConnectTimeout)
+	o.CallTimeout = positive(o.CallTimeout, defaultCallTimeout)
+	o.IdleTimeout = positive(o.IdleTimeout, defaultIdleTimeout)
+	o.MaxText = positive(o.MaxText, defaultMaxText)
+	o.MaxData = positive(o.MaxData, defaultMaxData)
+	return o
+}
+
+func positive[T int | time.Duration](v, other T) T {
+	if v > 0 {
+		return v
+	}
+	return other
+}
+
+// Names are the servers, sorted.
+func (s *Servers) Names() []string { return slices.Clone(s.names) }
+
+// Server is the server of that name, however its dashes and underscores are
+// written; nil when there is none.
+func (s *Servers) Server(name string) tool.Server {
+	if found, ok := s.servers[key(name)]; ok {
+		return found
+	}
+	return nil
+}
+
+// Close ends every connection and every program. It takes a few seconds at
+// most; calls that are under way fail.
+func (s *Servers) Close() error {
+	var closing sync.WaitGroup
+	for _, server := range s.servers {
+		closing.Go(server.close)
+	}
+	// Calls that wait for an answer end here; so does connecting.
+	s.cancel()
+	done := make(chan struct{})
+	go func() {
+		closing.Wait()
+		s.work.Wait()
+		close(done)
+	}()
+	late := time.NewTimer(closeWithin)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-late.C:
+		s.o.Logger.Warn("an MCP server did not end in time")
+	}
+	if s.own != nil {
+		s.own.CloseIdleConnections()
+	}
+	return nil
+}

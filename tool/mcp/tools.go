@@ -1,0 +1,194 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"p8/llm"
+	"p8/tool"
+)
+
+// The bounds of what a server lists.
+const (
+	maxTools       = 500
+	maxResources   = 1000
+	maxPages       = 100
+	maxDescription = 4 << 10
+	// listFor is how long a list is believed: a server that was restarted behind a
+	// connection without a state tells nobody that its tools are others.
+	listFor = time.Minute
+)
+
+// toolList is what a server had when it was asked.
+type toolList struct {
+	tools   []tool.Tool
+	until   time.Time
+	changed int64
+}
+
+// Tools are all that the server has. Its list is kept with the connection until
+// the server says that it changed.
+func (s *server) Tools(ctx context.Context) ([]tool.Tool, error) {
+	var out []tool.Tool
+	err := s.bounded(ctx, func(ctx context.Context, sess *session) (err error) {
+		out, err = sess.list(ctx)
+		return err
+	})
+	return out, err
+}
+
+// bounded is do within the time that connecting may take.
+func (s *server) bounded(ctx context.Context, send func(context.Context, *session) error) error {
+	within, cancel := context.WithTimeout(ctx, s.all.o.ConnectTimeout)
+	defer cancel()
+	err := s.do(within, send)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return s.says("did not answer within %s", s.all.o.ConnectTimeout)
+	}
+	return err
+}
+
+func (s *session) list(ctx context.Context) ([]tool.Tool, error) {
+	if known := s.fresh(); known != nil {
+		return known.tools, nil
+	}
+	select {
+	case s.listing <- struct{}{}:
+		defer func() { <-s.listing }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if known := s.fresh(); known != nil {
+		return known.tools, nil
+	}
+	next := &toolList{changed: s.changed.Load(), until: time.Now().Add(listFor)}
+	if caps := s.capabilities(); caps.Tools != nil {
+		found, err := pages(ctx, maxTools, func(ctx context.Context, cursor string) ([]*sdk.Tool, string, error) {
+			res, err := s.cs.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return res.Tools, res.NextCursor, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		next.tools = s.server.usable(found)
+	}
+	s.tools.Store(next)
+	return next.tools, nil
+}
+
+// fresh is the list that is still believed, else nil.
+func (s *session) fresh() *toolList {
+	if known := s.tools.Load(); known != nil && known.changed == s.changed.Load() && time.Now().Before(known.until) {
+		return known
+	}
+	return nil
+}
+
+// capabilities is never nil.
+func (s *session) capabilities() *sdk.ServerCapabilities {
+	if res := s.cs.InitializeResult(); res != nil && res.Capabilities != nil {
+		return res.Capabilities
+	}
+	return &sdk.ServerCapabilities{}
+}
+
+// pages collects a list that comes in pages, as far as it is bounded.
+func pages[T any](ctx context.Context, most int, page func(ctx context.Context, cursor string) ([]T, string, error)) ([]T, error) {
+	var all []T
+	cursor := ""
+	for range maxPages {
+		items, next, err := page(ctx, cursor)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items...)
+		if len(all) >= most {
+			return all[:most], nil
+		}
+		if next == "" || next == cursor {
+			break
+		}
+		cursor = next
+	}
+	return all, nil
+}
+
+// usable makes tools of what a server lists, under names that providers take.
+func (s *server) usable(found []*sdk.Tool) []tool.Tool {
+	taken := make(map[string]bool, len(found))
+	out := make([]tool.Tool, 0, len(found))
+	for _, t := range found {
+		if t == nil || t.Name == "" {
+			continue
+		}
+		made, err := s.makeTool(t, uniqueName(t.Name, taken))
+		if err != nil {
+			s.log.Warn("a tool of an MCP server cannot be used", "tool", clip(t.Name), "error", err)
+			continue
+		}
+		taken[made.Spec().Name] = true
+		out = append(out, made)
+	}
+	return out
+}
+
+func uniqueName(name string, taken map[string]bool) string {
+	safe := llm.SafeName(name)
+	for i := 2; taken[safe]; i++ {
+		suffix := fmt.Sprintf("_%d", i)
+		base := llm.SafeName(name)
+		safe = base[:min(len(base), 64-len(suffix))] + suffix
+	}
+	return safe
+}
+
+func (s *server) makeTool(t *sdk.Tool, name string) (*remoteTool, error) {
+	raw, err := json.Marshal(t.InputSchema)
+	if err != nil {
+		return nil, err
+	}
+	parameters, asks, err := normalise(raw)
+	if err != nil {
+		return nil, err
+	}
+	base, err := tool.NewBase(llm.ToolSpec{Name: name, Description: shorten(t.Description), Parameters: parameters})
+	if err != nil {
+		return nil, err
+	}
+	return &remoteTool{Base: base, server: s, name: t.Name, hidden: asks, annotations: annotations(t)}, nil
+}
+
+func shorten(text string) string {
+	if len(text) <= maxDescription {
+		return text
+	}
+	runes := []rune(text)
+	for len(string(runes)) > maxDescription {
+		runes = runes[:len(runes)-max(1, (len(string(runes))-maxDescription)/4)]
+	}
+	return string(runes) + "…"
+}
+
+func annotations(t *sdk.Tool) tool.Annotations {
+	a := tool.Annotations{Title: t.Title}
+	if hints := t.Annotations; hints != nil {
+		if a.Title == "" {
+			a.Title = hints.Title
+		}
+		a.ReadOnly, a.Idempotent = hints.ReadOnlyHint, hints.IdempotentHint
+		// What a server does not say is so, says the protocol.
+		a.Destructive = !hints.ReadOnlyHint && (hints.DestructiveHint == nil || *hints.DestructiveHint)
+		a.OpenWorld = hints.OpenWorldHint == nil || *hints.OpenWorldHint
+	}
+	if raw, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil {
+		a.Output = raw
+	}
+	return a
+}
