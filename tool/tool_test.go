@@ -66,6 +66,13 @@ func TestNewSchema(t *testing.T) {
 	}
 }
 
+func TestNewWithoutArguments(t *testing.T) {
+	now, err := tool.New("now", "Tells the time.", func(context.Context, struct{}) (any, error) { return "noon", nil })
+	if err != nil || string(now.Spec().Parameters) != `{"type":"object","properties":{},"additionalProperties":false}` {
+		t.Errorf("%s, %v", now.Spec().Parameters, err)
+	}
+}
+
 func TestNewNumbersOfAnEnum(t *testing.T) {
 	type in struct {
 		Size *int      `json:"size" enum:"1,2"`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"p8/llm"
 )
@@ -27,6 +28,9 @@ func New[In any](name, description string, fn func(context.Context, In) (any, er
 	parameters, defaults, err := schemaOf[In]()
 	if err != nil {
 		return nil, fmt.Errorf("tool %s: %w", name, err)
+	}
+	if reflect.TypeFor[In]().NumField() == 0 {
+		parameters = nil // what NewBase writes for none has properties, which some providers ask for
 	}
 	base, err := NewBase(llm.ToolSpec{Name: name, Description: description, Parameters: parameters})
 	if err != nil {
