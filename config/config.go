@@ -82,6 +82,7 @@ type Config struct {
 	entries []Entry
 	unknown []string
 	lookup  func(string) string
+	environ []string
 }
 
 // Getenv is the value of any variable of the environment or, where it is not
@@ -92,6 +93,10 @@ func (c *Config) Getenv(name string) string {
 	}
 	return c.lookup(name)
 }
+
+// Environ is the environment as "NAME=value" with what .env adds, for variables
+// whose names are not known before, such as MCP_SERVER_<NAME>.
+func (c *Config) Environ() []string { return slices.Clone(c.environ) }
 
 // ProviderEnv is the value of a variable as the client of a provider looks for
 // it. One of p8's settings has its value under the name that set it; set under

@@ -318,3 +318,13 @@ func FuzzValues(f *testing.F) {
 		maskURL(database)
 	})
 }
+
+func TestEnviron(t *testing.T) {
+	c, err := load(t, "MCP_SERVER_DOCS=http://file\nMCP_SERVER_WIKI=http://file\n", nil, "MCP_SERVER_DOCS=http://env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Environ(); !slices.Contains(got, "MCP_SERVER_DOCS=http://env") || !slices.Contains(got, "MCP_SERVER_WIKI=http://file") || slices.Contains(got, "MCP_SERVER_DOCS=http://file") {
+		t.Errorf("got %q", got)
+	}
+}

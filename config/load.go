@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"reflect"
 	"runtime"
 	"slices"
@@ -48,6 +49,12 @@ func Load(o Options) (*Config, error) {
 		}
 		return file[name]
 	}}
+	c.environ = o.Environ
+	for _, name := range slices.Sorted(maps.Keys(file)) {
+		if environ[name] == "" {
+			c.environ = append(c.environ[:len(c.environ):len(c.environ)], name+"="+file[name])
+		}
+	}
 	var problems []error
 	if err := env.ParseWithOptions(c, env.Options{Environment: values}); err != nil {
 		if problems = badValues(err, fields, entries, values); problems == nil {

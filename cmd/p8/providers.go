@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 
 	"p8/config"
@@ -14,6 +15,7 @@ import (
 	"p8/llm/offline"
 	"p8/llm/openai"
 	"p8/llm/wire"
+	"p8/tool/mcp"
 )
 
 // newModels are the providers' models, the offline one and the choice of the
@@ -41,4 +43,17 @@ func newPrices(cfg *config.Config) (*models.Table, error) {
 		return nil, fmt.Errorf("P8_MODELS_FILE: %w", err)
 	}
 	return table, nil
+}
+
+// newServers are the MCP servers that the environment and the operator's file
+// name.
+func newServers(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
+	servers, err := mcp.New(mcp.Options{
+		Getenv: cfg.Getenv, Environ: cfg.Environ(), ConfigFile: cfg.MCPConfig, CallTimeout: cfg.ToolTimeout,
+		Version: version(), Logger: log,
+	})
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	return servers, nil
 }

@@ -22,6 +22,7 @@ import (
 	"p8/store"
 	"p8/tool"
 	"p8/tool/builtin"
+	"p8/tool/mcp"
 )
 
 // parts are what p8 is made of, wired together.
@@ -41,6 +42,8 @@ type parts struct {
 	engine *rem.Engine
 	asker  *ask.Asker
 	ingest *ingest.Ingester
+	// servers are the MCP servers whose tools documents may declare.
+	servers *mcp.Servers
 	// embedder makes the vectors of SEARCH, nil for none.
 	embedder embed.Model
 }
@@ -115,9 +118,12 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	if err != nil {
 		return nil, err
 	}
+	if p.servers, err = newServers(cfg, p.log); err != nil {
+		return nil, err
+	}
 	p.tools = tools.Names()
 	p.chat, err = chat.New(chat.Options{
-		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools, Resources: p.resources}, Store: sessions,
+		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools, Resources: p.resources, Servers: p.servers}, Store: sessions,
 		DefaultModel: p.choice.Model, Fallback: cfg.FallbackModels, Cost: prices.Cost,
 		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens},
 		StructuredMode: cfg.StructuredMode,
@@ -134,6 +140,9 @@ func (p *parts) close() {
 		now, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = p.chat.Close(now)
+	}
+	if p.servers != nil {
+		_ = p.servers.Close()
 	}
 	if p.store != nil {
 		if err := p.store.Close(); err != nil {
