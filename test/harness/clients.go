@@ -30,6 +30,18 @@ func Node(t testing.TB, script string, input, result any) {
 	}
 }
 
+// NPM runs a program of the npm packages in test/clients to its end, by its file
+// below node_modules, and returns its exit code and what it printed.
+func NPM(t testing.TB, file string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	path := filepath.Join(clients(t), "node_modules", filepath.FromSlash(file))
+	cmd := exec.Command(node(t), append([]string{path}, args...)...)
+	cmd.Dir = t.TempDir()
+	p := start(t, file, cmd, nil)
+	<-p.exited
+	return cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()
+}
+
 // Curl runs curl on a URL and returns the status and the body.
 func Curl(t testing.TB, url string, args ...string) (status int, body string) {
 	t.Helper()
