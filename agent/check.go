@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -120,14 +121,14 @@ func (r *report) checkModes(d *Document) {
 }
 
 // CheckTools compares the declared tools with those that exist: names of this
-// process's tools, and "server/name" for those of MCP servers. Each tool that
-// does not exist is a warning with the nearest name that does, or all of them.
+// process's tools, "server/name" for those of MCP servers, and "server/" for a
+// server whose tools need not be known. Each tool that does not exist is a
+// warning with the nearest name that does, or all of them; for a server that
+// does not exist, the nearest server. Tools that read a resource are not looked
+// up.
 func (d *Document) CheckTools(known []string) Problems {
 	r := &report{file: d.report.file, lines: d.report.lines, count: map[Severity]int{}}
-	have := make(map[string]bool, len(known))
-	for _, name := range known {
-		have[name] = true
-	}
+	k := knownTools(known)
 	pos, pointer := position{}, "/tools"
 	var items *node
 	if d.root != nil {
@@ -139,15 +140,54 @@ func (d *Document) CheckTools(known []string) Problems {
 		if items != nil && i < len(items.items) {
 			at = items.items[i].pos
 		}
+		servers := k.servers[fold(t.Server)]
 		switch {
-		case t.Local() && have[t.Name] || !t.Local() && have[t.Server+"/"+t.Name]:
+		case t.URI != "" || strings.Contains(t.Name, "://"):
+		case t.Local() && slices.Contains(k.names, t.Name) || !t.Local() && slices.Contains(servers, t.Name):
 		case t.Local():
-			r.warnf(at, p, cmp.Or(didYouMean(t.Name, known), listed(known)), "the tool %q does not exist here and is left out", clip(t.Name, 60))
-		default:
-			r.warnf(at, p, cmp.Or(didYouMean(t.Server+"/"+t.Name, known), listed(known)), "the tool %q of the server %q does not exist here and is left out", clip(t.Name, 60), clip(t.Server, 60))
+			r.warnf(at, p, cmp.Or(didYouMean(t.Name, k.names), listed(k.names)), "the tool %q does not exist here and is left out", clip(t.Name, 60))
+		case servers == nil && len(k.serverNames) > 0:
+			r.warnf(at, p, cmp.Or(didYouMean(t.Server, k.serverNames), "there are "+strings.Join(k.serverNames[:min(8, len(k.serverNames))], ", ")),
+				"the MCP server %q of the tool %q does not exist here and the tool is left out", clip(t.Server, 60), clip(t.Name, 60))
+		case servers == nil:
+			r.warnf(at, p, "set MCP_SERVER_<NAME> or P8_MCP_CONFIG", "the tool %q is left out: no MCP server is configured here, %q is needed", clip(t.Name, 60), clip(t.Server, 60))
+		case len(servers) > 0:
+			hint := ""
+			if near := Near(t.Name, servers, 1); len(near) > 0 {
+				hint = "did you mean " + t.Server + "/" + near[0] + "?"
+			}
+			r.warnf(at, p, cmp.Or(hint, listed(servers)), "the tool %q of the server %q does not exist here and is left out", clip(t.Name, 60), clip(t.Server, 60))
 		}
 	}
 	return r.list
+}
+
+// toolNames are the tools that exist, apart by where.
+type toolNames struct {
+	// names are all tools, as CheckTools is given them.
+	names       []string
+	serverNames []string
+	// servers are the tools of each server by its folded name; not nil for one
+	// whose tools are not known.
+	servers map[string][]string
+}
+
+func knownTools(known []string) toolNames {
+	k := toolNames{servers: map[string][]string{}}
+	for _, full := range known {
+		server, name, remote := strings.Cut(full, "/")
+		if remote && k.servers[fold(server)] == nil {
+			k.serverNames = append(k.serverNames, server)
+			k.servers[fold(server)] = []string{}
+		}
+		if remote && name != "" {
+			k.servers[fold(server)] = append(k.servers[fold(server)], name)
+		}
+		if !remote || name != "" {
+			k.names = append(k.names, full)
+		}
+	}
+	return k
 }
 
 // listed are the tools there are, as far as they fit into a hint.

@@ -147,6 +147,41 @@ tools:
 	}
 }
 
+// A typo in the server gives the server, one in the tool the tool; what a server
+// that does not answer has is not known.
+func TestCheckToolsOfServers(t *testing.T) {
+	d := parse(t, "tools.yaml", []byte(`
+name: x
+description: d
+tools:
+  - {name: query, server: cmr}
+  - {name: qurey, server: crm}
+  - {name: anything, server: down}
+  - {name: query, server: CRM}
+  - {name: fetch, server: my_data}
+  - {name: notes, uri: "notes://one", server: nowhere}
+  - {name: x, server: unheard-of}
+`))
+	got := d.CheckTools([]string{"search", "crm/", "crm/query", "down/", "my-data/", "my-data/fetch"})
+	want := []string{
+		`tools.yaml:5:5: warning: the MCP server "cmr" of the tool "query" does not exist here and the tool is left out (did you mean crm?)`,
+		`tools.yaml:6:5: warning: the tool "qurey" of the server "crm" does not exist here and is left out (did you mean crm/query?)`,
+		`tools.yaml:11:5: warning: the MCP server "unheard-of" of the tool "x" does not exist here and the tool is left out (there are crm, down, my-data)`,
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %v", got)
+	}
+	for i := range want {
+		if got[i].Error() != want[i] {
+			t.Errorf("got  %s\nwant %s", got[i].Error(), want[i])
+		}
+	}
+	got = d.CheckTools([]string{"search"})
+	if len(got) != 6 || !strings.Contains(got[0].Error(), "no MCP server is configured here") {
+		t.Errorf("without servers: %v", got)
+	}
+}
+
 // What must be refused quickly and in few words.
 func TestHostileSources(t *testing.T) {
 	repeat := func(s string) string { return strings.Repeat(s, (agent.MaxSource-100)/len(s)) }

@@ -2,7 +2,9 @@ package tool
 
 import (
 	"context"
-	"slices"
+	"log/slog"
+	"sync"
+	"time"
 
 	"p8/agent"
 )
@@ -24,7 +26,8 @@ type Servers interface {
 }
 
 // Box is where the tools of documents come from: this process, MCP servers, and
-// resources that are read like tools.
+// resources that are read like tools. It may be used by several goroutines and
+// must not be copied.
 type Box struct {
 	// Local are this process's tools. Required.
 	Local *Registry
@@ -32,6 +35,11 @@ type Box struct {
 	Resources Resources
 	// Servers may be nil.
 	Servers Servers
+	Logger  *slog.Logger
+
+	mu        sync.Mutex
+	known     []string
+	knownTill time.Time
 }
 
 // Resolved is what a document declares, as far as it is there.
@@ -46,17 +54,113 @@ type Resolved struct {
 }
 
 // Resolve finds what a document declares. It never fails: what is not there is
-// told, and the agent works without.
-func (b *Box) Resolve(_ context.Context, a *agent.Agent) Resolved {
-	var out Resolved
-	out.Tools, out.Missing = b.Local.Resolve(a.Tools)
-	if a.Document.Dialect == agent.Nested {
-		for i, t := range out.Tools {
-			n := slices.IndexFunc(a.Tools, func(ref agent.ToolRef) bool { return ref.Name == t.Spec().Name })
-			if n >= 0 {
-				out.Tools[i] = WithNote(t, a.Tools[n].Description)
-			}
+// told, and the agent works without. Only the servers that the document names
+// are asked, all at once.
+func (b *Box) Resolve(ctx context.Context, a *agent.Agent) Resolved {
+	r := &resolver{box: b, agent: a, taken: reserved(a)}
+	r.answers = b.ask(ctx, r.servers())
+	for _, ref := range a.Tools {
+		r.tool(ref)
+	}
+	for _, res := range a.Resources {
+		r.resource(res)
+	}
+	r.out.Chained = r.chained()
+	return r.out
+}
+
+// The bounds of asking servers what they have.
+const (
+	askWithin  = 15 * time.Second
+	namesTime  = 3 * time.Second
+	namesFor   = 30 * time.Second
+	maxAskings = 32
+)
+
+// answer is what a server said about its tools.
+type answer struct {
+	server Server
+	tools  []Tool
+	err    error
+}
+
+// ask asks the named servers for their tools, all at once.
+func (b *Box) ask(ctx context.Context, names []string) map[string]answer {
+	answers := make(map[string]answer, len(names))
+	if b.Servers == nil {
+		return answers
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	slots := make(chan struct{}, maxAskings)
+	for _, name := range names {
+		server := b.Servers.Server(name)
+		if server == nil {
+			continue
+		}
+		wait.Go(func() {
+			slots <- struct{}{}
+			tools, err := server.Tools(ctx)
+			<-slots
+			mu.Lock()
+			defer mu.Unlock()
+			answers[name] = answer{server, tools, err}
+		})
+	}
+	wait.Wait()
+	return answers
+}
+
+// Names are the tools that a document may name, for agent.Document.CheckTools:
+// those of this process, "server/name" for those of servers, and "server/" for
+// every server, whether it answers or not. Answers are kept for half a minute.
+func (b *Box) Names(ctx context.Context) []string {
+	b.mu.Lock()
+	known, fresh := b.known, time.Now().Before(b.knownTill)
+	b.mu.Unlock()
+	names := b.Local.Names()
+	if b.Servers == nil {
+		return names
+	}
+	if !fresh {
+		known = b.serverNames(ctx)
+		b.mu.Lock()
+		b.known, b.knownTill = known, time.Now().Add(namesFor)
+		b.mu.Unlock()
+	}
+	return append(names, known...)
+}
+
+func (b *Box) serverNames(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, namesTime)
+	defer cancel()
+	servers := b.Servers.Names()
+	answers := b.ask(ctx, servers)
+	var out []string
+	for _, server := range servers {
+		out = append(out, server+"/")
+		for _, t := range answers[server].tools {
+			out = append(out, server+"/"+originalName(t))
 		}
 	}
 	return out
+}
+
+// originalName is what a tool is called by its server and in documents; a
+// provider may refuse that name, so the model sees another.
+func originalName(t Tool) string {
+	if o, ok := t.(interface{ Original() string }); ok {
+		return o.Original()
+	}
+	return t.Spec().Name
+}
+
+// logger is never nil.
+func (b *Box) logger() *slog.Logger {
+	if b.Logger != nil {
+		return b.Logger
+	}
+	return slog.Default()
 }

@@ -19,6 +19,11 @@ func WithNote(t Tool, note string) Tool {
 		note = spec.Description + "\n\n" + note
 	}
 	spec.Description = note
+	return withSpec(t, spec)
+}
+
+// withSpec is the tool under another name or description.
+func withSpec(t Tool, spec llm.ToolSpec) Tool {
 	n := noted{Tool: t, spec: spec}
 	if s, ok := t.(Streamer); ok {
 		return notedStreamer{n, s}
@@ -26,7 +31,7 @@ func WithNote(t Tool, note string) Tool {
 	return n
 }
 
-// noted is a tool with another spec.
+// noted is a tool with another spec: a note, or a name that is free.
 type noted struct {
 	Tool
 	spec llm.ToolSpec

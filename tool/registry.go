@@ -55,6 +55,13 @@ func (r *Registry) Names() []string {
 	return slices.Sorted(maps.Keys(r.tools))
 }
 
+// Get is the tool of that name, nil when there is none.
+func (r *Registry) Get(name string) Tool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.tools[name]
+}
+
 // maxNear is how many near names a missing tool is told with.
 const maxNear = 3
 
@@ -66,11 +73,17 @@ type Missing struct {
 	// Reason is why it is missing, when the name is not the reason: its server is
 	// unknown or down. Fit for a client and a model.
 	Reason string
+	// Also are other tools that are missing for the same reason.
+	Also []string
 }
 
 // Message says what is missing, why, and what may have been meant.
 func (m Missing) Message() string {
 	text := "the tool " + m.Ref.Name + " is not available here"
+	if n := len(m.Also); n > 0 {
+		all := append([]string{m.Ref.Name}, m.Also[:n-1]...)
+		text = "the tools " + strings.Join(all, ", ") + " and " + m.Also[n-1] + " are not available here"
+	}
 	if m.Reason != "" {
 		text += ": " + m.Reason
 	}

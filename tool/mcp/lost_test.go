@@ -88,6 +88,7 @@ func TestAServerThatGoesAwayInMidCall(t *testing.T) {
 	if f.calls.Load() != 1 {
 		t.Errorf("the call was done %d times", f.calls.Load())
 	}
+	f.end()
 	if got := says(t, s, "echo", `{"text":"next"}`); got != "next" {
 		t.Error(got)
 	}

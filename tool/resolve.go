@@ -1,0 +1,258 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"p8/agent"
+	"p8/llm"
+)
+
+// resolver finds the tools of one document.
+type resolver struct {
+	box     *Box
+	agent   *agent.Agent
+	answers map[string]answer
+	// taken are the names that the model's tools have already.
+	taken map[string]bool
+	seen  map[[3]string]bool
+	out   Resolved
+}
+
+// reserved are the names that only this process's tools may have.
+func reserved(a *agent.Agent) map[string]bool {
+	names := map[string]bool{llm.OutputTool: true}
+	for _, ref := range a.Tools {
+		if ref.Local() && uriOf(ref) == "" {
+			names[ref.Name] = true
+		}
+	}
+	return names
+}
+
+// servers are those that the document names, each once.
+func (r *resolver) servers() []string {
+	var names []string
+	add := func(ref agent.ToolRef) {
+		if !ref.Local() && !slices.Contains(names, ref.Server) {
+			names = append(names, ref.Server)
+		}
+	}
+	for _, ref := range r.agent.Tools {
+		add(ref)
+	}
+	for _, res := range r.agent.Resources {
+		add(agent.ToolRef{Server: res.Server})
+	}
+	if server, name, ok := strings.Cut(r.agent.ChainedTool, "/"); ok && name != "" {
+		add(agent.ToolRef{Server: server})
+	}
+	return names
+}
+
+// uriOf is the resource that a tool reads, "" for one that is called.
+func uriOf(ref agent.ToolRef) string {
+	if ref.URI == "" && strings.Contains(ref.Name, "://") {
+		return ref.Name
+	}
+	return ref.URI
+}
+
+// again reports whether the document has declared the same before.
+func (r *resolver) again(ref agent.ToolRef, uri string) bool {
+	server := ref.Server
+	if ref.Local() {
+		server = ""
+	}
+	if r.seen == nil {
+		r.seen = map[[3]string]bool{}
+	}
+	k := [3]string{server, ref.Name, uri}
+	double := r.seen[k]
+	r.seen[k] = true
+	return double
+}
+
+func (r *resolver) tool(ref agent.ToolRef) {
+	uri := uriOf(ref)
+	if r.again(ref, uri) {
+		return
+	}
+	if uri != "" {
+		name := ref.Name
+		if name == uri {
+			name = ""
+		}
+		r.resourceTool(ref, agent.Resource{URI: uri, Name: name, Description: ref.Description, Server: ref.Server})
+		return
+	}
+	if ref.Local() {
+		if t := r.box.Local.Get(ref.Name); t != nil {
+			r.out.Tools = append(r.out.Tools, r.note(t, ref))
+			return
+		}
+		r.miss(Missing{Ref: ref, Near: agent.Near(ref.Name, r.box.Local.Names(), maxNear)})
+		return
+	}
+	a, ok := r.server(ref)
+	if !ok {
+		return
+	}
+	if t := pick(a.tools, ref.Name); t != nil {
+		r.add(r.note(t, ref), ref.Server)
+		return
+	}
+	r.miss(Missing{Ref: ref, Near: r.near(ref, a.tools), Reason: "the MCP server " + ref.Server + " has no such tool"})
+}
+
+// note puts the document's words behind the description, where the prompt has
+// no Tool Notes.
+func (r *resolver) note(t Tool, ref agent.ToolRef) Tool {
+	if r.agent.Document != nil && r.agent.Document.Dialect == agent.Nested {
+		return WithNote(t, ref.Description)
+	}
+	return t
+}
+
+// pick is a server's tool by its own name or the one that models see.
+func pick(tools []Tool, name string) Tool {
+	for _, t := range tools {
+		if originalName(t) == name {
+			return t
+		}
+	}
+	for _, t := range tools {
+		if t.Spec().Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// near are a server's names like the one that it does not have, else the same
+// name at another server that was asked anyway.
+func (r *resolver) near(ref agent.ToolRef, tools []Tool) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = originalName(t)
+	}
+	near := agent.Near(ref.Name, names, maxNear)
+	if len(near) > 0 {
+		return near
+	}
+	for _, server := range r.servers() {
+		if pick(r.answers[server].tools, ref.Name) != nil {
+			near = append(near, server+"/"+ref.Name)
+		}
+	}
+	if r.box.Local.Get(ref.Name) != nil {
+		near = append(near, ref.Name+" of this process")
+	}
+	return near[:min(len(near), maxNear)]
+}
+
+// server is what the reference's server answered; one that is not there or down
+// makes the tool a missing one, together with the server's others.
+func (r *resolver) server(ref agent.ToolRef) (answer, bool) {
+	a, ok := r.answers[ref.Server]
+	if ok && a.err == nil {
+		return a, true
+	}
+	m := Missing{Ref: ref}
+	switch {
+	case ok:
+		m.Reason = r.down(ref.Server, a.err)
+	case r.box.Servers == nil || len(r.box.Servers.Names()) == 0:
+		m.Reason = fmt.Sprintf("no MCP server is configured; set MCP_SERVER_%s to its address, or P8_MCP_CONFIG to a file with mcpServers",
+			strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(ref.Server)))
+	default:
+		m.Reason = "there is no MCP server named " + ref.Server
+		m.Near = agent.Near(ref.Server, r.box.Servers.Names(), maxNear)
+	}
+	r.miss(m)
+	return answer{}, false
+}
+
+// down words why a server does not answer.
+func (r *resolver) down(server string, err error) string {
+	var known *Error
+	switch {
+	case errors.As(err, &known):
+		return known.Message
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the MCP server " + server + " did not answer in time"
+	}
+	r.box.logger().Warn("an MCP server could not be asked for its tools", "mcp_server", server, "error", err)
+	return "the MCP server " + server + " is down"
+}
+
+// miss notes what is missing; what is missing for one reason is one message.
+func (r *resolver) miss(m Missing) {
+	for i := range r.out.Missing {
+		before := &r.out.Missing[i]
+		if before.Reason != "" && before.Reason == m.Reason && before.Ref.Server == m.Ref.Server && slices.Equal(before.Near, m.Near) {
+			before.Also = append(before.Also, m.Ref.Name)
+			return
+		}
+	}
+	r.out.Missing = append(r.out.Missing, m)
+}
+
+// add offers a tool to the model, under a name that is free: the server's goes
+// before it where another tool has it.
+func (r *resolver) add(t Tool, server string) {
+	spec := t.Spec()
+	name := spec.Name
+	if r.taken[name] {
+		if server == "" {
+			server = "local"
+		}
+		name = llm.SafeName(strings.ReplaceAll(strings.ToLower(server), "-", "_") + "_" + name)
+	}
+	base := name
+	for i := 2; r.taken[name]; i++ {
+		suffix := fmt.Sprintf("_%d", i)
+		name = base[:min(len(base), 64-len(suffix))] + suffix
+	}
+	r.taken[name] = true
+	if name != spec.Name {
+		spec.Name = name
+		t = withSpec(t, spec)
+	}
+	r.out.Tools = append(r.out.Tools, t)
+}
+
+// chained is the tool that gets the answer: one that the document declares,
+// else this process's, else "server/name".
+func (r *resolver) chained() Tool {
+	name := r.agent.ChainedTool
+	if name == "" {
+		return nil
+	}
+	for _, ref := range r.agent.Tools {
+		if ref.Name == name && !ref.Local() {
+			if t := pick(r.answers[ref.Server].tools, name); t != nil {
+				return t
+			}
+		}
+	}
+	if t := r.box.Local.Get(name); t != nil {
+		return t
+	}
+	names := r.box.Local.Names()
+	if server, rest, ok := strings.Cut(name, "/"); ok {
+		a := r.answers[server]
+		if t := pick(a.tools, rest); t != nil {
+			return t
+		}
+		for _, t := range a.tools {
+			names = append(names, server+"/"+originalName(t))
+		}
+	}
+	r.box.logger().Warn("the chained tool is not available", "agent", r.agent.Name, "tool", name,
+		"near", strings.Join(agent.Near(name, names, maxNear), " or "))
+	return nil
+}

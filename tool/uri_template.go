@@ -1,0 +1,98 @@
+package tool
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"p8/identity"
+)
+
+// placeholder is {name} of a URI: RFC 6570, level 1.
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+var placeholderName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
+
+// uriTemplate is a URI with placeholders: texts[0] names[0] texts[1] …
+type uriTemplate struct {
+	texts []string
+	names []string
+}
+
+// parseTemplate reads the placeholders; the error is fit for a client.
+func parseTemplate(uri string) (uriTemplate, error) {
+	var t uriTemplate
+	at := 0
+	for _, m := range placeholder.FindAllStringSubmatchIndex(uri, -1) {
+		name := uri[m[2]:m[3]]
+		if !placeholderName.MatchString(name) {
+			return t, fmt.Errorf("its uri has the placeholder {%s}; only {name} is possible", Cut(name, 40))
+		}
+		t.texts, t.names = append(t.texts, uri[at:m[0]]), append(t.names, name)
+		at = m[1]
+	}
+	t.texts = append(t.texts, uri[at:])
+	return t, nil
+}
+
+// fromIdentity is the part of the identity that a placeholder stands for.
+func fromIdentity(name string, id identity.Identity) (value string, ok bool) {
+	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)) {
+	case "userid":
+		return id.UserID, true
+	case "sessionid":
+		return id.SessionID, true
+	case "tenantid":
+		return id.TenantID, true
+	case "agentname", "agentschema", "agentschemauri":
+		return id.AgentSchemaURI, true
+	}
+	return "", false
+}
+
+// parameters are the placeholders that the model fills, each once.
+func (t uriTemplate) parameters() []string {
+	var out []string
+	for _, name := range t.names {
+		if _, hidden := fromIdentity(name, identity.Identity{}); !hidden && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// expand fills the placeholders, those of the identity from who is asking.
+func (t uriTemplate) expand(args map[string]string, id identity.Identity) (string, error) {
+	var b strings.Builder
+	for i, name := range t.names {
+		b.WriteString(t.texts[i])
+		value, hidden := fromIdentity(name, id)
+		switch {
+		case hidden && value == "":
+			return "", &Error{name + " is not available in this context"}
+		case !hidden:
+			value = args[name]
+			if value == "" {
+				return "", &Error{"the argument " + name + " is empty"}
+			}
+		}
+		percentEncode(&b, value)
+	}
+	if n := len(t.texts); n > 0 {
+		b.WriteString(t.texts[n-1])
+	}
+	return b.String(), nil
+}
+
+// percentEncode keeps the letters that RFC 3986 reserves for nothing.
+func percentEncode(b *strings.Builder, s string) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(b, "%%%02X", c)
+		}
+	}
+}
