@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -106,25 +105,32 @@ func newSaveMoments(s *store.Store) (tool.Tool, error) {
 // Validate takes fields that are null as left out, as strict structured answers
 // have them.
 func (t saveMoments) Validate(args json.RawMessage) error {
-	var all map[string]json.RawMessage
+	var all any
 	if json.Unmarshal(args, &all) != nil {
-		return t.Base.Validate(args)
+		return t.Base.Validate(args) // which says why
 	}
-	for _, name := range []string{"moments", "dream_moments"} {
-		var records []map[string]json.RawMessage
-		if json.Unmarshal(all[name], &records) != nil {
-			continue // not a list of objects: the schema says so
-		}
-		for _, fields := range records {
-			maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
-		}
-		all[name], _ = json.Marshal(records)
-	}
+	dropNulls(all)
 	clean, err := json.Marshal(all)
 	if err != nil {
 		return err
 	}
 	return t.Base.Validate(clean)
+}
+
+// dropNulls takes the fields that are null out of a value, at any depth.
+func dropNulls(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, field := range v {
+			if dropNulls(field); field == nil {
+				delete(v, name)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			dropNulls(item)
+		}
+	}
 }
 
 // Call stores the moments, all or none.

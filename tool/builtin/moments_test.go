@@ -46,6 +46,12 @@ func TestSaveMoments(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 
+	var nulls saved
+	k.ok(t, ctx, "save_moments", `{"moments":[{"name":"Nulls","summary":null,"affinity_fragments":[{"target":"a","relation":null,"reason":null}]}],"dream_moments":null}`, &nulls)
+	if m, err := k.Store.Moments().Get(ctx, nulls.Saved[0].ID); err != nil || len(m.GraphEdges) != 1 || m.GraphEdges[0].Relation != "related" {
+		t.Errorf("%+v, %v", m, err)
+	}
+
 	// The same name is the same moment; what is not said again stays.
 	var again saved
 	k.ok(t, ctx, "save_moments", `{"moments":[{"name":"Trip  Worries","summary":"Ann leaves on Friday.","moment_type":"dream"}]}`, &again)
