@@ -94,6 +94,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.text("`sessions`.")
 	case req.Model == "json":
 		s.text(`{"urgency":"high","summary":"It burns"}`)
+	case req.Model == "invoices":
+		s.text(`{"moments":[{"invoice_number":"INV-7","vendor":"Acme","total":120.5},{"name":"INV 8","summary":"Two chairs"}]}`)
 	default:
 		s.text("Hello!")
 	}
