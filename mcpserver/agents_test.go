@@ -155,6 +155,7 @@ func TestOnlyNamedAgentsAreExposed(t *testing.T) {
 
 func TestToolsChanged(t *testing.T) {
 	o, _ := team(t)
+	o.Touches = map[string][]string{"who": {"rem://agents"}}
 	changed := make(chan bool, 1)
 	s := newServer(t, o)
 	c := connectAs(t, s, identity.Identity{}, &sdk.ClientOptions{
@@ -164,5 +165,7 @@ func TestToolsChanged(t *testing.T) {
 		t.Error("no listChanged")
 	}
 	s.Changed(t.Context(), "rem://agents/greeter")
+	<-changed
+	call(t, c, "who", nil) // which touches the agents
 	<-changed
 }

@@ -76,6 +76,11 @@ func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolReq
 	if a.err != nil {
 		return failed(tool.Describe(ctx, s.o.Logger, call, a.err))
 	}
+	if !a.res.Failed {
+		for _, uri := range s.o.Touches[call.Name] {
+			s.Changed(ctx, uri)
+		}
+	}
 	return result(a.res, len(tool.AnnotationsOf(t).Output) > 0)
 }
 

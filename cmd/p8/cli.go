@@ -26,6 +26,7 @@ type grammar struct {
 
 	Serve       serveCmd       `cmd:"" help:"Run the server."`
 	Chat        chatCmd        `cmd:"" help:"Talk to an agent, without a server."`
+	MCP         mcpCmd         `cmd:"" name:"mcp" help:"Offer the tools to an MCP client on standard input and output."`
 	Query       queryCmd       `cmd:"" help:"Ask what is stored, in the REM dialect."`
 	Ask         askCmd         `cmd:"" help:"Ask what is stored, in plain words."`
 	Upsert      upsertCmd      `cmd:"" help:"Take files and folders in as knowledge."`

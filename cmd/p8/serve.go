@@ -63,6 +63,9 @@ func (c *serveCmd) Run(a *app) error {
 			work.close(ctx)
 		}()
 	}
+	if p.mcp, err = p.newMCP(cfg); err != nil {
+		return err
+	}
 	handler := p.handler(cfg)
 	server := &http.Server{
 		Handler:           handler,
@@ -96,7 +99,9 @@ func (a *app) greet(cfg *config.Config, p *parts, addr net.Addr) {
   curl -N %s/v1/chat/completions -H 'Content-Type: application/json' \
     -d '{"model":"general","stream":true,"messages":[{"role":"user","content":"How do I write an agent?"}]}'
 
-`, version(), base, p.choice.Model, p.choice.Reason, cfg.Database(), base)
+  MCP clients: %s/mcp, or the command p8 mcp
+
+`, version(), base, p.choice.Model, p.choice.Reason, cfg.Database(), base, base)
 	a.warnUnknown(cfg)
 }
 
@@ -120,6 +125,7 @@ func (a *app) shutdown(timeout time.Duration, signals <-chan os.Signal, server *
 	handler.Drain()
 	// Cancelled runs store what they have said; that is no failure.
 	_ = p.chat.Close(ctx)
+	p.mcp.Close() // clients of sessions hold their streams open
 	// Their last frames are on the way to clients that read.
 	last, cancelLast := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancelLast()

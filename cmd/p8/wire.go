@@ -18,6 +18,7 @@ import (
 	"p8/identity"
 	"p8/ingest"
 	"p8/llm"
+	"p8/mcpserver"
 	"p8/rem"
 	"p8/store"
 	"p8/tool"
@@ -44,6 +45,9 @@ type parts struct {
 	ingest *ingest.Ingester
 	// servers are the MCP servers whose tools documents may declare.
 	servers *mcp.Servers
+	// mcp offers the tools and resources to MCP clients; nil but for the verbs that
+	// serve it.
+	mcp *mcpserver.Server
 	// embedder makes the vectors of SEARCH, nil for none.
 	embedder embed.Model
 }
@@ -141,6 +145,9 @@ func (p *parts) close() {
 		cancel()
 		_ = p.chat.Close(now)
 	}
+	if p.mcp != nil {
+		p.mcp.Close()
+	}
 	if p.servers != nil {
 		_ = p.servers.Close()
 	}
@@ -161,8 +168,11 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		Tools:   p.tools,
 		MaxBody: int64(cfg.MaxBodyBytes), Version: version(), Logger: p.log,
 	}
+	if p.mcp != nil {
+		o.MCP = p.mcp.Handler()
+	}
 	if p.store != nil {
-		o.Store, o.Files, o.Ready = p.store, p.store.Files(), p.ready
+		o.Store, o.Files, o.Ready = announced{p.store, p.mcp}, p.store.Files(), p.ready
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.ingest
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
 	}
