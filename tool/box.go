@@ -58,6 +58,10 @@ type Resolved struct {
 // are asked, all at once.
 func (b *Box) Resolve(ctx context.Context, a *agent.Agent) Resolved {
 	r := &resolver{box: b, agent: a, taken: reserved(a)}
+	if a.Sampling {
+		// Servers show more to a client whose model they may ask.
+		ctx = WithSampler(ctx, notYet{})
+	}
 	r.answers = b.ask(ctx, r.servers())
 	for _, ref := range a.Tools {
 		r.tool(ref)

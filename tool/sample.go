@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 
 	"p8/llm"
 )
@@ -25,4 +26,12 @@ func WithSampler(ctx context.Context, s Sampler) context.Context {
 func SamplerFrom(ctx context.Context) Sampler {
 	s, _ := ctx.Value(samplerKey{}).(Sampler)
 	return s
+}
+
+// notYet is the model of a run that has not begun: servers learn that they may
+// ask, and get no answer.
+type notYet struct{}
+
+func (notYet) Sample(context.Context, *llm.Request) (string, llm.Message, llm.Finish, error) {
+	return "", llm.Message{}, "", errors.New("tool: the run has not begun")
 }

@@ -46,15 +46,10 @@ func (t *remoteTool) Stream(ctx context.Context, call tool.Call, emit func(event
 		defer cancel()
 	}
 	var res *sdk.CallToolResult
-	send := func(ctx context.Context, sess *session) (err error) {
+	err = t.server.on(ctx, func(ctx context.Context, sess *session) (err error) {
 		res, err = t.send(ctx, sess, call, args, emit)
 		return err
-	}
-	if sampler := tool.SamplerFrom(ctx); sampler != nil {
-		err = t.server.samplers.do(ctx, sampler, send)
-	} else {
-		err = t.server.do(ctx, send)
-	}
+	})
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -39,6 +39,15 @@ func (p *pool) init(s *server) {
 	p.server, p.slots = s, make(chan struct{}, maxSamplers)
 }
 
+// on sends something over the shared connection, or one of its own where the
+// context lends a model.
+func (s *server) on(ctx context.Context, send func(context.Context, *session) error) error {
+	if sampler := tool.SamplerFrom(ctx); sampler != nil {
+		return s.samplers.do(ctx, sampler, send)
+	}
+	return s.do(ctx, send)
+}
+
 // do is the server's do, on a connection that is the call's alone and whose
 // questions go to the sampler.
 func (p *pool) do(ctx context.Context, sampler tool.Sampler, send func(context.Context, *session) error) error {

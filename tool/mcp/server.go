@@ -14,6 +14,10 @@ import (
 // retryAfter is how long a server that could not be reached is left alone.
 const retryAfter = 5 * time.Second
 
+// resumes is how often a stream that broke off is taken up again before its call
+// fails: a server has about 3 s to come back.
+const resumes = 2
+
 // server is one MCP server: the shared connection to it, and those that are
 // lent to calls with sampling.
 type server struct {
@@ -71,7 +75,7 @@ func (s *server) makeTransport(kind string) sdk.Transport {
 	if kind == kindSSE {
 		return &sdk.SSEClientTransport{Endpoint: s.entry.url.String(), HTTPClient: t.client()}
 	}
-	return &sdk.StreamableClientTransport{Endpoint: s.entry.url.String(), HTTPClient: t.client()}
+	return &sdk.StreamableClientTransport{Endpoint: s.entry.url.String(), HTTPClient: t.client(), MaxRetries: resumes}
 }
 
 // stopping is the answer to everything after Close.

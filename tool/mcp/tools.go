@@ -31,7 +31,8 @@ type toolList struct {
 }
 
 // Tools are all that the server has. Its list is kept with the connection until
-// the server says that it changed.
+// the server says that it changed. Some servers show more to a client whose
+// model they may ask, as is one whose context lends a model.
 func (s *server) Tools(ctx context.Context) ([]tool.Tool, error) {
 	var out []tool.Tool
 	err := s.bounded(ctx, func(ctx context.Context, sess *session) (err error) {
@@ -41,11 +42,12 @@ func (s *server) Tools(ctx context.Context) ([]tool.Tool, error) {
 	return out, err
 }
 
-// bounded is do within the time that connecting may take.
+// bounded is do within the time that connecting may take, on a connection of
+// its own where the context lends a model.
 func (s *server) bounded(ctx context.Context, send func(context.Context, *session) error) error {
 	within, cancel := context.WithTimeout(ctx, s.all.o.ConnectTimeout)
 	defer cancel()
-	err := s.do(within, send)
+	err := s.on(within, send)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		return s.says("did not answer within %s", s.all.o.ConnectTimeout)
 	}
