@@ -127,7 +127,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	}
 	p.tools = tools.Names()
 	p.chat, err = chat.New(chat.Options{
-		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools, Resources: p.resources, Servers: p.servers}, Store: sessions,
+		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools, Resources: p.resources, Servers: p.servers, Logger: p.log}, Store: sessions,
 		DefaultModel: p.choice.Model, Fallback: cfg.FallbackModels, Cost: prices.Cost,
 		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens},
 		StructuredMode: cfg.StructuredMode,
