@@ -33,15 +33,16 @@ func dialectOf(p provider, model string) dialect {
 	model = strings.TrimPrefix(model, "ft:")
 	oSeries := hasPrefix(model, "o1", "o3", "o4")
 	gpt5 := hasPrefix(model, "gpt-5")
+	gpt6 := hasPrefix(model, "gpt-6")
 	chat := strings.Contains(model, "-chat")
 	old := hasPrefix(model, "gpt-3.5", "o1-mini", "o1-preview", "o3-mini") || model == "gpt-4" || hasPrefix(model, "gpt-4-0", "gpt-4-32k")
-	known := oSeries || gpt5 || hasPrefix(model, "gpt-4", "chatgpt-")
+	known := oSeries || gpt5 || gpt6 || hasPrefix(model, "gpt-4", "chatgpt-")
 	return dialect{
-		nativeOutput:     (oSeries || gpt5 || hasPrefix(model, "gpt-4o", "gpt-4.")) && !hasPrefix(model, "o1-mini", "o1-preview", "gpt-4o-2024-05-13"),
-		completionTokens: oSeries || gpt5,
+		nativeOutput:     (oSeries || gpt5 || gpt6 || hasPrefix(model, "gpt-4o", "gpt-4.")) && !hasPrefix(model, "o1-mini", "o1-preview", "gpt-4o-2024-05-13"),
+		completionTokens: oSeries || gpt5 || gpt6,
 		// From gpt-5.1 on, reasoning is off unless asked for, and sampling allowed.
-		fixedSampling: oSeries || gpt5 && !chat && !hasPrefix(model, "gpt-5."),
-		noReasoning:   known && !oSeries && !gpt5,
+		fixedSampling: oSeries || gpt6 || gpt5 && !chat && !hasPrefix(model, "gpt-5."),
+		noReasoning:   known && !oSeries && !gpt5 && !gpt6,
 		responses:     p.Responses || onlyResponses(model),
 		images:        !old,
 		files:         !old,
@@ -49,9 +50,10 @@ func dialectOf(p provider, model string) dialect {
 	}
 }
 
-// onlyResponses are the models that the chat-completions API refuses.
+// onlyResponses are the models that the chat-completions API refuses, or refuses
+// tools for.
 func onlyResponses(model string) bool {
-	return hasPrefix(model, "o1-pro", "o3-pro", "computer-use", "codex-") ||
+	return hasPrefix(model, "o1-pro", "o3-pro", "computer-use", "codex-", "gpt-6") ||
 		strings.Contains(model, "-deep-research") ||
 		hasPrefix(model, "gpt-5") && (strings.Contains(model, "-pro") || strings.Contains(model, "-codex"))
 }

@@ -68,7 +68,7 @@ func TestResponsesRequest(t *testing.T) {
 func TestWhichAPI(t *testing.T) {
 	for name, responses := range map[string]bool{
 		"gpt-4.1": false, "gpt-5": false, "o3": false, "gpt-5-mini": false,
-		"o1-pro": true, "o3-pro-2025-06-10": true, "gpt-5-pro": true, "gpt-5-codex": true, "gpt-5.1-codex-mini": true, "codex-mini-latest": true, "o4-mini-deep-research": true,
+		"o1-pro": true, "o3-pro-2025-06-10": true, "gpt-5-pro": true, "gpt-5-codex": true, "gpt-5.1-codex-mini": true, "codex-mini-latest": true, "o4-mini-deep-research": true, "gpt-6.1-terra": true,
 	} {
 		m := model(t, openai.Options{Model: name, MaxRetries: -1, HTTPClient: client(func(r *http.Request) (*http.Response, error) {
 			if got := strings.HasSuffix(r.URL.Path, "/responses"); got != responses {
