@@ -173,18 +173,11 @@ func TestAnIdleProgramIsEnded(t *testing.T) {
 	s := program(t, Options{IdleTimeout: 20 * time.Millisecond})
 	says(t, s, "echo", `{"text":"hello"}`)
 	remote, _ := s.(*server)
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		remote.mu.Lock()
-		gone := remote.shared == nil
-		remote.mu.Unlock()
-		if gone {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the connection was kept")
-		}
-		time.Sleep(time.Millisecond)
+	remote.mu.Lock()
+	shared := remote.shared
+	remote.mu.Unlock()
+	if shared != nil {
+		within(t, shared.ctx.Done(), "the end of the connection")
 	}
 	if got := says(t, s, "echo", `{"text":"again"}`); got != "again" {
 		t.Error(got)
