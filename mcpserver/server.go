@@ -163,14 +163,19 @@ func New(o Options) (*Server, error) {
 // caller what another was shown.
 var private = sdk.Cacheable{CacheScope: "private"}
 
-// capabilities are what does not follow from what is registered.
+// capabilities are what the SDK is not left to conclude. It takes every list for
+// one that changes; here only the agents among the tools do, and what Extend may
+// add.
 func (s *Server) capabilities() *sdk.ServerCapabilities {
 	c := &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}}
 	if s.o.Resources != nil {
 		c.Resources = &sdk.ResourceCapabilities{Subscribe: true}
 	}
-	if len(s.o.ExposeAgents) > 0 {
-		c.Tools = &sdk.ToolCapabilities{ListChanged: true}
+	if exposes := len(s.o.ExposeAgents) > 0; exposes || len(s.o.Tools) > 0 {
+		c.Tools = &sdk.ToolCapabilities{ListChanged: exposes}
+	}
+	if s.o.Extend == nil {
+		c.Prompts = &sdk.PromptCapabilities{}
 	}
 	return c
 }
