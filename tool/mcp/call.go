@@ -134,6 +134,8 @@ func (s *server) unreachable(err error, d *delivery, late bool) error {
 		return s.says("ended before it was ready")
 	case status >= 400:
 		return s.says("is down: it answers with status %d", status)
+	case status > 0:
+		return s.says("answers, but not as an MCP server does: check its address")
 	}
 	return s.says("is down: nobody answers at its address")
 }

@@ -107,6 +107,23 @@ func TestAServerThatIsDown(t *testing.T) {
 	}
 }
 
+func TestAServerThatIsNone(t *testing.T) {
+	for want, h := range map[string]http.HandlerFunc{
+		"the MCP server x answers, but not as an MCP server does: check its address": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("<html>welcome</html>"))
+		},
+		"the MCP server x is down: it answers with status 404": http.NotFound,
+		"the MCP server x is down: it answers with status 503": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		},
+	} {
+		s := open(t, Options{}, "MCP_SERVER_X="+serve(t, "127.0.0.1:0", h).URL).Server("x")
+		if _, err := s.Tools(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
 func TestAServerThatIsSilent(t *testing.T) {
 	stop := make(chan struct{})
 	srv := serve(t, "127.0.0.1:0", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

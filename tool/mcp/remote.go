@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,6 +20,7 @@ type remoteTool struct {
 	// name is the tool's own, where providers would refuse it.
 	name        string
 	hidden      []hidden
+	required    []string
 	annotations tool.Annotations
 }
 
@@ -104,11 +106,11 @@ func (t *remoteTool) arguments(ctx context.Context, raw json.RawMessage) (map[st
 	return args, nil
 }
 
-// dropNulls takes arguments that are null for what models mean by them: left
-// out. The server's own schema may not allow null.
+// dropNulls takes optional arguments that are null for what models mean by them:
+// left out. The server's own schema may not allow null.
 func (t *remoteTool) dropNulls(args map[string]json.RawMessage) {
 	for name, value := range args {
-		if string(value) == "null" {
+		if string(value) == "null" && !slices.Contains(t.required, name) {
 			delete(args, name)
 		}
 	}

@@ -164,7 +164,15 @@ func (s *server) makeTool(t *sdk.Tool, name string) (*remoteTool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remoteTool{Base: base, server: s, name: t.Name, hidden: asks, annotations: annotations(t)}, nil
+	var schema struct {
+		Required []string `json:"required"`
+	}
+	if err := json.Unmarshal(parameters, &schema); err != nil {
+		return nil, err
+	}
+	return &remoteTool{
+		Base: base, server: s, name: t.Name, hidden: asks, required: schema.Required, annotations: annotations(t),
+	}, nil
 }
 
 func shorten(text string) string {
