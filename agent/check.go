@@ -159,7 +159,24 @@ func (d *Document) CheckTools(known []string) Problems {
 			r.warnf(at, p, cmp.Or(hint, listed(servers)), "the tool %q of the server %q does not exist here and is left out", clip(t.Name, 60), clip(t.Server, 60))
 		}
 	}
+	r.checkChained(d, k)
 	return r.list
+}
+
+// checkChained: the chained tool is one of this process, "server/name", or one
+// that tools declares.
+func (r *report) checkChained(d *Document, k toolNames) {
+	name := d.ChainedTool
+	server, remote, found := strings.Cut(name, "/")
+	servers := k.servers[fold(server)]
+	switch {
+	case name == "", slices.Contains(k.names, name):
+	case slices.ContainsFunc(d.Tools, func(t ToolRef) bool { return t.Name == name }):
+	case found && (slices.Contains(servers, remote) || servers != nil && len(servers) == 0):
+	default:
+		pos, pointer := d.at("chained_tool")
+		r.warnf(pos, pointer, cmp.Or(didYouMean(name, k.names), listed(k.names)), "the chained tool %q does not exist here; the answer is given all the same", clip(name, 60))
+	}
 }
 
 // toolNames are the tools that exist, apart by where.

@@ -56,9 +56,9 @@ type Options struct {
 	// Models are the models that GET /models lists beside the agents, as
 	// "provider:model"; nil is none.
 	Models func(context.Context) []string
-	// Tools are the names that documents may declare, to warn of others when one
-	// is stored; nil warns of none.
-	Tools []string
+	// Tools are the names that documents may declare (tool.Box.Names), to warn of
+	// others when one is stored; nil warns of none.
+	Tools func(context.Context) []string
 	// Ready says why the server cannot take requests; nil is always ready. Its
 	// error is logged, not shown.
 	Ready func(context.Context) error

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"path/filepath"
@@ -127,7 +128,7 @@ type restCase struct {
 func TestREST(t *testing.T) {
 	const yaml = "Content-Type: application/yaml"
 	var set setup
-	set.api.TrustHeaders, set.api.Tools = true, []string{"search", "action"}
+	set.api.TrustHeaders, set.api.Tools = true, func(context.Context) []string { return []string{"search", "action"} }
 	stored := newServer(t, set)
 	set.noStore = true
 	bare := newServer(t, set)

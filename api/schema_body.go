@@ -57,7 +57,7 @@ func (h *Handler) readSchema(w http.ResponseWriter, r *http.Request) (store.Sche
 	}
 	warnings := slices.Clone(doc.Warnings)
 	if h.o.Tools != nil {
-		warnings = append(warnings, doc.CheckTools(h.o.Tools)...)
+		warnings = append(warnings, doc.CheckTools(h.o.Tools(r.Context()))...)
 	}
 	for i := range warnings {
 		warnings[i] = placed(warnings[i], row.isRow())

@@ -146,15 +146,15 @@ func (b *Box) serverNames(ctx context.Context) []string {
 	for _, server := range servers {
 		out = append(out, server+"/")
 		for _, t := range answers[server].tools {
-			out = append(out, server+"/"+originalName(t))
+			out = append(out, server+"/"+OriginalName(t))
 		}
 	}
 	return out
 }
 
-// originalName is what a tool is called by its server and in documents; a
+// OriginalName is what a tool is called by its server and in documents; a
 // provider may refuse that name, so the model sees another.
-func originalName(t Tool) string {
+func OriginalName(t Tool) string {
 	if o, ok := t.(interface{ Original() string }); ok {
 		return o.Original()
 	}

@@ -120,7 +120,7 @@ func (r *resolver) note(t Tool, ref agent.ToolRef) Tool {
 // pick is a server's tool by its own name or the one that models see.
 func pick(tools []Tool, name string) Tool {
 	for _, t := range tools {
-		if originalName(t) == name {
+		if OriginalName(t) == name {
 			return t
 		}
 	}
@@ -137,7 +137,7 @@ func pick(tools []Tool, name string) Tool {
 func (r *resolver) near(ref agent.ToolRef, tools []Tool) []string {
 	names := make([]string, len(tools))
 	for i, t := range tools {
-		names[i] = originalName(t)
+		names[i] = OriginalName(t)
 	}
 	near := agent.Near(ref.Name, names, maxNear)
 	if len(near) > 0 {
@@ -249,7 +249,7 @@ func (r *resolver) chained() Tool {
 			return t
 		}
 		for _, t := range a.tools {
-			names = append(names, server+"/"+originalName(t))
+			names = append(names, server+"/"+OriginalName(t))
 		}
 	}
 	r.box.logger().Warn("the chained tool is not available", "agent", r.agent.Name, "tool", name,

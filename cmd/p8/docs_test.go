@@ -47,7 +47,7 @@ func TestDocumentedCommands(t *testing.T) {
 	known := map[string]string{
 		"serve": "", "chat": "", "mcp": "", "query": "", "ask": "", "upsert": "", "verify-links": "",
 		"schema": "list show validate import history spec", "sessions": "list show", "jobs": "list retry cancel",
-		"models": "", "migrate": "", "doctor": "", "db": "rebuild-keys", "config": "", "version": "", "help": "",
+		"models": "", "tools": "", "migrate": "", "doctor": "", "db": "rebuild-keys", "config": "", "version": "", "help": "",
 	}
 	for _, p := range pages {
 		code := strings.Join(inline.FindAllString(fence.ReplaceAllString(p.Text, ""), -1), "\n") +

@@ -14,6 +14,16 @@ import (
 
 // openTools makes p8's own tools and resources of the parts.
 func (p *parts) openTools(cfg *config.Config, o wireOptions) (*tool.Registry, error) {
+	options := p.toolOptions(cfg, o)
+	var err error
+	if p.own, err = builtin.Tools(options); err != nil {
+		return nil, err
+	}
+	p.resources = builtin.NewResources(options)
+	return tool.NewRegistry(p.own...)
+}
+
+func (p *parts) toolOptions(cfg *config.Config, o wireOptions) builtin.Options {
 	options := builtin.Options{
 		Engine: p.engine, Store: p.store, ReadOnly: o.NoStore, Documents: p.catalog,
 		WebSearch: builtin.WebSearch{URL: cfg.SearchURL, APIKey: cfg.SearchKey},
@@ -22,12 +32,7 @@ func (p *parts) openTools(cfg *config.Config, o wireOptions) (*tool.Registry, er
 	if p.asker != nil {
 		options.Asker = askREM{p.asker}
 	}
-	var err error
-	if p.own, err = builtin.Tools(options); err != nil {
-		return nil, err
-	}
-	p.resources = builtin.NewResources(options)
-	return tool.NewRegistry(p.own...)
+	return options
 }
 
 // askREM is an Asker as the tool knows it.

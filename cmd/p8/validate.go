@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,9 @@ import (
 
 	"p8/agent"
 	"p8/catalog"
+	"p8/tool"
 	"p8/tool/builtin"
+	"p8/tool/mcp"
 )
 
 type schemaValidateCmd struct {
@@ -25,8 +28,10 @@ func (c *schemaValidateCmd) Run(a *app) error {
 		return err
 	}
 	errs, warnings, taken := 0, 0, map[string]string{}
+	known, done := a.toolNames()
+	defer done()
 	for _, file := range files {
-		problems, err := validate(file, builtin.Names(), taken)
+		problems, err := validate(file, known, taken)
 		if err != nil {
 			return err
 		}
@@ -46,9 +51,40 @@ func (c *schemaValidateCmd) Run(a *app) error {
 	return nil
 }
 
+// toolNames tells which tools a document may name. MCP servers are asked only when
+// a document names one, and once; done ends the connections.
+func (a *app) toolNames() (names func(*agent.Document) ([]string, error), done func()) {
+	var servers *mcp.Servers
+	var all []string
+	names = func(doc *agent.Document) ([]string, error) {
+		if all != nil {
+			return all, nil
+		}
+		remote := strings.Contains(doc.ChainedTool, "/") || slices.ContainsFunc(doc.Tools, func(t agent.ToolRef) bool { return !t.Local() })
+		if !remote {
+			return builtin.Names(), nil
+		}
+		cfg, err := a.config()
+		if err != nil {
+			return nil, err
+		}
+		if servers, err = newServers(cfg, a.quietLogger(cfg)); err != nil {
+			return nil, err
+		}
+		box := tool.Box{Local: new(tool.Registry), Servers: servers}
+		all = append(builtin.Names(), box.Names(context.Background())...)
+		return all, nil
+	}
+	return names, func() {
+		if servers != nil {
+			_ = servers.Close()
+		}
+	}
+}
+
 // validate is everything that is wrong with one document. taken are the files
 // of the names so far.
-func validate(file string, tools []string, taken map[string]string) (agent.Problems, error) {
+func validate(file string, known func(*agent.Document) ([]string, error), taken map[string]string) (agent.Problems, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: make it a file that you may read", file)
@@ -58,6 +94,10 @@ func validate(file string, tools []string, taken map[string]string) (agent.Probl
 	if errors.As(err, &problems) {
 		return problems, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	tools, err := known(doc)
 	if err != nil {
 		return nil, err
 	}

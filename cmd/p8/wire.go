@@ -35,7 +35,7 @@ type parts struct {
 	chat    *chat.Service
 	models  *llm.Registry
 	choice  llm.Choice
-	tools   []string
+	box     *tool.Box
 	// own are p8's own tools, resources what it lets people read.
 	own       []tool.Tool
 	resources *builtin.Resources
@@ -125,9 +125,9 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	if p.servers, err = newServers(cfg, p.log); err != nil {
 		return nil, err
 	}
-	p.tools = tools.Names()
+	p.box = &tool.Box{Local: tools, Resources: p.resources, Servers: p.servers, Logger: p.log}
 	p.chat, err = chat.New(chat.Options{
-		Catalog: p.catalog, Models: p.models, Tools: &tool.Box{Local: tools, Resources: p.resources, Servers: p.servers, Logger: p.log}, Store: sessions,
+		Catalog: p.catalog, Models: p.models, Tools: p.box, Store: sessions,
 		DefaultModel: p.choice.Model, Fallback: cfg.FallbackModels, Cost: prices.Cost,
 		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens},
 		StructuredMode: cfg.StructuredMode,
@@ -165,7 +165,7 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		Chat: p.chat, Catalog: p.catalog, TrustHeaders: true,
 		Models:  func(context.Context) []string { return []string{p.choice.Model} },
 		Hosts:   cfg.AllowedHosts,
-		Tools:   p.tools,
+		Tools:   p.box.Names,
 		MaxBody: int64(cfg.MaxBodyBytes), Version: version(), Logger: p.log,
 	}
 	if p.mcp != nil {
