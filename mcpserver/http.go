@@ -43,13 +43,15 @@ func (s *Server) Handler() http.Handler {
 	known := auth.RequireBearerToken(caller, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
 	served := known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w = &writer{ResponseWriter: w, timeout: s.o.WriteTimeout}
+		alone := r.Header.Get("MCP-Protocol-Version") >= stateless
+		begins := alone || r.Header.Get("Mcp-Session-Id") == ""
 		switch {
 		case s.closing.Err() != nil:
 			http.Error(w, "the server is shutting down", http.StatusServiceUnavailable)
-		case r.Header.Get("Mcp-Session-Id") == "" && s.full():
+		case begins && s.full():
 			w.Header().Set("Retry-After", "60")
 			http.Error(w, "there are as many sessions as this server takes; try again later", http.StatusServiceUnavailable)
-		case r.Header.Get("MCP-Protocol-Version") >= stateless:
+		case alone:
 			one.ServeHTTP(w, r)
 		default:
 			many.ServeHTTP(w, r)

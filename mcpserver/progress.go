@@ -1,5 +1,7 @@
 package mcpserver
 
+//lint:file-ignore SA1019 the revisions with sessions have logging, and their clients are served
+
 import (
 	"context"
 	"sync"

@@ -56,7 +56,7 @@ func (s *Server) context(ctx context.Context, method string, req sdk.Request) (c
 			ctx = identity.With(ctx, id)
 		}
 	}
-	cancel := context.CancelFunc(nil)
+	var cancel context.CancelFunc
 	if _, call := req.GetParams().(*sdk.CallToolParamsRaw); call || method == methodListen {
 		ctx, cancel = context.WithCancel(ctx)
 	} else {

@@ -99,7 +99,7 @@ func (s *Server) infos(ctx context.Context, templates bool) ([]tool.ResourceInfo
 func (s *Server) readResource(ctx context.Context, p *sdk.ReadResourceParams, req sdk.Request) (sdk.Result, error) {
 	res, err := s.next(ctx, methodRead, req)
 	var wire *jsonrpc.Error
-	if err == nil || s.o.Resources == nil || !errors.As(err, &wire) || wire.Code != sdk.CodeResourceNotFound {
+	if err == nil || s.o.Resources == nil || !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInvalidParams {
 		return res, err
 	}
 	contents, err := s.o.Resources.Read(ctx, p.URI)
@@ -123,5 +123,5 @@ func notFound(uri, message string) error {
 	if err != nil {
 		data = nil
 	}
-	return &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: message, Data: data}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message, Data: data}
 }

@@ -163,23 +163,6 @@ func New(o Options) (*Server, error) {
 // caller what another was shown.
 var private = sdk.Cacheable{CacheScope: "private"}
 
-// capabilities are what the SDK is not left to conclude. It takes every list for
-// one that changes; here only the agents among the tools do, and what Extend may
-// add.
-func (s *Server) capabilities() *sdk.ServerCapabilities {
-	c := &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}}
-	if s.o.Resources != nil {
-		c.Resources = &sdk.ResourceCapabilities{Subscribe: true}
-	}
-	if exposes := len(s.o.ExposeAgents) > 0; exposes || len(s.o.Tools) > 0 {
-		c.Tools = &sdk.ToolCapabilities{ListChanged: exposes}
-	}
-	if s.o.Extend == nil {
-		c.Prompts = &sdk.PromptCapabilities{}
-	}
-	return c
-}
-
 // addTool registers a tool; the SDK panics at schemas that are not valid, so
 // they are looked at before.
 func (s *Server) addTool(t tool.Tool) error {
@@ -207,7 +190,10 @@ func (s *Server) register(t tool.Tool) {
 
 // Close ends the calls and sessions under way and waits for them.
 func (s *Server) Close() {
+	// Between two subscriptions: the next one is refused.
+	s.subs.mu.Lock()
 	s.close()
+	s.subs.mu.Unlock()
 	for session := range s.sdk.Sessions() {
 		_ = session.Close()
 	}

@@ -46,6 +46,9 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	}
 	s.subs.mu.Lock()
 	defer s.subs.mu.Unlock()
+	if s.closing.Err() != nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is shutting down"}
+	}
 	who := s.subs.open[req.Session]
 	if who == nil {
 		who = &subscriber{tenant: id.TenantID, user: id.UserID, uris: map[string]bool{}}

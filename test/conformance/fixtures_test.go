@@ -1,5 +1,7 @@
 package conformance
 
+//lint:file-ignore SA1019 the suite asks for what older revisions have
+
 import (
 	"context"
 	"encoding/json"
