@@ -83,7 +83,7 @@ var errPanic = errors.New("chat: the run panicked")
 
 func (r *recorder) options() run.Options {
 	return run.Options{
-		Agent: r.agent, Model: r.model, Tools: r.tools, Chained: r.chained, Cost: r.o.Cost, Messages: r.messages,
+		Agent: r.agent, Model: r.model, Tools: r.tools, Chained: r.chained, ChainedMissing: r.chainedMissing, Cost: r.o.Cost, Messages: r.messages,
 		Settings: r.settings(), Warnings: r.warnings, RunID: r.RunID, Path: r.Agent,
 		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel,
 		StructuredMode: r.o.StructuredMode, Logger: r.o.Logger,

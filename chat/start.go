@@ -24,14 +24,16 @@ type job struct {
 	who identity.Identity
 	req Request
 	// stored is the context of the store's calls: a cancelled run is recorded too.
-	stored   context.Context
-	input    string
-	started  time.Time
-	agent    *agent.Agent
-	model    llm.Model
-	tools    []tool.Tool
-	chained  tool.Tool
-	warnings []event.WarningData
+	stored  context.Context
+	input   string
+	started time.Time
+	agent   *agent.Agent
+	model   llm.Model
+	tools   []tool.Tool
+	chained tool.Tool
+	// chainedMissing says why chained is nil although the document names one.
+	chainedMissing string
+	warnings       []event.WarningData
 	// named: the caller chose the session, and may come back to it.
 	named bool
 	// session is as it is stored, with what the request says about it.
@@ -137,6 +139,9 @@ func (s *Service) findTools(ctx context.Context, j *job) {
 		}
 	}
 	j.tools, j.chained = found.Tools, found.Chained
+	if found.ChainedMissing.Ref.Name != "" {
+		j.chainedMissing = found.ChainedMissing.Message()
+	}
 	for _, m := range found.Missing {
 		j.warnings = append(j.warnings, event.WarningData{Code: "tool_unavailable", Message: m.Message()})
 	}

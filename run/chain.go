@@ -40,11 +40,9 @@ func (r *runner) chainedMissing() error {
 	if name == "" {
 		return nil
 	}
-	r.Logger.Warn("the chained tool is not available", "tool", name, "agent", r.Agent.Name, "run", r.RunID)
-	return r.warn(event.WarningData{
-		Code:    "chained_tool_unavailable",
-		Message: "the tool " + name + " is not available, so the answer was not handed on to it",
-	})
+	why := cmp.Or(r.ChainedMissing, "the tool "+name+" is not available here")
+	r.Logger.Warn("the chained tool is not available", "tool", name, "why", why, "agent", r.Agent.Name, "run", r.RunID)
+	return r.warn(event.WarningData{Code: "chained_tool_unavailable", Message: "the answer was not handed on: " + why})
 }
 
 // object is the result of a call as a JSON object.

@@ -48,6 +48,8 @@ type Options struct {
 	// Chained is called with the structured answer, outside of the model's view;
 	// nil is none. It counts as a tool call; a limit refuses it, not the answer.
 	Chained tool.Tool
+	// ChainedMissing says why Chained is nil although the document names a tool.
+	ChainedMissing string
 	// Cost is what a response of a model costs in US dollars; nil knows no prices.
 	Cost func(model string, u llm.Usage) float64
 	// Messages are the conversation, the user's message last. The agent's prompt

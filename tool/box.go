@@ -49,8 +49,10 @@ type Resolved struct {
 	// Missing are declared and not there, the reason with each.
 	Missing []Missing
 	// Chained is the tool that gets the structured answer; nil when the document
-	// names none or it is missing. It is not offered to the model.
-	Chained Tool
+	// names none or it is missing, which ChainedMissing then tells. It is not
+	// offered to the model.
+	Chained        Tool
+	ChainedMissing Missing
 }
 
 // Resolve finds what a document declares. It never fails: what is not there is

@@ -252,7 +252,6 @@ func (r *resolver) chained() Tool {
 			names = append(names, server+"/"+OriginalName(t))
 		}
 	}
-	r.box.logger().Warn("the chained tool is not available", "agent", r.agent.Name, "tool", name,
-		"near", strings.Join(agent.Near(name, names, maxNear), " or "))
+	r.out.ChainedMissing = Missing{Ref: agent.ToolRef{Name: name}, Near: agent.Near(name, names, maxNear)}
 	return nil
 }
