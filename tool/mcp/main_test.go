@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 servers of the revisions before 2026-07-28 ask and log this way, and will for years
+
 package mcp
 
 import (
