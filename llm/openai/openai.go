@@ -137,7 +137,7 @@ func (m *Model) String() string { return m.name }
 
 // Capabilities are the provider's, for this model.
 func (m *Model) Capabilities() llm.Capabilities {
-	return llm.Capabilities{NativeOutput: m.dialect.nativeOutput, Images: m.dialect.images, Documents: m.dialect.files}
+	return llm.Capabilities{NativeOutput: m.dialect.nativeOutput, Images: m.dialect.images && m.without()&optImages == 0, Documents: m.dialect.files}
 }
 
 // Endpoint is the server that the model is asked at.
@@ -150,12 +150,12 @@ func (m *Model) newDecoder() wire.Decoder {
 	return new(reader)
 }
 
-// body is what is sent for a request.
-func (m *Model) body(req *llm.Request) []byte {
+// body is what is sent for a request, without the options.
+func (m *Model) body(req *llm.Request, without option) []byte {
 	if m.dialect.responses {
-		return m.appendResponses(nil, req)
+		return m.appendResponses(nil, req, without)
 	}
-	return m.appendRequest(nil, req)
+	return m.appendRequest(nil, req, without)
 }
 
 // Stream sends the request and yields what comes back: chunks as they arrive,
@@ -163,8 +163,9 @@ func (m *Model) body(req *llm.Request) []byte {
 // an *llm.Error unless ctx was cancelled, which is ctx.Err().
 func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
-		if m.warn(&req.Settings, m.without(), yield) {
-			m.client.Stream(ctx, wire.Request{Body: m.body(req), Once: req.Once, Mend: m.mend(req)}, yield)
+		without := m.without()
+		if m.warn(&req.Settings, without, yield) {
+			m.client.Stream(ctx, wire.Request{Body: m.body(req, without), Once: req.Once, Mend: m.mend(req, without)}, yield)
 		}
 	}
 }

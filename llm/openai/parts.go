@@ -8,7 +8,7 @@ import (
 )
 
 // appendParts writes a content of several parts.
-func (m *Model) appendParts(b []byte, text string, parts []llm.Part) []byte {
+func (m *Model) appendParts(b []byte, text string, parts []llm.Part, without option) []byte {
 	b = append(b, '[')
 	if text != "" {
 		b = append(b, `{"type":"text","text":`...)
@@ -18,16 +18,19 @@ func (m *Model) appendParts(b []byte, text string, parts []llm.Part) []byte {
 		if b[len(b)-1] != '[' {
 			b = append(b, ',')
 		}
-		b = m.appendPart(b, &parts[i])
+		b = m.appendPart(b, &parts[i], without)
 	}
 	return append(b, ']')
 }
 
 // appendPart writes an image or a file; what the model cannot take is a line of
 // text that says so.
-func (m *Model) appendPart(b []byte, p *llm.Part) []byte {
+func (m *Model) appendPart(b []byte, p *llm.Part, without option) []byte {
 	switch {
-	case p.Kind == llm.Image && m.dialect.images:
+	case !m.reads(p, without):
+		b = append(b, `{"type":"text","text":`...)
+		return append(wire.AppendString(b, wire.Omitted(p)), '}')
+	case p.Kind == llm.Image:
 		b = append(b, `{"type":"image_url","image_url":{"url":`...)
 		b = appendSource(b, p)
 		if p.Detail != "" {
@@ -35,15 +38,26 @@ func (m *Model) appendPart(b []byte, p *llm.Part) []byte {
 			b = wire.AppendString(b, p.Detail)
 		}
 		return append(b, `}}`...)
-	case p.Kind == llm.Document && m.dialect.files && p.URL == "":
-		b = append(b, `{"type":"file","file":{"filename":`...)
-		b = wire.AppendString(b, fileName(p))
-		b = append(b, `,"file_data":`...)
-		b = appendSource(b, p)
-		return append(b, `}}`...)
 	}
-	b = append(b, `{"type":"text","text":`...)
-	return append(wire.AppendString(b, wire.Omitted(p)), '}')
+	b = append(b, `{"type":"file","file":{"filename":`...)
+	b = wire.AppendString(b, fileName(p))
+	b = append(b, `,"file_data":`...)
+	b = appendSource(b, p)
+	return append(b, `}}`...)
+}
+
+// reads reports whether the model takes a part: one image of another type would
+// have the whole conversation refused. Only the Responses API fetches documents.
+func (m *Model) reads(p *llm.Part, without option) bool {
+	switch media := p.MediaType; {
+	case p.Kind == llm.Document:
+		return m.dialect.files && (p.URL != "" && m.dialect.responses || p.URL == "" && media == "application/pdf" && len(p.Data) > 0)
+	case p.Kind != llm.Image || !m.dialect.images || without&optImages != 0:
+		return false
+	case p.URL == "":
+		return len(p.Data) > 0 && (media == "image/png" || media == "image/jpeg" || media == "image/gif" || media == "image/webp")
+	}
+	return true
 }
 
 // appendSource writes where the bytes are: an address, or themselves.
@@ -68,7 +82,7 @@ func fileName(p *llm.Part) string {
 
 // appendResultParts writes the parts of tool results as a user's message behind
 // the last of them: a tool's message holds text only.
-func (m *Model) appendResultParts(b []byte, messages []llm.Message, i int) []byte {
+func (m *Model) appendResultParts(b []byte, messages []llm.Message, i int, without option) []byte {
 	if messages[i].Role != llm.ToolRole || i+1 < len(messages) && messages[i+1].Role == llm.ToolRole {
 		return b
 	}
@@ -84,6 +98,6 @@ func (m *Model) appendResultParts(b []byte, messages []llm.Message, i int) []byt
 		return b
 	}
 	b = append(b, `,{"role":"user","content":`...)
-	b = m.appendParts(b, "These belong to the results of the tools above.", parts)
+	b = m.appendParts(b, "These belong to the results of the tools above.", parts, without)
 	return append(b, '}')
 }

@@ -7,20 +7,19 @@ import (
 
 // appendRequest writes the body of a request. Schemas go out as they came in,
 // byte by byte.
-func (m *Model) appendRequest(b []byte, req *llm.Request) []byte {
+func (m *Model) appendRequest(b []byte, req *llm.Request, without option) []byte {
 	if b == nil {
 		b = make([]byte, 0, bodySize(req))
 	}
 	b = append(b, `{"model":`...)
 	b = wire.AppendString(b, m.model)
 	b = append(b, `,"messages":[`...)
-	without := m.without()
 	for i := range req.Messages {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = m.appendMessage(b, &req.Messages[i])
-		b = m.appendResultParts(b, req.Messages, i)
+		b = m.appendMessage(b, &req.Messages[i], without)
+		b = m.appendResultParts(b, req.Messages, i, without)
 	}
 	b = append(b, ']')
 	if len(req.Tools) > 0 {
@@ -80,7 +79,7 @@ func bodySize(req *llm.Request) int {
 	return n
 }
 
-func (m *Model) appendMessage(b []byte, msg *llm.Message) []byte {
+func (m *Model) appendMessage(b []byte, msg *llm.Message, without option) []byte {
 	b = append(b, `{"role":`...)
 	b = wire.AppendString(b, string(msg.Role))
 	switch {
@@ -88,7 +87,7 @@ func (m *Model) appendMessage(b []byte, msg *llm.Message) []byte {
 		b = append(b, `,"content":null`...)
 	case len(msg.Parts) > 0 && msg.Role == llm.User:
 		b = append(b, `,"content":`...)
-		b = m.appendParts(b, msg.Content, msg.Parts)
+		b = m.appendParts(b, msg.Content, msg.Parts, without)
 	default:
 		b = append(b, `,"content":`...)
 		b = wire.AppendString(b, msg.Content)

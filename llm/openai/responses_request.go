@@ -14,16 +14,15 @@ const responsesWire = "openai-responses"
 // appendResponses writes the body of a request to the Responses API. Nothing is
 // kept there (store is false), so reasoning travels with the conversation,
 // encrypted.
-func (m *Model) appendResponses(b []byte, req *llm.Request) []byte {
+func (m *Model) appendResponses(b []byte, req *llm.Request, without option) []byte {
 	if b == nil {
 		b = make([]byte, 0, bodySize(req))
 	}
-	without := m.without()
 	b = append(b, `{"model":`...)
 	b = wire.AppendString(b, m.model)
 	b = append(b, `,"input":[`...)
 	for i := range req.Messages {
-		b = m.appendItems(b, &req.Messages[i])
+		b = m.appendItems(b, &req.Messages[i], without)
 	}
 	b = append(b, ']')
 	if len(req.Tools) > 0 {
@@ -32,7 +31,7 @@ func (m *Model) appendResponses(b []byte, req *llm.Request) []byte {
 			b = appendResponsesTool(separated(b), &req.Tools[i])
 		}
 		b = append(b, ']')
-		if req.ToolChoice != "" {
+		if req.ToolChoice != "" && without&optToolChoice == 0 {
 			b = append(b, `,"tool_choice":`...)
 			b = wire.AppendString(b, req.ToolChoice)
 		}
@@ -61,17 +60,23 @@ func (m *Model) appendResponsesSettings(b []byte, s *llm.Settings, without optio
 		b = append(b, `,"top_p":`...)
 		b = strconv.AppendFloat(b, *s.TopP, 'f', -1, 64)
 	}
-	if s.MaxTokens > 0 {
+	if s.MaxTokens > 0 && without&optLimit == 0 {
 		b = append(b, `,"max_output_tokens":`...)
 		b = strconv.AppendInt(b, int64(s.MaxTokens), 10)
 	}
 	if without&optReasoning == 0 {
 		b = append(b, `,"reasoning":{`...)
-		if s.ReasoningEffort != "" {
+		if s.ReasoningEffort != "" && without&optEffort == 0 {
 			b = append(b, `"effort":`...)
 			b = append(wire.AppendString(b, s.ReasoningEffort), ',')
 		}
-		b = append(b, `"summary":"auto"},"include":["reasoning.encrypted_content"]`...)
+		if without&optSummary == 0 {
+			b = append(b, `"summary":"auto",`...)
+		}
+		if b[len(b)-1] == ',' {
+			b = b[:len(b)-1]
+		}
+		b = append(b, `},"include":["reasoning.encrypted_content"]`...)
 	}
 	return b
 }
@@ -85,7 +90,7 @@ func separated(b []byte) []byte {
 }
 
 // appendItems writes a message as the items of the Responses API.
-func (m *Model) appendItems(b []byte, msg *llm.Message) []byte {
+func (m *Model) appendItems(b []byte, msg *llm.Message, without option) []byte {
 	if msg.Role == llm.ToolRole {
 		b = append(separated(b), `{"type":"function_call_output","call_id":`...)
 		b = wire.AppendString(b, msg.ToolCallID)
@@ -93,7 +98,7 @@ func (m *Model) appendItems(b []byte, msg *llm.Message) []byte {
 		if len(msg.Parts) == 0 {
 			b = wire.AppendString(b, msg.Content)
 		} else {
-			b = m.appendInputs(b, msg)
+			b = m.appendInputs(b, msg, without)
 		}
 		return append(b, '}')
 	}
@@ -111,7 +116,7 @@ func (m *Model) appendItems(b []byte, msg *llm.Message) []byte {
 		if len(msg.Parts) == 0 {
 			b = wire.AppendString(b, msg.Content)
 		} else {
-			b = m.appendInputs(b, msg)
+			b = m.appendInputs(b, msg, without)
 		}
 		b = append(b, '}')
 	}
@@ -143,7 +148,7 @@ func appendReasoning(b []byte, r *llm.Reasoning) []byte {
 }
 
 // appendInputs writes a content of text, images and files.
-func (m *Model) appendInputs(b []byte, msg *llm.Message) []byte {
+func (m *Model) appendInputs(b []byte, msg *llm.Message, without option) []byte {
 	b = append(b, '[')
 	text := func(b []byte, s string) []byte {
 		b = append(separated(b), `{"type":"input_text","text":`...)
@@ -155,7 +160,9 @@ func (m *Model) appendInputs(b []byte, msg *llm.Message) []byte {
 	for i := range msg.Parts {
 		p := &msg.Parts[i]
 		switch {
-		case p.Kind == llm.Image && m.dialect.images:
+		case !m.reads(p, without):
+			b = text(b, wire.Omitted(p))
+		case p.Kind == llm.Image:
 			b = append(separated(b), `{"type":"input_image","image_url":`...)
 			b = appendSource(b, p)
 			if p.Detail != "" {
@@ -163,16 +170,14 @@ func (m *Model) appendInputs(b []byte, msg *llm.Message) []byte {
 				b = wire.AppendString(b, p.Detail)
 			}
 			b = append(b, '}')
-		case p.Kind == llm.Document && m.dialect.files && p.URL != "":
+		case p.URL != "":
 			b = append(separated(b), `{"type":"input_file","file_url":`...)
 			b = append(wire.AppendString(b, p.URL), '}')
-		case p.Kind == llm.Document && m.dialect.files:
+		default:
 			b = append(separated(b), `{"type":"input_file","filename":`...)
 			b = wire.AppendString(b, fileName(p))
 			b = append(b, `,"file_data":`...)
 			b = append(appendSource(b, p), '}')
-		default:
-			b = text(b, wire.Omitted(p))
 		}
 	}
 	return append(b, ']')

@@ -1,0 +1,178 @@
+package openai
+
+import (
+	"strings"
+
+	"p8/llm"
+	"p8/llm/wire"
+)
+
+// option is a field of the body that a model may not have.
+type option uint32
+
+const (
+	optTemperature option = 1 << iota
+	optTopP
+	optStop
+	optReasoning
+	optEffort    // of the Responses API's reasoning
+	optSummary   // of the same
+	optMaxTokens // the spelling of the dialect; the other one is sent instead
+	optLimit     // no limit in any spelling
+	optStreamOptions
+	optCacheKey
+	optToolChoice
+	optImages
+)
+
+// options are their names on the wire.
+var options = [...]struct {
+	name   string
+	option option
+	// silent ones are p8's own: nobody misses them.
+	silent bool
+}{
+	{"temperature", optTemperature, false},
+	{"top_p", optTopP, false},
+	{"stop", optStop, false},
+	{"reasoning_effort", optReasoning, false},
+	{"reasoning.effort", optEffort, false},
+	{"reasoning.summary", optSummary, true},
+	{"reasoning", optReasoning, false},
+	{"include", optReasoning, true},
+	{"max_completion_tokens", optMaxTokens, true},
+	{"max_tokens", optMaxTokens, true},
+	{"max_output_tokens", optLimit, false},
+	{"stream_options", optStreamOptions, true},
+	{"prompt_cache_key", optCacheKey, true},
+	{"tool_choice", optToolChoice, true},
+}
+
+// sent are the options that the body of a request has.
+func (m *Model) sent(req *llm.Request, without option) option {
+	s := &req.Settings
+	var opts option
+	for _, o := range [...]struct {
+		option option
+		yes    bool
+	}{
+		{optTemperature, s.Temperature != nil},
+		{optTopP, s.TopP != nil},
+		{optStop, len(s.Stop) > 0 && !m.dialect.responses},
+		{optReasoning, s.ReasoningEffort != "" || m.dialect.responses},
+		{optEffort, s.ReasoningEffort != "" && m.dialect.responses},
+		{optSummary, m.dialect.responses},
+		{optMaxTokens, s.MaxTokens > 0 && !m.dialect.responses && without&optLimit == 0},
+		{optLimit, s.MaxTokens > 0},
+		{optStreamOptions, !m.dialect.responses},
+		{optCacheKey, cacheKeyOf(req, without) != ""},
+		{optToolChoice, len(req.Tools) > 0 && req.ToolChoice != ""},
+		{optImages, m.showsImages(req)},
+	} {
+		if o.yes {
+			opts |= o.option
+		}
+	}
+	return opts &^ without
+}
+
+func (m *Model) showsImages(req *llm.Request) bool {
+	for i := range req.Messages {
+		for j := range req.Messages[i].Parts {
+			if p := &req.Messages[i].Parts[j]; p.Kind == llm.Image && m.reads(p, 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refused is what a refusal is about.
+type refused struct {
+	name   string
+	option option
+	silent bool
+	// lasting: the model does not have it at all. Else it is this value of it that
+	// is refused, and the next request may have a better one.
+	lasting bool
+}
+
+// refusedOption is the option of those that were sent that a refusal is about: the
+// field it names, or the one its words name beside "unsupported" and the like.
+func refusedOption(r *wire.Refusal, sent option) refused {
+	message := strings.ToLower(r.Message)
+	if sent&optImages != 0 && noImages(message) {
+		return refused{"images", optImages, false, true}
+	}
+	unknown := containsAny(message, "unsupported", "not supported", "does not support", "unknown", "unrecognized", "unexpected", "extra inputs", "not permitted", "only the default")
+	lasting := unknown || r.Code == "unsupported_parameter"
+	if r.Code == "unsupported_value" || strings.HasPrefix(message, "unsupported value") {
+		lasting = strings.Contains(message, "only the default")
+	}
+	field, _, _ := strings.Cut(r.Param, ".")
+	for _, param := range [...]string{r.Param, field} {
+		for _, o := range options {
+			named := o.name == param || param == "" && unknown && hasWord(message, o.name)
+			if named && (sent&o.option != 0 || o.option == optMaxTokens && sent&optLimit != 0) {
+				return refused{o.name, o.option, o.silent, lasting}
+			}
+		}
+	}
+	return refused{}
+}
+
+// noImages reports whether a refusal says that the model reads text only.
+func noImages(message string) bool {
+	switch {
+	case containsAny(message, "not a multimodal model", "at most 0 image"):
+		return true
+	case strings.Contains(message, "image"):
+		return containsAny(message, "not support", "unknown variant", "only supported by")
+	}
+	return strings.Contains(message, "content") && strings.Contains(message, "must be a string")
+}
+
+// hasWord reports whether name stands in the text by itself.
+func hasWord(text, name string) bool {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && r != '.' && (r < 'a' || r > 'z') }) {
+		if strings.Trim(word, ".") == name {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAny(s string, parts ...string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// mend leaves the refused option out of this body; and out of all that follow,
+// where the model does not have it.
+func (m *Model) mend(req *llm.Request, without option) func(*wire.Refusal, *wire.Sink) []byte {
+	return func(r *wire.Refusal, out *wire.Sink) []byte {
+		what := refusedOption(r, m.sent(req, without))
+		s := &req.Settings
+		switch {
+		case what.option == 0:
+			return nil
+		case what.option&(optTemperature|optTopP) != 0 && s.ReasoningEffort != "" && s.ReasoningEffort != "none":
+			what.lasting = false // without thought it may have one
+		case what.option == optMaxTokens && (!what.lasting || without&optMaxTokens != 0):
+			// It is no matter of spelling.
+			what = refused{name: "max_tokens", option: optLimit}
+		}
+		without |= what.option
+		if what.lasting {
+			m.refused.Or(uint32(what.option))
+		}
+		if !what.silent && !(what.option == optTemperature && s.DefaultTemperature) {
+			m.dropped(out, what.name)
+		}
+		return m.body(req, without)
+	}
+}
