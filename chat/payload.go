@@ -14,7 +14,7 @@ import (
 // this request, the history, the user's message. The first two are made anew on
 // every turn and never stored.
 func (s *Service) payload(j *job, user store.User, history []llm.Message) []llm.Message {
-	const others = 3
+	const others = 4
 	out := make([]llm.Message, 0, len(history)+others)
 	now := j.started.UTC()
 	var prompt, instructions string
@@ -28,6 +28,9 @@ func (s *Service) payload(j *job, user store.User, history []llm.Message) []llm.
 	out = append(out, llm.Message{Role: llm.System, Content: prompt})
 	if instructions != "" {
 		out = append(out, llm.Message{Role: llm.System, Content: instructions})
+	}
+	if len(j.absent) > 0 {
+		out = append(out, llm.Message{Role: llm.System, Content: "Do without these now, and say so where it matters:\n- " + strings.Join(j.absent, "\n- ")})
 	}
 	out = append(out, history...)
 	return append(out, llm.Message{Role: llm.User, Content: j.input, Parts: j.req.Parts})

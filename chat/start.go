@@ -34,6 +34,8 @@ type job struct {
 	// chainedMissing says why chained is nil although the document names one.
 	chainedMissing string
 	warnings       []event.WarningData
+	// absent says which declared tools the model has to do without, and why.
+	absent []string
 	// named: the caller chose the session, and may come back to it.
 	named bool
 	// session is as it is stored, with what the request says about it.
@@ -128,7 +130,8 @@ func (s *Service) findAgent(ctx context.Context, req Request, uri string) (*agen
 }
 
 // findTools picks the declared tools; one that is not here is a warning of the
-// run, and the model does not hear of it.
+// run. The model hears of those whose server is down: its document may speak of
+// them.
 func (s *Service) findTools(ctx context.Context, j *job) {
 	var found tool.Resolved
 	if s.o.Tools != nil {
@@ -143,6 +146,9 @@ func (s *Service) findTools(ctx context.Context, j *job) {
 		j.chainedMissing = found.ChainedMissing.Message()
 	}
 	for _, m := range found.Missing {
+		if m.Reason != "" {
+			j.absent = append(j.absent, m.Message())
+		}
 		j.warnings = append(j.warnings, event.WarningData{Code: "tool_unavailable", Message: m.Message()})
 	}
 }

@@ -27,7 +27,7 @@ func TestAgentConstructionCoverage(t *testing.T) {
 	copyAgents(t, folder)
 	tick(t, 7, []row{
 		{name: "tool signatures", check: func(t *testing.T) { toolSignatures(t, d) }},
-		{name: "remote MCP", pending: milestone4},
+		{name: "remote MCP", check: remoteMCP},
 		{name: "system prompt", check: func(t *testing.T) { nestedPrompt(t, d) }},
 		{name: "unstructured mode", check: func(t *testing.T) { propertiesGuide(t, d) }},
 		{name: "description cleaning", check: func(t *testing.T) { descriptionStripped(t, d) }},

@@ -52,7 +52,6 @@ func tick(t *testing.T, want int, rows []row) {
 
 // The milestones that rows wait for.
 const (
-	milestone4  = "milestone 4, MCP and remote tools"
 	milestone5  = "milestone 5, delegation"
 	tokensLater = "a later milestone, authentication by token"
 )

@@ -11,8 +11,12 @@ import (
 	"p8/tool"
 )
 
-// retryAfter is how long a server that could not be reached is left alone.
-const retryAfter = 5 * time.Second
+// A server that could not be reached is left alone for a moment, longer each time:
+// one that only restarts is found again at once, one that is down costs little.
+const (
+	firstPause = 250 * time.Millisecond
+	maxPause   = 8 * time.Second
+)
 
 // resumes is how often a stream that broke off is taken up again before its call
 // fails: a server has about 3 s to come back.
@@ -37,7 +41,9 @@ type server struct {
 	dial   *dial
 	failed error
 	until  time.Time
-	closed bool
+	// failures counts the attempts in a row that failed.
+	failures int
+	closed   bool
 }
 
 // dial is an attempt to connect, which all who need the server wait for.
@@ -145,14 +151,16 @@ func (s *server) connect(d *dial) {
 		d.err = stopping()
 		s.all.work.Go(sess.end)
 	default:
-		s.failed, s.shared, s.users = nil, sess, 0
+		s.failed, s.failures, s.shared, s.users = nil, 0, sess, 0
 	}
 	close(d.done)
 }
 
 // failedWith notes that the server could not be reached; s.mu is held.
 func (s *server) failedWith(err error) {
-	s.failed, s.until = err, time.Now().Add(retryAfter)
+	pause := min(firstPause<<min(s.failures, 10), maxPause)
+	s.failed, s.until = err, time.Now().Add(pause)
+	s.failures++
 }
 
 // release gives the connection back; a lost one is not used again.
