@@ -161,6 +161,6 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 				return
 			}
 		}
-		m.client.Stream(ctx, wire.Request{Body: appendRequest(nil, m.model, req, &p), Once: req.Once, Mend: a.mend}, yield)
+		m.client.Stream(ctx, wire.Request{Body: appendRequest(nil, m.model, req, &p), Once: req.Once, Mend: a.mend, Mended: a.mended}, yield)
 	}
 }

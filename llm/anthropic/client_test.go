@@ -94,15 +94,24 @@ func TestMend(t *testing.T) {
 		})
 	}
 	t.Run("what cannot be mended is refused", func(t *testing.T) {
-		asked := 0
-		m := model(t, anthropic.Options{HTTPClient: client(func(*http.Request) (*http.Response, error) {
+		asked, last := 0, ""
+		m := model(t, anthropic.Options{HTTPClient: client(func(r *http.Request) (*http.Response, error) {
 			asked++
-			return answer(400, refusal("`temperature` is deprecated for this model.")), nil
+			raw, _ := io.ReadAll(r.Body)
+			if last = string(raw); asked > 2 {
+				return answer(200, good), nil
+			}
+			return answer(400, refusal("tools.0.input_schema.properties.temperature: it is no schema")), nil
 		})})
 		_, err := collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}, Settings: llm.Settings{Temperature: ptr(0.5)}})
 		var e *llm.Error
 		if !errors.As(err, &e) || e.Kind != llm.BadRequest || asked != 2 {
 			t.Errorf("%v after %d requests", err, asked)
+		}
+		// It was about something else, and has taught nothing.
+		_, err = collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}, Settings: llm.Settings{Temperature: ptr(0.5)}})
+		if err != nil || asked != 3 || !strings.Contains(last, `"temperature":0.5`) {
+			t.Errorf("the next request, %v: %s", err, last)
 		}
 	})
 }

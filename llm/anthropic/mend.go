@@ -41,13 +41,18 @@ func (a *attempt) mend(r *wire.Refusal, out *wire.Sink) []byte {
 	if a.dialect == known && a.bare == bare {
 		return nil
 	}
-	learned := a.dialect
-	a.model.dialect.Store(&learned)
 	p := a.plan()
 	for _, text := range a.untold(p.warnings) {
 		out.Warn(settingDropped, text)
 	}
 	return appendRequest(nil, a.model.model, a.req, &p)
+}
+
+// mended keeps what was learned, once the request was taken: what a refusal
+// seemed to be about was it then.
+func (a *attempt) mended() {
+	learned := a.dialect
+	a.model.dialect.Store(&learned)
 }
 
 // learn reads in a refusal's words what the model does not take.

@@ -147,6 +147,7 @@ func TestMend(t *testing.T) {
 		{"schemas", `Invalid JSON payload received. Unknown name "parametersJsonSchema" at 'tools[0].function_declarations[0]': Cannot find field.`,
 			"parametersJsonSchema", `{"name":"look","parameters":{"type":"object","properties":{"a":{"type":"string"}}}},{"name":"now"}`, "", true},
 		{"a word of a schema", `* GenerateContentRequest.tools[0].function_declarations[0].parameters.properties[a].enum[0]: cannot be empty`, "parametersJsonSchema", `"parameters":`, "", false},
+		{"a word of a schema, named in full", `* GenerateContentRequest.tools[0].function_declarations[0].parameters_json_schema.properties[a].enum[0]: cannot be empty`, "parametersJsonSchema", `"parameters":`, "", false},
 		{"a reference", "$ref 'X' was set alongside unsupported fields.", "parametersJsonSchema", `"parameters":`, "", false},
 		{"system", "Developer instruction is not enabled for models/x", "systemInstruction", `[System] Be brief.`, "", true},
 		{"ids", `Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`, `"id":`, "functionResponse", "", true},
@@ -186,6 +187,23 @@ func TestMend(t *testing.T) {
 			}
 		})
 	}
+	t.Run("what was about something else", func(t *testing.T) {
+		refuse, last := true, ""
+		m := model(t, gemini.Options{Model: "gemini-x", HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+			body, _ := io.ReadAll(r.Body)
+			if last = string(body); refuse {
+				return answer(400, `{"error":{"code":400,"message":"the system instruction is against the policy"}}`), nil
+			}
+			return answer(200, good), nil
+		})})
+		if _, err := collect(t.Context(), m, req); err == nil {
+			t.Error("no error")
+		}
+		refuse = false
+		if _, err := collect(t.Context(), m, req); err != nil || !strings.Contains(last, "systemInstruction") {
+			t.Errorf("%v, the next request is %s", err, last)
+		}
+	})
 	t.Run("what cannot be mended", func(t *testing.T) {
 		for _, words := range []string{"Function calling is not enabled for models/x", "Thinking is not enabled", "temperature"} {
 			calls := 0

@@ -168,12 +168,12 @@ func (m *Model) Capabilities() llm.Capabilities {
 // an *llm.Error unless ctx was cancelled, which is ctx.Err().
 func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
-		without := option(m.learned.Load())
+		a := attempt{model: m, req: req, without: option(m.learned.Load())}
 		for _, text := range m.warnings(&req.Settings) {
 			if !yield(llm.Chunk{Kind: llm.ChunkWarning, Name: codeDropped, Text: text}, nil) {
 				return
 			}
 		}
-		m.client.Stream(ctx, wire.Request{Body: m.body(req, without), Once: req.Once, Mend: m.mend(req, without)}, yield)
+		m.client.Stream(ctx, wire.Request{Body: m.body(req, a.without), Once: req.Once, Mend: a.mend, Mended: a.mended}, yield)
 	}
 }

@@ -144,7 +144,7 @@ func refusedOption(message string, s *llm.Settings) (opt option, setting string,
 	switch {
 	case has("developer instruction", "system instruction"):
 		return optSystem, "", true
-	case has("jsonschema", "json_schema"):
+	case has("jsonschema", "json_schema") && has("unknown name", "not supported"):
 		return optJSONSchema, "", true
 	case has("function_declarations[", "schema", "$ref"):
 		return optJSONSchema, "", false
@@ -166,21 +166,31 @@ func refusedOption(message string, s *llm.Settings) (opt option, setting string,
 	return 0, "", false
 }
 
+// attempt is one request and what it learns about the model.
+type attempt struct {
+	model   *Model
+	req     *llm.Request
+	without option
+	learned option
+}
+
+// mended keeps what was learned, once the request was taken without it: what a
+// refusal seemed to be about was it then.
+func (a *attempt) mended() { a.model.learned.Or(uint32(a.learned)) }
+
 // mend leaves out what was refused: from now on, if it is refused whatever the
 // request.
-func (m *Model) mend(req *llm.Request, without option) func(*wire.Refusal, *wire.Sink) []byte {
-	return func(r *wire.Refusal, out *wire.Sink) []byte {
-		opt, setting, lasting := refusedOption(r.Message, &req.Settings)
-		if opt == 0 || without&opt != 0 {
-			return nil
-		}
-		without |= opt
-		if lasting {
-			m.learned.Or(uint32(opt))
-		}
-		if setting != "" {
-			out.Warn(codeDropped, m.dropped(setting))
-		}
-		return m.body(req, without)
+func (a *attempt) mend(r *wire.Refusal, out *wire.Sink) []byte {
+	opt, setting, lasting := refusedOption(r.Message, &a.req.Settings)
+	if opt == 0 || a.without&opt != 0 {
+		return nil
 	}
+	a.without |= opt
+	if lasting {
+		a.learned |= opt
+	}
+	if setting != "" {
+		out.Warn(codeDropped, a.model.dropped(setting))
+	}
+	return a.model.body(a.req, a.without)
 }

@@ -163,9 +163,9 @@ func (m *Model) body(req *llm.Request, without option) []byte {
 // an *llm.Error unless ctx was cancelled, which is ctx.Err().
 func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
-		without := m.without()
-		if m.warn(&req.Settings, without, yield) {
-			m.client.Stream(ctx, wire.Request{Body: m.body(req, without), Once: req.Once, Mend: m.mend(req, without)}, yield)
+		a := attempt{model: m, req: req, without: m.without()}
+		if m.warn(&req.Settings, a.without, yield) {
+			m.client.Stream(ctx, wire.Request{Body: m.body(req, a.without), Once: req.Once, Mend: a.mend, Mended: a.mended}, yield)
 		}
 	}
 }

@@ -151,28 +151,38 @@ func containsAny(s string, parts ...string) bool {
 	return false
 }
 
+// attempt is one request and what it learns about the model.
+type attempt struct {
+	model   *Model
+	req     *llm.Request
+	without option
+	learned option
+}
+
+// mended keeps what was learned, once the request was taken without it: what a
+// refusal seemed to be about was it then.
+func (a *attempt) mended() { a.model.refused.Or(uint32(a.learned)) }
+
 // mend leaves the refused option out of this body; and out of all that follow,
 // where the model does not have it.
-func (m *Model) mend(req *llm.Request, without option) func(*wire.Refusal, *wire.Sink) []byte {
-	return func(r *wire.Refusal, out *wire.Sink) []byte {
-		what := refusedOption(r, m.sent(req, without))
-		s := &req.Settings
-		switch {
-		case what.option == 0:
-			return nil
-		case what.option&(optTemperature|optTopP) != 0 && s.ReasoningEffort != "" && s.ReasoningEffort != "none":
-			what.lasting = false // without thought it may have one
-		case what.option == optMaxTokens && (!what.lasting || without&optMaxTokens != 0):
-			// It is no matter of spelling.
-			what = refused{name: "max_tokens", option: optLimit}
-		}
-		without |= what.option
-		if what.lasting {
-			m.refused.Or(uint32(what.option))
-		}
-		if !what.silent && !(what.option == optTemperature && s.DefaultTemperature) {
-			m.dropped(out, what.name)
-		}
-		return m.body(req, without)
+func (a *attempt) mend(r *wire.Refusal, out *wire.Sink) []byte {
+	what := refusedOption(r, a.model.sent(a.req, a.without))
+	s := &a.req.Settings
+	switch {
+	case what.option == 0:
+		return nil
+	case what.option&(optTemperature|optTopP) != 0 && s.ReasoningEffort != "" && s.ReasoningEffort != "none":
+		what.lasting = false // without thought it may have one
+	case what.option == optMaxTokens && (!what.lasting || a.without&optMaxTokens != 0):
+		// It is no matter of spelling.
+		what = refused{name: "max_tokens", option: optLimit}
 	}
+	a.without |= what.option
+	if what.lasting {
+		a.learned |= what.option
+	}
+	if !what.silent && !(what.option == optTemperature && s.DefaultTemperature) {
+		a.model.dropped(out, what.name)
+	}
+	return a.model.body(a.req, a.without)
 }

@@ -76,9 +76,12 @@ func TestRefusedValues(t *testing.T) {
 
 // A refusal of something else teaches nothing, whatever words are in it.
 func TestUnrelatedRefusals(t *testing.T) {
+	warm := 1.0
+	req := &llm.Request{Messages: hello().Messages, Settings: llm.Settings{Temperature: &warm, Stop: []string{"x"}}}
 	for _, message := range []string{
 		"This model does not support tools. Stop sending them.",
 		"Unknown role in messages: the temperature of the room is unexpected",
+		"Unsupported: 'temperature' and 'stop' in the schema of a tool",
 		"registry.ollama.ai/library/gemma:2b does not support thinking; reasoning is not supported",
 	} {
 		var last string
@@ -89,12 +92,14 @@ func TestUnrelatedRefusals(t *testing.T) {
 			}
 			return ""
 		})})
-		if chunks, err := collect(t.Context(), m, hello()); err == nil || len(chunks) > 0 {
-			t.Errorf("%q: got %v, %v", message, chunks, err)
+		if _, err := collect(t.Context(), m, hello()); err == nil {
+			t.Errorf("%q: no error", message)
+		}
+		if _, err := collect(t.Context(), m, req); err == nil {
+			t.Errorf("%q: no error", message)
 		}
 		refuse = false
-		warm := 1.0
-		_, _ = collect(t.Context(), m, &llm.Request{Messages: hello().Messages, Settings: llm.Settings{Temperature: &warm, Stop: []string{"x"}}})
+		_, _ = collect(t.Context(), m, req)
 		if !strings.Contains(last, `"temperature":1`) || !strings.Contains(last, `"stop":["x"]`) {
 			t.Errorf("%q taught %s", message, last)
 		}
@@ -133,10 +138,10 @@ func TestNoImages(t *testing.T) {
 	for message, reads := range map[string]bool{
 		"Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`, expected `text`": false,
 		"Invalid content type. image_url is only supported by certain models.":                                                false,
-		"messages[0].content must be a string": false,
-		"small is not a multimodal model":      false,
-		"You uploaded an unsupported image. Please make sure your image is below 20 MB.": true,
-		"Failed to download image from https://example.com/a.png.":                       true,
+		"messages[0].content must be a string":                                                                                false,
+		"small is not a multimodal model":                                                                                     false,
+		"You uploaded an unsupported image. Please make sure your image is below 20 MB.":                                      true,
+		"Failed to download image from https://example.com/a.png.":                                                            true,
 	} {
 		var last string
 		m := model(t, openai.Options{Provider: "groq", Model: "small", HTTPClient: refusing(&last, func(body string) string {

@@ -126,6 +126,9 @@ type Request struct {
 	// the model does not have, say: it gives the new body and tells out with a
 	// warning. nil, or the result nil, leaves the refusal as it is.
 	Mend func(r *Refusal, out *Sink) []byte
+	// Mended is called once when a mended body was taken: only then is it known what
+	// the refusals were about. It may be nil.
+	Mended func()
 }
 
 // maxMends bounds how often a request is mended.
@@ -144,6 +147,9 @@ func (c *Client) Stream(ctx context.Context, req Request, yield func(llm.Chunk, 
 			c.o.Debug(req.Body)
 		}
 		f := c.attempt(ctx, req.Body, &out)
+		if mends > 0 && req.Mended != nil && (f == nil || out.sent) {
+			req.Mended()
+		}
 		if f == nil || out.stopped {
 			return
 		}
