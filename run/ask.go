@@ -21,10 +21,10 @@ func (r *runner) ask() (*event.DoneData, error) {
 			return nil, err
 		}
 	}
+	r.charge()
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.charge()
 	r.remember()
 	if r.step.finish == llm.FinishLength {
 		return r.cut()

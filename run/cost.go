@@ -35,18 +35,22 @@ func (o *Options) price(model string, u llm.Usage) event.UsageData {
 }
 
 // consumed is what the provider counted. One that does not count is estimated,
-// so that limits, prices and records hold for it too.
+// so that limits, prices and records hold for it too; and so is what was written
+// of an answer that broke off, as most providers count that at its end.
 func (s *step) consumed(messages []llm.Message) llm.Usage {
-	if s.usage != (llm.Usage{}) {
-		return s.usage
+	u := s.usage
+	if u != (llm.Usage{}) && s.finish != "" {
+		return u
 	}
-	var u llm.Usage
-	for i := range messages {
-		u.Input += llm.EstimateTokens(messages[i].Content)
+	if u == (llm.Usage{}) {
+		for i := range messages {
+			u.Input += llm.EstimateTokens(messages[i].Content)
+		}
 	}
-	u.Output = llm.EstimateTokens(s.text.String())
+	written := llm.EstimateTokens(s.text.String())
 	for _, c := range s.calls {
-		u.Output += llm.EstimateTokens(c.args.String())
+		written += llm.EstimateTokens(c.args.String())
 	}
+	u.Output = max(u.Output, written)
 	return u
 }

@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"testing"
 
@@ -89,5 +90,53 @@ func TestBrokenAnswersCost(t *testing.T) {
 	got, err := costs(t, o)
 	if !errors.Is(err, down) || got["talker"] != 3+2+1 {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestBrokenAnswersAreEstimated: a provider that counts what it wrote at the end
+// has counted next to nothing of an answer that was cut.
+func TestBrokenAnswersAreEstimated(t *testing.T) {
+	down := &llm.Error{Kind: llm.Unavailable, Model: "scripted:test"}
+	begun := llm.Chunk{Kind: llm.ChunkUsage, Usage: llm.Usage{Input: 7, Output: 1}}
+	o := options(t, talker, scripted.New(scripted.Turn{Text: []string{"sixteen letters!"}, Chunks: []llm.Chunk{begun}, Err: down}))
+	o.Cost = price
+	got, err := costs(t, o)
+	if !errors.Is(err, down) || got["talker"] != 7+4 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestStoppedAtTheEndCosts: an answer that was whole when the run was stopped is
+// paid for.
+func TestStoppedAtTheEndCosts(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := options(t, talker, scripted.New(scripted.Turn{Text: []string{"hello"}, Usage: llm.Usage{Input: 3, Output: 2}}))
+	o.Model = stopsAfter{o.Model, cancel}
+	o.Cost = price
+	cost := 0.0
+	for e, err := range run.Stream(ctx, o) {
+		if u, ok := e.Data.(*event.UsageData); ok {
+			cost = u.CostUSD
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	if cost != 5 {
+		t.Errorf("it cost %v", cost)
+	}
+}
+
+// stopsAfter stops the run when its model has said everything.
+type stopsAfter struct {
+	llm.Model
+	stop context.CancelFunc
+}
+
+func (m stopsAfter) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		m.Model.Stream(ctx, req)(yield)
+		m.stop()
 	}
 }
