@@ -146,7 +146,7 @@ func (s *Service) findTools(ctx context.Context, j *job) {
 		j.chainedMissing = found.ChainedMissing.Message()
 	}
 	for _, m := range found.Missing {
-		if m.Reason != "" {
+		if m.Reason != "" && len(m.Near) == 0 { // not a mistake of the document
 			j.absent = append(j.absent, m.Message())
 		}
 		j.warnings = append(j.warnings, event.WarningData{Code: "tool_unavailable", Message: m.Message()})
