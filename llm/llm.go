@@ -135,6 +135,22 @@ type Settings struct {
 	// DefaultTemperature says that nobody asked for the Temperature: a model that
 	// has none is no reason for a warning.
 	DefaultTemperature bool `json:"-"`
+	// DefaultMaxTokens says the same of MaxTokens; see [Settings.Limit].
+	DefaultMaxTokens bool `json:"-"`
+}
+
+// thoughtRoom is what thought may take besides a default limit, in tokens. The two
+// together are no more than any model that thinks can write.
+const thoughtRoom = 28_000
+
+// Limit is the most that a model may write; 0 is its own limit. What a model thinks
+// counts towards it, so that a default that is meant for answers would cut them
+// short: thought has room of its own then.
+func (s *Settings) Limit(thinks bool) int {
+	if thinks && s.DefaultMaxTokens && s.MaxTokens > 0 {
+		return s.MaxTokens + thoughtRoom
+	}
+	return s.MaxTokens
 }
 
 // Or is s with what it leaves unset taken from other.
@@ -148,7 +164,9 @@ func (s Settings) Or(other Settings) Settings {
 	if s.Stop == nil {
 		s.Stop = other.Stop
 	}
-	s.MaxTokens = cmp.Or(s.MaxTokens, other.MaxTokens)
+	if s.MaxTokens == 0 {
+		s.MaxTokens, s.DefaultMaxTokens = other.MaxTokens, other.DefaultMaxTokens
+	}
 	s.ReasoningEffort = cmp.Or(s.ReasoningEffort, other.ReasoningEffort)
 	s.PromptCache = cmp.Or(s.PromptCache, other.PromptCache)
 	return s

@@ -129,7 +129,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	p.chat, err = chat.New(chat.Options{
 		Catalog: p.catalog, Models: p.models, Tools: p.box, Store: sessions,
 		DefaultModel: p.choice.Model, Fallback: cfg.FallbackModels, Cost: prices.Cost,
-		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens},
+		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens, DefaultMaxTokens: true},
 		StructuredMode: cfg.StructuredMode,
 		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget,
 		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout,

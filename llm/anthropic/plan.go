@@ -38,6 +38,9 @@ func planOf(model string, req *llm.Request, d *dialect, thoughts bool) plan {
 		p.maxTokens = d.usual
 	}
 	p.think(model, req, d)
+	if s.MaxTokens > 0 && (p.thinking == "adaptive" || d.off == offNever) {
+		p.maxTokens = s.Limit(true)
+	}
 	if d.limit > 0 && p.maxTokens > d.limit {
 		if s.MaxTokens > d.limit {
 			p.warn("max_tokens is %d, as the model takes no more", d.limit)

@@ -143,6 +143,7 @@ func TestSettings(t *testing.T) {
 			want: head + `,"generationConfig":{"temperature":0,"topP":0.5,"maxOutputTokens":100,"stopSequences":["END","\n"]}}`},
 		{name: "six stop sequences", req: llm.Request{Settings: llm.Settings{Stop: strings.Split("abcdef", "")}},
 			want: head + `,"generationConfig":{"stopSequences":["a","b","c","d","e"]}}`, warning: "takes 5 stop sequences"},
+		{name: "a default limit leaves room for thought", req: llm.Request{Settings: llm.Settings{MaxTokens: 4000, DefaultMaxTokens: true}}, want: head + `,"generationConfig":{"maxOutputTokens":32000}}`},
 		{name: "a default temperature", req: llm.Request{Settings: llm.Settings{Temperature: &zero, DefaultTemperature: true}}, want: head + `,"generationConfig":{"temperature":0}}`},
 		{name: "the third generation has its own", model: "gemini-3-flash-preview", req: llm.Request{Settings: llm.Settings{Temperature: &zero, DefaultTemperature: true}}, want: head + `}`},
 		{name: "an answer of a schema", req: llm.Request{Output: &llm.Output{Name: "x", Schema: schema}},

@@ -75,9 +75,9 @@ func (m *Model) appendConfig(b []byte, req *llm.Request, without option) []byte 
 		b = append(b, `"topP":`...)
 		b = append(strconv.AppendFloat(b, *s.TopP, 'f', -1, 64), ',')
 	}
-	if s.MaxTokens > 0 && without&optMaxTokens == 0 {
+	if limit := s.Limit(!m.family.thoughtless); limit > 0 && without&optMaxTokens == 0 {
 		b = append(b, `"maxOutputTokens":`...)
-		b = append(strconv.AppendInt(b, int64(s.MaxTokens), 10), ',')
+		b = append(strconv.AppendInt(b, int64(limit), 10), ',')
 	}
 	if len(s.Stop) > 0 && without&optStop == 0 {
 		b = append(b, `"stopSequences":[`...)

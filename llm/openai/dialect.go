@@ -14,6 +14,8 @@ type dialect struct {
 	completionTokens bool
 	// fixedSampling: temperature and top_p are refused, so they are not sent.
 	fixedSampling bool
+	// thinks: what the model thinks counts towards the limit.
+	thinks bool
 	// noReasoning: reasoning_effort is refused.
 	noReasoning bool
 	// responses: the model is asked by the Responses API.
@@ -42,6 +44,7 @@ func dialectOf(p provider, model string) dialect {
 		completionTokens: oSeries || gpt5 || gpt6,
 		// From gpt-5.1 on, reasoning is off unless asked for, and sampling allowed.
 		fixedSampling: oSeries || gpt6 || gpt5 && !chat && !hasPrefix(model, "gpt-5."),
+		thinks:        oSeries || gpt6 || gpt5 && !chat,
 		noReasoning:   known && !oSeries && !gpt5 && !gpt6,
 		responses:     p.Responses || onlyResponses(model),
 		images:        !old,

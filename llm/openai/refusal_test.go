@@ -201,3 +201,21 @@ func TestRefusedReasoningFields(t *testing.T) {
 		t.Errorf("sent %s", last)
 	}
 }
+
+// A default limit is meant for answers: what a model thinks has room besides.
+func TestDefaultLimit(t *testing.T) {
+	for _, tt := range []struct{ provider, model, want string }{
+		{"openai", "gpt-4.1", `"max_tokens":4000`},
+		{"openai", "gpt-5-chat-latest", `"max_completion_tokens":4000`},
+		{"openai", "gpt-5", `"max_completion_tokens":32000`},
+		{"openai-responses", "o3", `"max_output_tokens":32000`},
+		{"groq", "gpt-5", `"max_tokens":4000`},
+	} {
+		var sent string
+		m := model(t, openai.Options{Provider: tt.provider, Model: tt.model, MaxRetries: -1, HTTPClient: refusing(&sent, func(string) string { return "" })})
+		_, _ = collect(t.Context(), m, &llm.Request{Messages: hello().Messages, Settings: llm.Settings{MaxTokens: 4000, DefaultMaxTokens: true}})
+		if !strings.Contains(sent, tt.want+",") {
+			t.Errorf("%s:%s was sent %s", tt.provider, tt.model, sent)
+		}
+	}
+}

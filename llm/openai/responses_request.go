@@ -60,9 +60,9 @@ func (m *Model) appendResponsesSettings(b []byte, s *llm.Settings, without optio
 		b = append(b, `,"top_p":`...)
 		b = strconv.AppendFloat(b, *s.TopP, 'f', -1, 64)
 	}
-	if s.MaxTokens > 0 && without&optLimit == 0 {
+	if limit := s.Limit(m.dialect.thinks); limit > 0 && without&optLimit == 0 {
 		b = append(b, `,"max_output_tokens":`...)
-		b = strconv.AppendInt(b, int64(s.MaxTokens), 10)
+		b = strconv.AppendInt(b, int64(limit), 10)
 	}
 	if without&optReasoning == 0 {
 		b = append(b, `,"reasoning":{`...)

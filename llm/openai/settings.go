@@ -55,14 +55,14 @@ func (m *Model) appendSettings(b []byte, s *llm.Settings, without option) []byte
 		b = append(b, `,"top_p":`...)
 		b = strconv.AppendFloat(b, *s.TopP, 'f', -1, 64)
 	}
-	if s.MaxTokens > 0 && without&optLimit == 0 {
+	if limit := s.Limit(m.dialect.thinks); limit > 0 && without&optLimit == 0 {
 		// A model that refused one spelling gets the other.
 		if m.dialect.completionTokens != (without&optMaxTokens != 0) {
 			b = append(b, `,"max_completion_tokens":`...)
 		} else {
 			b = append(b, `,"max_tokens":`...)
 		}
-		b = strconv.AppendInt(b, int64(s.MaxTokens), 10)
+		b = strconv.AppendInt(b, int64(limit), 10)
 	}
 	if len(s.Stop) > 0 && without&optStop == 0 {
 		for i, stop := range s.Stop {
