@@ -42,7 +42,6 @@ func normalise(raw json.RawMessage) (json.RawMessage, []hidden, error) {
 	if err := dec.Decode(&root); err != nil || root == nil {
 		return nil, nil, errors.New("its schema is not an object")
 	}
-	delete(root, "$schema")
 	plain(root)
 	if _, ok := root["type"]; !ok {
 		root["type"] = "object"
@@ -95,8 +94,10 @@ var (
 		"additionalProperties", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems"}
 )
 
-// plain makes the types of a schema and of all below it single ones.
+// plain makes the types of a schema and of all below it single ones, in the
+// words of the newest draft.
 func plain(schema map[string]any) {
+	modern(schema)
 	plainType(schema)
 	for _, name := range []string{"required", "properties", "enum"} {
 		if v, ok := schema[name]; ok && v == nil {

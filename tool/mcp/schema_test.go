@@ -17,6 +17,9 @@ func TestNormalise(t *testing.T) {
 		"several":  {`{"type":"object","properties":{"a":{"type":["string","number","null"]}}}`, `{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"number"}]}},"type":"object"}`, ""},
 		"identity": {`{"type":["object","null"],"properties":{"userId":{"type":["string","null"]},"tenant_id":{"type":"string"},"q":{"type":"string"}},"required":["userId","q"]}`, `{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}`, "tenant_id:tenant userId:user!"},
 		"numbers":  {`{"type":"object","properties":{"n":{"default":12345678901234567890}}}`, `{"properties":{"n":{"default":12345678901234567890}},"type":"object"}`, ""},
+		"tuple":    {`{"type":"object","properties":{"p":{"type":"array","items":[{"type":["null","number"]},{"type":"string"}],"additionalItems":false}}}`, `{"properties":{"p":{"items":false,"prefixItems":[{"type":"number"},{"type":"string"}],"type":"array"}},"type":"object"}`, ""},
+		"bounds":   {`{"type":"object","properties":{"a":{"minimum":0,"exclusiveMinimum":true},"b":{"maximum":9,"exclusiveMaximum":false,"required":true},"c":{"exclusiveMinimum":1}}}`, `{"properties":{"a":{"exclusiveMinimum":0},"b":{"maximum":9},"c":{"exclusiveMinimum":1}},"type":"object"}`, ""},
+		"patterns": {`{"type":"object","properties":{"mail":{"type":"string","pattern":"^(?!\\.)x"},"id":{"pattern":"^[a-z]+$"},"o":{"type":"object","patternProperties":{"^(?!x)":{},"^y":{}},"additionalProperties":false}}}`, `{"properties":{"id":{"pattern":"^[a-z]+$"},"mail":{"type":"string"},"o":{"patternProperties":{"^y":{}},"type":"object"}},"type":"object"}`, ""},
 	} {
 		got, hidden, err := normalise(json.RawMessage(c.in))
 		var said []string
@@ -29,6 +32,9 @@ func TestNormalise(t *testing.T) {
 		}
 		if err != nil || string(got) != c.want || strings.Join(said, " ") != c.hidden {
 			t.Errorf("%s: %v\ngot  %s %v\nwant %s %s", name, err, got, said, c.want, c.hidden)
+		}
+		if _, err := tool.NewBase(llm.ToolSpec{Name: "x", Parameters: got}); err != nil {
+			t.Errorf("%s: no tool can be made of it: %v", name, err)
 		}
 	}
 	for _, bad := range []string{`[]`, `"x"`, `{`, `{"properties":{"user_id":{"type":"integer"}}}`, `{"a":"` + strings.Repeat("x", maxSchema) + `"}`} {
@@ -43,6 +49,7 @@ func FuzzNormalise(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"type":"object","properties":{"a":{"type":["null","string"]}},"required":["a"]}`,
 		`{"properties":{"user_id":{"type":"string"}},"required":["user_id"]}`, `{"$defs":{"x":{"type":[]}},"allOf":[{"$ref":"#/$defs/x"}]}`, `{"type":["a","b"],"anyOf":[]}`,
+		`{"items":[{"items":[]}],"additionalItems":[true],"pattern":"(?!","patternProperties":{"(?=":{}},"minimum":1,"exclusiveMinimum":true}`,
 	} {
 		f.Add(seed)
 	}

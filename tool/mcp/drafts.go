@@ -1,0 +1,64 @@
+package mcp
+
+import "regexp"
+
+// modern writes what older drafts of JSON Schema say as the newest does, and
+// takes away what only the server can check: patterns of a dialect that Go does
+// not know. Libraries of other languages write both, and their tools must not be
+// lost for it.
+func modern(schema map[string]any) {
+	delete(schema, "$schema")
+	tuple(schema)
+	bound(schema, "exclusiveMinimum", "minimum")
+	bound(schema, "exclusiveMaximum", "maximum")
+	if _, old := schema["required"].(bool); old {
+		delete(schema, "required")
+	}
+	if pattern, ok := schema["pattern"].(string); ok && !known(pattern) {
+		delete(schema, "pattern")
+	}
+	if table, ok := schema["patternProperties"].(map[string]any); ok {
+		for pattern := range table {
+			if !known(pattern) {
+				// What matches must not be refused as something else.
+				delete(table, pattern)
+				delete(schema, "additionalProperties")
+			}
+		}
+	}
+}
+
+// tuple is a list of schemas for the items, one each (until draft 2019-09).
+func tuple(schema map[string]any) {
+	items, ok := schema["items"].([]any)
+	if !ok {
+		return
+	}
+	delete(schema, "items")
+	if len(items) > 0 {
+		schema["prefixItems"] = items
+	}
+	switch rest := schema["additionalItems"].(type) {
+	case bool, map[string]any:
+		schema["items"] = rest
+	}
+	delete(schema, "additionalItems")
+}
+
+// bound makes a number of a bound that says true (draft 4).
+func bound(schema map[string]any, exclusive, inclusive string) {
+	strict, old := schema[exclusive].(bool)
+	if !old {
+		return
+	}
+	delete(schema, exclusive)
+	if limit, ok := schema[inclusive]; ok && strict {
+		schema[exclusive] = limit
+		delete(schema, inclusive)
+	}
+}
+
+func known(pattern string) bool {
+	_, err := regexp.Compile(pattern)
+	return err == nil
+}
