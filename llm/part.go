@@ -28,7 +28,7 @@ type Part struct {
 // wrote it leave it out of what they are sent.
 type Reasoning struct {
 	// Provider is the wire that understands the rest: anthropic, gemini,
-	// openai-responses.
+	// openai-responses, openai-chat.
 	Provider string `json:"provider"`
 	// ID is the block's id, where the wire has one.
 	ID   string `json:"id,omitempty"`

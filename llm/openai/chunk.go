@@ -43,6 +43,7 @@ type wireCall struct {
 type wireUsage struct {
 	PromptTokens        int `json:"prompt_tokens"`
 	CompletionTokens    int `json:"completion_tokens"`
+	TotalTokens         int `json:"total_tokens"`
 	PromptTokensDetails struct {
 		CachedTokens int `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
@@ -98,6 +99,10 @@ func (r *reader) count(raw json.RawMessage) {
 	var u wireUsage
 	if json.Unmarshal(raw, &u) != nil || string(raw) == "null" {
 		return
+	}
+	// xAI counts thought beside the answer; the sum tells.
+	if t := u.CompletionTokensDetails.ReasoningTokens; t > 0 && u.TotalTokens == u.PromptTokens+u.CompletionTokens+t {
+		u.CompletionTokens += t
 	}
 	r.usage = llm.Usage{
 		Input:     max(u.PromptTokens, 0),

@@ -20,6 +20,8 @@ type dialect struct {
 	noReasoning bool
 	// responses: the model is asked by the Responses API.
 	responses bool
+	// thoughts: the model wants its reasoning_content back.
+	thoughts bool
 	// images and files: what a user's message may hold.
 	images, files bool
 	// cacheKey: prompt_cache_key routes requests that begin alike to one cache.
@@ -30,7 +32,7 @@ type dialect struct {
 // those read images is for them to say: most of today's do.
 func dialectOf(p provider, model string) dialect {
 	if !p.Vendor {
-		return dialect{images: true, files: p.Name == "openrouter"}
+		return dialect{images: true, files: p.Name == "openrouter", thoughts: p.Name == "deepseek"}
 	}
 	model = strings.TrimPrefix(model, "ft:")
 	oSeries := hasPrefix(model, "o1", "o3", "o4")

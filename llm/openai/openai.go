@@ -147,7 +147,7 @@ func (m *Model) newDecoder() wire.Decoder {
 	if m.dialect.responses {
 		return new(responsesReader)
 	}
-	return new(reader)
+	return &reader{model: m}
 }
 
 // body is what is sent for a request, without the options.

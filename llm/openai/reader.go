@@ -10,19 +10,24 @@ import (
 
 // reader puts one response together; it is the wire.Decoder of the protocol.
 type reader struct {
+	model  *Model // nil in tests
 	texts  wire.Texts
 	out    *wire.Sink
 	calls  []call
 	finish llm.Finish
 	usage  llm.Usage
 	any    bool // a chunk was there
+	// thought is what the model thought, where it wants that back.
+	thought []byte
+	thinks  bool
 }
 
 // Reset makes the reader ready for a response.
 func (r *reader) Reset(out *wire.Sink) {
 	clear(r.calls)
 	r.texts.Reset()
-	*r = reader{texts: r.texts, out: out, calls: r.calls[:0]}
+	*r = reader{model: r.model, texts: r.texts, out: out, calls: r.calls[:0]}
+	r.thinks = out != nil && r.model != nil && r.model.without()&optForget != 0
 }
 
 // Event handles one chunk of the wire.
@@ -74,6 +79,9 @@ func (r *reader) End(done bool) error {
 func (r *reader) say(text, reasoning string) {
 	r.any = true
 	if reasoning != "" {
+		if r.thinks {
+			r.thought = append(r.thought, reasoning...)
+		}
 		r.out.Send(llm.Chunk{Kind: llm.ChunkReasoning, Text: reasoning})
 	}
 	if text != "" {
@@ -83,6 +91,9 @@ func (r *reader) say(text, reasoning string) {
 
 // end hands out what comes last.
 func (r *reader) end() {
+	if len(r.thought) > 0 {
+		r.out.Send(llm.Chunk{Kind: llm.ChunkThought, Thought: &llm.Reasoning{Provider: chatWire, Text: string(r.thought)}})
+	}
 	if r.usage != (llm.Usage{}) {
 		r.out.Send(llm.Chunk{Kind: llm.ChunkUsage, Usage: r.usage})
 	}

@@ -23,6 +23,7 @@ const (
 	optCacheKey
 	optToolChoice
 	optImages
+	optForget // leaving earlier thoughts out: the model wants them back
 )
 
 // options are their names on the wire.
@@ -68,6 +69,7 @@ func (m *Model) sent(req *llm.Request, without option) option {
 		{optCacheKey, cacheKeyOf(req, without) != ""},
 		{optToolChoice, len(req.Tools) > 0 && req.ToolChoice != ""},
 		{optImages, m.showsImages(req)},
+		{optForget, !m.dialect.responses},
 	} {
 		if o.yes {
 			opts |= o.option
@@ -103,6 +105,9 @@ func refusedOption(r *wire.Refusal, sent option) refused {
 	message := strings.ToLower(r.Message)
 	if sent&optImages != 0 && noImages(message) {
 		return refused{"images", optImages, false, true}
+	}
+	if sent&optForget != 0 && strings.Contains(message, "reasoning_content") && containsAny(message, "passed back", "missing") {
+		return refused{"reasoning_content", optForget, true, true}
 	}
 	unknown := containsAny(message, "unsupported", "not supported", "does not support", "unknown", "unrecognized", "unexpected", "extra inputs", "not permitted", "only the default")
 	lasting := unknown || r.Code == "unsupported_parameter"

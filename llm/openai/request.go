@@ -92,6 +92,10 @@ func (m *Model) appendMessage(b []byte, msg *llm.Message, without option) []byte
 		b = append(b, `,"content":`...)
 		b = wire.AppendString(b, msg.Content)
 	}
+	if msg.Role == llm.Assistant && without&optForget != 0 {
+		b = append(b, `,"reasoning_content":`...)
+		b = wire.AppendString(b, thoughtOf(msg))
+	}
 	for i, c := range msg.ToolCalls {
 		if i == 0 {
 			b = append(b, `,"tool_calls":[`...)
@@ -114,6 +118,20 @@ func (m *Model) appendMessage(b []byte, msg *llm.Message, without option) []byte
 		b = wire.AppendString(b, msg.ToolCallID)
 	}
 	return append(b, '}')
+}
+
+// chatWire names the reasoning of the chat-completions wire.
+const chatWire = "openai-chat"
+
+// thoughtOf is what the model thought before a message. Where one is wanted, every
+// message must have one, of earlier turns and of other models too: a blank will do.
+func thoughtOf(msg *llm.Message) string {
+	for i := range msg.Reasoning {
+		if r := &msg.Reasoning[i]; r.Provider == chatWire && r.Text != "" {
+			return r.Text
+		}
+	}
+	return " "
 }
 
 func appendTool(b []byte, t *llm.ToolSpec) []byte {

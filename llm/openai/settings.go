@@ -25,6 +25,9 @@ func (m *Model) without() option {
 	if !m.dialect.cacheKey {
 		opts |= optCacheKey
 	}
+	if m.dialect.thoughts {
+		opts |= optForget
+	}
 	return opts
 }
 

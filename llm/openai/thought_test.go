@@ -1,0 +1,72 @@
+package openai_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"p8/llm"
+	"p8/llm/openai"
+)
+
+// looked is an answer that thinks, then calls a tool.
+const looked = `data: {"choices":[{"index":0,"delta":{"role":"assistant","reasoning_content":"I look "},"finish_reason":null}]}
+
+data: {"choices":[{"index":0,"delta":{"reasoning_content":"it up."},"finish_reason":null}]}
+
+data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"look","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}
+
+data: [DONE]
+
+`
+
+// Some models refuse a conversation that lacks what they thought: DeepSeek's are
+// known, others tell.
+func TestThoughtsGoBack(t *testing.T) {
+	history := []llm.Message{{Role: llm.User, Content: "hi"}, {Role: llm.Assistant, Content: "Hello."}, {Role: llm.User, Content: "now?"}}
+	for provider, refusals := range map[string]int{"deepseek": 0, "vllm": 1} {
+		reply, last, calls := looked, "", 0
+		send := refusing(&last, func(body string) string {
+			calls++
+			if strings.Count(body, `"role":"assistant"`) != strings.Count(body, `"reasoning_content":"`) {
+				return "{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\",\"type\":\"invalid_request_error\",\"param\":null}"
+			}
+			return ""
+		})
+		m := model(t, openai.Options{Provider: provider, Model: "thinker", BaseURL: "http://x/v1", HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+			res, err := send.Transport.RoundTrip(r)
+			if err == nil && res.StatusCode == 200 {
+				return answer(200, reply), nil
+			}
+			return res, err
+		})})
+		ask := func() (thoughts []llm.Reasoning) {
+			chunks, err := collect(t.Context(), m, &llm.Request{Messages: history})
+			if err != nil {
+				t.Fatalf("%s: %v", provider, err)
+			}
+			for _, c := range chunks {
+				if c.Kind == llm.ChunkThought {
+					thoughts = append(thoughts, *c.Thought)
+				}
+				if c.Kind == llm.ChunkUsage && (c.Usage.Output != 103 || c.Usage.Reasoning != 94) {
+					t.Errorf("%s: usage %+v", provider, c.Usage)
+				}
+			}
+			return thoughts
+		}
+		ask()
+		if calls != 1+refusals {
+			t.Errorf("%s: %d requests", provider, calls)
+		}
+		calls = 0
+		thoughts := ask()
+		history := append(history, llm.Message{Role: llm.Assistant, Reasoning: thoughts, ToolCalls: []llm.ToolCall{{ID: "c1", Name: "look", Arguments: "{}"}}}, llm.Message{Role: llm.ToolRole, ToolCallID: "c1", Content: "noon"})
+		if _, err := collect(t.Context(), m, &llm.Request{Messages: history}); err != nil || calls != 2 {
+			t.Errorf("%s: %d requests, %v", provider, calls, err)
+		}
+		if want := `{"role":"assistant","content":null,"reasoning_content":"I look it up.","tool_calls":[`; !strings.Contains(last, want) {
+			t.Errorf("%s: sent %s", provider, last)
+		}
+	}
+}
