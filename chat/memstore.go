@@ -20,15 +20,21 @@ type MemoryStore struct {
 	// that reaches it forgets its older half.
 	MaxSessions int
 	MaxMessages int
+	// MaxParts bounds the images and documents of all sessions, in bytes of JSON;
+	// 256 MiB when 0. Those of the sessions that were not used for the longest time
+	// are forgotten first.
+	MaxParts int
 
 	mu       sync.Mutex
 	sessions map[memoryKey]*memorySession
 	recent   list.List // of *memorySession, the one used last first
+	parts    int       // bytes of all sessions
 }
 
 const (
 	defaultMaxSessions = 1000
 	defaultMaxMessages = 1000
+	defaultMaxParts    = 256 << 20
 )
 
 // memoryKey names a session: ids are unique in a tenant.
@@ -172,6 +178,7 @@ func (m *MemoryStore) add(key memoryKey, who identity.Identity) *memorySession {
 		oldest := m.recent.Back()
 		if old, ok := m.recent.Remove(oldest).(*memorySession); ok {
 			delete(m.sessions, memoryKey{old.TenantID, old.ID})
+			m.parts -= partBytes(old.rows)
 		}
 	}
 	return s
@@ -193,9 +200,40 @@ func (m *MemoryStore) append(s *memorySession, row *store.Message) {
 	s.UpdatedAt = row.CreatedAt
 	if most := cmp.Or(m.MaxMessages, defaultMaxMessages); len(s.rows) >= most {
 		// Readers may hold the old array; a new one leaves it alone.
+		m.parts -= partBytes(s.rows[:len(s.rows)-most/2])
 		s.rows = slices.Clone(s.rows[len(s.rows)-most/2:])
 	}
 	s.rows = append(s.rows, *row)
+	if len(row.Parts) > 0 {
+		m.parts += len(row.Parts)
+		m.forgetParts()
+	}
+}
+
+// forgetParts makes room for the parts of the newest row, which stay.
+func (m *MemoryStore) forgetParts() {
+	for e := m.recent.Back(); e != nil && m.parts > cmp.Or(m.MaxParts, defaultMaxParts); e = e.Prev() {
+		s, ok := e.Value.(*memorySession)
+		if !ok {
+			continue
+		}
+		old := len(s.rows)
+		if e == m.recent.Front() {
+			old--
+		}
+		if bytes := partBytes(s.rows[:old]); bytes > 0 {
+			m.parts -= bytes
+			s.rows = slices.Concat(withoutParts(s.rows[:old]), s.rows[old:])
+		}
+	}
+}
+
+func partBytes(rows []store.Message) int {
+	n := 0
+	for i := range rows {
+		n += len(rows[i].Parts)
+	}
+	return n
 }
 
 // Append adds rows to sessions that exist.

@@ -96,3 +96,48 @@ func TestMemoryStoreFilters(t *testing.T) {
 		t.Errorf("no session id: %v", err)
 	}
 }
+
+// Images fill a memory faster than words: those of the sessions that were not used
+// for the longest time go first, and the newest always stays.
+func TestMemoryStoreForgetsParts(t *testing.T) {
+	m := &chat.MemoryStore{MaxParts: 50, MaxSessions: 3, MaxMessages: 4}
+	ctx := as(t.Context(), "alice", "")
+	begin := func(session string) {
+		text := "Look"
+		row := &store.Message{Type: store.MessageUser, Content: &text, Parts: []byte(`["0123456789abcdef"]`)} // 20 bytes
+		if err := m.BeginTurn(ctx, store.Session{ID: session}, row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := func() (all string) {
+		for _, session := range []string{"s1", "s2", "s3", "s4"} {
+			rows, _ := m.Messages(ctx, session, store.MessageFilter{Parts: true})
+			for _, row := range rows {
+				all += fmt.Sprint(session, ":", len(row.Parts), " ")
+			}
+		}
+		return all
+	}
+	begin("s1")
+	begin("s2")
+	if got := kept(); got != "s1:20 s2:20 " {
+		t.Error(got)
+	}
+	begin("s3")
+	if got := kept(); got != "s1:0 s2:20 s3:20 " {
+		t.Error(got)
+	}
+	for range 9 { // rows are forgotten, and with them what they took
+		begin("s3")
+	}
+	begin("s4") // s1 goes, which has none any more
+	begin("s4")
+	if got := kept(); got != "s2:0 s3:0 s3:0 s3:0 s3:0 s4:20 s4:20 " {
+		t.Error(got)
+	}
+	m.MaxParts = 10
+	begin("s4")
+	if rows, _ := m.Messages(ctx, "s4", store.MessageFilter{Parts: true}); len(rows[len(rows)-1].Parts) != 20 || len(rows[0].Parts) != 0 {
+		t.Error(kept())
+	}
+}
