@@ -3,6 +3,7 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -22,6 +23,10 @@ type Base struct {
 // toolName is the form that every provider takes.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
+// ErrAsksCaller is what is wrong with a schema that asks the model for the user
+// or the tenant.
+var ErrAsksCaller = errors.New("who is asking comes from the context, never from the model")
+
 // NewBase checks and compiles a spec. Parameters may be empty: no arguments.
 // It is an error if the name is not [A-Za-z0-9_-]{1,64}, if the schema is no
 // valid JSON Schema of an object, points outside itself, or asks the model who
@@ -38,7 +43,7 @@ func NewBase(spec llm.ToolSpec) (Base, error) {
 		return Base{}, fmt.Errorf("tool %s: parameters: %w", spec.Name, err)
 	}
 	if name := identityProperty(spec.Parameters); name != "" {
-		return Base{}, fmt.Errorf("tool %s: parameters: %s is an argument; who is asking comes from the context, never from the model", spec.Name, name)
+		return Base{}, fmt.Errorf("tool %s: parameters: %s is an argument; %w", spec.Name, name, ErrAsksCaller)
 	}
 	// White space is sent with every request, and paid for.
 	var dense bytes.Buffer

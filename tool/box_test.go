@@ -170,20 +170,22 @@ func TestBoxWithoutServers(t *testing.T) {
 }
 
 func TestBoxChained(t *testing.T) {
-	b := box(t, shelves{"crm": {tools: []tool.Tool{named(t, "save", "crm"), named(t, "keep", "crm")}}}, "save")
+	b := box(t, shelves{"crm": {tools: []tool.Tool{named(t, "save", "crm"), named(t, "keep", "crm")}},
+		"down": {down: &tool.Error{Message: "the MCP server down is down"}}}, "save")
 	const structured = "structured_output: true\nproperties: {a: {type: string}}\n"
 	for lines, want := range map[string]string{
 		"chained_tool: save\n":                                     "here",
 		"chained_tool: crm/save\n":                                 "crm",
 		"chained_tool: save\ntools: [{name: save, server: crm}]\n": "crm",
-		"chained_tool: sav\n":                                      "",
-		"chained_tool: crm/gone\n":                                 "",
-		"chained_tool: no/save\n":                                  "",
+		"chained_tool: sav\n":                                      "the tool sav is not available here; did you mean save?",
+		"chained_tool: crm/gone\n":                                 "the tool crm/gone is not available here",
+		"chained_tool: no/save\n":                                  "the tool no/save is not available here: there is no MCP server named no",
+		"chained_tool: down/save\n":                                "the tool down/save is not available here: the MCP server down is down",
 	} {
 		got := resolved(t, b, structured+lines)
 		if got.Chained == nil {
-			if want != "" {
-				t.Errorf("%s: none", lines)
+			if m := got.ChainedMissing.Message(); want == "" || !strings.HasSuffix(m, want) {
+				t.Errorf("%s: none: %s", lines, m)
 			}
 			continue
 		}

@@ -105,7 +105,19 @@ func (r *resolver) tool(ref agent.ToolRef) {
 		r.add(r.note(t, ref), ref.Server)
 		return
 	}
+	if why := unusable(a.server, ref.Name); why != "" {
+		r.miss(Missing{Ref: ref, Reason: "p8 cannot use it: " + why})
+		return
+	}
 	r.miss(Missing{Ref: ref, Near: r.near(ref, a.tools), Reason: "the MCP server " + ref.Server + " has no such tool"})
+}
+
+// unusable is why a server has a tool and does not offer it.
+func unusable(server Server, name string) string {
+	if s, ok := server.(interface{ Unusable(name string) string }); ok {
+		return s.Unusable(name)
+	}
+	return ""
 }
 
 // note puts the document's words behind the description, where the prompt has
@@ -161,7 +173,14 @@ func (r *resolver) server(ref agent.ToolRef) (answer, bool) {
 	if ok && a.err == nil {
 		return a, true
 	}
+	r.miss(r.without(ref))
+	return answer{}, false
+}
+
+// without is the reference as one that is missing for its server's sake.
+func (r *resolver) without(ref agent.ToolRef) Missing {
 	m := Missing{Ref: ref}
+	a, ok := r.answers[ref.Server]
 	switch {
 	case ok:
 		m.Reason = r.down(ref.Server, a.err)
@@ -172,8 +191,7 @@ func (r *resolver) server(ref agent.ToolRef) (answer, bool) {
 		m.Reason = "there is no MCP server named " + ref.Server
 		m.Near = agent.Near(ref.Server, r.box.Servers.Names(), maxNear)
 	}
-	r.miss(m)
-	return answer{}, false
+	return m
 }
 
 // down words why a server does not answer.
@@ -244,9 +262,17 @@ func (r *resolver) chained() Tool {
 	}
 	names := r.box.Local.Names()
 	if server, rest, ok := strings.Cut(name, "/"); ok {
-		a := r.answers[server]
+		a, there := r.answers[server]
 		if t := pick(a.tools, rest); t != nil {
 			return t
+		}
+		if !there || a.err != nil {
+			r.out.ChainedMissing = r.without(agent.ToolRef{Name: name, Server: server})
+			return nil
+		}
+		if why := unusable(a.server, rest); why != "" {
+			r.out.ChainedMissing = Missing{Ref: agent.ToolRef{Name: name}, Reason: "p8 cannot use it: " + why}
+			return nil
 		}
 		for _, t := range a.tools {
 			names = append(names, server+"/"+OriginalName(t))

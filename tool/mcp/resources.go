@@ -35,6 +35,9 @@ func (s *server) List(ctx context.Context) ([]tool.ResourceInfo, error) {
 			return err
 		}
 		for _, r := range fixed {
+			if r == nil {
+				continue
+			}
 			out = append(out, tool.ResourceInfo{
 				URI: r.URI, Name: r.Name, Title: r.Title, Description: shorten(r.Description), MediaType: r.MIMEType,
 			})
@@ -67,11 +70,14 @@ func (s *session) templates(ctx context.Context, most int) ([]tool.ResourceInfo,
 	if err != nil {
 		return nil, err
 	}
-	out := make([]tool.ResourceInfo, len(found))
-	for i, r := range found {
-		out[i] = tool.ResourceInfo{
-			URI: r.URITemplate, Template: true, Name: r.Name, Title: r.Title, Description: shorten(r.Description), MediaType: r.MIMEType,
+	out := make([]tool.ResourceInfo, 0, len(found))
+	for _, r := range found {
+		if r == nil {
+			continue
 		}
+		out = append(out, tool.ResourceInfo{
+			URI: r.URITemplate, Template: true, Name: r.Name, Title: r.Title, Description: shorten(r.Description), MediaType: r.MIMEType,
+		})
 	}
 	return out, nil
 }

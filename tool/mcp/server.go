@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,6 +32,8 @@ type server struct {
 	oauth *oauth
 	// samplers are the connections of calls that lend their model.
 	samplers pool
+	// unusable are the tools that are left out, and why.
+	unusable atomic.Pointer[map[string]string]
 
 	mu sync.Mutex
 	// kind is the transport that worked, of a server whose file does not tell.

@@ -3,8 +3,11 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -18,6 +21,7 @@ const (
 	maxResources   = 1000
 	maxPages       = 100
 	maxDescription = 4 << 10
+	maxName        = 128
 	// listFor is how long a list is believed: a server that was restarted behind a
 	// connection without a state tells nobody that its tools are others.
 	listFor = time.Minute
@@ -122,23 +126,63 @@ func pages[T any](ctx context.Context, most int, page func(ctx context.Context, 
 	return all, nil
 }
 
-// usable makes tools of what a server lists, under names that providers take.
+// usable makes tools of what a server lists, under names that providers take,
+// and notes of the others why they are left out.
 func (s *server) usable(found []*sdk.Tool) []tool.Tool {
+	// A name that is fit for providers goes before one that only becomes like it.
 	taken := make(map[string]bool, len(found))
-	out := make([]tool.Tool, 0, len(found))
 	for _, t := range found {
-		if t == nil || t.Name == "" {
+		if t != nil && llm.SafeName(t.Name) == t.Name {
+			taken[t.Name] = true
+		}
+	}
+	out := make([]tool.Tool, 0, len(found))
+	unusable, seen := map[string]string{}, make(map[string]bool, len(found))
+	for _, t := range found {
+		if t == nil || t.Name == "" || seen[t.Name] {
 			continue
 		}
-		made, err := s.makeTool(t, uniqueName(t.Name, taken))
+		seen[t.Name] = true
+		if len(t.Name) > maxName || clean(t.Name) != t.Name {
+			s.log.Warn("a tool of an MCP server has a name that nobody can use", "tool", clip(t.Name))
+			continue
+		}
+		name := t.Name
+		if llm.SafeName(name) != name {
+			name = uniqueName(name, taken)
+			taken[name] = true
+		}
+		made, err := s.makeTool(t, name)
 		if err != nil {
-			s.log.Warn("a tool of an MCP server cannot be used", "tool", clip(t.Name), "error", err)
+			s.log.Warn("a tool of an MCP server cannot be used", "tool", t.Name, "error", err)
+			unusable[t.Name] = why(err)
 			continue
 		}
-		taken[made.Spec().Name] = true
 		out = append(out, made)
 	}
+	s.unusable.Store(&unusable)
 	return out
+}
+
+// Unusable is why a tool that the server has is not among its tools, "" when
+// nothing is known against it.
+func (s *server) Unusable(name string) string {
+	if known := s.unusable.Load(); known != nil {
+		return (*known)[name]
+	}
+	return ""
+}
+
+// why words what is wrong with a tool, for the author of a document.
+func why(err error) string {
+	var said *tool.Error
+	switch {
+	case errors.As(err, &said):
+		return said.Message
+	case errors.Is(err, tool.ErrAsksCaller):
+		return "an argument inside another one asks who is calling, which p8 does not let a model say"
+	}
+	return "the schema of its arguments is not valid"
 }
 
 func uniqueName(name string, taken map[string]bool) string {
@@ -158,7 +202,7 @@ func (s *server) makeTool(t *sdk.Tool, name string) (*remoteTool, error) {
 	}
 	parameters, asks, err := normalise(raw)
 	if err != nil {
-		return nil, err
+		return nil, &tool.Error{Message: err.Error()}
 	}
 	base, err := tool.NewBase(llm.ToolSpec{Name: name, Description: shorten(t.Description), Parameters: parameters})
 	if err != nil {
@@ -175,15 +219,26 @@ func (s *server) makeTool(t *sdk.Tool, name string) (*remoteTool, error) {
 	}, nil
 }
 
+// clean takes out what no reader sees and a terminal or a model may obey:
+// control characters, and those that turn or hide text.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\uFEFF', r >= 0xE0000 && r <= 0xE007F:
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// shorten is a server's own words, as far as they are shown.
 func shorten(text string) string {
-	if len(text) <= maxDescription {
-		return text
+	if len(text) > maxDescription {
+		return clean(strings.ToValidUTF8(text[:maxDescription], "")) + "…"
 	}
-	runes := []rune(text)
-	for len(string(runes)) > maxDescription {
-		runes = runes[:len(runes)-max(1, (len(string(runes))-maxDescription)/4)]
-	}
-	return string(runes) + "…"
+	return clean(text)
 }
 
 func annotations(t *sdk.Tool) tool.Annotations {

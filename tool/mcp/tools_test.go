@@ -61,7 +61,7 @@ func TestToolsOfAServer(t *testing.T) {
 	if err != nil || len(tools) != 3 {
 		t.Fatalf("%d tools, %v", len(tools), err)
 	}
-	if tools[0].Spec().Name != "a_b" || tools[1].Spec().Name != "a_b_2" {
+	if tools[0].Spec().Name != "a_b_2" || tools[1].Spec().Name != "a_b" {
 		t.Errorf("names %s, %s", tools[0].Spec().Name, tools[1].Spec().Name)
 	}
 	if n := len(tools[0].Spec().Description); n > maxDescription+len("…") || n < maxDescription-10 {
