@@ -142,7 +142,7 @@ func (t *resourceTool) Call(ctx context.Context, call Call) (Result, error) {
 			return Result{}, &Error{"the arguments are not texts"}
 		}
 	}
-	uri := args["uri"]
+	uri, shown := args["uri"], args["uri"]
 	switch {
 	case t.pattern != nil && uri == "":
 		return t.list(ctx)
@@ -153,41 +153,50 @@ func (t *resourceTool) Call(ctx context.Context, call Call) (Result, error) {
 		if err != nil {
 			id = identity.Identity{}
 		}
-		if uri, err = t.uri.expand(args, id); err != nil {
+		if uri, shown, err = t.uri.expand(args, id); err != nil {
 			return Result{}, err
 		}
 	}
 	if len(uri) > maxURI {
 		return Result{}, &Error{fmt.Sprintf("the uri is longer than %d bytes", maxURI)}
 	}
-	return t.read(ctx, uri)
+	if len(args) > 0 && climbs(shown) {
+		// A pattern says where to read; .. would lead out of there.
+		return Result{}, &Error{"a uri cannot have . or .. between its slashes"}
+	}
+	return t.read(ctx, uri, shown)
 }
 
-func (t *resourceTool) read(ctx context.Context, uri string) (Result, error) {
+// read reads the resource; shown is its URI as the model may know it.
+func (t *resourceTool) read(ctx context.Context, uri, shown string) (Result, error) {
 	found, err := t.from.Read(ctx, uri)
 	if err != nil {
-		return Result{}, t.unknown(ctx, uri, err)
+		return Result{}, t.unknown(ctx, uri, shown, err)
 	}
 	var a Assembly
 	for _, c := range found {
 		if c.Data != nil {
-			a.File(c.MediaType, c.URI, c.Data)
+			a.File(c.MediaType, strings.ReplaceAll(c.URI, uri, shown), c.Data)
 		} else {
 			a.Text(c.Text)
 		}
 	}
 	if a.Empty() {
-		a.Text("[" + uri + " is empty]")
+		a.Text("[" + shown + " is empty]")
 	}
 	return a.Result(), nil
 }
 
 // unknown adds to an error what may have been meant. A server that is down does
-// not list either, so it gets no advice.
-func (t *resourceTool) unknown(ctx context.Context, uri string, err error) error {
+// not list either, so it gets no advice; nor does a URI with parts that the model
+// does not see, whose neighbours may be other people's.
+func (t *resourceTool) unknown(ctx context.Context, uri, shown string, err error) error {
 	var known *Error
 	if !errors.As(err, &known) {
 		return err
+	}
+	if uri != shown {
+		return t.uri.discreet(ctx, uri, shown, known)
 	}
 	list, listErr := t.from.List(ctx)
 	if listErr != nil {

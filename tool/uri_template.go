@@ -1,7 +1,9 @@
 package tool
 
 import (
+	"context"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,37 +64,71 @@ func (t uriTemplate) parameters() []string {
 	return out
 }
 
-// expand fills the placeholders, those of the identity from who is asking.
-func (t uriTemplate) expand(args map[string]string, id identity.Identity) (string, error) {
-	var b strings.Builder
+// expand fills the placeholders, those of the identity from who is asking. shown
+// is the URI without what the model must not see.
+func (t uriTemplate) expand(args map[string]string, id identity.Identity) (uri, shown string, err error) {
+	var full, open strings.Builder
+	add := func(text string) { full.WriteString(text); open.WriteString(text) }
 	for i, name := range t.names {
-		b.WriteString(t.texts[i])
+		add(t.texts[i])
 		value, hidden := fromIdentity(name, id)
 		switch {
 		case hidden && value == "":
-			return "", &Error{name + " is not available in this context"}
-		case !hidden:
-			value = args[name]
-			if value == "" {
-				return "", &Error{"the argument " + name + " is empty"}
-			}
+			return "", "", &Error{name + " is not available in this context"}
+		case hidden:
+			full.WriteString(percentEncode(value))
+			open.WriteString("{" + name + "}")
+			continue
+		case args[name] == "":
+			return "", "", &Error{"the argument " + name + " is empty"}
 		}
-		percentEncode(&b, value)
+		add(percentEncode(args[name]))
 	}
 	if n := len(t.texts); n > 0 {
-		b.WriteString(t.texts[n-1])
+		add(t.texts[n-1])
 	}
-	return b.String(), nil
+	return full.String(), open.String(), nil
+}
+
+// discreet is an error about a URI without what the model must not see of it.
+func (t uriTemplate) discreet(ctx context.Context, uri, shown string, err *Error) error {
+	text := strings.ReplaceAll(err.Message, uri, shown)
+	id, none := identity.From(ctx)
+	if none != nil {
+		return &Error{text}
+	}
+	for _, name := range t.names {
+		if value, hidden := fromIdentity(name, id); hidden && value != "" && strings.Contains(text, value) {
+			return &Error{"there is no resource " + shown}
+		}
+	}
+	return &Error{text}
+}
+
+// climbs reports whether a URI has . or .. between its slashes, however they are
+// written.
+func climbs(uri string) bool {
+	_, path, ok := strings.Cut(uri, "://")
+	if !ok {
+		path = uri
+	}
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(`/\?#`, r) }),
+		func(part string) bool { return part == "." || part == ".." })
 }
 
 // percentEncode keeps the letters that RFC 3986 reserves for nothing.
-func percentEncode(b *strings.Builder, s string) {
+func percentEncode(s string) string {
+	var b strings.Builder
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~", c) >= 0:
 			b.WriteByte(c)
 		default:
-			fmt.Fprintf(b, "%%%02X", c)
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
+	return b.String()
 }
