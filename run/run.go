@@ -50,7 +50,8 @@ type Options struct {
 	Chained tool.Tool
 	// ChainedMissing says why Chained is nil although the document names a tool.
 	ChainedMissing string
-	// Cost is what a response of a model costs in US dollars; nil knows no prices.
+	// Cost is what a response of a model costs in US dollars; nil knows no prices but
+	// the caller's, in a nested run.
 	Cost func(model string, u llm.Usage) float64
 	// Messages are the conversation, the user's message last. The agent's prompt
 	// is put before them when they do not begin with a system message.
@@ -157,9 +158,12 @@ func (r *runner) defaults(parent *Scope) {
 	path, above := r.Agent.Name, (*Budget)(nil)
 	if parent != nil {
 		path, above = parent.Path+"/"+path, parent.Budget
+		if r.Cost == nil {
+			r.Cost = parent.cost
+		}
 	}
 	r.Path = cmp.Or(r.Path, path)
-	r.scope = Scope{RunID: r.RunID, Path: r.Path, Budget: newBudget(r.Agent.Limits, above)}
+	r.scope = Scope{RunID: r.RunID, Path: r.Path, Budget: newBudget(r.Agent.Limits, above), cost: r.Cost}
 	r.Timeout = positive(r.Timeout, defaultTimeout)
 	r.ToolTimeout = positive(r.ToolTimeout, defaultToolTimeout)
 	r.Parallel = positive(r.Parallel, defaultParallel)
