@@ -124,25 +124,16 @@ func (r *report) checkModes(d *Document) {
 // process's tools, "server/name" for those of MCP servers, and "server/" for a
 // server whose tools need not be known. Each tool that does not exist is a
 // warning with the nearest name that does, or all of them; for a server that
-// does not exist, the nearest server. Tools that read a resource are not looked
-// up.
+// does not exist, the nearest server. Of a resource, and of a tool that reads one,
+// the server is looked up.
 func (d *Document) CheckTools(known []string) Problems {
 	r := &report{file: d.report.file, lines: d.report.lines, count: map[Severity]int{}}
 	k := knownTools(known)
-	pos, pointer := position{}, "/tools"
-	var items *node
-	if d.root != nil {
-		pos, pointer = d.at("tools")
-		items = d.config("tools")
-	}
 	for i, t := range d.Tools {
-		at, p := pos, element(pointer, i)
-		if items != nil && i < len(items.items) {
-			at = items.items[i].pos
-		}
+		at, p := d.item("tools", i)
 		servers := k.servers[fold(t.Server)]
 		switch {
-		case t.URI != "" || strings.Contains(t.Name, "://"):
+		case t.reads():
 		case t.Local() && slices.Contains(k.names, t.Name) || !t.Local() && slices.Contains(servers, t.Name):
 		case t.Local():
 			r.warnf(at, p, cmp.Or(didYouMean(t.Name, k.names), listed(k.names)), "the tool %q does not exist here and is left out", clip(t.Name, 60))
@@ -159,6 +150,7 @@ func (d *Document) CheckTools(known []string) Problems {
 			r.warnf(at, p, cmp.Or(hint, listed(servers)), "the tool %q of the server %q does not exist here and is left out", clip(t.Name, 60), clip(t.Server, 60))
 		}
 	}
+	r.checkServers(d, k)
 	r.checkChained(d, k)
 	return r.list
 }

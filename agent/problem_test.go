@@ -161,12 +161,19 @@ tools:
   - {name: fetch, server: my_data}
   - {name: notes, uri: "notes://one", server: nowhere}
   - {name: x, server: unheard-of}
+resources:
+  - {uri: "notes://one", server: CRM}
+  - {uri: "notes://two"}
+  - {uri_pattern: "notes://(?!x)", server: dwon}
 `))
 	got := d.CheckTools([]string{"search", "crm/", "crm/query", "down/", "my-data/", "my-data/fetch"})
 	want := []string{
 		`tools.yaml:5:5: warning: the MCP server "cmr" of the tool "query" does not exist here and the tool is left out (did you mean crm?)`,
 		`tools.yaml:6:5: warning: the tool "qurey" of the server "crm" does not exist here and is left out (did you mean crm/query?)`,
 		`tools.yaml:11:5: warning: the MCP server "unheard-of" of the tool "x" does not exist here and the tool is left out (there are crm, down, my-data)`,
+		`tools.yaml:10:5: warning: the MCP server "nowhere" of the resource "notes" does not exist here and the resource is left out (there are crm, down, my-data)`,
+		`tools.yaml:15:5: warning: the MCP server "dwon" of the resource "notes://(?!x)" does not exist here and the resource is left out (did you mean down?)`,
+		`tools.yaml:15:5: warning: the uri_pattern of the resource "notes://(?!x)" is no regular expression and the resource is left out (write one as Go has it, without lookaround)`,
 	}
 	if len(got) != len(want) {
 		t.Fatalf("got %v", got)
@@ -177,7 +184,7 @@ tools:
 		}
 	}
 	got = d.CheckTools([]string{"search"})
-	if len(got) != 6 || !strings.Contains(got[0].Error(), "no MCP server is configured here") {
+	if len(got) != 10 || !strings.Contains(got[0].Error(), "no MCP server is configured here") {
 		t.Errorf("without servers: %v", got)
 	}
 }

@@ -60,8 +60,7 @@ func (a *app) toolNames() (names func(*agent.Document) ([]string, error), done f
 		if all != nil {
 			return all, nil
 		}
-		remote := strings.Contains(doc.ChainedTool, "/") || slices.ContainsFunc(doc.Tools, func(t agent.ToolRef) bool { return !t.Local() })
-		if !remote {
+		if !remote(doc) {
 			return builtin.Names(), nil
 		}
 		cfg, err := a.config()
@@ -80,6 +79,13 @@ func (a *app) toolNames() (names func(*agent.Document) ([]string, error), done f
 			_ = servers.Close()
 		}
 	}
+}
+
+// remote reports whether a document names an MCP server.
+func remote(doc *agent.Document) bool {
+	return strings.Contains(doc.ChainedTool, "/") ||
+		slices.ContainsFunc(doc.Tools, func(t agent.ToolRef) bool { return !t.Local() }) ||
+		slices.ContainsFunc(doc.Resources, func(r agent.Resource) bool { return !(agent.ToolRef{Server: r.Server}).Local() })
 }
 
 // validate is everything that is wrong with one document. taken are the files

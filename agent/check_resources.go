@@ -1,0 +1,52 @@
+package agent
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+)
+
+// checkServers: the servers of resources, and of tools that read one, exist; a
+// pattern is a regular expression.
+func (r *report) checkServers(d *Document, k toolNames) {
+	for i, t := range d.Tools {
+		if t.reads() {
+			r.checkServer(d, k, "tools", i, t)
+		}
+	}
+	for i, res := range d.Resources {
+		name := cmp.Or(res.Name, res.URI, res.URIPattern)
+		r.checkServer(d, k, "resources", i, ToolRef{Name: name, Server: res.Server})
+		if _, err := regexp.Compile(res.URIPattern); err != nil {
+			at, p := d.item("resources", i)
+			r.warnf(at, p, "write one as Go has it, without lookaround", "the uri_pattern of the resource %q is no regular expression and the resource is left out", clip(name, 60))
+		}
+	}
+}
+
+func (r *report) checkServer(d *Document, k toolNames, list string, i int, t ToolRef) {
+	if t.Local() || k.servers[fold(t.Server)] != nil {
+		return
+	}
+	at, p := d.item(list, i)
+	hint := "set MCP_SERVER_<NAME> or P8_MCP_CONFIG"
+	if len(k.serverNames) > 0 {
+		hint = cmp.Or(didYouMean(t.Server, k.serverNames), "there are "+strings.Join(k.serverNames[:min(8, len(k.serverNames))], ", "))
+	}
+	r.warnf(at, p, hint, "the MCP server %q of the resource %q does not exist here and the resource is left out", clip(t.Server, 60), clip(t.Name, 60))
+}
+
+// reads reports whether the tool reads a resource.
+func (t ToolRef) reads() bool { return t.URI != "" || strings.Contains(t.Name, "://") }
+
+// item is where an element of a list is written.
+func (d *Document) item(key string, i int) (position, string) {
+	if d.root == nil {
+		return position{}, element("/"+key, i)
+	}
+	pos, pointer := d.at(key)
+	if list := d.config(key); list != nil && i < len(list.items) {
+		pos = list.items[i].pos
+	}
+	return pos, element(pointer, i)
+}
