@@ -14,7 +14,7 @@ import (
 	"p8/llm/models"
 	"p8/llm/offline"
 	"p8/llm/openai"
-	"p8/llm/wire"
+	"p8/outbound"
 	"p8/tool/mcp"
 )
 
@@ -26,7 +26,7 @@ func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.R
 	if debug != nil {
 		show = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
 	}
-	client := wire.NewHTTPClient() // one for all: connections are few and kept
+	client := outbound.NewClient() // one for all: connections are few and kept
 	providers := openai.Providers(openai.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show})
 	maps.Copy(providers, anthropic.Providers(anthropic.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show}))
 	providers["gemini"] = gemini.Providers(gemini.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show})["gemini"]

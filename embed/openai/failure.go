@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -130,57 +128,4 @@ func kindOf(status int, words string) embed.Kind {
 		return embed.BadRequest
 	}
 	return embed.BadResponse
-}
-
-// Bounds of the pauses between tries.
-const (
-	firstPause = 500 * time.Millisecond
-	maxPause   = 8 * time.Second
-	// maxRetryAfter is the longest that a provider can make a call wait; beyond,
-	// the error is the better answer.
-	maxRetryAfter = time.Minute
-)
-
-// pause waits before another try: as long as the provider asked, else longer
-// each time, and never all clients at once. It reports false at once if the
-// wait would be too long or outlast the context.
-func pause(ctx context.Context, try int, asked time.Duration) bool {
-	if asked > maxRetryAfter {
-		return false
-	}
-	wait := asked + rand.N(asked/10+1)
-	if asked == 0 {
-		full := min(firstPause<<min(try, 10), maxPause)
-		wait = full/2 + rand.N(full/2+1)
-	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
-		return false
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// retryAfter is what the headers ask for, in seconds, milliseconds or as a date;
-// 0 if nothing sensible.
-func retryAfter(h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
-		return time.Duration(ms * float64(time.Millisecond))
-	}
-	v := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		if s > 0 && s < 1e6 {
-			return time.Duration(s * float64(time.Second))
-		}
-		return 0
-	}
-	if t, err := http.ParseTime(v); err == nil {
-		return max(time.Until(t), 0)
-	}
-	return 0
 }

@@ -19,7 +19,6 @@ package openai
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"time"
 
 	"p8/embed"
+	"p8/outbound"
 )
 
 // Options configure a Model. Model is required; the rest has defaults.
@@ -139,7 +139,7 @@ func New(o Options) (*Model, error) {
 		m.least = m.known.minSimilarity
 	}
 	if m.client == nil {
-		m.client = newClient()
+		m.client = outbound.NewClient()
 	}
 	if m.timeout <= 0 {
 		m.timeout = time.Minute
@@ -151,23 +151,6 @@ func New(o Options) (*Model, error) {
 		m.retries = 0
 	}
 	return m, nil
-}
-
-// newClient does not follow redirects, which would lose the body or carry it
-// elsewhere.
-func newClient() *http.Client {
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ForceAttemptHTTP2:     true,
-			MaxIdleConnsPerHost:   16,
-			IdleConnTimeout:       90 * time.Second,
-			ExpectContinueTimeout: time.Second,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 }
 
 // Name is "provider:model", and "@512" if that many dimensions were asked for.

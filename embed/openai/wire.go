@@ -13,6 +13,7 @@ import (
 	"net/http"
 
 	"p8/embed"
+	"p8/outbound"
 )
 
 type request struct {
@@ -44,7 +45,7 @@ func (m *Model) ask(ctx context.Context, texts []string) ([][]float32, error) {
 		if err := ctx.Err(); errors.Is(err, context.Canceled) {
 			return nil, err
 		}
-		if !f.retry || try >= m.retries || !pause(ctx, try, f.RetryAfter) {
+		if !f.retry || try >= m.retries || !outbound.Pause(ctx, try, f.RetryAfter) {
 			if err := ctx.Err(); errors.Is(err, context.Canceled) {
 				return nil, err
 			}
@@ -77,7 +78,7 @@ func (m *Model) attempt(ctx context.Context, body []byte, n int) ([][]float32, *
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // half a refusal is one
-		return nil, m.refused(resp.StatusCode, text, retryAfter(resp.Header))
+		return nil, m.refused(resp.StatusCode, text, outbound.RetryAfter(resp.Header))
 	}
 	dimensions := maxDimensions
 	if d := m.Dimensions(); d > 0 {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"p8/llm"
-	"p8/llm/wire"
+	"p8/outbound"
 )
 
 // The variables to look in; the first one set counts.
@@ -32,7 +32,7 @@ type ProvidersOptions struct {
 // Providers is the constructor named anthropic, for an llm.Registry.
 func Providers(o ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
-		o.HTTPClient = wire.NewHTTPClient()
+		o.HTTPClient = outbound.NewClient()
 	}
 	return map[string]llm.Constructor{provider: func(model string) (llm.Model, error) {
 		m, err := New(Options{

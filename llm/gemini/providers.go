@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"p8/llm"
-	"p8/llm/wire"
+	"p8/outbound"
 )
 
 // The variables to look in; the first one set counts.
@@ -33,7 +33,7 @@ type ProvidersOptions struct {
 // provider's names. A model is "gemini:…" whichever was used.
 func Providers(o ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
-		o.HTTPClient = wire.NewHTTPClient()
+		o.HTTPClient = outbound.NewClient()
 	}
 	construct := func(model string) (llm.Model, error) {
 		m, err := New(Options{

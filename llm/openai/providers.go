@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"p8/llm"
-	"p8/llm/wire"
+	"p8/outbound"
 )
 
 // provider is a row of the table of servers that speak the wire.
@@ -79,7 +79,7 @@ type ProvidersOptions struct {
 // Providers are constructors for the whole table, for an llm.Registry.
 func Providers(o ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
-		o.HTTPClient = wire.NewHTTPClient()
+		o.HTTPClient = outbound.NewClient()
 	}
 	constructors := make(map[string]llm.Constructor, len(providers))
 	for _, p := range providers {

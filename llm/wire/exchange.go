@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"p8/llm"
+	"p8/outbound"
 )
 
 // exchange is what reading a response takes; it is used again.
@@ -46,7 +47,7 @@ func (c *Client) attempt(parent context.Context, body []byte, out *Sink) *failur
 	in := quiet{res.Body, timer, c.o.IdleTimeout}
 	if res.StatusCode/100 != 2 {
 		words, _ := io.ReadAll(io.LimitReader(in, 64<<10))
-		return c.refused(res.StatusCode, ReadRefusal(words), retryAfter(res.Header))
+		return c.refused(res.StatusCode, ReadRefusal(words), outbound.RetryAfter(res.Header))
 	}
 
 	x := c.exchange.Get().(*exchange)

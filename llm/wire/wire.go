@@ -17,12 +17,12 @@ package wire
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"p8/llm"
+	"p8/outbound"
 )
 
 // Options are what a Client of one model works with.
@@ -36,7 +36,7 @@ type Options struct {
 	Authorize func(http.Header)
 	// NewDecoder makes a decoder; decoders are used again, one response at a time.
 	NewDecoder func() Decoder
-	// HTTPClient is [NewHTTPClient]'s when nil.
+	// HTTPClient is one of its own when nil.
 	HTTPClient *http.Client
 	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
 	MaxRetries int
@@ -81,7 +81,7 @@ type Client struct {
 func NewClient(o Options) *Client {
 	c := &Client{o: o, retries: o.MaxRetries}
 	if c.o.HTTPClient == nil {
-		c.o.HTTPClient = NewHTTPClient()
+		c.o.HTTPClient = outbound.NewClient()
 	}
 	switch {
 	case c.retries == 0:
@@ -94,27 +94,6 @@ func NewClient(o Options) *Client {
 	}
 	c.exchange.New = func() any { return &exchange{decoder: o.NewDecoder()} }
 	return c
-}
-
-// NewHTTPClient keeps enough idle connections for many runs at once and does not
-// follow redirects, which would lose the body or carry it elsewhere.
-func NewHTTPClient() *http.Client {
-	return &http.Client{
-		// The figures are net/http's own; its default transport is not copied, as a
-		// program may have put another in its place.
-		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ForceAttemptHTTP2:     true,
-			MaxIdleConns:          100,
-			MaxIdleConnsPerHost:   64,
-			IdleConnTimeout:       90 * time.Second,
-			ExpectContinueTimeout: time.Second,
-			DisableCompression:    true, // it would hold chunks back
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 }
 
 // Request is one request of a model.
@@ -160,7 +139,7 @@ func (c *Client) Stream(ctx context.Context, req Request, yield func(llm.Chunk, 
 				continue
 			}
 		}
-		if f.retry && !out.sent && try < retries && pause(ctx, try, f.RetryAfter) {
+		if f.retry && !out.sent && try < retries && outbound.Pause(ctx, try, f.RetryAfter) {
 			try++
 			continue
 		}

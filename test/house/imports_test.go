@@ -15,7 +15,7 @@ var floors = []string{
 	"api", "mcpserver", "stream", "eval",
 	"chat", "ask", "memory", "run", "tool",
 	"catalog", "ingest", "rem", "agent", "llm", "embed",
-	"jobs", "store", "event", "identity", "telemetry", "config",
+	"jobs", "store", "event", "identity", "telemetry", "config", "outbound",
 }
 
 // ground holds embedded files and nothing else: it imports no room, any room may

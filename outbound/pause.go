@@ -1,4 +1,4 @@
-package wire
+package outbound
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 const (
 	firstPause = 500 * time.Millisecond
 	maxPause   = 8 * time.Second
-	// maxRetryAfter is the longest that a provider can make a run wait; beyond,
+	// maxRetryAfter is the longest that a provider can make a caller wait; beyond,
 	// the error is the better answer.
 	maxRetryAfter = time.Minute
 )
 
-// pause waits before another try: as long as the provider asked, else longer
+// Pause waits before another try: as long as the provider asked, else longer
 // each time, and never all clients at once. It reports false at once if the
 // wait would be too long or outlast the context.
-func pause(ctx context.Context, try int, asked time.Duration) bool {
+func Pause(ctx context.Context, try int, asked time.Duration) bool {
 	wait := asked
 	if asked > maxRetryAfter {
 		return false
@@ -28,7 +28,7 @@ func pause(ctx context.Context, try int, asked time.Duration) bool {
 	if asked > 0 {
 		wait += rand.N(asked/10 + 1)
 	} else {
-		full := min(firstPause<<try, maxPause)
+		full := min(firstPause<<min(try, 10), maxPause)
 		wait = full/2 + rand.N(full/2+1)
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
@@ -44,9 +44,9 @@ func pause(ctx context.Context, try int, asked time.Duration) bool {
 	}
 }
 
-// retryAfter is what the headers ask for: Retry-After-Ms, or Retry-After in
+// RetryAfter is what the headers ask for: Retry-After-Ms, or Retry-After in
 // seconds or as a date. 0 if nothing sensible.
-func retryAfter(h http.Header) time.Duration {
+func RetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
 		return time.Duration(ms * float64(time.Millisecond))
 	}

@@ -1,0 +1,38 @@
+// Package outbound is what every request to somebody else's model server needs:
+// an HTTP client of its own and the pauses between tries.
+//
+//	for try := 0; ; try++ {
+//		res, err := client.Do(req)
+//		…
+//		if !outbound.Pause(ctx, try, outbound.RetryAfter(res.Header)) {
+//			return err
+//		}
+//	}
+package outbound
+
+import (
+	"net"
+	"net/http"
+	"time"
+)
+
+// NewClient keeps enough idle connections for many runs at once and does not
+// follow redirects, which would lose the body or carry it elsewhere.
+func NewClient() *http.Client {
+	return &http.Client{
+		// The figures are net/http's own; its default transport is not copied, as a
+		// program may have put another in its place.
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   10 * time.Second,
+			ForceAttemptHTTP2:     true,
+			MaxIdleConns:          100,
+			MaxIdleConnsPerHost:   64,
+			IdleConnTimeout:       90 * time.Second,
+			ExpectContinueTimeout: time.Second,
+			DisableCompression:    true, // it would hold the pieces of a stream back
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
