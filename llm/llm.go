@@ -239,10 +239,12 @@ const (
 // Usage is what one request consumed, in tokens.
 type Usage struct {
 	// Input is all that was sent, Cached the part of it that the provider had
-	// kept, CacheWrite the part that it keeps from now on.
+	// kept, CacheWrite the part that it keeps from now on; CacheHour is what of the
+	// latter is kept for an hour, at another price.
 	Input      int
 	Cached     int
 	CacheWrite int
+	CacheHour  int
 	// Output is all that was written, Reasoning the part of it spent on thought.
 	Output    int
 	Reasoning int

@@ -257,3 +257,14 @@ func FuzzStream(f *testing.F) {
 		checkOrder(t, chunks, err)
 	})
 }
+
+// TestKeptForAnHour: what is kept for an hour has a price of its own.
+func TestKeptForAnHour(t *testing.T) {
+	const reply = `{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":2}}`
+	m := model(t, anthropic.Options{HTTPClient: client(func(*http.Request) (*http.Response, error) { return answer(200, reply), nil })})
+	chunks, err := collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}})
+	want := llm.Usage{Input: 35, CacheWrite: 30, CacheHour: 20, Output: 2}
+	if err != nil || len(chunks) != 3 || chunks[1].Usage != want {
+		t.Errorf("%+v, %v", chunks, err)
+	}
+}

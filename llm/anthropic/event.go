@@ -52,7 +52,10 @@ type wireUsage struct {
 	CacheWrite int `json:"cache_creation_input_tokens"`
 	CacheRead  int `json:"cache_read_input_tokens"`
 	Output     int `json:"output_tokens"`
-	Details    struct {
+	Created    struct {
+		Hour int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	Details struct {
 		Thinking int `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
@@ -137,6 +140,7 @@ func (r *reader) count(raw json.RawMessage) {
 	now := &r.usage
 	now.Input = max(now.Input, u.Input)
 	now.CacheWrite = max(now.CacheWrite, u.CacheWrite)
+	now.Created.Hour = max(now.Created.Hour, u.Created.Hour)
 	now.CacheRead = max(now.CacheRead, u.CacheRead)
 	now.Output = max(now.Output, u.Output)
 	now.Details.Thinking = max(now.Details.Thinking, u.Details.Thinking)
@@ -145,7 +149,8 @@ func (r *reader) count(raw json.RawMessage) {
 func (u wireUsage) sum() llm.Usage {
 	return llm.Usage{
 		Input: u.Input + u.CacheRead + u.CacheWrite, Cached: u.CacheRead, CacheWrite: u.CacheWrite,
-		Output: u.Output, Reasoning: u.Details.Thinking,
+		CacheHour: min(u.Created.Hour, u.CacheWrite),
+		Output:    u.Output, Reasoning: u.Details.Thinking,
 	}
 }
 

@@ -51,6 +51,10 @@ type Price struct {
 	Output     float64 `json:"output"`
 }
 
+// hourPrice is what it costs to keep a token for an hour, in prices of one that is
+// sent. Anthropic alone does so, for all of its models alike.
+const hourPrice = 2
+
 // Cost is what a request with this usage costs in US dollars; 0 when the price
 // is not known.
 func (i *Info) Cost(u llm.Usage) float64 {
@@ -59,6 +63,6 @@ func (i *Info) Cost(u llm.Usage) float64 {
 		p = i.Long
 	}
 	plain := max(0, u.Input-u.Cached-u.CacheWrite)
-	return (float64(plain)*p.Input + float64(u.Cached)*p.Cached + float64(u.CacheWrite)*p.CacheWrite +
-		float64(u.Output)*p.Output) / 1e6
+	return (float64(plain)*p.Input + float64(u.Cached)*p.Cached + float64(u.CacheWrite-u.CacheHour)*p.CacheWrite +
+		float64(u.CacheHour)*hourPrice*p.Input + float64(u.Output)*p.Output) / 1e6
 }

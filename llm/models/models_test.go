@@ -125,6 +125,7 @@ models:
 		{"ollama:qwen3", llm.Usage{Input: 1e6, Output: 1e6}, 0},
 		{"openai:gpt-4.1-2025-04-14", llm.Usage{Input: 1e6, Cached: 5e5, Output: 1e6}, 1 + 0.25 + 8},
 		{"anthropic:claude-sonnet-4-5", llm.Usage{Input: 1e5, Cached: 5e4, CacheWrite: 1e4, Output: 1e4}, 0.12 + 0.015 + 0.0375 + 0.15},
+		{"anthropic:claude-sonnet-4-5", llm.Usage{Input: 1e5, CacheWrite: 2e4, CacheHour: 1e4}, 0.24 + 0.0375 + 0.06}, // an hour costs twice the input
 		{"gemini:gemini-2.5-pro", llm.Usage{Input: 3e5, Output: 1e4}, 0.75 + 0.15},
 		{"anthropic:claude-haiku-5-5", llm.Usage{Input: 1e5, Cached: 5e4, Output: 1e4}, 0.005 + 0.0005 + 0.005},
 		{"anthropic:claude-haiku-5-5", llm.Usage{Input: 2e5, Cached: 1e5, CacheWrite: 1e5, Output: 1e4}, 0.005 + 0.0625 + 0.025},

@@ -45,7 +45,8 @@ type wireUsage struct {
 	CompletionTokens    int `json:"completion_tokens"`
 	TotalTokens         int `json:"total_tokens"`
 	PromptTokensDetails struct {
-		CachedTokens int `json:"cached_tokens"`
+		CachedTokens     int `json:"cached_tokens"`
+		CacheWriteTokens int `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionTokensDetails struct {
 		ReasoningTokens int `json:"reasoning_tokens"`
@@ -105,10 +106,11 @@ func (r *reader) count(raw json.RawMessage) {
 		u.CompletionTokens += t
 	}
 	r.usage = llm.Usage{
-		Input:     max(u.PromptTokens, 0),
-		Output:    max(u.CompletionTokens, 0),
-		Cached:    max(u.PromptTokensDetails.CachedTokens, u.PromptCacheHitTokens, 0),
-		Reasoning: max(u.CompletionTokensDetails.ReasoningTokens, 0),
+		Input:      max(u.PromptTokens, 0),
+		Output:     max(u.CompletionTokens, 0),
+		Cached:     max(u.PromptTokensDetails.CachedTokens, u.PromptCacheHitTokens, 0),
+		CacheWrite: max(u.PromptTokensDetails.CacheWriteTokens, 0),
+		Reasoning:  max(u.CompletionTokensDetails.ReasoningTokens, 0),
 	}
 }
 

@@ -75,7 +75,8 @@ type responsesWhole struct {
 	Usage *struct {
 		Input        int `json:"input_tokens"`
 		InputDetails struct {
-			Cached int `json:"cached_tokens"`
+			Cached  int `json:"cached_tokens"`
+			Written int `json:"cache_write_tokens"`
 		} `json:"input_tokens_details"`
 		Output        int `json:"output_tokens"`
 		OutputDetails struct {
@@ -230,7 +231,7 @@ func (r *responsesReader) end(w *responsesWhole) error {
 	}
 	if u := w.Usage; u != nil {
 		r.usage = llm.Usage{
-			Input: max(u.Input, 0), Cached: max(u.InputDetails.Cached, 0),
+			Input: max(u.Input, 0), Cached: max(u.InputDetails.Cached, 0), CacheWrite: max(u.InputDetails.Written, 0),
 			Output: max(u.Output, 0), Reasoning: max(u.OutputDetails.Reasoning, 0),
 		}
 	}

@@ -70,3 +70,17 @@ func TestThoughtsGoBack(t *testing.T) {
 		}
 	}
 }
+
+// What a model writes to its cache costs more: it is told apart.
+func TestCacheWrites(t *testing.T) {
+	const chat = `data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":2006,"completion_tokens":3,"total_tokens":2009,"prompt_tokens_details":{"cached_tokens":100,"cache_write_tokens":1900}}}` + "\n\ndata: [DONE]\n\n"
+	const responses = `data: {"type":"response.completed","response":{"status":"completed","output":[],"usage":{"input_tokens":2006,"input_tokens_details":{"cached_tokens":100,"cache_write_tokens":1900},"output_tokens":3}}}` + "\n\n"
+	for provider, reply := range map[string]string{"openai": chat, "openai-responses": responses} {
+		m := model(t, openai.Options{Provider: provider, Model: "gpt-5.6", HTTPClient: client(func(*http.Request) (*http.Response, error) { return answer(200, reply), nil })})
+		chunks, err := collect(t.Context(), m, hello())
+		want := llm.Usage{Input: 2006, Cached: 100, CacheWrite: 1900, Output: 3}
+		if err != nil || chunks[len(chunks)-2].Usage != want {
+			t.Errorf("%s: %+v, %v", provider, chunks, err)
+		}
+	}
+}
