@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os/exec"
 	"strings"
 
@@ -18,9 +19,18 @@ import (
 // take: no word of the server's.
 const codeRejected = -32005
 
+// effect is what it means to send something twice.
+type effect bool
+
+const (
+	// reads change nothing: they may be sent again whatever became of them.
+	reads effect = false
+	acts  effect = true
+)
+
 // do sends something over the shared connection. What certainly never reached
-// the server is sent once more over a new one.
-func (s *server) do(ctx context.Context, send func(context.Context, *session) error) error {
+// the server, or only reads, is sent once more over a new one.
+func (s *server) do(ctx context.Context, e effect, send func(context.Context, *session) error) error {
 	for attempt := 0; ; attempt++ {
 		sess, err := s.acquire(ctx)
 		if err != nil {
@@ -30,7 +40,7 @@ func (s *server) do(ctx context.Context, send func(context.Context, *session) er
 		err = s.once(ctx, sess, d, send)
 		lost := err != nil && ctx.Err() == nil && isLost(err, d, sess)
 		s.release(sess, lost)
-		if lost && attempt == 0 && !mayHaveArrived(d) {
+		if attempt == 0 && ctx.Err() == nil && again(err, d, lost, e) {
 			continue
 		}
 		return s.explain(ctx, err, d)
@@ -41,6 +51,18 @@ func (s *server) once(ctx context.Context, sess *session, d *delivery, send func
 	ctx, cancel := sess.during(ctx, d)
 	defer cancel()
 	return send(ctx, sess)
+}
+
+// again reports whether a message may be sent once more.
+func again(err error, d *delivery, lost bool, e effect) bool {
+	var said *tool.Error
+	switch {
+	case lost && !mayHaveArrived(d):
+		return true
+	case err == nil || e == acts || errors.As(err, &said) || rpcError(err) != nil:
+		return false
+	}
+	return lost || d.status.Load() < http.StatusBadRequest
 }
 
 // mayHaveArrived reports whether the server may have done what it was sent.

@@ -11,7 +11,8 @@
 // A call goes out once. Only one that certainly never reached the server (the
 // connection was gone, or the server says that it does not know the session) is
 // tried again, once, on a new connection; of any other broken call the model
-// hears that it may have been done.
+// hears that it may have been done. A list, or a resource that is read, is asked
+// for again whatever broke.
 //
 // A server never hears who is asking, except where its own tools have an
 // argument user_id or tenant_id: it is filled from the context and hidden from

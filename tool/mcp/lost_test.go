@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -233,5 +235,37 @@ func TestCloseEndsCalls(t *testing.T) {
 	}
 	if _, err := s.Server("x").Tools(t.Context()); !errors.As(err, &known) {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// What only reads is asked for again although it may have arrived: a server that
+// goes away under a list does not cost its tools.
+func TestAServerThatGoesAwayInAList(t *testing.T) {
+	f := newFixture()
+	var cut atomic.Int64
+	srv := f.listen(t, "127.0.0.1:0", func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			reads := bytes.Contains(body, []byte(`"tools/list"`)) || bytes.Contains(body, []byte(`"resources/read"`))
+			if reads && cut.Add(1)%2 == 1 {
+				panic(http.ErrAbortHandler)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			h.ServeHTTP(w, r)
+		})
+	})
+	s := open(t, Options{}, "MCP_SERVER_X="+srv.URL).Server("x")
+	if tools, err := s.Tools(t.Context()); err != nil || len(tools) == 0 {
+		t.Errorf("%d tools, %v", len(tools), err)
+	}
+	if found, err := s.Read(t.Context(), "notes://one"); err != nil || len(found) != 1 || found[0].Text != "first" {
+		t.Errorf("%v %v", found, err)
+	}
+	model := &sampler{name: "m"}
+	if tools, err := s.Tools(tool.WithSampler(t.Context(), model)); err != nil || len(tools) == 0 {
+		t.Errorf("with sampling: %d tools, %v", len(tools), err)
 	}
 }

@@ -48,7 +48,7 @@ func (t *remoteTool) Stream(ctx context.Context, call tool.Call, emit func(event
 		defer cancel()
 	}
 	var res *sdk.CallToolResult
-	err = t.server.on(ctx, func(ctx context.Context, sess *session) (err error) {
+	err = t.server.on(ctx, acts, func(ctx context.Context, sess *session) (err error) {
 		res, err = t.send(ctx, sess, call, args, emit)
 		return err
 	})

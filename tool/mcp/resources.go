@@ -90,7 +90,7 @@ func (s *server) Read(ctx context.Context, uri string) ([]tool.Contents, error) 
 		defer cancel()
 	}
 	var res *sdk.ReadResourceResult
-	err := s.do(ctx, func(ctx context.Context, sess *session) (err error) {
+	err := s.do(ctx, reads, func(ctx context.Context, sess *session) (err error) {
 		res, err = sess.cs.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
 		if rpc := rpcError(err); rpc != nil && (rpc.Code == codeNotFound || rpc.Code == jsonrpc.CodeInvalidParams) {
 			return s.says("has no resource %s", uri)

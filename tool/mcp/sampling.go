@@ -43,16 +43,16 @@ func (p *pool) init(s *server) {
 
 // on sends something over the shared connection, or one of its own where the
 // context lends a model.
-func (s *server) on(ctx context.Context, send func(context.Context, *session) error) error {
+func (s *server) on(ctx context.Context, e effect, send func(context.Context, *session) error) error {
 	if sampler := tool.SamplerFrom(ctx); sampler != nil {
-		return s.samplers.do(ctx, sampler, send)
+		return s.samplers.do(ctx, sampler, e, send)
 	}
-	return s.do(ctx, send)
+	return s.do(ctx, e, send)
 }
 
 // do is the server's do, on a connection that is the call's alone and whose
 // questions go to the sampler.
-func (p *pool) do(ctx context.Context, sampler tool.Sampler, send func(context.Context, *session) error) error {
+func (p *pool) do(ctx context.Context, sampler tool.Sampler, e effect, send func(context.Context, *session) error) error {
 	select {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
@@ -73,7 +73,7 @@ func (p *pool) do(ctx context.Context, sampler tool.Sampler, send func(context.C
 		// A call that was broken off may still ask: its connection is not used again.
 		spoilt := err != nil && (ctx.Err() != nil || isLost(err, d, sess))
 		p.give(sess, spoilt)
-		if spoilt && ctx.Err() == nil && attempt == 0 && !mayHaveArrived(d) {
+		if attempt == 0 && ctx.Err() == nil && again(err, d, spoilt, e) {
 			continue
 		}
 		return p.server.explain(ctx, err, d)

@@ -51,7 +51,7 @@ func (s *server) Tools(ctx context.Context) ([]tool.Tool, error) {
 func (s *server) bounded(ctx context.Context, send func(context.Context, *session) error) error {
 	within, cancel := context.WithTimeout(ctx, s.all.o.ConnectTimeout)
 	defer cancel()
-	err := s.on(within, send)
+	err := s.on(within, reads, send)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		return s.says("did not answer within %s", s.all.o.ConnectTimeout)
 	}
