@@ -268,3 +268,11 @@ func TestKeptForAnHour(t *testing.T) {
 		t.Errorf("%+v, %v", chunks, err)
 	}
 }
+
+// TestAlternativesAtTheRoot: the API refuses them, and the whole request.
+func TestAlternativesAtTheRoot(t *testing.T) {
+	sent, _ := sentBy(t, anthropic.Options{}, &llm.Request{Messages: []llm.Message{user("hi")}, Tools: []llm.ToolSpec{{Name: "find", Parameters: []byte(`{"type":"object","anyOf":[{"properties":{"id":{}}}]}`)}}})
+	if strings.Contains(sent, `"anyOf":`) || !strings.Contains(sent, `"properties":{"id":{}}`) {
+		t.Error(sent)
+	}
+}

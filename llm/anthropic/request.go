@@ -86,7 +86,7 @@ func appendTools(b []byte, tools []llm.ToolSpec, p *plan) []byte {
 		if len(t.Parameters) == 0 {
 			b = append(b, `{"type":"object","properties":{}}`...)
 		} else {
-			b = append(b, t.Parameters...)
+			b = append(b, wire.PlainObject(t.Parameters)...)
 		}
 		b = append(b, '}')
 	}

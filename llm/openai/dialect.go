@@ -24,6 +24,8 @@ type dialect struct {
 	thoughts bool
 	// images and files: what a user's message may hold.
 	images, files bool
+	// plainTools: alternatives at the root of a tool's schema are refused.
+	plainTools bool
 	// cacheKey: prompt_cache_key routes requests that begin alike to one cache.
 	cacheKey bool
 }
@@ -52,6 +54,7 @@ func dialectOf(p provider, model string) dialect {
 		images:        !old,
 		files:         !old,
 		cacheKey:      known,
+		plainTools:       true,
 	}
 }
 

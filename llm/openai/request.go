@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"encoding/json"
+
 	"p8/llm"
 	"p8/llm/wire"
 )
@@ -28,7 +30,7 @@ func (m *Model) appendRequest(b []byte, req *llm.Request, without option) []byte
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendTool(b, &req.Tools[i])
+			b = m.appendTool(b, &req.Tools[i])
 		}
 		b = append(b, ']')
 		if req.ToolChoice != "" && without&optToolChoice == 0 {
@@ -134,7 +136,7 @@ func thoughtOf(msg *llm.Message) string {
 	return " "
 }
 
-func appendTool(b []byte, t *llm.ToolSpec) []byte {
+func (m *Model) appendTool(b []byte, t *llm.ToolSpec) []byte {
 	b = append(b, `{"type":"function","function":{"name":`...)
 	b = wire.AppendString(b, t.Name)
 	if t.Description != "" {
@@ -145,7 +147,15 @@ func appendTool(b []byte, t *llm.ToolSpec) []byte {
 	if len(t.Parameters) == 0 {
 		b = append(b, `{"type":"object","properties":{}}`...)
 	} else {
-		b = append(b, t.Parameters...)
+		b = append(b, m.parameters(t)...)
 	}
 	return append(b, `}}`...)
+}
+
+// parameters is the schema of a tool's arguments as the server takes it.
+func (m *Model) parameters(t *llm.ToolSpec) json.RawMessage {
+	if m.dialect.plainTools {
+		return wire.PlainObject(t.Parameters)
+	}
+	return t.Parameters
 }

@@ -28,7 +28,7 @@ func (m *Model) appendResponses(b []byte, req *llm.Request, without option) []by
 	if len(req.Tools) > 0 {
 		b = append(b, `,"tools":[`...)
 		for i := range req.Tools {
-			b = appendResponsesTool(separated(b), &req.Tools[i])
+			b = m.appendResponsesTool(separated(b), &req.Tools[i])
 		}
 		b = append(b, ']')
 		if req.ToolChoice != "" && without&optToolChoice == 0 {
@@ -183,14 +183,14 @@ func (m *Model) appendInputs(b []byte, msg *llm.Message, without option) []byte 
 	return append(b, ']')
 }
 
-func appendResponsesTool(b []byte, t *llm.ToolSpec) []byte {
+func (m *Model) appendResponsesTool(b []byte, t *llm.ToolSpec) []byte {
 	b = append(b, `{"type":"function","name":`...)
 	b = wire.AppendString(b, t.Name)
 	if t.Description != "" {
 		b = append(b, `,"description":`...)
 		b = wire.AppendString(b, t.Description)
 	}
-	parameters := t.Parameters
+	parameters := m.parameters(t)
 	if len(parameters) == 0 {
 		parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 	}

@@ -84,3 +84,16 @@ func TestCacheWrites(t *testing.T) {
 		}
 	}
 }
+
+// OpenAI refuses a request for a tool with alternatives at the root of its schema.
+func TestAlternativesAtTheRoot(t *testing.T) {
+	req := &llm.Request{Messages: hello().Messages, Tools: []llm.ToolSpec{{Name: "find", Parameters: []byte(`{"type":"object","anyOf":[{"properties":{"id":{}}}]}`)}}}
+	for provider, plain := range map[string]bool{"openai": true, "openai-responses": true, "groq": false} {
+		var sent string
+		m := model(t, openai.Options{Provider: provider, MaxRetries: -1, HTTPClient: refusing(&sent, func(string) string { return "" })})
+		_, _ = collect(t.Context(), m, req)
+		if strings.Contains(sent, `"anyOf":`) == plain || !strings.Contains(sent, `"properties":{"id":{}}`) {
+			t.Errorf("%s was sent %s", provider, sent)
+		}
+	}
+}
