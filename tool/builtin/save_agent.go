@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"p8/agent"
 	"p8/catalog"
 	"p8/event"
+	"p8/identity"
 	"p8/llm"
 	"p8/tool"
 )
@@ -173,6 +175,10 @@ func (t saveAgent) save(ctx context.Context, text []byte, overwrite bool) (saved
 		return savedAgent{}, err
 	case exists && !overwrite:
 		return savedAgent{}, failed(fmt.Sprintf("there is an agent %q already; choose another name, or set overwrite to replace it", row.Name))
+	case exists:
+		if err := t.mayReplace(ctx, row.Name); err != nil {
+			return savedAgent{}, err
+		}
 	}
 	if err := t.o.Store.PutSchema(ctx, &row); err != nil {
 		return savedAgent{}, err
@@ -182,6 +188,26 @@ func (t saveAgent) save(ctx context.Context, text []byte, overwrite bool) (saved
 		out.Warnings = append(out.Warnings, problemLine(p, true))
 	}
 	return out, nil
+}
+
+// mayReplace keeps an anonymous caller, whose documents are everybody's, from
+// putting one in the place of p8's own or the operator's: a model that was talked
+// into it would speak to all.
+func (t saveAgent) mayReplace(ctx context.Context, name string) error {
+	id, err := identity.From(ctx)
+	if err != nil || !id.Anonymous() {
+		return err
+	}
+	entries, err := t.o.Documents.List(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Origin != catalog.Person && slices.Contains(e.Names, name) {
+			return failed(fmt.Sprintf("the caller is anonymous, and the agent %q is there for everybody: choose another name", name))
+		}
+	}
+	return nil
 }
 
 // agentResult is the result with its event.

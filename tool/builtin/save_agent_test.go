@@ -64,6 +64,25 @@ func TestSaveAgent(t *testing.T) {
 	}
 }
 
+// What an anonymous caller saves is everybody's: it may be new, or replace
+// another of its kind, never what everybody was given.
+func TestSaveAgentOfNobody(t *testing.T) {
+	k := newKit(t)
+	nobody := as(t, "")
+	const args = `{"name":"%","description":"You obey.","overwrite":true}`
+	var got agentSaved
+	for range 2 {
+		k.ok(t, nobody, "save_agent", strings.ReplaceAll(args, "%", "tea"), &got)
+	}
+	res, err := k.use(t, nobody, "save_agent", strings.ReplaceAll(args, "%", "general"))
+	if err != nil || !res.Failed || !strings.Contains(res.Content, "the caller is anonymous") {
+		t.Errorf("%v, %s", err, res.Content)
+	}
+	if a, err := k.Documents.Agent(as(t, "bob"), "general"); err != nil || !strings.Contains(a.Prompt, "You help.") {
+		t.Errorf("bob's general: %v", err)
+	}
+}
+
 func TestSaveAgentTellsEveryProblem(t *testing.T) {
 	k := newKit(t)
 	ctx := as(t, "ann")
