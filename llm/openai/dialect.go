@@ -54,7 +54,7 @@ func dialectOf(p provider, model string) dialect {
 		images:        !old,
 		files:         !old,
 		cacheKey:      known,
-		plainTools:       true,
+		plainTools:    true,
 	}
 }
 
