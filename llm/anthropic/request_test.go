@@ -141,8 +141,8 @@ func TestConversation(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			before, _ := json.Marshal(tt.messages)
-			got, _ := sentBy(t, anthropic.Options{}, &llm.Request{Messages: tt.messages, Settings: llm.Settings{PromptCache: "off"}})
-			got = strings.TrimPrefix(got, `{"model":"claude-sonnet-4-5","max_tokens":8192`)
+			got, _ := sentBy(t, anthropic.Options{}, &llm.Request{Messages: tt.messages, Tools: []llm.ToolSpec{{Name: "now"}}, Settings: llm.Settings{PromptCache: "off"}})
+			got = strings.TrimPrefix(got, `{"model":"claude-sonnet-4-5","max_tokens":8192,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}]`)
 			got = strings.Replace(strings.TrimSuffix(got, `,"stream":true}`), `,"messages":`, ",", 1)
 			if want := strings.TrimPrefix(tt.want, ","); strings.TrimPrefix(got, ",") != want {
 				t.Errorf("got  %s\nwant %s", got, want)
@@ -254,6 +254,18 @@ func TestNew(t *testing.T) {
 	}
 	if c := model(t, anthropic.Options{}).Capabilities(); c.NativeOutput || !c.Images || !c.Documents {
 		t.Errorf("capabilities %+v", c)
+	}
+}
+
+// The wire refuses calls in a conversation that declares no tools.
+func TestPastCallsWithoutTools(t *testing.T) {
+	got, _ := sentBy(t, anthropic.Options{}, &llm.Request{
+		Messages: []llm.Message{user("hi"), calls("", "a"), result("a", "A"), calls("", "b"), result("b", "B"), user("and?")},
+		Settings: llm.Settings{PromptCache: "off"},
+	})
+	want := `,"tools":[{"name":"search","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"none"},"messages"`
+	if !strings.Contains(got, want) {
+		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
 
