@@ -190,3 +190,34 @@ func TestSubscriptions(t *testing.T) {
 		t.Error("told after unsubscribing")
 	}
 }
+
+// A tool that changes something says what: the address may be in its answer.
+func TestToolsTouchResources(t *testing.T) {
+	answers := []string{`{"name":"a/b"}`, `{"name":""}`, `no JSON`}
+	save, err := tool.New("save", "Saves.", func(_ context.Context, in struct {
+		N int `json:"n"`
+	}) (any, error) {
+		return answers[in.N], nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, mcpserver.Options{Tools: []tool.Tool{save}, Resources: shelf{}, Touches: map[string][]string{"save": {"x://{name}", "x://all"}}})
+	heard := make(chan string, 10)
+	c := connectAs(t, s, identity.Identity{UserID: "alice"}, &sdk.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI },
+	}, sessions)
+	for _, uri := range []string{"x://a%2Fb", "x://all", "x://"} {
+		if err := c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, want := range [][]string{{"x://a%2Fb", "x://all"}, {"x://all"}, {"x://all"}} {
+		call(t, c, "save", map[string]any{"n": n})
+		for _, uri := range want {
+			if got := <-heard; got != uri {
+				t.Errorf("%d: %s, want %s", n, got, uri)
+			}
+		}
+	}
+}

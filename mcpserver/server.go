@@ -60,7 +60,8 @@ type Options struct {
 	// of their templates.
 	Resources tool.Resources
 	Completer Completer
-	// Touches are the URIs that a tool's success changes, by the tool's name.
+	// Touches are the URIs that a tool's success changes, by the tool's name; a
+	// {placeholder} is a text of its answer.
 	Touches map[string][]string
 	// ExposeAgents are the agents that are tools of their own, by name; "*" is all
 	// that the caller may use. They need Catalog and Chat.

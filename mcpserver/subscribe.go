@@ -2,7 +2,9 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -107,6 +109,27 @@ func (s *Server) Changed(ctx context.Context, uri string) {
 	if uri == agentsURI || strings.HasPrefix(uri, agentsURI+"/") {
 		s.announceTools()
 	}
+}
+
+// touched are the URIs that a call of the tool changed.
+func (s *Server) touched(name, answer string) []string {
+	var said map[string]any
+	var out []string
+	for _, uri := range s.o.Touches[name] {
+		before, rest, ok := strings.Cut(uri, "{")
+		if !ok {
+			out = append(out, uri)
+			continue
+		}
+		if said == nil && json.Unmarshal([]byte(answer), &said) != nil {
+			continue
+		}
+		field, after, _ := strings.Cut(rest, "}")
+		if value, _ := said[field].(string); value != "" {
+			out = append(out, before+url.PathEscape(value)+after)
+		}
+	}
+	return out
 }
 
 // send holds back what is another caller's business.

@@ -77,7 +77,7 @@ func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolReq
 		return failed(tool.Describe(ctx, s.o.Logger, call, a.err))
 	}
 	if !a.res.Failed {
-		for _, uri := range s.o.Touches[call.Name] {
+		for _, uri := range s.touched(call.Name, a.res.Content) {
 			s.Changed(ctx, uri)
 		}
 	}

@@ -45,7 +45,8 @@ func (p *parts) newMCP(cfg *config.Config) (*mcpserver.Server, error) {
 	return mcpserver.New(mcpserver.Options{
 		Tools: p.own, Resources: p.resources, Completer: p.resources,
 		Touches: map[string][]string{
-			"save_agent": {agentsURI}, "update_user_metadata": {"user://profile"},
+			"save_agent": {agentsURI, agentsURI + "/{name}"}, "update_user_metadata": {"user://profile"},
+			"save_moments": {"rem://moments"},
 		},
 		ExposeAgents: cfg.MCPAgents, Catalog: p.catalog, Chat: p.chat,
 		Instructions: cfg.MCPInstructions, Version: version(), ToolTimeout: cfg.ToolTimeout,
