@@ -71,6 +71,9 @@ type Options struct {
 	// is DefaultModel.
 	Model        string
 	DefaultModel string
+	// Fallback takes over when the model is down, where the document of the agent
+	// that writes queries names no fallback of its own.
+	Fallback []string
 	// StructuredMode is package run's.
 	StructuredMode string
 	// Timeout is the wall clock of the model for one query; 1 minute when 0.
@@ -198,8 +201,8 @@ func (a *Asker) Ask(ctx context.Context, question string, req Request) (Answer, 
 	if err != nil {
 		return answer, err
 	}
-	answer.Model = by.name()
 	p, err := by.propose(ctx, question)
+	answer.Model = by.name() // another one may have taken over
 	if err != nil {
 		return answer, err
 	}

@@ -234,6 +234,30 @@ func TestModelOf(t *testing.T) {
 	}
 }
 
+// byName are models by their names.
+type byName map[string]llm.Model
+
+func (m byName) Resolve(name string) (llm.Model, error) {
+	if model := m[name]; model != nil {
+		return model, nil
+	}
+	return nil, &llm.Error{Kind: llm.NotFound, Model: name}
+}
+
+// TestFallback: a model that is down is replaced, and the answer names who wrote.
+func TestFallback(t *testing.T) {
+	a, _ := setup(t, &engine{})
+	a.o.Models = byName{
+		"scripted:default": scripted.NewWith(scripted.Options{Name: "scripted:default"}, scripted.Fail(&llm.Error{Kind: llm.Unavailable})),
+		"scripted:other":   scripted.NewWith(scripted.Options{Name: "scripted:other"}, scripted.Text(`{"query_type":"LOOKUP","query":"LOOKUP a","confidence":1}`)),
+	}
+	a.o.Fallback = []string{"nobody:knows", "scripted:default", "scripted:other"}
+	got, err := a.Ask(caller(t), "x", Request{})
+	if err != nil || got.Query != "LOOKUP a" || got.Model != "scripted:other" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // TestPrompt: the model is told the date, the grammar and this store's tables.
 func TestPrompt(t *testing.T) {
 	a, m := setup(t, &engine{}, scripted.Text(`{"query_type":"LOOKUP","query":"LOOKUP a","confidence":1}`))

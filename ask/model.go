@@ -40,7 +40,23 @@ func (a *Asker) proposer(ctx context.Context, name string) (proposer, error) {
 	if !doc.Structured {
 		return nil, &InputError{"agent", "the document " + AgentName + " must have structured_output: true, and the properties query and confidence"}
 	}
-	return &writer{asker: a, agent: doc, model: model}, nil
+	return &writer{asker: a, agent: doc, model: a.withFallback(doc, model)}, nil
+}
+
+// withFallback puts the models behind model that take over when it is down: the
+// document's, else the settings'. One that is not there is left out.
+func (a *Asker) withFallback(doc *agent.Agent, model llm.Model) llm.Model {
+	names := doc.Fallback
+	if len(names) == 0 {
+		names = a.o.Fallback
+	}
+	models := []llm.Model{model}
+	for _, name := range names {
+		if m, err := a.o.Models.Resolve(name); err == nil && m.Name() != model.Name() {
+			models = append(models, m)
+		}
+	}
+	return llm.NewFallback(llm.FallbackOptions{Models: models, Logger: a.o.Logger})
 }
 
 // writer has a language model write queries.

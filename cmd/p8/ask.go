@@ -77,6 +77,6 @@ func (c *askCmd) print(a *app, res ask.Answer) error {
 func newAsker(cfg *config.Config, e ask.Engine, docs *catalog.Catalog, registry *llm.Registry, choice llm.Choice) (*ask.Asker, error) {
 	return ask.New(ask.Options{
 		Engine: e, Catalog: docs, Models: registry, Model: cfg.QueryAgentModel, DefaultModel: choice.Model,
-		StructuredMode: cfg.StructuredMode,
+		Fallback: cfg.FallbackModels, StructuredMode: cfg.StructuredMode,
 	})
 }
