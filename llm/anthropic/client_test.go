@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,6 +14,7 @@ import (
 
 	"p8/llm"
 	"p8/llm/anthropic"
+	"p8/llm/wire/wiretest"
 )
 
 // refusal is a bad request with these words.
@@ -57,20 +56,19 @@ func TestMend(t *testing.T) {
 			if tt.model == "" {
 				tt.model = "my-model"
 			}
-			m := model(t, anthropic.Options{Model: tt.model, MaxRetries: -1, HTTPClient: client(func(r *http.Request) (*http.Response, error) {
-				raw, _ := io.ReadAll(r.Body)
-				bodies = append(bodies, string(raw))
-				if strings.Contains(string(raw), tt.gone) {
-					return answer(400, refusal(tt.words)), nil
+			m := model(t, anthropic.Options{Model: tt.model, MaxRetries: -1, HTTPClient: wiretest.Refusing(good, func(body string) string {
+				bodies = append(bodies, body)
+				if strings.Contains(body, tt.gone) {
+					return refusal(tt.words)
 				}
-				return answer(200, good), nil
+				return ""
 			})})
 			if tt.req.Messages == nil {
 				tt.req.Messages = []llm.Message{user("hi")}
 			}
 			for try := range 2 {
 				bodies = nil
-				chunks, err := collect(t.Context(), m, &tt.req)
+				chunks, err := wiretest.Collect(t.Context(), m, &tt.req)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,21 +93,20 @@ func TestMend(t *testing.T) {
 	}
 	t.Run("what cannot be mended is refused", func(t *testing.T) {
 		asked, last := 0, ""
-		m := model(t, anthropic.Options{HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+		m := model(t, anthropic.Options{HTTPClient: wiretest.Refusing(good, func(body string) string {
 			asked++
-			raw, _ := io.ReadAll(r.Body)
-			if last = string(raw); asked > 2 {
-				return answer(200, good), nil
+			if last = body; asked > 2 {
+				return ""
 			}
-			return answer(400, refusal("tools.0.input_schema.properties.temperature: it is no schema")), nil
+			return refusal("tools.0.input_schema.properties.temperature: it is no schema")
 		})})
-		_, err := collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}, Settings: llm.Settings{Temperature: ptr(0.5)}})
+		_, err := wiretest.Collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}, Settings: llm.Settings{Temperature: ptr(0.5)}})
 		var e *llm.Error
 		if !errors.As(err, &e) || e.Kind != llm.BadRequest || asked != 2 {
 			t.Errorf("%v after %d requests", err, asked)
 		}
 		// It was about something else, and has taught nothing.
-		_, err = collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}, Settings: llm.Settings{Temperature: ptr(0.5)}})
+		_, err = wiretest.Collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}, Settings: llm.Settings{Temperature: ptr(0.5)}})
 		if err != nil || asked != 3 || !strings.Contains(last, `"temperature":0.5`) {
 			t.Errorf("the next request, %v: %s", err, last)
 		}
@@ -121,70 +118,22 @@ func TestMend(t *testing.T) {
 func TestRetries(t *testing.T) {
 	const overloaded = `event: error` + "\n" + `data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n"
 	begun := good[:strings.Index(good, "event: content_block_stop")]
-	tests := []struct {
-		name    string
-		replies []*http.Response
-		once    bool
-		want    string
-		calls   int
-	}{
-		{"529, then fine", []*http.Response{answer(529, "{}"), answer(200, good)}, false, "Hi", 2},
-		{"overloaded before the answer, then fine", []*http.Response{answer(200, good[:strings.Index(good, "event: content_block_start")]+overloaded), answer(200, good)}, false, "Hi", 2},
-		{"overloaded within the answer", []*http.Response{answer(200, begun+overloaded)}, false, "Hi provider_unavailable", 1},
-		{"somebody else takes over", []*http.Response{answer(529, "{}")}, true, " provider_unavailable", 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				asked := 0
-				m := model(t, anthropic.Options{HTTPClient: client(func(*http.Request) (*http.Response, error) {
-					asked++
-					return tt.replies[asked-1], nil
-				})})
-				req := hello()
-				req.Once = tt.once
-				chunks, err := collect(t.Context(), m, req)
-				got := ""
-				for _, c := range chunks {
-					if c.Kind == llm.ChunkText {
-						got += c.Text
-					}
-				}
-				var e *llm.Error
-				if errors.As(err, &e) {
-					got += " " + string(e.Kind)
-				}
-				if got != tt.want || asked != tt.calls {
-					t.Errorf("got %q (%v) after %d requests", got, err, asked)
-				}
-			})
-		})
-	}
+	const soon, later = 250 * time.Millisecond, 500 * time.Millisecond
+	kit().Retries(t, []wiretest.Retry{
+		{Name: "529, then fine", Replies: []*http.Response{wiretest.Answer(529, "{}"), wiretest.Answer(200, good)}, Want: "Hi", Calls: 2, Min: soon, Max: later},
+		{Name: "overloaded before the answer, then fine", Replies: []*http.Response{wiretest.Answer(200, good[:strings.Index(good, "event: content_block_start")]+overloaded), wiretest.Answer(200, good)}, Want: "Hi", Calls: 2, Min: soon, Max: later},
+		{Name: "overloaded within the answer", Replies: []*http.Response{wiretest.Answer(200, begun+overloaded)}, Want: "Hi provider_unavailable", Calls: 1},
+		{Name: "somebody else takes over", Replies: []*http.Response{wiretest.Answer(529, "{}")}, Once: true, Want: "provider_unavailable", Calls: 1},
+	})
 }
 
-// TestNothingLeaks looks for the keys wherever a model can be printed and in
-// every error of a failing connection.
 func TestNothingLeaks(t *testing.T) {
 	o := anthropic.Options{Model: "m", APIKey: key, AuthToken: key, BaseURL: "http://user:" + key + "@127.0.0.1:1/?key=" + key, MaxRetries: -1}
 	m, err := anthropic.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, failed := collect(t.Context(), m, hello())
-	if failed == nil {
-		t.Fatal("port 1 answers")
-	}
-	var logged bytes.Buffer
-	slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "model", m, "options", o, "err", failed, "cause", errors.Unwrap(failed))
-	texts := []string{logged.String(), m.Name(), m.Endpoint()}
-	for _, v := range []any{m.String(), o, &o, failed, errors.Unwrap(failed)} {
-		texts = append(texts, fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v))
-	}
-	for _, s := range texts {
-		if strings.Contains(s, key) {
-			t.Errorf("the key is in %s", s)
-		}
-	}
+	wiretest.NoLeaks(t, key, m, o, &o, m.Endpoint())
 }
 
 // TestOverTCP runs against a real server and looks at what it gets.
@@ -204,7 +153,7 @@ func TestOverTCP(t *testing.T) {
 	tr := &http.Transport{}
 	defer tr.CloseIdleConnections()
 	m := model(t, anthropic.Options{BaseURL: s.URL + "/v1/?beta=true", HTTPClient: &http.Client{Transport: tr}, Debug: func(b []byte) { seen = bytes.Clone(b) }})
-	if _, err := collect(t.Context(), m, hello()); err != nil {
+	if _, err := wiretest.Collect(t.Context(), m, wiretest.Hello()); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := <-got, "POST /v1/messages?beta=true "+key+" application/json "+string(seen); got != want || len(seen) == 0 {
@@ -216,53 +165,29 @@ func TestOverTCP(t *testing.T) {
 // connection does.
 func TestServerThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := model(t, anthropic.Options{HTTPClient: client(func(r *http.Request) (*http.Response, error) {
-			res := answer(200, "")
-			read, write := io.Pipe()
-			res.Body = read
-			go func() {
-				_, _ = io.WriteString(write, good)
-				<-r.Context().Done()
-				_ = write.CloseWithError(r.Context().Err())
-			}()
-			return res, nil
-		})})
+		m := model(t, anthropic.Options{HTTPClient: wiretest.Stalling(good)})
 		start := time.Now()
-		if chunks, err := collect(t.Context(), m, hello()); err != nil || len(chunks) != 3 || time.Since(start) > time.Second {
+		if chunks, err := wiretest.Collect(t.Context(), m, wiretest.Hello()); err != nil || len(chunks) != 3 || time.Since(start) > time.Second {
 			t.Errorf("%v, %v after %v", chunks, err, time.Since(start))
 		}
 		synctest.Wait()
 	})
 }
 
-// FuzzStream feeds bytes as a response: no panic, and the promises about the
-// sequence hold.
 func FuzzStream(f *testing.F) {
-	f.Add([]byte(good))
-	f.Add([]byte("data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"a\",\"input\":{\"x\":1}}}\r\n\r\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}\r\n\r\n"))
-	f.Add([]byte("data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"thinking\",\"thinking\":\"a\",\"signature\":\"b\"}}\n\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n"))
-	f.Add([]byte(`{"type":"message","content":[{"type":"tool_use","name":"a"},{"type":"redacted_thinking","data":"x"}],"stop_reason":"refusal","usage":{"input_tokens":-1}}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		m, err := anthropic.New(anthropic.Options{Model: "m", BaseURL: "http://x", MaxRetries: -1, HTTPClient: client(func(*http.Request) (*http.Response, error) {
-			return answer(200, string(raw)), nil
-		})})
-		if err != nil {
-			t.Fatal(err)
-		}
-		chunks, err := collect(t.Context(), m, hello())
-		var e *llm.Error
-		if err != nil && !errors.As(err, &e) {
-			t.Errorf("an error of another type: %v", err)
-		}
-		checkOrder(t, chunks, err)
-	})
+	kit().Fuzz(f,
+		good,
+		"data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"a\",\"input\":{\"x\":1}}}\r\n\r\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}\r\n\r\n",
+		"data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"thinking\",\"thinking\":\"a\",\"signature\":\"b\"}}\n\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n",
+		`{"type":"message","content":[{"type":"tool_use","name":"a"},{"type":"redacted_thinking","data":"x"}],"stop_reason":"refusal","usage":{"input_tokens":-1}}`,
+	)
 }
 
 // TestKeptForAnHour: what is kept for an hour has a price of its own.
 func TestKeptForAnHour(t *testing.T) {
 	const reply = `{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":2}}`
-	m := model(t, anthropic.Options{HTTPClient: client(func(*http.Request) (*http.Response, error) { return answer(200, reply), nil })})
-	chunks, err := collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}})
+	m := model(t, anthropic.Options{HTTPClient: wiretest.Says(reply)})
+	chunks, err := wiretest.Collect(t.Context(), m, &llm.Request{Messages: []llm.Message{user("hi")}})
 	want := llm.Usage{Input: 35, CacheWrite: 30, CacheHour: 20, Output: 2}
 	if err != nil || len(chunks) != 3 || chunks[1].Usage != want {
 		t.Errorf("%+v, %v", chunks, err)

@@ -11,6 +11,7 @@ import (
 
 	"p8/llm"
 	"p8/llm/wire"
+	"p8/llm/wire/wiretest"
 )
 
 // plainDelta is an event as the provider sends hundreds of them.
@@ -86,51 +87,25 @@ func FuzzScanDelta(f *testing.F) {
 	})
 }
 
-// recording is a stream of n pieces, as bytes.
-func recording(n int, kind, begin string) []byte {
-	var b bytes.Buffer
-	fmt.Fprint(&b, `data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}`+"\n\n")
-	fmt.Fprintf(&b, `data: {"type":"content_block_start","index":0,"content_block":%s}`+"\n\n", begin)
-	for i := range n {
-		fmt.Fprintf(&b, "event: content_block_delta\ndata: %s\n\n", plainDelta(kind, []string{" the", " answer", " is", "\n", " forty-two"}[i%5]))
+// recording makes streams of n pieces, as bytes, in a block that begins so.
+func recording(kind, begin string) func(n int) []byte {
+	return func(n int) []byte {
+		var b bytes.Buffer
+		fmt.Fprint(&b, `data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}`+"\n\n")
+		fmt.Fprintf(&b, `data: {"type":"content_block_start","index":0,"content_block":%s}`+"\n\n", begin)
+		for i := range n {
+			fmt.Fprintf(&b, "event: content_block_delta\ndata: %s\n\n", plainDelta(kind, wiretest.Texts(i)))
+		}
+		fmt.Fprint(&b, `data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":100}}`+"\n\n"+`data: {"type":"message_stop"}`+"\n\n")
+		return b.Bytes()
 	}
-	fmt.Fprint(&b, `data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":100}}`+"\n\n"+`data: {"type":"message_stop"}`+"\n\n")
-	return b.Bytes()
 }
 
-// TestAllocations: a piece costs its text and nothing else.
 func TestAllocations(t *testing.T) {
 	for kind, begin := range map[string]string{
 		textDelta: `{"type":"text","text":""}`, thinkingDelta: `{"type":"thinking","thinking":""}`, inputDelta: `{"type":"tool_use","id":"a","name":"a","input":{}}`,
 	} {
-		r := wire.NewReplay(new(reader))
-		allocs := func(n int) float64 {
-			raw, pieces := recording(n, kind, begin), 0
-			body := bytes.NewReader(raw)
-			return testing.AllocsPerRun(20, func() {
-				body.Reset(raw)
-				pieces = 0
-				r.Decode(t.Context(), body, func(c llm.Chunk, err error) bool {
-					if err != nil {
-						t.Fatal(err)
-					}
-					if c.Text != "" {
-						pieces++
-					}
-					return true
-				})
-				if pieces != n {
-					t.Fatalf("%d pieces of %d", pieces, n)
-				}
-			})
-		}
-		few, many := allocs(100), allocs(1100)
-		if perPiece := (many - few) / 1000; perPiece > 0.1 {
-			t.Errorf("%s: %v allocations a piece", kind, perPiece)
-		}
-		if few > 150 {
-			t.Errorf("%s: %v allocations for 100 pieces", kind, few)
-		}
+		t.Run(kind, func(t *testing.T) { wiretest.Allocations(t, new(reader), recording(kind, begin)) })
 	}
 }
 
@@ -147,19 +122,6 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// BenchmarkParse is 100 chunks from the provider's bytes to llm.Chunk.
 func BenchmarkParse(b *testing.B) {
-	raw := recording(100, textDelta, `{"type":"text","text":""}`)
-	body, r := bytes.NewReader(raw), wire.NewReplay(new(reader))
-	b.SetBytes(int64(len(raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		body.Reset(raw)
-		r.Decode(b.Context(), body, func(_ llm.Chunk, err error) bool {
-			if err != nil {
-				b.Fatal(err)
-			}
-			return true
-		})
-	}
+	wiretest.Benchmark(b, new(reader), recording(textDelta, `{"type":"text","text":""}`))
 }

@@ -2,15 +2,14 @@ package anthropic_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"p8/llm"
 	"p8/llm/anthropic"
+	"p8/llm/wire/wiretest"
 )
 
 const good = `event: message_start
@@ -36,22 +35,12 @@ data: {"type":"message_stop"}
 // sentBy is the body that a model sends for the request, and what it warns of.
 func sentBy(t testing.TB, o anthropic.Options, req *llm.Request) (body, warnings string) {
 	t.Helper()
-	o.HTTPClient = client(func(r *http.Request) (*http.Response, error) {
-		raw, err := io.ReadAll(r.Body)
-		body = string(raw)
-		return answer(200, good), err
+	body, warned := wiretest.Sent(t, req, good, func(c *http.Client) llm.Model {
+		o.HTTPClient = c
+		return model(t, o)
 	})
-	chunks, err := collect(t.Context(), model(t, o), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !json.Valid([]byte(body)) {
-		t.Fatalf("not JSON: %s", body)
-	}
-	for _, c := range chunks {
-		if c.Kind == llm.ChunkWarning {
-			warnings += strings.TrimPrefix(c.Text, "anthropic:") + "\n"
-		}
+	for _, text := range warned {
+		warnings += strings.TrimPrefix(text, "anthropic:") + "\n"
 	}
 	return body, warnings
 }
@@ -241,16 +230,7 @@ func TestNew(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, err := anthropic.New(tt.o)
-		if tt.want == "" {
-			if err != nil {
-				t.Errorf("%v: %v", tt.o, err)
-			}
-			continue
-		}
-		var e *llm.Error
-		if !errors.As(err, &e) || e.Kind != llm.NoModel || e.Hint != tt.want {
-			t.Errorf("%v: got %v, want %s", tt.o, err, tt.want)
-		}
+		wiretest.Hint(t, tt.o, err, llm.NoModel, tt.want)
 	}
 	if c := model(t, anthropic.Options{}).Capabilities(); c.NativeOutput || !c.Images || !c.Documents {
 		t.Errorf("capabilities %+v", c)
@@ -270,13 +250,13 @@ func TestPastCallsWithoutTools(t *testing.T) {
 }
 
 func TestProviders(t *testing.T) {
-	env := map[string]string{}
+	env := wiretest.Env{}
 	var asked string
 	providers := anthropic.Providers(anthropic.ProvidersOptions{
-		Getenv: func(k string) string { return env[k] },
-		HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+		Getenv: env.Get,
+		HTTPClient: wiretest.Client(func(r *http.Request) (*http.Response, error) {
 			asked = r.URL.String() + " " + r.Header.Get("X-Api-Key") + "|" + r.Header.Get("Authorization") + " " + r.Header.Get("Anthropic-Version")
-			return answer(200, good), nil
+			return wiretest.Answer(200, good), nil
 		}),
 	})
 	tests := []struct{ env, want, endpoint string }{
@@ -287,17 +267,13 @@ func TestProviders(t *testing.T) {
 		{"P8_ANTHROPIC_BASE_URL=http://p8:2/x/v1/ ANTHROPIC_BASE_URL=http://y", "http://p8:2/x/v1/messages |", "http://p8:2"},
 	}
 	for _, tt := range tests {
-		clear(env)
-		for kv := range strings.FieldsSeq(tt.env) {
-			k, v, _ := strings.Cut(kv, "=")
-			env[k] = v
-		}
+		env.Set(tt.env)
 		m, err := providers["anthropic"]("m")
 		if err != nil {
 			t.Errorf("%s: %v", tt.env, err)
 			continue
 		}
-		if _, err := collect(t.Context(), m, hello()); err != nil {
+		if _, err := wiretest.Collect(t.Context(), m, wiretest.Hello()); err != nil {
 			t.Fatal(err)
 		}
 		if endpoint := m.(interface{ Endpoint() string }).Endpoint(); asked != tt.want+" 2023-06-01" || m.Name() != "anthropic:m" || endpoint != tt.endpoint {

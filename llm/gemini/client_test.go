@@ -1,25 +1,23 @@
 package gemini_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"p8/llm"
 	"p8/llm/gemini"
+	"p8/llm/wire/wiretest"
 )
 
 func TestNew(t *testing.T) {
@@ -43,16 +41,7 @@ func TestNew(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, err := gemini.New(tt.o)
-		if tt.want == "" {
-			if err != nil {
-				t.Errorf("%v: %v", tt.o, err)
-			}
-			continue
-		}
-		var e *llm.Error
-		if !errors.As(err, &e) || e.Kind != tt.kind || e.Hint != tt.want {
-			t.Errorf("%v: got %v, want %s", tt.o, err, tt.want)
-		}
+		wiretest.Hint(t, tt.o, err, tt.kind, tt.want)
 	}
 }
 
@@ -71,13 +60,13 @@ func TestCapabilities(t *testing.T) {
 }
 
 func TestProviders(t *testing.T) {
-	env := map[string]string{}
+	env := wiretest.Env{}
 	var asked string
 	providers := gemini.Providers(gemini.ProvidersOptions{
-		Getenv: func(k string) string { return env[k] },
-		HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+		Getenv: env.Get,
+		HTTPClient: wiretest.Client(func(r *http.Request) (*http.Response, error) {
 			asked = r.Method + " " + r.URL.String() + " " + r.Header.Get("x-goog-api-key")
-			return answer(200, good), nil
+			return wiretest.Answer(200, good), nil
 		}),
 	})
 	const google = "POST https://generativelanguage.googleapis.com/v1beta/"
@@ -91,17 +80,13 @@ func TestProviders(t *testing.T) {
 		{"gemini", "m", "GEMINI_BASE_URL=http://x/vertex", "POST http://x/vertex/v1beta/models/m:streamGenerateContent?alt=sse "},
 	}
 	for _, tt := range tests {
-		clear(env)
-		for kv := range strings.FieldsSeq(tt.env) {
-			k, v, _ := strings.Cut(kv, "=")
-			env[k] = v
-		}
+		env.Set(tt.env)
 		m, err := providers[tt.provider](tt.model)
 		if err != nil {
 			t.Errorf("%s with %s: %v", tt.provider, tt.env, err)
 			continue
 		}
-		if _, err := collect(t.Context(), m, hello()); err != nil {
+		if _, err := wiretest.Collect(t.Context(), m, wiretest.Hello()); err != nil {
 			t.Fatal(err)
 		}
 		if asked != tt.want || m.Name() != "gemini:"+strings.TrimPrefix(tt.model, "models/") {
@@ -161,16 +146,15 @@ func TestMend(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			refuse, bodies := true, []string{}
-			m := model(t, gemini.Options{Model: "gemini-x", HTTPClient: client(func(r *http.Request) (*http.Response, error) {
-				body, _ := io.ReadAll(r.Body)
-				bodies = append(bodies, string(body))
-				if refuse && strings.Contains(string(body), tt.without) {
+			m := model(t, gemini.Options{Model: "gemini-x", HTTPClient: wiretest.Refusing(good, func(body string) string {
+				bodies = append(bodies, body)
+				if refuse && strings.Contains(body, tt.without) {
 					words, _ := json.Marshal(tt.words)
-					return answer(400, `{"error":{"code":400,"status":"INVALID_ARGUMENT","message":`+string(words)+`}}`), nil
+					return `{"error":{"code":400,"status":"INVALID_ARGUMENT","message":` + string(words) + `}}`
 				}
-				return answer(200, good), nil
+				return ""
 			})})
-			chunks, err := collect(t.Context(), m, req)
+			chunks, err := wiretest.Collect(t.Context(), m, req)
 			if err != nil || len(bodies) != 2 || strings.Contains(bodies[1], tt.without) || !strings.Contains(bodies[1], tt.with) {
 				t.Fatalf("%v after %d tries, the last with %s", err, len(bodies), bodies[len(bodies)-1])
 			}
@@ -182,36 +166,35 @@ func TestMend(t *testing.T) {
 				t.Error(d)
 			}
 			refuse = false
-			if _, err := collect(t.Context(), m, req); err != nil || strings.Contains(bodies[2], tt.without) != !tt.lasts {
+			if _, err := wiretest.Collect(t.Context(), m, req); err != nil || strings.Contains(bodies[2], tt.without) != !tt.lasts {
 				t.Errorf("%v, the next request is %s", err, bodies[2])
 			}
 		})
 	}
 	t.Run("what was about something else", func(t *testing.T) {
 		refuse, last := true, ""
-		m := model(t, gemini.Options{Model: "gemini-x", HTTPClient: client(func(r *http.Request) (*http.Response, error) {
-			body, _ := io.ReadAll(r.Body)
-			if last = string(body); refuse {
-				return answer(400, `{"error":{"code":400,"message":"the system instruction is against the policy"}}`), nil
+		m := model(t, gemini.Options{Model: "gemini-x", HTTPClient: wiretest.Refusing(good, func(body string) string {
+			if last = body; refuse {
+				return `{"error":{"code":400,"message":"the system instruction is against the policy"}}`
 			}
-			return answer(200, good), nil
+			return ""
 		})})
-		if _, err := collect(t.Context(), m, req); err == nil {
+		if _, err := wiretest.Collect(t.Context(), m, req); err == nil {
 			t.Error("no error")
 		}
 		refuse = false
-		if _, err := collect(t.Context(), m, req); err != nil || !strings.Contains(last, "systemInstruction") {
+		if _, err := wiretest.Collect(t.Context(), m, req); err != nil || !strings.Contains(last, "systemInstruction") {
 			t.Errorf("%v, the next request is %s", err, last)
 		}
 	})
 	t.Run("what cannot be mended", func(t *testing.T) {
 		for _, words := range []string{"Function calling is not enabled for models/x", "Thinking is not enabled", "temperature"} {
 			calls := 0
-			m := model(t, gemini.Options{HTTPClient: client(func(*http.Request) (*http.Response, error) {
+			m := model(t, gemini.Options{HTTPClient: wiretest.Refusing(good, func(string) string {
 				calls++
-				return answer(400, `{"error":{"code":400,"message":"`+words+`"}}`), nil
+				return `{"error":{"code":400,"message":"` + words + `"}}`
 			})})
-			_, err := collect(t.Context(), m, hello())
+			_, err := wiretest.Collect(t.Context(), m, wiretest.Hello())
 			var e *llm.Error
 			if !errors.As(err, &e) || e.Kind != llm.BadRequest || calls != 1 {
 				t.Errorf("%s: %v after %d calls", words, err, calls)
@@ -224,28 +207,12 @@ func TestMend(t *testing.T) {
 // to another model does not wait.
 func TestRetries(t *testing.T) {
 	const busy = `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"7s"}]}}`
-	for _, once := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			calls := 0
-			m := model(t, gemini.Options{HTTPClient: client(func(*http.Request) (*http.Response, error) {
-				if calls++; calls == 1 {
-					return answer(429, busy), nil
-				}
-				return answer(200, good), nil
-			})})
-			req, start := hello(), time.Now()
-			req.Once = once
-			_, err := collect(t.Context(), m, req)
-			took := time.Since(start)
-			if once && (err == nil || calls != 1 || took > 0) || !once && (err != nil || calls != 2 || took < 7*time.Second || took > 8*time.Second) {
-				t.Errorf("once=%t: %v after %d calls and %v", once, err, calls, took)
-			}
-		})
-	}
+	kit().Retries(t, []wiretest.Retry{
+		{Name: "waited for", Replies: []*http.Response{wiretest.Answer(429, busy), wiretest.Answer(200, good)}, Want: "Hi", Calls: 2, Min: 7 * time.Second, Max: 8 * time.Second},
+		{Name: "handed over", Replies: []*http.Response{wiretest.Answer(429, busy)}, Once: true, Want: "rate_limit_exceeded", Calls: 1},
+	})
 }
 
-// TestNothingLeaks looks for the key wherever a model can be printed and in
-// every error of a failing connection.
 func TestNothingLeaks(t *testing.T) {
 	o := gemini.Options{Model: "gemini-2.5-flash", APIKey: key, BaseURL: "http://user:" + key + "@127.0.0.1:1/?key=" + key, MaxRetries: -1}
 	m, err := gemini.New(o)
@@ -255,26 +222,11 @@ func TestNothingLeaks(t *testing.T) {
 	if got := m.Endpoint(); got != "http://127.0.0.1:1" {
 		t.Errorf("the endpoint is %s", got)
 	}
-	_, failed := collect(t.Context(), m, hello())
-	if failed == nil {
-		t.Fatal("port 1 answers")
-	}
-	var logged bytes.Buffer
-	slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "model", m, "options", o, "err", failed, "cause", errors.Unwrap(failed))
-	texts := []string{logged.String(), m.Name()}
-	for _, v := range []any{m.String(), o, &o, failed, errors.Unwrap(failed)} {
-		texts = append(texts, fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v))
-	}
-	_, err = gemini.New(gemini.Options{Model: "m", APIKey: "\n" + key + "\n" + key})
-	texts = append(texts, fmt.Sprint(err))
-	if err == nil {
+	_, badKey := gemini.New(gemini.Options{Model: "m", APIKey: "\n" + key + "\n" + key})
+	if badKey == nil {
 		t.Error("a key with a line end is taken")
 	}
-	for _, s := range texts {
-		if strings.Contains(s, key) {
-			t.Errorf("the key is in %s", s)
-		}
-	}
+	wiretest.NoLeaks(t, key, m, o, &o, badKey)
 }
 
 // TestManyAtOnce runs against a real server: one model, many requests, the key in
@@ -293,7 +245,7 @@ func TestManyAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if chunks, err := collect(context.Background(), m, hello()); err != nil || len(chunks) != 2 {
+			if chunks, err := wiretest.Collect(context.Background(), m, wiretest.Hello()); err != nil || len(chunks) != 2 {
 				t.Errorf("%d chunks, %v", len(chunks), err)
 			}
 		})

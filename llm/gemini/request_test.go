@@ -2,41 +2,22 @@ package gemini_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"p8/llm"
 	"p8/llm/gemini"
+	"p8/llm/wire/wiretest"
 )
 
 // sentBy is the body that a model sends for the request, and the warnings.
 func sentBy(t testing.TB, o gemini.Options, req *llm.Request) (string, []string) {
 	t.Helper()
-	var body []byte
-	o.HTTPClient = client(func(r *http.Request) (*http.Response, error) {
-		body, _ = io.ReadAll(r.Body)
-		return answer(200, good), nil
+	return wiretest.Sent(t, req, good, func(c *http.Client) llm.Model {
+		o.HTTPClient = c
+		return model(t, o)
 	})
-	chunks, err := collect(t.Context(), model(t, o), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !json.Valid(body) || !utf8.Valid(body) {
-		t.Fatalf("not JSON: %s", body)
-	}
-	var warnings []string
-	for _, c := range chunks {
-		if c.Kind == llm.ChunkWarning {
-			if c.Name != "setting_dropped" {
-				t.Errorf("the code is %s", c.Name)
-			}
-			warnings = append(warnings, c.Text)
-		}
-	}
-	return string(body), warnings
 }
 
 func user(text string) llm.Message { return llm.Message{Role: llm.User, Content: text} }

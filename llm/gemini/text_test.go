@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 
 	"p8/llm"
 	"p8/llm/wire"
+	"p8/llm/wire/wiretest"
 )
 
 // plainAnswer is an answer as Google sends hundreds of them.
@@ -95,56 +95,12 @@ func FuzzScanText(f *testing.F) {
 func recording(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
-		fmt.Fprintf(&b, "data: %s\r\n\r\n", plainAnswer([]string{" the", " answer", " is", "\n", " forty-two"}[i%5]))
+		fmt.Fprintf(&b, "data: %s\r\n\r\n", plainAnswer(wiretest.Texts(i)))
 	}
 	fmt.Fprintf(&b, "data: %s\r\n\r\n", strings.Replace(plainAnswer(""), `"index": 0`, `"finishReason":"STOP","index": 0`, 1))
 	return b.Bytes()
 }
 
-// play runs a recorded body through the reader and counts the texts.
-func play(tb testing.TB, r *wire.Replay, body io.Reader, texts *int) {
-	r.Decode(tb.Context(), body, func(c llm.Chunk, err error) bool {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if c.Kind == llm.ChunkText {
-			*texts++
-		}
-		return true
-	})
-}
+func TestAllocations(t *testing.T) { wiretest.Allocations(t, new(reader), recording) }
 
-// TestAllocations: a chunk of text costs its text and nothing else.
-func TestAllocations(t *testing.T) {
-	r, texts := wire.NewReplay(new(reader)), 0
-	allocs := func(n int) float64 {
-		raw := recording(n)
-		body := bytes.NewReader(raw)
-		return testing.AllocsPerRun(20, func() {
-			body.Reset(raw)
-			play(t, r, body, &texts)
-		})
-	}
-	few, many := allocs(100), allocs(1100)
-	if perChunk := (many - few) / 1000; perChunk > 0.1 {
-		t.Errorf("%v allocations a chunk", perChunk)
-	}
-	if few > 150 {
-		t.Errorf("%v allocations for 100 chunks", few)
-	}
-}
-
-// BenchmarkParse is 100 chunks from the provider's bytes to llm.Chunk.
-func BenchmarkParse(b *testing.B) {
-	raw := recording(100)
-	body, r, texts := bytes.NewReader(raw), wire.NewReplay(new(reader)), 0
-	b.SetBytes(int64(len(raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		body.Reset(raw)
-		play(b, r, body, &texts)
-	}
-	if texts == 0 || texts%100 != 0 {
-		b.Fatalf("%d texts", texts)
-	}
-}
+func BenchmarkParse(b *testing.B) { wiretest.Benchmark(b, new(reader), recording) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 
 	"p8/llm"
 	"p8/llm/wire"
+	"p8/llm/wire/wiretest"
 )
 
 // plainChunk is a chunk as OpenAI sends hundreds of them.
@@ -101,7 +101,7 @@ func recording(n int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "data: %s\n\n", plainChunk(""))
 	for i := range n {
-		fmt.Fprintf(&b, "data: %s\n\n", plainChunk([]string{" the", " answer", " is", "\n", " forty-two"}[i%5]))
+		fmt.Fprintf(&b, "data: %s\n\n", plainChunk(wiretest.Texts(i)))
 	}
 	b.WriteString(`data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n")
 	b.WriteString(`data: {"id":"c","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":100}}` + "\n\n")
@@ -109,50 +109,6 @@ func recording(n int) []byte {
 	return b.Bytes()
 }
 
-// parse runs a recorded body through the reader and counts the texts.
-func parse(tb testing.TB, r *wire.Replay, body io.Reader, texts *int) {
-	r.Decode(tb.Context(), body, func(c llm.Chunk, err error) bool {
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if c.Kind == llm.ChunkText {
-			*texts++
-		}
-		return true
-	})
-}
+func TestAllocations(t *testing.T) { wiretest.Allocations(t, new(reader), recording) }
 
-// TestAllocations: a chunk of text costs its text and nothing else.
-func TestAllocations(t *testing.T) {
-	r, texts := wire.NewReplay(new(reader)), 0
-	allocs := func(n int) float64 {
-		raw := recording(n)
-		body := bytes.NewReader(raw)
-		return testing.AllocsPerRun(20, func() {
-			body.Reset(raw)
-			parse(t, r, body, &texts)
-		})
-	}
-	few, many := allocs(100), allocs(1100)
-	if perChunk := (many - few) / 1000; perChunk > 0.1 {
-		t.Errorf("%v allocations a chunk", perChunk)
-	}
-	if few > 150 {
-		t.Errorf("%v allocations for 100 chunks", few)
-	}
-}
-
-// BenchmarkParse is 100 chunks from the provider's bytes to llm.Chunk.
-func BenchmarkParse(b *testing.B) {
-	raw := recording(100)
-	body, r, texts := bytes.NewReader(raw), wire.NewReplay(new(reader)), 0
-	b.SetBytes(int64(len(raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		body.Reset(raw)
-		parse(b, r, body, &texts)
-	}
-	if texts == 0 || texts%100 != 0 {
-		b.Fatalf("%d texts", texts)
-	}
-}
+func BenchmarkParse(b *testing.B) { wiretest.Benchmark(b, new(reader), recording) }

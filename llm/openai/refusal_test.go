@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -9,18 +8,18 @@ import (
 
 	"p8/llm"
 	"p8/llm/openai"
+	"p8/llm/wire/wiretest"
 )
 
 // refusing is a server that answers what the function does not refuse; it keeps
 // the last body.
 func refusing(last *string, why func(body string) string) *http.Client {
-	return client(func(r *http.Request) (*http.Response, error) {
-		b, _ := io.ReadAll(r.Body)
-		*last = string(b)
-		if refusal := why(*last); refusal != "" {
-			return answer(400, `{"error":`+refusal+`}`), nil
+	return wiretest.Refusing(good, func(body string) string {
+		*last = body
+		if refusal := why(body); refusal != "" {
+			return `{"error":` + refusal + `}`
 		}
-		return answer(200, good), nil
+		return ""
 	})
 }
 
@@ -61,13 +60,13 @@ func TestRefusedValues(t *testing.T) {
 				}
 				return ""
 			})})
-			chunks, err := collect(t.Context(), m, &llm.Request{Messages: hello().Messages, Settings: tt.asked})
+			chunks, err := wiretest.Collect(t.Context(), m, &llm.Request{Messages: wiretest.Hello().Messages, Settings: tt.asked})
 			want := "warning setting_dropped: the model openai:" + tt.model + " does not take " + tt.want + "; it answers without\ntext \"Hi\"\nfinish stop\n"
-			if got := show(chunks, err); got != want {
+			if got := wiretest.Show(chunks, err); got != want {
 				t.Errorf("got\n%s", got)
 			}
-			chunks, err = collect(t.Context(), m, &llm.Request{Messages: hello().Messages, Settings: tt.next})
-			if got := show(chunks, err); got != "text \"Hi\"\nfinish stop\n" || !strings.Contains(last, tt.kept) {
+			chunks, err = wiretest.Collect(t.Context(), m, &llm.Request{Messages: wiretest.Hello().Messages, Settings: tt.next})
+			if got := wiretest.Show(chunks, err); got != "text \"Hi\"\nfinish stop\n" || !strings.Contains(last, tt.kept) {
 				t.Errorf("the next request got\n%swith %s", got, last)
 			}
 		})
@@ -77,7 +76,7 @@ func TestRefusedValues(t *testing.T) {
 // A refusal of something else teaches nothing, whatever words are in it.
 func TestUnrelatedRefusals(t *testing.T) {
 	warm := 1.0
-	req := &llm.Request{Messages: hello().Messages, Settings: llm.Settings{Temperature: &warm, Stop: []string{"x"}}}
+	req := &llm.Request{Messages: wiretest.Hello().Messages, Settings: llm.Settings{Temperature: &warm, Stop: []string{"x"}}}
 	for _, message := range []string{
 		"This model does not support tools. Stop sending them.",
 		"Unknown role in messages: the temperature of the room is unexpected",
@@ -92,14 +91,14 @@ func TestUnrelatedRefusals(t *testing.T) {
 			}
 			return ""
 		})})
-		if _, err := collect(t.Context(), m, hello()); err == nil {
+		if _, err := wiretest.Collect(t.Context(), m, wiretest.Hello()); err == nil {
 			t.Errorf("%q: no error", message)
 		}
-		if _, err := collect(t.Context(), m, req); err == nil {
+		if _, err := wiretest.Collect(t.Context(), m, req); err == nil {
 			t.Errorf("%q: no error", message)
 		}
 		refuse = false
-		_, _ = collect(t.Context(), m, req)
+		_, _ = wiretest.Collect(t.Context(), m, req)
 		if !strings.Contains(last, `"temperature":1`) || !strings.Contains(last, `"stop":["x"]`) {
 			t.Errorf("%q taught %s", message, last)
 		}
@@ -111,20 +110,19 @@ func TestRefusedTogether(t *testing.T) {
 	const many = 4
 	var start sync.WaitGroup
 	start.Add(many)
-	m := model(t, openai.Options{HTTPClient: client(func(r *http.Request) (*http.Response, error) {
-		b, _ := io.ReadAll(r.Body)
-		if !strings.Contains(string(b), `"top_p":`) {
-			return answer(200, good), nil
+	m := model(t, openai.Options{HTTPClient: wiretest.Refusing(good, func(body string) string {
+		if !strings.Contains(body, `"top_p":`) {
+			return ""
 		}
 		start.Done()
 		start.Wait()
-		return answer(400, `{"error":{"message":"Unsupported parameter: 'top_p'","param":"top_p","code":"unsupported_parameter"}}`), nil
+		return `{"error":{"message":"Unsupported parameter: 'top_p'","param":"top_p","code":"unsupported_parameter"}}`
 	})})
 	half := 0.5
 	var wait sync.WaitGroup
 	for range many {
 		wait.Go(func() {
-			if _, err := collect(t.Context(), m, &llm.Request{Messages: hello().Messages, Settings: llm.Settings{TopP: &half}}); err != nil {
+			if _, err := wiretest.Collect(t.Context(), m, &llm.Request{Messages: wiretest.Hello().Messages, Settings: llm.Settings{TopP: &half}}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -150,14 +148,14 @@ func TestNoImages(t *testing.T) {
 			}
 			return ""
 		})})
-		chunks, err := collect(t.Context(), m, req)
+		chunks, err := wiretest.Collect(t.Context(), m, req)
 		if reads {
 			if err == nil {
 				t.Errorf("%q: the image was left out", message)
 			}
 			continue
 		}
-		if got := show(chunks, err); got != "warning setting_dropped: the model groq:small does not take images; it answers without\ntext \"Hi\"\nfinish stop\n" ||
+		if got := wiretest.Show(chunks, err); got != "warning setting_dropped: the model groq:small does not take images; it answers without\ntext \"Hi\"\nfinish stop\n" ||
 			!strings.Contains(last, "[image a.png (image/png) omitted: this model cannot read it]") || m.Capabilities().Images {
 			t.Errorf("%q: sent %s, got\n%s", message, last, got)
 		}
@@ -173,7 +171,7 @@ func TestOddParts(t *testing.T) {
 	for _, provider := range []string{"openai", "openai-responses"} {
 		var sent string
 		m := model(t, openai.Options{Provider: provider, MaxRetries: -1, HTTPClient: refusing(&sent, func(string) string { return "" })})
-		_, _ = collect(t.Context(), m, req)
+		_, _ = wiretest.Collect(t.Context(), m, req)
 		if strings.Contains(sent, "base64") || strings.Count(sent, "omitted: this model cannot read it]") != 3 {
 			t.Errorf("%s was sent %s", provider, sent)
 		}
@@ -183,18 +181,17 @@ func TestOddParts(t *testing.T) {
 // The Responses API's reasoning is not lost for one of its fields.
 func TestRefusedReasoningFields(t *testing.T) {
 	var last string
-	m := model(t, openai.Options{Provider: "openai-responses", Model: "gpt-5", HTTPClient: client(func(r *http.Request) (*http.Response, error) {
-		b, _ := io.ReadAll(r.Body)
-		last = string(b)
+	m := model(t, openai.Options{Provider: "openai-responses", Model: "gpt-5", HTTPClient: wiretest.Refusing(completed, func(body string) string {
+		last = body
 		switch {
 		case strings.Contains(last, `"summary":"auto"`):
-			return answer(400, `{"error":{"message":"Your organization must be verified to generate reasoning summaries.","type":"invalid_request_error","param":"reasoning.summary","code":"unsupported_value"}}`), nil
+			return `{"error":{"message":"Your organization must be verified to generate reasoning summaries.","type":"invalid_request_error","param":"reasoning.summary","code":"unsupported_value"}}`
 		case strings.Contains(last, `"minimal"`):
-			return answer(400, `{"error":{"message":"Unsupported value: 'minimal' is not supported with this model.","type":"invalid_request_error","param":"reasoning.effort","code":"unsupported_value"}}`), nil
+			return `{"error":{"message":"Unsupported value: 'minimal' is not supported with this model.","type":"invalid_request_error","param":"reasoning.effort","code":"unsupported_value"}}`
 		}
-		return answer(200, completed), nil
+		return ""
 	})})
-	if _, err := collect(t.Context(), m, &llm.Request{Messages: hello().Messages, Settings: llm.Settings{ReasoningEffort: "minimal"}}); err != nil {
+	if _, err := wiretest.Collect(t.Context(), m, &llm.Request{Messages: wiretest.Hello().Messages, Settings: llm.Settings{ReasoningEffort: "minimal"}}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(last, `"reasoning":{},"include":["reasoning.encrypted_content"]`) {
@@ -213,7 +210,7 @@ func TestDefaultLimit(t *testing.T) {
 	} {
 		var sent string
 		m := model(t, openai.Options{Provider: tt.provider, Model: tt.model, MaxRetries: -1, HTTPClient: refusing(&sent, func(string) string { return "" })})
-		_, _ = collect(t.Context(), m, &llm.Request{Messages: hello().Messages, Settings: llm.Settings{MaxTokens: 4000, DefaultMaxTokens: true}})
+		_, _ = wiretest.Collect(t.Context(), m, &llm.Request{Messages: wiretest.Hello().Messages, Settings: llm.Settings{MaxTokens: 4000, DefaultMaxTokens: true}})
 		if !strings.Contains(sent, tt.want+",") {
 			t.Errorf("%s:%s was sent %s", tt.provider, tt.model, sent)
 		}

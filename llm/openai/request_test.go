@@ -2,7 +2,6 @@ package openai_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,23 +11,17 @@ import (
 
 	"p8/llm"
 	"p8/llm/openai"
+	"p8/llm/wire/wiretest"
 )
 
 // sentBy is the body that a model sends for the request.
 func sentBy(t testing.TB, o openai.Options, req *llm.Request) string {
 	t.Helper()
-	var body []byte
-	o.HTTPClient = client(func(r *http.Request) (*http.Response, error) {
-		body, _ = io.ReadAll(r.Body)
-		return answer(200, good), nil
+	body, _ := wiretest.Sent(t, req, good, func(c *http.Client) llm.Model {
+		o.HTTPClient = c
+		return model(t, o)
 	})
-	if _, err := collect(t.Context(), model(t, o), req); err != nil {
-		t.Fatal(err)
-	}
-	if !json.Valid(body) {
-		t.Fatalf("not JSON: %s", body)
-	}
-	return string(body)
+	return body
 }
 
 func TestRequest(t *testing.T) {
@@ -136,16 +129,7 @@ func TestNew(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, err := openai.New(tt.o)
-		if tt.want == "" {
-			if err != nil {
-				t.Errorf("%v: %v", tt.o, err)
-			}
-			continue
-		}
-		var e *llm.Error
-		if !errors.As(err, &e) || e.Kind != llm.NoModel || e.Hint != tt.want {
-			t.Errorf("%v: got %v, want %s", tt.o, err, tt.want)
-		}
+		wiretest.Hint(t, tt.o, err, llm.NoModel, tt.want)
 	}
 }
 
@@ -164,13 +148,13 @@ func TestCapabilities(t *testing.T) {
 }
 
 func TestProviders(t *testing.T) {
-	env := map[string]string{}
+	env := wiretest.Env{}
 	var asked string
 	providers := openai.Providers(openai.ProvidersOptions{
-		Getenv: func(k string) string { return env[k] },
-		HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+		Getenv: env.Get,
+		HTTPClient: wiretest.Client(func(r *http.Request) (*http.Response, error) {
 			asked = r.URL.String() + " " + r.Header.Get("Authorization")
-			return answer(200, good), nil
+			return wiretest.Answer(200, good), nil
 		}),
 	})
 	tests := []struct{ provider, env, want string }{
@@ -188,17 +172,13 @@ func TestProviders(t *testing.T) {
 		{"cerebras", "CEREBRAS_API_KEY=a", "https://api.cerebras.ai/v1/chat/completions Bearer a"},
 	}
 	for _, tt := range tests {
-		clear(env)
-		for kv := range strings.FieldsSeq(tt.env) {
-			k, v, _ := strings.Cut(kv, "=")
-			env[k] = v
-		}
+		env.Set(tt.env)
 		m, err := providers[tt.provider]("m")
 		if err != nil {
 			t.Errorf("%s with %s: %v", tt.provider, tt.env, err)
 			continue
 		}
-		if _, err := collect(t.Context(), m, hello()); err != nil {
+		if _, err := wiretest.Collect(t.Context(), m, wiretest.Hello()); err != nil {
 			t.Fatal(err)
 		}
 		if asked != tt.want || m.Name() != tt.provider+":m" {
@@ -227,7 +207,7 @@ func BenchmarkRequest(b *testing.B) {
 	for range 20 {
 		req.Messages = append(req.Messages, llm.Message{Role: llm.User, Content: strings.Repeat("What is a session?\n", 20)})
 	}
-	m := model(b, openai.Options{MaxRetries: -1, HTTPClient: client(func(*http.Request) (*http.Response, error) { return nil, io.EOF })})
+	m := model(b, openai.Options{MaxRetries: -1, HTTPClient: wiretest.Client(func(*http.Request) (*http.Response, error) { return nil, io.EOF })})
 	b.ReportAllocs()
 	for b.Loop() {
 		for range m.Stream(b.Context(), req) {

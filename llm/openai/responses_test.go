@@ -9,6 +9,7 @@ import (
 
 	"p8/llm"
 	"p8/llm/openai"
+	"p8/llm/wire/wiretest"
 )
 
 const completed = `data: {"type":"response.completed","response":{"object":"response","status":"completed","output":[]}}` + "\n\n"
@@ -40,12 +41,12 @@ func TestResponsesRequest(t *testing.T) {
 	}
 	var body string
 	var path string
-	m := model(t, openai.Options{Provider: "openai-responses", Model: "gpt-5", HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+	m := model(t, openai.Options{Provider: "openai-responses", Model: "gpt-5", HTTPClient: wiretest.Client(func(r *http.Request) (*http.Response, error) {
 		b, _ := io.ReadAll(r.Body)
 		body, path = string(b), r.URL.Path
-		return answer(200, completed), nil
+		return wiretest.Answer(200, completed), nil
 	})})
-	chunks, err := collect(t.Context(), m, req)
+	chunks, err := wiretest.Collect(t.Context(), m, req)
 	if err != nil || len(chunks) != 1 {
 		t.Fatalf("%v %v", chunks, err)
 	}
@@ -70,13 +71,13 @@ func TestWhichAPI(t *testing.T) {
 		"gpt-4.1": false, "gpt-5": false, "o3": false, "gpt-5-mini": false,
 		"o1-pro": true, "o3-pro-2025-06-10": true, "gpt-5-pro": true, "gpt-5-codex": true, "gpt-5.1-codex-mini": true, "codex-mini-latest": true, "o4-mini-deep-research": true, "gpt-6.1-terra": true,
 	} {
-		m := model(t, openai.Options{Model: name, MaxRetries: -1, HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+		m := model(t, openai.Options{Model: name, MaxRetries: -1, HTTPClient: wiretest.Client(func(r *http.Request) (*http.Response, error) {
 			if got := strings.HasSuffix(r.URL.Path, "/responses"); got != responses {
 				t.Errorf("%s goes to %s", name, r.URL.Path)
 			}
-			return answer(500, ""), nil
+			return wiretest.Answer(500, ""), nil
 		})})
-		_, _ = collect(t.Context(), m, hello())
+		_, _ = wiretest.Collect(t.Context(), m, wiretest.Hello())
 	}
 }
 
@@ -138,27 +139,26 @@ func TestDroppedSettings(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := 0
-			tt.o.HTTPClient = client(func(r *http.Request) (*http.Response, error) {
+			tt.o.HTTPClient = wiretest.Refusing(good, func(body string) string {
 				calls++
-				b, _ := io.ReadAll(r.Body)
 				for _, name := range tt.refuses {
-					if strings.Contains(string(b), `"`+name+`":`) {
-						return answer(400, strings.ReplaceAll(refused, "%", name)), nil
+					if strings.Contains(body, `"`+name+`":`) {
+						return strings.ReplaceAll(refused, "%", name)
 					}
 				}
-				if tt.words != "" && strings.Contains(string(b), "stream_options") {
-					return answer(400, `{"error":{"message":"`+tt.words+`","type":"invalid_request_error"}}`), nil
+				if tt.words != "" && strings.Contains(body, "stream_options") {
+					return `{"error":{"message":"` + tt.words + `","type":"invalid_request_error"}}`
 				}
-				return answer(200, good), nil
+				return ""
 			})
 			m := model(t, tt.o)
-			chunks, err := collect(t.Context(), m, &llm.Request{Messages: hello().Messages, Settings: tt.settings})
-			if got := show(chunks, err); got != tt.want+"text \"Hi\"\nfinish stop\n" || calls != tt.calls {
+			chunks, err := wiretest.Collect(t.Context(), m, &llm.Request{Messages: wiretest.Hello().Messages, Settings: tt.settings})
+			if got := wiretest.Show(chunks, err); got != tt.want+"text \"Hi\"\nfinish stop\n" || calls != tt.calls {
 				t.Errorf("%d calls, got\n%s", calls, got)
 			}
 			// What was learned is not forgotten.
 			calls = 0
-			if _, err := collect(t.Context(), m, &llm.Request{Messages: hello().Messages, Settings: tt.settings}); err != nil || calls != 1 {
+			if _, err := wiretest.Collect(t.Context(), m, &llm.Request{Messages: wiretest.Hello().Messages, Settings: tt.settings}); err != nil || calls != 1 {
 				t.Errorf("the second time: %d calls, %v", calls, err)
 			}
 		})
@@ -173,28 +173,22 @@ func TestAzure(t *testing.T) {
 		{"https://me.openai.azure.com/openai/deployments/other", "2024-10-21", "my-gpt", "https://me.openai.azure.com/openai/deployments/other/chat/completions?api-version=2024-10-21"},
 	} {
 		var got, sent string
-		m := model(t, openai.Options{Provider: "azure", Model: tt.model, BaseURL: tt.base, APIVersion: tt.version, MaxRetries: -1, HTTPClient: client(func(r *http.Request) (*http.Response, error) {
+		m := model(t, openai.Options{Provider: "azure", Model: tt.model, BaseURL: tt.base, APIVersion: tt.version, MaxRetries: -1, HTTPClient: wiretest.Client(func(r *http.Request) (*http.Response, error) {
 			got, sent = r.URL.String(), r.Header.Get("Api-Key")+r.Header.Get("Authorization")
-			return answer(500, ""), nil
+			return wiretest.Answer(500, ""), nil
 		})})
-		_, _ = collect(t.Context(), m, hello())
+		_, _ = wiretest.Collect(t.Context(), m, wiretest.Hello())
 		if got != tt.want || sent != key {
 			t.Errorf("%s: got %s with %q", tt.base, got, sent)
 		}
 	}
 }
 
-// FuzzResponsesStream: whatever a server sends, the order of the chunks holds.
 func FuzzResponsesStream(f *testing.F) {
-	f.Add(completed)
-	f.Add(`data: {"type":"response.output_text.delta","delta":"Hi"}` + "\n\n" + completed)
-	f.Add(`data: {"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","call_id":"a","name":"x","arguments":"{}"}}` + "\n\n" + completed)
-	f.Add(`{"object":"response","output":[{"type":"message","content":[{"text":"Hi"}]}]}`)
-	f.Fuzz(func(t *testing.T, body string) {
-		m := model(t, openai.Options{Provider: "openai-responses", Model: "gpt-5", MaxRetries: -1, HTTPClient: client(func(*http.Request) (*http.Response, error) {
-			return answer(200, body), nil
-		})})
-		chunks, err := collect(t.Context(), m, hello())
-		checkOrder(t, chunks, err)
-	})
+	responses().Fuzz(f,
+		completed,
+		`data: {"type":"response.output_text.delta","delta":"Hi"}`+"\n\n"+completed,
+		`data: {"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","call_id":"a","name":"x","arguments":"{}"}}`+"\n\n"+completed,
+		`{"object":"response","output":[{"type":"message","content":[{"text":"Hi"}]}]}`,
+	)
 }

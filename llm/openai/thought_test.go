@@ -1,12 +1,12 @@
 package openai_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 
 	"p8/llm"
 	"p8/llm/openai"
+	"p8/llm/wire/wiretest"
 )
 
 // looked is an answer that thinks, then calls a tool.
@@ -25,23 +25,17 @@ data: [DONE]
 func TestThoughtsGoBack(t *testing.T) {
 	history := []llm.Message{{Role: llm.User, Content: "hi"}, {Role: llm.Assistant, Content: "Hello."}, {Role: llm.User, Content: "now?"}}
 	for provider, refusals := range map[string]int{"deepseek": 0, "vllm": 1} {
-		reply, last, calls := looked, "", 0
-		send := refusing(&last, func(body string) string {
+		last, calls := "", 0
+		m := model(t, openai.Options{Provider: provider, Model: "thinker", BaseURL: "http://x/v1", HTTPClient: wiretest.Refusing(looked, func(body string) string {
+			last = body
 			calls++
 			if strings.Count(body, `"role":"assistant"`) != strings.Count(body, `"reasoning_content":"`) {
-				return "{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\",\"type\":\"invalid_request_error\",\"param\":null}"
+				return "{\"error\":{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\",\"type\":\"invalid_request_error\",\"param\":null}}"
 			}
 			return ""
-		})
-		m := model(t, openai.Options{Provider: provider, Model: "thinker", BaseURL: "http://x/v1", HTTPClient: client(func(r *http.Request) (*http.Response, error) {
-			res, err := send.Transport.RoundTrip(r)
-			if err == nil && res.StatusCode == 200 {
-				return answer(200, reply), nil
-			}
-			return res, err
 		})})
 		ask := func() (thoughts []llm.Reasoning) {
-			chunks, err := collect(t.Context(), m, &llm.Request{Messages: history})
+			chunks, err := wiretest.Collect(t.Context(), m, &llm.Request{Messages: history})
 			if err != nil {
 				t.Fatalf("%s: %v", provider, err)
 			}
@@ -62,7 +56,7 @@ func TestThoughtsGoBack(t *testing.T) {
 		calls = 0
 		thoughts := ask()
 		history := append(history, llm.Message{Role: llm.Assistant, Reasoning: thoughts, ToolCalls: []llm.ToolCall{{ID: "c1", Name: "look", Arguments: "{}"}}}, llm.Message{Role: llm.ToolRole, ToolCallID: "c1", Content: "noon"})
-		if _, err := collect(t.Context(), m, &llm.Request{Messages: history}); err != nil || calls != 2 {
+		if _, err := wiretest.Collect(t.Context(), m, &llm.Request{Messages: history}); err != nil || calls != 2 {
 			t.Errorf("%s: %d requests, %v", provider, calls, err)
 		}
 		if want := `{"role":"assistant","content":null,"reasoning_content":"I look it up.","tool_calls":[`; !strings.Contains(last, want) {
@@ -76,8 +70,8 @@ func TestCacheWrites(t *testing.T) {
 	const chat = `data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":2006,"completion_tokens":3,"total_tokens":2009,"prompt_tokens_details":{"cached_tokens":100,"cache_write_tokens":1900}}}` + "\n\ndata: [DONE]\n\n"
 	const responses = `data: {"type":"response.completed","response":{"status":"completed","output":[],"usage":{"input_tokens":2006,"input_tokens_details":{"cached_tokens":100,"cache_write_tokens":1900},"output_tokens":3}}}` + "\n\n"
 	for provider, reply := range map[string]string{"openai": chat, "openai-responses": responses} {
-		m := model(t, openai.Options{Provider: provider, Model: "gpt-5.6", HTTPClient: client(func(*http.Request) (*http.Response, error) { return answer(200, reply), nil })})
-		chunks, err := collect(t.Context(), m, hello())
+		m := model(t, openai.Options{Provider: provider, Model: "gpt-5.6", HTTPClient: wiretest.Says(reply)})
+		chunks, err := wiretest.Collect(t.Context(), m, wiretest.Hello())
 		want := llm.Usage{Input: 2006, Cached: 100, CacheWrite: 1900, Output: 3}
 		if err != nil || chunks[len(chunks)-2].Usage != want {
 			t.Errorf("%s: %+v, %v", provider, chunks, err)
@@ -87,11 +81,11 @@ func TestCacheWrites(t *testing.T) {
 
 // OpenAI refuses a request for a tool with alternatives at the root of its schema.
 func TestAlternativesAtTheRoot(t *testing.T) {
-	req := &llm.Request{Messages: hello().Messages, Tools: []llm.ToolSpec{{Name: "find", Parameters: []byte(`{"type":"object","anyOf":[{"properties":{"id":{}}}]}`)}}}
+	req := &llm.Request{Messages: wiretest.Hello().Messages, Tools: []llm.ToolSpec{{Name: "find", Parameters: []byte(`{"type":"object","anyOf":[{"properties":{"id":{}}}]}`)}}}
 	for provider, plain := range map[string]bool{"openai": true, "openai-responses": true, "groq": false} {
 		var sent string
 		m := model(t, openai.Options{Provider: provider, MaxRetries: -1, HTTPClient: refusing(&sent, func(string) string { return "" })})
-		_, _ = collect(t.Context(), m, req)
+		_, _ = wiretest.Collect(t.Context(), m, req)
 		if strings.Contains(sent, `"anyOf":`) == plain || !strings.Contains(sent, `"properties":{"id":{}}`) {
 			t.Errorf("%s was sent %s", provider, sent)
 		}
