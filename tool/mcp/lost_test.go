@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -138,84 +136,6 @@ func TestAServerThatIsSilent(t *testing.T) {
 	s := open(t, Options{ConnectTimeout: 100 * time.Millisecond}, "MCP_SERVER_X="+srv.URL).Server("x")
 	if _, err := s.Tools(t.Context()); err == nil || err.Error() != "the MCP server x did not answer within 100ms" {
 		t.Errorf("got %v", err)
-	}
-}
-
-// program is a server that is this test program.
-func program(t *testing.T, o Options) tool.Server {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	src := `{"mcpServers": {"prog": {"command": "` + self + `", "args": [], "env": {"` + childEnv + `": "1", "GIVEN": "${SECRET_KEY}"}}}}`
-	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o.ConfigFile = file
-	o.Getenv = func(name string) string {
-		if name == "SECRET_KEY" {
-			return "key"
-		}
-		return os.Getenv(name)
-	}
-	return open(t, o).Server("prog")
-}
-
-func TestAProgram(t *testing.T) {
-	s := program(t, Options{})
-	if got := says(t, s, "echo", `{"text":"hello"}`); got != "hello" {
-		t.Error(got)
-	}
-	// It gets what the file gives it, and nothing else of p8's.
-	if got := says(t, s, "environment", `{}`); got != "/key" {
-		t.Errorf("the program sees %q", got)
-	}
-	die := find(t, s, "die")
-	_, err := die.Call(t.Context(), tool.Call{})
-	var known *tool.Error
-	if !errors.As(err, &known) || known.Message != "the MCP server prog broke off the connection; what was asked for may or may not have been done" {
-		t.Errorf("got %v", err)
-	}
-	if got := says(t, s, "echo", `{"text":"again"}`); got != "again" {
-		t.Error(got)
-	}
-	model := &sampler{name: "m"}
-	res, err := find(t, s, "ask").Call(tool.WithSampler(t.Context(), model), tool.Call{Arguments: []byte(`{"text":"hi"}`)})
-	if err != nil || res.Content != "m says hi!" {
-		t.Errorf("%v %v", res, err)
-	}
-}
-
-func TestAnIdleProgramIsEnded(t *testing.T) {
-	s := program(t, Options{IdleTimeout: 20 * time.Millisecond})
-	says(t, s, "echo", `{"text":"hello"}`)
-	remote, _ := s.(*server)
-	remote.mu.Lock()
-	shared := remote.shared
-	remote.mu.Unlock()
-	if shared != nil {
-		within(t, shared.ctx.Done(), "the end of the connection")
-	}
-	if got := says(t, s, "echo", `{"text":"again"}`); got != "again" {
-		t.Error(got)
-	}
-}
-
-func TestAProgramThatIsNotThere(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	if err := os.WriteFile(file, []byte(`{"mcpServers":{"a":{"command":"no-such-program-p8"},"b":{"command":"false"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, Options{ConfigFile: file, Getenv: os.Getenv})
-	for name, want := range map[string]string{
-		"a": "the MCP server a cannot be started: its command was not found",
-		"b": "the MCP server b ended before it was ready",
-	} {
-		if _, err := s.Server(name).Tools(t.Context()); err == nil || err.Error() != want {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

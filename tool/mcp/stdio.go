@@ -31,7 +31,8 @@ func stdio(e *entry, getenv func(string) string, log *slog.Logger) sdk.Transport
 	cmd.Stderr = &lines{log: log.With("mcp_server", e.name)}
 	// Whatever the program started may hold its output open.
 	cmd.WaitDelay = time.Second
-	return &notedTransport{&sdk.CommandTransport{Command: cmd, TerminateDuration: endAfter}}
+	apart(cmd)
+	return &notedTransport{&sdk.CommandTransport{Command: cmd, TerminateDuration: endAfter}, cmd}
 }
 
 func environment(own map[string]string, getenv func(string) string) []string {
@@ -49,18 +50,32 @@ func environment(own map[string]string, getenv func(string) string) []string {
 	return out
 }
 
-// notedTransport notes which messages were written.
-type notedTransport struct{ sdk.Transport }
+// notedTransport notes which messages were written, and ends the program with all
+// that it started.
+type notedTransport struct {
+	sdk.Transport
+	cmd *exec.Cmd
+}
 
 func (t *notedTransport) Connect(ctx context.Context) (sdk.Connection, error) {
 	conn, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &notedConnection{conn}, nil
+	return &notedConnection{conn, t.cmd}, nil
 }
 
-type notedConnection struct{ sdk.Connection }
+type notedConnection struct {
+	sdk.Connection
+	cmd *exec.Cmd
+}
+
+// Close waits for the program, then ends what it left behind.
+func (c *notedConnection) Close() error {
+	err := c.Connection.Close()
+	endGroup(c.cmd)
+	return err
+}
 
 // Write notes a message that was written whole: half a line is never read.
 func (c *notedConnection) Write(ctx context.Context, msg jsonrpc.Message) error {

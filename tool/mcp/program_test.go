@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"p8/tool"
+)
+
+// program is a server that is this test program.
+func program(t *testing.T, o Options) tool.Server {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	src := `{"mcpServers": {"prog": {"command": "` + self + `", "args": [], "env": {"` + childEnv + `": "1", "GIVEN": "${SECRET_KEY}"}}}}`
+	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.ConfigFile = file
+	o.Getenv = func(name string) string {
+		if name == "SECRET_KEY" {
+			return "key"
+		}
+		return os.Getenv(name)
+	}
+	return open(t, o).Server("prog")
+}
+
+func TestAProgram(t *testing.T) {
+	s := program(t, Options{})
+	if got := says(t, s, "echo", `{"text":"hello"}`); got != "hello" {
+		t.Error(got)
+	}
+	// It gets what the file gives it, and nothing else of p8's.
+	if got := says(t, s, "environment", `{}`); got != "/key" {
+		t.Errorf("the program sees %q", got)
+	}
+	die := find(t, s, "die")
+	_, err := die.Call(t.Context(), tool.Call{})
+	var known *tool.Error
+	if !errors.As(err, &known) || known.Message != "the MCP server prog broke off the connection; what was asked for may or may not have been done" {
+		t.Errorf("got %v", err)
+	}
+	if got := says(t, s, "echo", `{"text":"again"}`); got != "again" {
+		t.Error(got)
+	}
+	model := &sampler{name: "m"}
+	res, err := find(t, s, "ask").Call(tool.WithSampler(t.Context(), model), tool.Call{Arguments: []byte(`{"text":"hi"}`)})
+	if err != nil || res.Content != "m says hi!" {
+		t.Errorf("%v %v", res, err)
+	}
+}
+
+func TestAnIdleProgramIsEnded(t *testing.T) {
+	s := program(t, Options{IdleTimeout: 20 * time.Millisecond})
+	says(t, s, "echo", `{"text":"hello"}`)
+	remote, _ := s.(*server)
+	remote.mu.Lock()
+	shared := remote.shared
+	remote.mu.Unlock()
+	if shared != nil {
+		within(t, shared.ctx.Done(), "the end of the connection")
+	}
+	if got := says(t, s, "echo", `{"text":"again"}`); got != "again" {
+		t.Error(got)
+	}
+}
+
+// A shell that starts the server is no server: what it started ends, too.
+func TestAProgramOfAProgram(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mcp.json")
+	pid := filepath.Join(dir, "pid")
+	src := `{"mcpServers": {"prog": {"command": "sh", "args": ["-c", "sleep 600 >/dev/null 2>&1 & echo $! > '` + pid + `'; cat >/dev/null"]}}}`
+	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, Options{ConfigFile: file, ConnectTimeout: 500 * time.Millisecond, Getenv: os.Getenv})
+	if _, err := s.Server("prog").Tools(t.Context()); err == nil {
+		t.Error("a shell has tools")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	raw, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It is nobody's child any more, so it goes away by itself.
+	deadline := time.NewTimer(10 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for running(child) {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatal("what the program started still runs")
+		}
+	}
+}
+
+// running reports whether a process is there and no zombie.
+func running(pid int) bool {
+	if raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		return !strings.Contains(string(raw), ") Z ")
+	}
+	p, err := os.FindProcess(pid)
+	return err == nil && p.Signal(syscall.Signal(0)) == nil
+}
+
+func TestAProgramThatIsNotThere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(file, []byte(`{"mcpServers":{"a":{"command":"no-such-program-p8"},"b":{"command":"false"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, Options{ConfigFile: file, Getenv: os.Getenv})
+	for name, want := range map[string]string{
+		"a": "the MCP server a cannot be started: its command was not found",
+		"b": "the MCP server b ended before it was ready",
+	} {
+		if _, err := s.Server(name).Tools(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
