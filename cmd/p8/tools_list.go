@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 
 	"p8/agent"
 	"p8/config"
@@ -53,14 +56,19 @@ func (c *toolsCmd) Run(a *app) error {
 	if c.Server != "" {
 		names = []string{c.Server}
 	}
+	// Told to end, p8 ends the servers' programs first.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	list, down := []listedTool{}, 0
 	for _, name := range names {
-		found, err := toolsOf(context.Background(), name, servers, a, cfg, log)
+		found, err := toolsOf(ctx, name, servers, a, cfg, log)
 		var known *tool.Error
 		switch {
 		case errors.As(err, &known):
 			a.say("%s: %s", name, known.Message)
 			down++
+		case ctx.Err() != nil:
+			return &exitError{exitInterrupted, errors.New("stopped")}
 		case err != nil:
 			return err
 		}
