@@ -1,11 +1,8 @@
 package anthropic
 
 import (
-	"net/http"
-	"strings"
-	"time"
-
 	"p8/llm"
+	"p8/llm/wire"
 	"p8/outbound"
 )
 
@@ -19,15 +16,7 @@ func baseURLVars() []string { return []string{"P8_ANTHROPIC_BASE_URL", "ANTHROPI
 const tokenVar = "ANTHROPIC_AUTH_TOKEN"
 
 // ProvidersOptions configure the models of the provider.
-type ProvidersOptions struct {
-	// Getenv looks the base URL and the key up; it is asked when a model is made.
-	Getenv func(string) string
-	// The rest as in Options. One client serves all.
-	HTTPClient  *http.Client
-	MaxRetries  int
-	IdleTimeout time.Duration
-	Debug       func(payload []byte)
-}
+type ProvidersOptions = wire.ProvidersOptions
 
 // Providers is the constructor named anthropic, for an llm.Registry.
 func Providers(o ProvidersOptions) map[string]llm.Constructor {
@@ -36,8 +25,8 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 	}
 	return map[string]llm.Constructor{provider: func(model string) (llm.Model, error) {
 		m, err := New(Options{
-			Model: model, BaseURL: first(o.Getenv, baseURLVars()), APIKey: first(o.Getenv, keyVars()),
-			AuthToken:  strings.TrimSpace(o.Getenv(tokenVar)),
+			Model: model, BaseURL: o.First(baseURLVars()...), APIKey: o.First(keyVars()...),
+			AuthToken:  o.First(tokenVar),
 			HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
 		})
 		if err != nil {
@@ -45,13 +34,4 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 		}
 		return m, nil
 	}}
-}
-
-func first(getenv func(string) string, names []string) string {
-	for _, name := range names {
-		if v := strings.TrimSpace(getenv(name)); v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -1,11 +1,8 @@
 package gemini
 
 import (
-	"net/http"
-	"strings"
-	"time"
-
 	"p8/llm"
+	"p8/llm/wire"
 	"p8/outbound"
 )
 
@@ -19,15 +16,7 @@ var (
 var names = [...]string{"gemini", "google", "google-gla", "google-gemini"}
 
 // ProvidersOptions configure the models of the provider.
-type ProvidersOptions struct {
-	// Getenv looks the base URL and the key up; it is asked when a model is made.
-	Getenv func(string) string
-	// The rest as in Options. One client serves all.
-	HTTPClient  *http.Client
-	MaxRetries  int
-	IdleTimeout time.Duration
-	Debug       func(payload []byte)
-}
+type ProvidersOptions = wire.ProvidersOptions
 
 // Providers are the constructors for an llm.Registry: one, under each of the
 // provider's names. A model is "gemini:…" whichever was used.
@@ -37,7 +26,7 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 	}
 	construct := func(model string) (llm.Model, error) {
 		m, err := New(Options{
-			Model: model, BaseURL: first(o.Getenv, baseURLVars), APIKey: first(o.Getenv, keyVars),
+			Model: model, BaseURL: o.First(baseURLVars...), APIKey: o.First(keyVars...),
 			HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
 		})
 		if err != nil {
@@ -50,13 +39,4 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 		constructors[name] = construct
 	}
 	return constructors
-}
-
-func first(getenv func(string) string, names []string) string {
-	for _, name := range names {
-		if v := strings.TrimSpace(getenv(name)); v != "" {
-			return v
-		}
-	}
-	return ""
 }

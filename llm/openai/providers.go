@@ -1,11 +1,8 @@
 package openai
 
 import (
-	"net/http"
-	"strings"
-	"time"
-
 	"p8/llm"
+	"p8/llm/wire"
 	"p8/outbound"
 )
 
@@ -66,15 +63,7 @@ func (p provider) example() string {
 }
 
 // ProvidersOptions configure the models of every provider.
-type ProvidersOptions struct {
-	// Getenv looks base URLs and keys up; it is asked when a model is made.
-	Getenv func(string) string
-	// The rest as in Options. One client serves all.
-	HTTPClient  *http.Client
-	MaxRetries  int
-	IdleTimeout time.Duration
-	Debug       func(payload []byte)
-}
+type ProvidersOptions = wire.ProvidersOptions
 
 // Providers are constructors for the whole table, for an llm.Registry.
 func Providers(o ProvidersOptions) map[string]llm.Constructor {
@@ -85,8 +74,8 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 	for _, p := range providers {
 		constructors[p.Name] = func(model string) (llm.Model, error) {
 			m, err := New(Options{
-				Provider: p.Name, Model: model, BaseURL: p.baseURL(o.Getenv), APIKey: first(o.Getenv, p.KeyVars),
-				APIVersion: p.apiVersion(o.Getenv),
+				Provider: p.Name, Model: model, BaseURL: p.baseURL(o), APIKey: o.First(p.KeyVars...),
+				APIVersion: p.apiVersion(o),
 				HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
 			})
 			if err != nil {
@@ -99,27 +88,18 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 }
 
 // baseURL is the one that the environment sets, "" if none.
-func (p provider) baseURL(getenv func(string) string) string {
-	base := first(getenv, p.BaseURLVars)
+func (p provider) baseURL(o ProvidersOptions) string {
+	base := o.First(p.BaseURLVars...)
 	if base == "" && p.Name == "ollama" {
-		base = llm.OllamaURL(getenv("OLLAMA_HOST")) + "/v1"
+		base = llm.OllamaURL(o.Getenv("OLLAMA_HOST")) + "/v1"
 	}
 	return base
 }
 
-func first(getenv func(string) string, names []string) string {
-	for _, name := range names {
-		if v := strings.TrimSpace(getenv(name)); v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
 // apiVersion is the dated version that an Azure deployment asks for.
-func (p provider) apiVersion(getenv func(string) string) string {
+func (p provider) apiVersion(o ProvidersOptions) string {
 	if p.Name != azure {
 		return ""
 	}
-	return first(getenv, []string{"P8_AZURE_OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"})
+	return o.First("P8_AZURE_OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION")
 }
