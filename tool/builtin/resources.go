@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"p8/agent"
 	"p8/store"
@@ -112,7 +114,9 @@ func (x *resource) match(uri string) (value string, ok bool) {
 		return "", false
 	}
 	value, err := url.PathUnescape(value)
-	return value, err == nil
+	// No name of anything has these; a database may choke on them.
+	odd := !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl)
+	return value, err == nil && !odd
 }
 
 // prefix is a template without its placeholder.

@@ -142,6 +142,8 @@ func TestResourcesFail(t *testing.T) {
 		"rem://agents/a/b":        "there is no resource rem://agents/a/b",
 		"rem://agents/":           "there is no resource rem://agents/",
 		"rem://agents/%zz":        "there is no resource",
+		"rem://sessions/a%00":     "there is no resource rem://sessions/a%00",
+		"moment://%ff":            "there is no resource moment://%ff",
 		"rem://agents/..%2F..":    "name",
 		"rem://moments/zero":      "a page of moments is a number from 1 to 500",
 		"rem://moments/501":       "a page of moments is a number from 1 to 500",
