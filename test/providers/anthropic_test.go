@@ -16,12 +16,10 @@ import (
 // claude is a model at the provider, and what it has sent.
 func claude(t testing.TB, url, model string, retries int) (llm.Model, *[]string) {
 	t.Helper()
-	sent := new([]string)
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
+	client, sent, debug := tap(t)
 	m, err := anthropic.New(anthropic.Options{
-		Model: model, BaseURL: url, APIKey: harness.ProviderKey, MaxRetries: retries, HTTPClient: &http.Client{Transport: transport},
-		Debug: func(body []byte) { *sent = append(*sent, string(body)) },
+		Model: model, BaseURL: url, APIKey: harness.ProviderKey, MaxRetries: retries,
+		HTTPClient: client, Debug: debug,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -30,15 +28,9 @@ func claude(t testing.TB, url, model string, retries int) (llm.Model, *[]string)
 }
 
 func TestAnthropic(t *testing.T) {
-	provider := harness.Aimock(t, "testdata/anthropic.json")
 	half := 0.5
 	thinking := llm.Settings{ReasoningEffort: "medium"}
-	tests := []struct {
-		message, doc, model string
-		settings            llm.Settings
-		retries             int
-		want                string
-	}{
+	playAll(t, "testdata/anthropic.json", claude, "claude-sonnet-4-5", []talk{
 		{message: "just talk", want: "text Grüße aus Zürich: 1 < 2 & \"3\".\ndone stop"},
 		{message: "stop early", want: "text Once upon\ndone length"},
 		{message: "compare two cities", settings: thinking, want: `reasoning Two cities, so two calls.
@@ -62,22 +54,7 @@ done stop`},
 		{message: "send garbage", retries: -1, want: "error bad_provider_response 0"},
 		{message: "hang up", retries: -1, want: "error provider_unavailable 0"},
 		{message: "what no fixture matches", retries: -1, want: "error provider_unavailable 503"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.message, func(t *testing.T) {
-			if tt.doc == "" {
-				tt.doc = talker
-			}
-			m, _ := claude(t, provider.URL, "claude-sonnet-4-5", tt.retries)
-			got := play(t, m, tt.doc, tt.message, tt.settings, weather(t))
-			if d := cmp.Diff(tt.want, got); d != "" {
-				t.Error(d)
-			}
-			if strings.Contains(got, "PROVIDER-WORDS") {
-				t.Error("the provider's words are shown")
-			}
-		})
-	}
+	})
 }
 
 // TestAnthropicToolLoop looks at what the second step of a run sends, and at what

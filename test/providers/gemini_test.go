@@ -19,12 +19,10 @@ import (
 // google is a model at the provider, and what it has sent.
 func google(t testing.TB, url, model string, retries int) (llm.Model, *[]string) {
 	t.Helper()
-	sent := new([]string)
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
+	client, sent, debug := tap(t)
 	m, err := gemini.New(gemini.Options{
-		Model: model, BaseURL: url, APIKey: harness.ProviderKey, MaxRetries: retries, HTTPClient: &http.Client{Transport: transport},
-		Debug: func(body []byte) { *sent = append(*sent, string(body)) },
+		Model: model, BaseURL: url, APIKey: harness.ProviderKey, MaxRetries: retries,
+		HTTPClient: client, Debug: debug,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -33,14 +31,8 @@ func google(t testing.TB, url, model string, retries int) (llm.Model, *[]string)
 }
 
 func TestGemini(t *testing.T) {
-	provider := harness.Aimock(t, "testdata/gemini.json")
 	const form = "text {\"city\":\"Bern\",\"degrees\":4}\ndone stop {\"city\":\"Bern\",\"degrees\":4}"
-	tests := []struct {
-		message, doc, model string
-		settings            llm.Settings
-		retries             int
-		want                string
-	}{
+	playAll(t, "testdata/gemini.json", google, "gemini-2.5-flash", []talk{
 		{message: "just talk", want: "text Grüße aus Zürich: 1 < 2 & \"3\".\ndone stop"},
 		{message: "stop early", want: "text Once upon\ndone length"},
 		{message: "be improper", want: "text Well,\ndone content_filter"},
@@ -66,25 +58,7 @@ done stop`},
 		{message: "send garbage", retries: -1, want: "error bad_provider_response 0"},
 		{message: "hang up", retries: -1, want: "error provider_unavailable 0"},
 		{message: "what no fixture matches", retries: -1, want: "error provider_unavailable 503"},
-	}
-	for _, tt := range tests {
-		if tt.doc == "" {
-			tt.doc = talker
-		}
-		if tt.model == "" {
-			tt.model = "gemini-2.5-flash"
-		}
-		t.Run(tt.message+" "+tt.model, func(t *testing.T) {
-			m, _ := google(t, provider.URL, tt.model, tt.retries)
-			got := play(t, m, tt.doc, tt.message, tt.settings, weather(t))
-			if d := cmp.Diff(tt.want, got); d != "" {
-				t.Error(d)
-			}
-			if strings.Contains(got, "PROVIDER-WORDS") {
-				t.Error("the provider's words are shown")
-			}
-		})
-	}
+	})
 }
 
 // TestGeminiSignatures: what Gemini signs goes back with the results, in the part

@@ -5,10 +5,12 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"p8/event"
 	"p8/llm"
 	"p8/run"
+	"p8/test/harness"
 	"p8/tool"
 )
 
@@ -49,6 +52,45 @@ func weather(t testing.TB) tool.Tool {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// tap is a client of the test's own, and what a model with this Debug sends by
+// it.
+func tap(t testing.TB) (c *http.Client, sent *[]string, debug func([]byte)) {
+	t.Helper()
+	transport, sent := &http.Transport{}, new([]string)
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}, sent, func(body []byte) { *sent = append(*sent, string(body)) }
+}
+
+// talk is a message to an agent, and what becomes of it.
+type talk struct {
+	message, doc, model string
+	settings            llm.Settings
+	retries             int
+	want                string
+}
+
+// connect makes a model at the provider's address, and gives what it sends.
+type connect func(t testing.TB, url, model string, retries int) (m llm.Model, sent *[]string)
+
+// playAll plays each talk with a provider of these fixtures: to the talker and
+// the usual model, where no other is named.
+func playAll(t *testing.T, fixtures string, connect connect, model string, talks []talk) {
+	provider := harness.Aimock(t, fixtures)
+	for _, tt := range talks {
+		tt.doc, tt.model = cmp.Or(tt.doc, talker), cmp.Or(tt.model, model)
+		t.Run(tt.message+" "+tt.model, func(t *testing.T) {
+			m, _ := connect(t, provider.URL, tt.model, tt.retries)
+			got := play(t, m, tt.doc, tt.message, tt.settings, weather(t))
+			if got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+			if strings.Contains(got, "PROVIDER-WORDS") {
+				t.Error("the provider's words are shown")
+			}
+		})
+	}
 }
 
 // play runs an agent and writes down what happened: text and reasoning joined,
