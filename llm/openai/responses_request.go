@@ -52,14 +52,7 @@ func (m *Model) appendResponses(b []byte, req *llm.Request, without option) []by
 }
 
 func (m *Model) appendResponsesSettings(b []byte, s *llm.Settings, without option) []byte {
-	if s.Temperature != nil && without&optTemperature == 0 {
-		b = append(b, `,"temperature":`...)
-		b = strconv.AppendFloat(b, *s.Temperature, 'f', -1, 64)
-	}
-	if s.TopP != nil && without&optTopP == 0 {
-		b = append(b, `,"top_p":`...)
-		b = strconv.AppendFloat(b, *s.TopP, 'f', -1, 64)
-	}
+	b = appendSampling(b, s, without)
 	if limit := s.Limit(m.dialect.thinks); limit > 0 && without&optLimit == 0 {
 		b = append(b, `,"max_output_tokens":`...)
 		b = strconv.AppendInt(b, int64(limit), 10)

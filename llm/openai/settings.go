@@ -50,14 +50,7 @@ func (m *Model) warn(s *llm.Settings, without option, out func(llm.Chunk, error)
 }
 
 func (m *Model) appendSettings(b []byte, s *llm.Settings, without option) []byte {
-	if s.Temperature != nil && without&optTemperature == 0 {
-		b = append(b, `,"temperature":`...)
-		b = strconv.AppendFloat(b, *s.Temperature, 'f', -1, 64)
-	}
-	if s.TopP != nil && without&optTopP == 0 {
-		b = append(b, `,"top_p":`...)
-		b = strconv.AppendFloat(b, *s.TopP, 'f', -1, 64)
-	}
+	b = appendSampling(b, s, without)
 	if limit := s.Limit(m.dialect.thinks); limit > 0 && without&optLimit == 0 {
 		// A model that refused one spelling gets the other.
 		if m.dialect.completionTokens != (without&optMaxTokens != 0) {
@@ -92,4 +85,17 @@ func cacheKeyOf(req *llm.Request, without option) string {
 	}
 	const most = 64
 	return req.CacheKey[:min(len(req.CacheKey), most)]
+}
+
+// appendSampling writes how words are chosen, which both APIs are told alike.
+func appendSampling(b []byte, s *llm.Settings, without option) []byte {
+	if s.Temperature != nil && without&optTemperature == 0 {
+		b = append(b, `,"temperature":`...)
+		b = strconv.AppendFloat(b, *s.Temperature, 'f', -1, 64)
+	}
+	if s.TopP != nil && without&optTopP == 0 {
+		b = append(b, `,"top_p":`...)
+		b = strconv.AppendFloat(b, *s.TopP, 'f', -1, 64)
+	}
+	return b
 }
