@@ -94,7 +94,8 @@ var probes = []string{
 	"SEARCH SECRET", "SEARCH hay LOAD", "SEARCH sleeps FROM ontologies LOAD", "SEARCH fed FROM moments LOAD", "SEARCH keep FROM schemas LOAD",
 	"SEARCH SECRET FROM ontologies WHERE \"category = 'private'\" LOAD", "SEARCH sleeps FROM ontologies CATEGORY private LOAD",
 	"TRAVERSE diary DEPTH 3 LOAD", "TRAVERSE keeps WITH FUZZY diary LOAD", "TRAVERSE feeding DEPTH 2 LOAD",
-	"SELECT * FROM resources", "SELECT * FROM ontologies", "SELECT * FROM moments", "SELECT * FROM schemas", "SELECT * FROM files",
+	// The newest first: p8's own documentation alone fills an answer.
+	"SELECT * FROM resources ORDER BY created_at DESC", "SELECT * FROM ontologies", "SELECT * FROM moments", "SELECT * FROM schemas", "SELECT * FROM files",
 	"SELECT * FROM messages", "SELECT * FROM sessions", "SELECT string_agg(content, ' ') AS all_of_it FROM resources WHERE user_id IS NOT NULL",
 	"SEARCH sleeps FROM ontologies WHERE \"1 = 1 OR tenant_id = 'globex'\" LOAD",
 	"SELECT content FROM resources WHERE tenant_id IN ('acme', 'globex') OR user_id IS NOT NULL",
@@ -103,7 +104,7 @@ var probes = []string{
 
 // others are queries that may find nothing of the caller's.
 var others = []string{
-	"SELECT * FROM users", "SELECT * FROM feedback", "LOOKUP nobody", "LOOKUP SECRETS OF OTHERS",
+	"SELECT * FROM users", "SELECT * FROM feedback", "SELECT * FROM resources", "LOOKUP nobody", "LOOKUP SECRETS OF OTHERS",
 	"FUZZY aardvar LOAD", "FUZZY buffal LOAD", "FUZZY chinchill LOAD", "FUZZY dromedar LOAD",
 	"SEARCH aardvar buffal chinchill dromedar FROM ontologies LOAD", "EXPLAIN SELECT * FROM resources",
 }
