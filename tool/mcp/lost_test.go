@@ -107,6 +107,20 @@ func TestAServerThatIsDown(t *testing.T) {
 	}
 }
 
+// What costs every turn the whole time to connect is not tried at every turn.
+func TestPauses(t *testing.T) {
+	s, _ := open(t, Options{}, "MCP_SERVER_X=http://127.0.0.1:1").Server("x").(*server)
+	for _, c := range []struct{ took, least, most time.Duration }{
+		{0, 200 * time.Millisecond, 250 * time.Millisecond}, {0, 400 * time.Millisecond, 500 * time.Millisecond},
+		{4 * time.Second, 11 * time.Second, 13 * time.Second}, {time.Minute, 29 * time.Second, 30 * time.Second},
+	} {
+		s.failedWith(nil, time.Now().Add(-c.took))
+		if pause := time.Until(s.until); pause < c.least || pause > c.most {
+			t.Errorf("after %s: %s", c.took, pause)
+		}
+	}
+}
+
 func TestAServerThatIsNone(t *testing.T) {
 	for want, h := range map[string]http.HandlerFunc{
 		"the MCP server x answers, but not as an MCP server does: check its address": func(w http.ResponseWriter, _ *http.Request) {

@@ -98,11 +98,15 @@ func (p *pool) take(ctx context.Context) (*session, error) {
 	if err := p.server.recently(); err != nil {
 		return nil, err
 	}
+	since := time.Now()
 	sess, err := p.server.open(ctx, true)
-	if err != nil && ctx.Err() == nil {
-		p.server.mu.Lock()
-		defer p.server.mu.Unlock()
-		p.server.failedWith(err)
+	p.server.mu.Lock()
+	defer p.server.mu.Unlock()
+	switch {
+	case err == nil:
+		p.server.failed, p.server.failures = nil, 0
+	case ctx.Err() == nil:
+		p.server.failedWith(err, since)
 	}
 	return sess, err
 }

@@ -17,6 +17,7 @@ import (
 const (
 	firstPause = 250 * time.Millisecond
 	maxPause   = 8 * time.Second
+	maxSilence = 30 * time.Second
 )
 
 // resumes is how often a stream that broke off is taken up again before its call
@@ -143,13 +144,14 @@ func (s *server) current() (*session, *dial, error) {
 }
 
 func (s *server) connect(d *dial) {
+	since := time.Now()
 	sess, err := s.open(s.all.ctx, false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d.err, s.dial = err, nil
 	switch {
 	case err != nil:
-		s.failedWith(err)
+		s.failedWith(err, since)
 	case s.closed:
 		d.err = stopping()
 		s.all.work.Go(sess.end)
@@ -159,9 +161,11 @@ func (s *server) connect(d *dial) {
 	close(d.done)
 }
 
-// failedWith notes that the server could not be reached; s.mu is held.
-func (s *server) failedWith(err error) {
-	pause := min(firstPause<<min(s.failures, 10), maxPause)
+// failedWith notes that the server could not be reached, since when that was
+// tried; s.mu is held. One that answers nothing costs each attempt the whole time
+// to connect, so the pauses are longer than that.
+func (s *server) failedWith(err error, since time.Time) {
+	pause := max(min(firstPause<<min(s.failures, 10), maxPause), min(3*time.Since(since), maxSilence))
 	s.failed, s.until = err, time.Now().Add(pause)
 	s.failures++
 }
