@@ -36,8 +36,8 @@ func (r *runner) lend() {
 	}
 }
 
-// Sample asks the model. The request's settings win over the run's; nothing of
-// it is shown to the reader.
+// Sample asks the model. The request's settings win over the run's, but for a
+// longer answer than the run may have; nothing of it is shown to the reader.
 func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Message, llm.Finish, error) {
 	n := s.asked.Add(1)
 	if err := s.admit(n); err != nil {
@@ -49,6 +49,9 @@ func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Mes
 
 	own := *req
 	own.Settings = req.Settings.Or(s.settings)
+	if most := s.settings.MaxTokens; most > 0 && own.Settings.MaxTokens > most {
+		own.Settings.MaxTokens = most
+	}
 	var answer step
 	answer.reset(s.Model.Name())
 	err := s.read(ctx, &own, &answer, n)

@@ -129,6 +129,26 @@ func TestSamplingWithinLimits(t *testing.T) {
 	}
 }
 
+// A server's question cannot have a longer answer than the run's own.
+func TestSamplingIsNoLongerThanTheRun(t *testing.T) {
+	for asked, want := range map[int]int{0: 100, 7: 7, 100_000: 100} {
+		m := scripted.New(scripted.Call("ask", "{}"), scripted.Text("me"), scripted.Text("ok"))
+		question := &llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "who?"}}, Settings: llm.Settings{MaxTokens: asked}}
+		o := options(t, lender, m, asker(t, 1, question, func(_ string, _ llm.Message, _ llm.Finish, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}))
+		o.Settings.MaxTokens = 100
+		if _, err := collect(run.Stream(t.Context(), o)); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Requests()[1].Settings.MaxTokens; got != want {
+			t.Errorf("asked for %d, the model was given %d, want %d", asked, got, want)
+		}
+	}
+}
+
 func TestSamplingThatFails(t *testing.T) {
 	down := &llm.Error{Kind: llm.Unavailable, Model: "scripted:test", Err: errors.New("10.0.0.1")}
 	m := scripted.New(scripted.Call("ask", "{}"), scripted.Turn{Text: []string{"h"}, Err: down}, scripted.Text("ok"))
