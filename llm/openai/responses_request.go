@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -158,11 +159,9 @@ func (m *Model) appendInputs(b []byte, msg *llm.Message, without option) []byte 
 		case p.Kind == llm.Image:
 			b = append(separated(b), `{"type":"input_image","image_url":`...)
 			b = appendSource(b, p)
-			if p.Detail != "" {
-				b = append(b, `,"detail":`...)
-				b = wire.AppendString(b, p.Detail)
-			}
-			b = append(b, '}')
+			// Servers that check a request by OpenAI's own types refuse an image without.
+			b = append(b, `,"detail":`...)
+			b = append(wire.AppendString(b, cmp.Or(p.Detail, "auto")), '}')
 		case p.URL != "":
 			b = append(separated(b), `{"type":"input_file","file_url":`...)
 			b = append(wire.AppendString(b, p.URL), '}')

@@ -55,7 +55,7 @@ func TestResponsesRequest(t *testing.T) {
 		`{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,cGRm"},{"type":"input_file","file_url":"https://example.com/b.pdf"}]},` +
 		`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"enc"},` +
 		`{"role":"assistant","content":"Wait."},{"type":"function_call","call_id":"c1","name":"search","arguments":"{\"q\":1}"},` +
-		`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"found"},{"type":"input_image","image_url":"https://example.com/x.png"}]}],` +
+		`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"found"},{"type":"input_image","image_url":"https://example.com/x.png","detail":"auto"}]}],` +
 		`"tools":[{"type":"function","name":"search","description":"Searches.","parameters":{"type":"object"},"strict":false},` +
 		`{"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false}],` +
 		`"text":{"format":{"type":"json_schema","name":"answer","schema":{"type":"object"},"strict":false}},` +
