@@ -2,6 +2,8 @@
 // provider that nobody here wrote: aimock, which speaks every vendor's wire and
 // keeps a journal of what it understood. No binary, no network: what is tested is
 // that a client and the run above it agree with somebody else's idea of the wire.
+// The vendors' own SDKs, asked to hold the same conversation, say what its requests
+// should look like and what is to be read in an answer.
 package providers
 
 import (
