@@ -22,6 +22,7 @@ type plan struct {
 	thinking    string // the type, "" to leave the field out
 	budget      int    // of tokens, with the type enabled
 	effort      string
+	tools       []llm.ToolSpec
 	choice      string // of tools, "" for the model's own
 	ttl         string // of cached beginnings: "" for none, 5m or 1h
 	thoughts    bool   // earlier thoughts go back
@@ -163,11 +164,15 @@ func takesNone(thinks bool) string {
 
 func ptr(f float64) *float64 { return &f }
 
-// choose sets the choice of tools. A model that thinks with a budget, or by
+// choose sets the tools and their choice. A model that thinks with a budget, or by
 // itself since 5.5, cannot be made to call one.
 func (p *plan) choose(req *llm.Request, d *dialect) {
+	p.tools = req.Tools
 	switch {
 	case len(req.Tools) == 0:
+		if p.tools = pastTools(req.Messages); len(p.tools) > 0 {
+			p.choice = "none"
+		}
 	case req.ToolChoice == "none":
 		p.choice = "none"
 	case req.ToolChoice == "required" && (d.unforced || p.thinking == "enabled"):
@@ -175,6 +180,22 @@ func (p *plan) choose(req *llm.Request, d *dialect) {
 	case req.ToolChoice == "required":
 		p.choice = "any"
 	}
+}
+
+// pastTools are the tools that earlier turns called, by name alone. The wire
+// refuses a conversation with calls that declares no tool, so one that offers none
+// declares these and forbids to call them.
+func pastTools(messages []llm.Message) []llm.ToolSpec {
+	var past []llm.ToolSpec
+	for i := range messages {
+		for _, c := range messages[i].ToolCalls {
+			name := llm.SafeName(c.Name)
+			if !slices.ContainsFunc(past, func(t llm.ToolSpec) bool { return t.Name == name }) {
+				past = append(past, llm.ToolSpec{Name: name})
+			}
+		}
+	}
+	return past
 }
 
 // beganWithThought reports whether the tool loop that the conversation is in, if

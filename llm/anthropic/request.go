@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"slices"
 	"strconv"
 
 	"p8/llm"
@@ -23,7 +22,7 @@ func appendRequest(b []byte, model string, req *llm.Request, p *plan) []byte {
 	b = wire.AppendString(b, model)
 	b = append(b, `,"max_tokens":`...)
 	b = strconv.AppendInt(b, int64(p.maxTokens), 10)
-	b = appendTools(b, offered(req, p), p)
+	b = appendTools(b, p)
 	head := headOf(req.Messages)
 	b = appendSystem(b, req.Messages[:head], p)
 	b = append(b, `,"messages":`...)
@@ -67,33 +66,13 @@ func appendMark(b []byte, ttl string) []byte {
 	return append(b, `}}`...)
 }
 
-// offered are the tools of the request. The wire refuses a conversation with calls
-// when no tool is declared, so one that offers none, and replays the calls of
-// earlier turns, declares those tools by name and forbids to call them.
-func offered(req *llm.Request, p *plan) []llm.ToolSpec {
-	if len(req.Tools) > 0 {
-		return req.Tools
-	}
-	var past []llm.ToolSpec
-	for i := range req.Messages {
-		for _, c := range req.Messages[i].ToolCalls {
-			name := llm.SafeName(c.Name)
-			if !slices.ContainsFunc(past, func(t llm.ToolSpec) bool { return t.Name == name }) {
-				past = append(past, llm.ToolSpec{Name: name})
-				p.choice = "none"
-			}
-		}
-	}
-	return past
-}
-
-func appendTools(b []byte, tools []llm.ToolSpec, p *plan) []byte {
-	if len(tools) == 0 {
+func appendTools(b []byte, p *plan) []byte {
+	if len(p.tools) == 0 {
 		return b
 	}
 	b = append(b, `,"tools":[`...)
-	for i := range tools {
-		t := &tools[i]
+	for i := range p.tools {
+		t := &p.tools[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
