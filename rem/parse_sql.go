@@ -114,31 +114,6 @@ func (s parts) query() Select {
 	return Select{Text: w.text}
 }
 
-// SelectFrom is the SQL query on one table: table must be one of tables (nil is
-// [Tables]); where and order are SQL and may be "", limit may be 0. The error is
-// a *SyntaxError.
-func SelectFrom(tables []string, table, where, order string, limit int) (Select, error) {
-	if tables == nil {
-		tables = Tables()
-	}
-	p := &parser{tables: tables}
-	s := parts{where: strings.TrimSpace(where), order: strings.TrimSpace(order), limit: limit}
-	var ok bool
-	if s.table, ok = p.table(table); !ok {
-		return Select{}, p.noTable(0, table)
-	}
-	if err := checkCondition(s.where, 0); s.where != "" && err != nil {
-		return Select{}, err
-	}
-	if err := checkOrder(s.order, 0); s.order != "" && err != nil {
-		return Select{}, err
-	}
-	if limit < 0 || limit > MaxRows {
-		return Select{}, problemf(0, "LIMIT is %d; it takes a whole number from 1 to %d", limit, MaxRows)
-	}
-	return s.query(), nil
-}
-
 // sqlClause reads one clause of SQL on a table.
 func sqlClause(tokens []token) (clause, bool) {
 	if c, ok := numeric(tokens, "LIMIT"); ok {
