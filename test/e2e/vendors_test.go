@@ -46,6 +46,10 @@ func TestVendors(t *testing.T) {
 			if n := len(slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k != "tool_call completed" })); n != 2 {
 				t.Errorf("%d calls were completed: %q", n, kinds)
 			}
+			// The fake gives gpt-4.1 no reasoning, as that model has none.
+			if thinks := !strings.HasSuffix(model, "gpt-4.1"); thinks != slices.Contains(kinds, "reasoning") {
+				t.Errorf("reasoning is shown: %t, in %q", !thinks, kinds)
+			}
 			rows := server.Messages(t, "s")
 			answer := rows[len(rows)-1]
 			if answer.Model != model || answer.Input == 0 || answer.Output == 0 {
