@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -17,9 +18,10 @@ const lastAnswers = 5 * time.Second
 // Stdio serves one client over a pipe, until in ends or ctx does. The caller is
 // the identity in ctx. Nothing but the protocol may be written to out. When in
 // ends, as that of a script does, what was asked is answered within a few seconds.
+// A client that has gone, answers under way or not, is no error.
 func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	err := s.sdk.Run(ctx, &patient{&sdk.IOTransport{Reader: reader{in}, Writer: unclosed{out}}, ctx.Done()})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	return err

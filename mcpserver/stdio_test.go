@@ -2,8 +2,10 @@ package mcpserver_test
 
 import (
 	"bytes"
+	"io"
 	"context"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,3 +64,26 @@ func TestStdioAnswersWhatWasAsked(t *testing.T) {
 		})
 	}
 }
+
+// TestStdioClientGone: who closes its end before its answers have come has left,
+// and that is no failure of the server.
+func TestStdioClientGone(t *testing.T) {
+	for _, gone := range []error{io.ErrClosedPipe, syscall.EPIPE, io.EOF} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := mcpserver.New(mcpserver.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			ctx := identity.With(t.Context(), identity.Identity{UserID: "ann"})
+			if err := s.Stdio(ctx, strings.NewReader(script), refusing{gone}); err != nil {
+				t.Errorf("%v: %v", gone, err)
+			}
+		})
+	}
+}
+
+// refusing is the output of a client that has gone.
+type refusing struct{ err error }
+
+func (r refusing) Write([]byte) (int, error) { return 0, r.err }
