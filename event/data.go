@@ -1,6 +1,9 @@
 package event
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // ProgressData is a step of the turn. The first one of a turn also names the
 // session and the row that holds the user's message.
@@ -50,6 +53,13 @@ type ToolCallData struct {
 	// MessageID is the stored row: the tool_call row when executing, the
 	// tool_response row when completed or failed.
 	MessageID string `json:"message_id,omitempty"`
+	// Structured marks no call but the answer of a structured agent that was asked:
+	// Name is the agent, ID is "<agent>_structured_output" ("…_2" and so on for the
+	// later ones of a turn), Arguments are {"input_text"} and Result is the answer.
+	Structured bool `json:"structured_output,omitempty"`
+	// Client marks a call of a tool that the client brought: it runs it, and sends
+	// the result with its next request.
+	Client bool `json:"client,omitempty"`
 }
 
 // EventType is ToolCall.
@@ -66,10 +76,35 @@ type ActionData struct {
 // EventType is Action.
 func (*ActionData) EventType() Type { return Action }
 
-// ActionRequestData asks the user for something.
+// The kinds of a request to the user.
+const (
+	// RequestApproval asks whether a tool may be called.
+	RequestApproval = "approval"
+	// RequestElicitation asks for an answer of a certain form.
+	RequestElicitation = "elicitation"
+)
+
+// ActionRequestData asks the user for something. One with a RequestID is
+// stored, and the run waits for its answer: a decision, or data that follows
+// Schema. One without is a card to show, and nobody waits.
 type ActionRequestData struct {
+	// RequestID is what an answer names.
+	RequestID string `json:"request_id,omitempty"`
+	// Kind is RequestApproval, RequestElicitation, or "" for a card.
+	Kind string `json:"kind,omitempty"`
+	// Message is the question, in words for the user.
+	Message string `json:"message,omitempty"`
+	// ToolName and ToolID are the call that waits, Arguments what it would be
+	// called with.
+	ToolName  string          `json:"tool_name,omitempty"`
+	ToolID    string          `json:"tool_id,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Schema is the JSON Schema of the answer, an object; nil for an approval.
+	Schema json.RawMessage `json:"response_schema,omitempty"`
+	// ExpiresAt is when the question is taken for declined; zero is never.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// Card is {id, prompt, display_style, actions[], inputs[], timeout_ms?,
-	// fallback_text?} (REM's action request card).
+	// fallback_text?} (REM's action request card); always there.
 	Card json.RawMessage `json:"card"`
 }
 
@@ -177,6 +212,11 @@ const (
 	ReasonError     = "error"
 	ReasonCancelled = "cancelled"
 	ReasonFilter    = "content_filter"
+	// ReasonPaused: the run waits for answers of the user (ActionRequest) and goes
+	// on with them, in this process or another.
+	ReasonPaused = "paused"
+	// ReasonToolCalls: the run waits for the results of the client's own tools.
+	ReasonToolCalls = "tool_calls"
 )
 
 // The limits that end a run. The first five are those of a document, by the
@@ -195,10 +235,35 @@ const (
 	LimitEvents = "event_limit"
 )
 
+// The stages of a delegated run; a paused one goes on with its parent.
+const (
+	ChildStarted   = "started"
+	ChildCompleted = "completed"
+	ChildFailed    = "failed"
+	ChildPaused    = "paused"
+)
+
+// ChildRunData says that a delegated run begins or ends.
+type ChildRunData struct {
+	// Status is one of ChildStarted, ChildCompleted, ChildFailed and ChildPaused.
+	Status string `json:"status"`
+	// ToolID is the parent's call that asked, ParentRunID the parent's run.
+	ToolID      string `json:"tool_id,omitempty"`
+	ParentRunID string `json:"parent_run_id,omitempty"`
+	// Input is what the child was asked; with ChildStarted.
+	Input string `json:"input,omitempty"`
+	// ErrorMessage says why it failed, in words fit for a client.
+	ErrorMessage string `json:"error_message,omitempty"`
+}
+
+// EventType is ChildRun.
+func (*ChildRunData) EventType() Type { return ChildRun }
+
 // DoneData ends a run.
 type DoneData struct {
-	// Reason is stop, length (a limit was reached), content_filter, error or
-	// cancelled.
+	// Reason is stop, length (a limit was reached), content_filter, error,
+	// cancelled, paused or tool_calls; after the last two the run goes on when it
+	// has what it waits for.
 	Reason string `json:"reason"`
 	// Limit names the limit that was reached, such as LimitRequests.
 	Limit string `json:"limit,omitempty"`
@@ -208,6 +273,8 @@ type DoneData struct {
 	// said, a JSON object.
 	ChainedTool   string          `json:"chained_tool,omitempty"`
 	ChainedResult json.RawMessage `json:"chained_tool_result,omitempty"`
+	// TransferTo is the agent that answers from here on.
+	TransferTo string `json:"transfer_to,omitempty"`
 }
 
 // EventType is Done.

@@ -28,14 +28,18 @@ const (
 	Warning
 	// Error is what ended the run.
 	Error
-	// Done is the last event of a run.
+	// ChildRun is the beginning or the end of a delegated run; the event's RunID and
+	// Agent are the child's.
+	ChildRun
+	// Done is the last event of a run, or of as much of it as could be done before
+	// the user is asked.
 	Done
 )
 
 var typeNames = [...]string{
 	Progress: "progress", Reasoning: "reasoning", Text: "text", ToolCall: "tool_call",
 	Action: "action", ActionRequest: "action_request", Metadata: "metadata",
-	Usage: "usage", Warning: "warning", Error: "error", Done: "done",
+	Usage: "usage", Warning: "warning", Error: "error", ChildRun: "child_run", Done: "done",
 }
 
 // String is the type's name on the wire.
@@ -79,6 +83,8 @@ func (t Type) newData() Data {
 		return new(WarningData)
 	case Error:
 		return new(ErrorData)
+	case ChildRun:
+		return new(ChildRunData)
 	case Done:
 		return new(DoneData)
 	}

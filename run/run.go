@@ -74,7 +74,17 @@ type Options struct {
 	// StructuredMode is "native" or "tool"; the model's ability decides when
 	// empty.
 	StructuredMode string
-	Logger         *slog.Logger
+	// Journal lets the run pause for the user and be taken up again; nil does not:
+	// then what needs an approval is refused. A nested run has its parent's.
+	Journal Journal
+	// Steer gives the messages that came in while the run was running, nil for none.
+	// It is called before every request to the model, and with last before a run
+	// ends that would end well: what is there then makes it go on.
+	Steer func(last bool) []llm.Message
+	// MaxDepth bounds the runs below the root; 5 when 0. It is the root's that
+	// counts.
+	MaxDepth int
+	Logger   *slog.Logger
 }
 
 // The defaults of Options.

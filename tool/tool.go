@@ -62,6 +62,9 @@ type Result struct {
 	// Usage is what the tool itself consumed, charged to the run. A run that it
 	// starts with the context of its call is charged already.
 	Usage event.UsageData
+	// TransferTo ends the run after this step and names the agent that goes on with
+	// the session; "" does not.
+	TransferTo string
 }
 
 // Error is a failure that the model and the client may read word for word.

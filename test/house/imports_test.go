@@ -12,8 +12,8 @@ import (
 // and may import it, and its siblings.
 var floors = []string{
 	"cmd/p8",
-	"api", "mcpserver", "stream", "eval",
-	"chat", "ask", "memory", "run", "tool",
+	"api", "mcpserver", "a2a", "stream", "eval",
+	"chat", "ask", "live", "memory", "run", "tool", "simulator",
 	"catalog", "ingest", "rem", "agent", "llm", "embed",
 	"jobs", "store", "event", "identity", "telemetry", "config", "outbound",
 }
