@@ -17,9 +17,14 @@
 package chat
 
 import (
+	"context"
+	"iter"
+
 	"p8/agent"
+	"p8/event"
 	"p8/llm"
 	"p8/run"
+	"p8/store"
 )
 
 // Request is one turn that somebody asks for. Who asks, the session, the agent
@@ -48,4 +53,59 @@ type Request struct {
 	SessionMetadata map[string]any
 	// Settings override the document's and the defaults, where set.
 	Settings llm.Settings
+
+	// Busy says what becomes of the message while the session has a run under way:
+	// [BusyReject] when "".
+	Busy string
+	// Key makes a repeated request safe: the same key with the same KeyHash gives the
+	// run that the first one began; "" does not.
+	Key, KeyHash string
+	// Protocol is what the client speaks, by stream.Protocol's names; kept with the
+	// run, for readers who come back.
+	Protocol string
+	// ClientTools are tools that the client runs itself. Where the model calls one, the
+	// turn ends with event.ReasonToolCalls.
+	ClientTools []llm.ToolSpec
+	// Results are those of the client's own tools. With them, and without Input, the
+	// session's waiting run goes on; one whose session is new, or was not named, goes
+	// on from History.
+	Results []ToolResult
+	// Answers decide open requests of the session's waiting run, which goes on when
+	// none is left open. Input must be empty.
+	Answers []RequestAnswer
+	// Regenerate answers the session's last user message again; the answer that it had
+	// is deleted. Input must be empty.
+	Regenerate bool
+	// Options are those of an agent that is a script, such as the simulator.
+	Options map[string]string
 }
+
+// What becomes of a message to a session that has a run under way.
+const (
+	// BusyReject refuses it with ErrBusy.
+	BusyReject = "reject"
+	// BusyQueue waits until the run is over, in the order of arrival.
+	BusyQueue = "queue"
+	// BusySteer gives it to the running run, which reads it before its next request
+	// to the model; the Turn is that run's.
+	BusySteer = "steer"
+	// BusyInterrupt stops the run, which keeps what it has said, and then answers.
+	BusyInterrupt = "interrupt"
+)
+
+// ToolResult is what the client's own tool returned.
+type ToolResult struct {
+	CallID  string
+	Content string
+	Failed  bool
+}
+
+// RequestAnswer decides one request.
+type RequestAnswer struct {
+	RequestID string
+	store.Decision
+}
+
+// Script answers in place of a model: the simulator is one. Its events end with
+// Done.
+type Script func(ctx context.Context, input string, options map[string]string) iter.Seq2[event.Event, error]

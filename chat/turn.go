@@ -21,6 +21,8 @@ type Turn struct {
 	// The metadata name the one that answered.
 	Agent string
 	Model string
+	// Protocol is what the client who began it speaks.
+	Protocol string
 
 	log    liveLog
 	cancel context.CancelCauseFunc

@@ -1,0 +1,39 @@
+package stream
+
+import (
+	"fmt"
+
+	"p8/event"
+)
+
+// Protocol is a way to speak of a run over HTTP.
+type Protocol string
+
+// The protocols, by the names that the header X-Protocol and the parameter
+// "protocol" use.
+const (
+	// ProtocolOpenAI is chat completion chunks (OpenAI).
+	ProtocolOpenAI Protocol = "openai"
+	// ProtocolAGUI is AG-UI 1.0.
+	ProtocolAGUI Protocol = "ag-ui"
+	// ProtocolAISDK is the Vercel AI SDK's UI message stream.
+	ProtocolAISDK Protocol = "ai-sdk"
+	// ProtocolEvents is p8's own: every event as it is, one a frame.
+	ProtocolEvents Protocol = "events"
+)
+
+// ParseProtocol reads a protocol's name.
+func ParseProtocol(s string) (Protocol, error) {
+	switch p := Protocol(s); p {
+	case ProtocolOpenAI, ProtocolAGUI, ProtocolAISDK, ProtocolEvents:
+		return p, nil
+	}
+	return "", fmt.Errorf("there is no protocol %q; use openai, ag-ui, ai-sdk or events", s)
+}
+
+// Encoder writes a run in a protocol: each event becomes whole frames, in one
+// Write of the underlying writer, or nothing. What follows the end of the run is
+// ignored. It is not safe for concurrent use.
+type Encoder interface {
+	Write(ev event.Event) error
+}
