@@ -2,8 +2,8 @@ package mcpserver_test
 
 import (
 	"bytes"
-	"io"
 	"context"
+	"io"
 	"strings"
 	"syscall"
 	"testing"
