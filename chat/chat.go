@@ -78,6 +78,9 @@ type Request struct {
 	Regenerate bool
 	// Options are those of an agent that is a script, such as the simulator.
 	Options map[string]string
+	// ResponseFormat is the schema that the client wants this answer to follow; it
+	// counts for an agent that has none of its own. Nil leaves the answer free.
+	ResponseFormat *llm.Output
 }
 
 // What becomes of a message to a session that has a run under way.

@@ -22,6 +22,9 @@ var (
 // EventsAfter is Events from an event's number on. Of a run that paused and went
 // on, the end of the pause is not shown again.
 func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
+	if t.read != nil {
+		return t.read(ctx, after)
+	}
 	return t.Events(ctx)
 }
 

@@ -23,10 +23,23 @@ type Turn struct {
 	Model string
 	// Protocol is what the client who began it speaks.
 	Protocol string
+	// Seen is the number of the last event that was told before this request joined
+	// the run, with answers or results that it waited for, or to steer it. Its client
+	// has them; 0 for a run of its own.
+	Seen int64
 
+	// read replaces log, where the events come from elsewhere.
+	read   func(ctx context.Context, after int64) iter.Seq2[event.Event, error]
 	log    liveLog
 	cancel context.CancelCauseFunc
 	result Result
+}
+
+// NewTurn is a turn whose events come from elsewhere, after the given number; the
+// caller sets the exported fields. It can be read, and neither waited for nor
+// cancelled.
+func NewTurn(read func(ctx context.Context, after int64) iter.Seq2[event.Event, error]) *Turn {
+	return &Turn{read: read}
 }
 
 // Result is a turn as a whole, for callers that do not stream.
@@ -59,6 +72,9 @@ var (
 // still to come. Any number of readers may read, each at its own pace. The only
 // error is that of ctx; breaking off does not touch the run.
 func (t *Turn) Events(ctx context.Context) iter.Seq2[event.Event, error] {
+	if t.read != nil {
+		return t.read(ctx, 0)
+	}
 	return func(yield func(event.Event, error) bool) {
 		defer t.log.wakeWith(ctx)()
 		for n := 0; ; {
