@@ -86,12 +86,32 @@ func (r *report) checkTools(d *Document) {
 			r.errorf(at, p, "remove one of them; the model could not tell them apart", "the tool %q is declared twice", clip(t.Name, 60))
 		}
 		seen[[2]string{server, t.Name}] = true
+		if t.ApprovalMessage != "" && (t.Approval == nil || !t.Approval.Always && len(t.Approval.Rules) == 0) {
+			r.warnf(at, p, "add approval: always, or rules", "the tool %q has an approval_message and asks for no approval", clip(t.Name, 60))
+		}
 	}
 	for _, m := range [][2]string{{"model", d.Model}, {"override_model", d.OverrideModel}, {"chained_tool", d.ChainedTool}} {
 		if strings.ContainsFunc(m[1], unicode.IsSpace) {
 			pos, pointer := d.at(m[0])
 			r.errorf(pos, pointer, "write one name", "%s cannot contain white space", m[0])
 		}
+	}
+}
+
+// checkAgents: every agent is named once.
+func (r *report) checkAgents(d *Document) {
+	seen := map[string]bool{}
+	for i, a := range d.Agents {
+		at, p := d.item("agents", i)
+		name := Kebab(a.Name)
+		switch {
+		case a.Name == "": // said already
+		case name == "":
+			r.errorf(at, p, "use letters, digits and dashes", "the name of the agent has no letter or digit")
+		case seen[name]:
+			r.warnf(at, p, "remove one of them", "the agent %q is named twice", clip(a.Name, 60))
+		}
+		seen[name] = true
 	}
 }
 

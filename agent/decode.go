@@ -37,7 +37,7 @@ var layouts = sync.OnceValue(func() map[reflect.Type]*layout {
 	all := map[reflect.Type]*layout{}
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[Fields](), reflect.TypeFor[ToolRef](), reflect.TypeFor[Resource](), reflect.TypeFor[AgentRef](),
-		reflect.TypeFor[ProviderConfig](), reflect.TypeFor[Limits](), reflect.TypeFor[History](),
+		reflect.TypeFor[ProviderConfig](), reflect.TypeFor[Limits](), reflect.TypeFor[History](), reflect.TypeFor[ApprovalRule](),
 	} {
 		all[t] = newLayout(t)
 	}
@@ -120,6 +120,9 @@ func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
 	case json.RawMessage:
 		v.SetBytes(n.appendJSON(nil))
 		return
+	case Approval:
+		r.setApproval(n, pointer, f, v)
+		return
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -138,6 +141,8 @@ func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
 		r.setNumber(n, pointer, f, v)
 	case reflect.Slice:
 		r.setSlice(n, pointer, f, v)
+	case reflect.Map:
+		r.setTexts(n, pointer, f, v)
 	case reflect.Struct:
 		if n.kind != object {
 			r.mismatch(n, pointer, f, "a mapping", "write its keys below it, such as "+layouts()[v.Type()].keys[0]+": …")

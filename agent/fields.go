@@ -102,6 +102,9 @@ type ToolRef struct {
 	Server      string `json:"server,omitempty" alias:"mcp_server" doc:"The MCP server that has the tool; this process when left out, local or rem."`
 	Description string `json:"description,omitempty" doc:"What this agent should know about the tool, besides the tool's own description."`
 	URI         string `json:"uri,omitempty" doc:"The MCP resource that the tool reads; {name} in it is an argument."`
+	// Approval is nil for never.
+	Approval        *Approval `json:"approval,omitempty" doc:"Which calls the user must allow first: always, never (also when left out), or those that one of the rules describes."`
+	ApprovalMessage string    `json:"approval_message,omitempty" doc:"What the user is asked then; {name} in it is an argument. Made of the call when left out."`
 }
 
 // Local reports whether the tool belongs to this process.

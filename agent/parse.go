@@ -40,6 +40,7 @@ func (r *report) document(root *node) (*Document, error) {
 	r.fields(d)
 	r.checkNames(d)
 	r.checkTools(d)
+	r.checkAgents(d)
 	r.checkSchema(d)
 	r.checkModes(d)
 	r.list.sort()

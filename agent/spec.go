@@ -72,6 +72,7 @@ var refs = []struct {
 }{
 	{"tool", reflect.TypeFor[ToolRef]()}, {"resource", reflect.TypeFor[Resource]()}, {"agent", reflect.TypeFor[AgentRef]()},
 	{"provider_config", reflect.TypeFor[ProviderConfig]()}, {"limits", reflect.TypeFor[Limits]()}, {"history", reflect.TypeFor[History]()},
+	{"approval_rule", reflect.TypeFor[ApprovalRule]()},
 }
 
 func refTo(t reflect.Type) *node {
@@ -129,6 +130,13 @@ func (f *field) spec(doc string) *node {
 	}
 	switch {
 	case t == reflect.TypeFor[json.RawMessage]():
+	case t == reflect.TypeFor[Approval]():
+		add("anyOf", []any{
+			js("enum", []any{approvalAlways, approvalNever, nil}),
+			js("type", "array", "minItems", 1, "items", js("$ref", "#/$defs/approval_rule", "minProperties", 1)),
+		})
+	case t.Kind() == reflect.Map:
+		add("type", []any{"object", "null"}, "minProperties", 1, "additionalProperties", js("type", "string", "format", "regex"))
 	case len(f.enum) > 0 && f.open:
 		orNull("string")
 		add("examples", anys(f.enum))

@@ -76,6 +76,11 @@ func TestSpecRefuses(t *testing.T) {
 		`{"description": "d", "name": "x", "temperature": 3}`,
 		`{"description": "d", "name": "x", "tools": "search"}`,
 		`{"description": "d", "name": "x", "tools": [{"server": "rem"}]}`,
+		`{"description": "d", "name": "x", "tools": [{"name": "a", "approval": "sometimes"}]}`,
+		`{"description": "d", "name": "x", "tools": [{"name": "a", "approval": true}]}`,
+		`{"description": "d", "name": "x", "tools": [{"name": "a", "approval": []}]}`,
+		`{"description": "d", "name": "x", "tools": [{"name": "a", "approval": [{}]}]}`,
+		`{"description": "d", "name": "x", "tools": [{"name": "a", "approval": [{"arguments": {"to": 3}}]}]}`,
 		`{"description": "d", "name": "x", "limits": {"request_limit": 0}}`,
 		`{"description": "d", "name": "x", "history": {"tools": "play"}}`,
 		`{"description": "d", "name": "x", "structured_output": true}`,
@@ -115,7 +120,7 @@ func TestSpecDescribesEveryField(t *testing.T) {
 			t.Errorf("%s has no description", key)
 		}
 	}
-	for _, name := range []string{"config", "tool", "resource", "agent", "provider_config", "limits", "history"} {
+	for _, name := range []string{"config", "tool", "resource", "agent", "provider_config", "limits", "history", "approval_rule"} {
 		if len(spec.Defs[name].Properties) == 0 {
 			t.Errorf("$defs has no %s", name)
 		}
