@@ -1,0 +1,270 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// AppendLog appends the event as a line of a log: the JSON of MarshalJSON and a
+// newline. What MarshalJSON leaves out is not in it either. A payload that is not
+// valid JSON becomes an empty one: no event may be missing in a log.
+func AppendLog(dst []byte, e *Event) []byte {
+	dst = append(dst, `{"type":"`...)
+	dst = append(dst, e.Type.String()...)
+	dst = append(dst, '"')
+	if e.RunID != "" {
+		dst = appendString(append(dst, `,"run_id":`...), e.RunID)
+	}
+	if e.Seq != 0 {
+		dst = strconv.AppendInt(append(dst, `,"seq":`...), e.Seq, 10)
+	}
+	if e.Agent != "" {
+		dst = appendString(append(dst, `,"agent":`...), e.Agent)
+	}
+	if e.Text != "" {
+		dst = appendString(append(dst, `,"text":`...), e.Text)
+	}
+	if e.Data != nil {
+		data, err := json.Marshal(e.Data)
+		if err != nil {
+			data = []byte("{}")
+		}
+		dst = append(append(dst, `,"data":`...), data...)
+	}
+	return append(dst, '}', '\n')
+}
+
+// appendString appends s as a JSON string.
+func appendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		size := 1
+		if c >= utf8.RuneSelf {
+			var r rune
+			if r, size = utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
+				i += size
+				continue
+			}
+		}
+		dst = append(dst, s[start:i]...)
+		switch {
+		case c >= utf8.RuneSelf:
+			dst = append(dst, "\uFFFD"...)
+		case c == '"', c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+		i += size
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// ReadLog reads lines that AppendLog wrote, and leaves out the events up to the
+// number after. It stops at the first line that is no event, with an error. The
+// texts share one copy of data.
+func ReadLog(data []byte, after int64) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var r lineReader
+		for rest := string(data); rest != ""; {
+			var line string
+			if line, rest, _ = strings.Cut(rest, "\n"); line == "" {
+				continue
+			}
+			e, err := r.read(line, after)
+			if err != nil {
+				yield(Event{}, fmt.Errorf("event: a line of the log: %w", err))
+				return
+			}
+			if e.Seq > after && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// lineReader reads the lines that AppendLog writes for text and reasoning, which
+// are nearly all, without encoding/json. Any other line, and any other way to
+// write one of these, it leaves to UnmarshalJSON.
+type lineReader struct {
+	// run and agent are those of the line before, mostly those of the next.
+	run, agent string
+}
+
+// read gives the event of a line. One up to the number after may be incomplete.
+func (r *lineReader) read(line string, after int64) (Event, error) {
+	e, rest, ok := r.head(line)
+	if ok && e.Seq != 0 && e.Seq <= after {
+		return e, nil
+	}
+	if ok && (e.Type == Text || e.Type == Reasoning) {
+		if text, found := strings.CutPrefix(rest, `,"text":"`); found {
+			e.Text, rest, ok = cutText(text)
+		}
+		if ok && rest == "}" {
+			return e, nil
+		}
+	}
+	e = Event{}
+	err := e.UnmarshalJSON([]byte(line))
+	return e, err
+}
+
+// head reads a line up to the agent. The type is set for text and reasoning
+// alone.
+func (r *lineReader) head(line string) (e Event, rest string, ok bool) {
+	rest, ok = strings.CutPrefix(line, `{"type":"`)
+	if !ok {
+		return e, "", false
+	}
+	name, rest, ok := cutPlain(rest)
+	if !ok {
+		return e, "", false
+	}
+	switch name {
+	case "text":
+		e.Type = Text
+	case "reasoning":
+		e.Type = Reasoning
+	}
+	if after, found := strings.CutPrefix(rest, `,"run_id":"`); found {
+		if e.RunID, rest, ok = cutKnown(after, r.run); !ok {
+			return e, "", false
+		}
+		r.run = e.RunID
+	}
+	if after, found := strings.CutPrefix(rest, `,"seq":`); found {
+		if e.Seq, rest, ok = cutNumber(after); !ok {
+			return e, "", false
+		}
+	}
+	if after, found := strings.CutPrefix(rest, `,"agent":"`); found {
+		if e.Agent, rest, ok = cutKnown(after, r.agent); !ok {
+			return e, "", false
+		}
+		r.agent = e.Agent
+	}
+	return e, rest, true
+}
+
+// cutKnown is cutPlain where s probably begins with known, which cutPlain gave
+// before.
+func cutKnown(s, known string) (value, rest string, ok bool) {
+	if len(s) > len(known) && s[len(known)] == '"' && s[:len(known)] == known {
+		return known, s[len(known)+1:], true
+	}
+	return cutPlain(s)
+}
+
+// cutPlain cuts s behind the quote that ends a string; ok is false for one that
+// stands for anything but itself.
+func cutPlain(s string) (value, rest string, ok bool) {
+	n := plain(s)
+	if n == len(s) || s[n] != '"' || !utf8.ValidString(s[:n]) {
+		return "", "", false
+	}
+	return s[:n], s[n+1:], true
+}
+
+// plain is how much of s comes before a quote, an escape or a control character.
+func plain(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c == '"' || c == '\\' || c < ' ' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// cutNumber cuts the digits off s; ok is false for what JSON takes for no number,
+// and for the largest ones.
+func cutNumber(s string) (n int64, rest string, ok bool) {
+	const most = 18 // digits that always fit
+	i := 0
+	for i < len(s) && i <= most && s[i] >= '0' && s[i] <= '9' {
+		n = n*10 + int64(s[i]-'0')
+		i++
+	}
+	if i == 0 || i > most || s[0] == '0' && i > 1 {
+		return 0, "", false
+	}
+	return n, s[i:], true
+}
+
+// cutText is cutPlain for a string that may hold escapes.
+func cutText(s string) (value, rest string, ok bool) {
+	n := plain(s)
+	if n == len(s) || s[n] < ' ' || !utf8.ValidString(s[:n]) {
+		return "", "", false
+	}
+	if s[n] == '"' {
+		return s[:n], s[n+1:], true
+	}
+	var b strings.Builder
+	for {
+		b.WriteString(s[:n])
+		if s = s[n:]; s[0] == '"' {
+			return b.String(), s[1:], true
+		}
+		r, size := escaped(s)
+		if size == 0 {
+			return "", "", false
+		}
+		b.WriteRune(r)
+		s = s[size:]
+		if n = plain(s); n == len(s) || s[n] < ' ' || !utf8.ValidString(s[:n]) {
+			return "", "", false
+		}
+	}
+}
+
+// escaped is the character of the escape that s begins with, and its length; 0
+// for half of a surrogate pair and for what is no escape.
+func escaped(s string) (r rune, size int) {
+	if len(s) < 2 {
+		return 0, 0
+	}
+	switch s[1] {
+	case '"', '\\', '/':
+		return rune(s[1]), 2
+	case 'n':
+		return '\n', 2
+	case 't':
+		return '\t', 2
+	case 'r':
+		return '\r', 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'u':
+		if len(s) < 6 {
+			return 0, 0
+		}
+		n, err := strconv.ParseUint(s[2:6], 16, 16)
+		if err != nil || n >= 0xD800 && n < 0xE000 {
+			return 0, 0
+		}
+		return rune(n), 6
+	}
+	return 0, 0
+}
