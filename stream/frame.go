@@ -1,11 +1,6 @@
 package stream
 
-import (
-	"bytes"
-	"fmt"
-
-	"p8/event"
-)
+import "p8/event"
 
 // appendTyped frames the payload of a typed event; agent is named where it is
 // not the root.
@@ -13,11 +8,10 @@ func (e *OpenAI) appendTyped(t event.Type, agent string, d event.Data) error {
 	if e.o.Format == None {
 		return nil
 	}
-	e.json.Reset()
-	if err := e.enc.Encode(d); err != nil {
-		return fmt.Errorf("stream: encode %s: %w", t, err)
+	object, err := e.object(d)
+	if err != nil {
+		return err
 	}
-	object := bytes.TrimSpace(e.json.Bytes())
 	e.open(t)
 	if fields := object[1 : len(object)-1]; len(fields) > 0 {
 		e.comma()

@@ -1,8 +1,6 @@
 package stream
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"path"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 
 // OpenAIOptions describe one stream.
 type OpenAIOptions struct {
+	Reader Reader
 	// ID is the completion's id, "chatcmpl-…".
 	ID string
 	// Model is what the client is told that answered.
@@ -29,15 +28,12 @@ type OpenAIOptions struct {
 // more whole frames in one Write of the underlying writer. It is not safe for
 // concurrent use.
 type OpenAI struct {
-	w io.Writer
+	frames
 	o OpenAIOptions
 
 	// head and base are the constant parts of a frame: a chunk up to its delta,
 	// and the chunk's fields that a polyglot frame repeats.
 	head, base []byte
-	buf        []byte
-	json       bytes.Buffer
-	enc        *json.Encoder
 
 	usage  event.UsageData
 	spoke  bool // a chunk with the role was sent
@@ -50,13 +46,15 @@ const (
 	bare = `"choices":[{"index":0,"delta":{},"finish_reason":null}]}`
 	tail = `},"logprobs":null,"finish_reason":null}]}` + "\n\n"
 	end  = "data: [DONE]\n\n"
-	// keep bounds the buffers that an idle stream holds on to.
-	keep = 16 << 10
 )
 
 // NewOpenAI is an encoder onto w.
 func NewOpenAI(w io.Writer, o OpenAIOptions) *OpenAI {
-	e := &OpenAI{w: w, o: o}
+	e := &OpenAI{o: o}
+	if o.Format == None {
+		o.Reader.IDs = false
+	}
+	e.init(w, o.Reader)
 	e.base = append(e.base, `"id":`...)
 	e.base = appendQuoted(e.base, o.ID)
 	e.base = append(e.base, `,"object":"chat.completion.chunk","created":`...)
@@ -64,8 +62,6 @@ func NewOpenAI(w io.Writer, o OpenAIOptions) *OpenAI {
 	e.base = append(e.base, `,"model":`...)
 	e.base = append(appendQuoted(e.base, o.Model), ',')
 	e.head = append(append([]byte("data: {"), e.base...), `"choices":[{"index":0,"delta":{`...)
-	e.enc = json.NewEncoder(&e.json)
-	e.enc.SetEscapeHTML(false)
 	return e
 }
 
@@ -73,24 +69,14 @@ func NewOpenAI(w io.Writer, o OpenAIOptions) *OpenAI {
 // Error where the format ends there) is ignored. An error is the writer's, or
 // says that an event holds raw JSON that is none.
 func (e *OpenAI) Write(ev event.Event) error {
-	if e.closed {
+	if e.closed || e.r.past(ev) || e.r.over(ev) {
 		return nil
 	}
 	e.buf = e.buf[:0]
 	if err := e.append(ev); err != nil {
 		return err
 	}
-	if len(e.buf) == 0 {
-		return nil
-	}
-	_, err := e.w.Write(e.buf)
-	if cap(e.buf) > keep {
-		e.buf = nil
-	}
-	if e.json.Cap() > keep {
-		e.json = bytes.Buffer{}
-	}
-	return err
+	return e.send(ev)
 }
 
 // append encodes the event into e.buf.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"io"
 
 	"p8/event"
 )
@@ -36,4 +37,30 @@ func ParseProtocol(s string) (Protocol, error) {
 // ignored. It is not safe for concurrent use.
 type Encoder interface {
 	Write(ev event.Event) error
+}
+
+// Options are those of whichever protocol is spoken.
+type Options struct {
+	// Reader is what the client has already; it is used for every protocol, in place
+	// of the Reader within the options of one.
+	Reader Reader
+	OpenAI OpenAIOptions
+	AGUI   AGUIOptions
+	AISDK  AISDKOptions
+}
+
+// New is an encoder of the protocol onto w; of OpenAI's when p is unknown.
+func New(p Protocol, w io.Writer, o Options) Encoder {
+	switch p {
+	case ProtocolAGUI:
+		o.AGUI.Reader = o.Reader
+		return NewAGUI(w, o.AGUI)
+	case ProtocolAISDK:
+		o.AISDK.Reader = o.Reader
+		return NewAISDK(w, o.AISDK)
+	case ProtocolEvents:
+		return NewEvents(w, EventsOptions{Reader: o.Reader})
+	}
+	o.OpenAI.Reader = o.Reader
+	return NewOpenAI(w, o.OpenAI)
 }

@@ -1,6 +1,9 @@
 package stream
 
-import "unicode/utf8"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 const hex = "0123456789abcdef"
 
@@ -56,3 +59,5 @@ func appendEscaped(dst []byte, b byte) []byte {
 	}
 	return append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&0xF])
 }
+
+func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
