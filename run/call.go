@@ -211,6 +211,9 @@ func (r *runner) callTool(ctx context.Context, c *call, events chan<- event.Even
 			res = failure("the tool failed unexpectedly")
 		}
 	}()
+	scope := r.scope
+	scope.CallID = c.id
+	ctx = context.WithValue(ctx, scopeKey{}, &scope)
 	in := tool.Call{ID: c.id, Name: c.name, Arguments: c.raw}
 	var out tool.Result
 	var err error

@@ -166,14 +166,19 @@ func (r *runner) defaults(parent *Scope) {
 		r.RunID = uuid.NewString()
 	}
 	path, above := r.Agent.Name, (*Budget)(nil)
+	r.scope = Scope{RootRunID: r.RunID, maxDepth: positive(r.MaxDepth, defaultDepth)}
 	if parent != nil {
 		path, above = parent.Path+"/"+path, parent.Budget
+		r.scope.RootRunID, r.scope.maxDepth = parent.RootRunID, parent.maxDepth
+		r.scope.Depth, r.scope.Thread = parent.Depth+1, parent.ChildThread()
+		r.Journal = parent.Journal
 		if r.Cost == nil {
 			r.Cost = parent.cost
 		}
 	}
 	r.Path = cmp.Or(r.Path, path)
-	r.scope = Scope{RunID: r.RunID, Path: r.Path, Budget: newBudget(r.Agent.Limits, above), cost: r.Cost}
+	r.scope.RunID, r.scope.Path, r.scope.Journal = r.RunID, r.Path, r.Journal
+	r.scope.Budget, r.scope.cost = newBudget(r.Agent.Limits, above), r.Cost
 	r.Timeout = positive(r.Timeout, defaultTimeout)
 	r.ToolTimeout = positive(r.ToolTimeout, defaultToolTimeout)
 	r.Parallel = positive(r.Parallel, defaultParallel)
