@@ -23,10 +23,10 @@ type Turn struct {
 	Model string
 	// Protocol is what the client who began it speaks.
 	Protocol string
-	// Seen is the number of the last event that was told before this request joined
+	// Past is the number of the last event that was told before this request joined
 	// the run, with answers or results that it waited for, or to steer it. Its client
 	// has them; 0 for a run of its own.
-	Seen int64
+	Past int64
 
 	// read replaces log, where the events come from elsewhere.
 	read   func(ctx context.Context, after int64) iter.Seq2[event.Event, error]
