@@ -1,11 +1,8 @@
 package tool
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-
-	"p8/event"
 )
 
 // Annotations tell a program what a tool does beyond what a model needs to
@@ -40,11 +37,7 @@ func Annotate(t Tool, a Annotations) (Tool, error) {
 			return nil, fmt.Errorf("tool %s: output: %w", t.Spec().Name, err)
 		}
 	}
-	described := described{t, a}
-	if s, ok := t.(Streamer); ok {
-		return describedStreamer{described, s}, nil
-	}
-	return described, nil
+	return wrap(t, func(w *wrapped) { w.annotations = a }), nil
 }
 
 // OutputOf is the JSON Schema of an answer's type, for [Annotations]. Lists that
@@ -52,27 +45,4 @@ func Annotate(t Tool, a Annotations) (Tool, error) {
 func OutputOf[Out any]() (json.RawMessage, error) {
 	schema, _, err := schemaOf[Out]()
 	return schema, err
-}
-
-// described is a tool with annotations.
-type described struct {
-	Tool
-	annotations Annotations
-}
-
-// Annotations are those that were given.
-func (d described) Annotations() Annotations { return d.annotations }
-
-// Validate is the tool's own.
-func (d described) Validate(args json.RawMessage) error { return Validate(d.Tool, args) }
-
-// describedStreamer keeps the tool's events.
-type describedStreamer struct {
-	described
-	streamer Streamer
-}
-
-// Stream is the tool's own.
-func (d describedStreamer) Stream(ctx context.Context, call Call, emit func(event.Event) bool) (Result, error) {
-	return d.streamer.Stream(ctx, call, emit)
 }

@@ -91,7 +91,7 @@ func (r *resolver) tool(ref agent.ToolRef) {
 	}
 	if ref.Local() {
 		if t := r.box.Local.Get(ref.Name); t != nil {
-			r.out.Tools = append(r.out.Tools, r.note(t, ref))
+			r.out.Tools = append(r.out.Tools, r.declared(t, ref))
 			return
 		}
 		r.miss(Missing{Ref: ref, Near: agent.Near(ref.Name, r.box.Local.Names(), maxNear)})
@@ -102,7 +102,7 @@ func (r *resolver) tool(ref agent.ToolRef) {
 		return
 	}
 	if t := pick(a.tools, ref.Name); t != nil {
-		r.add(r.note(t, ref), ref.Server)
+		r.add(r.declared(t, ref), ref.Server)
 		return
 	}
 	if why := unusable(a.server, ref.Name); why != "" {
@@ -120,13 +120,13 @@ func unusable(server Server, name string) string {
 	return ""
 }
 
-// note puts the document's words behind the description, where the prompt has
-// no Tool Notes.
-func (r *resolver) note(t Tool, ref agent.ToolRef) Tool {
+// declared is the tool as the document declares it: with its words behind the
+// description, where the prompt has no Tool Notes, and its policy of approval.
+func (r *resolver) declared(t Tool, ref agent.ToolRef) Tool {
 	if r.agent.Document != nil && r.agent.Document.Dialect == agent.Nested {
-		return WithNote(t, ref.Description)
+		t = WithNote(t, ref.Description)
 	}
-	return t
+	return withApproval(t, r.agent.Name, ref)
 }
 
 // pick is a server's tool by its own name or the one that models see.
@@ -243,9 +243,24 @@ func (r *resolver) add(t Tool, server string) {
 	r.out.Tools = append(r.out.Tools, t)
 }
 
-// chained is the tool that gets the answer: one that the document declares,
-// else this process's, else "server/name".
+// chained is the tool that gets the answer, with the policy of approval that
+// tools says for it.
 func (r *resolver) chained() Tool {
+	t := r.chainedTool()
+	if t == nil {
+		return nil
+	}
+	for _, ref := range r.agent.Tools {
+		if name := r.agent.ChainedTool; ref.Name == name || !ref.Local() && ref.Server+"/"+ref.Name == name {
+			return withApproval(t, r.agent.Name, ref)
+		}
+	}
+	return t
+}
+
+// chainedTool is one that the document declares, else this process's, else
+// "server/name".
+func (r *resolver) chainedTool() Tool {
 	name := r.agent.ChainedTool
 	if name == "" {
 		return nil

@@ -54,7 +54,7 @@ func (r *resolver) resourceTool(ref agent.ToolRef, res agent.Resource) {
 	if !ref.Local() {
 		server = ref.Server
 	}
-	r.add(t, server)
+	r.add(withApproval(t, r.agent.Name, ref), server)
 }
 
 // resourceTool reads a resource: one, one of a template, or any that matches a

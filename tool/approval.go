@@ -1,0 +1,166 @@
+package tool
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"p8/agent"
+	"p8/event"
+)
+
+// withApproval is the tool with a document's policy of approval; a tool's own
+// stands where the document says nothing. The policy is that of the calls of the
+// named agent.
+func withApproval(t Tool, asks string, ref agent.ToolRef) Tool {
+	if ref.Approval == nil {
+		return t
+	}
+	return wrap(t, func(w *wrapped) {
+		w.approval = func(call Call) *Question {
+			name := cmp.Or(call.Name, t.Spec().Name)
+			if !ref.Approval.Asks(call.Arguments, ref.Name, OriginalName(t), name) {
+				return nil
+			}
+			args := argumentsOf(call.Arguments)
+			message := fmt.Sprintf("Allow %s to call %s%s?", asks, name, args.inWords())
+			if ref.ApprovalMessage != "" {
+				message = args.fill(ref.ApprovalMessage)
+			}
+			return &Question{Kind: event.RequestApproval, Message: Cut(message, maxQuestion)}
+		}
+	})
+}
+
+// The bounds of a question, in characters and arguments.
+const (
+	maxQuestion      = 600
+	maxShownValue    = 60
+	maxShownName     = 40
+	maxShownArgument = 6
+)
+
+// hidden stands for a value that nobody should read over a shoulder.
+const hidden = "•••"
+
+// shown are the arguments of a call in the order that the model wrote them, as a
+// question shows them.
+type shown []struct{ name, text string }
+
+// argumentsOf reads a JSON object; of anything else there is nothing to show.
+func argumentsOf(raw json.RawMessage) shown {
+	var out shown
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		name, ok := key.(string)
+		var value any
+		if err != nil || !ok || dec.Decode(&value) != nil {
+			return out
+		}
+		out = append(out, struct{ name, text string }{name, showValue(name, value)})
+	}
+	return out
+}
+
+// inWords is " (to: bob@example.com, subject: "Hello you")", or "".
+func (s shown) inWords() string {
+	if len(s) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, a := range s[:min(len(s), maxShownArgument)] {
+		parts = append(parts, plain(Cut(a.name, maxShownName))+": "+a.text)
+	}
+	if more := len(s) - maxShownArgument; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+var slot = regexp.MustCompile(`\{([^{}]+)\}`)
+
+// fill puts the arguments into the {slots} of a document's own words.
+func (s shown) fill(message string) string {
+	return slot.ReplaceAllStringFunc(message, func(at string) string {
+		for _, a := range s {
+			if a.name == at[1:len(at)-1] {
+				return a.text
+			}
+		}
+		return "–"
+	})
+}
+
+// showValue is a value on one line: shortened, and hidden where it looks like a
+// secret.
+func showValue(name string, value any) string {
+	if isSecret(name, value) {
+		return hidden
+	}
+	return plain(Cut(secretValue.ReplaceAllString(agent.ValueText(mask(value)), hidden), maxShownValue))
+}
+
+// mask hides the secrets inside a value.
+func mask(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, inner := range v {
+			if out[name] = mask(inner); isSecret(name, inner) {
+				out[name] = hidden
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = mask(inner)
+		}
+		return out
+	}
+	return value
+}
+
+// isSecret tells a secret by its name. A number is one only where secrets are
+// numbers: max_tokens is none.
+func isSecret(name string, value any) bool {
+	switch value.(type) {
+	case nil, bool:
+		return false
+	case json.Number:
+		return secretNumber.MatchString(name)
+	}
+	return secretName.MatchString(name)
+}
+
+// What looks like a secret, by its name and by its form: keys of well-known
+// services, bearer tokens, signed tokens, private keys.
+var (
+	secretName = regexp.MustCompile(`(?i)(^|[^a-z])(pass(word|phrase|wd|code)?|pwd|secret|token|credentials?|authorization|cookie|pin|cvv|otp)s?([^a-z]|$)` +
+		`|(?i)(api|access|private|secret|auth|signing|encryption)[_-]?(key|token)|[a-z](Password|Secret|Token|Credentials?)`)
+	secretNumber = regexp.MustCompile(`(?i)(^|[^a-z])(pin|cvv|otp|password|passcode)([^a-z]|$)`)
+	secretValue  = regexp.MustCompile(`(?i:bearer|basic) +[A-Za-z0-9+/_.=~-]{12,}|\b(?:sk|pk|rk|xox[abeprs]|gh[opsur]|github_pat|glpat|AKIA|AIza)[A-Za-z0-9_-]{12,}` +
+		`|\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_.-]+|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END[A-Z ]*-----)?`)
+)
+
+// word is a value that needs no quotes: nothing in it can be taken for a part of
+// the question.
+var word = regexp.MustCompile(`^[\pL\pN@._/+:#%&=•…-]+$`)
+
+// plain is a text as it may stand in a question: in quotes unless it is a word,
+// with what no reader sees written out.
+func plain(text string) string {
+	if word.MatchString(text) {
+		return text
+	}
+	return strconv.Quote(text)
+}
