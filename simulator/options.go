@@ -35,6 +35,8 @@ const (
 // Options are the switches. The zero value plays everything but the
 // delegations, with real ids.
 type Options struct {
+	// RunID is the run's, "" where whoever keeps it names it.
+	RunID string
 	// Delay is the time between two events: 50 ms when 0 (30 ms in the minimal demo),
 	// none when below.
 	Delay time.Duration

@@ -30,8 +30,7 @@ type stage struct {
 // player speaks as one agent of a run.
 type player struct {
 	*stage
-	// agent is its path, run its run id: "" for the root, whose id is given by
-	// whoever keeps the run.
+	// agent is its path, run its run id.
 	agent, run string
 }
 
@@ -47,7 +46,7 @@ func newPlayer(ctx context.Context, yield func(event.Event, error) bool, agentNa
 	default:
 		s.newID = uuid.NewString
 	}
-	return &player{stage: s, agent: agentName}
+	return &player{stage: s, agent: agentName, run: o.RunID}
 }
 
 // seeded makes the same ids in the same order for the same seed.

@@ -76,7 +76,7 @@ func TestSequences(t *testing.T) {
 		o             simulator.Options
 	}{
 		"full":             {simulator.Agent, "demo", simulator.Options{}},
-		"full_children":    {simulator.Agent, "demo", simulator.Options{Children: true}},
+		"full_children":    {simulator.Agent, "demo", simulator.Options{Children: true, RunID: "root"}},
 		"minimal":          {simulator.Agent, "", simulator.Options{Demo: simulator.DemoMinimal}},
 		"error":            {simulator.Agent, "", simulator.Options{Demo: simulator.DemoError}},
 		"light_all":        {simulator.LightAgent, "hello", simulator.Options{}},

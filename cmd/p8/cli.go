@@ -26,6 +26,7 @@ type grammar struct {
 
 	Serve       serveCmd       `cmd:"" help:"Run the server."`
 	Chat        chatCmd        `cmd:"" help:"Talk to an agent, without a server."`
+	Simulate    simulateCmd    `cmd:"" help:"Play a scripted stream of events, without a model."`
 	MCP         mcpCmd         `cmd:"" name:"mcp" help:"Offer the tools to an MCP client on standard input and output."`
 	Query       queryCmd       `cmd:"" help:"Ask what is stored, in the REM dialect."`
 	Ask         askCmd         `cmd:"" help:"Ask what is stored, in plain words."`

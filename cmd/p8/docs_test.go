@@ -45,7 +45,7 @@ func TestDocumentedCommands(t *testing.T) {
 	command := regexp.MustCompile("(?:`|(?m:^))p8 ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
 	inline := regexp.MustCompile("`p8 [^`]*`")
 	known := map[string]string{
-		"serve": "", "chat": "", "mcp": "", "query": "", "ask": "", "upsert": "", "verify-links": "",
+		"serve": "", "chat": "", "simulate": "", "mcp": "", "query": "", "ask": "", "upsert": "", "verify-links": "",
 		"schema": "list show validate import history spec", "sessions": "list show", "jobs": "list retry cancel",
 		"models": "", "tools": "", "migrate": "", "doctor": "", "db": "rebuild-keys", "config": "", "version": "", "help": "",
 	}

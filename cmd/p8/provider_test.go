@@ -57,7 +57,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	s := stream{w}
+	s := chunked{w}
 	switch {
 	case req.Model == "echo":
 		s.text("You said: " + last.Content)
@@ -102,26 +102,26 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.finish("stop")
 }
 
-// stream writes the chunks of an answer.
-type stream struct{ w http.ResponseWriter }
+// chunked writes the chunks of an answer.
+type chunked struct{ w http.ResponseWriter }
 
-func (s stream) chunk(delta string, finish string) {
+func (s chunked) chunk(delta string, finish string) {
 	fmt.Fprintf(s.w, `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, finish)
 	s.w.(http.Flusher).Flush()
 }
 
-func (s stream) text(text string) {
+func (s chunked) text(text string) {
 	b, _ := json.Marshal(text)
 	s.chunk(`{"content":`+string(b)+`}`, "null")
 }
 
-func (s stream) call(id, name, arguments string) {
+func (s chunked) call(id, name, arguments string) {
 	b, _ := json.Marshal(arguments)
 	s.chunk(strings.NewReplacer("ID", id, "NAME", name, "ARGS", string(b)).Replace(
 		`{"tool_calls":[{"index":0,"id":"ID","type":"function","function":{"name":"NAME","arguments":ARGS}}]}`), "null")
 }
 
-func (s stream) finish(reason string) {
+func (s chunked) finish(reason string) {
 	s.chunk(`{}`, `"`+reason+`"`)
 	fmt.Fprint(s.w, "data: [DONE]\n\n")
 }
