@@ -18,7 +18,7 @@ const observationType = "observation"
 
 const actionDescription = `Emits a typed event beside your answer. The user's program sees it; it is not part of the text.
 observation: what you know about your answer. Payload, all optional: confidence (0-1), sources, references, flags (lists of strings), risk_level (low, moderate, high, critical), risk_score (0-100), risk_reasoning, recommended_action, session_name (3-5 words), extra (an object).
-elicit: ask the user; payload {question, options}.
+elicit: ask the user; payload {question, options} or {question, schema}. Where the user can be waited for, your result has the answer.
 delegate or any other name: a signal of your own, with any payload.`
 
 const actionParameters = `{
@@ -37,6 +37,10 @@ const actionParameters = `{
 // [event.MetadataData]): it has the marker _metadata_event and its fields
 // beside the others. A field that is not of its kind or range is a failure
 // that names it.
+//
+// An elicit with options or a schema asks the user where the call's context has
+// a [tool.Asker]: the call pauses, and its result, with the event, comes with
+// the answer. Elsewhere it is an event like another.
 func NewAction() (tool.Tool, error) {
 	base, err := tool.NewBase(llm.ToolSpec{
 		Name: "action", Description: actionDescription, Parameters: json.RawMessage(actionParameters),
@@ -56,15 +60,17 @@ const actionOutput = `{
 		"_action_event": {"const": true},
 		"_metadata_event": {"const": true},
 		"action_type": {"type": "string"},
-		"payload": {"type": "object"}
+		"payload": {"type": "object"},
+		"answer": {"type": "object", "properties": {"action": {"type": "string"}, "content": {"type": "object"}, "reason": {"type": "string"}}},
+		"message": {"type": "string"}
 	},
 	"required": ["status", "_action_event", "action_type"]
 }`
 
 type actionTool struct{ tool.Base }
 
-// Call emits the action.
-func (actionTool) Call(_ context.Context, call tool.Call) (tool.Result, error) {
+// Call emits the action, after the answer where it asks.
+func (actionTool) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct {
 		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
@@ -72,11 +78,19 @@ func (actionTool) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 	if err := json.Unmarshal(call.Arguments, &in); err != nil {
 		return tool.Result{}, &tool.Error{Message: "the arguments cannot be read; write type, a string, and payload, an object"}
 	}
-	return act(in.Type, in.Payload)
+	var answer *tool.Answer
+	if in.Type == elicitType {
+		var err error
+		if answer, err = elicit(ctx, in.Payload); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	return act(in.Type, in.Payload, answer)
 }
 
-// act is the result of an action. payload is a JSON object, null or nothing.
-func act(kind string, payload json.RawMessage) (tool.Result, error) {
+// act is the result of an action. payload is a JSON object, null or nothing;
+// said is what the user said to a question, nil where nobody was asked.
+func act(kind string, payload json.RawMessage, said *tool.Answer) (tool.Result, error) {
 	if len(payload) > maxPayload {
 		return tool.Result{}, &tool.Error{Message: fmt.Sprintf("payload is %d bytes long; at most %d are allowed", len(payload), maxPayload)}
 	}
@@ -107,6 +121,12 @@ func act(kind string, payload json.RawMessage) (tool.Result, error) {
 	answer["_action_event"], answer["action_type"], answer["status"] = true, kind, "success"
 	if payload != nil {
 		answer["payload"] = payload
+	}
+	if said != nil {
+		answer["answer"] = said
+		if message := without(*said); message != "" {
+			answer["message"] = message
+		}
 	}
 	var err error
 	result.Content, err = tool.Encode(answer)

@@ -45,5 +45,5 @@ type metadataTool struct{ tool.Base }
 
 // Call emits the observation.
 func (metadataTool) Call(_ context.Context, call tool.Call) (tool.Result, error) {
-	return act(observationType, call.Arguments)
+	return act(observationType, call.Arguments, nil)
 }

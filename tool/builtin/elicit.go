@@ -1,0 +1,145 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"p8/event"
+	"p8/llm"
+	"p8/tool"
+)
+
+// elicitType is the action that asks the user.
+const elicitType = "elicit"
+
+// The bounds of a question.
+const (
+	maxQuestion = 4000
+	maxOptions  = 100
+)
+
+// elicit asks the user, where somebody can be asked and the payload says what an
+// answer looks like. It is tool.ErrPaused until there is an answer, and nil
+// without an error where nobody is asked.
+func elicit(ctx context.Context, payload json.RawMessage) (*tool.Answer, error) {
+	asker := tool.AskerFrom(ctx)
+	if asker == nil || len(payload) > maxPayload {
+		return nil, nil
+	}
+	var in struct {
+		Question       string            `json:"question"`
+		Options        []json.RawMessage `json:"options"`
+		Schema         json.RawMessage   `json:"schema"`
+		ResponseSchema json.RawMessage   `json:"response_schema"`
+	}
+	if json.Unmarshal(payload, &in) != nil || strings.TrimSpace(in.Question) == "" {
+		return nil, nil
+	}
+	schema, err := in.ResponseSchema, error(nil)
+	if isNone(schema) {
+		schema = in.Schema
+	}
+	switch {
+	case !isNone(schema):
+		if _, err := tool.NewBase(llm.ToolSpec{Name: "answer", Parameters: schema}); err != nil {
+			return nil, &tool.Error{Message: `payload.schema is not the JSON Schema of an object; write one such as {"type":"object","properties":{"date":{"type":"string"}},"required":["date"]}`}
+		}
+	case len(in.Options) > 0:
+		if schema, err = choice(in.Options); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, nil
+	}
+	answer, err := asker.Ask(ctx, tool.Question{Kind: event.RequestElicitation, Message: tool.Cut(in.Question, maxQuestion), Schema: schema})
+	if err != nil {
+		return nil, err
+	}
+	return &answer, nil
+}
+
+func isNone(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// choice is the schema of an answer that is one of the options: texts, numbers,
+// or {title, value}.
+func choice(options []json.RawMessage) (json.RawMessage, error) {
+	if len(options) > maxOptions {
+		return nil, &tool.Error{Message: fmt.Sprintf("payload.options has %d entries; at most %d are allowed", len(options), maxOptions)}
+	}
+	type option struct {
+		Const string `json:"const"`
+		Title string `json:"title"`
+	}
+	answer := struct {
+		Type  string   `json:"type"`
+		Title string   `json:"title"`
+		Enum  []string `json:"enum,omitempty"`
+		OneOf []option `json:"oneOf,omitempty"`
+	}{Type: "string", Title: "Answer"}
+	seen, titled := map[string]bool{}, false
+	for i, raw := range options {
+		value, title, err := readOption(raw)
+		if err != nil {
+			return nil, &tool.Error{Message: fmt.Sprintf(`payload.options[%d] is neither a text nor {"title":…,"value":…}`, i)}
+		}
+		if !seen[value] {
+			answer.Enum, answer.OneOf = append(answer.Enum, value), append(answer.OneOf, option{value, title})
+		}
+		seen[value], titled = true, titled || title != value
+	}
+	if titled {
+		answer.Enum = nil
+	} else {
+		answer.OneOf = nil
+	}
+	schema, err := tool.Encode(map[string]any{
+		"type": "object", "properties": map[string]any{"answer": answer}, "required": []string{"answer"}, "additionalProperties": false,
+	})
+	return json.RawMessage(schema), err
+}
+
+// readOption reads a text, a number or a boolean, or {title, value} of one.
+func readOption(raw json.RawMessage) (value, title string, err error) {
+	var titled struct {
+		Title string          `json:"title"`
+		Value json.RawMessage `json:"value"`
+	}
+	if raw[0] == '{' {
+		if err = json.Unmarshal(raw, &titled); err != nil || isNone(titled.Value) && titled.Title == "" {
+			return "", "", fmt.Errorf("builtin: no option: %w", err)
+		}
+		if isNone(titled.Value) {
+			return titled.Title, titled.Title, nil
+		}
+		raw = titled.Value
+	}
+	switch raw[0] {
+	case '{', '[', 'n':
+		return "", "", fmt.Errorf("builtin: no option")
+	case '"':
+		if err = json.Unmarshal(raw, &value); err != nil {
+			return "", "", err
+		}
+	default:
+		value = string(raw)
+	}
+	if title = titled.Title; title == "" {
+		title = value
+	}
+	return value, title, nil
+}
+
+// without words an answer that is none, for the model.
+func without(a tool.Answer) string {
+	switch a.Action {
+	case tool.Accepted:
+		return ""
+	case tool.Declined:
+		return "the user declined to answer"
+	case tool.Expired:
+		return "nobody answered in time"
+	}
+	return "the user went on without an answer"
+}
