@@ -8,11 +8,14 @@ import (
 // ProgressData is a step of the turn. The first one of a turn also names the
 // session and the row that holds the user's message.
 type ProgressData struct {
+	// Step, of TotalSteps, is what Label calls it.
 	Step       int    `json:"step"`
 	TotalSteps int    `json:"total_steps"`
 	Label      string `json:"label"`
 	// Status is in_progress, completed, pending or failed.
-	Status    string `json:"status"`
+	Status string `json:"status"`
+	// SessionID is the session, InReplyTo the row of the user's message; of the first
+	// event.
 	SessionID string `json:"session_id,omitempty"`
 	InReplyTo string `json:"in_reply_to,omitempty"`
 	// ToolName and ToolID are set when it is a tool that tells how far it is; Step
@@ -38,9 +41,11 @@ const (
 
 // ToolCallData is a stage in the life of one tool call.
 type ToolCallData struct {
+	// Name is the tool; a chained tool is called after the answer, and has no started.
 	Name string `json:"tool_name"`
 	// ID is the model's own call id.
-	ID     string     `json:"tool_id"`
+	ID string `json:"tool_id"`
+	// Status is ToolStarted, ToolExecuting, ToolCompleted or ToolFailed.
 	Status ToolStatus `json:"status"`
 	// Arguments are the call's arguments, known from executing on.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
@@ -114,28 +119,40 @@ func (*ActionRequestData) EventType() Type { return ActionRequest }
 // MetadataData describes the answer: where it is stored, and what the agent
 // observed about it with action(type="observation").
 type MetadataData struct {
-	MessageID         string         `json:"message_id,omitempty"`
-	InReplyTo         string         `json:"in_reply_to,omitempty"`
-	SessionID         string         `json:"session_id,omitempty"`
-	AgentSchema       string         `json:"agent_schema,omitempty"`
-	RespondingAgent   string         `json:"responding_agent,omitempty"`
-	SessionName       string         `json:"session_name,omitempty"`
-	Confidence        *float64       `json:"confidence,omitempty"`
-	Sources           []string       `json:"sources,omitempty"`
-	References        []string       `json:"references,omitempty"`
-	Flags             []string       `json:"flags,omitempty"`
-	RiskLevel         string         `json:"risk_level,omitempty"`
-	RiskScore         *int           `json:"risk_score,omitempty"`
-	RiskReasoning     string         `json:"risk_reasoning,omitempty"`
-	RecommendedAction string         `json:"recommended_action,omitempty"`
-	ModelVersion      string         `json:"model_version,omitempty"`
-	LatencyMS         int64          `json:"latency_ms,omitempty"`
-	TokenCount        int            `json:"token_count,omitempty"`
-	CostUSD           float64        `json:"cost_usd,omitempty"`
-	TraceID           string         `json:"trace_id,omitempty"`
-	SpanID            string         `json:"span_id,omitempty"`
-	Hidden            bool           `json:"hidden,omitempty"`
-	Extra             map[string]any `json:"extra,omitempty"`
+	// MessageID is the stored answer, InReplyTo the user's message, both in the
+	// session SessionID.
+	MessageID string `json:"message_id,omitempty"`
+	InReplyTo string `json:"in_reply_to,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	// AgentSchema is the agent that was asked, RespondingAgent the one that spoke last.
+	AgentSchema     string `json:"agent_schema,omitempty"`
+	RespondingAgent string `json:"responding_agent,omitempty"`
+	// SessionName, Confidence (0 to 1), Sources, References and Flags are what the agent
+	// observed.
+	SessionName string   `json:"session_name,omitempty"`
+	Confidence  *float64 `json:"confidence,omitempty"`
+	Sources     []string `json:"sources,omitempty"`
+	References  []string `json:"references,omitempty"`
+	Flags       []string `json:"flags,omitempty"`
+	// RiskLevel, RiskScore, RiskReasoning and RecommendedAction are the agent's view of
+	// a risk.
+	RiskLevel         string `json:"risk_level,omitempty"`
+	RiskScore         *int   `json:"risk_score,omitempty"`
+	RiskReasoning     string `json:"risk_reasoning,omitempty"`
+	RecommendedAction string `json:"recommended_action,omitempty"`
+	// ModelVersion is the model that answered; LatencyMS, TokenCount and CostUSD are
+	// what the answer took, the cost as far as prices are known.
+	ModelVersion string  `json:"model_version,omitempty"`
+	LatencyMS    int64   `json:"latency_ms,omitempty"`
+	TokenCount   int     `json:"token_count,omitempty"`
+	CostUSD      float64 `json:"cost_usd,omitempty"`
+	// TraceID and SpanID are where tracing has the run.
+	TraceID string `json:"trace_id,omitempty"`
+	SpanID  string `json:"span_id,omitempty"`
+	// Hidden says that the user need not see this.
+	Hidden bool `json:"hidden,omitempty"`
+	// Extra is whatever else the agent observed.
+	Extra map[string]any `json:"extra,omitempty"`
 }
 
 // EventType is Metadata.
@@ -143,6 +160,7 @@ func (*MetadataData) EventType() Type { return Metadata }
 
 // UsageData is what a run consumed, its children included.
 type UsageData struct {
+	// InputTokens and OutputTokens are what the models read and wrote.
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
 	// CachedTokens is the part of InputTokens that the provider had cached.
@@ -174,7 +192,8 @@ func (u *UsageData) Add(o UsageData) {
 // build does not have, a model option that was dropped.
 type WarningData struct {
 	// Code is a stable name such as tool_unavailable.
-	Code    string `json:"code"`
+	Code string `json:"code"`
+	// Message says it in words for the user.
 	Message string `json:"message"`
 	// Model is the model that answers from here on, where Code is
 	// [CodeModelFallback]. A chunk of OpenAI's has another field "model".
@@ -193,10 +212,12 @@ const CodeInternal = "internal_error"
 // ErrorData is what ended the run, in words fit for a client.
 type ErrorData struct {
 	// Code is a stable name such as rate_limit_exceeded.
-	Code        string         `json:"code"`
-	Message     string         `json:"message"`
-	Details     map[string]any `json:"details,omitempty"`
-	Recoverable bool           `json:"recoverable"`
+	Code string `json:"code"`
+	// Message says it in words for the user, Details is what a program may want of it.
+	Message string         `json:"message"`
+	Details map[string]any `json:"details,omitempty"`
+	// Recoverable: it may go better when it is tried again.
+	Recoverable bool `json:"recoverable"`
 	// HTTPStatus is the status that the failure has when it comes before the
 	// first byte of a response.
 	HTTPStatus int `json:"-"`

@@ -6,33 +6,39 @@ import "fmt"
 // REMLight's event names).
 type Type uint8
 
-// The types, in the order in which a turn usually shows them.
+// The types, in the order in which a turn usually shows them. The last sentence of
+// each comment says who emits it; docs/events.md is made of them.
+//
+//go:generate go test -run TestVocabulary -update .
 const (
-	// Progress is a step of the turn; the first event of every run.
+	// Progress is a step of the turn; the first event of every run. Emitted by chat,
+	// and tools that count their own steps, at most 200 a call.
 	Progress Type = iota + 1
-	// Reasoning is a piece of the model's thinking.
+	// Reasoning is a piece of the model's thinking. Emitted by the model.
 	Reasoning
-	// Text is a piece of the answer.
+	// Text is a piece of the answer. Emitted by the model.
 	Text
-	// ToolCall is a stage in the life of one tool call.
+	// ToolCall is a stage in the life of one tool call. Emitted by the run, once a
+	// stage.
 	ToolCall
-	// Action is a typed signal that the agent emitted with the action tool.
+	// Action is a typed signal of the agent. Emitted by the tool action.
 	Action
-	// ActionRequest asks the user for something: a card with buttons and inputs.
+	// ActionRequest asks the user for something: a card with buttons and inputs. Emitted
+	// by tools that ask, and the run before a call that needs approval.
 	ActionRequest
-	// Metadata describes the answer; once, before Done.
+	// Metadata describes the answer; once, before Done. Emitted by chat.
 	Metadata
-	// Usage is what the run consumed; once, before Done.
+	// Usage is what the run consumed; once, before Done. Emitted by the run.
 	Usage
-	// Warning is something that the run survived.
+	// Warning is something that the run survived. Emitted by the run and chat.
 	Warning
-	// Error is what ended the run.
+	// Error is what ended the run. Emitted by chat.
 	Error
 	// ChildRun is the beginning or the end of a delegated run; the event's RunID and
-	// Agent are the child's.
+	// Agent are the child's. Emitted by the tool ask_agent.
 	ChildRun
 	// Done is the last event of a run, or of as much of it as could be done before
-	// the user is asked.
+	// the user is asked. Emitted by the run.
 	Done
 )
 
