@@ -13,13 +13,17 @@
 // a reader who is further behind reads the rest from the store, so that the
 // slowest reader costs what the fastest does and the run never waits for one.
 //
+// What is shown before it is stored may be lost with the process, but at most
+// [Gap] events are ever ahead of the store. A run that is taken up again leaves
+// that many numbers out, so that no number stands for two events.
+//
 // [Follow] reads a run that another process runs, or that has ended.
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"log/slog"
 	"time"
 
@@ -30,12 +34,21 @@ import (
 // Store keeps logs; *store.Store is one. Another implementation, over a
 // distributed log, has to append, to replay, and to say what became of a run.
 type Store interface {
-	// WriteRun stores events and what belongs to them at once or not at all.
+	// WriteRun stores events and what belongs to them at once or not at all. A piece
+	// with a First that is there already replaces that one: the answer to the first
+	// try was lost.
 	WriteRun(ctx context.Context, w store.RunWrite) (stop bool, err error)
 	Run(ctx context.Context, id string) (store.Run, error)
 	// RunEvents are whole pieces of the log that hold events after a number.
 	RunEvents(ctx context.Context, id string, after int64, most int) ([]store.RunEvents, error)
 }
+
+// Gap is how many events may be shown and not yet stored. A run that is taken up
+// again goes on so many numbers further.
+const Gap = 1024
+
+// ErrStopped: somebody asked the run to stop.
+var ErrStopped = errors.New("live: somebody asked the run to stop")
 
 // Options describe a log that this process writes.
 type Options struct {
@@ -45,9 +58,11 @@ type Options struct {
 	// Store may be nil: then everything stays in memory, as long as anybody holds the
 	// log.
 	Store Store
-	// After is the number of the last event of a run that is taken up again.
+	// After is the number of the last stored event of a run that is taken up again,
+	// whose next event gets After+Gap+1. The first event of a new run is 1.
 	After int64
-	// MaxEvents and MaxBytes bound what the run may say; 100,000 and 16 MiB when 0.
+	// MaxEvents and MaxBytes bound what the run may say in this process; 100,000 and
+	// 16 MiB when 0.
 	MaxEvents, MaxBytes int
 	// Every is how long an event waits for others before it is stored; 25 ms when 0.
 	// Batch is the number that are stored at once; 64 when 0.
@@ -59,63 +74,126 @@ type Options struct {
 	// Beat is how often the store hears that the run lives while it says nothing; 5 s
 	// when 0.
 	Beat time.Duration
-	// Stop is called, once, when the store says that somebody asked the run to stop,
-	// or that it has another owner.
+	// Stop is called, once, when the store says that somebody asked the run to stop
+	// (ErrStopped), or that it has another owner (store.ErrNotOwner). After the latter
+	// nothing is shown any more: what follows is the other owner's to say.
 	Stop func(error)
-	// Failed is called when events could not be stored, once.
+	// Failed is called, once, when events could not be stored for half a minute. The
+	// log goes on in memory then, and tries again at every Beat.
 	Failed func(error)
 	Logger *slog.Logger
 }
 
-// Log is what a run has said so far. One goroutine appends and writes.
-type Log struct{}
+// withDefaults fills in what is not set.
+func (o Options) withDefaults() Options {
+	o.MaxEvents = cmp.Or(o.MaxEvents, 100_000)
+	o.MaxBytes = cmp.Or(o.MaxBytes, 16<<20)
+	o.Every = cmp.Or(o.Every, 25*time.Millisecond)
+	o.Batch = min(cmp.Or(o.Batch, 64), Gap)
+	o.Window = cmp.Or(o.Window, 256<<10)
+	o.Beat = cmp.Or(o.Beat, 5*time.Second)
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
 
 // Open begins the log of a run, or goes on with it. ctx carries the identity of
 // the store's calls and must outlive the run. Close must be called.
-func Open(ctx context.Context, o Options) *Log { return new(Log) }
+func Open(ctx context.Context, o Options) *Log {
+	l := &Log{ctx: ctx, o: o.withDefaults(), last: o.After, dropped: o.After, stored: o.After, done: make(chan struct{})}
+	l.room.L = &l.mu
+	next := int64(1)
+	if o.After > 0 {
+		next = o.After + Gap + 1
+	}
+	l.memory.init(next)
+	if o.Store != nil {
+		l.written = time.Now()
+		l.timer = time.AfterFunc(l.o.Beat, l.tick)
+	}
+	return l
+}
 
 // Append numbers the event and shows it to the readers; it is stored with the next
-// ones. It waits only when the store is far behind.
-func (l *Log) Append(e event.Event) {}
+// ones. It waits only when the store is far behind. After the end (see Write and
+// Close) it does nothing.
+func (l *Log) Append(e event.Event) {
+	l.mu.Lock()
+	for l.behind() {
+		l.room.Wait()
+	}
+	if !l.over {
+		l.unstoredBytes += l.add(e)
+		l.schedule()
+		l.wake()
+	}
+	l.mu.Unlock()
+}
 
-// Full reports whether the run has said as much as it may.
-func (l *Log) Full() bool { return false }
-
-// Last is the number of the newest event.
-func (l *Log) Last() int64 { return 0 }
+// behind reports whether Append has to wait.
+func (l *Log) behind() bool {
+	return !l.over && (l.writes || l.o.Store != nil && !l.failed && l.unstored() >= Gap)
+}
 
 // Write stores what was appended, then, in the same transaction, w and the
 // events with it, and only then shows these. When it fails, they are not shown and
-// have no number; what was appended before stays to be stored.
-func (l *Log) Write(w store.RunWrite, with ...event.Event) error { return errNotYet }
-
-// Read gives the events after a number, from wherever they are, and blocks for
-// those to come until the log is closed. The only error is that of ctx or of the
-// store. Any number may read.
-func (l *Log) Read(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {}
+// have no number; what was appended before stays to be stored. One that sets a
+// Status other than running is the last: nothing is appended or written after it.
+func (l *Log) Write(w store.RunWrite, with ...event.Event) error {
+	stop, err := l.write(w, with)
+	l.tell(stop, err)
+	return err
 }
 
-// Wait blocks until the log is closed.
-func (l *Log) Wait(ctx context.Context) error { return nil }
+// Full reports whether the run has said as much as it may.
+func (l *Log) Full() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.said >= l.o.MaxEvents || l.saidBytes >= l.o.MaxBytes
+}
+
+// Last is the number of the newest event.
+func (l *Log) Last() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
+// Wait blocks until the log is closed. The only error is that of ctx.
+func (l *Log) Wait(ctx context.Context) error {
+	select {
+	case <-l.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // Close says that nothing follows in this process and stores what is left.
 // Readers get the rest and end.
-func (l *Log) Close() {}
-
-// FollowOptions say how to read a run of elsewhere.
-type FollowOptions struct {
-	// After is the number of the last event that the reader has.
-	After int64
-	// Poll is how often the store is asked while the run is at it; 250 ms when 0.
-	Poll time.Duration
+func (l *Log) Close() {
+	l.mu.Lock()
+	if l.closing {
+		l.mu.Unlock()
+		<-l.done
+		return
+	}
+	l.closing, l.over = true, true
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.room.Broadcast()
+	for l.busy {
+		l.room.Wait()
+	}
+	l.mu.Unlock()
+	stop, err := l.storeRest()
+	l.mu.Lock()
+	l.ended = cmp.Or(l.ended, errOver)
+	close(l.done)
+	l.wake()
+	l.mu.Unlock()
+	l.tell(stop, err)
+	l.giveUp(err)
 }
-
-// Follow reads the log of a run from the store, and polls it as long as the run
-// is running. It ends when the run waits, is interrupted or has ended, and all of
-// the log was read.
-func Follow(ctx context.Context, s Store, runID string, o FollowOptions) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {}
-}
-
-var errNotYet = errors.New("not yet")

@@ -1,0 +1,223 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"p8/event"
+	"p8/store"
+)
+
+const (
+	// callTime bounds a call of the store.
+	callTime = 10 * time.Second
+	// patience is how long the store may fail until Failed is called; the pauses
+	// between tries grow from firstPause to lastPause.
+	patience              = 30 * time.Second
+	firstPause, lastPause = 100 * time.Millisecond, 5 * time.Second
+	// lastTries is how often Close tries to store what is left.
+	lastTries = 3
+	// pieceSize is where a piece of the log is full, in bytes.
+	pieceSize = 64 << 10
+)
+
+// schedule sees to it that a new event is stored in time.
+func (l *Log) schedule() {
+	if l.timer == nil || l.busy || l.tries > 0 {
+		return // tick looks itself
+	}
+	switch l.unstored() {
+	case l.o.Batch:
+		l.timer.Reset(0)
+	case 1:
+		l.timer.Reset(l.o.Every)
+	}
+}
+
+// tick runs when the timer says so, in a goroutine of its own: it stores what is
+// there, or says that the run lives, and sets the timer again.
+func (l *Log) tick() {
+	l.mu.Lock()
+	if l.busy || l.over {
+		l.mu.Unlock()
+		return
+	}
+	if rest := l.o.Beat - time.Since(l.written); l.unstored() == 0 && rest > 0 {
+		l.timer.Reset(rest)
+		l.mu.Unlock()
+		return
+	}
+	l.busy = true
+	l.mu.Unlock()
+
+	stop, err := l.write(store.RunWrite{}, nil)
+
+	l.mu.Lock()
+	l.busy = false
+	if !l.over {
+		l.timer.Reset(l.pause(err))
+	}
+	failed := l.failed
+	l.room.Broadcast()
+	l.mu.Unlock()
+	l.tell(stop, err)
+	if failed {
+		l.giveUp(err)
+	}
+}
+
+// pause is how long until the next tick, after one that ended with err.
+func (l *Log) pause(err error) time.Duration {
+	if err != nil {
+		return l.retry(err)
+	}
+	switch n := l.unstored(); {
+	case n >= l.o.Batch:
+		return 0
+	case n > 0:
+		return l.o.Every
+	}
+	return l.o.Beat
+}
+
+// retry is how long until the store is tried again after a failure.
+func (l *Log) retry(err error) time.Duration {
+	if l.tries == 0 {
+		l.since = time.Now()
+		l.o.Logger.WarnContext(l.ctx, "a run waits to be stored", "run", l.o.RunID, "error", err)
+	}
+	if time.Since(l.since) >= patience {
+		l.failed = l.unstored() > 0
+		return l.o.Beat
+	}
+	l.tries++
+	return min(firstPause<<(l.tries-1), lastPause)
+}
+
+// write stores what is shown and not stored, w and the events with it, and shows
+// these.
+func (l *Log) write(w store.RunWrite, with []event.Event) (stop bool, err error) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.mu.Lock()
+	if err := l.ended; err != nil {
+		l.mu.Unlock()
+		return false, err
+	}
+	l.writes = len(with) > 0
+	shown := l.memory.next - 1
+	var events []event.Event
+	if l.o.Store != nil {
+		n := l.unstored()
+		events = make([]event.Event, n+len(with))
+		l.memory.copy(events[:n], l.stored)
+		copy(events[n:], with)
+		for i := range with {
+			events[n+i].Seq = l.memory.next + int64(i)
+		}
+	}
+	bytes := l.unstoredBytes
+	l.mu.Unlock()
+
+	if l.o.Store != nil {
+		w.RunID, w.Owner = l.o.RunID, l.o.Owner
+		w.Events = pieces(events, bytes)
+		ctx, cancel := context.WithTimeout(l.ctx, callTime)
+		stop, err = l.o.Store.WriteRun(ctx, w)
+		cancel()
+	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.room.Broadcast()
+	l.writes = false
+	if err != nil {
+		if errors.Is(err, store.ErrNotOwner) {
+			l.ended, l.over = err, true
+		}
+		return false, err
+	}
+	l.unstoredBytes -= bytes
+	for _, e := range with {
+		l.add(e)
+		shown = l.last
+	}
+	if l.o.Store != nil {
+		l.stored, l.written = max(l.stored, shown), time.Now()
+		l.tries, l.failed = 0, false
+		l.forget()
+	}
+	if w.Status != "" && w.Status != store.RunRunning {
+		l.ended, l.over = errOver, true // whoever is at it next has a log of its own
+	}
+	l.wake()
+	return stop, nil
+}
+
+// pieces writes events down; bytes is about their size.
+func pieces(events []event.Event, bytes int) []store.RunEvents {
+	var all []store.RunEvents
+	var data []byte
+	var first int64
+	for i := range events {
+		e := &events[i]
+		if data == nil {
+			const more = 32 // what a line takes more than size says, mostly
+			data, first = make([]byte, 0, min(bytes+more*len(events), pieceSize)), e.Seq
+		}
+		data = event.AppendLog(data, e)
+		if len(data) >= pieceSize || i == len(events)-1 {
+			all = append(all, store.RunEvents{First: first, Last: e.Seq, Data: data})
+			data = nil
+		}
+	}
+	return all
+}
+
+// storeRest stores what is left at the end, and says what the store said last.
+func (l *Log) storeRest() (stop bool, err error) {
+	for try := range lastTries {
+		if try > 0 {
+			time.Sleep(firstPause << try)
+		}
+		l.mu.Lock()
+		done := l.o.Store == nil || l.ended != nil || l.unstored() == 0
+		l.mu.Unlock()
+		if done {
+			return stop, err
+		}
+		if stop, err = l.write(store.RunWrite{}, nil); err == nil {
+			return stop, nil
+		}
+	}
+	return stop, err
+}
+
+// tell calls Stop when the store said that the run shall, or must, stop.
+func (l *Log) tell(stop bool, err error) {
+	why := ErrStopped
+	if errors.Is(err, store.ErrNotOwner) {
+		why = err
+	} else if !stop {
+		return
+	}
+	l.stopped.Do(func() {
+		if l.o.Stop != nil {
+			l.o.Stop(why)
+		}
+	})
+}
+
+// giveUp calls Failed.
+func (l *Log) giveUp(err error) {
+	if err == nil || errors.Is(err, store.ErrNotOwner) {
+		return
+	}
+	l.gaveUp.Do(func() {
+		l.o.Logger.ErrorContext(l.ctx, "events of a run could not be stored", "run", l.o.RunID, "error", err)
+		if l.o.Failed != nil {
+			l.o.Failed(err)
+		}
+	})
+}
