@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 
+	"p8/agent"
 	"p8/event"
 	"p8/llm"
 )
@@ -11,6 +12,7 @@ import (
 // when the answer was cut at the model's own bound.
 func (r *runner) ask() (*event.DoneData, error) {
 	r.step.reset(r.Model.Name())
+	r.step.before = r.req.Messages[r.own:]
 	r.model = cmp.Or(r.model, r.step.model)
 	for chunk, err := range r.Model.Stream(r.ctx, &r.req) {
 		if err != nil {
@@ -44,6 +46,9 @@ func (r *runner) chunk(c *llm.Chunk) error {
 	case llm.ChunkText:
 		if r.Agent.Structured || c.Text == "" {
 			return nil // a structured answer is shown once it is right
+		}
+		if r.childSpoke && r.Agent.ChildText == agent.ChildReplace {
+			return nil // the reader has the answer from below
 		}
 		return r.emit(event.Event{Type: event.Text, Text: c.Text})
 	case llm.ChunkReasoning:
@@ -85,7 +90,11 @@ func (r *runner) endCalls() error {
 		if c.reported || r.output.isCall(c) {
 			continue
 		}
-		if err := r.fail(c, "the answer was cut before the call was complete"); err != nil {
+		why := "the answer was cut before the call was complete"
+		if c.waiting {
+			why = "the run ended before the call could be made"
+		}
+		if err := r.fail(c, why); err != nil {
 			return err
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"p8/event"
@@ -30,14 +32,29 @@ type call struct {
 
 	tool     tool.Tool
 	raw      json.RawMessage
-	reported bool
+	reported bool // its end was shown
+	waiting  bool // for the user or the client; it has no result
 	result
+
+	account Budget       // what it and the runs below it consumed
+	begun   atomic.Int64 // runs below it
+	scope   Scope
+	asker   *asker
+	shown   []string // before the run was taken up again
+	spoke   bool     // a run below it did
+	over    bool     // guarded by the queue
+}
+
+// call is what the tool is told.
+func (c *call) call() tool.Call {
+	return tool.Call{ID: c.id, Name: c.name, Arguments: c.raw}
 }
 
 // result is the answer to a call.
 type result struct {
 	tool.Result
 	reason string // why it failed, "" when it did not
+	paused bool   // it has no result yet
 }
 
 // prepareTools offers the tools to the model; the spec of r.Tools[i] is
@@ -114,19 +131,17 @@ func failure(reason string) result {
 
 // report emits how a call ended, its action first.
 func (r *runner) report(c *call) error {
-	c.reported = true
-	r.scope.Budget.charge(c.Usage)
+	if c.paused {
+		return r.wait(c)
+	}
+	c.reported, c.waiting = true, false
+	c.account.charge(c.Usage)
 	if c.Action != nil {
 		if err := r.emit(event.New(c.Action)); err != nil {
 			return err
 		}
 	}
-	if c.Metadata != nil {
-		if r.meta == nil {
-			r.meta = new(event.MetadataData)
-		}
-		tool.MergeMetadata(r.meta, c.Metadata)
-	}
+	r.mergeMetadata(c.Metadata)
 	d := &event.ToolCallData{
 		Name: c.name, ID: c.id, Status: event.ToolCompleted,
 		Arguments: c.raw, Result: jsonValue(c.Content), Content: c.Content,
@@ -134,7 +149,8 @@ func (r *runner) report(c *call) error {
 	if c.Failed {
 		d.Status, d.ErrorMessage = event.ToolFailed, c.problem()
 	}
-	return r.emit(event.New(d))
+	r.keepResult(c)
+	return r.tell(d)
 }
 
 // problem is why a call failed.
@@ -168,42 +184,65 @@ func jsonValue(content string) json.RawMessage {
 
 // invoke runs one call within its time. A tool that does not notice that its
 // time is up is left behind.
-func (r *runner) invoke(ctx context.Context, c *call, events chan<- event.Event) result {
+func (r *runner) invoke(ctx context.Context, c *call, emit func(event.Event) bool) result {
 	if ctx.Err() != nil {
 		return failure("the call was cancelled")
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.ToolTimeout)
+	patience := r.patience(c)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	ctx = context.WithValue(ctx, scopeKey{}, r.scopeOf(c))
+	if r.Journal != nil {
+		c.asker = &asker{r: r, c: c}
+		ctx = tool.WithAsker(ctx, c.asker)
+	}
 	done := make(chan result, 1)
-	go func() { done <- r.callTool(ctx, c, events) }()
+	go func() { done <- r.callTool(ctx, c, emit) }()
 	select {
 	case res := <-done:
 		return res
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(abandonAfter)
+	late := time.NewTimer(r.grace(c))
 	defer late.Stop()
 	select {
 	case res := <-done:
 		if res.Failed {
-			return r.outOfTime(ctx)
+			return r.outOfTime(ctx, patience)
 		}
 		return res
 	case <-late.C:
 		r.Logger.Warn("a tool ignored its deadline", "tool", c.name, "call", c.id, "run", r.RunID)
-		return r.outOfTime(ctx)
+		return r.outOfTime(ctx, patience)
 	}
 }
 
-func (r *runner) outOfTime(ctx context.Context) result {
+// patience is how long a call may take.
+func (r *runner) patience(c *call) time.Duration {
+	if t, ok := c.tool.(tool.Timed); ok {
+		return positive(t.Timeout(c.call()), r.ToolTimeout)
+	}
+	return r.ToolTimeout
+}
+
+// grace is how long a call may take to end. One that starts a run waits for the
+// calls of that run, which have as long.
+func (r *runner) grace(c *call) time.Duration {
+	if !isStreamer(c) {
+		return abandonAfter
+	}
+	return abandonAfter * time.Duration(2+r.scope.maxDepth-r.scope.Depth)
+}
+
+func (r *runner) outOfTime(ctx context.Context, patience time.Duration) result {
 	if ctx.Err() == context.DeadlineExceeded && r.ctx.Err() == nil {
-		return failure(fmt.Sprintf("the tool did not answer within %s", r.ToolTimeout))
+		return failure(fmt.Sprintf("the tool did not answer within %s", patience))
 	}
 	return failure("the call was cancelled")
 }
 
 // callTool calls the tool; a panic is a failure like another.
-func (r *runner) callTool(ctx context.Context, c *call, events chan<- event.Event) (res result) {
+func (r *runner) callTool(ctx context.Context, c *call, emit func(event.Event) bool) (res result) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.Logger.Error("a tool panicked", "tool", c.name, "call", c.id, "run", r.RunID,
@@ -211,18 +250,20 @@ func (r *runner) callTool(ctx context.Context, c *call, events chan<- event.Even
 			res = failure("the tool failed unexpectedly")
 		}
 	}()
-	scope := r.scope
-	scope.CallID = c.id
-	ctx = context.WithValue(ctx, scopeKey{}, &scope)
-	in := tool.Call{ID: c.id, Name: c.name, Arguments: c.raw}
+	in := c.call()
 	var out tool.Result
 	var err error
 	if s, ok := c.tool.(tool.Streamer); ok {
-		out, err = s.Stream(ctx, in, emitter(ctx, events))
+		out, err = s.Stream(ctx, in, emit)
 	} else {
 		out, err = c.tool.Call(ctx, in)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, tool.ErrPaused) && r.Journal != nil:
+		return result{paused: true}
+	case errors.Is(err, tool.ErrPaused):
+		return failure("this call waits for the user, and nobody can be asked here")
+	case err != nil:
 		return failure(tool.Describe(ctx, r.Logger, in, err))
 	}
 	return result{Result: out}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"p8/event"
 )
 
@@ -16,22 +14,38 @@ import (
 // whatever becomes of the call: a wrong argument, a panic, the limit of tool
 // calls, the clock and a stop are its failure alone. Only a reader who breaks
 // off ends it.
-func (r *runner) chain(d *event.DoneData) error {
+// It may wait for the user, and gives that end then.
+func (r *runner) chain(d *event.DoneData) (*event.DoneData, error) {
 	if r.Chained == nil {
-		return r.chainedMissing()
+		return d, r.chainedMissing()
 	}
-	c := &call{id: uuid.NewString(), name: r.Chained.Spec().Name, tool: r.Chained}
+	c := &call{id: "chained_" + r.RunID, name: r.Chained.Spec().Name, tool: r.Chained}
 	c.args.Add(string(d.Output))
+	if r.half {
+		r.remind(c)
+	}
+	if err := r.handOn(c); errors.Is(err, errBroken) {
+		return nil, err
+	}
+	if waits := r.waiting([]*call{c}); waits != nil {
+		return waits, nil
+	}
+	d.ChainedTool, d.ChainedResult = c.name, c.object()
+	return d, nil
+}
+
+// handOn makes the chained call, unless its result is known.
+func (r *runner) handOn(c *call) error {
+	if c.reported {
+		return nil
+	}
+	r.waitsForUser, r.waitsForClient = false, false
 	var limit string // it refuses the call, and does not end the run
 	admitted, err := r.admit(c, &limit)
 	if admitted {
 		err = r.runAll([]*call{c})
 	}
-	if errors.Is(err, errBroken) {
-		return err
-	}
-	d.ChainedTool, d.ChainedResult = c.name, c.object()
-	return nil
+	return err
 }
 
 // chainedMissing says that the document names a tool that is not here.

@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/uuid"
-
 	"p8/event"
 	"p8/llm"
 	"p8/llm/scripted"
@@ -107,7 +105,7 @@ func TestChainedTool(t *testing.T) {
 				t.Fatalf("calls: %+v", got.calls)
 			}
 			begin, end := got.calls[3], got.calls[4]
-			if begin.Status != event.ToolExecuting || end.Status != tc.status || begin.ID != end.ID || uuid.Validate(end.ID) != nil ||
+			if begin.Status != event.ToolExecuting || end.Status != tc.status || begin.ID != end.ID || end.ID != "chained_"+o.RunID ||
 				begin.Name != "save" || string(begin.Arguments) != tc.answer {
 				t.Errorf("the call was told as %+v, %+v", begin, end)
 			}

@@ -6,7 +6,11 @@ import (
 )
 
 // charge books what the step cost.
-func (r *runner) charge() { r.scope.Budget.charge(r.bill(&r.step, r.req.Messages)) }
+func (r *runner) charge() {
+	r.step.bill = r.bill(&r.step, r.req.Messages)
+	r.scope.Budget.charge(r.step.bill)
+	r.step.bill.Requests = 1 // charged before it was sent
+}
 
 // bill is what a response to the messages cost. A refused request costs nothing, a
 // broken answer does.

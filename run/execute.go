@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,10 +16,15 @@ import (
 // forbids a call; calls that were already allowed are run all the same, so
 // that nothing is half done.
 func (r *runner) execute(calls []*call) (*event.DoneData, error) {
+	if len(calls) == 0 {
+		return nil, nil
+	}
+	r.keepStep()
+	r.waitsForUser, r.waitsForClient = false, false
 	runnable := make([]*call, 0, len(calls))
 	var limit string
 	for _, c := range calls {
-		if r.output.isCall(c) {
+		if c.reported || r.output.isCall(c) {
 			continue
 		}
 		ok, err := r.admit(c, &limit)
@@ -29,8 +35,14 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 			runnable = append(runnable, c)
 		}
 	}
+	if len(runnable) > 0 && !r.half {
+		r.childSpoke = false
+	}
 	if err := r.runAll(runnable); err != nil {
 		return nil, err
+	}
+	if end := r.waiting(calls); end != nil {
+		return end, nil
 	}
 	for _, c := range calls {
 		if !r.output.isCall(c) {
@@ -40,7 +52,17 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 	if limit != "" {
 		return &event.DoneData{Reason: event.ReasonLength, Limit: limit}, nil
 	}
-	return nil, nil
+	return transfer(calls), nil
+}
+
+// transfer is the end of a run that hands over to another agent.
+func transfer(calls []*call) *event.DoneData {
+	for _, c := range calls {
+		if c.TransferTo != "" && !c.Failed {
+			return &event.DoneData{Reason: event.ReasonStop, TransferTo: c.TransferTo}
+		}
+	}
+	return nil
 }
 
 // reply answers a call in the conversation.
@@ -51,20 +73,32 @@ func (r *runner) reply(c *call, content string) {
 	})
 }
 
-// admit checks a call, charges it and says that it executes.
+// admit checks a call, says that it executes and charges it. It reports whether the
+// call is to be run: not one that waits, or that the client runs.
 func (r *runner) admit(c *call, limit *string) (bool, error) {
+	c.account.parent = r.scope.Budget
 	wrong := r.check(c)
-	if err := r.emit(event.New(&event.ToolCallData{
-		Name: c.name, ID: c.id, Status: event.ToolExecuting, Arguments: c.raw,
-	})); err != nil {
-		return false, err
+	_, client := c.tool.(tool.Client)
+	if !slices.Contains(c.shown, shownExecuting) {
+		r.keep(Entry{CallID: c.id, Shown: shownExecuting})
+		if err := r.tell(&event.ToolCallData{
+			Name: c.name, ID: c.id, Status: event.ToolExecuting, Arguments: c.raw, Client: client && wrong == "",
+		}); err != nil {
+			return false, err
+		}
 	}
 	if wrong != "" {
 		return false, r.fail(c, wrong)
 	}
-	if reached := r.scope.Budget.toolCall(); reached != "" {
+	if ok, err := r.approved(c); !ok || err != nil {
+		return false, err
+	}
+	if reached := c.account.toolCall(); reached != "" {
 		*limit = reached
 		return false, r.fail(c, "the run has reached its "+reached)
+	}
+	if client {
+		return false, r.fromClient(c)
 	}
 	return true, nil
 }
@@ -90,41 +124,55 @@ func isStreamer(c *call) bool {
 }
 
 // fanOut runs the calls on goroutines of their own; events of nested runs flow
-// through one channel, so this goroutine alone talks to the reader.
+// through one queue, so this goroutine alone talks to the reader.
 func (r *runner) fanOut(calls []*call) error {
 	ctx, cancel := context.WithCancel(r.ctx)
-	events := make(chan event.Event)
-	ended := make(chan *call, len(calls))
+	events := newQueue()
 	slots := make(chan struct{}, r.Parallel)
 	var wait sync.WaitGroup
 	for _, c := range calls {
 		wait.Go(func() {
 			slots <- struct{}{}
-			c.result = r.invoke(ctx, c, events)
+			c.result = r.invoke(ctx, c, events.emitter(c))
 			<-slots
-			ended <- c
+			events.end(c)
 		})
 	}
 	defer wait.Wait()
+	defer events.close()
 	defer cancel()
 
-	var failed error
+	var items []item
 	for left := len(calls); left > 0; {
-		select {
-		case e := <-events:
-			failed = r.nested(e)
-		case c := <-ended:
-			left--
-			if r.ctx.Err() == nil {
-				failed = r.report(c)
+		items = events.take(items)
+		for i := range items {
+			if items[i].ended {
+				left--
+			}
+			if err := r.handle(&items[i]); err != nil {
+				return err
 			}
 		}
-		if failed != nil {
-			return failed
-		}
+		clear(items)
 	}
 	if err := r.ctx.Err(); err != nil {
 		return r.interrupted(calls, err)
+	}
+	return nil
+}
+
+// handle deals with what came from a call.
+func (r *runner) handle(i *item) error {
+	switch {
+	case !i.ended:
+		if err := r.nested(i.call, i.event); err != nil {
+			return err
+		}
+		if i.taken != nil {
+			close(i.taken)
+		}
+	case r.ctx.Err() == nil:
+		return r.report(i.call)
 	}
 	return nil
 }
@@ -136,6 +184,9 @@ func (r *runner) interrupted(calls []*call, cause error) error {
 		if c.reported {
 			continue
 		}
+		if c.paused {
+			c.result = failure("the call was cancelled")
+		}
 		if err := r.report(c); err != nil {
 			return err
 		}
@@ -143,25 +194,35 @@ func (r *runner) interrupted(calls []*call, cause error) error {
 	return cause
 }
 
-// emitter passes a nested run's events on until its call is over.
-func emitter(ctx context.Context, events chan<- event.Event) func(event.Event) bool {
-	return func(e event.Event) bool {
-		if ctx.Err() != nil {
-			return false
-		}
-		select {
-		case events <- e:
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	}
-}
-
-// nested passes on an event of a nested run, below this run's path.
-func (r *runner) nested(e event.Event) error {
-	if !strings.HasPrefix(e.Agent, r.Path) || len(e.Agent) == len(r.Path) || e.Agent[len(r.Path)] != '/' {
+// nested passes on an event of a nested run, below this run's path; one without a
+// path is the call's own.
+func (r *runner) nested(c *call, e event.Event) error {
+	own := e.Agent == "" || e.Agent == r.Path
+	if !below(e.Agent, r.Path) {
 		e.Agent = strings.TrimSuffix(r.Path+"/"+e.Agent, "/")
 	}
+	switch d := e.Data.(type) {
+	case nil:
+		if e.Type == event.Text && !own && e.Text != "" {
+			r.heard(c)
+		}
+	case *event.DoneData:
+		r.waitsForUser = r.waitsForUser || d.Reason == event.ReasonPaused
+		r.waitsForClient = r.waitsForClient || d.Reason == event.ReasonToolCalls
+	}
 	return r.emit(e)
+}
+
+// below reports whether a path leads from another one down.
+func below(path, top string) bool {
+	return len(path) > len(top) && path[len(top)] == '/' && strings.HasPrefix(path, top)
+}
+
+// heard notes that a run below a call has said something.
+func (r *runner) heard(c *call) {
+	r.childSpoke = true
+	if !c.spoke && !slices.Contains(c.shown, shownText) {
+		c.spoke = true
+		r.keep(Entry{CallID: c.id, Shown: shownText})
+	}
 }

@@ -2,7 +2,10 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"sync"
 
+	"p8/event"
 	"p8/llm"
 	"p8/tool"
 )
@@ -10,15 +13,16 @@ import (
 // Journal keeps what a run must not do twice. A run that is taken up again,
 // after a pause or a crash, finds in it what the model said and what its calls
 // returned, and goes on from there; a call whose result is there is not made
-// again.
+// again. It is safe for concurrent use.
 //
 // Every run of a tree has a thread of its own: "" is the root's, "call_1" that of
 // the agent which the root's call call_1 asked, "call_1/call_7" that of one below.
 type Journal interface {
-	// Entries are those of a thread from before, oldest first; none for a new run.
+	// Entries are those of a thread from before, oldest first; none for a new run. A
+	// run asks once, when it begins.
 	Entries(thread string) []Entry
-	// Record adds an entry. It is durable when the next event of a tool call or of a
-	// question has been yielded, so before it is used.
+	// Record adds an entry. It belongs to the next event of a tool call or of a
+	// question that is yielded: the two are stored together, before either is used.
 	Record(ctx context.Context, e Entry) error
 	// Answer is what the user said to a request; false when nobody has.
 	Answer(requestID string) (tool.Answer, bool)
@@ -27,14 +31,135 @@ type Journal interface {
 	Result(thread, callID string) (tool.Result, bool)
 }
 
-// Entry is one thing that a run has done: a step (Message) or a call (Result).
+// Entry is one thing that a run has done: a step (Message), a call (Result), or
+// something that it showed and does not show again (Shown).
 type Entry struct {
 	Thread string `json:"thread,omitempty"`
-	// Message is a response of the model, with its calls and thoughts.
+	// Message is a response of the model, with its calls and thoughts, or what the
+	// user said in between.
 	Message *llm.Message `json:"message,omitempty"`
 	// CallID and Result are the answer to a call of the last step.
 	CallID string       `json:"call_id,omitempty"`
 	Result *tool.Result `json:"result,omitempty"`
-	// Usage, with Message, is what the step consumed.
-	Usage *llm.Usage `json:"usage,omitempty"`
+	// Shown names an event of the last step, or of the call CallID of it.
+	Shown string `json:"shown,omitempty"`
+	// Usage, with Message, is what the step consumed; with Result, what the call did
+	// and the runs below it.
+	Usage *event.UsageData `json:"usage,omitempty"`
+}
+
+// What Entry.Shown may name, besides the id of a request.
+const (
+	shownExecuting = "executing" // the event that the call executes
+	shownText      = "text"      // a run below the call has said something
+	shownAnswer    = "answer"    // the structured answer
+)
+
+// ledger holds the entries of all runs of a tree back until their event comes to
+// the root's reader: one that has been recorded has been shown, and the other way
+// round, wherever the process dies.
+type ledger struct {
+	journal Journal
+
+	mu   sync.Mutex
+	held map[event.Data][]Entry
+}
+
+func newLedger(j Journal) *ledger {
+	if j == nil {
+		return nil
+	}
+	return &ledger{journal: j, held: make(map[event.Data][]Entry)}
+}
+
+// hold keeps entries for the event with the payload d.
+func (l *ledger) hold(d event.Data, entries ...Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held[d] = append(l.held[d], entries...)
+}
+
+// take gives back what was held for d.
+func (l *ledger) take(d event.Data) []Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entries := l.held[d]
+	delete(l.held, d)
+	return entries
+}
+
+// record writes entries. A run that was stopped still writes down how it ended.
+func (l *ledger) record(ctx context.Context, entries []Entry) error {
+	ctx = context.WithoutCancel(ctx)
+	for _, e := range entries {
+		if err := l.journal.Record(ctx, e); err != nil {
+			return fmt.Errorf("run: record in the journal: %w", err)
+		}
+	}
+	return nil
+}
+
+// keep notes an entry of this run, for its next event of a tool call.
+func (r *runner) keep(e Entry) {
+	if r.scope.ledger == nil {
+		return
+	}
+	e.Thread = r.scope.Thread
+	r.pending = append(r.pending, e)
+}
+
+// keepMessage keeps one message of the conversation.
+func (r *runner) keepMessage(m llm.Message, used *event.UsageData) {
+	if r.scope.ledger != nil {
+		r.keep(Entry{Message: &m, Usage: used})
+	}
+}
+
+// keepStep keeps the model's response, once, before anything is done about it.
+func (r *runner) keepStep() {
+	if r.scope.ledger == nil || r.step.kept {
+		return
+	}
+	r.step.kept = true
+	used := r.step.bill
+	r.keepMessage(r.step.message(), &used)
+}
+
+// keepResult keeps how a call ended.
+func (r *runner) keepResult(c *call) {
+	if r.scope.ledger == nil || !r.step.kept {
+		return // a call of an answer that broke off
+	}
+	res, used := c.Result, c.account.Used()
+	res.Usage = event.UsageData{} // it is in the account
+	r.keep(Entry{CallID: c.id, Result: &res, Usage: &used})
+}
+
+// tell emits an event with what was kept.
+func (r *runner) tell(d event.Data) error {
+	if len(r.pending) > 0 {
+		r.scope.ledger.hold(d, r.pending...)
+		r.pending = r.pending[:0]
+	}
+	return r.emit(event.New(d))
+}
+
+// deliver passes an event to the reader, together with its entries. A nested run's
+// are recorded where the root's reader gets it; by itself where a tool keeps the
+// events of the runs that it starts.
+func (r *runner) deliver(e event.Event) error {
+	root := r.scope.Depth == 0
+	if root {
+		if err := r.scope.ledger.record(r.ctx, r.scope.ledger.take(e.Data)); err != nil {
+			return err
+		}
+	}
+	if !r.yield(e, nil) {
+		r.scope.ledger.take(e.Data)
+		return errBroken
+	}
+	if root {
+		return nil
+	}
+	return r.scope.ledger.record(r.ctx, r.scope.ledger.take(e.Data))
 }

@@ -73,17 +73,16 @@ func (r *runner) answerStructured() (*event.DoneData, error) {
 	if err != nil {
 		return nil, err
 	}
+	if end != nil && (end.Reason == event.ReasonPaused || end.Reason == event.ReasonToolCalls) {
+		return end, nil
+	}
 	c, text := r.candidate()
 	if text == "" && len(r.step.calls) > 0 {
 		return end, nil
 	}
 	problems := r.Agent.ValidateOutput([]byte(text))
 	if len(problems) == 0 {
-		if err := r.emit(event.NewText(text)); err != nil {
-			return nil, err
-		}
-		end := &event.DoneData{Reason: event.ReasonStop, Output: json.RawMessage(text)}
-		return end, r.chain(end)
+		return r.accept(text, end)
 	}
 	if end != nil {
 		return end, nil
@@ -94,6 +93,28 @@ func (r *runner) answerStructured() (*event.DoneData, error) {
 	r.output.tries++
 	r.reject(c, problems)
 	return nil, nil
+}
+
+// accept shows a valid answer, unless it was before, and hands it on. end is what
+// ends the run in any case.
+func (r *runner) accept(text string, end *event.DoneData) (*event.DoneData, error) {
+	if end == nil && !r.wasShown("", shownAnswer) && r.steer(true) {
+		return nil, nil
+	}
+	if !r.half || !r.wasShown("", shownAnswer) {
+		if err := r.emit(event.NewText(text)); err != nil {
+			return nil, err
+		}
+	}
+	if r.Chained != nil {
+		r.keepStep()
+		r.keep(Entry{Shown: shownAnswer})
+	}
+	answer := &event.DoneData{Reason: event.ReasonStop, Output: json.RawMessage(text)}
+	if end != nil {
+		answer.TransferTo = end.TransferTo
+	}
+	return r.chain(answer)
 }
 
 // candidate is the step's structured answer: the arguments of final_result,
@@ -114,12 +135,15 @@ func (r *runner) candidate() (*call, string) {
 func (r *runner) reject(c *call, problems []string) {
 	text := "The answer does not follow the schema:\n- " + strings.Join(problems, "\n- ") +
 		"\nAnswer again with one JSON object that follows it."
+	r.keepStep()
 	for _, other := range r.step.calls {
 		if r.output.isCall(other) {
-			r.reply(other, text)
+			r.answerOutput(other, text)
 		}
 	}
 	if c == nil {
-		r.req.Messages = append(r.req.Messages, llm.Message{Role: llm.User, Content: text})
+		m := llm.Message{Role: llm.User, Content: text}
+		r.req.Messages = append(r.req.Messages, m)
+		r.keepMessage(m, nil)
 	}
 }

@@ -22,85 +22,14 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
-	"log/slog"
-	"time"
 
-	"github.com/google/uuid"
-
-	"p8/agent"
 	"p8/event"
 	"p8/llm"
 	"p8/tool"
-)
-
-// Options is everything that one run needs.
-type Options struct {
-	// Agent is the compiled document.
-	Agent *agent.Agent
-	// Model answers.
-	Model llm.Model
-	// Tools are those that the document declares and this process has.
-	Tools []tool.Tool
-	// Chained is called with the structured answer, outside of the model's view;
-	// nil is none. It counts as a tool call; a limit refuses it, not the answer.
-	Chained tool.Tool
-	// ChainedMissing says why Chained is nil although the document names a tool.
-	ChainedMissing string
-	// Cost is what a response of a model costs in US dollars; nil knows no prices but
-	// the caller's, in a nested run.
-	Cost func(model string, u llm.Usage) float64
-	// Messages are the conversation, the user's message last. The agent's prompt
-	// is put before them when they do not begin with a system message.
-	Messages []llm.Message
-	// Settings win over the document's; what is unset is taken from there.
-	Settings llm.Settings
-	// Warnings are emitted first.
-	Warnings []event.WarningData
-	// RunID is made up when empty.
-	RunID string
-	// Path is the path of agent names; the agent's name, below the caller's path
-	// in a nested run, when empty.
-	Path string
-	// Timeout is the wall clock of the run; 10 minutes when 0.
-	Timeout time.Duration
-	// ToolTimeout is the wall clock of one call; 2 minutes when 0.
-	ToolTimeout time.Duration
-	// Parallel bounds the calls that run at once; 16 when 0.
-	Parallel int
-	// StructuredMode is "native" or "tool"; the model's ability decides when
-	// empty.
-	StructuredMode string
-	// Journal lets the run pause for the user and be taken up again; nil does not:
-	// then what needs an approval is refused. A nested run has its parent's.
-	Journal Journal
-	// Steer gives the messages that came in while the run was running, nil for none.
-	// It is called before every request to the model, and with last before a run
-	// ends that would end well: what is there then makes it go on.
-	Steer func(last bool) []llm.Message
-	// MaxDepth bounds the runs below the root; 5 when 0. It is the root's that
-	// counts.
-	MaxDepth int
-	Logger   *slog.Logger
-}
-
-// The defaults of Options.
-const (
-	defaultTimeout     = 10 * time.Minute
-	defaultToolTimeout = 2 * time.Minute
-	defaultParallel    = 16
-)
-
-// The structured modes.
-const (
-	// ModeNative binds the model to the schema by the provider's own means.
-	ModeNative = "native"
-	// ModeTool offers the model a tool named final_result whose parameters are
-	// the schema.
-	ModeTool = "tool"
 )
 
 // Stream runs the agent. The sequence yields every event once and in order and
@@ -144,6 +73,18 @@ type runner struct {
 	model  string // that answered last
 	warned []event.WarningData
 	parts  parts
+	own    int // where the run's own messages begin
+
+	// What is kept for the next event of a tool call, and what the journal knows of
+	// the step that was half done when the run ended before.
+	pending []Entry
+	past    map[string]past
+	takenUp bool
+	half    bool
+	// childSpoke: a run below has said something since this one's last step, and what
+	// this one says now would say it again.
+	childSpoke                   bool
+	waitsForUser, waitsForClient bool
 }
 
 func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bool) (*runner, error) {
@@ -151,49 +92,22 @@ func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bo
 		return nil, errors.New("run: an agent and a model are needed")
 	}
 	r := &runner{Options: o, yield: yield}
-	r.defaults(ScopeFrom(ctx))
+	parent := ScopeFrom(ctx)
+	if !parent.MayNest() {
+		return nil, &tool.Error{Message: fmt.Sprintf("agents are %d deep in one another already; answer without asking another one", parent.Depth)}
+	}
+	r.defaults(parent)
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
 	ctx, r.close = context.WithTimeoutCause(ctx, r.Timeout, errTimeLimit)
 	r.ctx = context.WithValue(ctx, scopeKey{}, &r.scope)
 	r.lend()
+	if r.Journal == nil && tool.AskerFrom(ctx) != nil {
+		r.ctx = tool.WithAsker(r.ctx, nil)
+	}
+	r.takeUp()
 	return r, nil
-}
-
-func (r *runner) defaults(parent *Scope) {
-	if r.RunID == "" {
-		r.RunID = uuid.NewString()
-	}
-	path, above := r.Agent.Name, (*Budget)(nil)
-	r.scope = Scope{RootRunID: r.RunID, maxDepth: positive(r.MaxDepth, defaultDepth)}
-	if parent != nil {
-		path, above = parent.Path+"/"+path, parent.Budget
-		r.scope.RootRunID, r.scope.maxDepth = parent.RootRunID, parent.maxDepth
-		r.scope.Depth, r.scope.Thread = parent.Depth+1, parent.ChildThread()
-		r.Journal = parent.Journal
-		if r.Cost == nil {
-			r.Cost = parent.cost
-		}
-	}
-	r.Path = cmp.Or(r.Path, path)
-	r.scope.RunID, r.scope.Path, r.scope.Journal = r.RunID, r.Path, r.Journal
-	r.scope.Budget, r.scope.cost = newBudget(r.Agent.Limits, above), r.Cost
-	r.Timeout = positive(r.Timeout, defaultTimeout)
-	r.ToolTimeout = positive(r.ToolTimeout, defaultToolTimeout)
-	r.Parallel = positive(r.Parallel, defaultParallel)
-	if r.Logger == nil {
-		r.Logger = slog.Default()
-	}
-}
-
-// positive is v, or other where v is not above 0.
-func positive[T cmp.Ordered](v, other T) T {
-	var zero T
-	if v > zero {
-		return v
-	}
-	return other
 }
 
 // prepare builds the request that every step sends again, longer each time.
@@ -204,6 +118,7 @@ func (r *runner) prepare() error {
 		msgs = append(msgs, llm.Message{Role: llm.System, Content: r.Agent.Prompt})
 	}
 	r.req.Messages = append(msgs, r.Messages...)
+	r.own = len(r.req.Messages)
 	r.req.Settings = r.Settings.Or(r.Agent.Settings)
 	r.req.CacheKey = r.Agent.Name
 	if err := r.prepareTools(); err != nil {
@@ -222,6 +137,9 @@ func (r *runner) emit(e event.Event) error {
 	if e.Agent == "" {
 		e.Agent = r.Path
 	}
+	if r.scope.ledger != nil && e.Data != nil {
+		return r.deliver(e)
+	}
 	if !r.yield(e, nil) {
 		return errBroken
 	}
@@ -231,18 +149,15 @@ func (r *runner) emit(e event.Event) error {
 // run asks the model and runs its tools until one of them ends the run.
 func (r *runner) run() error {
 	for i := range r.Warnings {
+		if r.takenUp {
+			break
+		}
 		if err := r.emit(event.New(&r.Warnings[i])); err != nil {
 			return err
 		}
 	}
 	for {
-		if limit := r.scope.Budget.request(); limit != "" {
-			return r.done(event.DoneData{Reason: event.ReasonLength, Limit: limit})
-		}
-		end, err := r.ask()
-		if err == nil && end == nil {
-			end, err = r.answer()
-		}
+		end, err := r.turn()
 		if err != nil && !errors.Is(err, errBroken) {
 			if broken := r.endCalls(); broken != nil {
 				err = broken
@@ -263,20 +178,52 @@ func (r *runner) run() error {
 	}
 }
 
+// turn is one step: a response of the model, and what it asks for. The first one of
+// a run that was taken up again may be half done.
+func (r *runner) turn() (*event.DoneData, error) {
+	if r.half {
+		end, err := r.answer()
+		r.half = false
+		return end, err
+	}
+	r.steer(false)
+	if limit := r.scope.Budget.request(); limit != "" {
+		return &event.DoneData{Reason: event.ReasonLength, Limit: limit}, nil
+	}
+	if end, err := r.ask(); end != nil || err != nil {
+		return end, err
+	}
+	return r.answer()
+}
+
 // answer does what the model's response asks for: nothing (the run is over),
 // tools, or another try at a structured answer.
 func (r *runner) answer() (*event.DoneData, error) {
 	if r.Agent.Structured {
 		return r.answerStructured()
 	}
-	if len(r.step.calls) == 0 {
-		return &event.DoneData{Reason: r.step.reason()}, nil
+	if len(r.step.calls) > 0 {
+		return r.execute(r.step.calls)
 	}
-	return r.execute(r.step.calls)
+	reason := r.step.reason()
+	if reason == event.ReasonStop && r.steer(true) {
+		return nil, nil
+	}
+	if r.Answered != nil {
+		r.Answered(r.step.text.String())
+	}
+	return &event.DoneData{Reason: reason}, nil
 }
 
 // done ends the run and says why.
 func (r *runner) done(d event.DoneData) error {
+	if d.Reason == event.ReasonPaused || d.Reason == event.ReasonToolCalls {
+		pending := r.pending
+		r.pending = nil
+		if err := r.scope.ledger.record(r.ctx, pending); err != nil {
+			return r.failed(err)
+		}
+	}
 	if err := r.sum(); err != nil {
 		return err
 	}

@@ -2,8 +2,13 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync/atomic"
 
+	"github.com/google/uuid"
+
+	"p8/event"
 	"p8/llm"
 )
 
@@ -30,8 +35,11 @@ type Scope struct {
 	// Journal is the root's, nil where nothing is kept.
 	Journal Journal
 
+	ledger   *ledger
 	maxDepth int
 	cost     func(model string, u llm.Usage) float64
+	shown    []string      // of the call, before the run was taken up again
+	begun    *atomic.Int64 // runs that were started in the call
 }
 
 type scopeKey struct{}
@@ -49,7 +57,73 @@ func (s *Scope) MayNest() bool { return s == nil || s.Depth < s.maxDepth }
 // asked again makes a circle.
 func (s *Scope) Names() []string { return strings.Split(s.Path, "/") }
 
-// ChildThread is the thread of a run that is started in this call.
+// ChildThread is the thread of the run that is started in this call; of the first
+// one, where there are several.
 func (s *Scope) ChildThread() string {
-	return strings.TrimPrefix(s.Thread+"/"+s.CallID, "/")
+	id := strings.ReplaceAll(s.CallID, "/", "%2F")
+	return strings.TrimPrefix(s.Thread+"/"+id, "/")
+}
+
+// nextThread is the thread of the next run that is started in this call.
+func (s *Scope) nextThread() string {
+	if s.begun == nil {
+		return s.ChildThread()
+	}
+	if n := s.begun.Add(1); n > 1 {
+		return fmt.Sprintf("%s~%d", s.ChildThread(), n)
+	}
+	return s.ChildThread()
+}
+
+// ShowOnce emits an event of the call, unless it was shown before the run was taken
+// up again: name tells it from the call's others. It reports what emit does.
+func (s *Scope) ShowOnce(name string, e event.Event, emit func(event.Event) bool) bool {
+	name = "tool:" + name
+	for _, shown := range s.shown {
+		if shown == name {
+			return true
+		}
+	}
+	if s.ledger != nil && e.Data != nil {
+		s.ledger.hold(e.Data, Entry{Thread: s.Thread, CallID: s.CallID, Shown: name})
+	}
+	return emit(e)
+}
+
+// nest makes the scope of a run, below parent's where there is one.
+func (r *runner) nest(parent *Scope) {
+	if r.RunID == "" && (parent == nil || parent.Journal == nil) {
+		r.RunID = uuid.NewString()
+	}
+	s := Scope{RootRunID: r.RunID, Path: r.Agent.Name, maxDepth: positive(r.MaxDepth, defaultDepth)}
+	var above *Budget
+	if parent != nil {
+		above = parent.Budget
+		s.Path = parent.Path + "/" + s.Path
+		s.Depth, s.Thread = parent.Depth+1, parent.nextThread()
+		s.RootRunID, s.maxDepth, s.ledger = parent.RootRunID, parent.maxDepth, parent.ledger
+		r.Journal = parent.Journal
+		if r.RunID == "" && r.Journal != nil {
+			r.RunID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(s.RootRunID+"\x00"+s.Thread)).String()
+		}
+		if r.Cost == nil {
+			r.Cost = parent.cost
+		}
+	} else {
+		s.ledger = newLedger(r.Journal)
+	}
+	if r.Path != "" {
+		s.Path = r.Path
+	}
+	s.RunID = r.RunID
+	s.Journal, s.cost, s.Budget = r.Journal, r.Cost, newBudget(r.Agent.Limits, above)
+	r.Path, r.scope = s.Path, s
+}
+
+// scopeOf is the scope of a call.
+func (r *runner) scopeOf(c *call) *Scope {
+	c.scope = r.scope
+	c.scope.CallID, c.scope.Budget = c.id, &c.account
+	c.scope.shown, c.scope.begun = c.shown, &c.begun
+	return &c.scope
 }

@@ -17,6 +17,9 @@ type step struct {
 	finish   llm.Finish
 	begun    bool   // something came from the model
 	past     []used // by models that gave up
+	bill     event.UsageData
+	before   []llm.Message // of the run, whose calls have their ids
+	kept     bool          // in the journal
 }
 
 // used is what a model consumed.
@@ -32,7 +35,8 @@ func (s *step) reset(model string) {
 	s.model = model
 	s.usage = llm.Usage{}
 	s.finish = ""
-	s.begun = false
+	s.begun, s.kept = false, false
+	s.bill = event.UsageData{}
 }
 
 // add takes in one chunk and gives the call that begins with it; seq makes ids
@@ -87,13 +91,20 @@ func (s *step) addCall(c *llm.Chunk, seq int64) *call {
 	return k
 }
 
-// freshID is id unless it is empty or another call of this step has it: an
-// answer must find its call.
+// freshID is id unless it is empty or another call of this run has it: an answer
+// must find its call, and so must what the journal keeps.
 func (s *step) freshID(id string, seq int64) string {
 	taken := func(id string) bool {
 		for _, c := range s.calls {
 			if c.id == id {
 				return true
+			}
+		}
+		for i := range s.before {
+			for j := range s.before[i].ToolCalls {
+				if s.before[i].ToolCalls[j].ID == id {
+					return true
+				}
 			}
 		}
 		return false

@@ -1,0 +1,173 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"p8/event"
+	"p8/tool"
+)
+
+// maxQuestions bounds what one call may ask the user.
+const maxQuestions = 100
+
+// question is one that nobody has answered yet.
+type question struct {
+	id string
+	tool.Question
+}
+
+// requestID names the n-th question of a call. It is the same when the call is
+// made again, and another when the call is: nobody's yes holds for anything but
+// what was shown.
+func (r *runner) requestID(c *call, n int) string {
+	what := strings.Join([]string{
+		r.scope.RootRunID, r.scope.Thread, r.Path, c.id, c.name, string(c.raw), fmt.Sprint(n),
+	}, "\x00")
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(what)).String()
+}
+
+// approved reports whether a call may run. One that must be approved first waits,
+// or fails where the user did not.
+func (r *runner) approved(c *call) (bool, error) {
+	guarded, ok := c.tool.(tool.Guarded)
+	if !ok {
+		return true, nil
+	}
+	q := guarded.Approval(c.call())
+	if q == nil {
+		return true, nil
+	}
+	if r.Journal == nil {
+		return false, r.fail(c, "this call needs the user's approval, and nobody can be asked here")
+	}
+	id := r.requestID(c, 0)
+	answer, ok := r.Journal.Answer(id)
+	switch {
+	case !ok:
+		c.waiting = true
+		asked := question{id, *q}
+		asked.Kind = event.RequestApproval
+		return false, r.request(c, &asked)
+	case answer.Action == tool.Accepted:
+		return true, nil
+	}
+	c.result = refused(answer)
+	return false, r.report(c)
+}
+
+// refused is the result of a call that the user did not approve.
+func refused(a tool.Answer) result {
+	status, why := "cancelled", "the user was asked to approve this call and did not decide"
+	switch a.Action {
+	case tool.Declined:
+		status, why = "declined", "the user declined this call"
+	case tool.Expired:
+		status, why = "expired", "the user was asked to approve this call and did not answer in time"
+	}
+	if a.Reason != "" {
+		why += ": " + a.Reason
+	}
+	res := failure(why)
+	if content, err := json.Marshal(map[string]string{"status": status, "error": why}); err == nil {
+		res.Content = string(content)
+	}
+	return res
+}
+
+// request shows a question to the user, once.
+func (r *runner) request(c *call, q *question) error {
+	r.waitsForUser = true
+	if slices.Contains(c.shown, q.id) {
+		return nil
+	}
+	d := &event.ActionRequestData{
+		RequestID: q.id, Kind: q.Kind, Message: q.Message, ToolName: c.name, ToolID: c.id, Arguments: c.raw,
+		Schema: q.Schema, Card: q.Card,
+	}
+	if q.Expires > 0 {
+		d.ExpiresAt = time.Now().Add(q.Expires)
+	}
+	if len(d.Card) == 0 {
+		d.Card = newCard(q.id, &q.Question)
+	}
+	r.keep(Entry{CallID: c.id, Shown: q.id})
+	return r.tell(d)
+}
+
+// asker is the tool.Asker of one call. The questions are shown when the call has
+// ended for their sake.
+type asker struct {
+	r *runner
+	c *call
+
+	mu    sync.Mutex
+	asked int
+	open  []question
+}
+
+// Ask gives the answer or ends the call.
+func (a *asker) Ask(_ context.Context, q tool.Question) (tool.Answer, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.asked++; a.asked > maxQuestions {
+		return tool.Answer{}, &tool.Error{Message: fmt.Sprintf("one call may ask the user %d questions, and has done so", maxQuestions)}
+	}
+	id := a.r.requestID(a.c, a.asked)
+	if answer, ok := a.r.Journal.Answer(id); ok {
+		return answer, nil
+	}
+	if q.Kind == "" {
+		q.Kind = event.RequestElicitation
+	}
+	a.open = append(a.open, question{id, q})
+	return tool.Answer{}, tool.ErrPaused
+}
+
+func (a *asker) questions() []question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.open
+}
+
+// wait leaves a call unanswered and asks what it wants to know.
+func (r *runner) wait(c *call) error {
+	c.waiting = true
+	for _, q := range c.asker.questions() {
+		if err := r.request(c, &q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fromClient takes the result of the client's own tool, or waits for it.
+func (r *runner) fromClient(c *call) error {
+	if r.Journal != nil {
+		if res, ok := r.Journal.Result(r.scope.Thread, c.id); ok {
+			c.Result = res
+			return r.report(c)
+		}
+	}
+	c.waiting, r.waitsForClient = true, true
+	return nil
+}
+
+// waiting is the end of a run of which a call waits, nil when none does. A call
+// that does not say for whom waits for the user.
+func (r *runner) waiting(calls []*call) *event.DoneData {
+	if !slices.ContainsFunc(calls, func(c *call) bool { return c.waiting }) {
+		return nil
+	}
+	if r.waitsForUser || !r.waitsForClient {
+		return &event.DoneData{Reason: event.ReasonPaused}
+	}
+	return &event.DoneData{Reason: event.ReasonToolCalls}
+}

@@ -1,0 +1,114 @@
+package run
+
+import (
+	"sync"
+
+	"p8/event"
+)
+
+// queueRoom is how many events of nested runs may wait for the reader.
+const queueRoom = 256
+
+// queue brings the events of nested runs to the one goroutine that talks to the
+// reader. What a child says is only put down, and taken several pieces at once
+// where the reader is slower; what must be stored before the child goes on is
+// waited for.
+type queue struct {
+	mu     sync.Mutex
+	filled sync.Cond // something is there
+	room   sync.Cond // there is room again
+	items  []item
+	closed bool
+	left   chan struct{} // closed when nobody takes any more
+}
+
+// item is an event of a call, or the call's end.
+type item struct {
+	event event.Event
+	call  *call
+	ended bool
+	taken chan struct{} // closed when the event has been dealt with; may be nil
+}
+
+func newQueue() *queue {
+	q := &queue{left: make(chan struct{})}
+	q.filled.L, q.room.L = &q.mu, &q.mu
+	return q
+}
+
+// emitter puts down the events of a call, until it is over or nobody reads.
+func (q *queue) emitter(c *call) func(event.Event) bool {
+	return func(e event.Event) bool {
+		i := item{event: e, call: c}
+		if !binding(&e) {
+			return q.put(&i)
+		}
+		i.taken = make(chan struct{})
+		if !q.put(&i) {
+			return false
+		}
+		select {
+		case <-i.taken:
+			return true
+		case <-q.left:
+			return false
+		}
+	}
+}
+
+// binding reports whether an event must be stored before its run goes on.
+func binding(e *event.Event) bool {
+	switch d := e.Data.(type) {
+	case *event.ToolCallData:
+		return d.Status != event.ToolStarted
+	case *event.ActionRequestData, *event.ChildRunData:
+		return true
+	}
+	return false
+}
+
+// end says that a call is over; nothing of it follows.
+func (q *queue) end(c *call) {
+	q.put(&item{call: c, ended: true})
+}
+
+func (q *queue) put(i *item) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.items) >= queueRoom && !q.closed && !i.ended {
+		q.room.Wait()
+	}
+	if q.closed || i.call.over {
+		return false
+	}
+	i.call.over = i.ended
+	q.items = append(q.items, *i)
+	if len(q.items) == 1 {
+		q.filled.Signal()
+	}
+	return true
+}
+
+// take waits for items and exchanges them for an empty slice.
+func (q *queue) take(empty []item) []item {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.items) == 0 {
+		q.filled.Wait()
+	}
+	items := q.items
+	q.items = empty[:0]
+	if len(items) >= queueRoom {
+		q.room.Broadcast()
+	}
+	return items
+}
+
+// close says that nobody takes any more.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	close(q.left)
+	q.room.Broadcast()
+}

@@ -1,0 +1,163 @@
+package run
+
+import (
+	"slices"
+
+	"p8/event"
+	"p8/llm"
+	"p8/tool"
+)
+
+// past is what the journal knows of a call, or of a step.
+type past struct {
+	result *tool.Result
+	shown  []string
+}
+
+// takeUp rebuilds the run from its journal: the conversation, what it cost, and the
+// last step, as far as it had come.
+func (r *runner) takeUp() {
+	if r.Journal == nil {
+		return
+	}
+	open := false
+	for _, e := range r.Journal.Entries(r.scope.Thread) {
+		r.takenUp = true
+		if e.Usage != nil {
+			r.scope.Budget.charge(*e.Usage)
+		}
+		if e.Message == nil {
+			r.recall(e)
+			continue
+		}
+		if open {
+			r.closeStep()
+		}
+		m := *e.Message
+		r.req.Messages = append(r.req.Messages, m)
+		if open = m.Role == llm.Assistant; open {
+			r.openStep(&m)
+		}
+	}
+	if r.half = open; open {
+		r.restore()
+	}
+}
+
+// openStep takes the model's response up again.
+func (r *runner) openStep(m *llm.Message) {
+	r.step.reset(r.Model.Name())
+	r.step.kept = true
+	r.step.text.Add(m.Content)
+	for i, t := range m.ToolCalls {
+		c := &call{index: i, id: t.ID, name: t.Name, signature: t.Signature}
+		c.args.Add(t.Arguments)
+		r.step.calls = append(r.step.calls, c)
+	}
+	r.past = make(map[string]past)
+	r.childSpoke = r.childSpoke && len(m.ToolCalls) == 0
+}
+
+// recall takes in what is known of a call.
+func (r *runner) recall(e Entry) {
+	p := r.past[e.CallID]
+	if e.Shown != "" {
+		p.shown = append(p.shown, e.Shown)
+		r.childSpoke = r.childSpoke || e.Shown == shownText
+	}
+	if e.Result != nil {
+		p.result = e.Result
+		r.mergeMetadata(e.Result.Metadata)
+	}
+	if r.past != nil {
+		r.past[e.CallID] = p
+	}
+}
+
+// restore gives the calls of the step what is known of them.
+func (r *runner) restore() {
+	for _, c := range r.step.calls {
+		r.remind(c)
+	}
+}
+
+// remind gives a call what is known of it.
+func (r *runner) remind(c *call) {
+	p := r.past[c.id]
+	c.shown = p.shown
+	if p.result != nil {
+		c.Result, c.reported = *p.result, true
+	}
+}
+
+// closeStep answers the calls of a step that another one followed.
+func (r *runner) closeStep() {
+	r.restore()
+	for _, c := range r.step.calls {
+		r.reply(c, c.Content)
+	}
+	if _, text := r.candidate(); r.Agent.Structured && text != "" && len(r.Agent.ValidateOutput([]byte(text))) > 0 {
+		r.output.tries++
+	}
+}
+
+// wasShown reports whether the journal says that an event of a call was shown, or
+// of the step, where the call is "".
+func (r *runner) wasShown(callID, name string) bool {
+	return slices.Contains(r.past[callID].shown, name)
+}
+
+// steer takes what the user has said meanwhile into the conversation, and reports
+// whether there was something. With last, the run would end otherwise.
+func (r *runner) steer(last bool) bool {
+	if r.Steer == nil {
+		return false
+	}
+	said := r.Steer(last)
+	if len(said) == 0 {
+		return false
+	}
+	if last {
+		r.rememberLast()
+	}
+	for _, m := range said {
+		r.req.Messages = append(r.req.Messages, m)
+		r.keepMessage(m, nil)
+	}
+	return true
+}
+
+// rememberLast keeps an answer that is not the last one after all.
+func (r *runner) rememberLast() {
+	if !r.Agent.Structured && r.step.text.String() != "" {
+		r.req.Messages = append(r.req.Messages, r.step.message())
+		r.keepStep()
+	}
+	for _, c := range r.step.calls { // the structured answer
+		if r.output.isCall(c) {
+			r.keepStep()
+			r.answerOutput(c, "The answer was received.")
+		}
+	}
+	if r.Agent.Structured {
+		r.keepStep()
+	}
+}
+
+// answerOutput replies to a structured answer that is a call.
+func (r *runner) answerOutput(c *call, text string) {
+	c.Result = tool.Result{Content: text}
+	r.reply(c, text)
+	r.keepResult(c)
+}
+
+// mergeMetadata takes in what a tool says about the answer.
+func (r *runner) mergeMetadata(m *event.MetadataData) {
+	if m == nil {
+		return
+	}
+	if r.meta == nil {
+		r.meta = new(event.MetadataData)
+	}
+	tool.MergeMetadata(r.meta, m)
+}
