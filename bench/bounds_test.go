@@ -79,17 +79,12 @@ type writes struct {
 	n int
 }
 
-func (w *writes) BeginTurn(ctx context.Context, s store.Session, rows ...*store.Message) error {
+func (w *writes) BeginRun(ctx context.Context, r store.RunStart) error {
 	w.n++
-	return w.Store.BeginTurn(ctx, s, rows...)
+	return w.Store.BeginRun(ctx, r)
 }
 
-func (w *writes) Append(ctx context.Context, rows ...*store.Message) error {
+func (w *writes) WriteRun(ctx context.Context, r store.RunWrite) (bool, error) {
 	w.n++
-	return w.Store.Append(ctx, rows...)
-}
-
-func (w *writes) FinishTurn(ctx context.Context, answer *store.Message, sessionName string) error {
-	w.n++
-	return w.Store.FinishTurn(ctx, answer, sessionName)
+	return w.Store.WriteRun(ctx, r)
 }

@@ -58,9 +58,14 @@ func BenchmarkHistory(b *testing.B) {
 // fixedHistory takes writes and forgets them.
 type fixedHistory struct{ *chat.MemoryStore }
 
-func (fixedHistory) BeginTurn(context.Context, store.Session, ...*store.Message) error { return nil }
+func (fixedHistory) BeginRun(context.Context, store.RunStart) error { return nil }
 
-func (fixedHistory) FinishTurn(context.Context, *store.Message, string) error { return nil }
+func (fixedHistory) WriteRun(context.Context, store.RunWrite) (bool, error) { return false, nil }
+
+// Runs has nothing that was left open.
+func (fixedHistory) Runs(context.Context, store.RunFilter) ([]store.Run, string, error) {
+	return nil, "", nil
+}
 
 // read starts a turn and reads its events, which the turn itself keeps.
 func read(b *testing.B, s *chat.Service, ctx context.Context) {

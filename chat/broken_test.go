@@ -36,25 +36,25 @@ func (b *broken) Session(ctx context.Context, id string) (store.Session, error) 
 	return b.MemoryStore.Session(ctx, id)
 }
 
-func (b *broken) BeginTurn(ctx context.Context, sess store.Session, rows ...*store.Message) error {
+func (b *broken) BeginRun(ctx context.Context, r store.RunStart) error {
 	if err := b.fail("begin"); err != nil {
 		return err
 	}
-	return b.MemoryStore.BeginTurn(ctx, sess, rows...)
+	return b.MemoryStore.BeginRun(ctx, r)
 }
 
-func (b *broken) Append(ctx context.Context, rows ...*store.Message) error {
-	if err := b.fail("append"); err != nil {
-		return err
+func (b *broken) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
+	if len(w.Messages) > 0 {
+		if err := b.fail("append"); err != nil {
+			return false, err
+		}
 	}
-	return b.MemoryStore.Append(ctx, rows...)
-}
-
-func (b *broken) FinishTurn(ctx context.Context, m *store.Message, name string) error {
-	if err := b.fail("finish"); err != nil {
-		return err
+	if w.Answer != nil {
+		if err := b.fail("finish"); err != nil {
+			return false, err
+		}
 	}
-	return b.MemoryStore.FinishTurn(ctx, m, name)
+	return b.MemoryStore.WriteRun(ctx, w)
 }
 
 func TestAStoreThatFails(t *testing.T) {
@@ -100,16 +100,16 @@ type hasty struct {
 	leave context.CancelFunc
 }
 
-func (h *hasty) BeginTurn(ctx context.Context, sess store.Session, rows ...*store.Message) error {
+func (h *hasty) BeginRun(ctx context.Context, r store.RunStart) error {
 	defer h.leave()
-	return h.MemoryStore.BeginTurn(ctx, sess, rows...)
+	return h.MemoryStore.BeginRun(ctx, r)
 }
 
-func (h *hasty) Append(ctx context.Context, rows ...*store.Message) error {
+func (h *hasty) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
-	return h.MemoryStore.Append(ctx, rows...)
+	return h.MemoryStore.WriteRun(ctx, w)
 }
 
 func TestAHistoryIsStoredWholeOrNot(t *testing.T) {

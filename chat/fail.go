@@ -89,7 +89,38 @@ func describeValue(err error) *event.ErrorData {
 	case errors.Is(err, ErrBusy):
 		return &event.ErrorData{
 			Code: "session_busy", HTTPStatus: http.StatusConflict, Recoverable: true,
-			Message: "this session is still answering; send the message again when that answer has ended",
+			Message: "this session is still answering; send the message again when that answer has ended, or say what to do with if_busy: queue, steer or interrupt",
+		}
+	case errors.Is(err, ErrKeyReused):
+		return &event.ErrorData{
+			Code: "idempotency_key_reused", HTTPStatus: http.StatusUnprocessableEntity,
+			Message: "this Idempotency-Key was sent with another request; use a new key for a new request",
+			Details: map[string]any{"field": "Idempotency-Key"},
+		}
+	case errors.Is(err, ErrNotResumable):
+		return &event.ErrorData{
+			Code: "not_resumable", HTTPStatus: http.StatusConflict,
+			Message: "this run cannot be taken up again: it is under way, waits for answers (GET /approvals lists them), or has ended",
+		}
+	case errors.Is(err, ErrRunning):
+		return &event.ErrorData{
+			Code: "run_active", HTTPStatus: http.StatusConflict, Recoverable: true,
+			Message: "this run is under way; stop it first",
+		}
+	case errors.Is(err, ErrNoRuns):
+		return &event.ErrorData{
+			Code: "not_stored", HTTPStatus: http.StatusNotImplemented,
+			Message: "this server keeps no runs: it was started without a database",
+		}
+	case errors.Is(err, store.ErrDecided):
+		return &event.ErrorData{
+			Code: "already_decided", HTTPStatus: http.StatusConflict,
+			Message: "this request was decided already, or its time is over; GET /approvals/{id} tells what became of it",
+		}
+	case errors.Is(err, errInterrupted), errors.Is(err, errLost):
+		return &event.ErrorData{
+			Code: "interrupted", HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
+			Message: "the server was stopped while it answered; what was said is kept, and POST /runs/{id}/resume goes on with it",
 		}
 	case errors.Is(err, ErrOverloaded):
 		return &event.ErrorData{

@@ -10,37 +10,93 @@ import (
 )
 
 // finish stores the answer, whole or not, and then ends the stream: a client
-// that has seen the end can read everything back and ask again.
+// that has seen the end can read everything back and ask again. A run that waits
+// has no answer yet.
 func (r *recorder) finish(err error) {
+	r.inbox.close()
 	done, failure := r.ending(err)
-	row := r.answerRow(done)
-	stored := r.storeAnswer(row, failure, err)
 	r.Turn.result = Result{
 		Text: r.text.String(), Output: done.Output, ChainedTool: done.ChainedTool, ChainedResult: done.ChainedResult,
-		Reason: done.Reason, Limit: done.Limit, Error: failure,
+		Reason: done.Reason, Limit: done.Limit, Requests: r.asks, Error: failure,
 	}
 	if r.usage != nil {
 		r.Turn.result.Usage = *r.usage
 	}
-	r.release(r.key)
-	if failure == nil || r.shown {
+	if failure != nil {
+		r.o.Logger.Warn("a run failed", "run", r.RunID, "session", r.SessionID, "agent", r.name, "model", r.modelName,
+			"code", failure.Code, "error", err)
+	}
+	r.slots.end(r.key)
+	r.end(err, done, failure)
+	r.log.Close()
+	r.slots.release(r.key)
+}
+
+// end stores how the run ends and shows it.
+func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData) {
+	w := store.RunWrite{Status: r.status(err, done), Reason: done.Reason, SessionMetadata: r.routing(done)}
+	switch {
+	case errors.Is(err, errLost):
+		return // another process tells the rest
+	case w.Status == store.RunInterrupted:
+		// It may go on: what it said stays in its log.
+	case w.Status != store.RunWaiting && !r.answered:
+		w.Answer = r.answerRow(done)
+		if r.meta != nil {
+			w.SessionName = r.meta.SessionName
+		}
+	}
+	events := r.lastEvents(w, done, failure, true)
+	if r.write(w, events...) == nil {
+		return
+	}
+	for _, e := range r.lastEvents(w, done, failure, false) {
+		r.log.Append(e)
+	}
+}
+
+// status is the run's, when it is over.
+func (r *recorder) status(err error, done *event.DoneData) string {
+	waits := done.Reason == event.ReasonPaused || done.Reason == event.ReasonToolCalls
+	switch {
+	case errors.Is(err, errShutdown):
+		return store.RunInterrupted
+	case waits && (r.named || done.Reason == event.ReasonPaused):
+		return store.RunWaiting
+	case done.Reason == event.ReasonError:
+		return store.RunFailed
+	case done.Reason == event.ReasonCancelled:
+		return store.RunCancelled
+	}
+	return store.RunCompleted // a client that keeps its own history goes on by itself
+}
+
+// lastEvents end the stream; stored says that the answer has a row.
+func (r *recorder) lastEvents(w store.RunWrite, done *event.DoneData, failure *event.ErrorData, stored bool) []event.Event {
+	var events []event.Event
+	if r.script == nil && (failure == nil || r.shown) {
+		row := w.Answer
+		if row == nil {
+			row, stored = r.answerRow(done), false
+		}
 		m := r.metadata(row, stored)
 		r.Turn.result.Metadata = m
-		r.show(m)
+		events = append(events, r.own(m))
 		if r.usage != nil {
-			r.show(r.usage)
+			events = append(events, r.own(r.usage))
 		}
 	}
 	if failure != nil {
-		r.show(failure)
+		events = append(events, r.own(failure))
 	}
-	r.show(done)
-	r.log.end()
+	return append(events, r.own(done))
 }
 
 // ending is why the run is over.
 func (r *recorder) ending(err error) (*event.DoneData, *event.ErrorData) {
 	switch {
+	case err == nil && r.scriptFailed != nil:
+		return &event.DoneData{Reason: event.ReasonError}, r.scriptFailed
 	case err == nil && r.done != nil:
 		return r.done, nil
 	case errors.Is(err, errCancelled):
@@ -57,9 +113,9 @@ func (r *recorder) answerRow(done *event.DoneData) *store.Message {
 	if text == "" && done.Output != nil {
 		text = string(done.Output)
 	}
-	row := r.row(r.MessageID, r.Agent, store.MessageAssistant)
+	row := r.row(r.MessageID, r.name, store.MessageAssistant)
 	row.Content, row.TokenCount = &text, llm.EstimateTokens(text)
-	row.Model, row.LatencyMS = cmp.Or(r.tookOver, r.Model), r.latency()
+	row.Model, row.LatencyMS = cmp.Or(r.tookOver, r.modelName), r.latency()
 	if r.usage != nil {
 		row.InputTokens, row.OutputTokens, row.CostUSD = r.usage.InputTokens, r.usage.OutputTokens, r.usage.CostUSD
 	}
@@ -74,38 +130,16 @@ func (r *recorder) answerRow(done *event.DoneData) *store.Message {
 	return row
 }
 
-func (r *recorder) storeAnswer(row *store.Message, failure *event.ErrorData, err error) bool {
-	if failure != nil {
-		r.o.Logger.Warn("a run failed", "run", r.RunID, "session", r.SessionID, "agent", r.Agent, "model", row.Model,
-			"code", failure.Code, "error", err)
-		if errors.Is(err, errShutdown) {
-			row.Status = store.StatusInterrupted
-		}
-	}
-	if r.o.Store == nil {
-		return false
-	}
-	name := ""
-	if r.meta != nil {
-		name = r.meta.SessionName
-	}
-	if err := r.o.Store.FinishTurn(r.stored, row, name); err != nil {
-		r.storageFailed(err)
-		return false
-	}
-	return true
-}
-
 // metadata says where the answer is stored and what the tools said about it.
 func (r *recorder) metadata(row *store.Message, stored bool) *event.MetadataData {
-	m := r.meta
-	if m == nil {
-		m = new(event.MetadataData)
+	m := new(event.MetadataData)
+	if r.meta != nil {
+		*m = *r.meta
 	}
 	if stored {
 		m.MessageID, m.InReplyTo = r.MessageID, r.InReplyTo
 	}
-	m.SessionID, m.AgentSchema, m.RespondingAgent = r.SessionID, r.Agent, lastName(r.speaker)
+	m.SessionID, m.AgentSchema, m.RespondingAgent = r.SessionID, r.name, lastName(r.speaker)
 	m.ModelVersion, m.LatencyMS, m.TokenCount, m.CostUSD = row.Model, row.LatencyMS, row.TokenCount, row.CostUSD
 	return m
 }

@@ -27,8 +27,9 @@ type MemoryStore struct {
 
 	mu       sync.Mutex
 	sessions map[memoryKey]*memorySession
-	recent   list.List // of *memorySession, the one used last first
-	parts    int       // bytes of all sessions
+	runs     map[string]*memorySession // by the run's id
+	recent   list.List                 // of *memorySession, the one used last first
+	parts    int                       // bytes of all sessions
 }
 
 const (
@@ -46,6 +47,7 @@ type memorySession struct {
 	seq     int64
 	// rows are never changed once they are in, so readers share them.
 	rows []store.Message
+	runs []*memoryRun
 }
 
 // open is the caller's session. One that belongs to somebody else is not found.
@@ -127,39 +129,24 @@ func filter(rows []store.Message, chosen func(*store.Message) bool) []store.Mess
 	return out
 }
 
-// BeginTurn makes or touches the session and appends the rows.
-func (m *MemoryStore) BeginTurn(ctx context.Context, sess store.Session, rows ...*store.Message) error {
+// touch makes or updates a session.
+func (m *MemoryStore) touch(who identity.Identity, sess store.Session) (*memorySession, error) {
 	if err := store.CheckSessionID(sess.ID); err != nil {
-		return err
+		return nil, err
 	}
-	who, err := identity.From(ctx)
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	key := memoryKey{who.TenantID, sess.ID}
 	s := m.sessions[key]
 	switch {
 	case s == nil:
 		s = m.add(key, who)
 	case s.UserID != who.UserID:
-		return store.ErrNotFound
+		return nil, store.ErrNotFound
 	}
-	if sess.Name != "" {
-		s.Name = sess.Name
-	}
-	if sess.AgentName != "" {
-		s.AgentName = sess.AgentName
-	}
-	if s.Metadata, _, err = store.MergeObjects(s.Metadata, sess.Metadata); err != nil {
-		return err
-	}
+	s.Name, s.AgentName = cmp.Or(sess.Name, s.Name), cmp.Or(sess.AgentName, s.AgentName)
+	var err error
+	s.Metadata, _, err = store.MergeObjects(s.Metadata, sess.Metadata)
 	m.recent.MoveToFront(s.element)
-	for _, row := range rows {
-		m.append(s, row)
-	}
-	return nil
+	return s, err
 }
 
 func (m *MemoryStore) add(key memoryKey, who identity.Identity) *memorySession {
@@ -179,6 +166,9 @@ func (m *MemoryStore) add(key memoryKey, who identity.Identity) *memorySession {
 		if old, ok := m.recent.Remove(oldest).(*memorySession); ok {
 			delete(m.sessions, memoryKey{old.TenantID, old.ID})
 			m.parts -= partBytes(old.rows)
+			for _, r := range old.runs {
+				delete(m.runs, r.ID)
+			}
 		}
 	}
 	return s
@@ -236,33 +226,23 @@ func partBytes(rows []store.Message) int {
 	return n
 }
 
-// Append adds rows to sessions that exist.
-func (m *MemoryStore) Append(ctx context.Context, rows ...*store.Message) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, row := range rows {
-		s, err := m.open(ctx, row.SessionID)
-		if err != nil {
-			return err
-		}
-		m.append(s, row)
-	}
-	return nil
-}
-
-// FinishTurn appends the answer and renames the session where a name is given.
-func (m *MemoryStore) FinishTurn(ctx context.Context, answer *store.Message, sessionName string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s, err := m.open(ctx, answer.SessionID)
+// Message is a row of a session of the caller.
+func (m *MemoryStore) Message(ctx context.Context, id string) (store.Message, error) {
+	who, err := identity.From(ctx)
 	if err != nil {
-		return err
+		return store.Message{}, err
 	}
-	if sessionName != "" {
-		s.Name = sessionName
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, s := range m.sessions {
+		if k.tenant != who.TenantID || s.UserID != who.UserID {
+			continue
+		}
+		if i := slices.IndexFunc(s.rows, func(row store.Message) bool { return row.ID == id }); i >= 0 {
+			return s.rows[i], nil
+		}
 	}
-	m.append(s, answer)
-	return nil
+	return store.Message{}, store.ErrNotFound
 }
 
 // User is store.ErrNotFound: nothing is known about anybody.

@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -15,12 +16,17 @@ var (
 	_ chat.Store = (*chat.MemoryStore)(nil)
 )
 
+// put begins a run with a message.
+func put(m *chat.MemoryStore, ctx context.Context, session string, row *store.Message) error {
+	return m.BeginRun(ctx, store.RunStart{Session: store.Session{ID: session}, Messages: []*store.Message{row}})
+}
+
 func TestMemoryStoreForgetsTheOldest(t *testing.T) {
 	m := &chat.MemoryStore{MaxSessions: 2, MaxMessages: 4}
 	ctx := as(t.Context(), "alice", "")
 	begin := func(session string) {
 		text := "Hi"
-		if err := m.BeginTurn(ctx, store.Session{ID: session}, &store.Message{Type: store.MessageUser, Content: &text}); err != nil {
+		if err := put(m, ctx, session, &store.Message{Type: store.MessageUser, Content: &text}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,13 +56,7 @@ func TestMemoryStoreFilters(t *testing.T) {
 	for i := range 6 {
 		text := fmt.Sprint(i + 1)
 		row := &store.Message{SessionID: "s", Type: []string{store.MessageUser, store.MessageAssistant}[i%2], Content: &text}
-		var err error
-		if i == 0 {
-			err = m.BeginTurn(ctx, store.Session{ID: "s"}, row)
-		} else {
-			err = m.Append(ctx, row)
-		}
-		if err != nil {
+		if err := put(m, ctx, "s", row); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,11 +88,11 @@ func TestMemoryStoreFilters(t *testing.T) {
 		if _, err := m.Messages(stranger, "s", store.MessageFilter{}); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%q reads alice's session: %v", who, err)
 		}
-		if err := m.Append(stranger, &store.Message{SessionID: "s"}); !errors.Is(err, store.ErrNotFound) {
+		if err := put(m, stranger, "s", &store.Message{}); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%q writes alice's session: %v", who, err)
 		}
 	}
-	if err := m.BeginTurn(ctx, store.Session{}, &store.Message{}); !errors.Is(err, store.ErrInvalid) {
+	if err := put(m, ctx, "", &store.Message{}); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("no session id: %v", err)
 	}
 }
@@ -105,7 +105,7 @@ func TestMemoryStoreForgetsParts(t *testing.T) {
 	begin := func(session string) {
 		text := "Look"
 		row := &store.Message{Type: store.MessageUser, Content: &text, Parts: []byte(`["0123456789abcdef"]`)} // 20 bytes
-		if err := m.BeginTurn(ctx, store.Session{ID: session}, row); err != nil {
+		if err := put(m, ctx, session, row); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,18 +22,18 @@ func (s *Service) findModel(j *job, asked string) error {
 	if err != nil {
 		return err
 	}
-	j.model, j.Model = model, model.Name()
+	j.model, j.modelName = model, model.Name()
 	names := s.fallback(j.agent)
 	if len(names) == 0 {
 		return nil
 	}
-	models, known := []llm.Model{model}, map[string]bool{j.Model: true}
+	models, known := []llm.Model{model}, map[string]bool{j.modelName: true}
 	for _, name := range names {
 		m, err := s.o.Models.Resolve(name)
 		if err != nil {
 			j.warnings = append(j.warnings, event.WarningData{
 				Code:    "fallback_unavailable",
-				Message: fmt.Sprintf("the model %s cannot take over for %s: %s", name, j.Model, Describe(err).Message),
+				Message: fmt.Sprintf("the model %s cannot take over for %s: %s", name, j.modelName, Describe(err).Message),
 			})
 			continue
 		}

@@ -56,7 +56,7 @@ func contextBlock(now time.Time, j *job) string {
 	writeLine(&b, "User email: ", j.who.Email)
 	writeLine(&b, "User: ", j.who.Name)
 	writeLine(&b, "Session: ", j.SessionID)
-	writeLine(&b, "Agent: ", j.Agent)
+	writeLine(&b, "Agent: ", j.name)
 	metadata := string(j.session.Metadata)
 	if metadata == "{}" || metadata == "null" {
 		metadata = ""

@@ -1,13 +1,17 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"p8/event"
+	"p8/identity"
 	"p8/llm"
 	"p8/run"
 	"p8/store"
@@ -23,36 +27,55 @@ type recorder struct {
 	usage *event.UsageData
 	meta  *event.MetadataData
 	done  *event.DoneData
+	// asks are the questions that have no answer yet.
+	asks []event.ActionRequestData
 	// speaker is the path of the agent that spoke last, tookOver the model that
 	// answers in place of the chosen one.
 	speaker, tookOver string
 	// open counts the calls of the root agent that have not ended; called are
 	// the calls whose rows exist.
 	open   int
-	called []string
+	called map[callKey]bool
 	// chaining says that the answer is complete and handed on to the chained tool;
 	// told counts what each call said of its progress.
 	chaining bool
 	told     map[string]int
-	failed   bool // a row could not be stored, and the client knows
+	// handedOver is the agent that gave the session away; answered: the answer's row
+	// is there already.
+	handedOver   string
+	answered     bool
+	scriptFailed *event.ErrorData
+	failed       bool // a row could not be stored, and the client knows
 }
+
+// callKey is a call of an agent.
+type callKey struct{ path, id string }
 
 // run follows the run to its end.
 func (s *Service) run(ctx context.Context, j *job) {
-	defer s.turns.Done()
+	defer s.slots.turns.Done()
 	defer j.cancel(nil)
-	r := &recorder{Service: s, job: j, speaker: j.Agent}
-	r.progress(&event.ProgressData{
-		Step: 1, Label: "Processing request", SessionID: j.SessionID, InReplyTo: j.InReplyTo,
-	})
+	r := &recorder{Service: s, job: j, speaker: j.name}
+	switch {
+	case j.before != nil:
+		if err := r.replay(); err != nil {
+			r.finish(err)
+			return
+		}
+		r.progress(&event.ProgressData{Step: 1, Label: "Continuing", SessionID: j.SessionID, InReplyTo: j.InReplyTo})
+	case j.script == nil:
+		r.progress(&event.ProgressData{
+			Step: 1, Label: "Processing request", SessionID: j.SessionID, InReplyTo: j.InReplyTo,
+		})
+	}
 	r.finish(r.follow(ctx))
 }
 
 // errTooLong says that a run has said more than a turn may hold.
 var errTooLong = errors.New("chat: the run said too much")
 
-// follow records events until the run is over or must be broken off. A panic
-// in a model or a tool is the end of this run and of nothing else.
+// follow records events until the run is over, has to wait, or must be broken
+// off. A panic in a model or a tool is the end of this run and of nothing else.
 func (r *recorder) follow(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -60,19 +83,44 @@ func (r *recorder) follow(ctx context.Context) (err error) {
 			err = errPanic
 		}
 	}()
-	for e, err := range run.Stream(ctx, r.options()) {
+	for {
+		if err := r.listen(ctx, r.events(identity.With(ctx, r.who))); err != nil {
+			return err
+		}
+		again, err := r.another()
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// events are those of the agent, or of what answers in its place.
+func (r *recorder) events(ctx context.Context) iter.Seq2[event.Event, error] {
+	if r.script != nil {
+		return r.script(ctx, r.input, r.req.Options)
+	}
+	return run.Stream(withCaller(ctx, r.agent), r.options())
+}
+
+// listen records the events of one run.
+func (r *recorder) listen(ctx context.Context, events iter.Seq2[event.Event, error]) error {
+	for e, err := range events {
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
 			return err
 		}
-		full := r.log.full(r.o.MaxEvents, r.o.MaxBytes)
+		full := r.log.Full()
 		if full {
 			r.cancel(errTooLong)
 		}
 		if full && e.Data == nil {
 			continue // what ends the run is still told: its open calls, its cost
+		}
+		if r.script != nil {
+			e.RunID = r.RunID
+			e.Agent = cmp.Or(e.Agent, r.name)
 		}
 		r.record(e)
 	}
@@ -82,12 +130,36 @@ func (r *recorder) follow(ctx context.Context) (err error) {
 var errPanic = errors.New("chat: the run panicked")
 
 func (r *recorder) options() run.Options {
-	return run.Options{
+	o := run.Options{
 		Agent: r.agent, Model: r.model, Tools: r.tools, Chained: r.chained, ChainedMissing: r.chainedMissing, Cost: r.o.Cost, Messages: r.messages,
-		Settings: r.settings(), Warnings: r.warnings, RunID: r.RunID, Path: r.Agent,
-		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel,
-		StructuredMode: r.o.StructuredMode, Logger: r.o.Logger,
+		Settings: r.settings(), Warnings: r.warnings, RunID: r.RunID, Path: r.name,
+		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel, MaxDepth: r.o.MaxDepth,
+		StructuredMode: r.o.StructuredMode, Steer: r.inbox.take, Logger: r.o.Logger,
 	}
+	if r.o.Store != nil {
+		o.Journal = &r.journal
+	}
+	return o
+}
+
+// another says whether the turn goes on with a run of its own: that of an agent
+// that the session was handed to, or the same one, whose questions were answered
+// meanwhile.
+func (r *recorder) another() (bool, error) {
+	switch {
+	case r.done == nil:
+		return false, nil
+	case r.done.TransferTo != "":
+		return true, r.transfer(r.done.TransferTo)
+	case r.done.Reason != event.ReasonPaused:
+		return false, nil
+	}
+	open, err := r.Service.answers(r.stored, r.job)
+	if err != nil || open || len(r.asks) == 0 {
+		return false, err
+	}
+	r.asks = nil
+	return true, nil
 }
 
 // settings are the request's, then the document's, then the defaults.
@@ -97,7 +169,7 @@ func (r *recorder) settings() llm.Settings {
 
 // record stores and shows one event of the run.
 func (r *recorder) record(e event.Event) {
-	root := e.Agent == r.Agent
+	root := e.Agent == r.name
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
@@ -112,9 +184,15 @@ func (r *recorder) record(e event.Event) {
 		r.shown = true
 		r.toolCall(e, d, root)
 		return
+	case *event.ActionRequestData:
+		r.shown = true
+		if d.RequestID != "" {
+			r.ask(e, d)
+			return
+		}
 	case *event.MetadataData:
 		if root {
-			r.meta = d
+			r.describe(e, d)
 		}
 		return
 	case *event.UsageData:
@@ -139,8 +217,26 @@ func (r *recorder) record(e event.Event) {
 		if !root {
 			return // how a delegated run went is told by its tool call
 		}
+		if r.script != nil {
+			r.scriptFailed = d
+			return
+		}
 	}
-	r.log.append(e)
+	r.log.Append(e)
+}
+
+// describe keeps what was said about the answer for its end. A script says it
+// where it wants, and the answer is stored there.
+func (r *recorder) describe(e event.Event, d *event.MetadataData) {
+	r.meta = d
+	if r.script == nil {
+		return
+	}
+	row := r.answerRow(&event.DoneData{Reason: event.ReasonStop})
+	stored := r.write(store.RunWrite{Status: store.RunRunning, Answer: row, SessionName: d.SessionName}) == nil
+	r.answered = true
+	e.Data = r.metadata(row, stored)
+	r.log.Append(e)
 }
 
 // maxProgress bounds what one call may say of its progress, in events.
@@ -160,27 +256,39 @@ func (r *recorder) mayTell(d *event.ProgressData) bool {
 
 // toolCall stores the rows of a call before the readers see their ids.
 func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
-	switch d.Status {
-	case event.ToolStarted:
-		r.log.append(e)
+	if r.script != nil {
+		r.log.Append(e) // nobody called anything
+		return
+	}
+	switch {
+	case d.Structured:
+		r.save(e, d, r.resultRow(e.Agent, d))
+		return
+	case d.Status == event.ToolStarted:
+		r.log.Append(e)
 		if root {
 			r.open++
 			r.progress(&event.ProgressData{Step: 2, Label: "Calling " + d.Name})
 		}
 		return
-	case event.ToolExecuting:
+	case d.Status == event.ToolExecuting:
 		// The model did not begin to write it, so it is the chained call.
-		r.chaining = r.chaining || root && r.chained != nil && r.open == 0
-		d.MessageID = r.save(r.callRow(e.Agent, d))
-		r.called = append(r.called, d.ID)
-	case event.ToolCompleted, event.ToolFailed:
-		// A call that was cut off before it was complete was never made.
-		if r.wasCalled(d.ID) {
-			d.MessageID = r.save(r.resultRow(e.Agent, d))
+		r.chaining = r.chaining || root && r.chained != nil && r.open == 0 && d.Name == r.chained.Spec().Name
+		if r.begins(e.Agent, d.ID) {
+			r.save(e, d, r.callRow(e.Agent, d))
+		} else {
+			r.log.Append(e) // it was called before the run was taken up again
 		}
+		return
 	}
-	r.log.append(e)
-	if root && !r.chaining && (d.Status == event.ToolCompleted || d.Status == event.ToolFailed) {
+	// A call that was cut off before it was complete was never made.
+	if key := (callKey{e.Agent, d.ID}); r.called[key] {
+		delete(r.called, key)
+		r.save(e, d, r.resultRow(e.Agent, d))
+	} else {
+		r.log.Append(e)
+	}
+	if root && !r.chaining {
 		if r.open--; r.open <= 0 {
 			r.open = 0
 			r.progress(&event.ProgressData{Step: 3, Label: "Generating response"})
@@ -188,29 +296,69 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 	}
 }
 
-// wasCalled reports whether the call has a row without a result, and takes it.
-func (r *recorder) wasCalled(id string) bool {
-	for i, known := range r.called {
-		if known == id {
-			r.called[i] = r.called[len(r.called)-1]
-			r.called = r.called[:len(r.called)-1]
-			return true
-		}
+// begins notes that a call has a row without a result; false when it had one.
+func (r *recorder) begins(path, id string) bool {
+	key := callKey{path, id}
+	if r.called[key] {
+		return false
 	}
-	return false
+	if r.called == nil {
+		r.called = make(map[callKey]bool)
+	}
+	r.called[key] = true
+	return true
 }
 
-// save stores a row and gives its id, "" when there is no such row.
-func (r *recorder) save(row *store.Message) string {
-	if r.o.Store == nil {
-		return ""
+// save stores the row of a call and shows the event, with the row's id if there
+// is such a row. A call that needs no row has none.
+func (r *recorder) save(e event.Event, d *event.ToolCallData, row *store.Message) {
+	d.MessageID = row.ID
+	if r.write(store.RunWrite{Messages: []*store.Message{row}}, e) == nil {
+		return
 	}
-	if err := r.o.Store.Append(r.stored, row); err != nil {
-		r.storageFailed(err)
-		return ""
-	}
-	return row.ID
+	// The event may be on its way to somebody already: it is not changed.
+	other := *d
+	other.MessageID = ""
+	e.Data = &other
+	r.log.Append(e)
 }
+
+// ask stores a question, so that it can be answered by whoever sees it.
+func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
+	now := r.o.Now().UTC()
+	if d.ExpiresAt.IsZero() {
+		d.ExpiresAt = now.Add(r.o.AnswerWithin).Truncate(time.Second)
+	}
+	r.asks = append(r.asks, *d)
+	err := r.write(store.RunWrite{Requests: []store.RunRequest{{
+		ID: d.RequestID, RunID: r.RunID, SessionID: r.SessionID, Kind: d.Kind, AgentPath: e.Agent,
+		ToolName: d.ToolName, ToolID: d.ToolID, Arguments: d.Arguments, Message: d.Message, Schema: d.Schema,
+		Status: store.RequestOpen, CreatedAt: now, ExpiresAt: d.ExpiresAt,
+	}}}, e)
+	if err != nil {
+		r.log.Append(e)
+	}
+}
+
+// write stores what is new, with what the journal has to say, and then shows the
+// events.
+func (r *recorder) write(w store.RunWrite, events ...event.Event) error {
+	if r.o.Store == nil {
+		for i := range w.Messages {
+			w.Messages[i].ID = ""
+		}
+		return errNotStored
+	}
+	w.RunID, w.Owner, w.Journal = r.RunID, r.o.Owner, r.journal.take()
+	err := r.log.Write(w, events...)
+	if err != nil {
+		r.journal.putBack(w.Journal)
+		r.storageFailed(err)
+	}
+	return err
+}
+
+var errNotStored = errors.New("chat: nothing is stored here")
 
 // storageFailed lets the turn go on without its record, and says so once.
 func (r *recorder) storageFailed(err error) {
@@ -234,7 +382,12 @@ func (r *recorder) progress(d *event.ProgressData) {
 
 // show adds an event of the turn itself.
 func (r *recorder) show(d event.Data) {
-	r.log.append(event.Event{Type: d.EventType(), RunID: r.RunID, Agent: r.Agent, Data: d})
+	r.log.Append(r.own(d))
+}
+
+// own is an event of the turn itself.
+func (r *recorder) own(d event.Data) event.Event {
+	return event.Event{Type: d.EventType(), RunID: r.RunID, Agent: r.name, Data: d}
 }
 
 // latency is the time since the request, in milliseconds, at least one.

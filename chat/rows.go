@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"context"
 	"encoding/json"
 
 	"p8/event"
@@ -10,22 +9,13 @@ import (
 	"p8/store"
 )
 
-// storeInput makes the user's message durable. What a client brought along to a
-// new session of its own naming goes in before it, so that the next turn
-// remembers it too.
-func (s *Service) storeInput(ctx context.Context, j *job, brought []store.Message) error {
-	input := &store.Message{
+// inputRow is the row of the user's message.
+func (j *job) inputRow() (*store.Message, error) {
+	row := &store.Message{
 		ID: j.InReplyTo, SessionID: j.SessionID, Type: store.MessageUser, Content: &j.input,
-		TokenCount: llm.EstimateTokens(j.input), AgentName: j.Agent, RunID: j.RunID, CreatedAt: j.started,
+		TokenCount: llm.EstimateTokens(j.input), AgentName: j.name, RunID: j.RunID, CreatedAt: j.started,
 	}
-	if err := memory.Attach(input, j.req.Parts); err != nil {
-		return err
-	}
-	rows := make([]*store.Message, 0, len(brought)+1)
-	for i := range brought {
-		rows = append(rows, &brought[i])
-	}
-	return s.o.Store.BeginTurn(ctx, j.session, append(rows, input)...)
+	return row, memory.Attach(row, j.req.Parts)
 }
 
 // clientRows are the rows that a client's own messages would have been.
@@ -85,9 +75,9 @@ func (r *recorder) resultRow(path string, d *event.ToolCallData) *store.Message 
 // kept for audit and never part of the conversation.
 func (r *recorder) row(id, path, kind string) *store.Message {
 	row := &store.Message{
-		ID: id, SessionID: r.SessionID, Type: kind, AgentName: r.Agent, RunID: r.RunID, CreatedAt: r.o.Now(),
+		ID: id, SessionID: r.SessionID, Type: kind, AgentName: r.name, RunID: r.RunID, CreatedAt: r.o.Now(),
 	}
-	if path != r.Agent {
+	if path != r.name {
 		row.AgentPath, row.AgentName = path, lastName(path)
 	}
 	return row

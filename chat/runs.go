@@ -3,9 +3,10 @@ package chat
 import (
 	"context"
 	"errors"
-	"iter"
+	"time"
 
-	"p8/event"
+	"p8/identity"
+	"p8/llm"
 	"p8/store"
 )
 
@@ -17,53 +18,210 @@ var (
 	ErrKeyReused = errors.New("chat: the idempotency key belongs to another request")
 	// ErrNoRuns: nothing keeps runs here.
 	ErrNoRuns = errors.New("chat: runs are not kept")
-)
+	// ErrRunning: the run is at it.
+	ErrRunning = errors.New("chat: the run is under way")
 
-// EventsAfter is Events from an event's number on. Of a run that paused and went
-// on, the end of the pause is not shown again.
-func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
-	if t.read != nil {
-		return t.read(ctx, after)
-	}
-	return t.Events(ctx)
-}
+	errInterrupted = errors.New("chat: the run was interrupted")
+)
 
 // Active is the session's run that is under way, in this process or another; nil
 // when there is none.
-func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) { return nil, nil }
+func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t := s.slots.of(sessionKey{who.TenantID, who.UserID, sessionID}); t != nil {
+		return t, nil
+	}
+	if s.o.Store == nil {
+		return nil, nil
+	}
+	runs, _, err := s.o.Store.Runs(ctx, store.RunFilter{SessionID: sessionID, Statuses: []string{store.RunRunning}, Limit: 1})
+	if err != nil || len(runs) == 0 || runs[0].Owner == s.o.Owner {
+		return nil, err // what this process had has ended a moment ago
+	}
+	return s.turnOf(who, &runs[0]), nil
+}
+
+// turnOf reads a run from the store.
+func (s *Service) turnOf(who identity.Identity, r *store.Run) *Turn {
+	return &Turn{
+		RunID: r.ID, SessionID: r.SessionID, MessageID: r.MessageID, InReplyTo: r.InReplyTo,
+		Agent: r.AgentName, Model: r.Model, Protocol: r.Protocol, runs: s.o.Store, who: who, key: r.Key,
+	}
+}
 
 // Open is a run of the caller, whatever became of it: its Turn reads what it said,
 // and what it still says.
 func (s *Service) Open(ctx context.Context, runID string) (*Turn, store.Run, error) {
-	return nil, store.Run{}, ErrNoRuns
+	who, err := identity.From(ctx)
+	if err != nil {
+		return nil, store.Run{}, err
+	}
+	if s.o.Store == nil {
+		return nil, store.Run{}, ErrNoRuns
+	}
+	r, err := s.o.Store.Run(ctx, runID)
+	if err != nil {
+		return nil, store.Run{}, err
+	}
+	if t := s.slots.run(runID); t != nil {
+		return t, r, nil
+	}
+	return s.turnOf(who, &r), r, nil
+}
+
+// List lists runs of the caller, the newest first.
+func (s *Service) List(ctx context.Context, f store.RunFilter) (page []store.Run, next string, err error) {
+	if s.o.Store == nil {
+		return nil, "", ErrNoRuns
+	}
+	return s.o.Store.Runs(ctx, f)
 }
 
 // Stop stops a run, or ends one that waits or was interrupted; what it has said
 // is kept. One that has ended stays as it is. It waits until the run is over, as
 // long as ctx allows.
 func (s *Service) Stop(ctx context.Context, runID string) (store.Run, error) {
-	return store.Run{}, ErrNoRuns
+	t, r, err := s.Open(ctx, runID)
+	if err != nil {
+		return r, err
+	}
+	switch {
+	case r.Status == store.RunWaiting || r.Status == store.RunInterrupted:
+		err = s.abandon(ctx, &r)
+	case r.Status == store.RunRunning && t.cancel != nil:
+		t.Cancel()
+		err = t.log.Wait(ctx)
+	case r.Status == store.RunRunning:
+		_, err = s.o.Store.StopRun(ctx, runID)
+	default:
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	return s.o.Store.Run(ctx, runID)
 }
-
-// Resume takes up a run that was interrupted, or that waits and has all its
-// answers. It calls no tool again whose result is known.
-func (s *Service) Resume(ctx context.Context, runID string) (*Turn, error) { return nil, ErrNoRuns }
 
 // Delete forgets an ended run's log; the session keeps its messages.
-func (s *Service) Delete(ctx context.Context, runID string) error { return ErrNoRuns }
-
-// Requests lists what runs of the caller ask.
-func (s *Service) Requests(ctx context.Context, f store.RequestFilter) (page []store.RunRequest, next string, err error) {
-	return nil, "", ErrNoRuns
+func (s *Service) Delete(ctx context.Context, runID string) error {
+	_, r, err := s.Open(ctx, runID)
+	switch {
+	case err != nil:
+		return err
+	case r.Status == store.RunRunning:
+		return ErrRunning
+	case r.Status == store.RunWaiting || r.Status == store.RunInterrupted:
+		if err := s.abandon(ctx, &r); err != nil {
+			return err
+		}
+	}
+	return s.o.Store.DeleteRun(ctx, runID)
 }
 
-// Request is one of them.
-func (s *Service) Request(ctx context.Context, id string) (store.RunRequest, error) {
-	return store.RunRequest{}, ErrNoRuns
+// repeated is the run that an earlier request with the same key began; nil when
+// there is none.
+func (s *Service) repeated(ctx context.Context, req Request) (*Turn, error) {
+	if req.Key == "" || s.o.Store == nil {
+		return nil, nil
+	}
+	r, err := s.o.Store.RunByKey(ctx, req.Key)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.KeyHash != req.KeyHash {
+		return nil, ErrKeyReused
+	}
+	t, _, err := s.Open(ctx, r.ID)
+	return t, err
 }
 
-// Decide answers a request, for whoever asks with the right identity. The Turn is
-// the run that goes on with it, nil while other requests of it are open.
-func (s *Service) Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, *Turn, error) {
-	return store.RunRequest{}, nil, ErrNoRuns
+// continued goes on with the session's run that waits for the results of the
+// client's tools; nil when the request is another.
+func (s *Service) continued(ctx context.Context, req Request) (*Turn, error) {
+	who, err := identity.From(ctx)
+	if err != nil || len(req.Results) == 0 || s.o.Store == nil || who.SessionID == "" {
+		return nil, err
+	}
+	runs, _, err := s.o.Store.Runs(ctx, store.RunFilter{SessionID: who.SessionID, Statuses: []string{store.RunWaiting, store.RunInterrupted}, Limit: 1})
+	if err != nil {
+		return nil, ignore(err, store.ErrNotFound)
+	}
+	if len(runs) == 0 {
+		if len(req.History) > 0 {
+			return nil, nil // the client keeps its own history
+		}
+		return nil, &InputError{"messages", "no run of this session waits for the results of tools; send a message"}
+	}
+	t, err := s.resume(ctx, runs[0].ID, req.Results)
+	if err != nil || req.Input == "" {
+		return t, err
+	}
+	_, err = t.joined.steer(ctx, s, req.Input)
+	return t, err
+}
+
+// steer gives the message to the session's running run; nil when it has none, or
+// one that reads no more.
+func (s *Service) steer(ctx context.Context, req Request) (*Turn, error) {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := s.slots.of(sessionKey{who.TenantID, who.UserID, who.SessionID})
+	if t == nil {
+		return nil, nil
+	}
+	text, err := input(req)
+	if err != nil {
+		return nil, err
+	}
+	return t.steer(ctx, s, text)
+}
+
+// steer stores the message, so that it is not lost, and then shows it to the run.
+func (t *Turn) steer(ctx context.Context, s *Service, text string) (*Turn, error) {
+	if !t.inbox.hold() {
+		return nil, nil
+	}
+	var err error
+	if s.o.Store != nil {
+		row := &store.Message{
+			ID: s.o.NewID(), SessionID: t.SessionID, Type: store.MessageUser, Content: &text, AgentName: t.Agent,
+			TokenCount: llm.EstimateTokens(text), RunID: t.RunID, CreatedAt: s.o.Now(),
+		}
+		_, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: t.RunID, Owner: s.o.Owner, Messages: []*store.Message{row}})
+	}
+	t.inbox.give(llm.Message{Role: llm.User, Content: text}, err == nil)
+	if err != nil {
+		return nil, err
+	}
+	return t.join(t.log.Last()), nil
+}
+
+// Recoverer finds runs that nobody is at; store.Maintenance is one.
+type Recoverer interface {
+	RecoverRuns(ctx context.Context, owner string, stale time.Time) ([]store.OwnedRun, error)
+}
+
+// Recover marks the runs of processes that said nothing since stale as
+// interrupted, takes expired questions for declined, and goes on with the runs
+// that have all their answers. A server calls it now and then.
+func (s *Service) Recover(ctx context.Context, from Recoverer, stale time.Time) error {
+	ready, err := from.RecoverRuns(ctx, s.o.Owner, stale)
+	if err != nil {
+		return err
+	}
+	for _, r := range ready {
+		own := identity.With(ctx, identity.Identity{TenantID: r.TenantID, UserID: r.UserID})
+		if _, err := s.Resume(own, r.RunID); err != nil && !errors.Is(err, ErrNotResumable) && !errors.Is(err, ErrBusy) {
+			s.o.Logger.Warn("a run could not be taken up again", "run", r.RunID, "error", err)
+		}
+	}
+	return nil
 }

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"p8/agent"
+	"p8/live"
 	"p8/llm"
 	"p8/store"
 	"p8/tool"
@@ -30,19 +30,37 @@ type Tools interface {
 	Resolve(ctx context.Context, a *agent.Agent) tool.Resolved
 }
 
-// Store keeps sessions; every method takes the caller's identity from ctx.
+// Store keeps sessions and runs; *store.Store and *MemoryStore are ones. Every
+// method takes the caller's identity from ctx.
 type Store interface {
+	Conversations
+	Runs
+}
+
+// Conversations are sessions and their messages.
+type Conversations interface {
 	// Session is store.ErrNotFound when there is none that the caller may see.
 	Session(ctx context.Context, id string) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
-	// BeginTurn makes or updates the session and appends rows, the user's message
-	// last: all of it or nothing.
-	BeginTurn(ctx context.Context, s store.Session, rows ...*store.Message) error
-	Append(ctx context.Context, rows ...*store.Message) error
-	// FinishTurn appends the answer and renames the session where a name is given.
-	FinishTurn(ctx context.Context, answer *store.Message, sessionName string) error
+	Message(ctx context.Context, id string) (store.Message, error)
 	// User is store.ErrNotFound when nothing is known about the caller.
 	User(ctx context.Context) (store.User, error)
+}
+
+// Runs are what runs leave behind: their logs, what they must not do twice, what
+// they ask. See package store for what each method promises.
+type Runs interface {
+	live.Store
+	BeginRun(ctx context.Context, r store.RunStart) error
+	RunByKey(ctx context.Context, key string) (store.Run, error)
+	Runs(ctx context.Context, f store.RunFilter) (page []store.Run, next string, err error)
+	RunJournal(ctx context.Context, id string) ([]store.JournalEntry, error)
+	ClaimRun(ctx context.Context, id, owner string) (store.Run, error)
+	StopRun(ctx context.Context, id string) (store.Run, error)
+	DeleteRun(ctx context.Context, id string) error
+	Request(ctx context.Context, id string) (store.RunRequest, error)
+	Requests(ctx context.Context, f store.RequestFilter) (page []store.RunRequest, next string, err error)
+	Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, error)
 }
 
 // Options are what a Service works with. Catalog and Models are needed; the
@@ -79,6 +97,14 @@ type Options struct {
 	// 0. A run that says more ends with reason length.
 	MaxEvents int
 	MaxBytes  int
+	// MaxDepth bounds the agents that ask agents; 5 when 0.
+	MaxDepth int
+	// AnswerWithin is how long a question to the user stands; 7 days when 0.
+	AnswerWithin time.Duration
+	// Scripts answer in place of documents, by the agents' names.
+	Scripts map[string]Script
+	// Owner names this process among those that share the store; made up when "".
+	Owner string
 	// Now and NewID are the clock and the source of ids (UUIDs).
 	Now    func() time.Time
 	NewID  func() string
@@ -95,20 +121,15 @@ const (
 	defaultMaxRuns   = 1000
 	defaultMaxEvents = 100_000
 	defaultMaxBytes  = 16 << 20
+
+	defaultAnswerWithin = 7 * 24 * time.Hour
 )
 
 // Service starts turns and knows those that are running.
 type Service struct {
-	o Options
-
-	mu      sync.Mutex
-	running map[sessionKey]*Turn
-	closed  bool
-	turns   sync.WaitGroup
+	o     Options
+	slots slots
 }
-
-// sessionKey names a session across callers.
-type sessionKey struct{ tenant, user, session string }
 
 // New makes a service.
 func New(o Options) (*Service, error) {
@@ -120,62 +141,38 @@ func New(o Options) (*Service, error) {
 	o.MaxRuns = cmp.Or(o.MaxRuns, defaultMaxRuns)
 	o.MaxEvents = cmp.Or(o.MaxEvents, defaultMaxEvents)
 	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)
+	o.AnswerWithin = cmp.Or(o.AnswerWithin, defaultAnswerWithin)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.NewID == nil {
 		o.NewID = newID
 	}
+	if o.Owner == "" {
+		o.Owner = newID()
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	return &Service{o: o, running: make(map[sessionKey]*Turn)}, nil
-}
-
-// reserve takes the session for one turn: two at once would not know of each
-// other's messages.
-func (s *Service) reserve(k sessionKey, t *Turn) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return ErrClosed
-	case s.running[k] != nil:
-		return ErrBusy
-	case len(s.running) >= s.o.MaxRuns:
-		return ErrOverloaded
-	}
-	s.running[k] = t
-	s.turns.Add(1)
-	return nil
-}
-
-// release gives the session free for its next turn.
-func (s *Service) release(k sessionKey) {
-	s.mu.Lock()
-	delete(s.running, k)
-	s.mu.Unlock()
+	s := &Service{o: o}
+	s.slots.most, s.slots.taken = o.MaxRuns, make(map[sessionKey]*slot)
+	return s, nil
 }
 
 // Running is the number of turns under way.
-func (s *Service) Running() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.running)
-}
+func (s *Service) Running() int { return len(s.slots.all()) }
 
 // closeGrace is how long cancelled runs have to store what they said.
 const closeGrace = 5 * time.Second
 
 // Close takes no more turns and waits for the running ones. When ctx ends
-// first, they are cancelled, keep what they have said, and the error is ctx's.
+// first, they are interrupted: they keep what they have said and can be taken up
+// again. The error is then ctx's.
 func (s *Service) Close(ctx context.Context) error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
+	s.slots.close()
 	idle := make(chan struct{})
 	go func() {
-		s.turns.Wait()
+		s.slots.turns.Wait()
 		close(idle)
 	}()
 	select {
@@ -183,11 +180,9 @@ func (s *Service) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	s.mu.Lock()
-	for _, t := range s.running {
+	for _, t := range s.slots.all() {
 		t.cancel(errShutdown)
 	}
-	s.mu.Unlock()
 	late := time.NewTimer(closeGrace)
 	defer late.Stop()
 	select {

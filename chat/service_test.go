@@ -217,6 +217,12 @@ func TestClose(t *testing.T) {
 		if diff := cmp.Diff(want, story(drain(t, second))); diff != "" {
 			t.Error(diff)
 		}
+		// It may be taken up again; what it said becomes an answer when it is not.
+		if r, err := kept.Run(as(t.Context(), "alice", ""), second.RunID); err != nil || r.Status != store.RunInterrupted {
+			t.Errorf("%+v %v", r, err)
+		}
+		later := newService(t, scripted.New(scripted.Text("Yes.")), chat.Options{Store: kept}, helper)
+		turn(t, later, as(t.Context(), "alice", "s2"), "And now?")
 		if rows := transcript(t, kept, as(t.Context(), "alice", "s2"), "s2"); rows[1] != "2 assistant Half  interrupted" {
 			t.Errorf("%q", rows)
 		}

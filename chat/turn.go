@@ -5,8 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"strings"
+	"sync"
 
 	"p8/event"
+	"p8/identity"
+	"p8/live"
+	"p8/llm"
+	"p8/store"
 )
 
 // Turn is a run that goes on whether or not anybody reads it.
@@ -29,10 +35,19 @@ type Turn struct {
 	Past int64
 
 	// read replaces log, where the events come from elsewhere.
-	read   func(ctx context.Context, after int64) iter.Seq2[event.Event, error]
-	log    liveLog
+	read func(ctx context.Context, after int64) iter.Seq2[event.Event, error]
+	// joined is the turn that this one is another look at; nil for itself.
+	joined *Turn
+	// log is the run's in this process; nil for one that is read from runs, as its
+	// caller who.
+	log  *live.Log
+	runs Runs
+	who  identity.Identity
+
+	key    string // of idempotency
 	cancel context.CancelCauseFunc
 	result Result
+	inbox  inbox
 }
 
 // NewTurn is a turn whose events come from elsewhere, after the given number; the
@@ -40,6 +55,16 @@ type Turn struct {
 // cancelled.
 func NewTurn(read func(ctx context.Context, after int64) iter.Seq2[event.Event, error]) *Turn {
 	return &Turn{read: read}
+}
+
+// join is the turn for a request that came later; its client has the events up to
+// past.
+func (t *Turn) join(past int64) *Turn {
+	return &Turn{
+		RunID: t.RunID, SessionID: t.SessionID, MessageID: t.MessageID, InReplyTo: t.InReplyTo,
+		Agent: t.Agent, Model: t.Model, Protocol: t.Protocol, Past: past,
+		joined: t, log: t.log, runs: t.runs, who: t.who, cancel: t.cancel,
+	}
 }
 
 // Result is a turn as a whole, for callers that do not stream.
@@ -58,6 +83,8 @@ type Result struct {
 	// reached.
 	Reason string
 	Limit  string
+	// Requests are what a paused run asks.
+	Requests []event.ActionRequestData
 	// Error is set when Reason is error.
 	Error *event.ErrorData
 }
@@ -66,44 +93,203 @@ type Result struct {
 var (
 	errCancelled = errors.New("chat: the run was stopped")
 	errShutdown  = errors.New("chat: the server is shutting down")
+	errLost      = errors.New("chat: the run belongs to another process now")
 )
 
 // Events is the run from its first event to Done; it blocks for events that are
 // still to come. Any number of readers may read, each at its own pace. The only
-// error is that of ctx; breaking off does not touch the run.
+// error is that of ctx, or of the store; breaking off does not touch the run.
 func (t *Turn) Events(ctx context.Context) iter.Seq2[event.Event, error] {
-	if t.read != nil {
-		return t.read(ctx, 0)
-	}
+	return t.EventsAfter(ctx, 0)
+}
+
+// EventsAfter is Events from an event's number on. Of a run that was taken up
+// again, the end of what came before is not shown; one that was interrupted
+// ends with an error that says so.
+func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		defer t.log.wakeWith(ctx)()
-		for n := 0; ; {
-			batch, err := t.log.after(ctx, n)
+		var held []event.Event // the end of what a process did, until it is known to be the last
+		for e, err := range t.raw(ctx, after) {
 			if err != nil {
-				yield(event.Event{}, err)
+				yield(e, err)
 				return
 			}
-			if len(batch) == 0 {
+			if e.Type == event.Error || e.Type == event.Done {
+				held = append(held, e)
+				continue
+			}
+			held = held[:0]
+			if !yield(e, nil) {
 				return
 			}
-			for i := range batch {
-				if !yield(batch[i], nil) {
-					return
-				}
+		}
+		if len(held) == 0 {
+			held = t.interrupted(ctx)
+		}
+		for _, e := range held {
+			if !yield(e, nil) {
+				return
 			}
-			n += len(batch)
 		}
 	}
 }
 
-// Wait blocks until the turn is over, everything stored. The only error is that
-// of ctx.
-func (t *Turn) Wait(ctx context.Context) (Result, error) {
-	if err := t.log.wait(ctx); err != nil {
-		return Result{}, err
+// raw is the log as it is.
+func (t *Turn) raw(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
+	if t.read != nil {
+		return t.read(ctx, after)
 	}
-	return t.result, nil
+	if t.read != nil {
+		return t.read(ctx, after)
+	}
+	if t.log != nil {
+		return t.log.Read(ctx, after)
+	}
+	return live.Follow(identity.With(ctx, t.who), t.runs, t.RunID, live.FollowOptions{After: after})
+}
+
+// interrupted is the end of a run whose process died under it.
+func (t *Turn) interrupted(ctx context.Context) (end []event.Event) {
+	if t.runs == nil || ctx.Err() != nil {
+		return nil
+	}
+	r, err := t.runs.Run(identity.With(ctx, t.who), t.RunID)
+	if err != nil || r.Status != store.RunInterrupted {
+		return nil
+	}
+	for _, d := range []event.Data{Describe(errInterrupted), &event.DoneData{Reason: event.ReasonError}} {
+		end = append(end, event.Event{Type: d.EventType(), RunID: t.RunID, Agent: t.Agent, Seq: r.LastSeq, Data: d})
+	}
+	return end
+}
+
+// Wait blocks until the turn is over, everything stored. The only error is that
+// of ctx, or of the store.
+func (t *Turn) Wait(ctx context.Context) (Result, error) {
+	if t.joined != nil {
+		return t.joined.Wait(ctx)
+	}
+	if t.log != nil {
+		err := t.log.Wait(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		return t.result, nil
+	}
+	var f fold
+	for e, err := range t.Events(ctx) {
+		if err != nil {
+			return Result{}, err
+		}
+		f.add(e)
+	}
+	return f.result(), nil
 }
 
 // Cancel stops the run; what it has said so far is kept. It does not wait.
-func (t *Turn) Cancel() { t.cancel(errCancelled) }
+func (t *Turn) Cancel() {
+	if t.cancel != nil {
+		t.cancel(errCancelled)
+	}
+}
+
+// fold makes the whole of a run's events.
+type fold struct {
+	text strings.Builder
+	res  Result
+}
+
+func (f *fold) add(e event.Event) {
+	root := strings.IndexByte(e.Agent, '/') < 0
+	switch d := e.Data.(type) {
+	case nil:
+		if e.Type == event.Text {
+			f.text.WriteString(e.Text)
+		}
+	case *event.ActionRequestData:
+		if d.RequestID != "" {
+			f.res.Requests = append(f.res.Requests, *d)
+		}
+	case *event.MetadataData:
+		if root {
+			f.res.Metadata = d
+		}
+	case *event.UsageData:
+		if root {
+			f.res.Usage = *d
+		}
+	case *event.ErrorData:
+		f.res.Error = d
+	case *event.DoneData:
+		f.res.Output, f.res.Reason, f.res.Limit = d.Output, d.Reason, d.Limit
+		f.res.ChainedTool, f.res.ChainedResult = d.ChainedTool, d.ChainedResult
+	}
+}
+
+func (f *fold) result() Result {
+	f.res.Text = f.text.String()
+	return f.res
+}
+
+// inbox is what came in for a running run.
+type inbox struct {
+	mu       sync.Mutex
+	stored   sync.Cond // a message is on its way no more
+	messages []llm.Message
+	held     int // messages that are being stored
+	closed   bool
+}
+
+// put adds a message before the run begins.
+func (b *inbox) put(m llm.Message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.messages = append(b.messages, m)
+}
+
+// hold announces a message; false when the run reads no more. give follows.
+func (b *inbox) hold() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || len(b.messages)+b.held >= maxQueue {
+		return false
+	}
+	b.held++
+	return true
+}
+
+// give adds the message that was announced, unless it could not be stored.
+func (b *inbox) give(m llm.Message, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held--; ok {
+		b.messages = append(b.messages, m)
+	}
+	if b.stored.L != nil {
+		b.stored.Broadcast()
+	}
+}
+
+// take is everything that came in; with last, it waits for what is on its way,
+// and when there is nothing, nothing more may come.
+func (b *inbox) take(last bool) []llm.Message {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stored.L = &b.mu
+	for last && b.held > 0 {
+		b.stored.Wait()
+	}
+	taken := b.messages
+	b.messages = nil
+	if last && len(taken) == 0 {
+		b.closed = true
+	}
+	return taken
+}
+
+// close takes no more.
+func (b *inbox) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+}

@@ -1,0 +1,227 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"p8/agent"
+	"p8/event"
+	"p8/identity"
+	"p8/llm"
+	"p8/store"
+	"p8/tool"
+)
+
+// checkRequest finds what of a request does not fit together.
+func checkRequest(req Request) error {
+	plain := req.Input == "" && len(req.Parts) == 0 && req.Query == nil
+	switch req.Busy {
+	case "", BusyReject, BusyQueue, BusySteer, BusyInterrupt:
+	default:
+		return &InputError{"if_busy", "if_busy is reject, queue, steer or interrupt"}
+	}
+	switch {
+	case len(req.Answers) > 0 && !(plain && len(req.Results) == 0):
+		return &InputError{"answers", "answers to requests come alone: send the message when the run is over, or instead of them"}
+	case req.Regenerate && !(plain && len(req.Results) == 0):
+		return &InputError{"regenerate", "to answer again, send no new message"}
+	case len(req.Key) > maxKey:
+		return &InputError{"Idempotency-Key", "the idempotency key is longer than 255 characters"}
+	case req.Busy == BusySteer && len(req.Parts) > 0:
+		return &InputError{"if_busy", "a message that steers is text alone: leave images and documents for the next turn"}
+	}
+	return nil
+}
+
+const maxKey = 255
+
+// saved is what a run needs to be taken up again, beside its rows.
+type saved struct {
+	Identity    identity.Identity `json:"identity"`
+	Agent       string            `json:"agent"`
+	Document    json.RawMessage   `json:"document,omitempty"`
+	Asked       string            `json:"model,omitempty"`
+	Instruction string            `json:"instruction,omitempty"`
+	Settings    llm.Settings      `json:"settings,omitzero"`
+	ClientTools []llm.ToolSpec    `json:"client_tools,omitempty"`
+	// History is what a client sent that keeps its own.
+	History []llm.Message `json:"history,omitempty"`
+	// ResponseFormat is what the client wants the answer to follow.
+	ResponseFormat *llm.Output `json:"response_format,omitempty"`
+	// Named: the client named the session.
+	Named bool `json:"named,omitempty"`
+}
+
+// saved writes down what the turn was asked.
+func (j *job) saved() (json.RawMessage, error) {
+	keep := saved{
+		Identity: j.who, Agent: j.name, Asked: j.asked, Instruction: j.req.Instruction, Settings: j.req.Settings,
+		ClientTools: j.req.ClientTools, ResponseFormat: j.req.ResponseFormat, Named: j.named,
+	}
+	if !j.named {
+		keep.History = j.req.History
+	}
+	if j.req.Document != nil {
+		raw, err := json.Marshal(j.req.Document)
+		if err != nil {
+			return nil, err
+		}
+		keep.Document = raw
+	}
+	return json.Marshal(keep)
+}
+
+// beginRun makes the run and the user's message durable.
+func (s *Service) beginRun(ctx context.Context, j *job, start store.RunStart) error {
+	raw, err := j.saved()
+	if err != nil {
+		return err
+	}
+	start.Session = j.session
+	start.Session.AgentName = j.name
+	start.Run = store.Run{
+		ID: j.RunID, SessionID: j.SessionID, AgentName: j.name, Model: j.modelName, Status: store.RunRunning,
+		Protocol: j.Protocol, MessageID: j.MessageID, InReplyTo: j.InReplyTo, Key: j.req.Key, KeyHash: j.req.KeyHash,
+		Request: raw, Owner: s.o.Owner, CreatedAt: j.started,
+	}
+	return s.o.Store.BeginRun(ctx, start)
+}
+
+// again finds the user's last message, for an answer that is made anew, and gives
+// its number.
+func (s *Service) again(ctx context.Context, j *job) (int64, error) {
+	rows, err := s.o.Store.Messages(ctx, j.SessionID, store.MessageFilter{Last: 1, Types: []string{store.MessageUser}, Parts: true})
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) == 0 || rows[0].Content == nil {
+		return 0, &InputError{"regenerate", "the session has no message that could be answered again"}
+	}
+	j.InReplyTo, j.input = rows[0].ID, *rows[0].Content
+	j.req.Parts, err = partsOf(&rows[0])
+	return rows[0].Seq, err
+}
+
+// settle ends what the session's last run left open: one that waits, or was
+// interrupted, and is not gone on with. What it had said becomes its answer.
+func (s *Service) settle(ctx context.Context, j *job) error {
+	runs, _, err := s.o.Store.Runs(ctx, store.RunFilter{
+		SessionID: j.SessionID, Statuses: []string{store.RunWaiting, store.RunInterrupted, store.RunRunning}, Limit: 4,
+	})
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		if runs[i].Status == store.RunRunning {
+			return ErrBusy // in another process
+		}
+		if err := s.abandon(ctx, &runs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abandon ends a run that nobody goes on with.
+func (s *Service) abandon(ctx context.Context, r *store.Run) error {
+	text, err := s.said(ctx, r)
+	if err != nil {
+		return err
+	}
+	if text != "" {
+		if _, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Owner); err != nil {
+			return ignore(err, store.ErrNotOwner)
+		}
+		row := &store.Message{
+			ID: r.MessageID, SessionID: r.SessionID, Type: store.MessageAssistant, Content: &text, AgentName: r.AgentName, Model: r.Model,
+			TokenCount: llm.EstimateTokens(text), RunID: r.ID, Status: store.StatusInterrupted, CreatedAt: r.UpdatedAt,
+		}
+		_, err := s.o.Store.WriteRun(ctx, store.RunWrite{
+			RunID: r.ID, Owner: s.o.Owner, Status: store.RunInterrupted, Reason: event.ReasonCancelled, Answer: row,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, err = s.o.Store.StopRun(ctx, r.ID)
+	return ignore(err, store.ErrNotOwner)
+}
+
+// said is the text of a run's log.
+func (s *Service) said(ctx context.Context, r *store.Run) (string, error) {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return "", err
+	}
+	t := &Turn{RunID: r.ID, runs: s.o.Store, who: who}
+	var text strings.Builder
+	for e, err := range t.raw(ctx, 0) {
+		if err != nil {
+			return "", err
+		}
+		if e.Type == event.Text {
+			text.WriteString(e.Text)
+		}
+	}
+	return text.String(), nil
+}
+
+// ignore is err unless it is that one.
+func ignore(err, that error) error {
+	if errors.Is(err, that) {
+		return nil
+	}
+	return err
+}
+
+// scripted is the agent of a script: it has a name and nothing else.
+func scripted(name string) (*agent.Agent, error) {
+	d, err := agent.New(agent.Fields{Name: name, Description: "A script answers in place of a model."})
+	if err != nil {
+		return nil, err
+	}
+	return agent.Compile(d)
+}
+
+// clientTool is a tool that the client brought.
+type clientTool struct{ tool.Base }
+
+// RunsAtClient tells it from others.
+func (clientTool) RunsAtClient() {}
+
+// Call is never made.
+func (clientTool) Call(context.Context, tool.Call) (tool.Result, error) {
+	return tool.Result{}, &tool.Error{Message: "the client runs this tool itself"}
+}
+
+// maxClientTools bounds what a client may bring.
+const maxClientTools = 128
+
+// addClientTools offers the client's tools beside the document's own, which win
+// where both have a name.
+func addClientTools(j *job) error {
+	if len(j.req.ClientTools) > maxClientTools {
+		return &InputError{"tools", "there are more than 128 tools"}
+	}
+	taken := map[string]bool{}
+	for _, t := range j.tools {
+		taken[t.Spec().Name] = true
+	}
+	for _, spec := range j.req.ClientTools {
+		if taken[spec.Name] {
+			j.warnings = append(j.warnings, event.WarningData{
+				Code: "tool_unavailable", Message: "the agent has a tool named " + spec.Name + " of its own; the client's is left out",
+			})
+			continue
+		}
+		base, err := tool.NewBase(spec)
+		if err != nil {
+			return &InputError{"tools", "the tool " + spec.Name + " cannot be offered: " + err.Error()}
+		}
+		taken[spec.Name] = true
+		j.tools = append(j.tools, clientTool{base})
+	}
+	return nil
+}

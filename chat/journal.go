@@ -1,0 +1,159 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"p8/run"
+	"p8/store"
+	"p8/tool"
+)
+
+// journal is a run's journal: what is in the store from before, and what goes
+// there with the next rows.
+type journal struct {
+	mu      sync.Mutex
+	old     map[string][]run.Entry
+	answers map[string]tool.Answer
+	results map[string]tool.Result // of the client's tools, by call id
+	pending []store.JournalEntry
+}
+
+// handOver is the thread of an entry that says that another agent took over:
+// what came before it is not that agent's conversation.
+const handOver = "\x00hand-over"
+
+// Entries are what a thread did before.
+func (j *journal) Entries(thread string) []run.Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.old[thread]
+}
+
+// Record keeps an entry for the next write.
+func (j *journal) Record(_ context.Context, e run.Entry) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("chat: encode a journal entry: %w", err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.pending = append(j.pending, store.JournalEntry{Thread: e.Thread, Data: data})
+	// A pause within this process reads what was recorded.
+	j.add(e)
+	return nil
+}
+
+func (j *journal) add(e run.Entry) {
+	if j.old == nil {
+		j.old = make(map[string][]run.Entry)
+	}
+	j.old[e.Thread] = append(j.old[e.Thread], e)
+}
+
+// Answer is what the user said.
+func (j *journal) Answer(requestID string) (tool.Answer, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	a, ok := j.answers[requestID]
+	return a, ok
+}
+
+// Result is what the client's tool returned. Only the root's agent is given
+// tools of the client.
+func (j *journal) Result(thread, callID string) (tool.Result, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r, ok := j.results[callID]
+	return r, ok && thread == ""
+}
+
+// take is what has to be written.
+func (j *journal) take() []store.JournalEntry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	taken := j.pending
+	j.pending = nil
+	return taken
+}
+
+// putBack keeps what could not be written for the next time.
+func (j *journal) putBack(entries []store.JournalEntry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.pending = append(entries, j.pending...)
+}
+
+// handOver begins a conversation of another agent.
+func (j *journal) handOver(agent string) {
+	data, _ := json.Marshal(agent)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.old = nil
+	j.pending = append(j.pending, store.JournalEntry{Thread: handOver, Data: data})
+}
+
+// load reads what is stored; agent is the one that took over, "" for none.
+func (j *journal) load(entries []store.JournalEntry) (agent string, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, stored := range entries {
+		if stored.Thread == handOver {
+			j.old = nil
+			if err := json.Unmarshal(stored.Data, &agent); err != nil {
+				return "", fmt.Errorf("chat: read the journal: %w", err)
+			}
+			continue
+		}
+		var e run.Entry
+		if err := json.Unmarshal(stored.Data, &e); err != nil {
+			return "", fmt.Errorf("chat: read the journal: %w", err)
+		}
+		e.Thread = stored.Thread
+		j.add(e)
+	}
+	return agent, nil
+}
+
+// decided takes over what the user said to the run's requests, and reports
+// whether one is still open.
+func (j *journal) decided(requests []store.RunRequest) (open bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.answers == nil {
+		j.answers = make(map[string]tool.Answer)
+	}
+	for i := range requests {
+		r := &requests[i]
+		a := tool.Answer{Content: r.Content, Reason: r.Comment}
+		switch r.Status {
+		case store.RequestOpen:
+			open = true
+			continue
+		case store.RequestAccepted:
+			a.Action = tool.Accepted
+		case store.RequestDeclined:
+			a.Action = tool.Declined
+		case store.RequestExpired:
+			a.Action = tool.Expired
+		default:
+			a.Action = tool.Cancelled
+		}
+		j.answers[r.ID] = a
+	}
+	return open
+}
+
+// give takes the results of the client's tools.
+func (j *journal) give(results []ToolResult) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.results == nil {
+		j.results = make(map[string]tool.Result)
+	}
+	for _, r := range results {
+		j.results[r.CallID] = tool.Result{Content: r.Content, Failed: r.Failed}
+	}
+}
