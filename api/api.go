@@ -1,11 +1,14 @@
 // Package api is p8 over HTTP.
 //
-// [New] makes one http.Handler. It has four kinds of routes:
+// [New] makes one http.Handler. It has these kinds of routes:
 //
 //   - OpenAI's: POST /chat/completions and GET /models, each also under /v1 and
 //     /api/v1. Their errors are OpenAI's error objects, so that the clients
-//     people already have understand them. A streamed answer is written by
-//     package stream.
+//     people already have understand them.
+//   - Those of AG-UI's and the Vercel AI SDK's clients: POST /chat/{id}, /chat and
+//     /api/chat, GET …/stream to come back, POST …/stop. Package stream writes
+//     every answer that is streamed.
+//   - Runs and what they ask: /runs, /approvals.
 //   - p8's own resources: /schemas (documents), /sessions, and knowledge: /query
 //     and /ask read it, /content takes files in. Their errors are problem
 //     documents (RFC 9457); lists are pages with a Link to the next one.
@@ -137,6 +140,7 @@ func (h *Handler) Drain() { h.draining.Store(true) }
 func (h *Handler) routes() {
 	h.mux.HandleFunc("POST /chat/completions", h.complete)
 	h.mux.HandleFunc("POST /chat/completions/{session_id}", h.complete)
+	h.talkRoutes()
 	h.mux.HandleFunc("GET /models", h.listModels)
 	h.mux.HandleFunc("GET /models/{id...}", h.showModel)
 	if h.o.MCP != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"p8/chat"
@@ -28,21 +27,29 @@ type completionBody struct {
 	N                   *int            `json:"n"`
 	ResponseFormat      *responseFormat `json:"response_format"`
 	ReasoningEffort     string          `json:"reasoning_effort"`
-	Tools               []anyValue      `json:"tools"`
+	Tools               []openAITool    `json:"tools"`
+	ToolChoice          toolChoice      `json:"tool_choice"`
+	IfBusy              string          `json:"if_busy"`
 	Functions           []anyValue      `json:"functions"`
 	Metadata            map[string]any  `json:"metadata"`
 }
 
 type (
 	bodyMessage struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
+		Role       string          `json:"role"`
+		Content    json.RawMessage `json:"content"`
+		ToolCalls  []openAICall    `json:"tool_calls"`
+		ToolCallID string          `json:"tool_call_id"`
+	}
+	openAICall struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
 	}
 	streamOptions struct {
 		IncludeUsage bool `json:"include_usage"`
-	}
-	responseFormat struct {
-		Type string `json:"type"`
 	}
 	// anyValue is counted, not read.
 	anyValue struct{}
@@ -85,6 +92,13 @@ func (b *completionBody) request() (chat.Request, *failure) {
 	if f != nil {
 		return chat.Request{}, f
 	}
+	if req.ClientTools, f = b.tools(); f != nil {
+		return chat.Request{}, f
+	}
+	if req.ResponseFormat, f = b.ResponseFormat.output(); f != nil {
+		return chat.Request{}, f
+	}
+	req.Busy = b.IfBusy
 	req.SessionMetadata = b.Metadata
 	req.Query = b.Query
 	req.Settings = llm.Settings{Temperature: b.Temperature, TopP: b.TopP, Stop: b.Stop, ReasoningEffort: b.ReasoningEffort}
@@ -124,13 +138,8 @@ func (b *completionBody) check() *failure {
 		return invalid("n", "n is %d; one answer is given to a request, so leave it out or send 1", *b.N)
 	case len(b.Stop) > maxStops:
 		return invalid("stop", "stop has %d entries; %d are the most", len(b.Stop), maxStops)
-	case b.ResponseFormat != nil && b.ResponseFormat.Type != "text":
-		return invalid("response_format", "response_format %q is not supported: the shape of an answer is the agent's; "+
-			"ask one whose document says structured_output: true", cut(b.ResponseFormat.Type))
-	case len(b.Tools) > 0:
-		return invalid("tools", "tools of the client are not supported: an agent has those of its document; leave tools out")
 	case len(b.Functions) > 0:
-		return invalid("functions", "functions of the client are not supported: an agent has the tools of its document; leave functions out")
+		return invalid("functions", "functions are not read; send the same in tools: [{type: function, function: {name, description, parameters}}]")
 	}
 	return nil
 }
@@ -152,53 +161,74 @@ func (b *completionBody) checkMetadata() *failure {
 	return nil
 }
 
-// conversation divides the messages: the last one of the user is the input,
-// what the user and the assistant said before it is the history, system and
-// developer messages are instructions for this request. Calls and results of
-// tools are the server's business and are passed over.
+// conversation takes the messages apart: system and developer messages are
+// instructions for this request, the rest is divided by converse.
 func (b *completionBody) conversation() (chat.Request, *failure) {
 	var req chat.Request
 	if len(b.Messages) == 0 && b.Query == nil {
-		return req, &failure{
-			status: http.StatusBadRequest, code: "missing_messages", param: "messages",
-			message: `messages is missing; send at least one, as in "messages":[{"role":"user","content":"hello"}]`,
-		}
+		return req, missingMessages(`{"role":"user","content":"hello"}`)
 	}
-	var instructions []string
-	last := -1
+	var transcript []said
+	users := 0
 	for i := range b.Messages {
 		m := &b.Messages[i]
-		text, parts, f := m.read("messages[" + strconv.Itoa(i) + "]")
-		if f != nil {
+		where := "messages[" + strconv.Itoa(i) + "]"
+		one, f := m.said(where)
+		switch {
+		case f != nil:
 			return req, f
-		}
-		switch m.Role {
-		case "system", "developer":
-			if text != "" {
-				instructions = append(instructions, text)
+		case one.role == llm.System:
+			if one.text != "" {
+				instruct(&req, one.text)
 			}
-		case "user":
-			last = len(req.History)
-			req.History = append(req.History, llm.Message{Role: llm.User, Content: text, Parts: parts})
-		case "assistant":
-			if text != "" {
-				req.History = append(req.History, llm.Message{Role: llm.Assistant, Content: text})
-			}
-		case "tool", "function":
-		default:
-			return req, invalid("messages", "messages[%d].role is %q; it must be user, assistant, system, developer or tool", i, cut(m.Role))
+			continue
+		case one.role == llm.User:
+			users++
 		}
+		transcript = append(transcript, one)
 	}
-	if last < 0 && b.Query == nil {
+	switch found := converse(transcript, &req); {
+	case found || b.Query != nil:
+		return req, nil
+	case users == 0:
 		return req, invalid("messages", "messages has no message of the user: there is nothing to answer")
 	}
-	if last >= 0 {
-		req.Input, req.Parts = req.History[last].Content, req.History[last].Parts
-		req.History = req.History[:last:last]
+	return req, invalid("messages", "the last message of the user is empty: there is nothing to answer")
+}
+
+func missingMessages(example string) *failure {
+	return &failure{
+		status: http.StatusBadRequest, code: "missing_messages", param: "messages",
+		message: `messages is missing; send at least one, as in "messages":[` + example + `]`,
 	}
-	if strings.TrimSpace(req.Input) == "" && len(req.Parts) == 0 && b.Query == nil {
-		return req, invalid("messages", "the last message of the user is empty: there is nothing to answer")
+}
+
+// said is the message as every protocol has it.
+func (m *bodyMessage) said(where string) (said, *failure) {
+	text, parts, f := m.read(where)
+	out := said{text: text, parts: parts}
+	if f != nil {
+		return out, f
 	}
-	req.Instruction = strings.Join(instructions, "\n\n")
-	return req, nil
+	switch m.Role {
+	case "system", "developer":
+		out.role = llm.System
+	case "user":
+		out.role = llm.User
+	case "assistant":
+		out.role = llm.Assistant
+		for _, c := range m.ToolCalls {
+			if call, ok := newCall(c.ID, c.Function.Name, c.Function.Arguments); ok {
+				out.calls = append(out.calls, call)
+			}
+		}
+	case "tool", "function":
+		out.role = llm.ToolRole
+		if m.ToolCallID != "" {
+			out.results = []chat.ToolResult{{CallID: m.ToolCallID, Content: text}}
+		}
+	default:
+		return out, invalid("messages", "%s.role is %q; it must be user, assistant, system, developer or tool", where, cut(m.Role))
+	}
+	return out, nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,88 +10,66 @@ import (
 
 	"p8/catalog"
 	"p8/chat"
-	"p8/event"
 	"p8/identity"
 	"p8/llm"
 	"p8/stream"
 )
 
-// The headers of a chat that are not the identity's.
-const (
-	headerInstruction = "X-Added-Instruction"
-	headerSessionName = "X-Session-Name"
-	headerFormat      = "X-Event-Format"
-	headerRunID       = "X-Run-Id"
-)
-
 // complete is POST /chat/completions: one turn, streamed or as a whole.
 func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
-	if h.draining.Load() {
-		h.fail(w, r, h.describe(r.Context(), chat.ErrClosed))
+	if f := h.refuses(r.Context()); f != nil {
+		h.fail(w, r, f)
 		return
 	}
+	text, f := h.readText(w, r)
 	var body completionBody
-	if f := h.readJSON(w, r, &body); f != nil {
+	if f == nil {
+		f = decode(text, &body)
+	}
+	var v view
+	if f == nil {
+		v, f = newView(r)
+	}
+	var turn *chat.Turn
+	if f == nil {
+		turn, f = h.startCompletion(r, &body, &v, text)
+	}
+	switch {
+	case f != nil:
 		h.fail(w, r, f)
-		return
+	case body.Stream:
+		h.show(w, r, turn, v)
+	default:
+		h.whole(w, r, turn, &body)
 	}
-	format, err := stream.ParseFormat(strings.ToLower(r.Header.Get(headerFormat)))
-	if err != nil {
-		h.fail(w, r, invalid(headerFormat, "%s", err))
-		return
-	}
-	turn, f := h.start(r, &body)
-	if f != nil {
-		h.fail(w, r, f)
-		return
-	}
-	w.Header().Set(identity.HeaderSessionID, turn.SessionID)
-	w.Header().Set(headerRunID, turn.RunID)
-	if body.Stream {
-		h.stream(w, r, turn, &body, format)
-		return
-	}
-	h.whole(w, r, turn, &body)
 }
 
-// start begins the turn that the request asks for.
-func (h *Handler) start(r *http.Request, body *completionBody) (*chat.Turn, *failure) {
-	ctx := r.Context()
+// startCompletion begins the turn that the request asks for.
+func (h *Handler) startCompletion(r *http.Request, body *completionBody, v *view, text []byte) (*chat.Turn, *failure) {
 	req, f := body.request()
 	if f != nil {
 		return nil, f
 	}
-	id, err := identity.From(ctx)
-	if err != nil {
-		return nil, h.describe(ctx, err)
-	}
-	if session := r.PathValue("session_id"); session != "" {
-		// The path wins over the header.
-		if err := identity.ValidateID("session_id", session); err != nil {
-			return nil, h.describe(ctx, err)
-		}
-		id.SessionID = session
-	}
-	if f := h.target(ctx, body.Model, id, &req); f != nil {
+	if f := h.target(r.Context(), body.Model, &req); f != nil {
 		return nil, f
 	}
-	for _, text := range r.Header.Values(headerInstruction) {
-		req.Instruction = strings.TrimPrefix(req.Instruction+"\n\n"+identity.HeaderText(text), "\n\n")
-	}
-	req.SessionName = identity.HeaderText(r.Header.Get(headerSessionName))
-	turn, err := h.o.Chat.Start(identity.With(ctx, id), req)
-	if err != nil {
-		return nil, h.describe(ctx, err)
-	}
-	return turn, nil
+	v.protocol = cmp.Or(v.protocol, stream.ProtocolOpenAI)
+	v.model = body.Model
+	v.includeUsage = body.StreamOptions != nil && body.StreamOptions.IncludeUsage
+	req.Protocol = string(v.protocol)
+	return h.submit(r, &req, r.PathValue("session_id"), text)
 }
 
 // target finds out whether the body's model names an agent or a model. The
 // headers beat either, but a name that is neither is an error all the same:
 // nothing is taken in silence for what it is not.
-func (h *Handler) target(ctx context.Context, name string, id identity.Identity, req *chat.Request) *failure {
+func (h *Handler) target(ctx context.Context, name string, req *chat.Request) *failure {
 	if name == "" {
 		return nil
+	}
+	id, err := identity.From(ctx)
+	if err != nil {
+		return h.describe(ctx, err)
 	}
 	model := strings.Contains(name, ":")
 	if !model && llm.IsBare(name) {
@@ -147,43 +126,19 @@ func completionID(turn *chat.Turn) string {
 	return "chatcmpl-" + strings.ReplaceAll(turn.RunID, "-", "")
 }
 
-// stream sends the events as they happen. Nothing here can stop the run.
-func (h *Handler) stream(w http.ResponseWriter, r *http.Request, turn *chat.Turn, body *completionBody, format stream.Format) {
-	sse := stream.NewSSE(w, stream.SSEOptions{Heartbeat: h.o.Heartbeat, WriteTimeout: h.o.WriteTimeout})
-	defer sse.Close()
-	enc := stream.NewOpenAI(sse, stream.OpenAIOptions{
-		ID: completionID(turn), Model: body.answers(turn), Created: h.o.Now(), Format: format,
-		IncludeUsage: body.StreamOptions != nil && body.StreamOptions.IncludeUsage,
-	})
-	for ev, err := range turn.Events(r.Context()) {
-		if err != nil {
-			return // the client has gone
-		}
-		if err := enc.Write(ev); err != nil {
-			h.broken(r.Context(), enc, err)
-			return
-		}
-	}
-}
-
-// broken ends a stream whose event could not be written: the client has gone,
-// or there is a bug that it must hear of.
-func (h *Handler) broken(ctx context.Context, enc *stream.OpenAI, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	h.o.Logger.WarnContext(ctx, "stream cut", "error", err, "request_id", requestID(ctx))
-	_ = enc.Write(event.New(&event.ErrorData{Code: event.CodeInternal, Message: internal(ctx).message}))
-	_ = enc.Write(event.New(&event.DoneData{Reason: event.ReasonError}))
-}
-
 // whole waits for the end and answers with one object. A client that leaves
 // before gets nothing, but its answer is stored.
 func (h *Handler) whole(w http.ResponseWriter, r *http.Request, turn *chat.Turn, body *completionBody) {
 	ctx := r.Context()
+	w.Header().Set(identity.HeaderSessionID, turn.SessionID)
+	w.Header().Set(headerRunID, turn.RunID)
 	var c stream.Completion
-	for ev, err := range turn.Events(ctx) {
-		if err != nil {
+	for ev, err := range turn.EventsAfter(ctx, turn.Past) {
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			h.fail(w, r, h.describe(ctx, err))
 			return
 		}
 		c.Add(ev)

@@ -71,8 +71,21 @@ func TestChatErrors(t *testing.T) {
 		{name: "max-tokens-type", body: `{"messages":[{"role":"user","content":"x"}],"max_tokens":1.5}`},
 		{name: "stop-type", body: `{"messages":[{"role":"user","content":"x"}],"stop":1}`},
 		{name: "n", body: `{"messages":[{"role":"user","content":"x"}],"n":2}`},
-		{name: "response-format", body: `{"messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_object"}}`},
+		{name: "response-format", body: `{"messages":[{"role":"user","content":"x"}],"response_format":{"type":"xml"}}`},
+		{name: "response-format-schema", body: `{"messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_schema","json_schema":{"name":"a"}}}`},
+		{name: "response-format-bad", body: `{"messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":{"type":"object","required":"a"}}}}`},
 		{name: "tools", body: `{"messages":[{"role":"user","content":"x"}],"tools":[{"type":"function"}]}`},
+		{name: "tools-type", body: `{"messages":[{"role":"user","content":"x"}],"tools":[{"type":"web_search"}]}`},
+		{name: "tools-name", body: `{"messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"a b"}}]}`},
+		{name: "tools-twice", body: `{"messages":[{"role":"user","content":"x"}],"tools":[{"function":{"name":"a"}},{"function":{"name":"a"}}]}`},
+		{name: "tools-schema", body: `{"messages":[{"role":"user","content":"x"}],"tools":[{"function":{"name":"a","parameters":{"type":"array"}}}]}`},
+		{name: "tool-choice", body: `{"messages":[{"role":"user","content":"x"}],"tool_choice":"required"}`},
+		{name: "tool-choice-type", body: `{"messages":[{"role":"user","content":"x"}],"tool_choice":7}`},
+		{name: "functions", body: `{"messages":[{"role":"user","content":"x"}],"functions":[{"name":"a"}]}`},
+		{name: "if-busy", body: `{"messages":[{"role":"user","content":"x"}],"if_busy":"wait"}`},
+		{name: "if-busy-header", body: hello, headers: []string{"X-If-Busy: wait"}},
+		{name: "key", body: hello, headers: []string{"Idempotency-Key: " + strings.Repeat("k", 129)}},
+		{name: "protocol", body: hello, headers: []string{"X-Protocol: smtp"}},
 		{name: "metadata", body: `{"messages":[{"role":"user","content":"x"}],"metadata":{"a":1}}`},
 		{name: "query-empty", body: `{"query":{"query":" "}}`},
 		{name: "event-format", body: hello, headers: []string{"X-Event-Format: xml"}},
@@ -201,7 +214,7 @@ func TestREST(t *testing.T) {
 var (
 	counts    = regexp.MustCompile(`"(input_tokens|output_tokens|token_count|latency_ms)":\d+`)
 	timestamp = regexp.MustCompile(`"20\d\d-\d\d-\d\dT[0-9:.]+Z"`)
-	shown     = []string{"Content-Type", "Cache-Control", "X-Accel-Buffering", "X-Session-Id", "X-Run-Id", "X-Request-Id", "Retry-After", "Allow", "Link", "Location"}
+	shown     = []string{"Content-Type", "Cache-Control", "X-Accel-Buffering", "x-vercel-ai-ui-message-stream", "X-Session-Id", "X-Run-Id", "X-Request-Id", "Retry-After", "Allow", "Link", "Location"}
 )
 
 // goldenResponse compares an answer with testdata/<kind>/<name>.http, times

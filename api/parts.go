@@ -55,13 +55,13 @@ func (m *bodyMessage) read(where string) (string, []llm.Part, *failure) {
 	if json.Unmarshal(raw, &list) != nil {
 		return "", nil, invalid("messages", "%s.content must be a string or an array of parts", where)
 	}
-	if m.Role == "tool" || m.Role == "function" {
-		return "", nil, nil
-	}
 	texts := make([]string, 0, len(list))
 	var parts []llm.Part
 	for i, raw := range list {
 		text, part, err := readPart(raw)
+		if m.Role == "tool" || m.Role == "function" {
+			part, err = nil, nil // only the text of a result is read
+		}
 		switch {
 		case err == nil && part != nil && m.Role != "user":
 			err = errors.New("is an image or a document; only messages of the user may have them")
@@ -138,6 +138,11 @@ func readData(s, name string) (string, *llm.Part, error) {
 		mediaType, _, _ = mime.ParseMediaType(head[:at])
 		s = data
 	}
+	return readBase64(mediaType, s, name)
+}
+
+// readBase64 reads data of the media type that the client says they have.
+func readBase64(mediaType, s, name string) (string, *llm.Part, error) {
 	data, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
 		data, err = base64.RawStdEncoding.DecodeString(s)

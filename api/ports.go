@@ -12,9 +12,19 @@ import (
 	"p8/store"
 )
 
-// Chat starts turns; *chat.Service is one.
+// Chat starts turns and knows what became of them; *chat.Service is one. Every
+// method takes the caller's identity from ctx.
 type Chat interface {
 	Start(ctx context.Context, req chat.Request) (*chat.Turn, error)
+	// Active is nil when the session has no run under way.
+	Active(ctx context.Context, sessionID string) (*chat.Turn, error)
+	Open(ctx context.Context, runID string) (*chat.Turn, store.Run, error)
+	Stop(ctx context.Context, runID string) (store.Run, error)
+	Resume(ctx context.Context, runID string) (*chat.Turn, error)
+	Delete(ctx context.Context, runID string) error
+	Requests(ctx context.Context, f store.RequestFilter) (page []store.RunRequest, next string, err error)
+	Request(ctx context.Context, id string) (store.RunRequest, error)
+	Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, *chat.Turn, error)
 }
 
 // Catalog finds agents; *catalog.Catalog is one.
@@ -38,6 +48,7 @@ type Store interface {
 	Schema(ctx context.Context, nameOrID string) (store.Schema, error)
 	PutSchema(ctx context.Context, s *store.Schema) error
 	DeleteSchema(ctx context.Context, nameOrID string) error
+	Runs(ctx context.Context, f store.RunFilter) (page []store.Run, next string, err error)
 }
 
 // Knowledge answers queries for the caller in ctx; *rem.Engine is one.

@@ -18,6 +18,7 @@ import (
 
 // spy is a chat that notes what it is asked for and answers nothing.
 type spy struct {
+	api.Chat
 	id  identity.Identity
 	req chat.Request
 }
@@ -110,6 +111,7 @@ func TestRequest(t *testing.T) {
 		SessionName:     "Números",
 		SessionMetadata: map[string]any{"ticket": "7"},
 		Settings:        llm.Settings{Temperature: &zero, TopP: &half, MaxTokens: 20, Stop: []string{"END"}},
+		Protocol:        "openai",
 	}
 	if diff := cmp.Diff(want, s.req); diff != "" {
 		t.Error(diff)

@@ -29,6 +29,8 @@ func (h *Handler) rest() {
 	h.schemaRoutes(api)
 	h.queryRoutes(api)
 	h.contentRoutes(api)
+	h.runRoutes(api)
+	h.approvalRoutes(api)
 	h.describeChat(api)
 	spec, err := json.Marshal(api.OpenAPI())
 	h.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {

@@ -66,7 +66,7 @@ func TestSession(t *testing.T) {
 	w := s.do("POST", "/api/v1/chat/completions", `{"model":"sample-agent","stream":true,"stream_options":{"include_usage":true},
 		"messages":[{"role":"user","content":"What is p8?"}]}`, "X-Session-Id: s/1 é", "X-Added-Instruction: Speak Latin.")
 	typed, text := frames(t, w.Body.String())
-	if w.Code != 200 || text != "p8 is one binary." || !strings.HasSuffix(w.Body.String(), "data: [DONE]\n\n") {
+	if w.Code != 200 || text != "p8 is one binary." || !strings.Contains(w.Body.String(), "data: [DONE]\n\n") {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	if !strings.Contains(w.Body.String(), `"model":"sample-agent"`) || !strings.Contains(w.Body.String(), `"usage":{"prompt_tokens"`) {
