@@ -44,7 +44,8 @@ func (e *Failure) LogValue() slog.Value {
 func fail(op string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, identity.ErrMissing),
-		errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid):
+		errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid),
+		errors.Is(err, ErrNotOwner), errors.Is(err, ErrKeyUsed), errors.Is(err, ErrDecided):
 		return err
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", op, context.Canceled)

@@ -100,12 +100,11 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 		now := s.clock()
 		for len(ms) > 0 {
 			// A run of one session is counted in at once.
-			n, tokens := 0, 0
+			n := 0
 			for n < len(ms) && ms[n].SessionID == ms[0].SessionID {
-				tokens += ms[n].TokenCount
 				n++
 			}
-			last, err := countIn(ctx, c, sc, ms[0].SessionID, n, tokens)
+			last, err := countIn(ctx, c, sc, ms[0].SessionID, n, tokensOf(ms[:n]))
 			if err != nil {
 				return err
 			}
@@ -116,6 +115,13 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 		}
 		return nil
 	})
+}
+
+func tokensOf(ms []*Message) (tokens int) {
+	for _, m := range ms {
+		tokens += m.TokenCount
+	}
+	return tokens
 }
 
 // insertAll writes messages of one session, the last under the number last.
@@ -134,7 +140,7 @@ func insertAll(ctx context.Context, c Conn, sc scope, ms []*Message, last int64,
 func countIn(ctx context.Context, c Conn, sc scope, session string, n, tokens int) (last int64, err error) {
 	found, err := one(ctx, c, `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5
 		WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
-		RETURNING message_count`, []any{&last}, sc.TenantID, session, sc.user, n, tokens)
+		RETURNING message_count + dropped_messages`, []any{&last}, sc.TenantID, session, sc.user, n, tokens)
 	if err == nil && !found {
 		err = notFound("session", session)
 	}
@@ -153,20 +159,21 @@ func (s *Store) FinishTurn(ctx context.Context, m *Message, sessionName string) 
 		return missingFirst(ctx, err)
 	}
 	return s.write(ctx, "finish turn", func(c Conn, sc scope) error {
-		now := s.clock()
-		found, err := one(ctx, c, `UPDATE sessions SET message_count = message_count + 1, total_tokens = total_tokens + $4,
-			name = COALESCE($5, name), updated_at = $6
-			WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
-			RETURNING message_count`, []any{&m.Seq},
-			sc.TenantID, m.SessionID, sc.user, m.TokenCount, null(sessionName), now)
-		if err != nil {
-			return err
-		}
-		if !found {
-			return notFound("session", m.SessionID)
-		}
-		return m.insert(ctx, c, sc, now)
+		return finishTurn(ctx, c, sc, Session{ID: m.SessionID, Name: sessionName}, []*Message{m}, s.clock())
 	})
+}
+
+// finishTurn appends the last messages of a turn and touches the session with
+// what is given.
+func finishTurn(ctx context.Context, c Conn, sc scope, sess Session, ms []*Message, now time.Time) error {
+	last, found, err := touchSession(ctx, c, sc, &sess, len(ms), tokensOf(ms), now)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return notFound("session", sess.ID)
+	}
+	return insertAll(ctx, c, sc, ms, last, now)
 }
 
 // MessageFilter chooses messages of a session.
@@ -212,7 +219,7 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 		}
 		q := newQuery(`SELECT ` + columns + ` FROM messages m WHERE m.tenant_id = `)
 		q.arg(sc.TenantID)
-		q.add(` AND m.session_id = `).arg(sessionID)
+		q.add(` AND m.deleted_at IS NULL AND m.session_id = `).arg(sessionID)
 		if f.AfterSeq > 0 {
 			q.add(` AND m.seq > `).arg(f.AfterSeq)
 		}
@@ -250,7 +257,7 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 
 const visibleMessage = ` FROM messages m
 	JOIN sessions s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
-	WHERE m.tenant_id = $1 AND (s.user_id = $2 OR s.user_id IS NULL) AND s.deleted_at IS NULL`
+	WHERE m.tenant_id = $1 AND (s.user_id = $2 OR s.user_id IS NULL) AND s.deleted_at IS NULL AND m.deleted_at IS NULL`
 
 // Message is one message of a session that the caller may read, with its parts.
 func (s *Store) Message(ctx context.Context, id string) (Message, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"p8/identity"
 )
@@ -31,6 +33,40 @@ func (q *query) arg(v any) {
 	q.args = append(q.args, v)
 	q.WriteByte('$')
 	q.WriteString(strconv.Itoa(len(q.args)))
+}
+
+// timeCursor is the cursor of a list that is ordered by a time and the id.
+func timeCursor(at time.Time, id string) string {
+	return newCursor(strconv.FormatInt(at.UnixMicro(), 10), id)
+}
+
+// beyond adds the condition that rows stand after such a cursor, "" for none: op
+// is < where the newest come first and > where the oldest do.
+func (q *query) beyond(cursor, column, op string) error {
+	if cursor == "" {
+		return nil
+	}
+	parts, err := openCursor(cursor, 2)
+	if err != nil {
+		return err
+	}
+	micros, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil {
+		return invalidf("the cursor is not one that this list returned")
+	}
+	q.add(` AND (` + column + `, id) ` + op + ` (`).arg(time.UnixMicro(micros).UTC())
+	q.add(`, `).arg(parts[1])
+	q.add(`)`)
+	return nil
+}
+
+// storable is a text that something is looked for by, without what no row can
+// hold.
+func storable(s string) string {
+	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
+		return ""
+	}
+	return s
 }
 
 // missingFirst lets a missing identity win over a bad argument, so that the

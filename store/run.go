@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -44,7 +43,8 @@ type Run struct {
 	// none. A caller's keys are unique.
 	Key     string `json:"-"`
 	KeyHash string `json:"-"`
-	// Request is what it takes to take the run up again (package chat's JSON).
+	// Request is what it takes to take the run up again (package chat's JSON):
+	// stored by BeginRun, given by ClaimRun, and gone when the run has ended.
 	Request json.RawMessage `json:"-"`
 	// Owner is the process that is at it. StopRequested asks it to stop.
 	Owner         string `json:"-"`
@@ -57,7 +57,7 @@ type Run struct {
 }
 
 // RunEvents is a piece of a run's log: the events First to Last, as package live
-// writes them.
+// writes them, which is text. Each piece follows the one before.
 type RunEvents struct {
 	First, Last int64
 	Data        []byte
@@ -69,47 +69,6 @@ type JournalEntry struct {
 	Data   json.RawMessage
 }
 
-// The states of a request.
-const (
-	RequestOpen     = "open"
-	RequestAccepted = "accepted"
-	RequestDeclined = "declined"
-	// RequestCancelled: the user went on to something else, or the run was stopped.
-	RequestCancelled = "cancelled"
-	RequestExpired   = "expired"
-)
-
-// RunRequest is a question of a run to its user, and the record of who answered
-// what and when.
-type RunRequest struct {
-	ID        string `json:"id"`
-	TenantID  string `json:"-"`
-	UserID    string `json:"user_id,omitempty"`
-	RunID     string `json:"run_id"`
-	SessionID string `json:"session_id"`
-	// Kind is event.RequestApproval or event.RequestElicitation.
-	Kind string `json:"kind"`
-	// AgentPath is who asks, ToolName and ToolID the call that waits.
-	AgentPath string          `json:"agent_path"`
-	ToolName  string          `json:"tool_name,omitempty"`
-	ToolID    string          `json:"tool_id,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Message   string          `json:"message"`
-	Schema    json.RawMessage `json:"response_schema,omitempty"`
-	// Status is RequestOpen until it is decided.
-	Status string `json:"status"`
-	// Content is the data of an accepted elicitation, Comment what the user said.
-	Content json.RawMessage `json:"content,omitempty"`
-	Comment string          `json:"comment,omitempty"`
-	// DecidedBy is the user id of who decided, "" for nobody or anonymous; DecidedVia
-	// is the way: http, cli, ag-ui, ….
-	DecidedBy  string    `json:"decided_by,omitempty"`
-	DecidedVia string    `json:"decided_via,omitempty"`
-	DecidedAt  time.Time `json:"decided_at,omitzero"`
-	CreatedAt  time.Time `json:"created_at"`
-	ExpiresAt  time.Time `json:"expires_at,omitzero"`
-}
-
 // RunStart is what a run begins with.
 type RunStart struct {
 	Run     Run
@@ -117,8 +76,8 @@ type RunStart struct {
 	// Messages are stored as BeginTurn does, the user's last; none when a run
 	// answers a stored message again.
 	Messages []*Message
-	// DropAfter, when above 0, first deletes the session's messages with a higher
-	// number: an answer that is made again.
+	// DropAfter, when above 0, first hides the session's messages with a higher
+	// number for good: an answer that is made again. Their numbers stay taken.
 	DropAfter int64
 }
 
@@ -132,11 +91,13 @@ type RunWrite struct {
 	Requests []RunRequest
 	// Messages are appended to the session.
 	Messages []*Message
-	// Status and Reason are set where Status is not ""; a run that has ended (not
-	// running or waiting) loses its journal.
+	// Status and Reason are set where Status is not "": the run waits, is
+	// interrupted, or has ended, and nobody owns it any more. One that has ended
+	// (completed, failed, cancelled) loses its journal, and its open requests are
+	// cancelled.
 	Status, Reason string
-	// Answer, with Status, is appended as FinishTurn does, and SessionName and
-	// SessionMetadata (merged) are set where given.
+	// Answer, with Status, is appended as FinishTurn does and becomes the run's
+	// MessageID, and SessionName and SessionMetadata (merged) are set where given.
 	Answer          *Message
 	SessionName     string
 	SessionMetadata json.RawMessage
@@ -161,102 +122,50 @@ type RunFilter struct {
 	Cursor   string
 }
 
-// RequestFilter chooses requests; the oldest come first.
-type RequestFilter struct {
-	RunID, SessionID string
-	// Status, "" for all.
-	Status string
-	Limit  int
-	Cursor string
+// Bounds of what a run may store at once; run_write.go has the others.
+const (
+	maxPiece        = 1 << 20
+	maxJournal      = 8 << 20
+	maxRequestField = 64 << 10
+	// maxShort bounds names and the like, in bytes.
+	maxShort = 1 << 10
+)
+
+// runColumns are a run's, but for its Request, which may be large.
+const runColumns = `tenant_id, id, user_id, session_id, agent_name, model, status, reason, protocol, message_id, in_reply_to,
+	last_seq, idempotency_key, key_hash, owner, stop_requested, created_at, updated_at, ended_at`
+
+func (r *Run) columns() []any {
+	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.MessageID, &r.InReplyTo,
+		&r.LastSeq, &r.Key, &r.KeyHash, &r.Owner, &r.StopRequested, &r.CreatedAt, &r.UpdatedAt, &r.EndedAt}
 }
 
-// Decision is an answer to a request.
-type Decision struct {
-	// Status is RequestAccepted, RequestDeclined or RequestCancelled.
-	Status  string
-	Content json.RawMessage
-	Comment string
-	Via     string
+// ownRow chooses a row of the caller by its id: $1 is the tenant, $2 the id, $3
+// the user.
+const ownRow = ` WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3`
+
+// runEnded reports whether a status is that of a run that has ended.
+func runEnded(status string) bool {
+	return status == RunCompleted || status == RunFailed || status == RunCancelled
 }
 
-// BeginRun stores what a run begins with, in one transaction; see BeginTurn.
-// ErrKeyUsed when the run's Key was used: RunByKey has that run.
-func (s *Store) BeginRun(ctx context.Context, r RunStart) error { return errNotYet }
-
-// WriteRun stores what is new about a run of the caller, in one transaction, and
-// says that its owner lives. stop reports whether somebody asked it to stop.
-func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error) {
-	return false, errNotYet
+func checkOwner(owner string) error {
+	if !printable(owner, maxName) {
+		return invalidf("the owner of a run must be 1-%d printable characters", maxName)
+	}
+	return nil
 }
 
-// Run is a run of the caller. Anonymous callers see those without a user.
-func (s *Store) Run(ctx context.Context, id string) (Run, error) { return Run{}, errNotYet }
-
-// RunByKey is the caller's run with that idempotency key.
-func (s *Store) RunByKey(ctx context.Context, key string) (Run, error) { return Run{}, errNotYet }
-
-// Runs lists runs of the caller.
-func (s *Store) Runs(ctx context.Context, f RunFilter) (page []Run, next string, err error) {
-	return nil, "", errNotYet
+// checkShort cleans names and the like, given as in cleanTexts.
+func checkShort(fields ...any) error {
+	for i := 0; i < len(fields); i += 2 {
+		name, s := fields[i].(string), fields[i+1].(*string)
+		if len(*s) > maxShort {
+			return invalidf("%s is longer than %d bytes", name, maxShort)
+		}
+		if err := cleanText(name, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
-
-// RunEvents reads the log of a run after an event, in order: whole pieces, the
-// first of which may begin before it, about most bytes of them.
-func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int) ([]RunEvents, error) {
-	return nil, errNotYet
-}
-
-// RunJournal is the journal of a run, oldest first.
-func (s *Store) RunJournal(ctx context.Context, id string) ([]JournalEntry, error) {
-	return nil, errNotYet
-}
-
-// ClaimRun gives a run that is waiting or interrupted to a process. ErrNotOwner
-// when it is in another state.
-func (s *Store) ClaimRun(ctx context.Context, id, owner string) (Run, error) {
-	return Run{}, errNotYet
-}
-
-// StopRun asks the owner of a running run to stop, and cancels one that is
-// waiting or interrupted, its open requests too. It gives the run as it is then.
-func (s *Store) StopRun(ctx context.Context, id string) (Run, error) { return Run{}, errNotYet }
-
-// DeleteRun forgets an ended run's log; its messages stay.
-func (s *Store) DeleteRun(ctx context.Context, id string) error { return errNotYet }
-
-// Request is a request of the caller's runs.
-func (s *Store) Request(ctx context.Context, id string) (RunRequest, error) {
-	return RunRequest{}, errNotYet
-}
-
-// Requests lists requests of the caller's runs.
-func (s *Store) Requests(ctx context.Context, f RequestFilter) (page []RunRequest, next string, err error) {
-	return nil, "", errNotYet
-}
-
-// Decide answers an open request and records who did and when. ErrDecided when
-// it is not open, or has expired.
-func (s *Store) Decide(ctx context.Context, id string, d Decision) (RunRequest, error) {
-	return RunRequest{}, errNotYet
-}
-
-// OwnedRun is a run with its owner's identity, for work that nobody asked for.
-type OwnedRun struct {
-	TenantID, UserID, RunID, Status string
-}
-
-// RecoverRuns marks running runs of other owners that said nothing since stale as
-// interrupted, and expires requests whose time is over. It lists the runs that
-// can go on: those that wait and have no open request left.
-func (m Maintenance) RecoverRuns(ctx context.Context, owner string, stale time.Time) ([]OwnedRun, error) {
-	return nil, errNotYet
-}
-
-// PruneRuns forgets the logs of runs that ended before a time, and the oldest of
-// the others until all logs together are most bytes at most (0 is no bound). It
-// says how many.
-func (m Maintenance) PruneRuns(ctx context.Context, before time.Time, most int64) (int, error) {
-	return 0, errNotYet
-}
-
-var errNotYet = errors.New("not yet")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
-	"strconv"
 	"time"
 )
 
@@ -49,38 +48,34 @@ func (s *Store) BeginTurn(ctx context.Context, sess Session, ms ...*Message) err
 	if len(ms) == 0 {
 		return missingFirst(ctx, invalidf("a turn begins with a message"))
 	}
-	tokens := 0
-	for _, m := range ms {
-		m.SessionID = sess.ID
-		if err := m.check(); err != nil {
-			return missingFirst(ctx, err)
-		}
-		tokens += m.TokenCount
+	if err := checkRows(sess.ID, ms); err != nil {
+		return missingFirst(ctx, err)
 	}
 	return s.writing(ctx, "begin turn", func(w *writer) error {
-		switch {
-		case w.sc.IsEval:
-			sess.Mode = ModeEvaluation
-		case sess.Mode == "":
-			sess.Mode = ModeChat
-		}
-		last, err := openSession(ctx, w.c, w.sc, &sess, len(ms), tokens, w.now)
-		if err != nil {
-			return err
-		}
-		if err := w.ensureUser(ctx); err != nil {
-			return err
-		}
-		return insertAll(ctx, w.c, w.sc, ms, last, w.now)
+		return w.beginTurn(ctx, &sess, ms, 0)
 	})
 }
 
+// checkRows checks messages of one session.
+func checkRows(session string, ms []*Message) error {
+	for _, m := range ms {
+		m.SessionID = session
+		if err := m.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // openSession touches or creates the session, counting count messages in, and
-// returns the number of the last.
+// returns the number of the last. It creates none without a message.
 func openSession(ctx context.Context, c Conn, sc scope, sess *Session, count, tokens int, now time.Time) (int64, error) {
 	last, found, err := touchSession(ctx, c, sc, sess, count, tokens, now)
 	if err != nil || found {
 		return last, err
+	}
+	if count == 0 {
+		return 0, notFound("session", sess.ID)
 	}
 	n, err := c.Exec(ctx, `INSERT INTO sessions
 		(tenant_id, id, user_id, name, description, agent_name, mode, total_tokens, message_count, metadata, created_at, updated_at)
@@ -102,11 +97,11 @@ func touchSession(ctx context.Context, c Conn, sc scope, sess *Session, count, t
 	var old json.RawMessage
 	found, err = one(ctx, c, `UPDATE sessions SET message_count = message_count + $10, total_tokens = total_tokens + $4,
 		name = COALESCE($5, name), description = COALESCE($6, description), agent_name = COALESCE($7, agent_name),
-		mode = $8, updated_at = $9
+		mode = COALESCE($8, mode), updated_at = $9
 		WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
-		RETURNING message_count, metadata`,
+		RETURNING message_count + dropped_messages, metadata`,
 		[]any{&last, &old},
-		sc.TenantID, sess.ID, sc.user, tokens, null(sess.Name), null(sess.Description), null(sess.AgentName), sess.Mode, now, count)
+		sc.TenantID, sess.ID, sc.user, tokens, null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), now, count)
 	if err != nil || !found {
 		return last, found, err
 	}
@@ -191,13 +186,7 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 	err := s.read(ctx, "list sessions", func(c Conn, sc scope) error {
 		q := newQuery(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant_id = `)
 		q.arg(sc.TenantID)
-		// Two texts rather than IS NOT DISTINCT FROM, which no index serves in
-		// PostgreSQL.
-		if sc.Anonymous() {
-			q.add(` AND user_id IS NULL`)
-		} else {
-			q.add(` AND user_id = `).arg(sc.UserID)
-		}
+		q.owned(sc.user)
 		q.add(` AND deleted_at IS NULL`)
 		if f.Agent != "" {
 			q.add(` AND agent_name = `).arg(f.Agent)
@@ -205,18 +194,8 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 		if f.Mode != "" {
 			q.add(` AND mode = `).arg(f.Mode)
 		}
-		if f.Cursor != "" {
-			parts, err := openCursor(f.Cursor, 2)
-			if err != nil {
-				return err
-			}
-			micros, err := strconv.ParseInt(parts[0], 10, 64)
-			if err != nil {
-				return invalidf("the cursor is not one that this list returned")
-			}
-			q.add(` AND (updated_at, id) < (`).arg(time.UnixMicro(micros).UTC())
-			q.add(`, `).arg(parts[1])
-			q.add(`)`)
+		if err := q.beyond(f.Cursor, "updated_at", "<"); err != nil {
+			return err
 		}
 		q.add(` ORDER BY updated_at DESC, id DESC LIMIT `).arg(limit + 1)
 		return c.Query(ctx, q.String(), func(r Row) error {
@@ -228,7 +207,7 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 		return list, "", err
 	}
 	last := list[limit-1]
-	return list[:limit], newCursor(strconv.FormatInt(last.UpdatedAt.UnixMicro(), 10), last.ID), nil
+	return list[:limit], timeCursor(last.UpdatedAt, last.ID), nil
 }
 
 // DeleteSession hides one of the caller's own sessions and its messages for

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
 	"testing"
@@ -75,6 +76,8 @@ type things struct {
 	caller
 	session, message, schema                   string
 	resource, ontology, moment, file, feedback string
+	// run is at work, waiting has asked request, ended is over.
+	run, waiting, ended, request string
 }
 
 // base is that of o's row of an id, as anybody would write it.
@@ -105,7 +108,28 @@ func populate(t *testing.T, s *store.Store) []things {
 		}
 		x.message, x.schema, x.resource = m.ID, d.ID, r.ID
 		x.ontology, x.moment, x.file, x.feedback = o.ID, mo.ID, f.ID, fb.ID
+		x.populateRuns(t, s)
 		list = append(list, x)
 	}
 	return list
+}
+
+// populateRuns begins runs in the caller's session, as the process p.
+func (o *things) populateRuns(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx, text := o.ctx(), o.String()
+	o.run, o.waiting, o.ended, o.request = newID(), newID(), newID(), newID()
+	for _, id := range []string{o.run, o.waiting, o.ended} {
+		r := store.Run{ID: id, AgentName: text, Owner: "p", Request: json.RawMessage(`{}`)}
+		if id == o.run {
+			r.Key = "key"
+		}
+		must(t, s.BeginRun(ctx, store.RunStart{Run: r, Session: store.Session{ID: o.session}}))
+	}
+	write(t, s, ctx, store.RunWrite{
+		RunID: o.run, Events: []store.RunEvents{{First: 1, Last: 1, Data: []byte(text)}},
+		Journal: []store.JournalEntry{{Data: json.RawMessage(`{"of":"` + text + `"}`)}},
+	})
+	write(t, s, ctx, store.RunWrite{RunID: o.waiting, Requests: []store.RunRequest{{ID: o.request, Kind: "approval", Message: text}}, Status: store.RunWaiting})
+	write(t, s, ctx, store.RunWrite{RunID: o.ended, Status: store.RunCompleted})
 }

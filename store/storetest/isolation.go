@@ -98,6 +98,7 @@ func readings() map[string]reading {
 			return each(found, func(n store.Node) string { return n.Summary }), err
 		}, may}
 	}
+	addRunReadings(list)
 	addReadings(list, "Resources", (*store.Store).Resources, caller.reads, func(o things) string { return o.resource }, "note",
 		func(x store.Resource) string { return x.Content })
 	addReadings(list, "Ontologies", (*store.Store).Ontologies, caller.reads, func(o things) string { return o.ontology }, "page",
@@ -196,8 +197,8 @@ func isolation(t *testing.T, open Open) {
 	}
 }
 
-// write is a writing method, called for a row of o's, and who may.
-type write struct {
+// writing is a writing method, called for a row of o's, and who may.
+type writing struct {
 	call    func(s *store.Store, ctx context.Context, o things) error
 	allowed func(c, o caller) bool
 	// same reports whether, called for a row of o's, it is meant for the writer's
@@ -214,8 +215,8 @@ func changed(o things) *store.Message {
 	return &store.Message{SessionID: o.session, Type: store.MessageAssistant, Content: text("changed")}
 }
 
-func writings() map[string]*write {
-	list := map[string]*write{
+func writings() map[string]*writing {
+	list := map[string]*writing{
 		"BeginTurn": {func(s *store.Store, ctx context.Context, o things) error {
 			return s.BeginTurn(ctx, store.Session{ID: o.session, Description: "changed"}, changed(o))
 		}, caller.owns, never},
@@ -250,6 +251,7 @@ func writings() map[string]*write {
 			}})
 		}, caller.reads, another},
 	}
+	addRunWritings(list)
 	addWritings(list, "Resources", (*store.Store).Resources, caller.reads, func(o things) (string, store.Resource) {
 		return o.resource, store.Resource{Base: o.base(o.resource), Name: "note", Content: "changed"}
 	})
@@ -269,18 +271,18 @@ func writings() map[string]*write {
 }
 
 // addWritings adds the writing methods of a repository.
-func addWritings[T any](list map[string]*write, prefix string, of func(*store.Store) store.Repository[T],
+func addWritings[T any](list map[string]*writing, prefix string, of func(*store.Store) store.Repository[T],
 	allowed func(c, o caller) bool, row func(things) (string, T),
 ) {
-	list[prefix+".Put"] = &write{func(s *store.Store, ctx context.Context, o things) error {
+	list[prefix+".Put"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		_, x := row(o)
 		return of(s).Put(ctx, &x)
 	}, allowed, another}
-	list[prefix+".PutWith"] = &write{func(s *store.Store, ctx context.Context, o things) error {
+	list[prefix+".PutWith"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		_, x := row(o)
 		return of(s).PutWith(ctx, store.PutOptions{Merge: true}, &x)
 	}, allowed, another}
-	list[prefix+".Delete"] = &write{func(s *store.Store, ctx context.Context, o things) error {
+	list[prefix+".Delete"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		id, _ := row(o)
 		return of(s).Delete(ctx, id)
 	}, allowed, another}
@@ -298,7 +300,7 @@ func snapshot(s *store.Store, o things) string {
 	}
 	sess, _ := s.Session(ctx, o.session)
 	user, _ := s.User(ctx)
-	return out + sess.Name + fmt.Sprint(sess.Messages) + string(user.Metadata)
+	return out + sess.Name + fmt.Sprint(sess.Messages) + string(user.Metadata) + runSnapshot(s, ctx)
 }
 
 func isolationOfWrites(t *testing.T, open Open) {

@@ -89,6 +89,9 @@ func userMessage(s string) *store.Message {
 
 func must(t *testing.T, err error) {
 	t.Helper()
+	if f := (*store.Failure)(nil); errors.As(err, &f) {
+		t.Fatal(f.LogValue())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+)
+
+// BeginRun stores what a run begins with, in one transaction; see BeginTurn.
+// Without messages the session must be there. The run's own InReplyTo, when it
+// is "", is the last message. ErrKeyUsed when the run's Key was used: RunByKey
+// has that run.
+func (s *Store) BeginRun(ctx context.Context, r RunStart) error {
+	if err := r.check(); err != nil {
+		return missingFirst(ctx, err)
+	}
+	return s.writing(ctx, "begin run", func(w *writer) error {
+		if err := w.insertRun(ctx, &r.Run); err != nil {
+			return err
+		}
+		return w.beginTurn(ctx, &r.Session, r.Messages, r.DropAfter)
+	})
+}
+
+func (r *RunStart) check() error {
+	if err := r.Session.check(); err != nil {
+		return err
+	}
+	if err := checkRows(r.Session.ID, r.Messages); err != nil {
+		return err
+	}
+	r.Run.SessionID = r.Session.ID
+	if n := len(r.Messages); n > 0 && r.Run.InReplyTo == "" {
+		last := r.Messages[n-1]
+		if last.ID == "" {
+			id, err := newID()
+			if err != nil {
+				return err
+			}
+			last.ID = id
+		}
+		r.Run.InReplyTo = last.ID
+	}
+	return r.Run.check()
+}
+
+func (r *Run) check() error {
+	for _, id := range []string{r.ID, r.MessageID, r.InReplyTo} {
+		if id == "" && r.ID != "" {
+			continue
+		}
+		if err := checkID(id); err != nil {
+			return err
+		}
+	}
+	if r.Key != "" && !printable(r.Key, maxName) {
+		return invalidf("an idempotency key must be 1-%d printable characters", maxName)
+	}
+	return firstError(checkOwner(r.Owner), checkObject("request", &r.Request),
+		checkShort("agent_name", &r.AgentName, "model", &r.Model, "protocol", &r.Protocol, "key_hash", &r.KeyHash))
+}
+
+// insertRun writes the row of a new run, which is running.
+func (w *writer) insertRun(ctx context.Context, r *Run) error {
+	n, err := w.c.Exec(ctx, `INSERT INTO runs
+		(tenant_id, id, user_id, session_id, agent_name, model, status, protocol, message_id, in_reply_to,
+		idempotency_key, key_hash, owner, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14) ON CONFLICT DO NOTHING`,
+		w.sc.TenantID, r.ID, w.sc.user, r.SessionID, null(r.AgentName), null(r.Model), RunRunning, null(r.Protocol),
+		null(r.MessageID), null(r.InReplyTo), null(r.Key), null(r.KeyHash), r.Owner, w.now)
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return w.runRefused(ctx, r)
+	case len(r.Request) == 0:
+		return nil
+	}
+	_, err = w.c.Exec(ctx, `INSERT INTO run_journal (tenant_id, run_id, seq, thread, data) VALUES ($1, $2, 0, '', $3)`,
+		w.sc.TenantID, r.ID, r.Request)
+	return err
+}
+
+// runRefused says what is in the way of a new run.
+func (w *writer) runRefused(ctx context.Context, r *Run) error {
+	if r.Key != "" {
+		var used Run
+		found, err := runByKey(ctx, w.c, w.sc, r.Key, &used)
+		if err != nil {
+			return err
+		}
+		if found {
+			return ErrKeyUsed
+		}
+	}
+	return conflictf("begin run: there is a run %q", r.ID)
+}
+
+// beginTurn opens or makes the session and appends messages to it.
+func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dropAfter int64) error {
+	switch {
+	case w.sc.IsEval:
+		sess.Mode = ModeEvaluation
+	case sess.Mode == "":
+		sess.Mode = ModeChat
+	}
+	last, err := openSession(ctx, w.c, w.sc, sess, len(ms), tokensOf(ms), w.now)
+	if err != nil {
+		return err
+	}
+	if dropAfter > 0 {
+		if err := w.dropMessages(ctx, sess.ID, dropAfter); err != nil {
+			return err
+		}
+	}
+	if err := w.ensureUser(ctx); err != nil {
+		return err
+	}
+	return insertAll(ctx, w.c, w.sc, ms, last, w.now)
+}
+
+// dropMessages hides the messages of an own session after a number. The numbers
+// stay taken: the session counts them apart.
+func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
+	n, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $4, updated_at = $4
+		WHERE tenant_id = $1 AND session_id = $2 AND seq > $3 AND deleted_at IS NULL`, w.sc.TenantID, session, after, w.now)
+	if err != nil || n == 0 {
+		return err
+	}
+	_, err = w.c.Exec(ctx, `UPDATE sessions SET message_count = message_count - $3, dropped_messages = dropped_messages + $3
+		WHERE tenant_id = $1 AND id = $2`, w.sc.TenantID, session, n)
+	return err
+}

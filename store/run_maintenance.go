@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// OwnedRun is a run with its owner's identity, for work that nobody asked for.
+type OwnedRun struct {
+	TenantID, UserID, RunID, Status string
+}
+
+// Bounds of one call: rows, and about the bytes of logs in one transaction.
+const (
+	runBatch   = 100
+	pruneBytes = 64 << 20
+)
+
+// RecoverRuns marks running runs of other owners that said nothing since stale as
+// interrupted (those that were asked to stop as cancelled), and expires requests
+// whose time is over. It lists the runs that can go on: those that wait and have
+// no open request left, but for those that wait for the client's tools. It does
+// at most a hundred of each; the next call does the next.
+func (m Maintenance) RecoverRuns(ctx context.Context, owner string, stale time.Time) ([]OwnedRun, error) {
+	if err := checkOwner(owner); err != nil {
+		return nil, err
+	}
+	now := m.store.clock()
+	if err := m.expireRequests(ctx, now); err != nil {
+		return nil, err
+	}
+	if err := m.interruptRuns(ctx, owner, stale, now); err != nil {
+		return nil, err
+	}
+	return m.ownedRuns(ctx, `SELECT tenant_id, user_id, id, status FROM runs
+		WHERE status = 'waiting' AND open_requests = 0 AND reason <> 'tool_calls' AND rested_at <= $1
+		ORDER BY rested_at LIMIT $2`, m.store.clock(), runBatch)
+}
+
+// ownedRuns reads runs: tenant, user, id and a status.
+func (m Maintenance) ownedRuns(ctx context.Context, sql string, args ...any) (list []OwnedRun, err error) {
+	err = m.read(ctx, "read runs", func(c Conn) error {
+		return c.Query(ctx, sql, func(r Row) error {
+			var x OwnedRun
+			err := r.Scan(&x.TenantID, &x.UserID, &x.RunID, &x.Status)
+			list = append(list, x)
+			return err
+		}, args...)
+	})
+	return list, err
+}
+
+func (m Maintenance) expireRequests(ctx context.Context, now time.Time) error {
+	type request struct{ tenant, run, id string }
+	var due []request
+	if err := m.read(ctx, "read requests", func(c Conn) error {
+		return c.Query(ctx, `SELECT tenant_id, run_id, id FROM run_requests
+			WHERE status = 'open' AND expires_at <= $1 ORDER BY expires_at LIMIT $2`, func(r Row) error {
+			var q request
+			err := r.Scan(&q.tenant, &q.run, &q.id)
+			due = append(due, q)
+			return err
+		}, now, runBatch)
+	}); err != nil || len(due) == 0 {
+		return err
+	}
+	return m.write(ctx, "expire requests", func(c Conn) error {
+		for _, q := range due {
+			if _, err := one(ctx, c, `SELECT 1 FROM runs WHERE tenant_id = $1 AND id = $2`+m.store.dialect.lock(),
+				[]any{new(int64)}, q.tenant, q.run); err != nil {
+				return err
+			}
+			n, err := c.Exec(ctx, `UPDATE run_requests SET status = 'expired', decided_at = $3
+				WHERE tenant_id = $1 AND id = $2 AND status = 'open'`, q.tenant, q.id, now)
+			if err == nil && n == 1 {
+				err = countRequests(ctx, c, q.tenant, q.run, -1)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (m Maintenance) interruptRuns(ctx context.Context, owner string, stale, now time.Time) error {
+	left, err := m.ownedRuns(ctx, `SELECT tenant_id, user_id, id, status FROM runs
+		WHERE status = 'running' AND rested_at IS NULL AND owner <> $1 AND updated_at < $2 LIMIT $3`, owner, stale, runBatch)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	return m.write(ctx, "interrupt runs", func(c Conn) error {
+		for _, x := range left {
+			var reason string
+			var stop bool
+			// It may have said something meanwhile.
+			still, err := one(ctx, c, `SELECT reason, stop_requested FROM runs WHERE tenant_id = $1 AND id = $2
+				AND status = 'running' AND owner <> $3 AND updated_at < $4`+m.store.dialect.lock(),
+				[]any{&reason, &stop}, x.TenantID, x.RunID, owner, stale)
+			if err != nil {
+				return err
+			}
+			if !still {
+				continue
+			}
+			status := RunInterrupted
+			if stop {
+				status = RunCancelled
+			}
+			if err := restRun(ctx, c, x.TenantID, x.RunID, rest{status: status, reason: reason, at: now}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// PruneRuns forgets the runs that ended before a time, or that waited or were
+// interrupted before it and that nobody took up since, and the oldest of the ended
+// others until all logs together are most bytes at most (0 is no bound). It says
+// how many; it does at most a hundred, so call it until it says 0. Messages and
+// requests stay.
+func (m Maintenance) PruneRuns(ctx context.Context, before time.Time, most int64) (int, error) {
+	var old []prunable
+	err := m.read(ctx, "read old runs", func(c Conn) (err error) {
+		if old, err = prunables(ctx, c, nil, `ended_at < $1 ORDER BY ended_at LIMIT $2`, before, runBatch); err != nil {
+			return err
+		}
+		if old, err = prunables(ctx, c, old, `ended_at IS NULL AND rested_at < $1 ORDER BY rested_at LIMIT $2`, before, runBatch-len(old)); err != nil {
+			return err
+		}
+		if len(old) > 0 || most <= 0 {
+			return nil
+		}
+		over, err := logBytes(ctx, c, before)
+		if over -= most; err != nil || over <= 0 {
+			return err
+		}
+		oldest, err := prunables(ctx, c, nil, `ended_at >= $1 ORDER BY ended_at LIMIT $2`, before, runBatch)
+		for _, x := range oldest {
+			if over <= 0 {
+				break
+			}
+			over, old = over-x.bytes, append(old, x)
+		}
+		return err
+	})
+	if err != nil || len(old) == 0 {
+		return 0, err
+	}
+	return m.prune(ctx, old)
+}
+
+// prunable is a run that may be forgotten. rested is since when nobody is at it:
+// one that was taken up meanwhile is not.
+type prunable struct {
+	tenant, id string
+	rested     time.Time
+	bytes      int64
+}
+
+func prunables(ctx context.Context, c Conn, list []prunable, where string, args ...any) ([]prunable, error) {
+	err := c.Query(ctx, `SELECT tenant_id, id, rested_at, kept_bytes FROM runs WHERE `+where, func(r Row) error {
+		var x prunable
+		err := r.Scan(&x.tenant, &x.id, &x.rested, &x.bytes)
+		list = append(list, x)
+		return err
+	}, args...)
+	return list, err
+}
+
+// logBytes is how long the logs of all runs are, but of those that ended before a
+// time.
+func logBytes(ctx context.Context, c Conn, before time.Time) (sum int64, err error) {
+	for _, q := range []struct {
+		sql  string
+		args []any
+	}{
+		{`SELECT CAST(COALESCE(SUM(kept_bytes), 0) AS BIGINT) FROM runs WHERE ended_at >= $1`, []any{before}},
+		{`SELECT CAST(COALESCE(SUM(kept_bytes), 0) AS BIGINT) FROM runs WHERE ended_at IS NULL AND rested_at >= $1`, []any{before}},
+		{`SELECT CAST(COALESCE(SUM(log_bytes), 0) AS BIGINT) FROM runs WHERE status = 'running' AND rested_at IS NULL`, nil},
+	} {
+		var n int64
+		if _, err := one(ctx, c, q.sql, []any{&n}, q.args...); err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// prune forgets runs, as many as one transaction should.
+func (m Maintenance) prune(ctx context.Context, old []prunable) (n int, err error) {
+	err = m.write(ctx, "prune runs", func(c Conn) error {
+		n = 0
+		now := m.store.clock()
+		for size := int64(0); n < len(old) && size < pruneBytes; n++ {
+			x := old[n]
+			size += x.bytes
+			still, err := one(ctx, c, `SELECT 1 FROM runs WHERE tenant_id = $1 AND id = $2 AND rested_at = $3`+m.store.dialect.lock(),
+				[]any{new(int64)}, x.tenant, x.id, x.rested)
+			if err != nil {
+				return err
+			}
+			if !still {
+				continue
+			}
+			if err := cancelRequests(ctx, c, x.tenant, x.id, now); err != nil {
+				return err
+			}
+			if err := forgetRun(ctx, c, x.tenant, x.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return n, err
+}

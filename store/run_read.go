@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+// Run is a run of the caller. Anonymous callers see those without a user.
+func (s *Store) Run(ctx context.Context, id string) (r Run, err error) {
+	err = s.read(ctx, "read run", func(c Conn, sc scope) error {
+		found, err := one(ctx, c, `SELECT `+runColumns+` FROM runs`+ownRow, r.columns(), sc.TenantID, storable(id), sc.user)
+		if err == nil && !found {
+			err = notFound("run", id)
+		}
+		return err
+	})
+	return r, err
+}
+
+// RunByKey is the caller's run with that idempotency key.
+func (s *Store) RunByKey(ctx context.Context, key string) (r Run, err error) {
+	err = s.read(ctx, "read run", func(c Conn, sc scope) error {
+		found, err := runByKey(ctx, c, sc, key, &r)
+		if err == nil && !found {
+			err = notFound("run of the key", key)
+		}
+		return err
+	})
+	return r, err
+}
+
+func runByKey(ctx context.Context, c Conn, sc scope, key string, r *Run) (bool, error) {
+	q := newQuery(`SELECT ` + runColumns + ` FROM runs WHERE tenant_id = `)
+	q.arg(sc.TenantID)
+	q.owned(sc.user)
+	q.add(` AND idempotency_key = `).arg(storable(key))
+	return one(ctx, c, q.String(), r.columns(), q.args...)
+}
+
+// Runs lists runs of the caller: 50 when Limit is 0, 500 at most. next is the
+// cursor of the next page, "" after the last.
+func (s *Store) Runs(ctx context.Context, f RunFilter) (list []Run, next string, err error) {
+	if len(f.Statuses) > 6 {
+		return nil, "", missingFirst(ctx, invalidf("%d statuses are more than there are", len(f.Statuses)))
+	}
+	limit := page(f.Limit, 50, 500)
+	err = s.read(ctx, "list runs", func(c Conn, sc scope) error {
+		q := newQuery(`SELECT ` + runColumns + ` FROM runs WHERE tenant_id = `)
+		q.arg(sc.TenantID)
+		q.owned(sc.user)
+		if f.SessionID != "" {
+			q.add(` AND session_id = `).arg(storable(f.SessionID))
+		}
+		live := len(f.Statuses) > 0
+		for i, status := range f.Statuses {
+			q.add([]string{` AND status IN (`, `, `}[min(i, 1)]).arg(storable(status))
+			live = live && !runEnded(status)
+		}
+		if len(f.Statuses) > 0 {
+			q.add(`)`)
+		}
+		if live {
+			// Says it so that the index of the runs that have not ended is used.
+			q.add(` AND ended_at IS NULL`)
+		}
+		if err := q.beyond(f.Cursor, "created_at", "<"); err != nil {
+			return err
+		}
+		q.add(` ORDER BY created_at DESC, id DESC LIMIT `).arg(limit + 1)
+		return c.Query(ctx, q.String(), func(r Row) error {
+			list = append(list, Run{})
+			return r.Scan(list[len(list)-1].columns()...)
+		}, q.args...)
+	})
+	if err != nil || len(list) <= limit {
+		return list, "", err
+	}
+	last := list[limit-1]
+	return list[:limit], timeCursor(last.CreatedAt, last.ID), nil
+}
+
+// Bounds of one reading of a log: pieces a query, and bytes in all.
+const (
+	eventPieces  = 256
+	defaultBytes = 1 << 20
+	mostBytes    = 64 << 20
+)
+
+// errEnough ends a query whose reader has what it wants.
+var errEnough = errors.New("enough")
+
+// RunEvents reads the log of a run after an event, in order: whole pieces, the
+// first of which may begin before it, about most bytes of them: one piece at
+// least, 1 MiB when most is 0.
+func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int) (list []RunEvents, err error) {
+	most = page(most, defaultBytes, mostBytes)
+	err = s.read(ctx, "read run events", func(c Conn, sc scope) error {
+		if err := sees(ctx, c, sc, id); err != nil {
+			return err
+		}
+		for size := 0; size < most; {
+			n := len(list)
+			err := c.Query(ctx, `SELECT first_seq, last_seq, data FROM run_events
+				WHERE tenant_id = $1 AND run_id = $2 AND last_seq > $3 AND first_seq >= COALESCE((SELECT MAX(first_seq) FROM run_events
+				WHERE tenant_id = $1 AND run_id = $2 AND first_seq <= $3), 0) ORDER BY first_seq LIMIT $4`,
+				func(r Row) error {
+					var e RunEvents
+					if size >= most {
+						return errEnough
+					}
+					if err := r.Scan(&e.First, &e.Last, (*json.RawMessage)(&e.Data)); err != nil {
+						return err
+					}
+					size, list = size+len(e.Data), append(list, e)
+					return nil
+				}, sc.TenantID, id, after, eventPieces)
+			if errors.Is(err, errEnough) {
+				return nil
+			}
+			if err != nil || len(list) < n+eventPieces {
+				return err
+			}
+			after = list[len(list)-1].Last
+		}
+		return nil
+	})
+	return list, err
+}
+
+// RunJournal is the journal of a run, oldest first.
+func (s *Store) RunJournal(ctx context.Context, id string) (list []JournalEntry, err error) {
+	err = s.read(ctx, "read run journal", func(c Conn, sc scope) error {
+		if err := sees(ctx, c, sc, id); err != nil {
+			return err
+		}
+		return c.Query(ctx, `SELECT thread, data FROM run_journal WHERE tenant_id = $1 AND run_id = $2 AND seq > 0 ORDER BY seq`,
+			func(r Row) error {
+				list = append(list, JournalEntry{})
+				e := &list[len(list)-1]
+				return r.Scan(&e.Thread, &e.Data)
+			}, sc.TenantID, id)
+	})
+	return list, err
+}
+
+// sees is an error unless the run is the caller's.
+func sees(ctx context.Context, c Conn, sc scope, id string) error {
+	found, err := one(ctx, c, `SELECT 1 FROM runs`+ownRow, []any{new(int64)}, sc.TenantID, storable(id), sc.user)
+	if err == nil && !found {
+		err = notFound("run", id)
+	}
+	return err
+}

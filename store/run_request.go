@@ -1,0 +1,251 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// The states of a request.
+const (
+	RequestOpen     = "open"
+	RequestAccepted = "accepted"
+	RequestDeclined = "declined"
+	// RequestCancelled: the user went on to something else, or the run was stopped.
+	RequestCancelled = "cancelled"
+	RequestExpired   = "expired"
+)
+
+// RunRequest is a question of a run to its user, and the record of who answered
+// what and when.
+type RunRequest struct {
+	ID        string `json:"id"`
+	TenantID  string `json:"-"`
+	UserID    string `json:"user_id,omitempty"`
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	// Kind is event.RequestApproval or event.RequestElicitation.
+	Kind string `json:"kind"`
+	// AgentPath is who asks, ToolName and ToolID the call that waits.
+	AgentPath string          `json:"agent_path"`
+	ToolName  string          `json:"tool_name,omitempty"`
+	ToolID    string          `json:"tool_id,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Message   string          `json:"message"`
+	Schema    json.RawMessage `json:"response_schema,omitempty"`
+	// Status is RequestOpen until it is decided.
+	Status string `json:"status"`
+	// Content is the data of an accepted elicitation, Comment what the user said.
+	Content json.RawMessage `json:"content,omitempty"`
+	Comment string          `json:"comment,omitempty"`
+	// DecidedBy is the user id of who decided, "" for nobody or anonymous; DecidedVia
+	// is the way: http, cli, ag-ui, ….
+	DecidedBy  string    `json:"decided_by,omitempty"`
+	DecidedVia string    `json:"decided_via,omitempty"`
+	DecidedAt  time.Time `json:"decided_at,omitzero"`
+	CreatedAt  time.Time `json:"created_at"`
+	ExpiresAt  time.Time `json:"expires_at,omitzero"`
+}
+
+// RequestFilter chooses requests; the oldest come first.
+type RequestFilter struct {
+	RunID, SessionID string
+	// Status, "" for all.
+	Status string
+	Limit  int
+	Cursor string
+}
+
+// Decision is an answer to a request.
+type Decision struct {
+	// Status is RequestAccepted, RequestDeclined or RequestCancelled.
+	Status  string
+	Content json.RawMessage
+	Comment string
+	Via     string
+}
+
+const requestColumns = `id, tenant_id, user_id, run_id, session_id, kind, agent_path, tool_name, tool_id, arguments, message,
+	response_schema, status, content, comment, decided_by, decided_via, decided_at, created_at, expires_at`
+
+func (r *RunRequest) columns() []any {
+	return []any{&r.ID, &r.TenantID, &r.UserID, &r.RunID, &r.SessionID, &r.Kind, &r.AgentPath, &r.ToolName, &r.ToolID, &r.Arguments, &r.Message,
+		&r.Schema, &r.Status, &r.Content, &r.Comment, &r.DecidedBy, &r.DecidedVia, &r.DecidedAt, &r.CreatedAt, &r.ExpiresAt}
+}
+
+func (r *RunRequest) check() error {
+	if r.Status != "" && r.Status != RequestOpen {
+		return invalidf("a new request is open, not %.32q", r.Status)
+	}
+	if r.Kind == "" {
+		return invalidf("a request has a kind")
+	}
+	if err := tooLong("message", len(r.Message)); err != nil {
+		return err
+	}
+	return firstError(checkID(r.ID), checkShort("kind", &r.Kind, "agent_path", &r.AgentPath, "tool_name", &r.ToolName, "tool_id", &r.ToolID),
+		cleanText("message", &r.Message), smallJSON("arguments", &r.Arguments), smallJSON("response_schema", &r.Schema))
+}
+
+func tooLong(field string, n int) error {
+	if n > maxRequestField {
+		return invalidf("the %s of a request is larger than %d KiB", field, maxRequestField>>10)
+	}
+	return nil
+}
+
+func smallJSON(field string, raw *json.RawMessage) error {
+	if err := tooLong(field, len(*raw)); err != nil {
+		return err
+	}
+	return checkJSON(field, raw)
+}
+
+// ask writes the requests; one that the run has asked before stays as it is.
+func (w *RunWrite) ask(ctx context.Context, c Conn, sc scope, session string, now time.Time) error {
+	asked := int64(0)
+	for _, r := range w.Requests {
+		var expires any
+		if !r.ExpiresAt.IsZero() {
+			expires = r.ExpiresAt
+		}
+		n, err := c.Exec(ctx, `INSERT INTO run_requests
+			(tenant_id, id, user_id, run_id, session_id, kind, agent_path, tool_name, tool_id, arguments, message, response_schema,
+			status, created_at, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING`,
+			sc.TenantID, r.ID, sc.user, w.RunID, session, r.Kind, r.AgentPath, null(r.ToolName), null(r.ToolID), r.Arguments, r.Message,
+			r.Schema, RequestOpen, now, expires)
+		if err != nil {
+			return err
+		}
+		if asked += n; n == 1 {
+			continue
+		}
+		same, err := one(ctx, c, `SELECT 1 FROM run_requests`+ownRow+` AND run_id = $4`, []any{new(int64)}, sc.TenantID, r.ID, sc.user, w.RunID)
+		if err != nil {
+			return err
+		}
+		if !same {
+			return conflictf("another run has a request %q", r.ID)
+		}
+	}
+	if asked == 0 {
+		return nil
+	}
+	return countRequests(ctx, c, sc.TenantID, w.RunID, asked)
+}
+
+// countRequests counts the open requests of a run, which stands in its row so
+// that the runs without any are found at once.
+func countRequests(ctx context.Context, c Conn, tenant, run string, more int64) error {
+	_, err := c.Exec(ctx, `UPDATE runs SET open_requests = open_requests + $3 WHERE tenant_id = $1 AND id = $2`, tenant, run, more)
+	return err
+}
+
+// cancelRequests closes what a run that has ended asks. The caller holds the run's
+// row and sets its count.
+func cancelRequests(ctx context.Context, c Conn, tenant, run string, now time.Time) error {
+	_, err := c.Exec(ctx, `UPDATE run_requests SET status = 'cancelled', decided_at = $3
+		WHERE tenant_id = $1 AND run_id = $2 AND status = 'open'`, tenant, run, now)
+	return err
+}
+
+// Request is a request of the caller's runs.
+func (s *Store) Request(ctx context.Context, id string) (r RunRequest, err error) {
+	err = s.read(ctx, "read request", func(c Conn, sc scope) error {
+		found, err := one(ctx, c, `SELECT `+requestColumns+` FROM run_requests`+ownRow, r.columns(), sc.TenantID, storable(id), sc.user)
+		if err == nil && !found {
+			err = notFound("request", id)
+		}
+		return err
+	})
+	return r, err
+}
+
+// Requests lists requests of the caller's runs: 50 when Limit is 0, 500 at most.
+// next is the cursor of the next page, "" after the last.
+func (s *Store) Requests(ctx context.Context, f RequestFilter) (list []RunRequest, next string, err error) {
+	limit := page(f.Limit, 50, 500)
+	err = s.read(ctx, "list requests", func(c Conn, sc scope) error {
+		q := newQuery(`SELECT ` + requestColumns + ` FROM run_requests WHERE tenant_id = `)
+		q.arg(sc.TenantID)
+		q.owned(sc.user)
+		if f.RunID != "" {
+			q.add(` AND run_id = `).arg(storable(f.RunID))
+		}
+		if f.SessionID != "" {
+			q.add(` AND session_id = `).arg(storable(f.SessionID))
+		}
+		switch f.Status {
+		case "":
+		case RequestOpen:
+			// In the text, so that the index of the open ones is used.
+			q.add(` AND status = 'open'`)
+		default:
+			q.add(` AND status = `).arg(storable(f.Status))
+		}
+		if err := q.beyond(f.Cursor, "created_at", ">"); err != nil {
+			return err
+		}
+		q.add(` ORDER BY created_at, id LIMIT `).arg(limit + 1)
+		return c.Query(ctx, q.String(), func(r Row) error {
+			list = append(list, RunRequest{})
+			return r.Scan(list[len(list)-1].columns()...)
+		}, q.args...)
+	})
+	if err != nil || len(list) <= limit {
+		return list, "", err
+	}
+	last := list[limit-1]
+	return list[:limit], timeCursor(last.CreatedAt, last.ID), nil
+}
+
+// Decide answers an open request and records who did and when. ErrDecided when
+// it is not open, or has expired.
+func (s *Store) Decide(ctx context.Context, id string, d Decision) (r RunRequest, err error) {
+	if err := d.check(); err != nil {
+		return RunRequest{}, missingFirst(ctx, err)
+	}
+	err = s.write(ctx, "decide request", func(c Conn, sc scope) error {
+		var run string
+		found, err := one(ctx, c, `SELECT run_id FROM run_requests`+ownRow, []any{&run}, sc.TenantID, storable(id), sc.user)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return notFound("request", id)
+		}
+		if _, err := lockRun(ctx, c, s.dialect, sc, run); errors.Is(err, ErrNotFound) {
+			return ErrDecided // with the run, which was forgotten
+		} else if err != nil {
+			return err
+		}
+		found, err = one(ctx, c, `UPDATE run_requests SET status = $4, content = $5, comment = $6, decided_by = $7, decided_via = $8, decided_at = $9`+
+			ownRow+` AND status = 'open' AND (expires_at IS NULL OR expires_at > $9) RETURNING `+requestColumns, r.columns(),
+			sc.TenantID, id, sc.user, d.Status, d.Content, null(d.Comment), sc.user, null(d.Via), s.clock())
+		if err != nil {
+			return err
+		}
+		if !found {
+			return ErrDecided
+		}
+		return countRequests(ctx, c, sc.TenantID, run, -1)
+	})
+	if err != nil {
+		return RunRequest{}, err
+	}
+	return r, nil
+}
+
+func (d *Decision) check() error {
+	switch d.Status {
+	case RequestAccepted, RequestDeclined, RequestCancelled:
+	default:
+		return invalidf("a request is accepted, declined or cancelled, not %.32q", d.Status)
+	}
+	if err := firstError(tooLong("comment", len(d.Comment)), tooLong("content", len(d.Content))); err != nil {
+		return err
+	}
+	return firstError(checkObject("content", &d.Content), cleanText("comment", &d.Comment), checkShort("via", &d.Via))
+}

@@ -1,0 +1,95 @@
+package store
+
+import "context"
+
+// ClaimRun gives a run that is waiting or interrupted to a process, which it
+// runs in from then on, with its Request. ErrNotOwner when it is in another state.
+func (s *Store) ClaimRun(ctx context.Context, id, owner string) (r Run, err error) {
+	if err := checkOwner(owner); err != nil {
+		return Run{}, missingFirst(ctx, err)
+	}
+	err = s.write(ctx, "claim run", func(c Conn, sc scope) error {
+		found, err := one(ctx, c, `UPDATE runs SET status = 'running', owner = $4, stop_requested = false, updated_at = $5, rested_at = NULL,
+			kept_bytes = 0`+ownRow+` AND status IN ('waiting', 'interrupted') RETURNING `+runColumns, r.columns(),
+			sc.TenantID, storable(id), sc.user, owner, s.clock())
+		if err != nil {
+			return err
+		}
+		if !found {
+			if err := sees(ctx, c, sc, id); err != nil {
+				return err
+			}
+			return ErrNotOwner
+		}
+		_, err = one(ctx, c, `SELECT data FROM run_journal WHERE tenant_id = $1 AND run_id = $2 AND seq = 0`,
+			[]any{&r.Request}, sc.TenantID, id)
+		return err
+	})
+	if err != nil {
+		return Run{}, err
+	}
+	return r, nil
+}
+
+// lockRun reads a run of the caller whose rows the transaction will write. Who
+// writes a run and its requests takes the run first, so that nobody waits for
+// one another.
+func lockRun(ctx context.Context, c Conn, d Dialect, sc scope, id string) (r Run, err error) {
+	found, err := one(ctx, c, `SELECT `+runColumns+` FROM runs`+ownRow+d.lock(), r.columns(), sc.TenantID, storable(id), sc.user)
+	if err == nil && !found {
+		err = notFound("run", id)
+	}
+	return r, err
+}
+
+// StopRun asks the owner of a running run to stop, and cancels one that is
+// waiting or interrupted, its open requests too. It gives the run as it is then.
+func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
+	err = s.write(ctx, "stop run", func(c Conn, sc scope) error {
+		r, err = lockRun(ctx, c, s.dialect, sc, id)
+		switch {
+		case err != nil || runEnded(r.Status):
+			return err
+		case r.Status == RunRunning:
+			r.StopRequested = true
+			_, err := c.Exec(ctx, `UPDATE runs SET stop_requested = true`+ownRow, sc.TenantID, id, sc.user)
+			return err
+		}
+		r.Status, r.EndedAt = RunCancelled, s.clock()
+		return restRun(ctx, c, sc.TenantID, id, rest{status: RunCancelled, reason: r.Reason, at: r.EndedAt})
+	})
+	if err != nil {
+		return Run{}, err
+	}
+	return r, nil
+}
+
+// DeleteRun forgets an ended run, its log and its key; its messages stay, and so
+// do its requests, as the record of who decided what. ErrConflict for a run that
+// has not ended.
+func (s *Store) DeleteRun(ctx context.Context, id string) error {
+	return s.write(ctx, "delete run", func(c Conn, sc scope) error {
+		r, err := lockRun(ctx, c, s.dialect, sc, id)
+		if err != nil {
+			return err
+		}
+		if !runEnded(r.Status) {
+			return conflictf("the run %q has not ended: stop it first", id)
+		}
+		return forgetRun(ctx, c, sc.TenantID, id)
+	})
+}
+
+// forgetRun deletes a run and all that only it needs.
+func forgetRun(ctx context.Context, c Conn, tenant, id string) error {
+	for _, sql := range []string{
+		`DELETE FROM run_events WHERE tenant_id = $1 AND run_id = $2`,
+		`DELETE FROM run_journal WHERE tenant_id = $1 AND run_id = $2`,
+		`DELETE FROM runs WHERE tenant_id = $1 AND id = $2`,
+	} {
+		if _, err := c.Exec(ctx, sql, tenant, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
