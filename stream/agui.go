@@ -14,7 +14,7 @@ type AGUIOptions struct {
 	// request, or the server's own.
 	ThreadID, RunID string
 	// MessageID is the first message of the answer; the later ones are numbered after
-	// it. The run's id when "".
+	// it. RunID with "-message" when "".
 	MessageID string
 	// Children says how the events of delegated agents travel.
 	Children Children
@@ -37,18 +37,182 @@ const (
 	ChildrenCustom
 )
 
-// AGUI writes a run as AG-UI 1.0 events.
+// AGUI writes a run as AG-UI 1.0 events. Text, reasoning, tool calls and
+// delegated agents are AG-UI's own events; every other event of p8 is a CUSTOM
+// event whose name is its type and whose value is its payload. A run that waits
+// for the user ends with the outcome "interrupt", a stopped one with
+// "cancelled".
 type AGUI struct {
 	frames
-	o AGUIOptions
+	o   AGUIOptions
+	now int64
+
+	root     *voice
+	children map[string]*voice
+	order    []*voice // of the children
+	last     *voice   // of the children, the one that spoke last
+	lastRun  string
+	calls    calls
+	requests []request
+	usage    *event.UsageData
+
+	said                  bool // the root agent itself has answered
+	began, behind, closed bool
 }
 
 // NewAGUI is an encoder onto w.
 func NewAGUI(w io.Writer, o AGUIOptions) *AGUI {
-	e := &AGUI{o: o}
+	if o.MessageID == "" {
+		o.MessageID = o.RunID + "-message"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	e := &AGUI{o: o, root: newVoice("", "", o.MessageID), children: map[string]*voice{}}
 	e.init(w, o.Reader)
 	return e
 }
 
-// Write sends one event.
-func (e *AGUI) Write(ev event.Event) error { return nil }
+// Write sends one event. What follows the end of the run is ignored. An error is
+// the writer's, or says that an event holds raw JSON that is none.
+func (e *AGUI) Write(ev event.Event) error {
+	past := e.r.past(ev)
+	if e.behind && (!past || e.closed) {
+		e.again()
+	}
+	if e.closed || e.r.over(ev) {
+		return nil
+	}
+	e.behind = past
+	e.buf = e.buf[:0]
+	e.now = e.o.Now().UnixMilli()
+	if !e.began {
+		e.began = true
+		e.event("RUN_STARTED")
+		e.field("threadId", e.o.ThreadID)
+		e.field("runId", e.o.RunID)
+		e.end(e.root)
+	}
+	if err := e.append(ev); err != nil {
+		return err
+	}
+	return e.send(ev)
+}
+
+// again begins another response of the same run.
+func (e *AGUI) again() {
+	e.began, e.behind, e.closed = false, false, false
+	e.requests = nil
+	e.root.again()
+	for _, v := range e.order {
+		v.again()
+	}
+}
+
+// append encodes the event into e.buf.
+func (e *AGUI) append(ev event.Event) error {
+	if ev.Data == nil && ev.Text == "" {
+		return nil
+	}
+	delegated := child(ev.Agent)
+	if d, ok := ev.Data.(*event.ChildRunData); ok {
+		e.appendChildRun(ev, d)
+		return nil
+	}
+	switch d := ev.Data.(type) {
+	case *event.DoneData:
+		if delegated {
+			return nil
+		}
+		return e.appendDone(d)
+	case *event.ErrorData:
+		if delegated {
+			return nil
+		}
+		e.appendError(d)
+		return nil
+	case *event.UsageData:
+		if delegated {
+			return nil
+		}
+		e.usage = d
+	}
+	v := e.root
+	if delegated {
+		if v = e.voice(ev); v.ended && !structured(ev) {
+			return nil
+		} else if v.ended {
+			v = e.root
+		}
+	}
+	switch {
+	case ev.Type == event.Text:
+		e.said = e.said || !delegated
+		e.appendText(v, ev.Text)
+		return nil
+	case ev.Type == event.Reasoning:
+		e.appendReasoning(v, ev.Text)
+		return nil
+	case ev.Type == event.ToolCall:
+		if d, ok := ev.Data.(*event.ToolCallData); ok {
+			e.appendTool(v, ev.RunID, d)
+		}
+		return nil
+	}
+	if !e.native(v) && (ev.Type == event.Metadata || ev.Type == event.Progress) {
+		return nil // nothing would tell it from the root's
+	}
+	if d, ok := ev.Data.(*event.ActionRequestData); ok && d.RequestID != "" {
+		e.ask(v, ev.RunID, d)
+	}
+	return e.custom(v, ev)
+}
+
+// structured reports whether the event is a structured answer, which may follow
+// the end of the run that gave it.
+func structured(ev event.Event) bool {
+	d, ok := ev.Data.(*event.ToolCallData)
+	return ok && d.Structured
+}
+
+// event begins an event.
+func (e *AGUI) event(typ string) {
+	e.buf = append(append(e.buf, `data: {"type":"`...), typ...)
+	e.buf = appendInt(append(e.buf, `","timestamp":`...), e.now)
+}
+
+// field adds a string.
+func (e *AGUI) field(name, value string) {
+	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
+	e.buf = appendQuoted(e.buf, value)
+}
+
+// raw adds a value that is JSON already.
+func (e *AGUI) raw(name string, value []byte) {
+	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
+	e.buf = append(e.buf, value...)
+}
+
+// end ends an event of the voice.
+func (e *AGUI) end(v *voice) { e.buf = append(e.buf, v.tail...) }
+
+// native reports whether what v says is told with AG-UI's own events.
+func (e *AGUI) native(v *voice) bool { return v == e.root || e.o.Children != ChildrenCustom }
+
+// legacy reports whether what v says is told with CUSTOM child events.
+func (e *AGUI) legacy(v *voice) bool { return v != e.root && e.o.Children != ChildrenNative }
+
+// custom sends p8's own events; they have no timestamp.
+func (e *AGUI) custom(v *voice, ev event.Event) error {
+	value, err := e.object(ev.Data)
+	if err != nil {
+		return err
+	}
+	e.buf = append(append(e.buf, `data: {"type":"CUSTOM","name":"`...), ev.Type.String()...)
+	e.buf = append(append(e.buf, `","value":`...), value...)
+	if !e.native(v) {
+		v = e.root
+	}
+	e.end(v)
+	return nil
+}

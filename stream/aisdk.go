@@ -20,24 +20,212 @@ type AISDKOptions struct {
 	// approval it is the one that the client has already, which then goes on, and
 	// Reader.Past is the pause.
 	MessageID string
-	// Metadata is the messageMetadata of the start, a JSON object; nil for none.
+	// Metadata is the messageMetadata of the start; nil for none.
 	Metadata map[string]any
 	// Denied reports whether the user declined the request; nil where nobody knows.
 	Denied func(requestID string) bool
 }
 
-// AISDK writes a run as the Vercel AI SDK's UI message stream.
+// AISDK writes a run as the Vercel AI SDK's UI message stream, version 1.
+//
+// The answer, the reasoning and the steps are the SDK's own parts. Tools of the
+// server are dynamic tools that the provider has executed, so that no client
+// tries to run them; those of the client are its own. A delegated agent is the
+// preliminary output of the call that asked it: its text so far and its tools,
+// which are also dynamic tools of their own, named agent:tool, so that an approval
+// has a call to belong to. The rest of p8's events are data-* parts.
 type AISDK struct {
 	frames
 	o AISDKOptions
+
+	root     part
+	parts    int // text and reasoning parts so far
+	children map[string]*delegate
+	last     *delegate
+	lastRun  string
+	calls    calls
+	usage    *event.UsageData
+	metadata *event.MetadataData
+
+	step     bool // start-step was sent
+	answered bool // a call of the step has its result
+	said     bool // the root agent itself has answered
+
+	began, behind, closed bool
+}
+
+// part is a text or reasoning part.
+type part struct {
+	open event.Type // Text or Reasoning, 0 when it has ended
+	id   []byte     // a JSON string
 }
 
 // NewAISDK is an encoder onto w.
 func NewAISDK(w io.Writer, o AISDKOptions) *AISDK {
-	e := &AISDK{o: o}
+	e := &AISDK{o: o, children: map[string]*delegate{}}
 	e.init(w, o.Reader)
 	return e
 }
 
-// Write sends one event.
-func (e *AISDK) Write(ev event.Event) error { return nil }
+// Write sends one event. What follows the end of the run is ignored. An error is
+// the writer's, or says that an event holds raw JSON that is none.
+func (e *AISDK) Write(ev event.Event) error {
+	past := e.r.past(ev)
+	if e.behind && (!past || e.closed) {
+		e.again()
+	}
+	if e.closed || e.r.over(ev) {
+		return nil
+	}
+	e.behind = past
+	e.buf = e.buf[:0]
+	if err := e.begin(); err != nil {
+		return err
+	}
+	if err := e.append(ev); err != nil {
+		return err
+	}
+	return e.send(ev)
+}
+
+// begin sends the start.
+func (e *AISDK) begin() error {
+	if e.began {
+		return nil
+	}
+	e.chunk("start")
+	if e.o.MessageID != "" {
+		e.field("messageId", e.o.MessageID)
+	}
+	if e.o.Metadata != nil {
+		object, err := e.object(e.o.Metadata)
+		if err != nil {
+			return err
+		}
+		e.raw("messageMetadata", object)
+	}
+	e.end()
+	e.began = true
+	return nil
+}
+
+// again begins another response of the same run, for the same message.
+func (e *AISDK) again() {
+	e.began, e.behind, e.closed = false, false, false
+	e.step, e.answered = false, false
+	e.root.open = 0
+	for _, d := range e.children {
+		d.part.open = 0
+	}
+}
+
+// append encodes the event into e.buf.
+func (e *AISDK) append(ev event.Event) error {
+	if child(ev.Agent) {
+		return e.appendChild(ev)
+	}
+	switch d := ev.Data.(type) {
+	case nil:
+		if ev.Text != "" && (ev.Type == event.Text || ev.Type == event.Reasoning) {
+			e.said = e.said || ev.Type == event.Text
+			e.appendPart(&e.root, ev)
+		}
+		return nil
+	case *event.ToolCallData:
+		e.appendTool(ev, d)
+		return nil
+	case *event.ActionRequestData:
+		return e.appendRequest(ev, d)
+	case *event.DoneData:
+		return e.appendDone(d)
+	case *event.ErrorData:
+		return e.appendError(d)
+	case *event.MetadataData:
+		e.metadata = d
+		e.appendSources(d.Sources)
+		return e.data(ev, "metadata", false)
+	case *event.UsageData:
+		e.usage = d
+		return e.data(ev, "usage", false)
+	case *event.ProgressData:
+		return e.data(ev, "progress", true)
+	}
+	return e.data(ev, "", false)
+}
+
+// appendPart is the hot path: no allocation but at the beginning of a part.
+func (e *AISDK) appendPart(p *part, ev event.Event) {
+	if p.open != ev.Type {
+		if p == &e.root {
+			e.nextStep()
+		}
+		e.hush(p)
+		e.parts++
+		p.open = ev.Type
+		p.id = append(append(append(p.id[:0], '"'), ev.Type.String()...), '-')
+		p.id = append(appendInt(p.id, int64(e.parts)), '"')
+		e.partChunk(p, "-start")
+	}
+	e.buf = append(append(e.buf, `data: {"type":"`...), ev.Type.String()...)
+	e.buf = append(append(e.buf, `-delta","id":`...), p.id...)
+	e.buf = appendQuoted(append(e.buf, `,"delta":`...), ev.Text)
+	e.end()
+}
+
+// hush ends the part that is open.
+func (e *AISDK) hush(p *part) {
+	if p.open != 0 {
+		e.partChunk(p, "-end")
+		p.open = 0
+	}
+}
+
+func (e *AISDK) partChunk(p *part, stage string) {
+	e.buf = append(append(e.buf, `data: {"type":"`...), p.open.String()...)
+	e.buf = append(append(append(e.buf, stage...), `","id":`...), p.id...)
+	e.end()
+}
+
+// openStep makes sure that a step is open.
+func (e *AISDK) openStep() {
+	if !e.step {
+		e.step, e.answered = true, false
+		e.chunk("start-step")
+		e.end()
+	}
+}
+
+// nextStep makes sure that a step is open in which nothing was answered yet: what
+// the root says after a result is another response of the model.
+func (e *AISDK) nextStep() {
+	if e.answered {
+		e.closeStep()
+	}
+	e.openStep()
+}
+
+func (e *AISDK) closeStep() {
+	if e.step {
+		e.hush(&e.root)
+		e.step, e.answered = false, false
+		e.chunk("finish-step")
+		e.end()
+	}
+}
+
+// chunk begins a frame, end ends it; field and raw add to it.
+func (e *AISDK) chunk(typ string) {
+	e.buf = append(append(append(e.buf, `data: {"type":"`...), typ...), '"')
+}
+
+func (e *AISDK) field(name, value string) {
+	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
+	e.buf = appendQuoted(e.buf, value)
+}
+
+func (e *AISDK) raw(name string, value []byte) {
+	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
+	e.buf = append(e.buf, value...)
+}
+
+func (e *AISDK) end() { e.buf = append(e.buf, "}\n\n"...) }

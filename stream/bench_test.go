@@ -8,38 +8,72 @@ import (
 	"p8/stream"
 )
 
-// BenchmarkOpenAI is one stream of 100 pieces of text; allocs/op are those of
-// the whole stream.
-func BenchmarkOpenAI(b *testing.B) {
-	text := event.NewText("piece of \"text\" ")
-	text.Agent = "general"
-	done := event.New(&event.DoneData{Reason: event.ReasonStop})
-	b.ReportAllocs()
-	for b.Loop() {
-		e := stream.NewOpenAI(io.Discard, stream.OpenAIOptions{ID: "chatcmpl-1", Model: "general", Created: created})
-		for range 100 {
-			if err := e.Write(text); err != nil {
-				b.Fatal(err)
-			}
+// BenchmarkEncoders is, for each protocol, one stream of 100 pieces of text, of
+// the root and of a delegated agent; allocs/op are those of the whole stream.
+func BenchmarkEncoders(b *testing.B) {
+	tr := transcript{}
+	for _, p := range []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
+		for name, events := range map[string][]event.Event{"root": longText("r1", "general"), "child": longText("r2", "general/researcher")} {
+			b.Run(string(p)+"/"+name, func(b *testing.B) {
+				o := tr.options(stream.Polyglot)
+				b.ReportAllocs()
+				for b.Loop() {
+					e := stream.New(p, io.Discard, o)
+					for _, ev := range events {
+						if err := e.Write(ev); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
 		}
-		if err := e.Write(done); err != nil {
-			b.Fatal(err)
-		}
+	}
+}
+
+// longText is a run that asks an agent and of which somebody says 100 pieces.
+func longText(run, agent string) []event.Event {
+	events := begun()
+	for i := range 100 {
+		events = append(events, event.Event{
+			Type: event.Text, RunID: run, Agent: agent, Seq: int64(len(events) + i + 1), Text: "piece of \"text\" ",
+		})
+	}
+	return append(events, event.Event{Type: event.Done, RunID: "r1", Agent: "general", Data: &event.DoneData{Reason: event.ReasonStop}})
+}
+
+// begun is the beginning of a run that asks an agent.
+func begun() []event.Event {
+	return []event.Event{
+		{Type: event.ToolCall, RunID: "r1", Agent: "general", Data: &event.ToolCallData{
+			Name: "ask_agent", ID: "call_1", Status: event.ToolExecuting,
+		}},
+		{Type: event.ChildRun, RunID: "r2", Agent: "general/researcher", Data: &event.ChildRunData{
+			Status: event.ChildStarted, ToolID: "call_1", ParentRunID: "r1",
+		}},
 	}
 }
 
 // TestTextAllocatesNothing pins the hot path, the SSE connection included.
 func TestTextAllocatesNothing(t *testing.T) {
-	text := event.NewText("piece of \"text\" \u2028 ")
 	sse := stream.NewSSE(discard{newClient()}, stream.SSEOptions{})
 	defer sse.Close()
-	for f := stream.Polyglot; f <= stream.None; f++ {
-		for _, typ := range []event.Type{event.Text, event.Reasoning} {
-			text.Type, text.Agent = typ, "general/child"
-			e := stream.NewOpenAI(sse, stream.OpenAIOptions{ID: "chatcmpl-1", Format: f})
+	for name, choice := range protocols(&transcript{}) {
+		for _, text := range []event.Event{
+			{Type: event.Text, RunID: "r1", Agent: "general"},
+			{Type: event.Text, RunID: "r2", Agent: "general/researcher"},
+			{Type: event.Reasoning, RunID: "r1", Agent: "general"},
+			{Type: event.Reasoning, RunID: "r2", Agent: "general/researcher"},
+		} {
+			p, o := choice()
+			o.Reader.IDs = true
+			e := stream.New(p, sse, o)
+			for _, ev := range begun() {
+				_ = e.Write(ev)
+			}
+			text.Seq, text.Text = 1000, "piece of \"text\" \u2028 "
 			_ = e.Write(text)
 			if n := testing.AllocsPerRun(100, func() { _ = e.Write(text) }); n > 0 {
-				t.Errorf("%s %s: %v allocations", f, typ, n)
+				t.Errorf("%s %s of %s: %v allocations", name, text.Type, text.Agent, n)
 			}
 		}
 	}

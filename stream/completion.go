@@ -19,10 +19,13 @@ type CompletionOptions struct {
 
 // Completion gathers the events of a run into one chat.completion object. The
 // object has OpenAI's fields and two more: "metadata", where the answer is
-// stored and what the agent observed about it; and "p8", the chained tool and
-// its result, where there is one. The zero value is ready to use.
+// stored and what the agent observed about it; and "p8", where there is
+// something to say: the chained tool and its result, the requests that wait for
+// the user. The zero value is ready to use.
 type Completion struct {
 	text     strings.Builder
+	calls    []*event.ToolCallData      // of the client's tools
+	requests []*event.ActionRequestData // that wait for an answer
 	usage    event.UsageData
 	metadata *event.MetadataData
 	done     event.DoneData
@@ -34,6 +37,16 @@ func (c *Completion) Add(ev event.Event) {
 	if ev.Type == event.Text {
 		c.text.WriteString(ev.Text)
 		return
+	}
+	switch d := ev.Data.(type) {
+	case *event.ToolCallData:
+		if d.Client && d.Status == event.ToolExecuting {
+			c.calls = append(c.calls, d)
+		}
+	case *event.ActionRequestData:
+		if d.RequestID != "" {
+			c.requests = append(c.requests, d)
+		}
 	}
 	if child(ev.Agent) {
 		return
@@ -73,34 +86,69 @@ func (c *Completion) Append(dst []byte, o CompletionOptions) ([]byte, error) {
 	dst = strconv.AppendInt(dst, o.Created.Unix(), 10)
 	dst = appendQuoted(append(dst, `,"model":`...), o.Model)
 	dst = append(dst, `,"choices":[{"index":0,"message":{"role":"assistant","content":`...)
-	dst = appendQuoted(dst, c.Text())
-	dst = append(dst, `,"refusal":null},"logprobs":null,"finish_reason":"`...)
+	if text := c.Text(); text == "" && c.waits(event.ReasonToolCalls) {
+		dst = append(dst, "null"...)
+	} else {
+		dst = appendQuoted(dst, text)
+	}
+	dst = append(dst, `,"refusal":null`...)
+	dst = c.appendCalls(dst)
+	dst = append(dst, `},"logprobs":null,"finish_reason":"`...)
 	dst = append(append(dst, finish(c.done.Reason)...), `"}],"usage":`...)
 	dst = appendUsage(dst, c.usage)
+	var f frames
+	f.init(nil, Reader{})
 	if c.metadata != nil {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(c.metadata); err != nil {
+		object, err := f.object(c.metadata)
+		if err != nil {
 			return nil, err
 		}
-		dst = append(append(dst, `,"metadata":`...), bytes.TrimSpace(b.Bytes())...)
+		dst = append(append(dst, `,"metadata":`...), object...)
 	}
-	if c.done.ChainedTool != "" {
-		dst = appendQuoted(append(dst, `,"p8":{"chained_tool":`...), c.done.ChainedTool)
-		if len(c.done.ChainedResult) > 0 {
-			dst = append(append(dst, `,"chained_tool_result":`...), compact(c.done.ChainedResult)...)
+	more := completionMore{ChainedTool: c.done.ChainedTool, ChainedResult: c.done.ChainedResult}
+	if c.waits(event.ReasonPaused) {
+		more.Requests = c.requests
+	}
+	if more.ChainedTool != "" || more.Requests != nil {
+		object, err := f.object(more)
+		if err != nil {
+			return nil, err
 		}
-		dst = append(dst, '}')
+		dst = append(append(dst, `,"p8":`...), object...)
 	}
 	return append(dst, '}'), nil
 }
 
+// completionMore is the field "p8".
+type completionMore struct {
+	ChainedTool   string                     `json:"chained_tool,omitempty"`
+	ChainedResult json.RawMessage            `json:"chained_tool_result,omitempty"`
+	Requests      []*event.ActionRequestData `json:"requests,omitempty"`
+}
+
+// waits reports whether the run ended for the reason.
+func (c *Completion) waits(reason string) bool { return c.done.Reason == reason }
+
+// appendCalls appends the calls that the client is to run.
+func (c *Completion) appendCalls(dst []byte) []byte {
+	if len(c.calls) == 0 || !c.waits(event.ReasonToolCalls) {
+		return dst
+	}
+	dst = append(dst, `,"tool_calls":[`...)
+	for i, d := range c.calls {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendFunction(append(dst, '{'), d)
+	}
+	return append(dst, ']')
+}
+
 // finish is the reason of a Done event in OpenAI's closed set. A cancelled run
-// has stopped: clients know no other word for it.
+// has stopped, and one that waits for the user too: clients know no other word.
 func finish(reason string) string {
 	switch reason {
-	case event.ReasonLength, event.ReasonFilter:
+	case event.ReasonLength, event.ReasonFilter, event.ReasonToolCalls:
 		return reason
 	}
 	return "stop"
@@ -132,4 +180,13 @@ func compact(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return b.String()
+}
+
+// plain is the text of a JSON string, and other JSON as it is.
+func plain(raw json.RawMessage) string {
+	var s string
+	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return compact(raw)
 }

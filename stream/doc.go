@@ -1,17 +1,29 @@
 // Package stream speaks the wire protocols: the events of a run go in, the
 // bytes of a protocol come out.
 //
-// [OpenAI] writes a run as a stream of OpenAI chat completion chunks.
-// [Completion] gathers the same events into the one object of a response that
-// is not streamed. [SSE] is the connection under any encoder: it flushes every
-// frame, sends a comment while nothing happens and gives up on a client that
-// does not read.
+// [New] chooses an [Encoder]. [OpenAI] writes a run as a stream of OpenAI chat
+// completion chunks, [AGUI] as AG-UI 1.0, [AISDK] as the UI message stream of the
+// Vercel AI SDK, [Events] as it is. [Completion] gathers the same events into the
+// one object of a response that is not streamed. [SSE] is the connection under
+// any encoder: it flushes every frame, sends a comment while nothing happens and
+// gives up on a client that does not read.
 //
-// Text is a chunk that every OpenAI client understands. Everything else (a tool
-// call, an action, the metadata of the answer) is a typed event between the
-// chunks, framed as the [Format] says; [Polyglot] frames are named events and
-// valid chunks at the same time, so that a client which knows nothing of p8
-// skips them and one which does gets them all.
+// A [Reader] says what of the run the client has already. The encoder is given
+// every event from the first one on and holds back what was sent: so one that
+// was cut off gets exactly the rest, and one that answered a question gets what
+// follows the pause.
+//
+// In OpenAI's protocol text is a chunk that every client understands. Everything
+// else (a tool call, an action, the metadata of the answer) is a typed event
+// between the chunks, framed as the [Format] says; [Polyglot] frames are named
+// events and valid chunks at the same time, so that a client which knows nothing
+// of p8 skips them and one which does gets them all. Calls of the client's own
+// tools are real tool calls.
+//
+// Delegated agents speak in every protocol's own terms: content and agent:tool
+// names for OpenAI, subagents for AG-UI, preliminary outputs of the call that
+// asked for the AI SDK. Where a protocol knows no word for an event it is a typed
+// frame, a CUSTOM event, a data part. testdata/transcripts shows them all.
 //
 // Encoders only print. Which text counts as the answer and what is stored was
 // decided before an event comes here.

@@ -2,9 +2,8 @@ package stream
 
 import "p8/event"
 
-// appendTyped frames the payload of a typed event; agent is named where it is
-// not the root.
-func (e *OpenAI) appendTyped(t event.Type, agent string, d event.Data) error {
+// appendTyped frames d as the payload of a typed event.
+func (e *OpenAI) appendTyped(ev event.Event, d event.Data) error {
 	if e.o.Format == None {
 		return nil
 	}
@@ -12,17 +11,27 @@ func (e *OpenAI) appendTyped(t event.Type, agent string, d event.Data) error {
 	if err != nil {
 		return err
 	}
-	e.open(t)
+	e.open(d.EventType())
 	if fields := object[1 : len(object)-1]; len(fields) > 0 {
 		e.comma()
 		e.buf = append(e.buf, fields...)
 	}
-	if agent != "" {
-		e.comma()
-		e.buf = appendQuoted(append(e.buf, `"agent":`...), agent)
-	}
+	e.appendSpeaker(ev)
 	e.close()
 	return nil
+}
+
+// appendSpeaker says which agent and which run the event is of, where it is not
+// the root.
+func (e *OpenAI) appendSpeaker(ev event.Event) {
+	if !child(ev.Agent) {
+		return
+	}
+	e.comma()
+	e.buf = appendQuoted(append(e.buf, `"agent":`...), ev.Agent)
+	if ev.RunID != "" {
+		e.buf = appendQuoted(append(e.buf, `,"run_id":`...), ev.RunID)
+	}
 }
 
 // open begins the frame of a typed event, up to where its fields go.
@@ -62,7 +71,7 @@ func (e *OpenAI) close() {
 // nothing after it, or with a typed event, after which Done comes.
 func (e *OpenAI) appendError(d *event.ErrorData) error {
 	if e.o.Format == Named || e.o.Format == Wrapped {
-		return e.appendTyped(event.Error, "", d)
+		return e.appendTyped(event.Event{}, d)
 	}
 	e.closed = true
 	e.buf = append(e.buf, "data: "...)
@@ -81,7 +90,7 @@ func (e *OpenAI) appendDone(d *event.DoneData) error {
 	if d.Reason != event.ReasonError {
 		e.appendFinish(d)
 	}
-	if err := e.appendTyped(event.Done, "", d); err != nil {
+	if err := e.appendTyped(event.Event{}, d); err != nil {
 		return err
 	}
 	e.buf = append(e.buf, end...)

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"encoding/json"
 	"io"
 	"path"
 	"strconv"
@@ -36,8 +37,9 @@ type OpenAI struct {
 	head, base []byte
 
 	usage  event.UsageData
-	spoke  bool // a chunk with the role was sent
-	text   bool // the root agent itself has answered
+	calls  int64 // of the client's tools
+	spoke  bool  // a chunk with the role was sent
+	text   bool  // the root agent itself has answered
 	closed bool
 }
 
@@ -92,6 +94,12 @@ func (e *OpenAI) append(ev event.Event) error {
 	if ev.Data == nil {
 		return nil
 	}
+	if d, ok := ev.Data.(*event.ToolCallData); ok && d.Client {
+		if d.Status == event.ToolExecuting {
+			e.appendClientCall(d)
+		}
+		return nil
+	}
 	if child(ev.Agent) {
 		return e.appendChild(ev)
 	}
@@ -103,7 +111,7 @@ func (e *OpenAI) append(ev event.Event) error {
 	case *event.UsageData:
 		e.usage = *d
 	}
-	return e.appendTyped(ev.Type, "", ev.Data)
+	return e.appendTyped(ev, ev.Data)
 }
 
 // child reports whether the path names a delegated agent.
@@ -117,10 +125,19 @@ func (e *OpenAI) appendChild(ev event.Event) error {
 		return nil
 	case *event.ToolCallData:
 		named := *d
-		named.Name = path.Base(ev.Agent) + ":" + d.Name
-		return e.appendTyped(ev.Type, ev.Agent, &named)
+		named.Name = toolName(ev.Agent, d)
+		return e.appendTyped(ev, &named)
 	}
-	return e.appendTyped(ev.Type, ev.Agent, ev.Data)
+	return e.appendTyped(ev, ev.Data)
+}
+
+// toolName is what a client is told that was called: a delegated agent's tool
+// has the agent's name before it. A structured answer is the agent's itself.
+func toolName(agent string, d *event.ToolCallData) string {
+	if !child(agent) || d.Structured {
+		return d.Name
+	}
+	return path.Base(agent) + ":" + d.Name
 }
 
 // appendText is the hot path: no allocation.
@@ -144,6 +161,36 @@ func (e *OpenAI) appendContent(text string) {
 	e.buf = append(e.buf, tail...)
 }
 
+// appendClientCall asks the client to run its own tool. The call comes whole: a
+// client must not run one whose arguments were cut.
+func (e *OpenAI) appendClientCall(d *event.ToolCallData) {
+	e.buf = append(e.buf, e.head...)
+	if !e.spoke {
+		e.spoke = true
+		e.buf = append(e.buf, `"role":"assistant","content":null,`...)
+	}
+	e.buf = appendInt(append(e.buf, `"tool_calls":[{"index":`...), e.calls)
+	e.calls++
+	e.buf = append(appendFunction(append(e.buf, ','), d), ']')
+	e.buf = append(e.buf, tail...)
+}
+
+// appendFunction appends the fields of a call of the client's own tool.
+func appendFunction(dst []byte, d *event.ToolCallData) []byte {
+	dst = appendQuoted(append(dst, `"id":`...), d.ID)
+	dst = appendQuoted(append(dst, `,"type":"function","function":{"name":`...), d.Name)
+	dst = appendQuoted(append(dst, `,"arguments":`...), arguments(d.Arguments))
+	return append(dst, "}}"...)
+}
+
+// arguments are a call's arguments as the JSON text of an object.
+func arguments(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return "{}"
+	}
+	return compact(raw)
+}
+
 func (e *OpenAI) appendReasoning(ev event.Event) {
 	if e.o.Format == None || ev.Text == "" {
 		return
@@ -151,8 +198,6 @@ func (e *OpenAI) appendReasoning(ev event.Event) {
 	e.open(ev.Type)
 	e.comma()
 	e.buf = appendQuoted(append(e.buf, `"content":`...), ev.Text)
-	if child(ev.Agent) {
-		e.buf = appendQuoted(append(e.buf, `,"agent":`...), ev.Agent)
-	}
+	e.appendSpeaker(ev)
 	e.close()
 }

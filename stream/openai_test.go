@@ -3,89 +3,13 @@ package stream_test
 import (
 	"bytes"
 	"encoding/json"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"p8/event"
 	"p8/stream"
-	"p8/test/golden"
 )
-
-var created = time.Unix(1760000000, 0)
-
-// TestOpenAITranscripts runs the events of every transcript through every
-// format. The transcripts are the documentation of the wire.
-func TestOpenAITranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/openai/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no transcripts", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			ar, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			events := parseEvents(t, ar.Files[0].Data)
-			got := &txtar.Archive{Comment: ar.Comment, Files: ar.Files[:1:1]}
-			for f := stream.Polyglot; f <= stream.None; f++ {
-				out := encode(t, f, events)
-				checkFrames(t, f, out)
-				got.Files = append(got.Files, txtar.File{Name: f.String(), Data: out})
-			}
-			got.Files = append(got.Files, txtar.File{Name: "completion", Data: complete(t, events)})
-			golden.Compare(t, file, string(txtar.Format(got)))
-		})
-	}
-}
-
-func parseEvents(t *testing.T, lines []byte) []event.Event {
-	t.Helper()
-	var events []event.Event
-	for line := range bytes.Lines(bytes.TrimSpace(lines)) {
-		var ev event.Event
-		if err := json.Unmarshal(line, &ev); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		events = append(events, ev)
-	}
-	return events
-}
-
-func encode(t *testing.T, f stream.Format, events []event.Event) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	e := stream.NewOpenAI(&out, stream.OpenAIOptions{
-		ID: "chatcmpl-1", Model: "general", Created: created, Format: f, IncludeUsage: true,
-	})
-	for _, ev := range events {
-		if err := e.Write(ev); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out.Bytes()
-}
-
-func complete(t *testing.T, events []event.Event) []byte {
-	t.Helper()
-	var c stream.Completion
-	for _, ev := range events {
-		c.Add(ev)
-	}
-	if d := c.Err(); d != nil {
-		return append(stream.AppendError(nil, stream.APIErrorOf(d)), '\n')
-	}
-	out, err := c.Append(nil, stream.CompletionOptions{ID: "chatcmpl-1", Model: "general", Created: created})
-	if err != nil || !json.Valid(out) {
-		t.Fatal(err, string(out))
-	}
-	return append(out, '\n')
-}
 
 // checkFrames holds a stream against what the public clients demand.
 func checkFrames(t *testing.T, f stream.Format, out []byte) {
@@ -151,10 +75,11 @@ func checkFrames(t *testing.T, f stream.Format, out []byte) {
 // TestReservedKeys: the fields of a typed event must not collide with those of
 // the chunk that it shares an object with.
 func TestReservedKeys(t *testing.T) {
-	reserved := []string{"type", "agent", "id", "object", "created", "model", "choices", "usage", "error"}
+	reserved := []string{"type", "agent", "run_id", "id", "object", "created", "model", "choices", "usage", "error"}
 	for _, d := range []event.Data{
 		&event.ProgressData{}, &event.ToolCallData{}, &event.ActionData{}, &event.ActionRequestData{},
 		&event.MetadataData{}, &event.UsageData{}, &event.WarningData{}, &event.ErrorData{}, &event.DoneData{},
+		&event.ChildRunData{},
 	} {
 		typ := reflect.TypeOf(d).Elem()
 		for field := range typ.Fields() {

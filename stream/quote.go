@@ -13,7 +13,11 @@ const hex = "0123456789abcdef"
 // JavaScript once took them for line ends; HTML is left alone, since nobody
 // embeds a stream in a page.
 func appendQuoted(dst []byte, s string) []byte {
-	dst = append(dst, '"')
+	return append(appendInner(append(dst, '"'), s), '"')
+}
+
+// appendInner appends what stands between the quotes of a JSON string.
+func appendInner(dst []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		if b := s[i]; b < utf8.RuneSelf {
@@ -38,7 +42,7 @@ func appendQuoted(dst []byte, s string) []byte {
 		}
 		i += size
 	}
-	return append(append(dst, s[start:]...), '"')
+	return append(dst, s[start:]...)
 }
 
 // appendEscaped appends a control character, a quote or a backslash.

@@ -1,0 +1,115 @@
+package stream
+
+import "p8/event"
+
+// voice is that of the delegated run which the event is of. One that nothing
+// announced, as after a pause, begins with its first event.
+func (e *AGUI) voice(ev event.Event) *voice {
+	v := e.known(ev)
+	if !v.begun && !v.ended {
+		e.subagent(v, nil)
+	}
+	return v
+}
+
+// known is the voice, which need not have begun.
+func (e *AGUI) known(ev event.Event) *voice {
+	run := ev.RunID
+	if run == "" {
+		run = ev.Agent
+	}
+	if e.last != nil && e.lastRun == run {
+		return e.last
+	}
+	v := e.children[run]
+	if v == nil {
+		v = newVoice(run, ev.Agent, run)
+		e.children[run] = v
+		e.order = append(e.order, v)
+	}
+	e.last, e.lastRun = v, run
+	return v
+}
+
+// appendChildRun sends where a delegated run begins and ends.
+func (e *AGUI) appendChildRun(ev event.Event, d *event.ChildRunData) {
+	v := e.known(ev)
+	if v.ended || v.begun && d.Status == event.ChildStarted {
+		return
+	}
+	if !v.begun {
+		e.subagent(v, d)
+	}
+	switch d.Status {
+	case event.ChildCompleted:
+		e.subagentEnd(v, "")
+	case event.ChildFailed:
+		e.subagentError(v, d.ErrorMessage)
+	case event.ChildPaused:
+		e.subagentEnd(v, e.suspended(v))
+	}
+}
+
+// subagent begins a delegated run, whose parents are known where d is there.
+func (e *AGUI) subagent(v *voice, d *event.ChildRunData) {
+	v.begun = true
+	if !e.native(v) {
+		return
+	}
+	e.event("SUBAGENT_STARTED")
+	e.field("name", v.name)
+	if d != nil {
+		if p := e.children[d.ParentRunID]; p != nil && p.begun {
+			e.field("parentSubagentRunId", p.run)
+		}
+		if k := e.calls.get(d.ParentRunID, d.ToolID); k != nil {
+			e.field("parentToolCallId", k.wire)
+		}
+	}
+	e.end(v)
+}
+
+// subagentEnd ends a delegated run with the outcome, a JSON object.
+func (e *AGUI) subagentEnd(v *voice, outcome string) {
+	v.ended = true
+	if !e.native(v) {
+		return
+	}
+	e.hush(v)
+	e.event("SUBAGENT_FINISHED")
+	if outcome != "" {
+		e.raw("outcome", []byte(outcome))
+	}
+	e.end(v)
+}
+
+func (e *AGUI) subagentError(v *voice, message string) {
+	v.ended = true
+	if !e.native(v) {
+		return
+	}
+	if message == "" {
+		message = MessageInternal
+	}
+	e.hush(v)
+	e.event("SUBAGENT_ERROR")
+	e.field("message", message)
+	e.end(v)
+}
+
+// suspended is the outcome of a delegated run that waits for the user.
+func (e *AGUI) suspended(v *voice) string {
+	out := []byte(`{"type":"suspended","interruptIds":[`)
+	first := true
+	for _, r := range e.requests {
+		if r.voice != v {
+			continue
+		}
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		out = appendQuoted(out, r.RequestID)
+	}
+	return string(append(out, "]}"...))
+}

@@ -1,0 +1,174 @@
+package stream
+
+import (
+	"encoding/json"
+
+	"p8/event"
+)
+
+// request is a question that the run waits for.
+type request struct {
+	*event.ActionRequestData
+	voice *voice
+	wire  string // the call's id
+}
+
+// ask remembers a question for the end of the response.
+func (e *AGUI) ask(v *voice, run string, d *event.ActionRequestData) {
+	r := request{ActionRequestData: d, voice: v}
+	if k := e.calls.get(run, d.ToolID); k != nil {
+		r.wire = k.wire
+	}
+	e.requests = append(e.requests, r)
+}
+
+// approvalSchema is the answer to an approval.
+const approvalSchema = `{"type":"object","properties":{"approved":{"type":"boolean"},"reason":{"type":"string"}},"required":["approved"]}`
+
+// interrupt is a question as RUN_FINISHED names it.
+type interrupt struct {
+	ID             string          `json:"id"`
+	Reason         string          `json:"reason"`
+	Message        string          `json:"message,omitempty"`
+	ToolCallID     string          `json:"toolCallId,omitempty"`
+	ResponseSchema json.RawMessage `json:"responseSchema,omitempty"`
+	ExpiresAt      string          `json:"expiresAt,omitempty"`
+	SubagentRunID  string          `json:"subagentRunId,omitempty"`
+	Metadata       struct {
+		ToolName  string          `json:"tool_name,omitempty"`
+		Arguments json.RawMessage `json:"arguments,omitempty"`
+		Card      json.RawMessage `json:"card,omitempty"`
+	} `json:"metadata"`
+}
+
+func (e *AGUI) interrupts() []interrupt {
+	list := make([]interrupt, len(e.requests))
+	for i, r := range e.requests {
+		to := &list[i]
+		to.ID, to.Reason, to.Message, to.ToolCallID = r.RequestID, r.Kind, r.Message, r.wire
+		to.ResponseSchema = r.Schema
+		if len(r.Schema) == 0 && r.Kind == event.RequestApproval {
+			to.ResponseSchema = json.RawMessage(approvalSchema)
+		}
+		if !r.ExpiresAt.IsZero() {
+			to.ExpiresAt = r.ExpiresAt.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+		}
+		if e.native(r.voice) {
+			to.SubagentRunID = r.voice.run
+		}
+		to.Metadata.ToolName, to.Metadata.Arguments, to.Metadata.Card = r.ToolName, r.Arguments, r.Card
+	}
+	return list
+}
+
+// outcome is why the run ended, in AG-UI's terms.
+type outcome struct {
+	Type       string      `json:"type"`
+	Interrupts []interrupt `json:"interrupts,omitempty"`
+	// Pending are calls that the client runs.
+	Pending []string `json:"pendingToolCallIds,omitempty"`
+}
+
+func (e *AGUI) outcome(reason string) outcome {
+	switch {
+	case reason == event.ReasonCancelled:
+		return outcome{Type: "cancelled"}
+	case reason == event.ReasonPaused && len(e.requests) > 0:
+		return outcome{Type: "interrupt", Interrupts: e.interrupts()}
+	}
+	out := outcome{Type: "success"}
+	if reason == event.ReasonToolCalls {
+		for _, k := range e.calls.left() {
+			if k.client {
+				out.Pending = append(out.Pending, k.wire)
+			}
+		}
+	}
+	return out
+}
+
+// appendDone ends the stream. A structured answer that nothing has shown is a
+// message first.
+func (e *AGUI) appendDone(d *event.DoneData) error {
+	if d.Reason == event.ReasonError {
+		e.appendError(&event.ErrorData{})
+		return nil
+	}
+	if !e.said && len(d.Output) > 0 {
+		e.appendText(e.root, compact(d.Output))
+	}
+	e.closeAll(d.Reason)
+	how, err := e.object(e.outcome(d.Reason))
+	if err != nil {
+		return err
+	}
+	e.event("RUN_FINISHED")
+	e.field("threadId", e.o.ThreadID)
+	e.field("runId", e.o.RunID)
+	e.raw("outcome", how)
+	if d.Reason != event.ReasonCancelled && d.Reason != event.ReasonPaused {
+		result, err := e.object(d)
+		if err != nil {
+			return err
+		}
+		e.raw("result", result)
+	}
+	e.tokens()
+	e.end(e.root)
+	e.closed = true
+	return nil
+}
+
+func (e *AGUI) appendError(d *event.ErrorData) {
+	e.closeAll(event.ReasonError)
+	api := APIErrorOf(d)
+	e.event("RUN_ERROR")
+	e.field("message", api.Message)
+	e.field("code", api.Code)
+	e.tokens()
+	e.end(e.root)
+	e.closed = true
+}
+
+// closeAll ends what is open: messages, calls that nothing will run, delegated
+// runs.
+func (e *AGUI) closeAll(reason string) {
+	e.hush(e.root)
+	for _, v := range e.order {
+		e.hush(v)
+	}
+	for _, k := range e.calls.left() {
+		if !k.input && k.tail != nil {
+			k.input = true
+			e.callArgs(k, "{}")
+		}
+	}
+	for _, v := range e.order {
+		switch {
+		case !v.begun || v.ended:
+		case reason == event.ReasonPaused || reason == event.ReasonToolCalls:
+			e.subagentEnd(v, e.suspended(v))
+		case reason == event.ReasonError || reason == event.ReasonCancelled:
+			e.subagentError(v, "the run has ended before it")
+		default:
+			e.subagentEnd(v, "")
+		}
+	}
+}
+
+// tokens adds what the run consumed, its children included.
+func (e *AGUI) tokens() {
+	if e.usage == nil {
+		return
+	}
+	u := e.usage
+	number := func(name string, n int) {
+		e.buf = appendInt(append(e.buf, name...), int64(n))
+	}
+	number(`,"usage":[{"inputTokens":`, u.InputTokens)
+	number(`,"outputTokens":`, u.OutputTokens)
+	number(`,"totalTokens":`, u.InputTokens+u.OutputTokens)
+	number(`,"reasoningTokens":`, u.ReasoningTokens)
+	number(`,"cachedInputTokens":`, u.CachedTokens)
+	e.buf = append(e.buf, "}]"...)
+}

@@ -1,0 +1,156 @@
+package stream_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"p8/event"
+	"p8/stream"
+)
+
+// dataFrames are the JSON objects of a stream that has data lines only, and
+// whether [DONE] ended it.
+func dataFrames(t *testing.T, out []byte) (list []map[string]any, done bool) {
+	t.Helper()
+	for frame := range strings.SplitSeq(strings.TrimSuffix(string(out), "\n\n"), "\n\n") {
+		data, ok := strings.CutPrefix(frame, "data: ")
+		if !ok || strings.Contains(data, "\n") || done {
+			t.Fatalf("bad frame %q", frame)
+		}
+		if data == "[DONE]" {
+			done = true
+			continue
+		}
+		var object map[string]any
+		if err := json.Unmarshal([]byte(data), &object); err != nil {
+			t.Fatalf("%v in %q", err, data)
+		}
+		list = append(list, object)
+	}
+	return list, done
+}
+
+// aguiFields are the fields that an event must have.
+var aguiFields = map[string]string{
+	"RUN_STARTED": "threadId runId", "RUN_FINISHED": "threadId runId outcome", "RUN_ERROR": "message",
+	"TEXT_MESSAGE_START": "messageId role", "TEXT_MESSAGE_CONTENT": "messageId delta", "TEXT_MESSAGE_END": "messageId",
+	"REASONING_START": "messageId", "REASONING_MESSAGE_START": "messageId role", "REASONING_MESSAGE_CONTENT": "messageId delta",
+	"REASONING_MESSAGE_END": "messageId", "REASONING_END": "messageId",
+	"TOOL_CALL_START": "toolCallId toolCallName", "TOOL_CALL_ARGS": "toolCallId delta", "TOOL_CALL_END": "toolCallId",
+	"TOOL_CALL_RESULT": "messageId toolCallId content", "CUSTOM": "name value",
+	"SUBAGENT_STARTED": "subagentRunId name", "SUBAGENT_FINISHED": "subagentRunId", "SUBAGENT_ERROR": "subagentRunId message",
+}
+
+// checkAGUI holds a stream against what AG-UI's client verifies.
+func checkAGUI(t *testing.T, out []byte) {
+	t.Helper()
+	list, done := dataFrames(t, out)
+	if done {
+		t.Error("AG-UI has no [DONE]")
+	}
+	open := map[string]bool{}     // messages, calls and subagents in progress
+	owner := map[string]string{}  // of messages and calls
+	finished := map[string]bool{} // subagents
+	for i, e := range list {
+		typ, _ := e["type"].(string)
+		fields, ok := aguiFields[typ]
+		if !ok {
+			t.Fatalf("there is no event %q", typ)
+		}
+		for name := range strings.FieldsSeq(fields) {
+			if e[name] == nil {
+				t.Errorf("%s without %s: %v", typ, name, e)
+			}
+		}
+		if _, stamped := e["timestamp"]; stamped != (typ != "CUSTOM") {
+			t.Errorf("timestamp of %v", e)
+		}
+		last := typ == "RUN_FINISHED" || typ == "RUN_ERROR"
+		if first := typ == "RUN_STARTED"; first != (i == 0) || last != (i == len(list)-1) {
+			t.Errorf("%s is event %d of %d", typ, i+1, len(list))
+		}
+		run, _ := e["subagentRunId"].(string)
+		if run != "" && typ != "SUBAGENT_STARTED" && !open["subagent "+run] {
+			t.Errorf("the subagent is not at work: %v", e)
+		}
+		id, _ := e["messageId"].(string)
+		if strings.HasPrefix(typ, "TOOL_CALL") {
+			id, _ = e["toolCallId"].(string)
+		}
+		kind, stage, _ := strings.Cut(strings.TrimPrefix(typ, "REASONING_"), "_")
+		switch key := kind + " " + id; {
+		case strings.HasPrefix(typ, "SUBAGENT"):
+			if key = "subagent " + run; stage == "STARTED" {
+				if open[key] || finished[key] {
+					t.Errorf("begun twice: %v", e)
+				}
+				open[key] = true
+			} else {
+				delete(open, key)
+				finished[key] = true
+			}
+		case typ == "TOOL_CALL_RESULT" || id == "":
+		case strings.HasSuffix(typ, "_START"):
+			key = begin(typ) + id
+			if _, seen := owner[key]; open[key] || seen {
+				t.Errorf("begun twice: %v", e)
+			}
+			open[key], owner[key] = true, run
+		default:
+			key = begin(typ) + id
+			if !open[key] || owner[key] != run {
+				t.Errorf("not begun, or by %q: %v", owner[key], e)
+			}
+			if strings.HasSuffix(typ, "_END") {
+				delete(open, key)
+			}
+		}
+		if last && len(open) > 0 {
+			t.Errorf("%s while %v are open", typ, open)
+		}
+	}
+}
+
+// begin is the kind of thing that an event is of.
+func begin(typ string) string { return typ[:strings.LastIndexByte(typ, '_')] }
+
+// TestAGUIChildren: a client from before 1.0 gets no event that it does not know,
+// and one that wants the native events alone gets no other.
+func TestAGUIChildren(t *testing.T) {
+	for _, tr := range transcripts(t) {
+		o := tr.options(0)
+		o.AGUI.Children = stream.ChildrenCustom
+		out := encode(t, stream.ProtocolAGUI, o, tr.events)
+		checkAGUI(t, out)
+		if bytes.Contains(out, []byte("SUBAGENT")) || bytes.Contains(out, []byte("subagent")) {
+			t.Errorf("%s: %s", tr.name, out)
+		}
+		o.AGUI.Children = stream.ChildrenNative
+		out = encode(t, stream.ProtocolAGUI, o, tr.events)
+		checkAGUI(t, out)
+		if bytes.Contains(out, []byte(`"name":"child_`)) && !bytes.Contains(out, []byte(`"name":"child_run"`)) {
+			t.Errorf("%s: %s", tr.name, out)
+		}
+	}
+}
+
+// TestStructuredChildAfterItsEnd: the answer of a child may be told when the
+// child's run is over.
+func TestStructuredChildAfterItsEnd(t *testing.T) {
+	events := []event.Event{
+		{Type: event.ChildRun, RunID: "r2", Agent: "a/b", Data: &event.ChildRunData{Status: event.ChildStarted}},
+		{Type: event.ChildRun, RunID: "r2", Agent: "a/b", Data: &event.ChildRunData{Status: event.ChildCompleted}},
+		{Type: event.ToolCall, RunID: "r2", Agent: "a/b", Data: &event.ToolCallData{
+			Name: "b", ID: "b_structured_output", Status: event.ToolCompleted, Result: json.RawMessage(`{"x":1}`), Structured: true,
+		}},
+		{Type: event.Done, RunID: "r1", Agent: "a", Data: &event.DoneData{Reason: event.ReasonStop}},
+	}
+	tr := transcript{}
+	out := encode(t, stream.ProtocolAGUI, tr.options(0), events)
+	checkAGUI(t, out)
+	if !bytes.Contains(out, []byte(`"toolCallId":"b_structured_output","content":"{\"x\":1}"`)) {
+		t.Error(string(out))
+	}
+}

@@ -1,0 +1,59 @@
+package stream
+
+import "p8/event"
+
+// appendText is the hot path: no allocation but at the beginning of a message.
+func (e *AGUI) appendText(v *voice, text string) {
+	if e.native(v) {
+		if v.open != event.Text {
+			e.hush(v)
+			v.open, v.message = event.Text, appendQuoted(v.message[:0], v.next())
+			e.message(v, "TEXT_MESSAGE_START", `,"role":"assistant"`)
+		}
+		e.delta(v, "TEXT_MESSAGE_CONTENT", text)
+	}
+	if e.legacy(v) {
+		e.buf = append(e.buf, `data: {"type":"CUSTOM","name":"child_content","value":{"type":"child_content","agent_name":`...)
+		e.buf = append(append(e.buf, v.quoted...), `,"content":`...)
+		e.buf = append(appendQuoted(e.buf, text), "}}\n\n"...)
+	}
+}
+
+func (e *AGUI) appendReasoning(v *voice, text string) {
+	if !e.native(v) {
+		return
+	}
+	if v.open != event.Reasoning {
+		e.hush(v)
+		v.open, v.message = event.Reasoning, appendQuoted(v.message[:0], v.thought())
+		e.message(v, "REASONING_START", "")
+		e.message(v, "REASONING_MESSAGE_START", `,"role":"reasoning"`)
+	}
+	e.delta(v, "REASONING_MESSAGE_CONTENT", text)
+}
+
+// hush ends the message that is open.
+func (e *AGUI) hush(v *voice) {
+	switch v.open {
+	case event.Text:
+		e.message(v, "TEXT_MESSAGE_END", "")
+	case event.Reasoning:
+		e.message(v, "REASONING_MESSAGE_END", "")
+		e.message(v, "REASONING_END", "")
+	}
+	v.open = 0
+}
+
+func (e *AGUI) message(v *voice, typ, more string) {
+	e.event(typ)
+	e.raw("messageId", v.message)
+	e.buf = append(e.buf, more...)
+	e.end(v)
+}
+
+func (e *AGUI) delta(v *voice, typ, text string) {
+	e.event(typ)
+	e.raw("messageId", v.message)
+	e.field("delta", text)
+	e.end(v)
+}

@@ -1,0 +1,99 @@
+package stream
+
+import "p8/event"
+
+// appendTool sends a stage of a call: its beginning, its arguments in one piece,
+// its result.
+func (e *AGUI) appendTool(v *voice, run string, d *event.ToolCallData) {
+	known := e.calls.get(run, d.ID)
+	ended := d.Status == event.ToolCompleted || d.Status == event.ToolFailed
+	if known == nil {
+		known = e.calls.add(run, d.ID)
+		e.callStart(v, known, d)
+	}
+	if d.Status != event.ToolStarted && !known.input {
+		known.input = true
+		e.callInput(v, known, d)
+	}
+	if !ended {
+		return
+	}
+	e.calls.end(run, d.ID)
+	if !d.Client {
+		e.callResult(v, known, d)
+	}
+}
+
+func (e *AGUI) callStart(v *voice, k *call, d *event.ToolCallData) {
+	k.client = d.Client
+	if !e.native(v) {
+		return
+	}
+	k.tail = v.tail
+	e.hush(v)
+	if v.parent == "" || v.answered {
+		v.next()
+	}
+	e.event("TOOL_CALL_START")
+	e.field("toolCallId", k.wire)
+	e.field("toolCallName", d.Name)
+	e.field("parentMessageId", v.parent)
+	e.end(v)
+}
+
+func (e *AGUI) callInput(v *voice, k *call, d *event.ToolCallData) {
+	text := arguments(d.Arguments)
+	if e.native(v) {
+		e.callArgs(k, text)
+	}
+	if e.legacy(v) {
+		e.childTool(v, "child_tool_start", d)
+		e.field("arguments", text)
+		e.buf = append(e.buf, "}}\n\n"...)
+	}
+}
+
+// callArgs sends a call's arguments and their end.
+func (e *AGUI) callArgs(k *call, text string) {
+	e.event("TOOL_CALL_ARGS")
+	e.field("toolCallId", k.wire)
+	e.field("delta", text)
+	e.buf = append(e.buf, k.tail...)
+	e.event("TOOL_CALL_END")
+	e.field("toolCallId", k.wire)
+	e.buf = append(e.buf, k.tail...)
+}
+
+func (e *AGUI) callResult(v *voice, k *call, d *event.ToolCallData) {
+	text := resultText(d)
+	if e.native(v) {
+		v.answered = true
+		e.event("TOOL_CALL_RESULT")
+		if d.MessageID != "" {
+			e.field("messageId", d.MessageID)
+		} else {
+			e.field("messageId", k.wire+"-result")
+		}
+		e.field("toolCallId", k.wire)
+		e.field("content", text)
+		e.field("role", "tool")
+		if d.Status == event.ToolFailed {
+			e.raw("metadata", []byte(`{"status":"failed"}`))
+		}
+		e.end(v)
+	}
+	if e.legacy(v) {
+		e.childTool(v, "child_tool_result", d)
+		e.field("result", text)
+		e.buf = append(e.buf, "}}\n\n"...)
+	}
+}
+
+// childTool begins a CUSTOM event of a child's call.
+func (e *AGUI) childTool(v *voice, name string, d *event.ToolCallData) {
+	e.buf = append(append(e.buf, `data: {"type":"CUSTOM","name":"`...), name...)
+	e.buf = append(append(e.buf, `","value":{"type":"`...), name...)
+	e.buf = append(append(e.buf, `","agent_name":`...), v.quoted...)
+	e.field("tool_name", d.Name)
+	e.field("tool_call_id", d.ID)
+}

@@ -1,0 +1,181 @@
+package stream
+
+import "p8/event"
+
+const (
+	// childText bounds what is kept of a delegated agent's text, childTools its tools.
+	childText  = 64 << 10
+	childTools = 64
+	// childPiece is how much longer a delegated agent's text must be before it is sent
+	// again, at least; and by a childShare-th of itself. All that is sent of a text is
+	// so at most about childShare times the text.
+	childPiece, childShare = 32, 16
+	// childSmall is a text that is sent again with each step of a tool.
+	childSmall = 4 << 10
+)
+
+// delegate is a delegated run.
+type delegate struct {
+	// call is the one that asked; nil when it is not known: then the run's text is a
+	// part of the answer.
+	call *call
+	part part
+	// about is {"agent":…,"run_id":… without its end.
+	about []byte
+	// text is what it has said, as the inside of a JSON string; sent is how much of it
+	// the client has.
+	text  []byte
+	sent  int
+	full  bool
+	tools []delegateTool
+}
+
+type delegateTool struct {
+	Name   string           `json:"tool_name"`
+	ID     string           `json:"tool_id"`
+	Status event.ToolStatus `json:"status"`
+}
+
+// delegate is that of the run which the event is of.
+func (e *AISDK) delegate(ev event.Event) *delegate {
+	run := ev.RunID
+	if run == "" {
+		run = ev.Agent
+	}
+	if e.last != nil && e.lastRun == run {
+		return e.last
+	}
+	d := e.children[run]
+	if d == nil {
+		d = &delegate{}
+		d.about = appendQuoted(append(d.about, `{"agent":`...), ev.Agent)
+		d.about = appendQuoted(append(d.about, `,"run_id":`...), run)
+		e.children[run] = d
+	}
+	e.last, e.lastRun = d, run
+	return d
+}
+
+// appendChild encodes an event of a delegated agent. Its end, its failure and its
+// consumption are those of the parent's call and of the run.
+func (e *AISDK) appendChild(ev event.Event) error {
+	switch d := ev.Data.(type) {
+	case nil:
+		return e.appendChildText(ev)
+	case *event.DoneData, *event.ErrorData, *event.UsageData:
+		return nil
+	case *event.ChildRunData:
+		return e.appendChildRun(ev, d)
+	case *event.ToolCallData:
+		e.appendTool(ev, d)
+		if d.Structured {
+			return nil
+		}
+		return e.childTool(e.delegate(ev), d)
+	case *event.ActionRequestData:
+		return e.appendRequest(ev, d)
+	case *event.MetadataData:
+		return e.data(ev, "metadata-"+ev.RunID, false)
+	case *event.ProgressData:
+		return e.data(ev, "progress-"+ev.RunID, true)
+	}
+	return e.data(ev, "", false)
+}
+
+func (e *AISDK) appendChildText(ev event.Event) error {
+	if ev.Text == "" {
+		return nil
+	}
+	d := e.delegate(ev)
+	switch {
+	case ev.Type == event.Reasoning:
+		// Reaches only who listens; as a part it would be the parent's.
+		e.buf = append(append(e.buf, `data: {"type":"data-reasoning","transient":true,"data":`...), d.about...)
+		e.field("content", ev.Text)
+		e.buf = append(e.buf, '}')
+		e.end()
+	case ev.Type != event.Text:
+	case d.call == nil:
+		e.openStep()
+		e.appendPart(&d.part, ev)
+	case d.full:
+	default:
+		d.text = appendInner(d.text, ev.Text)
+		d.full = len(d.text) >= childText
+		if more := len(d.text) - d.sent; d.full || d.sent == 0 || more >= max(childPiece, d.sent/childShare) {
+			return e.preliminary(d, "running", true)
+		}
+	}
+	return nil
+}
+
+// appendChildRun sends where a delegated run begins and ends.
+func (e *AISDK) appendChildRun(ev event.Event, r *event.ChildRunData) error {
+	d := e.delegate(ev)
+	if r.Status == event.ChildStarted && d.call == nil {
+		d.call = e.calls.get(r.ParentRunID, r.ToolID)
+	}
+	if err := e.data(ev, "child-"+ev.RunID, false); err != nil {
+		return err
+	}
+	e.hush(&d.part)
+	switch r.Status {
+	case event.ChildStarted:
+		return nil
+	case event.ChildPaused:
+		return e.preliminary(d, r.Status, true)
+	}
+	err := e.preliminary(d, r.Status, true)
+	delete(e.children, e.lastRun)
+	e.last = nil
+	return err
+}
+
+// childTool notes a step of a delegated agent's tool.
+func (e *AISDK) childTool(d *delegate, t *event.ToolCallData) error {
+	at := -1
+	for i := range d.tools {
+		if d.tools[i].ID == t.ID {
+			at = i
+		}
+	}
+	switch {
+	case at >= 0:
+		d.tools[at].Status = t.Status
+	case len(d.tools) < childTools:
+		d.tools = append(d.tools, delegateTool{t.Name, t.ID, t.Status})
+	}
+	if t.Status == event.ToolStarted || len(d.text) > childSmall {
+		return nil
+	}
+	return e.preliminary(d, "running", true)
+}
+
+// preliminary sends what a delegated agent has done so far as the output of the
+// call that asked it.
+func (e *AISDK) preliminary(d *delegate, status string, more bool) error {
+	if d.call == nil || !d.call.input {
+		return nil
+	}
+	d.sent = len(d.text)
+	e.outputChunk("tool-output-available", d.call)
+	e.buf = append(append(e.buf, `,"output":`...), d.about...)
+	e.field("status", status)
+	e.buf = append(append(append(e.buf, `,"text":"`...), d.text...), '"')
+	if d.full {
+		e.buf = append(e.buf, `,"truncated":true`...)
+	}
+	if len(d.tools) > 0 {
+		tools, err := e.object(d.tools)
+		if err != nil {
+			return err
+		}
+		e.raw("tools", tools)
+	}
+	e.buf = append(e.buf, '}')
+	if more {
+		e.buf = append(e.buf, `,"preliminary":true`...)
+	}
+	e.end()
+	return nil
+}

@@ -1,0 +1,157 @@
+package stream
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"p8/event"
+)
+
+// dataNames are the data parts whose names are not their events' types.
+var dataNames = [...]string{
+	event.ActionRequest: "request",
+	event.ChildRun:      "child",
+}
+
+// data sends an event as a data part, in which an event of a delegated agent says
+// so. Parts of one id replace each other.
+func (e *AISDK) data(ev event.Event, id string, transient bool) error {
+	object, err := e.object(ev.Data)
+	if err != nil {
+		return err
+	}
+	name := ev.Type.String()
+	if int(ev.Type) < len(dataNames) && dataNames[ev.Type] != "" {
+		name = dataNames[ev.Type]
+	}
+	e.buf = append(append(append(e.buf, `data: {"type":"data-`...), name...), '"')
+	if id != "" {
+		e.field("id", id)
+	}
+	if transient {
+		e.buf = append(e.buf, `,"transient":true`...)
+	}
+	e.buf = append(e.buf, `,"data":`...)
+	if child(ev.Agent) {
+		e.buf = appendQuoted(append(e.buf, `{"agent":`...), ev.Agent)
+		e.field("run_id", ev.RunID)
+		if len(object) > len("{}") {
+			e.buf = append(e.buf, ',')
+		}
+		object = object[1:]
+	}
+	e.buf = append(e.buf, object...)
+	e.end()
+	return nil
+}
+
+// appendSources sends what the answer rests on: addresses of the web, and names.
+func (e *AISDK) appendSources(sources []string) {
+	for i, s := range sources {
+		if s == "" || slices.Contains(sources[:i], s) {
+			continue
+		}
+		e.openStep()
+		if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
+			e.chunk("source-url")
+			e.field("sourceId", s)
+			e.field("url", s)
+		} else {
+			e.chunk("source-document")
+			e.field("sourceId", s)
+			e.field("mediaType", "text/plain")
+			e.field("title", s)
+		}
+		e.end()
+	}
+}
+
+// finishMetadata is what the message keeps of the end of the run.
+type finishMetadata struct {
+	Metadata *event.MetadataData `json:"metadata,omitempty"`
+	Usage    *event.UsageData    `json:"usage,omitempty"`
+	Done     *event.DoneData     `json:"done,omitempty"`
+}
+
+// appendDone ends the stream: with finish, or abort after a stop.
+func (e *AISDK) appendDone(d *event.DoneData) error {
+	if d.Reason == event.ReasonError {
+		return e.appendError(&event.ErrorData{})
+	}
+	if !e.said && len(d.Output) > 0 {
+		e.appendPart(&e.root, event.Event{Type: event.Text, Text: compact(d.Output)})
+	}
+	if d.Reason == event.ReasonPaused || d.Reason == event.ReasonToolCalls {
+		if err := e.settle(); err != nil {
+			return err
+		}
+	}
+	e.closeParts()
+	metadata, err := e.object(finishMetadata{e.metadata, e.usage, d})
+	if err != nil {
+		return err
+	}
+	if d.Reason == event.ReasonCancelled {
+		e.chunk("message-metadata")
+		e.raw("messageMetadata", metadata)
+		e.end()
+		e.chunk("abort")
+		e.field("reason", "the run was stopped")
+	} else {
+		e.chunk("finish")
+		e.field("finishReason", finishReason(d.Reason))
+		e.raw("messageMetadata", metadata)
+	}
+	e.end()
+	e.buf = append(e.buf, end...)
+	e.closed = true
+	return nil
+}
+
+func (e *AISDK) appendError(d *event.ErrorData) error {
+	e.closeParts()
+	e.chunk("error")
+	e.field("errorText", APIErrorOf(d).Message)
+	e.end()
+	e.buf = append(e.buf, end...)
+	e.closed = true
+	return nil
+}
+
+// settle makes the last preliminary outputs plain ones: a client that waits until
+// all calls are answered does not count preliminary outputs.
+func (e *AISDK) settle() error {
+	for _, k := range e.calls.left() {
+		for _, d := range e.children {
+			if d.call != k {
+				continue
+			}
+			if err := e.preliminary(d, event.ChildPaused, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *AISDK) closeParts() {
+	e.hush(&e.root)
+	for _, run := range slices.Sorted(maps.Keys(e.children)) {
+		e.hush(&e.children[run].part)
+	}
+	e.closeStep()
+}
+
+// finishReason is the reason of a Done event in the SDK's closed set.
+func finishReason(reason string) string {
+	switch reason {
+	case event.ReasonLength:
+		return "length"
+	case event.ReasonFilter:
+		return "content-filter"
+	case event.ReasonToolCalls, event.ReasonPaused:
+		return "tool-calls"
+	}
+	return "stop"
+}

@@ -1,0 +1,126 @@
+package stream_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"p8/event"
+	"p8/stream"
+)
+
+// aisdkFields are the fields that a chunk must have; those with a question mark
+// may be there, and no other.
+var aisdkFields = map[string]string{
+	"start": "messageId? messageMetadata?", "start-step": "", "finish-step": "",
+	"finish": "finishReason? messageMetadata?", "abort": "reason?", "message-metadata": "messageMetadata", "error": "errorText",
+	"text-start": "id", "text-delta": "id delta", "text-end": "id",
+	"reasoning-start": "id", "reasoning-delta": "id delta", "reasoning-end": "id",
+	"tool-input-start":      "toolCallId toolName dynamic? providerExecuted?",
+	"tool-input-available":  "toolCallId toolName input dynamic? providerExecuted?",
+	"tool-output-available": "toolCallId output dynamic? providerExecuted? preliminary?",
+	"tool-output-error":     "toolCallId errorText dynamic? providerExecuted?", "tool-output-denied": "toolCallId",
+	"tool-approval-request": "approvalId toolCallId reason?",
+	"source-url":            "sourceId url", "source-document": "sourceId mediaType title",
+}
+
+// checkAISDK holds a stream against the strict schema of its chunks and against
+// what is fatal to the client. known are the calls that the client has already.
+func checkAISDK(t *testing.T, out []byte, known []string) {
+	t.Helper()
+	list, done := dataFrames(t, out)
+	if !done {
+		t.Error("no [DONE]")
+	}
+	calls, open := map[string]bool{}, map[string]bool{}
+	for _, id := range known {
+		calls[id] = true
+	}
+	step := false
+	for i, c := range list {
+		typ, _ := c["type"].(string)
+		checkFields(t, typ, c)
+		id := fmt.Sprint(c["id"])
+		call := fmt.Sprint(c["toolCallId"])
+		switch {
+		case (typ == "start") != (i == 0):
+			t.Errorf("%s is chunk %d", typ, i)
+		case typ == "start-step" || typ == "finish-step":
+			if step = !step; step != (typ == "start-step") {
+				t.Errorf("%s at %d", typ, i)
+			}
+		case strings.HasSuffix(typ, "-start") && call == "<nil>":
+			open[id] = true
+		case strings.HasSuffix(typ, "-delta"), strings.HasSuffix(typ, "-end"):
+			if !open[id] || !step {
+				t.Errorf("fatal: %v", c)
+			}
+			if strings.HasSuffix(typ, "-end") {
+				delete(open, id)
+			}
+		case typ == "tool-input-start":
+			if calls[call] || !step {
+				t.Errorf("begun twice, or in no step: %v", c)
+			}
+			calls[call] = true
+		case call != "<nil>":
+			if !calls[call] {
+				t.Errorf("fatal: %v", c)
+			}
+		case typ == "finish", typ == "abort", typ == "error":
+			if i != len(list)-1 || len(open) > 0 || step {
+				t.Errorf("%s with %v open, step %v", typ, open, step)
+			}
+		}
+	}
+}
+
+func checkFields(t *testing.T, typ string, c map[string]any) {
+	t.Helper()
+	fields, ok := aisdkFields[typ]
+	if strings.HasPrefix(typ, "data-") {
+		fields, ok = "data id? transient?", true
+	}
+	if !ok {
+		t.Fatalf("fatal: there is no chunk %q", typ)
+	}
+	allowed := map[string]bool{"type": true}
+	for name := range strings.FieldsSeq(fields) {
+		name, optional := strings.CutSuffix(name, "?")
+		allowed[name] = true
+		if _, there := c[name]; !there && !optional {
+			t.Errorf("fatal: %s without %s", typ, name)
+		}
+	}
+	for name := range c {
+		if !allowed[name] {
+			t.Errorf("%s with %s", typ, name)
+		}
+	}
+}
+
+// TestPreliminaryIsBounded: what is sent of a delegated agent's long text is a
+// small multiple of it, and the last of it is always sent.
+func TestPreliminaryIsBounded(t *testing.T) {
+	call := &event.ToolCallData{Name: "ask_agent", ID: "c1", Status: event.ToolExecuting}
+	events := []event.Event{
+		{Type: event.ToolCall, RunID: "r1", Agent: "a", Data: call},
+		{Type: event.ChildRun, RunID: "r2", Agent: "a/b", Data: &event.ChildRunData{
+			Status: event.ChildStarted, ToolID: "c1", ParentRunID: "r1",
+		}},
+	}
+	const pieces = 4000
+	for i := range pieces {
+		events = append(events, event.Event{Type: event.Text, RunID: "r2", Agent: "a/b", Text: fmt.Sprintf("%06d ", i)})
+	}
+	tr := transcript{}
+	size := len(encode(t, stream.ProtocolAISDK, tr.options(0), events))
+	if most := 25 * 7 * pieces; size > most {
+		t.Errorf("%d bytes for %d of text", size, 7*pieces)
+	}
+	events = append(events, event.Event{Type: event.ChildRun, RunID: "r2", Agent: "a/b", Data: &event.ChildRunData{Status: event.ChildCompleted}})
+	out := string(encode(t, stream.ProtocolAISDK, tr.options(0), events))
+	if last := out[strings.LastIndex(out, "data: "):]; !strings.Contains(last, "003999 ") {
+		t.Errorf("the end is missing: %.300s", last)
+	}
+}

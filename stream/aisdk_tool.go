@@ -1,0 +1,113 @@
+package stream
+
+import (
+	"encoding/json"
+
+	"p8/event"
+)
+
+// appendTool sends a stage of a call. The call of an earlier response is known to
+// the client: only what is new of it is sent.
+func (e *AISDK) appendTool(ev event.Event, d *event.ToolCallData) {
+	k := e.calls.get(ev.RunID, d.ID)
+	if k == nil {
+		k = e.calls.add(ev.RunID, d.ID)
+		k.client, k.name = d.Client, toolName(ev.Agent, d)
+		if child(ev.Agent) {
+			e.openStep()
+		} else {
+			e.nextStep()
+			e.hush(&e.root)
+		}
+		e.call("tool-input-start", k)
+		e.end()
+	}
+	if d.Status != event.ToolStarted {
+		e.input(k, d.Arguments)
+	}
+	if d.Status != event.ToolCompleted && d.Status != event.ToolFailed {
+		return
+	}
+	e.calls.end(ev.RunID, d.ID)
+	if !child(ev.Agent) {
+		e.answered = e.step
+	}
+	if !d.Client {
+		e.output(k, d)
+	}
+}
+
+// call begins a chunk that introduces a call.
+func (e *AISDK) call(typ string, k *call) {
+	e.chunk(typ)
+	e.field("toolCallId", k.wire)
+	e.field("toolName", k.name)
+	if !k.client {
+		e.buf = append(e.buf, `,"dynamic":true,"providerExecuted":true`...)
+	}
+}
+
+// input sends a call's arguments, once.
+func (e *AISDK) input(k *call, raw json.RawMessage) {
+	if k.input {
+		return
+	}
+	k.input = true
+	e.call("tool-input-available", k)
+	e.buf = append(append(e.buf, `,"input":`...), arguments(raw)...)
+	e.end()
+}
+
+// output sends a call's result.
+func (e *AISDK) output(k *call, d *event.ToolCallData) {
+	switch {
+	case d.Status == event.ToolCompleted:
+		e.outputChunk("tool-output-available", k)
+		e.buf = append(e.buf, `,"output":`...)
+		if len(d.Result) > 0 {
+			e.buf = append(e.buf, compact(d.Result)...)
+		} else {
+			e.buf = appendQuoted(e.buf, d.Content)
+		}
+	case k.request != "" && e.o.Denied != nil && e.o.Denied(k.request):
+		e.chunk("tool-output-denied")
+		e.field("toolCallId", k.wire)
+	default:
+		e.outputChunk("tool-output-error", k)
+		e.field("errorText", resultText(d))
+	}
+	e.end()
+}
+
+func (e *AISDK) outputChunk(typ string, k *call) {
+	e.chunk(typ)
+	e.field("toolCallId", k.wire)
+	e.buf = append(e.buf, `,"dynamic":true,"providerExecuted":true`...)
+}
+
+// appendRequest sends a card or a question; an approval also in the SDK's own
+// terms, for which its call must be known.
+func (e *AISDK) appendRequest(ev event.Event, d *event.ActionRequestData) error {
+	if err := e.data(ev, d.RequestID, false); err != nil {
+		return err
+	}
+	if d.RequestID == "" || d.Kind != event.RequestApproval || d.ToolID == "" {
+		return nil
+	}
+	k := e.calls.get(ev.RunID, d.ToolID)
+	if k == nil || !k.input {
+		e.appendTool(ev, &event.ToolCallData{
+			Name: d.ToolName, ID: d.ToolID, Status: event.ToolExecuting, Arguments: d.Arguments,
+		})
+		k = e.calls.get(ev.RunID, d.ToolID)
+	}
+	k.request = d.RequestID
+	e.chunk("tool-approval-request")
+	e.field("approvalId", d.RequestID)
+	e.field("toolCallId", k.wire)
+	if d.Message != "" {
+		e.field("reason", d.Message)
+	}
+	e.end()
+	return nil
+}

@@ -1,0 +1,75 @@
+package stream
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"p8/event"
+)
+
+// calls are the tool calls of a run and of those below it, by the ids that the
+// client knows them by. Two agents, or two steps, may give the same id to
+// different calls; a client's protocol has one space of ids for a message.
+type calls struct {
+	open map[callKey]*call
+	used map[string]bool
+}
+
+// callKey names a call that has no result yet.
+type callKey struct{ run, id string }
+
+// call is a tool call that has no result yet.
+type call struct {
+	n int // in the order of their beginnings
+	// wire is the id that the client knows.
+	wire string
+	// name is what the client knows it by.
+	name string
+	// input says that the client has the arguments.
+	input bool
+	// client marks a call that the client runs.
+	client bool
+	// request is the last question to the user about the call.
+	request string
+	// tail is how the events of its run end; nil when the client does not know it.
+	tail []byte
+}
+
+// get is the call, nil for one that is new.
+func (c *calls) get(run, id string) *call { return c.open[callKey{run, id}] }
+
+// add begins a call.
+func (c *calls) add(run, id string) *call {
+	if c.open == nil {
+		c.open, c.used = map[callKey]*call{}, map[string]bool{}
+	}
+	wire := id
+	for n := 2; c.used[wire]; n++ {
+		wire = id + "-" + strconv.Itoa(n)
+	}
+	c.used[wire] = true
+	k := &call{n: len(c.used), wire: wire}
+	c.open[callKey{run, id}] = k
+	return k
+}
+
+// end forgets a call that has its result.
+func (c *calls) end(run, id string) { delete(c.open, callKey{run, id}) }
+
+// left are the calls without a result, in the order of their beginnings.
+func (c *calls) left() []*call {
+	return slices.SortedFunc(maps.Values(c.open), func(a, b *call) int { return a.n - b.n })
+}
+
+// resultText is a call's result as a text: that of a JSON string, else JSON. A
+// failure is told in its words.
+func resultText(d *event.ToolCallData) string {
+	switch {
+	case d.Status == event.ToolFailed && d.ErrorMessage != "":
+		return d.ErrorMessage
+	case len(d.Result) > 0:
+		return plain(d.Result)
+	}
+	return d.Content
+}

@@ -1,0 +1,227 @@
+package stream_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"p8/event"
+	"p8/stream"
+	"p8/test/golden"
+)
+
+var created = time.Unix(1760000000, 0)
+
+// transcript is a file of testdata/transcripts: what it shows, the events of a
+// run, what the reader has already, and the bytes of every protocol.
+type transcript struct {
+	file, name string
+	archive    *txtar.Archive
+	events     []event.Event
+	reader     stream.Reader
+	denied     string
+}
+
+func transcripts(t testing.TB) []transcript {
+	t.Helper()
+	files, err := filepath.Glob("testdata/transcripts/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no transcripts", err)
+	}
+	var all []transcript
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := transcript{file: file, name: strings.TrimSuffix(filepath.Base(file), ".txtar")}
+		tr.events = parseEvents(t, ar.Files[0].Data)
+		keep := 1
+		if len(ar.Files) > 1 && ar.Files[1].Name == "reader" {
+			keep = 2
+			if _, err := fmt.Sscanf(string(ar.Files[1].Data), "past %d\ndenied %s", &tr.reader.Past, &tr.denied); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tr.archive = &txtar.Archive{Comment: ar.Comment, Files: ar.Files[:keep:keep]}
+		all = append(all, tr)
+	}
+	return all
+}
+
+func parseEvents(t testing.TB, lines []byte) []event.Event {
+	t.Helper()
+	var events []event.Event
+	for line := range bytes.Lines(bytes.TrimSpace(lines)) {
+		var ev event.Event
+		if err := json.Unmarshal(line, &ev); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		events = append(events, ev)
+	}
+	return events
+}
+
+// options are those of every transcript.
+func (tr *transcript) options(f stream.Format) stream.Options {
+	return stream.Options{
+		Reader: tr.reader,
+		OpenAI: stream.OpenAIOptions{ID: "chatcmpl-1", Model: "general", Created: created, Format: f, IncludeUsage: true},
+		AGUI: stream.AGUIOptions{
+			ThreadID: "t1", RunID: "run1", MessageID: "msg1", Now: func() time.Time { return created },
+		},
+		AISDK: stream.AISDKOptions{
+			MessageID: "msg1", Metadata: map[string]any{"session_id": "s1"},
+			Denied: func(id string) bool { return id == tr.denied },
+		},
+	}
+}
+
+// encode is what a protocol makes of the events.
+func encode(t testing.TB, p stream.Protocol, o stream.Options, events []event.Event) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	e := stream.New(p, &out, o)
+	for _, ev := range events {
+		if err := e.Write(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
+}
+
+// TestTranscripts runs the events of every transcript through every protocol.
+// The transcripts are the documentation of the wire.
+func TestTranscripts(t *testing.T) {
+	for _, tr := range transcripts(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			got := tr.archive
+			for f := stream.Polyglot; f <= stream.None; f++ {
+				out := encode(t, stream.ProtocolOpenAI, tr.options(f), tr.events)
+				checkFrames(t, f, out)
+				got.Files = append(got.Files, txtar.File{Name: f.String(), Data: out})
+			}
+			got.Files = append(got.Files, txtar.File{Name: "completion", Data: tr.complete(t)})
+			for _, p := range []stream.Protocol{stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
+				out := encode(t, p, tr.options(0), tr.events)
+				switch p {
+				case stream.ProtocolAGUI:
+					checkAGUI(t, out)
+				case stream.ProtocolAISDK:
+					checkAISDK(t, out, tr.known())
+				}
+				got.Files = append(got.Files, txtar.File{Name: string(p), Data: out})
+			}
+			golden.Compare(t, tr.file, string(txtar.Format(got)))
+		})
+	}
+}
+
+// known are the calls that the client has from an earlier response.
+func (tr *transcript) known() []string {
+	var ids []string
+	for _, ev := range tr.events {
+		if d, ok := ev.Data.(*event.ToolCallData); ok && ev.Seq <= tr.reader.Past {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
+}
+
+func (tr *transcript) complete(t *testing.T) []byte {
+	t.Helper()
+	var c stream.Completion
+	for _, ev := range tr.events {
+		if ev.Seq > tr.reader.Past {
+			c.Add(ev)
+		}
+	}
+	if d := c.Err(); d != nil {
+		return append(stream.AppendError(nil, stream.APIErrorOf(d)), '\n')
+	}
+	out, err := c.Append(nil, stream.CompletionOptions{ID: "chatcmpl-1", Model: "general", Created: created})
+	if err != nil || !json.Valid(out) {
+		t.Fatal(err, string(out))
+	}
+	return append(out, '\n')
+}
+
+// protocols are all ways to speak, by name.
+func protocols(tr *transcript) map[string]func() (stream.Protocol, stream.Options) {
+	all := map[string]func() (stream.Protocol, stream.Options){}
+	for f := stream.Polyglot; f <= stream.None; f++ {
+		all[f.String()] = func() (stream.Protocol, stream.Options) { return stream.ProtocolOpenAI, tr.options(f) }
+	}
+	for _, p := range []stream.Protocol{stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
+		all[string(p)] = func() (stream.Protocol, stream.Options) { return p, tr.options(0) }
+	}
+	return all
+}
+
+// TestReconnect: whoever was cut off anywhere and comes back with the last id has
+// the bytes of an unbroken stream, in every protocol.
+func TestReconnect(t *testing.T) {
+	for _, tr := range transcripts(t) {
+		for name, choice := range protocols(&tr) {
+			p, o := choice()
+			o.Reader.IDs = true
+			whole := encode(t, p, o, tr.events)
+			for cut := range tr.events {
+				first := encode(t, p, o, tr.events[:cut])
+				rest := o
+				rest.Reader.Seen = tr.events[max(cut-1, 0)].Seq
+				if cut == 0 {
+					rest.Reader.Seen = 0
+				}
+				if got := slices.Concat(first, encode(t, p, rest, tr.events)); !bytes.Equal(got, whole) {
+					t.Fatalf("%s, %s, cut after %d events:\n%s\nwant\n%s", tr.name, name, cut, got, whole)
+				}
+			}
+		}
+	}
+}
+
+// TestIDs: each event's frames end with a block that holds its number, and plain
+// OpenAI has none.
+func TestIDs(t *testing.T) {
+	text := event.Event{Type: event.Text, Seq: 7, Agent: "general", Text: "x"}
+	for name, choice := range protocols(&transcript{}) {
+		p, o := choice()
+		o.Reader.IDs = true
+		got := string(encode(t, p, o, []event.Event{text}))
+		if want := name != "none"; strings.HasSuffix(got, "\n\nid: 7\n\n") != want || strings.Contains(got, "id: 7") != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestPausesThatAreOver: one response that shows the whole of a run which was
+// paused goes on through the pause.
+func TestPausesThatAreOver(t *testing.T) {
+	for _, tr := range transcripts(t) {
+		if tr.name != "approval-continued" {
+			continue
+		}
+		tr.reader = stream.Reader{Newest: tr.events[len(tr.events)-1].Seq}
+		for name, choice := range protocols(&tr) {
+			p, o := choice()
+			out := encode(t, p, o, tr.events)
+			switch p {
+			case stream.ProtocolAGUI:
+				checkAGUI(t, out)
+			case stream.ProtocolAISDK:
+				checkAISDK(t, out, nil)
+			}
+			if !strings.Contains(string(out), "I will delete it.") || !strings.Contains(string(out), "a.md stays") {
+				t.Errorf("%s: %s", name, out)
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package stream
+
+import (
+	"path"
+	"strconv"
+
+	"p8/event"
+)
+
+// voice is a run that speaks in an AG-UI stream: the root or a delegated one.
+type voice struct {
+	// run is the subagentRunId, "" for the root; name is its agent.
+	run, name string
+	// quoted is the name as a JSON string; tail ends the events.
+	quoted, tail []byte
+	// ids is what the ids of its messages begin with, texts and thoughts count them.
+	ids             string
+	texts, thoughts int
+	// open is Text or Reasoning while a message of the kind is open; message is its
+	// id, a JSON string.
+	open    event.Type
+	message []byte
+	// parent is the message that calls belong to, answered says that one of them has
+	// its result: what is called next belongs to another message.
+	parent   string
+	answered bool
+	// begun and ended: SUBAGENT_STARTED was sent in this response, and its end.
+	begun, ended bool
+}
+
+func newVoice(run, agent, ids string) *voice {
+	v := &voice{run: run, name: path.Base(agent), ids: ids}
+	v.quoted = appendQuoted(nil, v.name)
+	if run != "" {
+		v.tail = appendQuoted(append(v.tail, `,"subagentRunId":`...), run)
+	}
+	v.tail = append(v.tail, "}\n\n"...)
+	return v
+}
+
+// next is the id of a new message of the answer.
+func (v *voice) next() string {
+	v.answered = false
+	v.texts++
+	v.parent = v.ids
+	if v.texts > 1 {
+		v.parent += "-" + strconv.Itoa(v.texts)
+	}
+	return v.parent
+}
+
+// thought is the id of a new message of reasoning.
+func (v *voice) thought() string {
+	v.thoughts++
+	return v.ids + "-reasoning-" + strconv.Itoa(v.thoughts)
+}
+
+// again prepares the voice for another response.
+func (v *voice) again() { v.open, v.begun, v.ended = 0, false, false }
