@@ -1,8 +1,10 @@
 package run_test
 
 import (
+	"context"
 	"testing"
 
+	"p8/event"
 	"p8/llm/scripted"
 	"p8/run"
 	"p8/tool"
@@ -36,4 +38,34 @@ func BenchmarkTextChunk(b *testing.B) {
 		texts[i] = "chunk "
 	}
 	benchmark(b, []scripted.Turn{scripted.Text(texts...)})
+}
+
+// talkative is a turn of a thousand pieces of text.
+func talkative() scripted.Turn {
+	texts := make([]string, 1000)
+	for i := range texts {
+		texts[i] = "chunk "
+	}
+	return scripted.Text(texts...)
+}
+
+// BenchmarkChildAlone and BenchmarkChildOfAParent show what it costs to pass on the
+// text of a run below another one.
+func BenchmarkChildAlone(b *testing.B) { benchmark(b, []scripted.Turn{talkative()}) }
+
+func BenchmarkChildOfAParent(b *testing.B) {
+	c := child(b, "child", scripted.NewWith(scripted.Options{Repeat: true}, talkative()))
+	benchmark(b, []scripted.Turn{scripted.Call("ask_child", "{}"), scripted.Text("done")}, passOn{newDelegate(b, c)})
+}
+
+// passOn is a delegate that keeps nothing of what it passes on.
+type passOn struct{ delegate }
+
+func (p passOn) Stream(ctx context.Context, _ tool.Call, emit func(event.Event) bool) (tool.Result, error) {
+	for e, err := range run.Stream(ctx, p.options) {
+		if err != nil || !emit(e) {
+			return tool.Result{}, err
+		}
+	}
+	return tool.Result{Content: "{}"}, nil
 }

@@ -40,9 +40,10 @@ type call struct {
 	begun   atomic.Int64 // runs below it
 	scope   Scope
 	asker   *asker
-	shown   []string // before the run was taken up again
-	spoke   bool     // a run below it did
-	over    bool     // guarded by the queue
+	shown   []string      // before the run was taken up again
+	spoke   bool          // a run below it did
+	over    bool          // guarded by the queue
+	open    []event.Event // of calls below it that have not ended
 }
 
 // call is what the tool is told.
@@ -133,6 +134,9 @@ func failure(reason string) result {
 func (r *runner) report(c *call) error {
 	if c.paused {
 		return r.wait(c)
+	}
+	if err := r.endBelow(c); err != nil {
+		return err
 	}
 	c.reported, c.waiting = true, false
 	c.account.charge(c.Usage)

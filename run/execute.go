@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -206,6 +207,8 @@ func (r *runner) nested(c *call, e event.Event) error {
 		if e.Type == event.Text && !own && e.Text != "" {
 			r.heard(c)
 		}
+	case *event.ToolCallData:
+		c.follow(&e, d)
 	case *event.DoneData:
 		r.waitsForUser = r.waitsForUser || d.Reason == event.ReasonPaused
 		r.waitsForClient = r.waitsForClient || d.Reason == event.ReasonToolCalls
@@ -225,4 +228,35 @@ func (r *runner) heard(c *call) {
 		c.spoke = true
 		r.keep(Entry{CallID: c.id, Shown: shownText})
 	}
+}
+
+// follow keeps the calls of the runs below a call that have not ended.
+func (c *call) follow(e *event.Event, d *event.ToolCallData) {
+	for i := range c.open {
+		if known := c.open[i].Data.(*event.ToolCallData); known.ID == d.ID && c.open[i].RunID == e.RunID {
+			c.open = slices.Delete(c.open, i, i+1)
+			break
+		}
+	}
+	if d.Status == event.ToolStarted || d.Status == event.ToolExecuting {
+		c.open = append(c.open, *e)
+	}
+}
+
+// endBelow ends what was left open below a call that has ended: by a run that was
+// waiting, or that could not end in time.
+func (r *runner) endBelow(c *call) error {
+	for _, e := range c.open {
+		known := e.Data.(*event.ToolCallData)
+		why := failure("the run ended before the call did")
+		e.Data = &event.ToolCallData{
+			Name: known.Name, ID: known.ID, Status: event.ToolFailed, Arguments: known.Arguments,
+			Result: json.RawMessage(why.Content), Content: why.Content, ErrorMessage: why.reason,
+		}
+		if err := r.emit(e); err != nil {
+			return err
+		}
+	}
+	c.open = nil
+	return nil
 }

@@ -63,6 +63,7 @@ type ledger struct {
 
 	mu   sync.Mutex
 	held map[event.Data][]Entry
+	left bool // the root's reader: what happens now was never shown
 }
 
 func newLedger(j Journal) *ledger {
@@ -79,12 +80,22 @@ func (l *ledger) hold(d event.Data, entries ...Entry) {
 	l.held[d] = append(l.held[d], entries...)
 }
 
+// leave says that nobody reads the root any more.
+func (l *ledger) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left = true
+}
+
 // take gives back what was held for d.
 func (l *ledger) take(d event.Data) []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	entries := l.held[d]
 	delete(l.held, d)
+	if l.left {
+		return nil
+	}
 	return entries
 }
 
@@ -106,6 +117,15 @@ func (r *runner) keep(e Entry) {
 	}
 	e.Thread = r.scope.Thread
 	r.pending = append(r.pending, e)
+}
+
+// broken says that the reader broke off. What is done from then on was not shown,
+// and is not recorded: to the journal it is as if the process had died.
+func (r *runner) broken() error {
+	if r.scope.ledger != nil && r.scope.Depth == 0 {
+		r.scope.ledger.leave()
+	}
+	return errBroken
 }
 
 // keepMessage keeps one message of the conversation.
@@ -156,7 +176,7 @@ func (r *runner) deliver(e event.Event) error {
 	}
 	if !r.yield(e, nil) {
 		r.scope.ledger.take(e.Data)
-		return errBroken
+		return r.broken()
 	}
 	if root {
 		return nil

@@ -141,7 +141,7 @@ func (r *runner) emit(e event.Event) error {
 		return r.deliver(e)
 	}
 	if !r.yield(e, nil) {
-		return errBroken
+		return r.broken()
 	}
 	return nil
 }
