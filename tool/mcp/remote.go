@@ -48,18 +48,24 @@ func (t *remoteTool) Stream(ctx context.Context, call tool.Call, emit func(event
 		defer cancel()
 	}
 	var res *sdk.CallToolResult
+	a := newAsking(ctx)
 	err = t.server.on(ctx, acts, func(ctx context.Context, sess *session) (err error) {
-		res, err = t.send(ctx, sess, call, args, emit)
+		res, err = t.send(ctx, sess, a, call, args, emit)
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return tool.Result{}, err
+	case a.why() != nil:
+		return tool.Result{}, a.why()
 	}
 	return t.server.result(res), nil
 }
 
-func (t *remoteTool) send(ctx context.Context, sess *session, call tool.Call, args map[string]json.RawMessage, emit func(event.Event) bool) (*sdk.CallToolResult, error) {
-	params := &sdk.CallToolParams{Name: t.name, Arguments: args}
+func (t *remoteTool) send(
+	ctx context.Context, sess *session, a *asking, call tool.Call, args map[string]json.RawMessage, emit func(event.Event) bool,
+) (res *sdk.CallToolResult, err error) {
+	params := sdk.CallToolParams{Name: t.name, Arguments: args}
 	if emit != nil {
 		p := newProgress(call, t.Spec().Name, emit)
 		defer p.end()
@@ -67,7 +73,15 @@ func (t *remoteTool) send(ctx context.Context, sess *session, call tool.Call, ar
 		defer end()
 		params.SetProgressToken(token)
 	}
-	return sess.cs.CallTool(ctx, params)
+	err = sess.ask(ctx, a, func(ctx context.Context, responses sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
+		round := params
+		round.InputResponses, round.RequestState = responses, state
+		if res, err = sess.cs.CallTool(ctx, &round); err != nil {
+			return nil, "", err
+		}
+		return res.InputRequests, res.RequestState, nil
+	})
+	return res, err
 }
 
 // arguments are the model's, with who is asking filled in where the server's

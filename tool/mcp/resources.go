@@ -90,15 +90,24 @@ func (s *server) Read(ctx context.Context, uri string) ([]tool.Contents, error) 
 		defer cancel()
 	}
 	var res *sdk.ReadResourceResult
-	err := s.do(ctx, reads, func(ctx context.Context, sess *session) (err error) {
-		res, err = sess.cs.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+	a := newAsking(ctx)
+	err := s.do(ctx, reads, func(ctx context.Context, sess *session) error {
+		err := sess.ask(ctx, a, func(ctx context.Context, responses sdk.InputResponseMap, state string) (_ sdk.InputRequestMap, _ string, err error) {
+			if res, err = sess.cs.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri, InputResponses: responses, RequestState: state}); err != nil {
+				return nil, "", err
+			}
+			return res.InputRequests, res.RequestState, nil
+		})
 		if rpc := rpcError(err); rpc != nil && (rpc.Code == codeNotFound || rpc.Code == jsonrpc.CodeInvalidParams) {
 			return s.says("has no resource %s", uri)
 		}
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case a.why() != nil:
+		return nil, a.why()
 	}
 	return s.contents(res.Contents, uri)
 }

@@ -72,7 +72,7 @@ func (p *pool) do(ctx context.Context, sampler tool.Sampler, e effect, send func
 		})
 		// A call that was broken off may still ask: its connection is not used again.
 		spoilt := err != nil && (ctx.Err() != nil || isLost(err, d, sess))
-		p.give(sess, spoilt)
+		p.give(sess, spoilt || sess.spoilt.Load())
 		if attempt == 0 && ctx.Err() == nil && again(err, d, spoilt, e) {
 			continue
 		}

@@ -35,6 +35,9 @@ type server struct {
 	samplers pool
 	// unusable are the tools that are left out, and why.
 	unusable atomic.Pointer[map[string]string]
+	// alone says that the server has asked while it worked on several messages:
+	// from then on it gets one at a time, so that each question has one call.
+	alone atomic.Bool
 
 	mu sync.Mutex
 	// kind is the transport that worked, of a server whose file does not tell.

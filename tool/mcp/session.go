@@ -44,10 +44,20 @@ type session struct {
 	// borrower is the call that a sampling connection belongs to.
 	borrower atomic.Pointer[borrower]
 
-	mu       sync.Mutex
-	token    int
-	progress map[string]func(*sdk.ProgressNotificationParams)
-	logged   atomic.Int64
+	// turn is held by a message that must be alone; spoilt says that one was broken
+	// off, whose server may not have noticed yet.
+	turn   chan struct{}
+	spoilt atomic.Bool
+
+	mu sync.Mutex
+	// asking are the messages under way that the server may ask about, questions
+	// those that it has asked; moved is closed when either changes.
+	asking    []*asking
+	questions int
+	moved     chan struct{}
+	token     int
+	progress  map[string]func(*sdk.ProgressNotificationParams)
+	logged    atomic.Int64
 }
 
 // borrower is a call that lends its model to the server.
@@ -61,7 +71,7 @@ type borrower struct {
 func (s *server) open(ctx context.Context, sampling bool) (*session, error) {
 	d := &delivery{}
 	sess := &session{
-		server: s, log: s.log, listing: make(chan struct{}, 1),
+		server: s, log: s.log, listing: make(chan struct{}, 1), turn: make(chan struct{}, 1), moved: make(chan struct{}),
 		progress: map[string]func(*sdk.ProgressNotificationParams){},
 	}
 	sess.ctx, sess.cancel = context.WithCancel(withDelivery(s.all.ctx, d))
@@ -137,10 +147,12 @@ func (s *session) options(sampling bool) *sdk.ClientOptions {
 	o := &sdk.ClientOptions{
 		Logger: slog.New(quiet{s.log.Handler()}),
 		// No roots: p8 has no folders to show.
-		Capabilities: &sdk.ClientCapabilities{},
-		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-			return &sdk.ElicitResult{Action: "decline"}, nil
-		},
+		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
+			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
+		}},
+		ElicitationHandler: s.elicit,
+		// What a server asks instead of answering is answered by ask, in order.
+		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { s.changed.Add(1) },
 		LoggingMessageHandler: func(_ context.Context, req *sdk.LoggingMessageRequest) {
 			if s.logged.Add(1) <= maxLogLines && req.Params != nil {
