@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"p8/event"
@@ -18,7 +19,7 @@ const (
 	firstPause, lastPause = 100 * time.Millisecond, 5 * time.Second
 	// lastTries is how often Close tries to store what is left.
 	lastTries = 3
-	// pieceSize is where a piece of the log is full, in bytes.
+	// pieceSize is how large a piece of the log becomes, in bytes, of several events.
 	pieceSize = 64 << 10
 )
 
@@ -120,12 +121,15 @@ func (l *Log) write(w store.RunWrite, with []event.Event) (stop bool, err error)
 	bytes := l.unstoredBytes
 	l.mu.Unlock()
 
+	known := shown
 	if l.o.Store != nil {
-		w.RunID, w.Owner = l.o.RunID, l.o.Owner
 		w.Events = pieces(events, bytes)
-		ctx, cancel := context.WithTimeout(l.ctx, callTime)
-		stop, err = l.o.Store.WriteRun(ctx, w)
-		cancel()
+		if stop, err = l.call(w); err != nil && len(events) > 0 {
+			// The answer may be all that was lost.
+			if known = l.inStore(); known >= events[len(events)-1].Seq {
+				err = nil
+			}
+		}
 	}
 
 	l.mu.Lock()
@@ -136,17 +140,16 @@ func (l *Log) write(w store.RunWrite, with []event.Event) (stop bool, err error)
 		if errors.Is(err, store.ErrNotOwner) {
 			l.ended, l.over = err, true
 		}
+		l.advance(min(known, shown))
 		return false, err
 	}
-	l.unstoredBytes -= bytes
 	for _, e := range with {
-		l.add(e)
+		l.unstoredBytes += l.add(e)
 		shown = l.last
 	}
 	if l.o.Store != nil {
-		l.stored, l.written = max(l.stored, shown), time.Now()
-		l.tries, l.failed = 0, false
-		l.forget()
+		l.advance(shown)
+		l.written, l.tries, l.failed = time.Now(), 0, false
 	}
 	if w.Status != "" && w.Status != store.RunRunning {
 		l.ended, l.over = errOver, true // whoever is at it next has a log of its own
@@ -155,22 +158,42 @@ func (l *Log) write(w store.RunWrite, with []event.Event) (stop bool, err error)
 	return stop, nil
 }
 
-// pieces writes events down; bytes is about their size.
+// call is WriteRun.
+func (l *Log) call(w store.RunWrite) (stop bool, err error) {
+	ctx, cancel := context.WithTimeout(l.ctx, callTime)
+	defer cancel()
+	w.RunID, w.Owner = l.o.RunID, l.o.Owner
+	return l.o.Store.WriteRun(ctx, w)
+}
+
+// inStore is the number of the newest event that the store has; 0 when it does
+// not say.
+func (l *Log) inStore() int64 {
+	ctx, cancel := context.WithTimeout(l.ctx, callTime)
+	defer cancel()
+	r, err := l.o.Store.Run(ctx, l.o.RunID)
+	if err != nil {
+		return 0
+	}
+	return r.LastSeq
+}
+
+// pieces writes events down; bytes is about their size. An event that is large has
+// a piece of its own.
 func pieces(events []event.Event, bytes int) []store.RunEvents {
+	const more = 32 // what a line takes more than size says, mostly
 	var all []store.RunEvents
-	var data []byte
-	var first int64
+	data := make([]byte, 0, min(bytes+more*len(events), pieceSize))
+	first := 0
 	for i := range events {
-		e := &events[i]
-		if data == nil {
-			const more = 32 // what a line takes more than size says, mostly
-			data, first = make([]byte, 0, min(bytes+more*len(events), pieceSize)), e.Seq
+		start := len(data)
+		if data = event.AppendLog(data, &events[i]); len(data) > pieceSize && start > 0 {
+			all = append(all, store.RunEvents{First: events[first].Seq, Last: events[i-1].Seq, Data: data[:start:start]})
+			data, first = slices.Clone(data[start:]), i
 		}
-		data = event.AppendLog(data, e)
-		if len(data) >= pieceSize || i == len(events)-1 {
-			all = append(all, store.RunEvents{First: first, Last: e.Seq, Data: data})
-			data = nil
-		}
+	}
+	if len(events) > 0 {
+		all = append(all, store.RunEvents{First: events[first].Seq, Last: events[len(events)-1].Seq, Data: data})
 	}
 	return all
 }

@@ -36,7 +36,9 @@ type fake struct {
 	// result. gate, where set, is waited for.
 	err, readErr error
 	stop         bool
-	gate         chan struct{}
+	// lost is the error of the next write that is stored nonetheless.
+	lost error
+	gate chan struct{}
 }
 
 func newFake() *fake { return &fake{run: store.Run{ID: "run", Status: store.RunRunning}} }
@@ -81,7 +83,7 @@ func (f *fake) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 		return false, store.ErrNotOwner
 	}
 	for _, p := range w.Events {
-		if p.First != f.run.LastSeq+1 && p.First <= f.run.LastSeq {
+		if p.First <= f.run.LastSeq {
 			return false, fmt.Errorf("piece %d-%d comes after %d", p.First, p.Last, f.run.LastSeq)
 		}
 		f.pieces = append(f.pieces, p)
@@ -92,7 +94,9 @@ func (f *fake) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 	}
 	w.Events = nil
 	f.writes = append(f.writes, w)
-	return f.stop, nil
+	err := f.lost
+	f.lost = nil
+	return f.stop, err
 }
 
 func (f *fake) Run(context.Context, string) (store.Run, error) {
@@ -166,7 +170,7 @@ func wantTexts(tb testing.TB, got []event.Event, from int, seq int64, n int) {
 	}
 }
 
-// closeStore lets what waits at the gate go on.
+// openGate lets what waits at the gate go on.
 func (f *fake) openGate() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -34,9 +34,7 @@ import (
 // Store keeps logs; *store.Store is one. Another implementation, over a
 // distributed log, has to append, to replay, and to say what became of a run.
 type Store interface {
-	// WriteRun stores events and what belongs to them at once or not at all. A piece
-	// with a First that is there already replaces that one: the answer to the first
-	// try was lost.
+	// WriteRun stores events and what belongs to them at once or not at all.
 	WriteRun(ctx context.Context, w store.RunWrite) (stop bool, err error)
 	Run(ctx context.Context, id string) (store.Run, error)
 	// RunEvents are whole pieces of the log that hold events after a number.

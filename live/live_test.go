@@ -232,6 +232,32 @@ func TestCloseTriesAgain(t *testing.T) {
 	})
 }
 
+// TestTheAnswerOfTheStoreIsLost: what the store has is not stored again.
+func TestTheAnswerOfTheStoreIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFake()
+		l := open(t, s, live.Options{})
+		s.set(func() { s.lost, s.readErr = errDown, errDown })
+		l.Append(text(1))
+		time.Sleep(50 * time.Millisecond)
+		l.Append(text(2))
+		time.Sleep(time.Second)
+		s.set(func() { s.readErr = nil })
+		time.Sleep(10 * time.Second)
+		if s.last() != 2 {
+			t.Fatalf("stored until %d", s.last())
+		}
+		s.set(func() { s.lost = errDown })
+		if err := l.Write(store.RunWrite{}, text(3)); err != nil {
+			t.Errorf("a write whose answer was lost: %v", err)
+		}
+		l.Append(text(4))
+		l.Close()
+		wantTexts(t, take(t, l.Read(t.Context(), 0), 9), 1, 1, 4)
+		wantTexts(t, take(t, live.Follow(t.Context(), endedRun{s}, "run", live.FollowOptions{}), 9), 1, 1, 4)
+	})
+}
+
 func TestAppendWaitsForAStoreThatIsFarBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake()

@@ -70,8 +70,13 @@ func (l *Log) wake() {
 	}
 }
 
-// forget drops stored events that the window has no room for.
-func (l *Log) forget() {
+// advance says that the events up to a number are stored, and drops those that
+// the window has no room for.
+func (l *Log) advance(to int64) {
+	for n := max(l.stored+1, l.memory.first); n <= to; n++ {
+		l.unstoredBytes -= size(l.memory.at(n))
+	}
+	l.stored = max(l.stored, to)
 	for l.memory.bytes-l.unstoredBytes > l.o.Window && l.memory.first <= l.stored {
 		l.dropped = l.memory.first
 		l.memory.drop()
