@@ -138,9 +138,16 @@ func (e *AGUI) closeAll(reason string) {
 		e.hush(v)
 	}
 	for _, k := range e.calls.left() {
-		if !k.input && k.tail != nil {
+		if k.tail == nil {
+			continue
+		}
+		if !k.input {
 			k.input = true
 			e.callArgs(k, "{}")
+		}
+		if over := reason == event.ReasonStop || reason == event.ReasonLength || reason == event.ReasonFilter; over && !k.client {
+			// A client takes a call without a result for one of its own.
+			e.callFailed(k, "the call has no result")
 		}
 	}
 	for _, v := range e.order {

@@ -68,24 +68,35 @@ func (e *AGUI) callResult(v *voice, k *call, d *event.ToolCallData) {
 	text := resultText(d)
 	if e.native(v) {
 		v.answered = true
-		e.event("TOOL_CALL_RESULT")
-		if d.MessageID != "" {
-			e.field("messageId", d.MessageID)
-		} else {
-			e.field("messageId", k.wire+"-result")
+		id := d.MessageID
+		if id == "" {
+			id = k.wire + "-result"
 		}
-		e.field("toolCallId", k.wire)
-		e.field("content", text)
-		e.field("role", "tool")
-		if d.Status == event.ToolFailed {
-			e.raw("metadata", []byte(`{"status":"failed"}`))
-		}
+		e.result(k, id, text, d.Status == event.ToolFailed)
 		e.end(v)
 	}
 	if e.legacy(v) {
 		e.childTool(v, "child_tool_result", d)
 		e.field("result", text)
 		e.buf = append(e.buf, "}}\n\n"...)
+	}
+}
+
+// callFailed ends a call that nobody answered.
+func (e *AGUI) callFailed(k *call, text string) {
+	e.result(k, k.wire+"-result", text, true)
+	e.buf = append(e.buf, k.tail...)
+}
+
+// result sends a call's result, up to its end.
+func (e *AGUI) result(k *call, message, text string, failed bool) {
+	e.event("TOOL_CALL_RESULT")
+	e.field("messageId", message)
+	e.field("toolCallId", k.wire)
+	e.field("content", text)
+	e.field("role", "tool")
+	if failed {
+		e.raw("metadata", []byte(`{"status":"failed"}`))
 	}
 }
 

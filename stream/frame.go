@@ -59,6 +59,14 @@ func (e *OpenAI) close() {
 	switch e.o.Format {
 	case Polyglot:
 		e.buf = append(append(e.buf, ','), e.base...)
+		if !e.spoke {
+			// The first chunk has the role, whatever else it says: LangChain makes the
+			// whole answer a message of the first one's kind, and only an assistant's has
+			// tool calls.
+			e.spoke = true
+			e.buf = append(e.buf, first+"\n\n"...)
+			return
+		}
 		e.buf = append(e.buf, bare+"\n\n"...)
 	case Wrapped:
 		e.buf = append(e.buf, "}}\n\n"...)
@@ -104,6 +112,7 @@ func (e *OpenAI) appendFinish(d *event.DoneData) {
 	}
 	e.buf = append(e.buf, e.head...)
 	if !e.spoke {
+		e.spoke = true
 		e.buf = append(e.buf, `"role":"assistant","content":""`...)
 	}
 	e.buf = append(e.buf, `},"logprobs":null,"finish_reason":"`...)

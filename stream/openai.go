@@ -46,8 +46,10 @@ type OpenAI struct {
 const (
 	// bare is the choice of a chunk that says nothing.
 	bare = `"choices":[{"index":0,"delta":{},"finish_reason":null}]}`
-	tail = `},"logprobs":null,"finish_reason":null}]}` + "\n\n"
-	end  = "data: [DONE]\n\n"
+	// first is that of the first one.
+	first = `"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`
+	tail  = `},"logprobs":null,"finish_reason":null}]}` + "\n\n"
+	end   = "data: [DONE]\n\n"
 )
 
 // NewOpenAI is an encoder onto w.

@@ -117,7 +117,11 @@ func TestTranscripts(t *testing.T) {
 				case stream.ProtocolAISDK:
 					checkAISDK(t, out, tr.known())
 				}
-				got.Files = append(got.Files, txtar.File{Name: string(p), Data: out})
+				name := string(p)
+				if p == stream.ProtocolEvents {
+					name = "event-stream" // the first section has the name
+				}
+				got.Files = append(got.Files, txtar.File{Name: name, Data: out})
 			}
 			golden.Compare(t, tr.file, string(txtar.Format(got)))
 		})
