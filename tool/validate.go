@@ -76,6 +76,29 @@ func Validate(t Tool, args json.RawMessage) error {
 	return base.Validate(args)
 }
 
+// CheckSchema is an error when the schema of an answer is no JSON Schema of an
+// object, or points outside itself. Who is asked may be asked for anything.
+func CheckSchema(schema json.RawMessage) error {
+	_, err := compile(schema)
+	return err
+}
+
+// ValidateAnswer checks what a user answered against the schema of the question;
+// nothing means {}. The error is an *Error with every failure.
+func ValidateAnswer(schema, content json.RawMessage) error {
+	compiled, err := compile(schema)
+	if err != nil {
+		return fmt.Errorf("tool: the schema of an answer: %w", err)
+	}
+	err = validate(compiled, content)
+	var known *Error
+	if errors.As(err, &known) {
+		return &Error{strings.NewReplacer("the arguments do not fit the tool's schema", "the answer does not fit the question's schema",
+			"the arguments are", "the answer is", "they end", "it ends").Replace(known.Message)}
+	}
+	return err
+}
+
 func validate(schema *jsonschema.Schema, args json.RawMessage) error {
 	var value any = map[string]any{}
 	if len(args) > 0 {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"p8/event"
-	"p8/llm"
 	"p8/tool"
 )
 
@@ -43,7 +42,7 @@ func elicit(ctx context.Context, payload json.RawMessage) (*tool.Answer, error) 
 	}
 	switch {
 	case !isNone(schema):
-		if _, err := tool.NewBase(llm.ToolSpec{Name: "answer", Parameters: schema}); err != nil {
+		if tool.CheckSchema(schema) != nil {
 			return nil, &tool.Error{Message: `payload.schema is not the JSON Schema of an object; write one such as {"type":"object","properties":{"date":{"type":"string"}},"required":["date"]}`}
 		}
 	case len(in.Options) > 0:

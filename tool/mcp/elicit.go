@@ -155,10 +155,7 @@ func (s *session) question(p *sdk.ElicitParams) (tool.Question, error) {
 		return q, nil
 	}
 	raw, err := encode(p.RequestedSchema)
-	var schema struct {
-		Type string `json:"type"`
-	}
-	if err != nil || len(raw) > maxForm || json.Unmarshal(raw, &schema) != nil || schema.Type != "object" {
+	if err != nil || len(raw) > maxForm || tool.CheckSchema(raw) != nil {
 		return tool.Question{}, invalid("requestedSchema is not the schema of an object")
 	}
 	q.Schema = raw
