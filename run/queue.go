@@ -7,7 +7,7 @@ import (
 )
 
 // queueRoom is how many events of nested runs may wait for the reader.
-const queueRoom = 256
+const queueRoom = 64
 
 // queue brings the events of nested runs to the one goroutine that talks to the
 // reader. What a child says is only put down, and taken several pieces at once
@@ -74,16 +74,18 @@ func (q *queue) end(c *call) {
 
 func (q *queue) put(i *item) bool {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	for len(q.items) >= queueRoom && !q.closed && !i.ended {
 		q.room.Wait()
 	}
 	if q.closed || i.call.over {
+		q.mu.Unlock()
 		return false
 	}
 	i.call.over = i.ended
 	q.items = append(q.items, *i)
-	if len(q.items) == 1 {
+	first := len(q.items) == 1
+	q.mu.Unlock()
+	if first {
 		q.filled.Signal()
 	}
 	return true

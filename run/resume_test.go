@@ -1,0 +1,295 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"p8/event"
+	"p8/llm"
+	"p8/llm/scripted"
+	"p8/run"
+	"p8/tool"
+)
+
+// byStep plays the turn that the conversation has come to.
+func byStep(turns ...scripted.Turn) func() *replayed {
+	return func() *replayed { return &replayed{turns: turns} }
+}
+
+// replayed is a model that can be asked in the middle of a conversation.
+type replayed struct {
+	turns []scripted.Turn
+	last  []llm.Message
+}
+
+func (m *replayed) Name() string                   { return "scripted:replayed" }
+func (m *replayed) Capabilities() llm.Capabilities { return llm.Capabilities{NativeOutput: true} }
+
+func (m *replayed) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	at := 0
+	for _, msg := range req.Messages {
+		if msg.Role == llm.Assistant {
+			at++
+		}
+	}
+	m.last = slices.Clone(req.Messages)
+	return scripted.New(m.turns[at:]...).Stream(ctx, req)
+}
+
+// TestStructuredTakenUpAgain: answers that were sent back, an answer with a chained
+// tool, what the user said in between: cut anywhere, and taken up again.
+func TestStructuredTakenUpAgain(t *testing.T) {
+	wrong, right := `{"city":"Oslo"}`, `{"city":"Oslo","degrees":1}`
+	look := func(more ...llm.ToolCall) scripted.Turn {
+		return scripted.Turn{Calls: append([]llm.ToolCall{{ID: "look", Name: "echo", Arguments: `{"text":"1"}`}}, more...), Usage: llm.Usage{Input: 5, Output: 2}}
+	}
+	final := func(id, args string) llm.ToolCall {
+		return llm.ToolCall{ID: id, Name: llm.OutputTool, Arguments: args}
+	}
+	for _, tc := range []struct {
+		name, mode string
+		model      func() *replayed
+	}{
+		{"native", run.ModeNative, byStep(scripted.Text(wrong), look(), scripted.Text(right))},
+		{"native, wrong again", run.ModeNative, byStep(look(), scripted.Text(wrong), scripted.Text(right))},
+		{"tool", run.ModeTool, byStep(look(final("w", wrong)), scripted.Turn{Calls: []llm.ToolCall{final("r", right)}})},
+		{"tool at once", run.ModeTool, byStep(look(final("r", right)))},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var whole []string
+			var conversation string
+			for cut := 0; ; cut++ {
+				if cut > 40 {
+					t.Fatal("it does not end")
+				}
+				model, d := tc.model(), newDiary()
+				saves := 0
+				o := options(t, answerer+"chained_tool: save\n", nil, echo(t, "echo"))
+				o.Model, o.StructuredMode, o.Journal = model, tc.mode, d
+				o.Chained = save(t, func(context.Context, tool.Call) (tool.Result, error) {
+					saves++
+					return tool.Result{Content: `{"id":1}`}, nil
+				})
+				lines, all := cutAfter(t, o, cut)
+				if !all {
+					more, ended := cutAfter(t, o, 0)
+					if !ended {
+						t.Fatal("it did not end the second time")
+					}
+					lines = append(lines, more...)
+				}
+				raw, err := json.Marshal(model.last)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if cut == 0 {
+					whole, conversation = lines, string(raw)
+				}
+				if got, want := calls(lines), calls(whole); !slices.Equal(got, want) {
+					t.Errorf("cut after %d:\n%q\nwant\n%q", cut, got, want)
+				}
+				if len(model.last) > 0 && string(raw) != conversation && !strings.HasPrefix(conversation, string(raw[:len(raw)-1])) {
+					t.Errorf("cut after %d: the model was asked\n%s\nwant\n%s", cut, raw, conversation)
+				}
+				if n := len(lines); lines[n-1] != whole[len(whole)-1] || lines[n-2] != whole[len(whole)-2] {
+					t.Errorf("cut after %d: it ended with %q", cut, lines[n-2:])
+				}
+				if saves > 2 || cut == 0 && saves != 1 {
+					t.Errorf("cut after %d: the chained tool was called %d times", cut, saves)
+				}
+				if cut > 0 && all {
+					return
+				}
+			}
+		})
+	}
+}
+
+// cutAfter runs until a number of events, 0 for all, and writes them down without
+// their numbers.
+func cutAfter(t *testing.T, o run.Options, cut int) (lines []string, all bool) {
+	t.Helper()
+	for e, err := range run.Stream(t.Context(), o) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Journal.(*diary).store(e)
+		_, line, _ := strings.Cut(brief(e), " ")
+		if d, ok := e.Data.(*event.DoneData); ok {
+			line += " " + string(d.ChainedResult) + " " + d.TransferTo
+		}
+		lines = append(lines, line)
+		if len(lines) == cut {
+			o.Journal.(*diary).crash()
+			return lines, false
+		}
+	}
+	return lines, true
+}
+
+// calls are the lines of calls that were made.
+func calls(lines []string) (all []string) {
+	for _, l := range lines {
+		if strings.Contains(l, "tool_call") && !strings.Contains(l, " started") {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func TestSteer(t *testing.T) {
+	said := func(text string) []llm.Message { return []llm.Message{{Role: llm.User, Content: text}} }
+	model := byStep(
+		scripted.Turn{Calls: []llm.ToolCall{{ID: "a", Name: "echo", Arguments: `{"text":"1"}`}}},
+		scripted.Text("first"),
+		scripted.Turn{Calls: []llm.ToolCall{{ID: "b", Name: "echo", Arguments: `{"text":"2"}`}}},
+		scripted.Text("last"),
+	)
+	var whole string
+	for _, cut := range []int{0, 8, 9} {
+		m := model()
+		asked, texts := 0, ""
+		o := options(t, talker, nil, echo(t, "echo"))
+		o.Model, o.Journal = m, newDiary()
+		o.Steer = func(last bool) []llm.Message {
+			switch asked++; {
+			case asked == 2 && !last:
+				return said("while it ran")
+			case asked == 3 && last:
+				return said("before it ended")
+			}
+			return nil
+		}
+		o.Answered = func(text string) { texts += text }
+		lines, all := cutAfter(t, o, cut)
+		if !all {
+			texts = ""
+			lines, _ = cutAfter(t, o, 0)
+		}
+		raw, err := json.Marshal(m.last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cut == 0 {
+			whole = string(raw)
+		}
+		if string(raw) != whole || texts != "last" || !strings.Contains(lines[len(lines)-1], "done stop") {
+			t.Errorf("cut after %d: %s\nwant %s\n%q", cut, raw, whole, lines)
+		}
+	}
+	var got []string
+	var messages []llm.Message
+	if err := json.Unmarshal([]byte(whole), &messages); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range messages {
+		got = append(got, string(m.Role)+" "+m.Content)
+	}
+	want := []string{
+		"system You talk.", "user hello", "assistant ", `tool {"said":"1"}`, "user while it ran",
+		"assistant first", "user before it ended", "assistant ", `tool {"said":"2"}`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestSteerAStructuredAnswer: an answer is not the last word before the user has had
+// his.
+func TestSteerAStructuredAnswer(t *testing.T) {
+	answer := func(city string) string { return fmt.Sprintf(`{"city":%q,"degrees":1}`, city) }
+	for _, mode := range []string{run.ModeNative, run.ModeTool} {
+		turn := func(city string) scripted.Turn {
+			if mode == run.ModeNative {
+				return scripted.Text(answer(city))
+			}
+			return scripted.Call(llm.OutputTool, answer(city))
+		}
+		m := scripted.New(turn("Oslo"), turn("Rome"))
+		o := options(t, answerer, m)
+		o.StructuredMode = mode
+		said := []llm.Message{{Role: llm.User, Content: "I meant Rome"}}
+		o.Steer = func(last bool) (now []llm.Message) {
+			if last {
+				now, said = said, nil
+			}
+			return now
+		}
+		got := tell(t, t.Context(), o)
+		if got.texts != answer("Rome") || string(got.done.Output) != answer("Rome") {
+			t.Errorf("%s: %+v", mode, got)
+		}
+		if last := m.Requests()[1].Messages; last[len(last)-1].Content != "I meant Rome" {
+			t.Errorf("%s: %+v", mode, last)
+		}
+	}
+}
+
+// TestEntriesSurvive: what the journal keeps comes back as it was.
+func TestEntriesSurvive(t *testing.T) {
+	confidence := 0.5
+	e := run.Entry{
+		Thread: "a/b", CallID: "c", Shown: "s", Usage: &event.UsageData{InputTokens: 1, CostUSD: 0.25},
+		Message: &llm.Message{
+			Role: llm.Assistant, Content: "x", Parts: []llm.Part{{Kind: llm.Image, MediaType: "image/png", Data: []byte{0, 255}}},
+			Reasoning: []llm.Reasoning{{Provider: "p", ID: "i", Text: "t", Signature: "s", Redacted: true}},
+			ToolCalls: []llm.ToolCall{{ID: "i", Name: "n", Arguments: "{", Signature: "s"}},
+		},
+		Result: &tool.Result{
+			Content: "{}", Parts: []llm.Part{{Kind: llm.Document, URL: "https://example.com", Name: "n", Detail: "low"}}, Failed: true,
+			Action:   &event.ActionData{ActionType: "observation", Payload: json.RawMessage(`{"a":1}`)},
+			Metadata: &event.MetadataData{Confidence: &confidence, Flags: []string{"f"}}, TransferTo: "other",
+		},
+	}
+	raw, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back run.Entry
+	if err := json.Unmarshal(raw, &back); err != nil || !reflect.DeepEqual(e, back) {
+		t.Errorf("got %+v, %v", back, err)
+	}
+}
+
+func TestTransfer(t *testing.T) {
+	over, err := tool.New("over", "Hands over.", func(context.Context, struct{}) (any, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "a", Name: "over"}, {ID: "b", Name: "echo", Arguments: `{"text":"x"}`}}})
+	got := tell(t, t.Context(), options(t, talker, m, handOver{over}, echo(t, "echo")))
+	if got.done.Reason != event.ReasonStop || got.done.TransferTo != "other" || len(got.ends) != 2 {
+		t.Errorf("got %+v, %+v", got, got.done)
+	}
+}
+
+type handOver struct{ tool.Tool }
+
+func (handOver) Call(context.Context, tool.Call) (tool.Result, error) {
+	return tool.Result{Content: "{}", TransferTo: "other"}, nil
+}
+
+// TestJournalThatFails: a run whose record cannot be kept does not go on.
+func TestJournalThatFails(t *testing.T) {
+	full := errors.New("the disk is full")
+	m := scripted.New(scripted.Call("echo", `{"text":"x"}`))
+	o := options(t, talker, m, echo(t, "echo"))
+	o.Journal = failing{newDiary(), full}
+	if _, err := collect(run.Stream(t.Context(), o)); !errors.Is(err, full) {
+		t.Errorf("got %v", err)
+	}
+}
+
+type failing struct {
+	*diary
+	err error
+}
+
+func (f failing) Record(context.Context, run.Entry) error { return f.err }
