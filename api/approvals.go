@@ -89,20 +89,7 @@ func (h *Handler) decideApproval(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, f)
 		return
 	}
-	asked, err := h.o.Chat.Request(ctx, r.PathValue("id"))
-	switch {
-	case err != nil:
-		f = h.restFailure(ctx, "request", err)
-	case asked.Status != store.RequestOpen:
-		f = decided(&asked)
-	case d.Status == store.RequestAccepted:
-		f = checkContent("", asked.Schema, d.Content)
-	}
-	if f != nil {
-		h.fail(w, r, f)
-		return
-	}
-	asked, turn, err := h.o.Chat.Decide(ctx, asked.ID, d)
+	asked, turn, err := h.o.Chat.Decide(ctx, r.PathValue("id"), d)
 	if err != nil {
 		h.fail(w, r, h.restFailure(ctx, "request", err))
 		return
@@ -132,10 +119,12 @@ func (b *decisionBody) decision() (store.Decision, *failure) {
 		return d, invalid("action", "action is %q; it is accept, decline or cancel", cut(b.Action))
 	case (decision == "") == (action == ""):
 		return d, invalid("decision", `say either decision (approve, deny) or action (accept, decline, cancel), as in {"decision":"approve"}`)
+	case len(b.Content) > 0 && string(b.Content) != "null" && !isObject(b.Content):
+		return d, invalid("content", "content must be an object, as the request's response_schema says")
 	case len(b.Comment) > maxComment:
 		return d, invalid("comment", "comment is longer than %d bytes", maxComment)
 	}
-	if d.Status = decision + action; d.Status != store.RequestAccepted {
+	if d.Status = decision + action; d.Status != store.RequestAccepted || string(d.Content) == "null" {
 		d.Content = nil
 	}
 	return d, nil

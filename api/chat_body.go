@@ -145,7 +145,7 @@ func (b *chatBody) transcript(req *chat.Request) *failure {
 		for len(all) > 0 && all[len(all)-1].role != llm.User {
 			all = all[:len(all)-1]
 		}
-		req.History = history(all, nil)
+		req.History = history(all)
 		return nil
 	}
 	if !converse(all, req) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"p8/llm"
@@ -126,27 +125,11 @@ func (f *responseFormat) output() (*llm.Output, *failure) {
 		return nil, invalid("response_format", "response_format.json_schema.schema is missing; it is a JSON Schema of an object")
 	}
 	out := &llm.Output{Name: llm.SafeName(f.JSONSchema.Name), Schema: bytes.TrimSpace(f.JSONSchema.Schema)}
-	if err := fits(out.Schema, nil); err != nil && !errors.As(err, new(*tool.Error)) {
-		return nil, invalid("response_format", "response_format.json_schema.schema: %s", schemaFault(err))
+	// A tool's parameters are a schema of an object, too.
+	if _, err := tool.NewBase(llm.ToolSpec{Name: "answer", Parameters: out.Schema}); err != nil && !errors.Is(err, tool.ErrAsksCaller) {
+		return nil, invalid("response_format", "response_format.json_schema.schema: %s", strings.TrimPrefix(schemaFault(err), "tool answer: parameters: "))
 	}
 	return out, nil
-}
-
-// fits checks data against a schema of an object. The error is a *tool.Error where
-// the data are wrong, any other where the schema is.
-func fits(schema, data json.RawMessage) error {
-	base, err := tool.NewBase(llm.ToolSpec{Name: "answer", Parameters: schema})
-	switch {
-	case errors.Is(err, tool.ErrAsksCaller):
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s", strings.TrimPrefix(schemaFault(err), "tool answer: parameters: "))
-	}
-	if err := base.Validate(data); err != nil {
-		const prefix = "the arguments do not fit the tool's schema: "
-		return &tool.Error{Message: strings.TrimPrefix(err.Error(), prefix)}
-	}
-	return nil
 }
 
 // schemaFault is what is wrong with a schema, in one line.

@@ -16,7 +16,6 @@ import (
 	"p8/catalog"
 	"p8/chat"
 	"p8/event"
-	"p8/store"
 	"p8/stream"
 )
 
@@ -67,13 +66,10 @@ func internal(ctx context.Context) *failure {
 // client is logged under the request's id.
 func (h *Handler) describe(ctx context.Context, err error) *failure {
 	d := chat.Describe(err)
-	if d.HTTPStatus == http.StatusInternalServerError && describeRun(err) == nil {
+	if d.HTTPStatus == http.StatusInternalServerError {
 		h.o.Logger.ErrorContext(ctx, "request failed", "error", err, "request_id", requestID(ctx))
 	}
 	f := failed(ctx, d)
-	if own := describeRun(err); own != nil {
-		f = own
-	}
 	if missing := new(catalog.NotFoundError); errors.As(err, &missing) && len(missing.Near) == 0 {
 		f.message += "; GET /v1/models lists those there are"
 	}
@@ -93,27 +89,6 @@ func failed(ctx context.Context, d *event.ErrorData) *failure {
 		f.retryAfter = retrySoon
 	}
 	return f
-}
-
-// describeRun words what is refused of runs; nil for every other error.
-func describeRun(err error) *failure {
-	conflict := func(code, message string) *failure {
-		return &failure{status: http.StatusConflict, code: code, message: message}
-	}
-	switch {
-	case errors.Is(err, chat.ErrBusy):
-		return conflict("session_busy", "this session is still answering; send the message again when that answer has ended, "+
-			"or say with if_busy what shall become of it: queue, steer or interrupt")
-	case errors.Is(err, chat.ErrNotResumable):
-		return conflict("not_resumable", "the run cannot be taken up again: it is under way, waits for answers, or has ended; GET /runs/{id} says which")
-	case errors.Is(err, store.ErrDecided):
-		return conflict("request_decided", "the request was decided already, or its time is over; what was decided stays")
-	case errors.Is(err, chat.ErrKeyReused):
-		return invalid(headerKey, "the Idempotency-Key was used for another request; use a new one for each")
-	case errors.Is(err, chat.ErrNoRuns):
-		return &failure{status: http.StatusNotImplemented, code: "runs_disabled", message: "this server keeps no runs"}
-	}
-	return nil
 }
 
 // retrySoon is for what usually passes by itself.

@@ -84,7 +84,7 @@ func TestChatErrors(t *testing.T) {
 		{name: "functions", body: `{"messages":[{"role":"user","content":"x"}],"functions":[{"name":"a"}]}`},
 		{name: "if-busy", body: `{"messages":[{"role":"user","content":"x"}],"if_busy":"wait"}`},
 		{name: "if-busy-header", body: hello, headers: []string{"X-If-Busy: wait"}},
-		{name: "key", body: hello, headers: []string{"Idempotency-Key: " + strings.Repeat("k", 129)}},
+		{name: "key", body: hello, headers: []string{"Idempotency-Key: " + strings.Repeat("k", 256)}},
 		{name: "protocol", body: hello, headers: []string{"X-Protocol: smtp"}},
 		{name: "metadata", body: `{"messages":[{"role":"user","content":"x"}],"metadata":{"a":1}}`},
 		{name: "query-empty", body: `{"query":{"query":" "}}`},

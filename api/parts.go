@@ -17,7 +17,7 @@ import (
 	"p8/llm"
 )
 
-// contentPart is one element of a message's content, as OpenAI has it.
+// contentPart is one element of a message's content, as OpenAI or AG-UI has it.
 type contentPart struct {
 	Type     string    `json:"type"`
 	Text     *string   `json:"text"`
@@ -27,6 +27,7 @@ type contentPart struct {
 		Data string `json:"file_data"`
 		ID   string `json:"file_id"`
 	} `json:"file"`
+	aguiPart
 }
 
 // imageURL is an object, or its URL alone.
@@ -90,6 +91,8 @@ func readPart(raw json.RawMessage) (text string, _ *llm.Part, _ error) {
 	switch {
 	case p.Type == "text" && p.Text != nil:
 		return *p.Text, nil, nil
+	case isAGUI(p.Type):
+		return p.aguiPart.read(p.Type)
 	case p.Type == "image_url" && p.ImageURL != nil:
 		return readImage(p.ImageURL)
 	case p.Type == "file" && p.File != nil && p.File.Data != "":

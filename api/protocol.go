@@ -105,6 +105,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, turn *chat.Turn, 
 	if v.protocol == stream.ProtocolEvents {
 		from = max(v.seen, turn.Past)
 	}
+	var last event.Event
 	for ev, err := range turn.EventsAfter(r.Context(), from) {
 		if err == nil {
 			err = enc.Write(ev)
@@ -113,13 +114,24 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, turn *chat.Turn, 
 			h.broken(r.Context(), enc, err)
 			return
 		}
+		last = ev
+	}
+	if d, ok := last.Data.(*event.DoneData); ok && last.Seq <= turn.Past {
+		// Nothing new: the run still waits, and the client must hear that this is all.
+		if err := enc.Write(event.Event{Type: event.Done, RunID: last.RunID, Agent: last.Agent, Data: d}); err != nil {
+			h.broken(r.Context(), enc, err)
+		}
 	}
 }
 
 // encoder writes in the view's protocol.
 func (h *Handler) encoder(ctx context.Context, w io.Writer, turn *chat.Turn, v view) stream.Encoder {
+	newest := v.newest
+	if turn.Past > 0 {
+		newest = max(newest, turn.Past+1) // a pause before it is not the end of this response
+	}
 	return stream.New(v.protocol, w, stream.Options{
-		Reader: stream.Reader{IDs: true, Seen: v.seen, Past: turn.Past, Newest: max(v.newest, turn.Past)},
+		Reader: stream.Reader{IDs: true, Seen: v.seen, Past: turn.Past, Newest: newest},
 		OpenAI: stream.OpenAIOptions{
 			ID: completionID(turn), Model: cmp.Or(v.model, turn.Model), Created: h.o.Now(), Format: v.format, IncludeUsage: v.includeUsage,
 		},

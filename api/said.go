@@ -29,8 +29,8 @@ func newCall(id, name, arguments string) (llm.ToolCall, bool) {
 
 // converse divides a transcript: results of the client's own tools at its end
 // are what the run waits for; else the last message of the user is the input. What
-// stands before is the history of a session that is new, and of one that nobody
-// named. found is false where there is nothing to answer.
+// stands before, results included, is the history of a session that is new, and
+// of one that nobody named. found is false where there is nothing to answer.
 func converse(transcript []said, req *chat.Request) (found bool) {
 	end := len(transcript)
 	for end > 0 && len(transcript[end-1].results) > 0 {
@@ -40,10 +40,7 @@ func converse(transcript []said, req *chat.Request) (found bool) {
 		for _, m := range transcript[end:] {
 			req.Results = append(req.Results, m.results...)
 		}
-		if transcript[end].role == llm.Assistant {
-			end++ // the calls are in the same message
-		}
-		req.History = history(transcript[:end], req.Results)
+		req.History = history(transcript)
 		return true
 	}
 	for end > 0 && transcript[end-1].role != llm.User {
@@ -54,17 +51,14 @@ func converse(transcript []said, req *chat.Request) (found bool) {
 	}
 	last := transcript[end-1]
 	req.Input, req.Parts = last.text, last.parts
-	req.History = history(transcript[:end-1], nil)
+	req.History = history(transcript[:end-1])
 	return strings.TrimSpace(last.text) != "" || len(last.parts) > 0
 }
 
 // history is a transcript as a model may see it: calls have results, and results
-// calls. pending are the results that come after it.
-func history(transcript []said, pending []chat.ToolResult) []llm.Message {
+// calls.
+func history(transcript []said) []llm.Message {
 	has := map[string]bool{}
-	for _, r := range pending {
-		has[r.CallID] = true
-	}
 	for _, m := range transcript {
 		for _, r := range m.results {
 			has[r.CallID] = true
@@ -86,20 +80,11 @@ func history(transcript []said, pending []chat.ToolResult) []llm.Message {
 			}
 		}
 		for _, r := range m.results {
-			name, called := names[r.CallID]
-			if called && !contains(pending, r.CallID) {
+			if name, called := names[r.CallID]; called {
 				out = append(out, llm.Message{Role: llm.ToolRole, ToolCallID: r.CallID, Name: name, Content: r.Content})
+				delete(names, r.CallID) // one result a call
 			}
 		}
 	}
 	return out
-}
-
-func contains(results []chat.ToolResult, callID string) bool {
-	for _, r := range results {
-		if r.CallID == callID {
-			return true
-		}
-	}
-	return false
 }

@@ -68,9 +68,6 @@ func (h *Handler) submit(r *http.Request, req *chat.Request, session string, bod
 		return nil, f
 	}
 	if req.Key = r.Header.Get(headerKey); req.Key != "" {
-		if err := identity.ValidateID(headerKey, req.Key); err != nil {
-			return nil, h.describe(ctx, err)
-		}
 		req.KeyHash = keyHash(r, body)
 	}
 	turn, err := h.o.Chat.Start(identity.With(ctx, id), *req)
