@@ -21,9 +21,7 @@ func (r *runner) chain(d *event.DoneData) (*event.DoneData, error) {
 	}
 	c := &call{id: "chained_" + r.RunID, name: r.Chained.Spec().Name, tool: r.Chained}
 	c.args.Add(string(d.Output))
-	if r.half {
-		r.remind(c)
-	}
+	r.remind(c)
 	if err := r.handOn(c); errors.Is(err, errBroken) {
 		return nil, err
 	}

@@ -98,10 +98,10 @@ func (r *runner) answerStructured() (*event.DoneData, error) {
 // accept shows a valid answer, unless it was before, and hands it on. end is what
 // ends the run in any case.
 func (r *runner) accept(text string, end *event.DoneData) (*event.DoneData, error) {
-	if end == nil && !r.wasShown("", shownAnswer) && r.steer(true) {
-		return nil, nil
-	}
-	if !r.half || !r.wasShown("", shownAnswer) {
+	if !r.wasShown(shownAnswer) {
+		if end == nil && r.steer(true) {
+			return nil, nil
+		}
 		if err := r.emit(event.NewText(text)); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 	"p8/tool"
 )
 
-// past is what the journal knows of a call, or of a step.
+// past is what the journal knows of a call; of the step itself by the id "".
 type past struct {
 	result *tool.Result
 	shown  []string
@@ -101,10 +101,9 @@ func (r *runner) closeStep() {
 	}
 }
 
-// wasShown reports whether the journal says that an event of a call was shown, or
-// of the step, where the call is "".
-func (r *runner) wasShown(callID, name string) bool {
-	return slices.Contains(r.past[callID].shown, name)
+// wasShown reports whether the journal says that an event of the step was shown.
+func (r *runner) wasShown(name string) bool {
+	return slices.Contains(r.past[""].shown, name)
 }
 
 // steer takes what the user has said meanwhile into the conversation, and reports

@@ -183,7 +183,7 @@ func (r *runner) run() error {
 func (r *runner) turn() (*event.DoneData, error) {
 	if r.half {
 		end, err := r.answer()
-		r.half = false
+		r.half, r.past = false, nil
 		return end, err
 	}
 	r.steer(false)
