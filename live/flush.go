@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"p8/event"
@@ -189,7 +188,7 @@ func pieces(events []event.Event, bytes int) []store.RunEvents {
 		start := len(data)
 		if data = event.AppendLog(data, &events[i]); len(data) > pieceSize && start > 0 {
 			all = append(all, store.RunEvents{First: events[first].Seq, Last: events[i-1].Seq, Data: data[:start:start]})
-			data, first = slices.Clone(data[start:]), i
+			data, first = append(make([]byte, 0, pieceSize), data[start:]...), i
 		}
 	}
 	if len(events) > 0 {
