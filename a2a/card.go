@@ -1,0 +1,94 @@
+package a2a
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+)
+
+// The versions of the protocol, and its transport.
+const (
+	version10 = "1.0"
+	version03 = "0.3"
+	jsonRPC   = "JSONRPC"
+)
+
+// agentCard says who an agent is and how it is reached. URL, PreferredTransport
+// and ProtocolVersion are for clients of version 0.3.
+type agentCard struct {
+	Name               string           `json:"name"`
+	Description        string           `json:"description"`
+	Interfaces         []agentInterface `json:"supportedInterfaces"`
+	Version            string           `json:"version"`
+	Capabilities       capabilities     `json:"capabilities"`
+	InputModes         []string         `json:"defaultInputModes"`
+	OutputModes        []string         `json:"defaultOutputModes"`
+	Skills             []skill          `json:"skills"`
+	URL                string           `json:"url"`
+	PreferredTransport string           `json:"preferredTransport"`
+	ProtocolVersion    string           `json:"protocolVersion"`
+}
+
+type agentInterface struct {
+	URL     string `json:"url"`
+	Binding string `json:"protocolBinding"`
+	Version string `json:"protocolVersion"`
+}
+
+type capabilities struct {
+	Streaming         bool `json:"streaming"`
+	PushNotifications bool `json:"pushNotifications"`
+	ExtendedAgentCard bool `json:"extendedAgentCard"`
+}
+
+type skill struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+}
+
+// card answers with the card of the agent in the path.
+func (s *Server) card(w http.ResponseWriter, r *http.Request) {
+	a, err := s.agent(r.Context(), r.PathValue("agent"))
+	if err != nil {
+		status := http.StatusNotFound
+		if !errors.Is(err, errNoAgent) {
+			status = http.StatusInternalServerError
+			s.o.Logger.Error("find an agent", "error", err)
+		}
+		writeJSON(w, status, response{JSONRPC: "2.0", ID: null, Error: s.errorOf(err)})
+		return
+	}
+	address := s.base(r) + Prefix + "/" + url.PathEscape(a.name)
+	c := agentCard{
+		Name: a.name, Description: cmp.Or(a.description, a.name), Version: cmp.Or(a.version, s.o.Version, "1.0.0"),
+		Interfaces:   []agentInterface{{address, jsonRPC, version10}, {address, jsonRPC, version03}},
+		Capabilities: capabilities{Streaming: true},
+		InputModes: []string{
+			"text/plain", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf",
+		},
+		OutputModes: []string{"text/plain"},
+		URL:         address, PreferredTransport: jsonRPC, ProtocolVersion: version03 + ".0",
+	}
+	if a.structured {
+		c.OutputModes = []string{"application/json"}
+	}
+	c.Skills = []skill{{a.name, a.name, c.Description, []string{"agent"}}}
+	w.Header().Set("Cache-Control", "no-cache")
+	writeJSON(w, http.StatusOK, c)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// A client that has gone reads no answer.
+	_, _ = w.Write(append(b, '\n'))
+}
