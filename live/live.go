@@ -107,6 +107,8 @@ func Open(ctx context.Context, o Options) *Log {
 	}
 	l.memory.init(next)
 	if o.Store != nil {
+		l.mu.Lock() // tick may be there before its timer is
+		defer l.mu.Unlock()
 		l.written = time.Now()
 		l.timer = time.AfterFunc(l.o.Beat, l.tick)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,15 +180,15 @@ func TestStopIsHeardOnce(t *testing.T) {
 func TestAFailingStoreIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake()
-		failed := 0
-		l := open(t, s, live.Options{Failed: func(error) { failed++ }})
+		var failed atomic.Int64
+		l := open(t, s, live.Options{Failed: func(error) { failed.Add(1) }})
 		s.set(func() { s.err = errDown })
 		l.Append(text(1))
 		time.Sleep(29 * time.Second)
 		synctest.Wait()
 		times := cloneTimes(s)
-		if failed != 0 || len(times) < 5 || len(times) > 15 {
-			t.Errorf("failed %d times after %d tries", failed, len(times))
+		if failed.Load() != 0 || len(times) < 5 || len(times) > 15 {
+			t.Errorf("failed %d times after %d tries", failed.Load(), len(times))
 		}
 		for i := 2; i < len(times); i++ {
 			if times[i].Sub(times[i-1]) < times[i-1].Sub(times[i-2]) {
@@ -197,8 +198,8 @@ func TestAFailingStoreIsTriedAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		appendTexts(l, 2, 2*live.Gap) // nobody waits for the store any more
 		synctest.Wait()
-		if failed != 1 {
-			t.Errorf("Failed was called %d times", failed)
+		if failed.Load() != 1 {
+			t.Errorf("Failed was called %d times", failed.Load())
 		}
 		s.set(func() { s.err = nil })
 		time.Sleep(6 * time.Second)
@@ -209,8 +210,8 @@ func TestAFailingStoreIsTriedAgain(t *testing.T) {
 		s.set(func() { s.err = errDown })
 		l.Append(text(1))
 		l.Close()
-		if failed != 1 {
-			t.Errorf("Failed was called %d times", failed)
+		if failed.Load() != 1 {
+			t.Errorf("Failed was called %d times", failed.Load())
 		}
 	})
 }
