@@ -18,6 +18,9 @@ type AGUIOptions struct {
 	MessageID string
 	// Children says how the events of delegated agents travel.
 	Children Children
+	// Decided reports whether a request has its answer already, though its call has not
+	// run yet; nil for none.
+	Decided func(requestID string) bool
 	// Now is the time of the events' timestamps; time.Now when nil.
 	Now func() time.Time
 }
@@ -102,7 +105,6 @@ func (e *AGUI) Write(ev event.Event) error {
 // again begins another response of the same run.
 func (e *AGUI) again() {
 	e.began, e.behind, e.closed = false, false, false
-	e.requests = nil
 	e.root.again()
 	for _, v := range e.order {
 		v.again()

@@ -101,7 +101,7 @@ func (e *AGUI) subagentError(v *voice, message string) {
 func (e *AGUI) suspended(v *voice) string {
 	out := []byte(`{"type":"suspended","interruptIds":[`)
 	first := true
-	for _, r := range e.requests {
+	for r := range e.waiting() {
 		if r.voice != v {
 			continue
 		}

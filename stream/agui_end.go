@@ -2,6 +2,7 @@ package stream
 
 import (
 	"encoding/json"
+	"iter"
 
 	"p8/event"
 )
@@ -10,16 +11,34 @@ import (
 type request struct {
 	*event.ActionRequestData
 	voice *voice
-	wire  string // the call's id
+	call  callKey
 }
 
 // ask remembers a question for the end of the response.
 func (e *AGUI) ask(v *voice, run string, d *event.ActionRequestData) {
-	r := request{ActionRequestData: d, voice: v}
-	if k := e.calls.get(run, d.ToolID); k != nil {
-		r.wire = k.wire
+	r := request{d, v, callKey{run, d.ToolID}}
+	for i := range e.requests {
+		if e.requests[i].RequestID == d.RequestID {
+			e.requests[i] = r
+			return
+		}
 	}
 	e.requests = append(e.requests, r)
+}
+
+// waiting are the questions that are still open: their calls have no result.
+func (e *AGUI) waiting() iter.Seq[request] {
+	return func(yield func(request) bool) {
+		for _, r := range e.requests {
+			answered := r.ToolID != "" && e.calls.open[r.call] == nil
+			if answered || e.o.Decided != nil && e.o.Decided(r.RequestID) {
+				continue
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // approvalSchema is the answer to an approval.
@@ -42,11 +61,12 @@ type interrupt struct {
 }
 
 func (e *AGUI) interrupts() []interrupt {
-	list := make([]interrupt, len(e.requests))
-	for i, r := range e.requests {
-		to := &list[i]
-		to.ID, to.Reason, to.Message, to.ToolCallID = r.RequestID, r.Kind, r.Message, r.wire
-		to.ResponseSchema = r.Schema
+	var list []interrupt
+	for r := range e.waiting() {
+		to := interrupt{ID: r.RequestID, Reason: r.Kind, Message: r.Message, ResponseSchema: r.Schema}
+		if k := e.calls.open[r.call]; k != nil {
+			to.ToolCallID = k.wire
+		}
 		if len(r.Schema) == 0 && r.Kind == event.RequestApproval {
 			to.ResponseSchema = json.RawMessage(approvalSchema)
 		}
@@ -57,6 +77,7 @@ func (e *AGUI) interrupts() []interrupt {
 			to.SubagentRunID = r.voice.run
 		}
 		to.Metadata.ToolName, to.Metadata.Arguments, to.Metadata.Card = r.ToolName, r.Arguments, r.Card
+		list = append(list, to)
 	}
 	return list
 }
@@ -70,11 +91,14 @@ type outcome struct {
 }
 
 func (e *AGUI) outcome(reason string) outcome {
-	switch {
-	case reason == event.ReasonCancelled:
+	switch reason {
+	case event.ReasonCancelled:
 		return outcome{Type: "cancelled"}
-	case reason == event.ReasonPaused && len(e.requests) > 0:
-		return outcome{Type: "interrupt", Interrupts: e.interrupts()}
+	case event.ReasonPaused:
+		// With all of them decided the run goes on by itself, in another response.
+		if open := e.interrupts(); len(open) > 0 {
+			return outcome{Type: "interrupt", Interrupts: open}
+		}
 	}
 	out := outcome{Type: "success"}
 	if reason == event.ReasonToolCalls {

@@ -154,3 +154,24 @@ func TestStructuredChildAfterItsEnd(t *testing.T) {
 		t.Error(string(out))
 	}
 }
+
+// TestStillPaused: who answers one of two questions is told of the other.
+func TestStillPaused(t *testing.T) {
+	for _, tr := range transcripts(t) {
+		if tr.name != "approval" {
+			continue
+		}
+		last := tr.events[len(tr.events)-1]
+		again := last
+		again.Seq = 0
+		tr.reader.Past = last.Seq
+		o := tr.options(0)
+		o.AGUI.Decided = func(id string) bool { return id == "q1" }
+		out := encode(t, stream.ProtocolAGUI, o, append(tr.events, again))
+		checkAGUI(t, out)
+		if bytes.Contains(out, []byte(`"id":"q1"`)) || !bytes.Contains(out, []byte(`"interrupts":[{"id":"q2"`)) {
+			t.Error(string(out))
+		}
+		checkAISDK(t, encode(t, stream.ProtocolAISDK, o, append(tr.events, again)), tr.known())
+	}
+}
