@@ -69,3 +69,26 @@ func (p passOn) Stream(ctx context.Context, _ tool.Call, emit func(event.Event) 
 	}
 	return tool.Result{Content: "{}"}, nil
 }
+
+// BenchmarkOneToolRunKept shows what a journal costs.
+func BenchmarkOneToolRunKept(b *testing.B) {
+	m := scripted.NewWith(scripted.Options{Repeat: true}, scripted.Call("echo", `{"text":"x"}`), scripted.Text("done"))
+	o := options(b, talker, m, echo(b, "echo"))
+	o.Journal = forgetful{}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, err := range run.Stream(b.Context(), o) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// forgetful is a journal that keeps nothing.
+type forgetful struct{}
+
+func (forgetful) Entries(string) []run.Entry                { return nil }
+func (forgetful) Record(context.Context, run.Entry) error   { return nil }
+func (forgetful) Answer(string) (tool.Answer, bool)         { return tool.Answer{}, false }
+func (forgetful) Result(string, string) (tool.Result, bool) { return tool.Result{}, false }

@@ -207,7 +207,7 @@ func (r *runner) invoke(ctx context.Context, c *call, emit func(event.Event) boo
 		return res
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(r.grace(c))
+	late := time.NewTimer(abandonAfter)
 	defer late.Stop()
 	select {
 	case res := <-done:
@@ -227,15 +227,6 @@ func (r *runner) patience(c *call) time.Duration {
 		return positive(t.Timeout(c.call()), r.ToolTimeout)
 	}
 	return r.ToolTimeout
-}
-
-// grace is how long a call may take to end. One that starts a run waits for the
-// calls of that run, which have as long.
-func (r *runner) grace(c *call) time.Duration {
-	if !isStreamer(c) {
-		return abandonAfter
-	}
-	return abandonAfter * time.Duration(2+r.scope.maxDepth-r.scope.Depth)
 }
 
 func (r *runner) outOfTime(ctx context.Context, patience time.Duration) result {

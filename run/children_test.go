@@ -234,3 +234,13 @@ func TestDeafBelow(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 	})
 }
+
+// TestIDsAreOfOneCall: models that use an id again do not mix up what is kept under
+// it.
+func TestIDsAreOfOneCall(t *testing.T) {
+	turn := scripted.Turn{Calls: []llm.ToolCall{{ID: "0", Name: "echo", Arguments: `{"text":"x"}`}}}
+	m := scripted.New(turn, turn, scripted.Text("ok"))
+	if got := tell(t, t.Context(), options(t, talker, m, echo(t, "echo"))); len(got.ends) != 2 {
+		t.Errorf("got %v", got.ends)
+	}
+}

@@ -144,94 +144,6 @@ func calls(lines []string) (all []string) {
 	return all
 }
 
-func TestSteer(t *testing.T) {
-	said := func(text string) []llm.Message { return []llm.Message{{Role: llm.User, Content: text}} }
-	model := byStep(
-		scripted.Turn{Calls: []llm.ToolCall{{ID: "a", Name: "echo", Arguments: `{"text":"1"}`}}},
-		scripted.Text("first"),
-		scripted.Turn{Calls: []llm.ToolCall{{ID: "b", Name: "echo", Arguments: `{"text":"2"}`}}},
-		scripted.Text("last"),
-	)
-	var whole string
-	for _, cut := range []int{0, 8, 9} {
-		m := model()
-		asked, texts := 0, ""
-		o := options(t, talker, nil, echo(t, "echo"))
-		o.Model, o.Journal = m, newDiary()
-		o.Steer = func(last bool) []llm.Message {
-			switch asked++; {
-			case asked == 2 && !last:
-				return said("while it ran")
-			case asked == 3 && last:
-				return said("before it ended")
-			}
-			return nil
-		}
-		o.Answered = func(text string) { texts += text }
-		lines, all := cutAfter(t, o, cut)
-		if !all {
-			texts = ""
-			lines, _ = cutAfter(t, o, 0)
-		}
-		raw, err := json.Marshal(m.last)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cut == 0 {
-			whole = string(raw)
-		}
-		if string(raw) != whole || texts != "last" || !strings.Contains(lines[len(lines)-1], "done stop") {
-			t.Errorf("cut after %d: %s\nwant %s\n%q", cut, raw, whole, lines)
-		}
-	}
-	var got []string
-	var messages []llm.Message
-	if err := json.Unmarshal([]byte(whole), &messages); err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range messages {
-		got = append(got, string(m.Role)+" "+m.Content)
-	}
-	want := []string{
-		"system You talk.", "user hello", "assistant ", `tool {"said":"1"}`, "user while it ran",
-		"assistant first", "user before it ended", "assistant ", `tool {"said":"2"}`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
-}
-
-// TestSteerAStructuredAnswer: an answer is not the last word before the user has had
-// his.
-func TestSteerAStructuredAnswer(t *testing.T) {
-	answer := func(city string) string { return fmt.Sprintf(`{"city":%q,"degrees":1}`, city) }
-	for _, mode := range []string{run.ModeNative, run.ModeTool} {
-		turn := func(city string) scripted.Turn {
-			if mode == run.ModeNative {
-				return scripted.Text(answer(city))
-			}
-			return scripted.Call(llm.OutputTool, answer(city))
-		}
-		m := scripted.New(turn("Oslo"), turn("Rome"))
-		o := options(t, answerer, m)
-		o.StructuredMode = mode
-		said := []llm.Message{{Role: llm.User, Content: "I meant Rome"}}
-		o.Steer = func(last bool) (now []llm.Message) {
-			if last {
-				now, said = said, nil
-			}
-			return now
-		}
-		got := tell(t, t.Context(), o)
-		if got.texts != answer("Rome") || string(got.done.Output) != answer("Rome") {
-			t.Errorf("%s: %+v", mode, got)
-		}
-		if last := m.Requests()[1].Messages; last[len(last)-1].Content != "I meant Rome" {
-			t.Errorf("%s: %+v", mode, last)
-		}
-	}
-}
-
 // TestEntriesSurvive: what the journal keeps comes back as it was.
 func TestEntriesSurvive(t *testing.T) {
 	confidence := 0.5
@@ -293,3 +205,33 @@ type failing struct {
 }
 
 func (f failing) Record(context.Context, run.Entry) error { return f.err }
+
+// TestTriesAreCounted: a run that is taken up again has no more tries for its answer
+// than it had left.
+func TestTriesAreCounted(t *testing.T) {
+	wrong := func(n int) scripted.Turn {
+		return scripted.Turn{Calls: []llm.ToolCall{
+			{ID: fmt.Sprint("look", n), Name: "echo", Arguments: `{"text":"1"}`}, {ID: fmt.Sprint("w", n), Name: llm.OutputTool, Arguments: `{}`},
+		}}
+	}
+	for _, cut := range []int{0, 3, 6, 9} {
+		o := options(t, answerer, nil, echo(t, "echo"))
+		o.Model, o.StructuredMode, o.Journal = byStep(wrong(1), wrong(2), wrong(3), wrong(4))(), run.ModeTool, newDiary()
+		if cut > 0 {
+			if _, all := cutAfter(t, o, cut); all {
+				t.Fatal("it was not cut")
+			}
+		}
+		var asked int
+		var wrongs *run.OutputError
+		for e, err := range run.Stream(t.Context(), o) {
+			if u, ok := e.Data.(*event.UsageData); ok {
+				asked = u.Requests
+			}
+			errors.As(err, &wrongs)
+		}
+		if wrongs == nil || asked != 3 {
+			t.Errorf("cut after %d: the model was asked %d times, %v", cut, asked, wrongs)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package run_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"p8/event"
+	"p8/llm"
+	"p8/llm/scripted"
+	"p8/run"
+	"p8/tool"
+)
+
+// TestStopEndsWhatWaitsBelow: a child that waits for the user has ended; its call has
+// not, until the run is stopped.
+func TestStopEndsWhatWaitsBelow(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := child(t, "child", scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "below", Name: "echo", Arguments: `{"text":"x"}`}}}), careful{echo(t, "echo")})
+	m := scripted.New(scripted.Turn{Calls: []llm.ToolCall{
+		{ID: "ask", Name: "ask_child", Arguments: "{}"}, {ID: "wait", Name: "echo", Arguments: `{"text":"wait"}`},
+	}})
+	o := options(t, talker, m, waits{newDelegate(t, c)}, echo(t, "echo"))
+	o.Journal = newDiary()
+	ends := map[string]string{}
+	for e, err := range run.Stream(ctx, o) {
+		if err != nil {
+			break
+		}
+		switch d := e.Data.(type) {
+		case *event.DoneData:
+			cancel() // the child's
+		case *event.ToolCallData:
+			if d.Status == event.ToolFailed {
+				ends[d.ID] = e.Agent + " " + e.RunID + " " + string(d.Arguments)
+			}
+		}
+	}
+	if len(ends) != 3 || ends["below"] != `talker/child run-child {"text":"x"}` {
+		t.Errorf("ended: %q", ends)
+	}
+}
+
+// waits is a delegate that waits with its child.
+type waits struct{ delegate }
+
+func (w waits) Stream(ctx context.Context, _ tool.Call, emit func(event.Event) bool) (res tool.Result, err error) {
+	for e, failed := range run.Stream(ctx, w.options) {
+		if failed != nil || !emit(e) {
+			return res, failed
+		}
+		if d, ok := e.Data.(*event.DoneData); ok && d.Reason == event.ReasonPaused {
+			err = tool.ErrPaused
+		}
+	}
+	return res, err
+}
+
+// late is a tool that goes on talking when its time is up.
+type late struct {
+	tool.Base
+	refused chan bool
+}
+
+func (late) Call(context.Context, tool.Call) (tool.Result, error) { return tool.Result{}, nil }
+
+func (l late) Stream(_ context.Context, call tool.Call, emit func(event.Event) bool) (tool.Result, error) {
+	time.Sleep(10 * time.Second)
+	l.refused <- !emit(event.New(&event.ProgressData{ToolID: call.ID}))
+	return tool.Result{}, nil
+}
+
+// TestNothingFollowsTheEndOfACall: a call that was left behind is not heard any more.
+func TestNothingFollowsTheEndOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := late{mustBase(t, "late"), make(chan bool, 1)}
+		m := scripted.New(scripted.Turn{Calls: []llm.ToolCall{{Name: "late"}, {Name: "echo", Arguments: `{"text":"wait"}`}}}, scripted.Text("ok"))
+		o := options(t, talker, m, l, slow{echo(t, "echo"), 20 * time.Second})
+		o.ToolTimeout = time.Second
+		got, err := collect(run.Stream(t.Context(), o))
+		if err != nil || strings.Contains(strings.Join(got, "\n"), "progress") || !<-l.refused {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
