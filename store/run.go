@@ -122,12 +122,14 @@ type RunFilter struct {
 	Cursor   string
 }
 
-// Bounds of what a run may store at once; run_write.go has the others.
+// Bounds of what a run may store at once, in bytes.
 const (
-	maxPiece        = 1 << 20
+	// maxPiece and maxJournal have room for any result of a tool: the log and the
+	// journal both tell of it.
+	maxPiece        = 8 << 20
 	maxJournal      = 8 << 20
 	maxRequestField = 64 << 10
-	// maxShort bounds names and the like, in bytes.
+	// maxShort bounds names and the like.
 	maxShort = 1 << 10
 )
 

@@ -7,6 +7,7 @@ import (
 
 	"p8/identity"
 	"p8/store"
+	"p8/store/storetest"
 )
 
 // planner is an engine that looks at the plan of every statement it runs.
@@ -143,6 +144,9 @@ func TestPlans(t *testing.T) {
 	check(err)
 	_, err = m2.RebuildKeys(ctx)
 	check(err, m2.PutRegistry(ctx), s.Files().Delete(ctx, "f"))
+	for _, who := range []context.Context{ctx, anonymous} {
+		storetest.CallRuns(who, s, func(err error) { check(err) })
+	}
 
 	if len(p.plans) < 100 {
 		t.Errorf("only %d statements were seen", len(p.plans))
