@@ -19,6 +19,13 @@
 // [Scope] in it makes the run a nested one, whose events carry a longer path
 // and whose limits are the parent's too. Where the document allows sampling, the
 // context also lends the run's model to the tool (tool.SamplerFrom).
+//
+// A run never waits for people. A call that the user must approve, or that asks him
+// something, is left without a result; when the step's other calls have ended, so
+// does the run, with event.ReasonPaused. The [Journal] keeps what was done: a run that
+// is started with it again, after the answer or after a crash, goes on at the call
+// where it stopped, and makes no call twice whose end was shown. What the user
+// writes meanwhile joins the conversation through Options.Steer.
 package run
 
 import (

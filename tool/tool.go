@@ -48,23 +48,23 @@ type Call struct {
 type Result struct {
 	// Content is the result as the model sees it and as it is stored; JSON
 	// wherever the result has structure.
-	Content string
+	Content string `json:"content"`
 	// Parts are images and documents of the result, for models that read them;
 	// Content says in words that they are there.
-	Parts []llm.Part
+	Parts []llm.Part `json:"parts,omitempty"`
 	// Failed marks a result that is an error; the model sees Content.
-	Failed bool
+	Failed bool `json:"failed,omitempty"`
 	// Action is emitted as an event of its own.
-	Action *event.ActionData
+	Action *event.ActionData `json:"action,omitempty"`
 	// Metadata is merged into the final metadata of the run; its SessionName
 	// renames the session.
-	Metadata *event.MetadataData
+	Metadata *event.MetadataData `json:"metadata,omitempty"`
 	// Usage is what the tool itself consumed, charged to the run. A run that it
 	// starts with the context of its call is charged already.
-	Usage event.UsageData
+	Usage event.UsageData `json:"usage,omitzero"`
 	// TransferTo ends the run after this step and names the agent that goes on with
 	// the session; "" does not.
-	TransferTo string
+	TransferTo string `json:"transfer_to,omitempty"`
 }
 
 // Error is a failure that the model and the client may read word for word.
