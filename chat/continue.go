@@ -12,13 +12,13 @@ import (
 
 // replay reads what the run has said before it is taken up again.
 func (r *recorder) replay() error {
+	if r.before.LastSeq == 0 {
+		return nil
+	}
 	past := &Turn{RunID: r.RunID, runs: r.o.Store, who: r.who}
 	for e, err := range past.raw(identity.With(context.WithoutCancel(r.stored), r.who), 0) {
 		if err != nil {
 			return err
-		}
-		if e.Seq > r.before.LastSeq {
-			break
 		}
 		switch d := e.Data.(type) {
 		case nil:
@@ -29,6 +29,9 @@ func (r *recorder) replay() error {
 			}
 		case *event.ToolCallData:
 			r.recallCall(e.Agent, d)
+		}
+		if e.Seq >= r.before.LastSeq {
+			break // the rest is this process's own
 		}
 	}
 	return nil

@@ -33,6 +33,9 @@ func (s *Service) payload(j *job, user store.User, history []llm.Message) []llm.
 		out = append(out, llm.Message{Role: llm.System, Content: "Do without these now, and say so where it matters:\n- " + strings.Join(j.absent, "\n- ")})
 	}
 	out = append(out, history...)
+	if j.input == "" && len(j.req.Parts) == 0 {
+		return out // the results of the client's tools are what it goes on with
+	}
 	return append(out, llm.Message{Role: llm.User, Content: j.input, Parts: j.req.Parts})
 }
 

@@ -131,6 +131,9 @@ func (s *Service) openLog(j *job) *live.Log {
 	}
 	if s.o.Store != nil {
 		o.Store = s.o.Store
+		o.Failed = func(err error) {
+			s.o.Logger.Error("a run's events cannot be stored", "run", j.RunID, "session", j.SessionID, "error", err)
+		}
 	}
 	if j.before != nil {
 		o.After = j.before.LastSeq
