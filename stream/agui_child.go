@@ -75,7 +75,7 @@ func (e *AGUI) subagentEnd(v *voice, outcome string) {
 	if !e.native(v) {
 		return
 	}
-	e.hush(v)
+	e.rest(v, outcome == "")
 	e.event("SUBAGENT_FINISHED")
 	if outcome != "" {
 		e.raw("outcome", []byte(outcome))
@@ -91,7 +91,7 @@ func (e *AGUI) subagentError(v *voice, message string) {
 	if message == "" {
 		message = MessageInternal
 	}
-	e.hush(v)
+	e.rest(v, true)
 	e.event("SUBAGENT_ERROR")
 	e.field("message", message)
 	e.end(v)

@@ -154,35 +154,37 @@ func (e *AGUI) appendError(d *event.ErrorData) {
 	e.closed = true
 }
 
-// closeAll ends what is open: messages, calls that nothing will run, delegated
-// runs.
+// closeAll ends what is open.
 func (e *AGUI) closeAll(reason string) {
-	e.hush(e.root)
+	over := reason == event.ReasonStop || reason == event.ReasonLength || reason == event.ReasonFilter
 	for _, v := range e.order {
-		e.hush(v)
+		switch {
+		case !v.begun || v.ended:
+		case reason == event.ReasonPaused || reason == event.ReasonToolCalls:
+			e.subagentEnd(v, e.suspended(v))
+		case over:
+			e.subagentEnd(v, "")
+		default:
+			e.subagentError(v, "the run has ended before it")
+		}
 	}
+	e.rest(e.root, over)
+}
+
+// rest ends what a voice has left open. Where its run is over, also the calls
+// without a result: a client takes such a one for a call of its own.
+func (e *AGUI) rest(v *voice, over bool) {
+	e.hush(v)
 	for _, k := range e.calls.left() {
-		if k.tail == nil {
+		if k.voice != v || !k.begun {
 			continue
 		}
 		if !k.input {
 			k.input = true
 			e.callArgs(k, "{}")
 		}
-		if over := reason == event.ReasonStop || reason == event.ReasonLength || reason == event.ReasonFilter; over && !k.client {
-			// A client takes a call without a result for one of its own.
+		if over && !k.client {
 			e.callFailed(k, "the call has no result")
-		}
-	}
-	for _, v := range e.order {
-		switch {
-		case !v.begun || v.ended:
-		case reason == event.ReasonPaused || reason == event.ReasonToolCalls:
-			e.subagentEnd(v, e.suspended(v))
-		case reason == event.ReasonError || reason == event.ReasonCancelled:
-			e.subagentError(v, "the run has ended before it")
-		default:
-			e.subagentEnd(v, "")
 		}
 	}
 }

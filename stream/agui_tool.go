@@ -9,6 +9,8 @@ func (e *AGUI) appendTool(v *voice, run string, d *event.ToolCallData) {
 	ended := d.Status == event.ToolCompleted || d.Status == event.ToolFailed
 	if known == nil {
 		known = e.calls.add(run, d.ID)
+	}
+	if !known.begun {
 		e.callStart(v, known, d)
 	}
 	if d.Status != event.ToolStarted && !known.input {
@@ -25,11 +27,11 @@ func (e *AGUI) appendTool(v *voice, run string, d *event.ToolCallData) {
 }
 
 func (e *AGUI) callStart(v *voice, k *call, d *event.ToolCallData) {
-	k.client = d.Client
+	k.begun, k.client = true, d.Client
 	if !e.native(v) {
 		return
 	}
-	k.tail = v.tail
+	k.voice = v
 	e.hush(v)
 	if v.parent == "" || v.answered {
 		v.next()
@@ -58,10 +60,10 @@ func (e *AGUI) callArgs(k *call, text string) {
 	e.event("TOOL_CALL_ARGS")
 	e.field("toolCallId", k.wire)
 	e.field("delta", text)
-	e.buf = append(e.buf, k.tail...)
+	e.end(k.voice)
 	e.event("TOOL_CALL_END")
 	e.field("toolCallId", k.wire)
-	e.buf = append(e.buf, k.tail...)
+	e.end(k.voice)
 }
 
 func (e *AGUI) callResult(v *voice, k *call, d *event.ToolCallData) {
@@ -85,7 +87,7 @@ func (e *AGUI) callResult(v *voice, k *call, d *event.ToolCallData) {
 // callFailed ends a call that nobody answered.
 func (e *AGUI) callFailed(k *call, text string) {
 	e.result(k, k.wire+"-result", text, true)
-	e.buf = append(e.buf, k.tail...)
+	e.end(k.voice)
 }
 
 // result sends a call's result, up to its end.

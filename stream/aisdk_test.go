@@ -32,7 +32,7 @@ func checkAISDK(t *testing.T, out []byte, known []string) {
 	if !done {
 		t.Error("no [DONE]")
 	}
-	calls, open := map[string]bool{}, map[string]bool{}
+	calls, begun, open := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, id := range known {
 		calls[id] = true
 	}
@@ -59,10 +59,10 @@ func checkAISDK(t *testing.T, out []byte, known []string) {
 				delete(open, id)
 			}
 		case typ == "tool-input-start":
-			if calls[call] || !step {
+			if begun[call] || !step {
 				t.Errorf("begun twice, or in no step: %v", c)
 			}
-			calls[call] = true
+			calls[call], begun[call] = true, true
 		case call != "<nil>":
 			if !calls[call] {
 				t.Errorf("fatal: %v", c)

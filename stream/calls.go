@@ -26,14 +26,15 @@ type call struct {
 	wire string
 	// name is what the client knows it by.
 	name string
-	// input says that the client has the arguments.
-	input bool
+	// begun says that the client knows the call in this response or a whole one before,
+	// input that it has the arguments.
+	begun, input bool
 	// client marks a call that the client runs.
 	client bool
 	// request is the last question to the user about the call.
 	request string
-	// tail is how the events of its run end; nil when the client does not know it.
-	tail []byte
+	// voice is the run that an AG-UI client was told calls; nil when it was not told.
+	voice *voice
 }
 
 // get is the call, nil for one that is new.
