@@ -50,7 +50,7 @@ func (a *answer) decision(kind string) (store.Decision, *failure) {
 	case kind == event.RequestApproval:
 		return a.approval(d)
 	case len(payload) > 0 && string(payload) != "null" && !isObject(payload):
-		return d, invalid("payload", "%s.payload must be an object, as the interrupt's responseSchema says", a.where)
+		return d, invalid("resume", "%s.payload must be an object, as the interrupt's responseSchema says", a.where)
 	case isObject(payload):
 		d.Content = payload
 	}
@@ -70,7 +70,7 @@ func (a *answer) approval(d store.Decision) (store.Decision, *failure) {
 	case json.Unmarshal(payload, &yes) == nil && string(payload) != "null":
 		said.Approved = &yes
 	case !isObject(payload) || json.Unmarshal(payload, &said) != nil || said.Approved == nil:
-		return d, invalid("payload", "%s.payload must say whether the call may be made: {\"approved\": true} or {\"approved\": false}", a.where)
+		return d, invalid("resume", "%s.payload must say whether the call may be made: {\"approved\": true} or {\"approved\": false}", a.where)
 	}
 	d.Status = store.RequestAccepted
 	if !*said.Approved {

@@ -28,10 +28,12 @@ type fake struct {
 	more     chan struct{} // closed when there is more
 	ended    bool
 	requests []store.RunRequest
+	// joined hears of every reader that comes.
+	joined chan struct{}
 }
 
 func newFake() *fake {
-	return &fake{more: make(chan struct{}), run: store.Run{
+	return &fake{more: make(chan struct{}), joined: make(chan struct{}, 8), run: store.Run{
 		ID: "11111111-1111-1111-1111-111111111111", SessionID: "s1", AgentName: "general", Model: "test:model",
 		MessageID: "22222222-2222-2222-2222-222222222222", Status: store.RunRunning, CreatedAt: created, UpdatedAt: created,
 	}}
@@ -41,10 +43,17 @@ func newFake() *fake {
 func newTalk(t testing.TB, f *fake) *server {
 	t.Helper()
 	s := newServer(t, setup{noStore: true})
-	s.Handler = api.New(api.Options{
-		Chat: f, Catalog: s.catalog, Store: listing{f: f}, TrustHeaders: true, Logger: slog.New(slog.DiscardHandler), Now: now, NewID: counter("request-%d"),
-	})
+	s.Handler = talkOver(f, s)
 	return s
+}
+
+// talkOver is a handler over another chat.
+func talkOver(c api.Chat, s *server) *api.Handler {
+	o := api.Options{Chat: c, Catalog: s.catalog, TrustHeaders: true, Logger: slog.New(slog.DiscardHandler), Now: now, NewID: counter("request-%d")}
+	if f, ok := c.(*fake); ok {
+		o.Store = listing{f: f}
+	}
+	return api.New(o)
 }
 
 // listing is a store that has the fake's run.
@@ -111,6 +120,10 @@ func (f *fake) turn() *chat.Turn {
 	t := chat.NewTurn(f.read)
 	t.RunID, t.SessionID, t.MessageID = f.run.ID, f.run.SessionID, f.run.MessageID
 	t.Agent, t.Model, t.Protocol, t.Past = f.run.AgentName, f.run.Model, f.run.Protocol, f.past
+	select {
+	case f.joined <- struct{}{}:
+	default:
+	}
 	return t
 }
 
@@ -196,11 +209,14 @@ func (f *fake) Stop(ctx context.Context, id string) (store.Run, error) {
 
 func (f *fake) Resume(ctx context.Context, id string) (*chat.Turn, error) {
 	t, run, err := f.Open(ctx, id)
-	if err == nil && run.Status != store.RunInterrupted {
+	switch {
+	case err != nil:
+		return nil, err
+	case run.Status != store.RunInterrupted:
 		return nil, chat.ErrNotResumable
 	}
 	f.goOn()
-	return t, err
+	return t, nil
 }
 
 func (f *fake) Delete(_ context.Context, id string) error {

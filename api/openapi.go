@@ -19,7 +19,11 @@ func (h *Handler) describeChat(api huma.API) {
 		text("X-Is-Eval", "header", "true, 1 or yes marks the session as an evaluation."),
 		text(headerInstruction, "header", "An instruction for this request alone; never stored."),
 		text(headerSessionName, "header", "What to call the session."),
-		text(headerFormat, "header", "How typed events are framed: polyglot, named, wrapped or none."),
+		text(headerSessionType, "header", "The kind of session; kept with it."),
+		text(headerFormat, "header", "How typed events are framed for OpenAI's clients: polyglot, named, wrapped or none."),
+		text(headerProtocol, "header", "The protocol of the stream: openai, ag-ui, ai-sdk or events; the parameter protocol is the same."),
+		text(headerBusy, "header", "What becomes of the message while the session answers: reject, queue, steer or interrupt."),
+		text(headerKey, "header", "The same key with the same body gives the run that the first request began."),
 		text(headerRequestID, "header", "The id of the request in the log; made up without it."),
 	}, callers()...)
 	op := operation("chat", http.MethodPost, "/chat/completions", "One turn of a chat, streamed or as a whole", "chat")
@@ -41,6 +45,9 @@ func (h *Handler) describeChat(api huma.API) {
 	one.Parameters = []*huma.Param{text("id", "path", "Its name.")}
 	health := operation("health", http.MethodGet, "/health", "The process lives", "operation")
 	ready := operation("ready", http.MethodGet, "/ready", "Requests may come", "operation")
+	for _, op := range h.describeTalk(headers) {
+		api.OpenAPI().AddOperation(op)
+	}
 	for _, op := range []*huma.Operation{&op, &session, &models, &one, &health, &ready} {
 		if op.Responses == nil {
 			op.Responses = map[string]*huma.Response{"200": {Description: "OK"}}
@@ -82,5 +89,9 @@ func chatSchema() *huma.Schema {
 		"stop":                  {Description: "A string or up to four."},
 		"n":                     of(huma.TypeInteger, "1."),
 		"metadata":              of(huma.TypeObject, "Up to 16 strings, kept with the session."),
+		"tools":                 {Type: huma.TypeArray, Description: "Tools that the client runs itself; a call of one ends the turn with finish_reason tool_calls."},
+		"tool_choice":           of(huma.TypeString, "auto or none."),
+		"response_format":       of(huma.TypeObject, "text, json_object or json_schema; for agents without a schema of their own."),
+		"if_busy":               of(huma.TypeString, "reject, queue, steer or interrupt."),
 	}}
 }

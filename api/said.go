@@ -13,9 +13,15 @@ type said struct {
 	role  llm.Role
 	text  string
 	parts []llm.Part
-	// calls are those that an assistant made, results what its tools returned.
-	calls   []llm.ToolCall
-	results []chat.ToolResult
+	// calls are those that an assistant made, results what the client's own tools
+	// returned, known what the server's did.
+	calls          []llm.ToolCall
+	results, known []chat.ToolResult
+}
+
+// all are the results of either kind.
+func (s *said) all() []chat.ToolResult {
+	return append(s.known[:len(s.known):len(s.known)], s.results...)
 }
 
 // newCall is a call of a client's transcript, false for one that no model can
@@ -60,7 +66,7 @@ func converse(transcript []said, req *chat.Request) (found bool) {
 func history(transcript []said) []llm.Message {
 	has := map[string]bool{}
 	for _, m := range transcript {
-		for _, r := range m.results {
+		for _, r := range m.all() {
 			has[r.CallID] = true
 		}
 	}
@@ -79,7 +85,7 @@ func history(transcript []said) []llm.Message {
 				out = append(out, one)
 			}
 		}
-		for _, r := range m.results {
+		for _, r := range m.all() {
 			if name, called := names[r.CallID]; called {
 				out = append(out, llm.Message{Role: llm.ToolRole, ToolCallID: r.CallID, Name: name, Content: r.Content})
 				delete(names, r.CallID) // one result a call

@@ -27,7 +27,9 @@ type uiPart struct {
 	Input      json.RawMessage `json:"input"`
 	Output     json.RawMessage `json:"output"`
 	ErrorText  string          `json:"errorText"`
-	Approval   *struct {
+	// ProviderExecuted marks a call that the server has made itself.
+	ProviderExecuted bool `json:"providerExecuted"`
+	Approval         *struct {
 		ID       string `json:"id"`
 		Approved *bool  `json:"approved"`
 		Reason   string `json:"reason"`
@@ -68,7 +70,7 @@ func (m *chatMessage) ui(where string) (out said, skip bool, _ *failure) {
 		case out.role == llm.User:
 			err = p.addTo(&out, &texts)
 		case p.Type == "step-start":
-			out.results = nil // those of an earlier step are the server's own
+			out.known, out.results = out.all(), nil // those of an earlier step were sent before
 		case p.tool() != "":
 			p.addCall(&out)
 		}
@@ -132,7 +134,11 @@ func (p *uiPart) addCall(out *said) {
 		return
 	}
 	out.calls = append(out.calls, call)
-	out.results = append(out.results, result)
+	if p.ProviderExecuted {
+		out.known = append(out.known, result)
+	} else {
+		out.results = append(out.results, result)
+	}
 }
 
 // plain is a JSON value as a tool's result: a string is its text.
