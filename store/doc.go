@@ -1,7 +1,7 @@
-// Package store keeps what p8 must not forget: sessions and their messages,
-// agent documents and their history, knowledge (resources, ontologies, moments,
-// files), feedback, users, and the index of keys that LOOKUP, FUZZY and TRAVERSE
-// read.
+// Package store keeps what p8 must not forget: sessions and their messages, the
+// runs that made them, agent documents and their history, knowledge (resources,
+// ontologies, moments, files), feedback, users, and the index of keys that LOOKUP,
+// FUZZY and TRAVERSE read.
 //
 // A [Store] is opened by an engine's package (p8/store/sqlite):
 //
@@ -20,6 +20,13 @@
 //   - moments and feedback: its own; those without a user are the anonymous
 //     callers'.
 //   - users: itself.
+//   - runs and what they ask: its own; those without a user are the anonymous
+//     callers'.
+//
+// A [Run] is a turn that outlives its process: [Store.BeginRun] stores its
+// beginning and [Store.WriteRun] whatever is new, each in one transaction: events
+// in pieces, the journal, requests, messages, the end. One process owns it at a
+// time; a run that waits or was left behind goes to who claims it first.
 //
 // Knowledge is read and written by a [Repository] for each table, or whole
 // documents at once by [Store.PutDocuments]. [Maintenance] is the one way around

@@ -73,7 +73,7 @@ func (m Maintenance) expireRequests(ctx context.Context, now time.Time) error {
 			n, err := c.Exec(ctx, `UPDATE run_requests SET status = 'expired', decided_at = $3
 				WHERE tenant_id = $1 AND id = $2 AND status = 'open'`, q.tenant, q.id, now)
 			if err == nil && n == 1 {
-				err = countRequests(ctx, c, q.tenant, q.run, -1)
+				err = countRequests(ctx, c, q.tenant, q.run, -1, now)
 			}
 			if err != nil {
 				return err
@@ -115,18 +115,18 @@ func (m Maintenance) interruptRuns(ctx context.Context, owner string, stale, now
 	})
 }
 
-// PruneRuns forgets the runs that ended before a time, or that waited or were
-// interrupted before it and that nobody took up since, and the oldest of the ended
-// others until all logs together are most bytes at most (0 is no bound). It says
-// how many; it does at most a hundred, so call it until it says 0. Messages and
-// requests stay.
+// PruneRuns forgets the runs that ended before a time, or that could have gone on
+// since and did not (one with an open request waits as long as that), and the
+// oldest of the ended others until all logs together are most bytes at most (0 is
+// no bound). It says how many; it does at most a hundred, so call it until it says
+// 0. Messages and requests stay.
 func (m Maintenance) PruneRuns(ctx context.Context, before time.Time, most int64) (int, error) {
 	var old []prunable
 	err := m.read(ctx, "read old runs", func(c Conn) (err error) {
 		if old, err = prunables(ctx, c, nil, `ended_at < $1 ORDER BY ended_at LIMIT $2`, before, runBatch); err != nil {
 			return err
 		}
-		if old, err = prunables(ctx, c, old, `ended_at IS NULL AND rested_at < $1 ORDER BY rested_at LIMIT $2`, before, runBatch-len(old)); err != nil {
+		if old, err = prunables(ctx, c, old, `ended_at IS NULL AND rested_at < $1 AND open_requests = 0 ORDER BY rested_at LIMIT $2`, before, runBatch-len(old)); err != nil {
 			return err
 		}
 		if len(old) > 0 || most <= 0 {
@@ -193,7 +193,6 @@ func logBytes(ctx context.Context, c Conn, before time.Time) (sum int64, err err
 func (m Maintenance) prune(ctx context.Context, old []prunable) (n int, err error) {
 	err = m.write(ctx, "prune runs", func(c Conn) error {
 		n = 0
-		now := m.store.clock()
 		for size := int64(0); n < len(old) && size < pruneBytes; n++ {
 			x := old[n]
 			size += x.bytes
@@ -204,9 +203,6 @@ func (m Maintenance) prune(ctx context.Context, old []prunable) (n int, err erro
 			}
 			if !still {
 				continue
-			}
-			if err := cancelRequests(ctx, c, x.tenant, x.id, now); err != nil {
-				return err
 			}
 			if err := forgetRun(ctx, c, x.tenant, x.id); err != nil {
 				return err

@@ -133,13 +133,15 @@ func (w *RunWrite) ask(ctx context.Context, c Conn, sc scope, session string, no
 	if asked == 0 {
 		return nil
 	}
-	return countRequests(ctx, c, sc.TenantID, w.RunID, asked)
+	return countRequests(ctx, c, sc.TenantID, w.RunID, asked, now)
 }
 
 // countRequests counts the open requests of a run, which stands in its row so
-// that the runs without any are found at once.
-func countRequests(ctx context.Context, c Conn, tenant, run string, more int64) error {
-	_, err := c.Exec(ctx, `UPDATE runs SET open_requests = open_requests + $3 WHERE tenant_id = $1 AND id = $2`, tenant, run, more)
+// that the runs without any are found at once. A run that waited long for an
+// answer is as young as that, lest it be pruned before it goes on.
+func countRequests(ctx context.Context, c Conn, tenant, run string, more int64, now time.Time) error {
+	_, err := c.Exec(ctx, `UPDATE runs SET open_requests = open_requests + $3, rested_at = CASE WHEN rested_at IS NULL THEN rested_at ELSE $4 END
+		WHERE tenant_id = $1 AND id = $2`, tenant, run, more, now)
 	return err
 }
 
@@ -221,16 +223,17 @@ func (s *Store) Decide(ctx context.Context, id string, d Decision) (r RunRequest
 		} else if err != nil {
 			return err
 		}
+		now := s.clock()
 		found, err = one(ctx, c, `UPDATE run_requests SET status = $4, content = $5, comment = $6, decided_by = $7, decided_via = $8, decided_at = $9`+
 			ownRow+` AND status = 'open' AND (expires_at IS NULL OR expires_at > $9) RETURNING `+requestColumns, r.columns(),
-			sc.TenantID, id, sc.user, d.Status, d.Content, null(d.Comment), sc.user, null(d.Via), s.clock())
+			sc.TenantID, id, sc.user, d.Status, d.Content, null(d.Comment), sc.user, null(d.Via), now)
 		if err != nil {
 			return err
 		}
 		if !found {
 			return ErrDecided
 		}
-		return countRequests(ctx, c, sc.TenantID, run, -1)
+		return countRequests(ctx, c, sc.TenantID, run, -1, now)
 	})
 	if err != nil {
 		return RunRequest{}, err

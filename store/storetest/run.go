@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -67,6 +68,14 @@ func runBegin(t *testing.T, open Open) {
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "session", []any{sess.Messages, sess.AgentName, sess.Mode, m.Seq}, []any{int64(2), "general", store.ModeChat, int64(2)})
 	wantEqual(t, "user", get[store.User](t)(s.User(ctx)).ID, "u")
+
+	// SQL does not read them: they hold what was said to models.
+	for _, table := range []string{"runs", "run_events", "run_journal", "run_requests"} {
+		_, err := s.Select(ctx, `SELECT * FROM `+table, store.SelectBounds{})
+		if wrong := (*store.SelectError)(nil); !errors.As(err, &wrong) {
+			t.Errorf("SELECT from %s: %v", table, err)
+		}
+	}
 
 	// A key is used once by each caller, and a refused run leaves nothing.
 	again := func(ctx context.Context, session string) error {

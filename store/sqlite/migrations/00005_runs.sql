@@ -1,6 +1,7 @@
 -- +goose Up
 -- A turn as something that outlives its process. rested_at is since when no
--- process is at it, ended_at when it ended; kept_bytes is log_bytes from then on.
+-- process is at it, or when an answer to it came since, ended_at when it ended;
+-- kept_bytes is log_bytes while no process is at it.
 -- No index holds a column that changes while a run is at work, but for those that
 -- leave such runs out: to say that it lives and what it said is one small write.
 CREATE TABLE runs (
