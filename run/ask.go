@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 
-	"p8/agent"
 	"p8/event"
 	"p8/llm"
 )
@@ -47,7 +46,7 @@ func (r *runner) chunk(c *llm.Chunk) error {
 		if r.Agent.Structured || c.Text == "" {
 			return nil // a structured answer is shown once it is right
 		}
-		if r.childSpoke && r.Agent.ChildText == agent.ChildReplace {
+		if r.childSpoke {
 			return nil // the reader has the answer from below
 		}
 		return r.emit(event.Event{Type: event.Text, Text: c.Text})

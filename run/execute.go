@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"p8/agent"
 	"p8/event"
 	"p8/llm"
 	"p8/tool"
@@ -221,8 +222,12 @@ func below(path, top string) bool {
 	return len(path) > len(top) && path[len(top)] == '/' && strings.HasPrefix(path, top)
 }
 
-// heard notes that a run below a call has said something.
+// heard notes that a run below a call has said something, where that replaces what
+// this run says.
 func (r *runner) heard(c *call) {
+	if r.Agent.ChildText != agent.ChildReplace {
+		return
+	}
 	r.childSpoke = true
 	if !c.spoke && !slices.Contains(c.shown, shownText) {
 		c.spoke = true

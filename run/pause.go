@@ -137,10 +137,15 @@ func (a *asker) questions() []question {
 	return a.open
 }
 
-// wait leaves a call unanswered and asks what it wants to know.
+// wait leaves a call unanswered and asks what it wants to know. What a run below it
+// wants to know has been asked.
 func (r *runner) wait(c *call) error {
+	questions := c.asker.questions()
+	if len(questions) == 0 && !isStreamer(c) {
+		return r.fail(c, "the call waits for an answer, and has not asked for one")
+	}
 	c.waiting = true
-	for _, q := range c.asker.questions() {
+	for _, q := range questions {
 		if err := r.request(c, &q); err != nil {
 			return err
 		}

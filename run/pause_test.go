@@ -263,3 +263,17 @@ func TestElicitation(t *testing.T) {
 		t.Errorf("after %d calls: %+v", calls, end)
 	}
 }
+
+// TestWaitingForNothing: a call that waits and has asked nobody would wait for ever.
+func TestWaitingForNothing(t *testing.T) {
+	wait, err := tool.New("wait", "Waits.", func(context.Context, struct{}) (any, error) { return nil, tool.ErrPaused })
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, talker, scripted.New(scripted.Call("wait", "{}"), scripted.Text("ok")), wait)
+	o.Journal = newDiary()
+	got := tell(t, t.Context(), o)
+	if end := got.ends["call_1"]; got.done.Reason != event.ReasonStop || end == nil || end.Status != event.ToolFailed {
+		t.Errorf("got %+v, %+v", got, end)
+	}
+}

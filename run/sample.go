@@ -40,7 +40,11 @@ func (r *runner) lend() {
 // longer answer than the run may have; nothing of it is shown to the reader.
 func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Message, llm.Finish, error) {
 	n := s.asked.Add(1)
-	if err := s.admit(n); err != nil {
+	budget := s.budget
+	if in := ScopeFrom(ctx); in != nil && in.RunID == s.RunID {
+		budget = in.Budget // the call's, which is charged to the run
+	}
+	if err := s.admit(n, budget); err != nil {
 		return "", llm.Message{}, "", err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -55,7 +59,7 @@ func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Mes
 	var answer step
 	answer.reset(s.Model.Name())
 	err := s.read(ctx, &own, &answer, n)
-	s.budget.charge(s.bill(&answer, own.Messages))
+	budget.charge(s.bill(&answer, own.Messages))
 	if err != nil {
 		return "", llm.Message{}, "", describe(err)
 	}
@@ -63,14 +67,14 @@ func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Mes
 }
 
 // admit takes one more request from the budget.
-func (s *sampler) admit(n int64) error {
+func (s *sampler) admit(n int64, budget *Budget) error {
 	if s.run.Err() != nil {
 		return &tool.Error{Message: "the run is over; its model cannot be asked any more"}
 	}
 	if n > maxSamplings {
 		return &tool.Error{Message: fmt.Sprintf("the tools of one run may ask its model %d times, and have done so", maxSamplings)}
 	}
-	if limit := s.budget.request(); limit != "" {
+	if limit := budget.request(); limit != "" {
 		return &tool.Error{Message: "the run has reached its " + limit + "; its model cannot be asked any more"}
 	}
 	return nil
