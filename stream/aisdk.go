@@ -20,6 +20,10 @@ type AISDKOptions struct {
 	// approval it is the one that the client has already, which then goes on, and
 	// Reader.Past is the pause.
 	MessageID string
+	// Fresh says that the client has no such message, though Reader.Past is set: as
+	// after a message that joined the run. Calls from before are introduced again when
+	// there is something to say of them.
+	Fresh bool
 	// Metadata is the messageMetadata of the start; nil for none.
 	Metadata map[string]any
 	// Denied reports whether the user declined the request; nil where nobody knows.
@@ -114,6 +118,11 @@ func (e *AISDK) again() {
 	e.began, e.behind, e.closed = false, false, false
 	e.step, e.answered = false, false
 	e.root.open = 0
+	if e.o.Fresh {
+		for _, k := range e.calls.open {
+			k.begun, k.input = false, false
+		}
+	}
 	for _, d := range e.children {
 		d.part.open = 0
 	}

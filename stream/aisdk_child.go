@@ -154,9 +154,11 @@ func (e *AISDK) childTool(d *delegate, t *event.ToolCallData) error {
 // preliminary sends what a delegated agent has done so far as the output of the
 // call that asked it.
 func (e *AISDK) preliminary(d *delegate, status string, more bool) error {
-	if d.call == nil || !d.call.input {
+	if d.call == nil {
 		return nil
 	}
+	e.introduce(d.call)
+	e.input(d.call, nil)
 	d.sent = len(d.text)
 	e.outputChunk("tool-output-available", d.call)
 	e.buf = append(append(e.buf, `,"output":`...), d.about...)

@@ -13,15 +13,12 @@ func (e *AISDK) appendTool(ev event.Event, d *event.ToolCallData) {
 	if k == nil {
 		k = e.calls.add(ev.RunID, d.ID)
 		k.client, k.name = d.Client, toolName(ev.Agent, d)
-		if child(ev.Agent) {
-			e.openStep()
-		} else {
+		if !child(ev.Agent) {
 			e.nextStep()
 			e.hush(&e.root)
 		}
-		e.call("tool-input-start", k)
-		e.end()
 	}
+	e.introduce(k)
 	if d.Status != event.ToolStarted {
 		e.input(k, d.Arguments)
 	}
@@ -35,6 +32,17 @@ func (e *AISDK) appendTool(ev event.Event, d *event.ToolCallData) {
 	if !d.Client {
 		e.output(k, d)
 	}
+}
+
+// introduce begins a call, once.
+func (e *AISDK) introduce(k *call) {
+	if k.begun {
+		return
+	}
+	k.begun = true
+	e.openStep()
+	e.call("tool-input-start", k)
+	e.end()
 }
 
 // call begins a chunk that introduces a call.

@@ -126,6 +126,9 @@ func TestAnyTree(t *testing.T) {
 		part := transcript{events: tr.events}
 		part.reader.Past = int64(rapid.IntRange(0, len(tr.events)-1).Draw(rt, "past"))
 		seen := int64(rapid.IntRange(0, len(tr.events)-1).Draw(rt, "seen"))
+		fresh := part.options(0)
+		fresh.AISDK.Fresh = true
+		checkAISDK(t, encode(t, stream.ProtocolAISDK, fresh, tr.events), nil)
 		for _, x := range []*transcript{&whole, &part} {
 			checkAGUI(t, encode(t, stream.ProtocolAGUI, x.options(0), tr.events))
 			checkAISDK(t, encode(t, stream.ProtocolAISDK, x.options(0), tr.events), x.wires())

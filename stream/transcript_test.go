@@ -123,6 +123,9 @@ func TestTranscripts(t *testing.T) {
 				}
 				got.Files = append(got.Files, txtar.File{Name: name, Data: out})
 			}
+			if tr.reader.Past > 0 {
+				got.Files = append(got.Files, tr.replays(t)...)
+			}
 			golden.Compare(t, tr.file, string(txtar.Format(got)))
 		})
 	}
@@ -206,26 +209,17 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestPausesThatAreOver: one response that shows the whole of a run which was
-// paused goes on through the pause.
-func TestPausesThatAreOver(t *testing.T) {
-	for _, tr := range transcripts(t) {
-		if tr.name != "approval-continued" {
-			continue
-		}
-		tr.reader = stream.Reader{Newest: tr.events[len(tr.events)-1].Seq}
-		for name, choice := range protocols(&tr) {
-			p, o := choice()
-			out := encode(t, p, o, tr.events)
-			switch p {
-			case stream.ProtocolAGUI:
-				checkAGUI(t, out)
-			case stream.ProtocolAISDK:
-				checkAISDK(t, out, nil)
-			}
-			if !strings.Contains(string(out), "I will delete it.") || !strings.Contains(string(out), "a.md stays") {
-				t.Errorf("%s: %s", name, out)
-			}
-		}
-	}
+// replays are what a client reads that comes back when the pause is over: the
+// whole of the run in one response, which goes on through the pause.
+func (tr *transcript) replays(t *testing.T) []txtar.File {
+	t.Helper()
+	o := tr.options(stream.None)
+	o.Reader = stream.Reader{Newest: tr.events[len(tr.events)-1].Seq}
+	ui := encode(t, stream.ProtocolAISDK, o, tr.events)
+	checkAISDK(t, ui, nil)
+	agui := encode(t, stream.ProtocolAGUI, o, tr.events)
+	checkAGUI(t, agui)
+	chunks := encode(t, stream.ProtocolOpenAI, o, tr.events)
+	checkFrames(t, stream.None, chunks)
+	return []txtar.File{{Name: "replay-none", Data: chunks}, {Name: "replay-ag-ui", Data: agui}, {Name: "replay-ai-sdk", Data: ui}}
 }

@@ -219,6 +219,11 @@ async function checkApproval(before, after) {
   check('approval: one message', [chat.messages.length, chat.lastMessage.id], [2, 'msg1']);
   check('approval text', lastText(chat), before.own + after.own);
 
+  await checkResume(before, after.section['replay-ai-sdk']);
+  const whole = newChat(serve(after.section['replay-ai-sdk'])).chat;
+  await whole.resumeStream();
+  check('approval replayed', lastText(whole), before.own + after.own);
+
   const ui = serve(before.section['ag-ui'], after.section['ag-ui']);
   const agent = new HttpAgent({ url: 'http://p8/chat', fetch: ui.fetch });
   await runAGUI(agent);
@@ -236,6 +241,34 @@ async function checkApproval(before, after) {
   check('approval ag-ui results', results.sort(), ['call_1', 'call_2', 'call_3', 'call_c']);
 }
 
+// A chat that lost its connection in the middle, and one that was loaded anew,
+// come back and read the whole again.
+async function checkResume(t, replay) {
+  const half = t.section['ai-sdk'].slice(0, t.section['ai-sdk'].length * 0.6);
+  let calls = 0;
+  const fetch = async (url, init) => {
+    calls++;
+    if (init?.method === 'GET') return serve(replay).fetch(url, init);
+    let sent = false;
+    return new Response(new ReadableStream({
+      pull(c) {
+        if (sent) throw new TypeError('network error');
+        sent = true;
+        c.enqueue(Buffer.from(half));
+      },
+    }), { status: 200, headers: { 'content-type': 'text/event-stream' } });
+  };
+  const { chat } = newChat({ fetch });
+  await chat.sendMessage({ text: 'x' });
+  await chat.resumeStream();
+  const whole = newChat(serve(replay)).chat;
+  await whole.resumeStream();
+  check(`${t.name} resumed`, calls, 2);
+  check(`${t.name} resumed: one answer`, chat.messages.map((m) => m.role), ['user', 'assistant']);
+  check(`${t.name} resumed: the same parts`, chat.lastMessage.parts, whole.lastMessage.parts);
+  check(`${t.name} resumed: status`, [chat.status, whole.status], ['ready', 'ready']);
+}
+
 const all = process.argv.slice(2).map(load);
 for (const t of all) {
   await checkOpenAI(t);
@@ -243,6 +276,7 @@ for (const t of all) {
   await checkAISDK(t);
 }
 const named = (name) => all.find((t) => t.name === name);
+for (const t of all.filter((x) => !x.past && !x.failed)) await checkResume(t, t.section['ai-sdk']);
 if (named('approval') && named('approval-continued')) await checkApproval(named('approval'), named('approval-continued'));
 console.log(JSON.stringify({ transcripts: all.length, checks }));
 process.exit(failures > 0 || checks === 0 ? 1 : 0);
