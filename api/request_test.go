@@ -134,6 +134,20 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// TestScripts: an agent without a document is found and listed.
+func TestScripts(t *testing.T) {
+	real := newServer(t, setup{noStore: true})
+	s := new(spy)
+	real.Handler = api.New(api.Options{Chat: s, Catalog: real.catalog, Scripts: []string{"player"}, Logger: slog.New(slog.DiscardHandler)})
+	real.do("POST", "/v1/chat/completions?seed=7", `{"model":"player","messages":[{"role":"user","content":"x"}]}`)
+	if s.req.Agent != "player" || s.req.Options["seed"] != "7" {
+		t.Errorf("%+v", s.req)
+	}
+	if w := real.do("GET", "/v1/models/player", ""); w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // TestUntrustedHeaders: without trust, nobody says who they are.
 func TestUntrustedHeaders(t *testing.T) {
 	real := newServer(t, setup{noStore: true})
