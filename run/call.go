@@ -33,7 +33,8 @@ type call struct {
 	tool     tool.Tool
 	raw      json.RawMessage
 	reported bool // its end was shown
-	waiting  bool // for the user or the client; it has no result
+	waiting  bool // for the user, or, atClient, for the client's tool
+	atClient bool
 	result
 
 	account Budget       // what it and the runs below it consumed

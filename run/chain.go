@@ -25,7 +25,7 @@ func (r *runner) chain(d *event.DoneData) (*event.DoneData, error) {
 	if err := r.handOn(c); errors.Is(err, errBroken) {
 		return nil, err
 	}
-	if waits := r.waiting([]*call{c}); waits != nil {
+	if waits := waiting([]*call{c}); waits != nil {
 		return waits, nil
 	}
 	d.ChainedTool, d.ChainedResult = c.name, c.object()
@@ -37,7 +37,6 @@ func (r *runner) handOn(c *call) error {
 	if c.reported {
 		return nil
 	}
-	r.waitsForUser, r.waitsForClient = false, false
 	var limit string // it refuses the call, and does not end the run
 	admitted, err := r.admit(c, &limit)
 	if admitted {

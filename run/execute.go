@@ -22,7 +22,6 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 		return nil, nil
 	}
 	r.keepStep()
-	r.waitsForUser, r.waitsForClient = false, false
 	runnable := make([]*call, 0, len(calls))
 	var limit string
 	for _, c := range calls {
@@ -43,7 +42,7 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 	if err := r.runAll(runnable); err != nil {
 		return nil, err
 	}
-	if end := r.waiting(calls); end != nil {
+	if end := waiting(calls); end != nil {
 		return end, nil
 	}
 	for _, c := range calls {
@@ -210,9 +209,6 @@ func (r *runner) nested(c *call, e event.Event) error {
 		}
 	case *event.ToolCallData:
 		c.follow(&e, d)
-	case *event.DoneData:
-		r.waitsForUser = r.waitsForUser || d.Reason == event.ReasonPaused
-		r.waitsForClient = r.waitsForClient || d.Reason == event.ReasonToolCalls
 	}
 	return r.emit(e)
 }
@@ -237,6 +233,9 @@ func (r *runner) heard(c *call) {
 
 // follow keeps the calls of the runs below a call that have not ended.
 func (c *call) follow(e *event.Event, d *event.ToolCallData) {
+	if d.Structured {
+		return // no call, but an answer
+	}
 	for i := range c.open {
 		if known := c.open[i].Data.(*event.ToolCallData); known.ID == d.ID && c.open[i].RunID == e.RunID {
 			c.open = slices.Delete(c.open, i, i+1)

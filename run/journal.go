@@ -70,13 +70,16 @@ func newLedger(j Journal) *ledger {
 	if j == nil {
 		return nil
 	}
-	return &ledger{journal: j, held: make(map[event.Data][]Entry)}
+	return &ledger{journal: j}
 }
 
 // hold keeps entries for the event with the payload d.
 func (l *ledger) hold(d event.Data, entries ...Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.held == nil {
+		l.held = make(map[event.Data][]Entry)
+	}
 	l.held[d] = append(l.held[d], entries...)
 }
 
@@ -92,7 +95,9 @@ func (l *ledger) take(d event.Data) []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	entries := l.held[d]
-	delete(l.held, d)
+	if entries != nil {
+		delete(l.held, d)
+	}
 	if l.left {
 		return nil
 	}

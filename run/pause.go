@@ -84,7 +84,6 @@ func refused(a tool.Answer) result {
 
 // request shows a question to the user, once.
 func (r *runner) request(c *call, q *question) error {
-	r.waitsForUser = true
 	if slices.Contains(c.shown, q.id) {
 		return nil
 	}
@@ -161,18 +160,20 @@ func (r *runner) fromClient(c *call) error {
 			return r.report(c)
 		}
 	}
-	c.waiting, r.waitsForClient = true, true
+	c.waiting, c.atClient = true, true
 	return nil
 }
 
-// waiting is the end of a run of which a call waits, nil when none does. A call
-// that does not say for whom waits for the user.
-func (r *runner) waiting(calls []*call) *event.DoneData {
-	if !slices.ContainsFunc(calls, func(c *call) bool { return c.waiting }) {
-		return nil
+// waiting is the end of a run of which a call waits, nil when none does.
+func waiting(calls []*call) *event.DoneData {
+	var end *event.DoneData
+	for _, c := range calls {
+		switch {
+		case c.waiting && !c.atClient:
+			return &event.DoneData{Reason: event.ReasonPaused}
+		case c.waiting:
+			end = &event.DoneData{Reason: event.ReasonToolCalls}
+		}
 	}
-	if r.waitsForUser || !r.waitsForClient {
-		return &event.DoneData{Reason: event.ReasonPaused}
-	}
-	return &event.DoneData{Reason: event.ReasonToolCalls}
+	return end
 }

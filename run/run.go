@@ -90,8 +90,7 @@ type runner struct {
 	half    bool
 	// childSpoke: a run below has said something since this one's last step, and what
 	// this one says now would say it again.
-	childSpoke                   bool
-	waitsForUser, waitsForClient bool
+	childSpoke bool
 }
 
 func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bool) (*runner, error) {
