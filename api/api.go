@@ -54,6 +54,8 @@ type Options struct {
 	// MCP serves the Model Context Protocol at /mcp; nil does not. It finds the
 	// caller in the request's context.
 	MCP http.Handler
+	// A2A serves the Agent2Agent protocol at /a2a and its cards; nil does not.
+	A2A http.Handler
 	// MaxUpload bounds a file that is taken in, in bytes; 32 MiB when 0.
 	MaxUpload int64
 	// Models are the models that GET /models lists beside the agents, as
@@ -149,6 +151,14 @@ func (h *Handler) routes() {
 	if h.o.MCP != nil {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
 			h.mux.Handle(method+" /mcp", h.o.MCP)
+		}
+	}
+	if h.o.A2A != nil {
+		for _, route := range []string{
+			"GET /.well-known/agent-card.json", "GET /a2a/.well-known/agent-card.json", "GET /a2a/{agent}/.well-known/agent-card.json",
+			"POST /a2a", "POST /a2a/{agent}",
+		} {
+			h.mux.Handle(route, h.o.A2A)
 		}
 	}
 	h.mux.HandleFunc("GET /health", h.health)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 
-	"p8/agent"
 	"p8/event"
 	"p8/identity"
 	"p8/llm"
@@ -130,22 +129,23 @@ func (s *Service) abandon(ctx context.Context, r *store.Run) error {
 	if err != nil {
 		return err
 	}
-	if text != "" {
-		if _, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Owner); err != nil {
-			return ignore(err, store.ErrNotOwner)
-		}
-		row := &store.Message{
-			ID: r.MessageID, SessionID: r.SessionID, Type: store.MessageAssistant, Content: &text, AgentName: r.AgentName, Model: r.Model,
-			TokenCount: llm.EstimateTokens(text), RunID: r.ID, Status: store.StatusInterrupted, CreatedAt: r.UpdatedAt,
-		}
-		_, err := s.o.Store.WriteRun(ctx, store.RunWrite{
-			RunID: r.ID, Owner: s.o.Owner, Status: store.RunInterrupted, Reason: event.ReasonCancelled, Answer: row,
-		})
-		if err != nil {
-			return err
-		}
+	if text == "" {
+		_, err = s.o.Store.StopRun(ctx, r.ID)
+		return ignore(err, store.ErrNotOwner)
 	}
-	_, err = s.o.Store.StopRun(ctx, r.ID)
+	if _, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Owner); err != nil {
+		return ignore(err, store.ErrNotOwner)
+	}
+	row := &store.Message{
+		ID: r.MessageID, SessionID: r.SessionID, Type: store.MessageAssistant, Content: &text, AgentName: r.AgentName, Model: r.Model,
+		TokenCount: llm.EstimateTokens(text), RunID: r.ID, Status: store.StatusCancelled, CreatedAt: r.UpdatedAt,
+	}
+	if r.Status == store.RunInterrupted {
+		row.Status = store.StatusInterrupted
+	}
+	_, err = s.o.Store.WriteRun(ctx, store.RunWrite{
+		RunID: r.ID, Owner: s.o.Owner, Status: store.RunCancelled, Reason: event.ReasonCancelled, Answer: row,
+	})
 	return ignore(err, store.ErrNotOwner)
 }
 
@@ -174,15 +174,6 @@ func ignore(err, that error) error {
 		return nil
 	}
 	return err
-}
-
-// scripted is the agent of a script: it has a name and nothing else.
-func scripted(name string) (*agent.Agent, error) {
-	d, err := agent.New(agent.Fields{Name: name, Description: "A script answers in place of a model."})
-	if err != nil {
-		return nil, err
-	}
-	return agent.Compile(d)
 }
 
 // clientTool is a tool that the client brought.

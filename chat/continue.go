@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"p8/agent"
 	"p8/event"
 	"p8/identity"
+	"p8/llm"
 )
 
 // replay reads what the run has said before it is taken up again.
@@ -30,6 +32,7 @@ func (r *recorder) replay() error {
 		case *event.ToolCallData:
 			r.recallCall(e.Agent, d)
 		}
+		r.tree.recall(e)
 		if e.Seq >= r.before.LastSeq {
 			break // the rest is this process's own
 		}
@@ -81,8 +84,37 @@ func callerFrom(ctx context.Context) *agent.Agent {
 	return a
 }
 
-func (s *Service) routed(j *job) string {
-	return cmp.Or(j.req.Agent, j.who.AgentSchemaURI, DefaultAgent)
+// unkept is the conversation where no session keeps it, for agents that are asked.
+func (j *job) unkept() []llm.Message {
+	if j.named && j.stores || len(j.messages) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(j.messages), func(m llm.Message) bool { return m.Role == llm.System })
 }
 
-func (r *recorder) routing(done *event.DoneData) json.RawMessage { return nil }
+// routed is the agent that answers: the one that is asked for, or the one that it
+// handed the session to.
+func (s *Service) routed(j *job) string {
+	name := cmp.Or(j.req.Agent, j.who.AgentSchemaURI, DefaultAgent)
+	if j.req.Document != nil {
+		return name
+	}
+	return readRouting(j.session.Metadata).answering(name)
+}
+
+// routing is what the turn makes of the session's routing, as metadata to merge;
+// nil when it changes nothing.
+func (r *recorder) routing(done *event.DoneData) json.RawMessage {
+	if r.script != nil || done.Reason == event.ReasonPaused || done.Reason == event.ReasonToolCalls {
+		return nil
+	}
+	was := readRouting(r.session.Metadata)
+	now := was
+	if r.handedOver != "" {
+		now = now.handOver(r.handedOver, r.agent)
+	}
+	if now = now.afterTurn(r.name); now == was {
+		return nil
+	}
+	return now.patch()
+}

@@ -56,6 +56,7 @@ func (s *Service) run(ctx context.Context, j *job) {
 	defer s.slots.turns.Done()
 	defer j.cancel(nil)
 	r := &recorder{Service: s, job: j, speaker: j.name}
+	r.tree = newTree(j.unkept())
 	switch {
 	case j.before != nil:
 		if err := r.replay(); err != nil {
@@ -99,7 +100,7 @@ func (r *recorder) events(ctx context.Context) iter.Seq2[event.Event, error] {
 	if r.script != nil {
 		return r.script(ctx, r.input, r.req.Options)
 	}
-	return run.Stream(withCaller(ctx, r.agent), r.options())
+	return run.Stream(withTree(withCaller(ctx, r.agent), r.tree), r.options())
 }
 
 // listen records the events of one run.

@@ -101,7 +101,7 @@ type Options struct {
 	MaxDepth int
 	// AnswerWithin is how long a question to the user stands; 7 days when 0.
 	AnswerWithin time.Duration
-	// Scripts answer in place of documents, by the agents' names.
+	// Scripts answer in place of a model, by the names of agents that the catalog has.
 	Scripts map[string]Script
 	// Owner names this process among those that share the store; made up when "".
 	Owner string

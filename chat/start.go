@@ -42,6 +42,8 @@ type job struct {
 	absent []string
 	// script answers in place of a model.
 	script Script
+	// stores: what is said is kept.
+	stores bool
 	// named: the caller chose the session, and may come back to it.
 	named bool
 	// asked is the model that the request wants, "" for none.
@@ -51,6 +53,7 @@ type job struct {
 	user     store.User
 	messages []llm.Message
 	journal  journal
+	tree     *tree
 	// before is the run as it was left, for one that is taken up again.
 	before *store.Run
 }
@@ -110,7 +113,7 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 		cancel(err)
 		return nil, err
 	}
-	j.stored = identity.With(detached, j.who)
+	j.stored, j.stores = identity.With(detached, j.who), s.o.Store != nil
 	j.log = s.openLog(j)
 	s.slots.ready(j.key)
 	go s.run(runCtx, j)
@@ -181,15 +184,16 @@ func (s *Service) prepare(ctx context.Context, j *job) error {
 
 // equip gives the turn its agent, with model and tools.
 func (s *Service) equip(ctx context.Context, j *job, name string) (err error) {
-	if j.script = s.o.Scripts[name]; j.script != nil && j.req.Document == nil {
-		j.agent, err = scripted(name)
-		j.name, j.modelName = name, name
-		j.who = j.who.Child(name, "")
-		return err
-	}
-	j.script = nil
 	if j.agent, err = s.findAgent(ctx, j.req, name); err != nil {
 		return err
+	}
+	if j.script = s.o.Scripts[j.agent.Name]; j.req.Document != nil {
+		j.script = nil
+	}
+	if j.script != nil {
+		j.name, j.modelName = j.agent.Name, j.agent.Name
+		j.who = j.who.Child(j.name, j.asked)
+		return nil
 	}
 	j.agent = j.agent.WithOutput(j.req.ResponseFormat)
 	j.warnings, j.absent, j.chainedMissing = nil, nil, ""

@@ -30,6 +30,12 @@ type Config struct {
 	MaxBodyBytes    Bytes         `env:"P8_MAX_BODY_BYTES" envDefault:"4MB" help:"longest request body; a longer one is answered with 413" want:"a size such as 1048576, 512KB or 4MB"`
 	RunTimeout      time.Duration `env:"P8_RUN_TIMEOUT" envDefault:"10m" help:"wall clock of one run" want:"a duration such as 90s or 10m"`
 	ToolTimeout     time.Duration `env:"P8_TOOL_TIMEOUT" envDefault:"2m" help:"wall clock of one tool call" want:"a duration such as 30s or 2m"`
+	DelegationDepth int           `env:"P8_DELEGATION_DEPTH" envDefault:"5" help:"how deep agents may ask agents that ask agents" want:"a number from 1 to 20"`
+	AnswerWithin    time.Duration `env:"P8_ANSWER_WITHIN" envDefault:"168h" help:"how long a question to the user stands; then it counts as declined" want:"a duration such as 24h"`
+	RunKeep         time.Duration `env:"P8_RUN_KEEP" envDefault:"24h" help:"how long the event logs of ended runs are kept, for clients that come back; the messages stay" want:"a duration such as 24h"`
+	RunKeepBytes    Bytes         `env:"P8_RUN_KEEP_BYTES" envDefault:"256MB" help:"how much the event logs of ended runs may take together" want:"a size such as 256MB"`
+	PublicURL       string        `env:"P8_PUBLIC_URL" help:"where clients reach this server, for what it says about itself (A2A agent cards); unset means the address of the request" want:"an http or https URL such as https://agents.example.com"`
+	A2AAgents       []string      `env:"P8_A2A_AGENTS" help:"agents that other agents may talk to over A2A, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
 	ShutdownTimeout time.Duration `env:"P8_SHUTDOWN_TIMEOUT" envDefault:"30s" help:"how long a stopping server lets runs end before it cancels them" want:"a duration such as 30s"`
 
 	DataDir          string `env:"P8_DATA_DIR" help:"folder of the embedded database" want:"a folder that can be written"`

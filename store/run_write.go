@@ -36,7 +36,7 @@ func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error)
 		if err := w.ask(ctx, c, sc, session, now); err != nil {
 			return err
 		}
-		if err := w.say(ctx, c, sc, session, now); err != nil || w.Status == "" {
+		if err := w.say(ctx, c, sc, session, now); err != nil || w.Status == "" || w.Status == RunRunning {
 			return err
 		}
 		answer := ""
@@ -91,7 +91,7 @@ func (w *RunWrite) checkEnd() error {
 	switch {
 	case w.Status == "" && w.Answer != nil:
 		return invalidf("an answer comes with the status of its run")
-	case w.Status != "" && w.Status != RunWaiting && w.Status != RunInterrupted && !runEnded(w.Status):
+	case w.Status != "" && w.Status != RunRunning && w.Status != RunWaiting && w.Status != RunInterrupted && !runEnded(w.Status):
 		return invalidf("%.32q is not a status that a run can be given", w.Status)
 	}
 	for _, m := range w.rows() {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"p8/a2a"
 	"p8/agents"
 	"p8/api"
 	"p8/ask"
@@ -20,6 +21,7 @@ import (
 	"p8/llm"
 	"p8/mcpserver"
 	"p8/rem"
+	"p8/simulator"
 	"p8/store"
 	"p8/tool"
 	"p8/tool/builtin"
@@ -48,6 +50,8 @@ type parts struct {
 	// mcp offers the tools and resources to MCP clients; nil but for the verbs that
 	// serve it.
 	mcp *mcpserver.Server
+	// a2a lets other people's agents talk to this server's; nil where none is exposed.
+	a2a *a2a.Server
 	// embedder makes the vectors of SEARCH, nil for none.
 	embedder embed.Model
 }
@@ -133,9 +137,29 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 		StructuredMode: cfg.StructuredMode,
 		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget,
 		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout,
-		Now: o.Now, NewID: o.NewID, Logger: p.log,
+		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin,
+		Scripts: map[string]chat.Script{simulator.Agent: simulator.Script(simulator.Agent), simulator.LightAgent: simulator.Script(simulator.LightAgent)},
+		Now:     o.Now, NewID: o.NewID, Logger: p.log,
 	})
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	return p, p.addDelegation(tools)
+}
+
+// addDelegation gives documents the tools that run other agents: they need the
+// service, which needs the tools.
+func (p *parts) addDelegation(tools *tool.Registry) error {
+	ask, err := p.chat.AskAgent()
+	if err != nil {
+		return err
+	}
+	hand, err := p.chat.TransferToAgent()
+	if err != nil {
+		return err
+	}
+	p.own = append(p.own, ask)
+	return errors.Join(tools.Register(ask), tools.Register(hand))
 }
 
 // close ends what runs and closes the store.
@@ -170,6 +194,9 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 	}
 	if p.mcp != nil {
 		o.MCP = p.mcp.Handler()
+	}
+	if p.a2a != nil {
+		o.A2A = p.a2a
 	}
 	if p.store != nil {
 		o.Store, o.Files, o.Ready = announced{p.store, p.mcp}, p.store.Files(), p.ready

@@ -1,0 +1,202 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"p8/agent"
+	"p8/catalog"
+	"p8/event"
+	"p8/identity"
+	"p8/llm"
+	"p8/memory"
+	"p8/run"
+	"p8/store"
+)
+
+// maxNear is how many near names a wrong one is told with.
+const maxNear = 3
+
+// delegate prepares the run of an agent that is asked. A *refusal says why it
+// cannot be.
+func (s *Service) delegate(ctx context.Context, q question, scope *run.Scope, callID string) (*delegation, error) {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.askable(ctx, callerFrom(ctx), q.Agent)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case slices.Contains(scope.Names(), a.Name):
+		return nil, &refusal{message: fmt.Sprintf(
+			"the agent %s is part of this question already (%s); answer it yourself or ask another agent",
+			a.Name, strings.Join(scope.Names(), " asked "))}
+	case !scope.MayNest():
+		return nil, &refusal{message: fmt.Sprintf(
+			"agents have asked agents %d deep, which is the most (%s); answer with what you have",
+			scope.Depth, strings.Join(scope.Names(), " asked "))}
+	}
+	if a, err = overridden(a, q.Structured); err != nil {
+		return nil, err
+	}
+	j := &job{
+		Turn: &Turn{RunID: childRunID(scope.RunID, callID), SessionID: who.SessionID, Agent: a.Name},
+		name: a.Name, agent: a, who: who.Child(a.Name, ""), started: s.o.Now(), input: q.prompt(),
+	}
+	if err := s.findModel(j, cmp.Or(a.Model, who.DefaultModel)); err != nil {
+		return nil, &refusal{message: fmt.Sprintf("the agent %s has no model: %s", a.Name, Describe(err).Message)}
+	}
+	d := &delegation{
+		s: s, job: j, question: q, scope: scope, tree: treeFrom(ctx),
+		said: newSaid(j.RunID, a.ChildText == agent.ChildReplace, a.Structured),
+	}
+	return d, d.assemble(identity.With(ctx, j.who))
+}
+
+// askable finds the agent, if the one that asks may ask it.
+func (s *Service) askable(ctx context.Context, from *agent.Agent, name string) (*agent.Agent, error) {
+	a, err := s.o.Catalog.Agent(ctx, name)
+	var missing *catalog.NotFoundError
+	if err != nil && !errors.As(err, &missing) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		d := Describe(err)
+		if d.Code == event.CodeInternal {
+			s.o.Logger.ErrorContext(ctx, "an agent could not be looked up", "agent", name, "error", err)
+		}
+		return nil, &refusal{message: d.Message}
+	}
+	if from != nil && len(from.Document.Agents) > 0 && (a == nil || !listed(from.Document.Agents, a)) {
+		var names []string
+		for _, ref := range from.Document.Agents {
+			names = append(names, ref.Name)
+		}
+		return nil, &refusal{
+			message: fmt.Sprintf("%s may not ask an agent %q; it may ask %s", from.Name, name, strings.Join(names, ", ")),
+			near:    agent.Near(name, names, maxNear),
+		}
+	}
+	if a == nil {
+		return nil, &refusal{message: missing.Error(), near: missing.Near}
+	}
+	return a, nil
+}
+
+// listed reports whether the agent is one of the list, under any of its names.
+func listed(list []agent.AgentRef, a *agent.Agent) bool {
+	names := a.Document.Names()
+	return slices.ContainsFunc(list, func(ref agent.AgentRef) bool {
+		return ref.Name == a.Name || slices.Contains(names, ref.Name) || slices.Contains(names, agent.Kebab(ref.Name))
+	})
+}
+
+// overridden is the agent, structured or not as it is asked.
+func overridden(a *agent.Agent, structured *bool) (*agent.Agent, error) {
+	if structured == nil || *structured == a.Structured {
+		return a, nil
+	}
+	changed, err := agent.CompileWith(a.Document, agent.CompileOptions{Structured: structured})
+	if err != nil {
+		return nil, &refusal{message: fmt.Sprintf(
+			"the agent %s has no fields to answer with; leave structured_output_override out", a.Name)}
+	}
+	return changed, nil
+}
+
+// childRunID is the same whenever the call is made again.
+func childRunID(parent, callID string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(parent+"\x00"+callID)).String()
+}
+
+// assemble makes what the agent's model is sent: its own prompt and context, the
+// session's conversation where its document is a nested one (REMLight's agents know
+// what was said, p8's do not), and the question.
+func (d *delegation) assemble(ctx context.Context) error {
+	s, j := d.s, d.job
+	s.findTools(ctx, j)
+	if s.o.Store != nil {
+		var err error
+		if j.session, err = s.o.Store.Session(ctx, j.SessionID); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return d.unread(ctx, err)
+		}
+	}
+	user, err := s.readUser(ctx, j)
+	if err != nil {
+		return d.unread(ctx, err)
+	}
+	var history []llm.Message
+	if j.agent.Document.Dialect == agent.Nested {
+		if history, err = d.history(ctx); err != nil {
+			return d.unread(ctx, err)
+		}
+	}
+	j.messages = s.payload(j, user, history)
+	return nil
+}
+
+// history is the session as the agent's document wants it, with the message that
+// is being answered and without what was done about it.
+func (d *delegation) history(ctx context.Context) ([]llm.Message, error) {
+	s, policy := d.s, d.s.policy(d.job.agent)
+	if d.tree.conversation != nil {
+		rows, err := clientRows(d.tree.conversation, d.job.SessionID)
+		return memory.History(rows, policy), err
+	}
+	if s.o.Store == nil {
+		return nil, nil
+	}
+	history, err := memory.Load(ctx, without{s.o.Store, d.scope.RootRunID}, d.job.SessionID, policy)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return history, err
+}
+
+// unread is the refusal of an agent whose session cannot be read.
+func (d *delegation) unread(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	d.s.o.Logger.ErrorContext(ctx, "the session of a delegated run could not be read", "run", d.job.RunID, "error", err)
+	return &refusal{message: fmt.Sprintf("the session could not be read, so the agent %s was not asked; trying again may help", d.job.name)}
+}
+
+// without is a session without what a run has added to it, the user's messages
+// excepted.
+type without struct {
+	memory.Source
+	runID string
+}
+
+// Messages are as many rows as were asked for, unless there are no more.
+func (w without) Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error) {
+	const maxPages = 20
+	var out []store.Message
+	for range maxPages {
+		rows, err := w.Source.Messages(ctx, sessionID, f)
+		if err != nil {
+			return nil, err
+		}
+		var kept []store.Message
+		for i := range rows {
+			if rows[i].RunID != w.runID || rows[i].Type == store.MessageUser {
+				kept = append(kept, rows[i])
+			}
+		}
+		out = append(kept, out...)
+		if f.Last == 0 || len(rows) < f.Last || len(out) >= f.Last {
+			break
+		}
+		f.BeforeSeq = rows[0].Seq
+	}
+	return out, nil
+}

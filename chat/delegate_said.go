@@ -1,0 +1,142 @@
+package chat
+
+import (
+	"strings"
+
+	"p8/event"
+)
+
+// said follows what one run and those below it say, and decides what of its own
+// text is shown.
+//
+// With replace (child_text), an agent that was asked speaks in place of the one
+// that asked: after it has spoken, the run's own text is held back until the run
+// calls another tool, or the one that spoke has failed. What agents say at the same
+// time stays apart: each one's text is put together where it began.
+type said struct {
+	runID   string
+	replace bool
+	// structured: the run's own text is its answer, which is shown as data.
+	structured bool
+
+	// covered: an agent that was asked has spoken since the last call; broken: one
+	// has failed. answered: the structured answer has been given.
+	covered, broken, answered bool
+	open                      map[string]bool // the run's own calls
+
+	own    voice
+	voices map[string]*voice // of the runs below, by their ids
+}
+
+// voice is what one run says, with those below it where they begin.
+type voice struct{ parts []*part }
+
+// part is text or, if below is set, what another run says.
+type part struct {
+	text  event.Deltas
+	below *voice
+}
+
+func newSaid(runID string, replace, structured bool) *said {
+	return &said{runID: runID, replace: replace, structured: structured, voices: map[string]*voice{}, open: map[string]bool{}}
+}
+
+// add takes in an event of the run or of one below it, and reports whether it is
+// shown.
+func (s *said) add(e event.Event) bool {
+	own := e.RunID == s.runID
+	switch d := e.Data.(type) {
+	case nil:
+		return e.Type != event.Text || s.text(e, own)
+	case *event.ToolCallData:
+		if own {
+			s.call(d)
+		}
+	case *event.ChildRunData:
+		switch {
+		case d.Status == event.ChildStarted && !own:
+			s.begin(e.RunID, d.ParentRunID)
+		case d.Status == event.ChildFailed && d.ParentRunID == s.runID:
+			s.broken = true
+		}
+	}
+	return true
+}
+
+// call follows the run's own calls.
+func (s *said) call(d *event.ToolCallData) {
+	switch d.Status {
+	case event.ToolStarted:
+		s.covered, s.broken = false, false
+		s.open[d.ID] = true
+	case event.ToolExecuting:
+		s.open[d.ID] = true
+	default:
+		delete(s.open, d.ID)
+	}
+}
+
+// text takes in a piece of text.
+func (s *said) text(e event.Event, own bool) bool {
+	switch {
+	case own && s.structured:
+		s.answered = s.answered || len(s.open) == 0 // else it is a tool's
+		return false
+	case s.answered: // the chained tool's, which is no part of the answer
+		return false
+	case own && s.replace && s.covered && !s.broken:
+		return false
+	case own:
+		s.own.add(e.Text)
+	default:
+		s.covered = s.covered || strings.TrimSpace(e.Text) != ""
+		s.begin(e.RunID, "").add(e.Text)
+	}
+	return true
+}
+
+// begin is the voice of a run below parent.
+func (s *said) begin(runID, parent string) *voice {
+	if v := s.voices[runID]; v != nil {
+		return v
+	}
+	above := &s.own
+	if v := s.voices[parent]; v != nil {
+		above = v
+	}
+	v := new(voice)
+	s.voices[runID] = v
+	above.parts = append(above.parts, &part{below: v})
+	return v
+}
+
+func (v *voice) add(text string) {
+	if n := len(v.parts); n == 0 || v.parts[n-1].below != nil {
+		v.parts = append(v.parts, new(part))
+	}
+	v.parts[len(v.parts)-1].text.Add(text)
+}
+
+// String is everything that was shown as text, a blank line between two agents.
+func (s *said) String() string {
+	if len(s.own.parts) == 1 && s.own.parts[0].below == nil {
+		return s.own.parts[0].text.String()
+	}
+	var b strings.Builder
+	s.own.write(&b)
+	return b.String()
+}
+
+func (v *voice) write(b *strings.Builder) {
+	for _, p := range v.parts {
+		if p.below != nil {
+			p.below.write(b)
+			continue
+		}
+		text := p.text.String()
+		if written := b.String(); written != "" && text != "" && !strings.HasSuffix(written, "\n") {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(text)
+	}
+}

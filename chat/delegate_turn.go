@@ -1,0 +1,110 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"p8/agent"
+	"p8/event"
+	"p8/tool"
+)
+
+// askTurn asks an agent outside of any run, as MCP clients do: as a whole turn,
+// in the caller's session if it names one.
+func (s *Service) askTurn(ctx context.Context, q question, emit func(event.Event) bool) (tool.Result, error) {
+	req, err := s.turnRequest(ctx, q)
+	if err == nil {
+		out, failed := s.wholeTurn(ctx, q, req, emit)
+		if failed == nil {
+			return out, nil
+		}
+		err = failed
+	}
+	var no *refusal
+	if errors.As(err, &no) {
+		return no.result(q.Agent)
+	}
+	return tool.Result{}, err
+}
+
+// turnRequest asks for the turn. An agent that shall answer in another form than
+// its document says is asked as a document of its own.
+func (s *Service) turnRequest(ctx context.Context, q question) (Request, error) {
+	req := Request{Agent: q.Agent, Input: q.prompt()}
+	a, err := s.askable(ctx, nil, q.Agent)
+	if err != nil {
+		return req, err
+	}
+	changed, err := overridden(a, q.Structured)
+	if err != nil || changed == a {
+		return req, err
+	}
+	fields := a.Document.Fields
+	fields.StructuredOutput = changed.Structured
+	if req.Document, err = agent.New(fields); err != nil {
+		return req, &refusal{message: Describe(err).Message}
+	}
+	return req, nil
+}
+
+func (s *Service) wholeTurn(ctx context.Context, q question, req Request, emit func(event.Event) bool) (tool.Result, error) {
+	within, cancel := context.WithTimeout(ctx, q.timeout())
+	defer cancel()
+	turn, err := s.Start(within, req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return tool.Result{}, ctx.Err()
+		}
+		failure := Describe(err)
+		if failure.Code == event.CodeInternal {
+			s.o.Logger.ErrorContext(ctx, "an agent could not be asked", "agent", q.Agent, "error", err)
+		}
+		return tool.Result{}, &refusal{message: failure.Message}
+	}
+	for e, err := range turn.Events(within) {
+		if err != nil || !emit(e) {
+			break
+		}
+	}
+	res, err := turn.Wait(within)
+	switch {
+	case ctx.Err() != nil:
+		turn.Cancel()
+		return tool.Result{}, ctx.Err()
+	case within.Err() != nil:
+		turn.Cancel()
+		return tool.Result{}, &refusal{message: fmt.Sprintf("the agent %s timed out after %d s", turn.Agent, int(q.timeout().Seconds()))}
+	case err != nil:
+		s.o.Logger.ErrorContext(ctx, "a turn could not be read", "run", turn.RunID, "error", err)
+		return tool.Result{}, &refusal{message: Describe(err).Message}
+	}
+	return turnResult(turn, res)
+}
+
+// turnResult gives a turn the form of an answer.
+func turnResult(turn *Turn, res Result) (tool.Result, error) {
+	no := func(message string) error { return &refusal{message: "the agent " + turn.Agent + " " + message, text: res.Text} }
+	switch {
+	case res.Reason == event.ReasonPaused:
+		content, err := tool.Encode(struct {
+			Status string `json:"status"`
+			Agent  string `json:"agent_schema"`
+			Text   string `json:"text_response"`
+			RunID  string `json:"run_id"`
+			Note   string `json:"note"`
+		}{"paused", turn.Agent, res.Text, turn.RunID, "the run waits for the user; it goes on when its requests are answered"})
+		return tool.Result{Content: content}, err
+	case res.Error != nil:
+		return tool.Result{}, no("failed: " + res.Error.Message)
+	case res.Reason == event.ReasonCancelled:
+		return tool.Result{}, no("was stopped")
+	case res.Output == nil && res.Text == "" && res.Limit != "":
+		return tool.Result{}, no("reached its " + res.Limit + " before it had an answer")
+	}
+	out := answered{Output: res.Text, Text: res.Text, Agent: turn.Agent, Chained: res.ChainedResult, Limit: res.Limit}
+	if res.Output != nil {
+		out.Output, out.Text, out.Structured = res.Output, "", true
+	}
+	return out.result()
+}
