@@ -40,7 +40,7 @@ func (h *Handler) describeTalk(headers []*huma.Param) []*huma.Operation {
 		add(root.id+"-stream", http.MethodGet, root.path+"/{chat_id}/stream", "Come back to the session's run", "From its beginning, or after an event.",
 			append(back, callers()...), map[string]string{"200": "The stream.", "204": "Nothing runs."})
 		add(root.id+"-stop", http.MethodPost, root.path+"/{chat_id}/stop", "Stop the session's run", "What it said is kept. One that waits is given up.",
-			append([]*huma.Param{session}, callers()...), map[string]string{"200": "The run as it is now.", "204": "Nothing was there to stop."})
+			append([]*huma.Param{session}, callers()...), map[string]string{"200": "The run, which is over.", "202": "The run, which ends as soon as it can.", "204": "Nothing was there to stop."})
 	}
 	return all
 }

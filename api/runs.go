@@ -97,7 +97,7 @@ func (h *Handler) deleteRun(ctx context.Context, in *runInput) (*runOutput, erro
 		}
 		return &runOutput{Status: http.StatusNoContent}, nil
 	}
-	if run, err = h.o.Chat.Stop(ctx, in.ID); err != nil {
+	if run, err = h.stop(ctx, in.ID); err != nil {
 		return nil, h.restFailure(ctx, "run", err)
 	}
 	return &runOutput{Status: http.StatusAccepted, Body: &run}, nil

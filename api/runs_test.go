@@ -210,6 +210,41 @@ func TestRunsUnderWay(t *testing.T) {
 	}
 }
 
+// TestStillWaiting: a client that answers one request of two hears that the run
+// still waits.
+func TestStillWaiting(t *testing.T) {
+	for protocol, want := range map[string]string{"ag-ui": `"RUN_FINISHED"`, "ai-sdk": "[DONE]", "openai": "[DONE]"} {
+		f := asking()
+		f.say("Well. ", &event.ActionRequestData{RequestID: "q2", Kind: event.RequestElicitation, Message: "Which?", Card: json.RawMessage(`{}`)},
+			&event.DoneData{Reason: event.ReasonPaused})
+		f.past = f.run.LastSeq
+		w := newTalk(t, f).do("POST", "/chat/s1?protocol="+protocol, `{"resume":[{"interruptId":"q1","payload":true}]}`)
+		if w.Code != 200 || !strings.Contains(w.Body.String(), want) || strings.Contains(w.Body.String(), "Well.") {
+			t.Errorf("%s: %d %s", protocol, w.Code, w.Body)
+		}
+	}
+}
+
+// slow is a chat whose run does not end when it is asked to.
+type slow struct{ *fake }
+
+func (s slow) Stop(ctx context.Context, _ string) (store.Run, error) {
+	<-ctx.Done()
+	return store.Run{}, ctx.Err()
+}
+
+// TestSlowStop: who stops a run does not wait for ever.
+func TestSlowStop(t *testing.T) {
+	f := newFake()
+	s := newTalk(t, f)
+	s.Handler = talkOver(slow{f}, s)
+	synctest.Test(t, func(t *testing.T) {
+		if w := s.do("POST", "/chat/s1/stop", ""); w.Code != http.StatusAccepted || !strings.Contains(w.Body.String(), `"status":"running"`) {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
+}
+
 // FuzzTalk: no body makes the server fail, and no turn begins with nothing to do.
 func FuzzTalk(f *testing.F) {
 	for _, s := range []string{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"p8/chat"
 	"p8/identity"
@@ -167,12 +168,29 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	run, err := h.o.Chat.Stop(ctx, runID)
-	if err != nil {
+	run, err := h.stop(ctx, runID)
+	switch {
+	case err != nil:
 		h.fail(w, r, h.restFailure(ctx, "run", err))
-		return
+	case run.Status == store.RunRunning:
+		writeJSON(w, http.StatusAccepted, run) // it is asked to, and is at a tool that takes its time
+	default:
+		writeJSON(w, http.StatusOK, run)
 	}
-	writeJSON(w, http.StatusOK, run)
+}
+
+// stopTime is how long a request waits for a run to end that it stops.
+const stopTime = 10 * time.Second
+
+// stop stops a run and waits for its end, but not for ever.
+func (h *Handler) stop(ctx context.Context, runID string) (store.Run, error) {
+	waiting, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	run, err := h.o.Chat.Stop(waiting, runID)
+	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+		_, run, err = h.o.Chat.Open(ctx, runID)
+	}
+	return run, err
 }
 
 // stoppable is the session's run that has not ended: the one under way, or else
