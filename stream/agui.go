@@ -105,6 +105,7 @@ func (e *AGUI) Write(ev event.Event) error {
 // again begins another response of the same run.
 func (e *AGUI) again() {
 	e.began, e.behind, e.closed = false, false, false
+	e.calls.again()
 	for _, k := range e.calls.open {
 		k.begun = k.input // arguments belong to the response that begins the call
 	}

@@ -13,6 +13,7 @@ func (e *AGUI) appendTool(v *voice, run string, d *event.ToolCallData) {
 	if !known.begun {
 		e.callStart(v, known, d)
 	}
+	known.client = known.client || d.Client // first known with the arguments
 	if d.Status != event.ToolStarted && !known.input {
 		known.input = true
 		e.callInput(v, known, d)
@@ -21,13 +22,13 @@ func (e *AGUI) appendTool(v *voice, run string, d *event.ToolCallData) {
 		return
 	}
 	e.calls.end(run, d.ID)
-	if !d.Client {
+	if !known.sent {
 		e.callResult(v, known, d)
 	}
 }
 
 func (e *AGUI) callStart(v *voice, k *call, d *event.ToolCallData) {
-	k.begun, k.client = true, d.Client
+	k.begun = true
 	if !e.native(v) {
 		return
 	}

@@ -118,6 +118,7 @@ func (e *AISDK) again() {
 	e.began, e.behind, e.closed = false, false, false
 	e.step, e.answered = false, false
 	e.root.open = 0
+	e.calls.again()
 	if e.o.Fresh {
 		for _, k := range e.calls.open {
 			k.begun, k.input = false, false

@@ -157,7 +157,6 @@ func (e *AISDK) preliminary(d *delegate, status string, more bool) error {
 	if d.call == nil {
 		return nil
 	}
-	e.introduce(d.call)
 	e.input(d.call, nil)
 	d.sent = len(d.text)
 	e.outputChunk("tool-output-available", d.call)

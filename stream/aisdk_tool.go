@@ -6,30 +6,32 @@ import (
 	"p8/event"
 )
 
-// appendTool sends a stage of a call. The call of an earlier response is known to
-// the client: only what is new of it is sent.
+// appendTool sends a stage of a call. It begins with its arguments, for before
+// them nobody knows whether it is one of the client's. The call of an earlier
+// response is known to the client: only what is new of it is sent.
 func (e *AISDK) appendTool(ev event.Event, d *event.ToolCallData) {
 	k := e.calls.get(ev.RunID, d.ID)
 	if k == nil {
 		k = e.calls.add(ev.RunID, d.ID)
-		k.client, k.name = d.Client, toolName(ev.Agent, d)
+		k.name = toolName(ev.Agent, d)
 		if !child(ev.Agent) {
 			e.nextStep()
 			e.hush(&e.root)
 		}
 	}
-	e.introduce(k)
-	if d.Status != event.ToolStarted {
-		e.input(k, d.Arguments)
+	if d.Status == event.ToolStarted {
+		return
 	}
-	if d.Status != event.ToolCompleted && d.Status != event.ToolFailed {
+	k.client = k.client || d.Client && !k.begun
+	e.input(k, d.Arguments)
+	if d.Status == event.ToolExecuting {
 		return
 	}
 	e.calls.end(ev.RunID, d.ID)
 	if !child(ev.Agent) {
 		e.answered = e.step
 	}
-	if !d.Client {
+	if !k.sent {
 		e.output(k, d)
 	}
 }
@@ -51,15 +53,19 @@ func (e *AISDK) call(typ string, k *call) {
 	e.field("toolCallId", k.wire)
 	e.field("toolName", k.name)
 	if !k.client {
-		e.buf = append(e.buf, `,"dynamic":true,"providerExecuted":true`...)
+		e.buf = append(e.buf, dynamic...)
 	}
 }
+
+// dynamic marks the server's own calls.
+const dynamic = `,"dynamic":true,"providerExecuted":true`
 
 // input sends a call's arguments, once.
 func (e *AISDK) input(k *call, raw json.RawMessage) {
 	if k.input {
 		return
 	}
+	e.introduce(k)
 	k.input = true
 	e.call("tool-input-available", k)
 	e.buf = append(append(e.buf, `,"input":`...), arguments(raw)...)
@@ -90,7 +96,9 @@ func (e *AISDK) output(k *call, d *event.ToolCallData) {
 func (e *AISDK) outputChunk(typ string, k *call) {
 	e.chunk(typ)
 	e.field("toolCallId", k.wire)
-	e.buf = append(e.buf, `,"dynamic":true,"providerExecuted":true`...)
+	if !k.client {
+		e.buf = append(e.buf, dynamic...)
+	}
 }
 
 // appendRequest sends a card or a question; an approval also in the SDK's own

@@ -29,8 +29,9 @@ type call struct {
 	// begun says that the client knows the call in this response or a whole one before,
 	// input that it has the arguments.
 	begun, input bool
-	// client marks a call that the client runs.
-	client bool
+	// client marks a call that the client runs; sent, that an earlier response has asked
+	// it to, so that it knows the result.
+	client, sent bool
 	// request is the last question to the user about the call.
 	request string
 	// voice is the run that an AG-UI client was told calls; nil when it was not told.
@@ -57,6 +58,13 @@ func (c *calls) add(run, id string) *call {
 
 // end forgets a call that has its result.
 func (c *calls) end(run, id string) { delete(c.open, callKey{run, id}) }
+
+// again says that another response begins.
+func (c *calls) again() {
+	for _, k := range c.open {
+		k.sent = k.client && k.input
+	}
+}
 
 // left are the calls without a result, in the order of their beginnings.
 func (c *calls) left() []*call {

@@ -13,7 +13,7 @@ import { HttpAgent } from '@ag-ui/client';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { Chat } from '@ai-sdk/react';
 import { ChatOpenAI } from '@langchain/openai';
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
+import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
 import OpenAI from 'openai';
 
 let checks = 0;
@@ -241,6 +241,43 @@ async function checkApproval(before, after) {
   check('approval ag-ui results', results.sort(), ['call_1', 'call_2', 'call_3', 'call_c']);
 }
 
+// The client's own tools, run by it, in two protocols.
+async function checkClientTools(before, after) {
+  const server = serve(before.section['ai-sdk'], after.section['ai-sdk']);
+  const asked = [];
+  const { chat, errors } = newChat(server, {
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    onToolCall: ({ toolCall }) => {
+      if (toolCall.dynamic) return; // as the SDK's documentation has it
+      asked.push(toolCall.toolName);
+      if (toolCall.toolName === 'open_page') chat.addToolOutput({ tool: 'open_page', toolCallId: toolCall.toolCallId, output: { title: 'Example' } });
+      else chat.addToolOutput({ tool: 'confirm', toolCallId: toolCall.toolCallId, state: 'output-error', errorText: 'the user said no' });
+    },
+  });
+  await chat.sendMessage({ text: 'x' });
+  while (server.bodies.length < 2 || chat.status !== 'ready') await new Promise((resolve) => { setTimeout(resolve, 5); });
+  check('client tools asked', asked, ['open_page', 'confirm']);
+  check('client tools errors', errors, []);
+  check('client tools text', lastText(chat), before.own + after.own);
+  const states = (c) => c.lastMessage.parts.filter((p) => p.toolCallId).map((p) => [p.type, p.state]);
+  const want = [['tool-open_page', 'output-available'], ['dynamic-tool', 'output-available'], ['tool-confirm', 'output-error']];
+  check('client tools results', states(chat), want);
+  check('client tools: no third request', server.bodies.length, 2);
+  const whole = newChat(serve(after.section['replay-ai-sdk'])).chat;
+  await whole.resumeStream();
+  check('client tools replayed', [lastText(whole), states(whole)], [before.own + after.own, want]);
+
+  const ui = serve(before.section['ag-ui'], after.section['ag-ui']);
+  const agent = new HttpAgent({ url: 'http://p8/chat', fetch: ui.fetch });
+  const seen = await runAGUI(agent);
+  check('client tools ag-ui', seen.finished.pendingToolCallIds, ['call_1', 'call_3']);
+  for (const id of seen.finished.pendingToolCallIds) agent.addMessage({ id: `r-${id}`, role: 'tool', toolCallId: id, content: 'ok' });
+  await runAGUI(agent);
+  check('client tools ag-ui text', said(agent.messages, undefined), before.own + after.own);
+  const results = agent.messages.filter((m) => m.role === 'tool').map((m) => m.toolCallId);
+  check('client tools ag-ui results', results.sort(), ['call_1', 'call_2', 'call_3']);
+}
+
 // A chat that lost its connection in the middle, and one that was loaded anew,
 // come back and read the whole again.
 async function checkResume(t, replay) {
@@ -278,5 +315,6 @@ for (const t of all) {
 const named = (name) => all.find((t) => t.name === name);
 for (const t of all.filter((x) => !x.past && !x.failed)) await checkResume(t, t.section['ai-sdk']);
 if (named('approval') && named('approval-continued')) await checkApproval(named('approval'), named('approval-continued'));
+if (named('client-tools') && named('client-tools-continued')) await checkClientTools(named('client-tools'), named('client-tools-continued'));
 console.log(JSON.stringify({ transcripts: all.length, checks }));
 process.exit(failures > 0 || checks === 0 ? 1 : 0);
