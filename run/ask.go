@@ -85,6 +85,9 @@ func (r *runner) cut() (*event.DoneData, error) {
 // endCalls ends the calls that the model had begun when its answer broke off:
 // whoever saw them begin sees them end.
 func (r *runner) endCalls() error {
+	if r.step.kept && r.interrupts() {
+		return nil // they are made again
+	}
 	for _, c := range r.step.calls {
 		if c.reported || r.output.isCall(c) {
 			continue

@@ -22,7 +22,7 @@ func (r *runner) chain(d *event.DoneData) (*event.DoneData, error) {
 	c := &call{id: "chained_" + r.RunID, name: r.Chained.Spec().Name, tool: r.Chained}
 	c.args.Add(string(d.Output))
 	r.remind(c)
-	if err := r.handOn(c); errors.Is(err, errBroken) {
+	if err := r.handOn(c); errors.Is(err, errBroken) || err != nil && r.interrupts() {
 		return nil, err
 	}
 	if waits := waiting([]*call{c}); waits != nil {

@@ -179,10 +179,10 @@ func (r *runner) handle(i *item) error {
 }
 
 // interrupted ends calls whose run ended under them: whoever saw them begin
-// sees them end.
+// sees them end, unless they are to be made again.
 func (r *runner) interrupted(calls []*call, cause error) error {
 	for _, c := range calls {
-		if c.reported {
+		if c.reported || r.interrupts() && (c.paused || c.Failed) {
 			continue
 		}
 		if c.paused {

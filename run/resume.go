@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+	"errors"
 	"slices"
 
 	"p8/event"
@@ -99,6 +101,11 @@ func (r *runner) closeStep() {
 	if _, text := r.candidate(); r.Agent.Structured && text != "" && len(r.Agent.ValidateOutput([]byte(text))) > 0 {
 		r.output.tries++
 	}
+}
+
+// interrupts reports whether the run ends to be taken up again.
+func (r *runner) interrupts() bool {
+	return r.Journal != nil && errors.Is(context.Cause(r.ctx), ErrInterrupted)
 }
 
 // wasShown reports whether the journal says that an event of the step was shown.

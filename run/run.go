@@ -58,6 +58,11 @@ func Stream(ctx context.Context, o Options) iter.Seq2[event.Event, error] {
 	}
 }
 
+// ErrInterrupted, as the cause of a context's end, says that the run will be taken up
+// again: with a Journal, the calls under way are left without a result, to be made
+// again then. Without that cause, or a Journal, they have failed.
+var ErrInterrupted = errors.New("run: interrupted, to be taken up again")
+
 // errBroken says that the reader broke off.
 var errBroken = errors.New("run: the reader left")
 

@@ -64,6 +64,7 @@ type forest struct {
 
 	mu       sync.Mutex
 	made     map[string]int
+	began    map[string]bool
 	ended    map[string]bool
 	requests map[string]string // last of each node, as JSON
 	problems []string
@@ -72,7 +73,7 @@ type forest struct {
 func newForest(a *agent.Agent, root *node) *forest {
 	f := &forest{
 		agent: a, root: root, nodes: map[string]*node{}, calls: map[string]treeCall{},
-		diary: newDiary(), made: map[string]int{}, ended: map[string]bool{}, requests: map[string]string{},
+		diary: newDiary(), made: map[string]int{}, began: map[string]bool{}, ended: map[string]bool{}, requests: map[string]string{},
 	}
 	root.all(func(n *node) {
 		f.nodes[n.key] = n
