@@ -7,7 +7,8 @@ type Format uint8
 
 const (
 	// Polyglot frames have an "event:" line, and data that is a chunk with an
-	// empty delta plus the fields of the event. All OpenAI clients accept them.
+	// empty delta (the first of a stream has the role) plus the fields of the event.
+	// All OpenAI clients accept them.
 	// A fatal error is OpenAI's own error frame, after which the stream ends
 	// without [DONE].
 	Polyglot Format = iota
