@@ -166,7 +166,7 @@ func (r *runner) fanOut(calls []*call) error {
 func (r *runner) handle(i *item) error {
 	switch {
 	case !i.ended:
-		if err := r.nested(i.call, i.event); err != nil {
+		if err := r.nested(i.call, &i.event); err != nil {
 			return err
 		}
 		if i.taken != nil {
@@ -197,7 +197,7 @@ func (r *runner) interrupted(calls []*call, cause error) error {
 
 // nested passes on an event of a nested run, below this run's path; one without a
 // path is the call's own.
-func (r *runner) nested(c *call, e event.Event) error {
+func (r *runner) nested(c *call, e *event.Event) error {
 	own := e.Agent == "" || e.Agent == r.Path
 	if !below(e.Agent, r.Path) {
 		e.Agent = strings.TrimSuffix(r.Path+"/"+e.Agent, "/")
@@ -208,9 +208,9 @@ func (r *runner) nested(c *call, e event.Event) error {
 			r.heard(c)
 		}
 	case *event.ToolCallData:
-		c.follow(&e, d)
+		c.follow(e, d)
 	}
-	return r.emit(e)
+	return r.emit(*e)
 }
 
 // below reports whether a path leads from another one down.

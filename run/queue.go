@@ -39,16 +39,15 @@ func newQueue() *queue {
 // emitter puts down the events of a call, until it is over or nobody reads.
 func (q *queue) emitter(c *call) func(event.Event) bool {
 	return func(e event.Event) bool {
-		i := item{event: e, call: c}
 		if !binding(&e) {
-			return q.put(&i)
+			return q.put(c, &e, nil)
 		}
-		i.taken = make(chan struct{})
-		if !q.put(&i) {
+		taken := make(chan struct{})
+		if !q.put(c, &e, taken) {
 			return false
 		}
 		select {
-		case <-i.taken:
+		case <-taken:
 			return true
 		case <-q.left:
 			return false
@@ -69,20 +68,26 @@ func binding(e *event.Event) bool {
 
 // end says that a call is over; nothing of it follows.
 func (q *queue) end(c *call) {
-	q.put(&item{call: c, ended: true})
+	q.put(c, nil, nil)
 }
 
-func (q *queue) put(i *item) bool {
+// put adds an event of a call; nil is its end.
+func (q *queue) put(c *call, e *event.Event, taken chan struct{}) bool {
 	q.mu.Lock()
-	for len(q.items) >= queueRoom && !q.closed && !i.ended {
+	for len(q.items) >= queueRoom && !q.closed && e != nil {
 		q.room.Wait()
 	}
-	if q.closed || i.call.over {
+	if q.closed || c.over {
 		q.mu.Unlock()
 		return false
 	}
-	i.call.over = i.ended
-	q.items = append(q.items, *i)
+	i := item{call: c, taken: taken}
+	if e != nil {
+		i.event = *e
+	} else {
+		i.ended, c.over = true, true
+	}
+	q.items = append(q.items, i)
 	first := len(q.items) == 1
 	q.mu.Unlock()
 	if first {

@@ -1,15 +1,18 @@
 package run_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"p8/event"
 	"p8/llm"
 	"p8/llm/scripted"
 	"p8/run"
+	"p8/tool"
 )
 
 func TestSteer(t *testing.T) {
@@ -97,5 +100,45 @@ func TestSteerAStructuredAnswer(t *testing.T) {
 		if last := m.Requests()[1].Messages; last[len(last)-1].Content != "I meant Rome" {
 			t.Errorf("%s: %+v", mode, last)
 		}
+	}
+}
+
+// TestChainedToolThatMustBeApproved: the answer stands while the user is asked, and
+// is not shown twice.
+func TestChainedToolThatMustBeApproved(t *testing.T) {
+	right := `{"city":"Oslo","degrees":1}`
+	for _, action := range []string{tool.Accepted, tool.Declined} {
+		d := newDiary()
+		o := options(t, answerer+"chained_tool: save\n", scripted.New(scripted.Text(right)))
+		o.StructuredMode, o.Journal = run.ModeNative, d
+		o.Chained = careful{save(t, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Content: `{"id":1}`}, nil })}
+		got := tell(t, t.Context(), o)
+		if got.done.Reason != event.ReasonPaused || got.texts != right || len(got.requests) != 1 {
+			t.Fatalf("got %+v", got)
+		}
+		d.answers[got.requests[0].RequestID] = tool.Answer{Action: action}
+		got = tell(t, t.Context(), o)
+		said := strings.Contains(string(got.done.ChainedResult), `"id":1`)
+		if got.done.Reason != event.ReasonStop || got.texts != "" || string(got.done.Output) != right || said != (action == tool.Accepted) {
+			t.Errorf("%s: %+v, %s", action, got, got.done.ChainedResult)
+		}
+	}
+}
+
+// TestTransferAfterAPause: a hand-over waits until the step's other calls have ended.
+func TestTransferAfterAPause(t *testing.T) {
+	d := newDiary()
+	m := scripted.New(scripted.Turn{Calls: []llm.ToolCall{
+		{ID: "a", Name: "over", Arguments: `{"text":"x"}`}, {ID: "b", Name: "echo", Arguments: `{"text":"x"}`},
+	}})
+	o := options(t, talker, m, handOver{echo(t, "over")}, careful{echo(t, "echo")})
+	o.Journal = d
+	got := tell(t, t.Context(), o)
+	if got.done.Reason != event.ReasonPaused || got.done.TransferTo != "" {
+		t.Fatalf("got %+v", got.done)
+	}
+	d.answers[got.requests[0].RequestID] = tool.Answer{Action: tool.Declined}
+	if got = tell(t, t.Context(), o); got.done.Reason != event.ReasonStop || got.done.TransferTo != "other" {
+		t.Errorf("got %+v", got.done)
 	}
 }
