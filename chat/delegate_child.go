@@ -56,7 +56,7 @@ func (s *Service) delegate(ctx context.Context, q question, scope *run.Scope, ca
 	}
 	d := &delegation{
 		s: s, job: j, question: q, scope: scope, tree: treeFrom(ctx),
-		said: newSaid(j.RunID, a.ChildText == agent.ChildReplace, a.Structured),
+		said: newSaid(j.RunID, a.Structured),
 	}
 	return d, d.assemble(identity.With(ctx, j.who))
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,9 @@ type delegation struct {
 	tree     *tree
 	said     *said
 	done     *event.DoneData
-	emit     func(event.Event) bool
+	// last is the text that ended the run, shown or not.
+	last string
+	emit func(event.Event) bool
 }
 
 // run follows the agent's run to its end and gives what the asking agent sees of
@@ -92,7 +95,8 @@ func (d *delegation) options() run.Options {
 	return run.Options{
 		Agent: j.agent, Model: j.model, Tools: j.tools, Chained: j.chained, ChainedMissing: j.chainedMissing, Cost: o.Cost,
 		Messages: j.messages, Settings: j.agent.Settings.Or(o.Defaults), Warnings: j.warnings, RunID: j.RunID,
-		Timeout: d.question.timeout(), ToolTimeout: o.ToolTimeout, Parallel: o.Parallel,
+		Answered: func(text string) { d.last = text },
+		Timeout:  d.question.timeout(), ToolTimeout: o.ToolTimeout, Parallel: o.Parallel,
 		StructuredMode: o.StructuredMode, Logger: o.Logger,
 	}
 }
@@ -144,7 +148,12 @@ func (d *delegation) answer(ctx context.Context, err error) (answered, error) {
 	out := answered{Text: text, Agent: name, Structured: d.job.agent.Structured, Chained: d.done.ChainedResult, Limit: d.done.Limit}
 	missing := d.done.Output == nil
 	if !out.Structured {
-		out.Output, missing = text, strings.TrimSpace(text) == ""
+		// Its last word is the answer; what it said before, and who it asked, was shown.
+		last := d.last
+		if d.done.Limit == "" || d.done.Limit == event.LimitAnswer {
+			last = cmp.Or(last, text)
+		}
+		out.Output, missing = last, strings.TrimSpace(last) == ""
 	}
 	switch {
 	case missing && d.done.Reason == event.ReasonFilter:

@@ -6,23 +6,15 @@ import (
 	"p8/event"
 )
 
-// said follows what one run and those below it say, and decides what of its own
-// text is shown.
-//
-// With replace (child_text), an agent that was asked speaks in place of the one
-// that asked: after it has spoken, the run's own text is held back until the run
-// calls another tool, or the one that spoke has failed. What agents say at the same
-// time stays apart: each one's text is put together where it began.
+// said puts together what one run and those below it said as text. What agents
+// say at the same time stays apart: each one's text stands where it began.
 type said struct {
-	runID   string
-	replace bool
+	runID string
 	// structured: the run's own text is its answer, which is shown as data.
 	structured bool
-
-	// covered: an agent that was asked has spoken since the last call; broken: one
-	// has failed. answered: the structured answer has been given.
-	covered, broken, answered bool
-	open                      map[string]bool // the run's own calls
+	// answered: it has been given.
+	answered bool
+	open     map[string]bool // the run's own calls
 
 	own    voice
 	voices map[string]*voice // of the runs below, by their ids
@@ -37,8 +29,8 @@ type part struct {
 	below *voice
 }
 
-func newSaid(runID string, replace, structured bool) *said {
-	return &said{runID: runID, replace: replace, structured: structured, voices: map[string]*voice{}, open: map[string]bool{}}
+func newSaid(runID string, structured bool) *said {
+	return &said{runID: runID, structured: structured, voices: map[string]*voice{}, open: map[string]bool{}}
 }
 
 // add takes in an event of the run or of one below it, and reports whether it is
@@ -53,11 +45,8 @@ func (s *said) add(e event.Event) bool {
 			s.call(d)
 		}
 	case *event.ChildRunData:
-		switch {
-		case d.Status == event.ChildStarted && !own:
+		if !own {
 			s.begin(e.RunID, d.ParentRunID)
-		case d.Status == event.ChildFailed && d.ParentRunID == s.runID:
-			s.broken = true
 		}
 	}
 	return true
@@ -66,10 +55,7 @@ func (s *said) add(e event.Event) bool {
 // call follows the run's own calls.
 func (s *said) call(d *event.ToolCallData) {
 	switch d.Status {
-	case event.ToolStarted:
-		s.covered, s.broken = false, false
-		s.open[d.ID] = true
-	case event.ToolExecuting:
+	case event.ToolStarted, event.ToolExecuting:
 		s.open[d.ID] = true
 	default:
 		delete(s.open, d.ID)
@@ -84,12 +70,9 @@ func (s *said) text(e event.Event, own bool) bool {
 		return false
 	case s.answered: // the chained tool's, which is no part of the answer
 		return false
-	case own && s.replace && s.covered && !s.broken:
-		return false
 	case own:
 		s.own.add(e.Text)
 	default:
-		s.covered = s.covered || strings.TrimSpace(e.Text) != ""
 		s.begin(e.RunID, "").add(e.Text)
 	}
 	return true

@@ -84,7 +84,9 @@ func (s *Service) wholeTurn(ctx context.Context, q question, req Request, emit f
 
 // turnResult gives a turn the form of an answer.
 func turnResult(turn *Turn, res Result) (tool.Result, error) {
-	no := func(message string) error { return &refusal{message: "the agent " + turn.Agent + " " + message, text: res.Text} }
+	no := func(message string) error {
+		return &refusal{message: "the agent " + turn.Agent + " " + message, text: res.Text}
+	}
 	switch {
 	case res.Reason == event.ReasonPaused:
 		content, err := tool.Encode(struct {
