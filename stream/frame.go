@@ -89,27 +89,39 @@ func (e *OpenAI) appendError(d *event.ErrorData) error {
 }
 
 // appendDone ends the stream: the finish chunk, the usage chunk if it was asked
-// for, the done event, [DONE].
+// for, and the done event, which a polyglot stream has first; then [DONE].
 func (e *OpenAI) appendDone(d *event.DoneData) error {
 	if d.Reason == event.ReasonError && e.o.Format != Named && e.o.Format != Wrapped {
 		return e.appendError(&event.ErrorData{Code: event.CodeInternal, Message: MessageInternal})
 	}
 	e.closed = true
+	if d.Reason != event.ReasonError && !e.text && len(d.Output) > 0 {
+		// A structured answer that nothing has streamed yet.
+		e.appendContent(compact(d.Output))
+	}
+	// A polyglot frame is a chunk too, and some clients believe the last chunk's
+	// finish_reason: the finish comes after it.
+	before := e.o.Format == Polyglot
+	if before {
+		if err := e.appendTyped(event.Event{}, d); err != nil {
+			return err
+		}
+	}
 	if d.Reason != event.ReasonError {
 		e.appendFinish(d)
 	}
-	if err := e.appendTyped(event.Event{}, d); err != nil {
-		return err
+	if !before {
+		if err := e.appendTyped(event.Event{}, d); err != nil {
+			return err
+		}
 	}
 	e.buf = append(e.buf, end...)
 	return nil
 }
 
+// appendFinish is the chunk with the finish_reason, and the usage chunk if it was
+// asked for.
 func (e *OpenAI) appendFinish(d *event.DoneData) {
-	if !e.text && len(d.Output) > 0 {
-		// A structured answer that nothing has streamed yet.
-		e.appendContent(compact(d.Output))
-	}
 	e.buf = append(e.buf, e.head...)
 	if !e.spoke {
 		e.spoke = true
