@@ -106,6 +106,9 @@ func (l *ledger) take(d event.Data) []Entry {
 
 // record writes entries. A run that was stopped still writes down how it ended.
 func (l *ledger) record(ctx context.Context, entries []Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
 	ctx = context.WithoutCancel(ctx)
 	for _, e := range entries {
 		if err := l.journal.Record(ctx, e); err != nil {
@@ -162,9 +165,12 @@ func (r *runner) keepResult(c *call) {
 
 // tell emits an event with what was kept.
 func (r *runner) tell(d event.Data) error {
-	if len(r.pending) > 0 {
-		r.scope.ledger.hold(d, r.pending...)
-		r.pending = r.pending[:0]
+	pending := r.pending
+	r.pending = r.pending[:0]
+	if r.scope.Depth > 0 && len(pending) > 0 {
+		r.scope.ledger.hold(d, pending...)
+	} else if err := r.scope.ledger.record(r.ctx, pending); err != nil {
+		return err
 	}
 	return r.emit(event.New(d))
 }
