@@ -91,13 +91,13 @@ type RunWrite struct {
 	Requests []RunRequest
 	// Messages are appended to the session.
 	Messages []*Message
-	// Status and Reason are set where Status is not "": the run waits, is
-	// interrupted, or has ended, and nobody owns it any more. One that has ended
+	// Status and Reason say that the run waits, is interrupted, or has ended, and
+	// nobody owns it any more; with "" or RunRunning it goes on. One that has ended
 	// (completed, failed, cancelled) loses its journal, and its open requests are
 	// cancelled.
 	Status, Reason string
-	// Answer, with Status, is appended as FinishTurn does and becomes the run's
-	// MessageID, and SessionName and SessionMetadata (merged) are set where given.
+	// Answer is appended after the Messages, as FinishTurn does, and becomes the
+	// run's MessageID; SessionName and SessionMetadata (merged) are set where given.
 	Answer          *Message
 	SessionName     string
 	SessionMetadata json.RawMessage

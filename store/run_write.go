@@ -36,14 +36,10 @@ func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error)
 		if err := w.ask(ctx, c, sc, session, now); err != nil {
 			return err
 		}
-		if err := w.say(ctx, c, sc, session, now); err != nil || w.Status == "" || w.Status == RunRunning {
+		if err := w.say(ctx, c, sc, session, now); err != nil {
 			return err
 		}
-		answer := ""
-		if w.Answer != nil {
-			answer = w.Answer.ID
-		}
-		return restRun(ctx, c, sc.TenantID, w.RunID, rest{w.Status, w.Reason, answer, now})
+		return w.end(ctx, c, sc, now)
 	})
 	return stop && err == nil, err
 }
@@ -88,10 +84,9 @@ func (w *RunWrite) check() (pieces []string, err error) {
 }
 
 func (w *RunWrite) checkEnd() error {
-	switch {
-	case w.Status == "" && w.Answer != nil:
-		return invalidf("an answer comes with the status of its run")
-	case w.Status != "" && w.Status != RunRunning && w.Status != RunWaiting && w.Status != RunInterrupted && !runEnded(w.Status):
+	switch w.Status {
+	case "", RunRunning, RunWaiting, RunInterrupted, RunCompleted, RunFailed, RunCancelled:
+	default:
 		return invalidf("%.32q is not a status that a run can be given", w.Status)
 	}
 	for _, m := range w.rows() {
@@ -181,6 +176,23 @@ func (w *RunWrite) say(ctx context.Context, c Conn, sc scope, session string, no
 		return insertAll(ctx, c, sc, rows, last, now)
 	}
 	return finishTurn(ctx, c, sc, Session{ID: session, Name: w.SessionName, Metadata: w.SessionMetadata}, rows, now)
+}
+
+// end remembers which message is the answer, and lets go of a run that does not
+// go on.
+func (w *RunWrite) end(ctx context.Context, c Conn, sc scope, now time.Time) error {
+	answer := ""
+	if w.Answer != nil {
+		answer = w.Answer.ID
+	}
+	switch {
+	case w.Status != "" && w.Status != RunRunning:
+		return restRun(ctx, c, sc.TenantID, w.RunID, rest{w.Status, w.Reason, answer, now})
+	case answer == "":
+		return nil
+	}
+	_, err := c.Exec(ctx, `UPDATE runs SET message_id = $3 WHERE tenant_id = $1 AND id = $2`, sc.TenantID, w.RunID, answer)
+	return err
 }
 
 // rest is how a run stops running. Its answer is "" for none.

@@ -41,6 +41,12 @@ func runWrite(t *testing.T, open Open) {
 	wantEqual(t, "journal", each(entries, func(e store.JournalEntry) string { return e.Thread + string(e.Data) }),
 		[]string{string(journal[0].Data), "call_1" + string(journal[1].Data)})
 
+	// An answer is known before the end, too.
+	early := &store.Message{Type: store.MessageAssistant, Content: text("early")}
+	write(t, s, ctx, store.RunWrite{RunID: id, Answer: early, Status: store.RunRunning})
+	r := get[store.Run](t)(s.Run(ctx, id))
+	wantEqual(t, "goes on", []any{r.Status, r.MessageID, early.Seq}, []any{store.RunRunning, early.ID, int64(3)})
+
 	// All or nothing, and by its owner alone.
 	other := start(t, s, ctx, "s", userMessage("y"))
 	asked := store.RunRequest{ID: newID(), Kind: "approval", Message: "?"}
@@ -61,11 +67,11 @@ func runWrite(t *testing.T, open Open) {
 		RunID: id, Events: events(10, 10, "done"), Messages: []*store.Message{{Type: store.MessageToolResponse}}, Answer: answer,
 		Status: store.RunFailed, Reason: "error", SessionName: "name", SessionMetadata: json.RawMessage(`{"b":2}`),
 	})
-	r := get[store.Run](t)(s.Run(ctx, id))
+	r = get[store.Run](t)(s.Run(ctx, id))
 	wantEqual(t, "ended", []any{r.Status, r.Reason, r.MessageID, r.LastSeq, r.EndedAt.Equal(r.UpdatedAt)}, []any{store.RunFailed, "error", answer.ID, int64(10), true})
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "session", []any{sess.Name, sess.Messages, sess.TotalTokens, string(compact(sess.Metadata)), answer.Seq},
-		[]any{"name", int64(5), 5, `{"b":2}`, int64(5)})
+		[]any{"name", int64(6), 5, `{"b":2}`, int64(6)})
 	wantEqual(t, "journal of an ended run", len(get[[]store.JournalEntry](t)(s.RunJournal(ctx, id))), 0)
 	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "p"})
 	wantErr(t, "writing an ended run", err, store.ErrNotOwner)
@@ -197,8 +203,6 @@ func runInvalid(t *testing.T, open Open) {
 		"no JSON":              {Journal: []store.JournalEntry{{Data: json.RawMessage(`{`)}}},
 		"no entry":             {Journal: []store.JournalEntry{{}}},
 		"a status":             {Status: "dead"},
-		"running":              {Status: store.RunRunning},
-		"an answer alone":      {Answer: userMessage("x")},
 		"a bad answer":         {Answer: &store.Message{Type: "gossip"}, Status: store.RunCompleted},
 		"a bad message":        {Messages: []*store.Message{{Type: "gossip"}}},
 		"metadata":             {SessionMetadata: json.RawMessage(`[]`)},
