@@ -34,6 +34,8 @@ type grammar struct {
 	VerifyLinks verifyLinksCmd `cmd:"" help:"Check the links of a folder of Markdown files."`
 	Schema      schemaCmd      `cmd:"" help:"List, show, check and import agent documents."`
 	Sessions    sessionsCmd    `cmd:"" help:"List and show stored sessions."`
+	Approvals   approvalsCmd   `cmd:"" help:"List and answer what runs ask their user."`
+	Runs        runsCmd        `cmd:"" help:"List, show, resume and stop runs."`
 	Tools       toolsCmd       `cmd:"" help:"List the tools that documents may name, MCP servers asked."`
 	Models      modelsCmd      `cmd:"" help:"List models with their windows and prices."`
 	Jobs        jobsCmd        `cmd:"" help:"List, retry and cancel background jobs."`

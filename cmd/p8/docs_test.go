@@ -46,7 +46,7 @@ func TestDocumentedCommands(t *testing.T) {
 	inline := regexp.MustCompile("`p8 [^`]*`")
 	known := map[string]string{
 		"serve": "", "chat": "", "simulate": "", "mcp": "", "query": "", "ask": "", "upsert": "", "verify-links": "",
-		"schema": "list show validate import history spec", "sessions": "list show", "jobs": "list retry cancel",
+		"schema": "list show validate import history spec", "sessions": "list show", "approvals": "list show approve deny", "runs": "list show resume stop", "jobs": "list retry cancel",
 		"models": "", "tools": "", "migrate": "", "doctor": "", "db": "rebuild-keys", "config": "", "version": "", "help": "",
 	}
 	for _, p := range pages {

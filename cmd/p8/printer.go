@@ -52,6 +52,8 @@ func (p *printer) print(e event.Event) error {
 		}
 	case *event.ToolCallData:
 		p.toolCall(d)
+	case *event.ActionRequestData:
+		p.request(d)
 	case *event.WarningData:
 		p.note("p8: warning: " + d.Message)
 	case *event.DoneData:
@@ -87,6 +89,18 @@ func (p *printer) toolCall(d *event.ToolCallData) {
 	case event.ToolFailed:
 		p.note("✗ " + name + ": " + oneLine(d.ErrorMessage))
 	}
+}
+
+// request is a question that the run waits for, and how to answer it.
+func (p *printer) request(d *event.ActionRequestData) {
+	if d.RequestID == "" {
+		return
+	}
+	how := "p8 approvals approve " + d.RequestID + ", or deny"
+	if d.Kind == event.RequestElicitation {
+		how = "p8 approvals show " + d.RequestID + " says how to answer"
+	}
+	p.note("? " + visible(d.Message) + "\n  " + how)
 }
 
 // note is a line that is not part of the answer.

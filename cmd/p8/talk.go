@@ -48,8 +48,17 @@ func (t *talk) watchInterrupts() func() {
 
 // once is one turn.
 func (t *talk) once(req chat.Request) error {
+	turn, err := t.chat.Start(t.ctx, req)
+	if err != nil {
+		return t.explain(err)
+	}
+	return t.follow(turn)
+}
+
+// follow shows a turn to its end.
+func (t *talk) follow(turn *chat.Turn) error {
 	t.impatient = true
-	done, _, err := t.turn(req)
+	done, _, err := t.watch(turn)
 	if err != nil {
 		return err
 	}
@@ -146,6 +155,11 @@ func (t *talk) turn(req chat.Request) (done event.DoneData, by os.Signal, err er
 	if err != nil {
 		return done, nil, t.explain(err)
 	}
+	return t.watch(turn)
+}
+
+// watch shows a turn that runs.
+func (t *talk) watch(turn *chat.Turn) (done event.DoneData, by os.Signal, err error) {
 	over := make(chan struct{})
 	stopped := make(chan os.Signal, 1)
 	go func() {
@@ -162,7 +176,7 @@ func (t *talk) turn(req chat.Request) (done event.DoneData, by os.Signal, err er
 	}()
 	p := t.printer()
 	var broken error
-	for e, err := range turn.Events(t.ctx) {
+	for e, err := range turn.EventsAfter(t.ctx, turn.Past) {
 		if err != nil {
 			return done, nil, err
 		}
