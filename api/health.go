@@ -27,7 +27,8 @@ func (h *Handler) ready(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) index(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{
 		"name": "p8", "version": h.o.Version,
-		"chat": "/v1/chat/completions", "models": "/v1/models", "sessions": "/sessions", "schemas": "/schemas/",
+		"chat": "/v1/chat/completions", "ag_ui": "/chat/{session}", "ai_sdk": "/api/chat", "runs": "/runs", "approvals": "/approvals",
+		"models": "/v1/models", "sessions": "/sessions", "schemas": "/schemas/",
 		"health": "/health", "openapi": "/openapi.json",
 	})
 }

@@ -146,6 +146,9 @@ func (h *Handler) encoder(ctx context.Context, w io.Writer, turn *chat.Turn, v v
 	})
 }
 
+// maxDeclined is what is asked for at once; a run has seldom one.
+const maxDeclined = 500
+
 // denied says which requests of a run the user declined; it asks once, when it
 // is first needed.
 func (h *Handler) denied(ctx context.Context, runID string) func(string) bool {
@@ -154,7 +157,7 @@ func (h *Handler) denied(ctx context.Context, runID string) func(string) bool {
 	return func(id string) bool {
 		if !known {
 			known = true
-			rows, _, err := h.o.Chat.Requests(ctx, store.RequestFilter{RunID: runID, Status: store.RequestDeclined})
+			rows, _, err := h.o.Chat.Requests(ctx, store.RequestFilter{RunID: runID, Status: store.RequestDeclined, Limit: maxDeclined})
 			if err != nil {
 				h.o.Logger.WarnContext(ctx, "read the declined requests", "error", err, "request_id", requestID(ctx))
 			}

@@ -58,7 +58,10 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 	out := &server{model: scripted.New(turns...), log: new(bytes.Buffer)}
 	logger := slog.New(slog.NewTextHandler(&lockedWriter{w: out.log}, nil))
 	found := catalog.Options{Builtin: os.DirFS("testdata/agents"), Logger: logger}
-	conversations := chat.Options{Models: models{out.model}, Now: now, NewID: counter("00000000-0000-0000-0000-%012d"), Logger: logger}
+	conversations := chat.Options{
+		Models: models{out.model}, Now: now, NewID: counter("00000000-0000-0000-0000-%012d"), Logger: logger,
+		AnswerWithin: 100 * 365 * 24 * time.Hour, // the store's clock goes on
+	}
 	var err error
 	if !s.noStore {
 		out.store, err = sqlite.Open(context.Background(), sqlite.Options{Dir: t.TempDir(), Logger: logger})
