@@ -3,6 +3,7 @@ package chat_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
@@ -122,7 +123,7 @@ func TestCirclesAndDepth(t *testing.T) {
 	models.done(t)
 }
 
-// slow is a model that answers after a minute, if it is let.
+// slow is a model that answers after two hours, if it is let.
 type slow struct{ llm.Model }
 
 func (slow) Stream(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Chunk, error] {
@@ -131,7 +132,7 @@ func (slow) Stream(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Chunk, err
 			return
 		}
 		select {
-		case <-time.After(time.Hour):
+		case <-time.After(2 * time.Hour):
 			yield(llm.Chunk{Kind: llm.ChunkFinish, Finish: llm.FinishStop}, nil)
 		case <-ctx.Done():
 			yield(llm.Chunk{}, ctx.Err())
@@ -146,14 +147,14 @@ func TestTheTimeOfAnAgent(t *testing.T) {
 				"boss":   scripted.New(scripted.Turn{Calls: []llm.ToolCall{askCall("worker", "Hi", more)}}, scripted.Text("Well.")),
 				"worker": slow{scripted.New()},
 			}
-			s := stage(t, chat.Options{RunTimeout: 2 * time.Hour}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
+			s := stage(t, chat.Options{RunTimeout: 3 * time.Hour}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
 			begun := time.Now()
 			turn(t, s, as(t.Context(), "alice", ""), "Go")
 			if took := time.Since(begun); took != time.Duration(seconds)*time.Second {
 				t.Errorf("%s: it took %s", more, took)
 			}
 			got := results(t, models["boss"])[0]
-			if want := "the agent worker timed out after "; !strings.HasPrefix(got["error"].(string), want) || got["text_response"] != "Hm." {
+			if want := "the agent worker timed out after "; !strings.HasPrefix(fmt.Sprint(got["error"]), want) || got["text_response"] != "Hm." {
 				t.Errorf("%v", got)
 			}
 		})

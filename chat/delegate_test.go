@@ -242,3 +242,13 @@ func newWatched(t testing.TB, name string, call func(context.Context, tool.Call)
 
 // Call is the test's.
 func (w watched) Call(ctx context.Context, c tool.Call) (tool.Result, error) { return w.call(ctx, c) }
+
+// object reads a JSON object.
+func object(t testing.TB, text string) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return out
+}
