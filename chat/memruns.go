@@ -131,6 +131,7 @@ func (m *MemoryStore) WriteRun(ctx context.Context, w store.RunWrite) (bool, err
 	}
 	if w.Answer != nil {
 		m.append(s, w.Answer)
+		r.MessageID = w.Answer.ID
 	}
 	s.Name = cmp.Or(w.SessionName, s.Name)
 	r.UpdatedAt = time.Now()

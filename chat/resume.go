@@ -24,6 +24,10 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 	if s.o.Store == nil {
 		return nil, ErrNoRuns
 	}
+	who, err := identity.From(ctx)
+	if err != nil {
+		return nil, err
+	}
 	r, err := s.o.Store.Run(ctx, runID)
 	if err != nil {
 		return nil, err
@@ -31,9 +35,18 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 	if r.Status != store.RunWaiting && r.Status != store.RunInterrupted {
 		return nil, ErrNotResumable
 	}
-	j, err := s.restore(ctx, r)
-	if err != nil {
+	who.SessionID = r.SessionID
+	j := &job{
+		Turn: &Turn{
+			RunID: r.ID, SessionID: r.SessionID, MessageID: r.MessageID, InReplyTo: r.InReplyTo, Protocol: r.Protocol, key: r.Key,
+		},
+		who: who, started: r.CreatedAt, before: &r,
+		key: sessionKey{who.TenantID, who.UserID, r.SessionID},
+	}
+	if open, err := s.answers(ctx, j); err != nil {
 		return nil, err
+	} else if open {
+		return nil, ErrNotResumable
 	}
 	j.journal.give(results)
 	t, err := s.launch(ctx, j, s.takeUp)
@@ -43,57 +56,60 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 	return t.join(j.before.LastSeq), nil
 }
 
-// restore is the job of a run as it was begun.
-func (s *Service) restore(ctx context.Context, r store.Run) (*job, error) {
-	who, err := identity.From(ctx)
-	if err != nil {
-		return nil, err
+// takeUp claims the run and puts together what it had. One that cannot go on
+// after all is left as it was.
+func (s *Service) takeUp(ctx context.Context, j *job) error {
+	was := j.before.Status
+	claimed, err := s.o.Store.ClaimRun(ctx, j.RunID, s.o.Owner)
+	if errors.Is(err, store.ErrNotOwner) {
+		return ErrNotResumable
 	}
+	if err != nil {
+		return err
+	}
+	reason := j.before.Reason
+	j.before = &claimed
+	if err = s.restore(ctx, j, &claimed); err == nil {
+		return nil
+	}
+	_, back := s.o.Store.WriteRun(context.WithoutCancel(ctx), store.RunWrite{RunID: j.RunID, Owner: s.o.Owner, Status: was, Reason: reason})
+	return errors.Join(err, back)
+}
+
+// restore puts together what the run had: what it was asked, the payload, the
+// journal.
+func (s *Service) restore(ctx context.Context, j *job, r *store.Run) error {
 	var was saved
 	if err := json.Unmarshal(r.Request, &was); err != nil {
-		return nil, fmt.Errorf("chat: read the request of a run: %w", err)
+		return fmt.Errorf("chat: read the request of a run: %w", err)
 	}
 	// Who goes on with it was checked by the store; the rest is as it was.
-	was.Identity.TenantID, was.Identity.UserID = who.TenantID, who.UserID
-	was.Identity.SessionID = r.SessionID
-	j := &job{Turn: new(Turn), who: was.Identity, asked: was.Asked, named: was.Named, started: r.CreatedAt, before: &r}
+	was.Identity.TenantID, was.Identity.UserID, was.Identity.SessionID = j.who.TenantID, j.who.UserID, r.SessionID
+	j.who, j.asked, j.named = was.Identity, was.Asked, was.Named
 	j.req = Request{
 		Agent: was.Agent, Model: was.Asked, Instruction: was.Instruction, Settings: was.Settings,
 		ClientTools: was.ClientTools, ResponseFormat: was.ResponseFormat, History: was.History, Protocol: r.Protocol,
 	}
+	var err error
 	if len(was.Document) > 0 {
 		if j.req.Document, err = agent.Parse("the request's document", was.Document); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	j.RunID, j.MessageID, j.InReplyTo = r.ID, r.MessageID, r.InReplyTo
-	j.SessionID, j.Protocol, j.Turn.key = r.SessionID, r.Protocol, r.Key
-	j.key = sessionKey{who.TenantID, who.UserID, r.SessionID}
-	return j, nil
-}
-
-// takeUp claims the run and puts together what it had: the payload, the journal,
-// the answers of the user.
-func (s *Service) takeUp(ctx context.Context, j *job) error {
 	entries, err := s.o.Store.RunJournal(ctx, j.RunID)
 	if err != nil {
 		return err
 	}
+	name := j.req.Agent
 	took, err := j.journal.load(entries)
 	if err != nil {
 		return err
 	}
-	if open, err := s.answers(ctx, j); err != nil {
-		return err
-	} else if open {
-		return ErrNotResumable
+	if took != "" {
+		j.req.Document, name = nil, took
 	}
 	if err := s.readSession(ctx, j); err != nil {
 		return err
-	}
-	name := j.req.Agent
-	if took != "" {
-		j.req.Document, name = nil, took
 	}
 	if err := s.equip(ctx, j, name); err != nil {
 		return err
@@ -102,15 +118,7 @@ func (s *Service) takeUp(ctx context.Context, j *job) error {
 	if j.user, err = s.readUser(ctx, j); err != nil {
 		return err
 	}
-	if err := s.recall(ctx, j); err != nil {
-		return err
-	}
-	claimed, err := s.o.Store.ClaimRun(ctx, j.RunID, s.o.Owner)
-	if errors.Is(err, store.ErrNotOwner) {
-		return ErrNotResumable
-	}
-	j.before = &claimed
-	return err
+	return s.recall(ctx, j)
 }
 
 // recall makes the payload that the run began with, and finds what came in for

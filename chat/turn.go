@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"p8/identity"
 	"p8/live"
 	"p8/llm"
+	"p8/run"
 	"p8/store"
 )
 
@@ -92,7 +94,7 @@ type Result struct {
 // The reasons for which a run's context is cancelled.
 var (
 	errCancelled = errors.New("chat: the run was stopped")
-	errShutdown  = errors.New("chat: the server is shutting down")
+	errShutdown  = fmt.Errorf("chat: the server is shutting down: %w", run.ErrInterrupted)
 	errLost      = errors.New("chat: the run belongs to another process now")
 )
 
