@@ -37,7 +37,7 @@ func TestBuiltIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"default-agent.yaml", "dreaming-agent.yaml", "general.yaml", "rem-query-agent.yaml", "sample-agent.yaml"}; !slices.Equal(files, want) {
+	if want := []string{"default-agent.yaml", "dreaming-agent.yaml", "general.yaml", "rem-query-agent.yaml", "rem-simulator.yaml", "sample-agent.yaml", "simulator.yaml"}; !slices.Equal(files, want) {
 		t.Errorf("got %v, want %v", files, want)
 	}
 	for _, c := range []struct {
@@ -52,6 +52,8 @@ func TestBuiltIns(t *testing.T) {
 		{"default-agent", agent.Nested, false, []string{"search", "action"}, agent.Limits{}},
 		{"dreaming-agent", agent.Flat, true, []string{"search"}, agent.Limits{Requests: 15, TotalTokens: 115000}},
 		{"rem-query-agent", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 40000}},
+		{"simulator", agent.Flat, false, nil, agent.Limits{}},
+		{"rem-simulator", agent.Flat, false, nil, agent.Limits{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := compile(t, c.name)
