@@ -47,7 +47,7 @@ func TestBuiltIns(t *testing.T) {
 		tools      []string
 		limits     agent.Limits
 	}{
-		{"general", agent.Flat, false, []string{"search", "action", "get_user_profile", "update_user_metadata"}, agent.Limits{}},
+		{"general", agent.Flat, false, []string{"search", "action", "ask_agent", "get_user_profile", "update_user_metadata"}, agent.Limits{}},
 		{"sample-agent", agent.Flat, false, []string{"search", "action", "ask_agent"}, agent.Limits{Requests: 10, TotalTokens: 50000}},
 		{"default-agent", agent.Nested, false, []string{"search", "action"}, agent.Limits{}},
 		{"dreaming-agent", agent.Flat, true, []string{"search"}, agent.Limits{Requests: 15, TotalTokens: 115000}},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"p8/identity"
-	"p8/llm"
 	"p8/store"
 	"p8/tool"
 )
@@ -58,10 +57,7 @@ func (s *Service) decide(ctx context.Context, id string, d store.Decision) (stor
 
 // checkAnswer holds an answer against the schema that the question came with.
 func checkAnswer(schema, content []byte) error {
-	base, err := tool.NewBase(llm.ToolSpec{Name: "answer", Parameters: schema})
-	if err == nil {
-		err = base.Validate(content)
-	}
+	err := tool.ValidateAnswer(schema, content)
 	var said *tool.Error
 	switch {
 	case errors.As(err, &said):

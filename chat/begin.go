@@ -103,6 +103,18 @@ func (s *Service) again(ctx context.Context, j *job) (int64, error) {
 	return rows[0].Seq, err
 }
 
+// firstAgain answers the message at the end of what the client brought: its session
+// is not known here.
+func (j *job) firstAgain() error {
+	n := len(j.req.History) - 1
+	if n < 0 || j.req.History[n].Role != llm.User {
+		return &InputError{"regenerate", "the session has no message that could be answered again"}
+	}
+	j.input, j.req.Parts = j.req.History[n].Content, j.req.History[n].Parts
+	j.req.History, j.req.Regenerate = j.req.History[:n], false
+	return nil
+}
+
 // settle ends what the session's last run left open: one that waits, or was
 // interrupted, and is not gone on with. What it had said becomes its answer.
 func (s *Service) settle(ctx context.Context, j *job) error {

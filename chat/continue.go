@@ -30,7 +30,7 @@ func (r *recorder) replay() error {
 				r.speaker = e.Agent
 			}
 		case *event.ToolCallData:
-			r.recallCall(e.Agent, d)
+			r.recallCall(e.RunID, d)
 		}
 		r.tree.recall(e)
 		if e.Seq >= r.before.LastSeq {
@@ -41,13 +41,13 @@ func (r *recorder) replay() error {
 }
 
 // recallCall notes the calls that have a row without a result.
-func (r *recorder) recallCall(path string, d *event.ToolCallData) {
+func (r *recorder) recallCall(run string, d *event.ToolCallData) {
 	switch {
 	case d.Structured || d.Status == event.ToolStarted:
 	case d.Status == event.ToolExecuting:
-		r.begins(path, d.ID)
+		r.begins(run, d.ID)
 	default:
-		delete(r.called, callKey{path, d.ID})
+		delete(r.called, callKey{run, d.ID})
 	}
 }
 
@@ -55,11 +55,12 @@ func (r *recorder) recallCall(path string, d *event.ToolCallData) {
 // tools, the session's history and the user's message.
 func (r *recorder) transfer(name string) error {
 	ctx := r.stored
-	r.handedOver = r.name
+	from := r.name
 	r.req.Document, r.req.Agent = nil, name
 	if err := r.equip(ctx, r.job, name); err != nil {
 		return err
 	}
+	r.routed = r.routed.handOver(from, r.agent)
 	r.journal.handOver(r.name)
 	r.done, r.tookOver, r.open, r.speaker = nil, "", 0, r.name
 	if r.o.Store == nil {
@@ -94,12 +95,17 @@ func (j *job) unkept() []llm.Message {
 
 // routed is the agent that answers: the one that is asked for, or the one that it
 // handed the session to.
-func (s *Service) routed(j *job) string {
+func (s *Service) routed(ctx context.Context, j *job) string {
 	name := cmp.Or(j.req.Agent, j.who.AgentSchemaURI, DefaultAgent)
-	if j.req.Document != nil {
+	to := readRouting(j.session.Metadata)
+	if j.req.Document != nil || to.Active == "" {
 		return name
 	}
-	return readRouting(j.session.Metadata).answering(name)
+	// An agent has several names; the routing has the one that it is known by.
+	if a, err := s.o.Catalog.Agent(ctx, name); err == nil {
+		return cmp.Or(to.answering(a.Name), name)
+	}
+	return name
 }
 
 // routing is what the turn makes of the session's routing, as metadata to merge;
@@ -109,11 +115,8 @@ func (r *recorder) routing(done *event.DoneData) json.RawMessage {
 		return nil
 	}
 	was := readRouting(r.session.Metadata)
-	now := was
-	if r.handedOver != "" {
-		now = now.handOver(r.handedOver, r.agent)
-	}
-	if now = now.afterTurn(r.name); now == was {
+	now := r.routed.afterTurn(r.name)
+	if now == was {
 		return nil
 	}
 	return now.patch()

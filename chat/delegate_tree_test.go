@@ -123,11 +123,11 @@ func (c crowd) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Chunk, 
 			yield(llm.Chunk{Kind: llm.ChunkFinish, Finish: llm.FinishStop}, nil)
 			return
 		}
-		calls := []llm.ToolCall{{ID: task + "/0", Name: "echo", Arguments: fmt.Sprintf(`{"text":%q}`, task)}}
+		calls := []llm.ToolCall{{ID: "call_0", Name: "echo", Arguments: fmt.Sprintf(`{"text":%q}`, task)}}
 		if level := strings.Count(task, "."); level < c.depth {
 			for i := range c.width {
 				call := askCall(fmt.Sprintf("level%d", level+1), fmt.Sprintf("%s.%d", task, i), "")
-				call.ID = fmt.Sprintf("%s/%d", task, i+1)
+				call.ID = fmt.Sprintf("call_%d", i+1)
 				calls = append(calls, call)
 			}
 		}

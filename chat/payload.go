@@ -60,16 +60,14 @@ func contextBlock(now time.Time, j *job) string {
 	writeLine(&b, "User: ", j.who.Name)
 	writeLine(&b, "Session: ", j.SessionID)
 	writeLine(&b, "Agent: ", j.name)
-	metadata := string(j.session.Metadata)
-	if metadata == "{}" || metadata == "null" {
-		metadata = ""
-	}
+	metadata, routing := splitRouting(j.session.Metadata)
 	if j.session.Name != "" || metadata != "" {
 		b.WriteString("\n\n## Session Context")
 		writeLine(&b, "Session: ", j.session.Name)
 		writeLine(&b, "Context: ", metadata)
 		b.WriteString("\nUse REM LOOKUP to retrieve full details for any keys listed above.")
 	}
+	writeLine(&b, "Routing: ", routing)
 	if added := strings.TrimSpace(j.req.Instruction); added != "" {
 		b.WriteString("\n\n")
 		b.WriteString(added)

@@ -40,23 +40,23 @@ type recorder struct {
 	// told counts what each call said of its progress.
 	chaining bool
 	told     map[string]int
-	// handedOver is the agent that gave the session away; answered: the answer's row
-	// is there already.
-	handedOver   string
+	// routed is the session's routing with what this turn handed over; answered: the
+	// answer's row is there already.
+	routed       routing
 	answered     bool
 	scriptFailed *event.ErrorData
 	failed       bool // a row could not be stored, and the client knows
 }
 
-// callKey is a call of an agent.
-type callKey struct{ path, id string }
+// callKey is a call of a run: agents of one name may run side by side.
+type callKey struct{ run, id string }
 
 // run follows the run to its end.
 func (s *Service) run(ctx context.Context, j *job) {
 	defer s.slots.turns.Done()
 	defer j.cancel(nil)
 	r := &recorder{Service: s, job: j, speaker: j.name}
-	r.tree = newTree(j.unkept())
+	r.tree, r.routed = newTree(j.unkept()), readRouting(j.session.Metadata)
 	switch {
 	case j.before != nil:
 		if err := r.replay(); err != nil {
@@ -275,7 +275,7 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 	case d.Status == event.ToolExecuting:
 		// The model did not begin to write it, so it is the chained call.
 		r.chaining = r.chaining || root && r.chained != nil && r.open == 0 && d.Name == r.chained.Spec().Name
-		if r.begins(e.Agent, d.ID) {
+		if r.begins(e.RunID, d.ID) {
 			r.save(e, d, r.callRow(e.Agent, d))
 		} else {
 			r.log.Append(e) // it was called before the run was taken up again
@@ -283,7 +283,7 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 		return
 	}
 	// A call that was cut off before it was complete was never made.
-	if key := (callKey{e.Agent, d.ID}); r.called[key] {
+	if key := (callKey{e.RunID, d.ID}); r.called[key] {
 		delete(r.called, key)
 		r.save(e, d, r.resultRow(e.Agent, d))
 	} else {
@@ -298,8 +298,8 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 }
 
 // begins notes that a call has a row without a result; false when it had one.
-func (r *recorder) begins(path, id string) bool {
-	key := callKey{path, id}
+func (r *recorder) begins(run, id string) bool {
+	key := callKey{run, id}
 	if r.called[key] {
 		return false
 	}

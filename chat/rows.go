@@ -18,6 +18,19 @@ func (j *job) inputRow() (*store.Message, error) {
 	return row, memory.Attach(row, j.req.Parts)
 }
 
+// resultRows are the rows of what the client's tools returned.
+func (j *job) resultRows() []*store.Message {
+	rows := make([]*store.Message, len(j.req.Results))
+	for i := range rows {
+		r := &j.req.Results[i]
+		rows[i] = &store.Message{
+			SessionID: j.SessionID, Type: store.MessageToolResponse, Content: &r.Content, ToolCalls: callJSON("", r.CallID, nil),
+			TokenCount: llm.EstimateTokens(r.Content), AgentName: j.name, RunID: j.RunID, CreatedAt: j.started,
+		}
+	}
+	return rows
+}
+
 // clientRows are the rows that a client's own messages would have been.
 func clientRows(messages []llm.Message, sessionID string) ([]store.Message, error) {
 	rows := make([]store.Message, 0, len(messages))

@@ -175,7 +175,12 @@ func (s *Service) prepare(ctx context.Context, j *job) error {
 	if err := s.readSession(ctx, j); err != nil {
 		return err
 	}
-	if err := s.equip(ctx, j, s.routed(j)); err != nil {
+	if j.req.Regenerate && j.isNew() {
+		if err := j.firstAgain(); err != nil {
+			return err
+		}
+	}
+	if err := s.equip(ctx, j, s.routed(ctx, j)); err != nil {
 		return err
 	}
 	j.Agent, j.Model = j.name, j.modelName
@@ -250,7 +255,7 @@ func (s *Service) findTools(ctx context.Context, j *job) {
 			found.Missing = append(found.Missing, tool.Missing{Ref: ref})
 		}
 	}
-	j.tools, j.chained = found.Tools, found.Chained
+	j.tools, j.chained = tellAgents(j.agent, found.Tools), found.Chained
 	if found.ChainedMissing.Ref.Name != "" {
 		j.chainedMissing = found.ChainedMissing.Message()
 	}
@@ -306,6 +311,10 @@ func (s *Service) begin(ctx context.Context, j *job) (err error) {
 			return err
 		}
 		start.Messages = append(start.Messages, row)
+	}
+	if len(start.Messages) == 0 && j.isNew() {
+		// A client that keeps its own history brings the results of its tools.
+		start.Messages = j.resultRows()
 	}
 	return s.beginRun(ctx, j, start)
 }

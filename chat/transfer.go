@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"p8/agent"
@@ -31,7 +32,7 @@ func readRouting(metadata json.RawMessage) routing {
 	var m struct {
 		Routing routing `json:"routing"`
 	}
-	if len(metadata) == 0 || json.Unmarshal(metadata, &m) != nil || m.Routing.State != routingExecuting ||
+	if !bytes.Contains(metadata, []byte(routingKey)) || json.Unmarshal(metadata, &m) != nil || m.Routing.State != routingExecuting ||
 		m.Routing.Active == "" || m.Routing.Fallback == "" {
 		return routing{}
 	}
@@ -39,6 +40,33 @@ func readRouting(metadata json.RawMessage) routing {
 		m.Routing.MaxTurns = defaultMaxTurns
 	}
 	return m.Routing
+}
+
+// splitRouting parts a session's metadata for the prompt: what was said about the
+// session, and who answers in it; each "" when there is nothing.
+func splitRouting(metadata json.RawMessage) (said, routing string) {
+	if said = string(metadata); said == "{}" || said == "null" {
+		return "", ""
+	}
+	if !bytes.Contains(metadata, []byte(routingKey)) {
+		return said, ""
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(metadata, &all) != nil {
+		return said, ""
+	}
+	if routing = string(all[routingKey]); routing == "null" {
+		routing = ""
+	}
+	delete(all, routingKey)
+	if len(all) == 0 {
+		return "", routing
+	}
+	rest, err := json.Marshal(all)
+	if err != nil {
+		return "", routing // it was read a moment ago
+	}
+	return string(rest), routing
 }
 
 // answering is who answers when this agent is asked for: the active one in place

@@ -160,7 +160,7 @@ func (t *Turn) interrupted(ctx context.Context) (end []event.Event) {
 		return nil
 	}
 	for _, d := range []event.Data{Describe(errInterrupted), &event.DoneData{Reason: event.ReasonError}} {
-		end = append(end, event.Event{Type: d.EventType(), RunID: t.RunID, Agent: t.Agent, Seq: r.LastSeq, Data: d})
+		end = append(end, event.Event{Type: d.EventType(), RunID: t.RunID, Agent: t.Agent, Seq: r.LastSeq + 1, Data: d})
 	}
 	return end
 }

@@ -94,6 +94,7 @@ func (c *Config) check(fields []field) []error {
 	require("P8_DELEGATION_DEPTH", within(c.DelegationDepth, 1, 20), "")
 	require("P8_ANSWER_WITHIN", c.AnswerWithin > 0, "")
 	require("P8_RUN_KEEP", c.RunKeep >= 0, "")
+	require("P8_SERVER_URL", c.ServerURL == "" || isHTTP(c.ServerURL), "")
 	require("P8_PUBLIC_URL", c.PublicURL == "" || isHTTP(c.PublicURL), "")
 	require("P8_A2A_AGENTS", !slices.Contains(c.A2AAgents, ""), "has an empty name")
 	require("P8_SHUTDOWN_TIMEOUT", c.ShutdownTimeout >= 0, "")

@@ -34,6 +34,7 @@ type Config struct {
 	AnswerWithin    time.Duration `env:"P8_ANSWER_WITHIN" envDefault:"168h" help:"how long a question to the user stands; then it counts as declined" want:"a duration such as 24h"`
 	RunKeep         time.Duration `env:"P8_RUN_KEEP" envDefault:"24h" help:"how long the event logs of ended runs are kept, for clients that come back; the messages stay" want:"a duration such as 24h"`
 	RunKeepBytes    Bytes         `env:"P8_RUN_KEEP_BYTES" envDefault:"256MB" help:"how much the event logs of ended runs may take together" want:"a size such as 256MB"`
+	ServerURL       string        `env:"P8_SERVER_URL" help:"the server that the verbs approvals and runs ask; unset means the one that has the embedded database, or the database itself" want:"an http or https URL such as http://127.0.0.1:8000"`
 	PublicURL       string        `env:"P8_PUBLIC_URL" help:"where clients reach this server, for what it says about itself (A2A agent cards); unset means the address of the request" want:"an http or https URL such as https://agents.example.com"`
 	A2AAgents       []string      `env:"P8_A2A_AGENTS" help:"agents that other agents may talk to over A2A, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
 	ShutdownTimeout time.Duration `env:"P8_SHUTDOWN_TIMEOUT" envDefault:"30s" help:"how long a stopping server lets runs end before it cancels them" want:"a duration such as 30s"`

@@ -48,7 +48,11 @@ func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolReq
 	if err != nil {
 		return failed(tool.Describe(ctx, s.o.Logger, call, err))
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.o.ToolTimeout)
+	limit := s.o.ToolTimeout
+	if timed, ok := t.(tool.Timed); ok {
+		limit = timed.Timeout(call)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	type answer struct {
 		res tool.Result

@@ -140,6 +140,7 @@ func (r *runner) report(c *call) error {
 		return err
 	}
 	c.reported, c.waiting = true, false
+	r.stillHeard()
 	c.account.charge(c.Usage)
 	if c.Action != nil {
 		if err := r.emit(event.New(c.Action)); err != nil {

@@ -231,6 +231,17 @@ func (r *runner) heard(c *call) {
 	}
 }
 
+// stillHeard forgets what runs said whose calls failed: the reader is told the
+// rest by this run.
+func (r *runner) stillHeard() {
+	if !r.childSpoke {
+		return
+	}
+	r.childSpoke = slices.ContainsFunc(r.step.calls, func(c *call) bool {
+		return !(c.reported && c.Failed) && (c.spoke || slices.Contains(c.shown, shownText))
+	})
+}
+
 // follow keeps the calls of the runs below a call that have not ended.
 func (c *call) follow(e *event.Event, d *event.ToolCallData) {
 	if d.Structured {

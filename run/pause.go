@@ -27,10 +27,10 @@ type question struct {
 // requestID names the n-th question of a call. It is the same when the call is
 // made again, and another when the call is: nobody's yes holds for anything but
 // what was shown.
-func (r *runner) requestID(c *call, n int) string {
-	what := strings.Join([]string{
+func (r *runner) requestID(c *call, n int, asked ...string) string {
+	what := strings.Join(append([]string{
 		r.scope.RootRunID, r.scope.Thread, r.Path, c.id, c.name, string(c.raw), fmt.Sprint(n),
-	}, "\x00")
+	}, asked...), "\x00")
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(what)).String()
 }
 
@@ -119,7 +119,7 @@ func (a *asker) Ask(_ context.Context, q tool.Question) (tool.Answer, error) {
 	if a.asked++; a.asked > maxQuestions {
 		return tool.Answer{}, &tool.Error{Message: fmt.Sprintf("one call may ask the user %d questions, and has done so", maxQuestions)}
 	}
-	id := a.r.requestID(a.c, a.asked)
+	id := a.r.requestID(a.c, a.asked, q.Message, string(q.Schema))
 	if answer, ok := a.r.Journal.Answer(id); ok {
 		return answer, nil
 	}

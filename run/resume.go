@@ -70,6 +70,13 @@ func (r *runner) recall(e Entry) {
 	if e.Result != nil {
 		p.result = e.Result
 		r.mergeMetadata(e.Result.Metadata)
+		if e.Result.Failed && slices.Contains(p.shown, shownText) {
+			p.shown = slices.DeleteFunc(p.shown, func(name string) bool { return name == shownText })
+			r.childSpoke = false
+			for id, other := range r.past {
+				r.childSpoke = r.childSpoke || id != e.CallID && slices.Contains(other.shown, shownText)
+			}
+		}
 	}
 	if r.past != nil {
 		r.past[e.CallID] = p

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"p8/a2a"
 	"p8/api"
 	"p8/config"
 )
@@ -66,6 +67,22 @@ func (c *serveCmd) Run(a *app) error {
 	if p.mcp, err = p.newMCP(cfg); err != nil {
 		return err
 	}
+	if len(cfg.A2AAgents) > 0 {
+		p.a2a, err = a2a.New(a2a.Options{Chat: p.chat, Catalog: p.catalog, Agents: cfg.A2AAgents, BaseURL: cfg.PublicURL, Version: version(), Logger: p.log})
+		if err != nil {
+			return err
+		}
+	}
+	recovering, err := p.keepRuns(cfg)
+	if err != nil {
+		return err
+	}
+	defer recovering()
+	remove, err := announce(cfg, "http://"+listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer remove()
 	handler := p.handler(cfg)
 	server := &http.Server{
 		Handler:           handler,

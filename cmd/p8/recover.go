@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"p8/config"
+)
+
+// How often a server looks after runs that nobody is at, and after how long it
+// takes another process for dead.
+const (
+	recoverEvery = 5 * time.Second
+	pruneEvery   = 10 * time.Minute
+	deadAfter    = 30 * time.Second
+)
+
+// keepRuns marks the runs that an earlier process left behind, and from then on
+// looks after runs and their logs until stop is called.
+func (p *parts) keepRuns(cfg *config.Config) (stop func(), err error) {
+	if p.store == nil {
+		return func() {}, nil
+	}
+	stale := deadAfter
+	if cfg.Database().Path != "" {
+		stale = 0 // the lock says that nobody else is there
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m := p.store.Maintenance()
+	if err := p.chat.Recover(ctx, m, time.Now().Add(-stale)); err != nil {
+		cancel()
+		return nil, err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.recoverRuns(ctx, cfg, stale)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}, nil
+}
+
+// recoverRuns looks after runs until ctx ends.
+func (p *parts) recoverRuns(ctx context.Context, cfg *config.Config, stale time.Duration) {
+	m := p.store.Maintenance()
+	look, prune := time.NewTicker(recoverEvery), time.NewTicker(pruneEvery)
+	defer look.Stop()
+	defer prune.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+			err = p.chat.Recover(ctx, m, time.Now().Add(-max(stale, deadAfter)))
+		case <-prune.C:
+			for n := 1; n > 0 && err == nil; {
+				n, err = m.PruneRuns(ctx, time.Now().Add(-cfg.RunKeep), int64(cfg.RunKeepBytes))
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			p.log.Warn("runs could not be looked after", "error", err)
+		}
+	}
+}
