@@ -82,15 +82,26 @@ func (d *desk) open() {
 	close(d.gate)
 }
 
-// await waits until slow is called.
-func (d *desk) await(t *testing.T) string {
+// shut makes the calls to come wait.
+func (d *desk) shut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.gate = make(chan struct{})
+}
+
+// await waits until slow is called with the key.
+func (d *desk) await(t *testing.T, key string) {
 	t.Helper()
-	select {
-	case key := <-d.came:
-		return key
-	case <-time.After(patience):
-		t.Fatal("slow was not called")
-		return ""
+	deadline := time.After(patience)
+	for {
+		select {
+		case came := <-d.came:
+			if came == key {
+				return
+			}
+		case <-deadline:
+			t.Fatalf("slow was not called with %s", key)
+		}
 	}
 }
 
