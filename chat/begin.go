@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"p8/event"
 	"p8/identity"
@@ -133,51 +132,6 @@ func (s *Service) settle(ctx context.Context, j *job) error {
 		}
 	}
 	return nil
-}
-
-// abandon ends a run that nobody goes on with.
-func (s *Service) abandon(ctx context.Context, r *store.Run) error {
-	text, err := s.said(ctx, r)
-	if err != nil {
-		return err
-	}
-	if text == "" {
-		_, err = s.o.Store.StopRun(ctx, r.ID)
-		return ignore(err, store.ErrNotOwner)
-	}
-	if _, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Owner); err != nil {
-		return ignore(err, store.ErrNotOwner)
-	}
-	row := &store.Message{
-		ID: r.MessageID, SessionID: r.SessionID, Type: store.MessageAssistant, Content: &text, AgentName: r.AgentName, Model: r.Model,
-		TokenCount: llm.EstimateTokens(text), RunID: r.ID, Status: store.StatusCancelled, CreatedAt: r.UpdatedAt,
-	}
-	if r.Status == store.RunInterrupted {
-		row.Status = store.StatusInterrupted
-	}
-	_, err = s.o.Store.WriteRun(ctx, store.RunWrite{
-		RunID: r.ID, Owner: s.o.Owner, Status: store.RunCancelled, Reason: event.ReasonCancelled, Answer: row,
-	})
-	return ignore(err, store.ErrNotOwner)
-}
-
-// said is the text of a run's log.
-func (s *Service) said(ctx context.Context, r *store.Run) (string, error) {
-	who, err := identity.From(ctx)
-	if err != nil {
-		return "", err
-	}
-	t := &Turn{RunID: r.ID, runs: s.o.Store, who: who}
-	var text strings.Builder
-	for e, err := range t.raw(ctx, 0) {
-		if err != nil {
-			return "", err
-		}
-		if e.Type == event.Text {
-			text.WriteString(e.Text)
-		}
-	}
-	return text.String(), nil
 }
 
 // ignore is err unless it is that one.

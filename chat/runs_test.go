@@ -122,9 +122,13 @@ func TestAMessageInsteadOfAnAnswer(t *testing.T) {
 	events := turn(t, s, ctx, "Go")
 	asked := find[*event.ActionRequestData](t, events)
 	turn(t, s, ctx, "Never mind")
-	rows := transcript(t, kept, ctx, "s1")
-	if len(rows) < 4 || !strings.HasPrefix(rows[len(rows)-3], "3 assistant Let me see.") && !strings.HasPrefix(rows[len(rows)-3], "2 assistant Let me see.") {
-		t.Errorf("%q", rows)
+	want := []string{
+		"1 user Go", `2 tool_call NULL {"name":"echo","id":"call_1","arguments":{"text":"a"}}`,
+		`3 tool_response {"status":"cancelled","error":"the run was stopped before this call had a result"} {"name":"echo","id":"call_1"} error`,
+		"4 assistant Let me see.  cancelled", "5 user Never mind", "6 assistant As you like.",
+	}
+	if diff := cmp.Diff(want, transcript(t, kept, ctx, "s1")); diff != "" {
+		t.Error(diff)
 	}
 	r, err := s.Request(ctx, asked.RequestID)
 	if err != nil || r.Status != store.RequestCancelled {

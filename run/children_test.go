@@ -60,6 +60,9 @@ func TestChildText(t *testing.T) {
 		{"a child that says nothing", replacing, []scripted.Turn{
 			{Calls: []llm.ToolCall{ask("mute")}}, scripted.Text("it is mute"),
 		}, "talker: it is mute"},
+		{"a child that fails", replacing, []scripted.Turn{
+			{Calls: []llm.ToolCall{ask("broken")}}, scripted.Text("it broke"),
+		}, "talker/broken: I am\ntalker: it broke"},
 		{"deep", replacing, []scripted.Turn{
 			{Calls: []llm.ToolCall{ask("middle")}}, scripted.Text("top"),
 		}, "talker/middle/child: hi"},
@@ -71,7 +74,8 @@ func TestChildText(t *testing.T) {
 			m := scripted.New(tc.turns...)
 			answered := ""
 			o := options(t, tc.doc, m, c(), newDelegate(t, middle), echo(t, "echo"),
-				newDelegate(t, child(t, "mute", scripted.New(scripted.Text("")))))
+				newDelegate(t, child(t, "mute", scripted.New(scripted.Text("")))),
+				newDelegate(t, child(t, "broken", scripted.New(scripted.Turn{Text: []string{"I am"}, Err: errors.New("gone")}))))
 			o.Answered = func(text string) { answered = text }
 			if got := spoken(t, o); got != tc.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tc.want)

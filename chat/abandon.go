@@ -1,0 +1,103 @@
+package chat
+
+import (
+	"context"
+	"errors"
+
+	"p8/event"
+	"p8/identity"
+	"p8/live"
+	"p8/llm"
+	"p8/store"
+)
+
+// abandon ends a run that waits, or was interrupted, and that nobody goes on with:
+// what it has said becomes its answer, and the calls that it had begun end.
+func (s *Service) abandon(ctx context.Context, r *store.Run) error {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return err
+	}
+	l := leavings{recorder: &recorder{Service: s, job: &job{Turn: s.turnOf(who, r), name: r.AgentName, started: s.o.Now()}}}
+	for e, err := range l.Turn.raw(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		l.add(e)
+	}
+	if _, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Owner); err != nil {
+		return ignore(err, store.ErrNotOwner)
+	}
+	log := live.Open(context.WithoutCancel(ctx), live.Options{RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: r.LastSeq, Logger: s.o.Logger})
+	defer log.Close()
+	w, events := l.end(r)
+	err = log.Write(w, events...)
+	if errors.Is(err, store.ErrNotFound) {
+		// The session has gone; the run goes, too.
+		err = log.Write(store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: w.Status, Reason: w.Reason})
+	}
+	return err
+}
+
+// leavings are what a run has said and called.
+type leavings struct {
+	*recorder
+	open []event.Event // the calls that have not ended, as they were told last
+}
+
+func (l *leavings) add(e event.Event) {
+	switch d := e.Data.(type) {
+	case nil:
+		if e.Type == event.Text {
+			l.text.Add(e.Text)
+		}
+	case *event.ToolCallData:
+		if d.Structured {
+			return
+		}
+		for i := range l.open {
+			was, ok := l.open[i].Data.(*event.ToolCallData)
+			if ok && was.ID == d.ID && l.open[i].RunID == e.RunID {
+				l.open = append(l.open[:i], l.open[i+1:]...)
+				break
+			}
+		}
+		if d.Status == event.ToolStarted || d.Status == event.ToolExecuting {
+			l.open = append(l.open, e)
+		}
+	}
+}
+
+// notDone is the result of a call that was never answered.
+const notDone = `{"status":"cancelled","error":"the run was stopped before this call had a result"}`
+
+// end is the last that is written of the run.
+func (l *leavings) end(r *store.Run) (store.RunWrite, []event.Event) {
+	w := store.RunWrite{RunID: r.ID, Owner: l.o.Owner, Status: store.RunCancelled, Reason: event.ReasonCancelled}
+	var events []event.Event
+	for _, e := range l.open {
+		was, ok := e.Data.(*event.ToolCallData)
+		if !ok {
+			continue
+		}
+		d := &event.ToolCallData{
+			Name: was.Name, ID: was.ID, Status: event.ToolFailed, Arguments: was.Arguments, Client: was.Client,
+			Result: []byte(notDone), Content: notDone, ErrorMessage: "the run was stopped before this call had a result",
+		}
+		if was.Status == event.ToolExecuting { // one that was only begun has no row
+			row := l.resultRow(e.Agent, d)
+			d.MessageID = row.ID
+			w.Messages = append(w.Messages, row)
+		}
+		e.Data = d
+		events = append(events, e)
+	}
+	if text := l.text.String(); text != "" {
+		w.Answer = l.row(r.MessageID, r.AgentName, store.MessageAssistant)
+		w.Answer.Content, w.Answer.TokenCount, w.Answer.Model = &text, llm.EstimateTokens(text), r.Model
+		if w.Answer.Status = store.StatusCancelled; r.Status == store.RunInterrupted {
+			w.Answer.Status = store.StatusInterrupted
+		}
+	}
+	return w, append(events, l.own(&event.DoneData{Reason: event.ReasonCancelled}))
+}
