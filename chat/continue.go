@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"p8/agent"
 	"p8/event"
 	"p8/identity"
 	"p8/llm"
@@ -69,20 +68,6 @@ func (r *recorder) transfer(name string) error {
 		return err
 	}
 	return r.recall(ctx, r.job)
-}
-
-// callerKey is the context key of the agent that is running.
-type callerKey struct{}
-
-// withCaller tells tools which agent calls them.
-func withCaller(ctx context.Context, a *agent.Agent) context.Context {
-	return context.WithValue(ctx, callerKey{}, a)
-}
-
-// callerFrom is the agent whose run ctx belongs to; nil outside of one.
-func callerFrom(ctx context.Context) *agent.Agent {
-	a, _ := ctx.Value(callerKey{}).(*agent.Agent)
-	return a
 }
 
 // unkept is the conversation where no session keeps it, for agents that are asked.

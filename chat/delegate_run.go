@@ -37,7 +37,7 @@ func (d *delegation) run(ctx context.Context, emit func(event.Event) bool) (tool
 	d.show(&event.ChildRunData{
 		Status: event.ChildStarted, ToolID: d.scope.CallID, ParentRunID: d.scope.RunID, Input: d.job.input,
 	})
-	err := d.follow(withTree(withCaller(identity.With(ctx, d.job.who), d.job.agent), d.tree))
+	err := d.follow(withPlace(identity.With(ctx, d.job.who), d.job.agent, d.tree))
 	if err == nil && d.done != nil && d.done.Reason == event.ReasonPaused {
 		d.end(event.ChildPaused, "")
 		return tool.Result{}, tool.ErrPaused

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"p8/agent"
 	"p8/event"
 	"p8/llm"
 )
@@ -27,7 +28,7 @@ type tree struct {
 // newTree is the tree of a turn. The conversation is given where no session keeps
 // it: the client's own messages, and the user's.
 func newTree(conversation []llm.Message) *tree {
-	return &tree{conversation: conversation, structured: map[string]int{}, named: map[string]string{}}
+	return &tree{conversation: conversation}
 }
 
 // recall takes in an event from before the run was taken up again.
@@ -37,8 +38,7 @@ func (t *tree) recall(e event.Event) {
 	}
 	t.earlier = append(t.earlier, e)
 	if d, ok := e.Data.(*event.ToolCallData); ok && d.Structured {
-		t.structured[d.Name]++
-		t.named[e.RunID] = d.ID
+		t.name(d.Name, e.RunID, d.ID)
 	}
 }
 
@@ -50,26 +50,58 @@ func (t *tree) structuredID(agent, runID string) (id string, told bool) {
 	if id, told = t.named[runID]; told {
 		return id, true
 	}
-	t.structured[agent]++
 	id = agent + "_structured_output"
-	if n := t.structured[agent]; n > 1 {
+	if n := t.structured[agent] + 1; n > 1 {
 		id += "_" + strconv.Itoa(n)
 	}
-	t.named[runID] = id
+	t.name(agent, runID, id)
 	return id, false
 }
 
-type treeKey struct{}
+// name notes the id of an answer. Most turns have none.
+func (t *tree) name(agent, runID, id string) {
+	if t.named == nil {
+		t.structured, t.named = make(map[string]int), make(map[string]string)
+	}
+	t.structured[agent]++
+	t.named[runID] = id
+}
 
-// withTree lets the delegations below know of each other.
-func withTree(ctx context.Context, t *tree) context.Context {
-	return context.WithValue(ctx, treeKey{}, t)
+// place is a context that tells tools which agent calls them, and lets the
+// delegations below know of each other.
+type place struct {
+	context.Context
+	caller *agent.Agent
+	tree   *tree
+}
+
+type placeKey struct{}
+
+// Value is the place, or what the context below has.
+func (p *place) Value(k any) any {
+	if k == (placeKey{}) {
+		return p
+	}
+	return p.Context.Value(k)
+}
+
+// withPlace is the context of a run of an agent in a tree.
+func withPlace(ctx context.Context, caller *agent.Agent, t *tree) context.Context {
+	return &place{ctx, caller, t}
+}
+
+// callerFrom is the agent whose run ctx belongs to; nil outside of one.
+func callerFrom(ctx context.Context) *agent.Agent {
+	if p, _ := ctx.Value(placeKey{}).(*place); p != nil {
+		return p.caller
+	}
+	return nil
 }
 
 // treeFrom is the tree that ctx belongs to; one of its own outside of a turn.
 func treeFrom(ctx context.Context) *tree {
-	if t, _ := ctx.Value(treeKey{}).(*tree); t != nil {
-		return t
+	if p, _ := ctx.Value(placeKey{}).(*place); p != nil {
+		return p.tree
 	}
 	return newTree(nil)
 }

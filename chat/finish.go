@@ -73,7 +73,8 @@ func (r *recorder) status(err error, done *event.DoneData) string {
 
 // lastEvents end the stream; stored says that the answer has a row.
 func (r *recorder) lastEvents(w store.RunWrite, done *event.DoneData, failure *event.ErrorData, stored bool) []event.Event {
-	var events []event.Event
+	const most = 4
+	events := make([]event.Event, 0, most)
 	if r.script == nil && (failure == nil || r.shown) {
 		row := w.Answer
 		if row == nil {

@@ -36,6 +36,8 @@ const (
 	defaultMaxSessions = 1000
 	defaultMaxMessages = 1000
 	defaultMaxParts    = 256 << 20
+
+	firstRows = 4 // room for a turn or two
 )
 
 // memoryKey names a session: ids are unique in a tenant.
@@ -153,7 +155,7 @@ func (m *MemoryStore) add(key memoryKey, who identity.Identity) *memorySession {
 	if m.sessions == nil {
 		m.sessions = make(map[memoryKey]*memorySession)
 	}
-	s := &memorySession{Session: store.Session{
+	s := &memorySession{rows: make([]store.Message, 0, firstRows), Session: store.Session{
 		ID: key.session, TenantID: key.tenant, UserID: who.UserID, Mode: store.ModeChat, CreatedAt: time.Now(),
 	}}
 	if who.IsEval {

@@ -100,7 +100,7 @@ func (r *recorder) events(ctx context.Context) iter.Seq2[event.Event, error] {
 	if r.script != nil {
 		return r.script(ctx, r.input, r.req.Options)
 	}
-	return run.Stream(withTree(withCaller(ctx, r.agent), r.tree), r.options())
+	return run.Stream(withPlace(ctx, r.agent, r.tree), r.options())
 }
 
 // listen records the events of one run.

@@ -133,10 +133,7 @@ func (s *Service) openLog(j *job) *live.Log {
 		},
 	}
 	if s.o.Store != nil {
-		o.Store = s.o.Store
-		o.Failed = func(err error) {
-			s.o.Logger.Error("a run's events cannot be stored", "run", j.RunID, "session", j.SessionID, "error", err)
-		}
+		o.Store = s.o.Store // the log itself says when it cannot be stored
 	}
 	if j.before != nil {
 		o.After = j.before.LastSeq

@@ -29,10 +29,13 @@ const defaultMaxTurns = 20
 
 // readRouting is what a session's metadata say; what cannot be read says nothing.
 func readRouting(metadata json.RawMessage) routing {
+	if !bytes.Contains(metadata, []byte(routingKey)) {
+		return routing{}
+	}
 	var m struct {
 		Routing routing `json:"routing"`
 	}
-	if !bytes.Contains(metadata, []byte(routingKey)) || json.Unmarshal(metadata, &m) != nil || m.Routing.State != routingExecuting ||
+	if json.Unmarshal(metadata, &m) != nil || m.Routing.State != routingExecuting ||
 		m.Routing.Active == "" || m.Routing.Fallback == "" {
 		return routing{}
 	}

@@ -10,6 +10,9 @@ type Deltas struct {
 	rest  strings.Builder
 }
 
+// roomForText holds a short answer.
+const roomForText = 64
+
 // Add appends a delta.
 func (d *Deltas) Add(delta string) {
 	switch {
@@ -19,6 +22,7 @@ func (d *Deltas) Add(delta string) {
 		d.first = delta
 		return
 	case d.rest.Len() == 0:
+		d.rest.Grow(max(roomForText, len(d.first)+len(delta)))
 		d.rest.WriteString(d.first)
 	}
 	d.rest.WriteString(delta)

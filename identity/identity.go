@@ -67,12 +67,30 @@ var ErrMissing = errors.New("identity: the context carries none")
 
 type key struct{}
 
+// carrier is a context with an identity, in one piece: every request and every
+// turn makes some.
+type carrier struct {
+	context.Context
+	id Identity
+}
+
+// Value is the identity, or what the context below has.
+func (c *carrier) Value(k any) any {
+	if k == (key{}) {
+		return &c.id
+	}
+	return c.Context.Value(k)
+}
+
 // With puts the identity into the context.
 func With(ctx context.Context, id Identity) context.Context {
 	if id.TenantID == "" {
 		id.TenantID = DefaultTenant
 	}
-	return context.WithValue(ctx, key{}, &id)
+	if now, ok := ctx.Value(key{}).(*Identity); ok && *now == id {
+		return ctx
+	}
+	return &carrier{ctx, id}
 }
 
 // From is the identity that the context carries.

@@ -180,9 +180,15 @@ func (l *Log) inStore() int64 {
 // pieces writes events down; bytes is about their size. An event that is large has
 // a piece of its own.
 func pieces(events []event.Event, bytes int) []store.RunEvents {
-	const more = 32 // what a line takes more than size says, mostly
+	const more, dataMore = 32, 256 // what a line takes more than size says, mostly
 	var all []store.RunEvents
-	data := make([]byte, 0, min(bytes+more*len(events), pieceSize))
+	bytes += more * len(events)
+	for i := range events {
+		if events[i].Data != nil {
+			bytes += dataMore
+		}
+	}
+	data := make([]byte, 0, min(bytes, pieceSize))
 	first := 0
 	for i := range events {
 		start := len(data)

@@ -22,12 +22,13 @@ type Budget struct {
 	used event.UsageData
 }
 
-// newBudget opens an account; parent may be nil.
-func newBudget(limits agent.Limits, parent *Budget) *Budget {
+// open makes it the account of a run; parent may be nil.
+func (b *Budget) open(limits agent.Limits, parent *Budget) *Budget {
 	if limits.Requests == 0 {
 		limits.Requests = defaultRequests
 	}
-	return &Budget{limits: limits, parent: parent}
+	b.limits, b.parent = limits, parent
+	return b
 }
 
 // Used is what was charged so far, children included.

@@ -66,13 +66,6 @@ type ledger struct {
 	left bool // the root's reader: what happens now was never shown
 }
 
-func newLedger(j Journal) *ledger {
-	if j == nil {
-		return nil
-	}
-	return &ledger{journal: j}
-}
-
 // hold keeps entries for the event with the payload d.
 func (l *ledger) hold(d event.Data, entries ...Entry) {
 	l.mu.Lock()

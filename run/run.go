@@ -77,6 +77,8 @@ type runner struct {
 	close  context.CancelFunc
 	yield  func(event.Event, error) bool
 	scope  Scope
+	budget Budget // scope's
+	ledger ledger // scope's, where this is the root
 	req    llm.Request
 	seq    int64
 	meta   *event.MetadataData
@@ -178,13 +180,13 @@ func (r *runner) run() error {
 		case errors.Is(err, errBroken):
 			return err
 		case err != nil && errors.Is(context.Cause(r.ctx), errTimeLimit):
-			return r.done(event.DoneData{Reason: event.ReasonLength, Limit: event.LimitTime})
+			return r.done(&event.DoneData{Reason: event.ReasonLength, Limit: event.LimitTime})
 		case err != nil && r.ctx.Err() != nil:
 			return r.failed(context.Cause(r.ctx))
 		case err != nil:
 			return r.failed(err)
 		case end != nil:
-			return r.done(*end)
+			return r.done(end)
 		}
 	}
 }
@@ -227,7 +229,7 @@ func (r *runner) answer() (*event.DoneData, error) {
 }
 
 // done ends the run and says why.
-func (r *runner) done(d event.DoneData) error {
+func (r *runner) done(d *event.DoneData) error {
 	if d.Reason == event.ReasonPaused || d.Reason == event.ReasonToolCalls {
 		pending := r.pending
 		r.pending = nil
@@ -238,7 +240,7 @@ func (r *runner) done(d event.DoneData) error {
 	if err := r.sum(); err != nil {
 		return err
 	}
-	return r.emit(event.New(&d))
+	return r.emit(event.New(d))
 }
 
 // failed ends the run with an error: what it cost until then was spent.

@@ -109,14 +109,15 @@ func (r *runner) nest(parent *Scope) {
 		if r.Cost == nil {
 			r.Cost = parent.cost
 		}
-	} else {
-		s.ledger = newLedger(r.Journal)
+	} else if r.Journal != nil {
+		r.ledger.journal = r.Journal
+		s.ledger = &r.ledger
 	}
 	if r.Path != "" {
 		s.Path = r.Path
 	}
 	s.RunID = r.RunID
-	s.Journal, s.cost, s.Budget = r.Journal, r.Cost, newBudget(r.Agent.Limits, above)
+	s.Journal, s.cost, s.Budget = r.Journal, r.Cost, r.budget.open(r.Agent.Limits, above)
 	r.Path, r.scope = s.Path, s
 }
 
