@@ -235,24 +235,30 @@ func checkPayloads(t *testing.T, agent, session string, exchanges []harness.Exch
 			t.Errorf("request %d: the added instruction was sent: %t; it belongs to turn 1 only", i+1, sent)
 		}
 	}
-	golden.Compare(t, "testdata/"+agent+".turn1.golden", outline(exchanges[1].Body.Messages[1:], session))
-	golden.Compare(t, "testdata/"+agent+".turn2.golden", outline(exchanges[2].Body.Messages[1:], session))
+	golden.Compare(t, "testdata/"+agent+".turn1.golden", outline(exchanges[1].Body.Messages[1:], nameOnly(session)))
+	golden.Compare(t, "testdata/"+agent+".turn2.golden", outline(exchanges[2].Body.Messages[1:], nameOnly(session)))
 }
 
-// outline prints messages as a person reads them; the page that the search found
-// is named only.
-func outline(messages []harness.ProviderMessage, session string) string {
+// nameOnly shows what a message says; of the page that the search found its name
+// only.
+func nameOnly(session string) func(harness.ProviderMessage) string {
+	return func(m harness.ProviderMessage) string {
+		if m.ToolCallID == "call_look" {
+			return fmt.Sprintf("(names the page: %t)", strings.Contains(m.Text(), `"sessions"`))
+		}
+		return strings.ReplaceAll(timeless(m.Text()), session, "<session>")
+	}
+}
+
+// outline prints messages as a person reads them.
+func outline(messages []harness.ProviderMessage, show func(harness.ProviderMessage) string) string {
 	var b strings.Builder
 	for _, m := range messages {
-		text := m.Text()
-		if m.ToolCallID == "call_look" {
-			text = fmt.Sprintf("(names the page: %t)", strings.Contains(text, `"sessions"`))
-		}
 		fmt.Fprintf(&b, "%s", m.Role)
 		if m.ToolCallID != "" {
 			fmt.Fprintf(&b, " answers %s", m.ToolCallID)
 		}
-		fmt.Fprintf(&b, ": %s\n", strings.ReplaceAll(timeless(text), session, "<session>"))
+		fmt.Fprintf(&b, ": %s\n", show(m))
 		for _, call := range m.ToolCalls {
 			fmt.Fprintf(&b, "  calls %s %s %s\n", call.ID, call.Function.Name, call.Function.Arguments)
 		}

@@ -1,0 +1,169 @@
+// Talks to p8 with the client of AG-UI, as a front end does.
+//
+// stdin:  {"url"}
+// stdout: {"scenario": {"runs": [what each run said], "messages": [what the client
+//          shows], …}}
+import { HttpAgent } from '@ag-ui/client';
+import { abridged, get, inOrder, post, report, rows, url } from './report.mjs';
+
+const chat = (name, schema) => new HttpAgent({
+  url: `${url}/chat/${encodeURIComponent(`ag-ui / ${name}`)}`,
+  threadId: `ag-ui / ${name}`,
+  headers: { 'x-agent-schema-name': schema },
+});
+
+// run sends what the user says, if anything, and tells how the run went.
+async function run(agent, text, parameters) {
+  const seen = { custom: new Set(), subagents: [] };
+  if (text) agent.addMessage({ id: crypto.randomUUID(), role: 'user', content: text });
+  await agent.runAgent(parameters, {
+    onRunFinishedEvent: (p) => { seen.outcome = p.outcome; seen.pending = p.pendingToolCallIds; },
+    onRunErrorEvent: ({ event }) => { seen.error = event.message; },
+    onCustomEvent: ({ event }) => { seen.custom.add(event.name); },
+    onSubagentStartedEvent: ({ event }) => { seen.subagents.push(event.name ?? event.agentName ?? event.subagentName); },
+    ...parameters?.subscriber,
+  });
+  const told = { outcome: seen.outcome, error: seen.error, custom: [...seen.custom].sort() };
+  if (seen.subagents.length) told.subagents = seen.subagents.sort();
+  if (seen.pending?.length) told.pending = seen.pending;
+  if (agent.pendingInterrupts.length) {
+    told.interrupts = agent.pendingInterrupts.map(({ reason, message, toolCallId, responseSchema }) => ({ reason, message, toolCallId, responseSchema }));
+  }
+  return told;
+}
+
+// shown are the messages of the agent and of those it asked, each agent's in order.
+function shown(agent) {
+  const names = new Map();
+  const lines = (pick) => inOrder('tool ', agent.messages.filter(pick).map((m) => {
+    const text = typeof m.content === 'string' ? m.content : JSON.stringify(m.content ?? '');
+    const calls = (m.toolCalls ?? []).map((c) => ` calls ${c.function.name} ${c.id} ${c.function.arguments}`).join('');
+    return `${m.role}${m.toolCallId ? ` ${m.toolCallId}` : ''}: ${abridged(text)}${calls}`;
+  }));
+  for (const m of agent.messages) if (m.subagentRunId) names.set(m.subagentRunId, null);
+  const children = [...names.keys()].map((id) => lines((m) => m.subagentRunId === id)).sort((a, b) => (a.join() < b.join() ? -1 : 1));
+  return { messages: lines((m) => !m.subagentRunId), ...(children.length && { children }) };
+}
+
+// told plays one message.
+const told = (schema, text, parameters) => async (name) => {
+  const agent = chat(name, schema);
+  const runs = [await run(agent, text, parameters)];
+  return { runs, ...shown(agent) };
+};
+
+// answered answers what the run asks, each with the given answers.
+const answered = (schema, text, ...answers) => async (name) => {
+  const agent = chat(name, schema);
+  const runs = [await run(agent, text)];
+  for (const answer of answers) {
+    const resume = agent.pendingInterrupts.map(({ id }) => ({ interruptId: id, ...answer }));
+    runs.push(await run(agent, '', { resume }));
+  }
+  return { runs, ...shown(agent), rows: (await rows(agent.threadId)).sort() };
+};
+
+const showMap = {
+  name: 'show_map', description: 'Shows a map.',
+  parameters: { type: 'object', properties: { area: { type: 'string' } }, required: ['area'] },
+};
+const approved = { status: 'resolved', payload: { approved: true } };
+
+// The client says on stderr what it throws as well.
+console.error = () => {};
+
+await report({
+  'a text': told('desk', 'Good morning!'),
+  'tools in parallel': told('desk', 'Read two pages.'),
+  delegation: told('desk', 'How many otters are there?'),
+  'a child in place of its parent': told('editor', 'Write about the otters.'),
+  'a grandchild': told('desk', 'Ask the warden.'),
+  'a structured agent': told('ledger', 'Count the otters.'),
+
+  'an approval': answered('keeper', 'An otter was born.', approved),
+  'an approval, denied': answered('keeper', 'An otter was born.', { status: 'resolved', payload: { approved: false, comment: 'not yet' } }),
+  'an approval, cancelled': answered('keeper', 'An otter was born.', { status: 'cancelled' }),
+  'an approval of a child': answered('desk', 'Tell the keeper.', approved),
+  'a question': answered('guide', 'Book a tour.', { status: 'resolved', payload: { people: 3 } }),
+  'a question, answered wrongly first': async (name) => {
+    const agent = chat(name, 'guide');
+    const runs = [await run(agent, 'Book a tour.')];
+    const [{ id }] = agent.pendingInterrupts;
+    for (const payload of [{ people: 'three' }, { people: 3 }]) {
+      try {
+        runs.push(await run(agent, '', { resume: [{ interruptId: id, status: 'resolved', payload }] }));
+      } catch (err) {
+        runs.push({ thrown: err.message });
+      }
+    }
+    return { runs, ...shown(agent) };
+  },
+
+  'a tool of the client': async (name) => {
+    const agent = chat(name, 'desk');
+    const first = await run(agent, 'Show the way.', { tools: [showMap] });
+    for (const id of first.pending ?? []) agent.addMessage({ id: `result-${id}`, role: 'tool', toolCallId: id, content: 'the map is shown' });
+    return { runs: [first, await run(agent, '', { tools: [showMap] })], ...shown(agent), rows: (await rows(agent.threadId)).sort() };
+  },
+
+  'a transcript that is sent again': async (name) => {
+    const agent = chat(name, 'desk');
+    const runs = [await run(agent, 'Read two pages.'), await run(agent, 'Good morning!'), await run(agent, 'Good morning, once more!')];
+    return { runs, ...shown(agent), rows: await rows(agent.threadId) };
+  },
+
+  'a stop': async (name) => {
+    const agent = chat(name, 'desk');
+    let stopped;
+    const going = run(agent, 'Tell me a long story.', {
+      subscriber: {
+        onTextMessageContentEvent: () => { stopped ??= post(`/chat/${encodeURIComponent(agent.threadId)}/stop`); },
+      },
+    });
+    const told = await going;
+    const { status, body } = await stopped;
+    const [, answer] = await rows(agent.threadId);
+    return {
+      runs: [told], stop: [status, body.status],
+      begins: agent.messages.at(-1).content.startsWith('Once upon'),
+      kept: answer === `assistant: ${agent.messages.at(-1).content} (cancelled)`,
+    };
+  },
+
+  'a client that leaves and comes back': async (name) => {
+    const agent = chat(name, 'desk');
+    await run(agent, 'Tell me a long story.', { subscriber: { onTextMessageContentEvent: () => { agent.abortRun(); } } }).catch(() => {});
+    const left = agent.messages.at(-1).content?.length;
+    const back = new HttpAgent({
+      url: `${url}/chat/${encodeURIComponent(agent.threadId)}/stream`, threadId: agent.threadId, fetch: (address, init) => fetch(address, { signal: init.signal }),
+    });
+    const runs = [await run(back)];
+    const [, answer] = await rows(agent.threadId);
+    return {
+      runs, leftEarly: left < 50, whole: answer === `assistant: ${back.messages.at(-1).content}`,
+      nothing: await get(`/chat/${encodeURIComponent(agent.threadId)}/stream`),
+    };
+  },
+
+  'a second message while it answers': async (name) => {
+    const agent = chat(name, 'desk');
+    const other = chat(name, 'desk');
+    let second;
+    const first = await run(agent, 'Tell me a long story.', {
+      subscriber: {
+        onTextMessageContentEvent: () => {
+          second ??= run(other, 'Good morning!').then(() => 'taken', (err) => err.message)
+            .finally(() => post(`/chat/${encodeURIComponent(agent.threadId)}/stop`));
+        },
+      },
+    });
+    return { runs: [first], second: await second };
+  },
+
+  'a refusal': told('desk', 'Please refuse me.'),
+  'a break': told('desk', 'Please break off.'),
+  'an agent that there is not': async (name) => {
+    const agent = chat(name, 'dsek');
+    return run(agent, 'Good morning!').catch((err) => ({ thrown: err.message }));
+  },
+});

@@ -1,0 +1,195 @@
+// Talks to p8 with the clients of OpenAI's chat completions: npm openai in its three
+// styles and not streamed, the AI SDK's provider for compatible servers, LangChain.
+//
+// stdin:  {"url"}
+// stdout: {"scenario": [{"clients": [names], …what these made of it}]}: clients that
+//          saw the same stand together.
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { ChatOpenAI } from '@langchain/openai';
+import { jsonSchema, stepCountIs, streamText, tool } from 'ai';
+import OpenAI from 'openai';
+import { report, rows, url } from './report.mjs';
+
+const area = { type: 'object', properties: { area: { type: 'string' } }, required: ['area'] };
+const showMap = { type: 'function', function: { name: 'show_map', description: 'Shows a map.', parameters: area } };
+const schema = {
+  type: 'json_schema',
+  json_schema: {
+    name: 'animal', strict: true,
+    schema: {
+      type: 'object', additionalProperties: false, required: ['animal', 'wet'],
+      properties: { animal: { type: 'string' }, wet: { type: 'boolean' } },
+    },
+  },
+};
+
+// story gathers the typed events between the chunks: what became of each call, and
+// which other events there were.
+function story() {
+  const calls = {};
+  const others = new Set();
+  return {
+    add(chunk) {
+      if (!chunk.type) return;
+      if (chunk.type !== 'tool_call') others.add(chunk.type);
+      else calls[`${chunk.tool_name} ${chunk.tool_id}`] = [...(calls[`${chunk.tool_name} ${chunk.tool_id}`] ?? []), chunk.status];
+    },
+    told: () => ({
+      tools: Object.entries(calls).map(([name, stages]) => `${name}: ${stages.join(' ')}`).sort(),
+      events: [...others].sort(),
+    }),
+  };
+}
+const openai = (session) => new OpenAI({
+  baseURL: `${url}/v1`, apiKey: 'unused', maxRetries: 0, defaultHeaders: session ? { 'X-Session-Id': session } : {},
+});
+
+// A style of npm openai: one request → {message, finish, story?}.
+const styles = {
+  async 'openai, raw'(client, body) {
+    const chunks = [];
+    for await (const chunk of await client.chat.completions.create({ ...body, stream: true })) chunks.push(chunk);
+    const seen = story();
+    const message = { role: 'assistant', content: '' };
+    let finish = null;
+    for (const chunk of chunks) {
+      seen.add(chunk);
+      const { delta, finish_reason: reason } = chunk.choices[0];
+      message.content += delta.content ?? '';
+      for (const call of delta.tool_calls ?? []) (message.tool_calls ??= [])[call.index] = { id: call.id, type: 'function', function: call.function };
+      finish = reason ?? finish;
+    }
+    const id = new Set(chunks.map((c) => c.id));
+    if (id.size !== 1) throw new Error(`the stream has the ids ${[...id]}`);
+    return { message, finish, ...seen.told() };
+  },
+  async 'openai, loop'(client, body) {
+    const seen = story();
+    const message = { role: 'assistant', content: '' };
+    let finish = null;
+    for await (const chunk of await client.chat.completions.create({ ...body, stream: true })) {
+      const choice = chunk.choices[0];
+      if (choice.delta.content) message.content += choice.delta.content;
+      for (const call of choice.delta.tool_calls ?? []) {
+        message.tool_calls ??= [];
+        message.tool_calls[call.index] ??= { id: call.id, type: 'function', function: { name: call.function.name, arguments: '' } };
+        message.tool_calls[call.index].function.arguments += call.function.arguments ?? '';
+      }
+      if (choice.finish_reason) finish = choice.finish_reason;
+      seen.add(chunk);
+    }
+    return { message, finish, ...seen.told() };
+  },
+  async 'openai, stream'(client, body) {
+    const seen = story();
+    const stream = client.chat.completions.stream({ ...body, stream_options: { include_usage: true } });
+    stream.on('chunk', (chunk) => seen.add(chunk));
+    const final = await stream.finalChatCompletion();
+    if (!final.usage.total_tokens) throw new Error('no usage');
+    const { message, finish_reason: finish } = final.choices[0];
+    return { message, finish, ...seen.told() };
+  },
+  async 'openai, not streamed'(client, body) {
+    const answer = await client.chat.completions.create(body);
+    if (!answer.usage.total_tokens) throw new Error('no usage');
+    return { message: answer.choices[0].message, finish: answer.choices[0].finish_reason };
+  },
+};
+
+// held is a conversation with npm openai, in which the client runs its own tools.
+const held = (style) => async ({ agent, text, session, tools, format }) => {
+  const body = { model: agent, messages: [{ role: 'user', content: text }] };
+  if (tools) body.tools = tools;
+  if (format) body.response_format = format;
+  const turns = [];
+  for (;;) {
+    const { message, ...rest } = await styles[style](openai(session), body);
+    const calls = message.tool_calls?.map((c) => `${c.id} ${c.function.name} ${c.function.arguments}`);
+    turns.push({ text: message.content, ...rest, ...(calls && { calls }) });
+    if (!calls) return turns;
+    const results = message.tool_calls.map((c) => ({ role: 'tool', tool_call_id: c.id, content: 'the map is shown' }));
+    body.messages = [...body.messages, { role: 'assistant', content: message.content, tool_calls: message.tool_calls }, ...results];
+  }
+};
+
+const clients = {
+  ...Object.fromEntries(Object.keys(styles).map((style) => [style, held(style)])),
+
+  async 'ai, openai-compatible'({ agent, text, session, tools }) {
+    const provider = createOpenAICompatible({
+      name: 'p8', baseURL: `${url}/v1`, headers: session ? { 'X-Session-Id': session } : {},
+    });
+    const turns = [{ text: '', finish: null }];
+    const { fullStream } = streamText({
+      model: provider(agent), prompt: text, maxRetries: 0, stopWhen: stepCountIs(3), onError() {},
+      ...(tools && { tools: { show_map: tool({ inputSchema: jsonSchema(area), execute: () => 'the map is shown' }) } }),
+    });
+    for await (const part of fullStream) {
+      const turn = turns.at(-1);
+      if (part.type === 'error') throw part.error;
+      if (part.type === 'text-delta') turn.text += part.text;
+      if (part.type === 'tool-call') (turn.calls ??= []).push(`${part.toolCallId} ${part.toolName} ${JSON.stringify(part.input)}`);
+      if (part.type === 'finish-step') {
+        turn.finish = part.rawFinishReason ?? part.finishReason;
+        turns.push({ text: '', finish: null });
+      }
+    }
+    return turns.slice(0, -1);
+  },
+
+  async langchain({ agent, text, session, tools, format }) {
+    let model = new ChatOpenAI({
+      model: agent, apiKey: 'unused', maxRetries: 0,
+      configuration: { baseURL: `${url}/v1`, defaultHeaders: session ? { 'X-Session-Id': session } : {} },
+    });
+    if (tools) model = model.bindTools(tools);
+    if (format) model = model.withConfig({ response_format: format });
+    const messages = [new HumanMessage(text)];
+    const turns = [];
+    for (;;) {
+      let all;
+      for await (const chunk of await model.stream(messages)) all = all ? all.concat(chunk) : chunk;
+      const turn = { text: all.content, finish: all.response_metadata.finish_reason };
+      turns.push(turn);
+      if (!all.tool_calls?.length) return turns;
+      turn.calls = all.tool_calls.map((c) => `${c.id} ${c.name} ${JSON.stringify(c.args)}`);
+      messages.push(all, ...all.tool_calls.map((c) => new ToolMessage({ tool_call_id: c.id, content: 'the map is shown' })));
+    }
+  },
+};
+
+// each plays a scenario with every client; those that saw the same stand together.
+const each = (question, pick = Object.keys(clients)) => async (scenario) => {
+  const seen = new Map();
+  for (const name of pick) {
+    const session = question.stateless ? undefined : `${scenario} / ${name}`;
+    let made;
+    try {
+      made = { turns: await clients[name]({ ...question, session }) };
+    } catch (err) {
+      made = { thrown: err.message };
+    }
+    if (session && question.rows) made.rows = (await rows(session)).sort();
+    const key = JSON.stringify(made);
+    if (!seen.has(key)) seen.set(key, { clients: [], ...made });
+    seen.get(key).clients.push(name);
+  }
+  return [...seen.values()];
+};
+
+await report({
+  'a text': each({ agent: 'desk', text: 'Good morning!', rows: true }),
+  'tools in parallel': each({ agent: 'desk', text: 'Read two pages.' }),
+  delegation: each({ agent: 'desk', text: 'How many otters are there?', rows: true }),
+  'a child in place of its parent': each({ agent: 'editor', text: 'Write about the otters.', rows: true }),
+  'a grandchild': each({ agent: 'desk', text: 'Ask the warden.' }),
+  'a structured agent': each({ agent: 'ledger', text: 'Count the otters.' }),
+  'a schema of the client': each({ agent: 'desk', text: 'Describe the otter.', format: schema },
+    Object.keys(clients).filter((name) => name !== 'ai, openai-compatible')),
+  'a tool of the client, in a session': each({ agent: 'desk', text: 'Show the way.', tools: [showMap], rows: true }),
+  'a tool of the client, without a session': each({ agent: 'desk', text: 'Show the way.', tools: [showMap], stateless: true }),
+  'an approval': each({ agent: 'keeper', text: 'An otter was born.' }),
+  'a refusal': each({ agent: 'desk', text: 'Please refuse me.' }),
+  'a break': each({ agent: 'desk', text: 'Please break off.', rows: true }),
+});
