@@ -146,6 +146,31 @@ func (j *journal) decided(requests []store.RunRequest) (open bool) {
 	return open
 }
 
+// waitsFor reports whether a call of the last step has one of the client's results
+// to wait for.
+func (j *journal) waitsFor() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	waits := map[string]bool{}
+	for _, e := range j.old[""] {
+		switch {
+		case e.Message != nil && len(e.Message.ToolCalls) > 0:
+			clear(waits)
+			for _, c := range e.Message.ToolCalls {
+				waits[c.ID] = true
+			}
+		case e.Result != nil:
+			delete(waits, e.CallID)
+		}
+	}
+	for id := range j.results {
+		if waits[id] {
+			return true
+		}
+	}
+	return false
+}
+
 // give takes the results of the client's tools.
 func (j *journal) give(results []ToolResult) {
 	j.mu.Lock()

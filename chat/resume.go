@@ -69,7 +69,11 @@ func (s *Service) takeUp(ctx context.Context, j *job) error {
 	}
 	reason := j.before.Reason
 	j.before = &claimed
-	if err = s.restore(ctx, j, &claimed); err == nil {
+	err = s.restore(ctx, j, &claimed)
+	if err == nil && was == store.RunWaiting && len(j.journal.results) > 0 && !j.journal.waitsFor() {
+		err = &InputError{"messages", "no call of this session waits for these results; give each the id of the call that it answers"}
+	}
+	if err == nil {
 		return nil
 	}
 	_, back := s.o.Store.WriteRun(context.WithoutCancel(ctx), store.RunWrite{RunID: j.RunID, Owner: s.o.Owner, Status: was, Reason: reason})

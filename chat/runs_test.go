@@ -295,6 +295,14 @@ func TestClientTools(t *testing.T) {
 				{Role: llm.ToolRole, ToolCallID: call.ID, Name: "ring", Content: "ding"},
 			}
 		}
+		if named {
+			wrong := req
+			wrong.Results = []chat.ToolResult{{CallID: "nobody", Content: "ding"}}
+			var refused *chat.InputError
+			if _, err := s.Start(ctx, wrong); !errors.As(err, &refused) || refused.Field != "messages" {
+				t.Fatalf("a result that nobody waits for: %v", err)
+			}
+		}
 		second, err := s.Start(ctx, req)
 		if err != nil {
 			t.Fatal(err)
