@@ -68,7 +68,7 @@ func (h *Handler) submit(r *http.Request, req *chat.Request, session string, bod
 		return nil, f
 	}
 	if req.Key = r.Header.Get(headerKey); req.Key != "" {
-		req.KeyHash = keyHash(r, body)
+		req.KeyHash = keyHash(r, id, body)
 	}
 	turn, err := h.o.Chat.Start(identity.With(ctx, id), *req)
 	if err != nil {
@@ -129,10 +129,14 @@ func setOption(req *chat.Request, name, value string) *failure {
 	return nil
 }
 
-// keyHash tells a repeated request from another one with the same key.
-func keyHash(r *http.Request, body []byte) string {
+// keyHash tells a repeated request from another one with the same key. Session,
+// agent, model and instructions may have come as headers.
+func keyHash(r *http.Request, id identity.Identity, body []byte) string {
 	sum := sha256.New()
-	_, _ = sum.Write([]byte(r.URL.Path + "?" + r.URL.RawQuery + "\n"))
+	said := append([]string{r.URL.Path + "?" + r.URL.RawQuery, id.SessionID, id.AgentSchemaURI, id.DefaultModel}, r.Header.Values(headerInstruction)...)
+	for _, line := range said {
+		_, _ = sum.Write([]byte(line + "\n"))
+	}
 	_, _ = sum.Write(body)
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -179,9 +179,9 @@ func TestOpenAITools(t *testing.T) {
 
 // TestKeys: the hash tells a repeated request from another one.
 func TestKeys(t *testing.T) {
-	hash := func(path, body string) string {
+	hash := func(path, body string, headers ...string) string {
 		f := newFake()
-		talked(t, f, path, body, "Idempotency-Key: k")
+		talked(t, f, path, body, append(headers, "Idempotency-Key: k")...)
 		if f.req.Key != "k" || len(f.req.KeyHash) != 64 {
 			t.Errorf("%+v", f.req)
 		}
@@ -191,6 +191,12 @@ func TestKeys(t *testing.T) {
 	one := hash("/v1/chat/s1", a)
 	if one != hash("/chat/s1", a) || one == hash("/chat/s1", b) || one == hash("/chat/s2", a) || hash("/chat/completions", a) == one {
 		t.Error("the hash is of the path and the body")
+	}
+	open := hash("/chat/completions", a)
+	for _, header := range []string{"X-Session-Id: s3", "X-Agent-Schema: helper", "X-Model-Name: openai:gpt-4.1", "X-Added-Instruction: Be brief."} {
+		if hash("/chat/completions", a, header) == open || hash("/chat/completions", a, header) != hash("/chat/completions", a, header) {
+			t.Errorf("the hash is of %s too", header)
+		}
 	}
 }
 
