@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 )
 
@@ -185,7 +186,7 @@ func (u *UsageData) Add(o UsageData) {
 	u.ReasoningTokens += o.ReasoningTokens
 	u.Requests += o.Requests
 	u.ToolCalls += o.ToolCalls
-	u.CostUSD += o.CostUSD
+	u.CostUSD = math.Round((u.CostUSD+o.CostUSD)*1e12) / 1e12 // no prices are finer
 }
 
 // WarningData is something that the run survived: a declared tool that this

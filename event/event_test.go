@@ -59,3 +59,14 @@ func TestTypesAndTheirData(t *testing.T) {
 		}
 	}
 }
+
+// TestCostsAddUp: money is told without the noise of binary fractions.
+func TestCostsAddUp(t *testing.T) {
+	var sum event.UsageData
+	for range 5 {
+		sum.Add(event.UsageData{CostUSD: 0.00006})
+	}
+	if sum.CostUSD != 0.0003 {
+		t.Errorf("five times 0.00006 is %v", sum.CostUSD)
+	}
+}
