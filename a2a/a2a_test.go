@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"p8/a2a"
+	"p8/agent"
 	"p8/identity"
 	"p8/stream"
 	"p8/test/golden"
@@ -136,7 +137,8 @@ func TestExposed(t *testing.T) {
 
 func TestAddressOfTheRequest(t *testing.T) {
 	_, c := newServer(t, a2a.Options{})
-	s, err := a2a.New(a2a.Options{Chat: c, Catalog: fakeCatalog{}, Agents: []string{"simulator"}, Scripts: map[string]string{"simulator": "Plays."}})
+	simulator := compile(t, "type: object\nname: simulator\ndescription: Plays.\n")
+	s, err := a2a.New(a2a.Options{Chat: c, Catalog: fakeCatalog{map[string]*agent.Agent{"simulator": simulator}}, Agents: []string{"simulator"}})
 	if err != nil {
 		t.Fatal(err)
 	}

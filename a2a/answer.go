@@ -11,11 +11,18 @@ import (
 	"p8/store"
 )
 
+// approvalSchema is what answers an approval.
+const approvalSchema = `{"type":"object","properties":{"approved":{"type":"boolean"},"comment":{"type":"string"}},"required":["approved"]}`
+
 // question is an open question as data.
 func question(q store.RunRequest) json.RawMessage {
+	schema := orNull(q.Schema)
+	if q.Kind == event.RequestApproval {
+		schema = json.RawMessage(approvalSchema)
+	}
 	b, err := json.Marshal(map[string]any{
 		"request_id": q.ID, "kind": q.Kind, "message": q.Message, "agent": q.AgentPath, "tool_name": q.ToolName,
-		"arguments": orNull(q.Arguments), "response_schema": orNull(q.Schema),
+		"arguments": orNull(q.Arguments), "response_schema": schema,
 	})
 	if err != nil {
 		return null

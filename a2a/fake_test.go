@@ -174,12 +174,12 @@ func newServer(t testing.TB, o a2a.Options) (*a2a.Server, *fakeChat) {
 	triage := compile(t, "type: object\nname: triage\nshort_description: Sorts tickets.\ndescription: You sort.\nstructured_output: true\nproperties:\n  label: {type: string}\n")
 	o.Chat, o.Catalog = c, fakeCatalog{map[string]*agent.Agent{
 		"general": general, "helper": general, "triage": triage,
-		"secret": compile(t, "type: object\nname: secret\ndescription: You hide.\n"),
+		"secret":    compile(t, "type: object\nname: secret\ndescription: You hide.\n"),
+		"simulator": compile(t, "type: object\nname: simulator\ndescription: Plays scripted events.\n"),
 	}}
 	if o.Agents == nil {
 		o.Agents = []string{"general", "triage", "simulator"}
 	}
-	o.Scripts = map[string]string{"simulator": "Plays scripted events."}
 	o.BaseURL, o.Version = "https://p8.example/", "9.9.9"
 	o.Now = func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 	n := 0

@@ -59,9 +59,6 @@ type Options struct {
 	// Agents are the agents that others may use, by name; "*" is all that the caller
 	// may use.
 	Agents []string
-	// Scripts are agents without a document, such as the simulator: name and
-	// description.
-	Scripts map[string]string
 	// BaseURL is where clients reach this server, without the "/a2a"; "" goes by the
 	// request's host.
 	BaseURL string
@@ -135,12 +132,6 @@ var errNoAgent = errors.New("a2a: no such agent")
 func (s *Server) agent(ctx context.Context, name string) (exposed, error) {
 	if name == "" {
 		return s.first(ctx)
-	}
-	if description, ok := s.o.Scripts[name]; ok {
-		if !s.exposes(name) {
-			return exposed{}, errNoAgent
-		}
-		return exposed{name: name, description: description}, nil
 	}
 	a, err := s.o.Catalog.Agent(ctx, name)
 	var missing *catalog.NotFoundError
