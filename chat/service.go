@@ -123,12 +123,18 @@ const (
 	defaultMaxBytes  = 16 << 20
 
 	defaultAnswerWithin = 7 * 24 * time.Hour
+
+	// maxStoring is small: a question or an answer that comes now waits for as many
+	// writes of other runs' events.
+	maxStoring = 2
 )
 
 // Service starts turns and knows those that are running.
 type Service struct {
 	o     Options
 	slots slots
+	// storing bounds the runs that store their events at one time.
+	storing chan struct{}
 }
 
 // New makes a service.
@@ -154,7 +160,7 @@ func New(o Options) (*Service, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	s := &Service{o: o}
+	s := &Service{o: o, storing: make(chan struct{}, maxStoring)}
 	s.slots.most, s.slots.taken = o.MaxRuns, make(map[sessionKey]*slot)
 	return s, nil
 }

@@ -133,6 +133,7 @@ func (s *Service) openLog(j *job) *live.Log {
 		},
 	}
 	if s.o.Store != nil {
+		o.Slots = s.storing
 		o.Store = s.o.Store // the log itself says when it cannot be stored
 	}
 	if j.before != nil {

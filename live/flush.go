@@ -43,17 +43,17 @@ func (l *Log) tick() {
 		l.mu.Unlock()
 		return
 	}
-	if rest := l.o.Beat - time.Since(l.written); l.unstored() == 0 && rest > 0 {
-		l.timer.Reset(rest)
-		l.mu.Unlock()
-		return
-	}
 	l.busy = true
-	l.mu.Unlock()
-
-	stop, err := l.write(store.RunWrite{}, nil)
-
-	l.mu.Lock()
+	var stop bool
+	var err error
+	if l.enter() {
+		if l.unstored() > 0 || time.Since(l.written) >= l.o.Beat {
+			l.mu.Unlock()
+			stop, err = l.write(store.RunWrite{}, nil)
+			l.mu.Lock()
+		}
+		l.exit()
+	}
 	l.busy = false
 	if !l.over {
 		l.timer.Reset(l.pause(err))
@@ -64,6 +64,41 @@ func (l *Log) tick() {
 	l.tell(stop, err)
 	if failed {
 		l.giveUp(err)
+	}
+}
+
+// enter waits for a slot, if there is something to store; false when there is
+// none, or the log is over. The log is unlocked meanwhile.
+func (l *Log) enter() bool {
+	if l.unstored() == 0 && time.Since(l.written) < l.o.Beat {
+		return false
+	}
+	if l.o.Slots == nil {
+		return true
+	}
+	select {
+	case l.o.Slots <- struct{}{}:
+		return true
+	default:
+	}
+	leave := make(chan struct{})
+	l.leave = leave
+	l.mu.Unlock()
+	entered := false
+	select {
+	case l.o.Slots <- struct{}{}:
+		entered = true
+	case <-leave:
+	}
+	l.mu.Lock()
+	l.leave = nil
+	return entered
+}
+
+// exit gives the slot back.
+func (l *Log) exit() {
+	if l.o.Slots != nil {
+		<-l.o.Slots
 	}
 }
 
@@ -78,7 +113,7 @@ func (l *Log) pause(err error) time.Duration {
 	case n > 0:
 		return l.o.Every
 	}
-	return l.o.Beat
+	return max(0, l.o.Beat-time.Since(l.written))
 }
 
 // retry is how long until the store is tried again after a failure.
@@ -137,7 +172,8 @@ func (l *Log) write(w store.RunWrite, with []event.Event) (stop bool, err error)
 	l.writes = false
 	if err != nil {
 		if errors.Is(err, store.ErrNotOwner) {
-			l.ended, l.over = err, true
+			l.ended = err
+			l.stop()
 		}
 		l.advance(min(known, shown))
 		return false, err
@@ -151,7 +187,8 @@ func (l *Log) write(w store.RunWrite, with []event.Event) (stop bool, err error)
 		l.written, l.tries, l.failed = time.Now(), 0, false
 	}
 	if w.Status != "" && w.Status != store.RunRunning {
-		l.ended, l.over = errOver, true // whoever is at it next has a log of its own
+		l.ended = errOver
+		l.stop() // whoever is at it next has a log of its own
 	}
 	l.wake()
 	return stop, nil

@@ -66,6 +66,11 @@ type Options struct {
 	// Batch is the number that are stored at once; 64 when 0.
 	Every time.Duration
 	Batch int
+	// Slots, shared by the logs of a process, has room for as many as may store events
+	// in the background at one time. The others wait and store more at once, and what a
+	// run waits for (Write) stands behind a few of them only, not behind a piece of
+	// every run. nil has room for all.
+	Slots chan struct{}
 	// Window is about how many bytes of stored events stay in memory for readers;
 	// 256 KiB when 0.
 	Window int
@@ -179,7 +184,8 @@ func (l *Log) Close() {
 		<-l.done
 		return
 	}
-	l.closing, l.over = true, true
+	l.closing = true
+	l.stop()
 	if l.timer != nil {
 		l.timer.Stop()
 	}

@@ -33,7 +33,10 @@ type Log struct {
 	// room is told when Append may go on, and when tick has ended.
 	room sync.Cond
 
-	busy    bool  // tick is storing
+	// leave, where tick waits for a slot, is closed when the log is over.
+	leave chan struct{}
+
+	busy    bool  // tick is storing, or waits for its turn
 	writes  bool  // Write is storing events that will be the next ones
 	closing bool  // Close was called
 	over    bool  // nothing is appended any more
@@ -67,6 +70,15 @@ func (l *Log) wake() {
 	if l.more != nil {
 		close(l.more)
 		l.more = nil
+	}
+}
+
+// stop says that nothing is appended any more.
+func (l *Log) stop() {
+	l.over = true
+	if l.leave != nil {
+		close(l.leave)
+		l.leave = nil
 	}
 }
 
