@@ -12,26 +12,43 @@ import (
 )
 
 // abandon ends a run that waits, or was interrupted, and that nobody goes on with:
-// what it has said becomes its answer, and the calls that it had begun end.
+// what it has said becomes its answer, and the calls that it had begun end. It is
+// store.ErrNotOwner when somebody goes on with it after all.
 func (s *Service) abandon(ctx context.Context, r *store.Run) error {
 	who, err := identity.From(ctx)
 	if err != nil {
 		return err
 	}
-	l := leavings{recorder: &recorder{Service: s, job: &job{Turn: s.turnOf(who, r), name: r.AgentName, started: s.o.Now()}}}
-	for e, err := range l.Turn.raw(ctx, 0) {
-		if err != nil {
-			return err
-		}
-		l.add(e)
+	claimed, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Owner)
+	if err != nil {
+		return err
 	}
-	if _, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Owner); err != nil {
-		return ignore(err, store.ErrNotOwner)
+	claimed.Status = r.Status
+	if err := s.leave(ctx, who, &claimed); err != nil {
+		back := s.letGo(ctx, who, store.RunWrite{RunID: r.ID, Status: r.Status, Reason: r.Reason})
+		return errors.Join(err, back)
+	}
+	return nil
+}
+
+// leave ends a run that this process has claimed for that.
+func (s *Service) leave(ctx context.Context, who identity.Identity, r *store.Run) error {
+	l := leavings{recorder: &recorder{Service: s, job: &job{Turn: s.turnOf(who, r), name: r.AgentName, started: s.o.Now()}}}
+	if r.LastSeq > 0 {
+		for e, err := range l.Turn.raw(ctx, 0) {
+			if err != nil {
+				return err
+			}
+			l.add(e)
+			if e.Seq >= r.LastSeq {
+				break
+			}
+		}
 	}
 	log := live.Open(context.WithoutCancel(ctx), live.Options{RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: r.LastSeq, Logger: s.o.Logger})
 	defer log.Close()
 	w, events := l.end(r)
-	err = log.Write(w, events...)
+	err := log.Write(w, events...)
 	if errors.Is(err, store.ErrNotFound) {
 		// The session has gone; the run goes, too.
 		err = log.Write(store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: w.Status, Reason: w.Reason})

@@ -124,14 +124,38 @@ func (s *Service) settle(ctx context.Context, j *job) error {
 		return err
 	}
 	for i := range runs {
-		if runs[i].Status == store.RunRunning {
-			return ErrBusy // in another process
+		r := &runs[i]
+		if r.Status == store.RunRunning {
+			if r.Owner != s.o.Owner {
+				return ErrBusy // in another process
+			}
+			if r, err = s.overHere(ctx, r); err != nil {
+				return err
+			}
 		}
-		if err := s.abandon(ctx, &runs[i]); err != nil {
+		if r.Status != store.RunWaiting && r.Status != store.RunInterrupted {
+			continue
+		}
+		if err := s.abandon(ctx, r); errors.Is(err, store.ErrNotOwner) {
+			return ErrBusy // somebody goes on with it
+		} else if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// overHere is a run that this process had and is over, although the store does not
+// know.
+func (s *Service) overHere(ctx context.Context, r *store.Run) (*store.Run, error) {
+	if !s.endAgain(ctx, r.ID) {
+		_, err := s.o.Store.WriteRun(ctx, store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: store.RunInterrupted})
+		if err != nil && !errors.Is(err, store.ErrNotOwner) {
+			return nil, err
+		}
+	}
+	now, err := s.o.Store.Run(ctx, r.ID)
+	return &now, err
 }
 
 // ignore is err unless it is that one.

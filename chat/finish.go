@@ -27,17 +27,22 @@ func (r *recorder) finish(err error) {
 			"code", failure.Code, "error", err)
 	}
 	r.slots.end(r.key)
-	r.end(err, done, failure)
+	last := r.end(err, done, failure)
 	r.log.Close()
+	if last != nil { // what was shown is stored as far as it can be
+		if err := r.letGo(r.stored, r.who, *last); err != nil {
+			r.o.Logger.Error("the end of a run could not be stored", "run", r.RunID, "session", r.SessionID, "error", err)
+		}
+	}
 	r.slots.release(r.key)
 }
 
-// end stores how the run ends and shows it.
-func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData) {
+// end stores how the run ends and shows it. It gives what could not be stored.
+func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData) *store.RunWrite {
 	w := store.RunWrite{Status: r.status(err, done), Reason: done.Reason, SessionMetadata: r.routing(done)}
 	switch {
 	case errors.Is(err, errLost):
-		return // another process tells the rest
+		return nil // another process tells the rest
 	case w.Status == store.RunInterrupted:
 		// It may go on: what it said stays in its log.
 	case w.Status != store.RunWaiting && !r.answered:
@@ -47,12 +52,18 @@ func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData
 		}
 	}
 	events := r.lastEvents(w, done, failure, true)
-	if r.write(w, events...) == nil {
-		return
+	failed := r.write(w, events...)
+	if failed == nil {
+		return nil
 	}
 	for _, e := range r.lastEvents(w, done, failure, false) {
 		r.log.Append(e)
 	}
+	if errors.Is(failed, errNotStored) {
+		return nil
+	}
+	w.RunID, w.Journal = r.RunID, r.journal.take()
+	return &w
 }
 
 // status is the run's, when it is over.

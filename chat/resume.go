@@ -65,7 +65,8 @@ func (s *Service) takeUp(ctx context.Context, j *job) error {
 		return ErrNotResumable
 	}
 	if err != nil {
-		return err
+		// It may be ours all the same.
+		return errors.Join(err, s.tellEnd(ctx, lastWrite{j.who, store.RunWrite{RunID: j.RunID, Owner: s.o.Owner, Status: was, Reason: j.before.Reason}}))
 	}
 	reason := j.before.Reason
 	j.before = &claimed
@@ -76,8 +77,7 @@ func (s *Service) takeUp(ctx context.Context, j *job) error {
 	if err == nil {
 		return nil
 	}
-	_, back := s.o.Store.WriteRun(context.WithoutCancel(ctx), store.RunWrite{RunID: j.RunID, Owner: s.o.Owner, Status: was, Reason: reason})
-	return errors.Join(err, back)
+	return errors.Join(err, s.letGo(ctx, j.who, store.RunWrite{RunID: j.RunID, Status: was, Reason: reason}))
 }
 
 // restore puts together what the run had: what it was asked, the payload, the

@@ -63,6 +63,9 @@ func (s *Service) Open(ctx context.Context, runID string) (*Turn, store.Run, err
 		return nil, store.Run{}, ErrNoRuns
 	}
 	r, err := s.o.Store.Run(ctx, runID)
+	if err == nil && r.Status == store.RunRunning && s.endAgain(ctx, runID) {
+		r, err = s.o.Store.Run(ctx, runID)
+	}
 	if err != nil {
 		return nil, store.Run{}, err
 	}
@@ -88,16 +91,21 @@ func (s *Service) Stop(ctx context.Context, runID string) (store.Run, error) {
 	if err != nil {
 		return r, err
 	}
+	if r.Status == store.RunWaiting || r.Status == store.RunInterrupted {
+		if err = s.abandon(ctx, &r); errors.Is(err, store.ErrNotOwner) {
+			// Somebody went on with it a moment ago.
+			if t, r, err = s.Open(ctx, runID); err != nil {
+				return r, err
+			}
+		}
+	}
 	switch {
-	case r.Status == store.RunWaiting || r.Status == store.RunInterrupted:
-		err = s.abandon(ctx, &r)
+	case err != nil:
 	case r.Status == store.RunRunning && t.cancel != nil:
 		t.Cancel()
 		err = t.log.Wait(ctx)
 	case r.Status == store.RunRunning:
 		_, err = s.o.Store.StopRun(ctx, runID)
-	default:
-		return r, nil
 	}
 	if err != nil {
 		return r, err
@@ -114,7 +122,9 @@ func (s *Service) Delete(ctx context.Context, runID string) error {
 	case r.Status == store.RunRunning:
 		return ErrRunning
 	case r.Status == store.RunWaiting || r.Status == store.RunInterrupted:
-		if err := s.abandon(ctx, &r); err != nil {
+		if err := s.abandon(ctx, &r); errors.Is(err, store.ErrNotOwner) {
+			return ErrRunning
+		} else if err != nil {
 			return err
 		}
 	}
@@ -213,6 +223,7 @@ type Recoverer interface {
 // interrupted, takes expired questions for declined, and goes on with the runs
 // that have all their answers. A server calls it now and then.
 func (s *Service) Recover(ctx context.Context, from Recoverer, stale time.Time) error {
+	s.endAll(ctx)
 	ready, err := from.RecoverRuns(ctx, s.o.Owner, stale)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ type slots struct {
 	taken   map[sessionKey]*slot
 	closed  bool
 	turns   sync.WaitGroup
+	unended unended
 }
 
 // slot is one session's.
@@ -95,8 +96,10 @@ func (s *slots) wait(ctx context.Context, k sessionKey, own *slot, busy string) 
 			return err
 		}
 	}
-	// The session came while ctx ended: the next one has it.
-	s.next(k, own)
+	if own.turn == nil && s.taken[k] == own {
+		// The session came while ctx ended: the next one has it.
+		s.next(k, own)
+	}
 	return err
 }
 

@@ -1,0 +1,97 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"p8/identity"
+	"p8/store"
+)
+
+// unended are the runs of this process that are over, while the store thinks that
+// they run: it could not be told. Nobody else may end them as long as the process
+// lives, so it has to tell it again.
+type unended struct {
+	mu   sync.Mutex
+	left map[string]lastWrite // by the run's id
+}
+
+// lastWrite is how a run ended, and whose it is.
+type lastWrite struct {
+	who   identity.Identity
+	write store.RunWrite
+}
+
+const (
+	// maxUnended bounds the ends that are kept in memory.
+	maxUnended = 1000
+	// endTime bounds one try.
+	endTime = 10 * time.Second
+)
+
+// letGo tells the store how a run has ended, or was given back, now or later.
+func (s *Service) letGo(ctx context.Context, who identity.Identity, w store.RunWrite) error {
+	w.Owner = s.o.Owner
+	err := s.tellEnd(ctx, lastWrite{who, w})
+	if err == nil {
+		return nil
+	}
+	s.slots.unended.mu.Lock()
+	defer s.slots.unended.mu.Unlock()
+	if s.slots.unended.left == nil {
+		s.slots.unended.left = make(map[string]lastWrite)
+	}
+	if len(s.slots.unended.left) < maxUnended {
+		s.slots.unended.left[w.RunID] = lastWrite{who, w}
+	}
+	return err
+}
+
+// tellEnd writes an end. One that the store has already, or whose run has gone, is
+// told.
+func (s *Service) tellEnd(ctx context.Context, l lastWrite) error {
+	ctx, cancel := context.WithTimeout(identity.With(context.WithoutCancel(ctx), l.who), endTime)
+	defer cancel()
+	_, err := s.o.Store.WriteRun(ctx, l.write)
+	if errors.Is(err, store.ErrInvalid) {
+		// It will never be stored as it is.
+		w := store.RunWrite{RunID: l.write.RunID, Owner: l.write.Owner, Status: l.write.Status, Reason: l.write.Reason}
+		_, err = s.o.Store.WriteRun(ctx, w)
+	}
+	if errors.Is(err, store.ErrNotOwner) || errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// endAgain tells the end of a run that the store was not told; false when nothing
+// is known of it, or it failed again.
+func (s *Service) endAgain(ctx context.Context, runID string) bool {
+	s.slots.unended.mu.Lock()
+	l, ok := s.slots.unended.left[runID]
+	s.slots.unended.mu.Unlock()
+	if !ok || s.tellEnd(ctx, l) != nil {
+		return false
+	}
+	s.slots.unended.mu.Lock()
+	defer s.slots.unended.mu.Unlock()
+	delete(s.slots.unended.left, runID)
+	return true
+}
+
+// endAll tells all of them, until the store fails.
+func (s *Service) endAll(ctx context.Context) {
+	s.slots.unended.mu.Lock()
+	ids := make([]string, 0, len(s.slots.unended.left))
+	for id := range s.slots.unended.left {
+		ids = append(ids, id)
+	}
+	s.slots.unended.mu.Unlock()
+	for _, id := range ids {
+		if !s.endAgain(ctx, id) {
+			return
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"p8/chat"
+	"p8/event"
+	"p8/llm"
+	"p8/llm/scripted"
+	"p8/store"
+)
+
+// outage is a store that fails to end runs, and to do what is named, until it is
+// over; before is called, once, before a run is claimed.
+type outage struct {
+	chat.MemoryStore
+	mu     sync.Mutex
+	over   bool
+	claims bool // claims are made, and say that they failed
+	before func()
+}
+
+func (o *outage) set(over bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = over
+}
+
+var errOutage = &store.Failure{Op: "write", Err: errors.New("disk full")}
+
+func (o *outage) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
+	o.mu.Lock()
+	over := o.over
+	o.mu.Unlock()
+	if !over && w.Status != "" && w.Status != store.RunRunning {
+		return false, errOutage
+	}
+	return o.MemoryStore.WriteRun(ctx, w)
+}
+
+func (o *outage) ClaimRun(ctx context.Context, id, owner string) (store.Run, error) {
+	if before := o.before; before != nil {
+		o.before = nil
+		before()
+	}
+	r, err := o.MemoryStore.ClaimRun(ctx, id, owner)
+	if o.claims && err == nil {
+		return store.Run{}, errOutage
+	}
+	return r, err
+}
+
+// nobody finds no run that another process left.
+type nobody struct{}
+
+func (nobody) RecoverRuns(context.Context, string, time.Time) ([]store.OwnedRun, error) {
+	return nil, nil
+}
+
+// TestAnEndThatCannotBeStored: the session is not taken for ever, and the answer is
+// stored when the store is back.
+func TestAnEndThatCannotBeStored(t *testing.T) {
+	for name, later := range map[string]func(*testing.T, *chat.Service, context.Context, string){
+		"a message": func(t *testing.T, s *chat.Service, ctx context.Context, _ string) { turn(t, s, ctx, "2") },
+		"a look at the run": func(t *testing.T, s *chat.Service, ctx context.Context, id string) {
+			if _, r, err := s.Open(ctx, id); err != nil || r.Status != store.RunCompleted {
+				t.Errorf("%+v %v", r, err)
+			}
+		},
+		"nobody": func(t *testing.T, s *chat.Service, ctx context.Context, _ string) {
+			if err := s.Recover(context.Background(), nobody{}, time.Now()); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := &outage{}
+			s := newService(t, scripted.New(scripted.Text("One"), scripted.Text("Two")), chat.Options{Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
+			ctx := as(t.Context(), "alice", "s1")
+			events := turn(t, s, ctx, "1")
+			if got := story(events); got[len(got)-1] != "done stop" {
+				t.Errorf("%q", got)
+			}
+			kept.set(true)
+			later(t, s, ctx, events[0].RunID)
+			if diff := cmp.Diff([]string{"1 user 1", "2 assistant One"}, transcript(t, kept, ctx, "s1")[:2]); diff != "" {
+				t.Error(diff)
+			}
+			if r, err := kept.Run(ctx, events[0].RunID); err != nil || r.Status != store.RunCompleted {
+				t.Errorf("%+v %v", r, err)
+			}
+		})
+	}
+}
+
+// paused is a service with a run that waits for an approval.
+func paused(t *testing.T, kept chat.Store, more ...scripted.Turn) (*chat.Service, context.Context, string) {
+	t.Helper()
+	turns := append([]scripted.Turn{{Text: []string{"Let me see."}, Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"a"}`}}}}, more...)
+	s := newService(t, scripted.New(turns...), chat.Options{Store: kept, Logger: slog.New(slog.DiscardHandler)}, careful)
+	ctx := as(t.Context(), "alice", "s1")
+	return s, ctx, find[*event.ActionRequestData](t, turn(t, s, ctx, "Go")).RequestID
+}
+
+// TestARunThatCannotBeTakenUpOrEnded: it waits as before, and can be answered later.
+func TestARunThatCannotBeTakenUpOrEnded(t *testing.T) {
+	for name, fail := range map[string]func(t *testing.T, s *chat.Service, kept *outage, ctx context.Context, run string){
+		"a claim whose answer is lost": func(t *testing.T, s *chat.Service, kept *outage, ctx context.Context, run string) {
+			kept.claims = true
+			if _, err := s.Resume(ctx, run); err == nil {
+				t.Error("no error")
+			}
+			kept.claims = false
+		},
+		"a stop": func(t *testing.T, s *chat.Service, kept *outage, ctx context.Context, run string) {
+			kept.set(false)
+			if _, err := s.Stop(ctx, run); err == nil {
+				t.Error("no error")
+			}
+			kept.set(true)
+			if err := s.Recover(context.Background(), nobody{}, time.Now()); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := &outage{over: true}
+			s, ctx, request := paused(t, kept, scripted.Text("Done."))
+			r, err := s.Request(ctx, request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "a claim whose answer is lost" {
+				if _, err := kept.Decide(ctx, request, store.Decision{Status: store.RequestAccepted}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fail(t, s, kept, ctx, r.RunID)
+			if now, err := kept.Run(ctx, r.RunID); err != nil || now.Status != store.RunWaiting {
+				t.Fatalf("%+v %v", now, err)
+			}
+			var again *chat.Turn
+			if name == "a stop" {
+				_, again, err = s.Decide(ctx, request, store.Decision{Status: store.RequestAccepted})
+			} else {
+				again, err = s.Resume(ctx, r.RunID)
+			}
+			if err != nil || again == nil {
+				t.Fatal(again, err)
+			}
+			if got := story(drain(t, again)); got[len(got)-1] != "done stop" {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+// TestAStopThatComesWithAnAnswer: whoever goes on with the run a moment before it is
+// stopped is stopped.
+func TestAStopThatComesWithAnAnswer(t *testing.T) {
+	kept := &outage{over: true}
+	never := make(chan struct{})
+	s, ctx, request := paused(t, kept, scripted.Turn{Text: []string{"Never"}, Before: scripted.Until(0, never)})
+	r, err := s.Request(ctx, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept.before = func() {
+		if _, again, err := s.Decide(ctx, request, store.Decision{Status: store.RequestAccepted}); err != nil || again == nil {
+			t.Error(again, err)
+		}
+	}
+	stopped, err := s.Stop(ctx, r.RunID)
+	if err != nil || stopped.Status != store.RunCancelled {
+		t.Errorf("%+v %v", stopped, err)
+	}
+}
