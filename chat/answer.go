@@ -61,7 +61,7 @@ func checkAnswer(schema, content []byte) error {
 	var said *tool.Error
 	switch {
 	case errors.As(err, &said):
-		return &InputError{"content", "the answer does not follow the request's response_schema: " + said.Message}
+		return &InputError{"content", said.Message}
 	case err != nil:
 		return fmt.Errorf("chat: check an answer: %w", err)
 	}

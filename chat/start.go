@@ -322,13 +322,16 @@ func (j *job) isNew() bool { return j.session.CreatedAt.IsZero() }
 
 // brought is the history that the client sent, and its rows where they are kept.
 func (s *Service) brought(j *job) ([]llm.Message, []store.Message, error) {
+	if j.input == "" && !j.named {
+		return j.req.History, nil, nil // the results of its tools are what it is about
+	}
 	rows, err := clientRows(j.req.History, j.SessionID)
 	if err != nil {
 		return nil, nil, err
 	}
 	policy := s.policy(j.agent)
 	if j.input == "" {
-		policy.ReplayTools = true // the results of its tools are what it is about
+		policy.ReplayTools = true
 	}
 	history := memory.History(rows, policy)
 	if !j.named {
