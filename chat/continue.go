@@ -60,7 +60,11 @@ func (r *recorder) transfer(name string) error {
 		return err
 	}
 	r.routed = r.routed.handOver(from, r.agent)
-	r.journal.handOver(r.name)
+	var spent event.UsageData
+	if r.usage != nil {
+		spent = *r.usage
+	}
+	r.journal.handOver(r.name, spent)
 	r.done, r.tookOver, r.open, r.speaker = nil, "", 0, r.name
 	if r.o.Store == nil {
 		history, _, err := r.brought(r.job)

@@ -171,8 +171,12 @@ func TestHandOver(t *testing.T) {
 		}
 		return b.String()
 	}
-	if got := said(turn(t, s, ctx, "Go")); got != "worker I am here." {
+	events := turn(t, s, ctx, "Go")
+	if got := said(events); got != "worker I am here." {
 		t.Errorf("%q", got)
+	}
+	if got := find[*event.UsageData](t, events); got.Requests != 4 {
+		t.Errorf("the turn took 4 requests of two agents, %d are told", got.Requests)
 	}
 	told := results(t, models["boss"])
 	for i, want := range []string{"the agent shy takes no conversations over; ask it with ask_agent", "boss is the agent that answers already"} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"p8/event"
 	"p8/run"
 	"p8/store"
 	"p8/tool"
@@ -19,11 +20,19 @@ type journal struct {
 	answers map[string]tool.Answer
 	results map[string]tool.Result // of the client's tools, by call id
 	pending []store.JournalEntry
+	// spent is what the agents consumed that handed the turn over.
+	spent event.UsageData
 }
 
 // handOver is the thread of an entry that says that another agent took over:
 // what came before it is not that agent's conversation.
 const handOver = "\x00hand-over"
+
+// handedOver is such an entry.
+type handedOver struct {
+	Agent string          `json:"agent"`
+	Spent event.UsageData `json:"spent"`
+}
 
 // Entries are what a thread did before.
 func (j *journal) Entries(thread string) []run.Entry {
@@ -86,12 +95,13 @@ func (j *journal) putBack(entries []store.JournalEntry) {
 	j.pending = append(entries, j.pending...)
 }
 
-// handOver begins a conversation of another agent.
-func (j *journal) handOver(agent string) {
-	data, _ := json.Marshal(agent)
+// handOver begins a conversation of another agent; spent is what the turn has
+// consumed.
+func (j *journal) handOver(agent string, spent event.UsageData) {
+	data, _ := json.Marshal(handedOver{agent, spent})
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.old = nil
+	j.old, j.spent = nil, spent
 	j.pending = append(j.pending, store.JournalEntry{Thread: handOver, Data: data})
 }
 
@@ -101,10 +111,11 @@ func (j *journal) load(entries []store.JournalEntry) (agent string, err error) {
 	defer j.mu.Unlock()
 	for _, stored := range entries {
 		if stored.Thread == handOver {
-			j.old = nil
-			if err := json.Unmarshal(stored.Data, &agent); err != nil {
+			var to handedOver
+			if err := json.Unmarshal(stored.Data, &to); err != nil {
 				return "", fmt.Errorf("chat: read the journal: %w", err)
 			}
+			j.old, j.spent, agent = nil, to.Spent, to.Agent
 			continue
 		}
 		var e run.Entry

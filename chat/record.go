@@ -198,7 +198,9 @@ func (r *recorder) record(e event.Event) {
 		return
 	case *event.UsageData:
 		if root {
-			r.usage = d
+			spent := r.journal.spent
+			spent.Add(*d)
+			r.usage = &spent
 		}
 		return
 	case *event.DoneData:
