@@ -64,9 +64,6 @@ type Options struct {
 	// Tools are the names that documents may declare (tool.Box.Names), to warn of
 	// others when one is stored; nil warns of none.
 	Tools func(context.Context) []string
-	// Scripts are the agents that no document describes, such as the simulators, by
-	// the names that a request may give.
-	Scripts []string
 	// Ready says why the server cannot take requests; nil is always ready. Its
 	// error is logged, not shown.
 	Ready func(context.Context) error

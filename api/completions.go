@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"p8/catalog"
@@ -80,12 +79,6 @@ func (h *Handler) target(ctx context.Context, name string, req *chat.Request) *f
 			return h.describe(ctx, err)
 		}
 		model = !known
-	}
-	if slices.Contains(h.o.Scripts, name) {
-		if id.AgentSchemaURI == "" {
-			req.Agent = name
-		}
-		return nil
 	}
 	if !model {
 		if _, err := h.o.Catalog.Agent(ctx, name); err != nil {

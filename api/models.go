@@ -44,9 +44,6 @@ func (h *Handler) models(r *http.Request) ([]model, error) {
 			all = append(all, h.agentModel(e))
 		}
 	}
-	for _, name := range h.o.Scripts {
-		all = append(all, h.agentModel(catalog.Entry{Name: name, Description: "A script that answers in place of a model."}))
-	}
 	if h.o.Models != nil {
 		for _, name := range h.o.Models(r.Context()) {
 			all = append(all, h.plainModel(name))

@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"p8/agents"
 	"p8/api"
+	"p8/catalog"
 	"p8/chat"
 	"p8/identity"
 	"p8/llm"
@@ -134,16 +136,17 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestScripts: an agent without a document is found and listed.
+// TestScripts: an agent that is a script is found by its name, with its switches.
 func TestScripts(t *testing.T) {
-	real := newServer(t, setup{noStore: true})
+	builtin, err := catalog.New(catalog.Options{Builtin: agents.Files(), Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
 	s := new(spy)
-	real.Handler = api.New(api.Options{Chat: s, Catalog: real.catalog, Scripts: []string{"player"}, Logger: slog.New(slog.DiscardHandler)})
-	real.do("POST", "/v1/chat/completions?seed=7", `{"model":"player","messages":[{"role":"user","content":"x"}]}`)
-	if s.req.Agent != "player" || s.req.Options["seed"] != "7" {
+	real := &server{Handler: api.New(api.Options{Chat: s, Catalog: builtin, Logger: slog.New(slog.DiscardHandler)})}
+	real.do("POST", "/v1/chat/completions?seed=7", `{"model":"simulator","messages":[{"role":"user","content":"x"}]}`)
+	if s.req.Agent != "simulator" || s.req.Options["seed"] != "7" {
 		t.Errorf("%+v", s.req)
 	}
-	if w := real.do("GET", "/v1/models/player", ""); w.Code != http.StatusOK {
+	if w := real.do("GET", "/v1/models/simulator", ""); w.Code != http.StatusOK {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
