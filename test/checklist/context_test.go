@@ -35,8 +35,8 @@ func TestAgenticChecklist(t *testing.T) {
 		{name: "every database operation minds that storage may be disabled", check: worksWithoutStorage},
 		{name: "all modules use the one logger", check: onlySlog},
 		{name: "the action tool emits typed events", check: func(t *testing.T) { actionEmitsEvents(t, d) }},
-		{name: "ask_agent loads session history", pending: milestone5},
-		{name: "child content deduplication works", pending: milestone5},
+		{name: "ask_agent loads session history", check: func(t *testing.T) { childSeesHistory(t, d) }},
+		{name: "child content deduplication works", check: func(t *testing.T) { childIsSaidOnce(t, d) }},
 		{name: "tool messages are never compressed", check: toolMessagesStayWhole},
 	})
 }
@@ -172,7 +172,7 @@ func worksWithoutStorage(t *testing.T) {
 
 func actionEmitsEvents(t *testing.T, d *desk) {
 	turn, _ := d.ask(t, harness.Ask{Agent: "plain", Text: `call action {"type":"observation","payload":{"confidence":0.85,"sources":["doc-1"],"risk_level":"low","risk_score":3,"session_name":"A good talk"}}` + "\n" +
-		`call action {"type":"elicit","payload":{"question":"Which one?","options":["a","b"]}}` + "\n" +
+		`call action {"type":"elicit","payload":{"question":"Which one?"}}` + "\n" +
 		`call action {"type":"observation","payload":{"confidence":7}}`})
 	var types []string
 	var failed string

@@ -53,6 +53,7 @@ func TestStructuredOutputCoverage(t *testing.T) {
 	d := newDesk(t)
 	turn, _ := d.ask(t, harness.Ask{Agent: "plain", Text: `call search {"query":"LOOKUP tools"}` + "\n" +
 		`call action {"type":"observation","payload":{"confidence":0.9,"sources":["tools"]}}`})
+	children := delegation(t, d, "children")
 	tick(t, 8, []row{
 		{name: "tool call events: started, executing, completed", check: func(t *testing.T) { toolCallEvents(t, turn) }},
 		{name: "action events", check: func(t *testing.T) {
@@ -80,10 +81,10 @@ func TestStructuredOutputCoverage(t *testing.T) {
 				t.Errorf("the chunks say %q", turn.Text)
 			}
 		}},
-		{name: "a child's output: text or an object", pending: milestone5},
-		{name: "a child's events: child_content or tool_call", pending: milestone5},
-		{name: "a child's rows: part of the answer, or a tool row", pending: milestone5},
-		{name: "a child in the front end: text or a card", pending: milestone5},
+		{name: "a child's output: text or an object", check: func(t *testing.T) { childOutput(t, children) }},
+		{name: "a child's events: child_content or tool_call", check: func(t *testing.T) { childEvents(t, children) }},
+		{name: "a child's rows: part of the answer, or a tool row", check: func(t *testing.T) { childRows(t, d, children, "children") }},
+		{name: "a child in the front end: text or a card", check: func(t *testing.T) { childInTheFrontEnd(t, d) }},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,15 +51,16 @@ func tick(t *testing.T, want int, rows []row) {
 	t.Logf("%d of %d rows are checked%s", done, len(rows), waiting.String())
 }
 
-// The milestones that rows wait for.
-const (
-	milestone5  = "milestone 5, delegation"
-	tokensLater = "a later milestone, authentication by token"
-)
+// tokensLater is what rows wait for that need tokens.
+const tokensLater = "a later milestone, authentication by token"
+
+// slowPieces are the pieces of an answer to "slowly …".
+const slowPieces = 8
 
 // desk is a server, and the model that it asks. The model does what the user
-// says: a message "call NAME {…}" makes it call a tool, a line each; any other
-// message it repeats, as a title where it is bound to a schema.
+// says: a message "call NAME {…}" makes it call a tool, a line each; "slowly …" it
+// repeats piece by piece; any other message it repeats, as a title where it is
+// bound to a schema.
 type desk struct {
 	*harness.Server
 	model *harness.Fake
@@ -89,6 +91,8 @@ func obey(x harness.Exchange) harness.Reply {
 	case len(reply.Calls) > 0:
 	case answered:
 		reply.Text, reply.Pace = []string{"The tools ", "have answered."}, 2*time.Millisecond
+	case strings.HasPrefix(text, "slowly "):
+		reply.Text, reply.Pace = slices.Repeat([]string{text[len("slowly "):] + " "}, slowPieces), 20*time.Millisecond
 	case x.Body.ResponseFormat != nil:
 		reply.Text = []string{`{"title":"`, text, `"}`}
 	default:
