@@ -126,7 +126,7 @@ const (
 
 	// maxStoring is small: a question or an answer that comes now waits for as many
 	// writes of other runs' events.
-	maxStoring = 2
+	maxStoring = 1
 )
 
 // Service starts turns and knows those that are running.

@@ -48,11 +48,14 @@ func (l *Log) tick() {
 	var err error
 	if l.enter() {
 		if l.unstored() > 0 || time.Since(l.written) >= l.o.Beat {
+			began := time.Now()
 			l.mu.Unlock()
 			stop, err = l.write(store.RunWrite{}, nil)
 			l.mu.Lock()
+			l.exit(time.Since(began))
+		} else {
+			l.exit(0)
 		}
-		l.exit()
 	}
 	l.busy = false
 	if !l.over {
@@ -95,10 +98,16 @@ func (l *Log) enter() bool {
 	return entered
 }
 
-// exit gives the slot back.
-func (l *Log) exit() {
-	if l.o.Slots != nil {
-		<-l.o.Slots
+// exit gives the slot back, after a write not before as much time again has
+// passed: half of the store's time is for what runs wait for.
+func (l *Log) exit(rest time.Duration) {
+	slots := l.o.Slots
+	switch {
+	case slots == nil:
+	case rest == 0:
+		<-slots
+	default:
+		time.AfterFunc(rest, func() { <-slots })
 	}
 }
 
