@@ -84,6 +84,12 @@ func (c *fakeChat) Start(ctx context.Context, req chat.Request) (*chat.Turn, err
 	if err != nil {
 		return nil, err
 	}
+	switch who.SessionID {
+	case "busy":
+		return nil, chat.ErrBusy
+	case "somebody-elses":
+		return nil, store.ErrNotFound
+	}
 	c.started, c.who = append(c.started, req), append(c.who, who)
 	script := c.scripts[req.Input]
 	if script == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"p8/chat"
@@ -104,9 +105,16 @@ func (x *exchange) start(m *message, session, busy string) (*chat.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.o.Chat.Start(identity.With(x.r.Context(), who), chat.Request{
+	t, err := x.o.Chat.Start(identity.With(x.r.Context(), who), chat.Request{
 		Agent: x.agent.name, Input: input, Parts: parts, Busy: busy, Protocol: "a2a",
 	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, wrong("there is no context of yours with this contextId; leave it out to begin a new one")
+	case errors.Is(err, chat.ErrBusy):
+		return nil, wrong("a task of this context is under way; wait for its end, or send the message with its taskId")
+	}
+	return t, err
 }
 
 // content is a message as agents read it: data is JSON in the text.
