@@ -20,8 +20,8 @@ type Event struct {
 	Type Type
 	// RunID is the run that emitted the event; a delegated agent has its own.
 	RunID string
-	// Seq orders the events of the root run, from 1, without gaps. It is
-	// assigned before the event is sent anywhere.
+	// Seq orders the events of the root run, from 1; a run that is taken up again
+	// leaves numbers out. It is assigned before the event is sent anywhere.
 	Seq int64
 	// Agent is the path of agent names from the root to the emitter, joined by
 	// "/": "general", "general/researcher".
