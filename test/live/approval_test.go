@@ -70,6 +70,8 @@ func oneStory(t *testing.T, s *harness.Server, session, run string) string {
 				t.Errorf("the call %s began twice", call)
 			}
 			open[call], shown[id] = id, "tool_call"
+		case status == "failed" && id == "" && open[call] == "":
+			// The model was cut off while it wrote the call.
 		case status == "completed" || status == "failed":
 			if open[call] == "" || open[call] == "ended" {
 				t.Errorf("the call %s ended without having begun, or twice:\n%s", call, f.data)

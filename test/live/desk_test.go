@@ -19,6 +19,7 @@ type desk struct {
 	url string
 	// came gets the key of each call of slow, which ends when the gate opens.
 	came chan string
+	over chan struct{}
 
 	mu    sync.Mutex
 	begun map[string]int
@@ -28,7 +29,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{came: make(chan string, 64), begun: map[string]int{}, done: map[string]int{}, gate: make(chan struct{})}
+	d := &desk{came: make(chan string, 64), over: make(chan struct{}), begun: map[string]int{}, done: map[string]int{}, gate: make(chan struct{})}
 	s := mcp.NewServer(&mcp.Implementation{Name: "desk", Version: "1"}, nil)
 	type in struct {
 		Key string `json:"key"`
@@ -38,7 +39,7 @@ func newDesk(t *testing.T) *desk {
 			d.count(d.begun, name+" "+in.Key)
 			if name == "slow" {
 				if !d.wait(ctx, in.Key) {
-					return nil, nil, ctx.Err()
+					return nil, nil, context.Canceled
 				}
 			}
 			d.count(d.done, name+" "+in.Key)
@@ -48,6 +49,7 @@ func newDesk(t *testing.T) *desk {
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
 	server := httptest.NewServer(h)
 	t.Cleanup(func() {
+		close(d.over) // a call does not notice that its caller has gone
 		server.CloseClientConnections()
 		server.Close()
 	})
@@ -70,6 +72,8 @@ func (d *desk) wait(ctx context.Context, key string) bool {
 	select {
 	case <-gate:
 		return true
+	case <-d.over:
+		return false
 	case <-ctx.Done():
 		return false
 	}

@@ -38,6 +38,12 @@ func say(text string, pieces int, pace time.Duration) step {
 	return step{Text: text, Pieces: pieces, Pace: int(pace.Milliseconds())}
 }
 
+// then is the step with calls after its text.
+func (s step) then(calls ...call) step {
+	s.Calls = calls
+	return s
+}
+
 // do is a step of calls.
 func do(calls ...call) step { return step{Calls: calls} }
 
