@@ -318,7 +318,8 @@ func TestSeed(t *testing.T) {
 		t.Error("another seed gives the same ids")
 	}
 	o.Seed = ""
-	if lines(t, play(t, simulator.Agent, "", o)) == lines(t, play(t, simulator.Agent, "", o)) {
+	one := lines(t, play(t, simulator.Agent, "", o))
+	if other := lines(t, play(t, simulator.Agent, "", o)); one == other {
 		t.Error("without a seed the ids are the same")
 	}
 }

@@ -79,10 +79,11 @@ func checkAGUI(t *testing.T, out []byte) {
 		if strings.HasPrefix(typ, "TOOL_CALL") {
 			id, _ = e["toolCallId"].(string)
 		}
-		kind, stage, _ := strings.Cut(strings.TrimPrefix(typ, "REASONING_"), "_")
-		switch key := kind + " " + id; {
+		_, stage, _ := strings.Cut(typ, "_")
+		key := begin(typ) + id
+		switch {
 		case strings.HasPrefix(typ, "SUBAGENT"):
-			if key = "subagent " + run; stage == "STARTED" {
+			if key := "subagent " + run; stage == "STARTED" {
 				if open[key] || finished[key] {
 					t.Errorf("begun twice: %v", e)
 				}
@@ -93,13 +94,11 @@ func checkAGUI(t *testing.T, out []byte) {
 			}
 		case typ == "TOOL_CALL_RESULT" || id == "":
 		case strings.HasSuffix(typ, "_START"):
-			key = begin(typ) + id
 			if _, seen := owner[key]; open[key] || seen {
 				t.Errorf("begun twice: %v", e)
 			}
 			open[key], owner[key] = true, run
 		default:
-			key = begin(typ) + id
 			if !open[key] || owner[key] != run {
 				t.Errorf("not begun, or by %q: %v", owner[key], e)
 			}

@@ -50,13 +50,7 @@ func startTalking(t *testing.T, model string, leave bool) (cmd *exec.Cmd, enviro
 // showSession is the session s as p8 shows it.
 func showSession(t *testing.T, environ []string) string {
 	t.Helper()
-	cmd := exec.Command("p8", "sessions", "show", "s")
-	cmd.Env, cmd.Dir = environ, t.TempDir()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatal(err, string(out))
-	}
-	return string(out)
+	return printed(t, environ, "sessions", "show", "s")
 }
 
 // A signal stops the run; what was said is stored.
@@ -231,7 +225,23 @@ func TestShutdown(t *testing.T) {
 	}
 	mustContain(t, stderr.String(), "p8: stopping: 1 running answer may go on for 50ms (Ctrl-C again ends it now)\n")
 	mustContain(t, rest, "shutting_down")
-	mustContain(t, showSession(t, environ), "#2 assistant openai:slow", "\nThe beginning\n")
+	// It could be taken up again; ended instead, it keeps what it said.
+	list := printed(t, environ, "runs", "list")
+	mustContain(t, list, "interrupted")
+	printed(t, environ, "runs", "stop", strings.Fields(strings.Split(list, "\n")[1])[0])
+	mustContain(t, showSession(t, environ), "#2 assistant openai:slow interrupted", "\nThe beginning\n")
+}
+
+// printed is what p8 prints.
+func printed(t *testing.T, environ []string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("p8", args...)
+	cmd.Env = environ
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("p8 %q: %v", args, err)
+	}
+	return string(out)
 }
 
 // When the reader of a pipe leaves, the run stops and what was said is stored.
