@@ -178,6 +178,9 @@ func TestHandOver(t *testing.T) {
 	if got := find[*event.UsageData](t, events); got.Requests != 4 {
 		t.Errorf("the turn took 4 requests of two agents, %d are told", got.Requests)
 	}
+	if got := find[*event.MetadataData](t, events); got.AgentSchema != "boss" || got.RespondingAgent != "worker" {
+		t.Errorf("boss was asked and worker spoke, not %s and %s", got.AgentSchema, got.RespondingAgent)
+	}
 	told := results(t, models["boss"])
 	for i, want := range []string{"the agent shy takes no conversations over; ask it with ask_agent", "boss is the agent that answers already"} {
 		if told[i]["error"] != want {

@@ -149,7 +149,7 @@ func (r *recorder) metadata(row *store.Message, stored bool) *event.MetadataData
 	if stored {
 		m.MessageID, m.InReplyTo = r.MessageID, r.InReplyTo
 	}
-	m.SessionID, m.AgentSchema, m.RespondingAgent = r.SessionID, r.name, lastName(r.speaker)
+	m.SessionID, m.AgentSchema, m.RespondingAgent = r.SessionID, r.Agent, lastName(r.speaker)
 	m.ModelVersion, m.LatencyMS, m.TokenCount, m.CostUSD = row.Model, row.LatencyMS, row.TokenCount, row.CostUSD
 	return m
 }
