@@ -92,7 +92,7 @@ func (m *script) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		s.call("call_1", "search", `{"query":"SQL SELECT name, content FROM ontologies WHERE name = 'project-alpha'"}`)
 		finish = "tool_calls"
 	case 2:
-		s.call("call_2", "ask_agent", `{"agent_name":"risk-assessor","input_text":"Project Alpha (project-alpha) moves billing to its own database by the end of January. Two rehearsals are done; the third waits until the lock of October is understood. How likely is it to be late?"}`)
+		s.call("call_2", "ask_agent", `{"agent_name":"delay-assessor","input_text":"Project Alpha (project-alpha) moves billing to its own database by the end of January. Two rehearsals are done; the third waits until the lock of October is understood. How likely is it to be late?"}`)
 		finish = "tool_calls"
 	case 3:
 		s.text(`{"project":"project-alpha","risk":"medium","reasons":["The third rehearsal has no date","The lock of October is not understood"],`)
