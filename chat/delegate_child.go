@@ -43,6 +43,8 @@ func (s *Service) delegate(ctx context.Context, q question, scope *run.Scope, ca
 		return nil, &refusal{message: fmt.Sprintf(
 			"agents have asked agents %d deep, which is the most (%s); answer with what you have",
 			scope.Depth, strings.Join(scope.Names(), " asked "))}
+	case s.o.Scripts[a.Name] != nil:
+		return nil, &refusal{message: fmt.Sprintf("the agent %s plays a script for its user and answers no agents; ask another agent", a.Name)}
 	}
 	if a, err = overridden(a, q.Structured); err != nil {
 		return nil, err

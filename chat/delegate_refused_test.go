@@ -102,6 +102,19 @@ func TestAgentsThatCannotBeAsked(t *testing.T) {
 	}
 }
 
+// TestAScriptIsNotAsked: what answers without a model for users must not cost one
+// when an agent asks it.
+func TestAScriptIsNotAsked(t *testing.T) {
+	models := cast{"boss": scripted.New(asks("worker", "Hi"), scripted.Text("Well.")), "worker": scripted.New()}
+	plays := func(context.Context, string, map[string]string) iter.Seq2[event.Event, error] { return nil }
+	s := stage(t, chat.Options{Scripts: map[string]chat.Script{"worker": plays}}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
+	turn(t, s, as(t.Context(), "alice", ""), "Go")
+	if got := results(t, models["boss"])[0]; got["error"] != "the agent worker plays a script for its user and answers no agents; ask another agent" {
+		t.Errorf("%v", got)
+	}
+	models.done(t)
+}
+
 func TestCirclesAndDepth(t *testing.T) {
 	models := cast{
 		"a": scripted.New(asks("b", "1"), scripted.Text("A.")),
