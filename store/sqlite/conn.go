@@ -48,8 +48,8 @@ func connect(ctx context.Context, path string, readOnly bool) (*conn, error) {
 		mode = "&mode=ro"
 	} else {
 		// No page is written outside the log, and nothing waits: the one writer
-		// has no rival.
-		pragmas += `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`
+		// has no rival, and durable waits for the disk.
+		pragmas += `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;`
 	}
 	db, err := sqlite3.OpenContext(ctx, uri(path, mode))
 	if err != nil {

@@ -5,8 +5,9 @@
 // One connection writes, in BEGIN IMMEDIATE transactions, one after the other;
 // a few others read, each from the last committed state (write-ahead log), so
 // that neither waits for the other and nothing is ever "locked". A commit is
-// on the disk when it returns (synchronous=FULL). A lock on a file beside the
-// database keeps a second process away, with one clear error.
+// on the disk when Write returns: those that come at one time wait for it
+// together, while the next ones write. A lock on a file beside the database keeps a
+// second process away, with one clear error.
 //
 // SQLite is ncruces/go-sqlite3, which needs no C compiler, used without
 // database/sql: statements are prepared once a connection and values are
@@ -146,6 +147,7 @@ func newEngine(path string, readers int) *engine {
 		closed:  make(chan struct{}),
 
 		selectors: make(chan *selector, maxSelectors),
+		durable:   durable{path: path + "-wal"},
 	}
 	for range maxSelectors {
 		e.selectors <- nil
@@ -178,6 +180,7 @@ type engine struct {
 	writer, readers chan *conn
 	// selectors is the same for the connections of Select.
 	selectors chan *selector
+	durable   durable
 	// closed ends the waiting for a connection.
 	closed chan struct{}
 	close  func() error
@@ -217,11 +220,19 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 	return translate(ctx, errors.Join(err, c.rollback()))
 }
 
-// Write runs fn in a transaction of the writing connection.
-func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) (err error) {
+// Write runs fn in a transaction of the writing connection, and waits until it is
+// on the disk, when others may write already.
+func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
 	if e.readOnly {
 		return ErrReadOnly
 	}
+	if err := e.transact(ctx, fn); err != nil {
+		return err
+	}
+	return e.durable.wait()
+}
+
+func (e *engine) transact(ctx context.Context, fn func(store.Conn) error) (err error) {
 	c, err := e.take(ctx, e.writer)
 	if err != nil {
 		return err
@@ -265,7 +276,8 @@ func (e *engine) shut() error {
 		(<-e.selectors).close()
 	}
 	// The writer last: who closes last empties the log into the database.
-	errs = append(errs, (<-e.writer).close())
+	w := <-e.writer
+	errs = append(errs, e.durable.close(), w.close())
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())
 	}

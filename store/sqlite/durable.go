@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+	"sync"
+)
+
+// durable waits for the disk on behalf of those who have committed: one fsync of
+// the write-ahead log for all who did so before it began. A commit of a connection
+// with synchronous=NORMAL has written its pages to the end of that file, in order,
+// and does not wait itself, so that the next one may begin meanwhile. SQLite waits
+// by itself where the order of files counts, at a checkpoint.
+type durable struct {
+	path string // of the write-ahead log
+
+	mu   sync.Mutex
+	next *flush // that has not begun
+
+	syncing sync.Mutex // held during an fsync
+	file    *os.File
+	closed  bool
+}
+
+// flush is one fsync.
+type flush struct {
+	done chan struct{}
+	err  error
+}
+
+// wait returns when everything is on the disk that was committed before. The first
+// who waits does it for those who come until it begins.
+func (d *durable) wait() error {
+	d.mu.Lock()
+	r := d.next
+	if r != nil {
+		d.mu.Unlock()
+		<-r.done
+		return r.err
+	}
+	r = &flush{done: make(chan struct{})}
+	d.next = r
+	d.mu.Unlock()
+
+	d.syncing.Lock()
+	d.mu.Lock()
+	d.next = nil
+	d.mu.Unlock()
+	r.err = d.sync()
+	d.syncing.Unlock()
+	close(r.done)
+	return r.err
+}
+
+// sync is the fsync. The file is there since the first commit, and stays as long as
+// a connection is open; the last one writes everything to the database when it is
+// closed, and waits for that.
+func (d *durable) sync() error {
+	if d.closed {
+		return nil
+	}
+	if d.file == nil {
+		f, err := os.OpenFile(d.path, os.O_RDWR, 0)
+		if err != nil {
+			return fmt.Errorf("sqlite: open the write-ahead log: %w", err)
+		}
+		d.file = f
+	}
+	if err := syncData(d.file); err != nil {
+		return fmt.Errorf("sqlite: write the write-ahead log to the disk: %w", err)
+	}
+	return nil
+}
+
+// close lets go of the file, before the last connection does.
+func (d *durable) close() error {
+	d.syncing.Lock()
+	defer d.syncing.Unlock()
+	d.closed = true
+	if d.file == nil {
+		return nil
+	}
+	return d.file.Close()
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package sqlite
+
+import "os"
+
+// syncData is an fsync.
+func syncData(f *os.File) error { return f.Sync() }

@@ -1,0 +1,42 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// Whoever waits hears of an fsync that began after he came, and of its failure.
+func TestDurable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p8.db-wal")
+	d := durable{path: path}
+	if err := d.wait(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a file: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// While an fsync runs, all who come share the next one.
+	d.syncing.Lock()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := d.wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	d.syncing.Unlock()
+	all.Wait()
+	if d.next != nil {
+		t.Error("a flush is left")
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
+	if err := d.wait(); err != nil {
+		t.Errorf("after the end: %v", err)
+	}
+}
