@@ -16,11 +16,12 @@ import (
 // Resume takes up a run that was interrupted, or that waits and has all its
 // answers. It calls no tool again whose result is known.
 func (s *Service) Resume(ctx context.Context, runID string) (*Turn, error) {
-	return s.resume(ctx, runID, nil)
+	return s.resume(ctx, runID, nil, "")
 }
 
-// resume also gives the run the results of the client's tools.
-func (s *Service) resume(ctx context.Context, runID string, results []ToolResult) (*Turn, error) {
+// resume also gives the run the results of the client's tools, and what the user
+// says to them.
+func (s *Service) resume(ctx context.Context, runID string, results []ToolResult, text string) (*Turn, error) {
 	if s.o.Store == nil {
 		return nil, ErrNoRuns
 	}
@@ -49,7 +50,7 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 		return nil, ErrNotResumable
 	}
 	j.journal.give(results)
-	t, err := s.launch(ctx, j, s.takeUp)
+	t, err := s.launch(ctx, j, func(ctx context.Context, j *job) error { return s.takeUp(ctx, j, text) })
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +58,8 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 }
 
 // takeUp claims the run and puts together what it had. One that cannot go on
-// after all is left as it was.
-func (s *Service) takeUp(ctx context.Context, j *job) error {
+// after all is left as it was. text is what the user says to it, "" for nothing.
+func (s *Service) takeUp(ctx context.Context, j *job, text string) error {
 	was := j.before.Status
 	claimed, err := s.o.Store.ClaimRun(ctx, j.RunID, s.o.Owner)
 	if errors.Is(err, store.ErrNotOwner) {
@@ -73,6 +74,12 @@ func (s *Service) takeUp(ctx context.Context, j *job) error {
 	err = s.restore(ctx, j, &claimed)
 	if err == nil && was == store.RunWaiting && len(j.journal.results) > 0 && !j.journal.waitsFor() {
 		err = &InputError{"messages", "no call of this session waits for these results; give each the id of the call that it answers"}
+	}
+	if err == nil && text != "" {
+		row := j.steeringRow(s, s.o.NewID(), text)
+		if _, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: j.RunID, Owner: s.o.Owner, Messages: []*store.Message{row}}); err == nil {
+			j.inbox.put(row.ID, text)
+		}
 	}
 	if err == nil {
 		return nil
@@ -144,12 +151,12 @@ func (s *Service) recall(ctx context.Context, j *job) error {
 			if j.req.Parts, err = partsOf(&row); err != nil {
 				return err
 			}
-			if err := s.steered(ctx, j, row.Seq); err != nil {
-				return err
-			}
 		}
 	}
-	var err error
+	err := s.steered(ctx, j, before)
+	if err != nil {
+		return err
+	}
 	if len(j.req.History) > 0 {
 		history, _, err = s.brought(j)
 	} else {
@@ -166,18 +173,20 @@ func (s *Service) steered(ctx context.Context, j *job, after int64) error {
 	if err != nil {
 		return err
 	}
-	read := 0
+	read := map[string]int{} // the run speaks to its model as the user, too
 	for _, e := range j.journal.Entries("") {
 		if e.Message != nil && e.Message.Role == llm.User {
-			read++
+			read[e.Message.Content]++
 		}
 	}
 	for i := range rows {
 		if rows[i].RunID != j.RunID || rows[i].Content == nil {
 			continue
 		}
-		if read--; read < 0 {
-			j.inbox.put(llm.Message{Role: llm.User, Content: *rows[i].Content})
+		if text := *rows[i].Content; read[text] > 0 {
+			read[text]--
+		} else {
+			j.inbox.put(rows[i].ID, text)
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"p8/identity"
-	"p8/llm"
 	"p8/store"
 )
 
@@ -139,7 +138,7 @@ func (s *Service) repeated(ctx context.Context, req Request) (*Turn, error) {
 	}
 	r, err := s.o.Store.RunByKey(ctx, req.Key)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
+		return s.steeredBefore(ctx, req)
 	}
 	if err != nil {
 		return nil, err
@@ -149,69 +148,6 @@ func (s *Service) repeated(ctx context.Context, req Request) (*Turn, error) {
 	}
 	t, _, err := s.Open(ctx, r.ID)
 	return t, err
-}
-
-// continued goes on with the session's run that waits for the results of the
-// client's tools; nil when the request is another.
-func (s *Service) continued(ctx context.Context, req Request) (*Turn, error) {
-	who, err := identity.From(ctx)
-	if err != nil || len(req.Results) == 0 || s.o.Store == nil || who.SessionID == "" {
-		return nil, err
-	}
-	runs, _, err := s.o.Store.Runs(ctx, store.RunFilter{SessionID: who.SessionID, Statuses: []string{store.RunWaiting, store.RunInterrupted}, Limit: 1})
-	if err != nil {
-		return nil, ignore(err, store.ErrNotFound)
-	}
-	if len(runs) == 0 {
-		if len(req.History) > 0 {
-			return nil, nil // the client keeps its own history
-		}
-		return nil, &InputError{"messages", "no run of this session waits for the results of tools; send a message"}
-	}
-	t, err := s.resume(ctx, runs[0].ID, req.Results)
-	if err != nil || req.Input == "" {
-		return t, err
-	}
-	_, err = t.joined.steer(ctx, s, req.Input)
-	return t, err
-}
-
-// steer gives the message to the session's running run; nil when it has none, or
-// one that reads no more.
-func (s *Service) steer(ctx context.Context, req Request) (*Turn, error) {
-	who, err := identity.From(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t := s.slots.of(sessionKey{who.TenantID, who.UserID, who.SessionID})
-	if t == nil {
-		return nil, nil
-	}
-	text, err := input(req)
-	if err != nil {
-		return nil, err
-	}
-	return t.steer(ctx, s, text)
-}
-
-// steer stores the message, so that it is not lost, and then shows it to the run.
-func (t *Turn) steer(ctx context.Context, s *Service, text string) (*Turn, error) {
-	if !t.inbox.hold() {
-		return nil, nil
-	}
-	var err error
-	if s.o.Store != nil {
-		row := &store.Message{
-			ID: s.o.NewID(), SessionID: t.SessionID, Type: store.MessageUser, Content: &text, AgentName: t.Agent,
-			TokenCount: llm.EstimateTokens(text), RunID: t.RunID, CreatedAt: s.o.Now(),
-		}
-		_, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: t.RunID, Owner: s.o.Owner, Messages: []*store.Message{row}})
-	}
-	t.inbox.give(llm.Message{Role: llm.User, Content: text}, err == nil)
-	if err != nil {
-		return nil, err
-	}
-	return t.join(t.log.Last()), nil
 }
 
 // Recoverer finds runs that nobody is at; store.Maintenance is one.

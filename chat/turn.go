@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"sync"
 
 	"p8/event"
 	"p8/identity"
 	"p8/live"
-	"p8/llm"
 	"p8/run"
 	"p8/store"
 )
@@ -231,67 +229,4 @@ func (f *fold) add(e event.Event) {
 func (f *fold) result() Result {
 	f.res.Text = f.text.String()
 	return f.res
-}
-
-// inbox is what came in for a running run.
-type inbox struct {
-	mu       sync.Mutex
-	stored   sync.Cond // a message is on its way no more
-	messages []llm.Message
-	held     int // messages that are being stored
-	closed   bool
-}
-
-// put adds a message before the run begins.
-func (b *inbox) put(m llm.Message) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.messages = append(b.messages, m)
-}
-
-// hold announces a message; false when the run reads no more. give follows.
-func (b *inbox) hold() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed || len(b.messages)+b.held >= maxQueue {
-		return false
-	}
-	b.held++
-	return true
-}
-
-// give adds the message that was announced, unless it could not be stored.
-func (b *inbox) give(m llm.Message, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.held--; ok {
-		b.messages = append(b.messages, m)
-	}
-	if b.stored.L != nil {
-		b.stored.Broadcast()
-	}
-}
-
-// take is everything that came in; with last, it waits for what is on its way,
-// and when there is nothing, nothing more may come.
-func (b *inbox) take(last bool) []llm.Message {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stored.L = &b.mu
-	for last && b.held > 0 {
-		b.stored.Wait()
-	}
-	taken := b.messages
-	b.messages = nil
-	if last && len(taken) == 0 {
-		b.closed = true
-	}
-	return taken
-}
-
-// close takes no more.
-func (b *inbox) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closed = true
 }

@@ -1,0 +1,156 @@
+package chat_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"p8/chat"
+	"p8/event"
+	"p8/llm"
+	"p8/llm/scripted"
+	"p8/store"
+)
+
+// told is how often a request says something as the user.
+func told(r llm.Request, text string) (n int) {
+	for _, m := range r.Messages {
+		if m.Role == llm.User && m.Content == text {
+			n++
+		}
+	}
+	return n
+}
+
+// TestWordsWithResults: what the user says beside the results of the client's tools
+// is never lost.
+func TestWordsWithResults(t *testing.T) {
+	spec := llm.ToolSpec{Name: "ring", Description: "Rings.", Parameters: []byte(`{"type":"object"}`)}
+	for range 20 {
+		kept := &chat.MemoryStore{}
+		model := scripted.New(scripted.Call("ring", `{}`), scripted.Text("It rang."))
+		s := newService(t, model, chat.Options{Store: kept}, helper)
+		ctx := as(t.Context(), "alice", "s1")
+		first, err := s.Start(ctx, chat.Request{Input: "Ring", ClientTools: []llm.ToolSpec{spec}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := find[*event.ToolCallData](t, drain(t, first))
+		second, err := s.Start(ctx, chat.Request{Input: "Hurry", Results: []chat.ToolResult{{CallID: call.ID, Content: "ding"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		drain(t, second)
+		if last := model.Requests()[1]; told(last, "Hurry") != 1 {
+			t.Fatalf("%s", conversation(last))
+		}
+		if rows := transcript(t, kept, ctx, "s1"); len(rows) != 5 {
+			t.Errorf("%q", rows)
+		}
+	}
+}
+
+// TestSteerBeforeAHandOver: the agent that takes over reads what was said meanwhile,
+// once, and so does who reads it in the middle of a step.
+func TestSteerBeforeAHandOver(t *testing.T) {
+	gate := make(chan struct{})
+	handOver := scripted.Call("transfer_to_agent", `{"agent_name":"worker"}`)
+	handOver.Before = scripted.Until(0, gate)
+	models := cast{"boss": scripted.New(handOver), "worker": scripted.New(scripted.Text("Yes."))}
+	s := stage(t, chat.Options{Store: &chat.MemoryStore{}}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
+	ctx := as(t.Context(), "alice", "s1")
+	first, err := s.Start(ctx, chat.Request{Input: "Go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Start(ctx, chat.Request{Input: "In French", Busy: chat.BusySteer}); err != nil {
+		t.Fatal(err)
+	}
+	close(gate)
+	drain(t, first)
+	requests := models["worker"].(*scripted.Model).Requests()
+	if n := told(requests[len(requests)-1], "In French"); n != 1 {
+		t.Errorf("%d times: %s", n, conversation(requests[len(requests)-1]))
+	}
+}
+
+// TestSteerAfterAWrongAnswer: what the run says to its model as the user is not
+// taken for the user's.
+func TestSteerAfterAWrongAnswer(t *testing.T) {
+	gate := make(chan struct{})
+	model := scripted.NewWith(scripted.Options{Capabilities: llm.Capabilities{NativeOutput: true}},
+		scripted.Text(`{}`),
+		scripted.Turn{Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"a"}`}}, Before: scripted.Until(0, gate)},
+	)
+	document := careful + answerFields
+	kept := &chat.MemoryStore{}
+	s := newService(t, model, chat.Options{Store: kept}, document)
+	ctx := as(t.Context(), "alice", "s1")
+	first, err := s.Start(ctx, chat.Request{Input: "Go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range first.Events(t.Context()) {
+		if len(model.Requests()) == 2 || e.Type == event.Done {
+			break
+		}
+	}
+	for len(model.Requests()) < 2 {
+		continue
+	}
+	if _, err := s.Start(ctx, chat.Request{Input: "In French", Busy: chat.BusySteer}); err != nil {
+		t.Fatal(err)
+	}
+	close(gate)
+	asked := find[*event.ActionRequestData](t, drain(t, first))
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	model = scripted.NewWith(scripted.Options{Capabilities: llm.Capabilities{NativeOutput: true}}, scripted.Text(`{"answer":"oui"}`))
+	s = newService(t, model, chat.Options{Store: kept}, document)
+	_, again, err := s.Decide(ctx, asked.RequestID, store.Decision{Status: store.RequestAccepted})
+	if err != nil || again == nil {
+		t.Fatal(again, err)
+	}
+	drain(t, again)
+	if last := model.Requests()[0]; told(last, "In French") != 1 {
+		t.Errorf("%s", conversation(last))
+	}
+}
+
+// TestSteerTwiceWithAKey: a message that is sent again is the same message, also when
+// the run is over.
+func TestSteerTwiceWithAKey(t *testing.T) {
+	gate := make(chan struct{})
+	model := scripted.New(
+		scripted.Turn{Text: []string{"One"}, Before: scripted.Until(0, gate)}, scripted.Text("Deux."), scripted.Text("Trois."))
+	kept := &chat.MemoryStore{}
+	s := newService(t, model, chat.Options{Store: kept}, helper)
+	ctx := as(t.Context(), "alice", "s1")
+	first, err := s.Start(ctx, chat.Request{Input: "Go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := chat.Request{Input: "In French", Busy: chat.BusySteer, Key: "k", KeyHash: "h"}
+	for range 2 {
+		if again, err := s.Start(ctx, req); err != nil || again.RunID != first.RunID {
+			t.Fatalf("%v %v", again, err)
+		}
+	}
+	close(gate)
+	drain(t, first)
+	if again, err := s.Start(ctx, req); err != nil || again.RunID != first.RunID {
+		t.Fatalf("%v %v", again, err)
+	}
+	req.Input = "In Greek"
+	if _, err := s.Start(ctx, req); !errors.Is(err, chat.ErrKeyReused) {
+		t.Errorf("%v", err)
+	}
+	rows := transcript(t, kept, ctx, "s1")
+	if diff := cmp.Diff([]string{"1 user Go", "2 user In French"}, slices.DeleteFunc(rows, func(r string) bool { return !strings.Contains(r, " user ") })); diff != "" {
+		t.Error(diff)
+	}
+}
