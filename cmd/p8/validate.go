@@ -12,6 +12,7 @@ import (
 
 	"p8/agent"
 	"p8/catalog"
+	"p8/chat"
 	"p8/tool"
 	"p8/tool/builtin"
 	"p8/tool/mcp"
@@ -61,7 +62,7 @@ func (a *app) toolNames() (names func(*agent.Document) ([]string, error), done f
 			return all, nil
 		}
 		if !remote(doc) {
-			return builtin.Names(), nil
+			return ownNames(), nil
 		}
 		cfg, err := a.config()
 		if err != nil {
@@ -71,7 +72,7 @@ func (a *app) toolNames() (names func(*agent.Document) ([]string, error), done f
 			return nil, err
 		}
 		box := tool.Box{Local: new(tool.Registry), Servers: servers}
-		all = append(builtin.Names(), box.Names(context.Background())...)
+		all = append(ownNames(), box.Names(context.Background())...)
 		return all, nil
 	}
 	return names, func() {
@@ -79,6 +80,11 @@ func (a *app) toolNames() (names func(*agent.Document) ([]string, error), done f
 			_ = servers.Close()
 		}
 	}
+}
+
+// ownNames are the tools that every server of p8 has.
+func ownNames() []string {
+	return append(builtin.Names(), chat.AskAgentName, chat.TransferName)
 }
 
 // remote reports whether a document names an MCP server.
