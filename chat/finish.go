@@ -24,7 +24,7 @@ func (r *recorder) finish(err error) {
 	}
 	if failure != nil {
 		r.o.Logger.Warn("a run failed", "run", r.RunID, "session", r.SessionID, "agent", r.name, "model", r.modelName,
-			"code", failure.Code, "error", err)
+			"code", failure.Code, "error", cause(err, failure))
 	}
 	r.slots.end(r.key)
 	last := r.end(err, done, failure)
@@ -33,6 +33,15 @@ func (r *recorder) finish(err error) {
 		_ = r.letGo(r.stored, r.who, *last) // what it could not do is in the log already, and tried again
 	}
 	r.slots.release(r.key)
+}
+
+// cause is what is logged of a failure. A script has no more to say than the user
+// hears.
+func cause(err error, failure *event.ErrorData) string {
+	if err == nil {
+		return failure.Message
+	}
+	return err.Error()
 }
 
 // end stores how the run ends and shows it. It gives what could not be stored.
