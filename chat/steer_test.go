@@ -80,10 +80,14 @@ func TestSteerBeforeAHandOver(t *testing.T) {
 // TestSteerAfterAWrongAnswer: what the run says to its model as the user is not
 // taken for the user's.
 func TestSteerAfterAWrongAnswer(t *testing.T) {
-	gate := make(chan struct{})
+	begun, gate := make(chan struct{}), make(chan struct{})
 	model := scripted.NewWith(scripted.Options{Capabilities: llm.Capabilities{NativeOutput: true}},
 		scripted.Text(`{}`),
-		scripted.Turn{Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"a"}`}}, Before: scripted.Until(0, gate)},
+		scripted.Turn{
+			Calls:  []llm.ToolCall{{Name: "echo", Arguments: `{"text":"a"}`}},
+			Check:  func(*llm.Request) error { close(begun); return nil },
+			Before: scripted.Until(0, gate),
+		},
 	)
 	document := careful + answerFields
 	kept := &chat.MemoryStore{}
@@ -93,14 +97,7 @@ func TestSteerAfterAWrongAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e := range first.Events(t.Context()) {
-		if len(model.Requests()) == 2 || e.Type == event.Done {
-			break
-		}
-	}
-	for len(model.Requests()) < 2 {
-		continue
-	}
+	<-begun
 	if _, err := s.Start(ctx, chat.Request{Input: "In French", Busy: chat.BusySteer}); err != nil {
 		t.Fatal(err)
 	}
