@@ -5,12 +5,17 @@ package bench
 import (
 	"context"
 	"io"
+	"net/http"
 	"runtime"
 	"testing"
+	"time"
 
 	"p8/agent"
 	"p8/chat"
+	"p8/event"
+	"p8/live"
 	"p8/store"
+	"p8/stream"
 )
 
 // The race detector allocates on its own account, hence the build constraint;
@@ -32,12 +37,12 @@ func TestAllocationsStayWithinBounds(t *testing.T) {
 
 	var c client
 	text := service(t, textModel(), new(chat.MemoryStore))
-	if got := testing.AllocsPerRun(runs, func() { c.turn(t, text, ignore) }); got >= 60 {
-		t.Errorf("a text turn makes %v allocations, want fewer than 60", got)
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, text, ignore) }); got >= 95 {
+		t.Errorf("a text turn makes %v allocations, want fewer than 95", got)
 	}
 	tool := service(t, toolModel(), new(chat.MemoryStore))
-	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 150 {
-		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 150", got)
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 220 {
+		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 220", got)
 	}
 
 	streamed := func(chunks int) float64 {
@@ -50,6 +55,45 @@ func TestAllocationsStayWithinBounds(t *testing.T) {
 		t.Errorf("a chunk makes %.3f allocations from the provider's bytes to the client's frame, want at most 0.1", got)
 	}
 }
+
+// TestAnEventCostsAReaderNothing is the way of an event from the log of its run to
+// one client's connection, in every protocol: what a longer log takes more.
+func TestAnEventCostsAReaderNothing(t *testing.T) {
+	for _, p := range []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
+		read := func(events int) float64 {
+			log := live.Open(t.Context(), live.Options{RunID: "r1"})
+			for range events {
+				log.Append(event.Event{Type: event.Text, RunID: "r1", Agent: "bench", Text: mark})
+			}
+			log.Close()
+			return testing.AllocsPerRun(runs/4, func() {
+				sse := stream.NewSSE(nobody{http.Header{}}, stream.SSEOptions{})
+				defer sse.Close()
+				enc := stream.New(p, sse, stream.Options{Reader: stream.Reader{IDs: true}})
+				for e, err := range log.Read(t.Context(), 0) {
+					if err == nil {
+						err = enc.Write(e)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+		}
+		if got := (read(1100) - read(100)) / 1000; got > 0.01 {
+			t.Errorf("%s: an event makes %.3f allocations for a reader, want none (the bound is 1)", p, got)
+		}
+	}
+}
+
+// nobody is a client that reads and forgets.
+type nobody struct{ header http.Header }
+
+func (n nobody) Header() http.Header            { return n.header }
+func (nobody) Write(b []byte) (int, error)      { return len(b), nil }
+func (nobody) WriteHeader(int)                  {}
+func (nobody) FlushError() error                { return nil }
+func (nobody) SetWriteDeadline(time.Time) error { return nil }
 
 func bytesPerRun(f func()) uint64 {
 	f()
