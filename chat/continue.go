@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"p8/event"
@@ -50,11 +51,20 @@ func (r *recorder) recallCall(run string, d *event.ToolCallData) {
 	}
 }
 
+// maxHandOvers bounds the agents that give one turn to each other.
+const maxHandOvers = 10
+
+// errHandedOn says that agents gave a turn to each other without an end.
+var errHandedOn = errors.New("chat: the turn was handed over too often")
+
 // transfer makes another agent go on with the turn: with its own prompt and
 // tools, the session's history and the user's message.
 func (r *recorder) transfer(name string) error {
 	ctx := r.stored
 	from := r.name
+	if r.journal.over >= maxHandOvers {
+		return errHandedOn
+	}
 	r.req.Document, r.req.Agent = nil, name
 	if err := r.equip(ctx, r.job, name); err != nil {
 		return err
@@ -64,7 +74,7 @@ func (r *recorder) transfer(name string) error {
 	if r.usage != nil {
 		spent = *r.usage
 	}
-	r.journal.handOver(r.name, spent)
+	r.journal.handOver(r.name, spent, r.routed)
 	r.done, r.tookOver, r.open, r.speaker = nil, "", 0, r.name
 	if r.o.Store == nil {
 		history, _, err := r.brought(r.job)

@@ -120,6 +120,8 @@ func (r *recorder) ending(err error) (*event.DoneData, *event.ErrorData) {
 		return r.done, nil
 	case errors.Is(err, errCancelled):
 		return &event.DoneData{Reason: event.ReasonCancelled}, nil
+	case errors.Is(err, errHandedOn):
+		return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitRequests}, nil
 	case errors.Is(err, errTooLong):
 		return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitEvents}, nil
 	}

@@ -22,6 +22,9 @@ type journal struct {
 	pending []store.JournalEntry
 	// spent is what the agents consumed that handed the turn over.
 	spent event.UsageData
+	// over counts the agents that handed the turn over; routed is the last one's.
+	over   int
+	routed routing
 }
 
 // handOver is the thread of an entry that says that another agent took over:
@@ -32,6 +35,8 @@ const handOver = "\x00hand-over"
 type handedOver struct {
 	Agent string          `json:"agent"`
 	Spent event.UsageData `json:"spent"`
+	// Routing is the session's from then on, stored with it when the turn is over.
+	Routing routing `json:"routing"`
 }
 
 // Entries are what a thread did before.
@@ -97,11 +102,12 @@ func (j *journal) putBack(entries []store.JournalEntry) {
 
 // handOver begins a conversation of another agent; spent is what the turn has
 // consumed.
-func (j *journal) handOver(agent string, spent event.UsageData) {
-	data, _ := json.Marshal(handedOver{agent, spent})
+func (j *journal) handOver(agent string, spent event.UsageData, to routing) {
+	data, _ := json.Marshal(handedOver{agent, spent, to})
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.old, j.spent = nil, spent
+	j.old, j.spent, j.routed = nil, spent, to
+	j.over++
 	j.pending = append(j.pending, store.JournalEntry{Thread: handOver, Data: data})
 }
 
@@ -115,7 +121,8 @@ func (j *journal) load(entries []store.JournalEntry) (agent string, err error) {
 			if err := json.Unmarshal(stored.Data, &to); err != nil {
 				return "", fmt.Errorf("chat: read the journal: %w", err)
 			}
-			j.old, j.spent, agent = nil, to.Spent, to.Agent
+			j.old, j.spent, j.routed, agent = nil, to.Spent, to.Routing, to.Agent
+			j.over++
 			continue
 		}
 		var e run.Entry

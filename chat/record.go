@@ -57,6 +57,9 @@ func (s *Service) run(ctx context.Context, j *job) {
 	defer j.cancel(nil)
 	r := &recorder{Service: s, job: j, speaker: j.name}
 	r.tree, r.routed = newTree(j.unkept()), readRouting(j.session.Metadata)
+	if j.journal.over > 0 {
+		r.routed = j.journal.routed
+	}
 	switch {
 	case j.before != nil:
 		if err := r.replay(); err != nil {

@@ -1,0 +1,59 @@
+package chat_test
+
+import (
+	"strings"
+	"testing"
+
+	"p8/chat"
+	"p8/event"
+	"p8/identity"
+	"p8/llm"
+	"p8/llm/scripted"
+	"p8/store"
+)
+
+// TestAHandOverOutlivesAPause: who took over has the session after the pause, too.
+func TestAHandOverOutlivesAPause(t *testing.T) {
+	documents := []string{
+		flatNamed("boss", ""),
+		strings.Replace(flatNamed("worker", ""), "[ask_agent, transfer_to_agent, echo]", "[{name: echo, approval: always}]", 1),
+	}
+	kept := &chat.MemoryStore{}
+	ctx := identity.With(t.Context(), identity.Identity{UserID: "alice", SessionID: "s1", AgentSchemaURI: "boss"})
+	models := cast{
+		"boss":   scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"worker"}`)),
+		"worker": scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "w", Name: "echo", Arguments: `{"text":"a"}`}}}),
+	}
+	s := stage(t, chat.Options{Store: kept}, models, documents)
+	asked := find[*event.ActionRequestData](t, turn(t, s, ctx, "Go"))
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	models = cast{"boss": scripted.New(), "worker": scripted.New(scripted.Text("Done."), scripted.Text("Still me."))}
+	s = stage(t, chat.Options{Store: kept}, models, documents)
+	_, again, err := s.Decide(ctx, asked.RequestID, store.Decision{Status: store.RequestAccepted})
+	if err != nil || again == nil {
+		t.Fatal(again, err)
+	}
+	drain(t, again)
+	turn(t, s, ctx, "And now?")
+	models.done(t)
+}
+
+// TestHandOversEnd: agents that give a turn to each other do not do so for ever.
+func TestHandOversEnd(t *testing.T) {
+	var boss, worker []scripted.Turn
+	for range 100 {
+		boss = append(boss, scripted.Call("transfer_to_agent", `{"agent_name":"worker"}`))
+		worker = append(worker, scripted.Call("transfer_to_agent", `{"agent_name":"boss"}`))
+	}
+	models := cast{"boss": scripted.New(boss...), "worker": scripted.New(worker...)}
+	s := stage(t, chat.Options{Store: &chat.MemoryStore{}}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
+	events := turn(t, s, as(t.Context(), "alice", "s1"), "Go")
+	if got := story(events); got[len(got)-1] != "done length request_limit" {
+		t.Errorf("%q", got[len(got)-3:])
+	}
+	if n := len(models["boss"].(*scripted.Model).Requests()); n > 10 {
+		t.Errorf("the first agent was asked %d times", n)
+	}
+}
