@@ -22,7 +22,9 @@ type step struct {
 	Text   string `json:"text,omitempty"`
 	Pieces int    `json:"pieces,omitempty"`
 	Pace   int    `json:"pace,omitempty"`
-	Calls  []call `json:"calls,omitempty"`
+	// Size is how many bytes more each piece has.
+	Size  int    `json:"size,omitempty"`
+	Calls []call `json:"calls,omitempty"`
 	// Echo says what the user said after the script.
 	Echo bool `json:"echo,omitempty"`
 }
@@ -77,7 +79,7 @@ func (s step) spoken() string { return strings.Join(s.words(), "") }
 func (s step) words() []string {
 	words := make([]string, s.Pieces)
 	for i := range words {
-		words[i] = fmt.Sprintf("%s%d ", s.Text, i)
+		words[i] = fmt.Sprintf("%s%d%s ", s.Text, i, strings.Repeat(".", s.Size))
 	}
 	return words
 }

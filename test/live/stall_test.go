@@ -1,0 +1,183 @@
+package live_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"p8/test/harness"
+)
+
+// crowd is how many read, and how many do not; first, all of them do.
+const crowd = 100
+
+// pieces is how many pieces each answer has, slow the time between two.
+const (
+	pieces = 50
+	slow   = 100 * time.Millisecond
+)
+
+// Readers who stall cost the others nothing: their pieces come as they came when
+// nobody stalled. The runs that nobody reads end like all others.
+func TestStalledReaders(t *testing.T) {
+	p := newPlace(t, "")
+	s := p.serve(t)
+	text := act(step{Text: "word", Pieces: pieces, Pace: int(slow.Milliseconds()), Size: 4 << 10})
+	alone := gaps(t, s, "alone", text, 2*crowd)
+	before := memory(t, s)
+	stalled := make([]net.Conn, crowd)
+	for i := range stalled {
+		stalled[i] = stall(t, s, fmt.Sprintf("stalled-%d", i), text)
+	}
+	beside := gaps(t, s, "beside", text, crowd)
+	during := memory(t, s)
+	if n := unread(t, s); n < crowd {
+		t.Errorf("%d connections have something that nobody reads; the test proves nothing", n)
+	}
+	t.Logf("median gap %s without and %s beside %d stalled readers (99 of 100 within %s and %s); memory %d MB, then %d MB",
+		at(alone, 50), at(beside, 50), crowd, at(alone, 99), at(beside, 99), before>>10, during>>10)
+	if at(beside, 50) > 3*max(at(alone, 50), slow) {
+		t.Errorf("the median gap was %s and is %s beside readers who stall", at(alone, 50), at(beside, 50))
+	}
+	// What nobody reads is in the database: in memory a run holds a window of it.
+	if grown := during - before; grown > crowd*1024 {
+		t.Errorf("the server's memory grew by %d MB", grown>>10)
+	}
+	for deadline := time.Now().Add(patience); ; <-time.After(50 * time.Millisecond) {
+		var runs []runState
+		s.Get(t, "/runs?status=completed&limit=500", &runs)
+		if len(runs) == 4*crowd {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d runs ended", len(runs), 4*crowd)
+		}
+	}
+	for _, c := range stalled {
+		c.Close()
+	}
+}
+
+// gaps are the times between the pieces that so many readers get, sorted.
+func gaps(t *testing.T, s *harness.Server, name, text string, readers int) []time.Duration {
+	t.Helper()
+	var (
+		mu    sync.Mutex
+		all   sync.WaitGroup
+		found []time.Duration
+	)
+	for i := range readers {
+		all.Go(func() {
+			c := begin(t, s, fmt.Sprintf("%s-%d", name, i), events, text)
+			var own []time.Duration
+			var last time.Time
+			for c.next() {
+				if c.frames[len(c.frames)-1].kind() != "text" {
+					continue
+				}
+				now := time.Now()
+				if !last.IsZero() {
+					own = append(own, now.Sub(last))
+				}
+				last = now
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			found = append(found, own...)
+		})
+	}
+	all.Wait()
+	if t.Failed() || len(found) < readers*(pieces-1) {
+		t.Fatalf("%d gaps", len(found))
+	}
+	slices.Sort(found)
+	return found
+}
+
+// at is the gap that so many of a hundred are within.
+func at(sorted []time.Duration, percent int) time.Duration {
+	return sorted[len(sorted)*percent/100].Round(100 * time.Microsecond)
+}
+
+// stall asks for a run on a connection that has a small buffer and is never read.
+func stall(t *testing.T, s *harness.Server, session, text string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	body := object("messages", []any{map[string]any{"role": "user", "content": text}})
+	req, err := http.NewRequest(http.MethodPost, s.URL+"/chat/"+session, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Agent-Schema", "root")
+	if err := req.Write(conn); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// memory is what the server holds, in kB.
+func memory(t *testing.T, s *harness.Server) int {
+	t.Helper()
+	var at struct {
+		PID int `json:"pid"`
+	}
+	raw, err := os.ReadFile(filepath.Join(s.DataDir, "p8.url"))
+	if err == nil {
+		err = json.Unmarshal(raw, &at)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", at.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, _ := strconv.Atoi(strings.Fields(value)[0])
+			return kb
+		}
+	}
+	t.Fatal("nothing says what the server holds")
+	return 0
+}
+
+// unread is how many of the server's connections have something to send that the
+// client has no room for.
+func unread(t *testing.T, s *harness.Server) (n int) {
+	t.Helper()
+	table, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := fmt.Sprintf(":%04X", number)
+	for line := range strings.Lines(string(table)) {
+		fields := strings.Fields(line)
+		if len(fields) > 4 && strings.HasSuffix(fields[1], local) && !strings.HasPrefix(fields[4], "00000000:") {
+			n++
+		}
+	}
+	return n
+}
