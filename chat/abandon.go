@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"time"
 
 	"p8/event"
 	"p8/identity"
@@ -54,6 +55,31 @@ func (s *Service) leave(ctx context.Context, who identity.Identity, r *store.Run
 		err = log.Write(store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: w.Status, Reason: w.Reason})
 	}
 	return err
+}
+
+// Leftover finds runs that nobody went on with; store.Maintenance does.
+type Leftover interface {
+	LeftRuns(ctx context.Context, before time.Time) ([]store.OwnedRun, error)
+}
+
+// EndLeft ends the runs that nobody went on with since before a time: what they had
+// said stays in their sessions. A server calls it before it forgets old logs.
+func (s *Service) EndLeft(ctx context.Context, from Leftover, before time.Time) error {
+	left, err := from.LeftRuns(ctx, before)
+	if err != nil {
+		return err
+	}
+	for _, x := range left {
+		own := identity.With(ctx, identity.Identity{TenantID: x.TenantID, UserID: x.UserID})
+		r, err := s.o.Store.Run(own, x.RunID)
+		if err == nil {
+			err = s.abandon(own, &r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leavings are what a run has said and called.

@@ -1,9 +1,12 @@
 package chat_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -88,5 +91,41 @@ func TestOnTheEmbeddedEngine(t *testing.T) {
 	stranger := as(t.Context(), "bob", "Tee & Kuchen")
 	if _, err := s.Start(stranger, chat.Request{Input: "Hi", Agent: "helper"}); chat.Describe(err).Code != "session_not_found" {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestRunsThatNobodyWentOnWith keep what they said, in their sessions.
+func TestRunsThatNobodyWentOnWith(t *testing.T) {
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	never := make(chan struct{})
+	s := newService(t, scripted.New(scripted.Turn{Text: []string{"Half", " never"}, Before: scripted.Until(1, never)}), chat.Options{Store: db}, helper)
+	ctx := as(t.Context(), "alice", "s1")
+	started, err := s.Start(ctx, chat.Request{Input: "Hi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range started.Events(ctx) {
+		if e.Text != "" {
+			break
+		}
+	}
+	now, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Close(now); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	later := newService(t, scripted.New(), chat.Options{Store: db}, helper)
+	if err := later.EndLeft(t.Context(), db.Maintenance(), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1 user Hi", "2 assistant Half  interrupted"}, transcript(t, db, ctx, "s1")); diff != "" {
+		t.Error(diff)
+	}
+	if n, err := db.Maintenance().LeftRuns(t.Context(), time.Now().Add(time.Hour)); len(n) > 0 || err != nil {
+		t.Errorf("%v %v", n, err)
 	}
 }

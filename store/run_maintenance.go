@@ -37,6 +37,14 @@ func (m Maintenance) RecoverRuns(ctx context.Context, owner string, stale time.T
 		ORDER BY rested_at LIMIT $2`, m.store.clock(), runBatch)
 }
 
+// LeftRuns lists runs that nobody went on with: interrupted or waiting since before
+// a time, and not for an answer. PruneRuns forgets them, what they said included;
+// who ends them first keeps that. It lists a hundred at most.
+func (m Maintenance) LeftRuns(ctx context.Context, before time.Time) ([]OwnedRun, error) {
+	return m.ownedRuns(ctx, `SELECT tenant_id, user_id, id, status FROM runs
+		WHERE ended_at IS NULL AND rested_at < $1 AND open_requests = 0 ORDER BY rested_at LIMIT $2`, before, runBatch)
+}
+
 // ownedRuns reads runs: tenant, user, id and a status.
 func (m Maintenance) ownedRuns(ctx context.Context, sql string, args ...any) (list []OwnedRun, err error) {
 	err = m.read(ctx, "read runs", func(c Conn) error {

@@ -56,6 +56,7 @@ func (p *parts) recoverRuns(ctx context.Context, cfg *config.Config, stale time.
 		case <-look.C:
 			err = p.chat.Recover(ctx, m, time.Now().Add(-max(stale, deadAfter)))
 		case <-prune.C:
+			err = p.chat.EndLeft(ctx, m, time.Now().Add(-cfg.RunKeep))
 			for n := 1; n > 0 && err == nil; {
 				n, err = m.PruneRuns(ctx, time.Now().Add(-cfg.RunKeep), int64(cfg.RunKeepBytes))
 			}

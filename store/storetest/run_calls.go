@@ -93,6 +93,8 @@ func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 	_, err = s.StopRun(ctx, id(2))
 	check(err)
 	check(s.DeleteRun(ctx, id(2)))
+	_, err = m.LeftRuns(ctx, time.Now().Add(time.Hour))
+	check(err)
 	_, err = m.PruneRuns(ctx, time.Unix(0, 0), 1)
 	check(err)
 	_, err = m.PruneRuns(ctx, time.Now().Add(time.Hour), 1)

@@ -110,6 +110,10 @@ func runPrune(t *testing.T, open Open) {
 	wantEqual(t, "at work and waiting", left(), []int{2, 3})
 	d := get[store.RunRequest](t)(s.Decide(u, asked, store.Decision{Status: store.RequestAccepted}))
 	wantEqual(t, "the answer came a moment ago", get[int](t)(m.PruneRuns(t.Context(), d.DecidedAt, 0)), 0)
+	still := get[[]store.OwnedRun](t)(m.LeftRuns(t.Context(), soon()))
+	if len(still) != 1 || still[0] != (store.OwnedRun{TenantID: "t", UserID: "u", RunID: ids[2], Status: store.RunWaiting}) {
+		t.Errorf("left: %+v", still)
+	}
 	wantEqual(t, "nobody took it up", prune(true, 0), 1)
 	wantEqual(t, "at work", left(), []int{3})
 	wantEqual(t, "its request", get[store.RunRequest](t)(s.Request(u, asked)).Status, store.RequestAccepted)
