@@ -52,7 +52,10 @@ func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData
 		return nil // another process tells the rest
 	case w.Status == store.RunInterrupted:
 		// It may go on: what it said stays in its log.
-	case w.Status != store.RunWaiting && !r.answered:
+		w.Requests = r.unasked
+	case w.Status == store.RunWaiting:
+		w.Requests = r.unasked
+	case !r.answered:
 		w.Answer = r.answerRow(done)
 		if r.meta != nil {
 			w.SessionName = r.meta.SessionName

@@ -29,6 +29,8 @@ type recorder struct {
 	done  *event.DoneData
 	// asks are the questions that have no answer yet.
 	asks []event.ActionRequestData
+	// unasked are those that could not be stored yet.
+	unasked []store.RunRequest
 	// speaker is the path of the agent that spoke last, tookOver the model that
 	// answers in place of the chosen one.
 	speaker, tookOver string
@@ -73,6 +75,12 @@ func (s *Service) run(ctx context.Context, j *job) {
 		})
 	}
 	r.finish(r.follow(ctx))
+	if r.Turn.result.Reason == event.ReasonPaused && len(r.asks) > 0 {
+		// Whoever answered while it was about to pause left it to the run to go on.
+		if _, err := s.goOn(r.stored, r.RunID); err != nil && !errors.Is(err, ErrClosed) {
+			r.o.Logger.Warn("a run could not be taken up again", "run", r.RunID, "error", err)
+		}
+	}
 }
 
 // errTooLong says that a run has said more than a turn may hold.
@@ -156,6 +164,9 @@ func (r *recorder) another() (bool, error) {
 	case r.done.TransferTo != "":
 		return true, r.transfer(r.done.TransferTo)
 	case r.done.Reason != event.ReasonPaused:
+		return false, nil
+	}
+	if len(r.unasked) > 0 {
 		return false, nil
 	}
 	open, err := r.Service.answers(r.stored, r.job)
@@ -336,12 +347,13 @@ func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
 		d.ExpiresAt = now.Add(r.o.AnswerWithin).Truncate(time.Second)
 	}
 	r.asks = append(r.asks, *d)
-	err := r.write(store.RunWrite{Requests: []store.RunRequest{{
+	asked := store.RunRequest{
 		ID: d.RequestID, RunID: r.RunID, SessionID: r.SessionID, Kind: d.Kind, AgentPath: e.Agent,
 		ToolName: d.ToolName, ToolID: d.ToolID, Arguments: d.Arguments, Message: d.Message, Schema: d.Schema,
 		Status: store.RequestOpen, CreatedAt: now, ExpiresAt: d.ExpiresAt,
-	}}}, e)
-	if err != nil {
+	}
+	if r.write(store.RunWrite{Requests: []store.RunRequest{asked}}, e) != nil {
+		r.unasked = append(r.unasked, asked) // without it nobody could answer
 		r.log.Append(e)
 	}
 }

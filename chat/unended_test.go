@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -181,4 +182,66 @@ func TestAStopThatComesWithAnAnswer(t *testing.T) {
 	if err != nil || stopped.Status != store.RunCancelled {
 		t.Errorf("%+v %v", stopped, err)
 	}
+}
+
+// silent is a store that cannot be asked anything for a while.
+type silent struct {
+	chat.MemoryStore
+	heard int
+}
+
+func (s *silent) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
+	if len(w.Requests) > 0 {
+		if s.heard++; s.heard == 1 {
+			return false, errOutage
+		}
+	}
+	return s.MemoryStore.WriteRun(ctx, w)
+}
+
+// TestAQuestionThatCannotBeStored: it is stored with the pause, or nobody could ever
+// answer it.
+func TestAQuestionThatCannotBeStored(t *testing.T) {
+	s, ctx, request := paused(t, &silent{}, scripted.Text("Done."))
+	_, again, err := s.Decide(ctx, request, store.Decision{Status: store.RequestAccepted})
+	if err != nil || again == nil {
+		t.Fatal(again, err)
+	}
+	if got := story(drain(t, again)); got[len(got)-1] != "done stop" {
+		t.Errorf("%q", got)
+	}
+}
+
+// prompt is a store whose user answers when a run is about to pause.
+type prompt struct {
+	chat.MemoryStore
+	before func()
+}
+
+func (p *prompt) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
+	if before := p.before; before != nil && w.Status == store.RunWaiting {
+		p.before = nil
+		before()
+	}
+	return p.MemoryStore.WriteRun(ctx, w)
+}
+
+// TestAnAnswerThatComesWithThePause: the run goes on, by itself.
+func TestAnAnswerThatComesWithThePause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := &prompt{}
+		ctx := as(t.Context(), "alice", "s1")
+		model := scripted.New(scripted.Call("echo", `{"text":"a"}`), scripted.Text("Done."))
+		s := newService(t, model, chat.Options{Store: kept}, careful)
+		kept.before = func() {
+			if _, again, err := s.Decide(ctx, requests(t, s, ctx)[0].ID, store.Decision{Status: store.RequestAccepted}); err != nil || again != nil {
+				t.Error(again, err)
+			}
+		}
+		id := turn(t, s, ctx, "Go")[0].RunID
+		synctest.Wait()
+		if _, r, err := s.Open(ctx, id); err != nil || r.Status != store.RunCompleted {
+			t.Errorf("%+v %v", r, err)
+		}
+	})
 }
