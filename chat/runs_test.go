@@ -317,6 +317,15 @@ func TestClientTools(t *testing.T) {
 		if m := last[len(last)-1]; m.Role != llm.ToolRole || m.Content != "ding" {
 			t.Errorf("named %v: %+v", named, m)
 		}
+		if !named {
+			continue
+		}
+		// The same once more, with the transcript that some clients send each time.
+		req.History = []llm.Message{{Role: llm.User, Content: "Ring"}}
+		var refused *chat.InputError
+		if _, err := s.Start(ctx, req); !errors.As(err, &refused) || refused.Field != "messages" {
+			t.Errorf("results that were given already begin another turn: %v", err)
+		}
 	}
 }
 

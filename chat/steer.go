@@ -23,8 +23,12 @@ func (s *Service) continued(ctx context.Context, req Request) (*Turn, error) {
 		return nil, ignore(err, store.ErrNotFound)
 	}
 	if len(runs) == 0 {
-		if len(req.History) > 0 {
+		_, err := s.o.Store.Session(ctx, who.SessionID)
+		switch isNew := errors.Is(err, store.ErrNotFound); {
+		case isNew && len(req.History) > 0:
 			return nil, nil // the client keeps its own history
+		case err != nil && !isNew:
+			return nil, err
 		}
 		return nil, &InputError{"messages", "no run of this session waits for the results of tools; send a message"}
 	}
