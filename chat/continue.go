@@ -33,10 +33,31 @@ func (r *recorder) replay() error {
 			r.recallCall(e.RunID, d)
 		}
 		r.tree.recall(e)
+		r.heard = e.Seq
 		if e.Seq >= r.before.LastSeq {
 			break // the rest is this process's own
 		}
 	}
+	return nil
+}
+
+// hearAgain lets the agents that were asked know what they said before the pause,
+// where the run goes on within this process.
+func (r *recorder) hearAgain() error {
+	last := r.log.Last()
+	if last <= r.heard {
+		return nil
+	}
+	for e, err := range r.log.Read(r.stored, r.heard) {
+		if err != nil {
+			return err
+		}
+		r.tree.recall(e)
+		if e.Seq >= last {
+			break
+		}
+	}
+	r.heard = last
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (t *tree) recall(e event.Event) {
 		return // the root's own
 	}
 	t.earlier = append(t.earlier, e)
-	if d, ok := e.Data.(*event.ToolCallData); ok && d.Structured {
+	if d, ok := e.Data.(*event.ToolCallData); ok && d.Structured && t.named[e.RunID] == "" {
 		t.name(d.Name, e.RunID, d.ID)
 	}
 }

@@ -29,6 +29,8 @@ type recorder struct {
 	done  *event.DoneData
 	// asks are the questions that have no answer yet.
 	asks []event.ActionRequestData
+	// heard is the number of the last event that the tree of agents recalls.
+	heard int64
 	// unasked are those that could not be stored yet.
 	unasked []store.RunRequest
 	// speaker is the path of the agent that spoke last, tookOver the model that
@@ -174,7 +176,7 @@ func (r *recorder) another() (bool, error) {
 		return false, err
 	}
 	r.asks = nil
-	return true, nil
+	return true, r.hearAgain()
 }
 
 // settings are the request's, then the document's, then the defaults.

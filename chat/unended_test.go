@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -244,4 +245,39 @@ func TestAnAnswerThatComesWithThePause(t *testing.T) {
 			t.Errorf("%+v %v", r, err)
 		}
 	})
+}
+
+// TestAnAnswerBeforeThePause: an agent that asks the user while another one is still
+// at it goes on within the run, and what it said before is part of its answer.
+func TestAnAnswerBeforeThePause(t *testing.T) {
+	gate := make(chan struct{})
+	documents := []string{
+		flatNamed("boss", ""), flatNamed("slow", ""),
+		strings.Replace(flatNamed("worker", ""), "[ask_agent, transfer_to_agent, echo]", "[{name: echo, approval: always}]", 1),
+	}
+	models := cast{
+		"boss": scripted.New(asks("worker", "Hi", "slow", "Hi"), scripted.Text("So.")),
+		"slow": scripted.New(scripted.Turn{Text: []string{"Late."}, Before: scripted.Until(0, gate)}),
+		"worker": scripted.New(
+			scripted.Turn{Text: []string{"Let me look."}, Calls: []llm.ToolCall{{ID: "w", Name: "echo", Arguments: `{"text":"a"}`}}},
+			scripted.Text("Found.")),
+	}
+	s := stage(t, chat.Options{Store: &chat.MemoryStore{}}, models, documents)
+	ctx := as(t.Context(), "alice", "s1")
+	started, err := s.Start(ctx, chat.Request{Input: "Go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range started.Events(ctx) {
+		if d, ok := e.Data.(*event.ActionRequestData); ok {
+			if _, _, err := s.Decide(ctx, d.RequestID, store.Decision{Status: store.RequestAccepted}); err != nil {
+				t.Error(err)
+			}
+			close(gate)
+		}
+	}
+	if told := results(t, models["boss"])[0]; told["text_response"] != "Let me look.Found." || told["output"] != "Found." {
+		t.Errorf("%v", told)
+	}
+	models.done(t)
 }
