@@ -34,7 +34,7 @@ func (s *Service) Decide(ctx context.Context, id string, d store.Decision) (stor
 	if err != nil {
 		return r, nil, err
 	}
-	t, err := s.goOn(ctx, r.RunID)
+	t, err := s.goOn(ctx, r.RunID, nil)
 	return r, t, err
 }
 
@@ -70,8 +70,8 @@ func checkAnswer(schema, content []byte) error {
 
 // goOn takes the run up when it has all its answers; nil when it has not, or is
 // at it.
-func (s *Service) goOn(ctx context.Context, runID string) (*Turn, error) {
-	t, err := s.Resume(ctx, runID)
+func (s *Service) goOn(ctx context.Context, runID string, results []ToolResult) (*Turn, error) {
+	t, err := s.resume(ctx, runID, results, "")
 	if errors.Is(err, ErrNotResumable) || errors.Is(err, ErrBusy) {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func (s *Service) answerAll(ctx context.Context, req Request) (*Turn, error) {
 			return nil, err
 		}
 	}
-	t, err := s.goOn(ctx, runID)
+	t, err := s.goOn(ctx, runID, req.Results)
 	if t != nil || err != nil {
 		return t, err
 	}

@@ -21,8 +21,8 @@ func checkRequest(req Request) error {
 		return &InputError{"if_busy", "if_busy is reject, queue, steer or interrupt"}
 	}
 	switch {
-	case len(req.Answers) > 0 && !(plain && len(req.Results) == 0):
-		return &InputError{"answers", "answers to requests come alone: send the message when the run is over, or instead of them"}
+	case len(req.Answers) > 0 && !plain:
+		return &InputError{"answers", "answers to requests come without a message: send the message when the run is over, or instead of them"}
 	case req.Regenerate && !(plain && len(req.Results) == 0):
 		return &InputError{"regenerate", "to answer again, send no new message"}
 	case len(req.Key) > maxKey:

@@ -71,7 +71,7 @@ type Request struct {
 	// on from History.
 	Results []ToolResult
 	// Answers decide open requests of the session's waiting run, which goes on when
-	// none is left open. Input must be empty.
+	// none is left open; Results of the same step may come with them. Input must be empty.
 	Answers []RequestAnswer
 	// Regenerate answers the session's last user message again; the answer that it had
 	// is deleted. Input must be empty.

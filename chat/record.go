@@ -79,7 +79,7 @@ func (s *Service) run(ctx context.Context, j *job) {
 	r.finish(r.follow(ctx))
 	if r.Turn.result.Reason == event.ReasonPaused && len(r.asks) > 0 {
 		// Whoever answered while it was about to pause left it to the run to go on.
-		if _, err := s.goOn(r.stored, r.RunID); err != nil && !errors.Is(err, ErrClosed) {
+		if _, err := s.goOn(r.stored, r.RunID, nil); err != nil && !errors.Is(err, ErrClosed) {
 			r.o.Logger.Warn("a run could not be taken up again", "run", r.RunID, "error", err)
 		}
 	}

@@ -151,3 +151,31 @@ func TestSteerTwiceWithAKey(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestAnAnswerWithAResult: a step may wait for the user and for the client's tool,
+// and both may come at once.
+func TestAnAnswerWithAResult(t *testing.T) {
+	spec := llm.ToolSpec{Name: "ring", Description: "Rings.", Parameters: []byte(`{"type":"object"}`)}
+	model := scripted.New(scripted.Turn{Calls: []llm.ToolCall{
+		{ID: "a", Name: "echo", Arguments: `{"text":"a"}`}, {ID: "b", Name: "ring", Arguments: `{}`},
+	}}, scripted.Text("Both."))
+	kept := &chat.MemoryStore{}
+	s := newService(t, model, chat.Options{Store: kept}, careful)
+	ctx := as(t.Context(), "alice", "s1")
+	first, err := s.Start(ctx, chat.Request{Input: "Go", ClientTools: []llm.ToolSpec{spec}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := find[*event.ActionRequestData](t, drain(t, first))
+	again, err := s.Start(ctx, chat.Request{
+		Answers: []chat.RequestAnswer{{RequestID: asked.RequestID, Decision: store.Decision{Status: store.RequestAccepted}}},
+		Results: []chat.ToolResult{{CallID: "b", Content: "ding"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := story(drain(t, again)); got[len(got)-1] != "done stop" {
+		t.Errorf("%q", got)
+	}
+	model.AssertDone(t)
+}
