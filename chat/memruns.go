@@ -275,7 +275,10 @@ func (m *MemoryStore) StopRun(ctx context.Context, id string) (store.Run, error)
 func (m *MemoryStore) DeleteRun(ctx context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, s, err := m.run(ctx, id)
+	r, s, err := m.run(ctx, id)
+	if err == nil && r.EndedAt.IsZero() {
+		return store.ErrConflict
+	}
 	if err == nil {
 		s.runs = slices.DeleteFunc(s.runs, byID(id))
 		delete(m.runs, id)
