@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"p8/event"
@@ -89,6 +90,9 @@ type leavings struct {
 }
 
 func (l *leavings) add(e event.Event) {
+	if !strings.Contains(e.Agent, "/") {
+		l.name = e.Agent // that of who took over, in the end
+	}
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
@@ -136,7 +140,7 @@ func (l *leavings) end(r *store.Run) (store.RunWrite, []event.Event) {
 		events = append(events, e)
 	}
 	if text := l.text.String(); text != "" {
-		w.Answer = l.row(r.MessageID, r.AgentName, store.MessageAssistant)
+		w.Answer = l.row(r.MessageID, l.name, store.MessageAssistant)
 		w.Answer.Content, w.Answer.TokenCount, w.Answer.Model = &text, llm.EstimateTokens(text), r.Model
 		if w.Answer.Status = store.StatusCancelled; r.Status == store.RunInterrupted {
 			w.Answer.Status = store.StatusInterrupted

@@ -57,3 +57,31 @@ func TestHandOversEnd(t *testing.T) {
 		t.Errorf("the first agent was asked %d times", n)
 	}
 }
+
+// TestAHandOverThatNobodyAnswers: what the agent that took over did belongs to the
+// session's own conversation.
+func TestAHandOverThatNobodyAnswers(t *testing.T) {
+	documents := []string{
+		flatNamed("boss", ""),
+		strings.Replace(flatNamed("worker", ""), "[ask_agent, transfer_to_agent, echo]", "[{name: echo, approval: always}]", 1),
+	}
+	kept := &chat.MemoryStore{}
+	ctx := identity.With(t.Context(), identity.Identity{UserID: "alice", SessionID: "s1", AgentSchemaURI: "boss"})
+	models := cast{
+		"boss":   scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"worker"}`), scripted.Text("As you like.")),
+		"worker": scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "w", Name: "echo", Arguments: `{"text":"a"}`}}}),
+	}
+	s := stage(t, chat.Options{Store: kept}, models, documents)
+	turn(t, s, ctx, "Go")
+	turn(t, s, ctx, "Never mind")
+	models.done(t)
+	rows, err := kept.Messages(ctx, "s1", store.MessageFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		if row.AgentPath != "" {
+			t.Errorf("row %d is one of %s", row.Seq, row.AgentPath)
+		}
+	}
+}
