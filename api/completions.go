@@ -133,7 +133,7 @@ func (h *Handler) whole(w http.ResponseWriter, r *http.Request, turn *chat.Turn,
 	w.Header().Set(identity.HeaderSessionID, turn.SessionID)
 	w.Header().Set(headerRunID, turn.RunID)
 	var c stream.Completion
-	for ev, err := range turn.EventsAfter(ctx, turn.Past) {
+	for ev, err := range turn.Events(ctx) {
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -141,7 +141,11 @@ func (h *Handler) whole(w http.ResponseWriter, r *http.Request, turn *chat.Turn,
 			h.fail(w, r, h.describe(ctx, err))
 			return
 		}
-		c.Add(ev)
+		if ev.Seq <= turn.Past {
+			c.Known(ev)
+		} else {
+			c.Add(ev)
+		}
 	}
 	if d := c.Err(); d != nil {
 		h.fail(w, r, failed(ctx, d))

@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,12 +25,35 @@ type CompletionOptions struct {
 // the user. The zero value is ready to use.
 type Completion struct {
 	text     strings.Builder
-	calls    []*event.ToolCallData      // of the client's tools
+	calls    []ownCall                  // of the client's tools, that have no result
 	requests []*event.ActionRequestData // that wait for an answer
 	usage    event.UsageData
 	metadata *event.MetadataData
 	done     event.DoneData
 	err      *event.ErrorData
+}
+
+// Known takes an event of an earlier response: a call of the client's tools that
+// still has no result is asked for again.
+func (c *Completion) Known(ev event.Event) { c.calls = owed(c.calls, ev) }
+
+// ownCall is a call of one of the client's own tools, by a run.
+type ownCall struct {
+	run string
+	*event.ToolCallData
+}
+
+// owed are the calls that the client is to run, with the one that the event begins
+// and without the one that it ends.
+func owed(calls []ownCall, ev event.Event) []ownCall {
+	d, ok := ev.Data.(*event.ToolCallData)
+	switch {
+	case !ok || d.Status == event.ToolStarted || d.Status == event.ToolExecuting && !d.Client:
+		return calls
+	case d.Status == event.ToolExecuting:
+		return append(calls, ownCall{ev.RunID, d})
+	}
+	return slices.DeleteFunc(calls, func(c ownCall) bool { return c.run == ev.RunID && c.ID == d.ID })
 }
 
 // Add takes the next event.
@@ -40,9 +64,7 @@ func (c *Completion) Add(ev event.Event) {
 	}
 	switch d := ev.Data.(type) {
 	case *event.ToolCallData:
-		if d.Client && d.Status == event.ToolExecuting {
-			c.calls = append(c.calls, d)
-		}
+		c.calls = owed(c.calls, ev)
 	case *event.ActionRequestData:
 		if d.RequestID != "" {
 			c.requests = append(c.requests, d)
@@ -139,7 +161,7 @@ func (c *Completion) appendCalls(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendFunction(append(dst, '{'), d)
+		dst = appendFunction(append(dst, '{'), d.ToolCallData)
 	}
 	return append(dst, ']')
 }

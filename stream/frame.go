@@ -99,6 +99,11 @@ func (e *OpenAI) appendDone(d *event.DoneData) error {
 		// A structured answer that nothing has streamed yet.
 		e.appendContent(compact(d.Output))
 	}
+	if d.Reason == event.ReasonToolCalls {
+		for _, call := range e.owed {
+			e.appendClientCall(call.ToolCallData)
+		}
+	}
 	// A polyglot frame is a chunk too, and some clients believe the last chunk's
 	// finish_reason: the finish comes after it.
 	before := e.o.Format == Polyglot

@@ -37,9 +37,10 @@ type OpenAI struct {
 	head, base []byte
 
 	usage  event.UsageData
-	calls  int64 // of the client's tools
-	spoke  bool  // a chunk with the role was sent
-	text   bool  // the root agent itself has answered
+	calls  int64     // of the client's tools
+	owed   []ownCall // those that an earlier response asked for
+	spoke  bool      // a chunk with the role was sent
+	text   bool      // the root agent itself has answered
 	closed bool
 }
 
@@ -74,6 +75,9 @@ func NewOpenAI(w io.Writer, o OpenAIOptions) *OpenAI {
 // says that an event holds raw JSON that is none.
 func (e *OpenAI) Write(ev event.Event) error {
 	if e.closed || e.r.past(ev) || e.r.over(ev) {
+		if e.r.past(ev) {
+			e.owed = owed(e.owed, ev)
+		}
 		return nil
 	}
 	e.buf = e.buf[:0]
@@ -101,6 +105,9 @@ func (e *OpenAI) append(ev event.Event) error {
 			e.appendClientCall(d)
 		}
 		return nil
+	}
+	if len(e.owed) > 0 {
+		e.owed = owed(e.owed, ev)
 	}
 	if child(ev.Agent) {
 		return e.appendChild(ev)
