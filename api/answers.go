@@ -23,9 +23,15 @@ type answer struct {
 	via     string
 }
 
+// maxAnswers bounds the answers of a request.
+const maxAnswers = 128
+
 // decide makes decisions of answers: what was asked for is looked up. The chat
 // holds the data against the schema.
 func (h *Handler) decide(ctx context.Context, answers []answer) ([]chat.RequestAnswer, *failure) {
+	if len(answers) > maxAnswers {
+		return nil, invalid("resume", "there are %d answers; %d are the most", len(answers), maxAnswers)
+	}
 	var out []chat.RequestAnswer
 	for _, a := range answers {
 		asked, err := h.o.Chat.Request(ctx, a.id)

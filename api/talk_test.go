@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -198,6 +199,14 @@ func TestKeys(t *testing.T) {
 		if again := hash("/chat/completions", a, header); named == open || named != again {
 			t.Errorf("the hash is of %s too", header)
 		}
+	}
+}
+
+// TestManyAnswers: each answer is looked up, so a request has a bound of them.
+func TestManyAnswers(t *testing.T) {
+	body := `{"resume":[` + strings.Repeat(`{"interruptId":"r","status":"cancelled"},`, 200) + `{"interruptId":"r"}]}`
+	if w := talked(t, newFake(), "/chat/s1", body); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "201 answers") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 
