@@ -40,7 +40,7 @@ func documents(t testing.TB) []string {
 	t.Helper()
 	var files []string
 	for _, pattern := range []string{
-		"../agents/*.yaml", "../testdata/agents/*.*", "../testdata/agents/*/*.*", "../examples/*/agents/*.yaml", "testdata/prompts/*.yaml",
+		"../agents/*.yaml", "../testdata/agents/*.*", "../testdata/agents/*/*.*", "../examples/agents/*.yaml", "testdata/prompts/*.yaml",
 		"../*/testdata/agents/*.*", "../test/*/testdata/agents/*.*",
 	} {
 		found, err := filepath.Glob(pattern)

@@ -98,7 +98,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, turn *chat.Turn, 
 	if v.protocol == stream.ProtocolAISDK {
 		header.Set(stream.HeaderAISDK, stream.ValueAISDK)
 	}
-	sse := stream.NewSSE(w, stream.SSEOptions{Heartbeat: h.o.Heartbeat, WriteTimeout: h.o.WriteTimeout})
+	sse := stream.NewSSE(w, stream.SSEOptions{Heartbeat: h.o.Heartbeat, WriteTimeout: h.o.WriteTimeout, Gather: true})
 	defer sse.Close()
 	enc := h.encoder(r.Context(), sse, turn, v)
 	from := int64(0) // what an encoder writes depends on all that came before
@@ -106,7 +106,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, turn *chat.Turn, 
 		from = max(v.seen, turn.Past)
 	}
 	var last event.Event
-	for ev, err := range turn.EventsAfter(r.Context(), from) {
+	for ev, err := range turn.Follow(r.Context(), from, sse.Flush) {
 		if err == nil {
 			err = enc.Write(ev)
 		}

@@ -37,7 +37,7 @@ func (s *Service) abandon(ctx context.Context, r *store.Run) error {
 func (s *Service) leave(ctx context.Context, who identity.Identity, r *store.Run) error {
 	l := leavings{recorder: &recorder{Service: s, job: &job{Turn: s.turnOf(who, r), name: r.AgentName, started: s.o.Now()}}}
 	if r.LastSeq > 0 {
-		for e, err := range l.Turn.raw(ctx, 0) {
+		for e, err := range l.Turn.raw(ctx, 0, nil) {
 			if err != nil {
 				return err
 			}

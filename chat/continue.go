@@ -18,7 +18,7 @@ func (r *recorder) replay() error {
 		return nil
 	}
 	past := &Turn{RunID: r.RunID, runs: r.o.Store, who: r.who}
-	for e, err := range past.raw(identity.With(context.WithoutCancel(r.stored), r.who), 0) {
+	for e, err := range past.raw(identity.With(context.WithoutCancel(r.stored), r.who), 0, nil) {
 		if err != nil {
 			return err
 		}

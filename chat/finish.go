@@ -80,7 +80,7 @@ func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData
 func (r *recorder) status(err error, done *event.DoneData) string {
 	waits := done.Reason == event.ReasonPaused || done.Reason == event.ReasonToolCalls
 	switch {
-	case errors.Is(err, errShutdown):
+	case errors.Is(err, errShutdown), errors.Is(err, errInterrupted):
 		return store.RunInterrupted
 	case waits && (r.named || done.Reason == event.ReasonPaused):
 		return store.RunWaiting

@@ -67,7 +67,8 @@ func (s *Service) run(ctx context.Context, j *job) {
 	switch {
 	case j.before != nil:
 		if err := r.replay(); err != nil {
-			r.finish(err)
+			// Nothing was done: it may be taken up once more.
+			r.finish(fmt.Errorf("%w: %w", errInterrupted, err))
 			return
 		}
 		r.progress(&event.ProgressData{Step: 1, Label: "Continuing", SessionID: j.SessionID, InReplyTo: j.InReplyTo})

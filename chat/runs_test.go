@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -246,6 +247,49 @@ func TestTheSameKeyIsTheSameRun(t *testing.T) {
 	} else {
 		drain(t, other)
 	}
+}
+
+// TestTheSameKeyAtOnce: whoever comes while the first is being stored waits for it.
+func TestTheSameKeyAtOnce(t *testing.T) {
+	kept := &unhurried{begin: make(chan struct{})}
+	s := newService(t, scripted.New(scripted.Text("Once.")), chat.Options{Store: kept}, helper)
+	ctx := as(t.Context(), "alice", "s1")
+	req := chat.Request{Input: "Hi", Key: "k1", KeyHash: "h1"}
+	ids := make(chan string, 8)
+	var all sync.WaitGroup
+	for range cap(ids) {
+		all.Go(func() {
+			started, err := s.Start(ctx, req)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := started.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+			ids <- started.RunID
+		})
+	}
+	close(kept.begin)
+	all.Wait()
+	close(ids)
+	first := <-ids
+	for id := range ids {
+		if id != first {
+			t.Error("two runs of one key")
+		}
+	}
+}
+
+// unhurried is a store that takes its time to begin a run.
+type unhurried struct {
+	chat.MemoryStore
+	begin chan struct{}
+}
+
+func (b *unhurried) BeginRun(ctx context.Context, r store.RunStart) error {
+	<-b.begin
+	return b.MemoryStore.BeginRun(ctx, r)
 }
 
 func TestRegenerate(t *testing.T) {

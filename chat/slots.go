@@ -23,8 +23,10 @@ type slots struct {
 // slot is one session's.
 type slot struct {
 	turn *Turn
-	// ready: the turn can be read.
+	// ready: the turn can be read. begun, where somebody waits for that, is closed
+	// then, or when it comes to nothing.
 	ready bool
+	begun chan struct{}
 	// ending: the run is over, and about to give the session free.
 	ending bool
 	queue  []chan struct{}
@@ -106,6 +108,7 @@ func (s *slots) wait(ctx context.Context, k sessionKey, own *slot, busy string) 
 // next gives the session to the first who waits, or free.
 func (s *slots) next(k sessionKey, own *slot) {
 	own.turn, own.ready, own.ending = nil, false, false
+	own.told()
 	if len(own.queue) == 0 {
 		delete(s.taken, k)
 		return
@@ -120,6 +123,37 @@ func (s *slots) ready(k sessionKey) {
 	defer s.mu.Unlock()
 	if own := s.taken[k]; own != nil {
 		own.ready = true
+		own.told()
+	}
+}
+
+// told wakes those who wait for the turn to begin.
+func (own *slot) told() {
+	if own.begun != nil {
+		close(own.begun)
+		own.begun = nil
+	}
+}
+
+// begun waits until the turn that has the session, and was asked for with this key,
+// can be read, or has come to nothing; it does not wait for another one.
+func (s *slots) begun(ctx context.Context, k sessionKey, key string) error {
+	s.mu.Lock()
+	own := s.taken[k]
+	if own == nil || own.turn == nil || own.turn.key != key || own.ready {
+		s.mu.Unlock()
+		return nil
+	}
+	if own.begun == nil {
+		own.begun = make(chan struct{})
+	}
+	begun := own.begun
+	s.mu.Unlock()
+	select {
+	case <-begun:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

@@ -89,7 +89,10 @@ func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
 	}
 	t, err := s.launch(ctx, j, s.prepare)
 	if errors.Is(err, store.ErrKeyUsed) || errors.Is(err, ErrBusy) && req.Key != "" {
-		// The same request was here a moment ago.
+		// The same request was here a moment ago, and may not have been stored yet.
+		if err := s.slots.begun(ctx, j.key, req.Key); err != nil {
+			return nil, err
+		}
 		if t, again := s.repeated(ctx, req); t != nil || again != nil {
 			return t, again
 		}
@@ -114,6 +117,9 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 		return nil, err
 	}
 	j.stored, j.stores = identity.With(detached, j.who), s.o.Store != nil
+	if j.stores {
+		j.runs, j.Turn.who = s.o.Store, j.who
+	}
 	j.log = s.openLog(j)
 	s.slots.ready(j.key)
 	go s.run(runCtx, j)

@@ -107,9 +107,15 @@ func (t *Turn) Events(ctx context.Context) iter.Seq2[event.Event, error] {
 // again, the end of what came before is not shown; one that was interrupted
 // ends with an error that says so.
 func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
+	return t.Follow(ctx, after, nil)
+}
+
+// Follow is EventsAfter for a reader who gathers what it gets: idle, unless nil, is
+// called whenever there is nothing more at the moment, and before the last events.
+func (t *Turn) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var held []event.Event // the end of what a process did, until it is known to be the last
-		for e, err := range t.raw(ctx, after) {
+		for e, err := range t.raw(ctx, after, idle) {
 			if err != nil {
 				yield(e, err)
 				return
@@ -121,6 +127,9 @@ func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Eve
 			held = held[:0]
 			if !yield(e, nil) {
 				return
+			}
+			if t.read != nil && idle != nil {
+				idle() // nobody knows when these come
 			}
 		}
 		if len(held) == 0 {
@@ -134,18 +143,36 @@ func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Eve
 	}
 }
 
-// raw is the log as it is.
-func (t *Turn) raw(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
-	if t.read != nil {
+// raw is the log as it is. A run that another process took over goes on from there.
+func (t *Turn) raw(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
+	switch {
+	case t.read != nil:
 		return t.read(ctx, after)
+	case t.log == nil:
+		return t.elsewhere(ctx, after, idle)
 	}
-	if t.read != nil {
-		return t.read(ctx, after)
+	return func(yield func(event.Event, error) bool) {
+		over := false
+		for e, err := range t.log.Follow(ctx, after, idle) {
+			if !yield(e, err) || err != nil {
+				return
+			}
+			after, over = e.Seq, e.Type == event.Done
+		}
+		if over || t.runs == nil {
+			return
+		}
+		for e, err := range t.elsewhere(ctx, after, idle) {
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
 	}
-	if t.log != nil {
-		return t.log.Read(ctx, after)
-	}
-	return live.Follow(identity.With(ctx, t.who), t.runs, t.RunID, live.FollowOptions{After: after})
+}
+
+// elsewhere reads the run from the store.
+func (t *Turn) elsewhere(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
+	return live.Follow(identity.With(ctx, t.who), t.runs, t.RunID, live.FollowOptions{After: after, Idle: idle})
 }
 
 // interrupted is the end of a run whose process died under it.
@@ -158,7 +185,7 @@ func (t *Turn) interrupted(ctx context.Context) (end []event.Event) {
 		return nil
 	}
 	for _, d := range []event.Data{Describe(errInterrupted), &event.DoneData{Reason: event.ReasonError}} {
-		end = append(end, event.Event{Type: d.EventType(), RunID: t.RunID, Agent: t.Agent, Seq: r.LastSeq + 1, Data: d})
+		end = append(end, event.Event{Type: d.EventType(), RunID: t.RunID, Agent: t.Agent, Seq: r.LastSeq + live.Gap, Data: d})
 	}
 	return end
 }

@@ -21,11 +21,17 @@ const (
 // those to come until the log is closed. The only error is that of ctx or of the
 // store. Any number may read.
 func (l *Log) Read(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
+	return l.Follow(ctx, after, nil)
+}
+
+// Follow is Read for a reader who gathers what it gets: idle, unless nil, is called
+// before each waiting.
+func (l *Log) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		// A reader copies what it takes: one that stalls holds no more than this.
 		var buf [batch]event.Event
 		for {
-			n, dropped, err := l.take(ctx, after, &buf)
+			n, dropped, err := l.take(ctx, after, idle, &buf)
 			switch {
 			case err != nil:
 				yield(event.Event{}, err)
@@ -53,7 +59,7 @@ func (l *Log) Read(ctx context.Context, after int64) iter.Seq2[event.Event, erro
 // take fills buf with events after a number, and waits for them; none says that
 // the log has ended. When some of them are no longer in memory, it says which is
 // the last of those.
-func (l *Log) take(ctx context.Context, after int64, buf *[batch]event.Event) (n int, dropped int64, err error) {
+func (l *Log) take(ctx context.Context, after int64, idle func(), buf *[batch]event.Event) (n int, dropped int64, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
@@ -73,6 +79,9 @@ func (l *Log) take(ctx context.Context, after int64, buf *[batch]event.Event) (n
 		}
 		more := l.more
 		l.mu.Unlock()
+		if idle != nil {
+			idle()
+		}
 		select {
 		case <-more:
 		case <-ctx.Done():
@@ -142,6 +151,8 @@ type FollowOptions struct {
 	After int64
 	// Poll is how often the store is asked while the run is at it; 250 ms when 0.
 	Poll time.Duration
+	// Idle, unless nil, is called before each waiting.
+	Idle func()
 }
 
 // Follow reads the log of a run from the store, and polls it as long as the run
@@ -172,6 +183,9 @@ func Follow(ctx context.Context, s Store, runID string, o FollowOptions) iter.Se
 			}
 			if r.Status != store.RunRunning {
 				return
+			}
+			if o.Idle != nil {
+				o.Idle()
 			}
 			if err := pause(ctx, o.Poll); err != nil {
 				yield(event.Event{}, err)

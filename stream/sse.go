@@ -16,10 +16,14 @@ type SSEOptions struct {
 	// WriteTimeout is how long one write may wait for a client that does not
 	// read; 30 s when 0.
 	WriteTimeout time.Duration
+	// Gather sends what was written when Flush is called, or when it has become some
+	// kilobytes: for a writer who knows when there is nothing more at the moment.
+	Gather bool
 }
 
 // SSE is the server's end of a stream of server-sent events. Every Write is
-// flushed: the events of a run are seen when they happen. After the first
+// flushed, unless they are gathered: the events of a run are seen when they
+// happen. After the first
 // failure all writes fail. Write and Close are for one goroutine; the heartbeat
 // has its own.
 type SSE struct {
@@ -29,6 +33,7 @@ type SSE struct {
 	tick *time.Timer
 
 	mu       sync.Mutex
+	gathered bool      // something was written and not flushed
 	last     time.Time // of the last write
 	deadline time.Time // of the connection's writes
 	err      error
@@ -61,21 +66,32 @@ func NewSSE(w http.ResponseWriter, o SSEOptions) *SSE {
 	return s
 }
 
-// Write sends whole frames.
+// Write sends whole frames, at once, or with the next [SSE.Flush] where the
+// options say so.
 func (s *SSE) Write(frames []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = time.Now()
-	return s.write(frames)
+	return s.write(frames, !s.o.Gather)
 }
 
-func (s *SSE) write(frames []byte) (int, error) {
+// Flush sends what was gathered.
+func (s *SSE) Flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil && s.gathered {
+		s.gathered = false
+		s.err = s.flush()
+	}
+}
+
+func (s *SSE) write(frames []byte, now bool) (int, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
 	s.extend(s.last)
 	n, err := s.w.Write(frames)
-	if err == nil {
+	if s.gathered = !now; err == nil && now {
 		err = s.flush()
 	}
 	s.err = err
@@ -110,7 +126,7 @@ func (s *SSE) beat() {
 	wait := s.o.Heartbeat - now.Sub(s.last)
 	if wait <= 0 {
 		s.last = now
-		if _, err := s.write([]byte(": keep-alive\n\n")); err != nil {
+		if _, err := s.write([]byte(": keep-alive\n\n"), true); err != nil {
 			return
 		}
 		wait = s.o.Heartbeat
@@ -125,6 +141,9 @@ func (s *SSE) Close() {
 	defer s.mu.Unlock()
 	if s.tick != nil {
 		s.tick.Stop()
+	}
+	if s.err == nil && s.gathered {
+		_ = s.flush()
 	}
 	if s.err == nil {
 		s.err = errClosed

@@ -158,3 +158,29 @@ func TestSSEDeadline(t *testing.T) {
 		}
 	})
 }
+
+// TestGather: what is written together is sent together, and at the latest when the
+// connection is closed.
+func TestGather(t *testing.T) {
+	c := newClient()
+	s := stream.NewSSE(c, stream.SSEOptions{Gather: true})
+	before := len(c.seen())
+	for range 3 {
+		if _, err := s.Write([]byte("data: x\n\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(c.seen()); n != before {
+		t.Errorf("%d flushes before Flush", n-before)
+	}
+	s.Flush()
+	s.Flush()
+	if n := len(c.seen()); n != before+1 {
+		t.Errorf("%d flushes after Flush", n-before)
+	}
+	_, _ = s.Write([]byte("data: y\n\n"))
+	s.Close()
+	if n := len(c.seen()); n != before+2 {
+		t.Errorf("%d flushes after Close", n-before)
+	}
+}

@@ -8,20 +8,38 @@ import (
 	"p8/test/harness"
 )
 
-// The same request meanwhile and again later is one run, one row of the user, the
+// The same request at once and again later is one run, one row of the user, the
 // same events.
 func TestSameRequestTwice(t *testing.T) {
 	everywhere(t, func(t *testing.T, p *place) {
 		s := p.serve(t)
 		protocols(t, func(t *testing.T, protocol string) {
 			text := act(do(use("first", protocol)), say("word", 30, pace))
-			one := begin(t, s, protocol, protocol, text, "Idempotency-Key", "k-"+protocol)
-			one.until(t, protocol, 1)
-			meanwhile := begin(t, s, protocol, protocol, text, "Idempotency-Key", "k-"+protocol).all()
-			same(t, meanwhile.frames, one.all().frames)
+			got := make(chan *client, 4)
+			for range cap(got) {
+				go func() {
+					var c *client
+					defer func() { got <- c }() // also when it is refused
+					c = begin(t, s, protocol, protocol, text, "Idempotency-Key", "k-"+protocol).all()
+				}()
+			}
+			all := make([]*client, cap(got))
+			for i := range all {
+				all[i] = <-got
+			}
+			if t.Failed() {
+				t.FailNow()
+			}
+			one := all[0]
+			for _, c := range all {
+				if c.run != one.run {
+					t.Fatalf("two runs: %s and %s", c.run, one.run)
+				}
+				same(t, c.frames, one.frames)
+			}
 			later := begin(t, s, protocol, protocol, text, "Idempotency-Key", "k-"+protocol).all()
-			if later.run != one.run || meanwhile.run != one.run {
-				t.Errorf("runs %s, %s and %s", one.run, meanwhile.run, later.run)
+			if later.run != one.run {
+				t.Errorf("later it is another run")
 			}
 			same(t, later.frames, one.frames)
 			users := 0

@@ -29,6 +29,10 @@ func interrupted(t *testing.T, s *harness.Server, c *client, protocol string) {
 	if c.last <= r.LastSeq { // the last events that were shown may not have been stored
 		same(t, slices.Concat(c.frames, rest.frames), whole.frames)
 	}
+	// Who has more of it than was stored is told, too.
+	if ahead := again(t, s, c.run, protocol, r.LastSeq+5).all(); !strings.Contains(ahead.show(), "the server was stopped while it answered") {
+		t.Errorf("who saw more than was stored is not told that the run was interrupted: %q", ahead.show())
+	}
 	last, want := whole.frames[len(whole.frames)-1].data, map[string]string{
 		events: `"reason":"error"`, agui: "RUN_ERROR", aisdk: "[DONE]", openai: `"code":"interrupted"`,
 	}[protocol]
