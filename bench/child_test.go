@@ -128,4 +128,3 @@ func (p paced) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk
 		}
 	}
 }
-

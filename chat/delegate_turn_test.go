@@ -198,3 +198,31 @@ func TestHandOver(t *testing.T) {
 	}
 	models.done(t)
 }
+
+// TestHandedOverAgentsAreToldApart: a provider may count its calls anew for each
+// agent; what one did is not taken for what the next one does.
+func TestHandedOverAgentsAreToldApart(t *testing.T) {
+	hand := llm.ToolCall{ID: "call_1", Name: chat.TransferName, Arguments: `{"agent_name":"worker"}`}
+	ask := func(text string) llm.ToolCall {
+		call := askCall("helper", text, "")
+		call.ID = "call_0"
+		return call
+	}
+	models := cast{
+		"boss":   scripted.New(scripted.Turn{Calls: []llm.ToolCall{ask("one")}}, scripted.Turn{Calls: []llm.ToolCall{hand}}),
+		"worker": scripted.New(scripted.Turn{Calls: []llm.ToolCall{ask("two")}}, scripted.Text("Done.")),
+		"helper": scripted.New(scripted.Text("First."), scripted.Text("Second.")),
+	}
+	s := stage(t, chat.Options{Store: &chat.MemoryStore{}}, models, []string{flatNamed("boss", ""), flatNamed("worker", ""), flatNamed("helper", "")})
+	ctx := identity.With(t.Context(), identity.Identity{UserID: "alice", SessionID: "s1", AgentSchemaURI: "boss"})
+	runs := map[string]bool{}
+	for _, e := range turn(t, s, ctx, "Go") {
+		if d, ok := e.Data.(*event.ChildRunData); ok && d.Status == event.ChildStarted {
+			runs[e.RunID] = true
+		}
+	}
+	if len(runs) != 2 {
+		t.Errorf("two questions had %d runs", len(runs))
+	}
+	models.done(t)
+}

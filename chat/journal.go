@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync"
 
 	"p8/event"
@@ -81,7 +82,22 @@ func (j *journal) Result(thread, callID string) (tool.Result, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r, ok := j.results[callID]
-	return r, ok && thread == ""
+	return r, ok && thread == j.root()
+}
+
+// thread is where the agent that answers now keeps what it does: those that a turn
+// is handed over to are told apart.
+func (j *journal) thread() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.root()
+}
+
+func (j *journal) root() string {
+	if j.over == 0 {
+		return ""
+	}
+	return "agent" + strconv.Itoa(j.over)
 }
 
 // take is what has to be written.

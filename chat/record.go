@@ -152,7 +152,7 @@ func (r *recorder) options() run.Options {
 		StructuredMode: r.o.StructuredMode, Steer: r.inbox.take, Logger: r.o.Logger,
 	}
 	if r.o.Store != nil {
-		o.Journal = &r.journal
+		o.Journal, o.Thread = &r.journal, r.journal.thread()
 	}
 	return o
 }

@@ -174,7 +174,7 @@ func (s *Service) steered(ctx context.Context, j *job, after int64) error {
 		return err
 	}
 	read := map[string]int{} // the run speaks to its model as the user, too
-	for _, e := range j.journal.Entries("") {
+	for _, e := range j.journal.Entries(j.journal.thread()) {
 		if e.Message != nil && e.Message.Role == llm.User {
 			read[e.Message.Content]++
 		}

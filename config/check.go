@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caarlos0/env/v11"
 )
@@ -93,6 +94,7 @@ func (c *Config) check(fields []field) []error {
 	require("P8_TOOL_TIMEOUT", c.ToolTimeout > 0, "")
 	require("P8_DELEGATION_DEPTH", within(c.DelegationDepth, 1, 20), "")
 	require("P8_ANSWER_WITHIN", c.AnswerWithin > 0, "")
+	require("P8_RUN_GRACE", c.RunGrace >= 15*time.Second, "")
 	require("P8_RUN_KEEP", c.RunKeep >= 0, "")
 	require("P8_SERVER_URL", c.ServerURL == "" || isHTTP(c.ServerURL), "")
 	require("P8_PUBLIC_URL", c.PublicURL == "" || isHTTP(c.PublicURL), "")

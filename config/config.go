@@ -32,6 +32,7 @@ type Config struct {
 	ToolTimeout     time.Duration `env:"P8_TOOL_TIMEOUT" envDefault:"2m" help:"wall clock of one tool call" want:"a duration such as 30s or 2m"`
 	DelegationDepth int           `env:"P8_DELEGATION_DEPTH" envDefault:"5" help:"how deep agents may ask agents that ask agents" want:"a number from 1 to 20"`
 	AnswerWithin    time.Duration `env:"P8_ANSWER_WITHIN" envDefault:"168h" help:"how long a question to the user stands; then it counts as declined" want:"a duration such as 24h"`
+	RunGrace        time.Duration `env:"P8_RUN_GRACE" envDefault:"30s" help:"how long a server that shares its database may say nothing before another one takes it for dead, and its runs for interrupted" want:"a duration of 15s or more"`
 	RunKeep         time.Duration `env:"P8_RUN_KEEP" envDefault:"24h" help:"how long the event logs of ended runs are kept, for clients that come back; the messages stay" want:"a duration such as 24h"`
 	RunKeepBytes    Bytes         `env:"P8_RUN_KEEP_BYTES" envDefault:"256MB" help:"how much the event logs of ended runs may take together" want:"a size such as 256MB"`
 	ServerURL       string        `env:"P8_SERVER_URL" help:"the server that the verbs approvals and runs ask; unset means the one that has the embedded database, or the database itself" want:"an http or https URL such as http://127.0.0.1:8000"`

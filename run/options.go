@@ -48,6 +48,9 @@ type Options struct {
 	// StructuredMode is "native" or "tool"; the model's ability decides when
 	// empty.
 	StructuredMode string
+	// Thread is the root's place in the journal; another one than "" keeps a second run
+	// of one journal apart from the first.
+	Thread string
 	// Journal lets the run pause for the user and be taken up again; nil does not:
 	// then what needs an approval is refused. A nested run has its parent's.
 	Journal Journal

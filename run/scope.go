@@ -95,7 +95,7 @@ func (r *runner) nest(parent *Scope) {
 	if r.RunID == "" && (parent == nil || parent.Journal == nil) {
 		r.RunID = uuid.NewString()
 	}
-	s := Scope{RootRunID: r.RunID, Path: r.Agent.Name, maxDepth: positive(r.MaxDepth, defaultDepth)}
+	s := Scope{RootRunID: r.RunID, Path: r.Agent.Name, Thread: r.Thread, maxDepth: positive(r.MaxDepth, defaultDepth)}
 	var above *Budget
 	if parent != nil {
 		above = parent.Budget

@@ -7,12 +7,10 @@ import (
 	"p8/config"
 )
 
-// How often a server looks after runs that nobody is at, and after how long it
-// takes another process for dead.
+// How often a server looks after runs that nobody is at, and after old logs.
 const (
 	recoverEvery = 5 * time.Second
 	pruneEvery   = 10 * time.Minute
-	deadAfter    = 30 * time.Second
 )
 
 // keepRuns marks the runs that an earlier process left behind, and from then on
@@ -21,7 +19,7 @@ func (p *parts) keepRuns(cfg *config.Config) (stop func(), err error) {
 	if p.store == nil {
 		return func() {}, nil
 	}
-	stale := deadAfter
+	stale := cfg.RunGrace
 	if cfg.Database().Path != "" {
 		stale = 0 // the lock says that nobody else is there
 	}
@@ -34,7 +32,7 @@ func (p *parts) keepRuns(cfg *config.Config) (stop func(), err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p.recoverRuns(ctx, cfg, stale)
+		p.recoverRuns(ctx, cfg)
 	}()
 	return func() {
 		cancel()
@@ -43,7 +41,7 @@ func (p *parts) keepRuns(cfg *config.Config) (stop func(), err error) {
 }
 
 // recoverRuns looks after runs until ctx ends.
-func (p *parts) recoverRuns(ctx context.Context, cfg *config.Config, stale time.Duration) {
+func (p *parts) recoverRuns(ctx context.Context, cfg *config.Config) {
 	m := p.store.Maintenance()
 	look, prune := time.NewTicker(recoverEvery), time.NewTicker(pruneEvery)
 	defer look.Stop()
@@ -54,7 +52,7 @@ func (p *parts) recoverRuns(ctx context.Context, cfg *config.Config, stale time.
 		case <-ctx.Done():
 			return
 		case <-look.C:
-			err = p.chat.Recover(ctx, m, time.Now().Add(-max(stale, deadAfter)))
+			err = p.chat.Recover(ctx, m, time.Now().Add(-cfg.RunGrace))
 		case <-prune.C:
 			err = p.chat.EndLeft(ctx, m, time.Now().Add(-cfg.RunKeep))
 			for n := 1; n > 0 && err == nil; {
