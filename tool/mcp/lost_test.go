@@ -160,13 +160,13 @@ func TestCloseEndsCalls(t *testing.T) {
 	go func() {
 		<-f.waiting
 		s.cancel() // what Close does first
-		f.end()
-		_ = s.Close()
 	}()
 	var known *tool.Error
 	if _, err := slow.Call(t.Context(), tool.Call{}); !errors.As(err, &known) || known.Message != "p8 is stopping" {
 		t.Errorf("got %v", err)
 	}
+	f.end() // not before: the call would have its result
+	_ = s.Close()
 	if _, err := s.Server("x").Tools(t.Context()); !errors.As(err, &known) {
 		t.Errorf("after Close: %v", err)
 	}
