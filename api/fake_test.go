@@ -208,15 +208,15 @@ func (f *fake) Stop(ctx context.Context, id string) (store.Run, error) {
 }
 
 func (f *fake) Resume(ctx context.Context, id string) (*chat.Turn, error) {
-	t, run, err := f.Open(ctx, id)
 	switch {
-	case err != nil:
-		return nil, err
-	case run.Status != store.RunInterrupted:
+	case id != f.run.ID:
+		return nil, store.ErrNotFound
+	case f.run.Status != store.RunInterrupted:
 		return nil, chat.ErrNotResumable
 	}
-	f.goOn()
-	return t, nil
+	f.goOn() // before anybody hears of it, and lets it say more
+	t, _, err := f.Open(ctx, id)
+	return t, err
 }
 
 func (f *fake) Delete(_ context.Context, id string) error {
