@@ -48,8 +48,9 @@ func TestStalledReaders(t *testing.T) {
 	if at(beside, 50) > 3*max(at(alone, 50), slow) {
 		t.Errorf("the median gap was %s and is %s beside readers who stall", at(alone, 50), at(beside, 50))
 	}
-	// What nobody reads is in the database: in memory a run holds a window of it.
-	if grown := during - before; grown > crowd*1024 {
+	// What nobody reads is in the database: in memory a run holds a window of it. The
+	// race detector multiplies all that a server holds.
+	if grown := during - before; grown > max(crowd*1024, before/2) {
 		t.Errorf("the server's memory grew by %d MB", grown>>10)
 	}
 	for deadline := time.Now().Add(patience); ; <-time.After(50 * time.Millisecond) {
