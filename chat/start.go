@@ -3,9 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"p8/agent"
@@ -13,7 +11,6 @@ import (
 	"p8/identity"
 	"p8/live"
 	"p8/llm"
-	"p8/memory"
 	"p8/store"
 	"p8/tool"
 )
@@ -191,86 +188,6 @@ func (s *Service) prepare(ctx context.Context, j *job) error {
 	return s.begin(ctx, j)
 }
 
-// equip gives the turn its agent, with model and tools.
-func (s *Service) equip(ctx context.Context, j *job, name string) (err error) {
-	if j.agent, err = s.findAgent(ctx, j.req, name); err != nil {
-		return err
-	}
-	if j.script = s.o.Scripts[j.agent.Name]; j.req.Document != nil {
-		j.script = nil
-	}
-	if j.script != nil {
-		j.name, j.modelName = j.agent.Name, j.agent.Name
-		j.who = j.who.Child(j.name, j.asked)
-		return nil
-	}
-	j.agent = j.agent.WithOutput(j.req.ResponseFormat)
-	j.warnings, j.absent, j.chainedMissing = nil, nil, ""
-	if err := s.findModel(j, j.asked); err != nil {
-		return err
-	}
-	s.findTools(ctx, j)
-	if err := addClientTools(j); err != nil {
-		return err
-	}
-	j.name = j.agent.Name
-	j.who = j.who.Child(j.name, j.asked)
-	return nil
-}
-
-// input is the user's message.
-func input(req Request) (string, error) {
-	text := req.Input
-	if req.Regenerate || len(req.Results) > 0 && text == "" && len(req.Parts) == 0 {
-		return "", nil // it is stored, or comes with the history
-	}
-	if req.Query != nil {
-		if strings.TrimSpace(req.Query.Query) == "" {
-			return "", &InputError{"query", "query.query is empty: ask something"}
-		}
-		prompt, err := req.Query.Prompt()
-		if err != nil {
-			return "", &InputError{"query", "query." + err.Error()}
-		}
-		text = prompt
-	}
-	if strings.TrimSpace(text) == "" && len(req.Parts) == 0 {
-		return "", &InputError{"input", "the message is empty: write something"}
-	}
-	return text, nil
-}
-
-func (s *Service) findAgent(ctx context.Context, req Request, name string) (*agent.Agent, error) {
-	if req.Document != nil {
-		return agent.Compile(req.Document)
-	}
-	return s.o.Catalog.Agent(ctx, name)
-}
-
-// findTools picks the declared tools; one that is not here is a warning of the
-// run. The model hears of those whose server is down: its document may speak of
-// them.
-func (s *Service) findTools(ctx context.Context, j *job) {
-	var found tool.Resolved
-	if s.o.Tools != nil {
-		found = s.o.Tools.Resolve(ctx, j.agent)
-	} else {
-		for _, ref := range j.agent.Tools {
-			found.Missing = append(found.Missing, tool.Missing{Ref: ref})
-		}
-	}
-	j.tools, j.chained = tellAgents(j.agent, found.Tools), found.Chained
-	if found.ChainedMissing.Ref.Name != "" {
-		j.chainedMissing = found.ChainedMissing.Message()
-	}
-	for _, m := range found.Missing {
-		if m.Reason != "" && len(m.Near) == 0 { // not a mistake of the document
-			j.absent = append(j.absent, m.Message())
-		}
-		j.warnings = append(j.warnings, event.WarningData{Code: "tool_unavailable", Message: m.Message()})
-	}
-}
-
 // begin assembles the payload and stores the user's message. The history is read
 // first: the message must not be in it.
 func (s *Service) begin(ctx context.Context, j *job) (err error) {
@@ -321,108 +238,4 @@ func (s *Service) begin(ctx context.Context, j *job) (err error) {
 		start.Messages = j.resultRows()
 	}
 	return s.beginRun(ctx, j, start)
-}
-
-// isNew reports whether the session is to be made.
-func (j *job) isNew() bool { return j.session.CreatedAt.IsZero() }
-
-// brought is the history that the client sent, and its rows where they are kept.
-func (s *Service) brought(j *job) ([]llm.Message, []store.Message, error) {
-	if j.input == "" && !j.named {
-		return j.req.History, nil, nil // the results of its tools are what it is about
-	}
-	rows, err := clientRows(j.req.History, j.SessionID)
-	if err != nil {
-		return nil, nil, err
-	}
-	policy := s.policy(j.agent)
-	if j.input == "" {
-		policy.ReplayTools = true
-	}
-	history := memory.History(rows, policy)
-	if !j.named {
-		rows = nil // a client that sends everything each time would store it each time
-	}
-	return history, rows, nil
-}
-
-// history is what the model sees of the session, before a row unless that is 0.
-func (s *Service) history(ctx context.Context, j *job, before int64) ([]llm.Message, error) {
-	var src memory.Source = s.o.Store
-	if before > 0 {
-		src = upTo{s.o.Store, before}
-	}
-	return memory.Load(ctx, src, j.SessionID, s.policy(j.agent))
-}
-
-// upTo is a session as it was before a message.
-type upTo struct {
-	memory.Source
-	seq int64
-}
-
-// Messages are the rows before it.
-func (u upTo) Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error) {
-	if f.BeforeSeq == 0 || f.BeforeSeq > u.seq {
-		f.BeforeSeq = u.seq
-	}
-	return u.Source.Messages(ctx, sessionID, f)
-}
-
-// policy is how the document wants its history.
-func (s *Service) policy(a *agent.Agent) memory.Policy {
-	return memory.Policy{
-		ReplayTools: a.HistoryTools == agent.HistoryReplay,
-		Hints:       a.Document.Dialect == agent.Nested,
-		KeepLast:    s.o.KeepLast,
-		Budget:      s.o.Budget,
-	}
-}
-
-// readSession fills in the session, and what the request says about it.
-func (s *Service) readSession(ctx context.Context, j *job) error {
-	said, err := sessionMetadata(j.req.SessionMetadata)
-	if err != nil {
-		return err
-	}
-	if s.o.Store != nil && j.named {
-		j.session, err = s.o.Store.Session(ctx, j.SessionID)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-	}
-	j.session.ID = j.SessionID
-	j.session.Name = cmp.Or(j.req.SessionName, j.session.Name)
-	j.session.Metadata, _, err = store.MergeObjects(j.session.Metadata, said)
-	if err == nil && len(said) > 0 && len(j.session.Metadata) > maxMetadata {
-		err = &InputError{"session_metadata", "the session's metadata would be larger than 16 KiB"}
-	}
-	return err
-}
-
-// readUser is the caller's row, for the documents whose prompt names the user.
-func (s *Service) readUser(ctx context.Context, j *job) (store.User, error) {
-	if s.o.Store == nil || j.agent.Document.Dialect != agent.Nested || j.who.Anonymous() {
-		return store.User{}, nil
-	}
-	user, err := s.o.Store.User(ctx)
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil
-	}
-	return user, err
-}
-
-// maxMetadata bounds what is said about a session: it stands in every prompt of
-// a flat agent.
-const maxMetadata = 16 << 10
-
-func sessionMetadata(m map[string]any) (json.RawMessage, error) {
-	if len(m) == 0 {
-		return nil, nil
-	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		return nil, &InputError{"session_metadata", "the session's metadata cannot be written as JSON"}
-	}
-	return raw, nil
 }
