@@ -10,18 +10,25 @@ import (
 // Session is one conversation.
 type Session struct {
 	// ID is the client's: any printable string of 1-128 characters.
-	ID          string          `json:"id"`
-	TenantID    string          `json:"tenant_id"`
-	UserID      string          `json:"user_id,omitempty"`
-	Name        string          `json:"name,omitempty"`
-	Description string          `json:"description,omitempty"`
-	AgentName   string          `json:"agent_name,omitempty"`
-	Mode        string          `json:"mode,omitempty"`
-	TotalTokens int             `json:"total_tokens"`
-	Messages    int64           `json:"message_count"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"`
-	CreatedAt   time.Time       `json:"created_at"`
-	UpdatedAt   time.Time       `json:"updated_at"`
+	ID          string `json:"id"`
+	TenantID    string `json:"tenant_id"`
+	UserID      string `json:"user_id,omitempty"`
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+	AgentName   string `json:"agent_name,omitempty"`
+	Mode        string `json:"mode,omitempty"`
+	TotalTokens int    `json:"total_tokens"`
+	Messages    int64  `json:"message_count"`
+	// SummarySeq is the last message that a session_chunk moment covers, SummaryTokens
+	// what the covered ones counted in TotalTokens, Chunks how many such moments there
+	// are, MemorySeq the newest memory row; PutChunk alone writes them.
+	SummarySeq    int64           `json:"-"`
+	SummaryTokens int             `json:"-"`
+	Chunks        int             `json:"-"`
+	MemorySeq     int64           `json:"-"`
+	Metadata      json.RawMessage `json:"metadata,omitempty"`
+	CreatedAt     time.Time       `json:"created_at"`
+	UpdatedAt     time.Time       `json:"updated_at"`
 }
 
 // The message types (p8's roles).

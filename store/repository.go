@@ -56,6 +56,8 @@ type Filter struct {
 	Equal map[string]any
 	// Tags must all be there.
 	Tags []string
+	// HasAll holds columns that are lists of texts, and the texts that must be in them.
+	HasAll map[string][]string
 	// Since and Before bound created_at: since <= created_at < before.
 	Since, Before time.Time
 	// Own leaves out shared rows.

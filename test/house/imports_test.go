@@ -13,7 +13,7 @@ import (
 var floors = []string{
 	"cmd/p8",
 	"api", "mcpserver", "a2a", "stream", "eval",
-	"chat", "ask", "live", "memory", "run", "tool", "simulator",
+	"dream", "chat", "ask", "live", "memory", "routing", "run", "reminder", "tool", "simulator",
 	"catalog", "ingest", "rem", "agent", "llm", "embed",
 	"jobs", "store", "event", "identity", "telemetry", "config", "outbound",
 }
