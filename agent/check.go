@@ -90,7 +90,7 @@ func (r *report) checkTools(d *Document) {
 			r.warnf(at, p, "add approval: always, or rules", "the tool %q has an approval_message and asks for no approval", clip(t.Name, 60))
 		}
 	}
-	for _, m := range [][2]string{{"model", d.Model}, {"override_model", d.OverrideModel}, {"chained_tool", d.ChainedTool}} {
+	for _, m := range [][2]string{{"model", d.Model}, {"override_model", d.OverrideModel}, {"routing_model", d.RoutingModel}, {"chained_tool", d.ChainedTool}} {
 		if strings.ContainsFunc(m[1], unicode.IsSpace) {
 			pos, pointer := d.at(m[0])
 			r.errorf(pos, pointer, "write one name", "%s cannot contain white space", m[0])

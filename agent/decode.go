@@ -38,6 +38,7 @@ var layouts = sync.OnceValue(func() map[reflect.Type]*layout {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[Fields](), reflect.TypeFor[ToolRef](), reflect.TypeFor[Resource](), reflect.TypeFor[AgentRef](),
 		reflect.TypeFor[ProviderConfig](), reflect.TypeFor[Limits](), reflect.TypeFor[History](), reflect.TypeFor[ApprovalRule](),
+		reflect.TypeFor[Routing](),
 	} {
 		all[t] = newLayout(t)
 	}

@@ -99,6 +99,8 @@ history: {tools: replay}
 child_text: keep
 routing_enabled: false
 routing_max_turns: 9
+routing_model: openai:gpt-4.1-mini
+routing: {examples: ["What do I owe?"], keywords: [invoice, due date]}
 observation_mode: disabled
 tags: [a, b]
 labels: [l]
@@ -127,8 +129,9 @@ has_embeddings: true
 		MaxTokens: 500, MaxIterations: 7, OverrideMaxIterations: 5,
 		Limits:  agent.Limits{ToolCalls: 2, InputTokens: 3, OutputTokens: 4, TotalTokens: 5},
 		History: agent.History{Tools: "replay"}, ChildText: "keep",
-		RoutingEnabled: &no, RoutingMaxTurns: 9, ObservationMode: "disabled",
-		Tags: []string{"a", "b"}, Labels: []string{"l"}, Category: "c", Author: "me",
+		RoutingEnabled: &no, RoutingMaxTurns: 9, RoutingModel: "openai:gpt-4.1-mini", ObservationMode: "disabled",
+		Routing: &agent.Routing{Examples: []string{"What do I owe?"}, Keywords: []string{"invoice", "due date"}},
+		Tags:    []string{"a", "b"}, Labels: []string{"l"}, Category: "c", Author: "me",
 		EvaluationType: "accuracy", EvaluatorType: "llm", EvaluationWeights: []byte(`{"a":0.5}`), PhoenixConfig: []byte(`{"evaluations":[]}`),
 		ProviderConfigs: []agent.ProviderConfig{{ProviderName: "openai", ModelName: "m"}}, EmbeddingFields: []string{"a"},
 		DefaultSearchTable: "resources", HasEmbeddings: &yes,

@@ -74,9 +74,11 @@ type Fields struct {
 	History   History `json:"history,omitzero" doc:"How earlier turns reach the model."`
 	ChildText string  `json:"child_text,omitempty" enum:"replace,keep" doc:"Whether an agent that was asked speaks in place of this one (replace) or besides it (keep). Default: replace when nested, keep when flat."`
 
-	RoutingEnabled  *bool  `json:"routing_enabled,omitempty" doc:"Whether a session may be routed to this agent; true when left out."`
-	RoutingMaxTurns int    `json:"routing_max_turns,omitempty" min:"1" doc:"Turns after which the routing is decided anew; 20 when left out."`
-	ObservationMode string `json:"observation_mode,omitempty" enum:"sync,disabled" doc:"Whether observations of the conversation are kept; sync when left out."`
+	Routing         *Routing `json:"routing,omitempty" doc:"How a message for this agent is recognised when the client leaves the choice to p8 (agent auto); with it, empty or not, the agent may be chosen."`
+	RoutingEnabled  *bool    `json:"routing_enabled,omitempty" doc:"Whether a session may be routed to this agent; true when left out."`
+	RoutingMaxTurns int      `json:"routing_max_turns,omitempty" min:"1" doc:"Turns after which the routing is decided anew; 20 when left out."`
+	RoutingModel    string   `json:"routing_model,omitempty" doc:"The model, as provider:model, that chooses among agents where this one answers when nobody fits; the default model when left out."`
+	ObservationMode string   `json:"observation_mode,omitempty" enum:"sync,disabled" doc:"Whether observations of the conversation are kept; sync when left out."`
 
 	Tags     []string `json:"tags,omitempty" doc:"Labels to find the agent by."`
 	Labels   []string `json:"labels,omitempty" doc:"Labels of an evaluator."`

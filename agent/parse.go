@@ -41,6 +41,7 @@ func (r *report) document(root *node) (*Document, error) {
 	r.checkNames(d)
 	r.checkTools(d)
 	r.checkAgents(d)
+	r.checkRouting(d)
 	r.checkSchema(d)
 	r.checkModes(d)
 	r.list.sort()

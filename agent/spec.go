@@ -72,7 +72,7 @@ var refs = []struct {
 }{
 	{"tool", reflect.TypeFor[ToolRef]()}, {"resource", reflect.TypeFor[Resource]()}, {"agent", reflect.TypeFor[AgentRef]()},
 	{"provider_config", reflect.TypeFor[ProviderConfig]()}, {"limits", reflect.TypeFor[Limits]()}, {"history", reflect.TypeFor[History]()},
-	{"approval_rule", reflect.TypeFor[ApprovalRule]()},
+	{"approval_rule", reflect.TypeFor[ApprovalRule]()}, {"routing", reflect.TypeFor[Routing]()},
 }
 
 func refTo(t reflect.Type) *node {
