@@ -45,6 +45,7 @@ type call struct {
 	spoke   bool          // a run below it did
 	over    bool          // guarded by the queue
 	open    []event.Event // of calls below it that have not ended
+	row     string        // of a result that the model is not shown whole
 }
 
 // call is what the tool is told.
@@ -120,7 +121,7 @@ func (r *runner) toolList() string {
 // fail ends a call that is not run; the model sees why.
 func (r *runner) fail(c *call, reason string) error {
 	c.result = failure(reason)
-	return r.report(c)
+	return r.report(c, false)
 }
 
 func failure(reason string) result {
@@ -131,8 +132,9 @@ func failure(reason string) result {
 	return result{Result: tool.Result{Content: string(content), Failed: true}, reason: reason}
 }
 
-// report emits how a call ended, its action first.
-func (r *runner) report(c *call) error {
+// report emits how a call ended, its action first; more says that the end of another
+// one follows at once.
+func (r *runner) report(c *call, more bool) error {
 	if c.paused {
 		return r.wait(c)
 	}
@@ -155,6 +157,7 @@ func (r *runner) report(c *call) error {
 	if c.Failed {
 		d.Status, d.ErrorMessage = event.ToolFailed, c.problem()
 	}
+	d.MessageID, d.More = r.chooseRow(c), more
 	r.keepResult(c)
 	return r.tell(d)
 }

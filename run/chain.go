@@ -38,7 +38,7 @@ func (r *runner) handOn(c *call) error {
 		return nil
 	}
 	var limit string // it refuses the call, and does not end the run
-	admitted, err := r.admit(c, &limit)
+	admitted, err := r.admit(c, &limit, false)
 	if admitted {
 		err = r.runAll([]*call{c})
 	}

@@ -24,11 +24,11 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 	r.keepStep()
 	runnable := make([]*call, 0, len(calls))
 	var limit string
-	for _, c := range calls {
-		if c.reported || r.output.isCall(c) {
+	for i, c := range calls {
+		if !r.toRun(c) {
 			continue
 		}
-		ok, err := r.admit(c, &limit)
+		ok, err := r.admit(c, &limit, slices.ContainsFunc(calls[i+1:], r.toRun))
 		if err != nil {
 			return nil, err
 		}
@@ -66,24 +66,29 @@ func transfer(calls []*call) *event.DoneData {
 	return nil
 }
 
+// toRun reports whether a call of the step has not ended, and is one of a tool.
+func (r *runner) toRun(c *call) bool { return !c.reported && !r.output.isCall(c) }
+
 // reply answers a call in the conversation.
 func (r *runner) reply(c *call, content string) {
 	parts, note := r.parts.take(c.Parts)
+	content = r.excerpt(c, content)
 	r.req.Messages = append(r.req.Messages, llm.Message{
 		Role: llm.ToolRole, ToolCallID: c.id, Name: llm.SafeName(c.name), Content: content + note, Parts: parts,
 	})
 }
 
-// admit checks a call, says that it executes and charges it. It reports whether the
-// call is to be run: not one that waits, or that the client runs.
-func (r *runner) admit(c *call, limit *string) (bool, error) {
+// admit checks a call, says that it executes and charges it; more says that another one
+// follows. It reports whether the call is to be run: not one that waits, or that the
+// client runs.
+func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 	c.account.parent = r.scope.Budget
 	wrong := r.check(c)
 	_, client := c.tool.(tool.Client)
 	if !slices.Contains(c.shown, shownExecuting) {
 		r.keep(Entry{CallID: c.id, Shown: shownExecuting})
 		if err := r.tell(&event.ToolCallData{
-			Name: c.name, ID: c.id, Status: event.ToolExecuting, Arguments: c.raw, Client: client && wrong == "",
+			Name: c.name, ID: c.id, Status: event.ToolExecuting, Arguments: c.raw, Client: client && wrong == "", More: more,
 		}); err != nil {
 			return false, err
 		}
@@ -111,7 +116,7 @@ func (r *runner) runAll(calls []*call) error {
 		if err := r.ctx.Err(); err != nil {
 			return r.interrupted(calls, err)
 		}
-		return r.report(calls[0])
+		return r.report(calls[0], false)
 	}
 	if len(calls) == 0 {
 		return nil
@@ -150,7 +155,8 @@ func (r *runner) fanOut(calls []*call) error {
 			if items[i].ended {
 				left--
 			}
-			if err := r.handle(&items[i]); err != nil {
+			more := i+1 < len(items) && items[i+1].ended && !items[i+1].call.paused
+			if err := r.handle(&items[i], more); err != nil {
 				return err
 			}
 		}
@@ -162,8 +168,8 @@ func (r *runner) fanOut(calls []*call) error {
 	return nil
 }
 
-// handle deals with what came from a call.
-func (r *runner) handle(i *item) error {
+// handle deals with what came from a call; more says that the next one has ended.
+func (r *runner) handle(i *item, more bool) error {
 	switch {
 	case !i.ended:
 		if err := r.nested(i.call, &i.event); err != nil {
@@ -173,7 +179,7 @@ func (r *runner) handle(i *item) error {
 			close(i.taken)
 		}
 	case r.ctx.Err() == nil:
-		return r.report(i.call)
+		return r.report(i.call, more)
 	}
 	return nil
 }
@@ -188,7 +194,7 @@ func (r *runner) interrupted(calls []*call, cause error) error {
 		if c.paused {
 			c.result = failure("the call was cancelled")
 		}
-		if err := r.report(c); err != nil {
+		if err := r.report(c, false); err != nil {
 			return err
 		}
 	}

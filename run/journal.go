@@ -41,6 +41,8 @@ type Entry struct {
 	// CallID and Result are the answer to a call of the last step.
 	CallID string       `json:"call_id,omitempty"`
 	Result *tool.Result `json:"result,omitempty"`
+	// MessageID is the row of a Result that the model is not shown whole.
+	MessageID string `json:"message_id,omitempty"`
 	// Shown names an event of the last step, or of the call CallID of it.
 	Shown string `json:"shown,omitempty"`
 	// Usage, with Message, is what the step consumed; with Result, what the call did
@@ -153,7 +155,7 @@ func (r *runner) keepResult(c *call) {
 	}
 	res, used := c.Result, c.account.Used()
 	res.Usage = event.UsageData{} // it is in the account
-	r.keep(Entry{CallID: c.id, Result: &res, Usage: &used})
+	r.keep(Entry{CallID: c.id, Result: &res, MessageID: c.row, Usage: &used})
 }
 
 // tell emits an event with what was kept.

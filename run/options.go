@@ -61,6 +61,12 @@ type Options struct {
 	// Answered is told the text of an answer that ends the run, whether it was shown
 	// or not (agent.ChildReplace).
 	Answered func(text string)
+	// ResultChars is how long a result may be that the model is shown whole;
+	// [tool.DefaultResultChars] when 0. Of a longer one it sees the beginning.
+	ResultChars int
+	// NewID makes the ids of the rows of such results, by which LOOKUP finds the rest;
+	// nil where they are not stored.
+	NewID func() string
 	// MaxDepth bounds the runs below one another under the root; 5 when 0. It is the
 	// root's that counts.
 	MaxDepth int
@@ -89,6 +95,7 @@ func (r *runner) defaults(parent *Scope) {
 	r.Timeout = positive(r.Timeout, defaultTimeout)
 	r.ToolTimeout = positive(r.ToolTimeout, defaultToolTimeout)
 	r.Parallel = positive(r.Parallel, defaultParallel)
+	r.ResultChars = positive(r.ResultChars, tool.DefaultResultChars)
 	if r.Logger == nil {
 		r.Logger = slog.Default()
 	}

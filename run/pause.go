@@ -60,7 +60,7 @@ func (r *runner) approved(c *call) (bool, error) {
 		return true, nil
 	}
 	c.result = refused(answer)
-	return false, r.report(c)
+	return false, r.report(c, false)
 }
 
 // refused is the result of a call that the user did not approve.
@@ -157,7 +157,7 @@ func (r *runner) fromClient(c *call) error {
 	if r.Journal != nil {
 		if res, ok := r.Journal.Result(r.scope.Thread, c.id); ok {
 			c.Result = res
-			return r.report(c)
+			return r.report(c, false)
 		}
 	}
 	c.waiting, c.atClient = true, true

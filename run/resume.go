@@ -13,6 +13,7 @@ import (
 // past is what the journal knows of a call; of the step itself by the id "".
 type past struct {
 	result *tool.Result
+	row    string
 	shown  []string
 }
 
@@ -68,7 +69,7 @@ func (r *runner) recall(e Entry) {
 		r.childSpoke = r.childSpoke || e.Shown == shownText
 	}
 	if e.Result != nil {
-		p.result = e.Result
+		p.result, p.row = e.Result, e.MessageID
 		r.mergeMetadata(e.Result.Metadata)
 		if e.Result.Failed && slices.Contains(p.shown, shownText) {
 			p.shown = slices.DeleteFunc(p.shown, func(name string) bool { return name == shownText })
@@ -95,7 +96,7 @@ func (r *runner) remind(c *call) {
 	p := r.past[c.id]
 	c.shown = p.shown
 	if p.result != nil {
-		c.Result, c.reported = *p.result, true
+		c.Result, c.row, c.reported = *p.result, p.row, true
 	}
 }
 

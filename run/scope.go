@@ -38,6 +38,8 @@ type Scope struct {
 	ledger   *ledger
 	maxDepth int
 	cost     func(model string, u llm.Usage) float64
+	newID    func() string
+	chars    int           // that a result may have
 	shown    []string      // of the call, before the run was taken up again
 	begun    *atomic.Int64 // runs that were started in the call
 }
@@ -109,6 +111,10 @@ func (r *runner) nest(parent *Scope) {
 		if r.Cost == nil {
 			r.Cost = parent.cost
 		}
+		if r.NewID == nil {
+			r.NewID = parent.newID
+		}
+		r.ResultChars = positive(r.ResultChars, parent.chars)
 	} else if r.Journal != nil {
 		r.ledger.journal = r.Journal
 		s.ledger = &r.ledger
@@ -118,6 +124,7 @@ func (r *runner) nest(parent *Scope) {
 	}
 	s.RunID = r.RunID
 	s.Journal, s.cost, s.Budget = r.Journal, r.Cost, r.budget.open(r.Agent.Limits, above)
+	s.newID, s.chars = r.NewID, r.ResultChars
 	r.Path, r.scope = s.Path, s
 }
 

@@ -11,20 +11,35 @@ const PartChars = 6000
 // DefaultResultChars is how long a result may be that a model is shown whole.
 const DefaultResultChars = 20_000
 
+// IsLong reports whether a text has more than that many characters; none has more
+// than 0.
+func IsLong(content string, most int) bool {
+	return most > 0 && len(content) > most && utf8.RuneCountInString(content) > most
+}
+
 // Excerpt is a tool's result as a model is shown it: whole up to most characters, else
 // its first part and the key of the next. lookup is what LOOKUP finds the text by, ""
 // where it is not stored.
 func Excerpt(content, lookup string, most int) string {
-	if most <= 0 || len(content) <= most {
+	if !IsLong(content, most) {
 		return content
 	}
-	n := utf8.RuneCountInString(content)
-	if n <= most {
-		return content
+	hint := ""
+	if lookup != "" {
+		hint = " - REM LOOKUP " + lookup + "-part-2 for the next part"
 	}
-	shown := Cut(content, PartChars)
-	if lookup == "" {
-		return fmt.Sprintf("%s\n\n... [Result truncated - %d of %d characters]", shown, PartChars, n)
+	shown := firstChars(content, PartChars)
+	return fmt.Sprintf("%s\n\n... [Result truncated after %d of %d characters%s]", shown,
+		utf8.RuneCountInString(shown), utf8.RuneCountInString(content), hint)
+}
+
+// firstChars is the beginning of a text.
+func firstChars(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
 	}
-	return fmt.Sprintf("%s\n\n... [Result truncated - %d of %d characters, REM LOOKUP %s-part-2 for the next]", shown, PartChars, n, lookup)
+	return s
 }

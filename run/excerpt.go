@@ -1,0 +1,25 @@
+package run
+
+import (
+	"cmp"
+
+	"p8/tool"
+)
+
+// chooseRow is the id of the row of a result that the model is not shown whole, "" for
+// any other: LOOKUP finds the rest by it, also after the run was taken up again.
+func (r *runner) chooseRow(c *call) string {
+	if r.NewID != nil && tool.IsLong(c.Content, r.ResultChars) {
+		c.row = cmp.Or(c.row, r.NewID())
+	}
+	return c.row
+}
+
+// excerpt is what the model is shown of a result.
+func (r *runner) excerpt(c *call, content string) string {
+	key := ""
+	if c.row != "" {
+		key = "message-" + c.row
+	}
+	return tool.Excerpt(content, key, r.ResultChars)
+}
