@@ -57,8 +57,7 @@ type ToolCallData struct {
 	// ErrorMessage says why the call failed, in words fit for a client.
 	ErrorMessage string `json:"error_message,omitempty"`
 	// MessageID is the stored row: the tool_call row when executing, the
-	// tool_response row when completed or failed. The run chooses it where the model
-	// is told it, for a result that it is not shown whole.
+	// tool_response row when completed or failed.
 	MessageID string `json:"message_id,omitempty"`
 	// Structured marks no call but the answer of a structured agent that was asked:
 	// Name is the agent, ID is "<agent>_structured_output" ("…_2" and so on for the
