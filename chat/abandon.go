@@ -93,6 +93,7 @@ func (l *leavings) add(e event.Event) {
 	if !strings.Contains(e.Agent, "/") {
 		l.name = e.Agent // that of who took over, in the end
 	}
+	l.asides.add(e)
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
@@ -139,6 +140,7 @@ func (l *leavings) end(r *store.Run) (store.RunWrite, []event.Event) {
 		e.Data = d
 		events = append(events, e)
 	}
+	w.Messages = append(w.Messages, l.asideRows()...)
 	if text := l.text.String(); text != "" {
 		w.Answer = l.row(r.MessageID, l.name, store.MessageAssistant)
 		w.Answer.Content, w.Answer.TokenCount, w.Answer.Model = &text, llm.EstimateTokens(text), r.Model

@@ -32,6 +32,7 @@ func (r *recorder) replay() error {
 		case *event.ToolCallData:
 			r.recallCall(e.RunID, d)
 		}
+		r.asides.add(e)
 		r.tree.recall(e)
 		r.heard = e.Seq
 		if e.Seq >= r.before.LastSeq {

@@ -14,6 +14,7 @@ import (
 // has no answer yet.
 func (r *recorder) finish(err error) {
 	r.inbox.close()
+	r.flush()
 	done, failure := r.ending(err)
 	r.Turn.result = Result{
 		Text: r.text.String(), Output: done.Output, ChainedTool: done.ChainedTool, ChainedResult: done.ChainedResult,
@@ -56,7 +57,7 @@ func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData
 	case w.Status == store.RunWaiting:
 		w.Requests = r.unasked
 	case !r.answered:
-		w.Answer = r.answerRow(done)
+		w.Messages, w.Answer = r.asideRows(), r.answerRow(done)
 		if r.meta != nil {
 			w.SessionName = r.meta.SessionName
 		}

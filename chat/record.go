@@ -35,6 +35,11 @@ type recorder struct {
 	// speaker is the path of the agent that spoke last, tookOver the model that
 	// answers in place of the chosen one.
 	speaker, tookOver string
+	// asides are what was said beside the answer.
+	asides asides
+	// held are events of calls, with their rows, that are stored with the next one.
+	held     []event.Event
+	heldRows []*store.Message
 	// open counts the calls of the root agent that have not ended; called are
 	// the calls whose rows exist.
 	open   int
@@ -151,7 +156,7 @@ func (r *recorder) options() run.Options {
 		StructuredMode: r.o.StructuredMode, Steer: r.inbox.take, Logger: r.o.Logger,
 	}
 	if r.o.Store != nil {
-		o.Journal, o.Thread = &r.journal, r.journal.thread()
+		o.Journal, o.Thread, o.NewID = &r.journal, r.journal.thread(), r.o.NewID
 	}
 	return o
 }
@@ -187,6 +192,7 @@ func (r *recorder) settings() llm.Settings {
 // record stores and shows one event of the run.
 func (r *recorder) record(e event.Event) {
 	root := e.Agent == r.name
+	r.asides.add(e)
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
@@ -241,7 +247,7 @@ func (r *recorder) record(e event.Event) {
 			return
 		}
 	}
-	r.log.Append(e)
+	r.append(e)
 }
 
 // describe keeps what was said about the answer for its end. A script says it
@@ -251,11 +257,12 @@ func (r *recorder) describe(e event.Event, d *event.MetadataData) {
 	if r.script == nil {
 		return
 	}
+	r.flush()
 	row := r.answerRow(&event.DoneData{Reason: event.ReasonStop})
 	stored := r.write(store.RunWrite{Status: store.RunRunning, Answer: row, SessionName: d.SessionName}) == nil
 	r.answered = true
 	e.Data = r.metadata(row, stored)
-	r.log.Append(e)
+	r.append(e)
 }
 
 // maxProgress bounds what one call may say of its progress, in events.
@@ -276,7 +283,7 @@ func (r *recorder) mayTell(d *event.ProgressData) bool {
 // toolCall stores the rows of a call before the readers see their ids.
 func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 	if r.script != nil {
-		r.log.Append(e) // nobody called anything
+		r.append(e) // nobody called anything
 		return
 	}
 	switch {
@@ -284,7 +291,7 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 		r.save(e, d, r.resultRow(e.Agent, d))
 		return
 	case d.Status == event.ToolStarted:
-		r.log.Append(e)
+		r.append(e)
 		if root {
 			r.open++
 			r.progress(&event.ProgressData{Step: 2, Label: "Calling " + d.Name})
@@ -296,7 +303,7 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 		if r.begins(e.RunID, d.ID) {
 			r.save(e, d, r.callRow(e.Agent, d))
 		} else {
-			r.log.Append(e) // it was called before the run was taken up again
+			r.append(e) // it was called before the run was taken up again
 		}
 		return
 	}
@@ -305,7 +312,7 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 		delete(r.called, key)
 		r.save(e, d, r.resultRow(e.Agent, d))
 	} else {
-		r.log.Append(e)
+		r.append(e)
 	}
 	if root && !r.chaining {
 		if r.open--; r.open <= 0 {
@@ -325,7 +332,7 @@ func (r *recorder) progress(d *event.ProgressData) {
 
 // show adds an event of the turn itself.
 func (r *recorder) show(d event.Data) {
-	r.log.Append(r.own(d))
+	r.append(r.own(d))
 }
 
 // own is an event of the turn itself.

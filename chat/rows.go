@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"p8/event"
@@ -69,12 +70,13 @@ func clientRows(messages []llm.Message, sessionID string) ([]store.Message, erro
 func (r *recorder) callRow(path string, d *event.ToolCallData) *store.Message {
 	row := r.row(r.o.NewID(), path, store.MessageToolCall)
 	row.ToolCalls = callJSON(d.Name, d.ID, d.Arguments)
+	row.TokenCount = llm.EstimateTokens(d.Name) + llm.EstimateTokens(string(d.Arguments))
 	return row
 }
 
 // resultRow is the row of a tool's result as the model sees it.
 func (r *recorder) resultRow(path string, d *event.ToolCallData) *store.Message {
-	row := r.row(r.o.NewID(), path, store.MessageToolResponse)
+	row := r.row(cmp.Or(d.MessageID, r.o.NewID()), path, store.MessageToolResponse)
 	row.Content = &d.Content
 	row.ToolCalls = callJSON(d.Name, d.ID, nil)
 	row.TokenCount = llm.EstimateTokens(d.Content)

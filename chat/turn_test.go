@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,9 +128,13 @@ func TestTextTurn(t *testing.T) {
 		t.Error(diff)
 	}
 	rows, err := kept.Messages(ctx, "s1", store.MessageFilter{})
-	if err != nil || len(rows) != 2 {
+	if err != nil || len(rows) != 3 {
 		t.Fatal(rows, err)
 	}
+	if r := rows[1]; r.Type != store.MessageThink || *r.Content != "Hm." || r.RunID != started.RunID {
+		t.Errorf("%+v", r)
+	}
+	rows = slices.Concat(rows[:1], rows[2:])
 	if r := rows[0]; r.ID != started.InReplyTo || r.Type != store.MessageUser || *r.Content != "Hi" || r.RunID != started.RunID {
 		t.Errorf("%+v", r)
 	}

@@ -22,16 +22,43 @@ func (r *recorder) begins(run, id string) bool {
 }
 
 // save stores the row of a call and shows the event, with the row's id if there
-// is such a row. A call that needs no row has none.
+// is such a row. A call that needs no row has none. What comes at once is stored at
+// once: one write for all calls of a step.
 func (r *recorder) save(e event.Event, d *event.ToolCallData, row *store.Message) {
 	d.MessageID = row.ID
-	if r.write(store.RunWrite{Messages: []*store.Message{row}}, e) == nil {
+	r.held, r.heldRows = append(r.held, e), append(r.heldRows, row)
+	if !d.More || len(r.held) == maxHeld {
+		r.flush()
+	}
+}
+
+// maxHeld bounds what one write of calls holds.
+const maxHeld = 64
+
+// flush stores and shows what is held.
+func (r *recorder) flush() {
+	if len(r.held) == 0 {
 		return
 	}
-	// The event may be on its way to somebody already: it is not changed.
-	other := *d
-	other.MessageID = ""
-	e.Data = &other
+	held, rows := r.held, r.heldRows
+	r.held, r.heldRows = nil, nil
+	if r.write(store.RunWrite{Messages: rows}, held...) == nil {
+		return
+	}
+	for _, e := range held {
+		// The event may be on its way to somebody already: it is not changed.
+		if d, ok := e.Data.(*event.ToolCallData); ok {
+			other := *d
+			other.MessageID = ""
+			e.Data = &other
+		}
+		r.log.Append(e)
+	}
+}
+
+// append shows an event that nothing is stored with, after those that are held.
+func (r *recorder) append(e event.Event) {
+	r.flush()
 	r.log.Append(e)
 }
 
@@ -41,6 +68,7 @@ func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
 	if d.ExpiresAt.IsZero() {
 		d.ExpiresAt = now.Add(r.o.AnswerWithin).Truncate(time.Second)
 	}
+	r.flush()
 	r.asks = append(r.asks, *d)
 	asked := store.RunRequest{
 		ID: d.RequestID, RunID: r.RunID, SessionID: r.SessionID, Kind: d.Kind, AgentPath: e.Agent,
