@@ -3,22 +3,58 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"slices"
 )
 
-// maxUserMetadata bounds what is known of a person, in bytes.
-const maxUserMetadata = 256 << 10
+// The bounds of what is known of a person.
+const (
+	// maxUserMetadata is in bytes, maxUserList in items of one list.
+	maxUserMetadata = 256 << 10
+	maxUserList     = 200
+	// maxUserTopics bounds the row's interests and preferred topics, which stand in
+	// prompts.
+	maxUserTopics = 20
+)
 
-// UpdateUserMetadata gives the metadata of the caller's row the keys of set, a
-// JSON object, each replaced whole, and takes the keys of remove away. The row is
-// made where the caller never had one; a deleted one is ErrNotFound. An anonymous
-// caller has no row, and gets ErrInvalid.
-func (s *Store) UpdateUserMetadata(ctx context.Context, set json.RawMessage, remove []string) (User, error) {
-	if err := checkObject("metadata", &set); err != nil {
-		return User{}, missingFirst(ctx, err)
+// The keys of the metadata that the row has as columns, too.
+const (
+	keyInterests = "interests"
+	keyTopics    = "preferred_topics"
+)
+
+// UserChange is what is learned about the caller, or forgotten. It happens in the
+// order of the fields.
+type UserChange struct {
+	// Remove are keys of the metadata that are forgotten.
+	Remove []string
+	// RemoveItems is a JSON object with the items to take out of the metadata's lists,
+	// by key: {"likes": ["tea"], "facts": {"cities": ["Bonn"]}}.
+	RemoveItems json.RawMessage
+	// Set is a JSON object that is merged with the metadata. Lists are added to: what
+	// they have already is not added again, texts whatever their case. An object is
+	// merged key by key by the same rules; what is deeper is replaced. null forgets a
+	// key, a single value joins the list that is there, any other replaces what was.
+	Set json.RawMessage
+	// Summary replaces the row's, "" leaves it.
+	Summary string
+	// Interests and Topics are added to the row's columns.
+	Interests, Topics []string
+}
+
+// UpdateUser changes the caller's row, which is made where the caller never had
+// one; a deleted one is ErrNotFound. An anonymous caller has no row, and gets
+// ErrInvalid.
+//
+// What happens to the lists interests and preferred_topics of the metadata happens
+// to the row's columns of these names, too. Those hold 20 texts: the oldest that
+// were not said again make room.
+func (s *Store) UpdateUser(ctx context.Context, c UserChange) (User, error) {
+	for name, value := range map[string]*json.RawMessage{"metadata": &c.Set, "remove_items": &c.RemoveItems} {
+		if err := checkObject(name, value); err != nil {
+			return User{}, missingFirst(ctx, err)
+		}
 	}
 	var u User
-	err := s.writing(ctx, "store user metadata", func(w *writer) error {
+	err := s.writing(ctx, "store user", func(w *writer) error {
 		if w.sc.Anonymous() {
 			return invalidf("an anonymous caller has no user row")
 		}
@@ -33,10 +69,10 @@ func (s *Store) UpdateUserMetadata(ctx context.Context, set json.RawMessage, rem
 			return err
 		}
 		u = *old
-		if u.Metadata, err = without(u.Metadata, remove); err != nil {
+		if err := u.change(c); err != nil {
 			return err
 		}
-		if u.Metadata, _, err = MergeObjects(u.Metadata, set); err != nil {
+		if err := u.check(); err != nil {
 			return err
 		}
 		if len(u.Metadata) > maxUserMetadata {
@@ -47,20 +83,36 @@ func (s *Store) UpdateUserMetadata(ctx context.Context, set json.RawMessage, rem
 	return u, err
 }
 
-// without is a JSON object without some keys.
-func without(object json.RawMessage, keys []string) (json.RawMessage, error) {
-	var all map[string]json.RawMessage
-	if len(object) == 0 || len(keys) == 0 {
-		return object, nil
+// change does to the row what a UserChange says.
+func (u *User) change(c UserChange) error {
+	all, err := object(u.Metadata)
+	if err != nil {
+		return err
 	}
-	if err := json.Unmarshal(object, &all); err != nil {
-		return nil, err
+	set, err := object(c.Set)
+	if err != nil {
+		return err
 	}
-	if !slices.ContainsFunc(keys, func(key string) bool { return all[key] != nil }) {
-		return object, nil
+	items, err := object(c.RemoveItems)
+	if err != nil {
+		return err
 	}
-	for _, key := range keys {
+	for _, key := range c.Remove {
 		delete(all, key)
 	}
-	return json.Marshal(all)
+	removeItems(all, items, true)
+	if err := mergeKnown(all, set, true); err != nil {
+		return err
+	}
+	if len(all) > 0 || len(u.Metadata) > 0 {
+		if u.Metadata, err = json.Marshal(all); err != nil {
+			return err
+		}
+	}
+	if c.Summary != "" {
+		u.Summary = c.Summary
+	}
+	u.Interests = column(u.Interests, keyInterests, c.Remove, items, set, c.Interests)
+	u.Topics = column(u.Topics, keyTopics, c.Remove, items, set, c.Topics)
+	return nil
 }

@@ -238,8 +238,8 @@ func writings() map[string]*writing {
 		"PutUser": {func(s *store.Store, ctx context.Context, o things) error {
 			return s.PutUser(ctx, &store.User{ID: o.user, Name: "me", Summary: "changed"})
 		}, caller.named, func(c, o caller) bool { return c != o && (o.user == "" || o.user == c.user) }},
-		"UpdateUserMetadata": {func(s *store.Store, ctx context.Context, o things) error {
-			_, err := s.UpdateUserMetadata(ctx, json.RawMessage(`{"changed":true}`), nil)
+		"UpdateUser": {func(s *store.Store, ctx context.Context, o things) error {
+			_, err := s.UpdateUser(ctx, store.UserChange{Set: json.RawMessage(`{"changed":true}`)})
 			return err
 		}, caller.named, func(c, o caller) bool { return c != o }},
 		"DeleteUser": {func(s *store.Store, ctx context.Context, o things) error {

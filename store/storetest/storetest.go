@@ -53,6 +53,7 @@ func Run(t *testing.T, open Open) {
 		{"invalid", invalid},
 		{"user", users},
 		{"user metadata", userMetadata},
+		{"user lists", userLists},
 		{"schema", schemas},
 		{"schema mirror", schemaMirrors},
 		{"schema paging", schemaPaging},

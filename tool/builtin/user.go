@@ -64,19 +64,25 @@ func newProfile(o *Options) (tool.Tool, error) {
 }
 
 type updateMetadataIn struct {
-	Metadata map[string]json.RawMessage `json:"metadata,omitempty" jsonschema:"keys to set, such as preferences, facts, relations, interests; each value replaces the old one whole, lists too"`
-	Remove   []string                   `json:"remove_keys,omitempty" jsonschema:"keys to forget; they are removed before metadata is set"`
+	Metadata    map[string]json.RawMessage `json:"metadata,omitempty" jsonschema:"what to remember by key, such as preferences, facts, relations, interests, preferred_topics: lists are added to, objects merged key by key, other values replaced, null forgets the key"`
+	Remove      []string                   `json:"remove_keys,omitempty" jsonschema:"keys to forget, before metadata is merged"`
+	RemoveItems map[string]json.RawMessage `json:"remove_items,omitempty" jsonschema:"items to take out of lists by key, before metadata is merged, as in {\"interests\": [\"chess\"], \"preferences\": {\"colours\": [\"red\"]}}"`
 }
 
+// updateMetadataOut is the profile as it is now.
 type updateMetadataOut struct {
-	Status   string          `json:"status"`
-	UserID   string          `json:"user_id"`
-	Metadata json.RawMessage `json:"metadata" jsonschema:"all that is remembered now"`
+	Status    string          `json:"status"`
+	UserID    string          `json:"user_id"`
+	Metadata  json.RawMessage `json:"metadata" jsonschema:"all that is remembered now"`
+	Interests []string        `json:"interests"`
+	Topics    []string        `json:"preferred_topics"`
 }
+
+const updateMetadataDescription = `Remembers lasting facts about the user for later sessions: preferences, relations, interests. Only what the user said or clearly showed; nothing secret.
+Give what is new alone: a list is added to, never replaced. remove_items takes items out of a list, remove_keys forgets a key. What is changed in interests and preferred_topics, two lists of texts, shows in every later prompt.`
 
 func newUpdateMetadata(o *Options) (tool.Tool, error) {
-	return answering("update_user_metadata",
-		"Remembers lasting facts about the user for later sessions: preferences, relations, interests. Only what the user said or clearly showed; nothing secret. Read get_user_profile first when you extend a list, as lists are replaced.",
+	return answering("update_user_metadata", updateMetadataDescription,
 		tool.Annotations{Title: "Remember about the user", Destructive: true, Idempotent: true},
 		func(ctx context.Context, in updateMetadataIn) (out updateMetadataOut, err error) {
 			if !o.writes() {
@@ -87,22 +93,35 @@ func newUpdateMetadata(o *Options) (tool.Tool, error) {
 				return out, err
 			}
 			set, err := json.Marshal(in.Metadata)
+			if err != nil {
+				return out, err
+			}
+			items, err := json.Marshal(in.RemoveItems)
 			switch {
 			case err != nil:
 				return out, err
 			case id.Anonymous():
 				return out, failed("the caller is anonymous: there is nobody to remember this about")
-			case len(in.Metadata) == 0 && len(in.Remove) == 0:
-				return out, failed("there is nothing to change: give metadata, an object, or remove_keys, a list")
-			case len(set) > maxMetadata:
-				return out, failed(fmt.Sprintf("metadata is %d bytes long; at most %d are taken at a time", len(set), maxMetadata))
+			case len(in.Metadata) == 0 && len(in.Remove) == 0 && len(in.RemoveItems) == 0:
+				return out, failed("there is nothing to change: give metadata, an object, remove_keys, a list, or remove_items, an object")
+			case len(set)+len(items) > maxMetadata:
+				return out, failed(fmt.Sprintf("metadata is %d bytes long; at most %d are taken at a time", len(set)+len(items), maxMetadata))
 			case len(in.Remove) > maxRemoved:
 				return out, failed(fmt.Sprintf("remove_keys has %d keys; at most %d are removed at a time", len(in.Remove), maxRemoved))
 			}
-			u, err := o.Store.UpdateUserMetadata(ctx, set, in.Remove)
+			c := store.UserChange{Remove: in.Remove}
+			if len(in.Metadata) > 0 {
+				c.Set = set
+			}
+			if len(in.RemoveItems) > 0 {
+				c.RemoveItems = items
+			}
+			u, err := o.Store.UpdateUser(ctx, c)
 			if len(u.Metadata) == 0 {
 				u.Metadata = json.RawMessage("{}")
 			}
-			return updateMetadataOut{Status: "ok", UserID: u.ID, Metadata: u.Metadata}, err
+			return updateMetadataOut{
+				Status: "ok", UserID: u.ID, Metadata: u.Metadata, Interests: list(u.Interests), Topics: list(u.Topics),
+			}, err
 		})
 }

@@ -2,6 +2,7 @@ package builtin_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,19 +26,21 @@ func TestUserProfile(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	var changed struct {
-		Status   string
-		UserID   string `json:"user_id"`
-		Metadata map[string]any
+		Status    string
+		UserID    string `json:"user_id"`
+		Metadata  map[string]any
+		Interests []string
 	}
 	k.ok(t, ctx, "update_user_metadata", `{"metadata":{"likes":["tea"],"facts":{"city":"Bonn"}}}`, &changed)
-	k.ok(t, ctx, "update_user_metadata", `{"metadata":{"likes":["rum"],"n":12345678901234567890},"remove_keys":["facts","none"]}`, &changed)
-	if changed.Status != "ok" || changed.UserID != "ann" || len(changed.Metadata["likes"].([]any)) != 1 {
+	k.ok(t, ctx, "update_user_metadata", `{"metadata":{"likes":["rum","Tea"],"n":12345678901234567890,"interests":["chess"]},"remove_keys":["facts","none"]}`, &changed)
+	if changed.Status != "ok" || changed.UserID != "ann" || len(changed.Metadata["likes"].([]any)) != 2 || !slices.Equal(changed.Interests, []string{"chess"}) {
 		t.Errorf("%+v", changed)
 	}
+	k.ok(t, ctx, "update_user_metadata", `{"remove_items":{"likes":["TEA"],"interests":"chess"}}`, &changed)
 	u, err := k.Store.User(ctx)
 	must(t, err)
-	if string(u.Metadata) != `{"likes":["rum"],"n":12345678901234567890}` {
-		t.Errorf("stored %s", u.Metadata)
+	if string(u.Metadata) != `{"interests":[],"likes":["rum"],"n":12345678901234567890}` || len(u.Interests) != 0 {
+		t.Errorf("stored %s, %q", u.Metadata, u.Interests)
 	}
 	must(t, k.Store.PutUser(ctx, &store.User{Name: "Ann", Summary: "Drinks rum.", Interests: []string{"rum"}, Metadata: u.Metadata}))
 	if res := k.ok(t, ctx, "get_user_profile", `{}`, &p); p.Name != "Ann" || p.Content != "Drinks rum." || !strings.Contains(res.Content, `"interests":["rum"],"preferred_topics":[]`) {
