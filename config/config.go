@@ -82,6 +82,18 @@ type Config struct {
 
 	ContextTokenBudget        int `env:"P8_CONTEXT_TOKEN_BUDGET" envDefault:"8000" help:"history that goes into a request, in tokens" want:"a number from 1 to 100000000"`
 	AlwaysIncludeLastMessages int `env:"P8_ALWAYS_INCLUDE_LAST_MESSAGES" envDefault:"5" help:"newest messages that are never shortened" want:"a number from 1 to 10000"`
+	MomentTokenThreshold      int `env:"P8_MOMENT_TOKEN_THRESHOLD" envDefault:"6000" help:"tokens of a session that no moment sums up yet, from which on one is made of them" want:"a number from 100 to 100000000"`
+	MomentMaxInject           int `env:"P8_MOMENT_MAX_INJECT" envDefault:"3" help:"newest moments of a session that go into a request; 0 is none" want:"a number from 0 to 20"`
+	ToolResultChars           int `env:"P8_TOOL_RESULT_CHARS" envDefault:"20000" help:"longest tool result that a model is shown whole, in characters; of a longer one it gets the beginning and the key of the rest" want:"a number from 6000 to 100000000"`
+
+	SummaryModel   string        `env:"P8_SUMMARY_MODEL" help:"model that sums up what was said, as provider:model; unset means the default model, none means the rules that need no model" want:"none, or provider:model, such as openai:gpt-4.1-nano"`
+	DreamSchedule  string        `env:"P8_DREAM_SCHEDULE" help:"when dreams begin for everybody who was here since the last one, as a cron expression; unset means only when somebody asks" want:"five fields such as 0 3 * * *, or CRON_TZ=Europe/Vienna 0 3 * * *"`
+	DreamTenants   string        `env:"P8_DREAM_TENANTS" help:"schedules of tenants that have their own, separated by semicolons; off is none" want:"TENANT=SCHEDULE;TENANT=off, such as acme=0 4 * * *;beta=off"`
+	DreamAgents    []string      `env:"P8_DREAM_AGENTS" envDefault:"dreaming-agent" help:"agents that dream, one after the other, separated by commas" want:"names of agents separated by commas"`
+	DreamLookback  time.Duration `env:"P8_DREAM_LOOKBACK" envDefault:"24h" help:"how far back a dream looks" want:"a duration from 1h to 720h"`
+	DreamBudget    int           `env:"P8_DREAM_TOKEN_BUDGET" envDefault:"38400" help:"what a dreaming agent is shown, in tokens" want:"a number from 1000 to 10000000"`
+	ReminderURL    string        `env:"P8_REMINDER_WEBHOOK_URL" help:"told of each reminder that fires; unset means nobody is" want:"an https URL, or an http one of this machine"`
+	ReminderSecret string        `env:"P8_REMINDER_WEBHOOK_SECRET" secret:"true" help:"signs what the webhook is told (Standard Webhooks)" want:"a secret"`
 
 	LogLevel  slog.Level `env:"P8_LOG_LEVEL" alias:"API__LOG_LEVEL" envDefault:"warn" help:"least level that is logged to stderr: debug, info, warn or error; commands other than serve log nothing unless this is set" want:"debug, info, warn or error"`
 	LogFormat string     `env:"P8_LOG_FORMAT" envDefault:"text" help:"format of the log: text or json" want:"text or json"`
