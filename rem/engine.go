@@ -23,6 +23,8 @@ type Knowledge interface {
 	Fuzzy(ctx context.Context, text string, threshold float64, limit int) ([]store.Match, error)
 	// MessageBySeq is a stored message; store.ErrNotFound if there is none.
 	MessageBySeq(ctx context.Context, sessionID string, seq int64) (store.Message, error)
+	// Message is a stored message by its id; store.ErrNotFound if there is none.
+	Message(ctx context.Context, id string) (store.Message, error)
 	// Nodes is every row with one of these keys and its edges, own rows first.
 	Nodes(ctx context.Context, keys []string) ([]store.Node, error)
 	// Load is the whole rows of nodes, nil for one that is gone.

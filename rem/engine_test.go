@@ -66,6 +66,10 @@ func (k *knowledge) MessageBySeq(_ context.Context, sessionID string, seq int64)
 	return store.Message{}, fmt.Errorf("message: %w", store.ErrNotFound)
 }
 
+func (k *knowledge) Message(_ context.Context, id string) (store.Message, error) {
+	return store.Message{}, fmt.Errorf("message: %w", store.ErrNotFound)
+}
+
 func (k *knowledge) Nodes(_ context.Context, keys []string) ([]store.Node, error) {
 	k.levels = append(k.levels, keys)
 	var nodes []store.Node

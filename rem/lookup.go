@@ -3,7 +3,6 @@ package rem
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,15 +29,8 @@ func (e *Engine) lookup(ctx context.Context, q Lookup, res *Result) error {
 }
 
 func (e *Engine) lookupKey(ctx context.Context, key string) ([]Row, error) {
-	if sessionID, seq, ok := parseMessageKey(key); ok {
-		message, err := e.Knowledge.MessageBySeq(ctx, sessionID, seq)
-		switch {
-		case err == nil:
-			data, err := json.Marshal(message)
-			return []Row{{Key: key, EntityType: EntityMessage, Score: 1, Data: data}}, err
-		case !errors.Is(err, store.ErrNotFound):
-			return nil, err
-		}
+	if rows, err := e.message(ctx, key); err != nil || len(rows) > 0 {
+		return rows, err
 	}
 	matches, err := e.Knowledge.Lookup(ctx, key)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

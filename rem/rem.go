@@ -20,7 +20,6 @@
 package rem
 
 import (
-	"strconv"
 	"strings"
 
 	"p8/store"
@@ -87,24 +86,4 @@ func singular(table string) string {
 		return s + "y"
 	}
 	return strings.TrimSuffix(table, "s")
-}
-
-// MessageKey is the key of a stored message, as the hints in a shortened
-// history print it; LOOKUP gives the whole message.
-func MessageKey(sessionID string, seq int64) string {
-	return "session-" + sessionID + "-msg-" + strconv.FormatInt(seq, 10)
-}
-
-// parseMessageKey reads what MessageKey wrote.
-func parseMessageKey(key string) (sessionID string, seq int64, ok bool) {
-	rest, ok := strings.CutPrefix(key, "session-")
-	if !ok {
-		return "", 0, false
-	}
-	i := strings.LastIndex(rest, "-msg-")
-	if i < 1 {
-		return "", 0, false
-	}
-	seq, err := strconv.ParseInt(rest[i+len("-msg-"):], 10, 64)
-	return rest[:i], seq, err == nil && seq > 0
 }

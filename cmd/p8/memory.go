@@ -44,6 +44,11 @@ func (k knowledge) MessageBySeq(ctx context.Context, sessionID string, seq int64
 	return rows[0], nil
 }
 
+// Message is a message of a session in memory.
+func (k knowledge) Message(ctx context.Context, id string) (store.Message, error) {
+	return k.kept.Message(ctx, id)
+}
+
 // nothing is the knowledge of a p8 that stores nothing.
 type nothing struct{}
 
@@ -54,6 +59,10 @@ func (nothing) Search(context.Context, store.SearchQuery) ([]store.Match, error)
 func (nothing) Tables() []store.TableInfo                                          { return nil }
 
 func (nothing) MessageBySeq(context.Context, string, int64) (store.Message, error) {
+	return store.Message{}, store.ErrNotFound
+}
+
+func (nothing) Message(context.Context, string) (store.Message, error) {
 	return store.Message{}, store.ErrNotFound
 }
 

@@ -45,6 +45,10 @@ func (s *shelf) MessageBySeq(_ context.Context, sessionID string, seq int64) (st
 	return store.Message{ID: "m4", SessionID: sessionID, Seq: seq, Type: "assistant", Content: new(s.docs["long"])}, nil
 }
 
+func (s *shelf) Message(context.Context, string) (store.Message, error) {
+	return store.Message{}, store.ErrNotFound
+}
+
 // Nodes is a map that leads to the plan.
 func (s *shelf) Nodes(_ context.Context, keys []string) ([]store.Node, error) {
 	var nodes []store.Node
