@@ -117,15 +117,20 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 	return insertAll(ctx, w.c, w.sc, ms, last, w.now)
 }
 
-// dropMessages hides the messages of an own session after a number. The numbers
-// stay taken: the session counts them apart.
+// dropMessages hides the messages of an own session after a number, but for its
+// memory rows. The numbers stay taken: the session counts them apart. What it
+// counted of the messages it does not count any more, summed up or not.
 func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
-	n, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $4, updated_at = $4
-		WHERE tenant_id = $1 AND session_id = $2 AND seq > $3 AND deleted_at IS NULL`, w.sc.TenantID, session, after, w.now)
-	if err != nil || n == 0 {
+	const dropped = ` AND seq > $3 AND message_type <> 'memory' AND deleted_at IS NULL`
+	if _, err := w.c.Exec(ctx, `UPDATE sessions SET message_count = message_count - d.n, dropped_messages = dropped_messages + d.n,
+		total_tokens = total_tokens - d.tokens, summary_tokens = summary_tokens - d.summed
+		FROM (SELECT count(*) AS n, COALESCE(SUM(token_count), 0) AS tokens, COALESCE(SUM(CASE WHEN seq <= (SELECT summary_seq
+		FROM sessions WHERE tenant_id = $1 AND id = $2) THEN token_count END), 0) AS summed
+		FROM messages WHERE tenant_id = $1 AND session_id = $2`+dropped+`) AS d
+		WHERE tenant_id = $1 AND id = $2 AND d.n > 0`, w.sc.TenantID, session, after); err != nil {
 		return err
 	}
-	_, err = w.c.Exec(ctx, `UPDATE sessions SET message_count = message_count - $3, dropped_messages = dropped_messages + $3
-		WHERE tenant_id = $1 AND id = $2`, w.sc.TenantID, session, n)
+	_, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $4, updated_at = $4
+		WHERE tenant_id = $1 AND session_id = $2`+dropped, w.sc.TenantID, session, after, w.now)
 	return err
 }

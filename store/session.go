@@ -15,11 +15,12 @@ const (
 )
 
 const sessionColumns = `tenant_id, id, user_id, name, description, agent_name, mode,
-	total_tokens, message_count, metadata, created_at, updated_at`
+	total_tokens, message_count, summary_seq, summary_tokens, chunks, memory_seq, metadata, created_at, updated_at`
 
 func (s *Session) columns() []any {
 	return []any{&s.TenantID, &s.ID, &s.UserID, &s.Name, &s.Description, &s.AgentName, &s.Mode,
-		&s.TotalTokens, &s.Messages, &s.Metadata, &s.CreatedAt, &s.UpdatedAt}
+		&s.TotalTokens, &s.Messages, &s.SummarySeq, &s.SummaryTokens, &s.Chunks, &s.MemorySeq,
+		&s.Metadata, &s.CreatedAt, &s.UpdatedAt}
 }
 
 func (s *Session) check() error {

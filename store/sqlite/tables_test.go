@@ -7,8 +7,8 @@ import (
 	"p8/store"
 )
 
-// The list of tables says what the database has, but for the bytes of images
-// and the count of hidden messages.
+// The list of tables says what the database has, but for the bytes of images, the
+// count of hidden messages and how far a session is summed up.
 func TestTables(t *testing.T) {
 	e := testEngine(t)
 	types := map[string]string{"text": "TEXT", "timestamp": "TEXT", "json": "TEXT", "integer": "INTEGER", "number": "REAL"}
@@ -32,7 +32,9 @@ func TestTables(t *testing.T) {
 		case "messages":
 			want = append(want, "parts TEXT")
 		case "sessions":
-			want = append(want, "dropped_messages INTEGER")
+			want = append(want, "dropped_messages INTEGER", "summary_seq INTEGER", "summary_tokens INTEGER", "chunks INTEGER", "memory_seq INTEGER")
+		case "moments":
+			want = append(want, "first_seq INTEGER", "last_seq INTEGER")
 		}
 		slices.Sort(got)
 		slices.Sort(want)

@@ -152,9 +152,9 @@ func runDrop(t *testing.T, open Open) {
 	wantErr(t, "a replaced message", err, store.ErrNotFound)
 	_, err = s.MessageBySeq(ctx, "s", old.Seq)
 	wantErr(t, "a replaced message by its number", err, store.ErrNotFound)
-	// What was spent stays spent.
+	// The session counts what it shows.
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
-	wantEqual(t, "session", []int64{sess.Messages, int64(sess.TotalTokens)}, []int64{2, 5})
+	wantEqual(t, "session", []int64{sess.Messages, int64(sess.TotalTokens)}, []int64{2, 2})
 	sel := get[store.Selection](t)(s.Select(ctx, `SELECT count(*), max(s.message_count) FROM messages m JOIN sessions s ON s.id = m.session_id`, store.SelectBounds{}))
 	wantEqual(t, "in SQL", fmt.Sprint(sel.Rows[0]...), "2 2")
 
