@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 
+	"p8/rem"
 	"p8/tool"
 )
 
@@ -19,7 +20,7 @@ func (r *runner) chooseRow(c *call) string {
 func (r *runner) excerpt(c *call, content string) string {
 	key := ""
 	if c.row != "" {
-		key = "message-" + c.row
+		key = rem.MessageIDKey(c.row)
 	}
 	return tool.Excerpt(content, key, r.ResultChars)
 }

@@ -9,6 +9,7 @@ import (
 	"p8/event"
 	"p8/llm"
 	"p8/llm/scripted"
+	"p8/rem"
 	"p8/run"
 	"p8/tool"
 )
@@ -62,7 +63,7 @@ func TestLongResults(t *testing.T) {
 				continue
 			}
 			shown++
-			if !strings.HasSuffix(m.Content, end) || len(m.Content) != 2*tool.PartChars+len(end) {
+			if !strings.HasSuffix(m.Content, end) || len(m.Content) != 2*rem.PartChars+len(end) {
 				t.Errorf("cut %d: the model is shown %d bytes that end in %q", cut, len(m.Content), m.Content[max(0, len(m.Content)-120):])
 			}
 		}

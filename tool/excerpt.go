@@ -3,10 +3,9 @@ package tool
 import (
 	"fmt"
 	"unicode/utf8"
-)
 
-// PartChars is how many characters of a long text are shown at a time.
-const PartChars = 6000
+	"p8/rem"
+)
 
 // DefaultResultChars is how long a result may be that a model is shown whole.
 const DefaultResultChars = 20_000
@@ -18,17 +17,17 @@ func IsLong(content string, most int) bool {
 }
 
 // Excerpt is a tool's result as a model is shown it: whole up to most characters, else
-// its first part and the key of the next. lookup is what LOOKUP finds the text by, ""
-// where it is not stored.
-func Excerpt(content, lookup string, most int) string {
+// its first part and the key of the next. key is what LOOKUP finds the text by, "" where it
+// is not stored.
+func Excerpt(content, key string, most int) string {
 	if !IsLong(content, most) {
 		return content
 	}
 	hint := ""
-	if lookup != "" {
-		hint = " - REM LOOKUP " + lookup + "-part-2 for the next part"
+	if key != "" {
+		hint = " - REM LOOKUP " + rem.Quote(rem.PartKey(key, 2)) + " for the next part"
 	}
-	shown := firstChars(content, PartChars)
+	shown := firstChars(content, rem.PartChars)
 	return fmt.Sprintf("%s\n\n... [Result truncated after %d of %d characters%s]", shown,
 		utf8.RuneCountInString(shown), utf8.RuneCountInString(content), hint)
 }
