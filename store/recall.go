@@ -20,6 +20,8 @@ type RecallQuery struct {
 	Rows int
 	// BeforeSeq leaves out the message of that number and those after it; 0 none.
 	BeforeSeq int64
+	// ExceptRun leaves out the rows of a run, but for the user's messages; "" none.
+	ExceptRun string
 	// Moments is the most moments of the session to read: the newest session_chunk and
 	// content_upload ones.
 	Moments int
