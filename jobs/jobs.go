@@ -109,6 +109,8 @@ type database interface {
 	adopt(ctx context.Context) error
 	// conflict reports whether an error says that a unique job is in the way.
 	conflict(err error) bool
+	// count counts the jobs by kind and state.
+	count(ctx context.Context) ([]tally, error)
 	// missing reports whether an error says that there are no tables yet.
 	missing(err error) bool
 	close() error

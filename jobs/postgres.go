@@ -74,6 +74,21 @@ func (p *postgres) connect(c *river.Config) (client, error) {
 // adopt does nothing: which replica is dead, only time tells.
 func (p *postgres) adopt(context.Context) error { return nil }
 
+func (p *postgres) count(ctx context.Context) ([]tally, error) {
+	rows, err := p.pool.Query(ctx, `SELECT kind, state::text, count(*), coalesce(sum(attempt), 0), coalesce(sum(cardinality(errors)), 0),
+		coalesce(sum(extract(epoch FROM finalized_at - attempted_at)), 0)::float8,
+		coalesce(max(extract(epoch FROM finalized_at - attempted_at)), 0)::float8,
+		coalesce(max(extract(epoch FROM now() - scheduled_at)) FILTER (WHERE finalized_at IS NULL AND state <> 'running'), 0)::float8
+		FROM river_job GROUP BY kind, state`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (t tally, err error) {
+		err = r.Scan(&t.kind, &t.state, &t.jobs, &t.attempts, &t.errors, &t.took, &t.longest, &t.oldest)
+		return t, err
+	})
+}
+
 func (p *postgres) missing(err error) bool  { return hasCode(err, "42P01") }
 func (p *postgres) conflict(err error) bool { return hasCode(err, "23505") }
 

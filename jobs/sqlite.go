@@ -166,6 +166,27 @@ func (e *embedded) adopt(ctx context.Context) error {
 	}
 }
 
+// count reads the times by SQLite's clock, as River wrote them.
+func (e *embedded) count(ctx context.Context) (all []tally, err error) {
+	rows, err := e.db.QueryContext(ctx, `SELECT kind, state, count(*), sum(attempt), sum(json_array_length(coalesce(errors, '[]'))),
+		coalesce(sum(max(0, unixepoch(finalized_at, 'subsec') - unixepoch(attempted_at, 'subsec'))), 0.0),
+		coalesce(max(unixepoch(finalized_at, 'subsec') - unixepoch(attempted_at, 'subsec')), 0.0),
+		coalesce(max(unixepoch('now', 'subsec') - unixepoch(scheduled_at, 'subsec')) FILTER (WHERE finalized_at IS NULL AND state <> 'running'), 0.0)
+		FROM river_job GROUP BY kind, state`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var t tally
+		if err := rows.Scan(&t.kind, &t.state, &t.jobs, &t.attempts, &t.errors, &t.took, &t.longest, &t.oldest); err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, rows.Err()
+}
+
 func (e *embedded) missing(err error) bool {
 	return errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "no such table")
 }

@@ -1,9 +1,12 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"slices"
 	"time"
+
+	"github.com/riverqueue/river/rivertype"
 )
 
 // KindStats is how the jobs of a kind fare, those of every process.
@@ -22,5 +25,55 @@ type KindStats struct {
 	Oldest  time.Duration `json:"oldest_waiting_ns"`
 }
 
-// Stats are the kinds of jobs that are kept, by name.
-func (q *Queue) Stats(ctx context.Context) ([]KindStats, error) { return nil, errors.ErrUnsupported }
+// Stats are the kinds of jobs that are kept, by name. The database counts: no job is
+// read.
+func (q *Queue) Stats(ctx context.Context) ([]KindStats, error) {
+	if _, err := q.current(false); err != nil {
+		return nil, err
+	}
+	counts, err := q.db.count(ctx)
+	if err != nil {
+		if q.db.missing(err) {
+			return nil, nil
+		}
+		return nil, failure(ctx, "count the jobs", err)
+	}
+	return summed(counts), nil
+}
+
+// tally is the jobs of one kind in one state.
+type tally struct {
+	kind             string
+	state            rivertype.JobState
+	jobs             int
+	attempts, errors int
+	// Seconds, by the database's clock: how long those that are done took together
+	// and the longest did, and how long the first of those that are due waits.
+	took, longest, oldest float64
+}
+
+// summed is the tallies by kind, in order.
+func summed(counts []tally) []KindStats {
+	slices.SortFunc(counts, func(a, b tally) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.state, b.state))
+	})
+	var all []KindStats
+	for _, c := range counts {
+		if n := len(all); n == 0 || all[n-1].Kind != c.kind {
+			all = append(all, KindStats{Kind: c.kind, States: map[State]int{}})
+		}
+		k := &all[len(all)-1]
+		k.States[ours(c.state)] += c.jobs
+		k.Attempts += c.attempts
+		k.Errors += c.errors
+		k.Oldest = max(k.Oldest, seconds(c.oldest))
+		if c.state == rivertype.JobStateCompleted {
+			k.Longest = seconds(c.longest)
+			k.Average = seconds(c.took / float64(max(1, c.jobs)))
+		}
+	}
+	return all
+}
+
+// seconds is a time that is never negative: SQLite has whole seconds where a job ends.
+func seconds(s float64) time.Duration { return max(0, time.Duration(s*float64(time.Second))) }

@@ -59,6 +59,16 @@ func Again(after time.Duration) error {
 	return river.JobSnooze(max(0, after))
 }
 
+// AgainAfter is the pause of an error that [Again] made, for those who run a worker
+// without a queue.
+func AgainAfter(err error) (after time.Duration, ok bool) {
+	var snooze *rivertype.JobSnoozeError
+	if !errors.As(err, &snooze) {
+		return 0, false
+	}
+	return snooze.Duration, true
+}
+
 // kindForm is what a kind may look like; River's own rule is wider.
 var kindForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,63}$`)
 
@@ -174,8 +184,7 @@ func (r *runner) Work(ctx context.Context, job *river.Job[payload]) error {
 	if err == nil {
 		return nil
 	}
-	var snooze *rivertype.JobSnoozeError
-	if errors.As(err, &snooze) {
+	if _, snoozed := AgainAfter(err); snoozed {
 		return err
 	}
 	if errors.Is(err, context.Canceled) {
