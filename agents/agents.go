@@ -1,7 +1,7 @@
 // Package agents holds the documents that come with p8: general, the agent of a
 // request that names none; sample-agent and default-agent, the smallest of each
-// dialect; dreaming-agent, which reflects on past sessions; rem-query-agent, which
-// turns questions into queries.
+// dialect; dreaming-agent, which reflects on past sessions, and user-model, which
+// keeps a person's profile; rem-query-agent, which turns questions into queries.
 //
 // They are ordinary documents. Copy one to start an agent of your own; a
 // document of the same name in the database takes its place.

@@ -3,6 +3,7 @@ package agents_test
 import (
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
 
 	"p8/agent"
@@ -37,8 +38,9 @@ func TestBuiltIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"default-agent.yaml", "dreaming-agent.yaml", "general.yaml", "rem-query-agent.yaml", "rem-simulator.yaml", "sample-agent.yaml", "simulator.yaml"}; !slices.Equal(files, want) {
-		t.Errorf("got %v, want %v", files, want)
+	untested := map[string]bool{}
+	for _, name := range files {
+		untested[name] = true
 	}
 	for _, c := range []struct {
 		name       string
@@ -47,14 +49,16 @@ func TestBuiltIns(t *testing.T) {
 		tools      []string
 		limits     agent.Limits
 	}{
-		{"general", agent.Flat, false, []string{"search", "action", "ask_agent", "get_user_profile", "update_user_metadata"}, agent.Limits{}},
+		{"general", agent.Flat, false, []string{"search", "action", "ask_agent", "get_user_profile", "update_user_metadata", "remind_me"}, agent.Limits{}},
 		{"sample-agent", agent.Flat, false, []string{"search", "action", "ask_agent"}, agent.Limits{Requests: 10, TotalTokens: 50000}},
 		{"default-agent", agent.Nested, false, []string{"search", "action"}, agent.Limits{}},
 		{"dreaming-agent", agent.Flat, true, []string{"search"}, agent.Limits{Requests: 15, TotalTokens: 115000}},
+		{"user-model", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 60000}},
 		{"rem-query-agent", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 40000}},
 		{"simulator", agent.Flat, false, nil, agent.Limits{}},
 		{"rem-simulator", agent.Flat, false, nil, agent.Limits{}},
 	} {
+		delete(untested, c.name+".yaml")
 		t.Run(c.name, func(t *testing.T) {
 			a := compile(t, c.name)
 			var tools []string
@@ -66,11 +70,15 @@ func TestBuiltIns(t *testing.T) {
 			}
 		})
 	}
+	if len(untested) > 0 {
+		t.Errorf("not in the table: %v", untested)
+	}
 }
 
 func TestDreamingAgent(t *testing.T) {
 	a := compile(t, "dreaming-agent")
-	if a.ChainedTool != "save_moments" || a.Settings.Temperature == nil || *a.Settings.Temperature != 0.7 {
+	if a.ChainedTool != "save_moments" || a.Settings.Temperature == nil || *a.Settings.Temperature != 0.7 ||
+		a.Document.RoutingEnabled == nil || *a.Document.RoutingEnabled || a.Document.ObservationMode != "disabled" {
 		t.Errorf("got %+v", a)
 	}
 	valid := `{"dream_moments": [{"name": "migration-worries", "summary": "s", "topic_tags": [], "emotion_tags": [],
@@ -81,6 +89,17 @@ func TestDreamingAgent(t *testing.T) {
 	}
 	wrong := `{"dream_moments": [{"name": "Bad Name", "affinity_fragments": [{"weight": 2}]}]}`
 	if failures := a.ValidateOutput([]byte(wrong)); len(failures) != 5 {
+		t.Errorf("got %q", failures)
+	}
+}
+
+func TestUserModel(t *testing.T) {
+	a := compile(t, "user-model")
+	if failures := a.ValidateOutput([]byte(`{"summary": "Ann builds boats.", "interests": ["boats"], "preferred_topics": []}`)); failures != nil {
+		t.Errorf("got %v", failures)
+	}
+	long := strings.Repeat("x", 601)
+	if failures := a.ValidateOutput([]byte(`{"summary": "` + long + `", "interests": "boats"}`)); len(failures) != 3 {
 		t.Errorf("got %q", failures)
 	}
 }
