@@ -1,0 +1,186 @@
+package routing
+
+import (
+	"cmp"
+	"slices"
+
+	"p8/agent"
+)
+
+// DefaultMaxTurns is how long a session stays with an agent whose document does not
+// say.
+const DefaultMaxTurns = 20
+
+// The bounds of a State: it stands in every prompt of its session.
+const (
+	maxDelegation = 10
+	maxReason     = 200
+	maxName       = 255
+)
+
+// State is a session's routing. The zero value is a session that has none. Its methods
+// give the state that follows, and change nothing.
+type State struct {
+	// Active answers. Fallback does where nobody fits, and after it.
+	Active   string `json:"active_agent"`
+	State    string `json:"state"`
+	Turns    int    `json:"turn_count"`
+	MaxTurns int    `json:"max_turns"`
+	Fallback string `json:"fallback"`
+	// Escalation takes over where the active agent gives up; Delegation are the agents
+	// that handed the session on, the last one last.
+	Escalation string   `json:"escalation,omitempty"`
+	Delegation []string `json:"delegation,omitempty"`
+	// Auto: the client asked for routing, not for an agent; only then is the message
+	// classified. Without it the session was handed over.
+	Auto bool `json:"auto,omitempty"`
+	// Reason is why the active agent answers, in words.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Start is the state of a session that is to be routed from now on.
+func Start(fallback string) State {
+	return State{Active: fallback, State: Idle, MaxTurns: DefaultMaxTurns, Fallback: fallback, Auto: true}
+}
+
+// None reports whether there is no routing.
+func (s State) None() bool { return s.State == "" }
+
+// Equal reports whether two states say the same.
+func (s State) Equal(o State) bool {
+	return s.Active == o.Active && s.State == o.State && s.Turns == o.Turns && s.MaxTurns == o.MaxTurns &&
+		s.Fallback == o.Fallback && s.Escalation == o.Escalation && s.Auto == o.Auto && s.Reason == o.Reason &&
+		slices.Equal(s.Delegation, o.Delegation)
+}
+
+// Answers is who answers when a client asks for this agent by its name. In a session
+// that was handed over, the active one does in place of the one that handed over, until
+// its turns are used up.
+func (s State) Answers(requested string) string {
+	if !s.Auto && s.State == Executing && s.Turns < s.mostTurns() && Same(requested, s.Fallback) {
+		return cmp.Or(s.Active, requested)
+	}
+	return requested
+}
+
+// Activate gives the session to an agent.
+func (s State) Activate(to Candidate, reason string) State {
+	s.Active, s.State, s.Turns, s.Reason = to.Name, Executing, 0, clip(reason)
+	if s.MaxTurns = to.MaxTurns; s.MaxTurns <= 0 {
+		s.MaxTurns = DefaultMaxTurns
+	}
+	return s
+}
+
+// HandOver is the routing after one agent gave the session to another. Where clients
+// ask for an agent by its name, that one stays the fallback; given back to it, nothing
+// is left.
+func (s State) HandOver(from string, to Candidate) State {
+	if s.Auto {
+		return s.delegated(from).Activate(to, "handed over by "+from)
+	}
+	fallback := from
+	if Same(from, s.Active) {
+		fallback = s.Fallback
+	} else {
+		s = State{}
+	}
+	if Same(to.Name, fallback) {
+		return State{}
+	}
+	s = s.delegated(from).Activate(to, "")
+	s.Fallback = fallback
+	return s
+}
+
+// Done is the routing when the active agent says that it has done what it was for: the
+// next message is classified, or goes back to the agent that handed over.
+func (s State) Done() State {
+	if !s.Auto {
+		return State{}
+	}
+	s.State, s.Active = Complete, cmp.Or(s.Active, s.Fallback)
+	return s
+}
+
+// Escalate is the routing when the active agent gives up: the agent that it names, or
+// the session's own escalation, or the fallback takes over with the next message. Where
+// that would be itself, the next message is classified.
+func (s State) Escalate(to, reason string) State {
+	if !s.Auto {
+		return State{} // back to the one that handed over
+	}
+	from := s.Active
+	s.State, s.Active, s.Reason = Escalated, "", clip(reason)
+	for _, name := range []string{to, s.Escalation, s.Fallback} {
+		if name != "" && !Same(name, from) {
+			s.Active = name
+			break
+		}
+	}
+	return s.delegated(from)
+}
+
+// AfterTurn is the routing when a turn is over, of which answered said the last word: a
+// turn of the active agent counts, and with the last of its turns the session is looked
+// at anew.
+func (s State) AfterTurn(answered string) State {
+	switch {
+	case s.State != Executing:
+	case Same(answered, s.Active):
+		if s.Turns++; s.Auto && s.Turns >= s.mostTurns() {
+			s.State = ReEvaluate
+		}
+	case !s.Auto && s.Turns >= s.mostTurns() && Same(answered, s.Fallback):
+		return State{}
+	}
+	return s
+}
+
+// idle is a session that has no agent.
+func (s State) idle() State {
+	s.Active, s.State, s.Turns, s.Reason = s.Fallback, Idle, 0, ""
+	return s
+}
+
+// has reports whether the active agent is still there.
+func (s State) has(agents []Candidate) bool {
+	if s.Active == "" {
+		return false
+	}
+	_, found := find(agents, s.Active)
+	return found || Same(s.Active, s.Fallback)
+}
+
+func (s State) mostTurns() int {
+	if s.MaxTurns <= 0 {
+		return DefaultMaxTurns
+	}
+	return s.MaxTurns
+}
+
+// delegated remembers who handed the session on.
+func (s State) delegated(from string) State {
+	if from == "" {
+		return s
+	}
+	s.Delegation = append(slices.Clone(s.Delegation), from)
+	s.Delegation = s.Delegation[max(0, len(s.Delegation)-maxDelegation):]
+	return s
+}
+
+// Same compares names as the catalog does.
+func Same(a, b string) bool {
+	return a == b || a != "" && b != "" && agent.Kebab(a) == agent.Kebab(b)
+}
+
+// clip bounds a reason.
+func clip(reason string) string {
+	n := 0
+	for i := range reason {
+		if n++; n > maxReason {
+			return reason[:i]
+		}
+	}
+	return reason
+}
