@@ -130,6 +130,48 @@ type Conn interface {
 	Exec(ctx context.Context, sql string, args ...any) (int64, error)
 	// Query calls each for every row, in order, until it returns an error.
 	Query(ctx context.Context, sql string, each func(Row) error, args ...any) error
+	// Later runs a statement whose rows fn does not need before it returns: an engine
+	// may keep it until the next Exec or Query, or the end of fn, and send several in
+	// one round trip. They run in order, also with Exec and Query. What goes wrong with
+	// one is an error of Later or of a later call, at the latest of Read or Write; of a
+	// Write nothing is left then. The Later statements of a Read see one state of the
+	// database, unless an Exec or Query comes between.
+	Later(ctx context.Context, s Statement) error
+}
+
+// Statement is what Later runs.
+type Statement struct {
+	SQL  string
+	Args []any
+	// Each, unless nil, is called for every row, in order. It may do no more than
+	// Scan and set what may be set again: the transaction may be over by then, and
+	// may be run again.
+	Each func(Row) error
+	// Missing, unless nil, is called when there is no row. Its error ends fn's work;
+	// without one the work goes on. It may use the connection: a writing engine that
+	// kept the statement runs fn again from its beginning, each statement at once.
+	Missing func() error
+}
+
+// Run runs the statement at once: Later, for an engine that has nothing to gain by
+// waiting.
+func (s *Statement) Run(ctx context.Context, c Conn) error {
+	if s.Each == nil && s.Missing == nil {
+		_, err := c.Exec(ctx, s.SQL, s.Args...)
+		return err
+	}
+	found := false
+	err := c.Query(ctx, s.SQL, func(r Row) error {
+		found = true
+		if s.Each == nil {
+			return nil
+		}
+		return s.Each(r)
+	}, s.Args...)
+	if err == nil && !found && s.Missing != nil {
+		err = s.Missing()
+	}
+	return err
 }
 
 // Row is a row of a result.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"p8/store"
+	"p8/store/storetest"
 	"p8/test/corpus"
 )
 
@@ -171,3 +172,5 @@ func BenchmarkFuzzy(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkStoredTurn(b *testing.B) { storetest.BenchmarkTurn(b, openStore(b), caller(b.Context())) }

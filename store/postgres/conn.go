@@ -15,41 +15,53 @@ import (
 	"p8/store"
 )
 
-// conn implements store.Conn. A query must end before the next one of the same
-// connection begins.
-type conn struct{ c *pgx.Conn }
+// conn implements store.Conn, for a Read or a Write. A query must end before the
+// next one of the same connection begins.
+type conn struct {
+	c *pgx.Conn
+	// writes: it is a Write's, whose transaction begins with the first statement that
+	// is sent. careful: what Later gets is sent at once.
+	writes, careful bool
+	// waiting is what Later got and what has not been sent.
+	waiting []store.Statement
+}
 
 // Exec implements store.Conn.
-func (c conn) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
-	if err := convert(args); err != nil {
-		return 0, err
-	}
-	tag, err := c.c.Exec(ctx, sql, args...)
+func (c *conn) Exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	tag, err := c.run(ctx, store.Statement{SQL: sql, Args: args})
 	return tag.RowsAffected(), err
 }
 
 // Query implements store.Conn.
-func (c conn) Query(ctx context.Context, sql string, each func(store.Row) error, args ...any) error {
-	if err := convert(args); err != nil {
-		return err
-	}
-	rows, err := c.c.Query(ctx, sql, args...)
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, each)
+func (c *conn) Query(ctx context.Context, sql string, each func(store.Row) error, args ...any) error {
+	_, err := c.run(ctx, store.Statement{SQL: sql, Args: args, Each: each})
+	return err
 }
 
-// eachRow reads the rows to their end.
-func eachRow(rows pgx.Rows, each func(store.Row) error) error {
+// Later implements store.Conn.
+func (c *conn) Later(ctx context.Context, s store.Statement) error {
+	if c.careful {
+		return s.Run(ctx, c)
+	}
+	c.waiting = append(c.waiting, s)
+	return nil
+}
+
+// eachRow reads the rows to their end and counts them.
+func eachRow(rows pgx.Rows, each func(store.Row) error) (n int, err error) {
 	defer rows.Close()
 	r := row{rows}
 	for rows.Next() {
+		n++
+		if each == nil {
+			continue
+		}
 		if err := each(r); err != nil {
-			return err
+			return n, err
 		}
 	}
-	return rows.Err()
+	rows.Close()
+	return n, rows.Err()
 }
 
 // convert checks the arguments and makes them pgx's, in place.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"p8/store"
+	"p8/store/storetest"
 )
 
 func ptrTo[T any](v T) *T { return &v }
@@ -214,3 +215,5 @@ func TestValuesThatCannotBeStored(t *testing.T) {
 		}
 	}
 }
+
+func TestLater(t *testing.T) { storetest.Later(t, openEngine(t)) }

@@ -25,6 +25,7 @@ const (
 	codeWrongPassword        = "28P01"
 	codeTooManyConnections   = "53300"
 	codeUndefinedTable       = "42P01"
+	codeDivisionByZero       = "22012"
 
 	// Classes: data exceptions, exceeded limits of the program.
 	classData  = "22"

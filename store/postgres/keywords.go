@@ -91,7 +91,7 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 	}
 	var found []store.Ranked
 	err := e.Read(ctx, func(c store.Conn) error {
-		rarity, err := frequencies(ctx, c.(conn), sc, q.Table, terms)
+		rarity, err := frequencies(ctx, c.(*conn), sc, q.Table, terms)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 		if s == nil {
 			return nil
 		}
-		return s.run(ctx, c.(conn), func(r store.Row) error {
+		return s.run(ctx, c.(*conn), func(r store.Row) error {
 			var x store.Ranked
 			if err := r.Scan(&x.TenantID, &x.ID, &x.Score); err != nil {
 				return err
@@ -113,7 +113,7 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 
 // frequencies counts for each term the visible rows that hold it, commonRows at
 // most.
-func frequencies(ctx context.Context, c conn, sc store.Scope, table string, terms []string) ([]int64, error) {
+func frequencies(ctx context.Context, c *conn, sc store.Scope, table string, terms []string) ([]int64, error) {
 	plainTerms := make([]string, len(terms))
 	for i, t := range terms {
 		plainTerms[i] = plain(t)

@@ -63,15 +63,15 @@ type planner struct {
 }
 
 func (p planner) Read(ctx context.Context, fn func(store.Conn) error) error {
-	return p.engine.Read(ctx, func(c store.Conn) error { return fn(planned{c.(conn), p.plans}) })
+	return p.engine.Read(ctx, func(c store.Conn) error { return fn(planned{c.(*conn), p.plans}) })
 }
 
 func (p planner) Write(ctx context.Context, fn func(store.Conn) error) error {
-	return p.engine.Write(ctx, func(c store.Conn) error { return fn(planned{c.(conn), p.plans}) })
+	return p.engine.Write(ctx, func(c store.Conn) error { return fn(planned{c.(*conn), p.plans}) })
 }
 
 type planned struct {
-	conn
+	*conn
 	plans map[string]string
 }
 
@@ -88,6 +88,8 @@ func (p planned) Query(ctx context.Context, sql string, each func(store.Row) err
 	}
 	return p.conn.Query(ctx, sql, each, args...)
 }
+
+func (p planned) Later(ctx context.Context, s store.Statement) error { return s.Run(ctx, p) }
 
 func (p planned) explain(ctx context.Context, sql string, args []any) error {
 	plan := ""

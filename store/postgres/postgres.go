@@ -12,8 +12,9 @@
 // are read-only by their settings (default_transaction_read_only), so that a
 // single query is a single round trip and still cannot write. A Write is one
 // READ COMMITTED transaction, run again a few times when it meets a deadlock.
-// Statements are prepared once a connection (pgx's cache), values travel in
-// PostgreSQL's binary form.
+// Statements whose rows nobody waits for travel together, with the transaction's
+// beginning and end, in one round trip; see pipeline.go. They are prepared once a
+// connection (pgx's cache), values travel in PostgreSQL's binary form.
 //
 // FUZZY and SEARCH use indexes of the database: a GIN index of trigrams over
 // the key index, and one HNSW index for each embedding model and table. The
@@ -142,52 +143,52 @@ type engine struct {
 func (e *engine) Dialect() store.Dialect { return store.DialectPostgres }
 
 // Read runs fn on a reading connection. Each statement sees what was committed
-// when it began.
+// when it began; what Later sends together sees one state.
 func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
-	p, err := e.readers.Acquire(ctx)
-	if err != nil {
-		return translate(ctx, err)
-	}
-	defer p.Release()
-	return translate(ctx, fn(conn{p.Conn()}))
+	return translate(ctx, using(ctx, e.readers, &conn{}, fn))
 }
 
 // attempts bounds how often a transaction that others aborted is run.
 const attempts = 5
 
 // Write runs fn in a transaction, and again when the database gave it up for
-// another one.
+// another one, or when a row was missing: careful then, to learn why.
 func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
+	careful := false
 	for n := 1; ; n++ {
-		err := e.write(ctx, fn)
-		if err == nil || n == attempts || !retryable(err) || wait(ctx, n) != nil {
+		err := using(ctx, e.writers, &conn{writes: true, careful: careful}, fn)
+		if errors.Is(err, errMissing) {
+			careful = true
+			continue
+		}
+		if err == nil || n >= attempts || !retryable(err) || wait(ctx, n) != nil {
 			return unstorable(translate(ctx, err))
 		}
 	}
 }
 
-func (e *engine) write(ctx context.Context, fn func(store.Conn) error) error {
-	p, err := e.writers.Acquire(ctx)
+// using runs fn with a connection of a pool, to the end of its transaction.
+func using(ctx context.Context, pool *pgxpool.Pool, c *conn, fn func(store.Conn) error) error {
+	p, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer p.Release()
-	tx, err := p.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	err = fn(conn{tx.Conn()})
-	if err == nil {
+	c.c = p.Conn()
+	if err = fn(c); err == nil && c.writes {
 		err = ctx.Err()
 	}
 	if err == nil {
-		return tx.Commit(ctx)
+		err = c.finish(ctx)
+	}
+	if !c.open() {
+		return err
 	}
 	// The caller's context may have ended; the rollback must still arrive, or the
 	// connection is given up.
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if e := tx.Rollback(end); e != nil && ctx.Err() == nil {
+	if _, e := c.c.Exec(end, `ROLLBACK`); e != nil && ctx.Err() == nil {
 		err = errors.Join(err, fmt.Errorf("roll back: %w", e))
 	}
 	return err

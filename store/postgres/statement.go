@@ -26,12 +26,12 @@ func (s *statement) arg(v any) string {
 }
 
 // run runs the statement on a connection.
-func (s *statement) run(ctx context.Context, c conn, each func(store.Row) error) error {
+func (s *statement) run(ctx context.Context, c *conn, each func(store.Row) error) error {
 	rows, err := c.c.Query(ctx, s.sql.String(), s.args...)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = eachRow(rows, each)
 	}
-	return eachRow(rows, each)
+	return err
 }
 
 // batch runs a query under settings that end with it: both travel together, as
@@ -50,7 +50,7 @@ func (e *engine) batch(ctx context.Context, settings string, values []any, sql s
 	if err == nil {
 		var rows pgx.Rows
 		if rows, err = results.Query(); err == nil {
-			err = eachRow(rows, each)
+			_, err = eachRow(rows, each)
 		}
 	}
 	if e := results.Close(); err == nil {

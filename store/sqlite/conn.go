@@ -212,6 +212,17 @@ func (c *conn) Query(ctx context.Context, sql string, each func(store.Row) error
 	return err
 }
 
+// Later implements store.Conn: there is no way to save. A reader's statements see
+// the state that the first of them saw, until Read ends.
+func (c *conn) Later(ctx context.Context, s store.Statement) error {
+	if c.db.GetAutocommit() {
+		if err := c.control(`BEGIN`); err != nil {
+			return err
+		}
+	}
+	return s.Run(ctx, c)
+}
+
 func bind(s *sqlite3.Stmt, i int, arg any) error {
 	switch v := arg.(type) {
 	case nil:

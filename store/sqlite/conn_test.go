@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"p8/store"
+	"p8/store/storetest"
 )
 
 func TestNumbered(t *testing.T) {
@@ -159,3 +160,5 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestLater(t *testing.T) { storetest.Later(t, testEngine(t)) }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"p8/store"
+	"p8/store/storetest"
 )
 
 // newRun begins a run for a benchmark.
@@ -71,3 +72,5 @@ func BenchmarkRun(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkStoredTurn(b *testing.B) { storetest.BenchmarkTurn(b, openStore(b), caller(b.Context())) }
