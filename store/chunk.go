@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 )
 
@@ -24,20 +25,157 @@ type Chunk struct {
 	// AfterSeq is the session's SummarySeq when its messages were read, LastSeq the
 	// last message that the moment covers.
 	AfterSeq, LastSeq int64
-	// Tokens are those of the messages.
+	// Tokens are those of the messages, as their moment tells them. What the session
+	// counts as summed up is counted anew, so that it never counts more than it has.
 	Tokens int
 	Moment *Moment
 	// Memory is a row that is added to the session with it; nil for none.
 	Memory *Message
 }
 
+// ErrNameTaken: a moment of the caller that says something else has the name of a
+// Chunk's moment; another name may be free.
+var ErrNameTaken = errors.New("the name of the moment is taken")
+
+// maxLatest bounds a session's latest_summary, in characters.
+const maxLatest = 200
+
 // PutChunk stores a moment of the type session_chunk and notes in the session that
 // its messages are summed up (SummarySeq, SummaryTokens, Chunks, MemorySeq; in its
 // metadata latest_moment_id, latest_summary of 200 characters and moment_count), in
 // one transaction. When somebody else summed them up meanwhile, it is ErrConflict
-// and nothing is written: of any number of processes one wins.
-func (s *Store) PutChunk(ctx context.Context, c Chunk) error { return errors.ErrUnsupported }
+// and nothing is written: of any number of processes one wins. A moment that has the
+// name already stays as it is, and it is ErrNameTaken.
+func (s *Store) PutChunk(ctx context.Context, c Chunk) error {
+	if err := c.check(); err != nil {
+		return missingFirst(ctx, err)
+	}
+	return s.writing(ctx, "store a part of a session", func(w *writer) error {
+		// The session's row is what orders those who sum it up.
+		found, err := w.cover(ctx, &c)
+		if err == nil && !found {
+			err = w.uncovered(ctx, &c)
+		}
+		if err == nil {
+			err = w.putChunk(ctx, &c)
+		}
+		if err != nil || c.Memory == nil {
+			return err
+		}
+		return w.putMemory(ctx, c.Memory)
+	})
+}
+
+func (c *Chunk) check() error {
+	switch {
+	case c.Moment == nil:
+		return invalidf("a part of a session has a moment")
+	case c.AfterSeq < 0 || c.LastSeq <= c.AfterSeq:
+		return invalidf("the messages %d to %d are none", c.AfterSeq+1, c.LastSeq)
+	}
+	c.Moment.MomentType, c.Moment.SourceSessionID = MomentSessionChunk, c.SessionID
+	if err := firstError(CheckSessionID(c.SessionID), c.Moment.check()); err != nil || c.Memory == nil {
+		return err
+	}
+	c.Memory.Type, c.Memory.SessionID = MessageMemory, c.SessionID
+	return c.Memory.check()
+}
+
+// cover counts a session's messages as summed up, if they are there and nobody has
+// meanwhile. Memory rows are counted when they are written.
+func (w *writer) cover(ctx context.Context, c *Chunk) (bool, error) {
+	n, err := w.c.Exec(ctx, `UPDATE sessions SET summary_seq = $4, chunks = chunks + 1,
+		summary_tokens = summary_tokens + (SELECT CAST(COALESCE(SUM(m.token_count), 0) AS BIGINT) FROM messages m
+		WHERE m.tenant_id = $1 AND m.session_id = $2 AND m.seq > $5 AND m.seq <= $4 AND m.message_type <> 'memory' AND m.deleted_at IS NULL)
+		WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
+		AND summary_seq = $5 AND message_count + dropped_messages >= $4`,
+		w.sc.TenantID, c.SessionID, w.sc.user, c.LastSeq, c.AfterSeq)
+	return n == 1, err
+}
+
+// uncovered says why there was nothing to cover.
+func (w *writer) uncovered(ctx context.Context, c *Chunk) error {
+	var covered, last int64
+	found, err := one(ctx, w.c, `SELECT summary_seq, message_count + dropped_messages FROM sessions`+ownRow+` AND deleted_at IS NULL`,
+		[]any{&covered, &last}, w.sc.TenantID, c.SessionID, w.sc.user)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return notFound("session", c.SessionID)
+	case covered == c.AfterSeq:
+		return invalidf("the session has %d messages, number %d is none of them", last, c.LastSeq)
+	}
+	return conflictf("the messages after number %d of the session %.128q were summed up meanwhile", c.AfterSeq, c.SessionID)
+}
+
+// putChunk writes the moment and what the session says of it.
+func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
+	m := c.Moment
+	m.ID = "" // it may be that of a try before
+	p, err := moments.place(ctx, w.c, w.store.dialect, w.sc, w.sc.user, m)
+	if err != nil {
+		return err
+	}
+	if p.live {
+		return ErrNameTaken
+	}
+	if err := w.replace(ctx, moments, p, m, w.sc.user); err != nil {
+		if errors.Is(err, ErrConflict) {
+			err = ErrNameTaken
+		}
+		return err
+	}
+	if _, err := w.c.Exec(ctx, `UPDATE moments SET first_seq = $3, last_seq = $4 WHERE tenant_id = $1 AND id = $2`,
+		w.sc.TenantID, m.ID, c.AfterSeq+1, c.LastSeq); err != nil {
+		return err
+	}
+	var old json.RawMessage
+	var chunks int
+	if _, err := one(ctx, w.c, `SELECT metadata, chunks FROM sessions WHERE tenant_id = $1 AND id = $2`, []any{&old, &chunks},
+		w.sc.TenantID, c.SessionID); err != nil {
+		return err
+	}
+	merged, _, err := MergeObjects(old, encode(map[string]any{
+		"latest_moment_id": m.ID, "latest_summary": clip(m.Summary, maxLatest), "moment_count": chunks,
+	}))
+	if err != nil {
+		return err
+	}
+	_, err = w.c.Exec(ctx, `UPDATE sessions SET metadata = $3 WHERE tenant_id = $1 AND id = $2`, w.sc.TenantID, c.SessionID, merged)
+	return err
+}
+
+// putMemory adds a memory row to an own session. What it counts is summed up: it is
+// a summary itself.
+func (w *writer) putMemory(ctx context.Context, m *Message) error {
+	last, err := countIn(ctx, w.c, w.sc, m.SessionID, 1, m.TokenCount)
+	if err != nil {
+		return err
+	}
+	if _, err := w.c.Exec(ctx, `UPDATE sessions SET memory_seq = $3, summary_tokens = summary_tokens + $4 WHERE tenant_id = $1 AND id = $2`,
+		w.sc.TenantID, m.SessionID, last, m.TokenCount); err != nil {
+		return err
+	}
+	return insertAll(ctx, w.c, w.sc, []*Message{m}, last, w.now)
+}
 
 // PutSession makes or touches the caller's session, without a message: name,
 // description, mode and agent where given, metadata merged key by key.
-func (s *Store) PutSession(ctx context.Context, sess Session) error { return errors.ErrUnsupported }
+func (s *Store) PutSession(ctx context.Context, sess Session) error {
+	if err := sess.check(); err != nil {
+		return missingFirst(ctx, err)
+	}
+	return s.write(ctx, "store session", func(c Conn, sc scope) error {
+		now := s.clock()
+		_, found, err := touchSession(ctx, c, sc, &sess, 0, 0, now)
+		if err != nil || found {
+			return err
+		}
+		if sess.Mode == "" {
+			sess.Mode = ModeChat
+		}
+		_, err = makeSession(ctx, c, sc, &sess, 0, 0, now)
+		return err
+	})
+}

@@ -45,7 +45,7 @@ func fail(op string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, identity.ErrMissing),
 		errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid),
-		errors.Is(err, ErrNotOwner), errors.Is(err, ErrKeyUsed), errors.Is(err, ErrDecided):
+		errors.Is(err, ErrNotOwner), errors.Is(err, ErrKeyUsed), errors.Is(err, ErrDecided), errors.Is(err, ErrNameTaken):
 		return err
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", op, context.Canceled)

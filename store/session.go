@@ -78,6 +78,11 @@ func openSession(ctx context.Context, c Conn, sc scope, sess *Session, count, to
 	if count == 0 {
 		return 0, notFound("session", sess.ID)
 	}
+	return makeSession(ctx, c, sc, sess, count, tokens, now)
+}
+
+// makeSession creates the session, or touches the one that was made meanwhile.
+func makeSession(ctx context.Context, c Conn, sc scope, sess *Session, count, tokens int, now time.Time) (int64, error) {
 	n, err := c.Exec(ctx, `INSERT INTO sessions
 		(tenant_id, id, user_id, name, description, agent_name, mode, total_tokens, message_count, metadata, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT DO NOTHING`,
@@ -87,7 +92,7 @@ func openSession(ctx context.Context, c Conn, sc scope, sess *Session, count, to
 		return int64(count), err
 	}
 	// Somebody has the id: another user, or this one a moment ago.
-	last, found, err = touchSession(ctx, c, sc, sess, count, tokens, now)
+	last, found, err := touchSession(ctx, c, sc, sess, count, tokens, now)
 	if err == nil && !found {
 		err = notFound("session", sess.ID)
 	}
