@@ -13,6 +13,8 @@
 //     and /ask read it, /content takes files in. Their errors are problem
 //     documents (RFC 9457); lists are pages with a Link to the next one.
 //     GET /openapi.json describes them.
+//   - What is remembered: /moments, /reminders, /notifications, /dream, and what
+//     the model sees of a session.
 //   - /mcp, the Model Context Protocol, whose handler is another package's.
 //   - GET /health (the process lives) and GET /ready (it takes requests).
 //
@@ -51,6 +53,20 @@ type Options struct {
 	Asker     Asker
 	Ingest    Ingest
 	Files     Files
+	// Preview shows what a turn would send, Diary what happened, Moments what is
+	// remembered of it. Builder sums sessions up, Recorder remembers files that are
+	// taken in, with what Pieces has of them, Reminders keeps reminders, Dreams dreams, Jobs tells of the background
+	// work. Routes of one that is nil say so; without a Recorder files are taken in all
+	// the same.
+	Preview   Previewer
+	Diary     Diary
+	Moments   Moments
+	Builder   Builder
+	Recorder  Recorder
+	Pieces    Pieces
+	Reminders Reminders
+	Dreams    Dreams
+	Jobs      Jobs
 	// MCP serves the Model Context Protocol at /mcp; nil does not. It finds the
 	// caller in the request's context.
 	MCP http.Handler
@@ -104,6 +120,10 @@ type Handler struct {
 	chain    http.Handler
 	started  time.Time
 	draining atomic.Bool
+	// drained is closed when draining begins; followers counts the streams of
+	// notifications, which end then.
+	drained   chan struct{}
+	followers atomic.Int64
 }
 
 // New makes the handler.
@@ -126,7 +146,7 @@ func New(o Options) *Handler {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	h := &Handler{o: o, mux: http.NewServeMux(), started: o.Now()}
+	h := &Handler{o: o, mux: http.NewServeMux(), started: o.Now(), drained: make(chan struct{})}
 	h.routes()
 	h.chain = h.logged(h.recovered(h.guarded(h.bounded(h.rooted(h.identified(h.mux))))))
 	return h
@@ -136,8 +156,13 @@ func New(o Options) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.chain.ServeHTTP(w, r) }
 
 // Drain refuses new turns and makes /ready fail, so that a load balancer sends
-// its requests elsewhere. Running streams go on to their end.
-func (h *Handler) Drain() { h.draining.Store(true) }
+// its requests elsewhere. Streams of runs go on to their end; those of notifications,
+// which have none, end now.
+func (h *Handler) Drain() {
+	if h.draining.CompareAndSwap(false, true) {
+		close(h.drained)
+	}
+}
 
 func (h *Handler) routes() {
 	h.mux.HandleFunc("POST /chat/completions", h.complete)

@@ -156,3 +156,12 @@ func kind(e *json.UnmarshalTypeError) string {
 	}
 	return "an object"
 }
+
+// readOptional is readJSON of a body that may be left out.
+func (h *Handler) readOptional(w http.ResponseWriter, r *http.Request, v any) *failure {
+	body, f := h.readText(w, r)
+	if f != nil || len(bytes.TrimSpace(body)) == 0 {
+		return f
+	}
+	return decode(body, v)
+}

@@ -12,6 +12,7 @@ import (
 	"p8/chat"
 	"p8/identity"
 	"p8/llm"
+	"p8/routing"
 	"p8/stream"
 )
 
@@ -62,7 +63,8 @@ func (h *Handler) startCompletion(r *http.Request, body *completionBody, v *view
 
 // target finds out whether the body's model names an agent or a model. The
 // headers beat either, but a name that is neither is an error all the same:
-// nothing is taken in silence for what it is not.
+// nothing is taken in silence for what it is not. The name auto leaves the agent to
+// the chat.
 func (h *Handler) target(ctx context.Context, name string, req *chat.Request) *failure {
 	if name == "" {
 		return nil
@@ -70,6 +72,12 @@ func (h *Handler) target(ctx context.Context, name string, req *chat.Request) *f
 	id, err := identity.From(ctx)
 	if err != nil {
 		return h.describe(ctx, err)
+	}
+	if name == routing.Auto {
+		if id.AgentSchemaURI == "" {
+			req.Agent = name
+		}
+		return nil
 	}
 	model := strings.Contains(name, ":")
 	if !model && llm.IsBare(name) {

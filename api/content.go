@@ -40,6 +40,9 @@ type uploadAnswer struct {
 	TotalChars  int         `json:"total_chars"`
 	ResourceIDs []string    `json:"resource_ids"`
 	SessionID   string      `json:"session_id,omitempty"`
+	// MomentID and MomentName are of the moment that remembers it.
+	MomentID   string `json:"moment_id,omitempty"`
+	MomentName string `json:"moment_name,omitempty"`
 	// Status is written, or unchanged for a file that was stored already; Key is
 	// the name under which LOOKUP finds it.
 	Status ingest.Status `json:"status"`
@@ -92,9 +95,15 @@ func (h *Handler) takeIn(ctx context.Context, u ingest.Upload) (uploadAnswer, er
 		return answer, nil
 	}
 	file, err := h.o.Files.Get(ctx, done.FileID)
+	if err != nil {
+		return answer, err
+	}
+	if h.o.Recorder != nil {
+		h.remember(ctx, &u, &done, &file, &answer)
+	}
 	file.ParsedContent = "" // the client has it
 	answer.File = &file
-	return answer, err
+	return answer, nil
 }
 
 // openUpload is an upload and the file that its content is read from.
@@ -218,11 +227,11 @@ func (h *Handler) contentRoutes(api huma.API) {
 			"file":       {Type: huma.TypeString, Format: "binary", Description: "The file: text, Markdown, HTML, CSV, JSON, YAML, source code, PDF or DOCX."},
 			"category":   of("The category of its resources."),
 			"tags":       of("Tags, with commas."),
-			"session_id": of("The session that it was sent in."),
+			"session_id": of("The session that it was sent in; a new one without it."),
 		}},
 	}}}
 	op.Responses = map[string]*huma.Response{
-		"201": {Description: "{file, chunk_count, total_chars, resource_ids, session_id, status, kind, key}."},
+		"201": {Description: "{file, chunk_count, total_chars, resource_ids, session_id, moment_id, moment_name, status, kind, key}."},
 		"413": {Description: "The file is too large."}, "415": {Description: "No form, or a file of a kind that cannot be read."}, "422": {Description: "A broken file, or a wrong field."},
 		"default": {Description: "A problem document (RFC 9457)."},
 	}

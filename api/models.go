@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"p8/catalog"
+	"p8/routing"
 )
 
 // model is an agent or a model in OpenAI's list. An agent also has the fields
@@ -32,7 +33,8 @@ func (h *Handler) plainModel(name string) model {
 	return model{ID: name, Object: "model", Created: h.started.Unix(), OwnedBy: provider, Kind: "model"}
 }
 
-// models are the agents that the caller may use, then the models.
+// models are the agents that the caller may use, the name that leaves it to p8 which
+// of them answers, then the models.
 func (h *Handler) models(r *http.Request) ([]model, error) {
 	entries, err := h.o.Catalog.List(r.Context(), "agent")
 	if err != nil {
@@ -44,6 +46,7 @@ func (h *Handler) models(r *http.Request) ([]model, error) {
 			all = append(all, h.agentModel(e))
 		}
 	}
+	all = append(all, h.agentModel(catalog.Entry{Name: routing.Auto, Description: "The agent that fits the message, and stays until another one fits better."}))
 	if h.o.Models != nil {
 		for _, name := range h.o.Models(r.Context()) {
 			all = append(all, h.plainModel(name))

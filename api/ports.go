@@ -42,6 +42,7 @@ type Catalog interface {
 type Store interface {
 	Sessions(ctx context.Context, f store.SessionFilter) (page []store.Session, next string, err error)
 	Session(ctx context.Context, id string) (store.Session, error)
+	DeleteSession(ctx context.Context, id string) error
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	Message(ctx context.Context, id string) (store.Message, error)
 	Schemas(ctx context.Context, f store.SchemaFilter) (page []store.Schema, next string, err error)

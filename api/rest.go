@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,10 @@ func (h *Handler) rest() {
 	config.Info.Description = "Agents from documents. Every path stands under /v1 and /api/v1 as well."
 	api := humago.New(h.mux, config)
 	h.sessionRoutes(api)
+	h.memoryRoutes(api)
+	h.momentRoutes(api)
+	h.reminderRoutes(api)
+	h.dreamRoutes(api)
 	h.schemaRoutes(api)
 	h.queryRoutes(api)
 	h.contentRoutes(api)
@@ -93,6 +98,14 @@ func noStore() *failure {
 	}
 }
 
+// missing is the answer of a server that was put together without a part.
+func (h *Handler) missing(part string) *failure {
+	if h.o.Store == nil {
+		return noStore()
+	}
+	return &failure{status: http.StatusNotImplemented, code: "not_available", message: "this server has no " + part}
+}
+
 // list is a page of rows. The inputs of lists have the same two fields, Limit
 // and Cursor: huma does not look into embedded types that are not exported.
 type list[T any] struct {
@@ -135,4 +148,18 @@ func resource(id, method, path, summary, tag string) huma.Operation {
 	op := operation(id, method, path, summary, tag)
 	op.Parameters = callers()
 	return op
+}
+
+// handled describes an operation whose body is read by hand, so that a mistake is
+// shown with its place; a like of nil has none.
+func handled(api huma.API, op huma.Operation, like any, responses map[string]string) {
+	if like != nil {
+		schema := api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(like), true, op.OperationID)
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
+	}
+	op.Responses = map[string]*huma.Response{"default": {Description: "A problem document (RFC 9457)."}}
+	for status, words := range responses {
+		op.Responses[status] = &huma.Response{Description: words}
+	}
+	api.OpenAPI().AddOperation(&op)
 }
