@@ -18,7 +18,7 @@ const (
 	PartMoment      = "moment"      // a moment, as [Session context]
 	PartMessage     = "message"     // a row as it is
 	PartShortened   = "shortened"   // an answer, cut around its key
-	PartBreadcrumb  = "breadcrumb"  // an answer, replaced by the key of the moment that covers it
+	PartBreadcrumb  = "breadcrumb"  // answers, replaced by the key of the moment that covers them
 	PartTool        = "tool"        // calls and their results
 	PartObservation = "observation" // [Observation] …
 )
@@ -47,11 +47,31 @@ type Context struct {
 	More bool
 }
 
-// Query is what Compose needs of the session, for [store.Store.Recall].
+// Query is what Compose needs of the session, for [store.Store.Recall]. What is shown
+// shorter than it is stored takes less of the budget than the store counts, so there
+// is some more to choose from.
 func (p Policy) Query(sessionID string) store.RecallQuery {
-	return store.RecallQuery{SessionID: sessionID}
+	const (
+		rows      = 400
+		answers   = 2 // times the budget, where answers are shown shorter
+		results   = 4 // and where results are
+		unbounded = 2000
+	)
+	q := store.RecallQuery{
+		SessionID: sessionID,
+		Types:     []string{store.MessageUser, store.MessageAssistant, store.MessageSystem, store.MessageObservation},
+		Tokens:    p.Budget, Rows: rows, Moments: p.Moments,
+	}
+	if p.ReplayTools {
+		q.Types = append(q.Types, store.MessageToolCall, store.MessageToolResponse)
+	}
+	switch {
+	case p.Budget == 0:
+		q.Rows = unbounded
+	case p.ReplayTools && p.ResultChars > 0:
+		q.Tokens *= results
+	case p.Breadcrumbs || p.Hints:
+		q.Tokens *= answers
+	}
+	return q
 }
-
-// Compose is the one way from stored rows to what a model is sent: the memory row,
-// the moments, then the newest messages that fit.
-func Compose(rec *store.Recalled, p Policy) Context { return Context{} }

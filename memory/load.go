@@ -42,18 +42,29 @@ func Load(ctx context.Context, src Source, sessionID string, p Policy) ([]llm.Me
 		} else {
 			rows = slices.Concat(older, rows)
 		}
-		out, cut := history(rows, p)
-		if cut || len(older) < pageRows || page == maxPages {
-			return out, nil
+		out := Compose(&store.Recalled{Messages: rows}, p)
+		if out.More || len(older) < pageRows || page == maxPages {
+			return out.Messages, nil
 		}
 		filter.BeforeSeq = rows[0].Seq
 	}
 }
 
+// Attachments reads the images and documents of the messages that [Compose] shows with
+// them. They are not read with the rest, for a few rows may have more than fits into
+// memory.
+func Attachments(ctx context.Context, src Source, rec *store.Recalled, p Policy) error {
+	rows, err := withParts(ctx, src, rec.Messages, p)
+	if err == nil {
+		rec.Messages = rows
+	}
+	return err
+}
+
 // withParts is the newest rows of a session with the parts that are shown again,
 // each read on its own: a page of rows may have more than fits into memory.
 func withParts(ctx context.Context, src Source, rows []store.Message, p Policy) ([]store.Message, error) {
-	copied, left, whole := false, maxReplayed, wholeFrom(rows, p)
+	copied, left, whole := false, maxReplayed, wholeFrom(rows, &p)
 	for i := len(rows) - 1; i >= whole && left > 0; i-- {
 		if len(rows[i].Parts) > 0 || !p.shows(&rows[i]) || !hasParts(&rows[i]) {
 			continue

@@ -6,7 +6,9 @@ import (
 	"strconv"
 
 	"p8/llm"
+	"p8/rem"
 	"p8/store"
+	"p8/tool"
 )
 
 // lostResult stands for a result that was never stored: the process died, or
@@ -20,13 +22,18 @@ type exchange struct {
 	group    int
 	result   string
 	answered bool
+	// tokens is what both take, shortened that the result is not whole, first and last
+	// the numbers of their rows.
+	tokens      int
+	shortened   bool
+	first, last int64
 }
 
-// replay is what the tool rows of one turn look like to a model: an assistant
-// message with the calls of a step, then their results in the order of the
-// calls. Steps are told apart by the rows' order: a call after a result belongs
-// to the next one.
-func replay(rows []store.Message) []llm.Message {
+// replay is what the tool rows of one turn look like to a model, a step at a time: an
+// assistant message with the calls, then their results in the order of the calls.
+// Steps are told apart by the rows' order: a call after a result belongs to the next
+// one.
+func (p *Policy) replay(rows []store.Message) []item {
 	exchanges := make([]exchange, 0, len(rows)/2+1)
 	group, answers := 0, false
 	for i := range rows {
@@ -37,34 +44,68 @@ func replay(rows []store.Message) []llm.Message {
 		c := readCall(row)
 		if row.Type == store.MessageToolResponse {
 			answers = true
-			if answer(exchanges, c, text(row)) {
-				continue
+			e := waiting(exchanges, c)
+			if e == nil {
+				// The row of the call is missing: what it returned is still worth showing.
+				group++
+				c.group, c.tokens = group, p.callTokens(&c)
+				exchanges = append(exchanges, c)
+				e = &exchanges[len(exchanges)-1]
 			}
-			// The row of the call is missing: what it returned is still worth showing.
-			group++
-			c.result, c.answered, c.group = text(row), true, group
-			exchanges = append(exchanges, c)
+			p.answer(e, row)
 			continue
 		}
 		if answers || hasID(exchanges, group, c.call.ID) {
 			group, answers = group+1, false
 		}
-		c.group = group
+		c.group, c.tokens = group, row.TokenCount
+		if c.tokens == 0 {
+			c.tokens = p.callTokens(&c)
+		}
 		exchanges = append(exchanges, c)
 	}
-	return messages(exchanges)
+	return p.steps(exchanges)
 }
 
-// answer gives a result to the first call that waits for it.
-func answer(exchanges []exchange, c exchange, result string) bool {
+// callTokens is what a call takes that was not counted when it was stored.
+func (p *Policy) callTokens(e *exchange) int {
+	return p.estimate(e.call.Name) + p.estimate(e.call.Arguments)
+}
+
+// answer gives a call the result that a row holds.
+func (p *Policy) answer(e *exchange, row *store.Message) {
+	whole := text(row)
+	e.answered, e.result = true, tool.Excerpt(whole, excerptKey(row), p.ResultChars)
+	e.first, e.last = min(e.first, row.Seq), max(e.last, row.Seq)
+	if e.shortened = len(e.result) != len(whole); e.shortened {
+		e.tokens += p.estimate(e.result)
+	} else {
+		e.tokens += p.tokens(row)
+	}
+}
+
+// excerptKey is the key of a long result, whose parts are named after it without
+// quotes: that of its id where the session's needs some.
+func excerptKey(row *store.Message) string {
+	key := keyOf(row.SessionID, row.Seq)
+	switch {
+	case key == rem.Quote(key):
+		return key
+	case row.ID != "":
+		return rem.MessageIDKey(row.ID)
+	}
+	return ""
+}
+
+// waiting is the first call that waits for this result, nil for none.
+func waiting(exchanges []exchange, c exchange) *exchange {
 	for i := range exchanges {
 		e := &exchanges[i]
 		if !e.answered && e.storedID == c.storedID && (c.storedID != "" || e.call.Name == c.call.Name) {
-			e.result, e.answered = result, true
-			return true
+			return e
 		}
 	}
-	return false
+	return nil
 }
 
 // hasID reports whether a step already has a call of this id.
@@ -77,29 +118,41 @@ func hasID(exchanges []exchange, group int, id string) bool {
 	return false
 }
 
-func messages(exchanges []exchange) []llm.Message {
-	out := make([]llm.Message, 0, 2*len(exchanges))
+// steps are the messages of each step, oldest first.
+func (p *Policy) steps(exchanges []exchange) []item {
+	var out []item
 	for len(exchanges) > 0 {
 		n := 1
 		for n < len(exchanges) && exchanges[n].group == exchanges[0].group {
 			n++
 		}
-		calls := make([]llm.ToolCall, n)
-		for i := range calls {
-			calls[i] = exchanges[i].call
-		}
-		out = append(out, llm.Message{Role: llm.Assistant, ToolCalls: calls})
-		for _, e := range exchanges[:n] {
-			if !e.answered {
-				e.result = lostResult
-			}
-			out = append(out, llm.Message{
-				Role: llm.ToolRole, ToolCallID: e.call.ID, Name: e.call.Name, Content: e.result,
-			})
-		}
+		out = append(out, p.step(exchanges[:n]))
 		exchanges = exchanges[n:]
 	}
 	return out
+}
+
+// step is a message with calls, and their results.
+func (p *Policy) step(exchanges []exchange) item {
+	it := item{kind: PartTool, first: exchanges[0].first, whole: true, tokens: store.MessageTokens}
+	calls := make([]llm.ToolCall, len(exchanges))
+	it.step = make([]llm.Message, 0, 1+len(exchanges))
+	it.step = append(it.step, llm.Message{Role: llm.Assistant, ToolCalls: calls})
+	for i := range exchanges {
+		e := &exchanges[i]
+		if !e.answered {
+			e.result = lostResult
+			e.tokens += p.estimate(lostResult)
+		}
+		calls[i] = e.call
+		it.step = append(it.step, llm.Message{
+			Role: llm.ToolRole, ToolCallID: e.call.ID, Name: e.call.Name, Content: e.result,
+		})
+		it.tokens += store.MessageTokens + e.tokens
+		it.first, it.last = min(it.first, e.first), max(it.last, e.last)
+		it.whole = it.whole && !e.shortened
+	}
+	return it
 }
 
 // readCall reads {name, id, arguments}; what is missing is made up, for models
@@ -118,8 +171,8 @@ func readCall(row *store.Message) exchange {
 		id = "call_" + strconv.FormatInt(row.Seq, 10)
 	}
 	return exchange{
-		storedID: stored.ID,
-		call:     llm.ToolCall{ID: id, Name: llm.SafeName(stored.Name), Arguments: arguments(stored.Arguments)},
+		storedID: stored.ID, first: row.Seq, last: row.Seq,
+		call: llm.ToolCall{ID: id, Name: llm.SafeName(stored.Name), Arguments: arguments(stored.Arguments)},
 	}
 }
 
@@ -130,11 +183,4 @@ func arguments(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return "{}"
-}
-
-func text(row *store.Message) string {
-	if row.Content == nil {
-		return ""
-	}
-	return *row.Content
 }

@@ -1,0 +1,122 @@
+package memory
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"p8/llm"
+	"p8/store"
+)
+
+// head is what stands before the rows, oldest first: the memory row and the moments
+// whose messages are not shown anyway. When that is too much, the oldest moments are
+// left out, then the texts are cut.
+func (c *composer) head(room int) []item {
+	var items []item
+	total := 0
+	add := func(it item) {
+		items = append(items, it)
+		total += it.tokens
+	}
+	if c.memory != nil {
+		add(c.memoryItem(text(c.memory), c.p.tokens(c.memory)))
+	}
+	first := len(items)
+	for i := range c.moments {
+		if v := &c.moments[i]; !c.shown(v.First) {
+			add(c.momentItem(v, v.context(v.m.Summary)))
+		}
+	}
+	for total > room && len(items) > first+1 {
+		total -= items[first].tokens
+		items = append(items[:first], items[first+1:]...)
+	}
+	if total <= room {
+		return items
+	}
+	return c.cutHead(items, room)
+}
+
+// cutHead cuts the memory row, then the moment, to what there is room for: half of it,
+// or what the other leaves.
+func (c *composer) cutHead(items []item, room int) []item {
+	var out []item
+	for i, it := range items {
+		later := 0
+		for j := range items[i+1:] {
+			later += items[i+1+j].tokens
+		}
+		most := max(room/(len(items)-i), room-later)
+		if it.tokens > most && !c.cut(&it, most) {
+			continue
+		}
+		out = append(out, it)
+		room -= it.tokens
+	}
+	return out
+}
+
+func (c *composer) memoryItem(text string, tokens int) item {
+	return item{
+		kind: PartMemory, key: keyOf(c.memory.SessionID, c.memory.Seq), first: c.memory.Seq, last: c.memory.Seq, whole: true,
+		tokens: store.MessageTokens + tokens, message: llm.Message{Role: llm.System, Content: text},
+	}
+}
+
+func (c *composer) momentItem(v *view, text string) item {
+	return item{
+		kind: PartMoment, key: v.key, first: v.First, last: v.Last, whole: true,
+		tokens: store.MessageTokens + c.p.estimate(text), message: llm.Message{Role: llm.System, Content: text},
+	}
+}
+
+// cut makes a part of the head take no more than most tokens; false when nothing of
+// use is left.
+func (c *composer) cut(it *item, most int) bool {
+	if it.kind == PartMemory {
+		return c.cutMemory(it, most)
+	}
+	for i := range c.moments {
+		if v := &c.moments[i]; v.key == it.key {
+			return c.cutMoment(it, v, most)
+		}
+	}
+	return false
+}
+
+// cutMemory leaves lines out, whole ones, for each has a key: the oldest first, but
+// never the heading and the way back.
+func (c *composer) cutMemory(it *item, most int) bool {
+	const least = 3 // the heading, the way back, and a line between them
+	lines := strings.Split(text(c.memory), "\n")
+	for len(lines) > least {
+		lines = append(lines[:1], lines[2:]...)
+		short := strings.Join(lines, "\n")
+		if *it = c.memoryItem(short, c.p.estimate(short)); it.tokens <= most {
+			it.whole = false
+			return true
+		}
+	}
+	return false
+}
+
+// cutMoment cuts the summary, never the key.
+func (c *composer) cutMoment(it *item, v *view, most int) bool {
+	const least = 40 // characters of a summary that are worth showing
+	summary := v.m.Summary
+	over := it.tokens - most
+	for over > 0 {
+		keep := utf8.RuneCountInString(summary) - max(1, over*charsPerToken)
+		if keep < least {
+			return false
+		}
+		summary = firstChars(summary, keep)
+		*it = c.momentItem(v, v.context(summary+"…"))
+		it.whole = false
+		over = it.tokens - most
+	}
+	return true
+}
+
+// charsPerToken is how many characters an estimated token has (llm.EstimateTokens).
+const charsPerToken = 4

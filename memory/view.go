@@ -1,0 +1,89 @@
+package memory
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"p8/rem"
+	"p8/store"
+)
+
+// chunkNote is what the metadata of a moment say that a history needs.
+type chunkNote struct {
+	First     int64    `json:"first_seq"`
+	Last      int64    `json:"last_seq"`
+	FileName  string   `json:"file_name"`
+	Resources []string `json:"resource_keys"`
+}
+
+// view is a moment as a history shows it.
+type view struct {
+	m *store.Moment
+	chunkNote
+	key   string
+	crumb string
+}
+
+func views(ms []store.Moment) []view {
+	out := make([]view, len(ms))
+	for i := range ms {
+		v := &out[i]
+		v.m, v.key = &ms[i], store.NormalizeKey(ms[i].Name)
+		if json.Unmarshal(ms[i].Metadata, &v.chunkNote) != nil {
+			v.chunkNote = chunkNote{} // of another program
+		}
+	}
+	return out
+}
+
+// covering is the moment that covers a row, nil for none.
+func covering(chunks []view, seq int64) *view {
+	for i := range slices.Backward(chunks) {
+		if chunks[i].First <= seq && seq <= chunks[i].Last {
+			return &chunks[i]
+		}
+	}
+	return nil
+}
+
+// breadcrumb stands for answers that the moment covers (p8).
+func (v *view) breadcrumb() string {
+	const shown = 120 // characters of the summary
+	if v.crumb == "" {
+		v.crumb = "[Earlier: " + firstChars(oneLine(v.m.Summary), shown) + "… → REM LOOKUP " + rem.Quote(v.key) + "]"
+	}
+	return v.crumb
+}
+
+// context is the moment as the model sees it (p8), with the key of all of it.
+func (v *view) context(summary string) string {
+	const resources = 10
+	var b strings.Builder
+	b.WriteString("[Session context]\n" + summary)
+	if len(v.Resources) > 0 && !strings.Contains(v.m.Summary, "Resources:") {
+		b.WriteString("\nResources: " + strings.Join(v.Resources[:min(len(v.Resources), resources)], ", "))
+	}
+	if v.FileName != "" && !strings.Contains(v.m.Summary, "File:") {
+		b.WriteString("\nFile: " + oneLine(v.FileName))
+	}
+	if len(v.m.TopicTags) > 0 {
+		b.WriteString("\nTopics: " + strings.Join(v.m.TopicTags, ", "))
+	}
+	b.WriteString("\nREM LOOKUP " + rem.Quote(v.key) + " for all of it")
+	return b.String()
+}
+
+// oneLine is a text on one line, with single blanks.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// firstChars is the beginning of a text.
+func firstChars(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
