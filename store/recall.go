@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 )
 
 // RecallQuery asks for what the next turn of a session may be shown.
@@ -55,7 +57,219 @@ type Recalled struct {
 	More     bool
 }
 
-// Recall reads what the next turn of a session may be shown.
+// Bounds of a Recall: rows, moments, and session_chunk moments that cover the rows.
+const (
+	recallRows     = 400
+	mostRecallRows = 2000
+	recallMoments  = 50
+	recallCovering = 256
+	recallRuns     = 4
+)
+
+// Recall reads what the next turn of a session may be shown. The session must be the
+// caller's own.
 func (s *Store) Recall(ctx context.Context, q RecallQuery) (Recalled, error) {
-	return Recalled{}, errors.ErrUnsupported
+	if len(q.Types) > 16 {
+		return Recalled{}, missingFirst(ctx, invalidf("%d message types are more than there are", len(q.Types)))
+	}
+	q.SessionID, q.ExceptRun = storable(q.SessionID), storable(q.ExceptRun)
+	q.Rows = page(q.Rows, recallRows, mostRecallRows)
+	r := recall{query: q, stops: s.dialect == DialectSQLite}
+	err := s.read(ctx, "recall session", func(c Conn, sc scope) error {
+		for _, x := range r.statements(sc) {
+			if err := c.Later(ctx, x); err != nil && !errors.Is(err, errEnough) {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || !r.Found {
+		return Recalled{}, err
+	}
+	return r.finish(), nil
+}
+
+// recall is a Recalled, the newest of everything first.
+type recall struct {
+	Recalled
+	query RecallQuery
+	// stops: the engine steps from row to row, so reading ends with what is wanted;
+	// else the statement says where, because all its rows would travel.
+	stops bool
+	// tokens is what the messages take.
+	tokens int
+}
+
+// statements are all of it. None needs what another one finds, so that an engine may
+// send them at once.
+func (r *recall) statements(sc scope) []Statement {
+	q := r.query
+	list := []Statement{
+		{SQL: `SELECT ` + sessionColumns + ` FROM sessions` + ownRow + ` AND deleted_at IS NULL`, Args: []any{sc.TenantID, q.SessionID, sc.user},
+			Each: func(row Row) error {
+				r.Found = true
+				return row.Scan(r.Session.columns()...)
+			}},
+		r.messages(sc),
+		{SQL: `SELECT ` + messageColumns + ` FROM sessions s JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_id = s.id AND m.seq = s.memory_seq
+			WHERE s.tenant_id = $1 AND s.id = $2 AND s.user_id IS NOT DISTINCT FROM $3 AND s.memory_seq > 0 AND m.deleted_at IS NULL`,
+			Args: []any{sc.TenantID, q.SessionID, sc.user},
+			Each: func(row Row) error {
+				r.Memory = new(Message)
+				return row.Scan(r.Memory.columns()...)
+			}},
+		r.covering(sc),
+	}
+	if q.Moments > 0 {
+		list = append(list, r.moments(sc))
+	}
+	if q.User && !sc.Anonymous() {
+		list = append(list, Statement{SQL: users.byID, Args: []any{sc.TenantID, sc.UserID}, Each: func(row Row) error {
+			r.User = User{}
+			return new(fields).scan(row, &r.User)
+		}})
+	}
+	if q.Runs {
+		list = append(list, Statement{SQL: `SELECT ` + runColumns + ` FROM runs WHERE tenant_id = $1 AND session_id = $2
+			AND user_id IS NOT DISTINCT FROM $3 AND ended_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $4`,
+			Args: []any{sc.TenantID, q.SessionID, sc.user, recallRuns},
+			Each: func(row Row) error {
+				r.Runs = append(r.Runs, Run{})
+				return row.Scan(r.Runs[len(r.Runs)-1].columns()...)
+			}})
+	}
+	return list
+}
+
+// messages reads the newest messages, and one more to see whether there is one.
+func (r *recall) messages(sc scope) Statement {
+	q := newQuery(`SELECT ` + messageColumns + ` FROM messages m WHERE `)
+	r.rows(q, sc)
+	if !r.stops && r.query.Tokens > 0 {
+		q.add(` AND m.seq >= `)
+		r.oldest(q, sc)
+	}
+	q.add(` ORDER BY m.seq DESC LIMIT `).arg(r.query.Rows + 1)
+	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
+		if r.More {
+			return nil
+		}
+		var m Message
+		if err := row.Scan(m.columns()...); err != nil {
+			return err
+		}
+		r.tokens += m.TokenCount + MessageTokens
+		n := len(r.Messages)
+		r.More = n == r.query.Rows || n > 0 && r.query.Tokens > 0 && r.tokens > r.query.Tokens
+		switch {
+		case !r.More:
+			r.Messages = append(r.Messages, m)
+		case r.stops:
+			return errEnough
+		}
+		return nil
+	}}
+}
+
+// rows adds the condition on the messages to read.
+func (r *recall) rows(q *query, sc scope) {
+	q.add(`m.tenant_id = `).arg(sc.TenantID)
+	q.add(` AND m.session_id = `).arg(r.query.SessionID)
+	q.add(` AND m.user_id IS NOT DISTINCT FROM `).arg(sc.user)
+	q.add(` AND m.agent_path IS NULL AND m.deleted_at IS NULL`)
+	if r.query.BeforeSeq > 0 {
+		q.add(` AND m.seq < `).arg(r.query.BeforeSeq)
+	}
+	if r.query.ExceptRun != "" {
+		q.add(` AND (m.message_type = '` + MessageUser + `' OR m.run_id IS DISTINCT FROM `).arg(r.query.ExceptRun)
+		q.add(`)`)
+	}
+	for i, t := range r.query.Types {
+		q.add([]string{` AND m.message_type IN (`, `, `}[min(i, 1)]).arg(storable(t))
+	}
+	if len(r.query.Types) > 0 {
+		q.add(`)`)
+	}
+}
+
+// oldest adds the number of the message with which the budget is used up, the last
+// that needs to be read: one beyond those that fit, and beyond the newest.
+func (r *recall) oldest(q *query, sc scope) {
+	q.add(`COALESCE((SELECT MIN(seq) FROM (SELECT seq, ROW_NUMBER() OVER latest AS place, CAST(SUM(cost) OVER latest AS BIGINT) - cost AS newer
+		FROM (SELECT m.seq, m.token_count + `).arg(MessageTokens)
+	q.add(` AS cost FROM messages m WHERE `)
+	r.rows(q, sc)
+	q.add(` ORDER BY m.seq DESC LIMIT `).arg(r.query.Rows + 1)
+	q.add(`) AS newest WINDOW latest AS (ORDER BY seq DESC)) AS sums`)
+	if r.query.Tokens > 0 {
+		q.add(` WHERE place = 2 OR newer <= `).arg(r.query.Tokens)
+	}
+	q.add(`), 0)`)
+}
+
+// chunkSelects reads moments with the messages that they cover.
+var chunkSelects = strings.Replace(moments.selects, ` FROM `, `, first_seq, last_seq FROM `, 1)
+
+// covering reads the session_chunk moments that cover the messages. It comes after
+// messages.
+func (r *recall) covering(sc scope) Statement {
+	q := r.ofSession(chunkSelects, sc)
+	q.add(` AND last_seq IS NOT NULL`)
+	if r.query.BeforeSeq > 0 {
+		q.add(` AND first_seq < `).arg(r.query.BeforeSeq)
+	}
+	if !r.stops {
+		q.add(` AND last_seq >= `)
+		r.oldest(q, sc)
+	}
+	q.add(` ORDER BY last_seq DESC LIMIT `).arg(recallCovering)
+	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
+		var m Moment
+		var first, last int64
+		var f fields
+		if err := f.scan(row, &m, &first, &last); err != nil {
+			return err
+		}
+		n := len(r.Messages)
+		switch {
+		case n > 0 && last >= r.Messages[n-1].Seq && first <= r.Messages[0].Seq:
+			r.Covering = append(r.Covering, m)
+		case r.stops && (n == 0 || last < r.Messages[n-1].Seq):
+			return errEnough
+		}
+		return nil
+	}}
+}
+
+// moments reads the newest moments.
+func (r *recall) moments(sc scope) Statement {
+	q := r.ofSession(moments.selects, sc)
+	q.add(` AND moment_type IN ('` + MomentSessionChunk + `', '` + MomentContentUpload + `')
+		ORDER BY created_at DESC, last_seq DESC, id DESC LIMIT `).arg(min(r.query.Moments, recallMoments))
+	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
+		r.Moments = append(r.Moments, Moment{})
+		var f fields
+		return f.scan(row, &r.Moments[len(r.Moments)-1])
+	}}
+}
+
+// ofSession begins a query of the session's moments.
+func (r *recall) ofSession(selects string, sc scope) *query {
+	q := newQuery(selects)
+	q.add(`tenant_id = `).arg(sc.TenantID)
+	q.owned(sc.user)
+	q.add(` AND source_session_id = `).arg(r.query.SessionID)
+	q.add(` AND deleted_at IS NULL`)
+	return q
+}
+
+// finish puts the oldest first.
+func (r *recall) finish() Recalled {
+	slices.Reverse(r.Messages)
+	slices.Reverse(r.Moments)
+	slices.Reverse(r.Covering)
+	if r.Memory != nil && slices.ContainsFunc(r.Messages, func(m Message) bool { return m.Seq == r.Memory.Seq }) {
+		r.Memory = nil
+	}
+	return r.Recalled
 }
