@@ -68,13 +68,18 @@ func (r *recorder) asideRows() []*store.Message {
 		rows = append(rows, row)
 	}
 	add(store.MessageThink, r.asides.thoughts.String())
-	if r.agent != nil && r.agent.Document.ObservationMode == observationsDisabled {
+	if !r.keepsObservations() {
 		return rows
 	}
 	for _, d := range r.asides.observed {
 		add(store.MessageObservation, memory.ObservationText(d))
 	}
 	return rows
+}
+
+// keepsObservations reports whether the document wants them kept.
+func (j *job) keepsObservations() bool {
+	return j.agent == nil || j.agent.Document.ObservationMode != observationsDisabled
 }
 
 // observationsDisabled is the document's observation_mode that keeps none.

@@ -117,14 +117,8 @@ func (j *job) firstAgain() error {
 // settle ends what the session's last run left open: one that waits, or was
 // interrupted, and is not gone on with. What it had said becomes its answer.
 func (s *Service) settle(ctx context.Context, j *job) error {
-	runs, _, err := s.o.Store.Runs(ctx, store.RunFilter{
-		SessionID: j.SessionID, Statuses: []string{store.RunWaiting, store.RunInterrupted, store.RunRunning}, Limit: 4,
-	})
-	if err != nil {
-		return err
-	}
-	for i := range runs {
-		r := &runs[i]
+	for i := range j.past.Runs {
+		r, err := &j.past.Runs[i], error(nil)
 		if r.Status == store.RunRunning {
 			if r.Owner != s.o.Owner {
 				return ErrBusy // in another process

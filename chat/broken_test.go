@@ -29,11 +29,11 @@ func (b *broken) fail(op string) error {
 	return nil
 }
 
-func (b *broken) Session(ctx context.Context, id string) (store.Session, error) {
+func (b *broken) Recall(ctx context.Context, q store.RecallQuery) (store.Recalled, error) {
 	if err := b.fail("session"); err != nil {
-		return store.Session{}, err
+		return store.Recalled{}, err
 	}
-	return b.MemoryStore.Session(ctx, id)
+	return b.MemoryStore.Recall(ctx, q)
 }
 
 func (b *broken) BeginRun(ctx context.Context, r store.RunStart) error {

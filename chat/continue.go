@@ -100,10 +100,10 @@ func (r *recorder) transfer(name string) error {
 	r.done, r.tookOver, r.open, r.speaker = nil, "", 0, r.name
 	if r.o.Store == nil {
 		history, _, err := r.brought(r.job)
-		r.messages = r.payload(r.job, r.user, history)
+		r.messages = r.payload(r.job, history)
 		return err
 	}
-	return r.recall(ctx, r.job)
+	return r.rebuild(ctx, r.job)
 }
 
 // unkept is the conversation where no session keeps it, for agents that are asked.

@@ -17,7 +17,6 @@ import (
 	"p8/llm"
 	"p8/memory"
 	"p8/run"
-	"p8/store"
 )
 
 // maxNear is how many near names a wrong one is told with.
@@ -125,42 +124,37 @@ func childRunID(parent *run.Scope, callID string) string {
 func (d *delegation) assemble(ctx context.Context) error {
 	s, j := d.s, d.job
 	s.findTools(ctx, j)
+	remembers := nested(j.agent)
 	if s.o.Store != nil {
+		q := s.policy(j.agent).Query(j.SessionID)
+		q.ExceptRun, q.User = d.scope.RootRunID, remembers && !j.who.Anonymous()
+		if !remembers {
+			q.Rows, q.Moments = 1, 0
+		}
 		var err error
-		if j.session, err = s.o.Store.Session(ctx, j.SessionID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if j.past, err = s.o.Store.Recall(ctx, q); err != nil {
 			return d.unread(ctx, err)
 		}
+		j.session = j.past.Session
 	}
-	user, err := s.readUser(ctx, j)
-	if err != nil {
-		return d.unread(ctx, err)
-	}
+	policy := s.within(j)
 	var history []llm.Message
-	if j.agent.Document.Dialect == agent.Nested {
-		if history, err = d.history(ctx); err != nil {
+	switch {
+	case !remembers:
+	case d.tree.conversation != nil:
+		rows, err := clientRows(d.tree.conversation, j.SessionID)
+		if err != nil {
+			return d.unread(ctx, err)
+		}
+		history = memory.History(rows, policy)
+	case s.o.Store != nil:
+		var err error
+		if history, err = s.history(ctx, j); err != nil {
 			return d.unread(ctx, err)
 		}
 	}
-	j.messages = s.payload(j, user, history)
+	j.messages = s.payload(j, history)
 	return nil
-}
-
-// history is the session as the agent's document wants it, with the message that
-// is being answered and without what was done about it.
-func (d *delegation) history(ctx context.Context) ([]llm.Message, error) {
-	s, policy := d.s, d.s.policy(d.job.agent)
-	if d.tree.conversation != nil {
-		rows, err := clientRows(d.tree.conversation, d.job.SessionID)
-		return memory.History(rows, policy), err
-	}
-	if s.o.Store == nil {
-		return nil, nil
-	}
-	history, err := memory.Load(ctx, without{s.o.Store, d.scope.RootRunID}, d.job.SessionID, policy)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	return history, err
 }
 
 // unread is the refusal of an agent whose session cannot be read.
@@ -170,35 +164,4 @@ func (d *delegation) unread(ctx context.Context, err error) error {
 	}
 	d.s.o.Logger.ErrorContext(ctx, "the session of a delegated run could not be read", "run", d.job.RunID, "error", err)
 	return &refusal{message: fmt.Sprintf("the session could not be read, so the agent %s was not asked; trying again may help", d.job.name)}
-}
-
-// without is a session without what a run has added to it, the user's messages
-// excepted.
-type without struct {
-	memory.Source
-	runID string
-}
-
-// Messages are as many rows as were asked for, unless there are no more.
-func (w without) Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error) {
-	const maxPages = 20
-	var out []store.Message
-	for range maxPages {
-		rows, err := w.Source.Messages(ctx, sessionID, f)
-		if err != nil {
-			return nil, err
-		}
-		var kept []store.Message
-		for i := range rows {
-			if rows[i].RunID != w.runID || rows[i].Type == store.MessageUser {
-				kept = append(kept, rows[i])
-			}
-		}
-		out = append(kept, out...)
-		if f.Last == 0 || len(rows) < f.Last || len(out) >= f.Last {
-			break
-		}
-		f.BeforeSeq = rows[0].Seq
-	}
-	return out, nil
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 
 // equip gives the turn its agent, with model and tools.
 func (s *Service) equip(ctx context.Context, j *job, name string) (err error) {
-	if j.agent, err = s.findAgent(ctx, j.req, name); err != nil {
+	if j.agent, err = s.findAgent(ctx, j, name); err != nil {
 		return err
 	}
 	if j.script = s.o.Scripts[j.agent.Name]; j.req.Document != nil {
@@ -58,9 +59,24 @@ func input(req Request) (string, error) {
 	return text, nil
 }
 
-func (s *Service) findAgent(ctx context.Context, req Request, name string) (*agent.Agent, error) {
-	if req.Document != nil {
-		return agent.Compile(req.Document)
+// firstAgent is the one that the request names, nil where it cannot be found: what is
+// wrong is said when it is needed.
+func (s *Service) firstAgent(ctx context.Context, j *job) *agent.Agent {
+	name := cmp.Or(j.req.Agent, j.who.AgentSchemaURI, DefaultAgent)
+	a, err := s.findAgent(ctx, j, name)
+	if err != nil {
+		return nil
+	}
+	j.first.name, j.first.agent = name, a
+	return a
+}
+
+func (s *Service) findAgent(ctx context.Context, j *job, name string) (*agent.Agent, error) {
+	switch {
+	case j.first.agent != nil && name == j.first.name:
+		return j.first.agent, nil
+	case j.req.Document != nil:
+		return agent.Compile(j.req.Document)
 	}
 	return s.o.Catalog.Agent(ctx, name)
 }

@@ -58,6 +58,7 @@ func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData
 		w.Requests = r.unasked
 	case !r.answered:
 		w.Messages, w.Answer = r.asideRows(), r.answerRow(done)
+		r.calibrate(w.Answer)
 		if r.meta != nil {
 			w.SessionName = r.meta.SessionName
 		}

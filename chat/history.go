@@ -14,6 +14,7 @@ func (j *job) isNew() bool { return j.session.CreatedAt.IsZero() }
 
 // brought is the history that the client sent, and its rows where they are kept.
 func (s *Service) brought(j *job) ([]llm.Message, []store.Message, error) {
+	policy := s.within(j)
 	if j.input == "" && !j.named {
 		return j.req.History, nil, nil // the results of its tools are what it is about
 	}
@@ -21,7 +22,6 @@ func (s *Service) brought(j *job) ([]llm.Message, []store.Message, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	policy := s.policy(j.agent)
 	if j.input == "" {
 		policy.ReplayTools = true
 	}
@@ -32,35 +32,64 @@ func (s *Service) brought(j *job) ([]llm.Message, []store.Message, error) {
 	return history, rows, nil
 }
 
-// history is what the model sees of the session, before a row unless that is 0.
-func (s *Service) history(ctx context.Context, j *job, before int64) ([]llm.Message, error) {
-	var src memory.Source = s.o.Store
-	if before > 0 {
-		src = upTo{s.o.Store, before}
+// history is what the model sees of the session as it was recalled.
+func (s *Service) history(ctx context.Context, j *job) ([]llm.Message, error) {
+	policy := s.within(j)
+	if err := memory.Attachments(ctx, s.o.Store, &j.past, policy); err != nil {
+		return nil, err
 	}
-	return memory.Load(ctx, src, j.SessionID, s.policy(j.agent))
+	j.context = memory.Compose(&j.past, policy)
+	return j.context.Messages, nil
 }
 
-// upTo is a session as it was before a message.
-type upTo struct {
-	memory.Source
-	seq int64
-}
-
-// Messages are the rows before it.
-func (u upTo) Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error) {
-	if f.BeforeSeq == 0 || f.BeforeSeq > u.seq {
-		f.BeforeSeq = u.seq
-	}
-	return u.Source.Messages(ctx, sessionID, f)
-}
-
-// policy is how the document wants its history.
+// policy is how the document wants its history; of an agent that is not known yet, all
+// that any would want.
 func (s *Service) policy(a *agent.Agent) memory.Policy {
-	return memory.Policy{
-		ReplayTools: a.HistoryTools == agent.HistoryReplay,
-		Hints:       a.Document.Dialect == agent.Nested,
-		KeepLast:    s.o.KeepLast,
-		Budget:      s.o.Budget,
+	p := memory.Policy{
+		ReplayTools: true, KeepLast: s.o.KeepLast, Budget: s.o.Budget, Moments: s.o.Moments, ResultChars: s.o.ResultChars,
 	}
+	if a != nil {
+		p.ReplayTools, p.Hints, p.Breadcrumbs = a.HistoryTools == agent.HistoryReplay, nested(a), !nested(a)
+	}
+	return p
 }
+
+// sameHistory reports whether two agents want the same of a session.
+func sameHistory(a, b *agent.Agent) bool {
+	return a == b || a != nil && b != nil && a.HistoryTools == b.HistoryTools && nested(a) == nested(b)
+}
+
+const (
+	// leastBudget is what is left of the history where the rest fills the model's
+	// window: the newest message is shown whatever it takes.
+	leastBudget = 256
+	// A window has room for the answer, at most this part of it.
+	answerPart = 4
+)
+
+// within is the policy with the budget that the model's window leaves beside the
+// prompt, the tools, the message and the answer.
+func (s *Service) within(j *job) memory.Policy {
+	p := s.policy(j.agent)
+	p.Scale = s.scales.of(j.modelName)
+	j.lead = s.lead(j)
+	if s.o.Window == nil {
+		return p
+	}
+	window, output := s.o.Window(j.modelName)
+	if window == 0 || window > windowsApart*p.Budget {
+		return p // nobody counts what cannot matter
+	}
+	answer := window / answerPart
+	if settings := j.req.Settings.Or(j.agent.Settings).Or(s.o.Defaults); settings.MaxTokens > 0 {
+		answer = min(answer, settings.MaxTokens)
+	} else if output > 0 {
+		answer = min(answer, output)
+	}
+	fixed := tokensOf(j.lead, j.tools) + llm.EstimateTokens(j.input) + memory.PartTokens*len(j.req.Parts)
+	p.Budget = max(leastBudget, min(p.Budget, window-answer-int(float64(fixed)*p.Scale)))
+	return p
+}
+
+// windowsApart is how much larger than the budget a window is that bounds nothing.
+const windowsApart = 16

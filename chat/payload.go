@@ -13,13 +13,23 @@ import (
 // payload is what the model is sent: the system prompt, the instructions of
 // this request, the history, the user's message. The first two are made anew on
 // every turn and never stored.
-func (s *Service) payload(j *job, user store.User, history []llm.Message) []llm.Message {
-	const others = 4
-	out := make([]llm.Message, 0, len(history)+others)
+func (s *Service) payload(j *job, history []llm.Message) []llm.Message {
+	out := make([]llm.Message, 0, len(j.lead)+len(history)+1)
+	out = append(append(out, j.lead...), history...)
+	if j.input == "" && len(j.req.Parts) == 0 {
+		return out // the results of the client's tools are what it goes on with
+	}
+	return append(out, llm.Message{Role: llm.User, Content: j.input, Parts: j.req.Parts})
+}
+
+// lead is what stands before the history.
+func (s *Service) lead(j *job) []llm.Message {
+	const most = 3
+	out := make([]llm.Message, 0, most)
 	now := j.started.UTC()
 	var prompt, instructions string
 	if j.agent.Document.Dialect == agent.Nested {
-		prompt = j.agent.SystemPrompt(userContext(now, j, user))
+		prompt = j.agent.SystemPrompt(userContext(now, j, j.past.User))
 		instructions = strings.TrimSpace(j.req.Instruction)
 	} else {
 		prompt = j.agent.SystemPrompt("")
@@ -32,11 +42,7 @@ func (s *Service) payload(j *job, user store.User, history []llm.Message) []llm.
 	if len(j.absent) > 0 {
 		out = append(out, llm.Message{Role: llm.System, Content: "Do without these now, and say so where it matters:\n- " + strings.Join(j.absent, "\n- ")})
 	}
-	out = append(out, history...)
-	if j.input == "" && len(j.req.Parts) == 0 {
-		return out // the results of the client's tools are what it goes on with
-	}
-	return append(out, llm.Message{Role: llm.User, Content: j.input, Parts: j.req.Parts})
+	return out
 }
 
 // The formats of dates and times, both in UTC.

@@ -53,10 +53,14 @@ json_schema_extra:
 // profiled knows something about everybody.
 type profiled struct{ chat.MemoryStore }
 
-func (*profiled) User(context.Context) (store.User, error) {
-	return store.User{
-		Name: "Alice", Summary: "Writes compilers.", Interests: []string{"a", "b", "c", "d", "e", "f"}, Topics: []string{"go", "sql"},
-	}, nil
+func (p *profiled) Recall(ctx context.Context, q store.RecallQuery) (store.Recalled, error) {
+	rec, err := p.MemoryStore.Recall(ctx, q)
+	if q.User {
+		rec.User = store.User{
+			Name: "Alice", Summary: "Writes compilers.", Interests: []string{"a", "b", "c", "d", "e", "f"}, Topics: []string{"go", "sql"},
+		}
+	}
+	return rec, err
 }
 
 func noon() time.Time { return time.Date(2026, 2, 21, 15, 30, 0, 0, time.FixedZone("CET", 3600)) }

@@ -40,6 +40,8 @@ type recorder struct {
 	// held are events of calls, with their rows, that are stored with the next one.
 	held     []event.Event
 	heldRows []*store.Message
+	// added counts the tokens of the run's rows.
+	added int
 	// open counts the calls of the root agent that have not ended; called are
 	// the calls whose rows exist.
 	open   int
@@ -82,6 +84,7 @@ func (s *Service) run(ctx context.Context, j *job) {
 		})
 	}
 	r.finish(r.follow(ctx))
+	r.tellEnded()
 	if r.Turn.result.Reason == event.ReasonPaused && len(r.asks) > 0 {
 		// Whoever answered while it was about to pause left it to the run to go on.
 		if _, err := s.goOn(r.stored, r.RunID, nil); err != nil && !errors.Is(err, ErrClosed) {
@@ -152,7 +155,7 @@ func (r *recorder) options() run.Options {
 	o := run.Options{
 		Agent: r.agent, Model: r.model, Tools: r.tools, Chained: r.chained, ChainedMissing: r.chainedMissing, Cost: r.o.Cost, Messages: r.messages,
 		Settings: r.settings(), Warnings: r.warnings, RunID: r.RunID, Path: r.name,
-		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel, MaxDepth: r.o.MaxDepth,
+		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel, MaxDepth: r.o.MaxDepth, ResultChars: r.o.ResultChars,
 		StructuredMode: r.o.StructuredMode, Steer: r.inbox.take, Logger: r.o.Logger,
 	}
 	if r.o.Store != nil {

@@ -9,7 +9,6 @@ import (
 	"p8/agent"
 	"p8/identity"
 	"p8/llm"
-	"p8/memory"
 	"p8/store"
 )
 
@@ -119,23 +118,16 @@ func (s *Service) restore(ctx context.Context, j *job, r *store.Run) error {
 	if took != "" {
 		j.req.Document, name = nil, took
 	}
-	if err := s.readSession(ctx, j); err != nil {
-		return err
-	}
 	if err := s.equip(ctx, j, name); err != nil {
 		return err
 	}
 	j.Agent, j.Model = j.name, j.modelName
-	if j.user, err = s.readUser(ctx, j); err != nil {
-		return err
-	}
-	return s.recall(ctx, j)
+	return s.rebuild(ctx, j)
 }
 
-// recall makes the payload that the run began with, and finds what came in for
+// rebuild makes the payload that the run began with, and finds what came in for
 // it since.
-func (s *Service) recall(ctx context.Context, j *job) error {
-	var history []llm.Message
+func (s *Service) rebuild(ctx context.Context, j *job) error {
 	var before int64
 	if j.InReplyTo != "" {
 		row, err := s.o.Store.Message(ctx, j.InReplyTo)
@@ -153,16 +145,20 @@ func (s *Service) recall(ctx context.Context, j *job) error {
 			}
 		}
 	}
-	err := s.steered(ctx, j, before)
-	if err != nil {
+	if err := s.readSession(ctx, j, max(before, 1)); err != nil {
 		return err
 	}
+	if err := s.steered(ctx, j, before); err != nil {
+		return err
+	}
+	var history []llm.Message
+	var err error
 	if len(j.req.History) > 0 {
 		history, _, err = s.brought(j)
 	} else {
-		history, err = s.history(ctx, j, max(before, 1))
+		history, err = s.history(ctx, j)
 	}
-	j.messages = s.payload(j, j.user, history)
+	j.messages = s.payload(j, history)
 	return err
 }
 
@@ -218,5 +214,3 @@ func (s *Service) answers(ctx context.Context, j *job) (open bool, err error) {
 		filter.Cursor = next
 	}
 }
-
-var _ memory.Source = upTo{}

@@ -43,8 +43,8 @@ type Conversations interface {
 	Session(ctx context.Context, id string) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	Message(ctx context.Context, id string) (store.Message, error)
-	// User is store.ErrNotFound when nothing is known about the caller.
-	User(ctx context.Context) (store.User, error)
+	// Recall reads what the next turn of a session may be shown, in one go.
+	Recall(ctx context.Context, q store.RecallQuery) (store.Recalled, error)
 }
 
 // Runs are what runs leave behind: their logs, what they must not do twice, what
@@ -87,6 +87,18 @@ type Options struct {
 	KeepLast int
 	// Budget of the history in tokens; 8000 when 0.
 	Budget int
+	// Moments is the most moments of a session that its turns are shown; 3 when 0, none
+	// when negative.
+	Moments int
+	// Window is what a model reads and writes together, and what it writes at most, in
+	// tokens; 0 is unknown, and nil knows none.
+	Window func(model string) (context, output int)
+	// ResultChars is how long a tool's result may be that a model is shown whole;
+	// tool.DefaultResultChars when 0.
+	ResultChars int
+	// Ended is told of a session whose turn is over, on a goroutine of the turn; nil is
+	// not told.
+	Ended func(ctx context.Context, e Ended)
 	// MaxRuns bounds the runs at one time; 1000 when 0.
 	MaxRuns int
 	// RunTimeout, ToolTimeout and Parallel are those of package run.
@@ -118,6 +130,7 @@ const DefaultAgent = "general"
 const (
 	defaultKeepLast  = 5
 	defaultBudget    = 8000
+	defaultMoments   = 3
 	defaultMaxRuns   = 1000
 	defaultMaxEvents = 100_000
 	defaultMaxBytes  = 16 << 20
@@ -135,6 +148,7 @@ type Service struct {
 	slots slots
 	// storing bounds the runs that store their events at one time.
 	storing chan struct{}
+	scales  scales
 }
 
 // New makes a service.
@@ -144,6 +158,8 @@ func New(o Options) (*Service, error) {
 	}
 	o.KeepLast = cmp.Or(o.KeepLast, defaultKeepLast)
 	o.Budget = cmp.Or(o.Budget, defaultBudget)
+	o.Moments = max(0, cmp.Or(o.Moments, defaultMoments))
+	o.ResultChars = cmp.Or(o.ResultChars, tool.DefaultResultChars)
 	o.MaxRuns = cmp.Or(o.MaxRuns, defaultMaxRuns)
 	o.MaxEvents = cmp.Or(o.MaxEvents, defaultMaxEvents)
 	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)

@@ -4,24 +4,24 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 
 	"p8/agent"
 	"p8/store"
 )
 
-// readSession fills in the session, and what the request says about it.
-func (s *Service) readSession(ctx context.Context, j *job) error {
+// readSession reads the session as far as the turn may need it, before a message
+// unless that is 0, and fills in what the request says about it.
+func (s *Service) readSession(ctx context.Context, j *job, before int64) error {
 	said, err := sessionMetadata(j.req.SessionMetadata)
 	if err != nil {
 		return err
 	}
-	if s.o.Store != nil && j.named {
-		j.session, err = s.o.Store.Session(ctx, j.SessionID)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if s.o.Store != nil && (j.named || nested(j.agent)) {
+		if err := s.recall(ctx, j, before); err != nil {
 			return err
 		}
 	}
+	j.session = j.past.Session
 	j.session.ID = j.SessionID
 	j.session.Name = cmp.Or(j.req.SessionName, j.session.Name)
 	j.session.Metadata, _, err = store.MergeObjects(j.session.Metadata, said)
@@ -31,17 +31,18 @@ func (s *Service) readSession(ctx context.Context, j *job) error {
 	return err
 }
 
-// readUser is the caller's row, for the documents whose prompt names the user.
-func (s *Service) readUser(ctx context.Context, j *job) (store.User, error) {
-	if s.o.Store == nil || j.agent.Document.Dialect != agent.Nested || j.who.Anonymous() {
-		return store.User{}, nil
-	}
-	user, err := s.o.Store.User(ctx)
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil
-	}
-	return user, err
+// recall reads the session, with what the turn's agent wants of it.
+func (s *Service) recall(ctx context.Context, j *job, before int64) (err error) {
+	q := s.policy(j.agent).Query(j.SessionID)
+	q.BeforeSeq, q.Runs = before, j.before == nil
+	q.User = nested(j.agent) && !j.who.Anonymous()
+	j.past, err = s.o.Store.Recall(ctx, q)
+	j.recalled = j.agent
+	return err
 }
+
+// nested reports whether the agent's prompt names the user.
+func nested(a *agent.Agent) bool { return a != nil && a.Document.Dialect == agent.Nested }
 
 // maxMetadata bounds what is said about a session: it stands in every prompt of
 // a flat agent.

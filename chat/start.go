@@ -11,6 +11,7 @@ import (
 	"p8/identity"
 	"p8/live"
 	"p8/llm"
+	"p8/memory"
 	"p8/store"
 	"p8/tool"
 )
@@ -46,11 +47,22 @@ type job struct {
 	// asked is the model that the request wants, "" for none.
 	asked string
 	// session is as it is stored, with what the request says about it.
-	session  store.Session
-	user     store.User
+	session store.Session
+	// past is what was recalled of it, for the agent recalled; context what the model
+	// sees of that.
+	past     store.Recalled
+	recalled *agent.Agent
+	context  memory.Context
+	// lead is what the model sees before it.
+	lead     []llm.Message
 	messages []llm.Message
-	journal  journal
-	tree     *tree
+	// first is the agent that the request names.
+	first struct {
+		name  string
+		agent *agent.Agent
+	}
+	journal journal
+	tree    *tree
 	// before is the run as it was left, for one that is taken up again.
 	before *store.Run
 }
@@ -173,7 +185,8 @@ func (s *Service) resolve(ctx context.Context, req Request) (*job, error) {
 // prepare reads the session, finds agent, model and tools, and stores what the
 // run begins with.
 func (s *Service) prepare(ctx context.Context, j *job) error {
-	if err := s.readSession(ctx, j); err != nil {
+	j.agent = s.firstAgent(ctx, j)
+	if err := s.readSession(ctx, j, 0); err != nil {
 		return err
 	}
 	if j.req.Regenerate && j.isNew() {
@@ -191,19 +204,18 @@ func (s *Service) prepare(ctx context.Context, j *job) error {
 // begin assembles the payload and stores the user's message. The history is read
 // first: the message must not be in it.
 func (s *Service) begin(ctx context.Context, j *job) (err error) {
-	if j.user, err = s.readUser(ctx, j); err != nil {
-		return err
-	}
 	start := store.RunStart{Session: j.session}
 	if s.o.Store == nil {
 		history, _, err := s.brought(j)
-		j.messages = s.payload(j, j.user, history)
+		j.messages = s.payload(j, history)
 		return err
 	}
-	if !j.isNew() {
+	again := !sameHistory(j.recalled, j.agent)
+	if len(j.past.Runs) > 0 {
 		if err := s.settle(ctx, j); err != nil {
 			return err
 		}
+		again = true
 	}
 	var history []llm.Message
 	switch {
@@ -219,13 +231,21 @@ func (s *Service) begin(ctx context.Context, j *job) (err error) {
 		if start.DropAfter, err = s.again(ctx, j); err != nil {
 			return err
 		}
+		again = true
 		fallthrough
 	case !j.isNew():
-		if history, err = s.history(ctx, j, start.DropAfter); err != nil {
+		if again {
+			if err = s.recall(ctx, j, start.DropAfter); err != nil {
+				return err
+			}
+		}
+		fallthrough
+	default:
+		if history, err = s.history(ctx, j); err != nil {
 			return err
 		}
 	}
-	j.messages = s.payload(j, j.user, history)
+	j.messages = s.payload(j, history)
 	if !j.req.Regenerate && (j.input != "" || len(j.req.Parts) > 0) {
 		row, err := j.inputRow()
 		if err != nil {

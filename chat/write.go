@@ -91,6 +91,12 @@ func (r *recorder) write(w store.RunWrite, events ...event.Event) error {
 		return errNotStored
 	}
 	w.RunID, w.Owner, w.Journal = r.RunID, r.o.Owner, r.journal.take()
+	for _, m := range w.Messages {
+		r.added += m.TokenCount
+	}
+	if w.Answer != nil {
+		r.added += w.Answer.TokenCount
+	}
 	err := r.log.Write(w, events...)
 	if err != nil {
 		r.journal.putBack(w.Journal)
