@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -81,8 +82,9 @@ func (r record) text(fields []string) string {
 	return ""
 }
 
-// moment is the moment of a record, the n-th of the call.
-func (r *momentReader) moment(raw json.RawMessage, n int) *store.Moment {
+// moment is the moment of a record, the n-th of the call; kind is its type when it
+// names none.
+func (r *momentReader) moment(raw json.RawMessage, n int, kind string) *store.Moment {
 	x := record{momentReader: r}
 	m := new(store.Moment)
 	if json.Unmarshal(raw, &x.fields) != nil || x.fields == nil {
@@ -93,6 +95,7 @@ func (r *momentReader) moment(raw json.RawMessage, n int) *store.Moment {
 	x.take("name", &m.Name)
 	x.take("summary", &m.Summary)
 	x.take("moment_type", &m.MomentType)
+	m.MomentType = cmp.Or(m.MomentType, kind)
 	x.take("category", &m.Category)
 	x.take("topic_tags", &m.TopicTags)
 	x.take("emotion_tags", &m.EmotionTags)
@@ -102,15 +105,14 @@ func (r *momentReader) moment(raw json.RawMessage, n int) *store.Moment {
 	if !m.StartsAt.IsZero() && !m.EndsAt.IsZero() && m.EndsAt.Before(m.StartsAt) {
 		r.wrong(".ends_timestamp", "it is before starts_timestamp")
 	}
-	x.take("affinity_fragments", &m.GraphEdges)
-	for i, e := range m.GraphEdges {
-		if store.NormalizeKey(e.Target) == "" {
-			r.wrong(fmt.Sprintf(".affinity_fragments[%d].target", i), "it has no letter and no digit")
-		}
-	}
+	m.GraphEdges = x.fragments(m.MomentType)
 	var metadata map[string]json.RawMessage
 	x.take("metadata", &metadata)
 
+	if m.MomentType == store.MomentDream {
+		m.Name = dreamName(m.Name)
+		x.fields["source"] = json.RawMessage(`"dreaming"`)
+	}
 	x.name(m, n, digest)
 	if strings.TrimSpace(m.Summary) == "" {
 		if m.Summary = x.text(summaryFields); m.Summary == "" {

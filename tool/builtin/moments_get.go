@@ -3,7 +3,6 @@ package builtin
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +48,7 @@ type getMomentsIn struct {
 	MomentType string   `json:"moment_type,omitempty" jsonschema:"only moments of this type, such as dream, note, meeting, session_chunk"`
 	Category   string   `json:"category,omitempty" jsonschema:"only moments of this category"`
 	TopicTags  []string `json:"topic_tags,omitempty" jsonschema:"only moments that have all of these topics"`
+	SessionID  string   `json:"session_id,omitempty" jsonschema:"only moments of this session"`
 	After      string   `json:"after_date,omitempty" jsonschema:"only moments stored from then on: a date or an RFC 3339 time"`
 	Before     string   `json:"before_date,omitempty" jsonschema:"only moments stored before then: a date or an RFC 3339 time"`
 	Limit      int      `json:"limit" default:"20" minimum:"1" maximum:"100" jsonschema:"the most moments"`
@@ -73,10 +73,13 @@ func newGetMoments(s *store.Store) (tool.Tool, error) {
 			f := store.Filter{Equal: map[string]any{}}
 			for _, c := range []struct {
 				column, value string
-			}{{"moment_type", in.MomentType}, {"category", in.Category}} {
+			}{{"moment_type", in.MomentType}, {"category", in.Category}, {"source_session_id", in.SessionID}} {
 				if c.value != "" {
 					f.Equal[c.column] = c.value
 				}
+			}
+			if len(in.TopicTags) > 0 {
+				f.HasAll = map[string][]string{"topic_tags": in.TopicTags}
 			}
 			var problems []string
 			for _, bound := range []struct {
@@ -91,7 +94,7 @@ func newGetMoments(s *store.Store) (tool.Tool, error) {
 			if problems != nil {
 				return out, failed(strings.Join(problems, "; "))
 			}
-			found, more, err := findMoments(ctx, s, f, in.TopicTags, in.Offset, in.Limit)
+			found, more, err := findMoments(ctx, s, f, in.Offset, in.Limit)
 			if err != nil {
 				return out, err
 			}
@@ -104,38 +107,25 @@ func newGetMoments(s *store.Store) (tool.Tool, error) {
 		})
 }
 
-// How many moments are read for a list that is chosen by topics.
-const (
-	momentPage     = 500
-	maxMomentPages = 40
-)
+// momentPage is how many moments are read at a time.
+const momentPage = 1000
 
-// findMoments reads a page of the caller's moments that have all the topics, and
-// says whether there are more.
-func findMoments(ctx context.Context, s *store.Store, f store.Filter, topics []string, offset, limit int) (found []store.Moment, more bool, err error) {
-	f.Limit = min(momentPage, offset+limit+1)
-	for range maxMomentPages {
+// findMoments reads a page of the caller's moments, and says whether there are more.
+func findMoments(ctx context.Context, s *store.Store, f store.Filter, offset, limit int) (found []store.Moment, more bool, err error) {
+	for skip := offset; ; {
+		f.Limit = min(momentPage, skip+limit+1-len(found))
 		rows, next, err := s.Moments().Find(ctx, f)
 		if err != nil {
 			return nil, false, err
 		}
-		for _, m := range rows {
-			if slices.ContainsFunc(topics, func(topic string) bool { return !slices.Contains(m.TopicTags, topic) }) {
-				continue
-			}
-			switch {
-			case offset > 0:
-				offset--
-			case len(found) == limit:
-				return found, true, nil
-			default:
-				found = append(found, m)
-			}
+		drop := min(skip, len(rows))
+		skip, found = skip-drop, append(found, rows[drop:]...)
+		if len(found) > limit {
+			return found[:limit], true, nil
 		}
 		if next == "" {
 			return found, false, nil
 		}
-		f.After, f.Limit = next, momentPage
+		f.After = next
 	}
-	return nil, false, failed("there are too many moments to look through; give a moment_type, a category or dates as well")
 }

@@ -17,6 +17,7 @@ import (
 const maxMoments = 100
 
 const saveMomentsDescription = `Keeps moments of the user: what happened, was said, decided or extracted. A moment of the same name is updated. All are stored or, when one is wrong, none.
+What a moment is connected with points back to it: "related", to dreams "dreamed_from". The name of a dream becomes a title, without "dream-".
 A record needs no particular fields: name and summary are taken from title, id, description and the like where they are missing, and whatever is not a field of a moment is kept in its metadata.`
 
 // saveMomentsParameters take a structured answer as it is: the lists under either
@@ -62,17 +63,14 @@ const saveMomentsParameters = `{
 	}
 }`
 
-// The types of moments that name none.
-const (
-	typeNote  = "note"
-	typeDream = "dream"
-)
-
-// savedMoments is the answer of save_moments.
+// savedMoments is the answer of save_moments, with p8's names of the same.
 type savedMoments struct {
-	Status string        `json:"status"`
-	Saved  []savedMoment `json:"saved"`
-	Count  int           `json:"count"`
+	Status string         `json:"status"`
+	Saved  []savedMoment  `json:"saved"`
+	Count  int            `json:"count"`
+	IDs    []string       `json:"saved_moment_ids"`
+	Number int            `json:"moments_count"`
+	Merged []store.Linked `json:"merge_results" jsonschema:"what became of the way back of each connection: linked, not_found, or shared for a row of everybody's"`
 }
 
 type savedMoment struct {
@@ -143,16 +141,33 @@ func (t saveMoments) Call(ctx context.Context, call tool.Call) (tool.Result, err
 	if err != nil {
 		return tool.Result{}, err
 	}
-	// What an earlier moment of the name knows more is kept.
-	if err := t.store.Moments().PutWith(ctx, store.PutOptions{Merge: true}, moments...); err != nil {
+	if err := t.settle(ctx, moments); err != nil {
 		return tool.Result{}, worded(err)
 	}
-	out := savedMoments{Status: "success", Saved: make([]savedMoment, len(moments)), Count: len(moments)}
+	// What an earlier moment of the name knows more is kept.
+	linked, err := t.store.PutLinked(ctx, back(moments), moments...)
+	if err != nil {
+		return tool.Result{}, worded(err)
+	}
+	out := savedMoments{
+		Status: "success", Saved: make([]savedMoment, len(moments)), Count: len(moments),
+		IDs: make([]string, len(moments)), Number: len(moments), Merged: list(linked),
+	}
 	for i, m := range moments {
 		out.Saved[i] = savedMoment{ID: m.ID, Name: m.Name, Key: store.NormalizeKey(m.Name)}
+		out.IDs[i] = m.ID
 	}
 	content, err := tool.Encode(out)
 	return tool.Result{Content: content}, err
+}
+
+// back is the relation of the edges with which the targets point back: all of a call
+// have the same, for they are written together.
+func back(moments []*store.Moment) string {
+	if slices.ContainsFunc(moments, func(m *store.Moment) bool { return m.MomentType != store.MomentDream }) {
+		return store.DefaultRelation
+	}
+	return backDream
 }
 
 // readMoments makes moments of the arguments. The error names every problem.
@@ -175,13 +190,10 @@ func readMoments(args json.RawMessage, session string) ([]*store.Moment, error) 
 	for _, part := range []struct {
 		name, kind string
 		records    []json.RawMessage
-	}{{"moments", typeNote, in.Moments}, {"dream_moments", typeDream, in.Dreams}} {
+	}{{"moments", store.MomentNote, in.Moments}, {"dream_moments", store.MomentDream, in.Dreams}} {
 		for i, record := range part.records {
 			r.place = fmt.Sprintf("%s[%d]", part.name, i)
-			m := r.moment(record, len(moments)+1)
-			if m.MomentType == "" {
-				m.MomentType = part.kind
-			}
+			m := r.moment(record, len(moments)+1, part.kind)
 			m.SourceSessionID = session
 			moments = append(moments, m)
 		}

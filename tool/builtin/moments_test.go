@@ -16,6 +16,9 @@ type saved struct {
 	Status string
 	Saved  []struct{ ID, Name, Key string }
 	Count  int
+	IDs    []string       `json:"saved_moment_ids"`
+	Number int            `json:"moments_count"`
+	Merged []store.Linked `json:"merge_results"`
 }
 
 func (s saved) names() []string {
@@ -40,10 +43,15 @@ func TestSaveMoments(t *testing.T) {
 	}
 	m, err := k.Store.Moments().Get(ctx, got.Saved[0].ID)
 	must(t, err)
-	edges := []store.Edge{{Target: "project-alpha", Relation: "builds_on", Weight: 0.5, Reason: "same week"}, {Target: "Sarah Chen", Relation: "related", Weight: 1}}
+	edges := []store.Edge{{Target: "project-alpha", Relation: "builds_on", Weight: 0.5, Reason: "same week"}, {Target: "Sarah Chen", Relation: "dream_affinity", Weight: 0.5}}
 	if m.MomentType != "dream" || m.Summary != "Ann plans a trip." || m.SourceSessionID != "s-1" || m.UserID != "ann" ||
-		!slices.Equal(m.GraphEdges, edges) || !slices.Equal(m.TopicTags, []string{"travel"}) || len(m.Metadata) > 0 {
+		!slices.Equal(m.GraphEdges, edges) || !slices.Equal(m.TopicTags, []string{"travel"}) || string(m.Metadata) != `{"source":"dreaming"}` {
 		t.Errorf("%+v", m)
+	}
+
+	if got.Number != 1 || !slices.Equal(got.IDs, []string{m.ID}) ||
+		!slices.Equal(got.Merged, []store.Linked{{Target: "project-alpha", Status: "not_found"}, {Target: "Sarah Chen", Status: "not_found"}}) {
+		t.Errorf("%+v", got)
 	}
 
 	var nulls saved
@@ -69,6 +77,55 @@ func TestSaveMoments(t *testing.T) {
 	k.ok(t, bob, "save_moments", `{"moments":[{"name":"Trip Worries"}]}`, &again)
 	if again.Saved[0].ID == got.Saved[0].ID {
 		t.Error("two users share a moment")
+	}
+}
+
+// TestDreams have the names of titles, edges that lead both ways, and never take the
+// place of anything that happened.
+func TestDreams(t *testing.T) {
+	k := newKit(t)
+	ctx := as(t, "ann")
+	must(t, k.Store.Moments().Put(ctx, &store.Moment{Name: "Late trains", MomentType: "meeting", Summary: "We met."}))
+	must(t, k.Store.Ontologies().Put(ctx, &store.Ontology{Name: "Project Alpha", Content: "A project."}))
+	for args, want := range map[string]string{
+		`{"name":"dream-tea-and-rum"}`:            "Tea And Rum",
+		`{"name":"plans, für-öde Zeiten"}`:        "Plans, Für Öde Zeiten",
+		`{"name":"Late-trains"}`:                  "Dream of Late Trains",
+		`{"name":"dream-project-alpha"}`:          "Dream of Project Alpha",
+		`{"name":"2026-02-21 in one's own hand"}`: "2026 02 21 In One's Own Hand",
+		`{"name":"dream-"}`:                       "dream-",
+	} {
+		for range 2 {
+			var got saved
+			k.ok(t, ctx, "save_moments", `{"dream_moments":[`+args+`]}`, &got)
+			if got.names()[0] != want {
+				t.Errorf("%s is %q, want %q", args, got.names(), want)
+			}
+		}
+	}
+	if m, err := k.Store.Moments().ByName(ctx, "Late trains"); err != nil || m.Summary != "We met." || m.MomentType != "meeting" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if n, err := k.Store.Moments().Count(ctx, store.Filter{}); err != nil || n != 7 {
+		t.Errorf("%d moments, %v", n, err)
+	}
+
+	// The edges lead both ways, also those of a dream among moments.
+	var got saved
+	k.ok(t, ctx, "save_moments", `{"dream_moments":[{"name":"d","affinity_fragments":[{"target":"Project Alpha","weight":0.9,"reason":"r"},{"target":"nobody"}]}]}`, &got)
+	if !slices.Equal(got.Merged, []store.Linked{{Target: "Project Alpha", Status: "linked"}, {Target: "nobody", Status: "not_found"}}) {
+		t.Errorf("%+v", got.Merged)
+	}
+	k.ok(t, ctx, "save_moments", `{"moments":[{"name":"n","affinity_fragments":[{"target":"Project Alpha"}]},{"name":"e","moment_type":"dream","affinity_fragments":[{"target":"n"}]}]}`, &got)
+	o, err := k.Store.Ontologies().ByName(ctx, "Project Alpha")
+	must(t, err)
+	if want := []store.Edge{{Target: "D", Relation: "dreamed_from", Weight: 0.9, Reason: "r"}, {Target: "n", Relation: "related", Weight: 1}}; !slices.Equal(o.GraphEdges, want) {
+		t.Errorf("%+v", o.GraphEdges)
+	}
+	m, err := k.Store.Moments().ByName(ctx, "E")
+	must(t, err)
+	if want := []store.Edge{{Target: "n", Relation: "dream_affinity", Weight: 0.5}}; !slices.Equal(m.GraphEdges, want) {
+		t.Errorf("%+v", m.GraphEdges)
 	}
 }
 
@@ -167,7 +224,7 @@ func TestGetMoments(t *testing.T) {
 	for i := range 30 {
 		must(t, k.Store.Moments().Put(ctx, &store.Moment{
 			Name: fmt.Sprintf("Moment %02d", i), MomentType: []string{"note", "dream"}[i%2], Category: []string{"", "work", "home"}[i%3],
-			TopicTags: []string{"all", fmt.Sprint("mod", i%5)}, Summary: strings.Repeat("s", 3000*(i/29)),
+			TopicTags: []string{"all", fmt.Sprint("mod", i%5)}, Summary: strings.Repeat("s", 3000*(i/29)), SourceSessionID: fmt.Sprint("s-", i%10),
 		}))
 	}
 	must(t, k.Store.Moments().Put(as(t, "bob"), &store.Moment{Name: "Bob's", TopicTags: []string{"all"}}))
@@ -193,6 +250,7 @@ func TestGetMoments(t *testing.T) {
 		`{"topic_tags":["all","mod2"],"limit":2,"offset":1}`:                         {"Moment 22", 2, true},
 		`{"topic_tags":["none"]}`:                                                    {"", 0, false},
 		`{"after_date":"2020-01-01","before_date":"2999-01-01T00:00:00Z","limit":1}`: {"Moment 29", 1, true},
+		`{"session_id":"s-3"}`:                                                       {"Moment 23", 3, false},
 		`{"before_date":"2020-01-01"}`:                                               {"", 0, false},
 	} {
 		var got page

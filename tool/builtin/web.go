@@ -134,13 +134,15 @@ func (o *Options) saveWeb(ctx context.Context, query string, pages []webResult) 
 			Content: page.Name + "\n\n" + page.Description, Comment: "found for: " + query,
 		}
 	}
-	if err := o.Store.Resources().Put(ctx, rows...); err != nil {
+	// What dreams and searches connected with a page stays.
+	if err := o.Store.Resources().PutWith(ctx, store.PutOptions{Merge: true}, rows...); err != nil {
 		o.Logger.WarnContext(ctx, "the results of a web search could not be stored", "error", err)
 		return "the results could not be stored"
 	}
 	for i, row := range rows {
 		pages[i].ResourceID, pages[i].Key = row.ID, store.NormalizeKey(row.Name)
 	}
+	o.rememberWeb(ctx, id, query, pages)
 	return ""
 }
 

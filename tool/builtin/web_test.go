@@ -102,6 +102,21 @@ func TestWebSearchTavily(t *testing.T) {
 	if n, err := k.Store.Resources().Count(as(t, "bob"), store.Filter{}); err != nil || n != 0 {
 		t.Errorf("bob sees %d of ann's results, %v", n, err)
 	}
+
+	// Each search is a moment of its session, once a day, and its pages point back.
+	k.ok(t, ctx, "web_search", `{"query":"TEA"}`, &got)
+	found, _, err := k.Store.Moments().Find(ctx, store.Filter{Equal: map[string]any{"moment_type": "web_search", "source_session_id": "s-1"}})
+	must(t, err)
+	if len(found) != 2 || len(found[1].GraphEdges) != 3 || found[1].GraphEdges[0] != (store.Edge{Target: first.Key, Relation: "found", Weight: 1}) ||
+		!strings.HasPrefix(found[1].Summary, "Searched the web for \"green tea\" and found:\n- green tea 3 advanced (https://www.example.com/tea?x=1)\n- ") ||
+		!strings.HasPrefix(found[1].Name, "web-search-green-tea-2") || store.NormalizeKey(found[1].Name) != found[1].Name {
+		t.Errorf("%+v", found)
+	}
+	row, err = k.Store.Resources().Get(ctx, first.ResourceID)
+	must(t, err)
+	if len(row.GraphEdges) != 2 || row.GraphEdges[0] != (store.Edge{Target: found[1].Name, Relation: "found_by", Weight: 1}) {
+		t.Errorf("%+v", row.GraphEdges)
+	}
 }
 
 func TestWebSearchIsNotSaved(t *testing.T) {

@@ -1,0 +1,56 @@
+package builtin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"p8/identity"
+	"p8/store"
+	"p8/tool"
+)
+
+// The edges between a search of the web and the pages that it found.
+const (
+	relationFound = "found"
+	backFound     = "found_by"
+)
+
+// rememberWeb makes a moment of a search whose pages were stored: what was looked for,
+// when, and what was found. The same search again on a day is the same moment. Its
+// failure costs nobody the results.
+func (o *Options) rememberWeb(ctx context.Context, id identity.Identity, query string, pages []webResult) {
+	now := o.Now().UTC()
+	m := &store.Moment{
+		Name: webMomentName(query, now), MomentType: store.MomentWebSearch, Category: categoryWeb, StartsAt: now, EndsAt: now,
+		SourceSessionID: id.SessionID,
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Searched the web for %q and found:", query)
+	for _, page := range pages {
+		fmt.Fprintf(&b, "\n- %s (%s)", page.Name, page.URL)
+		m.GraphEdges = append(m.GraphEdges, store.Edge{Target: page.Key, Relation: relationFound, Weight: 1})
+	}
+	m.Summary = tool.Cut(b.String(), maxMomentSummary)
+	m.Metadata, _ = json.Marshal(map[string]any{"query": query, "results": len(pages)}) // a text and a number
+	if _, err := o.Store.PutLinked(ctx, backFound, m); err != nil {
+		o.Logger.WarnContext(ctx, "a web search could not be remembered as a moment", "error", err)
+	}
+}
+
+// webMomentName names a search by its words and its day, and a hash that tells it
+// from others of like words.
+func webMomentName(query string, at time.Time) string {
+	const most = 60
+	day := at.Format("20060102")
+	sum := sha256.Sum256([]byte(day + " " + strings.ToLower(query)))
+	words := store.NormalizeKey(query)
+	if runes := []rune(words); len(runes) > most {
+		words = string(runes[:most])
+	}
+	return strings.Join(strings.FieldsFunc("web-search-"+words+"-"+day+"-"+hex.EncodeToString(sum[:3]), func(r rune) bool { return r == '-' }), "-")
+}
