@@ -1,80 +1,47 @@
 // Package dream makes something of a user's days while nobody asks.
 //
-// A dream has two phases (p8). The first needs no model: sessions that are due get
+//	s, err := dream.New(dream.Options{Store: st, Chat: service, Builder: builder, Queue: queue})
+//	res, err := s.Dream(ctx, dream.Request{Lookback: 24 * time.Hour})
+//
+// A dream has three phases. The first needs no model: sessions that are due get
 // their moments, enriched with what was uploaded in them. The second shows an agent
 // the moments, the messages and the files of the window, within a budget of tokens; it
 // answers with one to three dreams and what they are connected with, and its document
-// says how they are kept (chained_tool: save_moments). A third brings the user's
+// says how they are kept (chained_tool: save_moments). The third brings the user's
 // profile up to date.
 //
-// The agent's turn is a run as any other, under an idempotency key made of the window:
-// a dream whose process died is taken up again, and is dreamt once.
+// Each agent's turn is a run as any other, in a session of its own (mode "dreaming")
+// whose id and idempotency key are made of the window. So a dream whose process died is
+// taken up where it was, by whoever dreams for the user next, and is dreamt once. A lease
+// keeps two processes from dreaming for one user at a time. Dreaming sessions are never
+// material of later dreams; when nothing happened since the last one, no model is asked.
 package dream
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
+	"fmt"
 	"time"
 
-	"p8/chat"
-	"p8/jobs"
-	"p8/memory"
+	"github.com/google/uuid"
+
+	"p8/identity"
 	"p8/store"
 )
 
-// The kinds of jobs: one user's dream, and the one that finds whose dream is due.
+// Agent is the one that dreams when nobody names another; AgentUserModel keeps the
+// profile.
 const (
-	Kind         = "dream"
-	KindSchedule = "dream-schedule"
+	Agent          = "dreaming-agent"
+	AgentUserModel = "user-model"
 )
 
-// Agent is the one that dreams when nobody names another.
-const Agent = "dreaming-agent"
+// Mode is that of the sessions in which agents dream.
+const Mode = "dreaming"
 
-// Chat runs agents; *chat.Service is one.
-type Chat interface {
-	Start(ctx context.Context, req chat.Request) (*chat.Turn, error)
-	Resume(ctx context.Context, runID string) (*chat.Turn, error)
-}
-
-// Queue is where dreams wait; *jobs.Queue is one.
-type Queue interface {
-	Enqueue(ctx context.Context, kind string, args any, o jobs.EnqueueOptions) (jobs.Receipt, error)
-}
-
-// Options are what a Service works with. Store, Chat and Builder are needed.
-type Options struct {
-	Store   *store.Store
-	Chat    Chat
-	Builder *memory.Builder
-	Queue   Queue
-	// Agents dream, one after the other; [Agent] alone when empty. TenantAgents are those
-	// of tenants that have their own.
-	Agents       []string
-	TenantAgents map[string][]string
-	// Offline says that there is no model: the second and third phase do nothing.
-	Offline bool
-	// Budget is what the agent is shown, in tokens; 38,400 when 0 (30 % of 128,000).
-	Budget int
-	// Lookback is the window of a dream that names none; a day when 0.
-	Lookback time.Duration
-	// Schedule is a cron expression, "" for no dreams but those that somebody asks for;
-	// TenantSchedules are those of tenants that have their own, "" for none.
-	Schedule        string
-	TenantSchedules map[string]string
-	// Owner names this process.
-	Owner  string
-	Now    func() time.Time
-	Logger *slog.Logger
-}
-
-// Service dreams.
-type Service struct{ o Options }
-
-// New makes a Service.
-func New(o Options) (*Service, error) { return &Service{o}, nil }
+// ErrAnonymous says that there is nobody to dream for.
+var ErrAnonymous = fmt.Errorf("%w: an anonymous caller has no dreams", store.ErrInvalid)
 
 // Request is one dream of the caller.
 type Request struct {
@@ -87,7 +54,7 @@ type Request struct {
 	DryRun bool
 }
 
-// The statuses of a dream.
+// The statuses of a dream, its phases included.
 const (
 	StatusCompleted     = "completed"
 	StatusSkippedNoData = "skipped_no_data"
@@ -99,14 +66,18 @@ const (
 
 // Result is what became of a dream.
 type Result struct {
-	Status   string    `json:"status"`
-	From     time.Time `json:"from"`
-	Until    time.Time `json:"until"`
-	IOTokens int       `json:"io_tokens"`
-	Phase1   Phase1    `json:"phase1"`
-	Phase2   Phase2    `json:"phase2"`
-	Profile  Profile   `json:"profile"`
-	Prompt   string    `json:"prompt,omitempty"`
+	// Status is the second phase's, or why there was none.
+	Status string `json:"status"`
+	// From and Until are the window: that of the request, or of a dream that was
+	// begun and not ended, which is taken up first.
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`
+	// IOTokens are those of the agents' runs, input and output.
+	IOTokens int     `json:"io_tokens"`
+	Phase1   Phase1  `json:"phase1"`
+	Phase2   Phase2  `json:"phase2"`
+	Profile  Profile `json:"profile"`
+	Prompt   string  `json:"prompt,omitempty"`
 }
 
 // Phase1 is the moments of sessions.
@@ -119,31 +90,125 @@ type Phase1 struct {
 
 // Phase2 is the dreams.
 type Phase2 struct {
-	Status       string          `json:"status"`
-	IOTokens     int             `json:"io_tokens"`
-	SessionIDs   []string        `json:"session_ids,omitempty"`
-	MomentsSaved int             `json:"moments_saved"`
-	Keys         []string        `json:"keys,omitempty"`
-	AgentsRun    []string        `json:"agents_run,omitempty"`
-	Stats        json.RawMessage `json:"context_stats,omitempty"`
-	Error        string          `json:"error,omitempty"`
+	Status       string   `json:"status"`
+	IOTokens     int      `json:"io_tokens"`
+	SessionIDs   []string `json:"session_ids,omitempty"`
+	MomentsSaved int      `json:"moments_saved"`
+	Keys         []string `json:"keys,omitempty"`
+	AgentsRun    []string `json:"agents_run,omitempty"`
+	// Stats is a [Stats].
+	Stats json.RawMessage `json:"context_stats,omitempty"`
+	Error string          `json:"error,omitempty"`
 }
 
 // Profile is what was learned about the user.
 type Profile struct {
-	Status  string   `json:"status"`
+	Status string `json:"status"`
+	// Updated are the fields that changed: summary, interests, preferred_topics.
 	Updated []string `json:"updated,omitempty"`
+	Error   string   `json:"error,omitempty"`
 }
 
-// Dream dreams now.
+// dream is one under way.
+type dream struct {
+	*Service
+	who    identity.Identity
+	agents []string
+	window window
+	Result
+}
+
+// Dream dreams now. A failure of a model or an agent is told in the result; the error
+// is the store's, or ctx's, and whoever dreams next goes on.
 func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
-	return Result{}, errors.ErrUnsupported
+	who, err := identity.From(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if who.Anonymous() {
+		return Result{}, ErrAnonymous
+	}
+	d := &dream{Service: s, who: who, agents: s.agents(who.TenantID, req.Agent), window: s.window(req)}
+	if req.DryRun {
+		err = d.rehearse(ctx)
+		return d.told(), err
+	}
+	held, err := hold(ctx, s.o.Store, s.o.Owner+"/"+uuid.NewString(), d.dream)
+	if err == nil && !held {
+		d.Status = StatusBusy
+	}
+	return d.told(), err
 }
 
-// Enqueue has the caller's dream done by a worker.
-func (s *Service) Enqueue(ctx context.Context, req Request) (jobs.Receipt, error) {
-	return jobs.Receipt{}, errors.ErrUnsupported
+// told is the result, with its window.
+func (d *dream) told() Result {
+	d.From, d.Until = d.window.From, d.window.Until
+	return d.Result
 }
 
-// Workers are how the jobs are done, by their kinds, for [jobs.Queue.Register].
-func (s *Service) Workers() map[string]jobs.Worker { return nil }
+// dream is all of it, for the process that has the lease.
+func (d *dream) dream(ctx context.Context) error {
+	past, err := d.recall(ctx)
+	if err != nil {
+		return err
+	}
+	if past.open != nil {
+		d.window = *past.open
+	}
+	topics, err := d.first(ctx)
+	if err != nil {
+		return err
+	}
+	if d.o.Offline {
+		d.Status, d.Phase2.Status = StatusSkippedModel, StatusSkippedModel
+		return d.learnTopics(ctx, topics)
+	}
+	m, err := d.gather(ctx, past)
+	if err != nil {
+		return err
+	}
+	d.Phase2.Stats = m.stats.encode()
+	if !past.begun && !m.newest.After(past.last) {
+		d.Status, d.Phase2.Status, d.Profile.Status = StatusSkippedNoData, StatusSkippedNoData, StatusSkippedNoData
+		return nil
+	}
+	if err := d.second(ctx, m); err != nil {
+		return err
+	}
+	d.Status = d.Phase2.Status
+	return d.learn(ctx, m)
+}
+
+// rehearse finds what a dream would be about, and changes nothing.
+func (d *dream) rehearse(ctx context.Context) error {
+	past, err := d.recall(ctx)
+	if err != nil {
+		return err
+	}
+	if past.open != nil {
+		d.window = *past.open
+	}
+	sessions, err := d.sessions(ctx, maxFirst)
+	if err != nil {
+		return err
+	}
+	d.Phase1.SessionsChecked = len(sessions)
+	m, err := d.gather(ctx, past)
+	if err != nil {
+		return err
+	}
+	d.Phase2.Stats, d.Prompt = m.stats.encode(), m.instruction(d.window)+"\n\n"+d.window.input()
+	d.Status, d.Phase2.Status, d.Profile.Status = StatusDryRun, StatusDryRun, StatusDryRun
+	if !past.begun && !m.newest.After(past.last) {
+		d.Phase2.Status, d.Prompt = StatusSkippedNoData, ""
+	}
+	return nil
+}
+
+// missing is err unless it says that there is no such row.
+func missing(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}

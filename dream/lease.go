@@ -1,0 +1,76 @@
+package dream
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// The lease of a user's dream: while one process has it, no other dreams for the user.
+// A process that died gives it back by saying nothing.
+const (
+	leaseName  = "dream"
+	leaseFor   = time.Minute
+	leaseRenew = leaseFor / 3
+	leaseCall  = 10 * time.Second
+)
+
+// leaser has leases; *store.Store is one.
+type leaser interface {
+	Lease(ctx context.Context, name, owner string, ttl time.Duration) (bool, error)
+	Release(ctx context.Context, name, owner string) error
+}
+
+// errLost says that the lease went to somebody else.
+var errLost = errors.New("dream: another process dreams for this user now")
+
+// hold does fn while it has the caller's lease, which it renews; false when somebody
+// else has it. fn's context ends when the lease is lost.
+func hold(ctx context.Context, l leaser, owner string, fn func(context.Context) error) (bool, error) {
+	held, err := l.Lease(ctx, leaseName, owner, leaseFor)
+	if err != nil || !held {
+		return false, err
+	}
+	working, stop := context.WithCancelCause(ctx)
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		renew(working, l, owner, stop)
+	}()
+	err = fn(working)
+	if lost := context.Cause(working); errors.Is(lost, errLost) {
+		err = lost
+	}
+	stop(nil)
+	<-renewed
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseCall)
+	defer cancel()
+	// A lease that cannot be given back runs out.
+	return true, errors.Join(err, l.Release(last, leaseName, owner))
+}
+
+// renew keeps the lease until ctx ends. While the store fails, the lease counts as
+// long as it was given for.
+func renew(ctx context.Context, l leaser, owner string, stop context.CancelCauseFunc) {
+	ticker := time.NewTicker(leaseRenew)
+	defer ticker.Stop()
+	since := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		asked := time.Now()
+		call, cancel := context.WithTimeout(ctx, leaseCall)
+		held, err := l.Lease(call, leaseName, owner, leaseFor)
+		cancel()
+		switch {
+		case err == nil && held:
+			since = asked
+		case err == nil, time.Since(since) >= leaseFor-leaseRenew:
+			stop(errLost)
+			return
+		}
+	}
+}
