@@ -246,3 +246,8 @@ func (m *MemoryStore) Message(ctx context.Context, id string) (store.Message, er
 	}
 	return store.Message{}, store.ErrNotFound
 }
+
+// User is store.ErrNotFound: nothing is known about anybody.
+func (m *MemoryStore) User(context.Context) (store.User, error) {
+	return store.User{}, store.ErrNotFound
+}
