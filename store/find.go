@@ -130,6 +130,14 @@ func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error)
 	if len(f.Tags) > 0 {
 		q.hasAll(d, "tags", f.Tags)
 	}
+	for _, column := range slices.Sorted(maps.Keys(f.HasAll)) {
+		if err := t.checkList(column, f.HasAll[column]); err != nil {
+			return nil, err
+		}
+		if len(f.HasAll[column]) > 0 {
+			q.hasAll(d, column, f.HasAll[column])
+		}
+	}
 	if !f.Since.IsZero() {
 		q.add(` AND created_at >= `).arg(f.Since.UTC())
 	}
@@ -180,6 +188,24 @@ func (t *table) checkEqual(column string, value any) error {
 		return nil
 	}
 	return invalidf("%s has no column %.64q to compare; it has %s", t.Name, column, strings.Join(names, ", "))
+}
+
+// checkList refuses a column that the table does not have or that is no list of
+// texts, and too many texts.
+func (t *table) checkList(column string, values []string) error {
+	var names []string
+	for _, x := range new(fields).of(t.new()) {
+		if _, ok := x.value.(*[]string); ok {
+			names = append(names, x.name)
+		}
+	}
+	switch {
+	case !slices.Contains(names, column):
+		return invalidf("%s has no list %.64q to look into; it has %s", t.Name, column, strings.Join(names, ", "))
+	case len(values) > maxFilter:
+		return invalidf("more than %d values of %s", maxFilter, column)
+	}
+	return nil
 }
 
 // found is a record in the order of Find.

@@ -56,7 +56,8 @@ type Filter struct {
 	Equal map[string]any
 	// Tags must all be there.
 	Tags []string
-	// HasAll holds columns that are lists of texts, and the texts that must be in them.
+	// HasAll holds columns that are lists of texts, and the texts, at most 1000, that
+	// must be in them. Another column is ErrInvalid.
 	HasAll map[string][]string
 	// Since and Before bound created_at: since <= created_at < before.
 	Since, Before time.Time

@@ -122,12 +122,12 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 // counted of the messages it does not count any more, summed up or not.
 func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
 	const dropped = ` AND seq > $3 AND message_type <> 'memory' AND deleted_at IS NULL`
-	if _, err := w.c.Exec(ctx, `UPDATE sessions SET message_count = message_count - d.n, dropped_messages = dropped_messages + d.n,
-		total_tokens = total_tokens - d.tokens, summary_tokens = summary_tokens - d.summed
-		FROM (SELECT count(*) AS n, COALESCE(SUM(token_count), 0) AS tokens, COALESCE(SUM(CASE WHEN seq <= (SELECT summary_seq
-		FROM sessions WHERE tenant_id = $1 AND id = $2) THEN token_count END), 0) AS summed
-		FROM messages WHERE tenant_id = $1 AND session_id = $2`+dropped+`) AS d
-		WHERE tenant_id = $1 AND id = $2 AND d.n > 0`, w.sc.TenantID, session, after); err != nil {
+	if _, err := w.c.Exec(ctx, `UPDATE sessions SET (message_count, dropped_messages, total_tokens, summary_tokens) =
+		(SELECT sessions.message_count - count(*), sessions.dropped_messages + count(*),
+		sessions.total_tokens - CAST(COALESCE(SUM(token_count), 0) AS BIGINT),
+		sessions.summary_tokens - CAST(COALESCE(SUM(CASE WHEN seq <= sessions.summary_seq THEN token_count END), 0) AS BIGINT)
+		FROM messages WHERE tenant_id = $1 AND session_id = $2`+dropped+`)
+		WHERE tenant_id = $1 AND id = $2`, w.sc.TenantID, session, after); err != nil {
 		return err
 	}
 	_, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $4, updated_at = $4

@@ -215,17 +215,3 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 	last := list[limit-1]
 	return list[:limit], timeCursor(last.UpdatedAt, last.ID), nil
 }
-
-// DeleteSession hides one of the caller's own sessions and its messages for
-// good: its id cannot be used again.
-func (s *Store) DeleteSession(ctx context.Context, id string) error {
-	return s.write(ctx, "delete session", func(c Conn, sc scope) error {
-		n, err := c.Exec(ctx, `UPDATE sessions SET deleted_at = $4
-			WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL`,
-			sc.TenantID, id, sc.user, s.clock())
-		if err == nil && n == 0 {
-			err = notFound("session", id)
-		}
-		return err
-	})
-}

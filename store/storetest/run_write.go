@@ -81,10 +81,11 @@ func runWrite(t *testing.T, open Open) {
 	write(t, s, ctx, store.RunWrite{RunID: other, SessionMetadata: json.RawMessage(`{"c":3}`)})
 	sess = get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "name and metadata", sess.Name+string(compact(sess.Metadata)), `name{"b":2,"c":3}`)
+	// With its session it ends.
 	must(t, s.DeleteSession(ctx, "s"))
 	_, err = s.WriteRun(ctx, store.RunWrite{RunID: other, Owner: "p", Messages: []*store.Message{userMessage("x")}})
-	wantErr(t, "a message to a deleted session", err, store.ErrNotFound)
-	write(t, s, ctx, store.RunWrite{RunID: other, Status: store.RunFailed})
+	wantErr(t, "a message to a deleted session", err, store.ErrNotOwner)
+	wantEqual(t, "the run of a deleted session", get[store.Run](t)(s.Run(ctx, other)).Status, store.RunCancelled)
 }
 
 func pieces(log []store.RunEvents) []string {

@@ -1,0 +1,75 @@
+package store
+
+import "context"
+
+// DeleteSession hides one of the caller's own sessions and its messages for good:
+// its id cannot be used again. With it go the moments that sum it up or tell what was
+// observed in it, and its runs that have not ended are cancelled.
+func (s *Store) DeleteSession(ctx context.Context, id string) error {
+	return s.writing(ctx, "delete session", func(w *writer) error {
+		// Who writes a run takes it before its session.
+		if err := w.cancelRuns(ctx, id); err != nil {
+			return err
+		}
+		n, err := w.c.Exec(ctx, `UPDATE sessions SET deleted_at = $4`+ownRow+` AND deleted_at IS NULL`,
+			w.sc.TenantID, storable(id), w.sc.user, w.now)
+		if err == nil && n == 0 {
+			err = notFound("session", id)
+		}
+		if err != nil {
+			return err
+		}
+		// A run may have begun meanwhile; from here on none can.
+		if err := w.cancelRuns(ctx, id); err != nil {
+			return err
+		}
+		if _, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $3 WHERE tenant_id = $1 AND session_id = $2 AND deleted_at IS NULL`,
+			w.sc.TenantID, id, w.now); err != nil {
+			return err
+		}
+		return w.removeSaid(ctx, id)
+	})
+}
+
+// cancelRuns ends the caller's runs of a session that have not ended.
+func (w *writer) cancelRuns(ctx context.Context, session string) error {
+	type live struct{ id, reason string }
+	var runs []live
+	if err := w.c.Query(ctx, `SELECT id, reason FROM runs WHERE tenant_id = $1 AND session_id = $2
+		AND user_id IS NOT DISTINCT FROM $3 AND ended_at IS NULL ORDER BY id`+w.store.dialect.lock(), func(r Row) error {
+		var x live
+		err := r.Scan(&x.id, &x.reason)
+		runs = append(runs, x)
+		return err
+	}, w.sc.TenantID, storable(session), w.sc.user); err != nil {
+		return err
+	}
+	for _, x := range runs {
+		if err := restRun(ctx, w.c, w.sc.TenantID, x.id, rest{status: RunCancelled, reason: x.reason, at: w.now}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeSaid removes the moments that repeat what was said in a session.
+func (w *writer) removeSaid(ctx context.Context, session string) error {
+	q := newQuery(moments.selects)
+	q.add(`tenant_id = `).arg(w.sc.TenantID)
+	q.owned(w.sc.user)
+	q.add(` AND source_session_id = `).arg(session)
+	q.add(` AND moment_type IN ('` + MomentSessionChunk + `', '` + MomentObservation + `') AND deleted_at IS NULL`)
+	var said []record
+	if err := moments.read(ctx, w.c, q, func(rec record) error {
+		said = append(said, rec)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, rec := range said {
+		if err := w.remove(ctx, moments, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
