@@ -197,7 +197,7 @@ func (d *dream) rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.Phase2.Stats, d.Prompt = m.stats.encode(), m.instruction(d.window)+"\n\n"+d.window.input()
+	d.Phase2.Stats, d.Prompt = m.stats.encode(), m.instruction(d.window)+"\n\n"+d.window.input(toDream)
 	d.Status, d.Phase2.Status, d.Profile.Status = StatusDryRun, StatusDryRun, StatusDryRun
 	if !past.begun && !m.newest.After(past.last) {
 		d.Phase2.Status, d.Prompt = StatusSkippedNoData, ""

@@ -25,7 +25,7 @@ func (d *dream) learn(ctx context.Context, m *material) error {
 	if missing(err) != nil {
 		return err
 	}
-	r, _, err := d.turn(ctx, AgentUserModel, d.window.input(), m.instruction(d.window, profileText(&user)), func(result chat.Result, r *record) error {
+	r, _, err := d.turn(ctx, AgentUserModel, d.window.input(toLearn), m.instruction(d.window, profileText(&user)), func(result chat.Result, r *record) error {
 		var said learned
 		if json.Unmarshal(result.Output, &said) != nil {
 			return &failed{"the answer is no profile"}

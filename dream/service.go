@@ -132,8 +132,13 @@ func (w window) has(t time.Time) bool { return !t.Before(w.From) && t.Before(w.U
 // form is how the window is written for a model.
 const form = "2006-01-02 15:04"
 
-// input is what the agent is asked.
-func (w window) input() string {
-	return "Reflect on the time from " + w.From.Format(form) + " to " + w.Until.Format(form) +
-		" UTC, of which your instructions hold the material, and write down what it adds up to."
+// What agents are asked: to dream, and to keep the profile.
+const (
+	toDream = "Reflect on it, and write down what it adds up to."
+	toLearn = "Bring the profile up to date with it."
+)
+
+// input is what an agent is asked about the window.
+func (w window) input(task string) string {
+	return "Your instructions hold the material of " + w.From.Format(form) + " to " + w.Until.Format(form) + " UTC. " + task
 }

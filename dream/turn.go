@@ -133,7 +133,7 @@ func (d *dream) second(ctx context.Context, m *material) error {
 	instruction := m.instruction(d.window)
 	done := false
 	for _, agent := range d.agents {
-		r, id, err := d.turn(ctx, agent, d.window.input(), instruction, kept)
+		r, id, err := d.turn(ctx, agent, d.window.input(toDream), instruction, kept)
 		var why *failed
 		if err != nil && (!errors.As(err, &why) || ctx.Err() != nil) {
 			return err
