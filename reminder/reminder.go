@@ -1,23 +1,30 @@
 // Package reminder keeps what a user wants to be reminded of, and reminds him.
 //
+//	s, err := reminder.New(reminder.Options{Store: st, Queue: q})
+//	err = q.Register(reminder.Kind, s.Worker())
+//	r, err := s.Remind(ctx, reminder.Request{Name: "water", Description: "the roses", When: "0 9 * * 1-5", Zone: "Europe/Vienna"})
+//
 // A reminder is a moment of the type reminder, so whatever shows moments shows it, and
 // a job that waits for its time. When it fires, a moment of the type notification is
 // stored, then it is told to whoever listens ([Service.Follow]) and, if there is one,
 // to a webhook, signed as Standard Webhooks has it. A job may run twice; a reminder
-// that fired is not told again.
+// that fired is not told again, but to a webhook that did not answer.
+//
+// What must not be lost is written first: the job before the reminder, the job of the
+// next time before the notification, the notification before anybody is told. Whatever
+// a process that dies leaves undone is done when its job runs again.
 package reminder
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"p8/jobs"
 	"p8/store"
-	"p8/tool"
 )
 
 // Kind is that of the jobs.
@@ -32,32 +39,77 @@ type Queue interface {
 type Options struct {
 	Store *store.Store
 	Queue Queue
-	// WebhookURL is told of each reminder that fires, "" nobody; WebhookSecret signs
-	// what it is told.
+	// WebhookURL is told of each reminder that fires, "" nobody: https, or http to
+	// this machine. WebhookSecret signs what it is told, and is needed: a text, or
+	// whsec_ and base64.
 	WebhookURL    string
 	WebhookSecret string
-	HTTPClient    *http.Client
-	Now           func() time.Time
-	Logger        *slog.Logger
+	// HTTPClient is for the webhook; nil is one of outbound's.
+	HTTPClient *http.Client
+	Now        func() time.Time
+	Logger     *slog.Logger
 }
 
-// Service keeps reminders.
-type Service struct{ o Options }
+// Service keeps reminders. It is safe for concurrent use.
+type Service struct {
+	queue     Queue
+	moments   moments
+	user      func(context.Context) (store.User, error)
+	hook      *webhook
+	followers followers
+	now       func() time.Time
+	log       *slog.Logger
+}
+
+// moments is what of the store's moments is used.
+type moments interface {
+	Get(ctx context.Context, id string) (store.Moment, error)
+	ByName(ctx context.Context, name string) (store.Moment, error)
+	Find(ctx context.Context, f store.Filter) ([]store.Moment, string, error)
+	Count(ctx context.Context, f store.Filter) (int64, error)
+	PutWith(ctx context.Context, o store.PutOptions, rows ...*store.Moment) error
+	Delete(ctx context.Context, nameOrID string) error
+}
 
 // New makes a Service.
-func New(o Options) (*Service, error) { return &Service{o: o}, nil }
+func New(o Options) (*Service, error) {
+	if o.Store == nil || o.Queue == nil {
+		return nil, errors.New("reminder: a store and a queue are needed")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	s := &Service{queue: o.Queue, moments: o.Store.Moments(), user: o.Store.User, now: o.Now, log: o.Logger}
+	if o.WebhookURL != "" {
+		var err error
+		if s.hook, err = newWebhook(o); err != nil {
+			return nil, fmt.Errorf("reminder: %w", err)
+		}
+	}
+	return s, nil
+}
 
 // Request is what somebody wants to be reminded of.
 type Request struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// When is a cron expression of five fields, or an ISO 8601 time.
+	// When is a cron expression of five fields or a macro such as @daily, an ISO 8601
+	// time, or a date, which is its midnight.
 	When string `json:"crontab"`
 	// Zone is the IANA time zone in which When is meant; "" is that of the user's
 	// profile (metadata.timezone), else UTC. An offset in When beats it.
 	Zone string   `json:"timezone,omitempty"`
 	Tags []string `json:"tags,omitempty"`
 }
+
+// How often a reminder fires.
+const (
+	Once      = "once"
+	Recurring = "recurring"
+)
 
 // Reminder is one that is kept.
 type Reminder struct {
@@ -67,40 +119,15 @@ type Reminder struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	// Frequency is for people: "Daily at 09:00"; Recurrence is once or recurring.
-	Frequency  string    `json:"frequency"`
-	Recurrence string    `json:"recurrence"`
-	Schedule   string    `json:"schedule"`
-	Zone       string    `json:"timezone"`
-	Next       time.Time `json:"next_fire,omitzero"`
-	Tags       []string  `json:"tags,omitempty"`
-	CreatedAt  time.Time `json:"created_at"`
+	Frequency  string `json:"frequency"`
+	Recurrence string `json:"recurrence"`
+	// Schedule is the cron expression, or the time.
+	Schedule  string    `json:"schedule"`
+	Zone      string    `json:"timezone"`
+	Next      time.Time `json:"next_fire,omitzero"`
+	Tags      []string  `json:"tags,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
 }
-
-// ProblemError is what is wrong with a Request, in words for whoever made it.
-type ProblemError struct{ Field, Message string }
-
-func (e *ProblemError) Error() string { return e.Field + ": " + e.Message }
-
-// Remind keeps a reminder of the caller.
-func (s *Service) Remind(ctx context.Context, req Request) (Reminder, error) {
-	return Reminder{}, errors.ErrUnsupported
-}
-
-// ListFilter chooses reminders.
-type ListFilter struct {
-	// CreatedOn and DueOn are days ("2026-02-21"), "" any.
-	CreatedOn, DueOn string
-	// Limit is 50 when 0, 500 at most.
-	Limit int
-}
-
-// List is the caller's reminders that will fire, the next one first.
-func (s *Service) List(ctx context.Context, f ListFilter) ([]Reminder, error) {
-	return nil, errors.ErrUnsupported
-}
-
-// Delete forgets a reminder of the caller, by its id or its moment's.
-func (s *Service) Delete(ctx context.Context, id string) error { return errors.ErrUnsupported }
 
 // Notification is a reminder that fired.
 type Notification struct {
@@ -116,16 +143,11 @@ type Notification struct {
 	Tags        []string  `json:"tags,omitempty"`
 }
 
-// Follow gives the caller's notifications after an id ("" from now on) until ctx ends or
-// fn fails, those that fire in other processes too.
-func (s *Service) Follow(ctx context.Context, after string, fn func(Notification) error) error {
-	return errors.ErrUnsupported
-}
+// ProblemError is what is wrong with a Request, in words for whoever made it.
+type ProblemError struct{ Field, Message string }
 
-// Worker is how the jobs are done, for [jobs.Queue.Register].
-func (s *Service) Worker() jobs.Worker {
-	return jobs.Worker{Run: func(ctx context.Context, args json.RawMessage) error { return errors.ErrUnsupported }}
-}
+func (e *ProblemError) Error() string { return e.Field + ": " + e.Message }
 
-// Tool is remind_me.
-func (s *Service) Tool() (tool.Tool, error) { return nil, errors.ErrUnsupported }
+func problem(field, format string, args ...any) error {
+	return &ProblemError{field, fmt.Sprintf(format, args...)}
+}
