@@ -70,6 +70,7 @@ type Catalog struct {
 	builtin index
 	folder  *folder
 	cache   *cache
+	routes  routes
 
 	mu sync.Mutex
 	// mirrored holds what was written or tried, by name: a mirror that cannot be

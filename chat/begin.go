@@ -50,13 +50,15 @@ type saved struct {
 	ResponseFormat *llm.Output `json:"response_format,omitempty"`
 	// Named: the client named the session.
 	Named bool `json:"named,omitempty"`
+	// Auto: it left it to p8 who answers.
+	Auto bool `json:"auto,omitempty"`
 }
 
 // saved writes down what the turn was asked.
 func (j *job) saved() (json.RawMessage, error) {
 	keep := saved{
 		Identity: j.who, Agent: j.name, Asked: j.asked, Instruction: j.req.Instruction, Settings: j.req.Settings,
-		ClientTools: j.req.ClientTools, ResponseFormat: j.req.ResponseFormat, Named: j.named,
+		ClientTools: j.req.ClientTools, ResponseFormat: j.req.ResponseFormat, Named: j.named, Auto: j.auto,
 	}
 	if !j.named {
 		keep.History = j.req.History

@@ -1,9 +1,7 @@
 package chat
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -31,6 +29,10 @@ func (r *recorder) replay() error {
 			}
 		case *event.ToolCallData:
 			r.recallCall(e.RunID, d)
+		case *event.ActionData:
+			if e.Agent == r.name {
+				r.routeAction(d)
+			}
 		}
 		r.asides.add(e)
 		r.tree.recall(e)
@@ -91,7 +93,9 @@ func (r *recorder) transfer(name string) error {
 	if err := r.equip(ctx, r.job, name); err != nil {
 		return err
 	}
-	r.routed = r.routed.handOver(from, r.agent)
+	if r.mayRoute() {
+		r.routed = r.routed.HandOver(from, candidate(r.agent))
+	}
 	var spent event.UsageData
 	if r.usage != nil {
 		spent = *r.usage
@@ -112,33 +116,4 @@ func (j *job) unkept() []llm.Message {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(j.messages), func(m llm.Message) bool { return m.Role == llm.System })
-}
-
-// routed is the agent that answers: the one that is asked for, or the one that it
-// handed the session to.
-func (s *Service) routed(ctx context.Context, j *job) string {
-	name := cmp.Or(j.req.Agent, j.who.AgentSchemaURI, DefaultAgent)
-	to := readRouting(j.session.Metadata)
-	if j.req.Document != nil || to.Active == "" {
-		return name
-	}
-	// An agent has several names; the routing has the one that it is known by.
-	if a, err := s.o.Catalog.Agent(ctx, name); err == nil {
-		return cmp.Or(to.answering(a.Name), name)
-	}
-	return name
-}
-
-// routing is what the turn makes of the session's routing, as metadata to merge;
-// nil when it changes nothing.
-func (r *recorder) routing(done *event.DoneData) json.RawMessage {
-	if r.script != nil || done.Reason == event.ReasonPaused || done.Reason == event.ReasonToolCalls {
-		return nil
-	}
-	was := readRouting(r.session.Metadata)
-	now := r.routed.afterTurn(r.name)
-	if now == was {
-		return nil
-	}
-	return now.patch()
 }

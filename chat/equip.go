@@ -63,6 +63,9 @@ func input(req Request) (string, error) {
 // wrong is said when it is needed.
 func (s *Service) firstAgent(ctx context.Context, j *job) *agent.Agent {
 	name := cmp.Or(j.req.Agent, j.who.AgentSchemaURI, DefaultAgent)
+	if j.auto = j.auto || s.leftToUs(ctx, j, name); j.auto && j.before == nil {
+		name = DefaultAgent // who answers is not known yet; most agents want the same of a session
+	}
 	a, err := s.findAgent(ctx, j, name)
 	if err != nil {
 		return nil
@@ -94,6 +97,9 @@ func (s *Service) findTools(ctx context.Context, j *job) {
 		}
 	}
 	j.tools, j.chained = tellAgents(j.agent, found.Tools), found.Chained
+	if j.auto {
+		j.tools = tellRouted(j.tools)
+	}
 	if found.ChainedMissing.Ref.Name != "" {
 		j.chainedMissing = found.ChainedMissing.Message()
 	}

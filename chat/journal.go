@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"p8/event"
+	"p8/routing"
 	"p8/run"
 	"p8/store"
 	"p8/tool"
@@ -25,7 +26,7 @@ type journal struct {
 	spent event.UsageData
 	// over counts the agents that handed the turn over; routed is the last one's.
 	over   int
-	routed routing
+	routed routing.State
 }
 
 // handOver is the thread of an entry that says that another agent took over:
@@ -37,7 +38,7 @@ type handedOver struct {
 	Agent string          `json:"agent"`
 	Spent event.UsageData `json:"spent"`
 	// Routing is the session's from then on, stored with it when the turn is over.
-	Routing routing `json:"routing"`
+	Routing routing.State `json:"routing"`
 }
 
 // Entries are what a thread did before.
@@ -118,7 +119,7 @@ func (j *journal) putBack(entries []store.JournalEntry) {
 
 // handOver begins a conversation of another agent; spent is what the turn has
 // consumed.
-func (j *journal) handOver(agent string, spent event.UsageData, to routing) {
+func (j *journal) handOver(agent string, spent event.UsageData, to routing.State) {
 	data, _ := json.Marshal(handedOver{agent, spent, to})
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 
 	"p8/agent"
 	"p8/llm"
+	"p8/routing"
 	"p8/store"
 )
 
@@ -66,14 +67,14 @@ func contextBlock(now time.Time, j *job) string {
 	writeLine(&b, "User: ", j.who.Name)
 	writeLine(&b, "Session: ", j.SessionID)
 	writeLine(&b, "Agent: ", j.name)
-	metadata, routing := splitRouting(j.session.Metadata)
+	metadata, routed := routing.Split(j.session.Metadata)
 	if j.session.Name != "" || metadata != "" {
 		b.WriteString("\n\n## Session Context")
 		writeLine(&b, "Session: ", j.session.Name)
 		writeLine(&b, "Context: ", metadata)
 		b.WriteString("\nUse REM LOOKUP to retrieve full details for any keys listed above.")
 	}
-	writeLine(&b, "Routing: ", routing)
+	writeLine(&b, "Routing: ", routed)
 	if added := strings.TrimSpace(j.req.Instruction); added != "" {
 		b.WriteString("\n\n")
 		b.WriteString(added)

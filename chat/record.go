@@ -12,6 +12,7 @@ import (
 	"p8/event"
 	"p8/identity"
 	"p8/llm"
+	"p8/routing"
 	"p8/run"
 	"p8/store"
 )
@@ -52,7 +53,7 @@ type recorder struct {
 	told     map[string]int
 	// routed is the session's routing with what this turn handed over; answered: the
 	// answer's row is there already.
-	routed       routing
+	routed       routing.State
 	answered     bool
 	scriptFailed *event.ErrorData
 	failed       bool // a row could not be stored, and the client knows
@@ -66,7 +67,7 @@ func (s *Service) run(ctx context.Context, j *job) {
 	defer s.slots.turns.Done()
 	defer j.cancel(nil)
 	r := &recorder{Service: s, job: j, speaker: j.name}
-	r.tree, r.routed = newTree(j.unkept()), readRouting(j.session.Metadata)
+	r.tree, r.routed = newTree(j.unkept()), routing.Read(j.session.Metadata)
 	if j.journal.over > 0 {
 		r.routed = j.journal.routed
 	}
@@ -210,6 +211,10 @@ func (r *recorder) record(e event.Event) {
 		r.shown = true
 		r.toolCall(e, d, root)
 		return
+	case *event.ActionData:
+		if root {
+			r.routeAction(d)
+		}
 	case *event.ActionRequestData:
 		r.shown = true
 		if d.RequestID != "" {

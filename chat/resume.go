@@ -95,7 +95,7 @@ func (s *Service) restore(ctx context.Context, j *job, r *store.Run) error {
 	}
 	// Who goes on with it was checked by the store; the rest is as it was.
 	was.Identity.TenantID, was.Identity.UserID, was.Identity.SessionID = j.who.TenantID, j.who.UserID, r.SessionID
-	j.who, j.asked, j.named = was.Identity, was.Asked, was.Named
+	j.who, j.asked, j.named, j.auto = was.Identity, was.Asked, was.Named, was.Auto
 	j.req = Request{
 		Agent: was.Agent, Model: was.Asked, Instruction: was.Instruction, Settings: was.Settings,
 		ClientTools: was.ClientTools, ResponseFormat: was.ResponseFormat, History: was.History, Protocol: r.Protocol,

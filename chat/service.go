@@ -10,6 +10,7 @@ import (
 	"p8/agent"
 	"p8/live"
 	"p8/llm"
+	"p8/routing"
 	"p8/store"
 	"p8/tool"
 )
@@ -113,6 +114,9 @@ type Options struct {
 	MaxDepth int
 	// AnswerWithin is how long a question to the user stands; 7 days when 0.
 	AnswerWithin time.Duration
+	// Classifier chooses among agents where a client leaves it to p8 (the agent auto);
+	// nil goes by the rules of the documents and asks a model where they are not sure.
+	Classifier routing.Classifier
 	// Scripts answer in place of a model, by the names of agents that the catalog has.
 	Scripts map[string]Script
 	// Owner names this process among those that share the store; made up when "".

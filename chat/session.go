@@ -35,7 +35,7 @@ func (s *Service) readSession(ctx context.Context, j *job, before int64) error {
 func (s *Service) recall(ctx context.Context, j *job, before int64) (err error) {
 	q := s.policy(j.agent).Query(j.SessionID)
 	q.BeforeSeq, q.Runs = before, j.before == nil
-	q.User = nested(j.agent) && !j.who.Anonymous()
+	q.User = (j.auto || nested(j.agent)) && !j.who.Anonymous()
 	j.past, err = s.o.Store.Recall(ctx, q)
 	j.recalled = j.agent
 	return err

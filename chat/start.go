@@ -44,6 +44,8 @@ type job struct {
 	stores bool
 	// named: the caller chose the session, and may come back to it.
 	named bool
+	// auto: the client leaves it to p8 who answers.
+	auto bool
 	// asked is the model that the request wants, "" for none.
 	asked string
 	// session is as it is stored, with what the request says about it.

@@ -1,0 +1,67 @@
+package catalog_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"p8/agent"
+	"p8/catalog"
+	"p8/identity"
+	"p8/store"
+)
+
+// TestRoutable: every agent once, as a run would find it, and a changed document at once.
+func TestRoutable(t *testing.T) {
+	rows := &table{}
+	rows.put("acme", store.Schema{Name: "bills", Kind: "agent", Source: document("bills", "Row.") + "routing: {keywords: [invoice]}\nrouting_max_turns: 3\n"})
+	rows.put("acme", store.Schema{Name: "judge", Kind: "evaluator", Source: document("judge", "Judges.") + "kind: evaluator\n"})
+	rows.put("acme", store.Schema{Name: "broken", Kind: "agent", Source: "name: [\n"})
+	rows.put("other", store.Schema{Name: "theirs", Kind: "agent", Source: document("theirs", "Theirs.") + "routing: {}\n"})
+	dir := t.TempDir()
+	path := filepath.Join(dir, "shy.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(document("shy", "File.") + "routing: {}\nrouting_enabled: false\n")
+	c, err := catalog.New(catalog.Options{
+		Builtin: fstest.MapFS{"bills.yaml": {Data: []byte(document("bills", "Built in."))}, "general.yaml": {Data: []byte(document("general", "Answers."))}},
+		Dir:     dir, Store: rows,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := identity.With(t.Context(), identity.Identity{TenantID: "acme"})
+	check := func(want ...catalog.Routable) {
+		t.Helper()
+		got, err := c.Routable(ctx)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	}
+	bills := catalog.Routable{Name: "bills", Names: []string{"bills"}, Description: "Row.", Routing: &agent.Routing{Keywords: []string{"invoice"}}, Enabled: true, MaxTurns: 3}
+	general := catalog.Routable{Name: "general", Names: []string{"general"}, Description: "Answers.", Enabled: true}
+	shy := catalog.Routable{Name: "shy", Names: []string{"shy"}, Description: "File.", Routing: &agent.Routing{}}
+	check(bills, general, shy)
+	rows.put("acme", store.Schema{Name: "bills", Kind: "agent", Source: document("bills", "Row.") + "routing: {keywords: [bill, invoice]}\n"})
+	bills.Routing, bills.MaxTurns = &agent.Routing{Keywords: []string{"bill", "invoice"}}, 0
+	check(bills, general, shy)
+	for i := range 600 { // more than are kept
+		rows.put("acme", store.Schema{Name: fmt.Sprintf("x%03d", i), Kind: "agent", Source: document(fmt.Sprintf("x%03d", i), "X.")})
+	}
+	if got, err := c.Routable(ctx); err != nil || len(got) != 603 {
+		t.Errorf("%d agents, %v", len(got), err)
+	}
+	rows.broken = context.DeadlineExceeded
+	if _, err := c.Routable(ctx); err == nil {
+		t.Error("a store that does not answer is no catalog without rows")
+	}
+}
