@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
@@ -22,8 +21,8 @@ type (
 		Category  string          `json:"category,omitempty" doc:"A category of your own."`
 		Topics    []string        `json:"topic_tags,omitempty" doc:"What it is about, 50 at most."`
 		Metadata  json.RawMessage `json:"metadata,omitempty" doc:"An object of your own."`
-		StartsAt  time.Time       `json:"starts_timestamp,omitzero" doc:"When it began."`
-		EndsAt    time.Time       `json:"ends_timestamp,omitzero" doc:"When it ended."`
+		StartsAt  string          `json:"starts_timestamp,omitempty" doc:"When it began: a time with its offset, or a day."`
+		EndsAt    string          `json:"ends_timestamp,omitempty" doc:"When it ended."`
 		SessionID string          `json:"session_id,omitempty" doc:"The session of yours that it belongs to."`
 	}
 	// momentPatch is the body of PATCH /moments/{id}: what is given is changed.
@@ -92,35 +91,50 @@ func (h *Handler) putMoment(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	var b momentBody
 	f := h.readJSON(w, r, &b)
+	var m store.Moment
 	if f == nil {
-		f = b.check()
+		m, f = b.moment()
 	}
 	if f == nil && h.o.Moments == nil {
 		f = h.missing("moments")
+	}
+	if f == nil && b.SessionID != "" {
+		if _, err := h.ownSession(ctx, b.SessionID); err != nil {
+			f = h.restFailure(ctx, "session", err)
+		}
+	}
+	if f == nil {
+		// With an id of its own: a moment of the name is in the way, and not replaced.
+		id, err := uuid.NewV7()
+		if err == nil {
+			m.ID = id.String()
+			err = h.o.Moments.PutWith(ctx, store.PutOptions{}, &m)
+		}
+		if err != nil {
+			f = h.restFailure(ctx, "moment", err)
+		}
 	}
 	if f != nil {
 		h.fail(w, r, f)
 		return
 	}
-	m := store.Moment{
-		// An id of its own, so that a moment of the name is in the way and not replaced.
-		Base: store.Base{ID: uuid.Must(uuid.NewV7()).String(), Metadata: b.Metadata},
-		Name: b.Name, Summary: b.Summary, MomentType: b.Type, Category: b.Category, TopicTags: b.Topics,
-		StartsAt: b.StartsAt, EndsAt: b.EndsAt, SourceSessionID: b.SessionID,
-	}
-	var err error
-	if b.SessionID != "" {
-		if _, err = h.ownSession(ctx, b.SessionID); err != nil {
-			h.fail(w, r, h.restFailure(ctx, "session", err))
-			return
-		}
-	}
-	if err = h.o.Moments.PutWith(ctx, store.PutOptions{}, &m); err != nil {
-		h.fail(w, r, h.restFailure(ctx, "moment", err))
-		return
-	}
 	w.Header().Set("Location", "/moments/"+url.PathEscape(m.ID))
 	writeJSON(w, http.StatusCreated, m)
+}
+
+// moment is the row that the body asks for.
+func (b *momentBody) moment() (m store.Moment, f *failure) {
+	if f := b.check(); f != nil {
+		return m, f
+	}
+	m = store.Moment{
+		Base: store.Base{Metadata: b.Metadata}, Name: b.Name, Summary: b.Summary, MomentType: b.Type,
+		Category: b.Category, TopicTags: b.Topics, SourceSessionID: b.SessionID,
+	}
+	if m.StartsAt, f = moment("starts_timestamp", b.StartsAt); f == nil {
+		m.EndsAt, f = moment("ends_timestamp", b.EndsAt)
+	}
+	return m, f
 }
 
 // check is what can be wrong with a new moment; it fills in what is left out.
@@ -136,10 +150,10 @@ func (b *momentBody) check() *failure {
 	case made(b.Type):
 		return invalid("moment_type", "moments of the type %s are made by p8; use note, meeting or a word of your own", b.Type)
 	}
-	var f *failure
-	b.Topics, f = tags("topic_tags", b.Topics)
+	var wrongTopics *failure
+	b.Topics, wrongTopics = tags("topic_tags", b.Topics)
 	for _, wrong := range []*failure{
-		f, longer("name", b.Name, maxMomentName), longer("summary", b.Summary, maxMomentSummary),
+		wrongTopics, longer("name", b.Name, maxMomentName), longer("summary", b.Summary, maxMomentSummary),
 		longer("category", b.Category, maxMomentCategory), metadata(&b.Metadata), identifier("session_id", b.SessionID),
 	} {
 		if wrong != nil {

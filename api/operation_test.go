@@ -176,7 +176,12 @@ func TestOpenAPI(t *testing.T) {
 		"/chat/completions": "post", "/chat/completions/{session_id}": "post", "/models": "get", "/models/{id}": "get",
 		"/health": "get", "/ready": "get", "/schemas": "get post", "/schemas/{id}": "get delete",
 		"/query": "post", "/query/raw": "post", "/ask": "post", "/content": "post",
-		"/sessions": "get", "/sessions/{id}": "get", "/sessions/{id}/messages": "get", "/messages/{id}": "get",
+		"/sessions": "get", "/sessions/{id}": "get delete", "/sessions/{id}/messages": "get", "/messages/{id}": "get",
+		"/sessions/{id}/context": "get", "/sessions/{id}/timeline": "get", "/sessions/{id}/compact": "post",
+		"/moments": "get post", "/moments/{id}": "get patch delete", "/moments/{id}/rate": "post", "/moments/feed": "get",
+		"/moments/today": "get", "/moments/session/{id}": "get", "/moments/search": "get", "/moments/by-name/{name}": "get",
+		"/moments/reminders": "get", "/moments/reminders/{id}": "delete", "/reminders": "get post", "/reminders/{id}": "delete",
+		"/notifications": "get", "/dream": "post", "/jobs/stats": "get",
 	} {
 		for _, m := range strings.Fields(methods) {
 			if spec.Paths[route][m] == nil {
@@ -184,7 +189,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/sessions", "/schemas/{id}", "/chat/completions", "/query", "/content"} {
+	for _, path := range []string{"/sessions", "/schemas/{id}", "/chat/completions", "/query", "/content", "/moments", "/reminders", "/dream"} {
 		for _, operation := range spec.Paths[path] {
 			if described, _ := json.Marshal(operation); !strings.Contains(string(described), `"X-User-Email"`) {
 				t.Errorf("%s does not say how to say who asks", path)

@@ -63,7 +63,10 @@ func worded(_ huma.Context, _ string, v any) (any, error) {
 				f.message += "; "
 			}
 			_, name, _ := strings.Cut(d.Location, ".")
-			f.message += fmt.Sprintf("%s is %s: %s", name, cut(fmt.Sprint(d.Value)), d.Message)
+			if value := fmt.Sprint(d.Value); value != "" {
+				name += " is " + cut(value)
+			}
+			f.message += name + ": " + d.Message
 		}
 	}
 	return f, nil

@@ -41,7 +41,7 @@ const (
 
 func (h *Handler) memoryRoutes(api huma.API) {
 	del := resource("delete-session", http.MethodDelete, "/sessions/{id}", "Delete a session of yours", "sessions")
-	del.Description = "A run under way is stopped first. The session's rows are hidden for good, and its id cannot be used again."
+	del.Description = "A run under way is stopped first. The session's rows are hidden for good, what its runs said is forgotten, and its id cannot be used again."
 	huma.Register(api, del, h.deleteSession)
 	seen := resource("session-context", http.MethodGet, "/sessions/{id}/context", "What the next turn of a session would send to the model", "sessions")
 	seen.Description = "Every part in its order, with the tokens that it takes, without a new message."
@@ -71,33 +71,6 @@ func (h *Handler) ownSession(ctx context.Context, id string) (store.Session, err
 		err = store.ErrNotFound
 	}
 	return s, err
-}
-
-// maxSessionRuns bounds the runs of a session that are stopped before it is deleted: one
-// is under way, others may wait for answers.
-const maxSessionRuns = 16
-
-func (h *Handler) deleteSession(ctx context.Context, in *ownSessionInput) (*struct{}, error) {
-	if _, err := h.ownSession(ctx, in.ID); err != nil {
-		return nil, h.restFailure(ctx, "session", err)
-	}
-	last := ""
-	for range maxSessionRuns {
-		runID, err := h.stoppable(ctx, in.ID)
-		if err == nil && runID != "" && runID != last {
-			last = runID // one that is at a tool ends as soon as it can
-			_, err = h.stop(ctx, runID)
-		} else if err == nil {
-			break
-		}
-		if err != nil {
-			return nil, h.restFailure(ctx, "session", err)
-		}
-	}
-	if err := h.o.Store.DeleteSession(ctx, in.ID); err != nil {
-		return nil, h.restFailure(ctx, "session", err)
-	}
-	return nil, nil
 }
 
 func (h *Handler) sessionContext(ctx context.Context, in *contextInput) (*body[chat.Preview], error) {
