@@ -115,13 +115,14 @@ func (a *app) converse(c *chatCmd, cfg *config.Config, id identity.Identity, req
 	if c.Debug {
 		options.Debug = a.stderr
 	}
+	shown := a.newScreen(c)
 	p, err := a.open(context.Background(), cfg, options)
 	if err != nil {
 		return err
 	}
 	defer p.close()
 	a.sayWhatIsStored(cfg, c.NoStore)
-	t := &talk{app: a, parts: p, json: c.JSON}
+	t := &talk{app: a, parts: p, json: c.JSON, screen: shown}
 	if id.SessionID == "" {
 		id.SessionID = uuid.NewString()
 		if p.store != nil && !c.NoStore {
@@ -130,7 +131,10 @@ func (a *app) converse(c *chatCmd, cfg *config.Config, id identity.Identity, req
 	}
 	t.ctx = identity.With(context.Background(), id)
 	defer t.watchInterrupts()()
-	if interactive {
+	switch {
+	case interactive && shown != nil:
+		return t.repl(cfg, id, c.NoStore)
+	case interactive:
 		return t.loop(id)
 	}
 	return t.once(req)

@@ -33,7 +33,15 @@ type grammar struct {
 	Upsert      upsertCmd      `cmd:"" help:"Take files and folders in as knowledge."`
 	VerifyLinks verifyLinksCmd `cmd:"" help:"Check the links of a folder of Markdown files."`
 	Schema      schemaCmd      `cmd:"" help:"List, show, check and import agent documents."`
-	Sessions    sessionsCmd    `cmd:"" help:"List and show stored sessions."`
+	Sessions    sessionsCmd    `cmd:"" help:"List, show and delete stored sessions, and what a model is sent of them."`
+	Moments     momentsCmd     `cmd:"" help:"List, show, rate, change and delete moments."`
+	Today       todayCmd       `cmd:"" help:"Show what happened today."`
+	Feed        feedCmd        `cmd:"" help:"Show what happened, day by day."`
+	Timeline    timelineCmd    `cmd:"" help:"Show the messages and moments of a session."`
+	Compact     compactCmd     `cmd:"" help:"Sum up what a session has said since its last moment."`
+	Dream       dreamCmd       `cmd:"" help:"Make moments and dreams of the last days."`
+	Remind      remindCmd      `cmd:"" help:"Be reminded of something, once or again and again."`
+	Reminders   remindersCmd   `cmd:"" help:"List and delete reminders."`
 	Approvals   approvalsCmd   `cmd:"" help:"List and answer what runs ask their user."`
 	Runs        runsCmd        `cmd:"" help:"List, show, resume and stop runs."`
 	Tools       toolsCmd       `cmd:"" help:"List the tools that documents may name, MCP servers asked."`
@@ -43,6 +51,8 @@ type grammar struct {
 	Doctor      doctorCmd      `cmd:"" help:"Say what the database lacks and how to mend it."`
 	DB          dbCmd          `cmd:"" name:"db" help:"Maintain the database."`
 	Config      configCmd      `cmd:"" help:"Show every setting and where it comes from."`
+	Completion  completionCmd  `cmd:"" help:"Print what makes a shell complete p8's commands."`
+	Complete    completeCmd    `cmd:"" name:"complete" hidden:"" passthrough:""`
 	Version     versionCmd     `cmd:"" help:"Show the version."`
 	HelpCmd     helpCmd        `cmd:"" name:"help" help:"Show help."`
 }

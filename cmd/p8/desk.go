@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -29,6 +30,26 @@ func (a *app) read(who caller, at elsewhere, fn func(context.Context, *store.Sto
 // act has a run changed where it is: by there, when a server is named or has the
 // data, else by here, which may go on with it.
 func (a *app) act(who caller, at elsewhere, json bool, there func(context.Context, *peer) error, here func(*talk) error) error {
+	return a.at(who, at, "runs", there, func(ctx context.Context, p *parts) error {
+		cfg, err := a.stored()
+		if err != nil {
+			return err
+		}
+		if cfg.Database().Postgres == "" {
+			// This process alone has the data: whoever was at a run is gone.
+			if _, err := p.store.Maintenance().RecoverRuns(ctx, "cli", time.Now()); err != nil {
+				return err
+			}
+		}
+		t := &talk{app: a, parts: p, json: json, ctx: ctx}
+		defer t.watchInterrupts()()
+		return here(t)
+	})
+}
+
+// at does something where the data are: by there, when a server is named or has
+// them, else by here. what is missing where nothing is stored yet.
+func (a *app) at(who caller, at elsewhere, what string, there func(context.Context, *peer) error, here func(context.Context, *parts) error) error {
 	ctx, err := who.context()
 	if err != nil {
 		return err
@@ -45,7 +66,7 @@ func (a *app) act(who caller, at elsewhere, json bool, there func(context.Contex
 	}
 	if db := cfg.Database(); db.Postgres == "" {
 		if _, err := os.Stat(db.Path); errors.Is(err, os.ErrNotExist) {
-			return errors.New("nothing is stored yet, so there are no runs: begin one with `p8 chat`")
+			return fmt.Errorf("nothing is stored yet, so there are no %s: begin one with `p8 chat`", what)
 		}
 	}
 	p, err := a.open(ctx, cfg, wireOptions{Log: a.quietLogger(cfg)})
@@ -57,13 +78,5 @@ func (a *app) act(who caller, at elsewhere, json bool, there func(context.Contex
 		return there(ctx, r)
 	}
 	defer p.close()
-	if cfg.Database().Postgres == "" {
-		// This process alone has the data: whoever was at a run is gone.
-		if _, err := p.store.Maintenance().RecoverRuns(ctx, "cli", time.Now()); err != nil {
-			return err
-		}
-	}
-	t := &talk{app: a, parts: p, json: json, ctx: ctx}
-	defer t.watchInterrupts()()
-	return here(t)
+	return here(ctx, p)
 }

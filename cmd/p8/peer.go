@@ -26,6 +26,8 @@ type elsewhere struct {
 type peer struct {
 	base *url.URL
 	id   identity.Identity
+	// patience is how long an answer may take; [peerTimeout] when 0.
+	patience time.Duration
 }
 
 // peer is the server that the flag or the environment names; nil for none.
@@ -57,7 +59,7 @@ func newPeer(ctx context.Context, text string) (*peer, error) {
 		return nil, err
 	}
 	id, err := identity.From(ctx)
-	return &peer{base, id}, err
+	return &peer{base: base, id: id}, err
 }
 
 // The bounds of a request to a server.
@@ -69,7 +71,7 @@ const (
 // do sends a request and decodes the answer into out, which may be nil. A refusal
 // is an error in the server's words.
 func (r *peer) do(ctx context.Context, method, path string, query url.Values, body, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(r.patience, peerTimeout))
 	defer cancel()
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -65,6 +65,12 @@ func (p *printer) print(e event.Event) error {
 	return nil
 }
 
+// outcome is how the run ended.
+func (p *printer) outcome() (*event.DoneData, *event.ErrorData) { return p.done, p.failed }
+
+// close has nothing to give back.
+func (p *printer) close() {}
+
 func (p *printer) text(s string) error {
 	if s == "" {
 		return nil

@@ -5,20 +5,20 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/peterh/liner"
+	"p8/cmd/p8/internal/term"
 )
 
 // prompt asks for lines: with editing, history and completion on a terminal,
 // plainly from a pipe.
 type prompt struct {
 	text    string
-	editor  *liner.State
+	stdin   *os.File
+	editor  *term.Editor
 	plain   *bufio.Scanner
-	history string
+	history history
 }
 
 // maxLine bounds a line that comes from a pipe.
@@ -27,23 +27,17 @@ const maxLine = 1 << 20
 // newPrompt reads from stdin. The history is kept in a file of the data folder,
 // which is made when something is to be kept; "" keeps none. words are what Tab
 // completes.
-func newPrompt(a *app, text, history string, words []string) *prompt {
-	p := &prompt{text: text, history: history}
-	if !isTerminal(a.stdin) || !isTerminal(a.stdout) || !liner.TerminalSupported() {
+func newPrompt(a *app, text, file string, words []string) *prompt {
+	p := &prompt{text: text, stdin: a.stdin, history: history{file}}
+	out, ok := a.stdout.(*os.File)
+	if kind := a.getenv("TERM"); !ok || kind == "" || kind == "dumb" || !isTerminal(a.stdin) || !isTerminal(out) {
 		p.plain = bufio.NewScanner(a.stdin)
 		p.plain.Buffer(nil, maxLine)
 		return p
 	}
-	p.editor = liner.NewLiner()
-	p.editor.SetCtrlCAborts(true)
-	p.editor.SetTabCompletionStyle(liner.TabPrints)
-	p.editor.SetWordCompleter(func(line string, at int) (string, []string, string) {
-		return complete(line, at, words)
-	})
-	if f, err := os.Open(history); err == nil {
-		_, _ = p.editor.ReadHistory(f)
-		f.Close()
-	}
+	p.editor = term.NewEditor(a.stdin, out, term.SizeOf(out), term.Pen{Color: a.getenv("NO_COLOR") == ""})
+	p.editor.Complete = func(text string, at int) (int, []string) { return complete(text, at, words) }
+	p.editor.History = p.history.load()
 	return p
 }
 
@@ -55,52 +49,36 @@ func (p *prompt) line() (string, error) {
 		}
 		return p.plain.Text(), nil
 	}
-	line, err := p.editor.Prompt(p.text)
-	if errors.Is(err, liner.ErrPromptAborted) {
+	restore, err := term.Raw(p.stdin)
+	if err != nil {
+		return "", errors.New("the terminal does not let p8 read keys: give the query as an argument")
+	}
+	line, err := p.editor.Read(p.text)
+	restore()
+	if errors.Is(err, term.ErrInterrupted) {
 		return "", errAborted
 	}
 	if err == nil && strings.TrimSpace(line) != "" {
-		p.editor.AppendHistory(line)
+		p.history.remember(p.editor, line)
 	}
 	return line, err
 }
 
 var errAborted = errors.New("aborted")
 
-// close gives the terminal back and keeps the history, readable by its owner
-// only: queries are private.
-func (p *prompt) close() {
-	if p.editor == nil {
-		return
+// complete finds the words that the word before the cursor begins, and where it
+// does.
+func complete(line string, at int, words []string) (begin int, found []string) {
+	begin = strings.LastIndexByte(line[:at], ' ') + 1
+	typed := line[begin:at]
+	if typed == "" {
+		return begin, nil
 	}
-	defer p.editor.Close()
-	if p.history == "" || os.MkdirAll(filepath.Dir(p.history), 0o700) != nil {
-		return
-	}
-	f, err := os.OpenFile(p.history, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return
-	}
-	_, _ = p.editor.WriteHistory(f)
-	f.Close()
-}
-
-// complete finds the words that the word before the cursor begins.
-func complete(line string, at int, words []string) (head string, found []string, tail string) {
-	r := []rune(line)
-	at = min(at, len(r))
-	begin := at
-	for begin > 0 && r[begin-1] != ' ' {
-		begin--
-	}
-	typed := string(r[begin:at])
-	if typed != "" {
-		for _, w := range words {
-			if len(w) > len(typed) && strings.EqualFold(w[:len(typed)], typed) {
-				found = append(found, w)
-			}
+	for _, w := range words {
+		if len(w) >= len(typed) && strings.EqualFold(w[:len(typed)], typed) {
+			found = append(found, w)
 		}
-		slices.Sort(found)
 	}
-	return string(r[:begin]), found, string(r[at:])
+	slices.Sort(found)
+	return begin, found
 }

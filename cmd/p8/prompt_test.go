@@ -8,20 +8,20 @@ import (
 func TestComplete(t *testing.T) {
 	words := []string{"LOOKUP", "LIMIT", "LOAD", "resources"}
 	for _, tt := range []struct {
-		line       string
-		at         int
-		head, tail string
-		found      []string
+		line  string
+		at    int
+		begin int
+		found []string
 	}{
-		{"lo", 2, "", "", []string{"LOAD", "LOOKUP"}},
-		{"SEARCH é FROM re WHERE", 16, "SEARCH é FROM ", " WHERE", []string{"resources"}},
-		{"LOOKUP ", 7, "LOOKUP ", "", nil},
-		{"LOOKUP", 6, "", "", nil},
-		{"x", 9, "", "", nil},
+		{"lo", 2, 0, []string{"LOAD", "LOOKUP"}},
+		{"SEARCH é FROM re WHERE", 17, 15, []string{"resources"}},
+		{"LOOKUP ", 7, 7, nil},
+		{"LOOKUP", 6, 0, []string{"LOOKUP"}},
+		{"x", 1, 0, nil},
 	} {
-		head, found, tail := complete(tt.line, tt.at, words)
-		if head != tt.head || tail != tt.tail || !slices.Equal(found, tt.found) {
-			t.Errorf("%q at %d: %q, %q, %q", tt.line, tt.at, head, found, tail)
+		begin, found := complete(tt.line, tt.at, words)
+		if begin != tt.begin || !slices.Equal(found, tt.found) {
+			t.Errorf("%q at %d: %d, %q", tt.line, tt.at, begin, found)
 		}
 	}
 }

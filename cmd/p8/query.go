@@ -91,7 +91,6 @@ func (c *queryCmd) loop(ctx context.Context, a *app, e *rem.Engine) error {
 		return err
 	}
 	p := newPrompt(a, "rem> ", filepath.Join(cfg.DataDir, "query_history"), queryWords())
-	defer p.close()
 	failed := false
 	// Only a script is told that a query failed: a person has read it.
 	ended := func() error {

@@ -15,8 +15,11 @@ import (
 )
 
 type sessionsCmd struct {
-	List sessionsListCmd `cmd:"" help:"List sessions, the newest first."`
-	Show sessionsShowCmd `cmd:"" help:"Show the messages of a session."`
+	List     sessionsListCmd    `cmd:"" help:"List sessions, the newest first."`
+	Show     sessionsShowCmd    `cmd:"" help:"Show the messages of a session."`
+	Context  sessionsContextCmd `cmd:"" help:"Show what the next turn of a session would send to the model."`
+	Timeline timelineCmd        `cmd:"" help:"Show the messages and moments of a session."`
+	Delete   sessionsDeleteCmd  `cmd:"" help:"Delete a session for good."`
 }
 
 // caller is who asks for stored rows.
@@ -75,7 +78,7 @@ type sessionsShowCmd struct {
 
 // Run prints the messages in order.
 func (c *sessionsShowCmd) Run(a *app) error {
-	unknown := fmt.Errorf("there is no session %q for this user: `p8 sessions list` shows those there are", oneLine(c.ID))
+	unknown := unknownSession(c.ID)
 	return a.withStore(c.caller, func(ctx context.Context, s *store.Store) error {
 		if s == nil {
 			return unknown

@@ -16,6 +16,7 @@ import (
 	"p8/chat"
 	"p8/event"
 	"p8/identity"
+	"p8/routing"
 )
 
 // talk runs turns of one session for the person at the terminal.
@@ -29,6 +30,10 @@ type talk struct {
 	// name, "" when there is nothing to say.
 	resume     string
 	interrupts chan os.Signal
+	// screen is where runs are shown in colour and motion, nil for plain lines.
+	screen *screen
+	// shown is the view of the last run on the screen.
+	shown *view
 	// impatient: a second Ctrl-C ends the program at once.
 	impatient bool
 }
@@ -65,7 +70,7 @@ func (t *talk) follow(turn *chat.Turn) error {
 	if done.Reason == event.ReasonCancelled {
 		return &exitError{exitInterrupted, errors.New("stopped: what was said is kept in the session")}
 	}
-	if p := t.printer(); p.shared && !p.json && t.resume != "" {
+	if p := t.plain(); p.shared && !p.json && t.resume != "" {
 		p.note(t.resume)
 	}
 	return incomplete(done)
@@ -75,15 +80,11 @@ func (t *talk) follow(turn *chat.Turn) error {
 // "exit" ends the chat.
 func (t *talk) loop(id identity.Identity) error {
 	// An agent or a model that is not there is named before anything is typed.
-	agent, err := t.catalog.Agent(t.ctx, cmp.Or(id.AgentSchemaURI, chat.DefaultAgent))
+	agent, model, err := t.answering(id)
 	if err != nil {
-		return t.explain(err)
+		return err
 	}
-	model := chat.ModelName(agent, id.DefaultModel, t.choice.Model)
-	if _, err := t.models.Resolve(model); err != nil {
-		return t.explain(err)
-	}
-	t.say("session %s, agent %s, model %s", id.SessionID, agent.Document.Key(), model)
+	t.say("session %s, agent %s, model %s", id.SessionID, agent, model)
 	t.say("Ctrl-C stops an answer, Ctrl-D or exit ends the chat")
 	lines, next := readLines(t.stdin)
 	defer close(next)
@@ -113,6 +114,23 @@ func (t *talk) loop(id identity.Identity) error {
 			return nil
 		}
 	}
+}
+
+// answering names the agent and the model that somebody asked for.
+func (t *talk) answering(id identity.Identity) (name, model string, err error) {
+	name = cmp.Or(id.AgentSchemaURI, chat.DefaultAgent)
+	if name == routing.Auto {
+		return name, cmp.Or(id.DefaultModel, t.choice.Model), nil
+	}
+	agent, err := t.catalog.Agent(t.ctx, name)
+	if err != nil {
+		return "", "", t.explain(err)
+	}
+	model = chat.ModelName(agent, id.DefaultModel, t.choice.Model)
+	if _, err := t.models.Resolve(model); err != nil {
+		return "", "", t.explain(err)
+	}
+	return agent.Document.Key(), model, nil
 }
 
 // waitLine is the next line; not ok at the end of the input and on SIGTERM. A
@@ -174,7 +192,8 @@ func (t *talk) watch(turn *chat.Turn) (done event.DoneData, by os.Signal, err er
 		}
 		close(stopped)
 	}()
-	p := t.printer()
+	p := t.shower(turn)
+	defer p.close()
 	var broken error
 	for e, err := range turn.EventsAfter(t.ctx, turn.Past) {
 		if err != nil {
@@ -190,15 +209,16 @@ func (t *talk) watch(turn *chat.Turn) (done event.DoneData, by os.Signal, err er
 	_, err = turn.Wait(t.ctx)
 	close(over)
 	by = <-stopped
+	ended, failed := p.outcome()
 	switch {
 	case err != nil:
 		return done, by, err
 	case broken != nil:
 		return done, by, errors.New("the output cannot be written, so the run was stopped: what was said is kept in the session")
-	case p.failed != nil:
-		return done, by, errors.New(p.failed.Message)
-	case p.done != nil:
-		done = *p.done
+	case failed != nil:
+		return done, by, errors.New(failed.Message)
+	case ended != nil:
+		done = *ended
 	}
 	return done, by, nil
 }
@@ -219,8 +239,25 @@ func (t *talk) explain(err error) error {
 	return errors.New("something went wrong inside p8: P8_LOG_LEVEL=error makes it say what")
 }
 
-// printer is one for where the output goes.
-func (t *talk) printer() *printer {
+// shower shows a run.
+type shower interface {
+	print(e event.Event) error
+	// outcome is how the run ended, nil for what it did not say.
+	outcome() (*event.DoneData, *event.ErrorData)
+	close()
+}
+
+// shower is one for where the output goes.
+func (t *talk) shower(turn *chat.Turn) shower {
+	if t.screen == nil {
+		return t.plain()
+	}
+	t.shown = newView(t.screen, turn.Agent, turn.Model)
+	return t.shown
+}
+
+// plain shows a run as lines that stay.
+func (t *talk) plain() *printer {
 	out, errs := isTerminal(t.stdout), isTerminal(t.stderr)
 	return &printer{
 		stdout: t.stdout, stderr: t.stderr, json: t.json,

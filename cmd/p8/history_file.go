@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"p8/cmd/p8/internal/term"
+)
+
+// The bounds of a history file.
+const (
+	historyEntries = 1000
+	historyEntry   = 8 << 10
+	historyBytes   = 1 << 20
+)
+
+// history is a file of what was typed, an entry a line, readable by its owner only:
+// what people ask is private.
+type history struct{ path string }
+
+// load reads the newest entries, and shortens a file that has grown too long.
+func (h history) load() []string {
+	if h.path == "" {
+		return nil
+	}
+	f, err := os.Open(h.path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > historyBytes {
+		_, _ = f.Seek(-historyBytes, io.SeekEnd)
+	}
+	raw, _ := io.ReadAll(io.LimitReader(f, historyBytes))
+	decode := strings.NewReplacer(`\\`, `\`, `\n`, "\n")
+	var entries []string
+	for line := range strings.SplitSeq(strings.ToValidUTF8(string(raw), ""), "\n") {
+		if line != "" {
+			entries = append(entries, visible(decode.Replace(line)))
+		}
+	}
+	if len(entries) > historyEntries {
+		entries = entries[len(entries)-historyEntries:]
+		h.rewrite(entries)
+	}
+	return entries
+}
+
+// add keeps an entry; a folder that is not there is made.
+func (h history) add(entry string) {
+	if h.path == "" || len(entry) > historyEntry || os.MkdirAll(filepath.Dir(h.path), 0o700) != nil {
+		return
+	}
+	f, err := os.OpenFile(h.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return
+	}
+	_, _ = f.WriteString(historyLine(entry))
+	f.Close()
+}
+
+func (h history) rewrite(entries []string) {
+	var b bytes.Buffer
+	for _, e := range entries {
+		b.WriteString(historyLine(e))
+	}
+	next := h.path + ".new"
+	if os.WriteFile(next, b.Bytes(), 0o600) == nil && os.Rename(next, h.path) != nil {
+		_ = os.Remove(next)
+	}
+}
+
+func historyLine(entry string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(entry, `\`, `\\`), "\n", `\n`) + "\n"
+}
+
+// remember keeps an entry of an editor too.
+func (h history) remember(e *term.Editor, entry string) {
+	if e.Remember(entry) {
+		h.add(entry)
+	}
+}

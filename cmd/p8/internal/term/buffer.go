@@ -1,0 +1,107 @@
+package term
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// buffer is a text and the place of the cursor in it, in bytes.
+type buffer struct {
+	text string
+	at   int
+}
+
+func (b *buffer) set(text string) { b.text, b.at = text, len(text) }
+
+func (b *buffer) insert(s string) {
+	b.text = b.text[:b.at] + s + b.text[b.at:]
+	b.at += len(s)
+}
+
+// before is where the character before the cursor begins.
+func (b *buffer) before() int {
+	last := 0
+	for g := uniseg.NewGraphemes(b.text[:b.at]); g.Next(); {
+		last, _ = g.Positions()
+	}
+	return last
+}
+
+// after is where the character at the cursor ends.
+func (b *buffer) after() int {
+	g := uniseg.NewGraphemes(b.text[b.at:])
+	if !g.Next() {
+		return b.at
+	}
+	_, end := g.Positions()
+	return b.at + end
+}
+
+// cut takes out the bytes from one place to another.
+func (b *buffer) cut(from, to int) {
+	b.text, b.at = b.text[:from]+b.text[to:], from
+}
+
+// lineStart and lineEnd bound the line of the cursor.
+func (b *buffer) lineStart() int { return strings.LastIndexByte(b.text[:b.at], '\n') + 1 }
+
+func (b *buffer) lineEnd() int {
+	if n := strings.IndexByte(b.text[b.at:], '\n'); n >= 0 {
+		return b.at + n
+	}
+	return len(b.text)
+}
+
+// wordLeft is where the word before the cursor begins, wordRight where the one after
+// it ends.
+func (b *buffer) wordLeft() int {
+	head := strings.TrimRight(b.text[:b.at], " \n")
+	return strings.LastIndexAny(head, " \n") + 1
+}
+
+func (b *buffer) wordRight() int {
+	rest := b.text[b.at:]
+	begin := len(rest) - len(strings.TrimLeft(rest, " \n"))
+	if n := strings.IndexAny(rest[begin:], " \n"); n >= 0 {
+		return b.at + begin + n
+	}
+	return len(b.text)
+}
+
+// up and down move the cursor a line; false on the first and the last one.
+func (b *buffer) up() bool {
+	start := b.lineStart()
+	if start == 0 {
+		return false
+	}
+	column := Width(b.text[start:b.at])
+	b.at = start - 1
+	b.column(column)
+	return true
+}
+
+func (b *buffer) down() bool {
+	end := b.lineEnd()
+	if end == len(b.text) {
+		return false
+	}
+	column := Width(b.text[b.lineStart():b.at])
+	b.at = end + 1
+	b.column(column)
+	return true
+}
+
+// column puts the cursor into a column of its line, or at the end of a shorter one.
+func (b *buffer) column(n int) {
+	start, end := b.lineStart(), b.lineEnd()
+	b.at = end
+	used := 0
+	for g := uniseg.NewGraphemes(b.text[start:end]); g.Next(); used += g.Width() {
+		if used >= n {
+			from, _ := g.Positions()
+			b.at = start + from
+			return
+		}
+	}
+}

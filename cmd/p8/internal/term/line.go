@@ -1,0 +1,139 @@
+package term
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// lineView shows a prompt and the text behind it, in as many rows as it takes.
+type lineView struct {
+	w    io.Writer
+	size Size
+	pen  Pen
+
+	prompt string
+	// row is where the cursor is, counted from the first row of the prompt.
+	row int
+	// below are lines under the text: what Tab found.
+	below []string
+}
+
+func (v *lineView) begin(prompt string) {
+	v.prompt, v.row, v.below = prompt, 0, nil
+	_, _ = io.WriteString(v.w, "\x1b[?2004h")
+}
+
+// layout are the rows of the text, and the place of the cursor among them.
+func (v *lineView) layout(b *buffer, columns int) (rows []string, row, column int) {
+	indent := Width(v.prompt)
+	if indent > columns/2 {
+		indent = 0
+	}
+	line, used := v.prompt, Width(v.prompt)
+	next := func() {
+		rows = append(rows, line)
+		line, used = strings.Repeat(" ", indent), indent
+	}
+	place := func() { row, column = len(rows), used }
+	g := uniseg.NewGraphemes(b.text)
+	for g.Next() {
+		from, _ := g.Positions()
+		if g.Str() == "\n" {
+			if from == b.at {
+				place()
+			}
+			next()
+			continue
+		}
+		if used+g.Width() > columns-1 {
+			next()
+		}
+		if from == b.at {
+			place()
+		}
+		line += g.Str()
+		used += g.Width()
+	}
+	if b.at == len(b.text) {
+		place()
+	}
+	return append(rows, line), row, column
+}
+
+// draw shows the text, in one go.
+func (v *lineView) draw(b *buffer) {
+	columns, height := v.size()
+	rows, row, column := v.layout(b, columns)
+	// Of a text that is taller than the screen its part at the cursor is shown.
+	first := max(0, row-max(height-len(v.below)-1, 1)+1)
+	rows = rows[first:]
+	row -= first
+	rows = rows[:min(len(rows), max(height-len(v.below), 1))]
+	all := append(rows[:len(rows):len(rows)], v.below...)
+	var out strings.Builder
+	out.WriteString("\x1b[?2026h")
+	if v.row > 0 {
+		out.WriteString("\x1b[" + strconv.Itoa(v.row) + "A")
+	}
+	out.WriteString("\r")
+	for i, line := range all {
+		if i > 0 {
+			out.WriteString("\r\n")
+		}
+		out.WriteString(line + "\x1b[K")
+	}
+	out.WriteString("\x1b[J")
+	if up := len(all) - 1 - row; up > 0 {
+		out.WriteString("\x1b[" + strconv.Itoa(up) + "A")
+	}
+	out.WriteString("\r")
+	if column > 0 {
+		out.WriteString("\x1b[" + strconv.Itoa(column) + "C")
+	}
+	out.WriteString("\x1b[?2026l")
+	v.row = row
+	_, _ = io.WriteString(v.w, out.String())
+}
+
+// end leaves the text as it is and goes on below it.
+func (v *lineView) end(b *buffer) {
+	v.below = nil
+	b.at = len(b.text)
+	v.draw(b)
+	_, _ = io.WriteString(v.w, "\x1b[?2004l\r\n")
+}
+
+// clear empties the screen.
+func (v *lineView) clear() {
+	_, _ = io.WriteString(v.w, "\x1b[H\x1b[2J")
+	v.row = 0
+}
+
+// mostBelow is how many lines of words Tab shows.
+const mostBelow = 8
+
+// columns puts words side by side.
+func (v *lineView) columns(words []string) []string {
+	width, _ := v.size()
+	widest := 1
+	for _, w := range words {
+		widest = max(widest, Width(w)+2)
+	}
+	each := max(1, (width-1)/widest)
+	var lines []string
+	for len(words) > 0 {
+		if len(lines) == mostBelow-1 && len(words) > each {
+			return append(lines, v.pen.Paint(Dim, "and "+strconv.Itoa(len(words))+" more"))
+		}
+		var b strings.Builder
+		for _, w := range words[:min(each, len(words))] {
+			b.WriteString(w + strings.Repeat(" ", max(1, widest-Width(w))))
+		}
+		lines = append(lines, v.pen.Paint(Dim, Cut(strings.TrimRight(b.String(), " "), width-1)))
+		words = words[min(each, len(words)):]
+	}
+	return lines
+}

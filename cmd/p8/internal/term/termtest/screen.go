@@ -1,0 +1,182 @@
+// Package termtest is a terminal for tests: [Screen] obeys what package term writes
+// and says what a person would see. It knows the few sequences that p8 uses, and remembers
+// any other.
+package termtest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// Screen is what a person sees. Lines that left it at the top are kept too.
+type Screen struct {
+	mu            sync.Mutex
+	columns, rows int
+	cells         [][]string
+	above         []string
+	x, y          int
+	left          []byte
+	unknown       []string
+}
+
+// New is an empty screen.
+func New(columns, rows int) *Screen {
+	s := &Screen{columns: columns, rows: rows}
+	for range rows {
+		s.cells = append(s.cells, make([]string, columns))
+	}
+	return s
+}
+
+// Size is that of the screen, as term.Size tells it.
+func (s *Screen) Size() (columns, rows int) { return s.columns, s.rows }
+
+// Write obeys what a program prints.
+func (s *Screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = append(s.left, b...)
+	for len(s.left) > 0 {
+		n := s.step(s.left)
+		if n == 0 {
+			break
+		}
+		s.left = s.left[n:]
+	}
+	return len(b), nil
+}
+
+// step obeys the first sequence or character, and says how long it is; 0 when it is
+// not whole.
+func (s *Screen) step(b []byte) int {
+	switch b[0] {
+	case '\r':
+		s.x = 0
+		return 1
+	case '\n':
+		s.down()
+		return 1
+	case 0x1b:
+		return s.escape(b)
+	}
+	if !utf8.FullRune(b) {
+		return 0
+	}
+	text := string(b)
+	if i := strings.IndexAny(text, "\x1b\r\n"); i >= 0 {
+		text = text[:i]
+	}
+	g, _, width, _ := uniseg.FirstGraphemeClusterInString(text, -1)
+	s.put(g, width)
+	return len(g)
+}
+
+func (s *Screen) put(g string, width int) {
+	if width == 0 {
+		if s.x > 0 {
+			s.cells[s.y][s.x-1] += g
+		}
+		return
+	}
+	if s.x+width > s.columns {
+		s.x = 0
+		s.down()
+	}
+	s.cells[s.y][s.x] = g
+	for i := 1; i < width; i++ {
+		s.cells[s.y][s.x+i] = "\x00"
+	}
+	s.x += width
+}
+
+func (s *Screen) down() {
+	if s.y < s.rows-1 {
+		s.y++
+		return
+	}
+	s.above = append(s.above, lineOf(s.cells[0]))
+	s.cells = append(s.cells[1:], make([]string, s.columns))
+}
+
+// escape obeys a sequence.
+func (s *Screen) escape(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	end := 2
+	for end < len(b) && (b[end] < '@' || b[end] > '~') {
+		end++
+	}
+	if b[1] != '[' || end == len(b) {
+		return 0
+	}
+	arguments, n := string(b[2:end]), 1
+	_, _ = fmt.Sscanf(arguments, "%d", &n)
+	switch kind := b[end]; {
+	case kind == 'A':
+		s.y = max(0, s.y-n)
+	case kind == 'C':
+		s.x = min(s.columns-1, s.x+n)
+	case kind == 'H':
+		s.x, s.y = 0, 0
+	case kind == 'K':
+		clear(s.cells[s.y][min(s.x, s.columns):])
+	case kind == 'J' && arguments == "2":
+		for _, line := range s.cells {
+			clear(line)
+		}
+	case kind == 'J':
+		clear(s.cells[s.y][min(s.x, s.columns):])
+		for _, line := range s.cells[s.y+1:] {
+			clear(line)
+		}
+	case kind == 'm', kind == 'h', kind == 'l':
+	default:
+		s.unknown = append(s.unknown, string(b[:end+1]))
+	}
+	return end + 1
+}
+
+func lineOf(cells []string) string {
+	var b strings.Builder
+	for _, c := range cells {
+		switch c {
+		case "":
+			b.WriteByte(' ')
+		case "\x00":
+		default:
+			b.WriteString(c)
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// String is everything that was shown, a line a row, without the empty ones at the
+// end.
+func (s *Screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := append([]string{}, s.above...)
+	for _, cells := range s.cells {
+		lines = append(lines, lineOf(cells))
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
+}
+
+// Cursor is where the cursor is.
+func (s *Screen) Cursor() (column, row int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.x, s.y
+}
+
+// Unknown are the sequences that a terminal may not know.
+func (s *Screen) Unknown() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unknown
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/google/uuid"
+
+	"p8/chat"
+	"p8/cmd/p8/internal/term"
+	"p8/config"
+	"p8/event"
+	"p8/identity"
+	"p8/store"
+)
+
+// repl is a chat on a terminal: a text is a turn, a text that begins with "/" a
+// command.
+type repl struct {
+	*talk
+	id identity.Identity
+	// agent and model answer, as far as is known.
+	agent, model string
+	keys         *keyboard
+	editor       *term.Editor
+	history      history
+	// kept says that the session is stored.
+	kept bool
+}
+
+// repl talks until Ctrl-D.
+func (t *talk) repl(cfg *config.Config, id identity.Identity, noStore bool) error {
+	agent, model, err := t.answering(id)
+	if err != nil {
+		return err
+	}
+	restore, err := term.Raw(t.stdin)
+	if err != nil {
+		return t.loop(id)
+	}
+	defer restore()
+	// What is printed meanwhile has to return the cursor itself.
+	cooked := t.app
+	raw := *t.app
+	raw.stdout, raw.stderr = term.Returns{W: cooked.stdout}, term.Returns{W: cooked.stderr}
+	t.app, t.screen.asks = &raw, true
+	defer func() { t.app = cooked }()
+
+	r := &repl{talk: t, id: id, agent: agent, model: model, kept: t.store != nil && !noStore}
+	if r.kept {
+		r.history.path = filepath.Join(cfg.DataDir, "chat_history")
+	}
+	r.keys = newKeyboard(t.stdin, t.interrupts)
+	r.editor = term.NewEditor(r.keys, t.screen.file, t.screen.canvas.Size, t.screen.pen)
+	r.editor.Multiline, r.editor.Complete, r.editor.History = true, r.complete, r.history.load()
+	r.greet()
+	return r.converse()
+}
+
+// greet says where one is.
+func (r *repl) greet() {
+	r.lines(r.paint(term.Bold, "p8")+r.paint(term.Dim, " · "+r.agent+" · "+r.model),
+		r.paint(term.Dim, "session "+r.id.SessionID),
+		r.paint(term.Dim, "/help lists the commands, Ctrl-C stops an answer, Ctrl-D ends the chat"), "")
+}
+
+// errQuit ends the chat.
+var errQuit = errors.New("quit")
+
+// converse asks and answers until the end.
+func (r *repl) converse() error {
+	for {
+		text, err := r.editor.Read(r.paint(term.Bold|term.Cyan, "› "))
+		switch {
+		case errors.Is(err, term.ErrInterrupted) && text != "":
+			continue
+		case errors.Is(err, term.ErrInterrupted):
+			r.lines(r.paint(term.Dim, "Ctrl-D or /quit ends the chat"))
+			continue
+		case err != nil: // Ctrl-D, the end of the input, SIGTERM
+			return nil
+		}
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		r.history.remember(r.editor, text)
+		err = r.obey(text)
+		switch {
+		case errors.Is(err, errQuit):
+			return nil
+		case err != nil:
+			r.problem(err)
+		}
+	}
+}
+
+// obey runs a command, or says the text to the agent.
+func (r *repl) obey(text string) error {
+	switch {
+	case text == "exit", text == "quit":
+		return errQuit
+	case strings.HasPrefix(text, "/"):
+		return r.command(text)
+	}
+	r.lines("")
+	turn, err := r.chat.Start(r.ctx, chat.Request{Input: text})
+	if err != nil {
+		return r.explain(err)
+	}
+	return r.show(turn)
+}
+
+// show shows a turn to its end, and asks what it asks.
+func (r *repl) show(turn *chat.Turn) error {
+	for turn != nil {
+		r.keys.running.Store(true)
+		done, by, err := r.watch(turn)
+		r.keys.running.Store(false)
+		r.account()
+		if by == syscall.SIGTERM {
+			return errQuit
+		}
+		if err == nil {
+			err = incomplete(done)
+		}
+		if err != nil {
+			return err
+		}
+		turn = nil
+		if done.Reason == event.ReasonPaused {
+			if turn, err = r.answer(r.shown.asked); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// account notes what the last turn took, and who answered it.
+func (r *repl) account() {
+	v := r.shown
+	r.screen.tokens += v.usage.InputTokens + v.usage.OutputTokens
+	r.screen.cost += v.usage.CostUSD
+	if name := oneLine(v.meta.RespondingAgent); name != "" {
+		r.agent = name
+	}
+	if name := oneLine(v.meta.ModelVersion); name != "" {
+		r.model = name
+	}
+}
+
+// answer asks the person what a run waits for; the turn goes on with the answers, nil
+// when it still waits.
+func (r *repl) answer(asked []event.ActionRequestData) (turn *chat.Turn, err error) {
+	for _, q := range asked {
+		d, ok, err := r.decision(q)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			r.lines(r.paint(term.Dim, "it waits: p8 approvals approve "+q.RequestID+", or deny"), "")
+			continue
+		}
+		_, next, err := r.chat.Decide(r.ctx, q.RequestID, d)
+		if err != nil {
+			return nil, r.explain(err)
+		}
+		if next != nil {
+			turn = next
+		}
+	}
+	return turn, nil
+}
+
+// decision is what a person says to a question; not ok when it is left open.
+func (r *repl) decision(q event.ActionRequestData) (d store.Decision, ok bool, err error) {
+	d.Via = "cli"
+	r.lines(r.paint(term.Yellow, "? ")+oneLine(q.Message), r.paint(term.Dim, "  "+hintFor(q)))
+	for {
+		text, err := r.editor.Read(r.paint(term.Bold|term.Yellow, "? "))
+		switch {
+		case errors.Is(err, term.ErrInterrupted), errors.Is(err, io.EOF):
+			return d, false, nil
+		case err != nil:
+			return d, false, errQuit
+		}
+		switch text = strings.TrimSpace(text); strings.ToLower(text) {
+		case "":
+			return d, false, nil
+		case "n", "no":
+			d.Status = store.RequestDeclined
+			return d, true, nil
+		}
+		d.Status = store.RequestAccepted
+		if q.Kind != event.RequestElicitation {
+			if t := strings.ToLower(text); t == "y" || t == "yes" {
+				return d, true, nil
+			}
+		} else if d.Content = contentFor(q.Schema, text); d.Content != nil {
+			return d, true, nil
+		}
+		r.lines(r.paint(term.Dim, "  "+hintFor(q)))
+	}
+}
+
+// begin goes to another session; "" is a new one.
+func (r *repl) begin(session string) error {
+	next := r.id
+	next.SessionID = session
+	if session == "" {
+		next.SessionID = uuid.NewString()
+	}
+	return r.become(next)
+}
+
+// become is somebody else from the next turn on.
+func (r *repl) become(id identity.Identity) error {
+	id, err := id.Normalize()
+	var invalid *identity.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return fmt.Errorf("%s %s", strings.TrimPrefix(flagOf[invalid.Name], "--"), invalid.Problem)
+	case err != nil:
+		return err
+	}
+	agent, model, err := r.answering(id)
+	if err != nil {
+		return err
+	}
+	if id.SessionID != r.id.SessionID {
+		r.screen.tokens, r.screen.cost = 0, 0
+	}
+	r.id, r.agent, r.model = id, agent, model
+	r.ctx = identity.With(r.ctx, id)
+	return nil
+}
+
+// lines writes lines that stay; paint writes in a style; problem says what is wrong.
+func (r *repl) lines(lines ...string) { r.screen.lines(lines...) }
+
+func (r *repl) paint(s term.Style, text string) string { return r.screen.pen.Paint(s, text) }
+
+func (r *repl) problem(err error) {
+	if errors.Is(err, errSilent) {
+		return
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		r.screen.wrapped(r.paint(term.Red, "✗ "), visible(line))
+	}
+	r.lines("")
+}
