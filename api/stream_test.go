@@ -143,9 +143,9 @@ func checkRows(t *testing.T, s *server) {
 			}
 		}
 	}
-	slices.Sort(got[1:5]) // two tools at once
+	slices.Sort(got[1:6]) // two tools at once, one of which observes something
 	want := []string{
-		"user/user", "tool_call/tool/action/call_b", "tool_call/tool/search/call_a",
+		"user/user", "observation/observation", "tool_call/tool/action/call_b", "tool_call/tool/search/call_a",
 		"tool_response/tool/action/call_b", "tool_response/tool/search/call_a", "assistant/assistant", "user/user", "assistant/assistant",
 	}
 	if !slices.Equal(got, want) {
@@ -155,7 +155,7 @@ func checkRows(t *testing.T, s *server) {
 	must(t, json.Unmarshal(s.do("GET", "/sessions/s%2F1%20%C3%A9", "").Body.Bytes(), &one))
 	var all []store.Session
 	must(t, json.Unmarshal(s.do("GET", "/v1/sessions?agent=sample-agent", "").Body.Bytes(), &all))
-	if one.ID != "s/1 é" || one.Messages != 8 || len(all) != 1 || all[0].ID != one.ID {
+	if one.ID != "s/1 é" || one.Messages != 9 || len(all) != 1 || all[0].ID != one.ID {
 		t.Errorf("%+v, %+v", one, all)
 	}
 }
