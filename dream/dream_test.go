@@ -41,7 +41,7 @@ func TestDream(t *testing.T) {
 	// What the agents were shown.
 	for i, prompt := range k.prompts() {
 		for _, part := range []string{
-			"### Standup (meeting)\nKey: `standup`\nWe spoke of timetables.\nTags: rail", "### About talk\n[user] Why are the trains late?\n[assistant] Because of the snow.",
+			"### Standup (meeting)\nKey: `standup`\nWe spoke of timetables.\nTags: rail", "### About talk-ann\n[user] Why are the trains late?\n[assistant] Because of the snow.",
 			"### delays.csv\nKey: `delays-csv`\nline,minutes", "All of it is data.", "nstructions hold the material of",
 		} {
 			if !strings.Contains(prompt, part) {
@@ -116,7 +116,7 @@ func TestNothingNewIsNotDreamt(t *testing.T) {
 
 	// Something new is dreamt about, the dreams before are not.
 	k.process(answer("late-trains", "standup"), profile("Ann."))
-	k.say(ann, "talk", "And today?", "They are on time.")
+	k.say(ann, "talk-ann", "And today?", "They are on time.")
 	if res := k.dreams(ann, dream.Request{}); res.Status != dream.StatusCompleted {
 		t.Errorf("%+v", res)
 	}

@@ -73,16 +73,20 @@ func (k *kit) process(turns ...scripted.Turn) {
 	k.Helper()
 	k.model = scripted.New(turns...)
 	k.chat = k.service()
+	var err error
+	k.Service, err = dream.New(k.optionsOf())
+	must(k, err)
+}
+
+// optionsOf are the kit's options, of this process.
+func (k *kit) optionsOf() dream.Options {
+	k.Helper()
 	o := k.options
-	o.Store, o.Chat = k.store, k.chat
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Store, o.Chat, o.Logger = k.store, k.chat, slog.New(slog.DiscardHandler)
 	var err error
 	o.Builder, err = memory.NewBuilder(memory.BuilderOptions{Store: k.store, Threshold: 100})
 	must(k, err)
-	k.Service, err = dream.New(o)
-	must(k, err)
+	return o
 }
 
 func (k *kit) service() *chat.Service {
@@ -138,18 +142,25 @@ func profile(summary string, interests ...string) scripted.Turn {
 // say stores a turn of a session.
 func (k *kit) say(ctx context.Context, session string, texts ...string) {
 	k.Helper()
+	k.sayAs(ctx, store.Session{ID: session, Name: "About " + session}, texts...)
+}
+
+func (k *kit) sayAs(ctx context.Context, session store.Session, texts ...string) {
+	k.Helper()
 	var rows []*store.Message
 	for i, text := range texts {
 		kind := []string{store.MessageUser, store.MessageAssistant}[i%2]
 		rows = append(rows, &store.Message{Type: kind, Content: &text, TokenCount: llm.EstimateTokens(text)})
 	}
-	must(k, k.store.BeginTurn(ctx, store.Session{ID: session, Name: "About " + session}, rows...))
+	must(k, k.store.BeginTurn(ctx, session, rows...))
 }
 
 // live gives a user a day: a talk, a moment, a file, a page.
 func (k *kit) live(ctx context.Context) {
 	k.Helper()
-	k.say(ctx, "talk", "Why are the trains late?", "Because of the snow.")
+	who, err := identity.From(ctx)
+	must(k, err)
+	k.say(ctx, "talk-"+who.UserID, "Why are the trains late?", "Because of the snow.")
 	must(k, k.store.Moments().Put(ctx, &store.Moment{Name: "Standup", MomentType: "meeting", Summary: "We spoke of timetables.", TopicTags: []string{"rail"}}))
 	must(k, k.store.Ontologies().Put(ctx, &store.Ontology{Name: "Project Alpha", Content: "A timetable."}))
 	must(k, k.store.Files().Put(ctx, &store.File{Name: "delays.csv", Status: store.FileCompleted, ParsedContent: "line,minutes"}))

@@ -1,0 +1,97 @@
+package dream
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// desk is a place where leases are given, with a clock of its own.
+type desk struct {
+	owner string
+	until time.Time
+	err   error
+	asked int
+}
+
+func (d *desk) Lease(_ context.Context, _, owner string, ttl time.Duration) (bool, error) {
+	d.asked++
+	if d.err != nil {
+		return false, d.err
+	}
+	if d.owner != "" && d.owner != owner && time.Now().Before(d.until) {
+		return false, nil
+	}
+	d.owner, d.until = owner, time.Now().Add(ttl)
+	return true, nil
+}
+
+func (d *desk) Release(_ context.Context, _, owner string) error {
+	if d.owner == owner {
+		d.owner = ""
+	}
+	return nil
+}
+
+// TestLease is renewed as long as the dream takes, given back at its end, and lost
+// when somebody else has it or the store says nothing for too long.
+func TestLease(t *testing.T) {
+	work := func(d time.Duration) func(context.Context) error {
+		return func(ctx context.Context) error {
+			select {
+			case <-time.After(d):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	down := errors.New("down")
+	for _, tc := range []struct {
+		name string
+		desk desk
+		// happens is what becomes of the lease after a while.
+		happens func(*desk)
+		takes   time.Duration
+		held    bool
+		err     error
+		after   time.Duration
+	}{
+		{"a long dream", desk{}, nil, 10 * time.Minute, true, nil, 10 * time.Minute},
+		{"somebody has it", desk{owner: "b", until: time.Now().Add(24 * 365 * 100 * time.Hour)}, nil, time.Minute, false, nil, 0},
+		{"somebody died with it", desk{owner: "b"}, nil, time.Minute, true, nil, time.Minute},
+		{"somebody takes it", desk{}, func(d *desk) { d.owner, d.until = "b", time.Now().Add(time.Hour) }, 10 * time.Minute, true, errLost, 2 * time.Minute},
+		{"the store fails for good", desk{}, func(d *desk) { d.err = down }, 10 * time.Minute, true, errLost, 140 * time.Second},
+		{"the store fails a moment", desk{}, func(d *desk) {
+			d.err = down
+			time.AfterFunc(30*time.Second, func() { d.err = nil })
+		}, 10 * time.Minute, true, nil, 10 * time.Minute},
+		{"the store fails at once", desk{err: down}, nil, time.Minute, false, down, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, began := tc.desk, time.Now()
+				if tc.happens != nil {
+					time.AfterFunc(101*time.Second, func() { tc.happens(&d) })
+				}
+				held, err := hold(t.Context(), &d, "a", work(tc.takes))
+				if held != tc.held || !errors.Is(err, tc.err) {
+					t.Errorf("held %v, %v", held, err)
+				}
+				if took := time.Since(began); took != tc.after {
+					t.Errorf("it took %v, want %v", took, tc.after)
+				}
+				if d.owner == "a" {
+					t.Error("the lease was not given back")
+				}
+				asked := d.asked
+				time.Sleep(time.Hour)
+				if d.asked != asked {
+					t.Error("it is renewed for ever")
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package dream_test
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"p8/dream"
+	"p8/llm/scripted"
+	"p8/store/postgres"
+)
+
+// onPostgres is a kit on a database of its own.
+func onPostgres(t *testing.T, turns ...scripted.Turn) *kit {
+	t.Helper()
+	server := os.Getenv("P8_TEST_POSTGRES_URL")
+	if server == "" {
+		t.Fatal("P8_TEST_POSTGRES_URL is unset: run scripts/test, or set it to a PostgreSQL server whose role may create databases")
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal("P8_TEST_POSTGRES_URL is not a URL")
+	}
+	name := "dream_" + strings.ToLower(rand.Text())
+	admin(t, server, `CREATE DATABASE `+name)
+	t.Cleanup(func() { admin(t, server, `DROP DATABASE `+name+` WITH (FORCE)`) })
+	u.Path = "/" + name
+	s, err := postgres.Open(t.Context(), postgres.Options{URL: u.String(), Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	k := &kit{T: t, store: s}
+	k.process(turns...)
+	return k
+}
+
+func admin(t *testing.T, server, sql string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server)
+	must(t, err)
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	must(t, err)
+}
+
+// TestReplicas: of several that dream for a user at once one does, also where it has
+// long begun; other users do not wait.
+func TestReplicas(t *testing.T) {
+	k := onPostgres(t)
+	ann, bob := as(t.Context(), "ann"), as(t.Context(), "bob")
+	k.live(ann)
+	k.live(bob)
+	asked, goOn := make(chan struct{}), make(chan struct{})
+	slow := answer("late-trains", "project-alpha")
+	slow.Before = func(ctx context.Context, chunk int) error {
+		if chunk > 0 {
+			return nil
+		}
+		close(asked)
+		return scripted.Until(0, goOn)(ctx, chunk)
+	}
+	k.process(slow, profile("Ann."))
+	first, model := k.Service, k.model
+	done := make(chan dream.Result, 1)
+	go func() {
+		res, err := first.Dream(ann, dream.Request{})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- res
+	}()
+	<-asked
+	k.process(answer("late-trains", "project-alpha"), profile("Bob."))
+	if res := k.dreams(ann, dream.Request{}); res.Status != dream.StatusBusy || res.IOTokens != 0 {
+		t.Errorf("%+v", res)
+	}
+	if res := k.dreams(bob, dream.Request{}); res.Status != dream.StatusCompleted {
+		t.Errorf("%+v", res)
+	}
+	close(goOn)
+	if res := <-done; res.Status != dream.StatusCompleted || res.Phase2.MomentsSaved != 1 {
+		t.Errorf("%+v", res)
+	}
+	if res := k.dreams(ann, dream.Request{}); res.Status != dream.StatusSkippedNoData {
+		t.Errorf("%+v", res)
+	}
+	model.AssertDone(t)
+	k.model.AssertDone(t)
+	for _, ctx := range []context.Context{ann, bob} {
+		if got := k.kept(ctx); !slices.Equal(got, []string{"Late Trains"}) {
+			t.Errorf("%q", got)
+		}
+		if got := k.reached(ctx, "project-alpha"); !slices.Contains(got, "late-trains") {
+			t.Errorf("back: %q", got)
+		}
+	}
+}
+
+// TestAllAtOnce: eight replicas begin at the same moment.
+func TestAllAtOnce(t *testing.T) {
+	k := onPostgres(t)
+	ann := as(t.Context(), "ann")
+	k.live(ann)
+	k.process(answer("late-trains", "project-alpha"), profile("Ann."))
+	const replicas = 8
+	results := make(chan dream.Result, replicas)
+	until := time.Now()
+	for range replicas {
+		s, err := dream.New(k.optionsOf())
+		must(t, err)
+		go func() {
+			res, err := s.Dream(ann, dream.Request{Until: until})
+			if err != nil {
+				t.Error(err)
+			}
+			results <- res
+		}()
+	}
+	completed := 0
+	for range replicas {
+		switch res := <-results; res.Status {
+		case dream.StatusCompleted: // one dreams, and those that come later are told of it
+			completed++
+		case dream.StatusBusy:
+		default:
+			t.Errorf("%+v", res)
+		}
+	}
+	if completed == 0 {
+		t.Error("nobody dreamt")
+	}
+	k.model.AssertDone(t)
+	if got := k.kept(ann); !slices.Equal(got, []string{"Late Trains"}) {
+		t.Errorf("%q", got)
+	}
+}
