@@ -54,6 +54,7 @@ func TestBuiltIns(t *testing.T) {
 		{"default-agent", agent.Nested, false, []string{"search", "action"}, agent.Limits{}},
 		{"dreaming-agent", agent.Flat, true, []string{"search"}, agent.Limits{Requests: 15, TotalTokens: 115000}},
 		{"user-model", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 60000}},
+		{"moment-builder", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 60000}},
 		{"rem-query-agent", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 40000}},
 		{"simulator", agent.Flat, false, nil, agent.Limits{}},
 		{"rem-simulator", agent.Flat, false, nil, agent.Limits{}},

@@ -1,19 +1,21 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"time"
 
-	"p8/event"
 	"p8/store"
 )
 
 // Chunks is what a Builder reads and writes; *store.Store is one.
 type Chunks interface {
+	Recaller
 	Session(ctx context.Context, id string) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
+	Lookup(ctx context.Context, key string) ([]store.Match, error)
 	PutChunk(ctx context.Context, c store.Chunk) error
 }
 
@@ -46,7 +48,20 @@ type BuilderOptions struct {
 type Builder struct{ o BuilderOptions }
 
 // NewBuilder makes a Builder.
-func NewBuilder(o BuilderOptions) (*Builder, error) { return &Builder{o}, nil }
+func NewBuilder(o BuilderOptions) (*Builder, error) {
+	const threshold = 6000
+	if o.Store == nil {
+		return nil, errors.New("memory: a Builder needs a store")
+	}
+	o.Threshold = cmp.Or(max(0, o.Threshold), threshold)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Builder{o}, nil
+}
 
 // Built says what became of a session.
 type Built struct {
@@ -58,49 +73,101 @@ type Built struct {
 }
 
 // Due reports whether a session has more to sum up than the threshold.
-func (b *Builder) Due(s *store.Session) bool { return false }
+func (b *Builder) Due(s *store.Session) bool { return unsummarised(s) >= b.o.Threshold }
+
+func unsummarised(s *store.Session) int { return max(0, s.TotalTokens-s.SummaryTokens) }
+
+// The bounds of one Build.
+const (
+	maxChunks = 50  // that are made or that somebody else made first
+	chunkRows = 500 // of one moment
+)
 
 // Build makes the moments that a session of the caller is due; with a threshold
-// above 0 by that one. A range of messages gets one moment, whoever else builds at
-// the same time.
+// above 0 by that one. A moment is never made of less than there is, and of about as
+// much as the larger threshold at most, in whole turns. A range of messages gets one
+// moment, whoever else builds at the same time.
 func (b *Builder) Build(ctx context.Context, sessionID string, threshold int) (Built, error) {
-	return Built{}, errors.ErrUnsupported
+	out := Built{SessionID: sessionID}
+	if threshold <= 0 {
+		threshold = b.o.Threshold
+	}
+	made := map[string]*store.Moment{}
+	for range maxChunks {
+		sess, err := b.o.Store.Session(ctx, sessionID)
+		if err != nil {
+			return out, err
+		}
+		if out.Unsummarised = unsummarised(&sess); out.Unsummarised < threshold {
+			break
+		}
+		rows, tokens, err := b.next(ctx, &sess, threshold)
+		if err != nil || len(rows) == 0 {
+			return out, err
+		}
+		m, err := b.put(ctx, &sess, rows, tokens, made)
+		switch {
+		case errors.Is(err, store.ErrConflict):
+			continue // somebody else was first
+		case err != nil:
+			return out, err
+		}
+		out.Moments = append(out.Moments, *m)
+		out.Unsummarised = max(0, out.Unsummarised-tokens)
+	}
+	return out, nil
 }
 
-// Keeper is what a Recorder writes to; *store.Store is one.
-type Keeper interface {
-	Session(ctx context.Context, id string) (store.Session, error)
-	PutSession(ctx context.Context, sess store.Session) error
-	PutLinked(ctx context.Context, back string, ms ...*store.Moment) ([]store.Linked, error)
+// next is the rows of the next moment and their tokens, none when there are too few.
+func (b *Builder) next(ctx context.Context, sess *store.Session, threshold int) ([]store.Message, int, error) {
+	rows, err := b.o.Store.Messages(ctx, sess.ID, store.MessageFilter{AfterSeq: sess.SummarySeq, Limit: chunkRows})
+	if err != nil {
+		return nil, 0, err
+	}
+	full := len(rows) == chunkRows
+	rows = rows[:complete(rows, b.o.Now())]
+	n, tokens := cut(rows, max(threshold, b.o.Threshold))
+	if tokens < threshold && n == len(rows) && !full {
+		return nil, 0, nil
+	}
+	return rows[:n], tokens, nil
 }
 
-// Upload is a file that was taken in.
-type Upload struct {
-	// SessionID is the session that it belongs to; "" makes one named after it (p8).
-	SessionID string
-	FileID    string
-	FileName  string
-	MIMEType  string
-	Category  string
-	Tags      []string
-	// ResourceKeys are the keys of its pieces, Text the beginning of what it says.
-	ResourceKeys []string
-	Text         string
+// complete is how many rows belong to turns that are over: up to the last answer, and
+// all that waits for one for long.
+func complete(rows []store.Message, now time.Time) int {
+	const long = time.Hour
+	for i := range rows {
+		row := &rows[len(rows)-1-i]
+		if row.Type == store.MessageAssistant && row.AgentPath == "" || now.Sub(row.CreatedAt) > long {
+			return len(rows) - i
+		}
+	}
+	return 0
 }
 
-// RecordUpload makes the content_upload moment of a file and notes it in its session
-// (metadata uploads, resource_keys, latest_moment_id, latest_summary). It gives the
-// session's id and the moment.
-func RecordUpload(ctx context.Context, k Keeper, u Upload) (sessionID string, m store.Moment, err error) {
-	return "", store.Moment{}, errors.ErrUnsupported
+// cut is how many of the rows make a moment of about size tokens, and how many tokens
+// they have: whole turns, unless one has more than twice as many.
+func cut(rows []store.Message, size int) (n, tokens int) {
+	turn, before := 0, 0 // where the turn begins, and the tokens before it
+	for i := range rows {
+		if i > 0 && rows[i].Type == store.MessageUser && rows[i].AgentPath == "" {
+			if tokens >= size {
+				return i, tokens
+			}
+			turn, before = i, tokens
+		}
+		more := 0
+		if rows[i].Type != store.MessageMemory { // which is a summary itself
+			more = rows[i].TokenCount
+		}
+		if i > 0 && tokens+more > 2*size {
+			if before >= size/2 {
+				return turn, before
+			}
+			return i, tokens
+		}
+		tokens += more
+	}
+	return len(rows), tokens
 }
-
-// RecordObservation adds what an agent observed to the session's observation moment of
-// the day; nothing that is only a confidence or a session's name makes one.
-func RecordObservation(ctx context.Context, k Keeper, sessionID string, d *event.MetadataData, at time.Time) error {
-	return errors.ErrUnsupported
-}
-
-// ObservationText is what an observation's row says: a line of the fields that are
-// set, in their order; "" when there is nothing but a session's name.
-func ObservationText(d *event.MetadataData) string { return "" }

@@ -1,0 +1,147 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"p8/llm"
+	"p8/rem"
+	"p8/store"
+)
+
+// chain is the session_chunk moments of a session, one after the other. Each knows the
+// ones 1, 2, 4, 8 … before it, so any is a few LOOKUPs away from any later one.
+type chain struct {
+	store Chunks
+	sess  *store.Session
+	known map[string]*store.Moment
+}
+
+// maxPrevious is how many moments one knows: enough for 32,000 of them.
+const maxPrevious = 16
+
+// last is the newest moment of the session, nil for none.
+func (c *chain) last(ctx context.Context) (*store.Moment, error) {
+	if c.sess.Chunks == 0 {
+		return nil, nil
+	}
+	// The one before may have been deleted; then an earlier one is the last.
+	const many = 2000
+	for _, rows := range []int{1, many} {
+		rec, err := c.store.Recall(ctx, store.RecallQuery{SessionID: c.sess.ID, BeforeSeq: c.sess.SummarySeq + 1, Rows: rows})
+		if err != nil {
+			return nil, err
+		}
+		if n := len(rec.Covering); n > 0 && (rows == many || indexOf(&rec.Covering[n-1]) == c.sess.Chunks-1) {
+			return &rec.Covering[n-1], nil
+		}
+	}
+	return nil, nil
+}
+
+// moment is a moment of the session, nil for one that is not there.
+func (c *chain) moment(ctx context.Context, key string) (*store.Moment, error) {
+	if m, ok := c.known[key]; ok {
+		return m, nil
+	}
+	matches, err := c.store.Lookup(ctx, key)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	for i := range matches {
+		var m store.Moment
+		if matches[i].Type != store.TypeMoment || json.Unmarshal(matches[i].Data, &m) != nil || m.SourceSessionID != c.sess.ID {
+			continue
+		}
+		c.known[key] = &m
+		return &m, nil
+	}
+	return nil, nil
+}
+
+// previous are the names of the moments 1, 2, 4, 8 … before the one after last.
+func (c *chain) previous(ctx context.Context, last *store.Moment) ([]string, error) {
+	var keys []string
+	for at := last; at != nil && len(keys) < maxPrevious; {
+		keys = append(keys, at.Name)
+		// What is 2^n before the one that is 2^n before.
+		n := min(len(keys)-1, len(at.PreviousMomentKeys))
+		var err error
+		if at, err = c.first(ctx, at.PreviousMomentKeys[n:]); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// first is the first of the moments that is still there: users may delete theirs.
+func (c *chain) first(ctx context.Context, keys []string) (*store.Moment, error) {
+	for _, key := range keys {
+		if m, err := c.moment(ctx, key); m != nil || err != nil {
+			return m, err
+		}
+	}
+	return nil, nil
+}
+
+// The newest moments are shown as they are; every so many older ones get a memory row.
+const (
+	contentsRecent = 3
+	contentsEach   = 8
+)
+
+// contents is the memory row that goes with the next moment, nil for none: what the
+// moments are about that are not shown any more, and the way to those before them.
+func (c *chain) contents(ctx context.Context, last *store.Moment) (*store.Message, error) {
+	older := c.sess.Chunks + 1 - contentsRecent // how many, with the next
+	if older <= 0 || older%contentsEach != 0 {
+		return nil, nil
+	}
+	var lines []string
+	for at := last; at != nil; {
+		n := indexOf(at)
+		if n < older-contentsEach {
+			break
+		}
+		if n < older {
+			lines = append(lines, contentsLine(at))
+		}
+		var err error
+		if at, err = c.first(ctx, at.PreviousMomentKeys); err != nil {
+			return nil, err
+		}
+	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	var b strings.Builder
+	b.WriteString("Earlier in this conversation:")
+	for i := range lines {
+		b.WriteString("\n" + lines[len(lines)-1-i])
+	}
+	if c.sess.MemorySeq > 0 {
+		b.WriteString("\nBefore that: REM LOOKUP " + rem.Quote(rem.MessageKey(c.sess.ID, c.sess.MemorySeq)))
+	}
+	text := b.String()
+	return &store.Message{Content: &text, TokenCount: llm.EstimateTokens(text)}, nil
+}
+
+func contentsLine(m *store.Moment) string {
+	const longest = 100
+	about := cmp.Or(strings.Join(m.TopicTags, ", "), m.Summary)
+	return "- " + clip(oneLine(about), longest) + " → REM LOOKUP " + rem.Quote(store.NormalizeKey(m.Name))
+}
+
+// indexOf is which moment of its session it is, from 0; -1 for one that does not say.
+func indexOf(m *store.Moment) int {
+	note := struct {
+		Index *int `json:"chunk_index"`
+	}{}
+	if json.Unmarshal(m.Metadata, &note) != nil || note.Index == nil {
+		return -1
+	}
+	return *note.Index
+}
