@@ -2,44 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"time"
 )
-
-// The kinds of a TimelineEvent.
-const (
-	TimelineMessage = "message"
-	TimelineMoment  = "moment"
-)
-
-// TimelineEvent is a message or a moment of a session.
-type TimelineEvent struct {
-	Type string    `json:"event_type"`
-	ID   string    `json:"event_id"`
-	At   time.Time `json:"event_timestamp"`
-	// Name is the message's type or the moment's; Content its text or summary.
-	Name    string `json:"name_or_type"`
-	Content string `json:"content_or_summary"`
-	// Metadata of a message are seq, token_count, tool_calls, agent_name and model, those
-	// of a moment name, ends_timestamp, previous_moment_keys and moment_metadata.
-	Metadata json.RawMessage `json:"metadata"`
-}
-
-// TimelineFilter chooses a page of a timeline.
-type TimelineFilter struct {
-	// Limit is 50 by default and 500 at most.
-	Limit int
-	// Cursor is what the page before returned.
-	Cursor string
-}
-
-// Timeline is the newest part of a session's messages and moments, oldest first, and
-// the cursor of the page before it, "" at the beginning. A moment stands at its
-// starts_timestamp, or where it was made.
-func (s *Store) Timeline(ctx context.Context, sessionID string, f TimelineFilter) ([]TimelineEvent, string, error) {
-	return nil, "", errors.ErrUnsupported
-}
 
 // FeedFilter chooses days of the caller's feed.
 type FeedFilter struct {
@@ -79,12 +43,168 @@ type FeedSession struct {
 	Messages int    `json:"message_count"`
 }
 
-// Feed is the caller's active days, the newest first.
+// Bounds of a day in the feed.
+const (
+	feedSessions = 20
+	feedMoments  = 100
+)
+
+// Feed is the caller's active days, the newest first. A moment is of the day on which
+// it was made.
 func (s *Store) Feed(ctx context.Context, f FeedFilter) ([]FeedDay, error) {
-	return nil, errors.ErrUnsupported
+	limit := page(f.Limit, 20, 100)
+	before := lastTime
+	if f.Before != "" {
+		d, err := openDay(f.Before, f.Zone)
+		if err != nil {
+			return nil, missingFirst(ctx, err)
+		}
+		before = d.begin
+	}
+	var list []FeedDay
+	err := s.read(ctx, "read feed", func(c Conn, sc scope) error {
+		list = nil
+		r := feedReader{sc, f.Future, s.clock()}
+		// From day to day; then all of them at once.
+		var days []day
+		for len(days) < limit {
+			at, err := r.newest(ctx, c, before)
+			if err != nil {
+				return err
+			}
+			if at.IsZero() {
+				break
+			}
+			d := dayOf(at, f.Zone)
+			days, before = append(days, d), d.begin
+		}
+		list = make([]FeedDay, len(days))
+		for i, d := range days {
+			if err := r.read(ctx, c, d, &list[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return list, err
 }
 
 // Day is one day of the feed ("2026-02-21"), with nothing in it if nothing happened.
 func (s *Store) Day(ctx context.Context, date string, zone *time.Location) (FeedDay, error) {
-	return FeedDay{}, errors.ErrUnsupported
+	d, err := openDay(date, zone)
+	if err != nil {
+		return FeedDay{}, missingFirst(ctx, err)
+	}
+	var out FeedDay
+	err = s.read(ctx, "read day", func(c Conn, sc scope) error {
+		return feedReader{sc, false, s.clock()}.read(ctx, c, d, &out)
+	})
+	if err != nil {
+		return FeedDay{}, err
+	}
+	return out, nil
+}
+
+// feedReader reads what happened to a caller.
+type feedReader struct {
+	sc     scope
+	future bool
+	now    time.Time
+}
+
+// said adds the condition on the messages that count: those of an index of their own.
+func (r feedReader) said(q *query) {
+	q.add(`tenant_id = `).arg(r.sc.TenantID)
+	q.owned(r.sc.user)
+	q.add(` AND deleted_at IS NULL AND message_type <> 'memory'`)
+}
+
+// made adds the condition on the moments that count.
+func (r feedReader) made(q *query) {
+	q.add(`tenant_id = `).arg(r.sc.TenantID)
+	q.owned(r.sc.user)
+	q.add(` AND deleted_at IS NULL AND moment_type IS DISTINCT FROM '` + MomentSessionChunk + `'`)
+	if !r.future {
+		q.add(` AND (starts_timestamp IS NULL OR moment_type = '` + MomentReminder + `' OR starts_timestamp <= `).arg(r.now)
+		q.add(`)`)
+	}
+}
+
+// newest is when something happened last before a time, zero for never.
+func (r feedReader) newest(ctx context.Context, c Conn, before time.Time) (time.Time, error) {
+	q := newQuery(`SELECT (SELECT created_at FROM messages WHERE `)
+	r.said(q)
+	q.add(` AND created_at < `).arg(before)
+	q.add(` ORDER BY created_at DESC LIMIT 1), (SELECT created_at FROM moments WHERE `)
+	r.made(q)
+	q.add(` AND created_at < `).arg(before)
+	q.add(` ORDER BY created_at DESC LIMIT 1)`)
+	var message, moment time.Time
+	if _, err := one(ctx, c, q.String(), []any{&message, &moment}, q.args...); err != nil {
+		return time.Time{}, err
+	}
+	if moment.After(message) {
+		return moment, nil
+	}
+	return message, nil
+}
+
+// read reads a day.
+func (r feedReader) read(ctx context.Context, c Conn, d day, out *FeedDay) error {
+	*out = FeedDay{
+		Date: d.date, SessionID: EntityID(sessions.Name, "daily-"+d.date, r.sc.UserID),
+		Sessions: []FeedSession{}, Moments: []Moment{},
+	}
+	for _, x := range []Statement{r.sessions(d, out), r.counts(d, out), r.moments(d, out)} {
+		if err := c.Later(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d day) within(q *query) {
+	q.add(` AND created_at >= `).arg(d.begin)
+	q.add(` AND created_at < `).arg(d.end)
+}
+
+// sessions reads the day's sessions, the last used first, with the totals of all.
+func (r feedReader) sessions(d day, out *FeedDay) Statement {
+	q := newQuery(`SELECT x.session_id, s.name, x.said, x.messages, x.tokens, x.sessions FROM (SELECT session_id, count(*) AS said,
+		MAX(created_at) AS latest, CAST(SUM(count(*)) OVER () AS BIGINT) AS messages,
+		CAST(SUM(SUM(token_count)) OVER () AS BIGINT) AS tokens, count(*) OVER () AS sessions FROM messages WHERE `)
+	r.said(q)
+	d.within(q)
+	q.add(` GROUP BY session_id ORDER BY latest DESC, session_id LIMIT `).arg(feedSessions)
+	q.add(`) AS x JOIN sessions s ON s.tenant_id = `).arg(r.sc.TenantID)
+	q.add(` AND s.id = x.session_id ORDER BY x.latest DESC, x.session_id`)
+	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
+		var x FeedSession
+		err := row.Scan(&x.ID, &x.Name, &x.Messages, &out.Messages, &out.Tokens, &out.SessionCount)
+		out.Sessions = append(out.Sessions, x)
+		return err
+	}}
+}
+
+// counts counts the day's moments.
+func (r feedReader) counts(d day, out *FeedDay) Statement {
+	q := newQuery(`SELECT count(*), count(CASE WHEN moment_type = '` + MomentReminder + `' THEN 1 END) FROM moments WHERE `)
+	r.made(q)
+	d.within(q)
+	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
+		return row.Scan(&out.MomentCount, &out.Reminders)
+	}}
+}
+
+// moments reads the day's moments, the newest first.
+func (r feedReader) moments(d day, out *FeedDay) Statement {
+	q := newQuery(moments.selects)
+	r.made(q)
+	d.within(q)
+	q.add(` ORDER BY created_at DESC, id DESC LIMIT `).arg(feedMoments)
+	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
+		out.Moments = append(out.Moments, Moment{})
+		var f fields
+		return f.scan(row, &out.Moments[len(out.Moments)-1])
+	}}
 }

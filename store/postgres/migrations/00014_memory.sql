@@ -11,6 +11,9 @@ ALTER TABLE sessions ADD COLUMN memory_seq BIGINT NOT NULL DEFAULT 0;
 UPDATE sessions SET total_tokens = COALESCE((SELECT CAST(SUM(m.token_count) AS BIGINT) FROM messages m
 	WHERE m.tenant_id = sessions.tenant_id AND m.session_id = sessions.id AND m.deleted_at IS NULL), 0)
 	WHERE dropped_messages > 0;
+-- The messages of a deleted session are hidden with it.
+UPDATE messages SET deleted_at = (SELECT s.deleted_at FROM sessions s WHERE s.tenant_id = messages.tenant_id AND s.id = messages.session_id)
+	WHERE deleted_at IS NULL AND (tenant_id, session_id) IN (SELECT tenant_id, id FROM sessions WHERE deleted_at IS NOT NULL);
 
 -- The messages that a session_chunk moment sums up, NULL for other moments. What
 -- its metadata say of it a user may write.
@@ -30,9 +33,9 @@ CREATE INDEX moments_timeline_shared ON moments (tenant_id, source_session_id, C
 	WHERE user_id IS NULL;
 -- A user's messages by day, with what is counted of them.
 CREATE INDEX messages_recent ON messages (tenant_id, user_id, created_at) INCLUDE (session_id, token_count)
-	WHERE deleted_at IS NULL AND user_id IS NOT NULL;
+	WHERE deleted_at IS NULL AND message_type <> 'memory' AND user_id IS NOT NULL;
 CREATE INDEX messages_recent_shared ON messages (tenant_id, created_at) INCLUDE (session_id, token_count)
-	WHERE deleted_at IS NULL AND user_id IS NULL;
+	WHERE deleted_at IS NULL AND message_type <> 'memory' AND user_id IS NULL;
 -- For all tenants: who has something new.
 CREATE INDEX moments_changed ON moments (updated_at);
 CREATE INDEX files_changed ON files (updated_at);

@@ -11,6 +11,9 @@ ALTER TABLE sessions ADD COLUMN memory_seq INTEGER NOT NULL DEFAULT 0;
 UPDATE sessions SET total_tokens = COALESCE((SELECT SUM(m.token_count) FROM messages m
 	WHERE m.tenant_id = sessions.tenant_id AND m.session_id = sessions.id AND m.deleted_at IS NULL), 0)
 	WHERE dropped_messages > 0;
+-- The messages of a deleted session are hidden with it.
+UPDATE messages SET deleted_at = (SELECT s.deleted_at FROM sessions s WHERE s.tenant_id = messages.tenant_id AND s.id = messages.session_id)
+	WHERE deleted_at IS NULL AND (tenant_id, session_id) IN (SELECT tenant_id, id FROM sessions WHERE deleted_at IS NOT NULL);
 
 -- The messages that a session_chunk moment sums up, NULL for other moments. What
 -- its metadata say of it a user may write.
@@ -24,7 +27,7 @@ CREATE INDEX moments_session ON moments (tenant_id, user_id, source_session_id, 
 CREATE INDEX moments_covering ON moments (tenant_id, user_id, source_session_id, last_seq) WHERE last_seq IS NOT NULL;
 CREATE INDEX moments_timeline ON moments (tenant_id, user_id, source_session_id, COALESCE(starts_timestamp, created_at), id);
 -- A user's messages by day, with what is counted of them.
-CREATE INDEX messages_recent ON messages (tenant_id, user_id, created_at, session_id, token_count) WHERE deleted_at IS NULL;
+CREATE INDEX messages_recent ON messages (tenant_id, user_id, created_at, session_id, token_count) WHERE deleted_at IS NULL AND message_type <> 'memory';
 -- For all tenants: who has something new.
 CREATE INDEX moments_changed ON moments (updated_at);
 CREATE INDEX files_changed ON files (updated_at);

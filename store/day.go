@@ -1,0 +1,59 @@
+package store
+
+import (
+	"sort"
+	"time"
+)
+
+// day is a date in a zone: the time from begin to before end.
+type day struct {
+	date       string
+	begin, end time.Time
+}
+
+// openDay is the day of a date in a zone, nil for UTC.
+func openDay(date string, zone *time.Location) (day, error) {
+	t, err := time.Parse(time.DateOnly, date)
+	if err != nil || t.Year() < 1 || !t.Before(lastTime.AddDate(0, 0, -2)) {
+		return day{}, invalidf("%.32q is not a date like 2026-02-21", date)
+	}
+	return newDay(t, zone), nil
+}
+
+// dayOf is the day of a time.
+func dayOf(at time.Time, zone *time.Location) day {
+	if zone == nil {
+		zone = time.UTC
+	}
+	y, m, n := at.In(zone).Date()
+	d := newDay(time.Date(y, m, n, 0, 0, 0, 0, time.UTC), zone)
+	// Where clocks went back over midnight, the minutes before count to the day that
+	// came back.
+	switch date, _ := time.Parse(time.DateOnly, d.date); {
+	case at.Before(d.begin):
+		return newDay(date.AddDate(0, 0, -1), zone)
+	case !at.Before(d.end):
+		return newDay(date.AddDate(0, 0, 1), zone)
+	}
+	return d
+}
+
+// newDay is the day of a date, given as that date's midnight in UTC.
+func newDay(date time.Time, zone *time.Location) day {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return day{date.Format(time.DateOnly), dayBegin(date, zone), dayBegin(date.AddDate(0, 0, 1), zone)}
+}
+
+// dayBegin is the first second of a date in a zone. It is not always midnight, which
+// some clocks pass over and others see twice.
+func dayBegin(date time.Time, zone *time.Location) time.Time {
+	want := date.Format(time.DateOnly)
+	// No zone is further from UTC than that.
+	from := date.Add(-36 * time.Hour)
+	n := sort.Search(72*60*60, func(i int) bool {
+		return from.Add(time.Duration(i)*time.Second).In(zone).Format(time.DateOnly) >= want
+	})
+	return from.Add(time.Duration(n) * time.Second)
+}
