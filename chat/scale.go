@@ -35,11 +35,12 @@ const (
 	firstSeen, observeEvery = 4, 32
 )
 
-// of is the scale of a model; 1 when nothing is known.
+// of is the scale of a model; 1 when nothing is known, or when the provider counts
+// fewer: some do not count everything that they are sent.
 func (s *scales) of(model string) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x := s.by[model]; x != nil && x.perToken > 0 {
+	if x := s.by[model]; x != nil && x.perToken > 1 {
 		return x.perToken
 	}
 	return 1
