@@ -3,20 +3,15 @@ package chat_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"p8/catalog"
 	"p8/chat"
 	"p8/event"
 	"p8/identity"
 	"p8/llm"
 	"p8/llm/scripted"
 	"p8/routing"
-	"p8/store"
 	"p8/tool"
 	"p8/tool/builtin"
 )
@@ -213,63 +208,6 @@ func TestAnAgentGivesUp(t *testing.T) {
 	}
 }
 
-// TestANamedAgentInARoutedSession answers, and leaves the routing as it is.
-func TestANamedAgentInARoutedSession(t *testing.T) {
-	kept, models := &chat.MemoryStore{}, everybody()
-	models["travel"] = scripted.New(scripted.Call("action", `{"type":"complete"}`), scripted.Text("Yes."), scripted.Call("transfer_to_agent", `{"agent_name":"bare"}`))
-	s := stage(t, chat.Options{Store: kept, Classifier: byRules()}, models, office(), action(t))
-	ctx := auto(t.Context(), "s1")
-	says(t, s, ctx, "My invoice")
-	was := stateOf(t, kept, ctx, "s1")
-	for range 2 {
-		if got := answers(t, s, ctx, chat.Request{Agent: "travel", Input: "A train"}); got != "travel" {
-			t.Errorf("%s answers", got)
-		}
-	}
-	if got := answers(t, s, ctx, chat.Request{Agent: "bills", Input: "Hm"}); got != "bills" {
-		t.Errorf("%s answers", got)
-	}
-	if now := stateOf(t, kept, ctx, "s1"); !now.Equal(was) {
-		t.Errorf("%+v, was %+v", now, was)
-	}
-	if got := says(t, s, ctx, "And?"); got != "bills" {
-		t.Errorf("%s answers", got)
-	}
-}
-
-// TestAHandOverInARoutedSession: who took over has the session, as a part of the routing.
-func TestAHandOverInARoutedSession(t *testing.T) {
-	kept, c, models := &chat.MemoryStore{}, byRules(), everybody()
-	models["bills"] = scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"bare","reason":"It knows."}`))
-	s := stage(t, chat.Options{Store: kept, Classifier: c}, models, office(), action(t))
-	ctx := auto(t.Context(), "s1")
-	says(t, s, ctx, "My invoice")
-	state := stateOf(t, kept, ctx, "s1")
-	if state.Active != "bare" || state.State != "executing" || state.Turns != 1 || !state.Auto || state.Fallback != "desk" || len(state.Delegation) != 1 {
-		t.Errorf("%+v", state)
-	}
-	if got := says(t, s, ctx, "And now?"); got != "bare" || c.asked != 1 {
-		t.Errorf("%s answers, asked %d times", got, c.asked)
-	}
-	if got := says(t, s, ctx, "A train"); got != "travel" {
-		t.Errorf("%s answers", got)
-	}
-}
-
-// TestAHandedOverSessionThatIsLeftToP8 is routed from then on.
-func TestAHandedOverSessionThatIsLeftToP8(t *testing.T) {
-	kept, models := &chat.MemoryStore{}, everybody()
-	models["desk"] = scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"bare"}`))
-	s := stage(t, chat.Options{Store: kept, Classifier: byRules()}, models, office(), action(t))
-	if got := says(t, s, as(t.Context(), "alice", "s1"), "Go"); got != "desk" {
-		t.Errorf("%s was asked", got)
-	}
-	ctx := auto(t.Context(), "s1")
-	if got := says(t, s, ctx, "A train"); got != "travel" || !stateOf(t, kept, ctx, "s1").Auto {
-		t.Errorf("%s answers", got)
-	}
-}
-
 // TestWithoutASession each turn is routed for itself, by what the client brings.
 func TestWithoutASession(t *testing.T) {
 	for name, kept := range map[string]chat.Store{"nothing is stored": nil, "no session is named": &chat.MemoryStore{}} {
@@ -299,147 +237,5 @@ func TestAnAnswerThatIsMadeAgain(t *testing.T) {
 		if got := answers(t, s, ctx, chat.Request{Regenerate: true}); got != "bills" || c.asked != 1 {
 			t.Errorf("%s answers, asked %d times", got, c.asked)
 		}
-	}
-}
-
-// TestADocumentNamedAuto is an agent like another.
-func TestADocumentNamedAuto(t *testing.T) {
-	models := everybody()
-	models["auto"] = repeats("Auto.")
-	s := stage(t, chat.Options{Store: &chat.MemoryStore{}, Classifier: byRules()}, models, append(office(), desk("auto", "")), action(t))
-	if got := says(t, s, auto(t.Context(), "s1"), "My invoice"); got != "auto" {
-		t.Errorf("%s answers", got)
-	}
-}
-
-// TestClassificationNeedNotWork: the fallback answers, and the turn goes on.
-func TestClassificationNeedNotWork(t *testing.T) {
-	kept, c := &chat.MemoryStore{}, &counted{Classifier: unable{}}
-	s := stage(t, chat.Options{Store: kept, Classifier: c}, everybody(), office(), action(t))
-	ctx := auto(t.Context(), "s1")
-	for range 2 {
-		started, err := s.Start(ctx, chat.Request{Input: "My invoice"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range drain(t, started) {
-			if e.Type == event.Warning || e.Type == event.Error {
-				t.Errorf("%+v", e.Data)
-			}
-		}
-		if started.Agent != "desk" || stateOf(t, kept, ctx, "s1").State != "idle" {
-			t.Errorf("%s answers", started.Agent)
-		}
-	}
-}
-
-type unable struct{}
-
-func (unable) Classify(context.Context, routing.Input) (routing.Decision, error) {
-	return routing.Decision{}, errors.New("down")
-}
-
-// TestAModelChooses where the rules are not sure: the fallback document's routing_model,
-// else the default one.
-func TestAModelChooses(t *testing.T) {
-	for _, tc := range []struct{ more, model string }{{"", "chooser"}, {"routing_model: s:other", "other"}, {"routing_model: s:gone", ""}} {
-		chooser := scripted.New(scripted.Call(llm.OutputTool, `{"agent":"travel","confidence":0.9,"reason":"It is far."}`))
-		models := everybody()
-		models["chooser"], models["other"] = scripted.New(), scripted.New()
-		models[tc.model] = chooser
-		documents := office()
-		documents[0] = desk("desk", tc.more+"\nagents: [{name: bare, description: The rest}]")
-		kept := &chat.MemoryStore{}
-		s := stage(t, chat.Options{Store: kept, DefaultModel: "s:chooser"}, models, documents, action(t))
-		ctx := auto(t.Context(), "s1")
-		want := "travel"
-		if tc.model == "" {
-			want = "desk"
-		}
-		if got := says(t, s, ctx, "I want to see Lisbon"); got != want {
-			t.Errorf("%+v: %s answers", tc, got)
-		}
-		if tc.model == "" {
-			continue
-		}
-		asked := chooser.Requests()[0].Messages
-		if prompt := asked[0].Content; !strings.Contains(prompt, "- bare: The rest\n- bills: You are bills.\n- travel: ") || strings.Contains(prompt, "shy") || strings.Contains(prompt, "desk") {
-			t.Errorf("%s", prompt)
-		}
-		if asked[1].Content != `{"message":"I want to see Lisbon"}` {
-			t.Errorf("%s", asked[1].Content)
-		}
-		if got := says(t, s, ctx, "My invoice"); got != "bills" { // no model is needed
-			t.Errorf("%s answers", got)
-		}
-		chooser.AssertDone(t)
-	}
-}
-
-// TestRoutingSeesChangedDocuments with the next turn.
-func TestRoutingSeesChangedDocuments(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("general", desk("general", ""))
-	write("bills", desk("bills", "routing: {keywords: [invoice]}"))
-	found, err := catalog.New(catalog.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	models := everybody()
-	models["general"] = repeats("General.")
-	kept := &chat.MemoryStore{}
-	s, err := chat.New(chat.Options{Catalog: found, Models: models, Store: kept, Tools: registry(t, newEcho(t), action(t))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := auto(t.Context(), "s1")
-	step := func(message, want string) {
-		t.Helper()
-		if got := says(t, s, ctx, message); got != want {
-			t.Errorf("%q: %s answers, want %s", message, got, want)
-		}
-	}
-	step("My receipt", "general")
-	write("bills", desk("bills", "routing: {keywords: [invoice, receipt]}"))
-	step("My receipt", "bills")
-	step("And now?", "bills")
-	write("travel", desk("travel", "routing: {keywords: [train]}"))
-	step("A train", "travel")
-	write("travel", desk("travel", "routing: {keywords: [train]}\nrouting_enabled: false"))
-	step("And now?", "general")
-	step("My receipt", "bills")
-	if err := os.Remove(filepath.Join(dir, "bills.yaml")); err != nil {
-		t.Fatal(err)
-	}
-	step("My receipt", "general")
-}
-
-// TestARoutedRunThatPauses keeps what it said about the routing before.
-func TestARoutedRunThatPauses(t *testing.T) {
-	documents := office()
-	documents[1] = strings.Replace(documents[1], "echo]", "{name: echo, approval: always}]", 1)
-	kept, models := &chat.MemoryStore{}, everybody()
-	models["bills"] = scripted.New(scripted.Call("action", `{"type":"complete"}`), scripted.Turn{Calls: []llm.ToolCall{{ID: "w", Name: "echo", Arguments: `{"text":"a"}`}}})
-	s := stage(t, chat.Options{Store: kept, Classifier: byRules()}, models, documents, action(t))
-	ctx := auto(t.Context(), "s1")
-	asked := find[*event.ActionRequestData](t, turn(t, s, ctx, "My invoice"))
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	models["bills"] = scripted.New(scripted.Text("Paid."))
-	s = stage(t, chat.Options{Store: kept, Classifier: byRules()}, models, documents, action(t))
-	_, again, err := s.Decide(ctx, asked.RequestID, store.Decision{Status: store.RequestAccepted})
-	if err != nil || again == nil {
-		t.Fatal(again, err)
-	}
-	drain(t, again)
-	if state := stateOf(t, kept, ctx, "s1"); state.State != "complete" {
-		t.Errorf("%+v", state)
 	}
 }
