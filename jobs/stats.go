@@ -18,8 +18,8 @@ type KindStats struct {
 	// Attempts counts what was tried, Errors what failed of it.
 	Attempts int `json:"attempts"`
 	Errors   int `json:"errors"`
-	// Average and Longest are how long the completed ones took, Oldest is how long the
-	// first of those that are due waits already.
+	// Average and Longest are how long the completed ones took, on SQLite within a
+	// second; Oldest is how long the first of those that are due waits already.
 	Average time.Duration `json:"average_ns"`
 	Longest time.Duration `json:"longest_ns"`
 	Oldest  time.Duration `json:"oldest_waiting_ns"`

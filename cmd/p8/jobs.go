@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"p8/config"
 	"p8/jobs"
@@ -32,6 +34,7 @@ type jobsCmd struct {
 	List   jobsListCmd   `cmd:"" help:"List background jobs, the newest first."`
 	Retry  jobsRetryCmd  `cmd:"" help:"Run a job again now."`
 	Cancel jobsCancelCmd `cmd:"" help:"End a job for good."`
+	Stats  jobsStatsCmd  `cmd:"" help:"Count background jobs by kind, and how they fare."`
 }
 
 type jobsListCmd struct {
@@ -73,6 +76,49 @@ func (c *jobsListCmd) Run(a *app) error {
 		}
 		return w.Flush()
 	})
+}
+
+type jobsStatsCmd struct {
+	JSON bool `help:"Print JSON."`
+}
+
+// Run prints a table, or JSON; beside a running server too.
+func (c *jobsStatsCmd) Run(a *app) error {
+	return a.withJobs(true, func(ctx context.Context, q *jobs.Queue) error {
+		kinds, err := q.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return writeJSON(a.stdout, append([]jobs.KindStats{}, kinds...))
+		}
+		if len(kinds) == 0 {
+			a.say("there are no jobs")
+			return nil
+		}
+		return printStats(a.stdout, kinds)
+	})
+}
+
+// printStats prints a table, a kind a line.
+func printStats(out io.Writer, kinds []jobs.KindStats) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "KIND\tWAITING\tRUNNING\tCOMPLETED\tFAILED\tCANCELLED\tATTEMPTS\tERRORS\tAVERAGE\tLONGEST\tOVERDUE")
+	for _, k := range kinds {
+		n := k.States
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", k.Kind,
+			n[jobs.Pending]+n[jobs.Scheduled]+n[jobs.Retrying], n[jobs.Running], n[jobs.Completed], n[jobs.Failed], n[jobs.Cancelled],
+			k.Attempts, k.Errors, short(k.Average), short(k.Longest), short(k.Oldest))
+	}
+	return w.Flush()
+}
+
+// short is a time as a cell shows it.
+func short(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(time.Second / 10).String()
 }
 
 type jobsRetryCmd struct {
