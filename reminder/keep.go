@@ -21,10 +21,10 @@ import (
 
 // Bounds of what is kept, in characters.
 const (
-	maxName        = 120
-	maxDescription = 2000
-	maxTags        = 20
-	maxTag         = 60
+	maxName        = 200
+	maxDescription = 4000
+	maxTags        = 50
+	maxTag         = 100
 	// maxKept is the most reminders of a person that will fire.
 	maxKept = 500
 )
