@@ -28,7 +28,7 @@ func (h *Handler) index(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{
 		"name": "p8", "version": h.o.Version,
 		"chat": "/v1/chat/completions", "ag_ui": "/chat/{session}", "ai_sdk": "/api/chat", "runs": "/runs", "approvals": "/approvals",
-		"models": "/v1/models", "sessions": "/sessions", "schemas": "/schemas/",
+		"models": "/v1/models", "sessions": "/sessions", "moments": "/moments", "reminders": "/reminders", "schemas": "/schemas/",
 		"health": "/health", "openapi": "/openapi.json",
 	})
 }

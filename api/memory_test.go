@@ -26,7 +26,7 @@ import (
 
 // remembering is a server that remembers, on a real store with moments and a session
 // s1 of alice.
-func remembering(t *testing.T, m *remembered) *server {
+func remembering(t testing.TB, m *remembered) *server {
 	t.Helper()
 	var set setup
 	set.api = m.options()

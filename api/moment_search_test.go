@@ -2,9 +2,26 @@ package api_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 )
+
+// FuzzSearchMoments: whatever is looked for, the answer is moments or one clear
+// sentence.
+func FuzzSearchMoments(f *testing.F) {
+	for _, text := range []string{"tea", `"; DROP`, "a LIMIT 5", "\\", "x WHERE \"1=1\" LOAD", "é\x00", "[a, b]", "EXPLAIN x", "tea FROM users"} {
+		f.Add(text)
+	}
+	s := remembering(f, newRemembered())
+	f.Fuzz(func(t *testing.T, text string) {
+		w := s.do("GET", "/moments/search?q="+url.QueryEscape(text), "", alice...)
+		if w.Code >= http.StatusInternalServerError || w.Code != http.StatusOK && !strings.Contains(w.Body.String(), `"detail":"`) {
+			t.Errorf("%q: %d %s", text, w.Code, w.Body)
+		}
+	})
+}
 
 // TestSearchMoments: by topic, by meaning, by name, each once, and no summaries of
 // sessions.

@@ -28,7 +28,7 @@ type (
 	// reminderBody is the body of POST /reminders.
 	reminderBody struct {
 		Name        string   `json:"name" doc:"What the reminder is called."`
-		Description string   `json:"description,omitempty" doc:"What to say when it fires."`
+		Description string   `json:"description" doc:"What to say when it fires."`
 		When        string   `json:"crontab" doc:"A cron expression of five fields, or an ISO 8601 time for once."`
 		Zone        string   `json:"timezone,omitempty" doc:"The IANA time zone that crontab is meant in; without it that of your profile, else UTC."`
 		Tags        []string `json:"tags,omitempty" doc:"Tags, 50 at most."`
@@ -139,6 +139,9 @@ func (b *reminderBody) check() *failure {
 func (h *Handler) reminderFailure(ctx context.Context, err error) *failure {
 	if problem := (*reminder.ProblemError)(nil); errors.As(err, &problem) {
 		return invalid(problem.Field, "%s", problem.Error())
+	}
+	if errors.Is(err, reminder.ErrBusy) {
+		return &failure{status: http.StatusServiceUnavailable, code: "busy", message: err.Error(), retryAfter: retrySoon}
 	}
 	return h.restFailure(ctx, "reminder", err)
 }

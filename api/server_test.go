@@ -85,12 +85,18 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 	if s.knowledge {
 		s.api.Knowledge, s.api.Asker = engine(t, out.store)
 		s.api.Files = out.store.Files()
-		s.api.Ingest, err = ingest.New(ingest.Options{Store: ingest.Over(out.store)})
-		must(t, err)
+		s.api.Ingest = newIngest(t, out.store)
 	}
 	s.api.Models = func(context.Context) []string { return []string{out.model.Name()} }
 	out.Handler = api.New(s.api)
 	return out
+}
+
+func newIngest(t testing.TB, s *store.Store) *ingest.Ingester {
+	t.Helper()
+	in, err := ingest.New(ingest.Options{Store: ingest.Over(s)})
+	must(t, err)
+	return in
 }
 
 func now() time.Time { return created }
