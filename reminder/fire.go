@@ -182,14 +182,22 @@ func (s *Service) deliver(ctx context.Context, a args, m store.Moment, made bool
 	if s.hook == nil || err != nil || !d.DeliveredAt.IsZero() {
 		return nil // a notification that cannot be read was edited, so it was seen
 	}
-	if age := max(0, now.Sub(d.FiredAt)); !made && age < telling {
+	age := max(0, now.Sub(d.FiredAt))
+	switch rest := s.hook.ready(now); {
+	case age > tooOld:
+		s.log.WarnContext(ctx, "the webhook was not told of a reminder", "reminder", a.Reminder, "due", a.Due)
+		return nil
+	case !made && age < telling:
 		return jobs.Again(telling - age)
+	case rest > 0:
+		return jobs.Again(max(rest, age/8)) // the longer it waits, the less it asks
 	}
 	n, err := notificationOf(m)
 	if err != nil {
 		return err
 	}
 	if err := s.hook.tell(ctx, n, a, now); err != nil {
+		s.hook.failed(now, s.now())
 		return &undeliveredError{err}
 	}
 	change := new(store.Moment)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"p8/identity"
 	"p8/jobs"
 	"p8/store"
 )
@@ -322,6 +323,45 @@ func TestWebhookFails(t *testing.T) {
 	}
 	if text := w.log.String(); strings.Contains(text, "thirsty") || strings.Contains(text, w.hook.server.URL) {
 		t.Errorf("the log tells too much: %s", text)
+	}
+}
+
+// TestWebhookIsDead: one that lets everybody wait is asked now and then, and given up.
+func TestWebhookIsDead(t *testing.T) {
+	w, ctx := newWorld(t), as(t, "alice")
+	tries := 0
+	w.broken = func(op string) error {
+		if op == "before tell" {
+			tries++
+			w.clock.set(w.clock.now().Add(webhookTimeout))
+			return errors.New("no answer")
+		}
+		return nil
+	}
+	for i := range 40 {
+		w.remind(ctx, Request{Name: fmt.Sprint(i), When: "2026-03-02T09:00"})
+	}
+	w.goTo(start.Add(70 * time.Minute))
+	if tries == 0 || tries > 16 {
+		t.Errorf("%d tries in ten minutes", tries)
+	}
+	if got := len(w.notes(ctx)); got != 40 {
+		t.Errorf("%d notifications", got)
+	}
+	w.goTo(start.Add(30 * time.Hour))
+	if n := w.queue.waiting(); n != 0 {
+		t.Errorf("%d jobs wait for ever", n)
+	}
+}
+
+// TestNobody: anonymous callers have reminders, too, one tenant's apart from another's.
+func TestNobody(t *testing.T) {
+	w, ctx := newWorld(t), as(t, "")
+	w.remind(ctx, Request{When: "2026-03-02T09:00"})
+	w.goTo(start.Add(2 * time.Hour))
+	other := identity.With(t.Context(), identity.Identity{TenantID: "other"})
+	if mine, theirs, alices := w.notes(ctx), w.notes(other), w.notes(as(t, "alice")); len(mine) != 1 || len(theirs)+len(alices) != 0 {
+		t.Errorf("%d, %d and %d notifications", len(mine), len(theirs), len(alices))
 	}
 }
 

@@ -239,4 +239,3 @@ func TestSameShortID(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
-

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"p8/outbound"
@@ -25,6 +26,12 @@ import (
 const (
 	webhookTimeout = 10 * time.Second
 	maxAnswer      = 64 << 10
+	// A delivery that fails after slow lets the webhook rest, lest one that is dead keep
+	// all workers of the queue waiting.
+	slow    = 2 * time.Second
+	restful = 30 * time.Second
+	// tooOld is when a notification is news no longer.
+	tooOld = 24 * time.Hour
 )
 
 // webhook is told of reminders that fire, as Standard Webhooks has it.
@@ -32,6 +39,26 @@ type webhook struct {
 	url    string
 	secret []byte
 	client *http.Client
+
+	mu    sync.Mutex
+	rests time.Time // until then
+}
+
+// ready is when the webhook may be told again: 0 for now.
+func (w *webhook) ready(now time.Time) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return max(0, w.rests.Sub(now))
+}
+
+// failed hears of a delivery that failed.
+func (w *webhook) failed(began, ended time.Time) {
+	if ended.Sub(began) < slow {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rests = ended.Add(restful)
 }
 
 func newWebhook(o Options) (*webhook, error) {
