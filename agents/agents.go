@@ -1,6 +1,6 @@
 // Package agents holds the documents that come with p8: general, the agent of a
 // request that names none; sample-agent and default-agent, the smallest of each
-// dialect; dreaming-agent, which reflects on past sessions, and user-model, which
+// dialect; moment-builder, which sums up what was said; dreaming-agent, which reflects on past sessions, and user-model, which
 // keeps a person's profile; rem-query-agent, which turns questions into queries.
 //
 // They are ordinary documents. Copy one to start an agent of your own; a

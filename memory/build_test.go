@@ -164,117 +164,45 @@ func TestBuildLeavesTheTurnUnderWay(t *testing.T) {
 	}
 }
 
-// Of any number of builders one makes each moment, in order and without gaps.
-func TestManyBuilders(t *testing.T) {
-	s, ctx := open(t), as(t, "ada")
-	say(t, ctx, s, "talk", 0, 60)
+// race has builders on each of the stores build a session at once, and checks that
+// the moments are in order and without gaps.
+func race(t *testing.T, ctx context.Context, stores ...*store.Store) (made []store.Moment) {
+	t.Helper()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	var made []store.Moment
-	for range 4 {
+	for _, s := range stores {
+		b := builder(t, memory.BuilderOptions{Store: s, Threshold: 500, Now: clock})
 		wg.Go(func() {
-			b, err := memory.NewBuilder(memory.BuilderOptions{Store: s, Threshold: 500, Now: clock})
-			if err == nil {
-				var got memory.Built
-				got, err = b.Build(ctx, "talk", 0)
-				mu.Lock()
-				defer mu.Unlock()
-				made = append(made, got.Moments...)
-			}
+			got, err := b.Build(ctx, "talk", 0)
 			if err != nil {
 				t.Error(err)
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			made = append(made, got.Moments...)
 		})
 	}
 	wg.Wait()
 	slices.SortFunc(made, func(a, b store.Moment) int { return note(t, &a).Index - note(t, &b).Index })
 	var last int64
 	for i := range made {
-		if n := note(t, &made[i]); n.Index != i || n.First != last+1 {
+		n := note(t, &made[i])
+		if n.Index != i || n.First != last+1 {
 			t.Errorf("moment %d is number %d, from %d after %d", i, n.Index, n.First, last)
-		} else {
-			last = n.Last
 		}
+		last = n.Last
 	}
-	stored, _, err := s.Moments().Find(ctx, store.Filter{Limit: 100})
-	if err != nil || len(made) != 12 || len(stored) != 12 || last != 240 {
-		t.Errorf("made %d, stored %d, up to %d, %v", len(made), len(stored), last, err)
-	}
+	return made
 }
 
-// From the newest moment each older one is a few LOOKUPs away, and from the memory row
-// what is said of it, although the user deleted some.
-func TestEveryPartIsReached(t *testing.T) {
+// Of any number of builders one makes each moment.
+func TestManyBuilders(t *testing.T) {
 	s, ctx := open(t), as(t, "ada")
-	b := builder(t, memory.BuilderOptions{Store: s, Threshold: 200, Now: clock})
-	var all []store.Moment
-	for i := range 40 {
-		say(t, ctx, s, "talk", 2*i, 2)
-		got, err := b.Build(ctx, "talk", 0)
-		must(t, err)
-		all = append(all, got.Moments...)
-		if i == 20 {
-			must(t, s.Moments().Delete(ctx, all[17].Name))
-			must(t, s.Moments().Delete(ctx, all[20].Name))
-		}
-	}
-	if len(all) != 40 {
-		t.Fatalf("%d moments", len(all))
-	}
-	steps := map[string]int{all[39].Name: 0}
-	for queue := []string{all[39].Name}; len(queue) > 0; queue = queue[1:] {
-		m, err := s.Moments().ByName(ctx, queue[0])
-		if err != nil {
-			continue // deleted
-		}
-		for _, key := range m.PreviousMomentKeys {
-			if _, ok := steps[key]; !ok {
-				steps[key] = steps[queue[0]] + 1
-				queue = append(queue, key)
-			}
-		}
-	}
-	for i := range all {
-		if n, ok := steps[all[i].Name]; i != 17 && i != 20 && (!ok || n > 7) {
-			t.Errorf("moment %d is %d steps away, %v", i, n, ok)
-		}
-	}
-	// The memory rows tell of all moments but the newest.
-	e := rem.New(rem.Options{Knowledge: s})
-	rec, err := s.Recall(ctx, memory.Policy{Budget: 1000, Moments: 3}.Query("talk"))
-	must(t, err)
-	text, rowsSeen := *rec.Memory.Content, 0
-	told := map[string]bool{}
-	for {
-		rowsSeen++
-		for _, line := range strings.Split(text, "\n") {
-			if _, key, ok := strings.Cut(line, " → REM LOOKUP "); ok {
-				told[key] = true
-			}
-		}
-		_, key, ok := strings.Cut(text, "\nBefore that: REM LOOKUP ")
-		if !ok {
-			break
-		}
-		res, err := e.Run(ctx, "LOOKUP "+key)
-		if err != nil || len(res.Results) != 1 {
-			t.Fatalf("%s: %d rows, %v", key, len(res.Results), err)
-		}
-		var row store.Message
-		must(t, json.Unmarshal(res.Results[0].Data, &row))
-		if text = *row.Content; row.Type != store.MessageMemory {
-			t.Fatalf("%s is a %s row", key, row.Type)
-		}
-	}
-	if rowsSeen != 4 || len(told) != 32-2 {
-		t.Errorf("%d memory rows tell of %d moments", rowsSeen, len(told))
-	}
-	if !strings.HasPrefix(text, "Earlier in this conversation:\n- ") || !strings.HasSuffix(text, "→ REM LOOKUP "+all[7].Name) {
-		t.Errorf("the first memory row is %q", text)
-	}
-	c := memory.Compose(&rec, memory.Policy{Budget: 1000, Moments: 3, KeepLast: 2, Breadcrumbs: true})
-	if c.Tokens > 1000 || c.Parts[0].Kind != memory.PartMemory || c.Parts[1].Kind != memory.PartMoment {
-		t.Errorf("got\n%s", print(c))
+	say(t, ctx, s, "talk", 0, 60)
+	made := race(t, ctx, s, s, s, s)
+	stored, _, err := s.Moments().Find(ctx, store.Filter{Limit: 100})
+	if err != nil || len(made) != 12 || len(stored) != 12 {
+		t.Errorf("made %d, stored %d, %v", len(made), len(stored), err)
 	}
 }
 
