@@ -111,8 +111,9 @@ func (r *recall) statements(sc scope) []Statement {
 				return row.Scan(r.Session.columns()...)
 			}},
 		r.messages(sc),
-		{SQL: `SELECT ` + messageColumns + ` FROM sessions s JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_id = s.id AND m.seq = s.memory_seq
-			WHERE s.tenant_id = $1 AND s.id = $2 AND s.user_id IS NOT DISTINCT FROM $3 AND s.memory_seq > 0 AND m.deleted_at IS NULL`,
+		// The number is a value of its own, so that no plan reads the session for it.
+		{SQL: `SELECT ` + messageColumns + ` FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND m.seq =
+			(SELECT memory_seq FROM sessions` + ownRow + ` AND deleted_at IS NULL) AND m.deleted_at IS NULL`,
 			Args: []any{sc.TenantID, q.SessionID, sc.user},
 			Each: func(row Row) error {
 				r.Memory = new(Message)

@@ -167,6 +167,7 @@ func TestPlans(t *testing.T) {
 	check(err)
 	for _, who := range []context.Context{ctx, anonymous} {
 		storetest.CallRuns(who, s, check)
+		storetest.CallMemory(who, s, check)
 	}
 	if len(p.plans) < 100 {
 		t.Errorf("only %d statements were seen", len(p.plans))

@@ -116,6 +116,7 @@ func recallMoments(t *testing.T, open Open) {
 			&store.Moment{Name: "upload", MomentType: store.MomentContentUpload, SourceSessionID: id},
 			&store.Moment{Name: "dream", MomentType: store.MomentDream, SourceSessionID: id},
 			&store.Moment{Name: "elsewhere", MomentType: store.MomentContentUpload, SourceSessionID: "other"}))
+		must(t, s.Moments().Put(as("t", "v"), &store.Moment{Name: "for " + id, MomentType: store.MomentContentUpload, SourceSessionID: id}))
 		ask := func(q store.RecallQuery) store.Recalled {
 			t.Helper()
 			q.SessionID = id
