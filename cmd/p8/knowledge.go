@@ -11,7 +11,6 @@ import (
 	"p8/embed/models"
 	"p8/embed/offline"
 	"p8/embed/worker"
-	"p8/jobs"
 	"p8/rem"
 	"p8/store"
 )
@@ -36,47 +35,6 @@ func newEngine(cfg *config.Config, k rem.Knowledge, model embed.Model, log *slog
 		_, o.Hybrid = model.(*offline.Model)
 	}
 	return rem.New(o)
-}
-
-// background is the work that goes on beside requests.
-type background struct {
-	queue *jobs.Queue
-	stop  context.CancelFunc
-	done  chan struct{}
-}
-
-// startBackground runs jobs until close: the vectors of new and changed rows.
-func startBackground(ctx context.Context, cfg *config.Config, s *store.Store, model embed.Model, log *slog.Logger) (*background, error) {
-	w, err := worker.New(worker.Options{Store: s.Maintenance(), Model: model, Logger: log})
-	if err != nil {
-		return nil, err
-	}
-	q, err := openJobs(ctx, cfg, s, log)
-	if err != nil {
-		return nil, err
-	}
-	b := &background{queue: q, done: make(chan struct{})}
-	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if err = w.Register(q); err == nil {
-		err = q.Start(ctx)
-	}
-	if err != nil {
-		close(b.done)
-		b.close(ctx)
-		return nil, err
-	}
-	go func() {
-		defer close(b.done)
-		w.Watch(ctx, q)
-	}()
-	return b, nil
-}
-
-// close lets running jobs end until ctx does.
-func (b *background) close(ctx context.Context) {
-	b.stop()
-	<-b.done
-	_ = b.queue.Close(ctx)
 }
 
 // embedNow makes the vectors that wait, for a verb whose process has no server

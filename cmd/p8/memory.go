@@ -9,9 +9,9 @@ import (
 	"p8/store"
 )
 
-// memory is where sessions are kept and what search reads: the store, or the
+// keptIn is where sessions are kept and what search reads: the store, or the
 // process for a chat that is not stored.
-func memory(s *store.Store, o wireOptions) (chat.Store, rem.Knowledge) {
+func keptIn(s *store.Store, o wireOptions) (chat.Store, rem.Knowledge) {
 	switch {
 	case s != nil && !o.NoStore:
 		return s, s

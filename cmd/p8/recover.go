@@ -7,14 +7,11 @@ import (
 	"p8/config"
 )
 
-// How often a server looks after runs that nobody is at, and after old logs.
-const (
-	recoverEvery = 5 * time.Second
-	pruneEvery   = 10 * time.Minute
-)
+// recoverEvery is how often a server looks after runs that nobody is at.
+const recoverEvery = 5 * time.Second
 
 // keepRuns marks the runs that an earlier process left behind, and from then on
-// looks after runs and their logs until stop is called.
+// looks after runs until stop is called.
 func (p *parts) keepRuns(cfg *config.Config) (stop func(), err error) {
 	if p.store == nil {
 		return func() {}, nil
@@ -43,9 +40,8 @@ func (p *parts) keepRuns(cfg *config.Config) (stop func(), err error) {
 // recoverRuns looks after runs until ctx ends.
 func (p *parts) recoverRuns(ctx context.Context, cfg *config.Config) {
 	m := p.store.Maintenance()
-	look, prune := time.NewTicker(recoverEvery), time.NewTicker(pruneEvery)
+	look := time.NewTicker(recoverEvery)
 	defer look.Stop()
-	defer prune.Stop()
 	for {
 		var err error
 		select {
@@ -53,11 +49,6 @@ func (p *parts) recoverRuns(ctx context.Context, cfg *config.Config) {
 			return
 		case <-look.C:
 			err = p.chat.Recover(ctx, m, time.Now().Add(-cfg.RunGrace))
-		case <-prune.C:
-			err = p.chat.EndLeft(ctx, m, time.Now().Add(-cfg.RunKeep))
-			for n := 1; n > 0 && err == nil; {
-				n, err = m.PruneRuns(ctx, time.Now().Add(-cfg.RunKeep), int64(cfg.RunKeepBytes))
-			}
 		}
 		if err != nil && ctx.Err() == nil {
 			p.log.Warn("runs could not be looked after", "error", err)

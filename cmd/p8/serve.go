@@ -40,7 +40,7 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	defer listener.Close()
-	p, err := a.open(context.Background(), cfg, wireOptions{Log: a.logger(cfg)})
+	p, err := a.open(context.Background(), cfg, wireOptions{Log: a.logger(cfg), Serves: true})
 	if err != nil {
 		return err
 	}
@@ -52,17 +52,12 @@ func (c *serveCmd) Run(a *app) error {
 		// p8 works without the copies.
 		p.log.Warn("the documents could not be mirrored; GET /schemas and SQL do not see them", "error", err)
 	}
-	// Without a model of vectors there is nothing to do beside requests.
-	if p.store != nil && p.embedder != nil {
-		work, err := startBackground(context.Background(), cfg, p.store, p.embedder, p.log)
+	if p.work != nil {
+		work, err := p.startBackground(context.Background(), cfg)
 		if err != nil {
 			return err
 		}
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-			defer cancel()
-			work.close(ctx)
-		}()
+		defer work.close()
 	}
 	if p.mcp, err = p.newMCP(cfg); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"p8/a2a"
@@ -15,12 +16,16 @@ import (
 	"p8/catalog"
 	"p8/chat"
 	"p8/config"
+	"p8/dream"
 	"p8/embed"
 	"p8/identity"
 	"p8/ingest"
 	"p8/llm"
+	"p8/llm/models"
 	"p8/mcpserver"
+	"p8/memory"
 	"p8/rem"
+	"p8/reminder"
 	"p8/simulator"
 	"p8/store"
 	"p8/tool"
@@ -45,6 +50,13 @@ type parts struct {
 	engine *rem.Engine
 	asker  *ask.Asker
 	ingest *ingest.Ingester
+	// work is the queue of background jobs; builder makes moments, threshold is when,
+	// dreams and reminders are what their names say. All are nil where nothing is kept.
+	work      *work
+	builder   *memory.Builder
+	threshold int
+	dreams    *dream.Service
+	reminders *reminder.Service
 	// servers are the MCP servers whose tools documents may declare.
 	servers *mcp.Servers
 	// mcp offers the tools and resources to MCP clients; nil but for the verbs that
@@ -63,6 +75,8 @@ type wireOptions struct {
 	Memory bool
 	// NoStore keeps sessions in memory although there is a store.
 	NoStore bool
+	// Serves says that workers of this process do background jobs.
+	Serves bool
 	// Debug gets the JSON of every request to a model.
 	Debug io.Writer
 	// Now and NewID are the clock and the source of ids.
@@ -110,7 +124,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	if err != nil {
 		return nil, err
 	}
-	sessions, knowledge := memory(p.store, o)
+	sessions, knowledge := keptIn(p.store, o)
 	if knowledge != nil {
 		p.engine = newEngine(cfg, knowledge, p.embedder, p.log)
 		if p.asker, err = newAsker(cfg, p.engine, p.catalog, p.models, p.choice); err != nil {
@@ -121,6 +135,9 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 		if p.ingest, err = newIngester(cfg, p.store); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.remember(cfg, o); err != nil {
+		return nil, err
 	}
 	tools, err := p.openTools(cfg, o)
 	if err != nil {
@@ -135,7 +152,9 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 		DefaultModel: p.choice.Model, Fallback: cfg.FallbackModels, Cost: prices.Cost,
 		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens, DefaultMaxTokens: true},
 		StructuredMode: cfg.StructuredMode,
-		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget,
+		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget, Moments: moments(cfg), ResultChars: cfg.ToolResultChars,
+		Window:     windows(prices),
+		Ended:      p.ended(o.Serves),
 		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout,
 		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin,
 		Scripts: map[string]chat.Script{simulator.Agent: simulator.Script(simulator.Agent), simulator.LightAgent: simulator.Script(simulator.LightAgent)},
@@ -144,8 +163,30 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	if err != nil {
 		return nil, err
 	}
+	if err := p.dreamOf(cfg, o); err != nil {
+		return nil, err
+	}
 	return p, p.addDelegation(tools)
 }
+
+// moments is how many a request has; the chat's 0 is its default.
+func moments(cfg *config.Config) int {
+	if cfg.MomentMaxInject == 0 {
+		return -1
+	}
+	return cfg.MomentMaxInject
+}
+
+// windows are what models read and write.
+func windows(table *models.Table) func(string) (int, int) {
+	return func(name string) (int, int) {
+		info, _ := table.Info(name)
+		return info.Context, info.Output
+	}
+}
+
+// isOffline reports whether a model's name is that of the one that needs no model.
+func isOffline(name string) bool { return strings.HasPrefix(name, "offline:") }
 
 // addDelegation gives documents the tools that run other agents: they need the
 // service, which needs the tools.
@@ -164,6 +205,7 @@ func (p *parts) addDelegation(tools *tool.Registry) error {
 
 // close ends what runs and closes the store.
 func (p *parts) close() {
+	p.closeWork()
 	if p.chat != nil {
 		now, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -179,6 +221,18 @@ func (p *parts) close() {
 		if err := p.store.Close(); err != nil {
 			p.log.Error("close the store", "error", err)
 		}
+	}
+}
+
+// closeWork lets background jobs end, for a moment.
+func (p *parts) closeWork() {
+	if p.work == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := p.work.close(ctx); err != nil {
+		p.log.Warn("the job queue", "error", err)
 	}
 }
 
@@ -202,6 +256,13 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		o.Store, o.Files, o.Ready = announced{p.store, p.mcp}, p.store.Files(), p.ready
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.ingest
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
+		o.Preview, o.Diary, o.Moments, o.Pieces = p.chat, p.store, p.store.Moments(), p.store.Resources()
+	}
+	if p.builder != nil {
+		o.Builder, o.Reminders, o.Dreams, o.Jobs = p.builder, p.reminders, p.dreams, p.work
+		o.Recorder = func(ctx context.Context, u memory.Upload) (string, store.Moment, error) {
+			return memory.RecordUpload(ctx, p.store, u)
+		}
 	}
 	return api.New(o)
 }

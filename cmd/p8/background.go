@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"p8/config"
+	"p8/dream"
+	"p8/embed/worker"
+	"p8/jobs"
+)
+
+// background is the work that goes on beside requests.
+type background struct {
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// How often a server looks whether dreams are due, and after what is old.
+const (
+	dreamEvery = time.Minute
+	pruneEvery = 10 * time.Minute
+)
+
+// startBackground runs jobs until close: vectors, moments, dreams, reminders, and the
+// clean-up.
+func (p *parts) startBackground(ctx context.Context, cfg *config.Config) (_ *background, err error) {
+	p.work.kinds[kindCleanUp] = jobs.Worker{
+		Run: func(ctx context.Context, _ json.RawMessage) error { return p.cleanUp(ctx, cfg) }, Unique: true,
+	}
+	q, err := p.work.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var vectors *worker.Worker
+	if p.embedder != nil {
+		vectors, err = worker.New(worker.Options{Store: p.store.Maintenance(), Model: p.embedder, Logger: p.log})
+		if err == nil {
+			err = vectors.Register(q)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := q.Periodic(kindCleanUp, jobs.Schedule{Every: pruneEvery}); err != nil {
+		return nil, err
+	}
+	if cfg.DreamSchedule != "" || cfg.DreamTenants != "" {
+		if err := q.Periodic(dream.KindSchedule, jobs.Schedule{Every: dreamEvery, AtStart: true}); err != nil {
+			return nil, err
+		}
+	}
+	b := &background{done: make(chan struct{})}
+	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := q.Start(ctx); err != nil {
+		b.stop()
+		return nil, err
+	}
+	go func() {
+		defer close(b.done)
+		if vectors != nil {
+			vectors.Watch(ctx, q)
+		}
+	}()
+	return b, nil
+}
+
+// close tells of no more work; the queue itself is closed with the parts.
+func (b *background) close() {
+	b.stop()
+	<-b.done
+}
+
+// cleanUp ends runs that nobody went on with, and forgets the logs of old ones.
+func (p *parts) cleanUp(ctx context.Context, cfg *config.Config) error {
+	m := p.store.Maintenance()
+	if err := p.chat.EndLeft(ctx, m, time.Now().Add(-cfg.RunKeep)); err != nil {
+		return err
+	}
+	for n := 1; n > 0; {
+		var err error
+		if n, err = m.PruneRuns(ctx, time.Now().Add(-cfg.RunKeep), int64(cfg.RunKeepBytes)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
