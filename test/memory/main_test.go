@@ -1,0 +1,121 @@
+// Package memory_test holds the server to what it says of memory: sessions of a
+// thousand turns, facts that are found again, several servers that sum up at once,
+// dreams that a process dies in, reminders in other time zones, and what nobody else
+// may read. The server is the real one, the model npm aimock or a script.
+package memory_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"p8/identity"
+	"p8/test/harness"
+)
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+
+// person is a caller.
+type person struct{ tenant, email string }
+
+func (p person) headers() map[string]string {
+	if p.email == "" {
+		return nil
+	}
+	return map[string]string{"X-Tenant-Id": p.tenant, "X-User-Id": identity.UserID(p.email), "X-User-Email": p.email}
+}
+
+var (
+	alice   = person{"acme", "alice@example.com"}
+	bob     = person{"acme", "bob@example.com"}
+	nobody  = person{}
+	foreign = person{"globex", "alice@example.com"}
+)
+
+// send makes a request as somebody; body is JSON, nil for none.
+func send(t *testing.T, s *harness.Server, who person, method, path string, body any) (int, []byte) {
+	t.Helper()
+	var in io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range who.headers() {
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	out, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, out
+}
+
+// get reads JSON as somebody.
+func get(t *testing.T, s *harness.Server, who person, path string, into any) {
+	t.Helper()
+	status, body := send(t, s, who, http.MethodGet, path, nil)
+	if status != http.StatusOK {
+		t.Fatalf("GET %s: status %d: %s", path, status, body)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		t.Fatalf("GET %s: %v in %s", path, err, body)
+	}
+}
+
+// query runs a REM query as somebody and gives the answer as it is.
+func query(t *testing.T, s *harness.Server, who person, text string) string {
+	t.Helper()
+	status, body := send(t, s, who, http.MethodPost, "/query/raw", map[string]string{"query": text})
+	if status != http.StatusOK {
+		t.Fatalf("%s: status %d: %s", text, status, body)
+	}
+	return string(body)
+}
+
+// patience is how long background work may take.
+const patience = 60 * time.Second
+
+// await asks until something is so.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(patience)
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
+
+// agents is the folder of the documents of these tests.
+func agents(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("testdata", "agents"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
