@@ -99,11 +99,16 @@ func TestNothingNewIsNotDreamt(t *testing.T) {
 	}
 	skipped("an empty user")
 	k.live(ann)
+	ordered := time.Now()
 	first := k.dreams(ann, dream.Request{})
 	if first.Status != dream.StatusCompleted {
 		t.Fatalf("%+v", first)
 	}
 	skipped("after a dream")
+	// A dream that was ordered before, and waited.
+	if res := k.dreams(ann, dream.Request{Until: ordered}); res.Status != dream.StatusSkippedNoData || !res.Until.Equal(ordered.Truncate(time.Microsecond)) {
+		t.Errorf("%+v", res)
+	}
 	// The same window again is the same dream.
 	again := k.dreams(ann, dream.Request{Until: first.Until})
 	if again.Status != dream.StatusCompleted || !slices.Equal(again.Phase2.Keys, first.Phase2.Keys) || !slices.Equal(again.Phase2.SessionIDs, first.Phase2.SessionIDs) {

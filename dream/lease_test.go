@@ -3,6 +3,7 @@ package dream
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 // desk is a place where leases are given, with a clock of its own.
 type desk struct {
+	mu    sync.Mutex
 	owner string
 	until time.Time
 	err   error
@@ -17,6 +19,8 @@ type desk struct {
 }
 
 func (d *desk) Lease(_ context.Context, _, owner string, ttl time.Duration) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.asked++
 	if d.err != nil {
 		return false, d.err
@@ -29,10 +33,19 @@ func (d *desk) Lease(_ context.Context, _, owner string, ttl time.Duration) (boo
 }
 
 func (d *desk) Release(_ context.Context, _, owner string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.owner == owner {
 		d.owner = ""
 	}
 	return nil
+}
+
+// becomes changes the desk.
+func (d *desk) becomes(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
 }
 
 // TestLease is renewed as long as the dream takes, given back at its end, and lost
@@ -51,7 +64,7 @@ func TestLease(t *testing.T) {
 	down := errors.New("down")
 	for _, tc := range []struct {
 		name string
-		desk desk
+		desk *desk
 		// happens is what becomes of the lease after a while.
 		happens func(*desk)
 		takes   time.Duration
@@ -59,24 +72,24 @@ func TestLease(t *testing.T) {
 		err     error
 		after   time.Duration
 	}{
-		{"a long dream", desk{}, nil, 10 * time.Minute, true, nil, 10 * time.Minute},
-		{"somebody has it", desk{owner: "b", until: time.Now().Add(24 * 365 * 100 * time.Hour)}, nil, time.Minute, false, nil, 0},
-		{"somebody died with it", desk{owner: "b"}, nil, time.Minute, true, nil, time.Minute},
-		{"somebody takes it", desk{}, func(d *desk) { d.owner, d.until = "b", time.Now().Add(time.Hour) }, 10 * time.Minute, true, errLost, 2 * time.Minute},
-		{"the store fails for good", desk{}, func(d *desk) { d.err = down }, 10 * time.Minute, true, errLost, 140 * time.Second},
-		{"the store fails a moment", desk{}, func(d *desk) {
-			d.err = down
-			time.AfterFunc(30*time.Second, func() { d.err = nil })
+		{"a long dream", &desk{}, nil, 10 * time.Minute, true, nil, 10 * time.Minute},
+		{"somebody has it", &desk{owner: "b", until: time.Now().Add(24 * 365 * 100 * time.Hour)}, nil, time.Minute, false, nil, 0},
+		{"somebody died with it", &desk{owner: "b"}, nil, time.Minute, true, nil, time.Minute},
+		{"somebody takes it", &desk{}, func(d *desk) { d.becomes(func() { d.owner, d.until = "b", time.Now().Add(time.Hour) }) }, 10 * time.Minute, true, errLost, 2 * time.Minute},
+		{"the store fails for good", &desk{}, func(d *desk) { d.becomes(func() { d.err = down }) }, 10 * time.Minute, true, errLost, 140 * time.Second},
+		{"the store fails a moment", &desk{}, func(d *desk) {
+			d.becomes(func() { d.err = down })
+			time.AfterFunc(30*time.Second, func() { d.becomes(func() { d.err = nil }) })
 		}, 10 * time.Minute, true, nil, 10 * time.Minute},
-		{"the store fails at once", desk{err: down}, nil, time.Minute, false, down, 0},
+		{"the store fails at once", &desk{err: down}, nil, time.Minute, false, down, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d, began := tc.desk, time.Now()
 				if tc.happens != nil {
-					time.AfterFunc(101*time.Second, func() { tc.happens(&d) })
+					time.AfterFunc(101*time.Second, func() { tc.happens(d) })
 				}
-				held, err := hold(t.Context(), &d, "a", work(tc.takes))
+				held, err := hold(t.Context(), d, "a", work(tc.takes))
 				if held != tc.held || !errors.Is(err, tc.err) {
 					t.Errorf("held %v, %v", held, err)
 				}

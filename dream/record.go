@@ -119,8 +119,8 @@ func (d *dream) recall(ctx context.Context) (past, error) {
 		case !ok || r.State != stateDone || !d.dreams(r.Agent):
 		case r.Until.Equal(until):
 			p.begun = true
-		case r.Until.Before(until) && r.Until.After(p.last):
-			p.last = r.Until
+		case r.Until.After(p.last):
+			p.last = r.Until // perhaps a later window than this one, which waited for long
 		}
 	}
 	return p, nil
