@@ -50,15 +50,6 @@ func TestPartsOfTheNewestRows(t *testing.T) {
 	if diff := cmp.Diff(want[3:], memory.History(all, p)); diff != "" {
 		t.Error(diff)
 	}
-	src := &pages{rows: all}
-	p.Budget = 0
-	got, err := memory.Load(t.Context(), src, "s1", p)
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-	if src.reads != 2 || len(src.whole) != 1 || src.whole[0] != 5 {
-		t.Errorf("%d reads, with the parts of the rows %v; want 2, those of row 5", src.reads, src.whole)
-	}
 }
 
 func TestMessagesOfImagesOnly(t *testing.T) {

@@ -2,7 +2,6 @@ package memory_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -115,16 +114,13 @@ func TestHistoryIsTheNewestPart(t *testing.T) {
 	})
 }
 
-// pages is a session in a store that counts how often it is asked, and which
-// rows were read with their parts.
+// pages is a session in a store that knows which rows were read with their parts.
 type pages struct {
 	rows  []store.Message
-	reads int
 	whole []int64
 }
 
 func (p *pages) Messages(_ context.Context, _ string, f store.MessageFilter) ([]store.Message, error) {
-	p.reads++
 	rows := slices.DeleteFunc(slices.Clone(p.rows), func(r store.Message) bool {
 		return r.Seq <= f.AfterSeq || f.BeforeSeq > 0 && r.Seq >= f.BeforeSeq || len(f.Types) > 0 && !slices.Contains(f.Types, r.Type)
 	})
@@ -139,34 +135,4 @@ func (p *pages) Messages(_ context.Context, _ string, f store.MessageFilter) ([]
 		rows = rows[max(0, len(rows)-f.Last):]
 	}
 	return rows, nil
-}
-
-func TestLoadReadsNoMoreThanItShows(t *testing.T) {
-	var lines []string
-	for i := range 1000 {
-		lines = append(lines, fmt.Sprintf("user question %d", i), "call a t {}", "result a r", fmt.Sprintf("assistant answer %d", i))
-	}
-	src := &pages{rows: rows(lines...)}
-	for _, tc := range []struct {
-		policy   memory.Policy
-		messages int
-		reads    int
-	}{
-		{memory.Policy{Budget: 400}, 57, 1},
-		{memory.Policy{Budget: 2000}, 285, 3},
-		{memory.Policy{Budget: 400, ReplayTools: true}, 64, 1},
-		{memory.Policy{}, 2000, 20},
-	} {
-		src.reads = 0
-		got, err := memory.Load(t.Context(), src, "s1", tc.policy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(got) != tc.messages || src.reads != tc.reads {
-			t.Errorf("%+v: %d messages in %d reads, want %d in %d", tc.policy, len(got), src.reads, tc.messages, tc.reads)
-		}
-		if last := got[len(got)-1].Content; last != "answer 999" {
-			t.Errorf("the last message is %q", last)
-		}
-	}
 }
