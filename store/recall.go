@@ -84,7 +84,7 @@ func (s *Store) Recall(ctx context.Context, q RecallQuery) (Recalled, error) {
 		return nil
 	})
 	if err != nil || !r.Found {
-		return Recalled{}, err
+		return Recalled{User: r.User}, err
 	}
 	return r.finish(), nil
 }

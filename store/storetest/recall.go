@@ -39,6 +39,8 @@ func recall(t *testing.T, open Open) {
 	wantEqual(t, "found", []any{rec.Found, rec.More, rec.Session.ID, rec.Session.TotalTokens, rec.User.ID, rec.Memory == nil, len(rec.Runs)},
 		[]any{true, false, "s", 100, "u", true, 0})
 	wantEqual(t, "a row", rec.Messages[3], get[store.Message](t)(s.MessageBySeq(ctx, "s", 4)))
+	rec = get[store.Recalled](t)(s.Recall(ctx, store.RecallQuery{SessionID: "none", User: true}))
+	wantEqual(t, "who is asking in a new session", []any{rec.Found, rec.User.ID}, []any{false, "u"})
 
 	// Each message takes its ten tokens and four.
 	for _, test := range []struct {
