@@ -3,6 +3,7 @@ package dream_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,60 @@ func TestCrash(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestDeadProcess: one that was killed told nobody. Whoever dreams next waits until it
+// counts as dead, and goes on with its run.
+func TestDeadProcess(t *testing.T) {
+	k := onSQLite(t)
+	ann := as(t.Context(), "ann")
+	k.live(ann)
+	asked, never := make(chan struct{}), make(chan struct{})
+	dead := answer("late-trains", "project-alpha")
+	dead.Before = func(ctx context.Context, _ int) error {
+		close(asked)
+		<-never // it does not even hear that it is stopped
+		return errors.New("dead")
+	}
+	k.process(dead)
+	killed, kill := context.WithCancel(ann)
+	gone := make(chan struct{})
+	first := k.Service
+	go func() {
+		defer close(gone)
+		_, _ = first.Dream(killed, dream.Request{})
+	}()
+	<-asked
+	kill()
+	<-gone
+	k.process(answer("late-trains", "project-alpha"), profile("Ann."))
+	done := make(chan dream.Result, 1)
+	go func() {
+		res, err := k.Dream(ann, dream.Request{})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- res
+	}()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	var res dream.Result
+	for over := false; !over; {
+		select {
+		case <-look.C: // as a server does
+			must(t, k.chat.Recover(t.Context(), k.store.Maintenance(), time.Now().Add(time.Hour)))
+		case res = <-done:
+			over = true
+		}
+	}
+	close(never)
+	if res.Status != dream.StatusCompleted || res.Phase2.MomentsSaved != 1 {
+		t.Errorf("%+v", res)
+	}
+	if got := k.kept(ann); !slices.Equal(got, []string{"Late Trains"}) {
+		t.Errorf("%q", got)
+	}
+	k.model.AssertDone(t)
 }
 
 // TestTheStoreFails while the dream is kept: the answer is told of as a failure, and
