@@ -149,15 +149,15 @@ func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 // putMemory adds a memory row to an own session. What it counts is summed up: it is
 // a summary itself.
 func (w *writer) putMemory(ctx context.Context, m *Message) error {
-	last, err := countIn(ctx, w.c, w.sc, m.SessionID, 1, m.TokenCount)
-	if err != nil {
+	to := addTo(w.c, w.store.dialect, w.sc, m.SessionID, w.now)
+	if err := to.append(ctx, []*Message{m}); err != nil {
 		return err
 	}
-	if _, err := w.c.Exec(ctx, `UPDATE sessions SET memory_seq = $3, summary_tokens = summary_tokens + $4 WHERE tenant_id = $1 AND id = $2`,
-		w.sc.TenantID, m.SessionID, last, m.TokenCount); err != nil {
-		return err
-	}
-	return insertAll(ctx, w.c, w.sc, []*Message{m}, last, w.now)
+	return w.c.Later(ctx, Statement{
+		SQL: `UPDATE sessions SET memory_seq = message_count + dropped_messages, summary_tokens = summary_tokens + $3
+			WHERE tenant_id = $1 AND id = $2`,
+		Args: []any{w.sc.TenantID, m.SessionID, m.TokenCount},
+	})
 }
 
 // PutSession makes or touches the caller's session, without a message: name,
@@ -167,15 +167,7 @@ func (s *Store) PutSession(ctx context.Context, sess Session) error {
 		return missingFirst(ctx, err)
 	}
 	return s.write(ctx, "store session", func(c Conn, sc scope) error {
-		now := s.clock()
-		_, found, err := touchSession(ctx, c, sc, &sess, 0, 0, now)
-		if err != nil || found {
-			return err
-		}
-		if sess.Mode == "" {
-			sess.Mode = ModeChat
-		}
-		_, err = makeSession(ctx, c, sc, &sess, 0, 0, now)
-		return err
+		to := addTo(c, s.dialect, sc, sess.ID, s.clock())
+		return to.open(ctx, &sess, nil)
 	})
 }

@@ -11,6 +11,19 @@ func (d Dialect) lock() string {
 	return ""
 }
 
+// knows reports whether the engine runs what Later gets at once, so that the next
+// statement can be given what the last one read instead of reading it again.
+func (d Dialect) knows() bool { return d == DialectSQLite }
+
+// mergedKeys is the JSON object of a column with the keys of a parameter or another
+// column that is not NULL, as MergeObjects merges them.
+func (d Dialect) mergedKeys(column, add string) string {
+	if d == DialectPostgres {
+		return `COALESCE(` + column + `, '{}'::jsonb) || ` + add
+	}
+	return `p8_merge(` + column + `, ` + add + `)`
+}
+
 // in adds the condition that a text column has one of the values, which are one
 // parameter: a text of the statement's own for each number of values would have
 // to be compiled each time.

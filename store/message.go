@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"time"
 )
 
 // messageColumns are all but the parts, which come last where they are wanted.
@@ -56,37 +55,6 @@ func (m *Message) check() error {
 	return checkObject("metadata", &m.Metadata)
 }
 
-// insert writes the row under the number that m.Seq already holds.
-func (m *Message) insert(ctx context.Context, c Conn, sc scope, now time.Time) error {
-	if m.ID == "" {
-		id, err := newID()
-		if err != nil {
-			return err
-		}
-		m.ID = id
-	}
-	if m.CreatedAt.IsZero() {
-		m.CreatedAt = now
-	}
-	m.CreatedAt = m.CreatedAt.UTC().Truncate(time.Microsecond)
-	var content, latency any
-	if m.Content != nil {
-		content = *m.Content
-	}
-	if m.LatencyMS != 0 {
-		latency = m.LatencyMS
-	}
-	_, err := c.Exec(ctx, `INSERT INTO messages
-		(tenant_id, session_id, seq, id, user_id, message_type, content, tool_calls, status,
-		token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
-		run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23)`,
-		sc.TenantID, m.SessionID, m.Seq, m.ID, sc.user, m.Type, content, m.ToolCalls, null(m.Status),
-		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
-		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt, m.Parts, m.CostUSD)
-	return err
-}
-
 // Append adds messages, of one session or several, in one transaction; their
 // ID, Seq and CreatedAt are set where they are empty (Seq always). Each session
 // must exist and be the caller's.
@@ -97,18 +65,15 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 		}
 	}
 	return s.write(ctx, "append messages", func(c Conn, sc scope) error {
-		now := s.clock()
+		now, ms := s.clock(), ms
 		for len(ms) > 0 {
 			// A run of one session is counted in at once.
 			n := 0
 			for n < len(ms) && ms[n].SessionID == ms[0].SessionID {
 				n++
 			}
-			last, err := countIn(ctx, c, sc, ms[0].SessionID, n, tokensOf(ms[:n]))
-			if err != nil {
-				return err
-			}
-			if err := insertAll(ctx, c, sc, ms[:n], last, now); err != nil {
+			to := addTo(c, s.dialect, sc, ms[0].SessionID, now)
+			if err := to.append(ctx, ms[:n]); err != nil {
 				return err
 			}
 			ms = ms[n:]
@@ -124,29 +89,6 @@ func tokensOf(ms []*Message) (tokens int) {
 	return tokens
 }
 
-// insertAll writes messages of one session, the last under the number last.
-func insertAll(ctx context.Context, c Conn, sc scope, ms []*Message, last int64, now time.Time) error {
-	for i, m := range ms {
-		m.Seq = last - int64(len(ms)-1-i)
-		if err := m.insert(ctx, c, sc, now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// countIn makes room for n messages and returns the number of the last. The
-// session's row is what orders concurrent writers.
-func countIn(ctx context.Context, c Conn, sc scope, session string, n, tokens int) (last int64, err error) {
-	found, err := one(ctx, c, `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5
-		WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
-		RETURNING message_count + dropped_messages`, []any{&last}, sc.TenantID, session, sc.user, n, tokens)
-	if err == nil && !found {
-		err = notFound("session", session)
-	}
-	return last, err
-}
-
 // FinishTurn stores the answer and what it makes of its session, in one
 // transaction: the totals, the time of the last turn and, unless sessionName is
 // "", the name.
@@ -159,21 +101,12 @@ func (s *Store) FinishTurn(ctx context.Context, m *Message, sessionName string) 
 		return missingFirst(ctx, err)
 	}
 	return s.write(ctx, "finish turn", func(c Conn, sc scope) error {
-		return finishTurn(ctx, c, sc, Session{ID: m.SessionID, Name: sessionName}, []*Message{m}, s.clock())
+		to, ms := addTo(c, s.dialect, sc, m.SessionID, s.clock()), []*Message{m}
+		if err := to.touch(ctx, &Session{Name: sessionName}, ms); err != nil {
+			return err
+		}
+		return to.insert(ctx, ms)
 	})
-}
-
-// finishTurn appends the last messages of a turn and touches the session with
-// what is given.
-func finishTurn(ctx context.Context, c Conn, sc scope, sess Session, ms []*Message, now time.Time) error {
-	last, found, err := touchSession(ctx, c, sc, &sess, len(ms), tokensOf(ms), now)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return notFound("session", sess.ID)
-	}
-	return insertAll(ctx, c, sc, ms, last, now)
 }
 
 // MessageFilter chooses messages of a session.
@@ -203,16 +136,19 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	var list []Message
 	err := s.read(ctx, "read messages", func(c Conn, sc scope) error {
 		var count int64
-		found, err := one(ctx, c, `SELECT message_count FROM sessions
-			WHERE tenant_id = $1 AND id = $2 AND (user_id = $3 OR user_id IS NULL) AND deleted_at IS NULL`,
-			[]any{&count}, sc.TenantID, sessionID, sc.user)
-		if err != nil {
+		if err := c.Later(ctx, Statement{
+			SQL: `SELECT message_count FROM sessions
+				WHERE tenant_id = $1 AND id = $2 AND (user_id = $3 OR user_id IS NULL) AND deleted_at IS NULL`,
+			Args: []any{sc.TenantID, sessionID, sc.user},
+			Each: func(r Row) error {
+				err := r.Scan(&count)
+				list = make([]Message, 0, min(int64(limit), max(0, count-f.AfterSeq)))
+				return err
+			},
+			Missing: func() error { return notFound("session", sessionID) },
+		}); err != nil {
 			return err
 		}
-		if !found {
-			return notFound("session", sessionID)
-		}
-		list = make([]Message, 0, min(int64(limit), max(0, count-f.AfterSeq)))
 		columns := messageColumns
 		if f.Parts {
 			columns += partsColumn
@@ -237,14 +173,14 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 			q.add(` DESC`)
 		}
 		q.add(` LIMIT `).arg(limit)
-		return c.Query(ctx, q.String(), func(r Row) error {
+		return c.Later(ctx, Statement{SQL: q.String(), Args: q.args, Each: func(r Row) error {
 			list = append(list, Message{})
 			m := &list[len(list)-1]
 			if f.Parts {
 				return r.Scan(m.withParts()...)
 			}
 			return r.Scan(m.columns()...)
-		}, q.args...)
+		}})
 	})
 	if err != nil {
 		return nil, err

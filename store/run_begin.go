@@ -60,23 +60,22 @@ func (r *Run) check() error {
 
 // insertRun writes the row of a new run, which is running.
 func (w *writer) insertRun(ctx context.Context, r *Run) error {
-	n, err := w.c.Exec(ctx, `INSERT INTO runs
-		(tenant_id, id, user_id, session_id, agent_name, model, status, protocol, message_id, in_reply_to,
-		idempotency_key, key_hash, owner, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14) ON CONFLICT DO NOTHING`,
-		w.sc.TenantID, r.ID, w.sc.user, r.SessionID, null(r.AgentName), null(r.Model), RunRunning, null(r.Protocol),
-		null(r.MessageID), null(r.InReplyTo), null(r.Key), null(r.KeyHash), r.Owner, w.now)
-	switch {
-	case err != nil:
+	err := w.c.Later(ctx, Statement{
+		SQL: `INSERT INTO runs
+			(tenant_id, id, user_id, session_id, agent_name, model, status, protocol, message_id, in_reply_to,
+			idempotency_key, key_hash, owner, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14) ON CONFLICT DO NOTHING RETURNING 1`,
+		Args: []any{w.sc.TenantID, r.ID, w.sc.user, r.SessionID, null(r.AgentName), null(r.Model), RunRunning, null(r.Protocol),
+			null(r.MessageID), null(r.InReplyTo), null(r.Key), null(r.KeyHash), r.Owner, w.now},
+		Missing: func() error { return w.runRefused(ctx, r) },
+	})
+	if err != nil || len(r.Request) == 0 {
 		return err
-	case n == 0:
-		return w.runRefused(ctx, r)
-	case len(r.Request) == 0:
-		return nil
 	}
-	_, err = w.c.Exec(ctx, `INSERT INTO run_journal (tenant_id, run_id, seq, thread, data) VALUES ($1, $2, 0, '', $3)`,
-		w.sc.TenantID, r.ID, r.Request)
-	return err
+	return w.c.Later(ctx, Statement{
+		SQL:  `INSERT INTO run_journal (tenant_id, run_id, seq, thread, data) VALUES ($1, $2, 0, '', $3)`,
+		Args: []any{w.sc.TenantID, r.ID, r.Request},
+	})
 }
 
 // runRefused says what is in the way of a new run.
@@ -94,7 +93,7 @@ func (w *writer) runRefused(ctx context.Context, r *Run) error {
 	return conflictf("begin run: there is a run %q", r.ID)
 }
 
-// beginTurn opens or makes the session and appends messages to it.
+// beginTurn opens the session, or makes it for a message, and appends messages to it.
 func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dropAfter int64) error {
 	switch {
 	case w.sc.IsEval:
@@ -102,8 +101,12 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 	case sess.Mode == "":
 		sess.Mode = ModeChat
 	}
-	last, err := openSession(ctx, w.c, w.sc, sess, len(ms), tokensOf(ms), w.now)
-	if err != nil {
+	to := addTo(w.c, w.store.dialect, w.sc, sess.ID, w.now)
+	open := to.open
+	if len(ms) == 0 {
+		open = to.touch
+	}
+	if err := open(ctx, sess, ms); err != nil {
 		return err
 	}
 	if dropAfter > 0 {
@@ -114,7 +117,7 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 	if err := w.ensureUser(ctx); err != nil {
 		return err
 	}
-	return insertAll(ctx, w.c, w.sc, ms, last, w.now)
+	return to.insert(ctx, ms)
 }
 
 // dropMessages hides the messages of an own session after a number, but for its
@@ -122,15 +125,17 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 // counted of the messages it does not count any more, summed up or not.
 func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
 	const dropped = ` AND seq > $3 AND message_type <> 'memory' AND deleted_at IS NULL`
-	if _, err := w.c.Exec(ctx, `UPDATE sessions SET (message_count, dropped_messages, total_tokens, summary_tokens) =
+	args := []any{w.sc.TenantID, session, after}
+	if err := w.c.Later(ctx, Statement{Args: args, SQL: `UPDATE sessions SET (message_count, dropped_messages, total_tokens, summary_tokens) =
 		(SELECT sessions.message_count - count(*), sessions.dropped_messages + count(*),
 		sessions.total_tokens - CAST(COALESCE(SUM(token_count), 0) AS BIGINT),
 		sessions.summary_tokens - CAST(COALESCE(SUM(CASE WHEN seq <= sessions.summary_seq THEN token_count END), 0) AS BIGINT)
-		FROM messages WHERE tenant_id = $1 AND session_id = $2`+dropped+`)
-		WHERE tenant_id = $1 AND id = $2`, w.sc.TenantID, session, after); err != nil {
+		FROM messages WHERE tenant_id = $1 AND session_id = $2` + dropped + `)
+		WHERE tenant_id = $1 AND id = $2`}); err != nil {
 		return err
 	}
-	_, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $4, updated_at = $4
-		WHERE tenant_id = $1 AND session_id = $2`+dropped, w.sc.TenantID, session, after, w.now)
-	return err
+	return w.c.Later(ctx, Statement{
+		SQL:  `UPDATE messages SET deleted_at = $4, updated_at = $4 WHERE tenant_id = $1 AND session_id = $2` + dropped,
+		Args: append(args, w.now),
+	})
 }

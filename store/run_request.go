@@ -103,31 +103,30 @@ func smallJSON(field string, raw *json.RawMessage) error {
 }
 
 // ask writes the requests; one that the run has asked before stays as it is.
-func (w *RunWrite) ask(ctx context.Context, c Conn, sc scope, session string, now time.Time) error {
-	asked := int64(0)
+func (w *RunWrite) ask(ctx context.Context, c Conn, sc scope, now time.Time) error {
+	asked := int64(len(w.Requests))
 	for _, r := range w.Requests {
 		var expires any
 		if !r.ExpiresAt.IsZero() {
 			expires = r.ExpiresAt
 		}
-		n, err := c.Exec(ctx, `INSERT INTO run_requests
-			(tenant_id, id, user_id, run_id, session_id, kind, agent_path, tool_name, tool_id, arguments, message, response_schema,
-			status, created_at, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING`,
-			sc.TenantID, r.ID, sc.user, w.RunID, session, r.Kind, r.AgentPath, null(r.ToolName), null(r.ToolID), r.Arguments, r.Message,
-			r.Schema, RequestOpen, now, expires)
-		if err != nil {
+		if err := c.Later(ctx, Statement{
+			SQL: `INSERT INTO run_requests
+				(tenant_id, id, user_id, run_id, session_id, kind, agent_path, tool_name, tool_id, arguments, message, response_schema,
+				status, created_at, expires_at)
+				VALUES ($1, $3, $4, $2, ` + runSession + `, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING RETURNING 1`,
+			Args: []any{sc.TenantID, w.RunID, r.ID, sc.user, r.Kind, r.AgentPath, null(r.ToolName), null(r.ToolID), r.Arguments, r.Message,
+				r.Schema, RequestOpen, now, expires},
+			Missing: func() error {
+				asked--
+				same, err := one(ctx, c, `SELECT 1 FROM run_requests`+ownRow+` AND run_id = $4`, []any{new(int64)}, sc.TenantID, r.ID, sc.user, w.RunID)
+				if err == nil && !same {
+					err = conflictf("another run has a request %q", r.ID)
+				}
+				return err
+			},
+		}); err != nil {
 			return err
-		}
-		if asked += n; n == 1 {
-			continue
-		}
-		same, err := one(ctx, c, `SELECT 1 FROM run_requests`+ownRow+` AND run_id = $4`, []any{new(int64)}, sc.TenantID, r.ID, sc.user, w.RunID)
-		if err != nil {
-			return err
-		}
-		if !same {
-			return conflictf("another run has a request %q", r.ID)
 		}
 	}
 	if asked == 0 {
@@ -140,17 +139,21 @@ func (w *RunWrite) ask(ctx context.Context, c Conn, sc scope, session string, no
 // that the runs without any are found at once. A run that waited long for an
 // answer is as young as that, lest it be pruned before it goes on.
 func countRequests(ctx context.Context, c Conn, tenant, run string, more int64, now time.Time) error {
-	_, err := c.Exec(ctx, `UPDATE runs SET open_requests = open_requests + $3, rested_at = CASE WHEN rested_at IS NULL THEN rested_at ELSE $4 END
-		WHERE tenant_id = $1 AND id = $2`, tenant, run, more, now)
-	return err
+	return c.Later(ctx, Statement{
+		SQL: `UPDATE runs SET open_requests = open_requests + $3, rested_at = CASE WHEN rested_at IS NULL THEN rested_at ELSE $4 END
+			WHERE tenant_id = $1 AND id = $2`,
+		Args: []any{tenant, run, more, now},
+	})
 }
 
 // cancelRequests closes what a run that has ended asks. The caller holds the run's
 // row and sets its count.
 func cancelRequests(ctx context.Context, c Conn, tenant, run string, now time.Time) error {
-	_, err := c.Exec(ctx, `UPDATE run_requests SET status = 'cancelled', decided_at = $3
-		WHERE tenant_id = $1 AND run_id = $2 AND status = 'open'`, tenant, run, now)
-	return err
+	return c.Later(ctx, Statement{
+		SQL: `UPDATE run_requests SET status = 'cancelled', decided_at = $3
+			WHERE tenant_id = $1 AND run_id = $2 AND status = 'open'`,
+		Args: []any{tenant, run, now},
+	})
 }
 
 // Request is a request of the caller's runs.

@@ -9,21 +9,25 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string) (r Run, err erro
 		return Run{}, missingFirst(ctx, err)
 	}
 	err = s.write(ctx, "claim run", func(c Conn, sc scope) error {
-		found, err := one(ctx, c, `UPDATE runs SET status = 'running', owner = $4, stop_requested = false, updated_at = $5, rested_at = NULL,
-			kept_bytes = 0`+ownRow+` AND status IN ('waiting', 'interrupted') RETURNING `+runColumns, r.columns(),
-			sc.TenantID, storable(id), sc.user, owner, s.clock())
-		if err != nil {
+		if err := c.Later(ctx, Statement{
+			SQL: `UPDATE runs SET status = 'running', owner = $4, stop_requested = false, updated_at = $5, rested_at = NULL,
+				kept_bytes = 0` + ownRow + ` AND status IN ('waiting', 'interrupted') RETURNING ` + runColumns,
+			Args: []any{sc.TenantID, storable(id), sc.user, owner, s.clock()},
+			Each: func(row Row) error { return row.Scan(r.columns()...) },
+			Missing: func() error {
+				if err := sees(ctx, c, sc, id); err != nil {
+					return err
+				}
+				return ErrNotOwner
+			},
+		}); err != nil {
 			return err
 		}
-		if !found {
-			if err := sees(ctx, c, sc, id); err != nil {
-				return err
-			}
-			return ErrNotOwner
-		}
-		_, err = one(ctx, c, `SELECT data FROM run_journal WHERE tenant_id = $1 AND run_id = $2 AND seq = 0`,
-			[]any{&r.Request}, sc.TenantID, id)
-		return err
+		return c.Later(ctx, Statement{
+			SQL:  `SELECT data FROM run_journal WHERE tenant_id = $1 AND run_id = $2 AND seq = 0`,
+			Args: []any{sc.TenantID, storable(id)},
+			Each: func(row Row) error { return row.Scan(&r.Request) },
+		})
 	})
 	if err != nil {
 		return Run{}, err

@@ -19,27 +19,28 @@ func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error)
 		return false, missingFirst(ctx, err)
 	}
 	err = s.write(ctx, "write run", func(c Conn, sc scope) error {
-		now := s.clock()
-		session, err := w.beat(ctx, c, sc, now, &stop)
-		if err != nil {
+		to := adding{c: c, d: s.dialect, sc: sc, now: s.clock(), session: runSession, key: w.RunID}
+		if err := w.beat(ctx, c, sc, to.now, &to.id, &stop); err != nil {
 			return err
 		}
 		for i, e := range w.Events {
-			if _, err := c.Exec(ctx, `INSERT INTO run_events (tenant_id, run_id, first_seq, last_seq, data) VALUES ($1, $2, $3, $4, $5)`,
-				sc.TenantID, w.RunID, e.First, e.Last, pieces[i]); err != nil {
+			if err := c.Later(ctx, Statement{
+				SQL:  `INSERT INTO run_events (tenant_id, run_id, first_seq, last_seq, data) VALUES ($1, $2, $3, $4, $5)`,
+				Args: []any{sc.TenantID, w.RunID, e.First, e.Last, pieces[i]},
+			}); err != nil {
 				return err
 			}
 		}
 		if err := w.remember(ctx, c, sc); err != nil {
 			return err
 		}
-		if err := w.ask(ctx, c, sc, session, now); err != nil {
+		if err := w.ask(ctx, c, sc, to.now); err != nil {
 			return err
 		}
-		if err := w.say(ctx, c, sc, session, now); err != nil {
+		if err := w.say(ctx, &to); err != nil {
 			return err
 		}
-		return w.end(ctx, c, sc, now)
+		return w.end(ctx, c, sc, to.now)
 	})
 	return stop && err == nil, err
 }
@@ -105,9 +106,9 @@ func (w *RunWrite) rows() []*Message {
 	return append(w.Messages[:len(w.Messages):len(w.Messages)], w.Answer)
 }
 
-// beat says that the owner lives and how long the log is now. It gives the run's
-// session.
-func (w *RunWrite) beat(ctx context.Context, c Conn, sc scope, now time.Time, stop *bool) (session string, err error) {
+// beat says that the owner lives and how long the log is now. It reads the run's
+// session, and whether somebody asked it to stop.
+func (w *RunWrite) beat(ctx context.Context, c Conn, sc scope, now time.Time, session *string, stop *bool) error {
 	first, last, size := int64(math.MaxInt64), any(nil), 0
 	if n := len(w.Events); n > 0 {
 		first, last = w.Events[0].First, w.Events[n-1].Last
@@ -115,43 +116,52 @@ func (w *RunWrite) beat(ctx context.Context, c Conn, sc scope, now time.Time, st
 	for _, e := range w.Events {
 		size += len(e.Data)
 	}
-	found, err := one(ctx, c, `UPDATE runs SET updated_at = $5, last_seq = COALESCE($6, last_seq), log_bytes = log_bytes + $7`+ownRow+`
-		AND owner = $4 AND rested_at IS NULL AND last_seq < $8 RETURNING session_id, stop_requested`,
-		[]any{&session, stop}, sc.TenantID, w.RunID, sc.user, w.Owner, now, last, size, first)
-	if err != nil || found {
-		return session, err
+	const (
+		lives = `UPDATE runs SET updated_at = $5, last_seq = COALESCE($6, last_seq), log_bytes = log_bytes + $7` + ownRow + `
+			AND owner = $4 AND rested_at IS NULL AND last_seq < $8`
+		known = ` RETURNING session_id, stop_requested`
+	)
+	sql, args := lives+known, append(make([]any, 0, 9), sc.TenantID, w.RunID, sc.user, w.Owner, now, last, size, first)
+	if n := len(w.Journal); n > 0 {
+		sql, args = lives+` AND $9 >= `+lastEntry+known, append(args, maxJournalEntries-n)
 	}
+	return c.Later(ctx, Statement{
+		SQL: sql, Args: args,
+		Each:    func(r Row) error { return r.Scan(session, stop) },
+		Missing: func() error { return w.refused(ctx, c, sc, first) },
+	})
+}
+
+// refused says why the run cannot be written; first is the first of the events.
+func (w *RunWrite) refused(ctx context.Context, c Conn, sc scope, first int64) error {
 	var end int64
 	var mine bool
-	found, err = one(ctx, c, `SELECT last_seq, owner = $4 AND rested_at IS NULL FROM runs`+ownRow, []any{&end, &mine},
+	found, err := one(ctx, c, `SELECT last_seq, owner = $4 AND rested_at IS NULL FROM runs`+ownRow, []any{&end, &mine},
 		sc.TenantID, w.RunID, sc.user, w.Owner)
 	switch {
 	case err != nil:
-		return "", err
+		return err
 	case !found:
-		return "", notFound("run", w.RunID)
+		return notFound("run", w.RunID)
 	case !mine:
-		return "", ErrNotOwner
+		return ErrNotOwner
 	}
-	return "", invalidf("the log of the run has %d events, number %d is among them", end, first)
+	if end < first {
+		return invalidf("a run's journal has at most %d entries", maxJournalEntries)
+	}
+	return invalidf("the log of the run has %d events, number %d is among them", end, first)
 }
+
+// lastEntry is the number of the last entry of a run's journal.
+const lastEntry = `(SELECT COALESCE(MAX(seq), 0) FROM run_journal WHERE tenant_id = $1 AND run_id = $2)`
 
 // remember writes the journal.
 func (w *RunWrite) remember(ctx context.Context, c Conn, sc scope) error {
-	if len(w.Journal) == 0 {
-		return nil
-	}
-	var last int
-	if _, err := one(ctx, c, `SELECT COALESCE(MAX(seq), 0) FROM run_journal WHERE tenant_id = $1 AND run_id = $2`,
-		[]any{&last}, sc.TenantID, w.RunID); err != nil {
-		return err
-	}
-	if last+len(w.Journal) > maxJournalEntries {
-		return invalidf("a run's journal has at most %d entries", maxJournalEntries)
-	}
-	for i, e := range w.Journal {
-		if _, err := c.Exec(ctx, `INSERT INTO run_journal (tenant_id, run_id, seq, thread, data) VALUES ($1, $2, $3, $4, $5)`,
-			sc.TenantID, w.RunID, last+1+i, e.Thread, e.Data); err != nil {
+	for _, e := range w.Journal {
+		if err := c.Later(ctx, Statement{
+			SQL:  `INSERT INTO run_journal (tenant_id, run_id, seq, thread, data) VALUES ($1, $2, ` + lastEntry + ` + 1, $3, $4)`,
+			Args: []any{sc.TenantID, w.RunID, e.Thread, e.Data},
+		}); err != nil {
 			return err
 		}
 	}
@@ -160,22 +170,18 @@ func (w *RunWrite) remember(ctx context.Context, c Conn, sc scope) error {
 
 // say appends the messages and touches the session where there is something to
 // touch.
-func (w *RunWrite) say(ctx context.Context, c Conn, sc scope, session string, now time.Time) error {
+func (w *RunWrite) say(ctx context.Context, to *adding) error {
 	rows := w.rows()
-	for _, m := range rows {
-		m.SessionID = session
-	}
 	if w.Answer == nil && w.SessionName == "" && len(w.SessionMetadata) == 0 {
 		if len(rows) == 0 {
 			return nil
 		}
-		last, err := countIn(ctx, c, sc, session, len(rows), tokensOf(rows))
-		if err != nil {
-			return err
-		}
-		return insertAll(ctx, c, sc, rows, last, now)
+		return to.append(ctx, rows)
 	}
-	return finishTurn(ctx, c, sc, Session{ID: session, Name: w.SessionName, Metadata: w.SessionMetadata}, rows, now)
+	if err := to.touch(ctx, &Session{Name: w.SessionName, Metadata: w.SessionMetadata}, rows); err != nil {
+		return err
+	}
+	return to.insert(ctx, rows)
 }
 
 // end remembers which message is the answer, and lets go of a run that does not
@@ -191,8 +197,9 @@ func (w *RunWrite) end(ctx context.Context, c Conn, sc scope, now time.Time) err
 	case answer == "":
 		return nil
 	}
-	_, err := c.Exec(ctx, `UPDATE runs SET message_id = $3 WHERE tenant_id = $1 AND id = $2`, sc.TenantID, w.RunID, answer)
-	return err
+	return c.Later(ctx, Statement{
+		SQL: `UPDATE runs SET message_id = $3 WHERE tenant_id = $1 AND id = $2`, Args: []any{sc.TenantID, w.RunID, answer},
+	})
 }
 
 // rest is how a run stops running. Its answer is "" for none.
@@ -208,14 +215,15 @@ func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
 	if runEnded(r.status) {
 		ended, open = r.at, 0
 	}
-	if _, err := c.Exec(ctx, `UPDATE runs SET status = $3, reason = $4, message_id = COALESCE($5, message_id), rested_at = $6, ended_at = $7,
-		kept_bytes = log_bytes, open_requests = open_requests * $8 WHERE tenant_id = $1 AND id = $2`,
-		tenant, id, r.status, r.reason, null(r.answer), r.at, ended, open); err != nil || ended == nil {
+	if err := c.Later(ctx, Statement{
+		SQL: `UPDATE runs SET status = $3, reason = $4, message_id = COALESCE($5, message_id), rested_at = $6, ended_at = $7,
+			kept_bytes = log_bytes, open_requests = open_requests * $8 WHERE tenant_id = $1 AND id = $2`,
+		Args: []any{tenant, id, r.status, r.reason, null(r.answer), r.at, ended, open},
+	}); err != nil || ended == nil {
 		return err
 	}
 	if err := cancelRequests(ctx, c, tenant, id, r.at); err != nil {
 		return err
 	}
-	_, err := c.Exec(ctx, `DELETE FROM run_journal WHERE tenant_id = $1 AND run_id = $2`, tenant, id)
-	return err
+	return c.Later(ctx, Statement{SQL: `DELETE FROM run_journal WHERE tenant_id = $1 AND run_id = $2`, Args: []any{tenant, id}})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
-	"time"
 )
 
 // The modes of a session that the store sets; others are the caller's.
@@ -66,57 +65,6 @@ func checkRows(session string, ms []*Message) error {
 		}
 	}
 	return nil
-}
-
-// openSession touches or creates the session, counting count messages in, and
-// returns the number of the last. It creates none without a message.
-func openSession(ctx context.Context, c Conn, sc scope, sess *Session, count, tokens int, now time.Time) (int64, error) {
-	last, found, err := touchSession(ctx, c, sc, sess, count, tokens, now)
-	if err != nil || found {
-		return last, err
-	}
-	if count == 0 {
-		return 0, notFound("session", sess.ID)
-	}
-	return makeSession(ctx, c, sc, sess, count, tokens, now)
-}
-
-// makeSession creates the session, or touches the one that was made meanwhile.
-func makeSession(ctx context.Context, c Conn, sc scope, sess *Session, count, tokens int, now time.Time) (int64, error) {
-	n, err := c.Exec(ctx, `INSERT INTO sessions
-		(tenant_id, id, user_id, name, description, agent_name, mode, total_tokens, message_count, metadata, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT DO NOTHING`,
-		sc.TenantID, sess.ID, sc.user, null(sess.Name), null(sess.Description), null(sess.AgentName),
-		sess.Mode, tokens, count, sess.Metadata, now)
-	if err != nil || n == 1 {
-		return int64(count), err
-	}
-	// Somebody has the id: another user, or this one a moment ago.
-	last, found, err := touchSession(ctx, c, sc, sess, count, tokens, now)
-	if err == nil && !found {
-		err = notFound("session", sess.ID)
-	}
-	return last, err
-}
-
-func touchSession(ctx context.Context, c Conn, sc scope, sess *Session, count, tokens int, now time.Time) (last int64, found bool, err error) {
-	var old json.RawMessage
-	found, err = one(ctx, c, `UPDATE sessions SET message_count = message_count + $10, total_tokens = total_tokens + $4,
-		name = COALESCE($5, name), description = COALESCE($6, description), agent_name = COALESCE($7, agent_name),
-		mode = COALESCE($8, mode), updated_at = $9
-		WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
-		RETURNING message_count + dropped_messages, metadata`,
-		[]any{&last, &old},
-		sc.TenantID, sess.ID, sc.user, tokens, null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), now, count)
-	if err != nil || !found {
-		return last, found, err
-	}
-	merged, changed, err := MergeObjects(old, sess.Metadata)
-	if err != nil || !changed {
-		return last, found, err
-	}
-	_, err = c.Exec(ctx, `UPDATE sessions SET metadata = $3 WHERE tenant_id = $1 AND id = $2`, sc.TenantID, sess.ID, merged)
-	return last, found, err
 }
 
 // MergeObjects is the JSON object old with the keys of add, as [Store.BeginTurn]

@@ -91,6 +91,8 @@ func (c *noRows) Query(context.Context, string, func(Row) error, ...any) error {
 	return nil
 }
 
+func (c *noRows) Later(ctx context.Context, s Statement) error { return s.Run(ctx, c) }
+
 func TestFuzzyIndexForgetsTheLeastRecentlyUsed(t *testing.T) {
 	f := newFuzzyIndex()
 	f.budget = 10 * 512

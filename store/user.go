@@ -67,14 +67,18 @@ func (s *Store) PutUser(ctx context.Context, u *User) error {
 
 // ensureUser writes the caller's row from its identity, if it never had one.
 func (w *writer) ensureUser(ctx context.Context) error {
-	sc := w.sc
-	if sc.Anonymous() {
+	if w.sc.Anonymous() {
 		return nil
 	}
-	exists, err := one(ctx, w.c, `SELECT 1 FROM users WHERE tenant_id = $1 AND id = $2`, []any{new(int)}, sc.TenantID, sc.UserID)
-	if err != nil || exists {
-		return err
-	}
+	return w.c.Later(ctx, Statement{
+		SQL: `SELECT 1 FROM users WHERE tenant_id = $1 AND id = $2`, Args: []any{w.sc.TenantID, w.sc.UserID},
+		Missing: func() error { return w.newUser(ctx) },
+	})
+}
+
+// newUser writes the caller's row from its identity.
+func (w *writer) newUser(ctx context.Context) error {
+	sc := w.sc
 	// The name and the e-mail come from a token or a header: what cannot be a
 	// key is left out rather than failing the turn.
 	u := User{Name: cmp.Or(sc.Name, sc.Email, sc.UserID), Email: sc.Email}

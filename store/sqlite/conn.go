@@ -59,6 +59,10 @@ func connect(ctx context.Context, path string, readOnly bool) (*conn, error) {
 		db.Close()
 		return nil, err
 	}
+	if err := registerMerge(db); err != nil {
+		db.Close()
+		return nil, err
+	}
 	if err := db.Exec(pragmas); err != nil {
 		db.Close()
 		return nil, err
@@ -195,21 +199,31 @@ func (c *conn) Exec(ctx context.Context, sql string, args ...any) (int64, error)
 
 // Query implements store.Conn.
 func (c *conn) Query(ctx context.Context, sql string, each func(store.Row) error, args ...any) error {
+	_, err := c.rows(ctx, sql, each, args)
+	return err
+}
+
+// rows is Query, and says whether there were any; each may be nil.
+func (c *conn) rows(ctx context.Context, sql string, each func(store.Row) error, args []any) (found bool, err error) {
 	s, err := c.start(ctx, sql, args)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for s.Step() {
+		found = true
+		if each == nil {
+			continue
+		}
 		if err := each(row{s}); err != nil {
 			s.Reset()
-			return err
+			return true, err
 		}
 	}
 	err = s.Err()
 	if e := s.Reset(); err == nil {
 		err = e
 	}
-	return err
+	return found, err
 }
 
 // Later implements store.Conn: there is no way to save. A reader's statements see
@@ -220,7 +234,11 @@ func (c *conn) Later(ctx context.Context, s store.Statement) error {
 			return err
 		}
 	}
-	return s.Run(ctx, c)
+	found, err := c.rows(ctx, s.SQL, s.Each, s.Args)
+	if err == nil && !found && s.Missing != nil {
+		err = s.Missing()
+	}
+	return err
 }
 
 func bind(s *sqlite3.Stmt, i int, arg any) error {

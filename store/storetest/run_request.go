@@ -149,7 +149,8 @@ func runRequests(t *testing.T, open Open) {
 	// An anonymous caller decides, too.
 	nobody := as("t", "")
 	free := start(t, s, nobody, "free", userMessage("x"))
-	write(t, s, nobody, store.RunWrite{RunID: free, Requests: []store.RunRequest{{ID: late.ID[:35] + "0", Kind: "approval"}}})
-	got = get[store.RunRequest](t)(s.Decide(nobody, late.ID[:35]+"0", store.Decision{Status: store.RequestCancelled}))
+	asked := store.RunRequest{ID: newID(), Kind: "approval"}
+	write(t, s, nobody, store.RunWrite{RunID: free, Requests: []store.RunRequest{asked}})
+	got = get[store.RunRequest](t)(s.Decide(nobody, asked.ID, store.Decision{Status: store.RequestCancelled}))
 	wantEqual(t, "by nobody", got.DecidedBy, "")
 }

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// adding is what a write adds to one session. Its statements need nothing of one
+// another but what the database knows, so that an engine may send all at once: the
+// session's row is counted up first, which orders concurrent writers, and the
+// messages take their numbers from it.
+type adding struct {
+	c   Conn
+	d   Dialect
+	sc  scope
+	now time.Time
+	// session is the SQL of the session's id, whose $2 is key.
+	session, key string
+	// id is the session's id, "" as long as it is not known.
+	id string
+}
+
+// The sessions of adding: a given one, or that of a run.
+const (
+	givenSession = `$2`
+	runSession   = `(SELECT session_id FROM runs WHERE tenant_id = $1 AND id = $2)`
+)
+
+// addTo adds to a session by its id.
+func addTo(c Conn, d Dialect, sc scope, session string, now time.Time) adding {
+	return adding{c: c, d: d, sc: sc, now: now, session: givenSession, key: session, id: session}
+}
+
+// count runs a statement that counts messages in, whose place in the session is known
+// then; it must find the session.
+func (a *adding) count(ctx context.Context, ms []*Message, sql string, args []any) error {
+	return a.c.Later(ctx, Statement{
+		SQL: sql + ` RETURNING id, message_count + dropped_messages`, Args: args,
+		Each: func(r Row) error {
+			var last int64
+			err := r.Scan(&a.id, &last)
+			for i, m := range ms {
+				m.SessionID, m.Seq = a.id, last-int64(len(ms)-1-i)
+			}
+			return err
+		},
+		Missing: func() error { return notFound("session", a.id) },
+	})
+}
+
+// own chooses the session, which must be the caller's: $3 is the user.
+func (a *adding) own() string {
+	return ` WHERE tenant_id = $1 AND id = ` + a.session + ` AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL`
+}
+
+// append counts messages in and inserts them.
+func (a *adding) append(ctx context.Context, ms []*Message) error {
+	sql := `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5` + a.own()
+	if err := a.count(ctx, ms, sql, []any{a.sc.TenantID, a.key, a.sc.user, len(ms), tokensOf(ms)}); err != nil {
+		return err
+	}
+	return a.insert(ctx, ms)
+}
+
+// touch counts messages in and sets what is given of the session; insert has to
+// follow.
+func (a *adding) touch(ctx context.Context, sess *Session, ms []*Message) error {
+	sql := `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5,
+		name = COALESCE($6, name), description = COALESCE($7, description), agent_name = COALESCE($8, agent_name),
+		mode = COALESCE($9, mode), updated_at = $10`
+	args := a.args(sess, ms)
+	if len(sess.Metadata) > 0 {
+		sql += `, metadata = ` + a.d.mergedKeys(`metadata`, `$11`)
+		args = append(args, sess.Metadata)
+	}
+	return a.count(ctx, ms, sql+a.own(), args)
+}
+
+// open is touch for a session that is made if it is not there.
+func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
+	sql := `INSERT INTO sessions
+		(tenant_id, id, user_id, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, metadata)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11)
+		ON CONFLICT (tenant_id, id) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
+		total_tokens = sessions.total_tokens + excluded.total_tokens, name = COALESCE(excluded.name, sessions.name),
+		description = COALESCE(excluded.description, sessions.description), agent_name = COALESCE(excluded.agent_name, sessions.agent_name),
+		mode = COALESCE($9, sessions.mode), updated_at = excluded.updated_at`
+	if len(sess.Metadata) > 0 {
+		sql += `, metadata = ` + a.d.mergedKeys(`sessions.metadata`, `excluded.metadata`)
+	}
+	sql += ` WHERE sessions.user_id IS NOT DISTINCT FROM excluded.user_id AND sessions.deleted_at IS NULL`
+	return a.count(ctx, ms, sql, append(a.args(sess, ms), sess.Metadata))
+}
+
+// args are those of touch and open, with room for the metadata.
+func (a *adding) args(sess *Session, ms []*Message) []any {
+	return append(make([]any, 0, 11), a.sc.TenantID, a.key, a.sc.user, len(ms), tokensOf(ms),
+		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now)
+}
+
+// insert writes messages that the session has counted in last. Their ID and
+// CreatedAt are set where they are empty.
+func (a *adding) insert(ctx context.Context, ms []*Message) error {
+	sql := a.inserts()
+	for i, m := range ms {
+		if err := m.complete(a.now); err != nil {
+			return err
+		}
+		key, number := a.key, int64(len(ms)-1-i)
+		if a.d.knows() {
+			key, number = m.SessionID, m.Seq
+		}
+		if err := a.c.Later(ctx, Statement{SQL: sql, Args: m.args(a.sc, key, number)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inserts is the statement of insert: $2 and $3 are the message's session and number
+// where they are known, else the key and how many messages come after it.
+func (a *adding) inserts() string {
+	const (
+		into = `INSERT INTO messages (tenant_id, session_id, seq, id, user_id, message_type, content, tool_calls, status,
+			token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
+			run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd) VALUES ($1, `
+		number = `, (SELECT message_count + dropped_messages - $3 FROM sessions WHERE tenant_id = $1 AND id = `
+		values = `, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23)`
+	)
+	switch {
+	case a.d.knows():
+		return into + `$2, $3` + values
+	case a.session == givenSession:
+		return into + givenSession + number + givenSession + `)` + values
+	}
+	return into + runSession + number + runSession + `)` + values
+}
+
+// complete sets what a new message lacks.
+func (m *Message) complete(now time.Time) (err error) {
+	if m.ID == "" {
+		if m.ID, err = newID(); err != nil {
+			return err
+		}
+	}
+	if m.CreatedAt.IsZero() {
+		m.CreatedAt = now
+	}
+	m.CreatedAt = m.CreatedAt.UTC().Truncate(time.Microsecond)
+	return nil
+}
+
+// args are the parameters of insert; key and number say which session it is and
+// where in it.
+func (m *Message) args(sc scope, key string, number int64) []any {
+	var content, latency any
+	if m.Content != nil {
+		content = *m.Content
+	}
+	if m.LatencyMS != 0 {
+		latency = m.LatencyMS
+	}
+	return []any{
+		sc.TenantID, key, number, m.ID, sc.user, m.Type, content, m.ToolCalls, null(m.Status),
+		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
+		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt, m.Parts, m.CostUSD,
+	}
+}
