@@ -46,7 +46,10 @@ func TestDocumentedCommands(t *testing.T) {
 	inline := regexp.MustCompile("`p8 [^`]*`")
 	known := map[string]string{
 		"serve": "", "chat": "", "simulate": "", "mcp": "", "query": "", "ask": "", "upsert": "", "verify-links": "",
-		"schema": "list show validate import history spec", "sessions": "list show", "approvals": "list show approve deny", "runs": "list show resume stop", "jobs": "list retry cancel",
+		"schema": "list show validate import history spec", "sessions": "list show context timeline delete",
+		"moments": "list show rate edit delete today feed timeline compact", "today": "", "feed": "", "timeline": "", "compact": "",
+		"dream": "", "remind": "", "reminders": "list delete", "completion": "",
+		"approvals": "list show approve deny", "runs": "list show resume stop", "jobs": "list retry cancel stats",
 		"models": "", "tools": "", "migrate": "", "doctor": "", "db": "rebuild-keys", "config": "", "version": "", "help": "",
 	}
 	for _, p := range pages {

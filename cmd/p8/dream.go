@@ -63,14 +63,18 @@ func (c *dreamCmd) Run(a *app) error {
 				return a.explainSession(p, "", err)
 			}
 		}
+		s, err := p.dreaming()
+		if err != nil {
+			return err
+		}
 		if c.Enqueue {
-			receipt, err := p.dreaming().Enqueue(ctx, req)
+			receipt, err := s.Enqueue(ctx, req)
 			job = receipt.ID
 			return err
 		}
 		ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 		defer stop()
-		result, err = p.dreaming().Dream(ctx, req)
+		result, err = s.Dream(ctx, req)
 		if errors.Is(err, context.Canceled) {
 			err = &exitError{exitInterrupted, errors.New("stopped")}
 		}

@@ -1,15 +1,29 @@
 package main
 
 import (
+	"errors"
+
 	"p8/dream"
-	mem "p8/memory"
+	"p8/memory"
 	"p8/reminder"
 )
 
-// remembering, dreaming and reminding are nil where nothing is stored.
+// errForgetful says that what remembers is not there.
+var errForgetful = errors.New("nothing is stored here, so nothing is remembered: set P8_DATABASE_URL to a database")
 
-func (p *parts) remembering() *mem.Builder { return nil }
+// remembering sums up sessions.
+func (p *parts) remembering() (*memory.Builder, error) { return there(p.builder) }
 
-func (p *parts) dreaming() *dream.Service { return nil }
+// dreaming makes moments and dreams of a user's days.
+func (p *parts) dreaming() (*dream.Service, error) { return there(p.dreams) }
 
-func (p *parts) reminding() *reminder.Service { return nil }
+// reminding keeps reminders.
+func (p *parts) reminding() (*reminder.Service, error) { return there(p.reminders) }
+
+// there is a part that is there only where something is stored.
+func there[T any](part *T) (*T, error) {
+	if part == nil {
+		return nil, errForgetful
+	}
+	return part, nil
+}

@@ -261,8 +261,12 @@ type momentsDeleteCmd struct{ chosenMoment }
 // Run deletes the moment; a reminder never fires then.
 func (c *momentsDeleteCmd) Run(a *app) error {
 	m, err := c.change(a, http.MethodDelete, "", nil, func(ctx context.Context, p *parts, m *store.Moment) error {
-		if m.MomentType == store.MomentReminder && p.reminding() != nil {
-			return p.reminding().Delete(ctx, m.ID)
+		if m.MomentType == store.MomentReminder {
+			s, err := p.reminding()
+			if err != nil {
+				return err
+			}
+			return s.Delete(ctx, m.ID)
 		}
 		return p.store.Moments().Delete(ctx, m.ID)
 	})

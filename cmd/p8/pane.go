@@ -82,7 +82,7 @@ func (p *pane) toolCall(d *event.ToolCallData, now time.Time) {
 			p.calls = append(p.calls, call{d.ID, name, brief(d.Arguments), now})
 		}
 	case event.ToolCompleted, event.ToolFailed:
-		c := call{name: name, began: now}
+		c := call{name: name, brief: brief(d.Arguments), began: now}
 		if i >= 0 {
 			c = p.calls[i]
 			p.calls = slices.Delete(p.calls, i, i+1)

@@ -33,7 +33,11 @@ func (c *remindCmd) Run(a *app) error {
 	err := a.at(c.caller, c.elsewhere, "reminders", func(ctx context.Context, r *peer) error {
 		return r.do(ctx, http.MethodPost, "reminders", nil, req, &made)
 	}, func(ctx context.Context, p *parts) (err error) {
-		made, err = p.reminding().Remind(ctx, req)
+		s, err := p.reminding()
+		if err != nil {
+			return err
+		}
+		made, err = s.Remind(ctx, req)
 		return explainReminder(err)
 	})
 	switch {
@@ -92,7 +96,11 @@ func (c *remindersListCmd) Run(a *app) error {
 		list = out.Reminders
 		return err
 	}, func(ctx context.Context, p *parts) (err error) {
-		list, err = p.reminding().List(ctx, reminder.ListFilter{Limit: c.Limit})
+		s, err := p.reminding()
+		if err != nil {
+			return err
+		}
+		list, err = s.List(ctx, reminder.ListFilter{Limit: c.Limit})
 		return err
 	})
 	switch {
@@ -130,7 +138,11 @@ func (c *remindersDeleteCmd) Run(a *app) error {
 	err := a.at(c.caller, c.elsewhere, "reminders", func(ctx context.Context, r *peer) error {
 		return r.do(ctx, http.MethodDelete, "reminders/"+url.PathEscape(c.ID), nil, nil, nil)
 	}, func(ctx context.Context, p *parts) error {
-		err := p.reminding().Delete(ctx, c.ID)
+		s, err := p.reminding()
+		if err != nil {
+			return err
+		}
+		err = s.Delete(ctx, c.ID)
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("there is no reminder %q for this user: `p8 reminders` shows those there are", oneLine(c.ID))
 		}

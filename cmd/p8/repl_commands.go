@@ -267,7 +267,11 @@ func (r *repl) compact(n string) error {
 	if err != nil {
 		return err
 	}
-	built, err := r.remembering().Build(r.ctx, r.id.SessionID, threshold)
+	b, err := r.remembering()
+	if err != nil {
+		return err
+	}
+	built, err := b.Build(r.ctx, r.id.SessionID, threshold)
 	if errors.Is(err, store.ErrNotFound) {
 		r.note("nothing was said in this session yet")
 		return nil
@@ -284,7 +288,11 @@ func (r *repl) remind(argument string) error {
 	if name == "" || strings.TrimSpace(when) == "" {
 		return errors.New("say what and when: /remind stand-up 0 9 * * 1-5, or /remind tea 2026-02-21T16:00")
 	}
-	made, err := r.reminding().Remind(r.ctx, reminder.Request{Name: name, Description: name, When: strings.TrimSpace(when)})
+	s, err := r.reminding()
+	if err != nil {
+		return err
+	}
+	made, err := s.Remind(r.ctx, reminder.Request{Name: name, Description: name, When: strings.TrimSpace(when)})
 	if err != nil {
 		return explainReminder(err)
 	}

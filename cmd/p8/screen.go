@@ -17,7 +17,24 @@ type screen struct {
 	// tokens and cost are what the session took since the chat began.
 	tokens int
 	cost   float64
+	// warned are the warnings that were shown: one is enough.
+	warned map[string]bool
 }
+
+// warn reports whether a warning is a new one.
+func (s *screen) warn(message string) bool {
+	if s.warned == nil {
+		s.warned = map[string]bool{}
+	}
+	known := s.warned[message]
+	if len(s.warned) < mostWarned {
+		s.warned[message] = true
+	}
+	return !known
+}
+
+// mostWarned bounds what is remembered of warnings.
+const mostWarned = 100
 
 // newScreen is the screen of a chat; nil when the output is no terminal, or shall be
 // plain: --json and --debug, TERM=dumb.

@@ -96,7 +96,11 @@ func (c *compactCmd) Run(a *app) error {
 	err := a.at(caller{c.User, c.Tenant}, c.elsewhere, "sessions", func(ctx context.Context, r *peer) error {
 		return r.do(ctx, http.MethodPost, "sessions/"+url.PathEscape(c.ID)+"/compact", nil, map[string]int{"threshold": c.Threshold}, &built)
 	}, func(ctx context.Context, p *parts) (err error) {
-		built, err = p.remembering().Build(ctx, c.ID, c.Threshold)
+		b, err := p.remembering()
+		if err != nil {
+			return err
+		}
+		built, err = b.Build(ctx, c.ID, c.Threshold)
 		return a.explainSession(p, c.ID, err)
 	})
 	switch {

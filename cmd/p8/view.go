@@ -27,6 +27,7 @@ const widestText = 100
 // view shows a run on a terminal: Markdown as it comes, agents that were asked in
 // panes of their own, a quiet line a tool call, and below what it is doing.
 type view struct {
+	screen *screen
 	canvas *term.Canvas
 	pen    term.Pen
 	// agent and model are who answers; summary ends with a line about it.
@@ -56,7 +57,7 @@ type view struct {
 // newView begins to show a turn of an agent.
 func newView(s *screen, agent, model string) *view {
 	v := &view{
-		canvas: s.canvas, pen: s.pen, agent: oneLine(agent), model: oneLine(model), summary: s.asks, before: s.tokens, cost: s.cost,
+		screen: s, canvas: s.canvas, pen: s.pen, agent: oneLine(agent), model: oneLine(model), summary: s.asks, before: s.tokens, cost: s.cost,
 		now: time.Now, stop: make(chan struct{}),
 	}
 	v.root = v.pane("", "")
@@ -94,13 +95,6 @@ func (v *view) close() {
 // outcome is how the run ended.
 func (v *view) outcome() (*event.DoneData, *event.ErrorData) { return v.done, v.failed }
 
-// note is a line that is not part of the answer.
-func (v *view) note(line string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	_ = v.canvas.Draw(v.pen.Wrap([]term.Span{{Text: line, Style: term.Dim}}, v.width()), nil)
-}
-
 // print shows one event.
 func (v *view) print(e event.Event) error {
 	v.mu.Lock()
@@ -124,7 +118,9 @@ func (v *view) print(e event.Event) error {
 	case *event.ActionRequestData:
 		v.request(p, d)
 	case *event.WarningData:
-		p.line(lineNote, v.pen.Paint(term.Yellow, "! ")+v.pen.Paint(term.Dim, oneLine(d.Message)))
+		if v.screen.warn(d.Message) {
+			p.line(lineNote, v.pen.Paint(term.Yellow, "! ")+v.pen.Paint(term.Dim, oneLine(d.Message)))
+		}
 	case *event.UsageData:
 		if p == v.root {
 			v.usage = *d
@@ -260,7 +256,11 @@ func (v *view) end() error {
 		v.root.line(lineNote, v.pen.Paint(term.Dim, "the model gave an empty answer"))
 	}
 	done, _ := v.root.take(v.width())
-	if v.summary {
+	paused := v.done != nil && v.done.Reason == event.ReasonPaused // what it asks comes next
+	switch {
+	case paused && v.summary && v.root.begun():
+		done = append(done, "")
+	case !paused && v.summary:
 		if len(done) > 0 || v.root.begun() {
 			done = append(done, "")
 		}

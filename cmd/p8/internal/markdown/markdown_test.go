@@ -12,7 +12,7 @@ import (
 // sample is a text with every kind of block.
 func sample(t testing.TB) string {
 	t.Helper()
-	b, err := os.ReadFile("testdata/sample.md")
+	b, err := os.ReadFile("testdata/sample.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
