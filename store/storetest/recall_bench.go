@@ -19,7 +19,8 @@ func BenchmarkRecall(b *testing.B, s *store.Store, ctx context.Context) {
 			b.Fatal(err)
 		}
 	}
-	for _, n := range []int{50, 10_000} {
+	sizes := []int{50, 10_000}
+	for _, n := range sizes {
 		id := fmt.Sprint("session of ", n)
 		check(s.BeginTurn(ctx, store.Session{ID: id}, userMessage("x")))
 		for from := 1; from < n; from += 1000 {
@@ -37,6 +38,9 @@ func BenchmarkRecall(b *testing.B, s *store.Store, ctx context.Context) {
 			}
 			check(s.PutChunk(ctx, c))
 		}
+	}
+	for _, n := range sizes {
+		id := fmt.Sprint("session of ", n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				rec, err := s.Recall(ctx, store.RecallQuery{SessionID: id, Tokens: 8000, Moments: 3, User: true, Runs: true})
