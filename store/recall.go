@@ -208,13 +208,11 @@ func (r *recall) oldest(q *query, sc scope) {
 	q.add(`), 0)`)
 }
 
-// chunkSelects reads moments with the messages that they cover.
-var chunkSelects = strings.Replace(moments.selects, ` FROM `, `, first_seq, last_seq FROM `, 1)
-
 // covering reads the session_chunk moments that cover the messages. It comes after
 // messages.
 func (r *recall) covering(sc scope) Statement {
-	q := r.ofSession(chunkSelects, sc)
+	// Which messages they cover is no field of theirs.
+	q := r.ofSession(strings.Replace(moments.selects, ` FROM `, `, first_seq, last_seq FROM `, 1), sc)
 	q.add(` AND last_seq IS NOT NULL`)
 	if r.query.BeforeSeq > 0 {
 		q.add(` AND first_seq < `).arg(r.query.BeforeSeq)
