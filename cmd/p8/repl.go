@@ -65,7 +65,7 @@ func (t *talk) repl(cfg *config.Config, id identity.Identity, noStore bool) erro
 func (r *repl) greet() {
 	r.lines(r.paint(term.Bold, "p8")+r.paint(term.Dim, " · "+r.agent+" · "+r.model),
 		r.paint(term.Dim, "session "+r.id.SessionID),
-		r.paint(term.Dim, "/help lists the commands, Ctrl-C stops an answer, Ctrl-D ends the chat"), "")
+		r.paint(term.Dim, "/help, Ctrl-C stops an answer, Ctrl-D ends the chat"), "")
 }
 
 // errQuit ends the chat.
