@@ -10,7 +10,7 @@ import (
 // RecallQuery asks for what the next turn of a session may be shown.
 type RecallQuery struct {
 	// SessionID is the session; one that is not there, or is not the caller's, leaves
-	// Recalled.Found false and is no error.
+	// Recalled.Found false and is no error: of it nothing is read but the User.
 	SessionID string
 	// Types are the message types to read; none is all. Rows of delegated agents
 	// (agent_path) are never read.
@@ -83,8 +83,11 @@ func (s *Store) Recall(ctx context.Context, q RecallQuery) (Recalled, error) {
 		}
 		return nil
 	})
-	if err != nil || !r.Found {
-		return Recalled{User: r.User}, err
+	if err != nil {
+		return Recalled{}, err
+	}
+	if !r.Found {
+		return Recalled{User: r.User}, nil
 	}
 	return r.finish(), nil
 }

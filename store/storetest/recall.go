@@ -82,7 +82,7 @@ func recall(t *testing.T, open Open) {
 
 	// Nothing that is missing is an error.
 	rec = get[store.Recalled](t)(s.Recall(ctx, store.RecallQuery{SessionID: "none", User: true, Moments: 3, Runs: true}))
-	wantEqual(t, "no session", rec, store.Recalled{})
+	wantEqual(t, "no session", rec, store.Recalled{User: get[store.User](t)(s.User(ctx))})
 	_, err := s.Recall(ctx, store.RecallQuery{SessionID: "s", Types: make([]string, 17)})
 	wantErr(t, "too many types", err, store.ErrInvalid)
 	for _, id := range []string{"", "\x00", "\xff"} {
@@ -98,7 +98,7 @@ func recall(t *testing.T, open Open) {
 	wantEqual(t, "of an anonymous caller", []any{rec.Found, len(rec.Messages), rec.User.ID}, []any{true, 2, ""})
 
 	must(t, s.DeleteSession(ctx, "s"))
-	wantEqual(t, "deleted", ask(store.RecallQuery{User: true}), store.Recalled{})
+	wantEqual(t, "deleted", ask(store.RecallQuery{Runs: true, Moments: 1}), store.Recalled{})
 }
 
 // recallMoments: what sums a session up, where it belongs.
