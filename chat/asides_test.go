@@ -53,7 +53,7 @@ func TestAsides(t *testing.T) {
 	}{
 		{"kept", "", []string{
 			"user Hi", "tool_call", "tool_call", "tool_call", `tool_response {"text":"1"}`, `tool_response {"text":"2"}`, "tool_response …",
-			"think I look twice.", "observation Confidence: 0.9\nSources: doc-1", "assistant Done.",
+			"think I look twice.", "observation session_name: Two looks; confidence: 0.9; sources: doc-1", "assistant Done.",
 		}},
 		{"not wanted", "observation_mode: disabled\n", []string{
 			"user Hi", "tool_call", "tool_call", "tool_call", `tool_response {"text":"1"}`, `tool_response {"text":"2"}`, "tool_response …",

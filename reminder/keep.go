@@ -60,6 +60,9 @@ func hidden(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 // Remind keeps a reminder of the caller. What is wrong with the request is a
 // *ProblemError.
 func (s *Service) Remind(ctx context.Context, req Request) (Reminder, error) {
+	if s == nil {
+		return Reminder{}, ErrNotKept
+	}
 	id, err := identity.From(ctx)
 	if err != nil {
 		return Reminder{}, err
@@ -163,6 +166,9 @@ func active() store.Filter {
 
 // List is the caller's reminders that will fire, the next one first.
 func (s *Service) List(ctx context.Context, f ListFilter) ([]Reminder, error) {
+	if s == nil {
+		return nil, ErrNotKept
+	}
 	zone, err := s.zone(ctx, "")
 	if err != nil {
 		return nil, err
@@ -209,6 +215,9 @@ func day(field, text string, zone *time.Location) (since, before time.Time, err 
 // Delete forgets a reminder of the caller, by its id or its moment's. Its job finds it
 // gone.
 func (s *Service) Delete(ctx context.Context, id string) error {
+	if s == nil {
+		return ErrNotKept
+	}
 	gone := fmt.Errorf("reminder %.64q: %w", id, store.ErrNotFound)
 	if _, err := uuid.Parse(id); err != nil {
 		if _, missing := identity.From(ctx); missing != nil {

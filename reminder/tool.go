@@ -98,7 +98,11 @@ func (s *Service) deleteTool() (tool.Tool, error) {
 		})
 }
 
-// Tools are remind_me, list_reminders and delete_reminder.
+// ErrNotKept is what a nil Service answers.
+var ErrNotKept = errors.New("nothing is stored in this configuration, so no reminder can be kept")
+
+// Tools are remind_me, list_reminders and delete_reminder. Those of a nil Service say
+// that nothing is kept.
 func (s *Service) Tools() ([]tool.Tool, error) {
 	remind, err1 := s.Tool()
 	list, err2 := s.listTool()
@@ -120,7 +124,7 @@ func shown(r Reminder) string { return r.Next.Format(time.RFC3339) }
 func answering[In, Out any](name, description string, a tool.Annotations, fn func(context.Context, In) (Out, error)) (tool.Tool, error) {
 	t, err := tool.New(name, description, func(ctx context.Context, in In) (any, error) {
 		out, err := fn(ctx, in)
-		if wrong := (*ProblemError)(nil); errors.As(err, &wrong) || errors.Is(err, store.ErrNotFound) {
+		if wrong := (*ProblemError)(nil); errors.As(err, &wrong) || errors.Is(err, store.ErrNotFound) || errors.Is(err, ErrNotKept) {
 			return nil, &tool.Error{Message: err.Error()}
 		}
 		return out, err

@@ -19,13 +19,11 @@ func (p *parts) openTools(cfg *config.Config, o wireOptions) (*tool.Registry, er
 	if p.own, err = builtin.Tools(options); err != nil {
 		return nil, err
 	}
-	if p.reminders != nil {
-		remind, err := p.reminders.Tools()
-		if err != nil {
-			return nil, err
-		}
-		p.own = append(p.own, remind...)
+	remind, err := p.reminders.Tools() // which say so where nothing is kept
+	if err != nil {
+		return nil, err
 	}
+	p.own = append(p.own, remind...)
 	p.resources = builtin.NewResources(options)
 	return tool.NewRegistry(p.own...)
 }
