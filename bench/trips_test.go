@@ -1,0 +1,58 @@
+package bench
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"p8/llm"
+	"p8/llm/scripted"
+	"p8/store/postgres"
+	"p8/store/storetest"
+)
+
+// TestTurnRoundTrips bounds what a stored turn with two tools costs in round trips to
+// PostgreSQL.
+func TestTurnRoundTrips(t *testing.T) {
+	server := os.Getenv("P8_TEST_POSTGRES_URL")
+	u, err := url.Parse(server)
+	if server == "" || err != nil {
+		t.Fatal("P8_TEST_POSTGRES_URL is not the URL of a PostgreSQL server whose role may create databases; scripts/postgres start prints one")
+	}
+	name := "bench_" + strings.ToLower(rand.Text())
+	administer(t, server, `CREATE DATABASE `+name)
+	t.Cleanup(func() { administer(t, server, `DROP DATABASE `+name) })
+	u.Path = "/" + name
+	trips := storetest.CountTrips(t, u.String())
+	s, err := postgres.Open(t.Context(), postgres.Options{URL: trips.URL, MaxConns: 2, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	both := scripted.Call("weather", `{"city":"Lisbon"}`)
+	both.Calls = append(both.Calls, llm.ToolCall{ID: "call_2", Name: "weather", Arguments: `{"city":"Porto"}`})
+	turns := service(t, scripted.NewWith(scripted.Options{Repeat: true}, both, scripted.Text("It is clear ", "in both.")), s)
+	var c client
+	for _, x := range []struct {
+		name string
+		most int
+		turn func()
+	}{
+		{"a new session", 6, func() { c.turn(t, turns, ignore) }},
+		{"a session that goes on", 6, func() {
+			c.sessions = 0
+			c.turn(t, turns, ignore)
+		}},
+	} {
+		x.turn() // prepares its statements, makes the session
+		x.turn()
+		n := trips.Of(x.turn)
+		t.Logf("%s: %d round trips", x.name, n)
+		if n > x.most {
+			t.Errorf("%s: a stored turn with two tools is %d round trips, want at most %d", x.name, n, x.most)
+		}
+	}
+}
