@@ -13,7 +13,8 @@
 // Each agent's turn is a run as any other, in a session of its own (mode "dreaming")
 // whose id and idempotency key are made of the window. So a dream whose process died is
 // taken up where it was, by whoever dreams for the user next, and is dreamt once. A lease
-// keeps two processes from dreaming for one user at a time. Dreaming sessions are never
+// keeps two processes from dreaming for one user at a time. An anonymous caller dreams
+// of the rows without a user, and has no profile. Dreaming sessions are never
 // material of later dreams; when nothing happened since the last one, no model is asked.
 package dream
 
@@ -21,7 +22,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,9 +40,6 @@ const (
 // Mode is that of the sessions in which agents dream.
 const Mode = "dreaming"
 
-// ErrAnonymous says that there is nobody to dream for.
-var ErrAnonymous = fmt.Errorf("%w: an anonymous caller has no dreams", store.ErrInvalid)
-
 // Request is one dream of the caller.
 type Request struct {
 	// Lookback is the window, Until its end; the defaults are the options' and now.
@@ -59,7 +56,8 @@ const (
 	StatusCompleted     = "completed"
 	StatusSkippedNoData = "skipped_no_data"
 	StatusSkippedModel  = "skipped_no_model"
-	StatusBusy          = "busy" // the user's last dream is not over
+	StatusSkippedUser   = "skipped_no_user" // an anonymous caller has no profile
+	StatusBusy          = "busy"            // the user's last dream is not over
 	StatusDryRun        = "dry_run"
 	StatusFailed        = "failed"
 )
@@ -124,9 +122,6 @@ func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
 	who, err := identity.From(ctx)
 	if err != nil {
 		return Result{}, err
-	}
-	if who.Anonymous() {
-		return Result{}, ErrAnonymous
 	}
 	d := &dream{Service: s, who: who, agents: s.agents(who.TenantID, req.Agent), window: s.window(req)}
 	if req.DryRun {

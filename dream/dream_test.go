@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"p8/dream"
+	"p8/identity"
 	"p8/llm"
 	"p8/llm/scripted"
 	"p8/store"
@@ -135,6 +136,46 @@ func TestNothingNewIsNotDreamt(t *testing.T) {
 	}
 }
 
+// TestAnonymous: whoever gives no name dreams of the rows without a user, and of no
+// others. There is no profile to keep.
+func TestAnonymous(t *testing.T) {
+	k := onSQLite(t, answer("late-trains", "standup"))
+	nobody, bob := as(t.Context(), ""), as(t.Context(), "bob")
+	k.live(nobody)
+	k.say(bob, "cellar", "Bob's cellar is full.", "It is.")
+	system := identity.With(t.Context(), identity.Identity{TenantID: identity.SystemTenant})
+	must(t, k.store.Files().Put(system, &store.File{Name: "manual.md", Status: store.FileCompleted, ParsedContent: "How it works."}))
+	if res := k.dreams(nobody, dream.Request{DryRun: true}); !strings.Contains(res.Prompt, "### Standup") {
+		t.Errorf("%+v", res)
+	}
+	res := k.dreams(nobody, dream.Request{})
+	k.model.AssertDone(t)
+	if res.Status != dream.StatusCompleted || res.Phase2.MomentsSaved != 1 || res.Profile.Status != dream.StatusSkippedUser || res.Profile.Error != "" {
+		t.Errorf("%+v", res)
+	}
+	prompt := k.prompts()[0]
+	if !strings.Contains(prompt, "Why are the trains late?") || !strings.Contains(prompt, "### delays.csv") ||
+		strings.Contains(prompt, "cellar") || strings.Contains(prompt, "manual") {
+		t.Error(prompt)
+	}
+	if got := k.reached(nobody, "standup"); !slices.Contains(got, "late-trains") {
+		t.Errorf("back: %q", got)
+	}
+	if got := k.kept(bob); len(got) != 0 {
+		t.Errorf("bob has %q", got)
+	}
+	if res := k.dreams(nobody, dream.Request{}); res.Status != dream.StatusSkippedNoData {
+		t.Errorf("%+v", res)
+	}
+
+	k.options.Offline = true
+	k.process()
+	k.say(nobody, "long", strings.Repeat("Timetables of the railway, again. ", 40), "Yes.")
+	if res := k.dreams(nobody, dream.Request{}); res.Status != dream.StatusSkippedModel || res.Phase1.MomentsBuilt != 1 || res.Profile.Status != dream.StatusSkippedUser {
+		t.Errorf("%+v", res)
+	}
+}
+
 // TestOldThings are not in the window.
 func TestOldThings(t *testing.T) {
 	k := onSQLite(t)
@@ -257,9 +298,6 @@ func TestFailures(t *testing.T) {
 	})
 	t.Run("nobody", func(t *testing.T) {
 		k := onSQLite(t)
-		if _, err := k.Dream(as(t.Context(), ""), dream.Request{}); !errors.Is(err, dream.ErrAnonymous) {
-			t.Error(err)
-		}
 		if _, err := k.Dream(t.Context(), dream.Request{}); err == nil {
 			t.Error("without an identity")
 		}

@@ -161,13 +161,14 @@ func (d *dream) sessionHead(ctx context.Context, sess *store.Session) (string, e
 
 // addFiles adds the files that were completed in the window.
 func (d *dream) addFiles(ctx context.Context, _ past, m *material) error {
+	// What anonymous callers upload is their tenant's.
 	rows, _, err := d.o.Store.Files().Find(ctx, store.Filter{
-		Equal: map[string]any{"processing_status": store.FileCompleted}, Own: true, Limit: rowPage,
+		Equal: map[string]any{"processing_status": store.FileCompleted}, Own: !d.who.Anonymous(), Limit: rowPage,
 	})
 	if err != nil {
 		return err
 	}
-	rows = slices.DeleteFunc(rows, func(f store.File) bool { return !d.completed(&f) })
+	rows = slices.DeleteFunc(rows, func(f store.File) bool { return f.TenantID != d.who.TenantID || !d.completed(&f) })
 	slices.SortStableFunc(rows, func(a, b store.File) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	var items []string
 	for i := range rows[:min(len(rows), maxFiles)] {

@@ -34,7 +34,7 @@ var errNoQueue = errors.New("dream: there is no queue here: dream now instead")
 // it is dreamt.
 type order struct {
 	Tenant   string        `json:"tenant"`
-	User     string        `json:"user"`
+	User     string        `json:"user,omitempty"` // "" for anonymous callers
 	Email    string        `json:"email,omitempty"`
 	Name     string        `json:"name,omitempty"`
 	Lookback time.Duration `json:"lookback"`
@@ -49,8 +49,6 @@ func (s *Service) Enqueue(ctx context.Context, req Request) (jobs.Receipt, error
 	switch {
 	case err != nil:
 		return jobs.Receipt{}, err
-	case who.Anonymous():
-		return jobs.Receipt{}, ErrAnonymous
 	case s.o.Queue == nil:
 		return jobs.Receipt{}, errNoQueue
 	}

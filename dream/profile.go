@@ -21,6 +21,10 @@ type learned struct {
 // learn is the third phase: the profile, as it is after these days. Its failure is
 // told, and the dreams stand.
 func (d *dream) learn(ctx context.Context, m *material) error {
+	if d.who.Anonymous() {
+		d.Profile.Status = StatusSkippedUser
+		return nil
+	}
 	user, err := d.o.Store.User(ctx)
 	if missing(err) != nil {
 		return err
@@ -53,7 +57,10 @@ func (d *dream) learn(ctx context.Context, m *material) error {
 // learnTopics is the third phase without a model: what the new moments are about.
 func (d *dream) learnTopics(ctx context.Context, topics []string) (err error) {
 	d.Profile.Status = StatusSkippedModel
-	if len(topics) == 0 {
+	if d.who.Anonymous() {
+		d.Profile.Status = StatusSkippedUser
+	}
+	if len(topics) == 0 || d.who.Anonymous() {
 		return nil
 	}
 	d.Profile.Updated, err = d.update(ctx, store.UserChange{Topics: topics})

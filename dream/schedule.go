@@ -91,7 +91,7 @@ func (s *Service) enqueueDue(ctx context.Context, due func(tenant string) bool, 
 			return err
 		}
 		for _, u := range page {
-			if u.UserID == "" || u.TenantID == identity.SystemTenant || !due(u.TenantID) {
+			if u.TenantID == identity.SystemTenant || !due(u.TenantID) {
 				continue
 			}
 			caller := identity.With(ctx, identity.Identity{TenantID: u.TenantID, UserID: u.UserID})

@@ -15,7 +15,7 @@ import (
 )
 
 type dreamCmd struct {
-	User string `arg:"" optional:"" help:"Whose days: an e-mail address, or a user id."`
+	User string `arg:"" optional:"" help:"Whose days: an e-mail address, or a user id; without one what was said without one."`
 
 	Tenant string `short:"t" help:"Tenant of the user."`
 	elsewhere
