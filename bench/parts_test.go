@@ -58,6 +58,12 @@ func parse(tb testing.TB) *agent.Document {
 // the binary does, with the given store.
 func service(tb testing.TB, model llm.Model, sessions chat.Store) *chat.Service {
 	tb.Helper()
+	return serviceWith(tb, model, sessions, tool.Annotations{ReadOnly: true})
+}
+
+// serviceWith is a service whose tool is annotated.
+func serviceWith(tb testing.TB, model llm.Model, sessions chat.Store, a tool.Annotations) *chat.Service {
+	tb.Helper()
 	compiled, err := agent.Compile(parse(tb))
 	if err != nil {
 		tb.Fatal(err)
@@ -69,6 +75,9 @@ func service(tb testing.TB, model llm.Model, sessions chat.Store) *chat.Service 
 		return map[string]string{"city": in.City, "sky": "clear"}, nil
 	})
 	if err != nil {
+		tb.Fatal(err)
+	}
+	if weather, err = tool.Annotate(weather, a); err != nil {
 		tb.Fatal(err)
 	}
 	s, err := chat.New(chat.Options{

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"p8/chat"
 	"p8/llm"
 	"p8/llm/scripted"
 	"p8/store/postgres"
 	"p8/store/storetest"
+	"p8/tool"
 )
 
 // TestTurnRoundTrips bounds what a stored turn with two tools costs in round trips to
@@ -34,22 +36,34 @@ func TestTurnRoundTrips(t *testing.T) {
 	defer s.Close()
 	both := scripted.Call("weather", `{"city":"Lisbon"}`)
 	both.Calls = append(both.Calls, llm.ToolCall{ID: "call_2", Name: "weather", Arguments: `{"city":"Porto"}`})
-	turns := service(t, scripted.NewWith(scripted.Options{Repeat: true}, both, scripted.Text("It is clear ", "in both.")), s)
+	model := func() llm.Model {
+		return scripted.NewWith(scripted.Options{Repeat: true}, both, scripted.Text("It is clear ", "in both."))
+	}
 	var c client
+	// A call that acts is stored before it is made, one that only reads with its result.
+	reads, acts := serviceWith(t, model(), s, tool.Annotations{ReadOnly: true}), serviceWith(t, model(), s, tool.Annotations{})
+	on := func(turns *chat.Service) func() {
+		return func() {
+			c.sessions = 0
+			c.turn(t, turns, ignore)
+		}
+	}
 	for _, x := range []struct {
 		name string
 		most int
 		turn func()
 	}{
-		{"a new session", 6, func() { c.turn(t, turns, ignore) }},
-		{"a session that goes on", 6, func() {
-			c.sessions = 0
-			c.turn(t, turns, ignore)
-		}},
+		{"tools that read, a new session", 4, func() { c.turn(t, reads, ignore) }},
+		{"tools that read, a session that goes on", 4, on(reads)},
+		{"tools that act", 5, on(acts)},
 	} {
 		x.turn() // prepares its statements, makes the session
 		x.turn()
+		// What is written together is so for a moment, which a busy machine may miss.
 		n := trips.Of(x.turn)
+		for range 9 {
+			n = min(n, trips.Of(x.turn))
+		}
 		t.Logf("%s: %d round trips", x.name, n)
 		if n > x.most {
 			t.Errorf("%s: a stored turn with two tools is %d round trips, want at most %d", x.name, n, x.most)

@@ -38,9 +38,8 @@ type recorder struct {
 	speaker, tookOver string
 	// asides are what was said beside the answer.
 	asides asides
-	// held are events of calls, with their rows, that are stored with the next one.
-	held     []event.Event
-	heldRows []*store.Message
+	// held are events of calls, with their rows, that are not stored yet.
+	held held
 	// added counts the tokens of the run's rows.
 	added int
 	// open counts the calls of the root agent that have not ended; called are
@@ -196,6 +195,9 @@ func (r *recorder) settings() llm.Settings {
 // record stores and shows one event of the run.
 func (r *recorder) record(e event.Event) {
 	root := e.Agent == r.name
+	if d, ok := e.Data.(*event.ToolCallData); !ok || d.Status == event.ToolStarted {
+		r.flush()
+	}
 	r.asides.add(e)
 	switch d := e.Data.(type) {
 	case nil:

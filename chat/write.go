@@ -21,47 +21,6 @@ func (r *recorder) begins(run, id string) bool {
 	return true
 }
 
-// save stores the row of a call and shows the event, with the row's id if there
-// is such a row. A call that needs no row has none. What comes at once is stored at
-// once: one write for all calls of a step.
-func (r *recorder) save(e event.Event, d *event.ToolCallData, row *store.Message) {
-	d.MessageID = row.ID
-	r.held, r.heldRows = append(r.held, e), append(r.heldRows, row)
-	if !d.More || len(r.held) == maxHeld {
-		r.flush()
-	}
-}
-
-// maxHeld bounds what one write of calls holds.
-const maxHeld = 64
-
-// flush stores and shows what is held.
-func (r *recorder) flush() {
-	if len(r.held) == 0 {
-		return
-	}
-	held, rows := r.held, r.heldRows
-	r.held, r.heldRows = nil, nil
-	if r.write(store.RunWrite{Messages: rows}, held...) == nil {
-		return
-	}
-	for _, e := range held {
-		// The event may be on its way to somebody already: it is not changed.
-		if d, ok := e.Data.(*event.ToolCallData); ok {
-			other := *d
-			other.MessageID = ""
-			e.Data = &other
-		}
-		r.log.Append(e)
-	}
-}
-
-// append shows an event that nothing is stored with, after those that are held.
-func (r *recorder) append(e event.Event) {
-	r.flush()
-	r.log.Append(e)
-}
-
 // ask stores a question, so that it can be answered by whoever sees it.
 func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
 	now := r.o.Now().UTC()
@@ -84,13 +43,18 @@ func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
 // write stores what is new, with what the journal has to say, and then shows the
 // events.
 func (r *recorder) write(w store.RunWrite, events ...event.Event) error {
+	return r.store(w, r.journal.take(), events...)
+}
+
+// store is write with what the journal had to say when the events came.
+func (r *recorder) store(w store.RunWrite, entries []store.JournalEntry, events ...event.Event) error {
 	if r.o.Store == nil {
 		for i := range w.Messages {
 			w.Messages[i].ID = ""
 		}
 		return errNotStored
 	}
-	w.RunID, w.Owner, w.Journal = r.RunID, r.o.Owner, r.journal.take()
+	w.RunID, w.Owner, w.Journal = r.RunID, r.o.Owner, entries
 	for _, m := range w.Messages {
 		r.added += m.TokenCount
 	}
@@ -114,7 +78,7 @@ func (r *recorder) storageFailed(err error) {
 		return
 	}
 	r.failed = true
-	r.show(&event.WarningData{
+	r.log.Append(r.own(&event.WarningData{
 		Code: "storage_failed", Message: "this turn could not be stored completely; the session may not remember it",
-	})
+	}))
 }

@@ -67,8 +67,10 @@ type ToolCallData struct {
 	// the result with its next request.
 	Client bool `json:"client,omitempty"`
 	// More says that another event of a call follows at once: the two can be stored
-	// together.
-	More bool `json:"-"`
+	// together. Reads says that the tool changes nothing, so that its call need not be
+	// stored before it is made.
+	More  bool `json:"-"`
+	Reads bool `json:"-"`
 }
 
 // EventType is ToolCall.

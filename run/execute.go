@@ -89,6 +89,7 @@ func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 		r.keep(Entry{CallID: c.id, Shown: shownExecuting})
 		if err := r.tell(&event.ToolCallData{
 			Name: c.name, ID: c.id, Status: event.ToolExecuting, Arguments: c.raw, Client: client && wrong == "", More: more,
+			Reads: c.tool != nil && tool.AnnotationsOf(c.tool).ReadOnly,
 		}); err != nil {
 			return false, err
 		}
