@@ -31,20 +31,27 @@ func (a *app) read(who caller, at elsewhere, fn func(context.Context, *store.Sto
 // data, else by here, which may go on with it.
 func (a *app) act(who caller, at elsewhere, json bool, there func(context.Context, *peer) error, here func(*talk) error) error {
 	return a.at(who, at, "runs", there, func(ctx context.Context, p *parts) error {
-		cfg, err := a.stored()
-		if err != nil {
+		if err := a.takeOver(ctx, p); err != nil {
 			return err
-		}
-		if cfg.Database().Postgres == "" {
-			// This process alone has the data: whoever was at a run is gone.
-			if _, err := p.store.Maintenance().RecoverRuns(ctx, "cli", time.Now()); err != nil {
-				return err
-			}
 		}
 		t := &talk{app: a, parts: p, json: json, ctx: ctx}
 		defer t.watchInterrupts()()
 		return here(t)
 	})
+}
+
+// takeOver marks what dead processes left behind as such, where this one alone has the
+// data: whoever was at a run, or at a dream, is gone.
+func (a *app) takeOver(ctx context.Context, p *parts) error {
+	cfg, err := a.stored()
+	if err != nil || cfg.Database().Postgres != "" {
+		return err
+	}
+	m := p.store.Maintenance()
+	if _, err := m.RecoverRuns(ctx, "cli", time.Now()); err != nil {
+		return err
+	}
+	return m.FreeLeases(ctx)
 }
 
 // at does something where the data are: by there, when a server is named or has

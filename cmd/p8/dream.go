@@ -67,6 +67,9 @@ func (c *dreamCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
+		if err := a.takeOver(ctx, p); err != nil {
+			return err
+		}
 		if c.Enqueue {
 			receipt, err := s.Enqueue(ctx, req)
 			job = receipt.ID

@@ -53,6 +53,11 @@ func (c *serveCmd) Run(a *app) error {
 		p.log.Warn("the documents could not be mirrored; GET /schemas and SQL do not see them", "error", err)
 	}
 	if p.work != nil {
+		if cfg.Database().Path != "" { // the lock says that nobody else is there
+			if err := p.store.Maintenance().FreeLeases(context.Background()); err != nil {
+				return err
+			}
+		}
 		work, err := p.startBackground(context.Background(), cfg)
 		if err != nil {
 			return err

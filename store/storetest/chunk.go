@@ -233,4 +233,7 @@ func leases(t *testing.T, open Open) {
 		}
 	}
 	wantEqual(t, "winners", n, 1)
+
+	must(t, s.Maintenance().FreeLeases(t.Context()))
+	wantEqual(t, "all are free", lease(ctx, "race", "another", time.Hour), true)
 }
