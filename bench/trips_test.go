@@ -1,11 +1,7 @@
 package bench
 
 import (
-	"crypto/rand"
 	"log/slog"
-	"net/url"
-	"os"
-	"strings"
 	"testing"
 
 	"p8/chat"
@@ -13,22 +9,15 @@ import (
 	"p8/llm/scripted"
 	"p8/store/postgres"
 	"p8/store/storetest"
+	"p8/test/harness"
 	"p8/tool"
 )
 
 // TestTurnRoundTrips bounds what a stored turn with two tools costs in round trips to
 // PostgreSQL.
 func TestTurnRoundTrips(t *testing.T) {
-	server := os.Getenv("P8_TEST_POSTGRES_URL")
-	u, err := url.Parse(server)
-	if server == "" || err != nil {
-		t.Fatal("P8_TEST_POSTGRES_URL is not the URL of a PostgreSQL server whose role may create databases; scripts/postgres start prints one")
-	}
-	name := "bench_" + strings.ToLower(rand.Text())
-	administer(t, server, `CREATE DATABASE `+name)
-	t.Cleanup(func() { administer(t, server, `DROP DATABASE `+name) })
-	u.Path = "/" + name
-	trips := storetest.CountTrips(t, u.String())
+	database := harness.Postgres(t, "")
+	trips := storetest.CountTrips(t, database)
 	s, err := postgres.Open(t.Context(), postgres.Options{URL: trips.URL, MaxConns: 2, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

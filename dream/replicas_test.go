@@ -2,53 +2,26 @@ package dream_test
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
-	"net/url"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"p8/dream"
 	"p8/llm/scripted"
 	"p8/store/postgres"
+	"p8/test/harness"
 )
 
 // onPostgres is a kit on a database of its own.
 func onPostgres(t *testing.T, turns ...scripted.Turn) *kit {
 	t.Helper()
-	server := os.Getenv("P8_TEST_POSTGRES_URL")
-	if server == "" {
-		t.Fatal("P8_TEST_POSTGRES_URL is unset: run scripts/test, or set it to a PostgreSQL server whose role may create databases")
-	}
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal("P8_TEST_POSTGRES_URL is not a URL")
-	}
-	name := "dream_" + strings.ToLower(rand.Text())
-	admin(t, server, `CREATE DATABASE `+name)
-	t.Cleanup(func() { admin(t, server, `DROP DATABASE `+name+` WITH (FORCE)`) })
-	u.Path = "/" + name
-	s, err := postgres.Open(t.Context(), postgres.Options{URL: u.String(), Logger: slog.New(slog.DiscardHandler)})
+	s, err := postgres.Open(t.Context(), postgres.Options{URL: harness.Postgres(t, ""), Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	k := &kit{T: t, store: s}
 	k.process(turns...)
 	return k
-}
-
-func admin(t *testing.T, server, sql string) {
-	t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, server)
-	must(t, err)
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, sql)
-	must(t, err)
 }
 
 // TestReplicas: of several that dream for a user at once one does, also where it has

@@ -14,6 +14,7 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 
 	"p8/jobs"
+	"p8/test/harness"
 )
 
 // TestCrash: kill -9 while a job runs, and the next process runs it.
@@ -87,7 +88,7 @@ func age(t *testing.T, o jobs.Options, id int64) {
 	if o.PostgresURL == "" {
 		return
 	}
-	admin(t, o.PostgresURL, fmt.Sprintf(`UPDATE river_job SET attempted_at = now() - interval '1 hour' WHERE id = %d`, id))
+	harness.Execute(t, o.PostgresURL, fmt.Sprintf(`UPDATE river_job SET attempted_at = now() - interval '1 hour' WHERE id = %d`, id))
 }
 
 // TestPoison: a job that kills its process is not run for ever.

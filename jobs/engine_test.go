@@ -2,21 +2,18 @@ package jobs_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"io"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
 	"p8/jobs"
+	"p8/test/harness"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,33 +35,7 @@ func onSQLite(t *testing.T) jobs.Options {
 
 func onPostgres(t *testing.T) jobs.Options {
 	t.Helper()
-	server := os.Getenv("P8_TEST_POSTGRES_URL")
-	if server == "" {
-		t.Fatal("P8_TEST_POSTGRES_URL is unset: run scripts/test, or set it to a PostgreSQL server whose role may create databases")
-	}
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal("P8_TEST_POSTGRES_URL is not a URL")
-	}
-	name := "jobs_" + strings.ToLower(rand.Text())
-	admin(t, server, `CREATE DATABASE `+name)
-	t.Cleanup(func() { admin(t, server, `DROP DATABASE `+name+` WITH (FORCE)`) })
-	u.Path = "/" + name
-	return options(jobs.Options{PostgresURL: u.String()})
-}
-
-// admin runs a statement on the server with a connection of its own.
-func admin(t *testing.T, server, sql string) {
-	t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, sql); err != nil {
-		t.Fatal(err)
-	}
+	return options(jobs.Options{PostgresURL: harness.Postgres(t, "")})
 }
 
 func options(o jobs.Options) jobs.Options {

@@ -2,22 +2,18 @@ package reminder
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"p8/jobs"
 	"p8/store"
 	"p8/store/postgres"
 	"p8/store/sqlite"
+	"p8/test/harness"
 )
 
 // process is a p8 on a database: a store, a queue that runs, the reminders.
@@ -61,35 +57,14 @@ func TestOnSQLite(t *testing.T) {
 // TestOnPostgres has two replicas on one database.
 func TestOnPostgres(t *testing.T) {
 	t.Parallel()
-	server := os.Getenv("P8_TEST_POSTGRES_URL")
-	if server == "" {
-		t.Fatal("P8_TEST_POSTGRES_URL is unset: run scripts/test, or set it to a PostgreSQL server whose role may create databases")
-	}
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal("P8_TEST_POSTGRES_URL is not a URL")
-	}
-	name := "reminder_" + strings.ToLower(rand.Text())
-	admin(t, server, `CREATE DATABASE `+name)
-	t.Cleanup(func() { admin(t, server, `DROP DATABASE `+name+` WITH (FORCE)`) })
-	u.Path = "/" + name
+	database := harness.Postgres(t, "")
 	h := newHook(t)
 	replica := func() *process {
-		s, err := postgres.Open(t.Context(), postgres.Options{URL: u.String(), Logger: slog.New(slog.DiscardHandler)})
+		s, err := postgres.Open(t.Context(), postgres.Options{URL: database, Logger: slog.New(slog.DiscardHandler)})
 		must(t, err)
-		return begin(t, s, jobs.Options{PostgresURL: u.String()}, h)
+		return begin(t, s, jobs.Options{PostgresURL: database}, h)
 	}
 	onQueue(t, h, replica(), replica())
-}
-
-func admin(t *testing.T, server, sql string) {
-	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
-	conn, err := pgx.Connect(ctx, server)
-	must(t, err)
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, sql)
-	must(t, err)
 }
 
 // onQueue sees one that fires once, and one that is a day late, fire exactly once on the

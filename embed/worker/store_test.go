@@ -2,18 +2,12 @@ package worker_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
-	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"p8/embed"
 	"p8/embed/offline"
@@ -23,6 +17,7 @@ import (
 	"p8/store"
 	"p8/store/postgres"
 	"p8/store/sqlite"
+	"p8/test/harness"
 )
 
 // database is a store, and how to open the queue beside it.
@@ -43,36 +38,12 @@ func onSQLite(t *testing.T) database {
 
 func onPostgres(t *testing.T) database {
 	t.Helper()
-	server := os.Getenv("P8_TEST_POSTGRES_URL")
-	if server == "" {
-		t.Fatal("P8_TEST_POSTGRES_URL is unset: run scripts/test, or set it to a PostgreSQL server whose role may create databases")
-	}
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal("P8_TEST_POSTGRES_URL is not a URL")
-	}
-	name := "embed_" + strings.ToLower(rand.Text())
-	admin(t, server, `CREATE DATABASE `+name)
-	t.Cleanup(func() { admin(t, server, `DROP DATABASE `+name+` WITH (FORCE)`) })
-	u.Path = "/" + name
-	s, err := postgres.Open(t.Context(), postgres.Options{URL: u.String(), Logger: silent()})
+	url := harness.Postgres(t, "")
+	s, err := postgres.Open(t.Context(), postgres.Options{URL: url, Logger: silent()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return database{s, jobs.Options{PostgresURL: u.String()}}
-}
-
-func admin(t *testing.T, server, sql string) {
-	t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, sql); err != nil {
-		t.Fatal(err)
-	}
+	return database{s, jobs.Options{PostgresURL: url}}
 }
 
 func silent() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
