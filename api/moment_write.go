@@ -58,12 +58,7 @@ var momentType = regexp.MustCompile(`^[a-z][a-z0-9_]{0,99}$`)
 
 // made reports whether moments of a type are p8's own work.
 func made(kind string) bool {
-	switch kind {
-	case store.MomentSessionChunk, store.MomentContentUpload, store.MomentDream, store.MomentObservation,
-		store.MomentReminder, store.MomentNotification, store.MomentWebSearch, dailySummary, todaySummary:
-		return true
-	}
-	return false
+	return store.OwnMoment(kind) || kind == dailySummary || kind == todaySummary
 }
 
 func (h *Handler) momentWrites(api huma.API) {

@@ -18,6 +18,15 @@ const (
 	MomentNote          = "note"
 )
 
+// OwnMoment reports whether moments of a type are p8's own work.
+func OwnMoment(kind string) bool {
+	switch kind {
+	case MomentSessionChunk, MomentContentUpload, MomentDream, MomentObservation, MomentReminder, MomentNotification, MomentWebSearch:
+		return true
+	}
+	return false
+}
+
 // Chunk is a part of a session that a moment sums up. The moment's metadata hold
 // chunk_index, first_seq, last_seq, message_count and token_count.
 type Chunk struct {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"p8/store"
+	"p8/tool"
 )
 
 // The edges of dreams, where a fragment says nothing else (p8), and the way back.
@@ -68,15 +69,15 @@ func dreamName(name string) string {
 }
 
 // settle finds names for dreams that are nobody else's: a dream takes the place of
-// the earlier one of its key, and never that of something that happened.
+// the earlier one of its key, and never that of something that happened. Another moment
+// is refused that would take the place of one that p8 made.
 func (t saveMoments) settle(ctx context.Context, moments []*store.Moment) error {
-	dreams := slices.DeleteFunc(slices.Clone(moments), func(m *store.Moment) bool { return m.MomentType != store.MomentDream })
-	if len(dreams) == 0 {
-		return nil
-	}
 	var keys []string
-	for _, m := range dreams {
-		keys = append(keys, store.NormalizeKey(m.Name), store.NormalizeKey(besides(m.Name)))
+	for _, m := range moments {
+		keys = append(keys, store.NormalizeKey(m.Name))
+		if m.MomentType == store.MomentDream {
+			keys = append(keys, store.NormalizeKey(besides(m.Name)))
+		}
 	}
 	nodes, err := t.store.Nodes(ctx, keys)
 	if err != nil {
@@ -89,18 +90,31 @@ func (t saveMoments) settle(ctx context.Context, moments []*store.Moment) error 
 		}
 	}
 	earlier := map[string]string{} // the names of the dreams that there are, by their keys
+	own := map[string]string{}     // the types of what p8 made
 	if len(ids) > 0 {
 		found, _, err := t.store.Moments().Find(ctx, store.Filter{
-			IDs: ids, Equal: map[string]any{"moment_type": store.MomentDream}, Limit: len(ids),
+			IDs: ids, Own: true, Limit: len(ids),
 		})
 		if err != nil {
 			return err
 		}
 		for _, m := range found {
-			earlier[store.NormalizeKey(m.Name)] = m.Name
+			switch key := store.NormalizeKey(m.Name); {
+			case m.MomentType == store.MomentDream:
+				earlier[key] = m.Name
+			case closed(m.MomentType):
+				own[key] = m.MomentType
+			}
 		}
 	}
-	for _, m := range dreams {
+	for i, m := range moments {
+		if m.MomentType != store.MomentDream {
+			if kind := own[store.NormalizeKey(m.Name)]; kind != "" {
+				return failed(fmt.Sprintf("nothing was saved: moments[%d].name: %q is the name of a moment of the type %s, which p8 made; choose another",
+					i, tool.Cut(m.Name, 80), kind))
+			}
+			continue
+		}
 		taken := func(key string) bool {
 			return slices.ContainsFunc(nodes, func(n store.Node) bool { return n.Key == key })
 		}

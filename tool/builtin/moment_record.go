@@ -96,6 +96,9 @@ func (r *momentReader) moment(raw json.RawMessage, n int, kind string) *store.Mo
 	x.take("summary", &m.Summary)
 	x.take("moment_type", &m.MomentType)
 	m.MomentType = cmp.Or(m.MomentType, kind)
+	if closed(m.MomentType) {
+		r.wrong(".moment_type", "moments of the type %s are made by p8; use note, meeting or a word of your own", m.MomentType)
+	}
 	x.take("category", &m.Category)
 	x.take("topic_tags", &m.TopicTags)
 	x.take("emotion_tags", &m.EmotionTags)
@@ -128,6 +131,10 @@ func (r *momentReader) moment(raw json.RawMessage, n int, kind string) *store.Mo
 	}
 	return m
 }
+
+// closed reports whether a type is for p8's own moments alone; dreams are kept by
+// agents.
+func closed(kind string) bool { return store.OwnMoment(kind) && kind != store.MomentDream }
 
 // name checks the moment's name or finds one, so that each moment of the call
 // has its own.

@@ -80,6 +80,40 @@ func TestSaveMoments(t *testing.T) {
 	}
 }
 
+// TestOwnMoments: what p8 makes by itself is not written over, whatever the model calls
+// its moment, and no moment of the model passes for such a one.
+func TestOwnMoments(t *testing.T) {
+	k := newKit(t)
+	ctx := as(t, "ann")
+	own := []string{"session_chunk", "reminder", "notification", "content_upload", "observation", "web_search"}
+	for _, kind := range own {
+		must(t, k.Store.Moments().Put(ctx, &store.Moment{Name: "own " + kind, MomentType: kind, Summary: "As it is.", Base: store.Base{Metadata: []byte(`{"a":1}`)}}))
+	}
+	for _, kind := range own {
+		for args, want := range map[string]string{
+			`{"moments":[{"name":"fine"},{"name":"own ` + kind + `","summary":"Changed.","metadata":{"a":2}}]}`: `moments[1].name: "own ` + kind + `" is the name of a moment`,
+			`{"moments":[{"name":"fine"},{"name":"mine","moment_type":"` + kind + `"}]}`:                        "moments[1].moment_type: moments of the type " + kind + " are made by p8",
+		} {
+			if _, err := k.use(t, ctx, "save_moments", args); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "nothing was saved") {
+				t.Errorf("%s: %v", args, err)
+			}
+		}
+		m, err := k.Store.Moments().ByName(ctx, "own "+kind)
+		if must(t, err); m.MomentType != kind || m.Summary != "As it is." || string(m.Metadata) != `{"a":1}` {
+			t.Errorf("%+v", m)
+		}
+	}
+	if n, err := k.Store.Moments().Count(ctx, store.Filter{}); err != nil || n != int64(len(own)) {
+		t.Errorf("%d moments, %v", n, err)
+	}
+	// A dream beside one has another name.
+	var got saved
+	k.ok(t, ctx, "save_moments", `{"dream_moments":[{"name":"own-reminder","summary":"A dream."}]}`, &got)
+	if got.names()[0] != "Dream of Own Reminder" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestDreams have the names of titles, edges that lead both ways, and never take the
 // place of anything that happened.
 func TestDreams(t *testing.T) {
