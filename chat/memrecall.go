@@ -32,7 +32,7 @@ func (m *MemoryStore) Recall(ctx context.Context, q store.RecallQuery) (store.Re
 	})
 	from, left := len(list), q.Tokens
 	for from > 0 && len(list)-from < filter.Last-1 {
-		left -= list[from-1].TokenCount + store.MessageTokens
+		left -= q.Cost(&list[from-1])
 		if q.Tokens > 0 && left < 0 && from < len(list) {
 			break
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"p8/llm"
+	"p8/rem"
 	"p8/store"
 )
 
@@ -54,7 +55,6 @@ func (p Policy) Query(sessionID string) store.RecallQuery {
 	const (
 		rows      = 400
 		answers   = 2 // times the budget, where answers are shown shorter
-		results   = 4 // and where results are
 		unbounded = 2000
 	)
 	q := store.RecallQuery{
@@ -64,12 +64,13 @@ func (p Policy) Query(sessionID string) store.RecallQuery {
 	}
 	if p.ReplayTools {
 		q.Types = append(q.Types, store.MessageToolCall, store.MessageToolResponse)
+		if p.ResultChars > 0 {
+			q.ResultTokens = rem.PartChars / charsPerToken
+		}
 	}
 	switch {
 	case p.Budget == 0:
 		q.Rows = unbounded
-	case p.ReplayTools && p.ResultChars > 0:
-		q.Tokens *= results
 	case p.Breadcrumbs || p.Hints:
 		q.Tokens *= answers
 	}

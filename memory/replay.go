@@ -84,17 +84,16 @@ func (p *Policy) answer(e *exchange, row *store.Message) {
 	}
 }
 
-// excerptKey is the key of a long result, whose parts are named after it without
-// quotes: that of its id where the session's needs some.
+// excerptKey is the key of a long result. It is that of its id, which the run had when
+// it showed the result first: what the provider has read stays the same.
 func excerptKey(row *store.Message) string {
-	key := keyOf(row.SessionID, row.Seq)
-	switch {
-	case key == rem.Quote(key):
-		return key
-	case row.ID != "":
+	if row.ID != "" {
 		return rem.MessageIDKey(row.ID)
 	}
-	return ""
+	if key := keyOf(row.SessionID, row.Seq); key == rem.Quote(key) {
+		return key
+	}
+	return "" // the names of parts have no quotes
 }
 
 // waiting is the first call that waits for this result, nil for none.

@@ -18,6 +18,9 @@ type RecallQuery struct {
 	// Tokens bounds the messages, newest first, by their token_count and
 	// [MessageTokens] each; the newest is always read. 0 does not bound.
 	Tokens int
+	// ResultTokens is what the result of a tool counts as at most, for those of whose
+	// long results only the beginning is shown; 0 is no bound.
+	ResultTokens int
 	// Rows bounds the messages; 400 when 0, 2000 at most.
 	Rows int
 	// BeforeSeq leaves out the message of that number and those after it; 0 none.
@@ -33,6 +36,14 @@ type RecallQuery struct {
 
 // MessageTokens is what a message costs besides its text.
 const MessageTokens = 4
+
+// Cost is what a message takes of the query's Tokens.
+func (q *RecallQuery) Cost(m *Message) int {
+	if q.ResultTokens > 0 && m.Type == MessageToolResponse {
+		return min(m.TokenCount, q.ResultTokens) + MessageTokens
+	}
+	return m.TokenCount + MessageTokens
+}
 
 // Recalled is what a session has to say, read in one go: one round trip, whatever
 // the session's length.
@@ -162,7 +173,7 @@ func (r *recall) messages(sc scope) Statement {
 		if err := row.Scan(m.columns()...); err != nil {
 			return err
 		}
-		r.tokens += m.TokenCount + MessageTokens
+		r.tokens += r.query.Cost(&m)
 		n := len(r.Messages)
 		r.More = n == r.query.Rows || n > 0 && r.query.Tokens > 0 && r.tokens > r.query.Tokens
 		switch {
@@ -200,7 +211,14 @@ func (r *recall) rows(q *query, sc scope) {
 // that needs to be read: one beyond those that fit, and beyond the newest.
 func (r *recall) oldest(q *query, sc scope) {
 	q.add(`COALESCE((SELECT MIN(seq) FROM (SELECT seq, ROW_NUMBER() OVER latest AS place, CAST(SUM(cost) OVER latest AS BIGINT) - cost AS newer
-		FROM (SELECT m.seq, m.token_count + `).arg(MessageTokens)
+		FROM (SELECT m.seq, `)
+	if most := r.query.ResultTokens; most > 0 {
+		q.add(`CASE WHEN m.message_type = '` + MessageToolResponse + `' THEN LEAST(m.token_count, `).arg(most)
+		q.add(`) ELSE m.token_count END`)
+	} else {
+		q.add(`m.token_count`)
+	}
+	q.add(` + `).arg(MessageTokens)
 	q.add(` AS cost FROM messages m WHERE `)
 	r.rows(q, sc)
 	q.add(` ORDER BY m.seq DESC LIMIT `).arg(r.query.Rows + 1)

@@ -67,6 +67,8 @@ func recall(t *testing.T, open Open) {
 		wantEqual(t, test.what+": more", rec.More, test.more)
 	}
 
+	results(t, s, ctx)
+
 	// The rows of delegated agents and of a run that is left out.
 	run := newID()
 	must(t, s.Append(ctx,
@@ -99,6 +101,32 @@ func recall(t *testing.T, open Open) {
 
 	must(t, s.DeleteSession(ctx, "s"))
 	wantEqual(t, "deleted", ask(store.RecallQuery{Runs: true, Moments: 1}), store.Recalled{})
+}
+
+// results: a tool's result counts as no more than the caller shows of one.
+func results(t *testing.T, s *store.Store, ctx context.Context) {
+	t.Helper()
+	const session = "results"
+	row := func(kind string, tokens int) *store.Message {
+		return &store.Message{SessionID: session, Type: kind, Content: text("x"), TokenCount: tokens}
+	}
+	must(t, s.PutSession(ctx, store.Session{ID: session}))
+	must(t, s.Append(ctx, row(store.MessageUser, 10), row(store.MessageToolResponse, 5000), row(store.MessageAssistant, 10),
+		row(store.MessageToolResponse, 5000), row(store.MessageToolResponse, 6), row(store.MessageUser, 10)))
+	for _, test := range []struct {
+		what   string
+		tokens int
+		most   int
+		want   []int64
+	}{
+		{"results as they are", 1000, 0, []int64{5, 6}},
+		{"the beginning of results", 14 + 10 + 104 + 14 + 104 + 14, 100, []int64{1, 2, 3, 4, 5, 6}},
+		{"not all of the beginnings", 14 + 10 + 104 + 14 + 103, 100, []int64{3, 4, 5, 6}},
+	} {
+		rec := get[store.Recalled](t)(s.Recall(ctx, store.RecallQuery{SessionID: session, Tokens: test.tokens, ResultTokens: test.most}))
+		wantEqual(t, test.what, seqs(rec.Messages), test.want)
+		wantEqual(t, test.what+": more", rec.More, len(test.want) < 6)
+	}
 }
 
 // recallMoments: what sums a session up, where it belongs.
