@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"p8/agent"
+	"p8/catalog"
 	"p8/event"
 	"p8/llm"
 	"p8/routing"
@@ -30,10 +32,18 @@ func (s *Service) routed(ctx context.Context, j *job) string {
 		return name
 	}
 	// An agent has several names; the routing has the one that it is known by.
-	if a, err := s.o.Catalog.Agent(ctx, name); err == nil {
-		return cmp.Or(to.Answers(a.Name), name)
+	a, err := s.o.Catalog.Agent(ctx, name)
+	if err != nil {
+		return name
 	}
-	return name
+	active := cmp.Or(to.Answers(a.Name), name)
+	var gone *catalog.NotFoundError
+	if _, err := s.o.Catalog.Agent(ctx, active); errors.As(err, &gone) {
+		// Who took the session over is gone, and with it the routing.
+		j.session.Metadata = routing.Forget(j.session.Metadata)
+		return name
+	}
+	return active
 }
 
 // leftToUs reports whether the client wants p8 to choose: it asks for the agent auto, and

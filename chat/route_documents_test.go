@@ -3,6 +3,7 @@ package chat_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,5 +90,31 @@ func TestARoutedRunThatPauses(t *testing.T) {
 	drain(t, again)
 	if state := stateOf(t, kept, ctx, "s1"); state.State != "complete" {
 		t.Errorf("%+v", state)
+	}
+}
+
+// TestTheSuccessorIsGone: the agent that handed the session over has it again.
+func TestTheSuccessorIsGone(t *testing.T) {
+	kept, models := &chat.MemoryStore{}, everybody()
+	models["desk"] = scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"bare"}`), scripted.Text("Desk."), scripted.Text("Desk."))
+	named := office()
+	named[0] = desk("desk", "agents: [bare]")
+	s := stage(t, chat.Options{Store: kept}, models, named)
+	ctx := auto(t.Context(), "s1")
+	ask := func(s *chat.Service, want string) {
+		t.Helper()
+		if got := answers(t, s, ctx, chat.Request{Agent: "desk", Input: "Hello"}); got != want {
+			t.Errorf("%s answers, want %s", got, want)
+		}
+	}
+	ask(s, "desk")
+	ask(s, "bare")
+	left := slices.DeleteFunc(slices.Clone(named), func(d string) bool { return strings.Contains(d, "name: bare\n") })
+	s = stage(t, chat.Options{Store: kept}, models, left)
+	for range 2 {
+		ask(s, "desk")
+		if state := stateOf(t, kept, ctx, "s1"); !state.None() {
+			t.Errorf("%+v", state)
+		}
 	}
 }
