@@ -96,6 +96,9 @@ func (s *Service) look(ctx context.Context, j *job) error {
 	if err := s.readSession(ctx, j, 0); err != nil {
 		return err
 	}
+	if !j.past.Found { // the caller may read it, and not go on with it
+		return store.ErrNotFound
+	}
 	if err := s.equip(ctx, j, s.routed(ctx, j)); err != nil {
 		return err
 	}

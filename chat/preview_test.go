@@ -12,6 +12,7 @@ import (
 	"p8/llm"
 	"p8/llm/scripted"
 	"p8/store"
+	"p8/store/sqlite"
 )
 
 // A preview is what the next turn sends, less the message that it brings.
@@ -83,5 +84,24 @@ func TestWindow(t *testing.T) {
 	}
 	if n > 2000-400 || n < 1000 {
 		t.Errorf("the last request has %d tokens", n)
+	}
+}
+
+// A session that a named user may read because it is nobody's is not one that she goes
+// on with: there is nothing to preview.
+func TestPreviewOfNobodysSession(t *testing.T) {
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s := newService(t, scripted.New(scripted.Text("one")), chat.Options{Store: db}, helper)
+	nobody := as(t.Context(), "", "s1")
+	turn(t, s, nobody, "first")
+	if p, err := s.Preview(nobody, "s1", ""); err != nil || p.HistoryTokens == 0 {
+		t.Errorf("its own: %+v, %v", p, err)
+	}
+	if _, err := s.Preview(as(t.Context(), "alice", ""), "s1", ""); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a named user: %v", err)
 	}
 }
