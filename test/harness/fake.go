@@ -16,6 +16,8 @@ type Reply struct {
 	Calls []Call
 	// Pace is the time between two chunks.
 	Pace time.Duration
+	// Sent is called when all of it is on its way; it may be nil.
+	Sent func()
 }
 
 // Call is a tool call of the model. Its arguments are sent in two pieces.
@@ -119,4 +121,8 @@ func (r Reply) send(w http.ResponseWriter, req *http.Request) {
 	write(map[string]any{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "fake", "choices": []any{},
 		"usage": map[string]int{"prompt_tokens": 21, "completion_tokens": 12, "total_tokens": 33}})
 	fmt.Fprint(w, "data: [DONE]\n\n")
+	_ = http.NewResponseController(w).Flush()
+	if r.Sent != nil {
+		r.Sent()
+	}
 }
