@@ -56,7 +56,7 @@ func (b *Builder) put(ctx context.Context, sess *store.Session, rows []store.Mes
 	if last != nil {
 		m.GraphEdges = []store.Edge{{Target: last.Name, Relation: relationPrevious, Weight: 1}}
 	}
-	chunk := store.Chunk{SessionID: sess.ID, AfterSeq: sess.SummarySeq, LastSeq: rows[len(rows)-1].Seq, Tokens: tokens, Moment: m}
+	chunk := store.Chunk{SessionID: sess.ID, AfterSeq: sess.SummarySeq, LastSeq: rows[len(rows)-1].Seq, Moment: m}
 	if m.Metadata, err = json.Marshal(describe(sess, rows, tokens)); err != nil {
 		return nil, err
 	}

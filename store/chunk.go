@@ -28,16 +28,15 @@ func OwnMoment(kind string) bool {
 }
 
 // Chunk is a part of a session that a moment sums up. The moment's metadata hold
-// chunk_index, first_seq, last_seq, message_count and token_count.
+// chunk_index, first_seq, last_seq, message_count and token_count, as they were when
+// it was made; what the session counts as summed up is counted when it is stored, so
+// that it never counts more than it has.
 type Chunk struct {
 	SessionID string
 	// AfterSeq is the session's SummarySeq when its messages were read, LastSeq the
 	// last message that the moment covers.
 	AfterSeq, LastSeq int64
-	// Tokens are those of the messages, as their moment tells them. What the session
-	// counts as summed up is counted anew, so that it never counts more than it has.
-	Tokens int
-	Moment *Moment
+	Moment            *Moment
 	// Memory is a row that is added to the session with it; nil for none.
 	Memory *Message
 }

@@ -34,7 +34,7 @@ func fillSession(t *testing.T, s *store.Store, ctx context.Context, id string, n
 func chunkOf(session, name string, after, last int64) store.Chunk {
 	meta, _ := json.Marshal(map[string]any{"first_seq": after + 1, "last_seq": last})
 	return store.Chunk{
-		SessionID: session, AfterSeq: after, LastSeq: last, Tokens: int(last-after) * 10,
+		SessionID: session, AfterSeq: after, LastSeq: last,
 		Moment: &store.Moment{Name: name, Summary: "summary of " + name, Base: store.Base{Metadata: meta}},
 	}
 }
