@@ -278,7 +278,7 @@ func checkRows(t *testing.T, server *harness.Server, session string) {
 			t.Errorf("the %s row holds the added instruction", row.Type)
 		}
 	}
-	want := []string{"user", "tool_call", "tool_call", "tool_response", "tool_response", "assistant", "user", "assistant"}
+	want := []string{"user", "tool_call", "tool_call", "tool_response", "tool_response", "observation", "assistant", "user", "assistant"}
 	if !slices.Equal(types, want) {
 		// Both calls run at once: their rows may also alternate.
 		slices.Sort(types[1:min(5, len(types))])
