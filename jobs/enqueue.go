@@ -2,14 +2,11 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
-	"github.com/robfig/cron/v3"
 )
 
 // Bounds of what is enqueued, in bytes.
@@ -137,26 +134,4 @@ func (q *Queue) Periodic(kind string, s Schedule) error {
 		func() (river.JobArgs, *river.InsertOpts) { return p, opts },
 		&river.PeriodicJobOpts{RunOnStart: s.AtStart}))
 	return nil
-}
-
-// ParseCron reads a cron expression as [Schedule] describes it.
-func ParseCron(expression string) (interface{ Next(time.Time) time.Time }, error) {
-	const fields = cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
-	if len(expression) > 128 {
-		return nil, errors.New("jobs: a cron expression has at most 128 bytes")
-	}
-	unreadable := func(problem string) error {
-		return fmt.Errorf("jobs: the cron expression %q cannot be read (%s): write minute, hour, day of month, month, day of week, as in \"0 6 * * 1-5\"", expression, clean(problem))
-	}
-	if zone, _, found := strings.Cut(expression, " "); !found && strings.Contains(zone, "TZ=") {
-		return nil, unreadable("only a time zone") // on which the parser panics
-	}
-	s, err := cron.NewParser(fields).Parse(expression)
-	if err != nil {
-		return nil, unreadable(err.Error())
-	}
-	if s.Next(time.Now()).IsZero() {
-		return nil, fmt.Errorf("jobs: the cron expression %q never comes due", expression)
-	}
-	return s, nil
 }

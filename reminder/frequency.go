@@ -51,7 +51,7 @@ func number(field string, most int) (int, bool) {
 func weekdayName(field string) (string, bool) {
 	for d := time.Sunday; d <= time.Saturday; d++ {
 		name := d.String()[:3]
-		if field == strconv.Itoa(int(d)) || strings.EqualFold(field, name) {
+		if field == strconv.Itoa(int(d)) || strings.EqualFold(field, name) || d == time.Sunday && field == "7" {
 			return name, true
 		}
 	}
