@@ -7,6 +7,7 @@ import (
 
 	"p8/agent"
 	"p8/llm"
+	"p8/memory"
 	"p8/routing"
 	"p8/store"
 )
@@ -67,7 +68,7 @@ func contextBlock(now time.Time, j *job) string {
 	writeLine(&b, "User: ", j.who.Name)
 	writeLine(&b, "Session: ", j.SessionID)
 	writeLine(&b, "Agent: ", j.name)
-	metadata, routed := routing.Split(j.session.Metadata)
+	metadata, routed := routing.Split(memory.Note(j.session.Metadata, len(j.past.Moments) > 0))
 	if j.session.Name != "" || metadata != "" {
 		b.WriteString("\n\n## Session Context")
 		writeLine(&b, "Session: ", j.session.Name)

@@ -3,6 +3,7 @@ package chat_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -265,5 +266,28 @@ func TestSettingsAndModels(t *testing.T) {
 		if got := model.Requests()[0].Settings; *got.Temperature != *tc.want || got.MaxTokens != tc.tokens {
 			t.Errorf("%v %d, want %v %d", *got.Temperature, got.MaxTokens, *tc.want, tc.tokens)
 		}
+	}
+}
+
+// What a session notes of its uploads does not stand in every prompt as a whole.
+func TestUploadsInThePrompt(t *testing.T) {
+	model := scripted.New(scripted.Text("one"))
+	s := newService(t, model, chat.Options{Store: &chat.MemoryStore{}, Now: noon}, flatAgent)
+	var uploads []map[string]any
+	for i := range 20 {
+		uploads = append(uploads, map[string]any{"moment_name": fmt.Sprintf("upload-%d", i), "moment_id": "0198", "file_name": "a.md"})
+	}
+	started, err := s.Start(as(t.Context(), "alice", "s1"), chat.Request{
+		Input: "x", SessionMetadata: map[string]any{"plan": "free", "uploads": uploads},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drain(t, started)
+	got := model.Requests()[0].Messages[1].Content
+	want := `{"plan":"free","uploads":[{"moment_name":"upload-15","file_name":"a.md"},{"moment_name":"upload-16","file_name":"a.md"},` +
+		`{"moment_name":"upload-17","file_name":"a.md"},{"moment_name":"upload-18","file_name":"a.md"},{"moment_name":"upload-19","file_name":"a.md"}]}`
+	if !strings.Contains(got, "\nContext: "+want+"\n") {
+		t.Errorf("got %s", got)
 	}
 }
