@@ -68,7 +68,7 @@ func TestTools(t *testing.T) {
 
 	for args, says := range map[string]string{
 		`{"name":"water","description":"x","crontab":"2026-03-01T10:00"}`:             "crontab: 2026-03-01T10:00:00Z is past, it is 2026-03-03T10:00:00Z now: give a time to come",
-		`{"name":"water","description":"x","crontab":"at nine"}`:                      "crontab: the cron expression \"at nine\" cannot be read",
+		`{"name":"water","description":"x","crontab":"at nine"}`:                      "crontab: \"at nine\" is neither a time nor a cron expression",
 		`{"name":"water","description":"x","crontab":"@daily","timezone":"the moon"}`: `timezone: there is no time zone "the moon"`,
 		`{"name":"water","description":" ","crontab":"@daily"}`:                       "description: say in 1 to 4000 characters",
 		`{"name":"water","description":"x","crontab":"@daily","user_id":"bob"}`:       "user_id",

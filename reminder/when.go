@@ -26,6 +26,10 @@ func readWhen(text string, zone *time.Location, now time.Time) (plan, error) {
 	if !ok && looksLikeTime(text) {
 		return plan{}, problem("crontab", "%.64q is no time: write it as 2026-04-15T15:00, with an offset such as +02:00 or without, or as a date", text)
 	}
+	if words := strings.Fields(text); !ok && len(words) != 5 && text[0] != '@' && !strings.Contains(words[0], "TZ=") {
+		return plan{}, problem("crontab", "%.64q is neither a time nor a cron expression: write 2026-04-15T15:00, or "+
+			"minute, hour, day of month, month and day of week, as in \"0 6 * * 1-5\"", text)
+	}
 	if !ok {
 		s, err := parseSchedule(text, cmp.Or(zone, time.UTC))
 		if err != nil {

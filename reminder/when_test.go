@@ -85,9 +85,9 @@ func TestReadWhenRefuses(t *testing.T) {
 	for _, tt := range []struct{ when, zone, says string }{
 		{"", "", "give a cron expression"},
 		{strings.Repeat("1", 129), "", "at most 128 characters"},
-		{"tomorrow at nine", "", "cannot be read"},
-		{"0 9 * *", "", "cannot be read"},
-		{"0 0 9 * * *", "", "cannot be read"}, // no seconds
+		{"tomorrow at nine", "", "neither a time nor a cron"},
+		{"0 9 * *", "", "neither a time nor a cron"},
+		{"0 0 9 * * *", "", "neither a time nor a cron"}, // no seconds
 		{"61 9 * * *", "", "cannot be read"},
 		{"0 9 30 2 *", "", "never comes due"},
 		{"@every 30s", "", "a pause from 1m"},

@@ -89,7 +89,7 @@ func (c *dreamCmd) Run(a *app) error {
 	case c.Enqueue && c.JSON:
 		return writeJSON(a.stdout, map[string]any{"job_id": job, "status": "queued"})
 	case c.Enqueue:
-		fmt.Fprintf(a.stdout, "job %d dreams when its turn comes\n", job)
+		fmt.Fprintf(a.stdout, "job %d waits: a running server dreams when its turn comes\n", job)
 		return nil
 	case c.JSON:
 		return writeJSON(a.stdout, result)

@@ -98,13 +98,16 @@ func whenOf(m store.Moment) time.Time {
 	return m.CreatedAt
 }
 
-// momentOf is a moment by its name or id.
+// momentOf is a moment by its name, its key or its id.
 func momentOf(ctx context.Context, s *store.Store, key string) (store.Moment, error) {
 	m, err := store.Moment{}, error(store.ErrNotFound)
 	if s != nil {
 		m, err = s.Moments().ByName(ctx, key)
 		if errors.Is(err, store.ErrNotFound) && uuid.Validate(key) == nil {
 			m, err = s.Moments().Get(ctx, key)
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			m, err = momentOfKey(ctx, s, key)
 		}
 	}
 	if errors.Is(err, store.ErrNotFound) {
@@ -113,8 +116,22 @@ func momentOf(ctx context.Context, s *store.Store, key string) (store.Moment, er
 	return m, err
 }
 
+// momentOfKey is the moment that LOOKUP finds by a key.
+func momentOfKey(ctx context.Context, s *store.Store, key string) (store.Moment, error) {
+	nodes, err := s.Nodes(ctx, []string{key})
+	if err != nil {
+		return store.Moment{}, err
+	}
+	for _, n := range nodes {
+		if n.Type == store.TypeMoment && n.Own {
+			return s.Moments().Get(ctx, n.ID)
+		}
+	}
+	return store.Moment{}, store.ErrNotFound
+}
+
 type momentsShowCmd struct {
-	Key string `arg:"" name:"moment" help:"Its name, or its id."`
+	Key string `arg:"" name:"moment" help:"Its name, its key or its id."`
 	caller
 	JSON bool `help:"Print JSON."`
 }
@@ -166,7 +183,7 @@ func showMoment(w io.Writer, m store.Moment) {
 
 // chosenMoment is a moment that is changed.
 type chosenMoment struct {
-	Key string `arg:"" name:"moment" help:"Its name, or its id."`
+	Key string `arg:"" name:"moment" help:"Its name, its key or its id."`
 	caller
 	elsewhere
 }
@@ -246,14 +263,9 @@ func (c *momentsEditCmd) Run(a *app) error {
 	return err
 }
 
-// ownWork reports whether moments of a type are p8's own.
+// ownWork reports whether moments of a type are p8's own, which nobody changes.
 func ownWork(kind string) bool {
-	switch kind {
-	case store.MomentSessionChunk, store.MomentDream, store.MomentObservation, store.MomentReminder,
-		store.MomentNotification, store.MomentWebSearch:
-		return true
-	}
-	return false
+	return store.OwnMoment(kind) && kind != store.MomentContentUpload
 }
 
 type momentsDeleteCmd struct{ chosenMoment }

@@ -53,7 +53,20 @@ func (c *remindCmd) Run(a *app) error {
 // explainReminder words what is wrong with what somebody wants to be reminded of.
 func explainReminder(err error) error {
 	if problem := new(reminder.ProblemError); errors.As(err, &problem) {
-		return usage("%s", problem.Error())
+		field := problem.Field
+		switch field { // as the command line calls them
+		case "name":
+			field = "NAME"
+		case "crontab":
+			field = "WHEN"
+		case "timezone":
+			field = "--zone"
+		case "description":
+			field = "--description"
+		case "tags":
+			field = "--tag"
+		}
+		return usage("%s: %s", field, problem.Message)
 	}
 	return err
 }
