@@ -79,8 +79,7 @@ func (s *Service) beginRun(ctx context.Context, j *job, start store.RunStart) er
 	if err != nil {
 		return err
 	}
-	start.Session = j.session
-	start.Session.AgentName = j.name
+	start.Session = j.changes()
 	start.Run = store.Run{
 		ID: j.RunID, SessionID: j.SessionID, AgentName: j.name, Model: j.modelName, Status: store.RunRunning,
 		Protocol: j.Protocol, MessageID: j.MessageID, InReplyTo: j.InReplyTo, Key: j.req.Key, KeyHash: j.req.KeyHash,

@@ -12,7 +12,6 @@ import (
 	"p8/llm"
 	"p8/llm/scripted"
 	"p8/store"
-	"p8/store/sqlite"
 )
 
 // A preview is what the next turn sends, less the message that it brings.
@@ -90,12 +89,7 @@ func TestWindow(t *testing.T) {
 // A session that a named user may read because it is nobody's is not one that she goes
 // on with: there is nothing to preview.
 func TestPreviewOfNobodysSession(t *testing.T) {
-	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	s := newService(t, scripted.New(scripted.Text("one")), chat.Options{Store: db}, helper)
+	s := newService(t, scripted.New(scripted.Text("one")), chat.Options{Store: onDisk(t)}, helper)
 	nobody := as(t.Context(), "", "s1")
 	turn(t, s, nobody, "first")
 	if p, err := s.Preview(nobody, "s1", ""); err != nil || p.HistoryTokens == 0 {

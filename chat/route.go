@@ -12,7 +12,6 @@ import (
 	"p8/event"
 	"p8/llm"
 	"p8/routing"
-	"p8/store"
 	"p8/tool"
 )
 
@@ -40,7 +39,9 @@ func (s *Service) routed(ctx context.Context, j *job) string {
 	var gone *catalog.NotFoundError
 	if _, err := s.o.Catalog.Agent(ctx, active); errors.As(err, &gone) {
 		// Who took the session over is gone, and with it the routing.
-		j.session.Metadata = routing.Forget(j.session.Metadata)
+		if err := j.note(routing.State{}.Patch()); err != nil {
+			s.o.Logger.WarnContext(ctx, "a session's routing could not be taken back", "session", j.SessionID, "error", err)
+		}
 		return name
 	}
 	return active
@@ -87,8 +88,8 @@ func (s *Service) route(ctx context.Context, j *job) string {
 	if err != nil {
 		s.o.Logger.WarnContext(ctx, "a message could not be classified", "session", j.SessionID, "agent", to.Agent, "error", err)
 	}
-	if metadata, _, err := store.MergeObjects(j.session.Metadata, next.Patch()); err == nil {
-		j.session.Metadata = metadata
+	if err := j.note(next.Patch()); err != nil {
+		s.o.Logger.WarnContext(ctx, "a session's routing could not be written down", "session", j.SessionID, "error", err)
 	}
 	return to.Agent
 }

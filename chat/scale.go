@@ -109,12 +109,15 @@ func toolTokens(t tool.Tool) int {
 }
 
 // calibrate compares what was estimated with what the provider counted, where one
-// request was all: the answer's own count, and what the next history takes.
+// request was all: the answer's own count, without the thoughts that no history
+// repeats, and what the next history takes.
 func (r *recorder) calibrate(answer *store.Message) {
 	if r.usage == nil || r.usage.Requests != 1 || r.usage.OutputTokens == 0 || answer.Status != store.StatusComplete || r.asides.size > 0 {
 		return
 	}
-	answer.TokenCount = r.usage.OutputTokens
+	if written := r.usage.OutputTokens - r.usage.ReasoningTokens; written > 0 {
+		answer.TokenCount = written
+	}
 	if r.tookOver == "" && len(r.req.Parts) == 0 && r.scales.wants(r.modelName) {
 		r.scales.observe(r.modelName, tokensOf(r.messages, r.tools), r.usage.InputTokens)
 	}

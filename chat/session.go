@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"p8/agent"
+	"p8/memory"
 	"p8/store"
 )
 
@@ -21,14 +22,32 @@ func (s *Service) readSession(ctx context.Context, j *job, before int64) error {
 			return err
 		}
 	}
-	j.session = j.past.Session
+	j.session, j.said = j.past.Session, nil
 	j.session.ID = j.SessionID
 	j.session.Name = cmp.Or(j.req.SessionName, j.session.Name)
-	j.session.Metadata, _, err = store.MergeObjects(j.session.Metadata, said)
-	if err == nil && len(said) > 0 && len(j.session.Metadata) > maxMetadata {
+	if err = j.note(said); err == nil && len(said) > 0 && len(memory.Note(j.session.Metadata, false)) > maxMetadata {
 		err = &InputError{"session_metadata", "the session's metadata would be larger than 16 KiB"}
 	}
 	return err
+}
+
+// note adds to the session's metadata, here and where they are stored.
+func (j *job) note(add json.RawMessage) error {
+	metadata, _, err := store.MergeObjects(j.session.Metadata, add)
+	if err != nil {
+		return err
+	}
+	said, _, err := store.MergeObjects(j.said, add)
+	if err == nil {
+		j.session.Metadata, j.said = metadata, said
+	}
+	return err
+}
+
+// changes is what the turn stores of its session: not what it only read, which
+// somebody may have changed meanwhile.
+func (j *job) changes() store.Session {
+	return store.Session{ID: j.SessionID, Name: j.req.SessionName, AgentName: j.name, Mode: j.session.Mode, Metadata: j.said}
 }
 
 // recall reads the session, with what the turn's agent wants of it.

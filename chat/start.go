@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -48,8 +49,10 @@ type job struct {
 	auto bool
 	// asked is the model that the request wants, "" for none.
 	asked string
-	// session is as it is stored, with what the request says about it.
+	// session is as it is stored, with what is said about it now; said is that of its
+	// metadata.
 	session store.Session
+	said    json.RawMessage
 	// past is what was recalled of it, for the agent recalled; context what the model
 	// sees of that.
 	past     store.Recalled
@@ -206,7 +209,7 @@ func (s *Service) prepare(ctx context.Context, j *job) error {
 // begin assembles the payload and stores the user's message. The history is read
 // first: the message must not be in it.
 func (s *Service) begin(ctx context.Context, j *job) (err error) {
-	start := store.RunStart{Session: j.session}
+	var start store.RunStart
 	if s.o.Store == nil {
 		history, _, err := s.brought(j)
 		j.messages = s.payload(j, history)

@@ -56,21 +56,6 @@ func (s State) Patch() json.RawMessage {
 	return raw
 }
 
-// Forget is a session's metadata with null for the State: merged into the stored ones it
-// takes it out.
-func Forget(metadata json.RawMessage) json.RawMessage {
-	all := map[string]json.RawMessage{}
-	if json.Unmarshal(metadata, &all) != nil || all[Key] == nil {
-		return metadata
-	}
-	all[Key] = json.RawMessage("null")
-	raw, err := json.Marshal(all)
-	if err != nil {
-		return metadata // it was read a moment ago
-	}
-	return raw
-}
-
 // Split parts a session's metadata for the prompt: what was said about the session, and
 // who answers in it; each "" when there is nothing.
 func Split(metadata json.RawMessage) (said, routing string) {
