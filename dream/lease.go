@@ -9,10 +9,14 @@ import (
 // The lease of a user's dream: while one process has it, no other dreams for the user.
 // A process that died gives it back by saying nothing.
 const (
-	leaseName  = "dream"
-	leaseFor   = time.Minute
-	leaseRenew = leaseFor / 3
-	leaseCall  = 10 * time.Second
+	leaseName = "dream"
+	// leaseFor is how long it says nothing, unless the options say otherwise.
+	leaseFor = time.Minute
+	// It is renewed renewals times in that time; a call may take a part of it, and so
+	// much at most.
+	renewals  = 3
+	callParts = 6
+	leaseCall = 10 * time.Second
 )
 
 // leaser has leases; *store.Store is one.
@@ -24,10 +28,10 @@ type leaser interface {
 // errLost says that the lease went to somebody else.
 var errLost = errors.New("dream: another process dreams for this user now")
 
-// hold does fn while it has the caller's lease, which it renews; false when somebody
-// else has it. fn's context ends when the lease is lost.
-func hold(ctx context.Context, l leaser, owner string, fn func(context.Context) error) (bool, error) {
-	held, err := l.Lease(ctx, leaseName, owner, leaseFor)
+// hold does fn while it has the caller's lease, which it takes for ttl and renews;
+// false when somebody else has it. fn's context ends when the lease is lost.
+func hold(ctx context.Context, l leaser, owner string, ttl time.Duration, fn func(context.Context) error) (bool, error) {
+	held, err := l.Lease(ctx, leaseName, owner, ttl)
 	if err != nil || !held {
 		return false, err
 	}
@@ -35,7 +39,7 @@ func hold(ctx context.Context, l leaser, owner string, fn func(context.Context) 
 	renewed := make(chan struct{})
 	go func() {
 		defer close(renewed)
-		renew(working, l, owner, stop)
+		renew(working, l, owner, ttl, stop)
 	}()
 	err = fn(working)
 	if lost := context.Cause(working); errors.Is(lost, errLost) {
@@ -51,8 +55,8 @@ func hold(ctx context.Context, l leaser, owner string, fn func(context.Context) 
 
 // renew keeps the lease until ctx ends. While the store fails, the lease counts as
 // long as it was given for.
-func renew(ctx context.Context, l leaser, owner string, stop context.CancelCauseFunc) {
-	ticker := time.NewTicker(leaseRenew)
+func renew(ctx context.Context, l leaser, owner string, ttl time.Duration, stop context.CancelCauseFunc) {
+	ticker := time.NewTicker(ttl / renewals)
 	defer ticker.Stop()
 	since := time.Now()
 	for {
@@ -62,13 +66,13 @@ func renew(ctx context.Context, l leaser, owner string, stop context.CancelCause
 		case <-ticker.C:
 		}
 		asked := time.Now()
-		call, cancel := context.WithTimeout(ctx, leaseCall)
-		held, err := l.Lease(call, leaseName, owner, leaseFor)
+		call, cancel := context.WithTimeout(ctx, min(leaseCall, ttl/callParts))
+		held, err := l.Lease(call, leaseName, owner, ttl)
 		cancel()
 		switch {
 		case err == nil && held:
 			since = asked
-		case err == nil, time.Since(since) >= leaseFor-leaseRenew:
+		case err == nil, time.Since(since) >= ttl-ttl/renewals:
 			stop(errLost)
 			return
 		}

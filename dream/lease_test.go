@@ -89,7 +89,7 @@ func TestLease(t *testing.T) {
 				if tc.happens != nil {
 					time.AfterFunc(101*time.Second, func() { tc.happens(d) })
 				}
-				held, err := hold(t.Context(), d, "a", work(tc.takes))
+				held, err := hold(t.Context(), d, "a", leaseFor, work(tc.takes))
 				if held != tc.held || !errors.Is(err, tc.err) {
 					t.Errorf("held %v, %v", held, err)
 				}

@@ -51,7 +51,10 @@ type Options struct {
 	Schedule        string
 	TenantSchedules map[string]string
 	// Owner names this process; made up when "".
-	Owner  string
+	Owner string
+	// Lease is how long a process that dreams may say nothing before another one takes
+	// it for dead; a minute when 0.
+	Lease  time.Duration
 	Now    func() time.Time
 	Logger *slog.Logger
 }
@@ -82,6 +85,7 @@ func New(o Options) (*Service, error) {
 	o.Budget = cmp.Or(o.Budget, defaultBudget)
 	o.Lookback = cmp.Or(o.Lookback, defaultLookback)
 	o.Owner = cmp.Or(o.Owner, uuid.NewString())
+	o.Lease = cmp.Or(max(0, o.Lease), leaseFor)
 	if len(o.Agents) == 0 {
 		o.Agents = []string{Agent}
 	}

@@ -114,13 +114,23 @@ func (m *mind) answer(x harness.Exchange) harness.Reply {
 			text = "no"
 		}
 	case dreamer:
-		text = dream
+		text = strings.ReplaceAll(dream, "SECRET", secretOf(x))
 	case profiler:
 		text = object("summary", "Somebody who walks.", "interests", []string{"gardens"}, "preferred_topics", []string{"bridges"})
 	default:
 		text = "That is worth a thought, and another walk along the sea."
 	}
 	return harness.Reply{Text: []string{text}, Sent: sent}
+}
+
+// secretOf is the word in a request that only one user has.
+func secretOf(x harness.Exchange) string {
+	for _, secret := range []string{"aardvark", "buffalo", "chinchilla"} {
+		if says(x, secret) {
+			return secret
+		}
+	}
+	return ""
 }
 
 // says reports whether a message of a request holds the words.
