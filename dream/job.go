@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"p8/chat"
 	"p8/identity"
 	"p8/jobs"
 )
@@ -83,6 +84,8 @@ func (s *Service) work(ctx context.Context, args json.RawMessage) error {
 	ctx = identity.With(ctx, identity.Identity{TenantID: o.Tenant, UserID: o.User, Email: o.Email, Name: o.Name})
 	res, err := s.Dream(ctx, Request{Lookback: o.Lookback, Until: o.Until, Agent: o.Agent})
 	switch {
+	case errors.Is(err, chat.ErrClosed):
+		return jobs.Again(whenBusy) // this process stops: no fault of the dream's
 	case err != nil:
 		return err
 	case res.Status == StatusBusy:

@@ -162,6 +162,13 @@ func TestJobs(t *testing.T) {
 	if got := k.kept(ann); !slices.Equal(got, []string{"Late Trains"}) {
 		t.Errorf("%q", got)
 	}
+	// A server that stops fails no job.
+	k.say(ann, "talk-ann", "And now?", "Now, too.")
+	must(t, k.chat.Close(t.Context()))
+	later := strings.Replace(string(args), `"until":"`+time.Now().UTC().Format("2006"), `"until":"9999`, 1)
+	if _, again := jobs.AgainAfter(work(t.Context(), []byte(later))); !again {
+		t.Error("a dream of a service that is closed")
+	}
 	held, err := k.store.Lease(ann, "dream", "another process", time.Minute)
 	if must(t, err); !held {
 		t.Fatal("the lease was not given back")

@@ -51,6 +51,10 @@ func (p *parts) startBackground(ctx context.Context, cfg *config.Config) (_ *bac
 			return nil, err
 		}
 	}
+	// Its intervals begin anew with each process, which may not live as long as one.
+	if _, err := q.Enqueue(ctx, kindCleanUp, struct{}{}, jobs.EnqueueOptions{}); err != nil {
+		return nil, err
+	}
 	b := &background{done: make(chan struct{})}
 	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := q.Start(ctx); err != nil {
