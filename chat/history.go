@@ -35,6 +35,9 @@ func (s *Service) brought(j *job) ([]llm.Message, []store.Message, error) {
 // history is what the model sees of the session as it was recalled.
 func (s *Service) history(ctx context.Context, j *job) ([]llm.Message, error) {
 	policy := s.within(j)
+	if !j.past.Found {
+		return nil, nil
+	}
 	if err := memory.Attachments(ctx, s.o.Store, &j.past, policy); err != nil {
 		return nil, err
 	}

@@ -16,8 +16,11 @@ import (
 // this request, the history, the user's message. The first two are made anew on
 // every turn and never stored.
 func (s *Service) payload(j *job, history []llm.Message) []llm.Message {
-	out := make([]llm.Message, 0, len(j.lead)+len(history)+1)
-	out = append(append(out, j.lead...), history...)
+	out := j.lead // which has room for the message of a new session
+	if len(history) > 0 {
+		out = make([]llm.Message, 0, len(j.lead)+len(history)+1)
+		out = append(append(out, j.lead...), history...)
+	}
 	if j.input == "" && len(j.req.Parts) == 0 {
 		return out // the results of the client's tools are what it goes on with
 	}
@@ -26,7 +29,7 @@ func (s *Service) payload(j *job, history []llm.Message) []llm.Message {
 
 // lead is what stands before the history.
 func (s *Service) lead(j *job) []llm.Message {
-	const most = 3
+	const most = 4
 	out := make([]llm.Message, 0, most)
 	now := j.started.UTC()
 	var prompt, instructions string
