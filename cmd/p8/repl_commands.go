@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"p8/agent"
+	"p8/catalog"
 	"p8/cmd/p8/internal/term"
+	"p8/routing"
 	"p8/store"
 )
 
@@ -93,7 +95,7 @@ func (r *repl) words(c replCommand) []word {
 		for i, e := range entries {
 			list[i] = word{e.Name, e.Description}
 		}
-		return list
+		return append(list, word{routing.Auto, chosenByUs})
 	case "sessions":
 		list, _ := r.newest(completed)
 		return list
@@ -114,26 +116,38 @@ func (r *repl) help(string) error {
 	return nil
 }
 
+// chosenByUs describes the agent auto.
+const chosenByUs = "p8 chooses who answers, by what the documents say of themselves"
+
 func (r *repl) agents(name string) error {
 	if name != "" {
 		next := r.id
 		next.AgentSchemaURI = name
-		if err := r.become(next); err != nil {
-			return err
+		err := r.become(next)
+		if missing := new(catalog.NotFoundError); errors.As(err, &missing) && len(missing.Near) == 0 {
+			err = fmt.Errorf("%w: /agents lists those there are", err)
 		}
-		r.note("%s answers from here on", r.agent)
-		return nil
+		if err == nil {
+			r.note("%s answers from here on", r.agent)
+		}
+		return err
 	}
 	entries, err := r.catalog.List(r.ctx, "agent")
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
+	show := func(answers bool, name, description string) {
 		mark := "  "
-		if slices.Contains(e.Names, r.agent) {
+		if answers {
 			mark = r.paint(term.Green, "● ")
 		}
-		r.lines(mark + r.paint(term.Bold, fmt.Sprintf("%-22s", oneLine(e.Name))) + " " + r.paint(term.Dim, oneLine(e.Description)))
+		r.lines(mark + r.paint(term.Bold, fmt.Sprintf("%-22s", oneLine(name))) + " " + r.paint(term.Dim, oneLine(description)))
+	}
+	for _, e := range entries {
+		show(slices.Contains(e.Names, r.agent), e.Name, e.Description)
+	}
+	if !slices.ContainsFunc(entries, func(e catalog.Entry) bool { return e.Name == routing.Auto }) {
+		show(r.agent == routing.Auto, routing.Auto, chosenByUs)
 	}
 	r.lines("")
 	return nil

@@ -120,7 +120,11 @@ func (t *talk) loop(id identity.Identity) error {
 func (t *talk) answering(id identity.Identity) (name, model string, err error) {
 	name = cmp.Or(id.AgentSchemaURI, chat.DefaultAgent)
 	if name == routing.Auto {
-		return name, cmp.Or(id.DefaultModel, t.choice.Model), nil
+		model = cmp.Or(id.DefaultModel, t.choice.Model)
+		if _, err := t.models.Resolve(model); err != nil {
+			return "", "", t.explain(err)
+		}
+		return name, model, nil
 	}
 	agent, err := t.catalog.Agent(t.ctx, name)
 	if err != nil {
