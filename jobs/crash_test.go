@@ -111,6 +111,27 @@ func TestPoison(t *testing.T) {
 	}
 }
 
+// TestDeadLeader: what comes due does not wait until the process that died would have
+// lost its lead.
+func TestDeadLeader(t *testing.T) {
+	t.Parallel()
+	o := onSQLite(t)
+	q := open(t, o)
+	register(t, q, "due", jobs.Worker{Run: func(context.Context, json.RawMessage) error { return nil }})
+	db, err := driver.Open("file:" + (&url.URL{Path: o.SQLite}).EscapedPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`INSERT INTO river_leader (elected_at, expires_at, leader_id, name)
+		VALUES (datetime('now', 'subsec'), datetime('now', '+1 hour', 'subsec'), 'dead', 'default')`); err != nil {
+		t.Fatal(err)
+	}
+	r := enqueue(t, q, "due", nil, jobs.EnqueueOptions{RunAt: time.Now().Add(time.Second)})
+	start(t, q)
+	await(t, q, r.ID, jobs.Completed)
+}
+
 // TestReplicas: several open, migrate and work at once, each job runs once.
 func TestReplicas(t *testing.T) {
 	o := onPostgres(t)

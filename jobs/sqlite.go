@@ -132,8 +132,12 @@ func (e *embedded) connect(c *river.Config) (client, error) {
 
 // adopt makes what is marked as running wait again, as the process that ran it
 // must be dead; what has used up its attempts has failed, lest a job that kills
-// its process do so for ever.
+// its process do so for ever. That process led, too: until that ran out, no job
+// would come due.
 func (e *embedded) adopt(ctx context.Context) error {
+	if _, err := e.db.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
+		return err
+	}
 	exec := riversqlite.New(e.db).GetExecutor()
 	const batch = 1000
 	for {
