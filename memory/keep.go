@@ -12,6 +12,7 @@ import (
 type Keeper interface {
 	Session(ctx context.Context, id string) (store.Session, error)
 	PutSession(ctx context.Context, sess store.Session) error
+	ChangeSession(ctx context.Context, id string, change func(store.Session) (store.Session, error)) error
 	Lookup(ctx context.Context, key string) ([]store.Match, error)
 	PutLinked(ctx context.Context, back string, ms ...*store.Moment) ([]store.Linked, error)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -153,5 +154,26 @@ func TestRecordObservation(t *testing.T) {
 	m, err = s.Moments().ByName(ctx, m.Name)
 	if err != nil || len(m.Summary) > 2000 || !strings.Contains(m.Summary, "12:59 ") || strings.Contains(m.Summary, "12:01 ") {
 		t.Errorf("got %q, %v", m.Summary, err)
+	}
+}
+
+// Several files are dropped into a session at once; it notes all of them.
+func TestUploadsAtOnce(t *testing.T) {
+	s, ctx := open(t), as(t, "ada")
+	must(t, s.PutSession(ctx, store.Session{ID: "talk"}))
+	var wait sync.WaitGroup
+	for i := range 12 {
+		wait.Go(func() {
+			u := memory.Upload{SessionID: "talk", FileID: fmt.Sprint(i), FileName: "a.txt", ResourceKeys: []string{fmt.Sprint("piece-", i)}}
+			if _, _, err := memory.RecordUpload(ctx, s, u); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	sess, err := s.Session(ctx, "talk")
+	must(t, err)
+	if got := uploadsOf(t, sess); len(got.Uploads) != 12 || len(got.Resources) != 12 {
+		t.Errorf("%d uploads, %d pieces", len(got.Uploads), len(got.Resources))
 	}
 }

@@ -77,14 +77,17 @@ func RecordUpload(ctx context.Context, k Keeper, u Upload) (sessionID string, m 
 	if _, err := k.PutLinked(ctx, relationUploaded, &m); err != nil {
 		return "", store.Moment{}, err
 	}
-	change := store.Session{ID: old.ID}
-	if old.Description == "" {
-		change.Description = clip(m.Summary, maxDescription)
-	}
-	if change.Metadata, err = noteUpload(old.Metadata, &m, meta); err != nil {
+	err = k.ChangeSession(ctx, old.ID, func(now store.Session) (change store.Session, err error) {
+		if now.Description == "" {
+			change.Description = clip(m.Summary, maxDescription)
+		}
+		change.Metadata, err = noteUpload(now.Metadata, &m, meta)
+		return change, err
+	})
+	if err != nil {
 		return "", store.Moment{}, err
 	}
-	return old.ID, m, k.PutSession(ctx, change)
+	return old.ID, m, nil
 }
 
 // openUploads is the session of an upload, made if it is new, and the caller's.

@@ -179,3 +179,30 @@ func (s *Store) PutSession(ctx context.Context, sess Session) error {
 		return to.open(ctx, &sess, nil)
 	})
 }
+
+// ChangeSession is PutSession with what change says, given the session as it is:
+// nobody else changes it meanwhile. change may be asked more than once. The session
+// must be there, and the caller's own.
+func (s *Store) ChangeSession(ctx context.Context, id string, change func(Session) (Session, error)) error {
+	id = storable(id)
+	return s.write(ctx, "change session", func(c Conn, sc scope) error {
+		var sess Session
+		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions`+ownRow+` AND deleted_at IS NULL`+s.dialect.lock(),
+			sess.columns(), sc.TenantID, id, sc.user)
+		if err == nil && !found {
+			err = notFound("session", id)
+		}
+		if err != nil {
+			return err
+		}
+		if sess, err = change(sess); err != nil {
+			return err
+		}
+		sess.ID = id
+		if err := sess.check(); err != nil {
+			return err
+		}
+		to := addTo(c, s.dialect, sc, id, s.clock())
+		return to.touch(ctx, &sess, nil)
+	})
+}

@@ -180,10 +180,26 @@ func putSession(t *testing.T, open Open) {
 	wantEqual(t, "first number", m.Seq, int64(1))
 	wantErr(t, "no id", s.PutSession(ctx, store.Session{}), store.ErrInvalid)
 	wantErr(t, "bad metadata", s.PutSession(ctx, store.Session{ID: "s", Metadata: json.RawMessage(`[]`)}), store.ErrInvalid)
+	rename := func(name string) func(store.Session) (store.Session, error) {
+		return func(was store.Session) (store.Session, error) {
+			wantEqual(t, "as it is", []any{was.ID, was.Name, was.Mode}, []any{"s", "one", store.ModeChat})
+			return store.Session{ID: "another", Name: name, Metadata: json.RawMessage(`{"c":4}`)}, nil
+		}
+	}
 	for _, who := range []context.Context{as("t", "v"), as("t", "")} {
 		wantErr(t, "of somebody else", s.PutSession(who, store.Session{ID: "s", Name: "stolen"}), store.ErrNotFound)
+		wantErr(t, "changed by somebody else", s.ChangeSession(who, "s", rename("stolen")), store.ErrNotFound)
 	}
+	must(t, s.ChangeSession(ctx, "s", rename("two")))
+	sess = get[store.Session](t)(s.Session(ctx, "s"))
+	wantEqual(t, "changed", []any{sess.Name, sess.Description, sess.Messages}, []any{"two", "d", int64(1)})
+	wantEqual(t, "changed metadata", sess.Metadata, json.RawMessage(`{"a":1,"b":3,"c":4}`))
+	wantErr(t, "no change", s.ChangeSession(ctx, "s", func(was store.Session) (store.Session, error) { return was, store.ErrConflict }), store.ErrConflict)
+	wantErr(t, "a change that cannot be stored", s.ChangeSession(ctx, "s", func(store.Session) (store.Session, error) {
+		return store.Session{Metadata: json.RawMessage(`[]`)}, nil
+	}), store.ErrInvalid)
 	must(t, s.DeleteSession(ctx, "s"))
+	wantErr(t, "deleted, changed", s.ChangeSession(ctx, "s", rename("gone")), store.ErrNotFound)
 	wantErr(t, "deleted", s.PutSession(ctx, store.Session{ID: "s"}), store.ErrNotFound)
 	wantErr(t, "deleted, summed up", s.PutChunk(ctx, chunkOf("s", "c", 0, 1)), store.ErrNotFound)
 }

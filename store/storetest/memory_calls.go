@@ -16,6 +16,7 @@ func CallMemory(ctx context.Context, s *store.Store, check func(error)) {
 	id := "memory of " + caller.UserID
 	check(s.PutSession(ctx, store.Session{ID: id}))
 	check(s.PutSession(ctx, store.Session{ID: id, Metadata: []byte(`{"a":1}`)}))
+	check(s.ChangeSession(ctx, id, func(store.Session) (store.Session, error) { return store.Session{Metadata: []byte(`{"a":2}`)}, nil }))
 	check(s.BeginTurn(ctx, store.Session{ID: id}, userMessage("x"), userMessage("y"), userMessage("z")))
 	c := chunkOf(id, "part one", 0, 2)
 	c.Memory = &store.Message{Content: text("contents")}

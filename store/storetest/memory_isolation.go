@@ -59,6 +59,11 @@ func addMemoryWritings(list map[string]*writing) {
 	list["PutSession"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		return s.PutSession(ctx, store.Session{ID: o.session, Description: "changed"})
 	}, caller.owns, never}
+	list["ChangeSession"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
+		return s.ChangeSession(ctx, o.session, func(store.Session) (store.Session, error) {
+			return store.Session{Description: "changed"}, nil
+		})
+	}, caller.owns, never}
 	list["PutChunk"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		c := chunkOf(o.session, "part", 0, 1)
 		c.Memory = &store.Message{Content: text("changed")}
