@@ -38,6 +38,18 @@ func rows(lines ...string) []store.Message {
 	return out
 }
 
+// The rows of agents that were asked are nobody's to read but an auditor's.
+func TestDelegatedRowsAreNotShown(t *testing.T) {
+	list := rows("user q", "assistant asked", "call a t {}", "result a r", "observation seen", "assistant done")
+	for i := 1; i < 5; i++ {
+		list[i].AgentPath = "helper/other"
+	}
+	got := show(memory.History(list, memory.Policy{ReplayTools: true}))
+	if diff := cmp.Diff([]string{"user q", "assistant done"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // show is a conversation, a line for each message.
 func show(messages []llm.Message) []string {
 	var out []string
