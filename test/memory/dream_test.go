@@ -66,6 +66,7 @@ var promptKeys = regexp.MustCompile("(?m)(?:^Keys?:|,) `([^`]+)`")
 
 // A dream is connected with what a user has: both ways, so that it is found from either.
 func TestDreams(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		as := []string{"--user", alice.email, "--tenant", alice.tenant}
 		p.p8(t, append([]string{"upsert", filepath.Join(harness.Root(t), "examples", "data"), "--no-embed"}, as...)...)

@@ -16,6 +16,7 @@ import (
 // Nobody reads, changes or deletes what somebody else remembers: by any route, key,
 // query or tool, on either database.
 func TestNobodySeesAnothersMemory(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		p.model.dream = dreamOf("dream-of-the-SECRET", "note")
 		s := harness.Serve(t, p.Options)

@@ -17,6 +17,7 @@ import (
 // A server that is killed in a dream leaves it to the next one, whoever asks it for the
 // dream: the dreams are there once, and the model is asked once more at most.
 func TestKilledInADream(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name     string
 		stop     stopper

@@ -56,6 +56,7 @@ var nextPart = regexp.MustCompile(`\[Result truncated after 6000 of 100000 chara
 // A long result is kept whole; the model is shown its beginning and the key of the
 // rest, also in later turns and where a nested agent called the tool.
 func TestLongResult(t *testing.T) {
+	t.Parallel()
 	url, whole := archive(t)
 	everywhere(t, func(t *testing.T, p *place) {
 		model := harness.NewFake(t, obey)

@@ -22,6 +22,7 @@ type reminded struct {
 // A reminder is kept by the clocks of its zone, fires once, and also when its server
 // was dead when it was due.
 func TestReminders(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		s := harness.Serve(t, p.Options)
 		as := []string{"--user", alice.email, "--tenant", alice.tenant}

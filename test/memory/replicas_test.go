@@ -17,6 +17,7 @@ import (
 // Two servers on one PostgreSQL sum up, remind and dream at the same time: nothing is
 // done twice, and nothing is left out.
 func TestTwoReplicas(t *testing.T) {
+	t.Parallel()
 	model, hook := newMind(t), newReceiver(t)
 	o := harness.Options{Env: append(model.Env(), "P8_SCHEMA_DIR="+agents(t), "P8_EMBEDDING_MODEL=none", "P8_SUMMARY_MODEL=openai:gpt-4.1",
 		"P8_MOMENT_TOKEN_THRESHOLD=300", "P8_DATABASE_URL="+harness.Postgres(t, ""),

@@ -27,6 +27,7 @@ func fact(i int) string {
 // A session of a thousand turns costs a bounded context, and nothing in it is lost:
 // from what the model is shown last, each fact is a few LOOKUPs away.
 func TestThousandTurns(t *testing.T) {
+	t.Parallel()
 	t.Run("flat", func(t *testing.T) { longSession(t, "diarist", 1000, "") })
 	t.Run("nested", func(t *testing.T) { longSession(t, "chronicler", 200, "") })
 	t.Run("postgres", func(t *testing.T) { longSession(t, "diarist", 200, harness.Postgres(t, "")) })
