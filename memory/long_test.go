@@ -210,3 +210,22 @@ func TestTwoReplicas(t *testing.T) {
 		t.Errorf("made %d, stored %d, %v", len(made), len(stored), err)
 	}
 }
+
+// What is said right now does not make a moment of the little that is over.
+func TestAMomentIsNotMadeOfTooLittle(t *testing.T) {
+	s, ctx := open(t), as(t, "ada")
+	b := builder(t, memory.BuilderOptions{Store: s, Threshold: 100, Now: clock})
+	must(t, s.PutSession(ctx, store.Session{ID: "talk"}))
+	row := func(kind string) *store.Message {
+		return &store.Message{SessionID: "talk", Type: kind, Content: &[]string{"Text."}[0], TokenCount: 40, CreatedAt: clock()}
+	}
+	must(t, s.Append(ctx, row(store.MessageUser), row(store.MessageAssistant), row(store.MessageUser)))
+	got, err := b.Build(ctx, "talk", 0)
+	if err != nil || len(got.Moments) != 0 || got.Unsummarised != 120 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	must(t, s.Append(ctx, row(store.MessageAssistant)))
+	if got, err = b.Build(ctx, "talk", 0); err != nil || len(got.Moments) != 1 || got.Unsummarised != 0 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
