@@ -95,3 +95,20 @@ func TestEndedCountsWhatIsNotSummedUp(t *testing.T) {
 		t.Errorf("%d tokens after a moment", unsummarised)
 	}
 }
+
+// What an agent thinks that was asked is no thought of the one that answers.
+func TestThoughtsOfAskedAgentsAreNotKept(t *testing.T) {
+	kept := &chat.MemoryStore{}
+	models := cast{
+		"lead":  scripted.New(scripted.Turn{Reasoning: []string{"Mine."}, Calls: asks("other", "what?").Calls}, scripted.Text("Done.")),
+		"other": scripted.New(scripted.Turn{Reasoning: []string{"Not yours."}, Text: []string{"So."}}),
+	}
+	s := stage(t, chat.Options{Store: kept}, models, []string{flatNamed("lead", ""), flatNamed("other", "")})
+	ctx := as(t.Context(), "alice", "s1")
+	turn(t, s, ctx, "x")
+	models.done(t)
+	list, err := kept.Messages(ctx, "s1", store.MessageFilter{Types: []string{store.MessageThink}})
+	if err != nil || len(list) != 1 || *list[0].Content != "Mine." {
+		t.Errorf("got %+v, %v", list, err)
+	}
+}
