@@ -47,6 +47,19 @@ func (h errorsOnly) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelError && h.Handler.Enabled(ctx, level)
 }
 
+// Handle implements slog.Handler. What is broken off is what Close breaks off.
+func (h errorsOnly) Handle(ctx context.Context, r slog.Record) error {
+	stopped := strings.Contains(r.Message, context.Canceled.Error())
+	r.Attrs(func(a slog.Attr) bool {
+		stopped = stopped || strings.Contains(a.Value.String(), context.Canceled.Error())
+		return !stopped
+	})
+	if stopped {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
 // WithAttrs implements slog.Handler.
 func (h errorsOnly) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return errorsOnly{h.Handler.WithAttrs(attrs)}

@@ -1,6 +1,9 @@
 package jobs
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"unicode"
@@ -47,4 +50,17 @@ func FuzzParseCron(f *testing.F) {
 			t.Error("neither a schedule nor an error")
 		}
 	})
+}
+
+// River's own failures are told; that something was broken off when it stopped is not.
+func TestQuiet(t *testing.T) {
+	var out strings.Builder
+	log := quiet(slog.New(slog.NewTextHandler(&out, nil)))
+	log.Info("working")
+	log.Error("insert", "error", fmt.Errorf("insert: %w", context.Canceled))
+	log.Error("fetch: context canceled")
+	log.Error("fetch", "error", "no connection")
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "no connection") {
+		t.Errorf("%s", got)
+	}
 }
