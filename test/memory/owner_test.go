@@ -135,7 +135,10 @@ func (x *owner) upload(t *testing.T, s *harness.Server, session string) (int, []
 	if err == nil {
 		err = w.WriteField("session_id", session)
 	}
-	if err = w.Close(); err != nil {
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/content", &form)
