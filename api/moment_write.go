@@ -235,7 +235,10 @@ func (b *momentPatch) apply(old *store.Moment) (m store.Moment, clear []string, 
 		}
 	}
 	if b.Metadata != nil {
-		if m.Metadata, _, err = store.MergeObjects(old.Metadata, b.Metadata); err == nil && len(m.Metadata) > maxMomentMetadata {
+		// They are added where they are stored: somebody else may add to them meanwhile.
+		var merged json.RawMessage
+		m.Metadata = b.Metadata
+		if merged, _, err = store.MergeObjects(old.Metadata, b.Metadata); err == nil && len(merged) > maxMomentMetadata {
 			err = tooMuchMetadata()
 		}
 	}
@@ -274,7 +277,7 @@ func (h *Handler) changeMoment(w http.ResponseWriter, r *http.Request, change fu
 	}
 	if err == nil {
 		m.ID = old.ID
-		err = h.o.Moments.PutWith(ctx, store.PutOptions{Merge: true, Clear: clear}, &m)
+		err = h.o.Moments.PutWith(ctx, store.PutOptions{Merge: true, Metadata: true, Clear: clear}, &m)
 	}
 	if err != nil {
 		h.fail(w, r, h.restFailure(ctx, "moment", err))

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -85,6 +86,11 @@ func (w *writer) put(ctx context.Context, t *table, rec record, o PutOptions) er
 		return err
 	}
 	if o.Merge {
+		if p.live && o.Metadata {
+			if err := addMetadata(at.metadata, *p.old.place().metadata); err != nil {
+				return err
+			}
+		}
 		if p.live {
 			merge(rec, p.old, o.Clear)
 		}
@@ -93,6 +99,16 @@ func (w *writer) put(ctx context.Context, t *table, rec record, o PutOptions) er
 		}
 	}
 	return w.replace(ctx, t, p, rec, owner)
+}
+
+// addMetadata adds what is said to what is stored.
+func addMetadata(said *json.RawMessage, stored json.RawMessage) error {
+	if err := checkObject("metadata", said); err != nil || len(*said) == 0 {
+		return err
+	}
+	merged, _, err := MergeObjects(stored, *said)
+	*said = merged
+	return err
 }
 
 // replace writes a record at its place.

@@ -31,6 +31,7 @@ type place struct {
 	tenant, id, user *string
 	shared           *bool
 	created, updated *time.Time
+	metadata         *json.RawMessage
 }
 
 // owner is the user_id column of the row.
@@ -247,7 +248,7 @@ func (b *Base) fields(f *fields) {
 }
 
 func (b *Base) place() place {
-	return place{&b.TenantID, &b.ID, &b.UserID, &b.Shared, &b.CreatedAt, &b.UpdatedAt}
+	return place{&b.TenantID, &b.ID, &b.UserID, &b.Shared, &b.CreatedAt, &b.UpdatedAt, &b.Metadata}
 }
 
 func (b *Base) keyed(name, summary string) entry {

@@ -75,6 +75,8 @@ type PutOptions struct {
 	// but for the columns in Clear. A deleted row is not merged with.
 	Merge bool
 	Clear []string
+	// Metadata of a merge are added to the stored ones, key by key ([MergeObjects]).
+	Metadata bool
 }
 
 // Put writes rows in one transaction, for the caller, or for everybody of the
@@ -101,8 +103,14 @@ func (r Repository[T]) PutWith(ctx context.Context, o PutOptions, rows ...*T) er
 			}
 		}
 	}
+	// What the rows say, before they are merged with what is there.
+	said := make([]T, len(rows))
+	for i, row := range rows {
+		said[i] = *row
+	}
 	return r.store.writing(ctx, "store "+r.table.Name, func(w *writer) error {
-		for _, row := range rows {
+		for i, row := range rows {
+			*row = said[i]
 			if err := w.put(ctx, r.table, r.row(row), o); err != nil {
 				return err
 			}

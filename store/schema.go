@@ -25,7 +25,7 @@ func (s *Schema) fields(f *fields) {
 }
 
 func (s *Schema) place() place {
-	return place{&s.TenantID, &s.ID, &s.UserID, &s.Shared, &s.CreatedAt, &s.UpdatedAt}
+	return place{&s.TenantID, &s.ID, &s.UserID, &s.Shared, &s.CreatedAt, &s.UpdatedAt, &s.Metadata}
 }
 
 func (s *Schema) identity() (column, value string) { return "name", s.Name }

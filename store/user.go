@@ -38,7 +38,7 @@ func (u *User) fields(f *fields) {
 }
 
 func (u *User) place() place {
-	return place{new(string), &u.ID, &u.ID, new(bool), &u.CreatedAt, &u.UpdatedAt}
+	return place{new(string), &u.ID, &u.ID, new(bool), &u.CreatedAt, &u.UpdatedAt, &u.Metadata}
 }
 
 func (u *User) identity() (column, value string) { return "id", u.ID }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -134,6 +135,26 @@ func upsert(t *testing.T, open Open) {
 	wantEqual(t, "merged", []string{got.Name, got.Content, got.Category, got.URI, fmt.Sprint(got.Tags)}, []string{"Page", "two", "d", "", "[]"})
 	wantErr(t, "the name cleared", s.Ontologies().PutWith(ctx, store.PutOptions{Merge: true, Clear: []string{"name"}},
 		&store.Ontology{Base: store.Base{ID: o.ID}}), store.ErrInvalid)
+
+	// Metadata are replaced, or added to: also by several at once.
+	add := func(metadata string, o store.PutOptions) {
+		t.Helper()
+		o.Merge = true
+		if err := s.Ontologies().PutWith(ctx, o, &store.Ontology{Base: store.Base{ID: merged.ID, Metadata: []byte(metadata)}}); err != nil {
+			t.Error(err)
+		}
+	}
+	add(`{"a":1}`, store.PutOptions{})
+	add(`{"b":2}`, store.PutOptions{})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() { add(fmt.Sprintf(`{"k%d":%d}`, i, i), store.PutOptions{Metadata: true}) })
+	}
+	wg.Wait()
+	add(`{"b":3}`, store.PutOptions{Metadata: true})
+	var said map[string]int
+	must(t, json.Unmarshal(get[store.Ontology](t)(s.Ontologies().Get(ctx, o.ID)).Metadata, &said))
+	wantEqual(t, "metadata", said, map[string]int{"b": 3, "k0": 0, "k1": 1, "k2": 2, "k3": 3, "k4": 4, "k5": 5, "k6": 6, "k7": 7})
 
 	// A deleted row comes back under its id, with nothing of what it said.
 	must(t, s.Ontologies().Delete(ctx, "Page"))
