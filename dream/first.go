@@ -46,7 +46,7 @@ func (d *dream) first(ctx context.Context) (topics []string, err error) {
 	}
 	for _, sess := range sessions {
 		d.Phase1.SessionsChecked++
-		built, err := d.o.Builder.Build(ctx, sess.ID, 0)
+		built, err := d.o.Builder.Build(ctx, sess.ID, d.o.Builder.Threshold())
 		if err == nil {
 			for _, m := range built.Moments {
 				d.Phase1.MomentsBuilt++

@@ -75,6 +75,9 @@ type Built struct {
 // Due reports whether a session has more to sum up than the threshold.
 func (b *Builder) Due(s *store.Session) bool { return unsummarised(s) >= b.o.Threshold }
 
+// Threshold is the options': to build with it leaves no turn out.
+func (b *Builder) Threshold() int { return b.o.Threshold }
+
 func unsummarised(s *store.Session) int { return max(0, s.TotalTokens-s.SummaryTokens) }
 
 // The bounds of one Build.
@@ -84,12 +87,14 @@ const (
 )
 
 // Build makes the moments that a session of the caller is due; with a threshold
-// above 0 by that one. A moment is never made of less than there is, and of about as
+// above 0 by that one. Unless there is one, the newest turn waits: its answer may still
+// be made again, and models are shown it whole. A moment is never made of less than there is, and of about as
 // much as the larger threshold at most, in whole turns. A range of messages gets one
 // moment, whoever else builds at the same time.
 func (b *Builder) Build(ctx context.Context, sessionID string, threshold int) (Built, error) {
 	out := Built{SessionID: sessionID}
-	if threshold <= 0 {
+	waits := threshold <= 0
+	if waits {
 		threshold = b.o.Threshold
 	}
 	made := map[string]*store.Moment{}
@@ -101,7 +106,7 @@ func (b *Builder) Build(ctx context.Context, sessionID string, threshold int) (B
 		if out.Unsummarised = unsummarised(&sess); out.Unsummarised < threshold {
 			break
 		}
-		rows, tokens, err := b.next(ctx, &sess, threshold)
+		rows, tokens, err := b.next(ctx, &sess, threshold, waits)
 		if err != nil || len(rows) == 0 {
 			return out, err
 		}
@@ -118,14 +123,19 @@ func (b *Builder) Build(ctx context.Context, sessionID string, threshold int) (B
 	return out, nil
 }
 
-// next is the rows of the next moment and their tokens, none when there are too few.
-func (b *Builder) next(ctx context.Context, sess *store.Session, threshold int) ([]store.Message, int, error) {
+// next is the rows of the next moment and their tokens, none when there are too few;
+// waits leaves the newest turn out.
+func (b *Builder) next(ctx context.Context, sess *store.Session, threshold int, waits bool) ([]store.Message, int, error) {
 	rows, err := b.o.Store.Messages(ctx, sess.ID, store.MessageFilter{AfterSeq: sess.SummarySeq, Limit: chunkRows})
 	if err != nil {
 		return nil, 0, err
 	}
 	full := len(rows) == chunkRows
-	rows = rows[:complete(rows, b.o.Now())]
+	now := b.o.Now()
+	rows = rows[:complete(rows, now)]
+	if waits && !full {
+		rows = rows[:settled(rows, now)]
+	}
 	n, tokens := cut(rows, max(threshold, b.o.Threshold))
 	if tokens < threshold && n == len(rows) && !full {
 		return nil, 0, nil
@@ -133,10 +143,25 @@ func (b *Builder) next(ctx context.Context, sess *store.Session, threshold int) 
 	return rows[:n], tokens, nil
 }
 
+// long is when nobody goes on with what was said.
+const long = time.Hour
+
+// settled is how many rows are before the newest turn; all when that is old.
+func settled(rows []store.Message, now time.Time) int {
+	if n := len(rows); n == 0 || now.Sub(rows[n-1].CreatedAt) > long {
+		return n
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		if rows[i].Type == store.MessageUser && rows[i].AgentPath == "" {
+			return i
+		}
+	}
+	return 0
+}
+
 // complete is how many rows belong to turns that are over: up to the last answer, and
 // all that waits for one for long.
 func complete(rows []store.Message, now time.Time) int {
-	const long = time.Hour
 	for i := range rows {
 		row := &rows[len(rows)-1-i]
 		if row.Type == store.MessageAssistant && row.AgentPath == "" || now.Sub(row.CreatedAt) > long {

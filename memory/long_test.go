@@ -225,7 +225,16 @@ func TestAMomentIsNotMadeOfTooLittle(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	must(t, s.Append(ctx, row(store.MessageAssistant)))
-	if got, err = b.Build(ctx, "talk", 0); err != nil || len(got.Moments) != 1 || got.Unsummarised != 0 {
+	// The newest turn waits: its answer may be made again.
+	if got, err = b.Build(ctx, "talk", 0); err != nil || len(got.Moments) != 0 || got.Unsummarised != 160 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	must(t, s.Append(ctx, row(store.MessageUser), row(store.MessageAssistant)))
+	if got, err = b.Build(ctx, "talk", 0); err != nil || len(got.Moments) != 1 || note(t, &got.Moments[0]).Last != 4 || got.Unsummarised != 80 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	// Somebody who asks for it has it summed up as well.
+	if got, err = b.Build(ctx, "talk", 50); err != nil || len(got.Moments) != 1 || note(t, &got.Moments[0]).Last != 6 || got.Unsummarised != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
