@@ -35,7 +35,20 @@ func (s *Service) Decide(ctx context.Context, id string, d store.Decision) (stor
 		return r, nil, err
 	}
 	t, err := s.goOn(ctx, r.RunID, nil)
+	if t == nil && err == nil {
+		t = s.takenUp(ctx, &r)
+	}
 	return r, t, err
+}
+
+// takenUp is the turn of a run that somebody else took up as soon as the request had
+// its answer; nil when the run has not come to its pause yet: it goes on by itself.
+func (s *Service) takenUp(ctx context.Context, r *store.RunRequest) *Turn {
+	t := s.slots.runReady(ctx, r.RunID)
+	if t == nil || !t.began.After(r.CreatedAt) {
+		return nil
+	}
+	return t.join(t.after)
 }
 
 // decide checks an answer against what was asked, and records it.

@@ -197,6 +197,28 @@ func (s *slots) run(id string) *Turn {
 	return nil
 }
 
+// runReady is run, and waits for one that is being taken up.
+func (s *slots) runReady(ctx context.Context, id string) *Turn {
+	s.mu.Lock()
+	var begun chan struct{}
+	for _, own := range s.taken {
+		if own.turn != nil && own.turn.RunID == id && !own.ready {
+			if own.begun == nil {
+				own.begun = make(chan struct{})
+			}
+			begun = own.begun
+		}
+	}
+	s.mu.Unlock()
+	if begun != nil {
+		select {
+		case <-begun:
+		case <-ctx.Done():
+		}
+	}
+	return s.run(id)
+}
+
 // all are the turns under way.
 func (s *slots) all() []*Turn {
 	s.mu.Lock()

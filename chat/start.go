@@ -135,6 +135,10 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 		j.runs, j.Turn.who = s.o.Store, j.who
 	}
 	j.log = s.openLog(j)
+	j.Turn.began = s.o.Now()
+	if j.before != nil {
+		j.Turn.after = j.before.LastSeq
+	}
 	s.slots.ready(j.key)
 	go s.run(runCtx, j)
 	return j.Turn, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	"p8/event"
 	"p8/identity"
@@ -43,6 +44,10 @@ type Turn struct {
 	log  *live.Log
 	runs Runs
 	who  identity.Identity
+
+	// began is when this process took the run up, after the last event from before.
+	began time.Time
+	after int64
 
 	key    string // of idempotency
 	cancel context.CancelCauseFunc

@@ -78,7 +78,7 @@ func onBoth(t *testing.T, test func(*testing.T, *place)) {
 
 // env makes a p8 use the place.
 func (p *place) env(more ...string) []string {
-	env := append([]string{"P8_DATA_DIR=" + p.dir, "OLLAMA_HOST=127.0.0.1:1"}, more...)
+	env := append([]string{"P8_DATA_DIR=" + p.dir, "OLLAMA_HOST=127.0.0.1:1", "P8_MOMENT_TOKEN_THRESHOLD=100000000"}, more...)
 	if p.url != "" {
 		env = append(env, "P8_DATABASE_URL="+p.url)
 	}

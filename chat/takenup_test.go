@@ -1,0 +1,48 @@
+package chat_test
+
+import (
+	"context"
+	"testing"
+
+	"p8/chat"
+	"p8/llm/scripted"
+	"p8/store"
+)
+
+// eager is a store whose run is taken up as soon as its request has an answer, before
+// whoever answered can do it.
+type eager struct {
+	chat.MemoryStore
+	after func()
+}
+
+func (h *eager) Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, error) {
+	r, err := h.MemoryStore.Decide(ctx, id, d)
+	h.after()
+	return r, err
+}
+
+// Who answers hears how the run goes on, whoever took it up.
+func TestAnAnswerThatSomebodyElseGoesOnWith(t *testing.T) {
+	kept, goOn := &eager{}, make(chan struct{})
+	slow := scripted.Text("Done.")
+	slow.Before = scripted.Until(0, goOn)
+	s, ctx, request := paused(t, kept, slow)
+	r, err := s.Request(ctx, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept.after = func() {
+		if _, err := s.Resume(ctx, r.RunID); err != nil {
+			t.Error(err)
+		}
+	}
+	_, again, err := s.Decide(ctx, request, store.Decision{Status: store.RequestAccepted})
+	close(goOn)
+	if err != nil || again == nil {
+		t.Fatal(again, err)
+	}
+	if got := story(drain(t, again)); got[len(got)-1] != "done stop" {
+		t.Errorf("%q", got)
+	}
+}
