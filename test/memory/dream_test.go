@@ -62,7 +62,10 @@ func walk(t *testing.T, s *harness.Server, who person, session string, turns int
 }
 
 // promptKeys are the keys that a dreaming agent is shown.
-var promptKeys = regexp.MustCompile("(?m)(?:^Keys?:|,) `([^`]+)`")
+var (
+	promptKeys = regexp.MustCompile("(?m)^Keys?: (`[^`]+`(?:, `[^`]+`)*)$")
+	quotedKey  = regexp.MustCompile("`([^`]+)`")
+)
 
 // A dream is connected with what a user has: both ways, so that it is found from either.
 func TestDreams(t *testing.T) {
@@ -71,7 +74,7 @@ func TestDreams(t *testing.T) {
 		as := []string{"--user", alice.email, "--tenant", alice.tenant}
 		p.p8(t, append([]string{"upsert", filepath.Join(harness.Root(t), "examples", "data"), "--no-embed"}, as...)...)
 		s := harness.Serve(t, p.Options)
-		walk(t, s, alice, "days", 6)
+		walk(t, s, alice, "days", 9)
 		var chunks []moment
 		await(t, "the moments", func() bool {
 			chunks = moments(t, s, alice, "session_chunk", "days")
@@ -89,9 +92,11 @@ func TestDreams(t *testing.T) {
 				t.Errorf("the dry run does not show %q:\n%.4000s", want, shown)
 			}
 		}
-		for _, key := range promptKeys.FindAllStringSubmatch(shown, -1) {
-			if text := query(t, s, alice, "LOOKUP "+key[1]); strings.Contains(text, `"results":[]`) {
-				t.Errorf("the agent is shown the key %s, which finds nothing", key[1])
+		for _, line := range promptKeys.FindAllStringSubmatch(shown, -1) {
+			for _, key := range quotedKey.FindAllStringSubmatch(line[1], -1) {
+				if text := query(t, s, alice, "LOOKUP "+key[1]); strings.Contains(text, `"results":[]`) {
+					t.Errorf("the agent is shown the key %s, which finds nothing", key[1])
+				}
 			}
 		}
 		if n := p.model.times(dreamer); n > 0 || len(moments(t, s, alice, "dream", "")) > 0 {
