@@ -135,9 +135,13 @@ func disconnect(t *testing.T, sp speaker) {
 	<-first.seen
 	leave()
 	<-over
-	id := regexp.MustCompile(`\nid: (\d+)\n\n$`).FindStringSubmatch(first.Body.String())
+	end := `\nid: (\d+)\n\n$`
+	if sp.protocol == "openai" {
+		end = `,"seq":(\d+)}\n\n$`
+	}
+	id := regexp.MustCompile(end).FindStringSubmatch(first.Body.String())
 	if id == nil {
-		t.Fatalf("the answer does not end with an id: %q", first.Body)
+		t.Fatalf("the answer does not end with a number: %q", first.Body)
 	}
 	for len(f.joined) > 0 {
 		<-f.joined

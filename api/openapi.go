@@ -20,7 +20,7 @@ func (h *Handler) describeChat(api huma.API) {
 		text(headerInstruction, "header", "An instruction for this request alone; never stored."),
 		text(headerSessionName, "header", "What to call the session."),
 		text(headerSessionType, "header", "The kind of session; kept with it."),
-		text(headerFormat, "header", "How typed events are framed for OpenAI's clients: polyglot, named, wrapped or none."),
+		text(headerFormat, "header", "How typed events are framed for OpenAI's clients: auto, unnamed, polyglot, named, wrapped or none."),
 		text(headerProtocol, "header", "The protocol of the stream: openai, ag-ui, ai-sdk or events; the parameter protocol is the same."),
 		text(headerBusy, "header", "What becomes of the message while the session answers: reject, queue, steer or interrupt."),
 		text(headerKey, "header", "The same key with the same body gives the run that the first request began."),

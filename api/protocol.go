@@ -61,6 +61,7 @@ func newView(r *http.Request) (view, *failure) {
 	if v.format, err = stream.ParseFormat(strings.ToLower(r.Header.Get(headerFormat))); err != nil {
 		return v, invalid(headerFormat, "%s", err)
 	}
+	v.format = v.format.For(r.Header)
 	switch name := r.URL.Query().Get("subagents"); name {
 	case "", "both":
 	case "native":

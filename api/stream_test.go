@@ -184,6 +184,8 @@ func TestImportedHistory(t *testing.T) {
 func TestFormats(t *testing.T) {
 	for format, want := range map[string]string{
 		"":        "event: progress\ndata: {\"type\":\"progress\"",
+		"auto":    "event: progress\ndata: {\"type\":\"progress\"",
+		"unnamed": "\n\ndata: {\"type\":\"metadata\"",
 		"Named":   "event: done\ndata: {\"type\":\"done\",\"reason\":\"stop\"}\n\n",
 		"wrapped": `data: {"event":"done","data":{"reason":"stop"}}`,
 	} {
@@ -197,6 +199,23 @@ func TestFormats(t *testing.T) {
 	w := s.do("POST", "/v1/chat/completions", strings.Replace(hello, "{", `{"stream":true,`, 1), "X-Event-Format: none")
 	if typed, text := frames(t, w.Body.String()); len(typed) > 0 || text != "hi" {
 		t.Errorf("none: %s", w.Body)
+	}
+}
+
+// TestFormatOfSDKs: a request of an OpenAI SDK gets frames that every version
+// reads, data alone.
+func TestFormatOfSDKs(t *testing.T) {
+	for _, header := range []string{"User-Agent: AsyncOpenAI/Python 1.30.0", "X-Stainless-Lang: js"} {
+		s := newServer(t, setup{noStore: true}, scripted.Text("hi"))
+		w := s.do("POST", "/v1/chat/completions", strings.Replace(hello, "{", `{"stream":true,`, 1), header)
+		for frame := range strings.SplitSeq(strings.TrimSuffix(w.Body.String(), "\n\n"), "\n\n") {
+			if !strings.HasPrefix(frame, "data: ") || strings.Contains(frame, "\n") {
+				t.Errorf("%s: frame %q", header, frame)
+			}
+		}
+		if !strings.Contains(w.Body.String(), `"type":"metadata"`) {
+			t.Errorf("%s: typed events are missing: %s", header, w.Body)
+		}
 	}
 }
 

@@ -15,10 +15,11 @@
 //
 // In OpenAI's protocol text is a chunk that every client understands. Everything
 // else (a tool call, an action, the metadata of the answer) is a typed event
-// between the chunks, framed as the [Format] says; [Polyglot] frames are named
-// events and valid chunks at the same time, so that a client which knows nothing
-// of p8 skips them and one which does gets them all. Calls of the client's own
-// tools are real tool calls.
+// between the chunks, framed as the [Format] says. [Unnamed] frames are valid
+// chunks with the event's fields beside the usual ones, which OpenAI's SDKs of
+// every age read past; [Polyglot] frames also have the event's name. No frame has
+// an id; chunks carry the event's number as seq. Calls of the client's own tools
+// are real tool calls.
 //
 // Delegated agents speak in every protocol's own terms: content and agent:tool
 // names for OpenAI, subagents for AG-UI, preliminary outputs of the call that

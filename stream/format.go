@@ -1,17 +1,27 @@
 package stream
 
-import "fmt"
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
 
 // Format says how typed events travel between the chunks of an OpenAI stream.
+// No format has "id:" lines: OpenAI's Python SDK fails on them.
 type Format uint8
 
 const (
-	// Polyglot frames have an "event:" line, and data that is a chunk with an
-	// empty delta (the first of a stream has the role) plus the fields of the event.
-	// All OpenAI clients accept them.
-	// A fatal error is OpenAI's own error frame, after which the stream ends
-	// without [DONE].
-	Polyglot Format = iota
+	// Auto is Unnamed for requests of an OpenAI SDK and Polyglot for all others:
+	// see [Format.For].
+	Auto Format = iota
+	// Unnamed frames are data alone: a chunk with an empty delta plus the fields of
+	// the event. The first frame of a stream has the role. OpenAI's SDKs of every age
+	// read past them. A fatal error is OpenAI's own error frame, after which the
+	// stream ends without [DONE].
+	Unnamed
+	// Polyglot frames are Unnamed ones with an "event:" line before the data. npm
+	// openai 4.50 to 5.10 and some of the Python SDKs fail on that line.
+	Polyglot
 	// Named frames are REM's and REMLight's: "event: tool_call" and the fields of
 	// the event alone. A fatal error is "event: error", then "event: done" with
 	// the reason error, then [DONE].
@@ -22,7 +32,9 @@ const (
 	None
 )
 
-var formatNames = [...]string{Polyglot: "polyglot", Named: "named", Wrapped: "wrapped", None: "none"}
+var formatNames = [...]string{
+	Auto: "auto", Unnamed: "unnamed", Polyglot: "polyglot", Named: "named", Wrapped: "wrapped", None: "none",
+}
 
 // String is the name of the format in the header X-Event-Format.
 func (f Format) String() string {
@@ -32,15 +44,35 @@ func (f Format) String() string {
 	return fmt.Sprintf("format(%d)", uint8(f))
 }
 
-// ParseFormat reads the header X-Event-Format; "" is [Polyglot].
+// ParseFormat reads the header X-Event-Format; "" is [Auto].
 func ParseFormat(s string) (Format, error) {
 	if s == "" {
-		return Polyglot, nil
+		return Auto, nil
 	}
 	for i, name := range formatNames {
 		if name == s {
 			return Format(i), nil
 		}
 	}
-	return Polyglot, fmt.Errorf("there is no event format %q; use polyglot, named, wrapped or none", s)
+	return Auto, fmt.Errorf("there is no event format %q; use auto, unnamed, polyglot, named, wrapped or none", s)
 }
+
+// For resolves Auto by the headers of a request: OpenAI's SDKs, which Stainless
+// generates, send X-Stainless-* headers and a User-Agent such as OpenAI/JS,
+// AsyncOpenAI/Python or AzureOpenAI/Python.
+func (f Format) For(h http.Header) Format {
+	if f != Auto {
+		return f
+	}
+	if h.Get("X-Stainless-Lang") != "" || h.Get("X-Stainless-Package-Version") != "" || strings.Contains(h.Get("User-Agent"), "OpenAI/") {
+		return Unnamed
+	}
+	return Polyglot
+}
+
+// chunks reports whether typed events travel as chunks.
+func (f Format) chunks() bool { return f == Unnamed || f == Polyglot }
+
+// literal reports whether an error and the end are typed events as the sources
+// have them.
+func (f Format) literal() bool { return f == Named || f == Wrapped }

@@ -42,8 +42,10 @@ func (e *OpenAI) open(t event.Type) {
 		e.buf = append(e.buf, `","data":{`...)
 		return
 	}
-	e.buf = append(append(e.buf, "event: "...), name...)
-	e.buf = append(append(e.buf, "\n"+`data: {"type":"`...), name...)
+	if e.o.Format != Unnamed {
+		e.buf = append(append(append(e.buf, "event: "...), name...), '\n')
+	}
+	e.buf = append(append(e.buf, `data: {"type":"`...), name...)
 	e.buf = append(e.buf, '"')
 }
 
@@ -57,17 +59,17 @@ func (e *OpenAI) comma() {
 // close ends the frame that open began.
 func (e *OpenAI) close() {
 	switch e.o.Format {
-	case Polyglot:
+	case Unnamed, Polyglot:
 		e.buf = append(append(e.buf, ','), e.base...)
+		choice := bare
 		if !e.spoke {
-			// The first chunk has the role, whatever else it says: LangChain makes the
-			// whole answer a message of the first one's kind, and only an assistant's has
-			// tool calls.
-			e.spoke = true
-			e.buf = append(e.buf, first+"\n\n"...)
-			return
+			// The first chunk has the role, whatever else it says: npm openai 4.20 fails
+			// without it, and LangChain makes the whole answer a message of the first
+			// one's kind, and only an assistant's has tool calls.
+			e.spoke, choice = true, first
 		}
-		e.buf = append(e.buf, bare+"\n\n"...)
+		e.buf = append(e.buf, choice...)
+		e.appendEnd()
 	case Wrapped:
 		e.buf = append(e.buf, "}}\n\n"...)
 	default:
@@ -78,7 +80,7 @@ func (e *OpenAI) close() {
 // appendError ends the stream as its format does: with OpenAI's error frame and
 // nothing after it, or with a typed event, after which Done comes.
 func (e *OpenAI) appendError(d *event.ErrorData) error {
-	if e.o.Format == Named || e.o.Format == Wrapped {
+	if e.o.Format.literal() {
 		return e.appendTyped(event.Event{}, d)
 	}
 	e.closed = true
@@ -89,9 +91,9 @@ func (e *OpenAI) appendError(d *event.ErrorData) error {
 }
 
 // appendDone ends the stream: the finish chunk, the usage chunk if it was asked
-// for, and the done event, which a polyglot stream has first; then [DONE].
+// for, and the done event, which stands first where it is a chunk; then [DONE].
 func (e *OpenAI) appendDone(d *event.DoneData) error {
-	if d.Reason == event.ReasonError && e.o.Format != Named && e.o.Format != Wrapped {
+	if d.Reason == event.ReasonError && !e.o.Format.literal() {
 		return e.appendError(&event.ErrorData{Code: event.CodeInternal, Message: MessageInternal})
 	}
 	e.closed = true
@@ -104,9 +106,9 @@ func (e *OpenAI) appendDone(d *event.DoneData) error {
 			e.appendClientCall(call.ToolCallData)
 		}
 	}
-	// A polyglot frame is a chunk too, and some clients believe the last chunk's
-	// finish_reason: the finish comes after it.
-	before := e.o.Format == Polyglot
+	// Some clients believe the last chunk's finish_reason: the finish comes after a
+	// done event that is a chunk.
+	before := e.o.Format.chunks()
 	if before {
 		if err := e.appendTyped(event.Event{}, d); err != nil {
 			return err

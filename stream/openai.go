@@ -33,8 +33,10 @@ type OpenAI struct {
 	o OpenAIOptions
 
 	// head and base are the constant parts of a frame: a chunk up to its delta,
-	// and the chunk's fields that a polyglot frame repeats.
+	// and the chunk's fields that a typed event's frame repeats.
 	head, base []byte
+	// number is the event's, as the field seq has it; 0 leaves the field out.
+	number int64
 
 	usage  event.UsageData
 	calls  int64     // of the client's tools
@@ -46,19 +48,22 @@ type OpenAI struct {
 
 const (
 	// bare is the choice of a chunk that says nothing.
-	bare = `"choices":[{"index":0,"delta":{},"finish_reason":null}]}`
+	bare = `"choices":[{"index":0,"delta":{},"finish_reason":null}]`
 	// first is that of the first one.
-	first = `"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`
-	tail  = `},"logprobs":null,"finish_reason":null}]}` + "\n\n"
+	first = `"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]`
+	tail  = `},"logprobs":null,"finish_reason":null}]`
 	end   = "data: [DONE]\n\n"
 )
 
 // NewOpenAI is an encoder onto w.
 func NewOpenAI(w io.Writer, o OpenAIOptions) *OpenAI {
-	e := &OpenAI{o: o}
-	if o.Format == None {
-		o.Reader.IDs = false
+	if o.Format == Auto {
+		o.Format = Polyglot
 	}
+	e := &OpenAI{o: o}
+	// OpenAI's Python SDK dispatches an event without data for each block that has
+	// no other line than its id, and fails: the number travels as the field seq.
+	o.Reader.IDs = false
 	e.init(w, o.Reader)
 	e.base = append(e.base, `"id":`...)
 	e.base = appendQuoted(e.base, o.ID)
@@ -80,11 +85,23 @@ func (e *OpenAI) Write(ev event.Event) error {
 		}
 		return nil
 	}
-	e.buf = e.buf[:0]
+	e.buf, e.number = e.buf[:0], 0
+	if e.o.Reader.IDs && e.o.Format != None && ev.Type != event.Done {
+		e.number = ev.Seq
+	}
 	if err := e.append(ev); err != nil {
 		return err
 	}
 	return e.send(ev)
+}
+
+// appendEnd ends a chunk. The field seq is what a client that comes back names
+// in Last-Event-ID; an event of several frames, which is the last, has none.
+func (e *OpenAI) appendEnd() {
+	if e.number > 0 {
+		e.buf = appendInt(append(e.buf, `,"seq":`...), e.number)
+	}
+	e.buf = append(e.buf, "}\n\n"...)
 }
 
 // append encodes the event into e.buf.
@@ -168,6 +185,7 @@ func (e *OpenAI) appendContent(text string) {
 	}
 	e.buf = appendQuoted(append(e.buf, `"content":`...), text)
 	e.buf = append(e.buf, tail...)
+	e.appendEnd()
 }
 
 // appendClientCall asks the client to run its own tool. The call comes whole: a
@@ -182,6 +200,7 @@ func (e *OpenAI) appendClientCall(d *event.ToolCallData) {
 	e.calls++
 	e.buf = append(appendFunction(append(e.buf, ','), d), ']')
 	e.buf = append(e.buf, tail...)
+	e.appendEnd()
 }
 
 // appendFunction appends the fields of a call of the client's own tool.

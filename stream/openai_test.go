@@ -3,7 +3,9 @@ package stream_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,6 +18,9 @@ func checkFrames(t *testing.T, f stream.Format, out []byte) {
 	t.Helper()
 	var roles, finishes, failures, dones int
 	for frame := range strings.SplitSeq(strings.TrimSuffix(string(out), "\n\n"), "\n\n") {
+		if strings.HasPrefix(frame, ":") || strings.HasPrefix(frame, "id:") || strings.Contains(frame, "\nid:") {
+			t.Fatalf("an id or a comment within the events: %q", frame)
+		}
 		name, data := "", frame
 		if rest, ok := strings.CutPrefix(frame, "event: "); ok {
 			name, data, _ = strings.Cut(rest, "\n")
@@ -46,7 +51,7 @@ func checkFrames(t *testing.T, f stream.Format, out []byte) {
 		if f == stream.Polyglot && name == "error" {
 			t.Error("clients throw at an event named error")
 		}
-		if typed := name != "" || strings.HasPrefix(data, `{"event"`); typed && f != stream.Polyglot {
+		if typed := name != "" || strings.HasPrefix(data, `{"event"`); typed && f != stream.Polyglot && f != stream.Unnamed {
 			continue
 		}
 		if chunk.ID != "chatcmpl-1" || chunk.Object != "chat.completion.chunk" || chunk.Model == "" || chunk.Choices == nil {
@@ -61,7 +66,7 @@ func checkFrames(t *testing.T, f stream.Format, out []byte) {
 			}
 		}
 	}
-	native := f == stream.Polyglot || f == stream.None
+	native := f == stream.Unnamed || f == stream.Polyglot || f == stream.None
 	switch {
 	case failures > 0 && (!native || failures > 1 || finishes > 0 || dones > 0):
 		t.Errorf("%s: %d error frames, %d finish chunks, %d [DONE]", f, failures, finishes, dones)
@@ -75,7 +80,7 @@ func checkFrames(t *testing.T, f stream.Format, out []byte) {
 // TestReservedKeys: the fields of a typed event must not collide with those of
 // the chunk that it shares an object with.
 func TestReservedKeys(t *testing.T) {
-	reserved := []string{"type", "agent", "run_id", "id", "object", "created", "model", "choices", "usage", "error"}
+	reserved := []string{"type", "agent", "run_id", "seq", "id", "object", "created", "model", "choices", "usage", "error"}
 	for _, d := range []event.Data{
 		&event.ProgressData{}, &event.ToolCallData{}, &event.ActionData{}, &event.ActionRequestData{},
 		&event.MetadataData{}, &event.UsageData{}, &event.WarningData{}, &event.ErrorData{}, &event.DoneData{},
@@ -115,15 +120,53 @@ func TestBadRawJSON(t *testing.T) {
 }
 
 func TestParseFormat(t *testing.T) {
-	for f := stream.Polyglot; f <= stream.None; f++ {
+	for f := stream.Auto; f <= stream.None; f++ {
 		if got, err := stream.ParseFormat(f.String()); got != f || err != nil {
 			t.Errorf("%s: %s, %v", f, got, err)
 		}
 	}
-	if f, err := stream.ParseFormat(""); f != stream.Polyglot || err != nil {
+	if f, err := stream.ParseFormat(""); f != stream.Auto || err != nil {
 		t.Error(f, err)
 	}
-	if _, err := stream.ParseFormat("sse"); err == nil || !strings.Contains(err.Error(), "polyglot, named, wrapped or none") {
+	if _, err := stream.ParseFormat("sse"); err == nil || !strings.Contains(err.Error(), "auto, unnamed, polyglot, named, wrapped or none") {
 		t.Error(err)
+	}
+}
+
+// TestFormatFor: the SDKs of OpenAI get frames without names, whatever their age
+// and language; a format that was asked for stands.
+func TestFormatFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		format stream.Format
+		header http.Header
+		want   stream.Format
+	}{
+		"nothing":          {want: stream.Polyglot},
+		"curl":             {header: http.Header{"User-Agent": {"curl/8.5.0"}}, want: stream.Polyglot},
+		"npm openai":       {header: http.Header{"User-Agent": {"OpenAI/JS 5.8.0"}}, want: stream.Unnamed},
+		"Python":           {header: http.Header{"User-Agent": {"AsyncOpenAI/Python 1.3.0"}}, want: stream.Unnamed},
+		"Azure":            {header: http.Header{"User-Agent": {"AzureOpenAI/Python 2.54.0"}}, want: stream.Unnamed},
+		"Stainless":        {header: http.Header{"X-Stainless-Lang": {"python"}}, want: stream.Unnamed},
+		"a version":        {header: http.Header{"X-Stainless-Package-Version": {"4.20.0"}}, want: stream.Unnamed},
+		"an own agent":     {header: http.Header{"User-Agent": {"shop/1"}, "X-Stainless-Lang": {"js"}}, want: stream.Unnamed},
+		"a format":         {format: stream.Named, header: http.Header{"X-Stainless-Lang": {"js"}}, want: stream.Named},
+		"unnamed for curl": {format: stream.Unnamed, want: stream.Unnamed},
+	} {
+		if got := tt.format.For(tt.header); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// TestUnnamed: without its "event:" lines a polyglot stream is an unnamed one.
+func TestUnnamed(t *testing.T) {
+	names := regexp.MustCompile(`(?m)^event: .*\n`)
+	for _, tr := range transcripts(t) {
+		polyglot := encode(t, stream.ProtocolOpenAI, tr.options(stream.Polyglot), tr.events)
+		unnamed := encode(t, stream.ProtocolOpenAI, tr.options(stream.Unnamed), tr.events)
+		if want := names.ReplaceAll(polyglot, nil); !bytes.Equal(unnamed, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", tr.name, unnamed, want)
+		}
+		checkFrames(t, stream.Unnamed, unnamed)
 	}
 }

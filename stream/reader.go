@@ -15,7 +15,8 @@ import (
 // depends on them.
 type Reader struct {
 	// IDs ends what is written of an event with a block "id: <seq>", which
-	// dispatches nothing and is what the client names in Last-Event-ID.
+	// dispatches nothing and is what the client names in Last-Event-ID. In OpenAI's
+	// streams, whose clients fail on such blocks, the chunks have a field seq instead.
 	IDs bool
 	// Seen is the number of the last event that the client has of this very
 	// response (Last-Event-ID). Events up to it are not written again, so that a

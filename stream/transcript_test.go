@@ -163,7 +163,7 @@ func (tr *transcript) complete(t *testing.T) []byte {
 // protocols are all ways to speak, by name.
 func protocols(tr *transcript) map[string]func() (stream.Protocol, stream.Options) {
 	all := map[string]func() (stream.Protocol, stream.Options){}
-	for f := stream.Polyglot; f <= stream.None; f++ {
+	for f := stream.Unnamed; f <= stream.None; f++ {
 		all[f.String()] = func() (stream.Protocol, stream.Options) { return stream.ProtocolOpenAI, tr.options(f) }
 	}
 	for _, p := range []stream.Protocol{stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
@@ -195,15 +195,27 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-// TestIDs: each event's frames end with a block that holds its number, and plain
-// OpenAI has none.
+// TestIDs: each event's frames end with a block that holds its number. OpenAI's
+// chunks have a field for it, plain ones nothing.
 func TestIDs(t *testing.T) {
-	text := event.Event{Type: event.Text, Seq: 7, Agent: "general", Text: "x"}
+	events := []event.Event{
+		{Type: event.Text, Seq: 7, Agent: "general", Text: "x"},
+		{Type: event.Progress, Seq: 8, Agent: "general", Data: &event.ProgressData{Label: "y"}},
+	}
 	for name, choice := range protocols(&transcript{}) {
 		p, o := choice()
 		o.Reader.IDs = true
-		got := string(encode(t, p, o, []event.Event{text}))
-		if want := name != "none"; strings.HasSuffix(got, "\n\nid: 7\n\n") != want || strings.Contains(got, "id: 7") != want {
+		got := string(encode(t, p, o, events))
+		if blocks := strings.Contains(got, "\nid: 7\n\n"); blocks != (p != stream.ProtocolOpenAI) {
+			t.Errorf("%s: %q", name, got)
+		}
+		if p != stream.ProtocolOpenAI {
+			continue
+		}
+		f := o.OpenAI.Format
+		text := strings.Contains(got, `"finish_reason":null}],"seq":7}`+"\n\n")
+		typed := strings.Contains(got, `"finish_reason":null}],"seq":8}`+"\n\n")
+		if text != (f != stream.None) || typed != (f == stream.Polyglot || f == stream.Unnamed) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

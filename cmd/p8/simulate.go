@@ -22,7 +22,7 @@ type simulateCmd struct {
 
 	Agent    string `short:"a" enum:"simulator,rem-simulator" default:"simulator" help:"simulator plays the whole sequence, rem-simulator what the prompt asks for."`
 	Protocol string `help:"Print the bytes of a protocol: openai, ag-ui, ai-sdk or events. Without it: every event as a line of JSON, as p8 chat --json." placeholder:"NAME"`
-	Format   string `help:"How typed events travel in the protocol openai: polyglot, named, wrapped or none." placeholder:"NAME"`
+	Format   string `help:"How typed events travel in the protocol openai: unnamed, polyglot, named, wrapped or none; polyglot if not given." placeholder:"NAME"`
 
 	Delay       string `help:"Milliseconds between two events; 50 if not given." placeholder:"MS"`
 	NoReasoning bool   `help:"Leave out the reasoning."`

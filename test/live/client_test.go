@@ -183,7 +183,14 @@ func (c *client) next() bool {
 			return true
 		case line == "\n" && f.data != "":
 			_ = json.Unmarshal([]byte(f.data), &f.fields)
+			chunk, _ := f.at("object").(string)
+			number, numbered := f.at("seq").(float64)
 			fresh, f = append(fresh, f), frame{}
+			if chunk == "chat.completion.chunk" && numbered { // an OpenAI stream has no ids
+				c.last = int64(number)
+				c.frames = append(c.frames, fresh...)
+				return true
+			}
 		}
 	}
 }
