@@ -1,5 +1,6 @@
 // Talks to p8 with the clients of OpenAI's chat completions: npm openai in its three
-// styles and not streamed, the AI SDK's provider for compatible servers, LangChain.
+// styles and not streamed, older versions of it in the same styles, the AI SDK's
+// provider for compatible servers, LangChain.
 //
 // stdin:  {"url"}
 // stdout: {"scenario": [{"clients": [names], …what these made of it}]}: clients that
@@ -9,6 +10,15 @@ import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
+import v420 from 'openai-4.20';
+import v450 from 'openai-4.50';
+import v477 from 'openai-4.77';
+import v4104 from 'openai-4.104';
+import v50 from 'openai-5.0';
+import v58 from 'openai-5.8';
+import v510 from 'openai-5.10';
+import v523 from 'openai-5.23';
+import v6 from 'openai-6';
 import { report, rows, url } from './report.mjs';
 
 const area = { type: 'object', properties: { area: { type: 'string' } }, required: ['area'] };
@@ -41,9 +51,14 @@ function story() {
     }),
   };
 }
-const openai = (session) => new OpenAI({
+const openai = (session, Client) => new Client({
   baseURL: `${url}/v1`, apiKey: 'unused', maxRetries: 0, defaultHeaders: session ? { 'X-Session-Id': session } : {},
 });
+
+// Versions that decode server-sent events each in a way of its own.
+const older = {
+  '4.20': v420, '4.50': v450, '4.77': v477, '4.104': v4104, '5.0': v50, '5.8': v58, '5.10': v510, '5.23': v523, 6: v6,
+};
 
 // A style of npm openai: one request → {message, finish, story?}.
 const styles = {
@@ -83,10 +98,11 @@ const styles = {
   },
   async 'openai, stream'(client, body) {
     const seen = story();
-    const stream = client.chat.completions.stream({ ...body, stream_options: { include_usage: true } });
+    const { completions } = client.chat.completions.stream ? client.chat : client.beta.chat;
+    const stream = completions.stream({ ...body, stream_options: { include_usage: true } });
     stream.on('chunk', (chunk) => seen.add(chunk));
     const final = await stream.finalChatCompletion();
-    if (!final.usage.total_tokens) throw new Error('no usage');
+    if (!final.usage?.total_tokens && !(client instanceof v420)) throw new Error('no usage'); // 4.20 does not know the chunk
     const { message, finish_reason: finish } = final.choices[0];
     return { message, finish, ...seen.told() };
   },
@@ -98,25 +114,32 @@ const styles = {
 };
 
 // held is a conversation with npm openai, in which the client runs its own tools.
-const held = (style) => async ({ agent, text, session, tools, format }) => {
+const held = (style, Client = OpenAI) => async ({ agent, text, session, tools, format }) => {
   const body = { model: agent, messages: [{ role: 'user', content: text }] };
   if (tools) body.tools = tools;
   if (format) body.response_format = format;
   const turns = [];
-  for (;;) {
-    const { message, ...rest } = await styles[style](openai(session), body);
-    const calls = message.tool_calls?.map((c) => `${c.id} ${c.function.name} ${c.function.arguments}`);
-    turns.push({ text: message.content, ...rest, ...(calls && { calls }) });
-    if (!calls) return turns;
+  while (turns.length < 4) {
+    const { message, ...rest } = await styles[style](openai(session, Client), body);
+    const calls = (message.tool_calls ?? []).map((c) => `${c.id} ${c.function.name} ${c.function.arguments}`);
+    turns.push({ text: message.content, ...rest, ...(calls.length > 0 && { calls }) });
+    if (calls.length === 0) return turns;
     const results = message.tool_calls.map((c) => ({ role: 'tool', tool_call_id: c.id, content: 'the map is shown' }));
     body.messages = [...body.messages, { role: 'assistant', content: message.content, tool_calls: message.tool_calls }, ...results];
   }
+  throw new Error(`the client was asked for calls ${turns.length} times`);
 };
+
+const grown = {};
+for (const [version, Client] of Object.entries(older)) {
+  for (const style of Object.keys(styles)) grown[style.replace('openai', `openai ${version}`)] = held(style, Client);
+}
 
 const clients = {
   ...Object.fromEntries(Object.keys(styles).map((style) => [style, held(style)])),
+  ...grown,
 
-  async 'ai, openai-compatible'({ agent, text, session, tools }) {
+  async 'ai/openai-compatible'({ agent, text, session, tools }) {
     const provider = createOpenAICompatible({
       name: 'p8', baseURL: `${url}/v1`, headers: session ? { 'X-Session-Id': session } : {},
     });
@@ -175,8 +198,24 @@ const each = (question, pick = Object.keys(clients)) => async (scenario) => {
     if (!seen.has(key)) seen.set(key, { clients: [], ...made });
     seen.get(key).clients.push(name);
   }
-  return [...seen.values()];
+  return [...seen.values()].map((made) => ({ ...made, clients: grouped(made.clients) }));
 };
+
+// grouped puts the versions of npm openai that were used in the same styles into one text.
+function grouped(names) {
+  const styles = new Map();
+  for (const name of names) {
+    const [client, style] = name.split(', ');
+    styles.set(client, [...(styles.get(client) ?? []), ...(style ? [style] : [])]);
+  }
+  const versions = new Map();
+  for (const [client, all] of styles) {
+    const [name, version] = client.split(' ');
+    const key = [name, all.join(', ')].filter(Boolean).join(': ');
+    versions.set(key, [...(versions.get(key) ?? []), ...(version ? [version] : [])]);
+  }
+  return [...versions].map(([key, all]) => (all.length > 0 ? `${key}; also ${all.join(', ')}` : key));
+}
 
 await report({
   'a text': each({ agent: 'desk', text: 'Good morning!', rows: true }),
@@ -186,7 +225,7 @@ await report({
   'a grandchild': each({ agent: 'desk', text: 'Ask the warden.' }),
   'a structured agent': each({ agent: 'ledger', text: 'Count the otters.' }),
   'a schema of the client': each({ agent: 'desk', text: 'Describe the otter.', format: schema },
-    Object.keys(clients).filter((name) => name !== 'ai, openai-compatible')),
+    Object.keys(clients).filter((name) => name !== 'ai/openai-compatible')),
   'a tool of the client, in a session': each({ agent: 'desk', text: 'Show the way.', tools: [showMap], rows: true }),
   'a tool of the client, without a session': each({ agent: 'desk', text: 'Show the way.', tools: [showMap], stateless: true }),
   'an approval': each({ agent: 'keeper', text: 'An otter was born.' }),
