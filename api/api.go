@@ -91,6 +91,9 @@ type Options struct {
 	// have, without ports; "*" is any. A page of another origin must not reach a
 	// server that trusts its own machine.
 	Hosts []string
+	// Origins are those, besides the server's own, whose pages may send requests, such
+	// as https://app.example.com.
+	Origins []string
 	// MaxBody bounds a request's body, in bytes; 4 MiB when 0.
 	MaxBody int64
 	// Heartbeat is the silence after which a stream gets a comment; 15 s when 0.
@@ -118,6 +121,7 @@ type Handler struct {
 	o        Options
 	mux      *http.ServeMux
 	chain    http.Handler
+	pages    *http.CrossOriginProtection
 	started  time.Time
 	draining atomic.Bool
 	// drained is closed when draining begins; followers counts the streams of
@@ -146,7 +150,8 @@ func New(o Options) *Handler {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	h := &Handler{o: o, mux: http.NewServeMux(), started: o.Now(), drained: make(chan struct{})}
+	h := &Handler{o: o, mux: http.NewServeMux(), pages: http.NewCrossOriginProtection(), started: o.Now(), drained: make(chan struct{})}
+	h.origins(o.Origins)
 	h.routes()
 	h.chain = h.logged(h.recovered(h.guarded(h.bounded(h.rooted(h.identified(h.mux))))))
 	return h

@@ -62,22 +62,11 @@ func (h *Handler) unreadable(ctx context.Context, err error) *failure {
 
 // readJSON reads a JSON object into v. Fields that v does not have are ignored.
 func (h *Handler) readJSON(w http.ResponseWriter, r *http.Request, v any) *failure {
-	body, f := h.readText(w, r)
+	body, f := h.readBody(w, r)
 	if f != nil {
 		return f
 	}
 	return decode(body, v)
-}
-
-// readText reads a body that says it is JSON.
-func (h *Handler) readText(w http.ResponseWriter, r *http.Request) ([]byte, *failure) {
-	if t, err := mediaType(r); err != nil || t != "" && t != "application/json" && !strings.HasSuffix(t, "+json") {
-		return nil, &failure{
-			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
-			message: "the body must be JSON; send the header Content-Type: application/json",
-		}
-	}
-	return h.readBody(w, r)
 }
 
 // decode parses a JSON object and says where it is wrong.
@@ -159,7 +148,7 @@ func kind(e *json.UnmarshalTypeError) string {
 
 // readOptional is readJSON of a body that may be left out.
 func (h *Handler) readOptional(w http.ResponseWriter, r *http.Request, v any) *failure {
-	body, f := h.readText(w, r)
+	body, f := h.readBody(w, r)
 	if f != nil || len(bytes.TrimSpace(body)) == 0 {
 		return f
 	}

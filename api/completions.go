@@ -22,7 +22,7 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, f)
 		return
 	}
-	text, f := h.readText(w, r)
+	text, f := h.readBody(w, r)
 	var body completionBody
 	if f == nil {
 		f = decode(text, &body)

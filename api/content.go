@@ -112,13 +112,14 @@ type openUpload struct {
 	file multipart.File
 }
 
+func notForm() *failure {
+	return unsupported("a file is sent as multipart/form-data, in the part named file: curl -F file=@notes.md")
+}
+
 // readUpload takes the form apart.
 func (h *Handler) readUpload(w http.ResponseWriter, r *http.Request) (*openUpload, *failure) {
 	if t, err := mediaType(r); err != nil || t != "multipart/form-data" {
-		return nil, &failure{
-			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
-			message: "a file is sent as multipart/form-data, in the part named file: curl -F file=@notes.md",
-		}
+		return nil, notForm()
 	}
 	ctl := http.NewResponseController(w)
 	// A connection without deadlines has none to set.

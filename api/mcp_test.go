@@ -25,7 +25,8 @@ func TestMCPRoute(t *testing.T) {
 		seen                       string
 	}{
 		{"POST", "/mcp", "localhost:8000", "", 200, "POST /mcp ann"},
-		{"GET", "/mcp/", "127.0.0.1", "http://localhost:3000", 200, "GET /mcp ann"},
+		{"GET", "/mcp/", "127.0.0.1", "http://127.0.0.1", 200, "GET /mcp ann"},
+		{"GET", "/mcp", "127.0.0.1", "http://localhost:3000", 403, ""},
 		{"DELETE", "/v1/mcp", "[::1]:8000", "", 200, "DELETE /mcp ann"},
 		{"POST", "/api/v1/mcp/", "localhost", "", 200, "POST /mcp ann"},
 		{"PUT", "/mcp", "localhost", "", 405, ""},

@@ -91,7 +91,7 @@ func TestStorageFails(t *testing.T) {
 // TestHosts: which names the server answers to, and to pages of which sites.
 func TestHosts(t *testing.T) {
 	var set setup
-	set.noStore, set.api.Hosts = true, []string{"p8.example"}
+	set.noStore, set.api.Hosts, set.api.Origins = true, []string{"p8.example"}, []string{"https://app.example"}
 	s := newServer(t, set)
 	for _, c := range []struct {
 		host, origin string
@@ -103,8 +103,12 @@ func TestHosts(t *testing.T) {
 		{"127.1.2.3:1", "", 200},
 		{"[::1]:8000", "", 200},
 		{"[::1]", "", 200},
-		{"app.localhost:8000", "http://app.localhost:3000", 200},
-		{"P8.example:443", "https://p8.example", 200},
+		{"app.localhost:8000", "http://app.localhost:8000", 200},
+		{"app.localhost:8000", "http://app.localhost:3000", 403},
+		{"p8.example", "https://p8.example", 200},
+		{"p8.example", "https://p8.example:8443", 403},
+		{"p8.example", "https://app.example", 200},
+		{"p8.example", "https://app.example:8443", 403},
 		{"evil.example", "", 403},
 		{"localhost.evil.example", "", 403},
 		{"127.0.0.1.evil.example:8000", "", 403},
@@ -112,7 +116,8 @@ func TestHosts(t *testing.T) {
 		{"", "", 403},
 		{"localhost", "https://evil.example", 403},
 		{"localhost", "null", 403},
-		{"localhost", "http://localhost:3000", 200},
+		{"localhost", "http://localhost:3000", 403},
+		{"localhost:8000", "http://127.0.0.1:8000", 403},
 	} {
 		r := request("GET", "/health", "")
 		r.Host = c.host
@@ -126,6 +131,82 @@ func TestHosts(t *testing.T) {
 		}
 		if w.Header().Get("Access-Control-Allow-Origin") != "" {
 			t.Error("CORS is on")
+		}
+	}
+}
+
+// TestSites: a page of another site cannot start a turn, whatever its browser tells;
+// the server's own page, a development proxy and a program can.
+func TestSites(t *testing.T) {
+	for name, c := range map[string]struct {
+		method  string
+		headers []string
+		want    int
+	}{
+		"a program":                     {want: 200},
+		"its own page":                  {headers: []string{"Sec-Fetch-Site: same-origin", "Origin: http://127.0.0.1:8000"}, want: 200},
+		"through a proxy":               {headers: []string{"Sec-Fetch-Site: same-origin", "Origin: http://localhost:5173"}, want: 200},
+		"typed into the browser":        {headers: []string{"Sec-Fetch-Site: none"}, want: 200},
+		"another port":                  {headers: []string{"Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:3000"}, want: 403},
+		"another site":                  {headers: []string{"Sec-Fetch-Site: cross-site"}, want: 403},
+		"another site, allowed":         {headers: []string{"Sec-Fetch-Site: cross-site", "Origin: https://app.example"}, want: 200},
+		"an old browser":                {headers: []string{"Origin: http://127.0.0.1:3000"}, want: 403},
+		"a sandboxed frame":             {headers: []string{"Origin: null"}, want: 403},
+		"reading, from another port":    {method: "GET", headers: []string{"Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:3000"}, want: 403},
+		"a link that another site has":  {method: "GET", headers: []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, want: 200},
+		"deleting, from another port":   {method: "DELETE", headers: []string{"Origin: http://127.0.0.1:3000"}, want: 403},
+		"asking first, as browsers do":  {method: "OPTIONS", headers: []string{"Origin: http://127.0.0.1:3000", "Sec-Fetch-Site: same-site"}, want: 403},
+		"no media type":                 {headers: []string{"Content-Type: "}, want: 415},
+		"text":                          {headers: []string{"Content-Type: text/plain"}, want: 415},
+		"text that looks like JSON":     {headers: []string{"Content-Type: text/x+json"}, want: 415},
+		"a form":                        {headers: []string{"Content-Type: application/x-www-form-urlencoded"}, want: 415},
+		"a form with parts":             {headers: []string{"Content-Type: multipart/form-data; boundary=x"}, want: 415},
+		"JSON of another kind":          {headers: []string{"Content-Type: application/vnd.api+json"}, want: 200},
+		"a media type that is not one":  {headers: []string{"Content-Type: ;"}, want: 415},
+		"JSON with its character set":   {headers: []string{"Content-Type: application/json; charset=utf-8"}, want: 200},
+		"two media types, one of which": {headers: []string{"Content-Type: text/plain, application/json"}, want: 415},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var set setup
+			set.noStore, set.api.Origins = true, []string{"https://app.example"}
+			s := newServer(t, set, scripted.Text("hi"))
+			method, path, body := "POST", "/v1/chat/completions", hello
+			if c.method != "" {
+				method, path, body = c.method, "/v1/models", ""
+			}
+			w := s.do(method, path, body, c.headers...)
+			if w.Code != c.want {
+				t.Errorf("%d %s, want %d", w.Code, w.Body, c.want)
+			}
+		})
+	}
+}
+
+// TestMediaTypes: each route takes the media types that it reads and no other.
+func TestMediaTypes(t *testing.T) {
+	for _, c := range []struct {
+		path, media string
+		refused     bool
+	}{
+		{"/schemas", "application/yaml", false},
+		{"/schemas/", "text/yaml", false},
+		{"/v1/schemas", "application/json", false},
+		{"/schemas", "text/plain", true},
+		{"/schemas", "", true},
+		{"/schemas", "text/plain+yaml", true},
+		{"/schemas/verify", "text/plain", true},
+		{"/chat/s1", "text/plain", true},
+		{"/query", "", true},
+		{"/query", "text/plain", true},
+		{"/sessions/s1/moments", "", true},
+		{"/content", "text/plain", true},
+		{"/content", "application/json", true},
+		{"/mcp", "text/plain", true},
+	} {
+		s := newServer(t, setup{})
+		w := s.do("POST", c.path, "name: x\ndescription: y\n", "Content-Type: "+c.media)
+		if got := w.Code == http.StatusUnsupportedMediaType; got != c.refused {
+			t.Errorf("%s to %s: %d %s", c.media, c.path, w.Code, w.Body)
 		}
 	}
 }

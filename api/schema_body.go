@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,15 +17,6 @@ import (
 // readSchema makes a row of the request's document.
 func (h *Handler) readSchema(w http.ResponseWriter, r *http.Request) (store.Schema, agent.Problems, *failure) {
 	var none store.Schema
-	t, err := mediaType(r)
-	isJSON := t == "application/json" || strings.HasSuffix(t, "+json")
-	isYAML := strings.HasSuffix(t, "yaml") || t == "text/plain" || t == ""
-	if err != nil || !isJSON && !isYAML {
-		return none, nil, &failure{
-			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
-			message: "a document is JSON or YAML; send the header Content-Type: application/json or application/yaml",
-		}
-	}
 	text, f := h.readBody(w, r)
 	if f != nil {
 		return none, nil, f
@@ -35,7 +25,7 @@ func (h *Handler) readSchema(w http.ResponseWriter, r *http.Request) (store.Sche
 		return none, nil, badJSON("the body is empty; send a document, with a name and a description at least")
 	}
 	var row *schemaRow
-	if isJSON {
+	if t, err := mediaType(r); err == nil && isJSON(t) { // guarded let nothing but JSON and YAML pass
 		row = new(schemaRow)
 		if f := decode(text, row); f != nil {
 			return none, nil, f

@@ -38,7 +38,7 @@ func (h *Handler) talk(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, f)
 		return
 	}
-	text, f := h.readText(w, r)
+	text, f := h.readBody(w, r)
 	body := chatBody{}
 	if f == nil {
 		f = decode(text, &body)

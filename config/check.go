@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -89,6 +90,9 @@ func (c *Config) check(fields []field) []error {
 	within := func(n, low, high int) bool { return low <= n && n <= high }
 
 	require("P8_PORT", within(c.Port, 0, 65535), "")
+	for _, origin := range c.AllowedOrigins {
+		require("P8_ALLOWED_ORIGINS", http.NewCrossOriginProtection().AddTrustedOrigin(origin) == nil, "")
+	}
 	require("P8_MAX_BODY_BYTES", c.MaxBodyBytes > 0, "")
 	require("P8_RUN_TIMEOUT", c.RunTimeout > 0, "")
 	require("P8_TOOL_TIMEOUT", c.ToolTimeout > 0, "")

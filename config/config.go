@@ -27,6 +27,7 @@ type Config struct {
 	Host            string        `env:"P8_HOST" alias:"API__HOST" envDefault:"127.0.0.1" help:"address that the server binds; this build has no authentication, so only loopback addresses are accepted" want:"a host name or an address such as 127.0.0.1"`
 	Port            int           `env:"P8_PORT" alias:"API__PORT" envDefault:"8000" help:"port that the server binds; 0 takes any free one" want:"a number from 0 to 65535"`
 	AllowedHosts    []string      `env:"P8_ALLOWED_HOSTS" help:"host names, besides loopback ones, that a request's Host header may have; separated by commas" want:"host names separated by commas"`
+	AllowedOrigins  []string      `env:"P8_ALLOWED_ORIGINS" help:"origins, besides the server's own, whose pages may send requests; separated by commas" want:"origins such as https://app.example.com separated by commas"`
 	MaxBodyBytes    Bytes         `env:"P8_MAX_BODY_BYTES" envDefault:"4MB" help:"longest request body; a longer one is answered with 413" want:"a size such as 1048576, 512KB or 4MB"`
 	RunTimeout      time.Duration `env:"P8_RUN_TIMEOUT" envDefault:"10m" help:"wall clock of one run" want:"a duration such as 90s or 10m"`
 	ToolTimeout     time.Duration `env:"P8_TOOL_TIMEOUT" envDefault:"2m" help:"wall clock of one tool call" want:"a duration such as 30s or 2m"`

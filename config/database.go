@@ -55,7 +55,7 @@ func parseDatabase(s string) (Database, bool) {
 // complete fills in the defaults that depend on the machine, and takes the
 // spaces out of lists.
 func (c *Config) complete(goos string) error {
-	for _, list := range [][]string{c.FallbackModels, c.MCPAgents, c.AllowedHosts} {
+	for _, list := range [][]string{c.FallbackModels, c.MCPAgents, c.AllowedHosts, c.AllowedOrigins} {
 		for i, s := range list {
 			list[i] = strings.TrimSpace(s)
 		}

@@ -243,6 +243,7 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		Chat: p.chat, Catalog: p.catalog, TrustHeaders: true,
 		Models:  func(context.Context) []string { return []string{p.choice.Model} },
 		Hosts:   cfg.AllowedHosts,
+		Origins: cfg.AllowedOrigins,
 		Tools:   p.box.Names,
 		MaxBody: int64(cfg.MaxBodyBytes), Version: version(), Logger: p.log,
 	}
