@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -37,8 +38,10 @@ func (h *Handler) rest() {
 	h.runRoutes(api)
 	h.approvalRoutes(api)
 	h.describeChat(api)
-	spec, err := json.Marshal(api.OpenAPI())
+	// Marshalled on the first request: it takes longer than the rest of New.
+	spec := sync.OnceValues(func() ([]byte, error) { return json.Marshal(api.OpenAPI()) })
 	h.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		spec, err := spec()
 		if err != nil {
 			h.fail(w, r, h.describe(r.Context(), err))
 			return
