@@ -98,18 +98,21 @@ func userMessage(session, text string) *store.Message {
 	return &store.Message{SessionID: session, Type: store.MessageUser, Content: &text}
 }
 
-// The suite opens hundreds of stores: each is a copy of one that is migrated.
 func TestStore(t *testing.T) {
-	template := emptyDatabase(t)
-	if err := Migrate(t.Context(), template, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
-	u, err := url.Parse(template)
-	if err != nil {
-		t.Fatal(err)
-	}
-	storetest.Run(t, func(t *testing.T) *store.Store {
-		return store.New(openAt(t, databaseLike(t, strings.TrimPrefix(u.Path, "/"))))
+	storetest.Run(t, func(t *testing.T, fill func(*store.Store)) storetest.Open {
+		template := emptyDatabase(t)
+		s := store.New(openAt(t, template))
+		fill(s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(t *testing.T) *store.Store {
+			return store.New(openAt(t, databaseLike(t, strings.TrimPrefix(u.Path, "/"))))
+		}
 	})
 }
 

@@ -44,7 +44,34 @@ func message(session, text string) *store.Message {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *store.Store { return openStore(t) })
+	storetest.Run(t, func(t *testing.T, fill func(*store.Store)) storetest.Open {
+		dir := t.TempDir()
+		s, err := Open(t.Context(), Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		// Closing has moved the log into the database, so that its file is all.
+		filled, err := os.ReadFile(filepath.Join(dir, "p8.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(t *testing.T) *store.Store {
+			path := filepath.Join(t.TempDir(), "p8.db")
+			if err := os.WriteFile(path, filled, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Open(t.Context(), Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
+			return s
+		}
+	})
 }
 
 func TestOpenCreatesAPrivateFolder(t *testing.T) {

@@ -308,15 +308,19 @@ func snapshot(s *store.Store, o things) string {
 	return out + sess.Name + fmt.Sprint(sess.Messages) + string(user.Metadata) + runSnapshot(s, ctx)
 }
 
-func isolationOfWrites(t *testing.T, open Open) {
+// isolationOfWrites gives each writer of each method a copy of the same rows.
+func isolationOfWrites(t *testing.T, fork Fork) {
+	var all []things
+	before := make(map[caller]string)
+	open := fork(t, func(s *store.Store) {
+		all = populate(t, s)
+		for _, o := range all {
+			before[o.caller] = snapshot(s, o)
+		}
+	})
 	for name, w := range writings() {
 		for _, writer := range callers {
 			s := open(t)
-			all := populate(t, s)
-			before := make(map[caller]string)
-			for _, o := range all {
-				before[o.caller] = snapshot(s, o)
-			}
 			touched := make(map[caller]bool)
 			for _, o := range all {
 				if w.same(writer, o.caller) {
@@ -335,9 +339,10 @@ func isolationOfWrites(t *testing.T, open Open) {
 				}
 			}
 			for _, o := range all {
-				if got := snapshot(s, o) != before[o.caller]; got != touched[o.caller] {
+				after := snapshot(s, o)
+				if got := after != before[o.caller]; got != touched[o.caller] {
 					t.Errorf("%s by %s: rows of %s changed: %v, want %v\nbefore: %s\nafter: %s",
-						name, writer, o.caller, got, touched[o.caller], before[o.caller], snapshot(s, o))
+						name, writer, o.caller, got, touched[o.caller], before[o.caller], after)
 				}
 			}
 			must(t, s.Close())

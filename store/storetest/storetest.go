@@ -1,7 +1,7 @@
 // Package storetest is what every engine of package store must pass.
 //
 //	func TestStore(t *testing.T) {
-//		storetest.Run(t, func(t *testing.T) *store.Store { … })
+//		storetest.Run(t, func(t *testing.T, fill func(*store.Store)) storetest.Open { … })
 //	}
 package storetest
 
@@ -18,18 +18,23 @@ import (
 	"p8/store"
 )
 
-// Open returns a new, empty store, which the test's cleanup closes.
+// Open returns a new store, which the test's cleanup closes.
 type Open func(t *testing.T) *store.Store
 
+// Fork fills a new store, closes it and returns an Open of copies of it. A copy is
+// cheap, a migration is not: the suite opens hundreds of stores.
+type Fork func(t *testing.T, fill func(*store.Store)) Open
+
 // Run runs the whole suite.
-func Run(t *testing.T, open Open) {
+func Run(t *testing.T, fork Fork) {
+	open := fork(t, func(*store.Store) {})
+	t.Run("isolation of writes", func(t *testing.T) { isolationOfWrites(t, fork) })
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, Open)
 	}{
 		{"identity", missingIdentity},
 		{"isolation", isolation},
-		{"isolation of writes", isolationOfWrites},
 		{"turn", turn},
 		{"turn with history", turnWithHistory},
 		{"run", runBegin},
