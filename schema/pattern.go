@@ -1,0 +1,83 @@
+package schema
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+
+	js "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// The bounds of patterns, in instructions of the compiled program: some 40 bytes and,
+// for each character of a text, some 10 ns each. Go's own bound is 3 million.
+const (
+	maxPattern      = 5_000
+	maxPatterns     = 20_000
+	maxPatternBytes = 4 << 10
+)
+
+// ErrPattern says that a regular expression compiles to too large a program.
+var ErrPattern = errors.New("the pattern repeats too much; write smaller counts")
+
+// Pattern compiles a regular expression that a stranger wrote. The error is
+// [ErrPattern] when its program would be too large, else what is wrong with it.
+func Pattern(text string) (*regexp.Regexp, error) {
+	size, err := patternSize(text)
+	if err != nil {
+		return nil, err
+	}
+	if size > maxPattern {
+		return nil, ErrPattern
+	}
+	return regexp.Compile(text)
+}
+
+// engine compiles the patterns of a schema.
+func engine(text string) (js.Regexp, error) {
+	re, err := Pattern(text)
+	if err != nil {
+		return nil, err
+	}
+	return re, nil
+}
+
+// patternSize estimates the instructions of a pattern without compiling it.
+func patternSize(text string) (int, error) {
+	if len(text) > maxPatternBytes {
+		return 0, ErrPattern // parsing it takes as much
+	}
+	re, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return 0, err
+	}
+	return programSize(re) + classes(re), nil
+}
+
+// programSize is the size of an expression's program; counts multiply.
+func programSize(re *syntax.Regexp) int {
+	const enough = 1 << 30
+	size := 1
+	if re.Op == syntax.OpLiteral {
+		size = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		size = min(size+programSize(sub), enough)
+	}
+	if re.Op == syntax.OpRepeat {
+		size = min(size*max(re.Min, re.Max, 1), enough)
+	}
+	return size
+}
+
+// classes is what the tables of an expression's character classes take: \pL has 1,300
+// entries. Repetitions share them.
+func classes(re *syntax.Regexp) int {
+	size := 0
+	if re.Op == syntax.OpCharClass {
+		size = len(re.Rune) / 32
+	}
+	for _, sub := range re.Sub {
+		size += classes(sub)
+	}
+	return size
+}
