@@ -18,6 +18,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -138,12 +139,13 @@ func (a *Agent) SystemPrompt(userContext string) string {
 
 // ValidateOutput checks a structured answer. It returns every failure as
 // "/pointer: message", fit to be sent back to a model; none when the answer is
-// valid or the agent answers with text. It is safe for concurrent use.
-func (a *Agent) ValidateOutput(raw []byte) []string {
+// valid or the agent answers with text. A check has a budget of steps; an answer that
+// needs more has failed. The error is the context's. It is safe for concurrent use.
+func (a *Agent) ValidateOutput(ctx context.Context, raw []byte) ([]string, error) {
 	if a.validator == nil {
-		return nil
+		return nil, nil
 	}
-	return a.validator.validate(raw)
+	return a.validator.validate(ctx, raw)
 }
 
 // OutputSchema is the JSON Schema of the document's fields, whether it is

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"p8/schema"
 )
 
 // Approval says which calls of a tool the user must allow first; a document
@@ -68,7 +69,7 @@ func (r ApprovalRule) describes(values map[string]any, names []string) bool {
 		return false
 	}
 	for at, pattern := range r.Arguments {
-		re, err := regexp.Compile(pattern)
+		re, err := schema.Pattern(pattern)
 		if err != nil {
 			continue // Parse refuses it; to ask is the safe side
 		}

@@ -48,7 +48,7 @@ func BenchmarkValidateOutput(b *testing.B) {
 	raw := []byte(`{"answer": "x", "confidence": 0.5, "owner": {"name": "Ada"}, "a/b~c": [{"k": 1}, {"k": 2}]}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if failures := a.ValidateOutput(raw); failures != nil {
+		if failures, err := a.ValidateOutput(b.Context(), raw); err != nil || failures != nil {
 			b.Fatal(failures)
 		}
 	}

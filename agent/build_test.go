@@ -55,7 +55,7 @@ func TestFromStruct(t *testing.T) {
 		t.Errorf("the fields have lost their order: %s", s)
 	}
 	a := compile(t, d, agent.CompileOptions{})
-	if failures := a.ValidateOutput([]byte(`{"answer": "x", "level": 2, "evidence": [{"key": "a-b"}], "tags": ["a"]}`)); failures != nil {
+	if failures := failuresOf(t, a, []byte(`{"answer": "x", "level": 2, "evidence": [{"key": "a-b"}], "tags": ["a"]}`)); failures != nil {
 		t.Errorf("got %v", failures)
 	}
 	checkRoundTrip(t, d, "")
@@ -97,7 +97,7 @@ func TestFromStructNumbersOfAnEnum(t *testing.T) {
 	}
 	a := compile(t, d, agent.CompileOptions{})
 	for answer, ok := range map[string]bool{`{"size":2}`: true, `{"size":3}`: false} {
-		if problems := a.ValidateOutput([]byte(answer)); (len(problems) == 0) != ok {
+		if problems := failuresOf(t, a, []byte(answer)); (len(problems) == 0) != ok {
 			t.Errorf("%s: %v", answer, problems)
 		}
 	}

@@ -2,8 +2,9 @@ package agent
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
+
+	"p8/schema"
 )
 
 // checkServers: the servers of resources, and of tools that read one, exist; a
@@ -17,7 +18,7 @@ func (r *report) checkServers(d *Document, k toolNames) {
 	for i, res := range d.Resources {
 		name := cmp.Or(res.Name, res.URI, res.URIPattern)
 		r.checkServer(d, k, "resources", i, ToolRef{Name: name, Server: res.Server})
-		if _, err := regexp.Compile(res.URIPattern); err != nil {
+		if _, err := schema.Pattern(res.URIPattern); err != nil {
 			at, p := d.item("resources", i)
 			r.warnf(at, p, "write one as Go has it, without lookaround", "the uri_pattern of the resource %q is no regular expression and the resource is left out", clip(name, 60))
 		}

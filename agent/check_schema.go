@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"p8/schema"
 )
 
 var jsonTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
@@ -188,7 +187,9 @@ func (s *schemaCheck) values(n *node, pointer string) {
 		}
 	}
 	if p := n.get("pattern"); p != nil && p.kind == text {
-		if _, err := regexp.Compile(p.text); err != nil {
+		if _, err := schema.Pattern(p.text); errors.Is(err, schema.ErrPattern) {
+			s.errorf(p.pos, child(pointer, "pattern"), "write smaller counts, or use maxLength", "the pattern repeats too much")
+		} else if err != nil {
 			s.errorf(p.pos, child(pointer, "pattern"), "use RE2 syntax: no look-around, no back-references", "the pattern is not a valid regular expression")
 		}
 	}
@@ -240,29 +241,36 @@ func (n *node) step(key string) *node {
 // compileSchema lets the validator itself judge the schema, so that an agent
 // that loads can also check its answers.
 func (r *report) compileSchema(d *Document, clean bool) {
-	schema := d.schemaNode(false)
-	_, err := compile(schema.value())
+	_, err := compile(d.schemaNode(false).value())
 	if err == nil {
 		return
 	}
-	var invalid *jsonschema.SchemaValidationError
-	var cause *jsonschema.ValidationError
-	if errors.As(err, &invalid) && errors.As(invalid.Err, &cause) {
-		for _, f := range failures(cause) {
-			at, pointer := d.root, ""
-			for _, key := range f.path {
-				if next := at.step(key); next != nil {
-					at, pointer = next, child(pointer, key)
-				}
-			}
-			if slices.ContainsFunc(r.list, func(p Problem) bool { return p.Severity == SeverityError && strings.HasPrefix(p.Pointer, pointer+"/") }) {
-				continue // said already, of the entry that is at fault
-			}
-			r.errorf(at.pos, pointer, "see JSON Schema 2020-12", "this is not valid JSON Schema: %s", f.message)
-		}
+	var excess *schema.Excess
+	if errors.As(err, &excess) {
+		at, pointer := d.root.follow(excess.Path)
+		r.errorf(at.pos, pointer, excess.Hint, "%s", excess.Message)
 		return
 	}
-	if clean {
+	faults := schema.Faults(err)
+	for _, f := range faults {
+		at, pointer := d.root.follow(f.Path)
+		if slices.ContainsFunc(r.list, func(p Problem) bool { return p.Severity == SeverityError && strings.HasPrefix(p.Pointer, pointer+"/") }) {
+			continue // said already, of the entry that is at fault
+		}
+		r.errorf(at.pos, pointer, "see JSON Schema 2020-12", "this is not valid JSON Schema: %s", f.Message)
+	}
+	if len(faults) == 0 && clean {
 		r.errorf(d.root.pos, "", "check $schema, $id, $ref and the patterns", "the fields are not valid JSON Schema")
 	}
+}
+
+// follow goes down a path as far as it leads, and gives the pointer of where that is.
+func (n *node) follow(path []string) (at *node, pointer string) {
+	at = n
+	for _, key := range path {
+		if next := at.step(key); next != nil {
+			at, pointer = next, child(pointer, key)
+		}
+	}
+	return at, pointer
 }

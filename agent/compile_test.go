@@ -37,7 +37,7 @@ json_schema_extra:
 	if want := (agent.Limits{Requests: 4, TotalTokens: 1000}); a.Limits != want {
 		t.Errorf("got limits %+v", a.Limits)
 	}
-	if failures := a.ValidateOutput([]byte("any text")); failures != nil {
+	if failures := failuresOf(t, a, []byte("any text")); failures != nil {
 		t.Errorf("an agent that answers with text validates: %v", failures)
 	}
 	if _, err := agent.Compile(nil); err == nil {
@@ -90,7 +90,7 @@ func TestEditorSchemaIsNoDialect(t *testing.T) {
 		t.Errorf("got %s, %v", got, d.Warnings)
 	}
 	d = parse(t, "x.json", []byte(`{"$schema": "http://json-schema.org/draft-07/schema#", "name": "x", "description": "d", "structured_output": true, "properties": {"a": {"type": "string"}}}`))
-	if a := compile(t, d, agent.CompileOptions{}); !strings.Contains(string(d.Schema), "draft-07") || a.ValidateOutput([]byte(`{"a": 1}`)) == nil {
+	if a := compile(t, d, agent.CompileOptions{}); !strings.Contains(string(d.Schema), "draft-07") || failuresOf(t, a, []byte(`{"a": 1}`)) == nil {
 		t.Errorf("got %s", d.Schema)
 	}
 }
@@ -114,7 +114,7 @@ func TestStructuredOverride(t *testing.T) {
 	}
 	d = parse(t, "", []byte("name: x\ndescription: d\nstructured_output: true\nproperties: {a: {type: string}}"))
 	a := compile(t, d, agent.CompileOptions{Structured: &no})
-	if a.Structured || a.Output != nil || !strings.Contains(a.Prompt, "## Thinking Structure") || a.ValidateOutput([]byte("text")) != nil {
+	if a.Structured || a.Output != nil || !strings.Contains(a.Prompt, "## Thinking Structure") || failuresOf(t, a, []byte("text")) != nil {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -161,12 +161,12 @@ func TestValidateOutput(t *testing.T) {
 		{"a number that never ends", `{"answer": "x", "confidence": 1e999999999}`, []string{"/confidence: the number is too large or too small"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, a.ValidateOutput([]byte(c.raw))); diff != "" {
+			if diff := cmp.Diff(c.want, failuresOf(t, a, []byte(c.raw))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
-	many := compile(t, a.Document, agent.CompileOptions{}).ValidateOutput([]byte(`{"answer": "x", "confidence": 1, "a/b~c": [` + strings.Repeat("1,", 200) + `1]}`))
+	many := failuresOf(t, compile(t, a.Document, agent.CompileOptions{}), []byte(`{"answer": "x", "confidence": 1, "a/b~c": [` + strings.Repeat("1,", 200) + `1]}`))
 	if len(many) != 51 || many[50] != "/: and 151 more" {
 		t.Errorf("got %d failures, the last %q", len(many), many[len(many)-1])
 	}
@@ -179,7 +179,7 @@ func TestValidateOutputConcurrently(t *testing.T) {
 	for i := range 16 {
 		wg.Go(func() {
 			raw := fmt.Sprintf(`{"answer": "x", "confidence": %d}`, i)
-			if failures := []*agent.Agent{a, b}[i%2].ValidateOutput([]byte(raw)); (len(failures) > 0) != (i > 1) {
+			if failures := failuresOf(t, []*agent.Agent{a, b}[i%2], []byte(raw)); (len(failures) > 0) != (i > 1) {
 				t.Errorf("%s: %v", raw, failures)
 			}
 		})

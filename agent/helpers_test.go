@@ -54,3 +54,13 @@ func documents(t testing.TB) []string {
 	}
 	return files
 }
+
+// failuresOf are what is wrong with an answer of the agent.
+func failuresOf(t testing.TB, a *agent.Agent, raw []byte) []string {
+	t.Helper()
+	failures, err := a.ValidateOutput(t.Context(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return failures
+}

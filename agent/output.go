@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,11 +12,9 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	errkind "github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"p8/llm"
+	"p8/schema"
 )
 
 // schemaNode is the JSON Schema part of the document: everything at the root
@@ -42,38 +41,58 @@ func (d *Document) outputSchema(keepDescription bool) json.RawMessage {
 	return d.schemaNode(keepDescription).appendJSON(nil)
 }
 
-func (d *Document) newOutput(schema json.RawMessage) *llm.Output {
-	return &llm.Output{Name: llm.SafeName(d.Key()), Schema: schema}
+func (d *Document) newOutput(text json.RawMessage) *llm.Output {
+	return &llm.Output{Name: llm.SafeName(d.Key()), Schema: text}
 }
 
 // validator checks answers against the output schema. It is compiled when the
 // first answer comes and shared by every agent of the document.
 type validator struct {
-	schema json.RawMessage
-	once   sync.Once
-	check  func(any) []string
+	text  json.RawMessage
+	once  sync.Once
+	check *schema.Schema
+	err   error
 }
 
-func newValidator(schema json.RawMessage) *validator { return &validator{schema: schema} }
+func newValidator(text json.RawMessage) *validator { return &validator{text: text} }
 
-// validate is every failure of an answer; none when it is valid.
-func (v *validator) validate(raw []byte) []string {
+// validate is every failure of an answer; none when it is valid. The error is the
+// context's.
+func (v *validator) validate(ctx context.Context, raw []byte) ([]string, error) {
 	answer, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		return []string{"/: the answer is not valid JSON; answer with one JSON object and nothing else"}
+		return []string{"/: the answer is not valid JSON; answer with one JSON object and nothing else"}, nil
 	}
 	if at, found := findOutlandish(answer, ""); found {
-		return []string{at + ": the number is too large or too small"}
+		return []string{at + ": the number is too large or too small"}, nil
 	}
-	v.once.Do(func() { v.check = newCheck(v.schema) })
-	return v.check(answer)
+	v.once.Do(v.compile)
+	if v.err != nil { // Parse has compiled it once already
+		return []string{"/: the output schema is not valid"}, nil
+	}
+	failures, err := v.check.Validate(ctx, answer)
+	switch {
+	case errors.Is(err, schema.ErrSteps):
+		return []string{fmt.Sprintf("/: the answer is too large to check: it takes more than %d steps; answer with less", schema.MaxSteps)}, nil
+	case err != nil:
+		return nil, err
+	}
+	return sayFailures(failures), nil
+}
+
+func (v *validator) compile() {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(v.text))
+	if err == nil {
+		v.check, err = compile(doc)
+	}
+	v.err = err
 }
 
 // findOutlandish is where a number is that cannot be calculated with.
 func findOutlandish(v any, pointer string) (string, bool) {
 	switch v := v.(type) {
 	case json.Number:
-		return cmp.Or(pointer, "/"), outlandish(v.String())
+		return cmp.Or(pointer, "/"), schema.Outlandish(v.String())
 	case []any:
 		for i, item := range v {
 			if at, found := findOutlandish(item, element(pointer, i)); found {
@@ -93,106 +112,28 @@ func findOutlandish(v any, pointer string) (string, bool) {
 // maxFailures bounds what is sent back to a model.
 const maxFailures = 50
 
-func newCheck(schema json.RawMessage) func(any) []string {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	var compiled *jsonschema.Schema
-	if err == nil {
-		compiled, err = compile(doc)
+// sayFailures lists failures for a model, each with its JSON pointer.
+func sayFailures(failures schema.Failures) []string {
+	var out []string
+	for _, f := range failures.List {
+		out = append(out, schema.Pointer(f.Path)+": "+f.Message)
 	}
-	if err != nil { // Parse has compiled it once already
-		return func(any) []string { return []string{"/: the output schema is not valid"} }
+	slices.Sort(out)
+	out = slices.Compact(out)
+	more := failures.More
+	if len(out) > maxFailures {
+		more += len(out) - maxFailures
+		out = out[:maxFailures]
 	}
-	return func(answer any) []string {
-		var cause *jsonschema.ValidationError
-		if !errors.As(compiled.Validate(answer), &cause) {
-			return nil
-		}
-		var out []string
-		for _, f := range failures(cause) {
-			out = append(out, fmt.Sprintf("%s: %s", f.pointer(), f.message))
-		}
-		slices.Sort(out)
-		out = slices.Compact(out)
-		if more := len(out) - maxFailures; more > 0 {
-			out = append(out[:maxFailures], fmt.Sprintf("/: and %d more", more))
-		}
-		return out
+	if more > 0 {
+		out = append(out, fmt.Sprintf("/: and %d more", more))
 	}
-}
-
-// failure is one keyword that an instance does not satisfy.
-type failure struct {
-	path    []string
-	message string
-}
-
-func (f failure) pointer() string {
-	if len(f.path) == 0 {
-		return "/"
-	}
-	pointer := ""
-	for _, key := range f.path {
-		pointer = child(pointer, key)
-	}
-	return pointer
-}
-
-// failures are the leaves of a validation error.
-func failures(e *jsonschema.ValidationError) []failure {
-	printer := message.NewPrinter(language.English)
-	var out []failure
-	var walk func(*jsonschema.ValidationError)
-	walk = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) == 0 {
-			out = append(out, failure{e.InstanceLocation, e.ErrorKind.LocalizedString(printer)})
-			return
-		}
-		if _, choice := e.ErrorKind.(*errkind.AnyOf); choice {
-			if best := closest(e); best != nil {
-				walk(best)
-				return
-			}
-		}
-		for _, c := range e.Causes {
-			walk(c)
-		}
-	}
-	walk(e)
 	return out
-}
-
-// closest is the alternative of an anyOf that the answer meant: the only one
-// that is of its type at all. Telling a model that its object should have been
-// null helps nobody.
-func closest(anyOf *jsonschema.ValidationError) *jsonschema.ValidationError {
-	var found *jsonschema.ValidationError
-	for _, c := range anyOf.Causes {
-		if _, wrongType := c.ErrorKind.(*errkind.Type); wrongType && len(c.InstanceLocation) == len(anyOf.InstanceLocation) {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = c
-	}
-	return found
-}
-
-// noLoader refuses every reference that leaves the document.
-type noLoader struct{}
-
-func (noLoader) Load(string) (any, error) {
-	return nil, errors.New("references out of the document are not followed")
 }
 
 const schemaURL = "p8:document"
 
-func compile(doc any) (*jsonschema.Schema, error) {
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	c.AssertFormat()
-	if err := c.AddResource(schemaURL, doc); err != nil {
-		return nil, err
-	}
-	return c.Compile(schemaURL)
+// compile compiles the schema of answers.
+func compile(doc any) (*schema.Schema, error) {
+	return schema.Compile(doc, schema.Options{URL: schemaURL, AssertFormat: true})
 }

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"io"
 	"path"
-	"strconv"
-	"strings"
 	"unicode/utf8"
+
+	"p8/schema"
 )
 
 // What a document may be at most. Aliases count as often as they are used.
@@ -161,7 +161,7 @@ func (j *jsonReader) value(depth int) (*node, error) {
 		n.kind, n.text = text, v
 	case json.Number:
 		n.kind, n.text = number, v.String()
-		if outlandish(n.text) {
+		if schema.Outlandish(n.text) {
 			j.errorf(pos, "", "put it in quotes if it is a text", "the number is too large or too small")
 			n.text = "0"
 		}
@@ -210,17 +210,6 @@ func (j *jsonReader) object(n *node, depth int) error {
 	n.measure()
 	_, err := j.dec.Token()
 	return err
-}
-
-// outlandish numbers are beyond what a float64 holds, or take more digits to
-// write out than anybody means: exact arithmetic on them would take for ever.
-func outlandish(literal string) bool {
-	if i := strings.IndexAny(literal, "eE"); i >= 0 {
-		if e, err := strconv.Atoi(literal[i+1:]); err != nil || e < -400 || e > 400 {
-			return true
-		}
-	}
-	return len(literal) > 400
 }
 
 func (r *report) duplicate(key string, pos, first position) {

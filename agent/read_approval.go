@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"path"
 	"reflect"
-	"regexp"
+
+	"p8/schema"
 )
 
 // setApproval reads always, never or a list of rules.
@@ -53,7 +54,7 @@ func (r *report) checkRule(n *node, pointer string) {
 		r.errorf(arguments.pos, child(pointer, "arguments"), "write argument: pattern below it", "arguments of the rule are empty")
 	}
 	for _, m := range arguments.list() {
-		if _, err := regexp.Compile(m.value.str()); err != nil {
+		if _, err := schema.Pattern(m.value.str()); err != nil {
 			r.errorf(m.value.pos, child(child(pointer, "arguments"), m.key), "write one as Go has it (RE2), without lookaround",
 				"the pattern of %s is no regular expression", clip(m.key, 60))
 		}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"p8/schema"
 )
 
 // yamlReader builds the tree from the syntax tree of the YAML library.
@@ -113,7 +115,7 @@ func (y *yamlReader) node(a ast.Node, depth int) *node {
 	default:
 		return y.fail(n.pos, "write it as plain keys, lists and values", "this YAML is not understood here")
 	}
-	if n.kind == number && outlandish(n.text) {
+	if n.kind == number && schema.Outlandish(n.text) {
 		return y.fail(n.pos, "put it in quotes if it is a text", "the number is too large or too small")
 	}
 	return n.measure()

@@ -85,22 +85,31 @@ func TestDreamingAgent(t *testing.T) {
 	valid := `{"dream_moments": [{"name": "migration-worries", "summary": "s", "topic_tags": [], "emotion_tags": [],
 		"affinity_fragments": [{"target": "handbook", "relation": "builds_on", "weight": 0.8, "reason": "r"}]}],
 		"search_questions": [], "cross_session_themes": []}`
-	if failures := a.ValidateOutput([]byte(valid)); failures != nil {
+	if failures := failuresOf(t, a, []byte(valid)); failures != nil {
 		t.Errorf("got %v", failures)
 	}
 	wrong := `{"dream_moments": [{"name": "Bad Name", "affinity_fragments": [{"weight": 2}]}]}`
-	if failures := a.ValidateOutput([]byte(wrong)); len(failures) != 5 {
+	if failures := failuresOf(t, a, []byte(wrong)); len(failures) != 5 {
 		t.Errorf("got %q", failures)
 	}
 }
 
 func TestUserModel(t *testing.T) {
 	a := compile(t, "user-model")
-	if failures := a.ValidateOutput([]byte(`{"summary": "Ann builds boats.", "interests": ["boats"], "preferred_topics": []}`)); failures != nil {
+	if failures := failuresOf(t, a, []byte(`{"summary": "Ann builds boats.", "interests": ["boats"], "preferred_topics": []}`)); failures != nil {
 		t.Errorf("got %v", failures)
 	}
 	long := strings.Repeat("x", 601)
-	if failures := a.ValidateOutput([]byte(`{"summary": "` + long + `", "interests": "boats"}`)); len(failures) != 3 {
+	if failures := failuresOf(t, a, []byte(`{"summary": "` + long + `", "interests": "boats"}`)); len(failures) != 3 {
 		t.Errorf("got %q", failures)
 	}
+}
+
+func failuresOf(t *testing.T, a *agent.Agent, raw []byte) []string {
+	t.Helper()
+	failures, err := a.ValidateOutput(t.Context(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return failures
 }

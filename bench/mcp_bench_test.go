@@ -58,7 +58,7 @@ func BenchmarkMCPCall(b *testing.B) {
 		call := tool.Call{ID: "1", Name: "echo", Arguments: json.RawMessage(`{"text":"hello"}`)}
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := tool.Validate(s, call.Arguments); err != nil {
+			if err := tool.Validate(b.Context(), s, call.Arguments); err != nil {
 				b.Fatal(err)
 			}
 			if res, err := s.Stream(b.Context(), call, func(event.Event) bool { return true }); err != nil || res.Content != "hello" {

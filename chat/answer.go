@@ -61,7 +61,7 @@ func (s *Service) decide(ctx context.Context, id string, d store.Decision) (stor
 		if len(d.Content) == 0 {
 			d.Content = []byte("{}")
 		}
-		if err := checkAnswer(r.Schema, d.Content); err != nil {
+		if err := checkAnswer(ctx, r.Schema, d.Content); err != nil {
 			return r, err
 		}
 	}
@@ -69,8 +69,8 @@ func (s *Service) decide(ctx context.Context, id string, d store.Decision) (stor
 }
 
 // checkAnswer holds an answer against the schema that the question came with.
-func checkAnswer(schema, content []byte) error {
-	err := tool.ValidateAnswer(schema, content)
+func checkAnswer(ctx context.Context, schema, content []byte) error {
+	err := tool.ValidateAnswer(ctx, schema, content)
 	var said *tool.Error
 	switch {
 	case errors.As(err, &said):

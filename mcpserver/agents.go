@@ -125,7 +125,7 @@ func (s *Server) callExposed(ctx context.Context, req *sdk.CallToolRequest) (sdk
 	if n < 0 {
 		return s.next(ctx, "tools/call", req)
 	}
-	input, err := agentArguments(req.Params.Arguments)
+	input, err := agentArguments(ctx, req.Params.Arguments)
 	if err != nil {
 		return failed(tool.Describe(ctx, s.o.Logger, tool.Call{Name: req.Params.Name}, err)), nil
 	}
@@ -138,7 +138,7 @@ type agentCall struct {
 }
 
 // agentArguments reads a call's arguments, checked as those of other tools are.
-func agentArguments(raw json.RawMessage) (in agentCall, err error) {
+func agentArguments(ctx context.Context, raw json.RawMessage) (in agentCall, err error) {
 	args, err := tool.Arguments(string(raw))
 	if err != nil {
 		return in, err
@@ -147,7 +147,7 @@ func agentArguments(raw json.RawMessage) (in agentCall, err error) {
 	if err != nil {
 		return in, err
 	}
-	if err := base.Validate(args); err != nil {
+	if err := base.Validate(ctx, args); err != nil {
 		return in, err
 	}
 	return in, json.Unmarshal(args, &in)

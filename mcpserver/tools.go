@@ -42,7 +42,7 @@ func describe(t tool.Tool) *sdk.Tool {
 func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolRequest) *sdk.CallToolResult {
 	args, err := tool.Arguments(string(req.Params.Arguments))
 	if err == nil {
-		err = tool.Validate(t, args)
+		err = tool.Validate(ctx, t, args)
 	}
 	call := tool.Call{ID: "mcp", Name: req.Params.Name, Arguments: args}
 	if err != nil {

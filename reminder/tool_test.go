@@ -23,7 +23,7 @@ func call(t *testing.T, w *world, ctx context.Context, name, args string) (map[s
 	if i < 0 {
 		t.Fatalf("there is no %s", name)
 	}
-	if err := tool.Validate(tools[i], json.RawMessage(args)); err != nil {
+	if err := tool.Validate(t.Context(), tools[i], json.RawMessage(args)); err != nil {
 		return nil, err
 	}
 	res, err := tools[i].Call(ctx, tool.Call{ID: "c1", Name: name, Arguments: json.RawMessage(args)})

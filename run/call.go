@@ -100,7 +100,7 @@ func (r *runner) check(c *call) string {
 		return err.Error()
 	}
 	c.raw = raw
-	if err := tool.Validate(c.tool, raw); err != nil {
+	if err := tool.Validate(r.ctx, c.tool, raw); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -84,6 +84,9 @@ func (r *runner) reply(c *call, content string) {
 func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 	c.account.parent = r.scope.Budget
 	wrong := r.check(c)
+	if err := r.ctx.Err(); err != nil {
+		return false, err // the check may have been broken off
+	}
 	_, client := c.tool.(tool.Client)
 	if !slices.Contains(c.shown, shownExecuting) {
 		r.keep(Entry{CallID: c.id, Shown: shownExecuting})

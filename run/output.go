@@ -80,7 +80,10 @@ func (r *runner) answerStructured() (*event.DoneData, error) {
 	if text == "" && len(r.step.calls) > 0 {
 		return end, nil
 	}
-	problems := r.Agent.ValidateOutput([]byte(text))
+	problems, err := r.Agent.ValidateOutput(r.ctx, []byte(text))
+	if err != nil {
+		return nil, err
+	}
 	if len(problems) == 0 {
 		return r.accept(text, end)
 	}

@@ -106,8 +106,10 @@ func (r *runner) closeStep() {
 	for _, c := range r.step.calls {
 		r.reply(c, c.Content)
 	}
-	if _, text := r.candidate(); r.Agent.Structured && text != "" && len(r.Agent.ValidateOutput([]byte(text))) > 0 {
-		r.output.tries++
+	if _, text := r.candidate(); r.Agent.Structured && text != "" {
+		if problems, err := r.Agent.ValidateOutput(r.ctx, []byte(text)); err == nil && len(problems) > 0 {
+			r.output.tries++
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func TestAnnotate(t *testing.T) {
 	if a.Title != "Weather" || !a.ReadOnly || string(a.Output) != want {
 		t.Errorf("got %+v", a)
 	}
-	if err := tool.Validate(w, []byte(`{"unit":"kelvin"}`)); err == nil {
+	if err := tool.Validate(t.Context(), w, []byte(`{"unit":"kelvin"}`)); err == nil {
 		t.Error("the arguments are not checked")
 	}
 	if _, ok := w.(tool.Streamer); ok {

@@ -174,7 +174,7 @@ func TestWrappersKeepWhatAToolCanDo(t *testing.T) {
 				t.Errorf("%q %v", heard, err)
 			}
 		}
-		if name == "child" && tool.Validate(got, json.RawMessage(`{"anything":1}`)) != nil {
+		if name == "child" && tool.Validate(t.Context(), got, json.RawMessage(`{"anything":1}`)) != nil {
 			t.Error("the tool's own validation is lost")
 		}
 	}

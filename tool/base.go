@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,13 +12,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"p8/llm"
+	"p8/schema"
 )
 
 // Base is what a tool is besides its Call: the spec, with the schema compiled
 // once. Tools embed it; those that do not are compiled anew for every call.
 type Base struct {
 	spec   llm.ToolSpec
-	schema *jsonschema.Schema
+	schema *schema.Schema
 }
 
 // toolName is the form that every provider takes.
@@ -29,8 +31,8 @@ var ErrAsksCaller = errors.New("who is asking comes from the context, never from
 
 // NewBase checks and compiles a spec. Parameters may be empty: no arguments.
 // It is an error if the name is not [A-Za-z0-9_-]{1,64}, if the schema is no
-// valid JSON Schema of an object, points outside itself, or asks the model who
-// the caller is (user_id, tenant_id).
+// valid JSON Schema of an object, points outside itself, would take too much to check
+// (a *schema.Excess), or asks the model who the caller is (user_id, tenant_id).
 func NewBase(spec llm.ToolSpec) (Base, error) {
 	if !toolName.MatchString(spec.Name) {
 		return Base{}, fmt.Errorf("tool: the name %q is not 1-64 letters, digits, _ or -", spec.Name)
@@ -38,7 +40,7 @@ func NewBase(spec llm.ToolSpec) (Base, error) {
 	if len(spec.Parameters) == 0 {
 		spec.Parameters = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 	}
-	schema, err := compile(spec.Parameters)
+	compiled, err := compile(spec.Parameters)
 	if err != nil {
 		return Base{}, fmt.Errorf("tool %s: parameters: %w", spec.Name, err)
 	}
@@ -51,17 +53,22 @@ func NewBase(spec llm.ToolSpec) (Base, error) {
 		return Base{}, fmt.Errorf("tool %s: parameters: %w", spec.Name, err)
 	}
 	spec.Parameters = dense.Bytes()
-	return Base{spec: spec, schema: schema}, nil
+	return Base{spec: spec, schema: compiled}, nil
 }
 
 // Spec is the tool as the model sees it.
 func (b Base) Spec() llm.ToolSpec { return b.spec }
 
 // Validate is [Validate] for this tool.
-func (b Base) Validate(args json.RawMessage) error { return validate(b.schema, args) }
+func (b Base) Validate(ctx context.Context, args json.RawMessage) error {
+	return validate(ctx, b.schema, args)
+}
+
+// Size counts the schemas that the parameters are made of.
+func (b Base) Size() int { return b.schema.Size() }
 
 // compile reads the JSON Schema of an object.
-func compile(text json.RawMessage) (*jsonschema.Schema, error) {
+func compile(text json.RawMessage) (*schema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("not valid JSON: %w", err)
@@ -70,28 +77,20 @@ func compile(text json.RawMessage) (*jsonschema.Schema, error) {
 	if !ok || root["type"] != "object" {
 		return nil, fmt.Errorf(`the schema must have "type": "object"`)
 	}
-	c := jsonschema.NewCompiler()
-	// A schema may come from somebody else's server: it must not make this
-	// process read files or fetch addresses.
-	c.UseLoader(jsonschema.SchemeURLLoader{})
-	const url = "tool:schema"
-	if err := c.AddResource(url, doc); err != nil {
-		return nil, err
-	}
-	return c.Compile(url)
+	return schema.Compile(doc, schema.Options{URL: "tool:schema"})
 }
 
 // identityProperty finds a property that names the caller, at any depth.
-func identityProperty(schema json.RawMessage) string {
+func identityProperty(text json.RawMessage) string {
 	var doc any
-	if json.Unmarshal(schema, &doc) != nil {
+	if json.Unmarshal(text, &doc) != nil {
 		return ""
 	}
 	return namesCaller(doc)
 }
 
-func namesCaller(schema any) string {
-	switch s := schema.(type) {
+func namesCaller(value any) string {
+	switch s := value.(type) {
 	case map[string]any:
 		if properties, ok := s["properties"].(map[string]any); ok {
 			for name := range properties {

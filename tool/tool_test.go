@@ -85,7 +85,7 @@ func TestNewNumbersOfAnEnum(t *testing.T) {
 	for args, ok := range map[string]bool{
 		`{"size":2,"rate":[0.5,1]}`: true, `{"size":3,"rate":[]}`: false, `{"size":1,"rate":[2]}`: false,
 	} {
-		if err := tool.Validate(sized, json.RawMessage(args)); (err == nil) != ok {
+		if err := tool.Validate(t.Context(), sized, json.RawMessage(args)); (err == nil) != ok {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
@@ -98,7 +98,7 @@ func TestNewCall(t *testing.T) {
 		`{"city":"Oslo","days":7.0,"unit":"fahrenheit"}`:                    `{"city":"Oslo","unit":"fahrenheit","days":7}`,
 		`{"city":"<b>","at":null,"days":null,"tags":["a&b"],"raw":{"x":1}}`: `{"city":"<b>","unit":"celsius","days":3,"tags":["a&b"],"raw":{"x":1}}`,
 	} {
-		if err := tool.Validate(w, json.RawMessage(args)); err != nil {
+		if err := tool.Validate(t.Context(), w, json.RawMessage(args)); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
 		res, err := w.Call(t.Context(), tool.Call{Arguments: json.RawMessage(args)})
@@ -177,7 +177,7 @@ func TestNewBaseRefuses(t *testing.T) {
 }
 
 func TestValidateTellsEverything(t *testing.T) {
-	err := tool.Validate(newWeather(t, echo), json.RawMessage(
+	err := tool.Validate(t.Context(), newWeather(t, echo), json.RawMessage(
 		`{"unit":"kelvin","days":99,"tags":["a",1],"at":{"names":["sea"]},"sky":"blue"}`))
 	var known *tool.Error
 	if !errors.As(err, &known) {
@@ -200,7 +200,7 @@ func TestValidateUnreadable(t *testing.T) {
 		`{"city":`:                  "the arguments are not valid JSON: they end too early",
 		`[]`:                        "the arguments do not fit the tool's schema: got array, want object",
 	} {
-		if err := tool.Validate(w, json.RawMessage(args)); err == nil || err.Error() != want {
+		if err := tool.Validate(t.Context(), w, json.RawMessage(args)); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", args, err, want)
 		}
 	}
@@ -208,7 +208,7 @@ func TestValidateUnreadable(t *testing.T) {
 
 func TestValidateIsBounded(t *testing.T) {
 	args := `{"city":"x","tags":[1` + strings.Repeat(",1", 5000) + `]}`
-	err := tool.Validate(newWeather(t, echo), json.RawMessage(args))
+	err := tool.Validate(t.Context(), newWeather(t, echo), json.RawMessage(args))
 	if err == nil || len(err.Error()) > 2000 || !strings.HasSuffix(err.Error(), "and 4981 more") {
 		t.Errorf("%.3000s", err)
 	}
@@ -222,17 +222,17 @@ func (f foreign) Call(context.Context, tool.Call) (tool.Result, error) { return 
 
 func TestValidateForeignAndEmpty(t *testing.T) {
 	f := foreign{llm.ToolSpec{Name: "f", Parameters: json.RawMessage(`{"type":"object","required":["a"]}`)}}
-	if err := tool.Validate(f, nil); err == nil || !strings.Contains(err.Error(), "missing property 'a'") {
+	if err := tool.Validate(t.Context(), f, nil); err == nil || !strings.Contains(err.Error(), "missing property 'a'") {
 		t.Errorf("got %v", err)
 	}
-	if err := tool.Validate(f, json.RawMessage(`{"a":null}`)); err != nil {
+	if err := tool.Validate(t.Context(), f, json.RawMessage(`{"a":null}`)); err != nil {
 		t.Errorf("a required null was dropped: %v", err)
 	}
 	none := foreign{llm.ToolSpec{Name: "f"}}
-	if err := tool.Validate(none, nil); err != nil {
+	if err := tool.Validate(t.Context(), none, nil); err != nil {
 		t.Errorf("no arguments: %v", err)
 	}
-	if err := tool.Validate(none, json.RawMessage(`{"a":1}`)); err == nil {
+	if err := tool.Validate(t.Context(), none, json.RawMessage(`{"a":1}`)); err == nil {
 		t.Error("an argument that the tool does not have was accepted")
 	}
 }
@@ -377,7 +377,7 @@ func BenchmarkValidate(b *testing.B) {
 	args := json.RawMessage(`{"city":"Oslo","days":7,"unit":"celsius","tags":["a","b"]}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := tool.Validate(w, args); err != nil {
+		if err := tool.Validate(b.Context(), w, args); err != nil {
 			b.Fatal(err)
 		}
 	}

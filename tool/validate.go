@@ -1,16 +1,14 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"p8/schema"
 )
 
 // MaxArguments bounds the arguments of a call, in bytes.
@@ -59,47 +57,48 @@ func where(raw json.RawMessage) string {
 
 // validator is a tool that has its schema compiled.
 type validator interface {
-	Validate(args json.RawMessage) error
+	Validate(ctx context.Context, args json.RawMessage) error
 }
 
 // Validate checks arguments against the schema of the tool; none mean {}, and
 // an optional argument that is null counts as left out. The error is an *Error
-// with every failure, fit for a model that is to try again.
-func Validate(t Tool, args json.RawMessage) error {
+// with every failure, fit for a model that is to try again, or the context's.
+func Validate(ctx context.Context, t Tool, args json.RawMessage) error {
 	if v, ok := t.(validator); ok {
-		return v.Validate(args)
+		return v.Validate(ctx, args)
 	}
 	base, err := NewBase(t.Spec())
 	if err != nil {
 		return err
 	}
-	return base.Validate(args)
+	return base.Validate(ctx, args)
 }
 
 // CheckSchema is an error when the schema of an answer is no JSON Schema of an
-// object, or points outside itself. Who is asked may be asked for anything.
-func CheckSchema(schema json.RawMessage) error {
-	_, err := compile(schema)
+// object, points outside itself, or would take too much to check. Who is asked may
+// be asked for anything.
+func CheckSchema(text json.RawMessage) error {
+	_, err := compile(text)
 	return err
 }
 
 // ValidateAnswer checks what a user answered against the schema of the question;
-// nothing means {}. The error is an *Error with every failure.
-func ValidateAnswer(schema, content json.RawMessage) error {
-	compiled, err := compile(schema)
+// nothing means {}. The error is an *Error with every failure, or the context's.
+func ValidateAnswer(ctx context.Context, text, content json.RawMessage) error {
+	compiled, err := compile(text)
 	if err != nil {
 		return fmt.Errorf("tool: the schema of an answer: %w", err)
 	}
-	err = validate(compiled, content)
+	err = validate(ctx, compiled, content)
 	var known *Error
 	if errors.As(err, &known) {
 		return &Error{strings.NewReplacer("the arguments do not fit the tool's schema", "the answer does not fit the question's schema",
-			"the arguments are", "the answer is", "they end", "it ends").Replace(known.Message)}
+			"the arguments are", "the answer is", "they take", "it takes", "they end", "it ends").Replace(known.Message)}
 	}
 	return err
 }
 
-func validate(schema *jsonschema.Schema, args json.RawMessage) error {
+func validate(ctx context.Context, compiled *schema.Schema, args json.RawMessage) error {
 	var value any = map[string]any{}
 	if len(args) > 0 {
 		if err := json.Unmarshal(args, &value); err != nil {
@@ -108,25 +107,26 @@ func validate(schema *jsonschema.Schema, args json.RawMessage) error {
 			}
 			return &Error{"the arguments are not valid JSON" + where(args)}
 		}
-		dropNulls(schema, value)
+		dropNulls(compiled, value)
 	}
-	err := schema.Validate(value)
-	if err == nil {
-		return nil
-	}
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
+	failures, err := compiled.Validate(ctx, value)
+	switch {
+	case errors.Is(err, schema.ErrSteps):
+		return &Error{fmt.Sprintf("the arguments are too large to check: they take more than %d steps; send less", schema.MaxSteps)}
+	case err != nil:
 		return fmt.Errorf("tool: validate: %w", err)
+	case len(failures.List) > 0 || failures.More > 0:
+		return &Error{"the arguments do not fit the tool's schema: " + list(failures)}
 	}
-	return &Error{"the arguments do not fit the tool's schema: " + failures(invalid)}
+	return nil
 }
 
 // dropNulls takes optional arguments that are null for what models mean by
 // them: left out.
-func dropNulls(schema *jsonschema.Schema, value any) {
+func dropNulls(compiled *schema.Schema, value any) {
 	args, _ := value.(map[string]any)
 	for name, arg := range args {
-		if arg == nil && schema.Properties[name] != nil && !slices.Contains(schema.Required, name) {
+		if arg == nil && compiled.Optional(name) {
 			delete(args, name)
 		}
 	}
@@ -138,27 +138,18 @@ const (
 	maxFailureLength = 240
 )
 
-// failures lists the leaves of a validation error, each with the place of the
-// value that failed.
-func failures(err *jsonschema.ValidationError) string {
+// list is the failures in one line, each with the place of the value that failed.
+func list(failures schema.Failures) string {
 	var lines []string
-	printer := message.NewPrinter(language.English)
-	var walk func(*jsonschema.ValidationError)
-	walk = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) == 0 {
-			line := e.ErrorKind.LocalizedString(printer)
-			if path := place(e.InstanceLocation); path != "" {
-				line = path + ": " + line
-			}
-			lines = append(lines, Cut(line, maxFailureLength))
+	for _, f := range failures.List[:min(len(failures.List), maxFailures)] {
+		line := f.Message
+		if path := place(f.Path); path != "" {
+			line = path + ": " + line
 		}
-		for _, cause := range e.Causes {
-			walk(cause)
-		}
+		lines = append(lines, Cut(line, maxFailureLength))
 	}
-	walk(err)
-	if more := len(lines) - maxFailures; more > 0 {
-		lines = append(lines[:maxFailures], fmt.Sprintf("and %d more", more))
+	if more := len(failures.List) - len(lines) + failures.More; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "; ")
 }

@@ -19,7 +19,7 @@ func TestValidateAnswer(t *testing.T) {
 		`[]`:                         "the answer does not fit the question's schema: got array, want object",
 		`{`:                          "the answer is not valid JSON: it ends too early",
 	} {
-		err := tool.ValidateAnswer(json.RawMessage(schema), json.RawMessage(content))
+		err := tool.ValidateAnswer(t.Context(), json.RawMessage(schema), json.RawMessage(content))
 		var known *tool.Error
 		switch {
 		case want == "" && err != nil, want != "" && (!errors.As(err, &known) || known.Message != want):
@@ -27,7 +27,7 @@ func TestValidateAnswer(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`{"type":"string"}`, `[]`, `{"type":"object","properties":{"a":{"$ref":"https://example.com/x"}}}`} {
-		if tool.CheckSchema(json.RawMessage(bad)) == nil || tool.ValidateAnswer(json.RawMessage(bad), nil) == nil {
+		if tool.CheckSchema(json.RawMessage(bad)) == nil || tool.ValidateAnswer(t.Context(), json.RawMessage(bad), nil) == nil {
 			t.Errorf("%s passes", bad)
 		}
 	}

@@ -46,7 +46,9 @@ func wrap(t Tool, change func(*wrapped)) Tool {
 func (w wrapped) Spec() llm.ToolSpec { return w.spec }
 
 // Validate is the tool's own.
-func (w wrapped) Validate(args json.RawMessage) error { return Validate(w.Tool, args) }
+func (w wrapped) Validate(ctx context.Context, args json.RawMessage) error {
+	return Validate(ctx, w.Tool, args)
+}
 
 // Annotations are those that were given, else the tool's own.
 func (w wrapped) Annotations() Annotations { return w.annotations }

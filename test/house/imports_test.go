@@ -15,7 +15,7 @@ var floors = []string{
 	"api", "mcpserver", "a2a", "stream", "eval",
 	"dream", "chat", "ask", "live", "memory", "routing", "run", "reminder", "tool", "simulator",
 	"catalog", "ingest", "rem", "agent", "llm", "embed",
-	"jobs", "store", "event", "identity", "telemetry", "config", "outbound",
+	"jobs", "store", "event", "identity", "telemetry", "config", "schema", "outbound",
 }
 
 // ground holds embedded files and nothing else: it imports no room, any room may

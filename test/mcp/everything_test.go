@@ -129,7 +129,7 @@ func call(t *testing.T, ctx context.Context, found tool.Tool, args string, emit 
 	if found == nil {
 		t.Fatal("the tool is not there")
 	}
-	if err := tool.Validate(found, json.RawMessage(args)); err != nil {
+	if err := tool.Validate(t.Context(), found, json.RawMessage(args)); err != nil {
 		t.Fatal(err)
 	}
 	c := tool.Call{ID: "call_1", Arguments: json.RawMessage(args)}
@@ -173,7 +173,7 @@ func results(t *testing.T, tools map[string]tool.Tool) {
 	if !json.Valid([]byte(res.Content)) {
 		t.Errorf("the structured content came twice: %s", res.Content)
 	}
-	if err := tool.Validate(tools["get-structured-content"], []byte(`{"location":"Rome"}`)); err == nil {
+	if err := tool.Validate(t.Context(), tools["get-structured-content"], []byte(`{"location":"Rome"}`)); err == nil {
 		t.Error("the schema lost its enum")
 	}
 	res = says(t, tools["get-tiny-image"], `{}`, "[image image/png, ")

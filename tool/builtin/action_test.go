@@ -34,7 +34,7 @@ func find(t *testing.T, name string) tool.Tool {
 func call(t *testing.T, name, args string) (tool.Result, error) {
 	t.Helper()
 	b, raw := find(t, name), json.RawMessage(args)
-	if err := tool.Validate(b, raw); err != nil {
+	if err := tool.Validate(t.Context(), b, raw); err != nil {
 		return tool.Result{}, err
 	}
 	return b.Call(t.Context(), tool.Call{ID: "c1", Name: name, Arguments: raw})

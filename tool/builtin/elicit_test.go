@@ -29,7 +29,7 @@ func (u *user) Ask(_ context.Context, q tool.Question) (tool.Answer, error) {
 func askUser(t *testing.T, u *user, args string) (tool.Result, error) {
 	t.Helper()
 	action := find(t, "action")
-	if err := tool.Validate(action, json.RawMessage(args)); err != nil {
+	if err := tool.Validate(t.Context(), action, json.RawMessage(args)); err != nil {
 		t.Fatal(err)
 	}
 	return action.Call(tool.WithAsker(t.Context(), u), tool.Call{ID: "c1", Name: "action", Arguments: json.RawMessage(args)})

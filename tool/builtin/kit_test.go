@@ -71,7 +71,7 @@ func (k *kit) use(t *testing.T, ctx context.Context, name, args string) (tool.Re
 
 func use(t *testing.T, ctx context.Context, x tool.Tool, args string) (tool.Result, error) {
 	t.Helper()
-	if err := tool.Validate(x, json.RawMessage(args)); err != nil {
+	if err := tool.Validate(t.Context(), x, json.RawMessage(args)); err != nil {
 		return tool.Result{}, err
 	}
 	res, err := x.Call(ctx, tool.Call{ID: "c1", Name: x.Spec().Name, Arguments: json.RawMessage(args)})

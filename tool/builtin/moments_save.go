@@ -102,17 +102,17 @@ func newSaveMoments(s *store.Store) (tool.Tool, error) {
 
 // Validate takes fields that are null as left out, as strict structured answers
 // have them.
-func (t saveMoments) Validate(args json.RawMessage) error {
+func (t saveMoments) Validate(ctx context.Context, args json.RawMessage) error {
 	var all any
 	if json.Unmarshal(args, &all) != nil {
-		return t.Base.Validate(args) // which says why
+		return t.Base.Validate(ctx, args) // which says why
 	}
 	dropNulls(all)
 	clean, err := json.Marshal(all)
 	if err != nil {
 		return err
 	}
-	return t.Base.Validate(clean)
+	return t.Base.Validate(ctx, clean)
 }
 
 // dropNulls takes the fields that are null out of a value, at any depth.

@@ -161,7 +161,7 @@ func TestSearchLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{`{"query":"a","limit":0}`, `{"query":"a","limit":101}`, `{}`, `{"query":"a","user_id":"u"}`} {
-		if err := tool.Validate(tl, json.RawMessage(args)); err == nil {
+		if err := tool.Validate(t.Context(), tl, json.RawMessage(args)); err == nil {
 			t.Errorf("%s is valid", args)
 		}
 	}

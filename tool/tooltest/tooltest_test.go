@@ -16,7 +16,7 @@ func TestChild(t *testing.T) {
 	if got, want := streamer.Spec().Description, "A scripted child agent.\n\nAsk it first."; got != want {
 		t.Errorf("description %q", got)
 	}
-	if err := tool.Validate(streamer, []byte(`{"anything":1}`)); err != nil {
+	if err := tool.Validate(t.Context(), streamer, []byte(`{"anything":1}`)); err != nil {
 		t.Error(err)
 	}
 	var heard string
