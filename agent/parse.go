@@ -43,6 +43,7 @@ func (r *report) document(root *node) (*Document, error) {
 	r.checkAgents(d)
 	r.checkRouting(d)
 	r.checkSchema(d)
+	r.checkPrompt(d)
 	r.checkModes(d)
 	r.list.sort()
 	if err := r.list.Err(); err != nil {

@@ -82,6 +82,16 @@ func (d *Document) internalThinking() string {
 	return b.String()
 }
 
+// checkPrompt refuses fields that a prompt has no room for.
+func (r *report) checkPrompt(d *Document) {
+	fields := &renderer{root: d.root}
+	fields.object(fields.resolve(d.root), 0, "")
+	if m := fields.full; m != nil {
+		r.errorf(m.pos, "", "refer to long descriptions and enums from fewer fields",
+			"the fields take more than %d bytes of the prompt once their references are written out", maxFieldBytes)
+	}
+}
+
 // oneLine joins a text of several lines by spaces.
 func oneLine(s string) string {
 	if s = strings.TrimSpace(s); strings.ContainsAny(s, "\n\r") {

@@ -5,8 +5,12 @@ import (
 	"strings"
 )
 
-// maxFields bounds what recursive types can grow to in a prompt.
-const maxFields = 2000
+// maxFields bounds what recursive types can grow to in a prompt, maxFieldBytes what
+// long descriptions and enums can that many fields refer to.
+const (
+	maxFields     = 2000
+	maxFieldBytes = 2 * MaxSource
+)
 
 // renderer writes fields as the YAML of the prompt: "name: type (one of: a, b)
 // (required)", the description below as a comment, the fields of objects and of
@@ -17,6 +21,7 @@ type renderer struct {
 	each   string // the line above the fields of a list's objects
 	fields int
 	open   []*node // the schemas being written: recursive types end here
+	full   *member // the field that did not fit
 }
 
 // renderFields writes the root's fields except skip, each line ended.
@@ -45,7 +50,11 @@ func (r *renderer) object(s shape, indent int, skip string) {
 		if m.key == skip && indent == 0 {
 			continue
 		}
-		if r.fields++; r.fields > maxFields {
+		if r.fields++; r.fields > maxFields || r.full != nil {
+			break
+		}
+		if r.b.Len() > maxFieldBytes {
+			r.full = &m
 			break
 		}
 		r.field(m.key, r.resolve(m.value), indent, required.has(m.key))
