@@ -166,7 +166,7 @@ func TestValidateOutput(t *testing.T) {
 			}
 		})
 	}
-	many := failuresOf(t, compile(t, a.Document, agent.CompileOptions{}), []byte(`{"answer": "x", "confidence": 1, "a/b~c": [` + strings.Repeat("1,", 200) + `1]}`))
+	many := failuresOf(t, compile(t, a.Document, agent.CompileOptions{}), []byte(`{"answer": "x", "confidence": 1, "a/b~c": [`+strings.Repeat("1,", 200)+`1]}`))
 	if len(many) != 51 || many[50] != "/: and 151 more" {
 		t.Errorf("got %d failures, the last %q", len(many), many[len(many)-1])
 	}

@@ -100,7 +100,7 @@ func TestUserModel(t *testing.T) {
 		t.Errorf("got %v", failures)
 	}
 	long := strings.Repeat("x", 601)
-	if failures := failuresOf(t, a, []byte(`{"summary": "` + long + `", "interests": "boats"}`)); len(failures) != 3 {
+	if failures := failuresOf(t, a, []byte(`{"summary": "`+long+`", "interests": "boats"}`)); len(failures) != 3 {
 		t.Errorf("got %q", failures)
 	}
 }

@@ -10,8 +10,12 @@ import (
 	"p8/tool"
 )
 
-// maxClientTools bounds the tools that a client brings.
-const maxClientTools = 128
+// maxClientTools bounds the tools that a client brings, maxClientSchemas what their
+// parameters are made of: each object and boolean may be a schema.
+const (
+	maxClientTools   = 128
+	maxClientSchemas = 10_000
+)
 
 type (
 	// openAITool is a tool of the client as OpenAI's clients send it.
@@ -84,7 +88,7 @@ func specs(tools []clientTool) ([]llm.ToolSpec, *failure) {
 		return nil, invalid("tools", "there are %d tools; %d are the most", len(tools), maxClientTools)
 	}
 	var out []llm.ToolSpec
-	seen := map[string]bool{}
+	seen, size := map[string]bool{}, 0
 	for i, t := range tools {
 		if seen[t.Name] {
 			return nil, invalid("tools", "tools[%d] is called %q as one before it; give each its own name", i, cut(t.Name))
@@ -101,6 +105,9 @@ func specs(tools []clientTool) ([]llm.ToolSpec, *failure) {
 			return nil, invalid("tools", "tools[%d]: %s", i, schemaFault(err))
 		default:
 			spec = base.Spec()
+			if size += base.Size(); size > maxClientSchemas {
+				return nil, invalid("tools", "the parameters of the tools are made of more than %d schemas together; send fewer tools, or simpler ones", maxClientSchemas)
+			}
 		}
 		out = append(out, spec)
 	}

@@ -1,10 +1,15 @@
 package tool_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
+	"p8/llm"
+	"p8/schema"
 	"p8/tool"
 )
 
@@ -30,5 +35,40 @@ func TestValidateAnswer(t *testing.T) {
 		if tool.CheckSchema(json.RawMessage(bad)) == nil || tool.ValidateAnswer(t.Context(), json.RawMessage(bad), nil) == nil {
 			t.Errorf("%s passes", bad)
 		}
+	}
+}
+
+// TestHostileSchemas: no tool, question or answer takes a schema that stands for 2^40,
+// and arguments that need too many steps are refused in words for the model.
+func TestHostileSchemas(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"type":"object","properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{`)
+	for i := range 40 {
+		fmt.Fprintf(&b, `"d%d":{"anyOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
+	}
+	deep := json.RawMessage(b.String() + `"d40":{"type":"string"}}}`)
+	var excess *schema.Excess
+	if _, err := tool.NewBase(llm.ToolSpec{Name: "t", Parameters: deep}); !errors.As(err, &excess) {
+		t.Errorf("a tool: %v", err)
+	}
+	if err := tool.CheckSchema(deep); !errors.As(err, &excess) {
+		t.Errorf("a question: %v", err)
+	}
+	if err := tool.ValidateAnswer(t.Context(), deep, []byte(`{"x":1}`)); !errors.As(err, &excess) {
+		t.Errorf("an answer: %v", err)
+	}
+	base, err := tool.NewBase(llm.ToolSpec{Name: "t", Parameters: []byte(`{"type":"object","properties":{"x":{"items":{"pattern":"^(a?b?){400}$"}}}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []byte(`{"x":["` + strings.Repeat("ab", 30_000) + `"]}`)
+	var said *tool.Error
+	if err := base.Validate(t.Context(), args); !errors.As(err, &said) || !strings.Contains(said.Message, "too large to check") {
+		t.Errorf("arguments: %v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := base.Validate(gone, []byte(`{}`)); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the caller left: %v", err)
 	}
 }

@@ -22,13 +22,31 @@ func (c *cleaner) reference(in object, ref string, depth int) object {
 			return alone
 		}
 		return out.set("anyOf", []any{alone})
-	case slices.Contains(c.open, ref):
+	case slices.Contains(c.open, ref), !c.fits(ref):
 		return merge(out, object{{"type", "object"}})
 	}
 	c.open = append(c.open, ref)
 	out = merge(out, c.clean(c.find(ref), depth+1))
 	c.open = c.open[:len(c.open)-1]
 	return out
+}
+
+// fits takes the room for what a reference points to, and reports whether there was
+// enough: a long description may be referred to from everywhere.
+func (c *cleaner) fits(ref string) bool {
+	if c.room < 0 {
+		return false
+	}
+	size, known := c.sizes[ref]
+	if !known {
+		if c.sizes == nil {
+			c.sizes = map[string]int{}
+		}
+		size = len(appendValue(nil, c.find(ref)))
+		c.sizes[ref] = size
+	}
+	c.room -= size
+	return c.room >= 0
 }
 
 // find is what a reference within the schema points to, nil if nothing.

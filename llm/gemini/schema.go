@@ -16,7 +16,7 @@ func appendSchema(b, raw []byte, openAPI bool) []byte {
 	if err != nil {
 		root = nil
 	}
-	c := cleaner{root: root, openAPI: openAPI, left: maxSchemas}
+	c := cleaner{root: root, openAPI: openAPI, left: maxSchemas, room: maxUnfolded}
 	out := c.clean(root, 0)
 	if len(out) == 0 {
 		out = object{{"type", "object"}}
@@ -28,6 +28,7 @@ func appendSchema(b, raw []byte, openAPI bool) []byte {
 const (
 	maxSchemas     = 2000
 	maxSchemaDepth = 30
+	maxUnfolded    = 1 << 20 // bytes that references stand for
 )
 
 // cleaner rewrites one schema.
@@ -36,6 +37,8 @@ type cleaner struct {
 	openAPI bool
 	left    int      // schemas that may still be written
 	open    []string // the references that are being unfolded
+	room    int      // bytes that references may still stand for
+	sizes   map[string]int
 }
 
 // clean rewrites a schema; true, false and nonsense become one that takes

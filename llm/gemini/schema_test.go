@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -72,6 +73,22 @@ func TestSchemaIsBounded(t *testing.T) {
 	b.WriteString(`"u0":{"type":"string"}}}`)
 	for _, openAPI := range []bool{false, true} {
 		if got := appendSchema(nil, []byte(b.String()), openAPI); len(got) > 1<<20 || !json.Valid(got) {
+			t.Errorf("openAPI=%t: %d bytes", openAPI, len(got))
+		}
+	}
+}
+
+// TestUnfoldingIsBounded: a long description that every field refers to is written a
+// few times and not a thousand.
+func TestUnfoldingIsBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"type":"object","properties":{`)
+	for i := range 1000 {
+		fmt.Fprintf(&b, `"p%d":{"$ref":"#/x/long"},`, i)
+	}
+	b.WriteString(`"z":{}},"x":{"long":{"type":"string","description":"` + strings.Repeat("x", 100_000) + `"}}}`)
+	for _, openAPI := range []bool{false, true} {
+		if got := appendSchema(nil, []byte(b.String()), openAPI); len(got) > 2<<20 || !json.Valid(got) {
 			t.Errorf("openAPI=%t: %d bytes", openAPI, len(got))
 		}
 	}

@@ -1,11 +1,11 @@
 package mcp
 
-import "regexp"
+import "p8/schema"
 
 // modern writes what older drafts of JSON Schema say as the newest does, and
-// takes away what only the server can check: patterns of a dialect that Go does
-// not know. Libraries of other languages write both, and their tools must not be
-// lost for it.
+// takes away what only the server can check: patterns that are too large, or of a
+// dialect that Go does not know. Libraries of other languages write both, and their
+// tools must not be lost for it.
 func modern(schema map[string]any) {
 	delete(schema, "$schema")
 	tuple(schema)
@@ -59,6 +59,6 @@ func bound(schema map[string]any, exclusive, inclusive string) {
 }
 
 func known(pattern string) bool {
-	_, err := regexp.Compile(pattern)
+	_, err := schema.Pattern(pattern)
 	return err == nil
 }

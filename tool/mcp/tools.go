@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"p8/llm"
+	"p8/schema"
 	"p8/tool"
 )
 
@@ -25,6 +26,9 @@ const (
 	// listFor is how long a list is believed: a server that was restarted behind a
 	// connection without a state tells nobody that its tools are others.
 	listFor = time.Minute
+	// maxSchemas bounds the schemas of a server's tools together, in bytes: each is
+	// compiled whenever the list is read.
+	maxSchemas = 2 << 20
 )
 
 // toolList is what a server had when it was asked.
@@ -138,6 +142,7 @@ func (s *server) usable(found []*sdk.Tool) []tool.Tool {
 	}
 	out := make([]tool.Tool, 0, len(found))
 	unusable, seen := map[string]string{}, make(map[string]bool, len(found))
+	room := maxSchemas
 	for _, t := range found {
 		if t == nil || t.Name == "" || seen[t.Name] {
 			continue
@@ -152,7 +157,7 @@ func (s *server) usable(found []*sdk.Tool) []tool.Tool {
 			name = uniqueName(name, taken)
 			taken[name] = true
 		}
-		made, err := s.makeTool(t, name)
+		made, err := s.makeTool(t, name, &room)
 		if err != nil {
 			s.log.Warn("a tool of an MCP server cannot be used", "tool", t.Name, "error", err)
 			unusable[t.Name] = why(err)
@@ -176,9 +181,12 @@ func (s *server) Unusable(name string) string {
 // why words what is wrong with a tool, for the author of a document.
 func why(err error) string {
 	var said *tool.Error
+	var excess *schema.Excess
 	switch {
 	case errors.As(err, &said):
 		return said.Message
+	case errors.As(err, &excess):
+		return "the schema of its arguments asks for too much at " + clip(schema.Pointer(excess.Path)) + ": " + excess.Message
 	case errors.Is(err, tool.ErrAsksCaller):
 		return "an argument inside another one asks who is calling, which p8 does not let a model say"
 	}
@@ -195,11 +203,17 @@ func uniqueName(name string, taken map[string]bool) string {
 	return safe
 }
 
-func (s *server) makeTool(t *sdk.Tool, name string) (*remoteTool, error) {
+// makeTool makes the tool; its schema takes from the room that the server's schemas
+// have.
+func (s *server) makeTool(t *sdk.Tool, name string, room *int) (*remoteTool, error) {
 	raw, err := json.Marshal(t.InputSchema)
 	if err != nil {
 		return nil, err
 	}
+	if len(raw) > *room {
+		return nil, &tool.Error{Message: fmt.Sprintf("the schemas of the server's tools have more than %d bytes together", maxSchemas)}
+	}
+	*room -= len(raw)
 	parameters, asks, err := normalise(raw)
 	if err != nil {
 		return nil, &tool.Error{Message: err.Error()}
@@ -208,14 +222,14 @@ func (s *server) makeTool(t *sdk.Tool, name string) (*remoteTool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var schema struct {
+	var needs struct {
 		Required []string `json:"required"`
 	}
-	if err := json.Unmarshal(parameters, &schema); err != nil {
+	if err := json.Unmarshal(parameters, &needs); err != nil {
 		return nil, err
 	}
 	return &remoteTool{
-		Base: base, server: s, name: t.Name, hidden: asks, required: schema.Required, annotations: annotations(t),
+		Base: base, server: s, name: t.Name, hidden: asks, required: needs.Required, annotations: annotations(t),
 	}, nil
 }
 

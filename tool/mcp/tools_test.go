@@ -79,6 +79,43 @@ func TestToolsOfAServer(t *testing.T) {
 	}
 }
 
+// TestHostileToolSchemas: a tool whose schema stands for 2^40 is left out and says why;
+// the others stay.
+func TestHostileToolSchemas(t *testing.T) {
+	defs := map[string]any{"d40": map[string]any{"type": "string"}}
+	for i := range 40 {
+		next := map[string]any{"$ref": fmt.Sprintf("#/$defs/d%d", i+1)}
+		defs[fmt.Sprintf("d%d", i)] = map[string]any{"anyOf": []any{next, next}}
+	}
+	large := map[string]any{"type": "object", "description": strings.Repeat("x", maxSchema-100)}
+	s := serveTools(t, nil, func(s *sdk.Server) {
+		s.AddTool(&sdk.Tool{Name: "deep", InputSchema: map[string]any{
+			"type": "object", "properties": map[string]any{"x": map[string]any{"$ref": "#/$defs/d0"}}, "$defs": defs,
+		}}, said("never"))
+		s.AddTool(&sdk.Tool{Name: "a", InputSchema: map[string]any{"type": "object", "properties": map[string]any{
+			"name": map[string]any{"type": "string", "pattern": "(abcdefghij){1000}"},
+		}}}, said("fine"))
+		for i := range 40 {
+			s.AddTool(&sdk.Tool{Name: fmt.Sprintf("large%02d", i), InputSchema: large}, said(""))
+		}
+	})
+	tools, err := s.Tools(t.Context())
+	if err != nil || len(tools) < 10 || len(tools) > 33 {
+		t.Errorf("%d tools, %v", len(tools), err)
+	}
+	why := s.(interface{ Unusable(string) string }).Unusable
+	if got := why("deep"); !strings.Contains(got, "/$defs/d28") || !strings.Contains(got, "stands for more than 10000 schemas") {
+		t.Errorf("deep: %q", got)
+	}
+	if got := why("large39"); !strings.Contains(got, "together") {
+		t.Errorf("large39: %q", got)
+	}
+	// A pattern that is too large is left to the server.
+	if got := says(t, s, "a", `{"name":"x"}`); got != `fine{"name":"x"}` {
+		t.Error(got)
+	}
+}
+
 func TestTextIsCut(t *testing.T) {
 	s := sdk.NewServer(&sdk.Implementation{Name: "fixture", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "long", InputSchema: map[string]any{"type": "object"}}, said(strings.Repeat("x", 5000)))
