@@ -27,10 +27,10 @@ func (l *Log) schedule() {
 	if l.timer == nil || l.busy || l.tries > 0 {
 		return // tick looks itself
 	}
-	switch l.unstored() {
-	case l.o.Batch:
+	switch n := l.unstored(); {
+	case n == l.o.Batch, l.behind():
 		l.timer.Reset(0)
-	case 1:
+	case n == 1:
 		l.timer.Reset(l.o.Every)
 	}
 }
@@ -58,6 +58,7 @@ func (l *Log) tick() {
 		}
 	}
 	l.busy = false
+	l.trim()
 	if !l.over {
 		l.timer.Reset(l.pause(err))
 	}

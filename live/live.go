@@ -60,7 +60,7 @@ type Options struct {
 	// whose next event gets After+Gap+1. The first event of a new run is 1.
 	After int64
 	// MaxEvents and MaxBytes bound what the run may say in this process; 100,000 and
-	// 16 MiB when 0.
+	// 16 MiB when 0, and 4 MiB without a Store.
 	MaxEvents, MaxBytes int
 	// Every is how long an event waits for others before it is stored; 25 ms when 0.
 	// Batch is the number that are stored at once; 64 when 0.
@@ -72,8 +72,10 @@ type Options struct {
 	// every run. nil has room for all.
 	Slots chan struct{}
 	// Window is about how many bytes of stored events stay in memory for readers;
-	// 256 KiB when 0.
+	// 256 KiB when 0. Where memory is tight, it is an eighth of the run's share.
 	Window int
+	// Account counts what the log holds in memory. nil counts nothing.
+	Account *Account
 	// Beat is how often the store hears that the run lives while it says nothing; 5 s
 	// when 0.
 	Beat time.Duration
@@ -90,7 +92,11 @@ type Options struct {
 // withDefaults fills in what is not set.
 func (o Options) withDefaults() Options {
 	o.MaxEvents = cmp.Or(o.MaxEvents, 100_000)
-	o.MaxBytes = cmp.Or(o.MaxBytes, 16<<20)
+	most := 16 << 20
+	if o.Store == nil {
+		most = 4 << 20
+	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, most)
 	o.Every = cmp.Or(o.Every, 25*time.Millisecond)
 	o.Batch = min(cmp.Or(o.Batch, 64), Gap)
 	o.Window = cmp.Or(o.Window, 256<<10)
@@ -136,9 +142,23 @@ func (l *Log) Append(e event.Event) {
 	l.mu.Unlock()
 }
 
+// maxUnstored is how many bytes may wait to be stored. Where memory is tight, it is
+// the run's share of it.
+const maxUnstored = 512 << 10
+
 // behind reports whether Append has to wait.
 func (l *Log) behind() bool {
-	return !l.over && (l.writes || l.o.Store != nil && !l.failed && l.unstored() >= Gap)
+	switch {
+	case l.over || l.writes:
+		return !l.over
+	case l.o.Store == nil || l.failed:
+		return false
+	}
+	if l.unstored() >= Gap || l.unstoredBytes >= maxUnstored {
+		return true
+	}
+	share, tight := l.o.Account.Share()
+	return tight && l.unstoredBytes >= share
 }
 
 // Write stores what was appended, then, in the same transaction, w and the
@@ -197,6 +217,7 @@ func (l *Log) Close() {
 	stop, err := l.storeRest()
 	l.mu.Lock()
 	l.ended = cmp.Or(l.ended, errOver)
+	l.trim()
 	close(l.done)
 	l.wake()
 	l.mu.Unlock()

@@ -59,6 +59,7 @@ func (l *Log) add(e event.Event) int {
 	l.last = l.memory.next - 1
 	l.said++
 	l.saidBytes += size
+	l.o.Account.Hold(size)
 	return size
 }
 
@@ -89,8 +90,19 @@ func (l *Log) advance(to int64) {
 		l.unstoredBytes -= size(l.memory.at(n))
 	}
 	l.stored = max(l.stored, to)
-	for l.memory.bytes-l.unstoredBytes > l.o.Window && l.memory.first <= l.stored {
+	l.trim()
+}
+
+// trim drops the stored events that the window has no room for.
+func (l *Log) trim() {
+	window := l.o.Window
+	if share, tight := l.o.Account.Share(); tight {
+		window = min(window, share/8)
+	}
+	before := l.memory.bytes
+	for l.memory.bytes-l.unstoredBytes > window && l.memory.first <= l.stored {
 		l.dropped = l.memory.first
 		l.memory.drop()
 	}
+	l.o.Account.Hold(l.memory.bytes - before)
 }

@@ -3,7 +3,8 @@ package live
 import "p8/event"
 
 // memory holds the newest events of a log: those from first until next, in a ring
-// that grows when it must. The number of an event tells its place.
+// that grows when it must and shrinks when most of it is empty. The number of an
+// event tells its place.
 type memory struct {
 	ring        []event.Event // its length is a power of two
 	first, next int64
@@ -12,6 +13,9 @@ type memory struct {
 
 // firstEvents is the room that most turns need.
 const firstEvents = 16
+
+// leastRing is the length up to which a ring never shrinks.
+const leastRing = 32
 
 func (m *memory) init(next int64) {
 	m.ring = make([]event.Event, firstEvents)
@@ -24,11 +28,7 @@ func (m *memory) at(n int64) *event.Event { return &m.ring[n&int64(len(m.ring)-1
 // add gives the event the next number, and says what it takes.
 func (m *memory) add(e event.Event) int {
 	if m.next-m.first == int64(len(m.ring)) {
-		old := *m
-		m.ring = make([]event.Event, 2*len(old.ring))
-		for n := m.first; n < m.next; n++ {
-			*m.at(n) = *old.at(n)
-		}
+		m.resize(2 * len(m.ring))
 	}
 	e.Seq = m.next
 	*m.at(m.next) = e
@@ -44,6 +44,18 @@ func (m *memory) drop() {
 	m.bytes -= size(e)
 	*e = event.Event{}
 	m.first++
+	if n := len(m.ring); n > leastRing && m.next-m.first <= int64(n/4) {
+		m.resize(n / 2)
+	}
+}
+
+// resize moves the events to a ring of another length.
+func (m *memory) resize(length int) {
+	old := *m
+	m.ring = make([]event.Event, length)
+	for n := m.first; n < m.next; n++ {
+		*m.at(n) = *old.at(n)
+	}
 }
 
 // copy fills buf with the events after a number, and says with how many.
@@ -56,9 +68,10 @@ func (m *memory) copy(buf []event.Event, after int64) int {
 	return n
 }
 
-// size is about what an event keeps in memory, in bytes.
+// size is about what an event keeps in memory, in bytes: its place in the ring,
+// which may be half empty, and its texts.
 func size(e *event.Event) int {
-	const fixed = 96
+	const fixed = 128
 	n := fixed + len(e.Text)
 	switch d := e.Data.(type) {
 	case *event.ToolCallData:

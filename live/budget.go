@@ -1,0 +1,146 @@
+package live
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// Budget bounds what the runs of a process hold in memory together, in bytes. Each
+// run has an [Account] of it. From half of the budget on it is tight: a run then
+// keeps only its share of what can be read again elsewhere. When all of it is used,
+// the run that holds most ends, then the next one, until what is left fits.
+//
+// A nil Budget has no bound.
+type Budget struct {
+	common int64
+	most   atomic.Int64
+	used   atomic.Int64
+	// share is a run's, in bytes. check is the use at which relieve looks for a run to
+	// end.
+	share, check atomic.Int64
+
+	mu       sync.Mutex
+	accounts map[*Account]struct{}
+}
+
+const (
+	// allowance is what each run adds to the budget: many small ones must not end each
+	// other.
+	allowance = 16 << 10
+	// A share lies between these.
+	leastShare, mostShare = 1 << 10, 64 << 10
+)
+
+// NewBudget makes a budget of so many bytes, and 16 KiB more for each run.
+func NewBudget(common int64) *Budget {
+	b := &Budget{common: common, accounts: make(map[*Account]struct{})}
+	b.counted()
+	return b
+}
+
+// Used is how many bytes all runs hold.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// counted adjusts the bounds to the number of accounts.
+func (b *Budget) counted() {
+	n := int64(len(b.accounts))
+	most := b.common + n*allowance
+	b.most.Store(most)
+	b.check.Store(most)
+	b.share.Store(min(max(most/2/max(n, 1), leastShare), mostShare))
+}
+
+// Open makes the account of a run. end is called, at most once and on another
+// run's goroutine, when this run has to end for the others; it must not block.
+// Close must be called.
+func (b *Budget) Open(end func()) *Account {
+	if b == nil {
+		return nil
+	}
+	a := &Account{budget: b, end: end}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.accounts[a] = struct{}{}
+	b.counted()
+	return a
+}
+
+// Account is what one run holds of a [Budget]. It is safe for concurrent use; the
+// nil Account counts nothing and is never tight.
+type Account struct {
+	budget *Budget
+	end    func()
+	held   atomic.Int64
+	closed atomic.Bool
+	ended  bool // guarded by the budget
+}
+
+// Hold counts n more bytes, or fewer when n is negative.
+func (a *Account) Hold(n int) {
+	if a == nil || n == 0 || a.closed.Load() {
+		return
+	}
+	a.held.Add(int64(n))
+	used := a.budget.used.Add(int64(n))
+	if a.closed.Load() { // meanwhile
+		a.budget.used.Add(-a.held.Swap(0))
+		return
+	}
+	if n > 0 && used > a.budget.check.Load() {
+		a.budget.relieve()
+	}
+}
+
+// Share reports whether memory is tight, and how many bytes the run should keep at
+// most, then, of what can be read again.
+func (a *Account) Share() (bytes int, tight bool) {
+	if a == nil || a.budget.used.Load() <= a.budget.most.Load()/2 {
+		return 0, false
+	}
+	return int(a.budget.share.Load()), true
+}
+
+// Close gives back what the account holds. What is counted afterwards counts no
+// more.
+func (a *Account) Close() {
+	if a == nil || a.closed.Swap(true) {
+		return
+	}
+	b := a.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.accounts, a)
+	b.used.Add(-a.held.Swap(0))
+	b.counted()
+}
+
+// relieve ends the runs that hold most until the others fit.
+func (b *Budget) relieve() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	most, left := b.most.Load(), int64(0)
+	for a := range b.accounts {
+		if !a.ended {
+			left += a.held.Load()
+		}
+	}
+	for left > most {
+		var greediest *Account
+		held := int64(math.MinInt64)
+		for a := range b.accounts {
+			if n := a.held.Load(); !a.ended && n > held {
+				greediest, held = a, n
+			}
+		}
+		if greediest == nil {
+			break
+		}
+		greediest.ended = true
+		left -= held
+		greediest.end()
+	}
+	// The runs that end give back what they hold a little later. Until then there is
+	// no need to look at all of them for every byte.
+	b.check.Store(max(most, b.used.Load()) + most/64)
+}
