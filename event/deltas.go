@@ -28,6 +28,9 @@ func (d *Deltas) Add(delta string) {
 	d.rest.WriteString(delta)
 }
 
+// Len is the number of bytes so far.
+func (d *Deltas) Len() int { return max(len(d.first), d.rest.Len()) }
+
 // String is the text so far.
 func (d *Deltas) String() string {
 	if d.rest.Len() > 0 {

@@ -10,6 +10,7 @@ import (
 // ask sends the request and passes on what the model says. It ends the run
 // when the answer was cut at the model's own bound.
 func (r *runner) ask() (*event.DoneData, error) {
+	r.hold(-r.step.held)
 	r.step.reset(r.Model.Name())
 	r.step.before = r.req.Messages[r.own:]
 	r.model = cmp.Or(r.model, r.step.model)
@@ -21,12 +22,18 @@ func (r *runner) ask() (*event.DoneData, error) {
 		if err := r.chunk(&chunk); err != nil {
 			return nil, err
 		}
+		if r.grow(&chunk) {
+			r.charge()
+			return r.cut()
+		}
 	}
 	r.charge()
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.remember()
+	if err := r.remember(); err != nil {
+		return nil, err
+	}
 	if r.step.finish == llm.FinishLength {
 		return r.cut()
 	}
@@ -66,15 +73,20 @@ func (r *runner) chunk(c *llm.Chunk) error {
 }
 
 // remember adds the response to the conversation, for a next step.
-func (r *runner) remember() {
+func (r *runner) remember() error {
 	if len(r.step.calls) == 0 && !r.Agent.Structured {
-		return // the last one
+		return nil // the last one
+	}
+	if err := r.readBack(); err != nil {
+		return err
 	}
 	r.req.Messages = append(r.req.Messages, r.step.message())
+	r.step.held = 0 // the conversation has it now
+	return nil
 }
 
-// cut ends a run whose model ran into its bound: calls it had begun are not
-// whole and are not run.
+// cut ends a run whose model ran into its own bound or into maxAnswer: calls it had
+// begun are not whole and are not run.
 func (r *runner) cut() (*event.DoneData, error) {
 	if err := r.endCalls(); err != nil {
 		return nil, err

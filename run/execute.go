@@ -73,6 +73,7 @@ func (r *runner) toRun(c *call) bool { return !c.reported && !r.output.isCall(c)
 func (r *runner) reply(c *call, content string) {
 	parts, note := r.parts.take(c.Parts)
 	content = r.excerpt(c, content)
+	r.hold(len(content) + len(note))
 	r.req.Messages = append(r.req.Messages, llm.Message{
 		Role: llm.ToolRole, ToolCallID: c.id, Name: llm.SafeName(c.name), Content: content + note, Parts: parts,
 	})

@@ -64,6 +64,9 @@ type Options struct {
 	// ResultChars is how long a result may be that the model is shown whole;
 	// [tool.DefaultResultChars] when 0. Of a longer one it sees the beginning.
 	ResultChars int
+	// Memory counts what the run holds; nil counts nothing. A nested run has its
+	// parent's.
+	Memory Memory
 	// NewID makes the ids of the rows of such results, by which LOOKUP finds the rest;
 	// nil where they are not stored.
 	NewID func() string

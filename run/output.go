@@ -102,8 +102,10 @@ func (r *runner) answerStructured() (*event.DoneData, error) {
 // ends the run in any case.
 func (r *runner) accept(text string, end *event.DoneData) (*event.DoneData, error) {
 	if !r.wasShown(shownAnswer) {
-		if end == nil && r.steer(true) {
-			return nil, nil
+		if end == nil {
+			if goOn, err := r.steer(true); goOn || err != nil {
+				return nil, err
+			}
 		}
 		if err := r.emit(event.NewText(text)); err != nil {
 			return nil, err

@@ -125,28 +125,34 @@ func (r *runner) wasShown(name string) bool {
 
 // steer takes what the user has said meanwhile into the conversation, and reports
 // whether there was something. With last, the run would end otherwise.
-func (r *runner) steer(last bool) bool {
+func (r *runner) steer(last bool) (bool, error) {
 	if r.Steer == nil {
-		return false
+		return false, nil
 	}
 	said := r.Steer(last)
 	if len(said) == 0 {
-		return false
+		return false, nil
 	}
 	if last {
-		r.rememberLast()
+		if err := r.rememberLast(); err != nil {
+			return false, err
+		}
 	}
 	for _, m := range said {
 		r.req.Messages = append(r.req.Messages, m)
 		r.keepMessage(m, nil)
 	}
-	return true
+	return true, nil
 }
 
 // rememberLast keeps an answer that is not the last one after all.
-func (r *runner) rememberLast() {
+func (r *runner) rememberLast() error {
+	if err := r.readBack(); err != nil {
+		return err
+	}
 	if !r.Agent.Structured && r.step.text.String() != "" {
 		r.req.Messages = append(r.req.Messages, r.step.message())
+		r.step.held = 0 // the conversation has it now
 		r.keepStep()
 	}
 	for _, c := range r.step.calls { // the structured answer
@@ -158,6 +164,7 @@ func (r *runner) rememberLast() {
 	if r.Agent.Structured {
 		r.keepStep()
 	}
+	return nil
 }
 
 // answerOutput replies to a structured answer that is a call.

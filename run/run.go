@@ -52,6 +52,7 @@ func Stream(ctx context.Context, o Options) iter.Seq2[event.Event, error] {
 			return
 		}
 		defer r.close()
+		defer func() { r.hold(-r.held) }()
 		if err := r.run(); err != nil && !errors.Is(err, errBroken) {
 			yield(event.Event{}, err)
 		}
@@ -88,6 +89,7 @@ type runner struct {
 	warned []event.WarningData
 	parts  parts
 	own    int // where the run's own messages begin
+	held   int // bytes that Memory counts for this run
 
 	// What is kept for the next event of a tool call, and what the journal knows of
 	// the step that was half done when the run ended before.
@@ -199,7 +201,9 @@ func (r *runner) turn() (*event.DoneData, error) {
 		r.half, r.past = false, nil
 		return end, err
 	}
-	r.steer(false)
+	if _, err := r.steer(false); err != nil {
+		return nil, err
+	}
 	if limit := r.scope.Budget.request(); limit != "" {
 		return &event.DoneData{Reason: event.ReasonLength, Limit: limit}, nil
 	}
@@ -219,8 +223,10 @@ func (r *runner) answer() (*event.DoneData, error) {
 		return r.execute(r.step.calls)
 	}
 	reason := r.step.reason()
-	if reason == event.ReasonStop && r.steer(true) {
-		return nil, nil
+	if reason == event.ReasonStop {
+		if goOn, err := r.steer(true); goOn || err != nil {
+			return nil, err
+		}
 	}
 	if r.Answered != nil {
 		r.Answered(r.step.text.String())

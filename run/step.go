@@ -20,6 +20,9 @@ type step struct {
 	bill     event.UsageData
 	before   []llm.Message // of the run, whose calls have their ids
 	kept     bool          // in the journal
+	// size is all that came of the response, in bytes; held is what is in memory of it,
+	// and shown counts the text that was dropped from there after it was shown.
+	size, held, shown int
 }
 
 // used is what a model consumed.
@@ -36,6 +39,7 @@ func (s *step) reset(model string) {
 	s.usage = llm.Usage{}
 	s.finish = ""
 	s.begun, s.kept = false, false
+	s.size, s.held, s.shown = 0, 0, 0
 	s.bill = event.UsageData{}
 }
 
