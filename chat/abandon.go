@@ -141,7 +141,7 @@ func (l *leavings) end(r *store.Run) (store.RunWrite, []event.Event) {
 		events = append(events, e)
 	}
 	w.Messages = append(w.Messages, l.asideRows()...)
-	if text := l.text.String(); text != "" {
+	if text := l.said(); text != "" {
 		w.Answer = l.row(r.MessageID, l.name, store.MessageAssistant)
 		w.Answer.Content, w.Answer.TokenCount, w.Answer.Model = &text, llm.EstimateTokens(text), r.Model
 		if w.Answer.Status = store.StatusCancelled; r.Status == store.RunInterrupted {

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"errors"
+	"fmt"
 
 	"p8/event"
 	"p8/llm"
@@ -15,9 +16,16 @@ import (
 func (r *recorder) finish(err error) {
 	r.inbox.close()
 	r.flush()
+	// The answer is read again before it is known how the run ended: without it the run
+	// can only be taken up again.
+	next, unread := r.whole()
+	defer next()
+	if unread != nil && err == nil {
+		err = fmt.Errorf("%w: read the answer back: %w", errInterrupted, unread)
+	}
 	done, failure := r.ending(err)
 	r.Turn.result = Result{
-		Text: r.text.String(), Output: done.Output, ChainedTool: done.ChainedTool, ChainedResult: done.ChainedResult,
+		Text: r.shortText(), Output: done.Output, ChainedTool: done.ChainedTool, ChainedResult: done.ChainedResult,
 		Reason: done.Reason, Limit: done.Limit, Requests: r.asks, Error: failure,
 	}
 	if r.usage != nil {
@@ -129,13 +137,15 @@ func (r *recorder) ending(err error) (*event.DoneData, *event.ErrorData) {
 		return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitRequests}, nil
 	case errors.Is(err, errTooLong):
 		return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitEvents}, nil
+	case errors.Is(err, errMemory):
+		return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitMemory}, nil
 	}
 	return &event.DoneData{Reason: event.ReasonError}, Describe(err)
 }
 
 // answerRow is what the user was shown, and what it took.
 func (r *recorder) answerRow(done *event.DoneData) *store.Message {
-	text := r.text.String()
+	text := r.said()
 	if text == "" && done.Output != nil {
 		text = string(done.Output)
 	}

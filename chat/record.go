@@ -22,11 +22,13 @@ import (
 type recorder struct {
 	*Service
 	*job
-	text  event.Deltas
-	shown bool // something of an answer has been shown
-	usage *event.UsageData
-	meta  *event.MetadataData
-	done  *event.DoneData
+	text spoken
+	// answer is the text of a long answer while the run ends.
+	answer string
+	shown  bool // something of an answer has been shown
+	usage  *event.UsageData
+	meta   *event.MetadataData
+	done   *event.DoneData
 	// asks are the questions that have no answer yet.
 	asks []event.ActionRequestData
 	// heard is the number of the last event that the tree of agents recalls.
@@ -65,7 +67,8 @@ type callKey struct{ run, id string }
 func (s *Service) run(ctx context.Context, j *job) {
 	defer s.slots.turns.Done()
 	defer j.cancel(nil)
-	r := &recorder{Service: s, job: j, speaker: j.name}
+	defer j.account.Close()
+	r := &recorder{Service: s, job: j, speaker: j.name, text: spoken{account: j.account, logged: true}}
 	r.tree, r.routed = newTree(j.unkept()), routing.Read(j.session.Metadata)
 	if j.journal.over > 0 {
 		r.routed = j.journal.routed
@@ -95,6 +98,10 @@ func (s *Service) run(ctx context.Context, j *job) {
 
 // errTooLong says that a run has said more than a turn may hold.
 var errTooLong = errors.New("chat: the run said too much")
+
+// errMemory says that the runs of this process held too much together, and this one
+// most of it.
+var errMemory = errors.New("chat: the runs of this process hold too much")
 
 // follow records events until the run is over, has to wait, or must be broken
 // off. A panic in a model or a tool is the end of this run and of nothing else.
@@ -133,7 +140,7 @@ func (r *recorder) listen(ctx context.Context, events iter.Seq2[event.Event, err
 			}
 			return err
 		}
-		full := r.log.Full()
+		full := r.log.Full() || r.text.size >= maxText
 		if full {
 			r.cancel(errTooLong)
 		}
@@ -153,7 +160,8 @@ var errPanic = errors.New("chat: the run panicked")
 
 func (r *recorder) options() run.Options {
 	o := run.Options{
-		Agent: r.agent, Model: r.model, Tools: r.tools, Chained: r.chained, ChainedMissing: r.chainedMissing, Cost: r.o.Cost, Messages: r.messages,
+		Memory: runMemory{r},
+		Agent:  r.agent, Model: r.model, Tools: r.tools, Chained: r.chained, ChainedMissing: r.chainedMissing, Cost: r.o.Cost, Messages: r.messages,
 		Settings: r.settings(), Warnings: r.warnings, RunID: r.RunID, Path: r.name,
 		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel, MaxDepth: r.o.MaxDepth, ResultChars: r.o.ResultChars,
 		StructuredMode: r.o.StructuredMode, Steer: r.inbox.take, Logger: r.o.Logger,

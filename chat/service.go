@@ -100,16 +100,21 @@ type Options struct {
 	// Ended is told of a session whose turn is over, on a goroutine of the turn; nil is
 	// not told.
 	Ended func(ctx context.Context, e Ended)
-	// MaxRuns bounds the runs at one time; 1000 when 0.
+	// MaxRuns bounds the runs at one time, of all callers together; 1000 when 0.
 	MaxRuns int
 	// RunTimeout, ToolTimeout and Parallel are those of package run.
 	RunTimeout  time.Duration
 	ToolTimeout time.Duration
 	Parallel    int
-	// MaxEvents and MaxBytes bound what one run may say; 100,000 and 16 MiB when
-	// 0. A run that says more ends with reason length.
+	// MaxEvents and MaxBytes bound what one run may say; 100,000 and 16 MiB (4 MiB
+	// without a Store) when 0. The text of an answer has at most 2 MiB. A run that says more ends with reason length.
 	MaxEvents int
 	MaxBytes  int
+	// Memory is what all runs may hold in memory together, in bytes, with 16 KiB more for
+	// each of them; 64 MiB when 0.
+	// From half of it on they keep only what they have nowhere else; beyond it the
+	// run that holds most ends with reason length.
+	Memory int64
 	// MaxDepth bounds the agents that ask agents; 5 when 0.
 	MaxDepth int
 	// AnswerWithin is how long a question to the user stands; 7 days when 0.
@@ -132,12 +137,11 @@ const DefaultAgent = "general"
 
 // The defaults of Options.
 const (
-	defaultKeepLast  = 5
-	defaultBudget    = 8000
-	defaultMoments   = 3
-	defaultMaxRuns   = 1000
-	defaultMaxEvents = 100_000
-	defaultMaxBytes  = 16 << 20
+	defaultKeepLast = 5
+	defaultBudget   = 8000
+	defaultMoments  = 3
+	defaultMaxRuns  = 1000
+	defaultMemory   = 64 << 20
 
 	defaultAnswerWithin = 7 * 24 * time.Hour
 
@@ -152,7 +156,10 @@ type Service struct {
 	slots slots
 	// storing bounds the runs that store their events at one time.
 	storing chan struct{}
-	scales  scales
+	// longEnds bounds the long answers that are in memory to be stored.
+	longEnds chan struct{}
+	budget   *live.Budget
+	scales   scales
 }
 
 // New makes a service.
@@ -165,8 +172,7 @@ func New(o Options) (*Service, error) {
 	o.Moments = max(0, cmp.Or(o.Moments, defaultMoments))
 	o.ResultChars = cmp.Or(o.ResultChars, tool.DefaultResultChars)
 	o.MaxRuns = cmp.Or(o.MaxRuns, defaultMaxRuns)
-	o.MaxEvents = cmp.Or(o.MaxEvents, defaultMaxEvents)
-	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)
+	o.Memory = cmp.Or(o.Memory, defaultMemory)
 	o.AnswerWithin = cmp.Or(o.AnswerWithin, defaultAnswerWithin)
 	if o.Now == nil {
 		o.Now = time.Now
@@ -180,7 +186,7 @@ func New(o Options) (*Service, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	s := &Service{o: o, storing: make(chan struct{}, maxStoring)}
+	s := &Service{o: o, storing: make(chan struct{}, maxStoring), longEnds: make(chan struct{}, maxLongEnds), budget: live.NewBudget(o.Memory)}
 	s.slots.most, s.slots.taken = o.MaxRuns, make(map[sessionKey]*slot)
 	return s, nil
 }

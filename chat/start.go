@@ -70,6 +70,8 @@ type job struct {
 	tree    *tree
 	// before is the run as it was left, for one that is taken up again.
 	before *store.Run
+	// account counts what the run holds in memory.
+	account *live.Account
 }
 
 // Start begins a turn and returns as soon as the user's message is stored. The
@@ -134,6 +136,7 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 	if j.stores {
 		j.runs, j.Turn.who = s.o.Store, j.who
 	}
+	j.account = s.budget.Open(func() { cancel(errMemory) })
 	j.log = s.openLog(j)
 	j.Turn.began = s.o.Now()
 	if j.before != nil {
@@ -147,7 +150,7 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 // openLog is the log of a run that begins, or goes on.
 func (s *Service) openLog(j *job) *live.Log {
 	o := live.Options{
-		RunID: j.RunID, Owner: s.o.Owner, MaxEvents: s.o.MaxEvents, MaxBytes: s.o.MaxBytes, Logger: s.o.Logger,
+		RunID: j.RunID, Owner: s.o.Owner, MaxEvents: s.o.MaxEvents, MaxBytes: s.o.MaxBytes, Account: j.account, Logger: s.o.Logger,
 		Stop: func(err error) {
 			if errors.Is(err, store.ErrNotOwner) {
 				j.cancel(errLost)

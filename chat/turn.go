@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"time"
 
@@ -52,7 +53,9 @@ type Turn struct {
 	key    string // of idempotency
 	cancel context.CancelCauseFunc
 	result Result
-	inbox  inbox
+	// long: result has no Text, which is read from the log.
+	long  bool
+	inbox inbox
 }
 
 // NewTurn is a turn whose events come from elsewhere, after the given number; the
@@ -206,7 +209,11 @@ func (t *Turn) Wait(ctx context.Context) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		return t.result, nil
+		res := t.result
+		if t.long {
+			res.Text, err = readText(ctx, t.log, math.MaxInt, everybody)
+		}
+		return res, err
 	}
 	var f fold
 	for e, err := range t.Events(ctx) {

@@ -260,6 +260,9 @@ const (
 	LimitAnswer = "max_tokens"
 	// LimitEvents is what a live turn may say altogether.
 	LimitEvents = "event_limit"
+	// LimitMemory is what all turns of a process may hold in memory together; the
+	// turn that holds most ends.
+	LimitMemory = "memory_limit"
 )
 
 // The stages of a delegated run; a paused one goes on with its parent.

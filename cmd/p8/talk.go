@@ -281,6 +281,8 @@ func incomplete(done event.DoneData) error {
 			mend = "raise P8_DEFAULT_MAX_TOKENS"
 		case event.LimitEvents:
 			mend = "ask for less at once"
+		case event.LimitMemory:
+			mend = "ask again when the server is less busy, or raise P8_RUN_MEMORY"
 		}
 		return fmt.Errorf("the answer is not whole, %s was reached: %s", cmp.Or(done.Limit, "a limit"), mend)
 	case event.ReasonFilter:
