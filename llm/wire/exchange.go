@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,13 +22,16 @@ type exchange struct {
 const maxKept = 256 << 10
 
 // attempt sends the request once and hands out what comes back.
-func (c *Client) attempt(parent context.Context, body []byte, out *Sink) *failure {
+func (c *Client) attempt(parent context.Context, body *payload, out *Sink) *failure {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	timer := time.AfterFunc(c.o.IdleTimeout, func() { cancel(errSilent) })
 	defer timer.Stop()
 
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.URL, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.URL, http.NoBody)
+	if err == nil {
+		err = body.attach(req)
+	}
 	if err != nil {
 		return c.garbage(err, false)
 	}

@@ -12,7 +12,7 @@ import (
 const (
 	maxEvent    = 4 << 20
 	maxResponse = 64 << 20
-	firstBuffer = 8 << 10
+	firstBuffer = 4 << 10 // as net/http reads at a time
 )
 
 var (

@@ -116,16 +116,19 @@ const maxMends = 4
 // Stream sends the request and yields what comes back: chunks as they arrive;
 // or one error, an *llm.Error unless ctx was cancelled, which is ctx.Err().
 func (c *Client) Stream(ctx context.Context, req Request, yield func(llm.Chunk, error) bool) {
-	out := Sink{yield: yield}
+	var body payload
+	body.set(req.Body)
+	req.Body = nil
+	out := Sink{yield: yield, body: &body}
 	retries := c.retries
 	if req.Once {
 		retries = 0
 	}
 	for try, mends := 0, 0; ; {
 		if c.o.Debug != nil {
-			c.o.Debug(req.Body)
+			c.o.Debug(body.text)
 		}
-		f := c.attempt(ctx, req.Body, &out)
+		f := c.attempt(ctx, &body, &out)
 		if mends > 0 && req.Mended != nil && (f == nil || out.sent) {
 			req.Mended()
 		}
@@ -133,8 +136,8 @@ func (c *Client) Stream(ctx context.Context, req Request, yield func(llm.Chunk, 
 			return
 		}
 		if f.refusal != nil && f.Kind == llm.BadRequest && req.Mend != nil && !out.sent && mends < maxMends {
-			if body := req.Mend(f.refusal, &out); body != nil && !out.stopped {
-				req.Body = body
+			if mended := req.Mend(f.refusal, &out); mended != nil && !out.stopped {
+				body.set(mended)
 				mends++
 				continue
 			}
@@ -153,6 +156,7 @@ func (c *Client) Stream(ctx context.Context, req Request, yield func(llm.Chunk, 
 // Sink hands chunks out and remembers how that went.
 type Sink struct {
 	yield   func(llm.Chunk, error) bool
+	body    *payload // of the request; nil where nothing was asked
 	sent    bool
 	stopped bool
 }
@@ -160,7 +164,10 @@ type Sink struct {
 // Send reports whether there is still somebody to send to.
 func (s *Sink) Send(c llm.Chunk) bool {
 	// A warning is no part of the answer: another try is still possible.
-	s.sent = s.sent || c.Kind != llm.ChunkWarning
+	if !s.sent && c.Kind != llm.ChunkWarning {
+		s.sent = true
+		s.body.letGo()
+	}
 	if !s.stopped && !s.yield(c, nil) {
 		s.stopped = true
 	}
