@@ -94,6 +94,8 @@ func (c *Config) check(fields []field) []error {
 		require("P8_ALLOWED_ORIGINS", http.NewCrossOriginProtection().AddTrustedOrigin(origin) == nil, "")
 	}
 	require("P8_MAX_BODY_BYTES", c.MaxBodyBytes > 0, "")
+	require("P8_MAX_RUNS", within(c.MaxRuns, 0, 1_000_000), "")
+	require("P8_RUN_MEMORY", c.RunMemory == 0 || c.RunMemory >= 1<<20, "is less than 1MB")
 	require("P8_RUN_TIMEOUT", c.RunTimeout > 0, "")
 	require("P8_TOOL_TIMEOUT", c.ToolTimeout > 0, "")
 	require("P8_DELEGATION_DEPTH", within(c.DelegationDepth, 1, 20), "")

@@ -29,6 +29,8 @@ type Config struct {
 	AllowedHosts    []string      `env:"P8_ALLOWED_HOSTS" help:"host names, besides loopback ones, that a request's Host header may have; separated by commas" want:"host names separated by commas"`
 	AllowedOrigins  []string      `env:"P8_ALLOWED_ORIGINS" help:"origins, besides the server's own, whose pages may send requests; separated by commas" want:"origins such as https://app.example.com separated by commas"`
 	MaxBodyBytes    Bytes         `env:"P8_MAX_BODY_BYTES" envDefault:"4MB" help:"longest request body; a longer one is answered with 413" want:"a size such as 1048576, 512KB or 4MB"`
+	MaxRuns         int           `env:"P8_MAX_RUNS" envDefault:"0" help:"most runs at one time, of all callers together; a request beyond it is answered with 503; 0 follows the memory limit and the limit of open files, and is 10000 at most" want:"a number from 0 to 1000000"`
+	RunMemory       Bytes         `env:"P8_RUN_MEMORY" envDefault:"0" help:"memory for what all runs say and read, with 16 KB more for each run; beyond it the run that holds most ends with reason length and limit memory_limit; 0 follows the memory limit: 8MB to 24MB, and without a database a quarter of it, 32MB to 1GB" want:"0, or a size such as 64MB"`
 	RunTimeout      time.Duration `env:"P8_RUN_TIMEOUT" envDefault:"10m" help:"wall clock of one run" want:"a duration such as 90s or 10m"`
 	ToolTimeout     time.Duration `env:"P8_TOOL_TIMEOUT" envDefault:"2m" help:"wall clock of one tool call" want:"a duration such as 30s or 2m"`
 	DelegationDepth int           `env:"P8_DELEGATION_DEPTH" envDefault:"5" help:"how deep agents may ask agents that ask agents" want:"a number from 1 to 20"`

@@ -124,6 +124,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	if err != nil {
 		return nil, err
 	}
+	bounds := newLimits(cfg, boundMemory(p.log), openFiles())
 	sessions, knowledge := keptIn(p.store, o)
 	if knowledge != nil {
 		p.engine = newEngine(cfg, knowledge, p.embedder, p.log)
@@ -153,8 +154,9 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens, DefaultMaxTokens: true},
 		StructuredMode: cfg.StructuredMode,
 		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget, Moments: moments(cfg), ResultChars: cfg.ToolResultChars,
-		Window:     windows(prices),
-		Ended:      p.ended(o.Serves),
+		Window:  windows(prices),
+		Ended:   p.ended(o.Serves),
+		MaxRuns: bounds.runs, Memory: bounds.memory,
 		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout,
 		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin,
 		Scripts: map[string]chat.Script{simulator.Agent: simulator.Script(simulator.Agent), simulator.LightAgent: simulator.Script(simulator.LightAgent)},
