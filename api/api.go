@@ -128,6 +128,8 @@ type Handler struct {
 	// notifications, which end then.
 	drained   chan struct{}
 	followers atomic.Int64
+	// long bounds the requests that have the text of a long answer in memory.
+	long chan struct{}
 }
 
 // New makes the handler.
@@ -150,7 +152,10 @@ func New(o Options) *Handler {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	h := &Handler{o: o, mux: http.NewServeMux(), pages: http.NewCrossOriginProtection(), started: o.Now(), drained: make(chan struct{})}
+	h := &Handler{
+		o: o, mux: http.NewServeMux(), pages: http.NewCrossOriginProtection(), started: o.Now(),
+		drained: make(chan struct{}), long: make(chan struct{}, maxLong),
+	}
 	h.origins(o.Origins)
 	h.routes()
 	h.chain = h.logged(h.recovered(h.guarded(h.bounded(h.rooted(h.identified(h.mux))))))

@@ -134,26 +134,37 @@ func completionID(turn *chat.Turn) string {
 	return "chatcmpl-" + strings.ReplaceAll(turn.RunID, "-", "")
 }
 
+const (
+	// shortText is how much of an answer is gathered while its run goes on, in bytes. A
+	// longer one is read again when the run is over, by maxLong requests at one time.
+	shortText = 32 << 10
+	maxLong   = 4
+)
+
 // whole waits for the end and answers with one object. A client that leaves
 // before gets nothing, but its answer is stored.
 func (h *Handler) whole(w http.ResponseWriter, r *http.Request, turn *chat.Turn, body *completionBody) {
 	ctx := r.Context()
 	w.Header().Set(identity.HeaderSessionID, turn.SessionID)
 	w.Header().Set(headerRunID, turn.RunID)
-	var c stream.Completion
-	for ev, err := range turn.Events(ctx) {
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			h.fail(w, r, h.describe(ctx, err))
+	c := stream.Completion{Keep: shortText}
+	err := gather(ctx, turn, &c)
+	if err == nil && c.Dropped() && c.Err() == nil {
+		select {
+		case h.long <- struct{}{}:
+			defer func() { <-h.long }()
+		case <-ctx.Done():
 			return
 		}
-		if ev.Seq <= turn.Past {
-			c.Known(ev)
-		} else {
-			c.Add(ev)
-		}
+		c = stream.Completion{}
+		err = gather(ctx, turn, &c)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		h.fail(w, r, h.describe(ctx, err))
+		return
 	}
 	if d := c.Err(); d != nil {
 		h.fail(w, r, failed(ctx, d))
@@ -170,4 +181,19 @@ func (h *Handler) whole(w http.ResponseWriter, r *http.Request, turn *chat.Turn,
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(append(out, '\n'))
+}
+
+// gather gives the events of a turn to c, until it is over.
+func gather(ctx context.Context, turn *chat.Turn, c *stream.Completion) error {
+	for ev, err := range turn.Events(ctx) {
+		switch {
+		case err != nil:
+			return err
+		case ev.Seq <= turn.Past:
+			c.Known(ev)
+		default:
+			c.Add(ev)
+		}
+	}
+	return nil
 }

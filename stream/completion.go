@@ -24,6 +24,11 @@ type CompletionOptions struct {
 // something to say: the chained tool and its result, the requests that wait for
 // the user. The zero value is ready to use.
 type Completion struct {
+	// Keep bounds the text that is gathered, in bytes; 0 does not. Of a longer one
+	// nothing is kept: see Dropped.
+	Keep    int
+	dropped bool
+
 	text     strings.Builder
 	calls    []ownCall                  // of the client's tools, that have no result
 	requests []*event.ActionRequestData // that wait for an answer
@@ -59,7 +64,7 @@ func owed(calls []ownCall, ev event.Event) []ownCall {
 // Add takes the next event.
 func (c *Completion) Add(ev event.Event) {
 	if ev.Type == event.Text {
-		c.text.WriteString(ev.Text)
+		c.addText(ev.Text)
 		return
 	}
 	switch d := ev.Data.(type) {
@@ -84,6 +89,18 @@ func (c *Completion) Add(ev event.Event) {
 		c.done = *d
 	}
 }
+
+func (c *Completion) addText(text string) {
+	if c.dropped = c.dropped || c.Keep > 0 && c.text.Len()+len(text) > c.Keep; c.dropped {
+		c.text.Reset()
+		return
+	}
+	c.text.WriteString(text)
+}
+
+// Dropped reports whether the text was longer than Keep. Another Completion must be
+// given the events again.
+func (c *Completion) Dropped() bool { return c.dropped }
 
 // Err is what ended the run, nil if it ended well.
 func (c *Completion) Err() *event.ErrorData {
