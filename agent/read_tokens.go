@@ -26,6 +26,23 @@ func parseTokens(tokens token.Tokens) (file *ast.File, err error) {
 // grows with their square.
 const maxKeys = 4000
 
+// maxIndent bounds the blanks before a line: the lexer takes a time that grows
+// with the indentation of a text below | times its empty lines, minutes for 100 KB.
+const maxIndent = 1000
+
+// checkIndent refuses a line that is indented too far.
+func (r *report) checkIndent(src string) bool {
+	number := int32(0)
+	for line := range strings.Lines(src) {
+		number++
+		if len(line) > maxIndent && strings.Trim(line[:maxIndent], " ") == "" {
+			r.errorf(position{number, 1}, "", "indent it less", "the line is indented by %d blanks or more", maxIndent)
+			return false
+		}
+	}
+	return true
+}
+
 // tokenize refuses what would make the parser, which is recursive, go too deep
 // or take too long.
 func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
@@ -35,6 +52,9 @@ func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 			tokens, ok = nil, false
 		}
 	}()
+	if !r.checkIndent(src) {
+		return nil, false
+	}
 	tokens = lexer.Tokenize(src)
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, t := range tokens {

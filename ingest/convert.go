@@ -61,27 +61,32 @@ func (c *candidate) unchanged(fingerprint string) bool {
 }
 
 // convert reads a file and makes of it what it is. The error is why it cannot.
-func (in *Ingester) convert(ctx context.Context, c *candidate, set settings, links *linker) (*made, error) {
-	data, err := c.read(in.MaxFileBytes)
+func (in *Ingester) convert(ctx context.Context, c *candidate, set settings, links *linker, s *share) (*made, error) {
+	if c.format == extract.Unknown {
+		return nil, extract.ErrBinary
+	}
+	plain, err := in.load(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(data)
-	c.hash = hex.EncodeToString(sum[:])
-	format, mime := extract.Detect(c.rel, c.mime, data)
-	m := &made{size: int64(len(data)), result: Result{Path: c.path, Status: Written, Key: c.name}}
-	if format == extract.YAML || format == extract.JSON {
-		if done, err := in.structured(c, data, format, set, m); done || err != nil {
+	m := &made{size: c.size, result: Result{Path: c.path, Status: Written, Key: c.name}}
+	if c.format == extract.YAML || c.format == extract.JSON {
+		if done, err := in.structured(c, plain.Text, set, m); done || err != nil {
 			return m, err
 		}
 	}
-	text, err := extract.Extract(ctx, format, data)
+	if !c.format.Parsed() {
+		if plain.Text, err = extract.Decode(plain.Text); err != nil {
+			return nil, err
+		}
+	}
+	text, err := plain.Blocks(ctx, c.format)
 	if err != nil {
 		return nil, place(c.path, err)
 	}
 	var front frontMatter
 	body := 0
-	if format == extract.Markdown {
+	if c.format == extract.Markdown {
 		var src string
 		if src, body = markdown.SplitFront(text.Content); body > 0 {
 			f, ok, err := readFront(c.path, src)
@@ -91,11 +96,10 @@ func (in *Ingester) convert(ctx context.Context, c *candidate, set settings, lin
 			if front = f; !ok {
 				body = 0
 			}
-			text.Blocks = extract.MarkdownBlocks(text.Content, body)
+			text.Blocks = extract.MarkdownBlocks(ctx, text.Content, body)
 		}
 	}
-	in.document(c, m, text, front, body, mime, set, links)
-	return m, nil
+	return m, in.document(ctx, c, m, text, front, body, set, links)
 }
 
 // place puts the file before an error that knows only the place in it.
@@ -107,14 +111,14 @@ func place(file string, err error) error {
 }
 
 // document makes the rows of a document.
-func (in *Ingester) document(c *candidate, m *made, text chunk.Text, front frontMatter, body int, mime string, set settings, links *linker) {
+func (in *Ingester) document(ctx context.Context, c *candidate, m *made, text chunk.Text, front frontMatter, body int, set settings, links *linker) error {
 	page := strings.TrimSpace(text.Content[body:])
 	category := front.category
 	if category == "" {
 		category = set.category
 	}
 	tags := mergeTags(front.tags, set.tags)
-	m.doc = &store.Document{File: in.file(c, mime, m.size, set)}
+	m.doc = &store.Document{File: in.file(c, c.detected, m.size, set)}
 	m.doc.File.Tags, m.result.Kind, m.result.FileID = tags, "document", c.id
 	m.result.Chars = utf8.RuneCountInString(page)
 	if (c.format == extract.Markdown && set.table == "" || set.table == TableOntologies) && page != "" {
@@ -131,7 +135,14 @@ func (in *Ingester) document(c *candidate, m *made, text chunk.Text, front front
 		m.doc.Ontology, m.doc.File.Name = o, c.name+pageSuffix
 	}
 	if set.table != TableOntologies {
-		for i, k := range in.cutter.Cut(text) {
+		chunks, err := in.cutter.Cut(ctx, text)
+		if errors.Is(err, chunk.ErrTooMany) {
+			err = fmt.Errorf("%w: it would become more than %d pieces; split it", ErrTooLarge, in.cutter.Most)
+		}
+		if err != nil {
+			return err
+		}
+		for i, k := range chunks {
 			m.doc.Chunks = append(m.doc.Chunks, in.chunkRow(c, i, k, category, tags, set))
 		}
 	}
@@ -139,6 +150,7 @@ func (in *Ingester) document(c *candidate, m *made, text chunk.Text, front front
 	m.doc.File.Metadata = encode(fileMetadata{
 		Fingerprint: in.fingerprint(c, set, links.names), SessionID: set.session, Chunks: m.result.Chunks, Chars: m.result.Chars,
 	})
+	return nil
 }
 
 // file is the row of a file.

@@ -19,11 +19,14 @@ type Options struct {
 	// agents' documents are data like any other.
 	SchemaRow func(a *agent.Agent, source []byte) (store.Schema, error)
 	Chunking  Chunking
-	// MaxFileBytes bounds a file, 0 for 32 MiB.
+	// Extractor reads PDF, DOCX and HTML files, nil for InProcess.
+	Extractor Extractor
+	// MaxFileBytes bounds a file, 0 for 32 MiB. The text of a file is bounded by
+	// 32 MiB and 50,000 chunks besides.
 	MaxFileBytes int64
-	// Workers read files at a time, 0 for one a processor, 8 at most. Each may
-	// hold a file and its text. So many uploads are taken in at a time, too; others
-	// wait.
+	// Workers read files at a time, 0 for one a processor, 8 at most. So many
+	// uploads are taken in at a time, too; others wait. Of files and texts over
+	// 4 MiB one is held at a time.
 	Workers int
 	Log     *slog.Logger
 }
@@ -52,8 +55,8 @@ const (
 type Ingester struct {
 	Options
 	cutter *chunk.Cutter
-	// uploads has room for those that are taken in.
-	uploads chan struct{}
+	// uploads has room for those that are taken in, heavy for one big file.
+	uploads, heavy chan struct{}
 }
 
 // New is an Ingester; it fails when the options cannot work.
@@ -61,15 +64,18 @@ func New(o Options) (*Ingester, error) {
 	if o.Store.Documents == nil || o.Store.Files == nil || o.Store.Resources == nil {
 		return nil, errors.New("ingest: Options.Store is missing: ingest.Over makes it of a *store.Store")
 	}
-	cutter, err := chunk.New(chunk.Options(o.Chunking))
+	cutter, err := chunk.New(chunk.Options{Target: o.Chunking.Target, Overlap: o.Chunking.Overlap, Max: o.Chunking.Max})
 	if err != nil {
 		return nil, errors.Join(errors.New("ingest: Options.Chunking"), err)
 	}
-	o.Chunking = Chunking(cutter.Options)
+	o.Chunking = Chunking{Target: cutter.Target, Overlap: cutter.Overlap, Max: cutter.Max}
 	o.MaxFileBytes = cmp.Or(o.MaxFileBytes, defaultMaxFile)
 	o.Workers = min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), mostWorkers)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Ingester{Options: o, cutter: cutter, uploads: make(chan struct{}, o.Workers)}, nil
+	if o.Extractor == nil {
+		o.Extractor = InProcess{}
+	}
+	return &Ingester{Options: o, cutter: cutter, uploads: make(chan struct{}, o.Workers), heavy: make(chan struct{}, 1)}, nil
 }
 
 // settings are what a run asks for, for every file of it alike.

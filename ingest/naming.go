@@ -15,6 +15,8 @@ type candidate struct {
 	*source
 	hash   string
 	format extract.Format
+	// detected is the MIME type that goes with the format.
+	detected string
 	// explicit is the name in its front matter.
 	explicit string
 	name     string

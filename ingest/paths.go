@@ -89,8 +89,11 @@ type run struct {
 	dry      bool
 	report   *Report
 	progress func(Progress)
-	// collided is the last conflict about a name that was chosen here.
-	collided error
+	// collided is the last conflict about a name that was chosen here, failed why the
+	// last file could not be read.
+	collided, failed error
+	// share is that of an upload, which keeps it until its rows are stored.
+	share *share
 
 	mu    sync.Mutex // of report and state, while files are read
 	state Progress
@@ -142,29 +145,25 @@ func (r *run) take(ctx context.Context, files []*source) error {
 	return r.write(ctx, changed, links)
 }
 
-// bigFile is the size of a file that is read alone, without another such: a file
-// may need several times its size.
-const bigFile = 4 << 20
-
 // write reads the files by several workers, and writes what they become by one.
 func (r *run) write(ctx context.Context, changed []*candidate, links *linker) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out, read := make(chan *made), make(chan error, 1)
-	var big sync.Mutex
 	go func() {
 		defer close(out)
 		read <- parallel(ctx, r.Workers, changed, func(ctx context.Context, _ int, c *candidate) error {
-			if c.size > bigFile {
-				big.Lock()
-				defer big.Unlock()
+			s := r.share
+			if s == nil {
+				s = &share{}
+				defer s.release()
 			}
-			m, err := r.convert(ctx, c, r.set, links)
+			m, err := r.convert(ctx, c, r.set, links, s)
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case err != nil:
-				r.finish(failure(c, err), c.size)
+				r.fail(c, err)
 				return nil
 			}
 			select {
@@ -193,11 +192,14 @@ func (r *run) write(ctx context.Context, changed []*candidate, links *linker) er
 	return err
 }
 
-// failure is the result of a file that cannot be read.
-func failure(c *candidate, err error) Result {
+// fail reports a file that cannot be read.
+func (r *run) fail(c *candidate, err error) {
 	x := Result{Path: c.path, Status: Failed, Reason: err.Error()}
 	if errors.Is(err, extract.ErrBinary) {
 		x.Status = Skipped
 	}
-	return x
+	r.mu.Lock()
+	r.failed = err
+	r.mu.Unlock()
+	r.finish(x, c.size)
 }

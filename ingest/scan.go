@@ -34,11 +34,15 @@ func (in *Ingester) scan(s *source) (*candidate, error) {
 	head = head[:n]
 	h := sha256.New()
 	h.Write(head)
-	if _, err := io.Copy(h, r); err != nil {
+	rest, err := io.Copy(h, io.LimitReader(r, in.MaxFileBytes+1-int64(n)))
+	if err != nil {
 		return nil, err
 	}
+	if s.size = int64(n) + rest; s.size > in.MaxFileBytes {
+		return nil, tooLarge(in.MaxFileBytes)
+	}
 	c.hash = hex.EncodeToString(h.Sum(nil))
-	if c.format, _ = extract.Detect(s.rel, s.mime, head); c.format != extract.Markdown {
+	if c.format, c.detected = extract.Detect(s.rel, s.mime, head); c.format != extract.Markdown {
 		return c, nil
 	}
 	if src, _ := markdown.SplitFront(strings.TrimPrefix(string(head), "\uFEFF")); src != "" {
@@ -56,29 +60,10 @@ const headBytes = 80 << 10
 // open opens the file, inside of its root.
 func (s *source) open() (io.ReadCloser, error) {
 	if s.root == nil {
-		return io.NopCloser(strings.NewReader(string(s.data))), nil
+		_, err := s.body.Seek(0, io.SeekStart)
+		return io.NopCloser(s.body), err
 	}
 	return s.root.Open(s.rel)
-}
-
-// read is the whole file.
-func (s *source) read(limit int64) ([]byte, error) {
-	if s.root == nil {
-		return s.data, nil
-	}
-	r, err := s.root.Open(s.rel)
-	if err != nil {
-		return nil, errors.New(reason(err))
-	}
-	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	switch {
-	case err != nil:
-		return nil, errors.New(reason(err))
-	case int64(len(data)) > limit:
-		return nil, errors.New(tooLarge(limit))
-	}
-	return data, nil
 }
 
 // lookupPage is how many files one statement looks up.

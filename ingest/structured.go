@@ -22,12 +22,12 @@ func isTable(name string) bool { return slices.Contains(strings.Split(rowTables,
 
 // structured makes a schema or rows of YAML or JSON that is one; done is false
 // for data like any other.
-func (in *Ingester) structured(c *candidate, data []byte, format extract.Format, set settings, m *made) (done bool, err error) {
+func (in *Ingester) structured(c *candidate, data string, set settings, m *made) (done bool, err error) {
 	src, err := extract.Decode(data)
 	if err != nil {
 		return false, err
 	}
-	if format == extract.JSON {
+	if c.format == extract.JSON {
 		// A tab can only stand between JSON's tokens, where a space says the same.
 		src = strings.ReplaceAll(src, "\t", " ")
 	}
@@ -43,7 +43,7 @@ func (in *Ingester) structured(c *candidate, data []byte, format extract.Format,
 		m.rows, err = readTables(c.path, list, set)
 	case isMap && in.SchemaRow != nil && isAgent(list):
 		m.result.Kind = "schema"
-		m.schema, err = in.agent(c, data, set)
+		m.schema, err = in.agent(c, []byte(data), set)
 		if m.schema != nil {
 			m.result.Key = m.schema.Name
 		}
@@ -67,7 +67,7 @@ func (in *Ingester) structured(c *candidate, data []byte, format extract.Format,
 		return true, err
 	}
 	m.result.Kind, m.result.Rows, m.result.FileID = "rows", m.rows.count(), c.id
-	m.doc = &store.Document{File: in.file(c, "application/"+string(format), m.size, set)}
+	m.doc = &store.Document{File: in.file(c, "application/"+string(c.format), m.size, set)}
 	m.doc.File.Metadata = encode(fileMetadata{Fingerprint: in.fingerprint(c, set, ""), SessionID: set.session})
 	return true, nil
 }

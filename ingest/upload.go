@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,8 @@ type Upload struct {
 	Name string
 	// MIMEType is what the client says; the name's extension counts more.
 	MIMEType string
+	// Reader has the file. One that is an io.ReadSeeker is read where it is; of any
+	// other the whole file is held in memory.
 	Reader   io.Reader
 	Category string
 	Tags     []string
@@ -35,8 +38,9 @@ type Upload struct {
 // What is wrong with an upload; test with errors.Is. The texts of all errors of
 // Upload but a store's Failure are fit for a client.
 var (
-	// ErrTooLarge: more bytes than Options.MaxFileBytes.
-	ErrTooLarge = errors.New("the file is too large")
+	// ErrTooLarge: a limit that the file is over, of bytes, text, pieces, columns, or
+	// of what reading it may take.
+	ErrTooLarge = extract.ErrTooLarge
 	// ErrUnsupported: a format that cannot be read.
 	ErrUnsupported = errors.New("the file is in no format that can be read")
 	// ErrUnreadable: damaged, or with a mistake in it.
@@ -51,34 +55,46 @@ const nameAttempts = 4
 // Unchanged.
 func (in *Ingester) Upload(ctx context.Context, u Upload) (Result, error) {
 	name := clean(path.Base(path.Clean("/"+strings.ReplaceAll(u.Name, `\`, "/"))), "upload")
-	select {
-	case in.uploads <- struct{}{}:
-		defer func() { <-in.uploads }()
-	case <-ctx.Done():
-		return Result{}, ctx.Err()
+	var place share
+	defer place.release()
+	body, seekable := u.Reader.(io.ReadSeeker)
+	if !seekable || length(body) <= bigFile { // a big one waits for the other big ones alone
+		select {
+		case in.uploads <- struct{}{}:
+			defer func() { <-in.uploads }()
+		case <-ctx.Done():
+			return Result{}, ctx.Err()
+		}
 	}
-	data, err := io.ReadAll(io.LimitReader(u.Reader, in.MaxFileBytes+1))
-	if err != nil {
-		return Result{}, fmt.Errorf("read the upload: %w", err)
+	if !seekable {
+		data, err := io.ReadAll(io.LimitReader(u.Reader, in.MaxFileBytes+1))
+		if err != nil {
+			return Result{}, fmt.Errorf("read the upload: %w", err)
+		}
+		body = bytes.NewReader(data)
 	}
-	if int64(len(data)) > in.MaxFileBytes {
-		return Result{}, fmt.Errorf("%w: it is %s", ErrTooLarge, tooLarge(in.MaxFileBytes))
-	}
-	if len(data) == 0 {
+	size := length(body)
+	switch {
+	case size < 0:
+		return Result{}, errors.New("read the upload: its length is not known")
+	case size > in.MaxFileBytes:
+		return Result{}, tooLarge(in.MaxFileBytes)
+	case size == 0:
 		return Result{}, fmt.Errorf("%w: it is empty", ErrUnreadable)
 	}
+	if err := place.take(ctx, in, int(size)); err != nil {
+		return Result{}, err
+	}
 	uri := url.URL{Scheme: "upload", Path: "/" + url.PathEscape(u.SessionID) + "/" + name}
-	s := &source{path: name, rel: name, tail: name, uri: uri.String(), size: int64(len(data)), data: data, mime: u.MIMEType}
+	s := &source{path: name, rel: name, tail: name, uri: uri.String(), size: size, body: body, mime: u.MIMEType}
 	if u.MIMEType == "application/octet-stream" {
 		s.mime = ""
 	}
-	if f, _ := extract.Detect(name, s.mime, data); f == extract.Unknown {
-		return Result{}, fmt.Errorf("%w: send a text, Markdown, HTML, CSV, JSON, YAML, source code, PDF or DOCX", ErrUnsupported)
-	}
-	r := &run{Ingester: in, set: settings{
+	r := &run{Ingester: in, share: &place, set: settings{
 		category: u.Category, tags: mergeTags(u.Tags, nil), session: u.SessionID, shared: u.Shared,
 	}}
 	var stored Result
+	var err error
 	for range nameAttempts {
 		r.report, r.collided = &Report{}, nil
 		if stored, err = r.one(ctx, s); r.collided == nil {
@@ -94,6 +110,9 @@ func (in *Ingester) Upload(ctx context.Context, u Upload) (Result, error) {
 		return stored, nil
 	}
 	x := r.report.Results[0]
+	if errors.Is(r.failed, ErrTooLarge) {
+		return x, r.failed
+	}
 	if x.Status == Failed || x.Status == Skipped {
 		return x, fmt.Errorf("%w: %s", ErrUnreadable, x.Reason)
 	}
@@ -105,6 +124,9 @@ func (r *run) one(ctx context.Context, s *source) (Result, error) {
 	c, err := r.scan(s)
 	if err != nil {
 		return Result{}, err
+	}
+	if c.format == extract.Unknown {
+		return Result{}, fmt.Errorf("%w: send a text, Markdown, HTML, CSV, JSON, YAML, source code, PDF or DOCX", ErrUnsupported)
 	}
 	if err := r.identify(ctx, []*candidate{c}, r.set); err != nil {
 		return Result{}, err
@@ -141,4 +163,13 @@ func (r *run) known(ctx context.Context, c *candidate) (Result, error) {
 		x.ResourceIDs = append(x.ResourceIDs, chunks[i].ID)
 	}
 	return x, nil
+}
+
+// length is how many bytes a file has, -1 when that is not known.
+func length(f io.Seeker) int64 {
+	n, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return -1
+	}
+	return n
 }

@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"strings"
@@ -90,11 +92,17 @@ func (s *source) text(ctx context.Context) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	data, err := s.read(defaultMaxFile)
+	f, err := s.open()
 	if err != nil {
-		return "", err
+		return "", errors.New(reason(err))
 	}
-	return extract.Decode(data)
+	defer f.Close()
+	var b strings.Builder
+	b.Grow(int(s.size))
+	if _, err := io.Copy(&b, io.LimitReader(f, s.size)); err != nil {
+		return "", errors.New(reason(err))
+	}
+	return extract.Decode(b.String())
 }
 
 // verifier knows what links may lead to.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -25,8 +26,8 @@ type source struct {
 	// root opens it: nothing outside of the root is ever read, whatever links
 	// appear while a run goes on.
 	root *os.Root
-	// data is the file when it was uploaded.
-	data []byte
+	// body is the file when it was uploaded.
+	body io.ReadSeeker
 	// mime is what the client said it is.
 	mime string
 }
@@ -126,7 +127,7 @@ func (w *walker) file(root *os.Root, dir, shown, rel string, d fs.DirEntry) erro
 	case err != nil:
 		return skip(Failed, reason(err))
 	case info.Size() > w.maxSize:
-		return skip(Failed, tooLarge(w.maxSize))
+		return skip(Failed, tooLarge(w.maxSize).Error())
 	case len(w.files) == maxFiles:
 		return fmt.Errorf("more than %d files: take in one folder after the other", maxFiles)
 	}
@@ -135,11 +136,13 @@ func (w *walker) file(root *os.Root, dir, shown, rel string, d fs.DirEntry) erro
 	return nil
 }
 
-func tooLarge(limit int64) string {
-	if limit >= 1<<20 {
-		return fmt.Sprintf("larger than %d MiB", limit>>20)
+// tooLarge is the error of a file that is longer than Options.MaxFileBytes.
+func tooLarge(limit int64) error {
+	size := fmt.Sprintf("%d bytes", limit)
+	if limit >= 1<<20 && limit%(1<<20) == 0 {
+		size = fmt.Sprintf("%d MiB", limit>>20)
 	}
-	return fmt.Sprintf("larger than %d bytes", limit)
+	return fmt.Errorf("%w: it is longer than %s; send a smaller one, or raise P8_MAX_UPLOAD_BYTES", ErrTooLarge, size)
 }
 
 // reason is a file system's error without the path, which stands before it.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -13,11 +14,14 @@ import (
 )
 
 // Bounds of YAML (and of JSON, which is read as YAML for its positions): the
-// library's parser is recursive, and its time grows with the square of the keys.
+// library's parser is recursive, its time grows with the square of the keys and
+// of the indentation, and a token takes some 400 bytes.
 const (
-	maxYAML  = 2 << 20
-	maxKeys  = 20_000
-	maxDepth = 50
+	maxYAML   = 2 << 20
+	maxMarks  = 300_000
+	maxIndent = 1000
+	maxKeys   = 20_000
+	maxDepth  = 50
 )
 
 // parseYAML is the first document of a text, nil for an empty one. file and line
@@ -30,6 +34,9 @@ func parseYAML(file, src string, line int) (root ast.Node, err error) {
 	}()
 	if len(src) > maxYAML {
 		return nil, &Problem{file, line, 1, fmt.Sprintf("larger than %d MiB: split it", maxYAML>>20)}
+	}
+	if err := checkSource(file, src, line); err != nil {
+		return nil, err
 	}
 	tokens := lexer.Tokenize(src)
 	if err := checkTokens(file, tokens, line); err != nil {
@@ -50,6 +57,35 @@ func parseYAML(file, src string, line int) (root ast.Node, err error) {
 		return nil, at(file, f.Docs[1].Start, line, "a second document begins here: put it into a file of its own")
 	}
 	return f.Docs[0].Body, nil
+}
+
+// checkSource refuses what would make the lexer take too long or too much: it
+// counts the characters that tokens begin at, and measures indentation.
+func checkSource(file, src string, line int) error {
+	marks, indent, inIndent := 0, 0, true
+	for i := range len(src) {
+		switch c := src[i]; {
+		case c == '\n':
+			marks++
+			line++
+			indent, inIndent = 0, true
+			continue
+		case c == ' ' && inIndent:
+			indent++
+		default:
+			inIndent = false
+			if strings.IndexByte(",[]{}:-?&*!|>'\"#%", c) >= 0 {
+				marks++
+			}
+		}
+		switch {
+		case indent > maxIndent:
+			return &Problem{file, line, 1, fmt.Sprintf("indented by more than %d blanks", maxIndent)}
+		case marks > maxMarks:
+			return &Problem{file, line, 1, fmt.Sprintf("more than %d values and lines: split the file", maxMarks)}
+		}
+	}
+	return nil
 }
 
 // checkTokens refuses what would make the parser go too deep or take too long,

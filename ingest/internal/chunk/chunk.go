@@ -4,13 +4,16 @@
 // lines and its pages.
 //
 //	cutter, err := chunk.New(chunk.Options{})
-//	for _, c := range cutter.Cut(text) { … }
+//	chunks, err := cutter.Cut(ctx, text)
 //
 // What a text is made of is said by its [Block]s, which package extract finds.
 package chunk
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 
@@ -43,14 +46,15 @@ type Block struct {
 	// Page counts from 1; 0 is unknown.
 	Page int
 	// Repeat is written before a chunk that begins with this block: the header of
-	// its table.
+	// its table. A header that is longer than a chunk is not repeated.
 	Repeat string
 }
 
-// Text is what was read out of a file.
+// Text is what was read out of a file. Its blocks are found while they are read:
+// a file of a few megabytes can have millions.
 type Text struct {
 	Content string
-	Blocks  []Block
+	Blocks  iter.Seq[Block]
 }
 
 // Options are sizes in tokens of cl100k_base, the vocabulary of the embedding
@@ -63,7 +67,12 @@ type Options struct {
 	Overlap int
 	// Max is never exceeded, 0 for 600.
 	Max int
+	// Most bounds the chunks of a text, 0 for 50,000.
+	Most int
 }
+
+// ErrTooMany is a text that would become more than Options.Most chunks.
+var ErrTooMany = errors.New("too many pieces")
 
 // leastTarget keeps every character smaller than a chunk.
 const leastTarget = 16
@@ -106,6 +115,9 @@ func New(o Options) (*Cutter, error) {
 	if o.Overlap == 0 {
 		o.Overlap = min(50, o.Target/4)
 	}
+	if o.Most == 0 {
+		o.Most = 50_000
+	}
 	o.Overlap = max(o.Overlap, 0)
 	if o.Target < leastTarget || o.Max < o.Target || o.Overlap > o.Target/2 {
 		return nil, fmt.Errorf("chunks of %d tokens, %d at most, that repeat %d: the target must be %d or more, the maximum no less than it, the overlap at most half of it",
@@ -125,18 +137,39 @@ func (c *Cutter) Count(s string) int {
 	return k.count(s)
 }
 
-// Cut is the chunks of a text in order; none for one without a letter.
-func (c *Cutter) Cut(t Text) []Chunk {
+// looks is how many units are cut between two looks at the context.
+const looks = 256
+
+// Cut returns the chunks of a text in order; none for one without a letter. It
+// fails with ErrTooMany, or with the cause of a context that ended.
+func (c *Cutter) Cut(ctx context.Context, t Text) ([]Chunk, error) {
 	if strings.TrimSpace(t.Content) == "" {
-		return nil
+		return nil, nil
 	}
 	p := &packer{Cutter: c, text: t.Content}
-	for _, b := range t.Blocks {
-		for _, u := range c.units(t.Content, b) {
-			p.add(u)
+	n := 0
+	add := func(u unit) bool {
+		if n++; n%looks == 0 && ctx.Err() != nil || len(p.chunks) > c.Most {
+			return false
+		}
+		p.add(u)
+		return true
+	}
+	for b := range t.Blocks {
+		if len(b.Repeat) > longestToken*c.Max {
+			b.Repeat = ""
+		}
+		if !c.units(t.Content, b, add) {
+			break
 		}
 	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	p.flush(len(p.units))
+	if len(p.chunks) > c.Most {
+		return nil, ErrTooMany
+	}
 	p.locate()
-	return p.chunks
+	return p.chunks, nil
 }

@@ -1,6 +1,9 @@
 package chunk
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,7 +14,7 @@ import (
 // paragraphs makes blocks the simple way: "# " opens a section, "    " is
 // verbatim, an empty line ends a block.
 func paragraphs(s string) Text {
-	t := Text{Content: s}
+	var blocks []Block
 	start := 0
 	for start < len(s) {
 		end := len(s)
@@ -25,10 +28,19 @@ func paragraphs(s string) Text {
 		case strings.HasPrefix(part, "    "):
 			b.Kind = Verbatim
 		}
-		t.Blocks = append(t.Blocks, b)
+		blocks = append(blocks, b)
 		start = end
 	}
-	return t
+	return Text{s, slices.Values(blocks)}
+}
+
+func cut(t testing.TB, c *Cutter, text Text) []Chunk {
+	t.Helper()
+	chunks, err := c.Cut(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chunks
 }
 
 func cutter(t testing.TB, o Options) *Cutter {
@@ -94,7 +106,7 @@ func TestCut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := cutter(t, small)
-			chunks := k.Cut(paragraphs(c.text))
+			chunks := cut(t, k, paragraphs(c.text))
 			check(t, k, c.text, chunks)
 			if c.want == nil {
 				return
@@ -116,17 +128,19 @@ func TestCut(t *testing.T) {
 func TestHeadings(t *testing.T) {
 	k := cutter(t, Options{Target: 16, Max: 24})
 	text := Text{Content: "AAAA\nwords enough to stand alone here now\nBBBB\nwords enough to stand alone again\nCCCC\nand the last of the words are these"}
+	var blocks []Block
 	at := 0
 	for i, part := range strings.SplitAfter(text.Content, "\n") {
 		b := Block{Start: at, End: at + len(part)}
 		if i%2 == 0 {
 			b.Kind, b.Title, b.Level = Heading, strings.TrimSpace(part), []int{1, 2, 2}[i/2]
 		}
-		text.Blocks = append(text.Blocks, b)
+		blocks = append(blocks, b)
 		at += len(part)
 	}
+	text.Blocks = slices.Values(blocks)
 	var got [][]string
-	for _, c := range k.Cut(text) {
+	for _, c := range cut(t, k, text) {
 		got = append(got, c.Headings)
 	}
 	if diff := cmp.Diff([][]string{{"AAAA"}, {"AAAA", "BBBB"}, {"AAAA", "CCCC"}}, got); diff != "" {
@@ -137,13 +151,14 @@ func TestHeadings(t *testing.T) {
 func TestRepeatedHeader(t *testing.T) {
 	k := cutter(t, Options{Target: 24, Max: 40})
 	text := Text{Content: "name,city\n"}
-	text.Blocks = append(text.Blocks, Block{End: len(text.Content), Kind: Verbatim})
+	blocks := []Block{{End: len(text.Content), Kind: Verbatim}}
 	for range 12 {
 		at := len(text.Content)
 		text.Content += "somebody,somewhere\n"
-		text.Blocks = append(text.Blocks, Block{Start: at, End: len(text.Content), Kind: Verbatim, Repeat: "name,city\n"})
+		blocks = append(blocks, Block{Start: at, End: len(text.Content), Kind: Verbatim, Repeat: "name,city\n"})
 	}
-	chunks := k.Cut(text)
+	text.Blocks = slices.Values(blocks)
+	chunks := cut(t, k, text)
 	if len(chunks) < 3 {
 		t.Fatalf("%d chunks", len(chunks))
 	}
@@ -152,6 +167,52 @@ func TestRepeatedHeader(t *testing.T) {
 		if !strings.HasPrefix(c.Content, "name,city\nsomebody") || strings.Count(c.Content, "city") != 1 {
 			t.Errorf("without its header, or with two: %q", c.Content)
 		}
+	}
+}
+
+// TestLongHeader: a header that is longer than a chunk is repeated nowhere, and is
+// not counted once more for every row.
+func TestLongHeader(t *testing.T) {
+	k := cutter(t, Options{})
+	header := strings.Repeat("name,", 1<<17) + "\n"
+	text := Text{Content: header + strings.Repeat("1\n", 10_000)}
+	text.Blocks = func(yield func(Block) bool) {
+		for at := 0; at < len(text.Content); {
+			end := at + strings.IndexByte(text.Content[at:], '\n') + 1
+			if b := (Block{Start: at, End: end, Kind: Verbatim, Repeat: header}); !yield(b) {
+				return
+			}
+			at = end
+		}
+	}
+	chunks := cut(t, k, text)
+	check(t, k, text.Content, chunks)
+	if last := chunks[len(chunks)-1].Content; strings.Contains(last, "name") {
+		t.Errorf("the last chunk repeats the header: %.50q", last)
+	}
+}
+
+// TestBounds: a text of more chunks than allowed is refused, and a cut ends with
+// its context; neither reads the blocks to the end.
+func TestBounds(t *testing.T) {
+	k := cutter(t, Options{Most: 10})
+	read := 0
+	endless := Text{Content: strings.Repeat("word ", 1<<20)}
+	endless.Blocks = func(yield func(Block) bool) {
+		for at := 0; at < len(endless.Content); at += 5 {
+			if read++; !yield(Block{Start: at, End: at + 5}) {
+				return
+			}
+		}
+	}
+	if _, err := k.Cut(t.Context(), endless); !errors.Is(err, ErrTooMany) || read > 10_000 {
+		t.Errorf("%v after %d blocks", err, read)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	read = 0
+	if _, err := k.Cut(ctx, endless); !errors.Is(err, context.Canceled) || read > looks {
+		t.Errorf("%v after %d blocks", err, read)
 	}
 }
 
@@ -172,7 +233,7 @@ func FuzzCut(f *testing.F) {
 		s = strings.ToValidUTF8(s, "?")
 		target = leastTarget + min(max(target, 0), 500)
 		k := cutter(t, Options{Target: target, Overlap: min(max(overlap, -1), target/2), Max: target + target/3})
-		check(t, k, s, k.Cut(paragraphs(s)))
+		check(t, k, s, cut(t, k, paragraphs(s)))
 	})
 }
 
@@ -183,7 +244,7 @@ func BenchmarkCut(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(text.Content)))
 	for b.Loop() {
-		n += len(k.Cut(text))
+		n += len(cut(b, k, text))
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "chunks/s")
 }

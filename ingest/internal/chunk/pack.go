@@ -18,6 +18,9 @@ type packer struct {
 	// prose is where the prose before the next chunk begins: no overlap reaches
 	// further back.
 	prose int
+	// header is the last Repeat that was counted, and its tokens.
+	header       string
+	headerTokens int
 }
 
 // add puts a unit into the chunk, or into the next one when this is full or
@@ -44,10 +47,14 @@ func (p *packer) add(u unit) {
 
 // room is the target, less the header that will be repeated.
 func (p *packer) room() int {
-	if r := p.units[0].Repeat; r != "" {
-		return max(p.Target-p.Count(r), p.Target/2)
+	r := p.units[0].Repeat
+	if r == "" {
+		return p.Target
 	}
-	return p.Target
+	if r != p.header {
+		p.header, p.headerTokens = r, p.Count(r)
+	}
+	return max(p.Target-p.headerTokens, p.Target/2)
 }
 
 func (p *packer) onlyHeadings() bool {
@@ -166,7 +173,7 @@ func (p *packer) emit(units []unit) {
 	case first.Repeat != "" && c.Start > 0:
 		p.lead(&c, first.Repeat+body)
 	case !(first.first && first.Level > 0) && first.Kind == Prose:
-		if from := p.overlap(c.Start); from < c.Start && p.lead(&c, p.text[from:c.Start]+body) {
+		if from := p.overlap(c.Start); from < c.Start && p.lead(&c, p.text[from:c.Start+len(body)]) {
 			c.From = from
 		}
 	}

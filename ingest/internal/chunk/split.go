@@ -14,55 +14,57 @@ type unit struct {
 	first bool
 }
 
-// units are a block in parts that fit: the whole if it does, else sentences or
-// lines, else words, else characters.
-func (c *Cutter) units(text string, b Block) []unit {
+// longestToken is a length in bytes that hardly any token has: what is longer than
+// so many times a bound needs no counting.
+const longestToken = 64
+
+// units yields a block in parts that fit: the whole if it does, else sentences or
+// lines, else words, else characters. It returns false when yield did.
+func (c *Cutter) units(text string, b Block, yield func(unit) bool) bool {
 	limit := c.Max
 	if b.Kind == Prose {
 		limit = c.Target
 	}
-	if b.End-b.Start > 64*limit {
-		// Counting it would tell what is known: a token is hardly ever so long.
-		return c.parts(text, b)
+	if b.End-b.Start <= longestToken*limit {
+		if n := c.Count(text[b.Start:b.End]); n <= limit {
+			return yield(unit{Block: b, tokens: n, first: true})
+		}
 	}
-	if n := c.Count(text[b.Start:b.End]); n <= limit {
-		return []unit{{Block: b, tokens: n, first: true}}
-	}
-	return c.parts(text, b)
+	return c.parts(text, b, yield)
 }
 
-func (c *Cutter) parts(text string, b Block) []unit {
-	var out []unit
-	put := func(start, end, tokens int) {
-		u := unit{Block: b, tokens: tokens, first: len(out) == 0}
+func (c *Cutter) parts(text string, b Block, yield func(unit) bool) bool {
+	first := true
+	put := func(start, end, tokens int) bool {
+		u := unit{Block: b, tokens: tokens, first: first}
 		u.Start, u.End = start, end
-		if !u.first {
+		if !first {
 			u.Level, u.Title = 0, ""
 		}
-		out = append(out, u)
+		first = false
+		return yield(u)
 	}
 	cuts := []func(string) int{sentence, words, c.bytes}
 	if b.Kind != Prose {
 		cuts = []func(string) int{line, words, c.bytes}
 	}
-	var divide func(start, end, depth int)
-	divide = func(start, end, depth int) {
+	var divide func(start, end, depth int) bool
+	divide = func(start, end, depth int) bool {
 		for start < end {
 			stop := start + cuts[depth](text[start:end])
 			n := c.Target + 1
-			if stop-start <= 64*c.Target {
+			if stop-start <= longestToken*c.Target {
 				n = c.Count(text[start:stop])
 			}
-			if n <= c.Target || depth == len(cuts)-1 {
-				put(start, stop, n)
-			} else {
-				divide(start, stop, depth+1)
+			whole := n <= c.Target || depth == len(cuts)-1
+			if whole && !put(start, stop, n) || !whole && !divide(start, stop, depth+1) {
+				return false
 			}
 			start = stop
 		}
+		return true
 	}
-	divide(b.Start, b.End, 0)
-	return out
+	return divide(b.Start, b.End, 0)
 }
 
 // sentence is the length of the first sentence, with the space after it.

@@ -10,19 +10,18 @@ import (
 	"io"
 	"strconv"
 	"strings"
-
-	"p8/ingest/internal/chunk"
 )
 
 // maxPart bounds an unpacked part of a document: a small archive can hold
 // gigabytes of the same letter.
-const maxPart = 4 * maxText
+const maxPart = 4 * MaxText
 
-// docxText is a Word document as Markdown: headings, paragraphs, lists, tables.
-func docxText(ctx context.Context, data []byte) (chunk.Text, error) {
+// docxText writes a Word document as Markdown: headings, paragraphs, lists,
+// tables.
+func docxText(ctx context.Context, data []byte, to Sink) error {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return chunk.Text{}, errors.New("damaged: it is no archive")
+		return errors.New("damaged: it is no archive")
 	}
 	levels := map[string]int{}
 	if styles, err := part(z, "word/styles.xml"); err == nil {
@@ -30,14 +29,10 @@ func docxText(ctx context.Context, data []byte) (chunk.Text, error) {
 	}
 	body, err := part(z, "word/document.xml")
 	if err != nil {
-		return chunk.Text{}, err
+		return err
 	}
-	w := &word{levels: levels, dec: xml.NewDecoder(body)}
-	if err := w.read(ctx); err != nil {
-		return chunk.Text{}, err
-	}
-	s := w.out.String()
-	return chunk.Text{Content: s, Blocks: MarkdownBlocks(s, 0)}, w.out.err()
+	w := &word{levels: levels, dec: xml.NewDecoder(body), to: to}
+	return w.read(ctx)
 }
 
 // part is a bounded reader of a file in the archive.
@@ -106,7 +101,8 @@ func attr(e xml.StartElement, local string) string {
 type word struct {
 	dec    *xml.Decoder
 	levels map[string]int
-	out    builder
+	to     Sink
+	err    error // of to
 
 	text   strings.Builder // of the paragraph
 	level  int
@@ -115,6 +111,7 @@ type word struct {
 	tables int // how many are open
 	cells  []string
 	cell   []string // paragraphs of the cell
+	held   int      // bytes of cells and cell
 	rows   int      // of the outermost table
 }
 
@@ -140,9 +137,11 @@ func (w *word) read(ctx context.Context) error {
 				w.text.Write(t)
 			}
 		}
-		if w.out.full || w.text.Len() > maxText {
-			w.out.full = true
-			return nil
+		if w.err != nil {
+			return w.err
+		}
+		if w.text.Len() > MaxText || w.held > MaxText {
+			return tooMuchText()
 		}
 	}
 }
@@ -176,7 +175,7 @@ func (w *word) start(e xml.StartElement) {
 		}
 	case "tr":
 		if w.tables == 1 {
-			w.cells = w.cells[:0]
+			w.cells, w.held = w.cells[:0], 0
 		}
 	case "tc":
 		if w.tables == 1 {
@@ -201,8 +200,15 @@ func (w *word) end(name string) {
 		}
 	case "tbl":
 		if w.tables--; w.tables == 0 {
-			w.out.put("\n")
+			w.put("\n")
 		}
+	}
+}
+
+// put writes to the sink; read looks at its error.
+func (w *word) put(s string) {
+	if w.err == nil {
+		w.err = w.to.Write(s)
 	}
 }
 
@@ -212,19 +218,21 @@ func (w *word) paragraph() {
 	switch {
 	case text == "":
 	case w.tables > 0:
+		const header = 16 // of a string: a cell of one letter costs memory, too
+		w.held += len(text) + header
 		w.cell = append(w.cell, strings.ReplaceAll(strings.ReplaceAll(text, "\n", " "), "|", `\|`))
 	case w.level > 0:
-		w.out.put(strings.Repeat("#", w.level) + " " + strings.ReplaceAll(text, "\n", " ") + "\n\n")
+		w.put(strings.Repeat("#", w.level) + " " + strings.ReplaceAll(text, "\n", " ") + "\n\n")
 	case w.list:
-		w.out.put("- " + strings.ReplaceAll(text, "\n", "\n  ") + "\n\n")
+		w.put("- " + strings.ReplaceAll(text, "\n", "\n  ") + "\n\n")
 	default:
-		w.out.put(text + "\n\n")
+		w.put(text + "\n\n")
 	}
 }
 
 func (w *word) row() {
-	w.out.put("| " + strings.Join(w.cells, " | ") + " |\n")
+	w.put("| " + strings.Join(w.cells, " | ") + " |\n")
 	if w.rows++; w.rows == 1 {
-		w.out.put(strings.Repeat("| --- ", len(w.cells)) + "|\n")
+		w.put(strings.Repeat("| --- ", len(w.cells)) + "|\n")
 	}
 }

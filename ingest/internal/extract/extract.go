@@ -2,21 +2,23 @@
 // is written in it, and of which blocks (headings, paragraphs, code, rows) that
 // consists, for package chunk to cut.
 //
-//	format, mime := extract.Detect(name, "", data)
-//	text, err := extract.Extract(ctx, format, data)
+//	format, mime := extract.Detect(name, "", head)
+//	s, err := extract.Decode(string(file))         // a text, in whatever encoding
+//	text, err := extract.Outline(ctx, format, s)
 //
-// Files are hostile until read: every format is bounded in size, depth and
-// time, and a library's panic is an error here. The texts of errors are fit for
-// a client.
+// PDF, DOCX and HTML are read by [Parse], whose libraries nothing can bound from
+// within: a file of a few bytes may loop or unpack to gigabytes. Run Parse in a
+// process that can be killed (package child), or in this one by [Guard].
+//
+// Every other format is bounded here, in size, depth and time. The texts of
+// errors are fit for a client.
 package extract
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
@@ -24,132 +26,77 @@ import (
 	"p8/ingest/internal/chunk"
 )
 
-// Bounds of one file.
-const (
-	maxText = 32 << 20
-	// patience is how long reading a file may take.
-	patience = time.Minute
+// MaxText bounds the text of a file, in bytes: a page is one row, and a row of
+// the store holds no more.
+const MaxText = 32 << 20
+
+var (
+	// ErrBinary is a file that no format knows.
+	ErrBinary = errors.New("not a text, and in no format that can be read")
+	// ErrTooLarge wraps every limit that a file is over.
+	ErrTooLarge = errors.New("the file is too large")
 )
 
-// ErrBinary is a file that no format knows.
-var ErrBinary = errors.New("not a text, and in no format that can be read")
-
-// Extract is the text of a file and its blocks.
-func Extract(ctx context.Context, f Format, data []byte) (chunk.Text, error) {
-	switch f {
-	case PDF:
-		return guard(ctx, "PDF", func(ctx context.Context) (chunk.Text, error) { return pdfText(ctx, data) })
-	case DOCX:
-		return guard(ctx, "DOCX", func(ctx context.Context) (chunk.Text, error) { return docxText(ctx, data) })
-	case HTML:
-		return guard(ctx, "HTML", func(context.Context) (chunk.Text, error) { return htmlText(data) })
-	case Unknown:
-		return chunk.Text{}, ErrBinary
-	}
-	s, err := Decode(data)
-	if err != nil {
-		return chunk.Text{}, err
-	}
-	switch f {
-	case Markdown:
-		return chunk.Text{Content: s, Blocks: MarkdownBlocks(s, 0)}, nil
-	case CSV:
-		return csvText(s)
-	case JSON:
-		return jsonText(s)
-	case YAML:
-		return chunk.Text{Content: s, Blocks: dataBlocks(s)}, nil
-	case Code:
-		return chunk.Text{Content: s, Blocks: codeBlocks(s)}, nil
-	}
-	return chunk.Text{Content: s, Blocks: textBlocks(s, 0)}, nil
+// tooMuchText is the error of a file whose text is longer than MaxText.
+func tooMuchText() error {
+	return fmt.Errorf("%w: it holds more than %d MiB of text; split it", ErrTooLarge, MaxText>>20)
 }
 
-// Decode is a text file as UTF-8: byte order marks are followed and taken away,
-// and what is not UTF-8 then is an error.
-func Decode(data []byte) (string, error) {
+// Parsed reports whether Parse reads a format, rather than Outline.
+func (f Format) Parsed() bool { return f == PDF || f == DOCX || f == HTML }
+
+// Outline finds the blocks of a text that is no longer than MaxText. When ctx ends, so
+// do the blocks.
+func Outline(ctx context.Context, f Format, s string) (chunk.Text, error) {
+	switch f {
+	case Unknown:
+		return chunk.Text{}, ErrBinary
+	case Markdown, DOCX, HTML:
+		return chunk.Text{Content: s, Blocks: MarkdownBlocks(ctx, s, 0)}, nil
+	case CSV:
+		return csvText(ctx, s)
+	case JSON:
+		return jsonText(ctx, s)
+	case YAML:
+		return chunk.Text{Content: s, Blocks: dataBlocks(ctx, s)}, nil
+	case Code:
+		return chunk.Text{Content: s, Blocks: codeBlocks(ctx, s)}, nil
+	}
+	return chunk.Text{Content: s, Blocks: textBlocks(ctx, s, 0, len(s), 0)}, nil
+}
+
+// Decode returns a text file as UTF-8. It follows a byte order mark and removes
+// it; what is not UTF-8 then is an error.
+func Decode(s string) (string, error) {
 	switch {
-	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
-		data = data[3:]
-	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
-		b, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(data)
+	case strings.HasPrefix(s, "\xef\xbb\xbf"):
+		s = s[3:]
+	case strings.HasPrefix(s, "\xff\xfe"), strings.HasPrefix(s, "\xfe\xff"):
+		if len(s) > MaxText { // a character of two bytes may become one of three
+			return "", tooMuchText()
+		}
+		decoded, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().String(s)
 		if err != nil {
 			return "", errors.New("not UTF-16, though it begins so")
 		}
-		data = b
+		s = decoded
 	}
-	if i := bytes.IndexByte(data, 0); i >= 0 {
+	if len(s) > MaxText {
+		return "", tooMuchText()
+	}
+	if i := strings.IndexByte(s, 0); i >= 0 {
 		return "", fmt.Errorf("binary: byte %d is zero", i)
 	}
-	if !utf8.Valid(data) {
+	if !utf8.ValidString(s) {
 		at := 0
-		for at < len(data) {
-			r, n := utf8.DecodeRune(data[at:])
+		for at < len(s) {
+			r, n := utf8.DecodeRuneInString(s[at:])
 			if r == utf8.RuneError && n == 1 {
 				break
 			}
 			at += n
 		}
-		return "", fmt.Errorf("not UTF-8: byte %d (line %d) belongs to no character; save the file as UTF-8", at, 1+bytes.Count(data[:at], []byte("\n")))
+		return "", fmt.Errorf("not UTF-8: byte %d (line %d) belongs to no character; save the file as UTF-8", at, 1+strings.Count(s[:at], "\n"))
 	}
-	return string(data), nil
-}
-
-// guard runs a library on a hostile file: in a goroutine of its own, so that a
-// loop does not hold up the rest, and with a net for its panics. A library that
-// never returns keeps its goroutine.
-func guard(ctx context.Context, what string, read func(context.Context) (chunk.Text, error)) (chunk.Text, error) {
-	type result struct {
-		text chunk.Text
-		err  error
-	}
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		defer func() {
-			if recover() != nil {
-				r = result{err: fmt.Errorf("a damaged %s file", what)}
-			}
-			done <- r
-		}()
-		r.text, r.err = read(limited)
-	}()
-	select {
-	case r := <-done:
-		if r.err != nil && limited.Err() == nil {
-			r.err = fmt.Errorf("%s: %w", what, r.err)
-		}
-		if r.err == nil || limited.Err() == nil {
-			return r.text, r.err
-		}
-	case <-limited.Done():
-	}
-	if ctx.Err() != nil {
-		return chunk.Text{}, ctx.Err()
-	}
-	return chunk.Text{}, fmt.Errorf("reading the %s file took longer than %s", what, patience)
-}
-
-// builder writes a text that is put together from parts.
-type builder struct {
-	strings.Builder
-	full bool
-}
-
-// put appends a part until the text is too long.
-func (b *builder) put(s string) {
-	if b.Len()+len(s) > maxText {
-		b.full = true
-		return
-	}
-	b.WriteString(s)
-}
-
-func (b *builder) err() error {
-	if b.full {
-		return fmt.Errorf("holds more than %d MiB of text", maxText>>20)
-	}
-	return nil
+	return s, nil
 }

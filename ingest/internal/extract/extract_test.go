@@ -12,13 +12,33 @@ import (
 
 	"p8/ingest/internal/chunk"
 	"p8/test/golden"
+	"p8/test/hostile"
 )
+
+// read is the text of a file and its blocks, whatever its format.
+func read(ctx context.Context, f Format, data []byte) (chunk.Text, error) {
+	if f.Parsed() {
+		plain, err := Guard(ctx, f, data)
+		if err != nil {
+			return chunk.Text{}, err
+		}
+		return plain.Blocks(ctx, f)
+	}
+	if f == Unknown {
+		return chunk.Text{}, ErrBinary
+	}
+	s, err := Decode(string(data))
+	if err != nil {
+		return chunk.Text{}, err
+	}
+	return Outline(ctx, f, s)
+}
 
 // tiled fails the test unless the blocks follow one another over the whole text.
 func tiled(t *testing.T, text chunk.Text) {
 	t.Helper()
 	at := 0
-	for _, b := range text.Blocks {
+	for b := range text.Blocks {
 		if b.Start != at || b.End <= b.Start {
 			t.Fatalf("a block is %d..%d after %d", b.Start, b.End, at)
 		}
@@ -44,14 +64,14 @@ func TestFormats(t *testing.T) {
 				t.Fatal(err)
 			}
 			f, mime := Detect(file, "", data)
-			text, err := Extract(t.Context(), f, data)
+			text, err := read(t.Context(), f, data)
 			if err != nil {
 				t.Fatal(err)
 			}
 			tiled(t, text)
 			var b strings.Builder
 			fmt.Fprintf(&b, "%s (%s)\n", f, mime)
-			for _, k := range text.Blocks {
+			for k := range text.Blocks {
 				fmt.Fprintf(&b, "\n-- %s", [...]string{"prose", "heading", "verbatim"}[k.Kind])
 				if k.Level > 0 {
 					fmt.Fprintf(&b, " level %d %q", k.Level, k.Title)
@@ -91,7 +111,7 @@ func TestDecode(t *testing.T) {
 	for in, want := range map[string]string{
 		"\xef\xbb\xbfé": "é", "\xff\xfeh\x00i\x00": "hi", "\xfe\xff\x00h\x00i": "hi", "plain": "plain",
 	} {
-		if got, err := Decode([]byte(in)); got != want || err != nil {
+		if got, err := Decode(in); got != want || err != nil {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}
 	}
@@ -100,7 +120,7 @@ func TestDecode(t *testing.T) {
 		"a\x00b":    "binary: byte 1",
 		"caf\xe9 x": "save the file as UTF-8",
 	} {
-		if _, err := Decode([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Decode(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
@@ -141,13 +161,19 @@ func TestHostile(t *testing.T) {
 		{"a PDF of noise", PDF, "%PDF-1.4\n" + strings.Repeat("x", 5000), "PDF: damaged"},
 		{"a picture", Unknown, "\x89PNG", "no format"},
 		{"not JSON", JSON, "{\"a\": 1,\n  é b}", "2:3: not JSON"},
+		{"a page tree in a loop", PDF, string(hostile.LoopPDF()), "PDF: damaged: its pages are nested in a loop"},
+		{"cells without end", DOCX, string(hostile.CellsDOCX()), "the file is too large: it holds more than 32 MiB of text"},
+		{"a million columns", CSV, string(hostile.ColumnsCSV()), "the file is too large: line 1 has more than 16384 columns"},
+		{"gigabytes of indentation", JSON, string(hostile.DeepJSON()), ""},
+		{"a record without end", CSV, string(hostile.QuoteCSV()), ""},
+		{"text behind a text", Text, strings.Repeat("a", MaxText+1), "the file is too large: it holds more than 32 MiB"},
 		{"deep HTML", HTML, strings.Repeat("<div>", 20_000), ""},
 		{"deep JSON", JSON, strings.Repeat("[", 9000) + strings.Repeat("]", 9000), ""},
 		{"deep Markdown", Markdown, strings.Repeat(">", 100_000) + strings.Repeat("- ", 50_000), ""},
 		{"one long line", Text, strings.Repeat("word ", 200_000), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Extract(t.Context(), c.format, []byte(c.data))
+			_, err := read(t.Context(), c.format, []byte(c.data))
 			if c.want == "" && c.format != HTML && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -158,7 +184,7 @@ func TestHostile(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Extract(ctx, HTML, []byte("<p>x")); err != nil && err != context.Canceled {
+	if _, err := read(ctx, HTML, []byte("<p>x")); err != nil && err != context.Canceled {
 		t.Errorf("%v", err)
 	}
 }
@@ -180,7 +206,7 @@ func FuzzExtract(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, i uint8) {
-		text, err := Extract(t.Context(), formats[int(i)%len(formats)], data)
+		text, err := read(t.Context(), formats[int(i)%len(formats)], data)
 		if err == nil {
 			tiled(t, text)
 		}

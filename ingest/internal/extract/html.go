@@ -12,21 +12,19 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
-
-	"p8/ingest/internal/chunk"
 )
 
-// htmlText is a page as Markdown, in the encoding that it declares. What is not
+// htmlText writes a page as Markdown, read in the encoding that it declares. What is not
 // content (scripts, styles, navigation) is left out; a page without a first
 // heading gets its title for one.
-func htmlText(data []byte) (chunk.Text, error) {
+func htmlText(data []byte, to Sink) error {
 	r, err := charset.NewReader(bytes.NewReader(data), "text/html")
 	if err != nil {
-		return chunk.Text{}, fmt.Errorf("the encoding is not known: %w", err)
+		return fmt.Errorf("the encoding is not known: %w", err)
 	}
 	root, err := html.Parse(r)
 	if err != nil {
-		return chunk.Text{}, fmt.Errorf("cannot be parsed: %w", err)
+		return fmt.Errorf("cannot be parsed: %w", err)
 	}
 	title, headed := "", false
 	var drop []*html.Node
@@ -51,14 +49,11 @@ func htmlText(data []byte) (chunk.Text, error) {
 		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
 	md, err := conv.ConvertNode(root)
 	if err != nil {
-		return chunk.Text{}, fmt.Errorf("cannot be read: %w", err)
+		return fmt.Errorf("cannot be read: %w", err)
 	}
 	s := strings.ToValidUTF8(string(md), "\uFFFD")
 	if !headed && title != "" {
 		s = "# " + title + "\n\n" + s
 	}
-	if len(s) > maxText {
-		return chunk.Text{}, fmt.Errorf("holds more than %d MiB of text", maxText>>20)
-	}
-	return chunk.Text{Content: s, Blocks: MarkdownBlocks(s, 0)}, nil
+	return to.Write(s)
 }

@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"context"
+	"iter"
 	"regexp"
 	"strings"
 
@@ -15,17 +17,38 @@ var (
 	inlineMarkup = regexp.MustCompile("!?\\[([^\\]]*)\\]\\([^)]*\\)|[`*]+")
 )
 
-// scanner goes through the lines of a text.
+// scanner goes through the lines of a text up to end, and yields its blocks.
 type scanner struct {
-	text string
-	at   int
-	out  []chunk.Block
+	ctx     context.Context
+	text    string
+	at, end int
+	yield   func(chunk.Block) bool
+	stopped bool
+	lines   int
 }
 
-// line is the line at an offset without its end, and where the next begins.
+// looks is how many lines are read between two looks at the context.
+const looks = 4096
+
+// scan yields the blocks that next finds, one or more a call, from an offset on.
+func scan(ctx context.Context, text string, from, end int, next func(*scanner)) iter.Seq[chunk.Block] {
+	return func(yield func(chunk.Block) bool) {
+		s := &scanner{ctx: ctx, text: text, at: from, end: end, yield: yield}
+		for s.at < s.end && !s.stopped {
+			next(s)
+		}
+	}
+}
+
+// line is the line at an offset without its end, and where the next begins. When
+// the context has ended, it is the last one.
 func (s *scanner) line(at int) (string, int) {
-	next := len(s.text)
-	if i := strings.IndexByte(s.text[at:], '\n'); i >= 0 {
+	if s.lines++; s.lines%looks == 0 && s.ctx.Err() != nil {
+		s.stopped = true
+		return "", s.end
+	}
+	next := s.end
+	if i := strings.IndexByte(s.text[at:s.end], '\n'); i >= 0 {
 		next = at + i + 1
 	}
 	return strings.TrimRight(s.text[at:next], "\r\n"), next
@@ -33,7 +56,7 @@ func (s *scanner) line(at int) (string, int) {
 
 // close ends a block behind the empty lines that follow it.
 func (s *scanner) close(b chunk.Block, end int) {
-	for end < len(s.text) {
+	for end < s.end {
 		line, next := s.line(end)
 		if strings.TrimSpace(line) != "" {
 			break
@@ -41,34 +64,59 @@ func (s *scanner) close(b chunk.Block, end int) {
 		end = next
 	}
 	b.Start, b.End = s.at, end
-	s.out = append(s.out, b)
 	s.at = end
+	s.stopped = s.stopped || !s.yield(b)
 }
 
 // MarkdownBlocks are the blocks of a Markdown text from an offset on.
-func MarkdownBlocks(text string, from int) []chunk.Block {
-	s := &scanner{text: text, at: from}
-	for s.at < len(text) {
+func MarkdownBlocks(ctx context.Context, text string, from int) iter.Seq[chunk.Block] {
+	return scan(ctx, text, from, len(text), func(s *scanner) {
 		line, next := s.line(s.at)
-		switch m := atxHeading.FindStringSubmatch(line); {
-		case m != nil:
-			s.close(chunk.Block{Kind: chunk.Heading, Level: len(m[1]), Title: plain(m[2])}, next)
-		case fenceOpen.MatchString(line):
+		switch level, title := heading(line); {
+		case level > 0:
+			s.close(chunk.Block{Kind: chunk.Heading, Level: level, Title: plain(title)}, next)
+		case isFence(line):
 			s.close(chunk.Block{Kind: chunk.Verbatim}, s.fence(line, next))
 		case strings.Contains(line, "|") && s.table(next):
 		case s.setext(line, next):
 		default:
 			s.close(chunk.Block{}, s.paragraph(next))
 		}
+	})
+}
+
+// longestMarkup bounds the lines that are matched with a pattern: a heading, a
+// fence or a table's rule is shorter, and a pattern takes its time with a line of
+// megabytes.
+const longestMarkup = 4 << 10
+
+// heading is the level and the text of a line that begins with #, 0 for none.
+func heading(line string) (level int, title string) {
+	if !begins(line, "#") {
+		return 0, ""
 	}
-	return s.out
+	m := atxHeading.FindStringSubmatch(line)
+	if m == nil {
+		return 0, ""
+	}
+	return len(m[1]), m[2]
+}
+
+func isFence(line string) bool { return begins(line, "`~") && fenceOpen.MatchString(line) }
+
+// begins reports whether a line that is not too long for markup has one of the
+// characters as its first behind three blanks at most.
+func begins(line, chars string) bool {
+	const indent = 3
+	t := strings.TrimLeft(line[:min(len(line), indent+1)], " ")
+	return t != "" && strings.IndexByte(chars, t[0]) >= 0 && len(line) <= longestMarkup
 }
 
 // fence is where a fenced block ends: behind its closing fence, else with the
 // text.
 func (s *scanner) fence(open string, at int) int {
 	mark := fenceOpen.FindStringSubmatch(open)[1]
-	for at < len(s.text) {
+	for at < s.end {
 		line, next := s.line(at)
 		at = next
 		if t := strings.TrimSpace(line); strings.HasPrefix(t, mark) && strings.Trim(t, mark[:1]) == "" {
@@ -80,16 +128,16 @@ func (s *scanner) fence(open string, at int) int {
 
 // table takes a table whose header ends at an offset, a block a row.
 func (s *scanner) table(at int) bool {
-	if at >= len(s.text) {
+	if at >= s.end {
 		return false
 	}
 	rule, body := s.line(at)
-	if !tableRule.MatchString(rule) || !strings.Contains(rule, "|") {
+	if len(rule) > longestMarkup || !strings.Contains(rule, "|") || !tableRule.MatchString(rule) {
 		return false
 	}
 	header := s.text[s.at:body]
 	s.close(chunk.Block{Kind: chunk.Verbatim}, body)
-	for s.at == body && s.at < len(s.text) {
+	for s.at == body && s.at < s.end && !s.stopped {
 		line, next := s.line(s.at)
 		if !strings.Contains(line, "|") {
 			break
@@ -102,10 +150,13 @@ func (s *scanner) table(at int) bool {
 
 // setext takes a heading that is underlined.
 func (s *scanner) setext(line string, next int) bool {
-	if strings.TrimSpace(line) == "" || next >= len(s.text) || listLine(line) {
+	if strings.TrimSpace(line) == "" || next >= s.end || listLine(line) {
 		return false
 	}
 	below, end := s.line(next)
+	if !begins(below, "=-") {
+		return false
+	}
 	m := underline.FindStringSubmatch(below)
 	if m == nil {
 		return false
@@ -121,9 +172,9 @@ func (s *scanner) setext(line string, next int) bool {
 // paragraph is where a paragraph (a list, a quotation) ends: at an empty line, a
 // heading, or a fence.
 func (s *scanner) paragraph(at int) int {
-	for at < len(s.text) {
+	for at < s.end {
 		line, next := s.line(at)
-		if strings.TrimSpace(line) == "" || atxHeading.MatchString(line) || fenceOpen.MatchString(line) {
+		if level, _ := heading(line); level > 0 || strings.TrimSpace(line) == "" || isFence(line) {
 			break
 		}
 		at = next
@@ -138,5 +189,8 @@ func listLine(line string) bool {
 
 // plain is a heading's text without markup.
 func plain(s string) string {
+	if len(s) > longestMarkup { // of an underlined heading
+		return signature(s)
+	}
 	return strings.TrimSpace(inlineMarkup.ReplaceAllString(s, "$1"))
 }

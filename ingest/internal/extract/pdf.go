@@ -8,36 +8,36 @@ import (
 	"strings"
 
 	"github.com/ledongthuc/pdf"
-
-	"p8/ingest/internal/chunk"
 )
 
-const maxPages = 10_000
+// Bounds of a PDF's page tree.
+const (
+	maxPages     = 10_000
+	maxPageNodes = 4 * maxPages
+	maxPageDepth = 64
+)
 
-// pdfText is the text of a PDF, page after page. Pages that are pictures have
-// none.
-func pdfText(ctx context.Context, data []byte) (chunk.Text, error) {
+// pdfText reads a PDF page after page. Pages that are pictures have no text.
+func pdfText(ctx context.Context, data []byte, to Sink) error {
 	r, err := pdf.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		if errors.Is(err, pdf.ErrInvalidPassword) {
-			return chunk.Text{}, errors.New("encrypted: save it without a password")
+			return errors.New("encrypted: save it without a password")
 		}
-		return chunk.Text{}, errors.New("damaged: it cannot be opened")
+		return errors.New("damaged: it cannot be opened")
 	}
-	pages := r.NumPage()
-	if pages < 1 || pages > maxPages {
-		return chunk.Text{}, fmt.Errorf("says that it has %d pages; 1-%d are read", pages, maxPages)
+	if pages := r.NumPage(); pages < 1 || pages > maxPages {
+		return fmt.Errorf("says that it has %d pages; 1-%d are read", pages, maxPages)
 	}
-	var b builder
-	var t chunk.Text
+	t := &pageTree{}
+	if err := t.walk(r.Trailer().Key("Root").Key("Pages"), 0); err != nil {
+		return err
+	}
+	empty := true
 	fonts := map[string]*pdf.Font{}
-	for n := 1; n <= pages; n++ {
+	for i, page := range t.pages {
 		if err := ctx.Err(); err != nil {
-			return chunk.Text{}, err
-		}
-		page := r.Page(n)
-		if page.V.IsNull() {
-			continue
+			return err
 		}
 		clear(fonts) // their names hold for a page
 		for _, name := range page.Fonts() {
@@ -46,25 +46,46 @@ func pdfText(ctx context.Context, data []byte) (chunk.Text, error) {
 		}
 		text, err := page.GetPlainText(fonts)
 		if err != nil {
-			return chunk.Text{}, fmt.Errorf("page %d is damaged", n)
+			return fmt.Errorf("page %d is damaged", i+1)
 		}
 		text = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD"))
 		if text == "" {
 			continue
 		}
-		start := b.Len()
-		b.put(text + "\n\n")
-		if b.full {
-			break
+		empty = false
+		if err := to.Page(i + 1); err != nil {
+			return err
 		}
-		for _, block := range textBlocks(text+"\n\n", n) {
-			block.Start, block.End = block.Start+start, block.End+start
-			t.Blocks = append(t.Blocks, block)
+		if err := to.Write(text + "\n\n"); err != nil {
+			return err
 		}
 	}
-	t.Content = b.String()
-	if t.Content == "" {
-		return chunk.Text{}, errors.New("holds no text: its pages may be pictures")
+	if empty {
+		return errors.New("holds no text: its pages may be pictures")
 	}
-	return t, b.err()
+	return nil
+}
+
+// pageTree collects pages in one walk. The library looks each page up from the
+// root, and never comes back from a tree that holds itself.
+type pageTree struct {
+	pages []pdf.Page
+	nodes int
+}
+
+func (t *pageTree) walk(node pdf.Value, depth int) error {
+	if t.nodes++; t.nodes > maxPageNodes || depth > maxPageDepth || len(t.pages) > maxPages {
+		return fmt.Errorf("damaged: its pages are nested in a loop, or there are more than %d", maxPages)
+	}
+	if node.Key("Type").Name() == "Page" {
+		t.pages = append(t.pages, pdf.Page{V: node})
+		return nil
+	}
+	kids := node.Key("Kids")
+	for i := range kids.Len() {
+		if err := t.walk(kids.Index(i), depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
 }

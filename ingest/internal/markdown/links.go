@@ -26,12 +26,16 @@ type Link struct {
 }
 
 // Bounds of what is looked at for links. The parser's time grows with the square
-// of a hostile paragraph or item: one that is longer than maxParagraph, and what lies
-// behind maxPage, is passed over.
+// of a hostile paragraph, of the brackets in it, and of how deep quotations and
+// lists are nested. What is over a bound, and what lies behind maxPage, is passed
+// over.
 const (
 	maxLinks     = 10_000
-	maxPage      = 2 << 20
+	maxPage      = 1 << 20
 	maxParagraph = 8 << 10
+	maxBrackets  = 256 // in a paragraph
+	maxMarkers   = 16  // of quotations and lists at the beginning of a line
+	maxIndent    = 100
 )
 
 // Links are the links of a Markdown text that lead to files, in order; code is
@@ -59,25 +63,62 @@ func Links(src []byte) []Link {
 	return found
 }
 
-// bounded is the text with white space in place of paragraphs that are too long.
+// bounded is the text with white space in place of paragraphs and lines that are
+// over a bound.
 func bounded(src []byte) []byte {
 	src = src[:min(len(src), maxPage)]
 	copied := false
+	blank := func(from, to int) {
+		if !copied {
+			src, copied = bytes.Clone(src), true
+		}
+		for i := from; i < to; i++ {
+			if src[i] != '\n' {
+				src[i] = ' '
+			}
+		}
+	}
 	for at := 0; at < len(src); {
 		end := at + paragraph(src[at:])
-		if end-at > maxParagraph {
-			if !copied {
-				src, copied = bytes.Clone(src), true
-			}
-			for i := range src[at:end] {
-				if src[at+i] != '\n' {
-					src[at+i] = ' '
-				}
-			}
+		if end-at > maxParagraph || bytes.Count(src[at:end], []byte("[")) > maxBrackets {
+			blank(at, end)
+		}
+		at = end
+	}
+	for at := 0; at < len(src); {
+		end := len(src)
+		if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
+			end = at + i + 1
+		}
+		if nested(src[at:end]) {
+			blank(at, end)
 		}
 		at = end
 	}
 	return src
+}
+
+// nested reports whether a line begins with more markers or blanks than the
+// parser takes in little time.
+func nested(line []byte) bool {
+	markers, blanks := 0, 0
+	for i := 0; i < len(line) && markers <= maxMarkers && blanks <= maxIndent; i++ {
+		switch c := line[i]; {
+		case c == ' ' || c == '\t':
+			blanks++
+		case c == '>' || c == '-' || c == '*' || c == '+' || c == '.' || c == ')':
+			markers++
+		case c < '0' || c > '9':
+			return false
+		}
+	}
+	return (markers > maxMarkers && !rule(line)) || blanks > maxIndent
+}
+
+// rule reports whether a line is a thematic break or an underline.
+func rule(line []byte) bool {
+	t := bytes.Trim(line, " \t\r\n")
+	return len(bytes.Trim(t, "-")) == 0 || len(bytes.Trim(t, "*")) == 0
 }
 
 // paragraph is the length of a text up to an empty line or an item of a list.
