@@ -27,12 +27,12 @@ type File struct {
 func Files() []File {
 	return []File{
 		{"loop.pdf", "a core for ever", LoopPDF},
-		{"bomb.pdf", "a gigabyte of page content", BombPDF},
+		{"bomb.pdf", "page content of a quarter of a gigabyte", BombPDF},
 		{"forms.pdf", "two to the power of thirty forms", FormsPDF},
 		{"paragraphs.docx", "three million paragraphs", ParagraphsDOCX},
 		{"bomb.docx", "a gigabyte of text", BombDOCX},
 		{"deep.docx", "a million nested elements", DeepDOCX},
-		{"cells.docx", "cells of a table that never ends", CellsDOCX},
+		{"cells.docx", "a row of a table that never ends", CellsDOCX},
 		{"deep.html", "a million nested elements", DeepHTML},
 		{"formats.html", "formatting elements that are opened anew in every paragraph", FormatsHTML},
 		{"rows.csv", "ten million records", RowsCSV},
@@ -59,12 +59,12 @@ func LoopPDF() []byte {
 	return pdf("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R] /Count 1 >>")
 }
 
-// BombPDF has one page whose content unpacks to a gigabyte.
+// BombPDF has one page whose content unpacks to 256 MiB.
 func BombPDF() []byte {
 	return pdf("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
 		"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 4 0 R >> >> /Contents 5 0 R >>",
 		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-		packed("BT /F1 12 Tf ", "(aaaaaaaa) Tj ", 1<<30))
+		packed("BT /F1 12 Tf ", "(aaaaaaaa) Tj ", 256*mib))
 }
 
 // FormsPDF has thirty forms, each of which draws the next one twice.
@@ -85,7 +85,7 @@ func FormsPDF() []byte {
 // packed is a stream object that unpacks to size bytes.
 func packed(head, part string, size int) string {
 	var z bytes.Buffer
-	w := zlib.NewWriter(&z)
+	w, _ := zlib.NewWriterLevel(&z, zlib.BestSpeed)
 	block := repeat(part, mib)
 	// A buffer takes everything.
 	_, _ = w.Write([]byte(head))
@@ -126,7 +126,7 @@ func BombDOCX() []byte {
 func DeepDOCX() []byte { return docx("<p>", 1_000_000, "") }
 
 // CellsDOCX has a table with one row that never ends.
-func CellsDOCX() []byte { return docx("<tc><p><r><t>ab</t></r></p></tc>", 3_000_000, "<tbl><tr>") }
+func CellsDOCX() []byte { return docx("<tc><p><r><t>"+strings.Repeat("ab", 100)+"</t></r></p></tc>", 200_000, "<tbl><tr>") }
 
 // docx is a Word document whose body is head and n parts.
 func docx(part string, n int, head string) []byte {

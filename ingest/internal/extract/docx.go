@@ -141,7 +141,7 @@ func (w *word) read(ctx context.Context) error {
 			return w.err
 		}
 		if w.text.Len() > MaxText || w.held > MaxText {
-			return tooMuchText()
+			return TooMuchText()
 		}
 	}
 }

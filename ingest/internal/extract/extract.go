@@ -37,8 +37,8 @@ var (
 	ErrTooLarge = errors.New("the file is too large")
 )
 
-// tooMuchText is the error of a file whose text is longer than MaxText.
-func tooMuchText() error {
+// TooMuchText is the error of a file whose text is longer than MaxText.
+func TooMuchText() error {
 	return fmt.Errorf("%w: it holds more than %d MiB of text; split it", ErrTooLarge, MaxText>>20)
 }
 
@@ -73,7 +73,7 @@ func Decode(s string) (string, error) {
 		s = s[3:]
 	case strings.HasPrefix(s, "\xff\xfe"), strings.HasPrefix(s, "\xfe\xff"):
 		if len(s) > MaxText { // a character of two bytes may become one of three
-			return "", tooMuchText()
+			return "", TooMuchText()
 		}
 		decoded, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().String(s)
 		if err != nil {
@@ -82,7 +82,7 @@ func Decode(s string) (string, error) {
 		s = decoded
 	}
 	if len(s) > MaxText {
-		return "", tooMuchText()
+		return "", TooMuchText()
 	}
 	if i := strings.IndexByte(s, 0); i >= 0 {
 		return "", fmt.Errorf("binary: byte %d is zero", i)

@@ -86,7 +86,7 @@ func (c *Collector) Page(number int) error {
 // Write appends to the text.
 func (c *Collector) Write(s string) error {
 	if c.text.Len()+len(s) > MaxText {
-		return tooMuchText()
+		return TooMuchText()
 	}
 	c.text.WriteString(s)
 	return nil
@@ -113,7 +113,7 @@ func Guard(ctx context.Context, f Format, data []byte) (Plain, error) {
 		var r result
 		defer func() {
 			if recover() != nil {
-				r = result{err: damaged(f)}
+				r = result{err: Damaged(f)}
 			}
 			done <- r
 		}()
@@ -135,5 +135,5 @@ func Guard(ctx context.Context, f Format, data []byte) (Plain, error) {
 	return Plain{}, fmt.Errorf("%w: reading it as %s took longer than %s", ErrTooLarge, f, patience)
 }
 
-// damaged is the error of a file that made a parser panic.
-func damaged(f Format) error { return fmt.Errorf("a damaged %s file", strings.ToUpper(string(f))) }
+// Damaged is the error of a file that made a parser panic.
+func Damaged(f Format) error { return fmt.Errorf("a damaged %s file", strings.ToUpper(string(f))) }

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package child
+
+import (
+	"os/exec"
+	"time"
+)
+
+// cpuTime is not known.
+func cpuTime() time.Duration { return 0 }
+
+func apart(*exec.Cmd) {}
+
+func lower(*exec.Cmd) {}

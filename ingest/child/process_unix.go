@@ -1,0 +1,24 @@
+//go:build unix
+
+package child
+
+import (
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// cpuTime is what this process has used.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// lower gives the process less of the processor than the server has.
+func lower(cmd *exec.Cmd) {
+	const nice = 10
+	_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, nice)
+}
