@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os/exec"
 	"testing"
@@ -24,6 +25,9 @@ type Options struct {
 	Env []string
 	// Args follow `serve --port …`.
 	Args []string
+	// Memory is what the server may use, in bytes, where the tests may say so; 0 is
+	// everything.
+	Memory int64
 }
 
 // Serve starts the server and waits until it is ready.
@@ -36,12 +40,18 @@ func Serve(t testing.TB, o Options) *Server {
 	cmd := exec.Command(Binary(t), append([]string{"serve", "--port", port}, o.Args...)...)
 	cmd.Dir = t.TempDir()
 	env := append([]string{"P8_DATA_DIR=" + o.DataDir}, o.Env...)
+	if o.Memory > 0 {
+		env = append(env, fmt.Sprintf("GOMEMLIMIT=%d", o.Memory*8/10))
+	}
 	s := &Server{URL: "http://127.0.0.1:" + port, DataDir: o.DataDir, p: start(t, "p8 serve", cmd, env)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("p8 serve wrote on stderr:\n%s", s.Stderr())
 		}
 	})
+	if o.Memory > 0 && !confine(t, s.p.cmd.Process.Pid, o.Memory) {
+		t.Log("no cgroup can be made here: the server's memory is measured, not limited")
+	}
 	s.p.await(t, s.URL+"/ready")
 	return s
 }
