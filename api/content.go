@@ -208,7 +208,7 @@ func (h *Handler) uploadFailure(ctx context.Context, err error) *failure {
 	f := invalid("file", "%s", err)
 	switch {
 	case errors.Is(err, ingest.ErrTooLarge):
-		return uploadTooLarge(h.o.MaxUpload)
+		f.status, f.code = http.StatusRequestEntityTooLarge, "file_too_large"
 	case errors.Is(err, ingest.ErrUnsupported):
 		f.status, f.code = http.StatusUnsupportedMediaType, "unsupported_file"
 	case errors.Is(err, ingest.ErrUnreadable):

@@ -136,6 +136,9 @@ func (c *Config) check(fields []field) []error {
 	require("P8_EMBEDDING_MIN_SIMILARITY", c.EmbeddingMinSimilarity >= 0 && c.EmbeddingMinSimilarity <= 1, "")
 	require("P8_QUERY_TIMEOUT", c.QueryTimeout > 0, "")
 	require("P8_MAX_UPLOAD_BYTES", c.MaxUploadBytes > 0, "")
+	require("P8_EXTRACT_MEMORY", c.ExtractMemory >= 64<<20 && c.ExtractMemory <= 16<<30, "")
+	require("P8_EXTRACT_TIMEOUT", c.ExtractTimeout >= time.Second && c.ExtractTimeout <= time.Hour, "")
+	require("P8_EXTRACT_PROCESSES", within(c.ExtractProcesses, 1, 100), "")
 	require("P8_JOB_WORKERS", within(c.JobWorkers, 1, 100), "")
 	require("P8_DATABASE_MAX_CONNS", within(c.DatabaseMaxConns, 2, 1000), "")
 	if _, ok := parseDatabase(c.DatabaseURL); !ok {

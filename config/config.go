@@ -81,7 +81,12 @@ type Config struct {
 
 	QueryTimeout   time.Duration `env:"P8_QUERY_TIMEOUT" envDefault:"5s" help:"wall clock of one REM query" want:"a duration such as 5s"`
 	MaxUploadBytes Bytes         `env:"P8_MAX_UPLOAD_BYTES" envDefault:"32MB" help:"largest file that is taken in, from a folder or an upload" want:"a size such as 512KB or 32MB"`
-	JobWorkers     int           `env:"P8_JOB_WORKERS" envDefault:"2" help:"background jobs that run at a time in this process" want:"a number from 1 to 100"`
+
+	ExtractMemory    Bytes         `env:"P8_EXTRACT_MEMORY" envDefault:"256MB" help:"memory of a process that reads a PDF, DOCX or HTML file" want:"a size from 64MB to 16GB"`
+	ExtractTimeout   time.Duration `env:"P8_EXTRACT_TIMEOUT" envDefault:"1m" help:"wall clock of reading one such file" want:"a duration from 1s to 1h"`
+	ExtractProcesses int           `env:"P8_EXTRACT_PROCESSES" envDefault:"2" help:"such files that are read at a time; others wait" want:"a number from 1 to 100"`
+
+	JobWorkers int `env:"P8_JOB_WORKERS" envDefault:"2" help:"background jobs that run at a time in this process" want:"a number from 1 to 100"`
 
 	ContextTokenBudget        int `env:"P8_CONTEXT_TOKEN_BUDGET" envDefault:"8000" help:"history that goes into a request, in tokens" want:"a number from 1 to 100000000"`
 	AlwaysIncludeLastMessages int `env:"P8_ALWAYS_INCLUDE_LAST_MESSAGES" envDefault:"5" help:"newest messages that are never shortened" want:"a number from 1 to 10000"`

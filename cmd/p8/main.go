@@ -5,6 +5,15 @@
 // together.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) }
+	"p8/ingest/child"
+)
+
+func main() {
+	if child.Wanted(os.Args[1:]) { // p8 starts itself to read a file
+		os.Exit(child.Main(os.Args[1:], os.Stdin, os.Stdout, os.Exit))
+	}
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"p8/ingest/child"
 	"p8/test/golden"
 )
 
@@ -22,6 +23,9 @@ import (
 const quickExit = "GORACE=atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
+	if child.Wanted(os.Args[1:]) {
+		main()
+	}
 	testscript.Main(m, map[string]func(){"p8": main})
 }
 

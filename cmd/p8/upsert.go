@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"p8/catalog"
 	"p8/config"
 	"p8/ingest"
+	"p8/ingest/child"
 	"p8/store"
 )
 
@@ -51,7 +53,9 @@ func (c *upsertCmd) Run(a *app) error {
 		return err
 	}
 	defer s.Close()
-	in, err := newIngester(cfg, s)
+	reader := newExtractor(cfg, log)
+	defer reader.Close()
+	in, err := newIngester(cfg, s, reader)
 	if err != nil {
 		return err
 	}
@@ -128,8 +132,15 @@ func (c *upsertCmd) print(a *app, r *ingest.Report) {
 }
 
 // newIngester takes files into the store.
-func newIngester(cfg *config.Config, s *store.Store) (*ingest.Ingester, error) {
-	return ingest.New(ingest.Options{Store: ingest.Over(s), SchemaRow: catalog.Row, MaxFileBytes: int64(cfg.MaxUploadBytes)})
+func newIngester(cfg *config.Config, s *store.Store, x ingest.Extractor) (*ingest.Ingester, error) {
+	return ingest.New(ingest.Options{Store: ingest.Over(s), SchemaRow: catalog.Row, Extractor: x, MaxFileBytes: int64(cfg.MaxUploadBytes)})
+}
+
+// newExtractor reads files in processes of their own.
+func newExtractor(cfg *config.Config, log *slog.Logger) *child.Pool {
+	return child.New(child.Options{
+		Memory: int64(cfg.ExtractMemory), Timeout: cfg.ExtractTimeout, Processes: cfg.ExtractProcesses, Log: log,
+	})
 }
 
 // bar shows the progress to a person.

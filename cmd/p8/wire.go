@@ -20,6 +20,7 @@ import (
 	"p8/embed"
 	"p8/identity"
 	"p8/ingest"
+	"p8/ingest/child"
 	"p8/llm"
 	"p8/llm/models"
 	"p8/mcpserver"
@@ -50,6 +51,8 @@ type parts struct {
 	engine *rem.Engine
 	asker  *ask.Asker
 	ingest *ingest.Ingester
+	// extractor is the ingester's; nil when nothing is stored.
+	extractor *child.Pool
 	// work is the queue of background jobs; builder makes moments, threshold is when,
 	// dreams and reminders are what their names say. All are nil where nothing is kept.
 	work      *work
@@ -133,7 +136,8 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 		}
 	}
 	if p.store != nil {
-		if p.ingest, err = newIngester(cfg, p.store); err != nil {
+		p.extractor = newExtractor(cfg, p.log)
+		if p.ingest, err = newIngester(cfg, p.store, p.extractor); err != nil {
 			return nil, err
 		}
 	}
@@ -218,6 +222,9 @@ func (p *parts) close() {
 	}
 	if p.servers != nil {
 		_ = p.servers.Close()
+	}
+	if p.extractor != nil {
+		p.extractor.Close()
 	}
 	if p.store != nil {
 		if err := p.store.Close(); err != nil {

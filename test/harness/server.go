@@ -56,6 +56,9 @@ func Serve(t testing.TB, o Options) *Server {
 	return s
 }
 
+// PID is the id of the server's process.
+func (s *Server) PID() int { return s.p.cmd.Process.Pid }
+
 // Stop asks the server to end and returns its exit code.
 func (s *Server) Stop(t testing.TB) int { t.Helper(); return s.p.stop(t) }
 

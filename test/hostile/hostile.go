@@ -126,7 +126,9 @@ func BombDOCX() []byte {
 func DeepDOCX() []byte { return docx("<p>", 1_000_000, "") }
 
 // CellsDOCX has a table with one row that never ends.
-func CellsDOCX() []byte { return docx("<tc><p><r><t>"+strings.Repeat("ab", 100)+"</t></r></p></tc>", 200_000, "<tbl><tr>") }
+func CellsDOCX() []byte {
+	return docx("<tc><p><r><t>"+strings.Repeat("ab", 100)+"</t></r></p></tc>", 200_000, "<tbl><tr>")
+}
 
 // docx is a Word document whose body is head and n parts.
 func docx(part string, n int, head string) []byte {
