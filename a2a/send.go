@@ -130,7 +130,7 @@ func content(parts []part) (text string, files []llm.Part, err error) {
 		case len(p.Data) > 0:
 			texts = append(texts, "```json\n"+string(p.Data)+"\n```")
 		case len(p.Raw) > 0 && strings.HasPrefix(p.MediaType, "text/"):
-			texts = append(texts, string(p.Raw))
+			texts = append(texts, llm.Material("document "+cmp.Or(p.Filename, "text"), string(p.Raw)))
 		case len(p.Raw) > 0 || p.URL != "":
 			f := llm.Part{Kind: llm.Document, MediaType: p.MediaType, Name: p.Filename, Data: p.Raw, URL: p.URL}
 			if strings.HasPrefix(p.MediaType, "image/") {

@@ -192,7 +192,7 @@ func document(name string, data []byte) (string, error) {
 	if name == "" {
 		name = "text"
 	}
-	return "[document: " + name + "]\n" + strings.TrimRight(string(data), "\r\n") + "\n[end of " + name + "]", nil
+	return llm.Material("document "+name, strings.TrimRight(string(data), "\r\n")), nil
 }
 
 // fileName is the name of a file without its folders, in characters that fit

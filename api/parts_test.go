@@ -48,8 +48,8 @@ func TestParts(t *testing.T) {
 		{"a PDF", user(file("C:\\x/a b.pdf", "data:application/pdf;base64,"+base(pdfData))), "", []llm.Part{pdf}},
 		{"plain base64", user(file("a b.pdf", base(pdfData))), "", []llm.Part{pdf}},
 		{"a text", user(`{"type":"text","text":"Sum up:"}`, file("[notes]\n.md", "data:text/markdown;charset=utf-8;base64,"+base("\ufeff# Tea\n\ngreen\n")), `{"type":"text","text":"In short."}`),
-			"Sum up:\n[document: notes.md]\n# Tea\n\ngreen\n[end of notes.md]\nIn short.", nil},
-		{"a text without a name", user(file("", base(`{"a": 1}`))), "[document: text]\n{\"a\": 1}\n[end of text]", nil},
+			"Sum up:\n" + llm.Material("document notes.md", "# Tea\n\ngreen") + "\nIn short.", nil},
+		{"a text without a name", user(file("", base(`{"a": 1}`))), llm.Material("document text", `{"a": 1}`), nil},
 	} {
 		s := askChat(t, "/v1/chat/completions", c.body)
 		if diff := cmp.Diff(c.parts, s.req.Parts); diff != "" || s.req.Input != c.input {

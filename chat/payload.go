@@ -73,9 +73,8 @@ func contextBlock(now time.Time, j *job) string {
 	writeLine(&b, "Agent: ", j.name)
 	metadata, routed := routing.Split(memory.Note(j.session.Metadata, len(j.past.Moments) > 0))
 	if j.session.Name != "" || metadata != "" {
-		b.WriteString("\n\n## Session Context")
-		writeLine(&b, "Session: ", j.session.Name)
-		writeLine(&b, "Context: ", metadata)
+		b.WriteString("\n\n## Session Context\n")
+		b.WriteString(fenced("session", "Session: ", j.session.Name, "Context: ", metadata))
 		b.WriteString("\nUse REM LOOKUP to retrieve full details for any keys listed above.")
 	}
 	writeLine(&b, "Routing: ", routed)
@@ -100,9 +99,7 @@ func userContext(now time.Time, j *job, user store.User) string {
 	writeTime(&b, now, timeFormat)
 	b.WriteString(" UTC")
 	writeLine(&b, "User: ", cmp.Or(user.Name, j.who.Name))
-	writeLine(&b, "Profile: ", user.Summary)
-	writeLine(&b, "Interests: ", firstFive(user.Interests))
-	writeLine(&b, "Topics: ", firstFive(user.Topics))
+	writeLine(&b, "", fenced("profile", "Profile: ", user.Summary, "Interests: ", firstFive(user.Interests), "Topics: ", firstFive(user.Topics)))
 	writeLine(&b, "", strings.TrimSpace(j.who.UserContext))
 	return b.String()
 }
@@ -112,6 +109,19 @@ func firstFive(list []string) string { return strings.Join(list[:min(len(list), 
 func writeTime(b *strings.Builder, t time.Time, format string) {
 	var room [16]byte
 	b.Write(t.AppendFormat(room[:0], format))
+}
+
+// fenced is a line for each label with a value, as material: names, metadata and
+// profiles repeat what uploaded files and conversations say. It is "" for none.
+func fenced(source string, lines ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(lines); i += 2 {
+		writeLine(&b, lines[i], lines[i+1])
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return llm.Material(source, b.String()[1:])
 }
 
 // writeLine adds a line unless there is nothing to say.

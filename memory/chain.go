@@ -118,16 +118,22 @@ func (c *chain) contents(ctx context.Context, last *store.Moment) (*store.Messag
 		return nil, nil
 	}
 	var b strings.Builder
-	b.WriteString("Earlier in this conversation:")
+	b.WriteString(contentsHead)
 	for i := range lines {
 		b.WriteString("\n" + lines[len(lines)-1-i])
 	}
 	if c.sess.MemorySeq > 0 {
-		b.WriteString("\nBefore that: REM LOOKUP " + rem.Quote(rem.MessageKey(c.sess.ID, c.sess.MemorySeq)))
+		b.WriteString("\n" + contentsBack + rem.Quote(rem.MessageKey(c.sess.ID, c.sess.MemorySeq)))
 	}
 	text := b.String()
 	return &store.Message{Content: &text, TokenCount: llm.EstimateTokens(text)}, nil
 }
+
+// The first line of a memory row, and how its last one begins.
+const (
+	contentsHead = "Earlier in this conversation:"
+	contentsBack = "Before that: REM LOOKUP "
+)
 
 func contentsLine(m *store.Moment) string {
 	const longest = 100

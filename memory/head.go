@@ -19,7 +19,7 @@ func (c *composer) head(room int) []item {
 		total += it.tokens
 	}
 	if c.memory != nil {
-		add(c.memoryItem(text(c.memory), c.p.tokens(c.memory)))
+		add(c.memoryItem(text(c.memory)))
 	}
 	first := len(items)
 	for i := range c.moments {
@@ -56,11 +56,32 @@ func (c *composer) cutHead(items []item, room int) []item {
 	return out
 }
 
-func (c *composer) memoryItem(text string, tokens int) item {
+// memoryItem shows the row as contents writes it.
+func (c *composer) memoryItem(text string) item {
+	text = fenceContents(text)
 	return item{
 		kind: PartMemory, key: keyOf(c.memory.SessionID, c.memory.Seq), first: c.memory.Seq, last: c.memory.Seq, whole: true,
-		tokens: store.MessageTokens + tokens, message: llm.Message{Role: llm.System, Content: text},
+		tokens: store.MessageTokens + c.p.estimate(text), message: llm.Message{Role: llm.System, Content: text},
 	}
+}
+
+// fenceContents fences the lines of a memory row that repeat what moments are
+// about; its first and its last line are p8's own.
+func fenceContents(text string) string {
+	head, back := "", ""
+	if rest, ok := strings.CutPrefix(text, contentsHead+"\n"); ok {
+		head, text = contentsHead+"\n", rest
+	}
+	if at := strings.LastIndexByte(text, '\n') + 1; strings.HasPrefix(text[at:], contentsBack) {
+		text, back = strings.TrimSuffix(text[:at], "\n"), text[at:]
+	}
+	switch {
+	case text == "":
+		return head + back
+	case back != "":
+		back = "\n" + back
+	}
+	return head + llm.Material("memory", text) + back
 }
 
 func (c *composer) momentItem(v *view, text string) item {
@@ -92,7 +113,7 @@ func (c *composer) cutMemory(it *item, most int) bool {
 	for len(lines) > least {
 		lines = append(lines[:1], lines[2:]...)
 		short := strings.Join(lines, "\n")
-		if *it = c.memoryItem(short, c.p.estimate(short)); it.tokens <= most {
+		if *it = c.memoryItem(short); it.tokens <= most {
 			it.whole = false
 			return true
 		}

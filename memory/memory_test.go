@@ -77,9 +77,9 @@ func TestHistory(t *testing.T) {
 		want   []string
 	}{
 		{"roles", rows("user hi", "system facts", "memory old", "observation calm", "think hm", "assistant hello"),
-			memory.Policy{}, []string{"system old", "user hi", "system facts", "user [Observation] calm", "assistant hello"}},
+			memory.Policy{}, []string{"system " + llm.Material("memory", "old"), "user hi", "system facts", "user [Observation] calm", "assistant hello"}},
 		{"the newest memory row, first", rows("memory a", "user hi", "memory b", "assistant hello"),
-			memory.Policy{}, []string{"system b", "user hi", "assistant hello"}},
+			memory.Policy{}, []string{"system " + llm.Material("memory", "b"), "user hi", "assistant hello"}},
 		{"steps of one turn need not fit all", rows("user q", "call a t {}", "result a "+strings.Repeat("r", 400), "call b t {}", "result b rb", "assistant done"),
 			memory.Policy{Budget: 60, ReplayTools: true}, []string{"assistant [b t {}]", "tool b rb", "assistant done"}},
 		{"empty rows are not messages", rows("user hi", "assistant ", "user again"), memory.Policy{},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"p8/llm"
 	"p8/rem"
 	"p8/store"
 )
@@ -51,16 +52,19 @@ func covering(chunks []view, seq int64) *view {
 func (v *view) breadcrumb() string {
 	const shown = 120 // characters of the summary
 	if v.crumb == "" {
-		v.crumb = "[Earlier: " + firstChars(oneLine(v.m.Summary), shown) + "… → REM LOOKUP " + rem.Quote(v.key) + "]"
+		// The summary cannot end the brackets that it stands in.
+		said := strings.NewReplacer("[", "(", "]", ")").Replace(firstChars(oneLine(v.m.Summary), shown))
+		v.crumb = "[Earlier: " + said + "… → REM LOOKUP " + rem.Quote(v.key) + "]"
 	}
 	return v.crumb
 }
 
-// context is the moment as the model sees it (p8), with the key of all of it.
+// context is the moment as the model sees it (p8), with the key of all of it. What
+// it says may come from an uploaded file, so it is fenced.
 func (v *view) context(summary string) string {
 	const resources = 10
 	var b strings.Builder
-	b.WriteString("[Session context]\n" + summary)
+	b.WriteString(summary)
 	if len(v.Resources) > 0 && !strings.Contains(v.m.Summary, "Resources:") {
 		b.WriteString("\nResources: " + strings.Join(v.Resources[:min(len(v.Resources), resources)], ", "))
 	}
@@ -70,9 +74,11 @@ func (v *view) context(summary string) string {
 	if len(v.m.TopicTags) > 0 {
 		b.WriteString("\nTopics: " + strings.Join(v.m.TopicTags, ", "))
 	}
-	b.WriteString("\nREM LOOKUP " + rem.Quote(v.key) + " for all of it")
-	return b.String()
+	return contextHead + llm.Material("moment", b.String()) + "\nREM LOOKUP " + rem.Quote(v.key) + " for all of it"
 }
+
+// contextHead is the first line of a moment.
+const contextHead = "[Session context]\n"
 
 // oneLine is a text on one line, with single blanks.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"p8/chat"
+	"p8/llm"
 )
 
 // attach puts files into a message: images and PDF files as its parts, text
@@ -30,7 +31,7 @@ func attach(req *chat.Request, files []string, limit int64) error {
 		case err == nil:
 			req.Parts = append(req.Parts, part)
 		case len(data) > 0 && utf8.Valid(data) && !strings.ContainsRune(string(data), 0):
-			req.Input += "\n\nFile " + name + ":\n" + string(data)
+			req.Input += "\n\n" + llm.Material("file "+name, string(data))
 		default:
 			return usage("--attach: %s %v", path, err)
 		}
