@@ -4,12 +4,16 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"go.uber.org/goleak"
 
 	"p8/identity"
@@ -43,9 +47,30 @@ func databaseLike(t testing.TB, template string) string {
 	}
 	name := "p8_test_" + strings.ToLower(rand.Text())
 	execute(t, server, `CREATE DATABASE `+name+` TEMPLATE `+template)
-	t.Cleanup(func() { execute(t, server, `DROP DATABASE `+name) })
+	t.Cleanup(func() { drop(t, server, name) })
 	u.Path = "/" + name
 	return u.String()
+}
+
+// drop drops a database once its last connections are gone: a busy server ends
+// those of a closed pool late, and vacuums when it likes.
+func drop(t testing.TB, server, name string) {
+	t.Helper()
+	c, err := connect(context.Background(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disconnect(c)
+	for patience := time.Now().Add(time.Minute); ; {
+		_, err := c.Exec(context.Background(), `DROP DATABASE `+name)
+		var pg *pgconn.PgError
+		switch {
+		case err == nil:
+			return
+		case !errors.As(err, &pg) || pg.Code != "55006" || time.Now().After(patience): // object_in_use
+			t.Fatalf("dropping %s: %v", name, err)
+		}
+	}
 }
 
 // execute runs statements in a database, as the user of its URL.
@@ -99,21 +124,48 @@ func userMessage(session, text string) *store.Message {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T, fill func(*store.Store)) storetest.Open {
-		template := emptyDatabase(t)
-		s := store.New(openAt(t, template))
-		fill(s)
-		if err := s.Close(); err != nil {
+	template := emptyDatabase(t)
+	if err := Migrate(t.Context(), template, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Run(t, func(t *testing.T) *store.Store {
+		return store.New(openAt(t, databaseLike(t, strings.TrimPrefix(u.Path, "/"))))
+	}, fork)
+}
+
+// fork keeps a copy of each table's rows in a second schema of one database, and
+// puts them back before each use: far cheaper than a database for each.
+func fork(t *testing.T, fill func(*store.Store)) func() *store.Store {
+	e := openEngine(t)
+	fill(store.New(e))
+	rows, err := e.writers.Query(t.Context(), `SELECT c.table_name, string_agg(quote_ident(c.column_name), ', ')
+		FROM information_schema.columns c JOIN information_schema.tables USING (table_schema, table_name)
+		WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND c.is_generated = 'NEVER' GROUP BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep, restore := "CREATE SCHEMA kept;", ""
+	var table, columns string
+	if _, err := pgx.ForEachRow(rows, []any{&table, &columns}, func() error {
+		keep += fmt.Sprintf("CREATE TABLE kept.%[1]s AS SELECT %[2]s FROM %[1]s;", table, columns)
+		restore += fmt.Sprintf("DELETE FROM %[1]s; INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM kept.%[1]s;", table, columns)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.writers.Exec(t.Context(), keep); err != nil {
+		t.Fatal(err)
+	}
+	return func() *store.Store {
+		if _, err := e.writers.Exec(t.Context(), restore); err != nil {
 			t.Fatal(err)
 		}
-		u, err := url.Parse(template)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return func(t *testing.T) *store.Store {
-			return store.New(openAt(t, databaseLike(t, strings.TrimPrefix(u.Path, "/"))))
-		}
-	})
+		return store.New(e)
+	}
 }
 
 func TestClosed(t *testing.T) {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -44,34 +45,53 @@ func message(session, text string) *store.Message {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T, fill func(*store.Store)) storetest.Open {
-		dir := t.TempDir()
-		s, err := Open(t.Context(), Options{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fill(s)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		// Closing has moved the log into the database, so that its file is all.
-		filled, err := os.ReadFile(filepath.Join(dir, "p8.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return func(t *testing.T) *store.Store {
-			path := filepath.Join(t.TempDir(), "p8.db")
-			if err := os.WriteFile(path, filled, 0o600); err != nil {
-				t.Fatal(err)
+	empty := template(t, func(*store.Store) {})
+	storetest.Run(t, func(t *testing.T) *store.Store { return openCopy(t, empty) },
+		func(t *testing.T, fill func(*store.Store)) func() *store.Store {
+			full, before := template(t, fill), io.Closer(io.NopCloser(nil))
+			return func() *store.Store {
+				if err := before.Close(); err != nil {
+					t.Error(err)
+				}
+				s := openCopy(t, full)
+				before = s
+				return s
 			}
-			s, err := Open(t.Context(), Options{Path: path})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { s.Close() })
-			return s
-		}
-	})
+		})
+}
+
+// template is the database file of a store that fill has filled.
+func template(t *testing.T, fill func(*store.Store)) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "p8.db")
+	s, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(s)
+	// Closing moves the log into the database, so that its file is all.
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func openCopy(t *testing.T, file []byte) *store.Store {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "p8.db")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }
 
 func TestOpenCreatesAPrivateFolder(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package storetest is what every engine of package store must pass.
 //
 //	func TestStore(t *testing.T) {
-//		storetest.Run(t, func(t *testing.T, fill func(*store.Store)) storetest.Open { … })
+//		storetest.Run(t, func(t *testing.T) *store.Store { … }, fork)
 //	}
 package storetest
 
@@ -18,16 +18,16 @@ import (
 	"p8/store"
 )
 
-// Open returns a new store, which the test's cleanup closes.
+// Open returns a new, empty store, which the test's cleanup closes. The suite
+// opens hundreds: a copy of a migrated database is cheaper than a migration.
 type Open func(t *testing.T) *store.Store
 
-// Fork fills a new store, closes it and returns an Open of copies of it. A copy is
-// cheap, a migration is not: the suite opens hundreds of stores.
-type Fork func(t *testing.T, fill func(*store.Store)) Open
+// Fork fills a new store and returns a function that gives a store with exactly
+// those rows. A call of that function ends the use of the store it gave before.
+type Fork func(t *testing.T, fill func(*store.Store)) (filled func() *store.Store)
 
 // Run runs the whole suite.
-func Run(t *testing.T, fork Fork) {
-	open := fork(t, func(*store.Store) {})
+func Run(t *testing.T, open Open, fork Fork) {
 	t.Run("isolation of writes", func(t *testing.T) { isolationOfWrites(t, fork) })
 	for _, test := range []struct {
 		name string
