@@ -256,7 +256,7 @@ const (
 	LimitTotalTokens  = "total_tokens_limit"
 	// LimitTime is the wall clock.
 	LimitTime = "time_limit"
-	// LimitAnswer is the model's own bound on one answer.
+	// LimitAnswer is the model's own bound on one answer, or p8's.
 	LimitAnswer = "max_tokens"
 	// LimitEvents is what a live turn may say altogether.
 	LimitEvents = "event_limit"

@@ -24,6 +24,9 @@ func (r *runner) ask() (*event.DoneData, error) {
 		}
 		if r.grow(&chunk) {
 			r.charge()
+			if err := r.ctx.Err(); err != nil {
+				return nil, err // the reader has ended it for a reason of its own
+			}
 			return r.cut()
 		}
 	}

@@ -1,0 +1,23 @@
+// Package load_test runs the real binary with as many streams as it promises to
+// bear, against a model provider on loopback, and holds its memory to its bounds.
+//
+// The full counts run with P8_TEST_LONG=1; without it the same tests run with a
+// few streams, so that what they use cannot rot.
+package load_test
+
+import (
+	"os"
+	"testing"
+
+	"p8/test/harness"
+)
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+
+// scaled is the count of a test: full with P8_TEST_LONG, else the small one.
+func scaled(full, small int) int {
+	if os.Getenv("P8_TEST_LONG") == "" {
+		return small
+	}
+	return full
+}
