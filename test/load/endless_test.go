@@ -84,7 +84,7 @@ func TestEndlessAnswers(t *testing.T) {
 // TestAnEndlessAnswerEnds: a model that never stops, as fast as it can, is stopped at
 // the bound of one answer, which the end of the stream names.
 func TestAnEndlessAnswerEnds(t *testing.T) {
-	n := scaled(20, 2)
+	n := scaled(20, 5)
 	p := newEndless(t, 0)
 	s := harness.Serve(t, harness.Options{Env: append(p.env(), "P8_LOG_LEVEL=error")})
 	addr := strings.TrimPrefix(s.URL, "http://")
