@@ -139,11 +139,13 @@ type ProviderConfig struct {
 
 // Limits bound a run; 0 is no limit.
 type Limits struct {
-	Requests     int `json:"request_limit,omitempty" min:"1" doc:"The most calls of the model."`
-	ToolCalls    int `json:"tool_calls_limit,omitempty" min:"1" doc:"The most calls of tools."`
-	InputTokens  int `json:"input_tokens_limit,omitempty" min:"1" doc:"The most tokens sent to the model."`
-	OutputTokens int `json:"output_tokens_limit,omitempty" min:"1" doc:"The most tokens the model writes."`
-	TotalTokens  int `json:"total_tokens_limit,omitempty" min:"1" doc:"The most tokens in both directions."`
+	Requests  int `json:"request_limit,omitempty" min:"1" doc:"The most calls of the model."`
+	ToolCalls int `json:"tool_calls_limit,omitempty" min:"1" doc:"The most calls of tools."`
+	// StepToolCalls beyond which calls of one answer are not made; the run goes on.
+	StepToolCalls int `json:"step_tool_calls_limit,omitempty" min:"1" doc:"The most calls of tools that are made of one answer of the model."`
+	InputTokens   int `json:"input_tokens_limit,omitempty" min:"1" doc:"The most tokens sent to the model."`
+	OutputTokens  int `json:"output_tokens_limit,omitempty" min:"1" doc:"The most tokens the model writes."`
+	TotalTokens   int `json:"total_tokens_limit,omitempty" min:"1" doc:"The most tokens in both directions."`
 }
 
 // History says how earlier turns reach the model.

@@ -97,6 +97,7 @@ func (d *delegation) options() run.Options {
 		Messages: j.messages, Settings: j.agent.Settings.Or(o.Defaults), Warnings: j.warnings, RunID: j.RunID,
 		Answered: func(text string) { d.last = text },
 		Timeout:  d.question.timeout(), ToolTimeout: o.ToolTimeout, Parallel: o.Parallel,
+		StepToolCalls: o.StepToolCalls, ToolCalls: o.ToolCalls,
 		StructuredMode: o.StructuredMode, Logger: o.Logger,
 	}
 }

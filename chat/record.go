@@ -164,6 +164,7 @@ func (r *recorder) options() run.Options {
 		Agent:  r.agent, Model: r.model, Tools: r.tools, Chained: r.chained, ChainedMissing: r.chainedMissing, Cost: r.o.Cost, Messages: r.messages,
 		Settings: r.settings(), Warnings: r.warnings, RunID: r.RunID, Path: r.name,
 		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel, MaxDepth: r.o.MaxDepth, ResultChars: r.o.ResultChars,
+		StepToolCalls: r.o.StepToolCalls, ToolCalls: r.o.ToolCalls,
 		StructuredMode: r.o.StructuredMode, Steer: r.inbox.take, Logger: r.o.Logger,
 	}
 	if r.o.Store != nil {

@@ -106,6 +106,9 @@ type Options struct {
 	RunTimeout  time.Duration
 	ToolTimeout time.Duration
 	Parallel    int
+	// StepToolCalls and ToolCalls bound the tool calls of one answer of a model and of a
+	// run, as package run has them.
+	StepToolCalls, ToolCalls int
 	// MaxEvents and MaxBytes bound what one run may say; 100,000 and 16 MiB (4 MiB
 	// without a Store) when 0. The text of an answer has at most 2 MiB. A run that says more ends with reason length.
 	MaxEvents int

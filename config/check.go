@@ -98,6 +98,8 @@ func (c *Config) check(fields []field) []error {
 	require("P8_RUN_MEMORY", c.RunMemory == 0 || c.RunMemory >= 1<<20, "is less than 1MB")
 	require("P8_RUN_TIMEOUT", c.RunTimeout > 0, "")
 	require("P8_TOOL_TIMEOUT", c.ToolTimeout > 0, "")
+	require("P8_STEP_TOOL_CALLS", within(c.StepToolCalls, 1, 10_000), "")
+	require("P8_RUN_TOOL_CALLS", within(c.ToolCalls, 1, 1_000_000), "")
 	require("P8_DELEGATION_DEPTH", within(c.DelegationDepth, 1, 20), "")
 	require("P8_ANSWER_WITHIN", c.AnswerWithin > 0, "")
 	require("P8_RUN_GRACE", c.RunGrace >= 15*time.Second, "")

@@ -33,6 +33,8 @@ type Config struct {
 	RunMemory       Bytes         `env:"P8_RUN_MEMORY" envDefault:"0" help:"memory for what all runs say and read, with 16 KB more for each run; beyond it the run that holds most ends with reason length and limit memory_limit; 0 follows the memory limit: 8MB to 24MB, and without a database a quarter of it, 32MB to 1GB" want:"0, or a size such as 64MB"`
 	RunTimeout      time.Duration `env:"P8_RUN_TIMEOUT" envDefault:"10m" help:"wall clock of one run" want:"a duration such as 90s or 10m"`
 	ToolTimeout     time.Duration `env:"P8_TOOL_TIMEOUT" envDefault:"2m" help:"wall clock of one tool call" want:"a duration such as 30s or 2m"`
+	StepToolCalls   int           `env:"P8_STEP_TOOL_CALLS" envDefault:"250" help:"most tool calls that are made of one answer of a model; the model is told that the others were not made. A document may set less" want:"a number from 1 to 10000"`
+	ToolCalls       int           `env:"P8_RUN_TOOL_CALLS" envDefault:"2000" help:"most tool calls of one run, those of the agents that it asks included; then it ends. A document may set less" want:"a number from 1 to 1000000"`
 	DelegationDepth int           `env:"P8_DELEGATION_DEPTH" envDefault:"5" help:"how deep agents may ask agents that ask agents" want:"a number from 1 to 20"`
 	AnswerWithin    time.Duration `env:"P8_ANSWER_WITHIN" envDefault:"168h" help:"how long a question to the user stands; then it counts as declined" want:"a duration such as 24h"`
 	RunGrace        time.Duration `env:"P8_RUN_GRACE" envDefault:"30s" help:"how long a server that shares its database may say nothing before another one takes it for dead, and its runs for interrupted" want:"a duration of 15s or more"`

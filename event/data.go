@@ -209,6 +209,10 @@ type WarningData struct {
 // CodeModelFallback is the code of a warning that another model took over.
 const CodeModelFallback = "model_fallback"
 
+// CodeToolCallsLeftOut is the code of a warning that an answer of the model asked for
+// more tool calls than are made of one.
+const CodeToolCallsLeftOut = "tool_calls_left_out"
+
 // EventType is Warning.
 func (*WarningData) EventType() Type { return Warning }
 

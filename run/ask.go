@@ -13,6 +13,7 @@ func (r *runner) ask() (*event.DoneData, error) {
 	r.hold(-r.step.held)
 	r.step.reset(r.Model.Name())
 	r.step.before = r.req.Messages[r.own:]
+	r.step.most = r.scope.Budget.limits.StepToolCalls
 	r.model = cmp.Or(r.model, r.step.model)
 	for chunk, err := range r.Model.Stream(r.ctx, &r.req) {
 		if err != nil {
@@ -28,6 +29,9 @@ func (r *runner) ask() (*event.DoneData, error) {
 				return nil, err // the reader has ended it for a reason of its own
 			}
 			return r.cut()
+		}
+		if r.step.enough {
+			break
 		}
 	}
 	r.charge()

@@ -24,8 +24,18 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 	r.keepStep()
 	runnable := make([]*call, 0, len(calls))
 	var limit string
+	n := 0 // tool calls of the step
 	for i, c := range calls {
+		if !r.output.isCall(c) {
+			n++
+		}
 		if !r.toRun(c) {
+			continue
+		}
+		if n > r.scope.Budget.limits.StepToolCalls {
+			if err := r.leaveOut(c); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		ok, err := r.admit(c, &limit, slices.ContainsFunc(calls[i+1:], r.toRun))

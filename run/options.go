@@ -45,6 +45,10 @@ type Options struct {
 	ToolTimeout time.Duration
 	// Parallel bounds the calls that run at once; 16 when 0.
 	Parallel int
+	// StepToolCalls bounds the tool calls that are made of one answer of the model, 250
+	// when 0; ToolCalls those of the run, 2,000 when 0. A document may set less, not more.
+	// A nested run has its parent's StepToolCalls where it sets none.
+	StepToolCalls, ToolCalls int
 	// StructuredMode is "native" or "tool"; the model's ability decides when
 	// empty.
 	StructuredMode string

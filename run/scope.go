@@ -40,9 +40,11 @@ type Scope struct {
 	maxDepth int
 	cost     func(model string, u llm.Usage) float64
 	newID    func() string
-	chars    int           // that a result may have
-	shown    []string      // of the call, before the run was taken up again
-	begun    *atomic.Int64 // runs that were started in the call
+	chars    int // that a result may have
+	// stepCalls are the tool calls that are made of one answer.
+	stepCalls int
+	shown     []string      // of the call, before the run was taken up again
+	begun     *atomic.Int64 // runs that were started in the call
 }
 
 type scopeKey struct{}
@@ -125,8 +127,8 @@ func (r *runner) nest(parent *Scope) {
 		s.Path = r.Path
 	}
 	s.RunID = r.RunID
-	s.Journal, s.cost, s.Budget = r.Journal, r.Cost, r.budget.open(r.Agent.Limits, above)
-	s.newID, s.chars = r.NewID, r.ResultChars
+	s.Journal, s.cost, s.Budget = r.Journal, r.Cost, r.budget.open(r.limits(parent), above)
+	s.newID, s.chars, s.stepCalls = r.NewID, r.ResultChars, r.StepToolCalls
 	r.Path, r.scope = s.Path, s
 }
 

@@ -16,6 +16,8 @@ type step struct {
 	usage    llm.Usage
 	finish   llm.Finish
 	begun    bool   // something came from the model
+	most     int    // tool calls that are made of it
+	enough   bool   // the answer is not read on
 	past     []used // by models that gave up
 	bill     event.UsageData
 	before   []llm.Message // of the run, whose calls have their ids
@@ -38,7 +40,7 @@ func (s *step) reset(model string) {
 	s.model = model
 	s.usage = llm.Usage{}
 	s.finish = ""
-	s.begun, s.kept = false, false
+	s.begun, s.kept, s.enough = false, false, false
 	s.size, s.held, s.shown = 0, 0, 0
 	s.bill = event.UsageData{}
 }
@@ -86,8 +88,12 @@ func (s *step) addCall(c *llm.Chunk, seq int64) *call {
 	for _, known := range s.calls {
 		if known.index == c.Call {
 			known.args.Add(c.Text)
+			s.enough = s.full(false, known)
 			return nil
 		}
+	}
+	if s.enough = s.full(true, nil); s.enough {
+		return nil
 	}
 	k := &call{index: c.Call, id: s.freshID(c.ID, seq), name: c.Name, signature: c.Signature}
 	k.args.Add(c.Text)

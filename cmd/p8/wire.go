@@ -161,7 +161,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 		Window:  windows(prices),
 		Ended:   p.ended(o.Serves),
 		MaxRuns: bounds.runs, Memory: bounds.memory,
-		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout,
+		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout, StepToolCalls: cfg.StepToolCalls, ToolCalls: cfg.ToolCalls,
 		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin,
 		Scripts: map[string]chat.Script{simulator.Agent: simulator.Script(simulator.Agent), simulator.LightAgent: simulator.Script(simulator.LightAgent)},
 		Now:     o.Now, NewID: o.NewID, Logger: p.log,

@@ -97,6 +97,9 @@ func (r *reader) event(e *wireEvent) (done bool) {
 		r.any = true
 		r.count(e.Usage)
 		for i := range e.Content {
+			if r.out.Stopped() {
+				break
+			}
 			r.begin(i, &e.Content[i])
 			if b := r.find(i); b != nil {
 				r.stop(b)

@@ -86,6 +86,9 @@ func (r *reader) answer(data []byte) error {
 			continue
 		}
 		for i := range c.Content.Parts {
+			if r.out.Stopped() {
+				return nil
+			}
 			if err := r.part(&c.Content.Parts[i]); err != nil {
 				return err
 			}

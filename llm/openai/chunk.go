@@ -85,6 +85,9 @@ func (r *reader) chunk(c *wireChunk) {
 				r.say(delta.Refusal, "")
 			}
 			for i := range delta.ToolCalls {
+				if r.out.Stopped() {
+					return
+				}
 				r.call(&delta.ToolCalls[i])
 			}
 		}

@@ -27,7 +27,7 @@ type responsesReader struct {
 type responsesCall struct {
 	index     int // the item's place in the output
 	id        string
-	arguments string // what was handed out
+	arguments []byte // what was handed out
 }
 
 // Reset makes the reader ready for a response.
@@ -106,6 +106,9 @@ func (r *responsesReader) Event(data []byte) (done bool, err error) {
 		}
 		r.begun = true
 		for i := range w.Output {
+			if r.out.Stopped() {
+				break
+			}
 			r.item(i, &w.Output[i], true)
 		}
 		return true, r.end(&w)
@@ -176,7 +179,7 @@ func (r *responsesReader) item(index int, item *responsesItem, whole bool) {
 		}
 		// The whole item brings what its deltas did not.
 		if c := &r.calls[n]; whole {
-			if rest, ok := strings.CutPrefix(item.Arguments, c.arguments); ok {
+			if rest, ok := strings.CutPrefix(item.Arguments, string(c.arguments)); ok {
 				r.arguments(index, rest)
 			}
 		}
@@ -209,7 +212,7 @@ func (r *responsesReader) arguments(index int, delta string) {
 	if n < 0 || delta == "" {
 		return
 	}
-	r.calls[n].arguments += delta
+	r.calls[n].arguments = append(r.calls[n].arguments, delta...)
 	r.out.Send(llm.Chunk{Kind: llm.ChunkToolCall, Call: n, Text: delta})
 }
 

@@ -174,6 +174,10 @@ func (s *Sink) Send(c llm.Chunk) bool {
 	return !s.stopped
 }
 
+// Stopped reports whether nobody listens any more: an event with many pieces need not
+// be read to its end.
+func (s *Sink) Stopped() bool { return s.stopped }
+
 // Warn says that the answer goes on without a setting that was asked for.
 func (s *Sink) Warn(code, text string) {
 	s.Send(llm.Chunk{Kind: llm.ChunkWarning, Name: code, Text: text})
