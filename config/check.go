@@ -122,6 +122,7 @@ func (c *Config) check(fields []field) []error {
 	_, tenants := parseTenants(c.DreamTenants)
 	require("P8_DREAM_TENANTS", tenants, "")
 	require("P8_REMINDER_WEBHOOK_URL", c.ReminderURL == "" || isHTTP(c.ReminderURL), "")
+	require("P8_MODEL_SILENCE", c.ModelSilence >= time.Second, "")
 	require("P8_STRUCTURED_MODE", c.StructuredMode == "" || c.StructuredMode == "native" || c.StructuredMode == "tool", "")
 	require("P8_LOG_FORMAT", c.LogFormat == "text" || c.LogFormat == "json", "")
 	require("P8_OPENAI_BASE_URL", c.OpenAIBaseURL == "" || isHTTP(c.OpenAIBaseURL), "")

@@ -209,6 +209,9 @@ type WarningData struct {
 // CodeModelFallback is the code of a warning that another model took over.
 const CodeModelFallback = "model_fallback"
 
+// CodeEmptyAnswer is the code of a warning that a run ended without having said anything.
+const CodeEmptyAnswer = "empty_answer"
+
 // CodeToolCallsLeftOut is the code of a warning that an answer of the model asked for
 // more tool calls than are made of one.
 const CodeToolCallsLeftOut = "tool_calls_left_out"

@@ -15,6 +15,7 @@ func (r *runner) ask() (*event.DoneData, error) {
 	r.step.before = r.req.Messages[r.own:]
 	r.step.most = r.scope.Budget.limits.StepToolCalls
 	r.model = cmp.Or(r.model, r.step.model)
+	r.asking = true
 	for chunk, err := range r.Model.Stream(r.ctx, &r.req) {
 		if err != nil {
 			r.charge()
@@ -38,6 +39,7 @@ func (r *runner) ask() (*event.DoneData, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
+	r.asking = false
 	if err := r.remember(); err != nil {
 		return nil, err
 	}
@@ -97,6 +99,11 @@ func (r *runner) remember() error {
 func (r *runner) cut() (*event.DoneData, error) {
 	if err := r.endCalls(); err != nil {
 		return nil, err
+	}
+	if !r.Agent.Structured {
+		if err := r.warnEmpty(event.ReasonLength); err != nil {
+			return nil, err
+		}
 	}
 	return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitAnswer}, nil
 }

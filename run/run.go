@@ -41,7 +41,7 @@ import (
 
 // Stream runs the agent. The sequence yields every event once and in order and
 // ends with Usage and Done; or with Usage and one error: an *llm.Error when the
-// model failed, an *OutputError when a structured answer stayed wrong, the
+// model failed or was silent until the run's time was over, an *OutputError when a structured answer stayed wrong, the
 // context's cause when the caller cancelled. A limit is not an error: Done
 // names it. Breaking off cancels the run and waits for its tools.
 func Stream(ctx context.Context, o Options) iter.Seq2[event.Event, error] {
@@ -100,6 +100,9 @@ type runner struct {
 	// childSpoke: a run below has said something since this one's last step, and what
 	// this one says now would say it again.
 	childSpoke bool
+	// said: something of an answer was shown. asking: the model was asked and its answer
+	// is not whole.
+	said, asking bool
 }
 
 func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bool) (*runner, error) {
@@ -144,6 +147,7 @@ func (r *runner) prepare() error {
 
 // emit stamps an event and passes it on.
 func (r *runner) emit(e event.Event) error {
+	r.note(&e)
 	r.seq++
 	e.Seq = r.seq
 	if e.RunID == "" {
@@ -182,6 +186,9 @@ func (r *runner) run() error {
 		case errors.Is(err, errBroken):
 			return err
 		case err != nil && errors.Is(context.Cause(r.ctx), errTimeLimit):
+			if silent := r.silence(); silent != nil {
+				return r.failed(silent)
+			}
 			return r.done(&event.DoneData{Reason: event.ReasonLength, Limit: event.LimitTime})
 		case err != nil && r.ctx.Err() != nil:
 			return r.failed(context.Cause(r.ctx))
@@ -227,6 +234,9 @@ func (r *runner) answer() (*event.DoneData, error) {
 		if goOn, err := r.steer(true); goOn || err != nil {
 			return nil, err
 		}
+	}
+	if err := r.warnEmpty(reason); err != nil {
+		return nil, err
 	}
 	if r.Answered != nil {
 		r.Answered(r.step.text.String())

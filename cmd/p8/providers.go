@@ -14,6 +14,7 @@ import (
 	"p8/llm/models"
 	"p8/llm/offline"
 	"p8/llm/openai"
+	"p8/llm/wire"
 	"p8/outbound"
 	"p8/tool/mcp"
 )
@@ -27,9 +28,12 @@ func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.R
 		show = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
 	}
 	client := outbound.NewClient() // one for all: connections are few and kept
-	providers := openai.Providers(openai.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show})
-	maps.Copy(providers, anthropic.Providers(anthropic.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show}))
-	providers["gemini"] = gemini.Providers(gemini.ProvidersOptions{Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show})["gemini"]
+	o := wire.ProvidersOptions{
+		Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show, IdleTimeout: cfg.ModelSilence, SilenceVar: "P8_MODEL_SILENCE",
+	}
+	providers := openai.Providers(o)
+	maps.Copy(providers, anthropic.Providers(o))
+	providers["gemini"] = gemini.Providers(o)["gemini"]
 	providers["offline"] = func(string) (llm.Model, error) {
 		return shown(offline.New(offline.Options{Notice: choice.Notice}), show)
 	}

@@ -48,6 +48,8 @@ type Options struct {
 	MaxRetries int
 	// IdleTimeout is the longest silence of the provider; 5 minutes when 0.
 	IdleTimeout time.Duration
+	// SilenceVar is the setting of IdleTimeout, for the error that names it.
+	SilenceVar string
 	// Debug gets the exact JSON body of each request.
 	Debug func(payload []byte)
 }
@@ -115,7 +117,7 @@ func New(o Options) (*Model, error) {
 			}
 		},
 		NewDecoder: func() wire.Decoder { return &reader{model: o.Model} },
-		HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
+		HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, SilenceVar: o.SilenceVar, Debug: o.Debug,
 		KeyVars: keyVars(), BaseURLVars: baseURLVars(),
 		Hints: map[llm.ErrorKind]string{
 			llm.BadResponse: "check the base URL, such as " + defaultBaseURL + wire.Either("; it is in ", baseURLVars()),

@@ -174,6 +174,19 @@ func TestServerThatStays(t *testing.T) {
 	})
 }
 
+// TestPingsAreSilence: a server that only pings has no model behind it.
+func TestPingsAreSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := model(t, anthropic.Options{HTTPClient: wiretest.Ticking("", "event: ping\ndata: {\"type\": \"ping\"}\n\n")})
+		start := time.Now()
+		_, err := wiretest.Collect(t.Context(), m, wiretest.Hello())
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Kind != llm.Timeout || time.Since(start) != 5*time.Minute {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
+
 func FuzzStream(f *testing.F) {
 	kit().Fuzz(f,
 		good,

@@ -27,7 +27,7 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 		m, err := New(Options{
 			Model: model, BaseURL: o.First(baseURLVars()...), APIKey: o.First(keyVars()...),
 			AuthToken:  o.First(tokenVar),
-			HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
+			HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, SilenceVar: o.SilenceVar, Debug: o.Debug,
 		})
 		if err != nil {
 			return nil, err

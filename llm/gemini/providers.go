@@ -27,7 +27,7 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 	construct := func(model string) (llm.Model, error) {
 		m, err := New(Options{
 			Model: model, BaseURL: o.First(baseURLVars...), APIKey: o.First(keyVars...),
-			HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
+			HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, SilenceVar: o.SilenceVar, Debug: o.Debug,
 		})
 		if err != nil {
 			return nil, err

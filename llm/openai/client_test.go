@@ -77,6 +77,11 @@ func TestSilence(t *testing.T) {
 	}{
 		{name: "no header within the idle time", client: hang, after: 5 * time.Minute},
 		{name: "silence in mid-stream", client: wiretest.Stalling(hi), after: 5 * time.Minute},
+		{name: "comments before a word", client: wiretest.Ticking("", ": keep-alive\n\n"), after: 5 * time.Minute},
+		{name: "comments in mid-stream", client: wiretest.Ticking(hi, ": keep-alive\n\n"), after: 5 * time.Minute},
+		{name: "events without data", client: wiretest.Ticking(hi, "event: ping\nid: 1\n\n"), after: 5 * time.Minute},
+		{name: "blank lines in place of JSON", client: wiretest.Ticking("", "\n"), after: 5 * time.Minute},
+		{name: "blanks within JSON", client: wiretest.Ticking("{", " "), after: 5 * time.Minute},
 		{name: "an idle time of one's own", client: wiretest.Stalling(hi), idle: time.Second, after: time.Second},
 		{name: "the caller's deadline before the header", client: hang, deadline: time.Second, after: time.Second},
 		{name: "the caller's deadline in mid-stream", client: wiretest.Stalling(hi), deadline: time.Second, after: time.Second},
@@ -99,6 +104,30 @@ func TestSilence(t *testing.T) {
 		})
 	}
 
+	t.Run("slow words are no silence", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := model(t, openai.Options{HTTPClient: wiretest.Ticking(hi, hi), IdleTimeout: time.Minute})
+			chunks, err := wiretest.Collect(t.Context(), m, wiretest.Hello())
+			var e *llm.Error
+			if !errors.As(err, &e) || e.Kind != llm.Unavailable || len(chunks) < 100 { // it has no end
+				t.Errorf("%d chunks, %v", len(chunks), err)
+			}
+		})
+	})
+	t.Run("another model takes over", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			silent := model(t, openai.Options{HTTPClient: wiretest.Ticking("", ": keep-alive\n\n"), IdleTimeout: time.Minute, SilenceVar: "SILENCE"})
+			m := llm.NewFallback(llm.FallbackOptions{Models: []llm.Model{silent, model(t, openai.Options{HTTPClient: wiretest.Says(good)})}})
+			chunks, err := wiretest.Collect(t.Context(), m, wiretest.Hello())
+			if err != nil || len(chunks) != 3 || chunks[0].Kind != llm.ChunkModel || !strings.Contains(chunks[0].Text, "did not answer in time") {
+				t.Errorf("%+v, %v", chunks, err)
+			}
+			_, err = wiretest.Collect(t.Context(), silent, wiretest.Hello())
+			if err == nil || !strings.Contains(err.Error(), "it said nothing for 1m0s; SILENCE sets") {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	})
 	t.Run("a slow reader is not silence", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := model(t, openai.Options{HTTPClient: wiretest.Says(good)})

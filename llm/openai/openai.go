@@ -54,6 +54,8 @@ type Options struct {
 	// IdleTimeout is the longest silence of the provider; 5 minutes when 0, as a
 	// local server may load a model first and a reasoning one may think.
 	IdleTimeout time.Duration
+	// SilenceVar is the setting of IdleTimeout, for the error that names it.
+	SilenceVar string
 	// Debug gets the exact JSON body of each request.
 	Debug func(payload []byte)
 }
@@ -111,7 +113,7 @@ func New(o Options) (*Model, error) {
 	m.client = wire.NewClient(wire.Options{
 		Name: name, Provider: o.Provider, URL: address(&o, u, m.dialect.responses), Authorize: authorize(o.Provider, key),
 		NewDecoder: m.newDecoder,
-		HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
+		HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, SilenceVar: o.SilenceVar, Debug: o.Debug,
 		KeyVars: p.KeyVars, BaseURLVars: p.BaseURLVars, Hints: p.hints(o.Model),
 	})
 	return m, nil

@@ -76,7 +76,7 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 			m, err := New(Options{
 				Provider: p.Name, Model: model, BaseURL: p.baseURL(o), APIKey: o.First(p.KeyVars...),
 				APIVersion: p.apiVersion(o),
-				HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, Debug: o.Debug,
+				HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, SilenceVar: o.SilenceVar, Debug: o.Debug,
 			})
 			if err != nil {
 				return nil, err

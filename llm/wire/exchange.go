@@ -46,8 +46,9 @@ func (c *Client) attempt(parent context.Context, body *payload, out *Sink) *fail
 		return c.broken(ctx, err)
 	}
 	defer res.Body.Close()
-	in := quiet{res.Body, timer, c.o.IdleTimeout}
+	in := newQuiet(res.Body, timer, c.o.IdleTimeout)
 	if res.StatusCode/100 != 2 {
+		in.plain()
 		words, _ := io.ReadAll(io.LimitReader(in, 64<<10))
 		return c.refused(res.StatusCode, ReadRefusal(words), outbound.RetryAfter(res.Header))
 	}
@@ -56,7 +57,7 @@ func (c *Client) attempt(parent context.Context, body *payload, out *Sink) *fail
 	defer c.release(x)
 	x.events.reset(in)
 	x.decoder.Reset(out)
-	if f := c.read(ctx, x, out); f != nil {
+	if f := c.read(ctx, in, x, out); f != nil {
 		// What the provider has counted so far is charged even so.
 		if u := x.decoder.Usage(); u != (llm.Usage{}) && out.sent {
 			out.Send(llm.Chunk{Kind: llm.ChunkUsage, Usage: u})
@@ -87,7 +88,7 @@ func (c *Client) release(x *exchange) {
 }
 
 // read reads a whole response, whatever its form.
-func (c *Client) read(ctx context.Context, x *exchange, out *Sink) *failure {
+func (c *Client) read(ctx context.Context, in *quiet, x *exchange, out *Sink) *failure {
 	next := x.events.next
 	switch first, err := x.events.first(); {
 	case err == io.EOF:
@@ -96,6 +97,7 @@ func (c *Client) read(ctx context.Context, x *exchange, out *Sink) *failure {
 		return c.unread(ctx, x, err)
 	case first == '{' || first == '[':
 		// No stream: one JSON answer, or several, one a line.
+		in.plain()
 		values := json.NewDecoder(x.events.rest())
 		next = func() ([]byte, error) {
 			var v json.RawMessage
@@ -111,6 +113,9 @@ func (c *Client) read(ctx context.Context, x *exchange, out *Sink) *failure {
 		}
 		if err != nil {
 			return c.unread(ctx, x, err)
+		}
+		if !isPing(data) {
+			in.alive()
 		}
 		if done, err = x.decoder.Event(data); err != nil {
 			return c.decoded(x, err, x.decoder.Begun())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -52,7 +53,11 @@ func (c *Client) fail(kind llm.ErrorKind, err error, hint string) *failure {
 // broken is a connection that was not made, or not kept.
 func (c *Client) broken(ctx context.Context, err error) *failure {
 	if context.Cause(ctx) == errSilent {
-		return c.fail(llm.Timeout, errSilent, "")
+		hint := fmt.Sprintf("it said nothing for %s", c.o.IdleTimeout)
+		if c.o.SilenceVar != "" {
+			hint += "; " + c.o.SilenceVar + " sets how long p8 waits"
+		}
+		return c.fail(llm.Timeout, errSilent, hint)
 	}
 	return c.fail(llm.Unavailable, err, c.hint(llm.Unavailable, "check the network"+Either(" and ", c.o.BaseURLVars)))
 }

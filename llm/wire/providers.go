@@ -14,6 +14,7 @@ type ProvidersOptions struct {
 	HTTPClient  *http.Client
 	MaxRetries  int
 	IdleTimeout time.Duration
+	SilenceVar  string
 	Debug       func(payload []byte)
 }
 

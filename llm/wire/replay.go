@@ -24,7 +24,7 @@ func (r *Replay) Decode(ctx context.Context, body io.Reader, yield func(llm.Chun
 	out := Sink{yield: yield}
 	r.x.events.reset(body)
 	r.x.decoder.Reset(&out)
-	if f := r.client.read(ctx, &r.x, &out); f != nil && !out.stopped {
+	if f := r.client.read(ctx, nil, &r.x, &out); f != nil && !out.stopped {
 		yield(llm.Chunk{}, f.error(ctx))
 	}
 }

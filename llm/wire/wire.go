@@ -16,7 +16,6 @@ package wire
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -41,7 +40,8 @@ type Options struct {
 	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
 	MaxRetries int
 	// IdleTimeout is the longest silence of the provider; 5 minutes when 0, as a
-	// local server may load a model first and a reasoning one may think.
+	// local server may load a model first and a reasoning one may think. Comments,
+	// pings and blanks that keep a connection open are silence.
 	IdleTimeout time.Duration
 	// Debug gets the exact JSON body of each request.
 	Debug func(payload []byte)
@@ -49,6 +49,8 @@ type Options struct {
 	KeyVars, BaseURLVars []string
 	// Hints replace what an error of a kind says to do.
 	Hints map[llm.ErrorKind]string
+	// SilenceVar is the setting of IdleTimeout, for the error that names it.
+	SilenceVar string
 }
 
 // Decoder reads the events of one response after another. It is used by one
@@ -181,19 +183,4 @@ func (s *Sink) Stopped() bool { return s.stopped }
 // Warn says that the answer goes on without a setting that was asked for.
 func (s *Sink) Warn(code, text string) {
 	s.Send(llm.Chunk{Kind: llm.ChunkWarning, Name: code, Text: text})
-}
-
-// quiet is a body whose reads end when nothing has come for a while. The time
-// that the reader of the chunks takes does not count.
-type quiet struct {
-	io.Reader
-	timer *time.Timer
-	idle  time.Duration
-}
-
-func (q quiet) Read(p []byte) (int, error) {
-	q.timer.Reset(q.idle)
-	n, err := q.Reader.Read(p)
-	q.timer.Stop()
-	return n, err
 }

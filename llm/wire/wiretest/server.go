@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"p8/llm"
@@ -79,6 +80,40 @@ func (s stall) Read(p []byte) (int, error) {
 }
 
 func (stall) Close() error { return nil }
+
+// Ticking is a provider that says something at once and then the same thing every half
+// minute, a hundred times or until the request is over.
+func Ticking(said, tick string) *http.Client {
+	return Client(func(r *http.Request) (*http.Response, error) {
+		res := Answer(http.StatusOK, "")
+		res.Body = &ticker{Reader: strings.NewReader(said), ctx: r.Context(), tick: tick, left: 100}
+		return res, nil
+	})
+}
+
+type ticker struct {
+	io.Reader
+	ctx  context.Context
+	tick string
+	left int
+}
+
+func (t *ticker) Read(p []byte) (int, error) {
+	if n, err := t.Reader.Read(p); n > 0 || !errors.Is(err, io.EOF) {
+		return n, nil
+	}
+	if t.left--; t.left < 0 {
+		return 0, io.EOF
+	}
+	select {
+	case <-t.ctx.Done():
+		return 0, t.ctx.Err()
+	case <-time.After(30 * time.Second):
+		return copy(p, t.tick), nil
+	}
+}
+
+func (*ticker) Close() error { return nil }
 
 // Sent is the body that a model sends for the request, and what it warns of. The
 // model asks by the client, and gets good for an answer.
