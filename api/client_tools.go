@@ -14,7 +14,7 @@ import (
 // parameters are made of: each object and boolean may be a schema.
 const (
 	maxClientTools   = 128
-	maxClientSchemas = 10_000
+	maxClientSchemas = 3_000
 )
 
 type (

@@ -27,12 +27,12 @@ func TestHostileSchemas(t *testing.T) {
 	document := "name: deep\ndescription: d\nstructured_output: true\nproperties:\n  x: {$ref: '#/$defs/d0'}\n$defs: " + strings.TrimSuffix(defs, "}") + "\n"
 	many := make([]string, 30)
 	for i := range many {
-		many[i] = fmt.Sprintf(`{"type":"function","function":{"name":"t%d","parameters":{"type":"object","properties":{%s"z":{}}}}}`, i, fields(450))
+		many[i] = fmt.Sprintf(`{"type":"function","function":{"name":"t%d","parameters":{"type":"object","properties":{%s"z":{}}}}}`, i, fields(200))
 	}
 	for name, c := range map[string]struct{ path, body, says string }{
 		"a client's tool":   {"/v1/chat/completions", `{` + hello + `,"tools":[{"type":"function","function":{"name":"t","parameters":` + chained(40) + `}}]}`, "/$defs/d28: the schema stands for more than 10000 schemas"},
 		"the answer's form": {"/v1/chat/completions", `{` + hello + `,"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":` + chained(40) + `}}}`, "/$defs/d28: the schema stands for more than 10000 schemas"},
-		"tools together":    {"/v1/chat/completions", `{` + hello + `,"tools":[` + strings.Join(many, ",") + `]}`, "more than 10000 schemas together"},
+		"tools together":    {"/v1/chat/completions", `{` + hello + `,"tools":[` + strings.Join(many, ",") + `]}`, "more than 3000 schemas together"},
 		"a document":        {"/schemas", document, "stands for more than 10000 schemas"},
 		"a large pattern":   {"/v1/chat/completions", `{` + hello + `,"tools":[{"type":"function","function":{"name":"t","parameters":{"type":"object","properties":{"a":{"pattern":"(abcdefghij){1000}"}}}}}]}`, "the pattern repeats too much"},
 		"a huge bound":      {"/v1/chat/completions", `{` + hello + `,"tools":[{"type":"function","function":{"name":"t","parameters":{"type":"object","minProperties":1e1000000}}}]}`, "too large"},
