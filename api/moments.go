@@ -169,7 +169,7 @@ func (h *Handler) sessionInfo(ctx context.Context, id string) sessionInfo {
 	if id == "" || h.o.Store == nil {
 		return sessionInfo{}
 	}
-	s, err := h.o.Store.Session(ctx, id)
+	s, err := h.ownSession(ctx, id)
 	if err != nil {
 		if !errors.Is(err, store.ErrNotFound) {
 			h.o.Logger.WarnContext(ctx, "read the session of a moment", "error", err, "request_id", requestID(ctx))

@@ -89,8 +89,13 @@ func TestOnTheEmbeddedEngine(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	stranger := as(t.Context(), "bob", "Tee & Kuchen")
-	if _, err := s.Start(stranger, chat.Request{Input: "Hi", Agent: "helper"}); chat.Describe(err).Code != "session_not_found" {
-		t.Errorf("%v", err)
+	if started, err := s.Start(stranger, chat.Request{Input: "Hi", Agent: "helper"}); err != nil {
+		t.Errorf("a session id of another user: %v", err)
+	} else {
+		drain(t, started)
+	}
+	if sess, err := db.Session(stranger, "Tee & Kuchen"); err != nil || sess.UserID != "bob" || sess.Messages != 2 {
+		t.Errorf("the stranger's session: %+v, %v", sess, err)
 	}
 }
 

@@ -81,7 +81,7 @@ func (m *MemoryStore) find(ctx context.Context, is func(*memoryRun) bool) (*memo
 		return nil, nil, err
 	}
 	for k, s := range m.sessions {
-		if k.tenant != who.TenantID || s.UserID != who.UserID {
+		if k.tenant != who.TenantID || k.user != who.UserID {
 			continue
 		}
 		if i := slices.IndexFunc(s.runs, is); i >= 0 {

@@ -40,8 +40,8 @@ const (
 	firstRows = 4 // room for a turn or two
 )
 
-// memoryKey names a session: ids are unique in a tenant.
-type memoryKey struct{ tenant, session string }
+// memoryKey names a session: ids are unique per tenant and user.
+type memoryKey struct{ tenant, user, session string }
 
 type memorySession struct {
 	store.Session
@@ -52,14 +52,14 @@ type memorySession struct {
 	runs []*memoryRun
 }
 
-// open is the caller's session. One that belongs to somebody else is not found.
+// open is the caller's session of that id.
 func (m *MemoryStore) open(ctx context.Context, id string) (*memorySession, error) {
 	who, err := identity.From(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := m.sessions[memoryKey{who.TenantID, id}]
-	if s == nil || s.UserID != who.UserID {
+	s := m.sessions[memoryKey{who.TenantID, who.UserID, id}]
+	if s == nil {
 		return nil, store.ErrNotFound
 	}
 	m.recent.MoveToFront(s.element)
@@ -136,13 +136,10 @@ func (m *MemoryStore) touch(who identity.Identity, sess store.Session) (*memoryS
 	if err := store.CheckSessionID(sess.ID); err != nil {
 		return nil, err
 	}
-	key := memoryKey{who.TenantID, sess.ID}
+	key := memoryKey{who.TenantID, who.UserID, sess.ID}
 	s := m.sessions[key]
-	switch {
-	case s == nil:
+	if s == nil {
 		s = m.add(key, who)
-	case s.UserID != who.UserID:
-		return nil, store.ErrNotFound
 	}
 	s.Name, s.AgentName = cmp.Or(sess.Name, s.Name), cmp.Or(sess.AgentName, s.AgentName)
 	var err error
@@ -156,7 +153,7 @@ func (m *MemoryStore) add(key memoryKey, who identity.Identity) *memorySession {
 		m.sessions = make(map[memoryKey]*memorySession)
 	}
 	s := &memorySession{rows: make([]store.Message, 0, firstRows), Session: store.Session{
-		ID: key.session, TenantID: key.tenant, UserID: who.UserID, Mode: store.ModeChat, CreatedAt: time.Now(),
+		ID: key.session, TenantID: key.tenant, UserID: key.user, Mode: store.ModeChat, CreatedAt: time.Now(),
 	}}
 	if who.IsEval {
 		s.Mode = store.ModeEvaluation
@@ -166,7 +163,7 @@ func (m *MemoryStore) add(key memoryKey, who identity.Identity) *memorySession {
 	if m.recent.Len() > cmp.Or(m.MaxSessions, defaultMaxSessions) {
 		oldest := m.recent.Back()
 		if old, ok := m.recent.Remove(oldest).(*memorySession); ok {
-			delete(m.sessions, memoryKey{old.TenantID, old.ID})
+			delete(m.sessions, memoryKey{old.TenantID, old.UserID, old.ID})
 			m.parts -= partBytes(old.rows)
 			for _, r := range old.runs {
 				delete(m.runs, r.ID)
@@ -237,7 +234,7 @@ func (m *MemoryStore) Message(ctx context.Context, id string) (store.Message, er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k, s := range m.sessions {
-		if k.tenant != who.TenantID || s.UserID != who.UserID {
+		if k.tenant != who.TenantID || k.user != who.UserID {
 			continue
 		}
 		if i := slices.IndexFunc(s.rows, func(row store.Message) bool { return row.ID == id }); i >= 0 {

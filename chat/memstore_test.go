@@ -88,9 +88,16 @@ func TestMemoryStoreFilters(t *testing.T) {
 		if _, err := m.Messages(stranger, "s", store.MessageFilter{}); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%q reads alice's session: %v", who, err)
 		}
-		if err := put(m, stranger, "s", &store.Message{}); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%q writes alice's session: %v", who, err)
+		row := &store.Message{Type: store.MessageUser, Content: new("own")}
+		if err := put(m, stranger, "s", row); err != nil || row.Seq != 1 {
+			t.Errorf("%q begins a session of that id: message %d, %v", who, row.Seq, err)
 		}
+		if rows, err := m.Messages(stranger, "s", store.MessageFilter{}); err != nil || len(rows) != 1 {
+			t.Errorf("%q has %d messages in a session of that id, %v", who, len(rows), err)
+		}
+	}
+	if rows, err := m.Messages(ctx, "s", store.MessageFilter{}); err != nil || len(rows) != 6 {
+		t.Errorf("alice has %d messages, %v", len(rows), err)
 	}
 	if err := put(m, ctx, "", &store.Message{}); !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("no session id: %v", err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -134,19 +133,31 @@ func TestMetadataOfManyTurnsIsBounded(t *testing.T) {
 	turn(t, s, ctx, "Without it the session goes on")
 }
 
+// Another caller's session id starts a session of the caller's own.
 func TestSomebodyElsesSession(t *testing.T) {
-	model := scripted.NewWith(scripted.Options{Repeat: true}, scripted.Text("Yes."))
-	s := newService(t, model, chat.Options{Store: &chat.MemoryStore{}}, helper)
-	turn(t, s, as(t.Context(), "alice", "s1"), "My secret")
-	_, err := s.Start(as(t.Context(), "bob", "s1"), chat.Request{Input: "Tell me"})
-	if d := chat.Describe(err); d.HTTPStatus != http.StatusNotFound || d.Code != "session_not_found" {
-		t.Errorf("%v: %+v", err, d)
+	model := scripted.New(scripted.Text("Yes."), scripted.Text("Yes."), scripted.Text("Yes."), scripted.Text("Yes."))
+	kept := &chat.MemoryStore{}
+	s := newService(t, model, chat.Options{Store: kept}, helper)
+	alice := as(t.Context(), "alice", "s1")
+	turn(t, s, alice, "My secret")
+	for what, ctx := range map[string]context.Context{
+		"another user": as(t.Context(), "bob", "s1"), "an anonymous caller": as(t.Context(), "", "s1"),
+		"another tenant": identity.With(t.Context(), identity.Identity{TenantID: "other", UserID: "alice", SessionID: "s1"}),
+	} {
+		turn(t, s, ctx, "Tell me")
+		rows, err := kept.Messages(ctx, "s1", store.MessageFilter{})
+		if err != nil || len(rows) != 2 || rows[0].Seq != 1 || *rows[0].Content != "Tell me" {
+			t.Errorf("%s: %+v, %v", what, rows, err)
+		}
+		calls := model.Requests()
+		for _, m := range calls[len(calls)-1].Messages {
+			if strings.Contains(m.Content, "secret") {
+				t.Errorf("%s: the model is sent %q", what, m.Content)
+			}
+		}
 	}
-	other := identity.With(t.Context(), identity.Identity{TenantID: "other", UserID: "alice", SessionID: "s1"})
-	if started, err := s.Start(other, chat.Request{Input: "Hello"}); err != nil {
-		t.Errorf("another tenant has sessions of its own: %v", err)
-	} else {
-		drain(t, started)
+	if rows, err := kept.Messages(alice, "s1", store.MessageFilter{}); err != nil || len(rows) != 2 {
+		t.Errorf("%+v, %v", rows, err)
 	}
 }
 

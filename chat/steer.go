@@ -23,8 +23,8 @@ func (s *Service) continued(ctx context.Context, req Request) (*Turn, error) {
 		return nil, ignore(err, store.ErrNotFound)
 	}
 	if len(runs) == 0 {
-		_, err := s.o.Store.Session(ctx, who.SessionID)
-		switch isNew := errors.Is(err, store.ErrNotFound); {
+		sess, err := s.o.Store.Session(ctx, who.SessionID)
+		switch isNew := errors.Is(err, store.ErrNotFound) || sess.UserID != who.UserID; {
 		case isNew && len(req.History) > 0:
 			return nil, nil // the client keeps its own history
 		case err != nil && !isNew:

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"p8/identity"
 	"p8/store"
 )
 
@@ -144,9 +145,13 @@ func (d *dream) attempt(ctx context.Context, id, agent string) (record, error) {
 	if err != nil {
 		return r, missing(err)
 	}
+	who, err := identity.From(ctx)
+	if err != nil {
+		return r, err
+	}
 	before, ok := recordOf(&sess)
 	switch {
-	case !ok:
+	case !ok, sess.UserID != who.UserID: // what an anonymous caller put there tells nothing
 	case before.State == stateFailed:
 		r.Attempt = before.Attempt + 1
 	default:

@@ -2,7 +2,6 @@ package memory_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,16 +87,22 @@ func TestUploadIntoASession(t *testing.T) {
 	if got.Latest != got.Uploads[49].ID || got.Uploads[49].ID == got.Uploads[48].ID {
 		t.Errorf("the latest is %s of %+v", got.Latest, got.Uploads[48:])
 	}
-	// A session that is not there is made with that id; another user's is refused.
+	// A session that is not there is made with that id; another user's does not matter.
 	if id, _, err := memory.RecordUpload(ctx, s, memory.Upload{SessionID: "new", FileName: "a.txt"}); err != nil || id != "new" {
 		t.Errorf("got %s, %v", id, err)
 	}
 	eve := as(t, "eve")
-	if _, _, err := memory.RecordUpload(eve, s, memory.Upload{SessionID: "talk", FileName: "a.txt"}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("another user's session: %v", err)
+	if _, _, err := memory.RecordUpload(eve, s, memory.Upload{SessionID: "talk", FileName: "a.txt"}); err != nil {
+		t.Errorf("another user's session id: %v", err)
 	}
-	if n, err := s.Moments().Count(eve, store.Filter{}); err != nil || n != 0 {
+	if sess, err := s.Session(eve, "talk"); err != nil || sess.UserID != "eve" || sess.Name == "Talk" || len(uploadsOf(t, sess).Uploads) != 1 {
+		t.Errorf("another user's session of that id: %+v, %v", sess, err)
+	}
+	if n, err := s.Moments().Count(eve, store.Filter{}); err != nil || n != 1 {
 		t.Errorf("another user has %d moments, %v", n, err)
+	}
+	if again, err := s.Session(ctx, "talk"); err != nil || len(uploadsOf(t, again).Uploads) != 50 {
+		t.Errorf("the session of that id: %+v, %v", again, err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"p8/identity"
 	"p8/store"
 )
 
@@ -97,14 +98,18 @@ func openUploads(ctx context.Context, k Keeper, u Upload, m *store.Moment) (stor
 		sess.ID = uuid.NewString()
 		return sess, k.PutSession(ctx, sess)
 	}
+	who, err := identity.From(ctx)
+	if err != nil {
+		return sess, err
+	}
 	old, err := k.Session(ctx, u.SessionID)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound), err == nil && old.UserID != who.UserID:
 		return sess, k.PutSession(ctx, sess)
 	case err != nil:
 		return sess, err
 	}
-	return old, k.PutSession(ctx, store.Session{ID: old.ID}) // which refuses somebody else's
+	return old, k.PutSession(ctx, store.Session{ID: old.ID})
 }
 
 // uploadName tells apart files of one name, and one file in two sessions.

@@ -15,9 +15,12 @@ func (m Maintenance) ActiveUsers(ctx context.Context, since time.Time, after Row
 	limit = page(limit, 1000, 10_000)
 	var list []RowOwner
 	err := m.read(ctx, "list active users", func(c Conn) error {
-		const who = `SELECT tenant_id, COALESCE(user_id, '') AS user_id FROM `
-		const when = ` WHERE updated_at >= $1 AND deleted_at IS NULL AND tenant_id <> $2 AND (tenant_id, COALESCE(user_id, '')) > ($3, $4)`
-		return c.Query(ctx, who+`sessions`+when+` UNION `+who+`moments`+when+` UNION `+who+`files`+when+`
+		changed := func(table, owner string) string {
+			return `SELECT tenant_id, ` + owner + ` AS user_id FROM ` + table + ` WHERE updated_at >= $1 AND deleted_at IS NULL
+				AND tenant_id <> $2 AND (tenant_id, ` + owner + `) > ($3, $4)`
+		}
+		const user = `COALESCE(user_id, '')`
+		return c.Query(ctx, changed(`sessions`, m.store.dialect.ownerOf(``))+` UNION `+changed(`moments`, user)+` UNION `+changed(`files`, user)+`
 			ORDER BY tenant_id, user_id LIMIT $5`, func(r Row) error {
 			var o RowOwner
 			err := r.Scan(&o.TenantID, &o.UserID)

@@ -48,15 +48,15 @@ func (a *adding) count(ctx context.Context, ms []*Message, sql string, args []an
 	})
 }
 
-// own chooses the session, which must be the caller's: $3 is the user.
+// own chooses the caller's session: $3 is the user.
 func (a *adding) own() string {
-	return ` WHERE tenant_id = $1 AND id = ` + a.session + ` AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL`
+	return ` WHERE tenant_id = $1 AND id = ` + a.session + ` AND ` + a.d.ownerOf(``) + ` = $3 AND deleted_at IS NULL`
 }
 
 // append counts messages in and inserts them.
 func (a *adding) append(ctx context.Context, ms []*Message) error {
 	sql := `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5` + a.own()
-	if err := a.count(ctx, ms, sql, []any{a.sc.TenantID, a.key, a.sc.user, len(ms), tokensOf(ms)}); err != nil {
+	if err := a.count(ctx, ms, sql, []any{a.sc.TenantID, a.key, a.sc.UserID, len(ms), tokensOf(ms)}); err != nil {
 		return err
 	}
 	return a.insert(ctx, ms)
@@ -78,23 +78,24 @@ func (a *adding) touch(ctx context.Context, sess *Session, ms []*Message) error 
 
 // open is touch for a session that is made if it is not there.
 func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
+	column, owner := a.d.putOwner(`$3`)
 	sql := `INSERT INTO sessions
-		(tenant_id, id, user_id, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, metadata)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11)
-		ON CONFLICT (tenant_id, id) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
+		(tenant_id, id, ` + column + `, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, metadata)
+		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11)
+		ON CONFLICT (tenant_id, id, (` + a.d.ownerOf(``) + `)) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
 		total_tokens = sessions.total_tokens + excluded.total_tokens, name = COALESCE(excluded.name, sessions.name),
 		description = COALESCE(excluded.description, sessions.description), agent_name = COALESCE(excluded.agent_name, sessions.agent_name),
 		mode = COALESCE($9, sessions.mode), updated_at = excluded.updated_at`
 	if len(sess.Metadata) > 0 {
 		sql += `, metadata = ` + a.d.mergedKeys(`sessions.metadata`, `excluded.metadata`)
 	}
-	sql += ` WHERE sessions.user_id IS NOT DISTINCT FROM excluded.user_id AND sessions.deleted_at IS NULL`
+	sql += ` WHERE sessions.deleted_at IS NULL`
 	return a.count(ctx, ms, sql, append(a.args(sess, ms), sess.Metadata))
 }
 
 // args are those of touch and open, with room for the metadata.
 func (a *adding) args(sess *Session, ms []*Message) []any {
-	return append(make([]any, 0, 11), a.sc.TenantID, a.key, a.sc.user, len(ms), tokensOf(ms),
+	return append(make([]any, 0, 11), a.sc.TenantID, a.key, a.sc.UserID, len(ms), tokensOf(ms),
 		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now)
 }
 
@@ -120,20 +121,16 @@ func (a *adding) insert(ctx context.Context, ms []*Message) error {
 // inserts is the statement of insert: $2 and $3 are the message's session and number
 // where they are known, else the key and how many messages come after it.
 func (a *adding) inserts() string {
-	const (
-		into = `INSERT INTO messages (tenant_id, session_id, seq, id, user_id, message_type, content, tool_calls, status,
+	column, owner := a.d.putOwner(`$5`)
+	into := `INSERT INTO messages (tenant_id, session_id, seq, id, ` + column + `, message_type, content, tool_calls, status,
 			token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
 			run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd) VALUES ($1, `
-		number = `, (SELECT message_count + dropped_messages - $3 FROM sessions WHERE tenant_id = $1 AND id = `
-		values = `, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23)`
-	)
-	switch {
-	case a.d.knows():
+	values := `, $4, ` + owner + `, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23)`
+	if a.d.knows() {
 		return into + `$2, $3` + values
-	case a.session == givenSession:
-		return into + givenSession + number + givenSession + `)` + values
 	}
-	return into + runSession + number + runSession + `)` + values
+	return into + a.session + `, (SELECT message_count + dropped_messages - $3 FROM sessions WHERE tenant_id = $1 AND id = ` + a.session +
+		` AND ` + a.d.ownerOf(``) + ` = $5)` + values
 }
 
 // complete sets what a new message lacks.
@@ -161,7 +158,7 @@ func (m *Message) args(sc scope, key string, number int64) []any {
 		latency = m.LatencyMS
 	}
 	return []any{
-		sc.TenantID, key, number, m.ID, sc.user, m.Type, content, m.ToolCalls, null(m.Status),
+		sc.TenantID, key, number, m.ID, sc.UserID, m.Type, content, m.ToolCalls, null(m.Status),
 		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
 		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt, m.Parts, m.CostUSD,
 	}

@@ -92,20 +92,21 @@ func (c *Chunk) check() error {
 // cover counts a session's messages as summed up, if they are there and nobody has
 // meanwhile. Memory rows are counted when they are written.
 func (w *writer) cover(ctx context.Context, c *Chunk) (bool, error) {
+	d := w.store.dialect
 	n, err := w.c.Exec(ctx, `UPDATE sessions SET summary_seq = $4, chunks = chunks + 1,
 		summary_tokens = summary_tokens + (SELECT CAST(COALESCE(SUM(m.token_count), 0) AS BIGINT) FROM messages m
-		WHERE m.tenant_id = $1 AND m.session_id = $2 AND m.seq > $5 AND m.seq <= $4 AND m.message_type <> 'memory' AND m.deleted_at IS NULL)
-		WHERE tenant_id = $1 AND id = $2 AND user_id IS NOT DISTINCT FROM $3 AND deleted_at IS NULL
+		WHERE m.tenant_id = $1 AND m.session_id = $2 AND `+d.ownerOf(`m.`)+` = $3 AND m.seq > $5 AND m.seq <= $4
+		AND m.message_type <> 'memory' AND m.deleted_at IS NULL)`+d.ownSession()+` AND deleted_at IS NULL
 		AND summary_seq = $5 AND message_count + dropped_messages >= $4`,
-		w.sc.TenantID, c.SessionID, w.sc.user, c.LastSeq, c.AfterSeq)
+		w.sc.TenantID, c.SessionID, w.sc.UserID, c.LastSeq, c.AfterSeq)
 	return n == 1, err
 }
 
 // uncovered says why there was nothing to cover.
 func (w *writer) uncovered(ctx context.Context, c *Chunk) error {
 	var covered, last int64
-	found, err := one(ctx, w.c, `SELECT summary_seq, message_count + dropped_messages FROM sessions`+ownRow+` AND deleted_at IS NULL`,
-		[]any{&covered, &last}, w.sc.TenantID, c.SessionID, w.sc.user)
+	found, err := one(ctx, w.c, `SELECT summary_seq, message_count + dropped_messages FROM sessions`+w.store.dialect.ownSession()+` AND deleted_at IS NULL`,
+		[]any{&covered, &last}, w.sc.TenantID, c.SessionID, w.sc.UserID)
 	switch {
 	case err != nil:
 		return err
@@ -140,8 +141,9 @@ func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 	}
 	var old json.RawMessage
 	var chunks int
-	if _, err := one(ctx, w.c, `SELECT metadata, chunks FROM sessions WHERE tenant_id = $1 AND id = $2`, []any{&old, &chunks},
-		w.sc.TenantID, c.SessionID); err != nil {
+	own := w.store.dialect.ownSession()
+	if _, err := one(ctx, w.c, `SELECT metadata, chunks FROM sessions`+own, []any{&old, &chunks},
+		w.sc.TenantID, c.SessionID, w.sc.UserID); err != nil {
 		return err
 	}
 	merged, _, err := MergeObjects(old, encode(map[string]any{
@@ -150,7 +152,7 @@ func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.c.Exec(ctx, `UPDATE sessions SET metadata = $3 WHERE tenant_id = $1 AND id = $2`, w.sc.TenantID, c.SessionID, merged)
+	_, err = w.c.Exec(ctx, `UPDATE sessions SET metadata = $4`+own, w.sc.TenantID, c.SessionID, w.sc.UserID, merged)
 	return err
 }
 
@@ -162,9 +164,9 @@ func (w *writer) putMemory(ctx context.Context, m *Message) error {
 		return err
 	}
 	return w.c.Later(ctx, Statement{
-		SQL: `UPDATE sessions SET memory_seq = message_count + dropped_messages, summary_tokens = summary_tokens + $3
-			WHERE tenant_id = $1 AND id = $2`,
-		Args: []any{w.sc.TenantID, m.SessionID, m.TokenCount},
+		SQL: `UPDATE sessions SET memory_seq = message_count + dropped_messages, summary_tokens = summary_tokens + $4` +
+			w.store.dialect.ownSession(),
+		Args: []any{w.sc.TenantID, m.SessionID, w.sc.UserID, m.TokenCount},
 	})
 }
 
@@ -187,8 +189,8 @@ func (s *Store) ChangeSession(ctx context.Context, id string, change func(Sessio
 	id = storable(id)
 	return s.write(ctx, "change session", func(c Conn, sc scope) error {
 		var sess Session
-		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions`+ownRow+` AND deleted_at IS NULL`+s.dialect.lock(),
-			sess.columns(), sc.TenantID, id, sc.user)
+		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions`+s.dialect.ownSession()+` AND deleted_at IS NULL`+s.dialect.lock(),
+			sess.columns(), sc.TenantID, id, sc.UserID)
 		if err == nil && !found {
 			err = notFound("session", id)
 		}

@@ -48,6 +48,63 @@ func (q *query) hasAll(d Dialect, column string, values []string) {
 	q.add(`) AS wanted WHERE wanted.value NOT IN (SELECT value FROM json_each(` + column + `)))`)
 }
 
+// ownerOf is the SQL of the owner of a session or a message: the user, "" for an
+// anonymous caller. It is part of their keys: a column on SQLite, whose keys take
+// nothing else, an expression on PostgreSQL. prefix is the table's alias and a dot.
+func (d Dialect) ownerOf(prefix string) string {
+	if d == DialectPostgres {
+		return `COALESCE(` + prefix + `user_id, '')`
+	}
+	return prefix + `owner`
+}
+
+// putOwner is the column of an INSERT that makes a session or a message the owner's,
+// and its value, given the owner's parameter.
+func (d Dialect) putOwner(param string) (column, value string) {
+	if d == DialectPostgres {
+		return `user_id`, `NULLIF(` + param + `, '')`
+	}
+	return `owner`, param
+}
+
+// ownSession chooses a session of the caller by its id, a deleted one too: $1 is the
+// tenant, $2 the id, $3 the user.
+func (d Dialect) ownSession() string {
+	return ` WHERE tenant_id = $1 AND id = $2 AND ` + d.ownerOf(``) + ` = $3`
+}
+
+// ownedSession adds the condition on the owner of sessions or messages.
+func (q *query) ownedSession(d Dialect, sc scope) {
+	if d == DialectPostgres {
+		q.owned(sc.user) // there are indexes with and without a user
+		return
+	}
+	q.add(` AND owner = `).arg(sc.UserID)
+}
+
+// readableOwner is the owner of the session of that id that the caller may read: its
+// own, which hides another one even when it is deleted, else the one without a user. $1
+// is the tenant, $2 the id, $3 the user.
+func (d Dialect) readableOwner() string {
+	return `(SELECT MAX(` + d.ownerOf(``) + `) FROM sessions WHERE tenant_id = $1 AND id = $2 AND ` + d.ownerOf(``) + ` IN ($3, ''))`
+}
+
+// readableSession chooses that session.
+func (d Dialect) readableSession() string {
+	return ` WHERE tenant_id = $1 AND id = $2 AND ` + d.ownerOf(``) + ` = ` + d.readableOwner() + ` AND deleted_at IS NULL`
+}
+
+// ofSession adds the condition on the owner of runs or requests, and on their session
+// unless that is "". Indexes by session hold the owner as an expression.
+func (q *query) ofSession(sc scope, session string) {
+	if session == "" {
+		q.owned(sc.user)
+		return
+	}
+	q.add(` AND session_id = `).arg(storable(session))
+	q.add(` AND COALESCE(user_id, '') = `).arg(sc.UserID)
+}
+
 // owned adds the condition on the owner: two texts rather than IS NOT DISTINCT
 // FROM, which no index serves in PostgreSQL.
 func (q *query) owned(owner any) {

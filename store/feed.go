@@ -64,7 +64,7 @@ func (s *Store) Feed(ctx context.Context, f FeedFilter) ([]FeedDay, error) {
 	var list []FeedDay
 	err := s.read(ctx, "read feed", func(c Conn, sc scope) error {
 		list = nil
-		r := feedReader{sc, f.Future, s.clock()}
+		r := feedReader{s.dialect, sc, f.Future, s.clock()}
 		// From day to day; then all of them at once.
 		var days []day
 		for len(days) < limit {
@@ -97,7 +97,7 @@ func (s *Store) Day(ctx context.Context, date string, zone *time.Location) (Feed
 	}
 	var out FeedDay
 	err = s.read(ctx, "read day", func(c Conn, sc scope) error {
-		return feedReader{sc, false, s.clock()}.read(ctx, c, d, &out)
+		return feedReader{s.dialect, sc, false, s.clock()}.read(ctx, c, d, &out)
 	})
 	if err != nil {
 		return FeedDay{}, err
@@ -107,6 +107,7 @@ func (s *Store) Day(ctx context.Context, date string, zone *time.Location) (Feed
 
 // feedReader reads what happened to a caller.
 type feedReader struct {
+	d      Dialect
 	sc     scope
 	future bool
 	now    time.Time
@@ -115,7 +116,7 @@ type feedReader struct {
 // said adds the condition on the messages that count: those of an index of their own.
 func (r feedReader) said(q *query) {
 	q.add(`tenant_id = `).arg(r.sc.TenantID)
-	q.owned(r.sc.user)
+	q.ownedSession(r.d, r.sc)
 	q.add(` AND deleted_at IS NULL AND message_type <> 'memory'`)
 }
 
@@ -177,7 +178,8 @@ func (r feedReader) sessions(d day, out *FeedDay) Statement {
 	d.within(q)
 	q.add(` GROUP BY session_id ORDER BY latest DESC, session_id LIMIT `).arg(feedSessions)
 	q.add(`) AS x JOIN sessions s ON s.tenant_id = `).arg(r.sc.TenantID)
-	q.add(` AND s.id = x.session_id ORDER BY x.latest DESC, x.session_id`)
+	q.add(` AND s.id = x.session_id AND ` + r.d.ownerOf(`s.`) + ` = `).arg(r.sc.UserID)
+	q.add(` ORDER BY x.latest DESC, x.session_id`)
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
 		var x FeedSession
 		err := row.Scan(&x.ID, &x.Name, &x.Messages, &out.Messages, &out.Tokens, &out.SessionCount)

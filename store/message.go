@@ -123,8 +123,8 @@ type MessageFilter struct {
 	Parts bool
 }
 
-// Messages reads a session in order, oldest first: the caller's own, or one
-// without a user.
+// Messages reads a session in order, oldest first: the caller's own of that id, else
+// the one without a user.
 func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter) ([]Message, error) {
 	if len(f.Types) > 16 {
 		return nil, missingFirst(ctx, invalidf("%d message types are more than there are", len(f.Types)))
@@ -133,13 +133,13 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	if f.Last > 0 {
 		limit = page(f.Last, 0, 10000)
 	}
+	sessionID = storable(sessionID)
 	var list []Message
 	err := s.read(ctx, "read messages", func(c Conn, sc scope) error {
 		var count int64
 		if err := c.Later(ctx, Statement{
-			SQL: `SELECT message_count FROM sessions
-				WHERE tenant_id = $1 AND id = $2 AND (user_id = $3 OR user_id IS NULL) AND deleted_at IS NULL`,
-			Args: []any{sc.TenantID, sessionID, sc.user},
+			SQL:  `SELECT message_count FROM sessions` + s.dialect.readableSession(),
+			Args: []any{sc.TenantID, sessionID, sc.UserID},
 			Each: func(r Row) error {
 				err := r.Scan(&count)
 				list = make([]Message, 0, min(int64(limit), max(0, count-f.AfterSeq)))
@@ -153,9 +153,8 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 		if f.Parts {
 			columns += partsColumn
 		}
-		q := newQuery(`SELECT ` + columns + ` FROM messages m WHERE m.tenant_id = `)
-		q.arg(sc.TenantID)
-		q.add(` AND m.deleted_at IS NULL AND m.session_id = `).arg(sessionID)
+		q := newQuery(`SELECT ` + columns + ` FROM messages m` + readableMessages(s.dialect))
+		q.args = []any{sc.TenantID, sessionID, sc.UserID}
 		if f.AfterSeq > 0 {
 			q.add(` AND m.seq > `).arg(f.AfterSeq)
 		}
@@ -191,15 +190,18 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	return list, nil
 }
 
-const visibleMessage = ` FROM messages m
-	JOIN sessions s ON s.tenant_id = m.tenant_id AND s.id = m.session_id
-	WHERE m.tenant_id = $1 AND (s.user_id = $2 OR s.user_id IS NULL) AND s.deleted_at IS NULL AND m.deleted_at IS NULL`
+// readableMessages chooses the messages m of a session that the caller may read; the
+// parameters are those of readableOwner. Those of a deleted session are deleted, too.
+func readableMessages(d Dialect) string {
+	return ` WHERE m.tenant_id = $1 AND m.session_id = $2 AND ` + d.ownerOf(`m.`) + ` = ` + d.readableOwner() + ` AND m.deleted_at IS NULL`
+}
 
 // Message is one message of a session that the caller may read, with its parts.
 func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 	var m Message
 	err := s.read(ctx, "read message", func(c Conn, sc scope) error {
-		found, err := one(ctx, c, `SELECT `+messageColumns+partsColumn+visibleMessage+` AND m.id = $3`, m.withParts(), sc.TenantID, sc.user, id)
+		found, err := one(ctx, c, `SELECT `+messageColumns+partsColumn+` FROM messages m WHERE m.tenant_id = $1 AND m.id = $2
+			AND `+s.dialect.ownerOf(`m.`)+` IN ($3, '') AND m.deleted_at IS NULL`, m.withParts(), sc.TenantID, storable(id), sc.UserID)
 		if err == nil && !found {
 			err = notFound("message", id)
 		}
@@ -212,8 +214,8 @@ func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 func (s *Store) MessageBySeq(ctx context.Context, sessionID string, seq int64) (Message, error) {
 	var m Message
 	err := s.read(ctx, "read message", func(c Conn, sc scope) error {
-		found, err := one(ctx, c, `SELECT `+messageColumns+visibleMessage+` AND m.session_id = $3 AND m.seq = $4`, m.columns(),
-			sc.TenantID, sc.user, sessionID, seq)
+		found, err := one(ctx, c, `SELECT `+messageColumns+` FROM messages m`+readableMessages(s.dialect)+` AND m.seq = $4`, m.columns(),
+			sc.TenantID, storable(sessionID), sc.UserID, seq)
 		if err == nil && !found {
 			err = notFound("message of session", sessionID)
 		}

@@ -85,7 +85,7 @@ func (s *Store) Recall(ctx context.Context, q RecallQuery) (Recalled, error) {
 	}
 	q.SessionID, q.ExceptRun = storable(q.SessionID), storable(q.ExceptRun)
 	q.Rows = page(q.Rows, recallRows, mostRecallRows)
-	r := recall{query: q, stops: s.dialect == DialectSQLite}
+	r := recall{query: q, d: s.dialect, stops: s.dialect == DialectSQLite}
 	err := s.read(ctx, "recall session", func(c Conn, sc scope) error {
 		for _, x := range r.statements(sc) {
 			if err := c.Later(ctx, x); err != nil && !errors.Is(err, errEnough) {
@@ -107,6 +107,7 @@ func (s *Store) Recall(ctx context.Context, q RecallQuery) (Recalled, error) {
 type recall struct {
 	Recalled
 	query RecallQuery
+	d     Dialect
 	// stops: the engine steps from row to row, so reading ends with what is wanted;
 	// else the statement says where, because all its rows would travel.
 	stops bool
@@ -119,16 +120,16 @@ type recall struct {
 func (r *recall) statements(sc scope) []Statement {
 	q := r.query
 	list := []Statement{
-		{SQL: `SELECT ` + sessionColumns + ` FROM sessions` + ownRow + ` AND deleted_at IS NULL`, Args: []any{sc.TenantID, q.SessionID, sc.user},
+		{SQL: `SELECT ` + sessionColumns + ` FROM sessions` + r.d.ownSession() + ` AND deleted_at IS NULL`, Args: []any{sc.TenantID, q.SessionID, sc.UserID},
 			Each: func(row Row) error {
 				r.Found = true
 				return row.Scan(r.Session.columns()...)
 			}},
 		r.messages(sc),
 		// The number is a value of its own, so that no plan reads the session for it.
-		{SQL: `SELECT ` + messageColumns + ` FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND m.seq =
-			(SELECT memory_seq FROM sessions` + ownRow + ` AND deleted_at IS NULL) AND m.deleted_at IS NULL`,
-			Args: []any{sc.TenantID, q.SessionID, sc.user},
+		{SQL: `SELECT ` + messageColumns + ` FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND ` + r.d.ownerOf(`m.`) + ` = $3
+			AND m.seq = (SELECT memory_seq FROM sessions` + r.d.ownSession() + ` AND deleted_at IS NULL) AND m.deleted_at IS NULL`,
+			Args: []any{sc.TenantID, q.SessionID, sc.UserID},
 			Each: func(row Row) error {
 				r.Memory = new(Message)
 				return row.Scan(r.Memory.columns()...)
@@ -146,8 +147,8 @@ func (r *recall) statements(sc scope) []Statement {
 	}
 	if q.Runs {
 		list = append(list, Statement{SQL: `SELECT ` + runColumns + ` FROM runs WHERE tenant_id = $1 AND session_id = $2
-			AND user_id IS NOT DISTINCT FROM $3 AND ended_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $4`,
-			Args: []any{sc.TenantID, q.SessionID, sc.user, recallRuns},
+			AND COALESCE(user_id, '') = $3 AND ended_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $4`,
+			Args: []any{sc.TenantID, q.SessionID, sc.UserID, recallRuns},
 			Each: func(row Row) error {
 				r.Runs = append(r.Runs, Run{})
 				return row.Scan(r.Runs[len(r.Runs)-1].columns()...)
@@ -190,7 +191,7 @@ func (r *recall) messages(sc scope) Statement {
 func (r *recall) rows(q *query, sc scope) {
 	q.add(`m.tenant_id = `).arg(sc.TenantID)
 	q.add(` AND m.session_id = `).arg(r.query.SessionID)
-	q.add(` AND m.user_id IS NOT DISTINCT FROM `).arg(sc.user)
+	q.add(` AND ` + r.d.ownerOf(`m.`) + ` = `).arg(sc.UserID)
 	q.add(` AND m.agent_path IS NULL AND m.deleted_at IS NULL`)
 	if r.query.BeforeSeq > 0 {
 		q.add(` AND m.seq < `).arg(r.query.BeforeSeq)

@@ -124,18 +124,18 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 // memory rows. The numbers stay taken: the session counts them apart. What it
 // counted of the messages it does not count any more, summed up or not.
 func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
-	const dropped = ` AND seq > $3 AND message_type <> 'memory' AND deleted_at IS NULL`
-	args := []any{w.sc.TenantID, session, after}
+	d := w.store.dialect
+	dropped := ` WHERE tenant_id = $1 AND session_id = $2 AND ` + d.ownerOf(``) + ` = $3 AND seq > $4 AND message_type <> 'memory' AND deleted_at IS NULL`
+	args := []any{w.sc.TenantID, session, w.sc.UserID, after}
 	if err := w.c.Later(ctx, Statement{Args: args, SQL: `UPDATE sessions SET (message_count, dropped_messages, total_tokens, summary_tokens) =
 		(SELECT sessions.message_count - count(*), sessions.dropped_messages + count(*),
 		sessions.total_tokens - CAST(COALESCE(SUM(token_count), 0) AS BIGINT),
 		sessions.summary_tokens - CAST(COALESCE(SUM(CASE WHEN seq <= sessions.summary_seq THEN token_count END), 0) AS BIGINT)
-		FROM messages WHERE tenant_id = $1 AND session_id = $2` + dropped + `)
-		WHERE tenant_id = $1 AND id = $2`}); err != nil {
+		FROM messages` + dropped + `)` + d.ownSession()}); err != nil {
 		return err
 	}
 	return w.c.Later(ctx, Statement{
-		SQL:  `UPDATE messages SET deleted_at = $4, updated_at = $4 WHERE tenant_id = $1 AND session_id = $2` + dropped,
+		SQL:  `UPDATE messages SET deleted_at = $5, updated_at = $5` + dropped,
 		Args: append(args, w.now),
 	})
 }

@@ -48,10 +48,7 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) (list []Run, next string,
 	err = s.read(ctx, "list runs", func(c Conn, sc scope) error {
 		q := newQuery(`SELECT ` + runColumns + ` FROM runs WHERE tenant_id = `)
 		q.arg(sc.TenantID)
-		q.owned(sc.user)
-		if f.SessionID != "" {
-			q.add(` AND session_id = `).arg(storable(f.SessionID))
-		}
+		q.ofSession(sc, f.SessionID)
 		live := len(f.Statuses) > 0
 		for i, status := range f.Statuses {
 			q.add([]string{` AND status IN (`, `, `}[min(i, 1)]).arg(storable(status))

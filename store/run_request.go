@@ -175,12 +175,9 @@ func (s *Store) Requests(ctx context.Context, f RequestFilter) (list []RunReques
 	err = s.read(ctx, "list requests", func(c Conn, sc scope) error {
 		q := newQuery(`SELECT ` + requestColumns + ` FROM run_requests WHERE tenant_id = `)
 		q.arg(sc.TenantID)
-		q.owned(sc.user)
+		q.ofSession(sc, f.SessionID)
 		if f.RunID != "" {
 			q.add(` AND run_id = `).arg(storable(f.RunID))
-		}
-		if f.SessionID != "" {
-			q.add(` AND session_id = `).arg(storable(f.SessionID))
 		}
 		switch f.Status {
 		case "":

@@ -39,8 +39,8 @@ func (s *Session) check() error {
 // one message, the user's last, whose ID, Seq and CreatedAt are set. The mode is
 // "evaluation" for an identity with IsEval, else what was given, else "chat".
 //
-// A session id that somebody else uses, or that was deleted, is ErrNotFound
-// and nothing is written.
+// The id of a session that the caller has deleted is ErrNotFound, and nothing is
+// written. Sessions of other users do not matter, whatever their ids.
 func (s *Store) BeginTurn(ctx context.Context, sess Session, ms ...*Message) error {
 	if err := sess.check(); err != nil {
 		return missingFirst(ctx, err)
@@ -107,13 +107,12 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// Session is one session: the caller's own, or one without a user.
+// Session is the caller's own session of that id, else the one without a user.
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	var sess Session
 	err := s.read(ctx, "read session", func(c Conn, sc scope) error {
-		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions
-			WHERE tenant_id = $1 AND id = $2 AND (user_id = $3 OR user_id IS NULL) AND deleted_at IS NULL`,
-			sess.columns(), sc.TenantID, id, sc.user)
+		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions`+s.dialect.readableSession(),
+			sess.columns(), sc.TenantID, storable(id), sc.UserID)
 		if err == nil && !found {
 			err = notFound("session", id)
 		}
@@ -140,7 +139,7 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 	err := s.read(ctx, "list sessions", func(c Conn, sc scope) error {
 		q := newQuery(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant_id = `)
 		q.arg(sc.TenantID)
-		q.owned(sc.user)
+		q.ownedSession(s.dialect, sc)
 		q.add(` AND deleted_at IS NULL`)
 		if f.Agent != "" {
 			q.add(` AND agent_name = `).arg(f.Agent)

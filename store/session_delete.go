@@ -11,8 +11,8 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 		if err := w.cancelRuns(ctx, id); err != nil {
 			return err
 		}
-		n, err := w.c.Exec(ctx, `UPDATE sessions SET deleted_at = $4`+ownRow+` AND deleted_at IS NULL`,
-			w.sc.TenantID, storable(id), w.sc.user, w.now)
+		n, err := w.c.Exec(ctx, `UPDATE sessions SET deleted_at = $4`+w.store.dialect.ownSession()+` AND deleted_at IS NULL`,
+			w.sc.TenantID, storable(id), w.sc.UserID, w.now)
 		if err == nil && n == 0 {
 			err = notFound("session", id)
 		}
@@ -23,8 +23,8 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 		if err := w.cancelRuns(ctx, id); err != nil {
 			return err
 		}
-		if _, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $3 WHERE tenant_id = $1 AND session_id = $2 AND deleted_at IS NULL`,
-			w.sc.TenantID, id, w.now); err != nil {
+		if _, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $4 WHERE tenant_id = $1 AND session_id = $2
+			AND `+w.store.dialect.ownerOf(``)+` = $3 AND deleted_at IS NULL`, w.sc.TenantID, id, w.sc.UserID, w.now); err != nil {
 			return err
 		}
 		return w.removeSaid(ctx, id)
@@ -36,12 +36,12 @@ func (w *writer) cancelRuns(ctx context.Context, session string) error {
 	type live struct{ id, reason string }
 	var runs []live
 	if err := w.c.Query(ctx, `SELECT id, reason FROM runs WHERE tenant_id = $1 AND session_id = $2
-		AND user_id IS NOT DISTINCT FROM $3 AND ended_at IS NULL ORDER BY id`+w.store.dialect.lock(), func(r Row) error {
+		AND COALESCE(user_id, '') = $3 AND ended_at IS NULL ORDER BY id`+w.store.dialect.lock(), func(r Row) error {
 		var x live
 		err := r.Scan(&x.id, &x.reason)
 		runs = append(runs, x)
 		return err
-	}, w.sc.TenantID, storable(session), w.sc.user); err != nil {
+	}, w.sc.TenantID, storable(session), w.sc.UserID); err != nil {
 		return err
 	}
 	for _, x := range runs {

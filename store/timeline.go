@@ -51,10 +51,10 @@ func (s *Store) Timeline(ctx context.Context, sessionID string, f TimelineFilter
 		}
 		for _, x := range []Statement{
 			{
-				SQL:  `SELECT 1 FROM sessions WHERE tenant_id = $1 AND id = $2 AND (user_id = $3 OR user_id IS NULL) AND deleted_at IS NULL`,
-				Args: []any{sc.TenantID, sessionID, sc.user}, Missing: func() error { return notFound("session", sessionID) },
+				SQL:  `SELECT 1 FROM sessions` + s.dialect.readableSession(),
+				Args: []any{sc.TenantID, sessionID, sc.UserID}, Missing: func() error { return notFound("session", sessionID) },
 			},
-			timelineMessages(sc, sessionID, before, limit+1, &said),
+			timelineMessages(s.dialect, sc, sessionID, before, limit+1, &said),
 			timelineMoments(sc, sessionID, before, limit+1, &made),
 		} {
 			if err := c.Later(ctx, x); err != nil {
@@ -127,11 +127,11 @@ func openTimelineCursor(cursor string) (timelinePlace, error) {
 }
 
 // timelineMessages reads the newest messages before a place.
-func timelineMessages(sc scope, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
+func timelineMessages(d Dialect, sc scope, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
 	return Statement{
 		SQL: `SELECT m.id, m.seq, m.message_type, m.content, m.tool_calls, m.token_count, m.agent_name, m.model, m.created_at` +
-			visibleMessage + ` AND m.session_id = $3 AND m.seq < $4 ORDER BY m.seq DESC LIMIT $5`,
-		Args: []any{sc.TenantID, sc.user, session, before.seq, limit},
+			` FROM messages m` + readableMessages(d) + ` AND m.seq < $4 ORDER BY m.seq DESC LIMIT $5`,
+		Args: []any{sc.TenantID, session, sc.UserID, before.seq, limit},
 		Each: func(r Row) error {
 			x := placedEvent{TimelineEvent: TimelineEvent{Type: TimelineMessage}}
 			var meta struct {

@@ -27,6 +27,11 @@ func migrate(ctx context.Context, path string, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("sqlite: %w", err)
 	}
+	return migrateTo(ctx, path, files, log)
+}
+
+// migrateTo applies what the file lacks of the migrations in files.
+func migrateTo(ctx context.Context, path string, files fs.FS, log *slog.Logger) error {
 	db, err := driver.Open(uri(path, "&_txlock=immediate&_timefmt=sqlite"+
 		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"), registerWords)
 	if err != nil {

@@ -29,7 +29,7 @@ func (s *selector) functions() error {
 			switch name {
 			case "p8_greatest", "p8_least", "p8_concat", "p8_concat_ws", "p8_element", "p8_element_text", "p8_bool_string":
 				// These have something to say of NULL.
-			case "p8_tenant", "p8_user", "p8_random":
+			case "p8_tenant", "p8_user", "p8_owner", "p8_random":
 				if n = 0; name == "p8_random" {
 					flags = sqlite3.INNOCUOUS
 				}
@@ -69,6 +69,10 @@ func (s *selector) own() map[string]scalar {
 			if s.user != "" {
 				c.ResultText(s.user)
 			}
+			return nil
+		},
+		"p8_owner": func(c sqlite3.Context, _ args) error {
+			c.ResultText(s.user)
 			return nil
 		},
 		"p8_random": func(c sqlite3.Context, _ args) error {

@@ -36,6 +36,7 @@ func TestSelectWithoutGate(t *testing.T) {
 		`WITH resources AS (SELECT * FROM main.resources) SELECT * FROM resources`,
 		`SELECT * FROM (SELECT * FROM main.messages) AS messages`,
 		`SELECT p8_tenant(), p8_user()`,
+		`SELECT p8_owner()`,
 		`SELECT name FROM sqlite_temp_master`,
 		`SELECT sql FROM temp.sqlite_master`,
 		`CREATE TEMP VIEW x AS SELECT * FROM main.resources`,

@@ -104,7 +104,11 @@ func (s *selector) createViews(t store.TableInfo) string {
 		columns = append(columns, `"`+c.Name+`"`)
 	}
 	visible := `deleted_at IS NULL AND tenant_id = p8_tenant() AND user_id IS p8_user()`
-	if !t.Private {
+	switch {
+	case t.Type == store.TypeSession, t.Type == store.TypeMessage:
+		// Their user_id is read from the owner, which is in their keys.
+		visible = `deleted_at IS NULL AND tenant_id = p8_tenant() AND owner = p8_owner()`
+	case !t.Private:
 		visible = `deleted_at IS NULL AND (tenant_id = p8_tenant() AND user_id = p8_user()
 			OR tenant_id = p8_tenant() AND user_id IS NULL
 			OR tenant_id = '` + identity.SystemTenant + `' AND user_id IS NULL)`
@@ -130,7 +134,7 @@ func (s *selector) authorizer() func(sqlite3.AuthorizerActionCode, string, strin
 		case sqlite3.AUTH_SELECT, sqlite3.AUTH_RECURSIVE:
 			allow = true
 		case sqlite3.AUTH_FUNCTION:
-			allow = functions[strings.ToLower(fourth)] || views[inner] && (fourth == "p8_tenant" || fourth == "p8_user")
+			allow = functions[strings.ToLower(fourth)] || views[inner] && (fourth == "p8_tenant" || fourth == "p8_user" || fourth == "p8_owner")
 		case sqlite3.AUTH_READ:
 			switch schema {
 			case "main":

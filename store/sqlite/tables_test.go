@@ -8,14 +8,14 @@ import (
 )
 
 // The list of tables says what the database has, but for the bytes of images, the
-// count of hidden messages and how far a session is summed up.
+// count of hidden messages, the owner in the keys and how far a session is summed up.
 func TestTables(t *testing.T) {
 	e := testEngine(t)
 	types := map[string]string{"text": "TEXT", "timestamp": "TEXT", "json": "TEXT", "integer": "INTEGER", "number": "REAL"}
 	for _, table := range store.New(e).Tables() {
 		var got, want []string
 		err := e.Read(t.Context(), func(c store.Conn) error {
-			return c.Query(t.Context(), `SELECT name, type FROM pragma_table_info($1)`, func(r store.Row) error {
+			return c.Query(t.Context(), `SELECT name, type FROM pragma_table_xinfo($1)`, func(r store.Row) error {
 				var name, kind string
 				err := r.Scan(&name, &kind)
 				got = append(got, name+" "+kind)
@@ -30,9 +30,9 @@ func TestTables(t *testing.T) {
 		}
 		switch table.Name {
 		case "messages":
-			want = append(want, "parts TEXT")
+			want = append(want, "parts TEXT", "owner TEXT")
 		case "sessions":
-			want = append(want, "dropped_messages INTEGER", "summary_seq INTEGER", "summary_tokens INTEGER", "chunks INTEGER", "memory_seq INTEGER")
+			want = append(want, "owner TEXT", "dropped_messages INTEGER", "summary_seq INTEGER", "summary_tokens INTEGER", "chunks INTEGER", "memory_seq INTEGER")
 		case "moments":
 			want = append(want, "first_seq INTEGER", "last_seq INTEGER")
 		}

@@ -215,6 +215,10 @@ type writing struct {
 func never(c, o caller) bool   { return false }
 func another(c, o caller) bool { return c.tenant != o.tenant && (o.user == "" || o.user == c.user) }
 
+// differs: a session is its owner's, so that another caller's id is free. What becomes
+// of the other's then is for sameSession.
+func (c caller) differs(o caller) bool { return c != o }
+
 func changed(o things) *store.Message {
 	return &store.Message{SessionID: o.session, Type: store.MessageAssistant, Content: text("changed")}
 }
@@ -223,7 +227,7 @@ func writings() map[string]*writing {
 	list := map[string]*writing{
 		"BeginTurn": {func(s *store.Store, ctx context.Context, o things) error {
 			return s.BeginTurn(ctx, store.Session{ID: o.session, Description: "changed"}, changed(o))
-		}, caller.owns, never},
+		}, caller.owns, caller.differs},
 		"Append": {func(s *store.Store, ctx context.Context, o things) error {
 			return s.Append(ctx, changed(o))
 		}, caller.owns, never},

@@ -58,7 +58,7 @@ func addMemoryReadings(list map[string]reading) {
 func addMemoryWritings(list map[string]*writing) {
 	list["PutSession"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		return s.PutSession(ctx, store.Session{ID: o.session, Description: "changed"})
-	}, caller.owns, never}
+	}, caller.owns, caller.differs}
 	list["ChangeSession"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		return s.ChangeSession(ctx, o.session, func(store.Session) (store.Session, error) {
 			return store.Session{Description: "changed"}, nil

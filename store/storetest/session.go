@@ -64,24 +64,34 @@ func sessions(t *testing.T, open Open) {
 	ute, anonymous := as("t", "ute"), as("t", "")
 	begin(t, s, anonymous, "free", "x")
 	begin(t, s, ute, "mine", "x")
-	wantErr(t, "turn in a session without user", s.BeginTurn(ute, store.Session{ID: "free"}, userMessage("y")), store.ErrNotFound)
-	wantErr(t, "anonymous turn in a session", s.BeginTurn(anonymous, store.Session{ID: "mine"}, userMessage("y")), store.ErrNotFound)
 	if _, err := s.Session(ute, "free"); err != nil {
 		t.Errorf("reading a session without user by its id: %v", err)
 	}
-
-	// A refused first turn writes nothing at all.
-	max := as("t", "max")
-	wantErr(t, "refused", s.BeginTurn(max, store.Session{ID: "mine"}, userMessage("y")), store.ErrNotFound)
-	_, err := s.User(max)
-	wantErr(t, "user after a refused turn", err, store.ErrNotFound)
-	wantEqual(t, "messages", len(get[[]store.Message](t)(s.Messages(ute, "mine", store.MessageFilter{}))), 1)
+	// A turn under that id makes a session of the caller's own, which hides the other.
+	begin(t, s, ute, "free", "y")
+	wantEqual(t, "own session", get[store.Session](t)(s.Session(ute, "free")).UserID, "ute")
+	wantEqual(t, "own message", *get[store.Message](t)(s.MessageBySeq(ute, "free", 1)).Content, "y")
+	wantEqual(t, "message of the session without user", *get[store.Message](t)(s.MessageBySeq(anonymous, "free", 1)).Content, "x")
 
 	// A deleted session is gone for good, under its id too.
+	must(t, s.DeleteSession(ute, "free"))
+	_, err := s.Session(ute, "free")
+	wantErr(t, "a deleted session before one without user", err, store.ErrNotFound)
 	must(t, s.DeleteSession(ute, "mine"))
 	_, err = s.Messages(ute, "mine", store.MessageFilter{})
 	wantErr(t, "messages of a deleted session", err, store.ErrNotFound)
 	wantErr(t, "turn in a deleted session", s.BeginTurn(ute, store.Session{ID: "mine"}, userMessage("y")), store.ErrNotFound)
+	wantEqual(t, "messages", len(get[[]store.Message](t)(s.Messages(anonymous, "free", store.MessageFilter{}))), 1)
+
+	// A refused first turn writes nothing at all.
+	max := as("t", "max")
+	m := userMessage("y")
+	m.ID = get[[]store.Message](t)(s.Messages(anonymous, "free", store.MessageFilter{}))[0].ID
+	wantErr(t, "refused", s.BeginTurn(max, store.Session{ID: "mine"}, m), store.ErrConflict)
+	_, err = s.User(max)
+	wantErr(t, "user after a refused turn", err, store.ErrNotFound)
+	_, err = s.Session(max, "mine")
+	wantErr(t, "session after a refused turn", err, store.ErrNotFound)
 	wantErr(t, "deleting twice", s.DeleteSession(ute, "mine"), store.ErrNotFound)
 
 	for _, id := range []string{"a", " ", "ü", "日本", "a/b?c=d&e#f", `"'\;--`, "..", "%00", "$1", "a b", "🙂", repeat("x", 128), repeat("語", 128)} {

@@ -52,6 +52,8 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"session", sessions},
 		{"session paging", sessionPaging},
 		{"session deleted", sessionDelete},
+		{"session id of several callers", sameSession},
+		{"session id of several callers at once", sameSessionAtOnce},
 		{"session without messages", putSession},
 		{"session parts", chunks},
 		{"session parts and drops", chunkDrops},

@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ncruces/go-sqlite3/driver"
+
+	"p8/store/storetest"
+)
+
+const ownerMigration = "00007_session_owner.sql"
+
+// migrationsBefore are those with a lower number.
+func migrationsBefore(t testing.TB, name string) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	err := fs.WalkDir(migrations, "migrations", func(path string, d fs.DirEntry, err error) error {
+		base := filepath.Base(path)
+		if err != nil || d.IsDir() || base >= name {
+			return err
+		}
+		text, err := migrations.ReadFile(path)
+		files[base] = &fstest.MapFile{Data: text}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// inFile gives a database file to fn.
+func inFile(t testing.TB, path string, fn func(*sql.DB) error) {
+	t.Helper()
+	db, err := driver.Open(uri(path, ""), registerWords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := fn(db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rows(t *testing.T, path string) map[string]int {
+	t.Helper()
+	counts := make(map[string]int)
+	inFile(t, path, func(db *sql.DB) error {
+		for table := range storetest.OldSessionRows() {
+			var n int
+			if err := db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n); err != nil {
+				return err
+			}
+			counts[table] = n
+		}
+		return nil
+	})
+	return counts
+}
+
+// A database of the version before keeps every row, also when its first try to
+// become newer fails at the very end.
+func TestSessionOwnerMigration(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p8.db")
+	files, log := migrationsBefore(t, ownerMigration), slog.New(slog.DiscardHandler)
+	if err := migrateTo(t.Context(), path, files, log); err != nil {
+		t.Fatal(err)
+	}
+	inFile(t, path, func(db *sql.DB) error {
+		for _, insert := range storetest.OldSessions() {
+			if _, err := db.Exec(insert); err != nil {
+				return fmt.Errorf("%s: %w", insert, err)
+			}
+		}
+		return nil
+	})
+	text, err := migrations.ReadFile("migrations/" + ownerMigration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[ownerMigration] = &fstest.MapFile{Data: append(text[:len(text):len(text)], "\nSELECT no_such_function();"...)}
+	if err := migrateTo(t.Context(), path, files, log); err == nil || !strings.Contains(err.Error(), "no_such_function") {
+		t.Fatalf("a migration that breaks at its end: %v", err)
+	}
+	if got := rows(t, path); !maps.Equal(got, storetest.OldSessionRows()) {
+		t.Errorf("%v rows after a broken migration, want %v", got, storetest.OldSessionRows())
+	}
+	s, err := Open(t.Context(), Options{Path: path, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := rows(t, path); !maps.Equal(got, storetest.OldSessionRows()) {
+		t.Errorf("%v rows after the migration, want %v", got, storetest.OldSessionRows())
+	}
+	inFile(t, path, func(db *sql.DB) error {
+		var said string
+		if err := db.QueryRow(`PRAGMA integrity_check`).Scan(&said); err != nil || said != "ok" {
+			return fmt.Errorf("integrity: %s %w", said, err)
+		}
+		return nil
+	})
+	storetest.CheckOldSessions(t, s)
+}
+
+// BenchmarkSessionOwnerMigration migrates many messages once: 100,000, and a million
+// with P8_TEST_LONG=1.
+func BenchmarkSessionOwnerMigration(b *testing.B) {
+	sessions := 2000
+	if os.Getenv("P8_TEST_LONG") != "" {
+		sessions = 20_000
+	}
+	const each = 50
+	content := strings.Repeat("A sentence of a conversation. ", 12)
+	for b.Loop() {
+		b.StopTimer()
+		path := filepath.Join(b.TempDir(), "p8.db")
+		log := slog.New(slog.DiscardHandler)
+		if err := migrateTo(b.Context(), path, migrationsBefore(b, ownerMigration), log); err != nil {
+			b.Fatal(err)
+		}
+		inFile(b, path, func(db *sql.DB) error {
+			for _, insert := range []string{
+				`PRAGMA synchronous = OFF`,
+				`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1) INSERT INTO sessions (tenant_id, id, user_id, message_count, created_at, updated_at)
+					SELECT 't', hex(i * 7919 % ?1) || '-9b9e-4a5b-8f00-0123456789ab', CASE WHEN i % 10 THEN 'edabafbb-61ad-51d6-9fd8-' || printf('%012d', i % 100) END,
+					` + fmt.Sprint(each) + `, '2026-01-02 03:04:05.000006', '2026-01-02 03:04:05.000006' FROM n`,
+				`INSERT INTO messages (tenant_id, session_id, seq, id, user_id, message_type, content, token_count, run_id, agent_name, created_at, updated_at)
+					SELECT s.tenant_id, s.id, n.value, lower(hex(randomblob(18))), s.user_id, 'user', ` + "'" + content + "'" + `, 90, lower(hex(randomblob(18))), 'general',
+					'2026-01-02 03:04:05.000006', '2026-01-02 03:04:05.000006' FROM sessions s, json_each('[` + strings.TrimSuffix(numbers(each), ",") + `]') n WHERE ?1 > 0`,
+			} {
+				args := []any{sessions}
+				if strings.HasPrefix(insert, "PRAGMA") {
+					args = nil
+				}
+				if _, err := db.Exec(insert, args...); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		info, err := os.Stat(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(info.Size())/(1<<20), "MiB-before")
+		b.StartTimer()
+		began := time.Now()
+		s, err := Open(b.Context(), Options{Path: path, Logger: log})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(time.Since(began).Seconds()/float64(sessions*each)*1e6, "s/Mmessages")
+		b.StopTimer()
+		if info, err = os.Stat(path); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(info.Size())/(1<<20), "MiB-after")
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
+func numbers(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, "%d,", i)
+	}
+	return b.String()
+}
