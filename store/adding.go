@@ -31,11 +31,68 @@ func addTo(c Conn, d Dialect, sc scope, session string, now time.Time) adding {
 	return adding{c: c, d: d, sc: sc, now: now, session: givenSession, key: session, id: session}
 }
 
+// addingSQL are the statements of adding, in a dialect and for one SQL of the session's
+// id. Those of touch and open end in the metadata where there are some.
+type addingSQL struct {
+	append, insert    string
+	touch, touchMerge string
+	open, openMerge   string
+}
+
+var addingTexts = [...][2]addingSQL{
+	DialectSQLite:   {newAddingSQL(DialectSQLite, givenSession), newAddingSQL(DialectSQLite, runSession)},
+	DialectPostgres: {newAddingSQL(DialectPostgres, givenSession), newAddingSQL(DialectPostgres, runSession)},
+}
+
+func newAddingSQL(d Dialect, session string) (sql addingSQL) {
+	const known = ` RETURNING id, message_count + dropped_messages`
+	// It must be the caller's.
+	own := ` WHERE tenant_id = $1 AND id = ` + session + ` AND ` + d.ownerOf(``) + ` = $3 AND deleted_at IS NULL` + known
+	sql.append = `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5` + own
+	touch := `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5,
+		name = COALESCE($6, name), description = COALESCE($7, description), agent_name = COALESCE($8, agent_name),
+		mode = COALESCE($9, mode), updated_at = $10`
+	sql.touch, sql.touchMerge = touch+own, touch+`, metadata = `+d.mergedKeys(`metadata`, `$11`)+own
+
+	column, owner := d.putOwner(`$3`)
+	open := `INSERT INTO sessions
+		(tenant_id, id, ` + column + `, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, metadata)
+		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11)
+		ON CONFLICT (tenant_id, id, (` + d.ownerOf(``) + `)) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
+		total_tokens = sessions.total_tokens + excluded.total_tokens, name = COALESCE(excluded.name, sessions.name),
+		description = COALESCE(excluded.description, sessions.description), agent_name = COALESCE(excluded.agent_name, sessions.agent_name),
+		mode = COALESCE($9, sessions.mode), updated_at = excluded.updated_at`
+	const live = ` WHERE sessions.deleted_at IS NULL` + known
+	sql.open, sql.openMerge = open+live, open+`, metadata = `+d.mergedKeys(`sessions.metadata`, `excluded.metadata`)+live
+
+	// $2 and $3 are the message's session and number where they are known, else the key
+	// and how many messages come after it.
+	at := `$2, $3`
+	if !d.knows() {
+		at = session + `, (SELECT message_count + dropped_messages - $3 FROM sessions WHERE tenant_id = $1 AND id = ` + session +
+			` AND ` + d.ownerOf(``) + ` = $5)`
+	}
+	column, owner = d.putOwner(`$5`)
+	sql.insert = `INSERT INTO messages (tenant_id, session_id, seq, id, ` + column + `, message_type, content, tool_calls, status,
+		token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
+		run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd) VALUES ($1, ` + at + `, $4, ` + owner + `,
+		$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23)`
+	return sql
+}
+
+// sql are the statements.
+func (a *adding) sql() *addingSQL {
+	if a.session == runSession {
+		return &addingTexts[a.d][1]
+	}
+	return &addingTexts[a.d][0]
+}
+
 // count runs a statement that counts messages in, whose place in the session is known
 // then; it must find the session.
 func (a *adding) count(ctx context.Context, ms []*Message, sql string, args []any) error {
 	return a.c.Later(ctx, Statement{
-		SQL: sql + ` RETURNING id, message_count + dropped_messages`, Args: args,
+		SQL: sql, Args: args,
 		Each: func(r Row) error {
 			var last int64
 			err := r.Scan(&a.id, &last)
@@ -48,15 +105,9 @@ func (a *adding) count(ctx context.Context, ms []*Message, sql string, args []an
 	})
 }
 
-// own chooses the caller's session: $3 is the user.
-func (a *adding) own() string {
-	return ` WHERE tenant_id = $1 AND id = ` + a.session + ` AND ` + a.d.ownerOf(``) + ` = $3 AND deleted_at IS NULL`
-}
-
 // append counts messages in and inserts them.
 func (a *adding) append(ctx context.Context, ms []*Message) error {
-	sql := `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5` + a.own()
-	if err := a.count(ctx, ms, sql, []any{a.sc.TenantID, a.key, a.sc.UserID, len(ms), tokensOf(ms)}); err != nil {
+	if err := a.count(ctx, ms, a.sql().append, []any{a.sc.TenantID, a.key, a.sc.UserID, len(ms), tokensOf(ms)}); err != nil {
 		return err
 	}
 	return a.insert(ctx, ms)
@@ -65,31 +116,19 @@ func (a *adding) append(ctx context.Context, ms []*Message) error {
 // touch counts messages in and sets what is given of the session; insert has to
 // follow.
 func (a *adding) touch(ctx context.Context, sess *Session, ms []*Message) error {
-	sql := `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5,
-		name = COALESCE($6, name), description = COALESCE($7, description), agent_name = COALESCE($8, agent_name),
-		mode = COALESCE($9, mode), updated_at = $10`
-	args := a.args(sess, ms)
+	sql, args := a.sql().touch, a.args(sess, ms)
 	if len(sess.Metadata) > 0 {
-		sql += `, metadata = ` + a.d.mergedKeys(`metadata`, `$11`)
-		args = append(args, sess.Metadata)
+		sql, args = a.sql().touchMerge, append(args, sess.Metadata)
 	}
-	return a.count(ctx, ms, sql+a.own(), args)
+	return a.count(ctx, ms, sql, args)
 }
 
 // open is touch for a session that is made if it is not there.
 func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
-	column, owner := a.d.putOwner(`$3`)
-	sql := `INSERT INTO sessions
-		(tenant_id, id, ` + column + `, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, metadata)
-		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11)
-		ON CONFLICT (tenant_id, id, (` + a.d.ownerOf(``) + `)) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
-		total_tokens = sessions.total_tokens + excluded.total_tokens, name = COALESCE(excluded.name, sessions.name),
-		description = COALESCE(excluded.description, sessions.description), agent_name = COALESCE(excluded.agent_name, sessions.agent_name),
-		mode = COALESCE($9, sessions.mode), updated_at = excluded.updated_at`
+	sql := a.sql().open
 	if len(sess.Metadata) > 0 {
-		sql += `, metadata = ` + a.d.mergedKeys(`sessions.metadata`, `excluded.metadata`)
+		sql = a.sql().openMerge
 	}
-	sql += ` WHERE sessions.deleted_at IS NULL`
 	return a.count(ctx, ms, sql, append(a.args(sess, ms), sess.Metadata))
 }
 
@@ -102,7 +141,7 @@ func (a *adding) args(sess *Session, ms []*Message) []any {
 // insert writes messages that the session has counted in last. Their ID and
 // CreatedAt are set where they are empty.
 func (a *adding) insert(ctx context.Context, ms []*Message) error {
-	sql := a.inserts()
+	sql := a.sql().insert
 	for i, m := range ms {
 		if err := m.complete(a.now); err != nil {
 			return err
@@ -116,21 +155,6 @@ func (a *adding) insert(ctx context.Context, ms []*Message) error {
 		}
 	}
 	return nil
-}
-
-// inserts is the statement of insert: $2 and $3 are the message's session and number
-// where they are known, else the key and how many messages come after it.
-func (a *adding) inserts() string {
-	column, owner := a.d.putOwner(`$5`)
-	into := `INSERT INTO messages (tenant_id, session_id, seq, id, ` + column + `, message_type, content, tool_calls, status,
-			token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
-			run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd) VALUES ($1, `
-	values := `, $4, ` + owner + `, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23)`
-	if a.d.knows() {
-		return into + `$2, $3` + values
-	}
-	return into + a.session + `, (SELECT message_count + dropped_messages - $3 FROM sessions WHERE tenant_id = $1 AND id = ` + a.session +
-		` AND ` + a.d.ownerOf(``) + ` = $5)` + values
 }
 
 // complete sets what a new message lacks.

@@ -48,6 +48,16 @@ func (q *query) hasAll(d Dialect, column string, values []string) {
 	q.add(`) AS wanted WHERE wanted.value NOT IN (SELECT value FROM json_each(` + column + `)))`)
 }
 
+// eachDialect is a statement in each dialect, made once: a turn should not build it.
+type eachDialect [DialectPostgres + 1]string
+
+func inEachDialect(text func(Dialect) string) (all eachDialect) {
+	for d := range all {
+		all[d] = text(Dialect(d))
+	}
+	return all
+}
+
 // ownerOf is the SQL of the owner of a session or a message: the user, "" for an
 // anonymous caller. It is part of their keys: a column on SQLite, whose keys take
 // nothing else, an expression on PostgreSQL. prefix is the table's alias and a dot.

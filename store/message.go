@@ -138,7 +138,7 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	err := s.read(ctx, "read messages", func(c Conn, sc scope) error {
 		var count int64
 		if err := c.Later(ctx, Statement{
-			SQL:  `SELECT message_count FROM sessions` + s.dialect.readableSession(),
+			SQL:  countReadable[s.dialect],
 			Args: []any{sc.TenantID, sessionID, sc.UserID},
 			Each: func(r Row) error {
 				err := r.Scan(&count)
@@ -153,7 +153,7 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 		if f.Parts {
 			columns += partsColumn
 		}
-		q := newQuery(`SELECT ` + columns + ` FROM messages m` + readableMessages(s.dialect))
+		q := newQuery(`SELECT ` + columns + ` FROM messages m` + readableMessages[s.dialect])
 		q.args = []any{sc.TenantID, sessionID, sc.UserID}
 		if f.AfterSeq > 0 {
 			q.add(` AND m.seq > `).arg(f.AfterSeq)
@@ -190,11 +190,14 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	return list, nil
 }
 
-// readableMessages chooses the messages m of a session that the caller may read; the
-// parameters are those of readableOwner. Those of a deleted session are deleted, too.
-func readableMessages(d Dialect) string {
-	return ` WHERE m.tenant_id = $1 AND m.session_id = $2 AND ` + d.ownerOf(`m.`) + ` = ` + d.readableOwner() + ` AND m.deleted_at IS NULL`
-}
+var (
+	// readableMessages chooses the messages m of a session that the caller may read; the
+	// parameters are those of readableOwner. Those of a deleted session are deleted, too.
+	readableMessages = inEachDialect(func(d Dialect) string {
+		return ` WHERE m.tenant_id = $1 AND m.session_id = $2 AND ` + d.ownerOf(`m.`) + ` = ` + d.readableOwner() + ` AND m.deleted_at IS NULL`
+	})
+	countReadable = inEachDialect(func(d Dialect) string { return `SELECT message_count FROM sessions` + d.readableSession() })
+)
 
 // Message is one message of a session that the caller may read, with its parts.
 func (s *Store) Message(ctx context.Context, id string) (Message, error) {
@@ -214,7 +217,7 @@ func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 func (s *Store) MessageBySeq(ctx context.Context, sessionID string, seq int64) (Message, error) {
 	var m Message
 	err := s.read(ctx, "read message", func(c Conn, sc scope) error {
-		found, err := one(ctx, c, `SELECT `+messageColumns+` FROM messages m`+readableMessages(s.dialect)+` AND m.seq = $4`, m.columns(),
+		found, err := one(ctx, c, `SELECT `+messageColumns+` FROM messages m`+readableMessages[s.dialect]+` AND m.seq = $4`, m.columns(),
 			sc.TenantID, storable(sessionID), sc.UserID, seq)
 		if err == nil && !found {
 			err = notFound("message of session", sessionID)

@@ -115,21 +115,30 @@ type recall struct {
 	tokens int
 }
 
+var (
+	recallSession = inEachDialect(func(d Dialect) string {
+		return `SELECT ` + sessionColumns + ` FROM sessions` + d.ownSession() + ` AND deleted_at IS NULL`
+	})
+	// The number is a value of its own, so that no plan reads the session for it.
+	recallMemory = inEachDialect(func(d Dialect) string {
+		return `SELECT ` + messageColumns + ` FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND ` + d.ownerOf(`m.`) + ` = $3
+			AND m.seq = (SELECT memory_seq FROM sessions` + d.ownSession() + ` AND deleted_at IS NULL) AND m.deleted_at IS NULL`
+	})
+	ownMessages = inEachDialect(func(d Dialect) string { return ` AND ` + d.ownerOf(`m.`) + ` = ` })
+)
+
 // statements are all of it. None needs what another one finds, so that an engine may
 // send them at once.
 func (r *recall) statements(sc scope) []Statement {
 	q := r.query
 	list := []Statement{
-		{SQL: `SELECT ` + sessionColumns + ` FROM sessions` + r.d.ownSession() + ` AND deleted_at IS NULL`, Args: []any{sc.TenantID, q.SessionID, sc.UserID},
+		{SQL: recallSession[r.d], Args: []any{sc.TenantID, q.SessionID, sc.UserID},
 			Each: func(row Row) error {
 				r.Found = true
 				return row.Scan(r.Session.columns()...)
 			}},
 		r.messages(sc),
-		// The number is a value of its own, so that no plan reads the session for it.
-		{SQL: `SELECT ` + messageColumns + ` FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND ` + r.d.ownerOf(`m.`) + ` = $3
-			AND m.seq = (SELECT memory_seq FROM sessions` + r.d.ownSession() + ` AND deleted_at IS NULL) AND m.deleted_at IS NULL`,
-			Args: []any{sc.TenantID, q.SessionID, sc.UserID},
+		{SQL: recallMemory[r.d], Args: []any{sc.TenantID, q.SessionID, sc.UserID},
 			Each: func(row Row) error {
 				r.Memory = new(Message)
 				return row.Scan(r.Memory.columns()...)
@@ -191,7 +200,7 @@ func (r *recall) messages(sc scope) Statement {
 func (r *recall) rows(q *query, sc scope) {
 	q.add(`m.tenant_id = `).arg(sc.TenantID)
 	q.add(` AND m.session_id = `).arg(r.query.SessionID)
-	q.add(` AND ` + r.d.ownerOf(`m.`) + ` = `).arg(sc.UserID)
+	q.add(ownMessages[r.d]).arg(sc.UserID)
 	q.add(` AND m.agent_path IS NULL AND m.deleted_at IS NULL`)
 	if r.query.BeforeSeq > 0 {
 		q.add(` AND m.seq < `).arg(r.query.BeforeSeq)
