@@ -85,6 +85,8 @@ func (h *Handler) restFailure(ctx context.Context, what string, err error) *fail
 		f = &failure{status: http.StatusNotFound, code: "not_found", message: "there is no such " + what + ", or it is not yours"}
 	case errors.Is(err, store.ErrInvalid):
 		f = invalid("", "%s", strings.TrimPrefix(err.Error(), store.ErrInvalid.Error()+": "))
+	case errors.Is(err, store.ErrForbidden):
+		f = &failure{status: http.StatusForbidden, code: "forbidden", message: strings.TrimPrefix(err.Error(), store.ErrForbidden.Error()+": ")}
 	case errors.Is(err, store.ErrConflict):
 		f = &failure{status: http.StatusConflict, code: "conflict", message: err.Error()}
 	case errors.As(err, new(*store.Failure)):

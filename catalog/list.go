@@ -38,7 +38,7 @@ func (c *Catalog) List(ctx context.Context, kind string) ([]Entry, error) {
 	}
 	err := c.eachRow(ctx, func(row *store.Schema) bool {
 		add(Entry{
-			Name: row.Name, Names: unique(rowNames(row)), Kind: row.Kind, Version: row.Version,
+			Name: row.Name, Names: unique(c.ownNames(row, rowNames(row))), Kind: row.Kind, Version: row.Version,
 			Description: row.Description, Origin: Person,
 		})
 		return true

@@ -30,21 +30,27 @@ type Routable struct {
 func (c *Catalog) Routable(ctx context.Context) ([]Routable, error) {
 	var list []Routable
 	taken := map[string]bool{}
-	add := func(name string, s *source) {
-		if r := c.routes.of(s); !taken[name] && r != nil {
+	add := func(name string, r *Routable) {
+		if !taken[name] && r != nil {
 			list = append(list, *r)
 		}
 		taken[name] = true
 	}
 	err := c.eachRow(ctx, func(row *store.Schema) bool {
-		add(row.Name, rowSource(row))
+		r := c.routes.of(rowSource(row))
+		if r != nil {
+			own := *r
+			own.Names = c.ownNames(row, r.Names)
+			r = &own
+		}
+		add(row.Name, r)
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range c.sources() {
-		add(s.name(), s)
+		add(s.name(), c.routes.of(s))
 	}
 	slices.SortFunc(list, func(a, b Routable) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil

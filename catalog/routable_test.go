@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -63,5 +65,54 @@ func TestRoutable(t *testing.T) {
 	rows.broken = context.DeadlineExceeded
 	if _, err := c.Routable(ctx); err == nil {
 		t.Error("a store that does not answer is no catalog without rows")
+	}
+}
+
+// A stored document that claims a built-in one's name as a second one does not pass
+// for it where agents are chosen by their names.
+func TestClaimedNames(t *testing.T) {
+	db := &table{}
+	claim := `{"type":"object","name":"claim","description":"x","short_name":"general","fully_qualified_name":"rem.agents.QueryAgent"}`
+	db.put("default", store.Schema{Name: "claim", Kind: "agent", JSONSchema: []byte(claim)})
+	db.put("default", store.Schema{Name: "query-agent", Kind: "agent", JSONSchema: []byte(`{"type":"object","name":"query-agent","description":"A person's own."}`)})
+	c := newCatalog(t, catalog.Options{Store: db})
+	entries, err := c.List(caller(t), "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	routable, err := c.Routable(caller(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string][]string{}
+	for _, e := range entries {
+		listed[e.Name] = e.Names
+	}
+	routed := map[string][]string{}
+	for _, r := range routable {
+		routed[r.Name] = r.Names
+	}
+	for what, names := range map[string]map[string][]string{"List": listed, "Routable": routed} {
+		if diff := cmp.Diff([]string{"claim"}, names["claim"]); diff != "" {
+			t.Errorf("%s: names of the document that claims others: %s", what, diff)
+		}
+		if !slices.Contains(names["query-agent"], "query-agent") || !slices.Contains(names["general"], "general") {
+			t.Errorf("%s: %v", what, names)
+		}
+	}
+	if a, err := c.Agent(caller(t), "general"); err != nil || !strings.HasPrefix(a.Prompt, "Built-in general.") {
+		t.Errorf("general is %+v, %v", a, err)
+	}
+}
+
+func TestNamesOfBuiltIns(t *testing.T) {
+	names, err := catalog.Names(fstest.MapFS{"general.yaml": {Data: []byte(document("general", "G."))}, "query.yaml": {Data: []byte(queryAgent)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"general", "query-agent", "rem.agents.QueryAgent"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%v lacks %q", names, want)
+		}
 	}
 }

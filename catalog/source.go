@@ -99,6 +99,28 @@ func rowNames(row *store.Schema) []string {
 	return names
 }
 
+// ownNames are those of a stored document's names that no built-in document answers
+// to, but for the name under which it is stored. Where agents are chosen by any of
+// their names, for MCP clients or by a router, a document must not pass for a built-in
+// one because it claims its name as a second one.
+func (c *Catalog) ownNames(row *store.Schema, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name != row.Name && c.builtin.get(name) != nil })
+}
+
+// Names are all names that the documents in the root of a file system answer to, those
+// of [Options].Builtin: a store keeps them from shared documents.
+func Names(builtin fs.FS) ([]string, error) {
+	sources, err := readFS(builtin)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range sources {
+		names = append(names, s.names...)
+	}
+	return names, nil
+}
+
 func hash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

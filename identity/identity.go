@@ -41,6 +41,12 @@ type Identity struct {
 	ClientID string `json:"client_id,omitempty"`
 	Email    string `json:"user_email,omitempty"`
 	Name     string `json:"user_name,omitempty"`
+	// SharedReadOnly takes the right to write rows that everybody of the tenant sees:
+	// shared documents, resources, ontologies and files. The caller's own rows are not
+	// concerned. Whoever verifies a token sets it from the token's roles, and no header
+	// does; without authentication there are no roles, and every caller has the right.
+	// The store decides by it, for every way of writing.
+	SharedReadOnly bool `json:"shared_read_only,omitempty"`
 	// UserContext is text about the user for the prompt of nested documents,
 	// besides date, time and name.
 	UserContext string `json:"user_context,omitempty"`

@@ -25,7 +25,7 @@ func (id *Identity) UnmarshalJSON(b []byte) error {
 		}
 		// The path of a field begins with the type that embeds it.
 		field, want := wrong.Field[strings.LastIndex(wrong.Field, ".")+1:], "a string"
-		if field == "is_eval" {
+		if field == "is_eval" || field == "shared_read_only" {
 			want = "true or false"
 		}
 		return &InvalidError{field, "is a JSON " + wrong.Value + "; write " + want}

@@ -155,5 +155,6 @@ func (b *batch) refused(m *made, err error) error {
 
 // refusal reports an error about what is written, rather than about the store.
 func refusal(err error) bool {
-	return errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
+	return errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) ||
+		errors.Is(err, store.ErrForbidden)
 }

@@ -16,6 +16,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict: another row is in the way.
 	ErrConflict = errors.New("conflict")
+	// ErrForbidden: the caller lacks the right, whatever the row.
+	ErrForbidden = errors.New("forbidden")
 	// ErrInvalid: a value that cannot be stored.
 	ErrInvalid = errors.New("invalid")
 )
@@ -44,7 +46,7 @@ func (e *Failure) LogValue() slog.Value {
 func fail(op string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, identity.ErrMissing),
-		errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid),
+		errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid), errors.Is(err, ErrForbidden),
 		errors.Is(err, ErrNotOwner), errors.Is(err, ErrKeyUsed), errors.Is(err, ErrDecided), errors.Is(err, ErrNameTaken):
 		return err
 	case errors.Is(err, context.Canceled):
@@ -77,6 +79,10 @@ func conflictf(format string, args ...any) error {
 
 func invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
+}
+
+func forbiddenf(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrForbidden, fmt.Sprintf(format, args...))
 }
 
 func notFound(what, name string) error {

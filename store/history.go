@@ -49,8 +49,12 @@ func (s *Store) SchemaHistory(ctx context.Context, nameOrID string, limit int) (
 	err := s.read(ctx, "read schema history", func(c Conn, sc scope) error {
 		var tenant, id string
 		found, err := schemas.byNameOrID(nameOrID, func(column string) (bool, error) {
+			counts := ``
+			if column == "name" && s.reserved.has(nameOrID) {
+				counts = notIgnored
+			}
 			return one(ctx, c, `SELECT tenant_id, id FROM schemas WHERE (tenant_id = $1 AND user_id = $2
-				OR tenant_id = $1 AND user_id IS NULL OR tenant_id = $3 AND user_id IS NULL) AND `+column+` = $4
+				OR tenant_id = $1 AND user_id IS NULL OR tenant_id = $3 AND user_id IS NULL) AND `+column+` = $4`+counts+`
 				ORDER BY deleted_at IS NOT NULL, `+nearness+`, updated_at DESC LIMIT 1`,
 				[]any{&tenant, &id}, sc.TenantID, sc.user, identity.SystemTenant, nameOrID)
 		})

@@ -95,7 +95,7 @@ func (w *writer) linkBack(ctx context.Context, m *Moment, key string, e Edge) (s
 		switch {
 		case h.Type == TypeMoment && h.ID == m.ID:
 			status = LinkDone
-		case h.tenant == w.sc.TenantID && (h.owner != "" || w.sc.Anonymous()):
+		case h.tenant == w.sc.TenantID && (h.owner != "" || w.sc.Anonymous() && !w.sc.SharedReadOnly):
 			own = append(own, h)
 		default:
 			status = LinkShared

@@ -42,6 +42,7 @@ func (s *Store) Lookup(ctx context.Context, key string) ([]Match, error) {
 		if err != nil {
 			return err
 		}
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.Type == TypeSchema && s.reserved.ignores(h.tenant, h.owner, key) })
 		slices.SortFunc(hits, func(a, b hit) int {
 			return cmp.Or(cmp.Compare(distance(a.tenant, a.owner), distance(b.tenant, b.owner)), cmp.Compare(a.Type, b.Type))
 		})
@@ -165,6 +166,9 @@ func (s *Store) Nodes(ctx context.Context, keys []string) ([]Node, error) {
 				}
 				if err := decode(edges, &n.Edges); err != nil {
 					return err
+				}
+				if n.Type == TypeSchema && s.reserved.ignores(o.TenantID, o.UserID, n.Key) {
+					return nil
 				}
 				nodes = append(nodes, n)
 				return nil

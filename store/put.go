@@ -113,6 +113,9 @@ func addMetadata(said *json.RawMessage, stored json.RawMessage) error {
 
 // replace writes a record at its place.
 func (w *writer) replace(ctx context.Context, t *table, p placed, rec record, owner any) error {
+	if err := w.mayReplace(t, rec, owner); err != nil {
+		return err
+	}
 	at := rec.place()
 	*at.tenant, *at.id, *at.created, *at.updated = w.sc.TenantID, p.id, w.now, w.now
 	*at.user, _ = owner.(string)
@@ -143,6 +146,9 @@ func (w *writer) replace(ctx context.Context, t *table, p placed, rec record, ow
 // vectors; of a file, also what was made of it.
 func (w *writer) remove(ctx context.Context, t *table, rec record) error {
 	at := rec.place()
+	if err := w.mayShare(t, at.owner()); err != nil {
+		return err
+	}
 	if _, err := w.c.Exec(ctx, `UPDATE `+t.Name+` SET deleted_at = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2`,
 		w.sc.TenantID, *at.id, w.now); err != nil {
 		return err

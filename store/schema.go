@@ -42,7 +42,7 @@ func (s *Schema) entry() entry {
 //
 // A mirror (Origin not "") never replaces a row that a person wrote (Origin
 // ""): that is ErrConflict. So is a name whose key another schema of the same
-// owner has.
+// owner has. A shared document of a reserved name ([Options]) is ErrForbidden.
 func (s *Store) PutSchema(ctx context.Context, d *Schema) error {
 	if err := d.check(); err != nil {
 		return missingFirst(ctx, err)
@@ -80,12 +80,19 @@ func (s *Schema) check() error {
 }
 
 // Schema is a document by its name or id: the caller's own, else its tenant's,
-// else the system's.
+// else the system's. By a reserved name the tenant's is not found: one that is
+// there was written by an older program.
 func (s *Store) Schema(ctx context.Context, nameOrID string) (Schema, error) {
 	var d Schema
 	err := s.read(ctx, "read schema", func(c Conn, sc scope) error {
 		found, err := schemas.byNameOrID(nameOrID, func(column string) (bool, error) {
-			rec, err := schemas.nearest(ctx, c, sc, column, nameOrID)
+			q, nearest := schemas.visible(sc)
+			q.add(` AND ` + column + ` = `).arg(nameOrID)
+			if column == "name" && s.reserved.has(nameOrID) {
+				q.add(notIgnored)
+			}
+			q.add(` ORDER BY ` + nearest + ` LIMIT 1`)
+			rec, err := schemas.first(ctx, c, q)
 			if rec != nil {
 				d = *rec.(*Schema)
 			}
@@ -98,6 +105,9 @@ func (s *Store) Schema(ctx context.Context, nameOrID string) (Schema, error) {
 	})
 	return d, err
 }
+
+// notIgnored leaves out the tenant's shared documents; $3 is identity.SystemTenant.
+const notIgnored = ` AND (user_id IS NOT NULL OR tenant_id = $3)`
 
 // SchemaFilter chooses documents.
 type SchemaFilter struct {
@@ -116,34 +126,61 @@ func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, 
 	limit := page(f.Limit, 100, 1000)
 	var all []Schema
 	err := s.read(ctx, "list schemas", func(c Conn, sc scope) error {
-		q, nearest := schemas.visible(sc)
-		if f.Kind != "" {
-			q.add(` AND kind = `).arg(f.Kind)
-		}
-		if f.Name != "" {
-			q.add(` AND name = `).arg(f.Name)
-		}
+		all = nil
+		after := ""
 		if f.Cursor != "" {
-			after, err := openCursor(f.Cursor, 1)
+			parts, err := openCursor(f.Cursor, 1)
 			if err != nil {
 				return err
 			}
-			q.add(` AND name > `).arg(after[0])
+			after = parts[0]
 		}
-		// A name has at most three rows: own, shared, the system's.
-		q.add(` ORDER BY name, ` + nearest + `, id LIMIT `).arg(3 * (limit + 1))
-		return schemas.read(ctx, c, q, func(rec record) error {
-			d := rec.(*Schema)
-			if n := len(all); n == 0 || all[n-1].Name != d.Name {
-				all = append(all, *d)
+		// A name has at most three rows: own, shared, the system's. Some may be ignored, so
+		// that one reading may not fill the page. The next one begins with the last name,
+		// whose rows may not all have been read.
+		most := 3 * (limit + 1)
+		for n := most; n == most && len(all) <= limit; {
+			q := f.query(sc, after)
+			q.arg(most)
+			n = 0
+			last := after
+			if err := schemas.read(ctx, c, q, func(rec record) error {
+				d := rec.(*Schema)
+				if n++; d.Name != last {
+					after, last = last, d.Name
+				}
+				if s.reserved.ignores(d.TenantID, d.UserID, d.Name) {
+					return nil
+				}
+				if i := len(all); i == 0 || all[i-1].Name != d.Name {
+					all = append(all, *d)
+				}
+				return nil
+			}); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 	if err != nil || len(all) <= limit {
 		return all, "", err
 	}
 	return all[:limit], newCursor(all[limit-1].Name), nil
+}
+
+// query reads the documents after a name, up to a limit that follows.
+func (f *SchemaFilter) query(sc scope, after string) *query {
+	q, nearest := schemas.visible(sc)
+	if f.Kind != "" {
+		q.add(` AND kind = `).arg(f.Kind)
+	}
+	if f.Name != "" {
+		q.add(` AND name = `).arg(f.Name)
+	}
+	if after != "" {
+		q.add(` AND name > `).arg(after)
+	}
+	return q.add(` ORDER BY name, ` + nearest + `, id LIMIT `)
 }
 
 // DeleteSchema hides the caller's own document of that name or id, else its

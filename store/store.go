@@ -19,14 +19,26 @@ type Store struct {
 	vectors *vectorIndexes
 	// queued gets a value when texts wait for their vectors.
 	queued chan struct{}
-	now    func() time.Time
+	// reserved are the names that no tenant's shared document may have.
+	reserved reservedNames
+	now      func() time.Time
+}
+
+// Options are what a store is told of the program around it; the zero value works.
+type Options struct {
+	// Reserved are all names of the documents that come with the program: no shared
+	// document of a tenant may have one of them, however it is spelled.
+	Reserved []string
 }
 
 // New is a store on an engine, which it owns and closes.
-func New(e Engine) *Store {
+func New(e Engine) *Store { return NewWith(e, Options{}) }
+
+// NewWith is New, with options.
+func NewWith(e Engine, o Options) *Store {
 	s := &Store{
 		engine: e, dialect: e.Dialect(), fuzzy: newFuzzyIndex(),
-		queued: make(chan struct{}, 1), now: time.Now,
+		queued: make(chan struct{}, 1), reserved: newReservedNames(o.Reserved), now: time.Now,
 	}
 	if _, ok := e.(Indexed); !ok {
 		s.vectors = newVectorIndexes()

@@ -47,7 +47,7 @@ func (c *schemaImportCmd) Run(a *app) error {
 		case errors.As(err, &problems):
 			fmt.Fprint(a.stderr, problems.Detail())
 			bad++
-		case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrInvalid):
+		case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrInvalid), errors.Is(err, store.ErrForbidden):
 			a.say("%s: %v", file, err)
 			bad++
 		case err != nil:

@@ -52,6 +52,9 @@ func (c *serveCmd) Run(a *app) error {
 		// p8 works without the copies.
 		p.log.Warn("the documents could not be mirrored; GET /schemas and SQL do not see them", "error", err)
 	}
+	if p.store != nil {
+		warnReserved(context.Background(), p.store, p.log)
+	}
 	if p.work != nil {
 		if cfg.Database().Path != "" { // the lock says that nobody else is there
 			if err := p.store.Maintenance().FreeLeases(context.Background()); err != nil {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"p8/agents"
+	"p8/catalog"
 	"p8/config"
 	"p8/store"
 	"p8/store/postgres"
@@ -29,14 +31,18 @@ func openStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*stor
 
 func connectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
 	db := cfg.Database()
+	reserved, err := catalog.Names(agents.Files())
+	if err != nil {
+		return nil, err
+	}
 	if db.Postgres != "" {
-		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: cfg.DatabaseMaxConns, Logger: log})
+		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: cfg.DatabaseMaxConns, Logger: log, Reserved: reserved})
 		if err != nil {
 			return nil, fmt.Errorf("%w: `p8 doctor` looks at everything that p8 needs of the database", err)
 		}
 		return s, nil
 	}
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, Logger: log})
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, Logger: log, Reserved: reserved})
 	switch {
 	case errors.Is(err, sqlite.ErrInUse):
 		return nil, &inUse{filepath.Dir(db.Path)}
@@ -61,7 +67,11 @@ func readStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*stor
 	if db.Postgres != "" {
 		return connectStore(ctx, cfg, log)
 	}
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true})
+	reserved, err := catalog.Names(agents.Files())
+	if err != nil {
+		return nil, err
+	}
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true, Reserved: reserved})
 	switch {
 	case errors.Is(err, sqlite.ErrMissing):
 		return nil, nil
@@ -71,6 +81,18 @@ func readStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*stor
 		return nil, unusable(db.Path, err)
 	}
 	return s, nil
+}
+
+// warnReserved tells of shared documents that older programs let people write in the
+// place of built-in ones; they are ignored.
+func warnReserved(ctx context.Context, s *store.Store, log *slog.Logger) {
+	list, err := s.Maintenance().ReservedSchemas(ctx)
+	if err != nil {
+		log.Warn("the shared documents could not be checked for reserved names", "error", err)
+	}
+	for _, d := range list {
+		log.Warn("a stored document is ignored: its name belongs to a built-in one; `p8 doctor` says what to do", "tenant", d.TenantID, "name", d.Name, "id", d.ID)
+	}
 }
 
 // unusable is an error about the database, for the person who can mend it.

@@ -51,6 +51,8 @@ type Options struct {
 	// Logger hears of migrations and of indexes that are built; nil is
 	// slog.Default().
 	Logger *slog.Logger
+	// Reserved are those of store.Options.
+	Reserved []string
 }
 
 // Open connects to the database and migrates it as needed. The context bounds
@@ -60,7 +62,7 @@ func Open(ctx context.Context, o Options) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.New(e), nil
+	return store.NewWith(e, store.Options{Reserved: o.Reserved}), nil
 }
 
 func open(ctx context.Context, o Options) (*engine, error) {

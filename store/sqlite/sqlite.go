@@ -47,6 +47,8 @@ type Options struct {
 	ReadOnly bool
 	// Logger hears of migrations; nil is slog.Default().
 	Logger *slog.Logger
+	// Reserved are those of store.Options.
+	Reserved []string
 }
 
 var (
@@ -67,7 +69,7 @@ func Open(ctx context.Context, o Options) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.New(e), nil
+	return store.NewWith(e, store.Options{Reserved: o.Reserved}), nil
 }
 
 func open(ctx context.Context, o Options) (_ *engine, err error) {

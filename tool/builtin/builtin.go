@@ -136,7 +136,7 @@ func answering[In, Out any](name, description string, a tool.Annotations, fn fun
 // worded is an error of the store in its own words, where they are fit for a
 // model.
 func worded(err error) error {
-	for _, ours := range []error{store.ErrNotFound, store.ErrConflict, store.ErrInvalid} {
+	for _, ours := range []error{store.ErrNotFound, store.ErrConflict, store.ErrInvalid, store.ErrForbidden} {
 		if errors.Is(err, ours) {
 			return &tool.Error{Message: err.Error()}
 		}

@@ -32,14 +32,16 @@ func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{log: new(bytes.Buffer)}
 	k.Logger = slog.New(slog.NewTextHandler(k.log, nil))
-	var err error
-	k.Store, err = sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Logger: k.Logger})
+	documents := fstest.MapFS{"general.yaml": {Data: []byte(
+		"type: object\nname: general\nversion: 1.0.0\nshort_description: For everything.\ndescription: You help.\n")}}
+	names, err := catalog.Names(documents)
+	must(t, err)
+	k.Store, err = sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Logger: k.Logger, Reserved: names})
 	must(t, err)
 	opened := k.Store
 	t.Cleanup(func() { must(t, opened.Close()) })
 	k.Engine = rem.New(rem.Options{Knowledge: k.Store})
-	k.Documents, err = catalog.New(catalog.Options{Store: k.Store, Builtin: fstest.MapFS{"general.yaml": {Data: []byte(
-		"type: object\nname: general\nversion: 1.0.0\nshort_description: For everything.\ndescription: You help.\n")}}})
+	k.Documents, err = catalog.New(catalog.Options{Store: k.Store, Builtin: documents})
 	must(t, err)
 	return k
 }

@@ -190,9 +190,9 @@ func (t saveAgent) save(ctx context.Context, text []byte, overwrite bool) (saved
 	return out, nil
 }
 
-// mayReplace keeps an anonymous caller, whose documents are everybody's, from
-// putting one in the place of p8's own or the operator's: a model that was talked
-// into it would speak to all.
+// mayReplace keeps a model that was talked into it from replacing a document of the
+// operator's folder for everybody, as it would for an anonymous caller. The names of
+// built-in documents are the store's to keep, for every way of writing.
 func (t saveAgent) mayReplace(ctx context.Context, name string) error {
 	id, err := identity.From(ctx)
 	if err != nil || !id.Anonymous() {
@@ -203,7 +203,7 @@ func (t saveAgent) mayReplace(ctx context.Context, name string) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Origin != catalog.Person && slices.Contains(e.Names, name) {
+		if e.Origin == catalog.File && slices.Contains(e.Names, name) {
 			return failed(fmt.Sprintf("the caller is anonymous, and the agent %q is there for everybody: choose another name", name))
 		}
 	}
