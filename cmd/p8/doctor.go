@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"p8/agents"
+	"p8/catalog"
 	"p8/config"
+	"p8/store"
 	"p8/store/postgres"
 	"p8/store/sqlite"
 )
@@ -59,15 +63,27 @@ func (c *doctorCmd) Run(a *app) error {
 }
 
 func examine(ctx context.Context, cfg *config.Config) []postgres.Finding {
+	reserved, err := catalog.Names(agents.Files())
+	if err != nil {
+		return []postgres.Finding{{Name: "built-in documents", Detail: err.Error(), Mend: "install p8 again: the program is broken"}}
+	}
 	db := cfg.Database()
 	if db.Postgres != "" {
-		return postgres.Doctor(ctx, db.Postgres)
+		list := postgres.Doctor(ctx, db.Postgres)
+		// A database that is ill, or not migrated yet, has other worries.
+		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: 1, ReadOnly: true, Reserved: reserved})
+		if err != nil {
+			return list
+		}
+		defer s.Close()
+		return append(list, ignored(ctx, s))
 	}
 	f := postgres.Finding{Name: "database", OK: true, Detail: "open and up to date"}
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true})
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true, Reserved: reserved})
 	switch {
 	case err == nil:
-		_ = s.Close()
+		defer s.Close()
+		return []postgres.Finding{f, ignored(ctx, s)}
 	case errors.Is(err, sqlite.ErrMissing):
 		f.Detail = "not there yet; the first verb that writes makes it in " + filepath.Dir(db.Path)
 	case errors.Is(err, sqlite.ErrOutdated):
@@ -77,3 +93,25 @@ func examine(ctx context.Context, cfg *config.Config) []postgres.Finding {
 	}
 	return []postgres.Finding{f}
 }
+
+// ignored names the shared documents under the names of built-in ones, which an older
+// program let people write. They do no harm any more.
+func ignored(ctx context.Context, s *store.Store) postgres.Finding {
+	f := postgres.Finding{Name: "shared documents", OK: true, Detail: "none has the name of a built-in one"}
+	list, err := s.Maintenance().ReservedSchemas(ctx)
+	switch {
+	case err != nil:
+		f.OK, f.Detail, f.Mend = false, "they cannot be read: "+err.Error(), "check the disk, or the connection to the database"
+	case len(list) > 0:
+		var names []string
+		for _, d := range list[:min(len(list), maxIgnored)] {
+			names = append(names, fmt.Sprintf("%s (id %s, tenant %s)", oneLine(d.Name), d.ID, oneLine(d.TenantID)))
+		}
+		f.Detail = fmt.Sprintf("%s ignored, as a built-in one has the name: %s", count(len(list), "document"), strings.Join(names, ", "))
+		f.Mend = "store what is wanted under another name; delete the rest: curl -X DELETE http://127.0.0.1:8000/schemas/ID, with the tenant in X-Tenant-Id"
+	}
+	return f
+}
+
+// maxIgnored bounds the documents that are named.
+const maxIgnored = 20

@@ -53,7 +53,17 @@ type Options struct {
 	Logger *slog.Logger
 	// Reserved are those of store.Options.
 	Reserved []string
+	// ReadOnly opens a database that is up to date and changes nothing: Open fails
+	// with [ErrOutdated], every write with [ErrReadOnly].
+	ReadOnly bool
 }
+
+var (
+	// ErrOutdated says that the database must be migrated before it is read.
+	ErrOutdated = errors.New("the database is of an older version: open it for writing first")
+	// ErrReadOnly says that the database was opened for reading.
+	ErrReadOnly = errors.New("the database is open for reading only")
+)
 
 // Open connects to the database and migrates it as needed. The context bounds
 // the opening only.
@@ -71,6 +81,9 @@ func open(ctx context.Context, o Options) (*engine, error) {
 	}
 	if o.MaxConns <= 0 {
 		o.MaxConns = min(40, max(8, 4*runtime.GOMAXPROCS(0)))
+	}
+	if o.ReadOnly {
+		return openReadOnly(ctx, o)
 	}
 	if err := Migrate(ctx, o.URL, o.Logger); err != nil {
 		return nil, err
@@ -93,6 +106,27 @@ func open(ctx context.Context, o Options) (*engine, error) {
 		return nil, err
 	}
 	return &engine{readers: readers, writers: writers, selecting: make(chan struct{}, max(1, reads/2)), log: o.Logger}, nil
+}
+
+// openReadOnly opens what others may be writing.
+func openReadOnly(ctx context.Context, o Options) (*engine, error) {
+	c, err := connect(ctx, o.URL)
+	if err != nil {
+		return nil, err
+	}
+	defer disconnect(c)
+	_, pending, err := behind(ctx, c)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("postgres: %w", err)
+	case pending:
+		return nil, ErrOutdated
+	}
+	readers, err := newPool(ctx, o.URL, o.MaxConns, true)
+	if err != nil {
+		return nil, err
+	}
+	return &engine{readers: readers, selecting: make(chan struct{}, 1), log: o.Logger}, nil
 }
 
 // newPool connects at once, so that a mistake shows at opening.
@@ -135,6 +169,7 @@ func settings(c *pgconn.Config) {
 
 // engine implements store.Engine and store.Indexed.
 type engine struct {
+	// writers are nil where the database was opened for reading.
 	readers, writers *pgxpool.Pool
 	// selecting has room for the callers' SELECTs that run at once.
 	selecting chan struct{}
@@ -156,6 +191,9 @@ const attempts = 5
 // Write runs fn in a transaction, and again when the database gave it up for
 // another one, or when a row was missing: careful then, to learn why.
 func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
+	if e.writers == nil {
+		return ErrReadOnly
+	}
 	careful := false
 	for n := 1; ; n++ {
 		err := using(ctx, e.writers, &conn{writes: true, careful: careful}, fn)
@@ -199,6 +237,8 @@ func using(ctx context.Context, pool *pgxpool.Pool, c *conn, fn func(store.Conn)
 // Close waits for every connection to come back; what comes later fails.
 func (e *engine) Close() error {
 	e.readers.Close()
-	e.writers.Close()
+	if e.writers != nil {
+		e.writers.Close()
+	}
 	return nil
 }

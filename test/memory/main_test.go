@@ -43,6 +43,12 @@ var (
 // send makes a request as somebody; body is JSON, nil for none.
 func send(t *testing.T, s *harness.Server, who person, method, path string, body any) (int, []byte) {
 	t.Helper()
+	return sendWith(t, s, who, method, path, body, nil)
+}
+
+// sendWith is send, with more headers.
+func sendWith(t *testing.T, s *harness.Server, who person, method, path string, body any, headers map[string]string) (int, []byte) {
+	t.Helper()
 	var in io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
@@ -59,6 +65,9 @@ func send(t *testing.T, s *harness.Server, who person, method, path string, body
 		req.Header.Set("Content-Type", "application/json")
 	}
 	for name, value := range who.headers() {
+		req.Header.Set(name, value)
+	}
+	for name, value := range headers {
 		req.Header.Set(name, value)
 	}
 	res, err := http.DefaultClient.Do(req)
