@@ -110,7 +110,7 @@ func (x *exchange) start(m *message, session, busy string) (*chat.Turn, error) {
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return nil, wrong("there is no context of yours with this contextId; leave it out to begin a new one")
+		return nil, wrong("the context of this contextId was deleted; leave it out, or choose another one, to begin a new one")
 	case errors.Is(err, chat.ErrBusy):
 		return nil, wrong("a task of this context is under way; wait for its end, or send the message with its taskId")
 	}

@@ -3,8 +3,8 @@
 // dialect; moment-builder, which sums up what was said; dreaming-agent, which reflects on past sessions, and user-model, which
 // keeps a person's profile; rem-query-agent, which turns questions into queries.
 //
-// They are ordinary documents. Copy one to start an agent of your own; a
-// document of the same name in the database takes its place.
+// They are ordinary documents. Copy one to start an agent of your own. A person's own
+// document of the same name takes its place for that person; shared ones cannot have it.
 package agents
 
 import (

@@ -135,7 +135,7 @@ func describeValue(err error) *event.ErrorData {
 	case errors.Is(err, store.ErrNotFound):
 		return &event.ErrorData{
 			Code: "session_not_found", HTTPStatus: http.StatusNotFound,
-			Message: "there is no such session, or it is not yours; leave the session id out to begin a new one",
+			Message: "there is no such session, or it was deleted; leave the session id out, or choose another one, to begin a new one",
 		}
 	case errors.Is(err, store.ErrInvalid):
 		return &event.ErrorData{Code: "invalid_request", HTTPStatus: http.StatusUnprocessableEntity, Message: err.Error()}
