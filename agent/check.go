@@ -89,6 +89,9 @@ func (r *report) checkTools(d *Document) {
 		if t.ApprovalMessage != "" && (t.Approval == nil || !t.Approval.Always && len(t.Approval.Rules) == 0) {
 			r.warnf(at, p, "add approval: always, or rules", "the tool %q has an approval_message and asks for no approval", clip(t.Name, 60))
 		}
+		if t.IfInterrupted != "" && t.Local() && t.Name == askAgent {
+			r.warnf(at, p, "take if_interrupted away", "the run of an agent that was asked is resumed after a crash: if_interrupted of %s means nothing", askAgent)
+		}
 	}
 	for _, m := range [][2]string{{"model", d.Model}, {"override_model", d.OverrideModel}, {"routing_model", d.RoutingModel}, {"chained_tool", d.ChainedTool}} {
 		if strings.ContainsFunc(m[1], unicode.IsSpace) {
@@ -97,6 +100,9 @@ func (r *report) checkTools(d *Document) {
 		}
 	}
 }
+
+// askAgent is the tool with which agents ask agents.
+const askAgent = "ask_agent"
 
 // checkAgents: every agent is named once.
 func (r *report) checkAgents(d *Document) {

@@ -107,6 +107,8 @@ type ToolRef struct {
 	// Approval is nil for never.
 	Approval        *Approval `json:"approval,omitempty" doc:"Which calls the user must allow first: always, never (also when left out), or those that one of the rules describes."`
 	ApprovalMessage string    `json:"approval_message,omitempty" doc:"What the user is asked then; {name} in it is an argument. Made of the call when left out."`
+	// IfInterrupted is unknown, ask, repeat, or "" for what the tool says of itself.
+	IfInterrupted string `json:"if_interrupted,omitempty" enum:"unknown,ask,repeat" doc:"What happens to a call that was under way when its process died: the model is told that the outcome is unknown, the user is asked whether to repeat it, or it is repeated. Default: repeat for a tool that only reads or is idempotent, else unknown."`
 }
 
 // Local reports whether the tool belongs to this process.
@@ -160,4 +162,11 @@ const (
 	HistorySkip   = "skip"
 	ChildReplace  = "replace"
 	ChildKeep     = "keep"
+)
+
+// The values of a tool's if_interrupted.
+const (
+	InterruptedUnknown = "unknown"
+	InterruptedAsk     = "ask"
+	InterruptedRepeat  = "repeat"
 )

@@ -81,6 +81,8 @@ func TestSpecRefuses(t *testing.T) {
 		`{"description": "d", "name": "x", "tools": [{"name": "a", "approval": []}]}`,
 		`{"description": "d", "name": "x", "tools": [{"name": "a", "approval": [{}]}]}`,
 		`{"description": "d", "name": "x", "tools": [{"name": "a", "approval": [{"arguments": {"to": 3}}]}]}`,
+		`{"description": "d", "name": "x", "tools": [{"name": "a", "if_interrupted": "retry"}]}`,
+		`{"description": "d", "name": "x", "tools": [{"name": "a", "if_interrupted": true}]}`,
 		`{"description": "d", "name": "x", "limits": {"request_limit": 0}}`,
 		`{"description": "d", "name": "x", "history": {"tools": "play"}}`,
 		`{"description": "d", "name": "x", "structured_output": true}`,
