@@ -121,12 +121,18 @@ func unusable(server Server, name string) string {
 }
 
 // declared is the tool as the document declares it: with its words behind the
-// description, where the prompt has no Tool Notes, and its policy of approval.
+// description, where the prompt has no Tool Notes, and its policies.
 func (r *resolver) declared(t Tool, ref agent.ToolRef) Tool {
 	if r.agent.Document != nil && r.agent.Document.Dialect == agent.Nested {
 		t = WithNote(t, ref.Description)
 	}
-	return withApproval(t, r.agent.Name, ref)
+	return withPolicies(t, r.agent.Name, ref)
+}
+
+// withPolicies is the tool with what its reference says of approval and of
+// interrupted calls.
+func withPolicies(t Tool, asks string, ref agent.ToolRef) Tool {
+	return withInterrupted(withApproval(t, asks, ref), ref.IfInterrupted)
 }
 
 // pick is a server's tool by its own name or the one that models see.
@@ -243,8 +249,8 @@ func (r *resolver) add(t Tool, server string) {
 	r.out.Tools = append(r.out.Tools, t)
 }
 
-// chained is the tool that gets the answer, with the policy of approval that
-// tools says for it.
+// chained is the tool that gets the answer, with the policies that tools says for
+// it.
 func (r *resolver) chained() Tool {
 	t := r.chainedTool()
 	if t == nil {
@@ -252,7 +258,7 @@ func (r *resolver) chained() Tool {
 	}
 	for _, ref := range r.agent.Tools {
 		if name := r.agent.ChainedTool; ref.Name == name || !ref.Local() && ref.Server+"/"+ref.Name == name {
-			return withApproval(t, r.agent.Name, ref)
+			return withPolicies(t, r.agent.Name, ref)
 		}
 	}
 	return t

@@ -10,12 +10,15 @@ import (
 )
 
 // wrapped is a tool of which something is said differently: its spec, its
-// annotations, or what must be approved. Everything else is the tool's own.
+// annotations, what must be approved, or what happens to an interrupted call.
+// Everything else is the tool's own.
 type wrapped struct {
 	Tool
 	spec        llm.ToolSpec
 	annotations Annotations
 	approval    func(Call) *Question
+	interrupted string
+	resumable   bool
 }
 
 // wrap is the tool with what change says differently. It is a Streamer, Timed
@@ -25,6 +28,10 @@ func wrap(t Tool, change func(*wrapped)) Tool {
 	if g, ok := t.(Guarded); ok {
 		w.approval = g.Approval
 	}
+	if i, ok := t.(interruptible); ok {
+		w.interrupted = i.ifInterrupted()
+	}
+	w.resumable = resumes(t)
 	change(&w)
 	streamer, streams := t.(Streamer)
 	timed, hasTime := t.(Timed)
@@ -52,6 +59,12 @@ func (w wrapped) Validate(ctx context.Context, args json.RawMessage) error {
 
 // Annotations are those that were given, else the tool's own.
 func (w wrapped) Annotations() Annotations { return w.annotations }
+
+// ifInterrupted is what was given, "" for nothing.
+func (w wrapped) ifInterrupted() string { return w.interrupted }
+
+// resumes reports whether the tool is a Resumable.
+func (w wrapped) resumes() bool { return w.resumable }
 
 // Original is the tool's own.
 func (w wrapped) Original() string { return OriginalName(w.Tool) }
