@@ -83,6 +83,9 @@ func (*askAgent) Annotations() tool.Annotations {
 	return tool.Annotations{Title: "Ask an agent", OpenWorld: true, Output: json.RawMessage(askAgentOutput)}
 }
 
+// Resumes says that the run of an agent goes on by its own journal.
+func (*askAgent) Resumes() {}
+
 // Timeout is a little more than the agent has.
 func (*askAgent) Timeout(call tool.Call) time.Duration {
 	q, err := readQuestion(call.Arguments)

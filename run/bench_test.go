@@ -88,7 +88,8 @@ func BenchmarkOneToolRunKept(b *testing.B) {
 // forgetful is a journal that keeps nothing.
 type forgetful struct{}
 
-func (forgetful) Entries(string) []run.Entry                { return nil }
-func (forgetful) Record(context.Context, run.Entry) error   { return nil }
-func (forgetful) Answer(string) (tool.Answer, bool)         { return tool.Answer{}, false }
-func (forgetful) Result(string, string) (tool.Result, bool) { return tool.Result{}, false }
+func (forgetful) Entries(string) []run.Entry                 { return nil }
+func (forgetful) Commit(context.Context, ...run.Entry) error { return nil }
+func (forgetful) Record(context.Context, run.Entry) error    { return nil }
+func (forgetful) Answer(string) (tool.Answer, bool)          { return tool.Answer{}, false }
+func (forgetful) Result(string, string) (tool.Result, bool)  { return tool.Result{}, false }

@@ -35,6 +35,9 @@ type call struct {
 	reported bool // its end was shown
 	waiting  bool // for the user, or, atClient, for the client's tool
 	atClient bool
+	guarded  bool   // its user must approve it
+	policy   string // what becomes of it if it is interrupted
+	made     bool   // the tool was called by this process
 	result
 
 	account Budget       // what it and the runs below it consumed
@@ -95,6 +98,7 @@ func (r *runner) check(c *call) string {
 	if c.tool == nil {
 		return fmt.Sprintf("there is no tool named %q; %s", c.name, r.toolList())
 	}
+	c.policy = tool.IfInterrupted(c.tool)
 	raw, err := tool.Arguments(c.args.String())
 	if err != nil {
 		return err.Error()
@@ -197,6 +201,7 @@ func (r *runner) invoke(ctx context.Context, c *call, emit func(event.Event) boo
 	if ctx.Err() != nil {
 		return failure("the call was cancelled")
 	}
+	c.made = true
 	patience := r.patience(c)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -19,6 +19,7 @@ type diary struct {
 	pending []run.Entry
 	answers map[string]tool.Answer
 	results map[string]tool.Result
+	commits int
 }
 
 func newDiary() *diary {
@@ -43,6 +44,17 @@ func (d *diary) Record(_ context.Context, e run.Entry) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.pending = append(d.pending, back)
+	return nil
+}
+
+// Commit keeps the entries at once; what was recorded has been kept with its event.
+func (d *diary) Commit(ctx context.Context, entries ...run.Entry) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.commits++
+	for _, e := range entries {
+		d.stored[e.Thread] = append(d.stored[e.Thread], e)
+	}
 	return nil
 }
 

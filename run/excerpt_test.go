@@ -27,7 +27,7 @@ func TestLongResults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := options(t, "name: a\ndescription: D.\ntools: [{name: dump}, {name: echo}]\n", nil, echo(t, "echo"), dump)
+		o := options(t, "name: a\ndescription: D.\ntools: [{name: dump}, {name: echo}]\n", nil, idempotent(t, echo(t, "echo")), idempotent(t, dump))
 		o.Model, o.Journal = model, d
 		o.NewID = func() string { ids++; return fmt.Sprintf("row-%d", ids) }
 		row := ""

@@ -114,6 +114,11 @@ func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 	if ok, err := r.approved(c); !ok || err != nil {
 		return false, err
 	}
+	if !client {
+		if ok, err := r.again(c); !ok || err != nil {
+			return false, err
+		}
+	}
 	if reached := c.account.toolCall(); reached != "" {
 		*limit = reached
 		return false, r.fail(c, "the run has reached its "+reached)
@@ -124,8 +129,12 @@ func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 	return true, nil
 }
 
-// runAll runs the calls at once and reports each as it ends.
+// runAll runs the calls at once and reports each as it ends. None is made if those
+// that act cannot be stored.
 func (r *runner) runAll(calls []*call) error {
+	if err := r.commit(calls); err != nil {
+		return err
+	}
 	if len(calls) == 1 && !isStreamer(calls[0]) {
 		calls[0].result = r.invoke(r.ctx, calls[0], nil)
 		if err := r.ctx.Err(); err != nil {
@@ -202,6 +211,9 @@ func (r *runner) handle(i *item, more bool) error {
 // interrupted ends calls whose run ended under them: whoever saw them begin
 // sees them end, unless they are to be made again.
 func (r *runner) interrupted(calls []*call, cause error) error {
+	if r.interrupts() {
+		r.notMade(calls)
+	}
 	for _, c := range calls {
 		if c.reported || r.interrupts() && (c.paused || c.Failed) {
 			continue

@@ -24,6 +24,10 @@ type Journal interface {
 	// Record adds an entry. It belongs to the next event of a tool call or of a
 	// question that is yielded: the two are stored together, before either is used.
 	Record(ctx context.Context, e Entry) error
+	// Commit returns when what was recorded and yielded, and the entries given, are
+	// stored. A run calls it before it makes calls that act; after an error it makes
+	// none of them and ends.
+	Commit(ctx context.Context, entries ...Entry) error
 	// Answer is what the user said to a request; false when nobody has.
 	Answer(requestID string) (tool.Answer, bool)
 	// Result is what the client returned for a call of its own tool; false when it
@@ -55,6 +59,7 @@ const (
 	shownExecuting = "executing" // the event that the call executes
 	shownText      = "text"      // a run below the call has said something
 	shownAnswer    = "answer"    // the structured answer
+	shownByTool    = "tool:"     // the beginning of what a tool named itself
 )
 
 // ledger holds the entries of all runs of a tree back until their event comes to

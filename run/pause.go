@@ -45,6 +45,7 @@ func (r *runner) approved(c *call) (bool, error) {
 	if q == nil {
 		return true, nil
 	}
+	c.guarded = true
 	if r.Journal == nil {
 		return false, r.fail(c, "this call needs the user's approval, and nobody can be asked here")
 	}
@@ -144,6 +145,9 @@ func (r *runner) wait(c *call) error {
 		return r.fail(c, "the call waits for an answer, and has not asked for one")
 	}
 	c.waiting = true
+	if len(questions) == 0 {
+		r.keep(Entry{CallID: c.id, Shown: attemptOver})
+	}
 	for _, q := range questions {
 		if err := r.request(c, &q); err != nil {
 			return err

@@ -268,6 +268,29 @@ func TestInterruptedAnywhere(t *testing.T) {
 	})
 }
 
+// TestActsOnce: a tool that does not say that it may be called twice is not, however
+// often the run is cut or interrupted, and resumed; a call that was under way still
+// ends once. Only one that asks its user begins again with each answer.
+func TestActsOnce(t *testing.T) {
+	a := compile(t, talker)
+	rapid.Check(t, func(t *rapid.T) {
+		tree := drawTree(t, "r", 0, allKinds)
+		whole := newForest(a, tree)
+		said, _ := whole.play(4, nil)
+
+		f := newForest(a, tree)
+		f.acts = true
+		cuts := rapid.SliceOfN(rapid.IntRange(-len(said), len(said)), 1, 6).Draw(t, "cuts")
+		events, _ := f.play(rapid.IntRange(1, 4).Draw(t, "parallel"), cuts)
+		f.check(t, events, false)
+		for key, n := range f.made {
+			if kind := f.calls[key].tool; n > 1 && kind != "quest" && kind != "ask" {
+				t.Fatalf("%s was called %d times", key, n)
+			}
+		}
+	})
+}
+
 // fataler is a test, of rapid's or of package testing.
 type fataler interface {
 	Helper()

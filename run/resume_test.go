@@ -71,12 +71,12 @@ func TestStructuredTakenUpAgain(t *testing.T) {
 				}
 				model, d := tc.model(), newDiary()
 				saves := 0
-				o := options(t, answerer+"chained_tool: save\n", nil, echo(t, "echo"))
+				o := options(t, answerer+"chained_tool: save\n", nil, idempotent(t, echo(t, "echo")))
 				o.Model, o.StructuredMode, o.Journal = model, tc.mode, d
-				o.Chained = save(t, func(context.Context, tool.Call) (tool.Result, error) {
+				o.Chained = idempotent(t, save(t, func(context.Context, tool.Call) (tool.Result, error) {
 					saves++
 					return tool.Result{Content: `{"id":1}`}, nil
-				})
+				}))
 				lines, all := cutAfter(t, o, cut)
 				if !all {
 					more, ended := cutAfter(t, o, 0)
@@ -215,7 +215,7 @@ func TestTriesAreCounted(t *testing.T) {
 		}}
 	}
 	for _, cut := range []int{0, 3, 6, 9} {
-		o := options(t, answerer, nil, echo(t, "echo"))
+		o := options(t, answerer, nil, idempotent(t, echo(t, "echo")))
 		o.Model, o.StructuredMode, o.Journal = byStep(wrong(1), wrong(2), wrong(3), wrong(4))(), run.ModeTool, newDiary()
 		if cut > 0 {
 			if _, all := cutAfter(t, o, cut); all {

@@ -83,7 +83,7 @@ func (s *Scope) nextThread() string {
 // ShowOnce emits an event of the call, unless it was shown before the run was taken
 // up again: name tells it from the call's others. It reports what emit does.
 func (s *Scope) ShowOnce(name string, e event.Event, emit func(event.Event) bool) bool {
-	name = "tool:" + name
+	name = shownByTool + name
 	for _, shown := range s.shown {
 		if shown == name {
 			return true

@@ -61,6 +61,8 @@ type forest struct {
 	nodes map[string]*node
 	calls map[string]treeCall
 	diary *diary
+	// acts: the tools do not say that they may be called twice.
+	acts bool
 
 	mu       sync.Mutex
 	made     map[string]int
@@ -172,6 +174,8 @@ func (p plain) Spec() llm.ToolSpec {
 }
 func (plain) Validate(json.RawMessage) error { return nil }
 
+func (p plain) Annotations() tool.Annotations { return tool.Annotations{Idempotent: !p.f.acts} }
+
 // begin notes a call.
 func (p plain) begin(call tool.Call) treeCall {
 	var in struct{ Key string }
@@ -224,6 +228,8 @@ func (mine) RunsAtClient() {}
 
 // ask runs another agent of the tree.
 type ask struct{ plain }
+
+func (ask) Resumes() {}
 
 func (a ask) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{}, errors.New("not without its events")

@@ -36,6 +36,12 @@ func withApproval(t Tool, asks string, ref agent.ToolRef) Tool {
 	})
 }
 
+// InWords is a call with its arguments on one line, as a question to the user shows
+// it: shortened, with what looks like a secret hidden.
+func InWords(call Call) string {
+	return Cut(call.Name+argumentsOf(call.Arguments).inWords(), maxQuestion)
+}
+
 // The bounds of a question, in characters and arguments.
 const (
 	maxQuestion      = 600
