@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"p8/event"
@@ -12,9 +13,7 @@ import (
 const (
 	// callTime bounds a call of the store.
 	callTime = 10 * time.Second
-	// patience is how long the store may fail until Failed is called; the pauses
-	// between tries grow from firstPause to lastPause.
-	patience              = 30 * time.Second
+	// The pauses between tries grow from firstPause to lastPause.
 	firstPause, lastPause = 100 * time.Millisecond, 5 * time.Second
 	// lastTries is how often Close tries to store what is left.
 	lastTries = 3
@@ -50,7 +49,7 @@ func (l *Log) tick() {
 		if l.unstored() > 0 || time.Since(l.written) >= l.o.Beat {
 			began := time.Now()
 			l.mu.Unlock()
-			stop, err = l.write(store.RunWrite{}, nil)
+			stop, err = l.write()
 			l.mu.Lock()
 			l.exit(time.Since(began))
 		} else {
@@ -118,6 +117,8 @@ func (l *Log) pause(err error) time.Duration {
 		return l.retry(err)
 	}
 	switch n := l.unstored(); {
+	case l.writes:
+		return l.o.Beat // insist sets the timer
 	case n >= l.o.Batch:
 		return 0
 	case n > 0:
@@ -129,37 +130,50 @@ func (l *Log) pause(err error) time.Duration {
 // retry is how long until the store is tried again after a failure.
 func (l *Log) retry(err error) time.Duration {
 	if l.tries == 0 {
-		l.since = time.Now()
-		l.o.Logger.WarnContext(l.ctx, "a run waits to be stored", "run", l.o.RunID, "error", err)
+		l.outage(err)
 	}
-	if time.Since(l.since) >= patience {
+	if time.Since(l.since) >= l.o.Patience {
 		l.failed = l.unstored() > 0
 		return l.o.Beat
 	}
 	l.tries++
-	return min(firstPause<<(l.tries-1), lastPause)
+	return min(firstPause<<min(l.tries-1, maxShift), lastPause)
 }
 
-// write stores what is shown and not stored, w and the events with it, and shows
-// these.
-func (l *Log) write(w store.RunWrite, with []event.Event) (stop bool, err error) {
+// write stores what is shown and not stored. It does nothing while a Write waits for
+// the store: that one stores everything.
+func (l *Log) write() (stop bool, err error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
+	l.mu.Lock()
+	waits := l.writes
+	l.mu.Unlock()
+	if waits {
+		return false, nil
+	}
+	return l.try(store.RunWrite{}, nil)
+}
+
+// try stores what is shown and not stored, w and the events with it, and shows these,
+// if the store takes it. The caller holds l.writing.
+func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	l.mu.Lock()
 	if err := l.ended; err != nil {
 		l.mu.Unlock()
 		return false, err
 	}
-	l.writes = len(with) > 0
 	shown := l.memory.next - 1
 	var events []event.Event
 	if l.o.Store != nil {
 		n := l.unstored()
-		events = make([]event.Event, n+len(with))
-		l.memory.copy(events[:n], l.stored)
-		copy(events[n:], with)
-		for i := range with {
-			events[n+i].Seq = l.memory.next + int64(i)
+		events = make([]event.Event, n, n+len(with))
+		l.memory.copy(events, l.stored)
+		if l.holes {
+			events = slices.DeleteFunc(events, func(e event.Event) bool { return isHole(&e) })
+		}
+		for i, e := range with {
+			e.Seq = l.memory.next + int64(i)
+			events = append(events, e)
 		}
 	}
 	bytes := l.unstoredBytes
@@ -170,16 +184,17 @@ func (l *Log) write(w store.RunWrite, with []event.Event) (stop bool, err error)
 		w.Events = pieces(events, bytes)
 		if stop, err = l.call(w); err != nil && len(events) > 0 {
 			// The answer may be all that was lost.
-			if known = l.inStore(); known >= events[len(events)-1].Seq {
+			var says bool
+			if known, says = l.inStore(); known >= events[len(events)-1].Seq {
 				err = nil
+			} else if !says && errors.Is(err, store.ErrInvalid) {
+				err = errUnknown // the events may be refused because they are there
 			}
 		}
 	}
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.room.Broadcast()
-	l.writes = false
 	if err != nil {
 		if errors.Is(err, store.ErrNotOwner) {
 			l.ended = err
@@ -212,16 +227,16 @@ func (l *Log) call(w store.RunWrite) (stop bool, err error) {
 	return l.o.Store.WriteRun(ctx, w)
 }
 
-// inStore is the number of the newest event that the store has; 0 when it does
-// not say.
-func (l *Log) inStore() int64 {
+// inStore is the number of the newest event of this process that the store has, 0 if
+// another process writes the run. says is false if the store does not say.
+func (l *Log) inStore() (known int64, says bool) {
 	ctx, cancel := context.WithTimeout(l.ctx, callTime)
 	defer cancel()
 	r, err := l.o.Store.Run(ctx, l.o.RunID)
-	if err != nil {
-		return 0
+	if err != nil || r.Owner != l.o.Owner {
+		return 0, err == nil
 	}
-	return r.LastSeq
+	return r.LastSeq, true
 }
 
 // pieces writes events down; bytes is about their size. An event that is large has
@@ -262,7 +277,7 @@ func (l *Log) storeRest() (stop bool, err error) {
 		if done {
 			return stop, err
 		}
-		if stop, err = l.write(store.RunWrite{}, nil); err == nil {
+		if stop, err = l.write(); err == nil {
 			return stop, nil
 		}
 	}

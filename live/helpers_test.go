@@ -41,7 +41,7 @@ type fake struct {
 	gate chan struct{}
 }
 
-func newFake() *fake { return &fake{run: store.Run{ID: "run", Status: store.RunRunning}} }
+func newFake() *fake { return &fake{run: store.Run{ID: "run", Owner: "me", Status: store.RunRunning}} }
 
 func (f *fake) set(change func()) {
 	f.mu.Lock()
@@ -84,7 +84,7 @@ func (f *fake) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 	}
 	for _, p := range w.Events {
 		if p.First <= f.run.LastSeq {
-			return false, fmt.Errorf("piece %d-%d comes after %d", p.First, p.Last, f.run.LastSeq)
+			return false, fmt.Errorf("%w: piece %d-%d comes after %d", store.ErrInvalid, p.First, p.Last, f.run.LastSeq)
 		}
 		f.pieces = append(f.pieces, p)
 		f.run.LastSeq = p.Last

@@ -83,9 +83,15 @@ type Options struct {
 	// (ErrStopped), or that it has another owner (store.ErrNotOwner). After the latter
 	// nothing is shown any more: what follows is the other owner's to say.
 	Stop func(error)
-	// Failed is called, once, when events could not be stored for half a minute. The
-	// log goes on in memory then, and tries again at every Beat.
+	// Failed is called, once, when events could not be stored for Patience. The log
+	// goes on in memory then, and tries again at every Beat.
 	Failed func(error)
+	// Patience is how long Write retries while the store fails, counted from the first
+	// failure of the outage; 30 s when 0. Write gives up after 5 s of store.ErrDisk.
+	Patience time.Duration
+	// Hurry, once it is closed, has Write give up after a few tries: the run is
+	// being stopped.
+	Hurry  <-chan struct{}
 	Logger *slog.Logger
 }
 
@@ -101,6 +107,7 @@ func (o Options) withDefaults() Options {
 	o.Batch = min(cmp.Or(o.Batch, 64), Gap)
 	o.Window = cmp.Or(o.Window, 256<<10)
 	o.Beat = cmp.Or(o.Beat, 5*time.Second)
+	o.Patience = cmp.Or(o.Patience, 30*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -162,11 +169,13 @@ func (l *Log) behind() bool {
 }
 
 // Write stores what was appended, then, in the same transaction, w and the
-// events with it, and only then shows these. When it fails, they are not shown and
-// have no number; what was appended before stays to be stored. One that sets a
-// Status other than running is the last: nothing is appended or written after it.
+// events with it, and only then shows these. It is tried again while the store
+// fails; what the store took although its answer was lost is not written twice. When
+// Write gives up, the events are not shown and their numbers are left out; what was
+// appended before stays to be stored, and w may still reach the store. A w that sets
+// a Status other than running is the last: nothing is appended or written after it.
 func (l *Log) Write(w store.RunWrite, with ...event.Event) error {
-	stop, err := l.write(w, with)
+	stop, err := l.insist(w, with)
 	l.tell(stop, err)
 	return err
 }

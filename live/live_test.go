@@ -91,8 +91,10 @@ func TestWriteStoresThenShows(t *testing.T) {
 		if err := <-written; err != nil {
 			t.Fatal(err)
 		}
-		wantTexts(t, take(t, l.Read(t.Context(), 0), 3), 1, 1, 3)
-		if s.last() != 3 || len(s.pieces) != 1 || s.writes[0].SessionName != "yes" {
+		got := take(t, l.Read(t.Context(), 0), 3)
+		wantTexts(t, got[:1], 1, 1, 1)
+		wantTexts(t, got[1:], 2, 3, 2) // what was refused keeps its number
+		if s.last() != 4 || len(s.pieces) != 1 || s.writes[0].SessionName != "yes" {
 			t.Errorf("stored until %d in %d pieces with %+v", s.last(), len(s.pieces), s.writes)
 		}
 	})

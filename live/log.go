@@ -14,12 +14,13 @@ import (
 type Log struct {
 	ctx context.Context
 	o   Options
-	// writing is held during a call of the store, so that pieces are stored in order.
-	writing sync.Mutex
-	done    chan struct{}
-	timer   *time.Timer // nil without a store
-	stopped sync.Once
-	gaveUp  sync.Once
+	// writing is held during a call of the store, so that pieces are stored in order,
+	// turn during a whole Write.
+	writing, turn sync.Mutex
+	done          chan struct{}
+	timer         *time.Timer // nil without a store
+	stopped       sync.Once
+	gaveUp        sync.Once
 
 	mu     sync.Mutex
 	memory memory
@@ -28,6 +29,8 @@ type Log struct {
 	last, stored, dropped int64
 	unstoredBytes         int
 	said, saidBytes       int
+	// holes: there are numbers without an event.
+	holes bool
 	// more, where a reader waits, is closed when there is something new for it.
 	more chan struct{}
 	// room is told when Append may go on, and when tick has ended.
@@ -37,7 +40,7 @@ type Log struct {
 	leave chan struct{}
 
 	busy    bool  // tick is storing, or waits for its turn
-	writes  bool  // Write is storing events that will be the next ones
+	writes  bool  // Write is storing events that will be the next ones, or waits to
 	closing bool  // Close was called
 	over    bool  // nothing is appended any more
 	ended   error // why nothing is stored any more

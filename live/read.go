@@ -48,6 +48,9 @@ func (l *Log) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[ev
 				return
 			}
 			for i := range n {
+				if isHole(&buf[i]) {
+					continue
+				}
 				if !yield(buf[i], nil) {
 					return
 				}

@@ -20,6 +20,9 @@ var (
 	ErrForbidden = errors.New("forbidden")
 	// ErrInvalid: a value that cannot be stored.
 	ErrInvalid = errors.New("invalid")
+	// ErrDisk: the disk of the database is full or does not work. It is the cause of
+	// a [Failure]; trying again helps only when somebody has made room.
+	ErrDisk = errors.New("the disk is full or does not work")
 )
 
 // Failure says that storage failed: a full disk, a damaged file, a lost

@@ -26,6 +26,8 @@ const (
 	codeTooManyConnections   = "53300"
 	codeUndefinedTable       = "42P01"
 	codeDivisionByZero       = "22012"
+	codeDiskFull             = "53100"
+	codeIOError              = "58030"
 
 	// Classes: data exceptions, exceeded limits of the program.
 	classData  = "22"
@@ -49,6 +51,8 @@ func translate(ctx context.Context, err error) error {
 	switch c := code(err); {
 	case c == codeUniqueViolation:
 		return fmt.Errorf("%w: %w", store.ErrConflict, err)
+	case c == codeDiskFull, c == codeIOError:
+		return fmt.Errorf("%w: %w", store.ErrDisk, err)
 	case ctx.Err() != nil && (c == "" || c == codeQueryCanceled) && known(err) == nil:
 		return ctx.Err()
 	}

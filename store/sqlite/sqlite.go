@@ -229,9 +229,12 @@ func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
 		return ErrReadOnly
 	}
 	if err := e.transact(ctx, fn); err != nil {
-		return err
+		return onDisk(err)
 	}
-	return e.durable.wait()
+	if err := e.durable.wait(); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrDisk, err)
+	}
+	return nil
 }
 
 func (e *engine) transact(ctx context.Context, fn func(store.Conn) error) (err error) {
@@ -295,6 +298,18 @@ func translate(ctx context.Context, err error) error {
 		return ctx.Err()
 	case errors.Is(err, sqlite3.CONSTRAINT_UNIQUE), errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY):
 		return fmt.Errorf("%w: %w", store.ErrConflict, err)
+	}
+	return err
+}
+
+// onDisk marks an error of the file system with what it means.
+func onDisk(err error) error {
+	for _, code := range []sqlite3.ErrorCode{
+		sqlite3.FULL, sqlite3.IOERR, sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.CORRUPT, sqlite3.NOTADB,
+	} {
+		if errors.Is(err, code) {
+			return fmt.Errorf("%w: %w", store.ErrDisk, err)
+		}
 	}
 	return err
 }
