@@ -47,7 +47,12 @@ func (s *Service) leave(ctx context.Context, who identity.Identity, r *store.Run
 			}
 		}
 	}
-	log := live.Open(context.WithoutCancel(ctx), live.Options{RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: r.LastSeq, Logger: s.o.Logger})
+	// Somebody waits, who may ask again when the store works.
+	hurry := make(chan struct{})
+	close(hurry)
+	log := live.Open(context.WithoutCancel(ctx), live.Options{
+		RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: r.LastSeq, Logger: s.o.Logger, Hurry: hurry,
+	})
 	defer log.Close()
 	w, events := l.end(r)
 	err := log.Write(w, events...)

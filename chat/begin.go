@@ -1,9 +1,11 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"p8/event"
 	"p8/identity"
@@ -85,7 +87,41 @@ func (s *Service) beginRun(ctx context.Context, j *job, start store.RunStart) er
 		Protocol: j.Protocol, MessageID: j.MessageID, InReplyTo: j.InReplyTo, Key: j.req.Key, KeyHash: j.req.KeyHash,
 		Request: raw, Owner: s.o.Owner, CreatedAt: j.started,
 	}
-	return s.o.Store.BeginRun(ctx, start)
+	return s.insistOnBeginning(ctx, start)
+}
+
+const (
+	// beginPatience is how long a request waits for a store that fails.
+	beginPatience = 5 * time.Second
+	// beginPause is the first pause between two tries; each is twice as long.
+	beginPause = 50 * time.Millisecond
+)
+
+// insistOnBeginning is BeginRun over a connection that may break: it is tried again,
+// and a run that was begun although the answer was lost is not begun twice.
+func (s *Service) insistOnBeginning(ctx context.Context, start store.RunStart) error {
+	until := time.Now().Add(min(cmp.Or(s.o.Patience, beginPatience), beginPatience))
+	for pause, lost := beginPause, false; ; pause *= 2 {
+		err := s.o.Store.BeginRun(ctx, start)
+		failure := (*store.Failure)(nil)
+		if fails := errors.As(err, &failure) && !errors.Is(err, store.ErrDisk); !fails && (err == nil || !lost) {
+			return err
+		}
+		lost = true
+		if r, e := s.o.Store.Run(ctx, start.Run.ID); e == nil && r.Owner == s.o.Owner {
+			return nil
+		}
+		if time.Until(until) < pause {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
 }
 
 // again finds the user's last message, for an answer that is made anew, and gives

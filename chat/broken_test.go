@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,7 +63,7 @@ func TestAStoreThatFails(t *testing.T) {
 	service := func(at string) *chat.Service {
 		model := scripted.New(scripted.Call("echo", `{"text":"a"}`), scripted.Text("Done."))
 		return newService(t, model, chat.Options{
-			Store: &broken{at: at}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Store: &broken{at: at}, Patience: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		}, helper)
 	}
 	ctx := as(t.Context(), "alice", "s1")
@@ -75,9 +76,8 @@ func TestAStoreThatFails(t *testing.T) {
 	}
 	events := turn(t, service("append"), ctx, "Hi")
 	want := []string{
-		"progress 1/3 Processing request", "tool_call echo started", "progress 2/3 Calling echo", "warning storage_failed",
-		"tool_call echo executing", "tool_call echo completed", "progress 3/3 Generating response", "text Done.",
-		"metadata", "usage", "done stop",
+		"progress 1/3 Processing request", "tool_call echo started", "progress 2/3 Calling echo",
+		"metadata", "usage", "error storage_failed", "done error",
 	}
 	if diff := cmp.Diff(want, story(events)); diff != "" {
 		t.Error(diff)

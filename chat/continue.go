@@ -68,6 +68,7 @@ func (r *recorder) hearAgain() error {
 func (r *recorder) recallCall(run string, d *event.ToolCallData) {
 	switch {
 	case d.Structured || d.Status == event.ToolStarted:
+	case d.MessageID == "": // it was shown before it was stored, and may not be
 	case d.Status == event.ToolExecuting:
 		r.begins(run, d.ID)
 	default:

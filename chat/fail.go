@@ -122,6 +122,16 @@ func describeValue(err error) *event.ErrorData {
 			Code: "interrupted", HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
 			Message: "the server was stopped while it answered; what was said is kept, and POST /runs/{id}/resume goes on with it",
 		}
+	case errors.Is(err, errUnrecorded):
+		return &event.ErrorData{
+			Code: codeStorage, HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
+			Message: "what the agent does cannot be stored now, so it stopped before its next call; what was stored is kept, and POST /runs/{id}/resume goes on with it",
+		}
+	case errors.Is(err, errUnstorable):
+		return &event.ErrorData{
+			Code: codeStorage, HTTPStatus: http.StatusInternalServerError,
+			Message: "a call of the agent cannot be stored, so it was not made; the server's log says why",
+		}
 	case errors.Is(err, ErrOverloaded):
 		return &event.ErrorData{
 			Code: "overloaded", HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
@@ -141,7 +151,7 @@ func describeValue(err error) *event.ErrorData {
 		return &event.ErrorData{Code: "invalid_request", HTTPStatus: http.StatusUnprocessableEntity, Message: err.Error()}
 	case errors.As(err, &failure):
 		return &event.ErrorData{
-			Code: "storage_failed", HTTPStatus: http.StatusInternalServerError, Recoverable: true,
+			Code: codeStorage, HTTPStatus: http.StatusInternalServerError, Recoverable: true,
 			Message: "the message could not be stored, so it was not answered; try again",
 		}
 	case errors.Is(err, context.Canceled), errors.Is(err, errCancelled):

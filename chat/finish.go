@@ -39,7 +39,8 @@ func (r *recorder) finish(err error) {
 	last := r.end(err, done, failure)
 	r.log.Close()
 	if last != nil {
-		_ = r.letGo(r.stored, r.who, *last) // what it could not do is in the log already, and tried again
+		l := lastWrite{who: r.who, write: *last, late: r.late(), events: r.log.Left(maxLeft)}
+		_ = r.letGoOf(r.stored, l) // what it could not do is in the log already, and tried again
 	}
 	r.slots.release(r.key)
 }
@@ -76,6 +77,9 @@ func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData
 	if failed == nil {
 		return nil
 	}
+	if failure == nil && !errors.Is(failed, errNotStored) {
+		r.tellNotStored(failed)
+	}
 	for _, e := range r.lastEvents(w, done, failure, false) {
 		r.log.Append(e)
 	}
@@ -90,7 +94,7 @@ func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData
 func (r *recorder) status(err error, done *event.DoneData) string {
 	waits := done.Reason == event.ReasonPaused || done.Reason == event.ReasonToolCalls
 	switch {
-	case errors.Is(err, errShutdown), errors.Is(err, errInterrupted):
+	case errors.Is(err, errShutdown), errors.Is(err, errInterrupted), errors.Is(err, errUnrecorded):
 		return store.RunInterrupted
 	case waits && (r.named || done.Reason == event.ReasonPaused):
 		return store.RunWaiting

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -12,11 +11,39 @@ import (
 // held is what waits a moment to be stored with what comes next: a call that only reads
 // with its result, the calls of a step with each other. Nobody has seen any of it.
 type held struct {
-	mu      sync.Mutex
-	events  []event.Event
-	rows    []*store.Message
+	mu    sync.Mutex
+	items []heldItem
+	// acts: one of the items is a call that acts, and must be stored before it is made.
+	acts  bool
+	timer *time.Timer
+	// late was shown and is not stored yet: it goes with the next write. lateBytes is
+	// about its size.
+	late      []batch
+	lateBytes int
+	// broken is why no call that acts may be made any more.
+	broken error
+}
+
+// heldItem is an event of a call with its row and what the journal says of it.
+type heldItem struct {
+	event   event.Event
+	row     *store.Message
 	entries []store.JournalEntry
-	timer   *time.Timer
+}
+
+// acts reports whether the item is a call that acts.
+func (i *heldItem) acts() bool {
+	d, ok := i.event.Data.(*event.ToolCallData)
+	return ok && d.Status == event.ToolExecuting && !d.Reads
+}
+
+// call is the call that the item tells of, and begins whether of its beginning.
+func (i *heldItem) call() (key callKey, begins bool) {
+	d, ok := i.event.Data.(*event.ToolCallData)
+	if !ok {
+		return key, false
+	}
+	return callKey{i.event.RunID, d.ID}, d.Status == event.ToolExecuting
 }
 
 const (
@@ -32,50 +59,69 @@ const (
 func (r *recorder) save(e event.Event, d *event.ToolCallData, row *store.Message) {
 	h := &r.held
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	d.MessageID = row.ID
-	h.events, h.rows = append(h.events, e), append(h.rows, row)
-	h.entries = append(h.entries, r.journal.take()...)
-	waits := r.o.Store != nil && len(h.events) < maxHeld && (d.More || d.Reads || d.Status != event.ToolExecuting)
-	if waits && len(h.events) == 1 {
-		if h.timer == nil {
-			h.timer = time.AfterFunc(holdFor, r.flush)
-		} else {
-			h.timer.Reset(holdFor)
-		}
+	item := heldItem{e, row, r.journal.take()}
+	h.items, h.acts = append(h.items, item), h.acts || item.acts()
+	r.added += row.TokenCount
+	if r.o.Store == nil || len(h.items) >= maxHeld || h.acts && !d.More {
+		r.storeHeld()
+		return
 	}
-	h.mu.Unlock()
-	if !waits {
-		r.flush()
+	if len(h.items) > 1 {
+		return
+	}
+	if h.timer == nil {
+		h.timer = time.AfterFunc(holdFor, r.flush)
+	} else {
+		h.timer.Reset(holdFor)
 	}
 }
 
 // flush stores and shows what is held.
 func (r *recorder) flush() {
+	r.held.mu.Lock()
+	defer r.held.mu.Unlock()
+	r.storeHeld()
+}
+
+// storeHeld is flush for a caller that has the lock.
+func (r *recorder) storeHeld() {
 	h := &r.held
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.events) == 0 {
+	if len(h.items) == 0 {
 		return
 	}
 	if h.timer != nil {
 		h.timer.Stop()
 	}
 	// The log keeps the events; the rows are done with.
-	events := slices.Clone(h.events)
-	rows, entries := h.rows, h.entries
-	h.events, h.rows, h.entries = h.events[:0], nil, nil
-	if r.store(store.RunWrite{Messages: rows}, entries, events...) == nil {
-		return
+	events := make([]event.Event, len(h.items))
+	rows := make([]*store.Message, len(h.items))
+	entries := make([]store.JournalEntry, 0, len(h.items)+1)
+	for i := range h.items {
+		events[i], rows[i] = h.items[i].event, h.items[i].row
+		entries = append(entries, h.items[i].entries...)
 	}
-	for _, e := range events {
-		// The event may be on its way to somebody already: it is not changed.
-		if d, ok := e.Data.(*event.ToolCallData); ok {
-			other := *d
-			other.MessageID = ""
-			e.Data = &other
+	if err := r.put(store.RunWrite{Messages: rows, Journal: entries}, events...); err != nil {
+		r.notStored(err)
+	}
+	clear(h.items)
+	h.items, h.acts = h.items[:0], false
+}
+
+// commit returns when everything held is stored, and the entries with it. Its error
+// says that no call that acts may be made.
+func (r *recorder) commit(entries []store.JournalEntry) error {
+	h := &r.held
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r.storeHeld()
+	if h.broken == nil && len(entries) > 0 && r.o.Store != nil {
+		if err := r.put(store.RunWrite{Journal: entries}); err != nil {
+			r.stopFor(err)
 		}
-		r.log.Append(e)
 	}
+	return h.broken
 }
 
 // append shows an event that nothing is stored with, after those that are held.

@@ -22,6 +22,8 @@ type journal struct {
 	answers map[string]tool.Answer
 	results map[string]tool.Result // of the client's tools, by call id
 	pending []store.JournalEntry
+	// commit stores what is held, and entries by themselves.
+	commit func([]store.JournalEntry) error
 	// spent is what the agents consumed that handed the turn over.
 	spent event.UsageData
 	// over counts the agents that handed the turn over; routed is the last one's.
@@ -50,16 +52,56 @@ func (j *journal) Entries(thread string) []run.Entry {
 
 // Record keeps an entry for the next write.
 func (j *journal) Record(_ context.Context, e run.Entry) error {
-	data, err := json.Marshal(e)
+	stored, err := encodeEntry(e)
 	if err != nil {
-		return fmt.Errorf("chat: encode a journal entry: %w", err)
+		return err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.pending = append(j.pending, store.JournalEntry{Thread: e.Thread, Data: data})
+	j.pending = append(j.pending, stored)
 	// A pause within this process reads what was recorded.
 	j.add(e)
 	return nil
+}
+
+// Commit has everything that was recorded and yielded stored, and the entries.
+func (j *journal) Commit(_ context.Context, entries ...run.Entry) error {
+	var list []store.JournalEntry
+	for _, e := range entries {
+		stored, err := encodeEntry(e)
+		if err != nil {
+			return err
+		}
+		list = append(list, stored)
+	}
+	if err := j.commit(list); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range entries {
+		j.add(e)
+	}
+	return nil
+}
+
+// maxEntry bounds an entry, in bytes of JSON: the store takes a little more.
+const maxEntry = 6 << 20
+
+// encodeEntry writes an entry down. The files of a result that is too large are left
+// out: a run that is resumed knows that the call was made, and what it said in words.
+func encodeEntry(e run.Entry) (store.JournalEntry, error) {
+	data, err := json.Marshal(e)
+	if err == nil && len(data) > maxEntry && e.Result != nil && len(e.Result.Parts) > 0 {
+		words := *e.Result
+		words.Parts = nil
+		e.Result = &words
+		data, err = json.Marshal(e)
+	}
+	if err != nil {
+		return store.JournalEntry{}, fmt.Errorf("chat: encode a journal entry: %w", err)
+	}
+	return store.JournalEntry{Thread: e.Thread, Data: data}, nil
 }
 
 func (j *journal) add(e run.Entry) {

@@ -70,6 +70,7 @@ func (s *Service) run(ctx context.Context, j *job) {
 	defer j.account.Close()
 	r := &recorder{Service: s, job: j, speaker: j.name, text: spoken{account: j.account, logged: true}}
 	r.tree, r.routed = newTree(j.unkept()), routing.Read(j.session.Metadata)
+	r.journal.commit = r.commit
 	if j.journal.over > 0 {
 		r.routed = j.journal.routed
 	}
@@ -276,11 +277,18 @@ func (r *recorder) describe(e event.Event, d *event.MetadataData) {
 	if r.script == nil {
 		return
 	}
-	r.flush()
 	row := r.answerRow(&event.DoneData{Reason: event.ReasonStop})
-	stored := r.write(store.RunWrite{Status: store.RunRunning, Answer: row, SessionName: d.SessionName}) == nil
 	r.answered = true
-	e.Data = r.metadata(row, stored)
+	e.Data = r.metadata(row, true)
+	// The event tells, if the answer of the store is lost, whether it has the row.
+	err := r.write(store.RunWrite{Status: store.RunRunning, Answer: row, SessionName: d.SessionName}, e)
+	if err == nil {
+		return
+	}
+	if !errors.Is(err, errNotStored) {
+		r.tellNotStored(err)
+	}
+	e.Data = r.metadata(row, false)
 	r.append(e)
 }
 

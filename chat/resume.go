@@ -66,7 +66,7 @@ func (s *Service) takeUp(ctx context.Context, j *job, text string) error {
 	}
 	if err != nil {
 		// It may be ours all the same.
-		return errors.Join(err, s.tellEnd(ctx, lastWrite{j.who, store.RunWrite{RunID: j.RunID, Owner: s.o.Owner, Status: was, Reason: j.before.Reason}}))
+		return errors.Join(err, s.tellEnd(ctx, lastWrite{who: j.who, write: store.RunWrite{RunID: j.RunID, Owner: s.o.Owner, Status: was, Reason: j.before.Reason}}))
 	}
 	reason := j.before.Reason
 	j.before = &claimed

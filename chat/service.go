@@ -120,6 +120,9 @@ type Options struct {
 	Memory int64
 	// MaxDepth bounds the agents that ask agents; 5 when 0.
 	MaxDepth int
+	// Patience is how long a run retries a write while the store fails, before it stops
+	// at its next call that acts; 30 s when 0.
+	Patience time.Duration
 	// AnswerWithin is how long a question to the user stands; 7 days when 0.
 	AnswerWithin time.Duration
 	// Classifier chooses among agents where a client leaves it to p8 (the agent auto);

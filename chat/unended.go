@@ -3,10 +3,13 @@ package chat
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	"p8/event"
 	"p8/identity"
+	"p8/live"
 	"p8/store"
 )
 
@@ -22,6 +25,9 @@ type unended struct {
 type lastWrite struct {
 	who   identity.Identity
 	write store.RunWrite
+	// late are rows that were not stored before, events the end of the log.
+	late   []batch
+	events []event.Event
 }
 
 const (
@@ -29,12 +35,19 @@ const (
 	maxUnended = 1000
 	// endTime bounds one try.
 	endTime = 10 * time.Second
+	// maxLeft bounds the events of a run that are kept in memory, in bytes.
+	maxLeft = 1 << 20
 )
 
 // letGo tells the store how a run has ended, or was given back, now or later.
 func (s *Service) letGo(ctx context.Context, who identity.Identity, w store.RunWrite) error {
-	w.Owner = s.o.Owner
-	err := s.tellEnd(ctx, lastWrite{who, w})
+	return s.letGoOf(ctx, lastWrite{who: who, write: w})
+}
+
+// letGoOf is letGo for a run with more than its end to store.
+func (s *Service) letGoOf(ctx context.Context, l lastWrite) error {
+	l.write.Owner = s.o.Owner
+	err := s.tellEnd(ctx, l)
 	if err == nil {
 		return nil
 	}
@@ -44,7 +57,7 @@ func (s *Service) letGo(ctx context.Context, who identity.Identity, w store.RunW
 		s.slots.unended.left = make(map[string]lastWrite)
 	}
 	if len(s.slots.unended.left) < maxUnended {
-		s.slots.unended.left[w.RunID] = lastWrite{who, w}
+		s.slots.unended.left[l.write.RunID] = l
 	}
 	return err
 }
@@ -54,7 +67,14 @@ func (s *Service) letGo(ctx context.Context, who identity.Identity, w store.RunW
 func (s *Service) tellEnd(ctx context.Context, l lastWrite) error {
 	ctx, cancel := context.WithTimeout(identity.With(context.WithoutCancel(ctx), l.who), endTime)
 	defer cancel()
-	_, err := s.o.Store.WriteRun(ctx, l.write)
+	w, err := s.wholeEnd(ctx, l)
+	if err == nil {
+		_, err = s.o.Store.WriteRun(ctx, w)
+	}
+	if errors.Is(err, store.ErrInvalid) && len(w.Events) > 0 {
+		w.Events = nil
+		_, err = s.o.Store.WriteRun(ctx, w)
+	}
 	if errors.Is(err, store.ErrInvalid) {
 		// It will never be stored as it is.
 		w := store.RunWrite{RunID: l.write.RunID, Owner: l.write.Owner, Status: l.write.Status, Reason: l.write.Reason}
@@ -64,6 +84,22 @@ func (s *Service) tellEnd(ctx context.Context, l lastWrite) error {
 		return nil
 	}
 	return err
+}
+
+// wholeEnd is an end with everything that the store lacks.
+func (s *Service) wholeEnd(ctx context.Context, l lastWrite) (store.RunWrite, error) {
+	late, err := unstored(ctx, s.o.Store, l.late)
+	if err != nil || len(l.events) == 0 {
+		return addLate(l.write, late), err
+	}
+	r, err := s.o.Store.Run(ctx, l.write.RunID)
+	if err != nil {
+		return l.write, err
+	}
+	events := slices.DeleteFunc(slices.Clone(l.events), func(e event.Event) bool { return e.Seq <= r.LastSeq })
+	w := addLate(l.write, late)
+	w.Events = live.Pieces(events)
+	return w, nil
 }
 
 // endAgain tells the end of a run that the store was not told; false when nothing

@@ -85,7 +85,7 @@ func TestAnEndThatCannotBeStored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept := &outage{}
-			s := newService(t, scripted.New(scripted.Text("One"), scripted.Text("Two")), chat.Options{Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
+			s := newService(t, scripted.New(scripted.Text("One"), scripted.Text("Two")), chat.Options{Patience: time.Millisecond, Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
 			ctx := as(t.Context(), "alice", "s1")
 			events := turn(t, s, ctx, "1")
 			if got := story(events); got[len(got)-1] != "done stop" {
@@ -110,7 +110,7 @@ func TestAnEndThatCannotBeStored(t *testing.T) {
 func paused(t *testing.T, kept chat.Store, more ...scripted.Turn) (*chat.Service, context.Context, string) {
 	t.Helper()
 	turns := append([]scripted.Turn{{Text: []string{"Let me see."}, Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"a"}`}}}}, more...)
-	s := newService(t, scripted.New(turns...), chat.Options{Store: kept, Logger: slog.New(slog.DiscardHandler)}, careful)
+	s := newService(t, scripted.New(turns...), chat.Options{Patience: time.Millisecond, Store: kept, Logger: slog.New(slog.DiscardHandler)}, careful)
 	ctx := as(t.Context(), "alice", "s1")
 	return s, ctx, find[*event.ActionRequestData](t, turn(t, s, ctx, "Go")).RequestID
 }
@@ -237,7 +237,7 @@ func TestAnAnswerThatComesWithThePause(t *testing.T) {
 		kept := &prompt{}
 		ctx := as(t.Context(), "alice", "s1")
 		model := scripted.New(scripted.Call("echo", `{"text":"a"}`), scripted.Text("Done."))
-		s := newService(t, model, chat.Options{Store: kept}, careful)
+		s := newService(t, model, chat.Options{Patience: time.Millisecond, Store: kept}, careful)
 		kept.before = func() {
 			if _, again, err := s.Decide(ctx, requests(t, s, ctx)[0].ID, store.Decision{Status: store.RequestAccepted}); err != nil || again != nil {
 				t.Error(again, err)
@@ -266,7 +266,7 @@ func TestAnAnswerBeforeThePause(t *testing.T) {
 			scripted.Turn{Text: []string{"Let me look."}, Calls: []llm.ToolCall{{ID: "w", Name: "echo", Arguments: `{"text":"a"}`}}},
 			scripted.Text("Found.")),
 	}
-	s := stage(t, chat.Options{Store: &chat.MemoryStore{}}, models, documents)
+	s := stage(t, chat.Options{Patience: time.Millisecond, Store: &chat.MemoryStore{}}, models, documents)
 	ctx := as(t.Context(), "alice", "s1")
 	started, err := s.Start(ctx, chat.Request{Input: "Go"})
 	if err != nil {

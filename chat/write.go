@@ -27,7 +27,6 @@ func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
 	if d.ExpiresAt.IsZero() {
 		d.ExpiresAt = now.Add(r.o.AnswerWithin).Truncate(time.Second)
 	}
-	r.flush()
 	r.asks = append(r.asks, *d)
 	asked := store.RunRequest{
 		ID: d.RequestID, RunID: r.RunID, SessionID: r.SessionID, Kind: d.Kind, AgentPath: e.Agent,
@@ -41,44 +40,46 @@ func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
 }
 
 // write stores what is new, with what the journal has to say, and then shows the
-// events.
+// events. What the journal had to say is kept for the next write if it fails.
 func (r *recorder) write(w store.RunWrite, events ...event.Event) error {
-	return r.store(w, r.journal.take(), events...)
-}
-
-// store is write with what the journal had to say when the events came.
-func (r *recorder) store(w store.RunWrite, entries []store.JournalEntry, events ...event.Event) error {
-	if r.o.Store == nil {
-		for i := range w.Messages {
-			w.Messages[i].ID = ""
-		}
-		return errNotStored
-	}
-	w.RunID, w.Owner, w.Journal = r.RunID, r.o.Owner, entries
+	h := &r.held
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r.storeHeld()
+	w.Journal = r.journal.take()
 	for _, m := range w.Messages {
 		r.added += m.TokenCount
 	}
 	if w.Answer != nil {
 		r.added += w.Answer.TokenCount
 	}
-	err := r.log.Write(w, events...)
+	err := r.put(w, events...)
 	if err != nil {
 		r.journal.putBack(w.Journal)
-		r.storageFailed(err)
 	}
 	return err
 }
 
-var errNotStored = errors.New("chat: nothing is stored here")
-
-// storageFailed lets the turn go on without its record, and says so once.
-func (r *recorder) storageFailed(err error) {
-	r.o.Logger.Error("a row could not be stored", "run", r.RunID, "session", r.SessionID, "error", err)
-	if r.failed {
-		return
+// put is the one way to the store: it writes what is late, then w and the events. The
+// caller has the lock of what is held.
+func (r *recorder) put(w store.RunWrite, events ...event.Event) error {
+	if r.o.Store == nil {
+		return errNotStored
 	}
-	r.failed = true
-	r.log.Append(r.own(&event.WarningData{
-		Code: "storage_failed", Message: "this turn could not be stored completely; the session may not remember it",
-	}))
+	h := &r.held
+	for again := true; ; again = false {
+		late, err := unstored(r.stored, r.o.Store, h.late)
+		if err == nil {
+			err = r.log.Write(addLate(w, late), events...)
+		}
+		if again && len(late) > 0 && errors.Is(err, store.ErrConflict) {
+			continue // what was late arrived after all
+		}
+		if err == nil {
+			h.late, h.lateBytes = nil, 0
+		}
+		return err
+	}
 }
+
+var errNotStored = errors.New("chat: nothing is stored here")
