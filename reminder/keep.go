@@ -67,6 +67,9 @@ func (s *Service) Remind(ctx context.Context, req Request) (Reminder, error) {
 	if err != nil {
 		return Reminder{}, err
 	}
+	if m, err := s.keptBefore(ctx, req.Key); m != nil || err != nil {
+		return reminderOr(m, err)
+	}
 	if req, err = req.clean(); err != nil {
 		return Reminder{}, err
 	}
@@ -105,11 +108,37 @@ func (s *Service) Remind(ctx context.Context, req Request) (Reminder, error) {
 	return Reminder{}, err
 }
 
+// keptBefore is the reminder that an earlier request with the key made, nil for none.
+func (s *Service) keptBefore(ctx context.Context, key string) (*store.Moment, error) {
+	if key == "" {
+		return nil, nil
+	}
+	m, err := s.moments.Get(ctx, keyID(key).String())
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return &m, err
+}
+
+// reminderOr is the reminder of a moment, unless there is an error.
+func reminderOr(m *store.Moment, err error) (Reminder, error) {
+	if err != nil {
+		return Reminder{}, err
+	}
+	return reminderOf(*m)
+}
+
+// keyID is the id of the reminder that a request with a key makes.
+func keyID(key string) uuid.UUID { return uuid.NewSHA1(uuid.NameSpaceOID, []byte("reminder\x00"+key)) }
+
 // newMoment is a reminder as it is stored.
 func newMoment(req Request, p plan, session string) (*store.Moment, error) {
 	id, err := uuid.NewRandom()
 	if err != nil {
 		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	if req.Key != "" {
+		id = keyID(req.Key)
 	}
 	d := details{
 		ReminderID: id.String(), Title: req.Name, Zone: zoneName(p.first),

@@ -68,6 +68,24 @@ func TestRemind(t *testing.T) {
 	}
 }
 
+// TestRemindAgain: the same request with its key is the same reminder, without one it
+// is another.
+func TestRemindAgain(t *testing.T) {
+	w, ctx := newWorld(t), as(t, "alice")
+	first := w.remind(ctx, Request{When: "30 9 * * *", Key: "k"})
+	if again := w.remind(ctx, Request{When: "30 9 * * *", Key: "k"}); cmp.Diff(first, again) != "" {
+		t.Errorf("%+v became %+v", first, again)
+	}
+	for _, other := range []Request{{When: "30 9 * * *"}, {When: "30 9 * * *", Key: "k2"}} {
+		if r := w.remind(ctx, other); r.ID == first.ID {
+			t.Errorf("%+v is the reminder of another key", other)
+		}
+	}
+	if all, err := w.List(ctx, ListFilter{}); err != nil || len(all) != 3 {
+		t.Errorf("there are %v, %v", all, err)
+	}
+}
+
 func TestRemindRefuses(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "alice")
 	good := Request{Name: "water", Description: "roses", When: "@daily"}

@@ -103,6 +103,9 @@ type Request struct {
 	// profile (metadata.timezone), else UTC. An offset in When beats it.
 	Zone string   `json:"timezone,omitempty"`
 	Tags []string `json:"tags,omitempty"`
+	// Key makes a repeated request safe: the same key gives the reminder that the first
+	// one made. "" does not.
+	Key string `json:"-"`
 }
 
 // How often a reminder fires.

@@ -36,9 +36,9 @@ type remindOut struct {
 
 // Tool is remind_me.
 func (s *Service) Tool() (tool.Tool, error) {
-	return answering("remind_me", remindDescription, tool.Annotations{Title: "Remind me"},
+	return answering("remind_me", remindDescription, tool.Annotations{Title: "Remind me", Keyed: true},
 		func(ctx context.Context, in remindIn) (remindOut, error) {
-			r, err := s.Remind(ctx, Request{Name: in.Name, Description: in.Description, When: in.Crontab, Zone: in.Timezone, Tags: in.Tags})
+			r, err := s.Remind(ctx, Request{Name: in.Name, Description: in.Description, When: in.Crontab, Zone: in.Timezone, Tags: in.Tags, Key: tool.KeyFrom(ctx)})
 			return remindOut{
 				Status: "success", ReminderID: r.ID, MomentID: r.MomentID, Name: r.Name, Frequency: r.Frequency,
 				Recurrence: r.Recurrence, NextFire: shown(r), Timezone: r.Zone,

@@ -14,6 +14,9 @@ type Annotations struct {
 	// Idempotent ones change nothing more when called again alike. OpenWorld ones
 	// reach beyond p8's own data.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	// Keyed tools recognise a repeated call by its key ([KeyFrom]): made again after a
+	// crash it changes nothing more, although a second call of a model does.
+	Keyed bool
 	// Output is the JSON Schema of Result.Content, an object; nil is any text.
 	Output json.RawMessage
 }

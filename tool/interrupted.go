@@ -20,8 +20,8 @@ type interruptible interface{ ifInterrupted() string }
 
 // IfInterrupted is what happens to a call of t that was under way when its process
 // died: agent.InterruptedUnknown, InterruptedAsk or InterruptedRepeat. The document
-// decides; if it is silent, a tool that only reads or is idempotent is repeated and
-// any other is not.
+// decides; if it is silent, a tool that only reads, is idempotent or goes by the call's
+// key is repeated and any other is not.
 func IfInterrupted(t Tool) string {
 	if resumes(t) {
 		return agent.InterruptedRepeat
@@ -31,7 +31,7 @@ func IfInterrupted(t Tool) string {
 			return said
 		}
 	}
-	if a := AnnotationsOf(t); a.ReadOnly || a.Idempotent {
+	if a := AnnotationsOf(t); a.ReadOnly || a.Idempotent || a.Keyed {
 		return agent.InterruptedRepeat
 	}
 	return agent.InterruptedUnknown

@@ -25,7 +25,7 @@ func TestIfInterrupted(t *testing.T) {
 	}
 	server := &shelf{tools: []tool.Tool{
 		named(t, "acts", "there"), annotated("reads", tool.Annotations{ReadOnly: true}),
-		annotated("idempotent", tool.Annotations{Idempotent: true}), annotated("destroys", tool.Annotations{Destructive: true}),
+		annotated("idempotent", tool.Annotations{Idempotent: true}), annotated("destroys", tool.Annotations{Destructive: true}), annotated("keyed", tool.Annotations{Keyed: true}),
 		resumable{named(t, "resumes", "there")},
 	}}
 	for _, dialect := range []string{"flat", "nested"} {
@@ -36,7 +36,7 @@ func TestIfInterrupted(t *testing.T) {
 				lines, indent = "description: d\ntype: object\njson_schema_extra:\n  name: a\n", "  "
 			}
 			lines += indent + "tools:\n"
-			for _, name := range []string{"acts", "reads", "idempotent", "destroys", "resumes"} {
+			for _, name := range []string{"acts", "reads", "idempotent", "destroys", "keyed", "resumes"} {
 				lines += indent + "  - {name: " + name + ", server: s"
 				if policy != "" {
 					lines += ", if_interrupted: " + policy
@@ -52,9 +52,9 @@ func TestIfInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := box(t, shelves{"s": server}).Resolve(t.Context(), a)
-			want := map[string]string{"acts": policy, "reads": policy, "idempotent": policy, "destroys": policy, "resumes": agent.InterruptedRepeat}
+			want := map[string]string{"acts": policy, "reads": policy, "idempotent": policy, "destroys": policy, "keyed": policy, "resumes": agent.InterruptedRepeat}
 			if policy == "" {
-				want = map[string]string{"acts": agent.InterruptedUnknown, "destroys": agent.InterruptedUnknown, "reads": agent.InterruptedRepeat, "idempotent": agent.InterruptedRepeat, "resumes": agent.InterruptedRepeat}
+				want = map[string]string{"acts": agent.InterruptedUnknown, "destroys": agent.InterruptedUnknown, "reads": agent.InterruptedRepeat, "idempotent": agent.InterruptedRepeat, "keyed": agent.InterruptedRepeat, "resumes": agent.InterruptedRepeat}
 			}
 			if len(got.Tools) != len(want) {
 				t.Fatalf("resolved %s", toolNames(got.Tools))

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"p8/tool"
 )
 
 // The kinds of search endpoints.
@@ -124,6 +126,9 @@ func (e *webEndpoint) request(ctx context.Context, kind string, in webSearchIn) 
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+		if key := tool.KeyFrom(ctx); key != "" {
+			req.Header.Set("Idempotency-Key", key) // a search is paid for
+		}
 	}
 	if e.APIKey != "" {
 		req.Header.Set("Authorization", "Bearer "+e.APIKey)

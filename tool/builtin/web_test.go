@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"p8/store"
+	"p8/tool"
 	"p8/tool/builtin"
 )
 
@@ -118,6 +119,28 @@ func TestWebSearchTavily(t *testing.T) {
 		t.Errorf("%+v", row.GraphEdges)
 	}
 }
+
+// TestWebSearchHasAKey: a search that is paid for carries the key of its call.
+func TestWebSearchHasAKey(t *testing.T) {
+	k := newKit(t)
+	var keys []string
+	answers := tavily(t)
+	k.withEndpoint(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		answers.ServeHTTP(w, r)
+	}), webKey, "")
+	var got webAnswer
+	k.ok(t, as(t, "ann"), "web_search", `{"query":"tea"}`, &got)
+	k.ok(t, tool.WithAsker(as(t, "ann"), keyed{}), "web_search", `{"query":"tea"}`, &got)
+	if !slices.Equal(keys, []string{"", "the-key"}) {
+		t.Errorf("the endpoint got the keys %q", keys)
+	}
+}
+
+// keyed is an asker that names its call.
+type keyed struct{ tool.Asker }
+
+func (keyed) Key() string { return "the-key" }
 
 func TestWebSearchIsNotSaved(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -76,6 +76,7 @@ func (t *httpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !sameOrigin(req.URL, t.origin) {
 		return nil, errForeign
 	}
+	req = keyed(req)
 	res, err := t.send(req)
 	if err != nil || t.oauth == nil || (res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden) {
 		return res, err

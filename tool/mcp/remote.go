@@ -65,7 +65,8 @@ func (t *remoteTool) Stream(ctx context.Context, call tool.Call, emit func(event
 func (t *remoteTool) send(
 	ctx context.Context, sess *session, a *asking, call tool.Call, args map[string]json.RawMessage, emit func(event.Event) bool,
 ) (res *sdk.CallToolResult, err error) {
-	params := sdk.CallToolParams{Name: t.name, Arguments: args}
+	params, key, rounds := sdk.CallToolParams{Name: t.name, Arguments: args}, tool.KeyFrom(ctx), 0
+	withMeta(&params, key)
 	if emit != nil {
 		p := newProgress(call, t.Spec().Name, emit)
 		defer p.end()
@@ -76,7 +77,11 @@ func (t *remoteTool) send(
 	err = sess.ask(ctx, a, func(ctx context.Context, responses sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
 		round := params
 		round.InputResponses, round.RequestState = responses, state
-		if res, err = sess.cs.CallTool(ctx, &round); err != nil {
+		if responses == nil {
+			rounds = 0 // the call is sent from its beginning
+		}
+		res, err = sess.cs.CallTool(withRequestKey(ctx, key, rounds), &round)
+		if rounds++; err != nil {
 			return nil, "", err
 		}
 		return res.InputRequests, res.RequestState, nil
