@@ -101,7 +101,7 @@ func (h *Handler) remind(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, f)
 		return
 	}
-	made, err := h.o.Reminders.Remind(ctx, reminder.Request(b))
+	made, err := h.o.Reminders.Remind(ctx, reminder.Request{Name: b.Name, Description: b.Description, When: b.When, Zone: b.Zone, Tags: b.Tags})
 	if err != nil {
 		h.fail(w, r, h.reminderFailure(ctx, err))
 		return
