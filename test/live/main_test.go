@@ -38,6 +38,14 @@ func newPlace(t *testing.T, database string) *place {
 	return p
 }
 
+// withEffects gives the servers of the place an MCP server that counts.
+func (p *place) withEffects(t *testing.T) *effects {
+	t.Helper()
+	e := newEffects(t)
+	p.options.Env = append(p.options.Env, "MCP_SERVER_EFFECTS="+e.url)
+	return e
+}
+
 // serve starts a server at the place.
 func (p *place) serve(t *testing.T) *harness.Server {
 	t.Helper()
