@@ -112,16 +112,18 @@ func (r *recorder) keptItems() []heldItem {
 func (r *recorder) keepLate(items []heldItem, err error) {
 	h := &r.held
 	var b batch
+	size := 0
 	for _, i := range items {
 		b.rows, b.entries = append(b.rows, i.row), append(b.entries, i.entries...)
 		if i.row.Content != nil {
-			h.lateBytes += len(*i.row.Content)
+			size += len(*i.row.Content)
 		}
 		for _, e := range i.entries {
-			h.lateBytes += len(e.Data)
+			size += len(e.Data)
 		}
 	}
-	h.late = append(h.late, b)
+	h.late, h.lateBytes = append(h.late, b), h.lateBytes+size
+	r.account.Hold(size)
 	r.o.Logger.Warn("rows of a run wait to be stored", "run", r.RunID, "session", r.SessionID, "rows", len(b.rows), "error", err)
 	if h.lateBytes > maxLate {
 		r.stopFor(err)

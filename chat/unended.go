@@ -17,8 +17,9 @@ import (
 // they run: it could not be told. Nobody else may end them as long as the process
 // lives, so it has to tell it again.
 type unended struct {
-	mu   sync.Mutex
-	left map[string]lastWrite // by the run's id
+	mu    sync.Mutex
+	left  map[string]lastWrite // by the run's id
+	bytes int                  // of them, about
 }
 
 // lastWrite is how a run ended, and whose it is.
@@ -35,8 +36,10 @@ const (
 	maxUnended = 1000
 	// endTime bounds one try.
 	endTime = 10 * time.Second
-	// maxLeft bounds the events of a run that are kept in memory, in bytes.
-	maxLeft = 1 << 20
+	// maxLeft bounds the events of a run that are kept in memory, maxUnendedBytes all
+	// that is kept of runs, in bytes.
+	maxLeft         = 1 << 20
+	maxUnendedBytes = 64 << 20
 )
 
 // letGo tells the store how a run has ended, or was given back, now or later.
@@ -56,10 +59,38 @@ func (s *Service) letGoOf(ctx context.Context, l lastWrite) error {
 	if s.slots.unended.left == nil {
 		s.slots.unended.left = make(map[string]lastWrite)
 	}
+	if old, ok := s.slots.unended.left[l.write.RunID]; ok {
+		s.slots.unended.bytes -= old.size()
+		delete(s.slots.unended.left, l.write.RunID)
+	}
+	if s.slots.unended.bytes+l.size() > maxUnendedBytes {
+		// That the run is over is more than what it said.
+		l.write, l.late, l.events = l.bare(), nil, nil
+	}
 	if len(s.slots.unended.left) < maxUnended {
 		s.slots.unended.left[l.write.RunID] = l
+		s.slots.unended.bytes += l.size()
 	}
 	return err
+}
+
+// size is about what the end takes in memory, in bytes.
+func (l *lastWrite) size() (n int) {
+	w := addLate(l.write, l.late)
+	for _, m := range append(w.Messages[:len(w.Messages):len(w.Messages)], w.Answer) {
+		if m != nil && m.Content != nil {
+			n += len(*m.Content)
+		}
+	}
+	for _, e := range w.Journal {
+		n += len(e.Data)
+	}
+	return n + live.Size(l.events)
+}
+
+// bare is the end without what the run said.
+func (l *lastWrite) bare() store.RunWrite {
+	return store.RunWrite{RunID: l.write.RunID, Owner: l.write.Owner, Status: l.write.Status, Reason: l.write.Reason}
 }
 
 // tellEnd writes an end. One that the store has already, or whose run has gone, is
@@ -77,8 +108,7 @@ func (s *Service) tellEnd(ctx context.Context, l lastWrite) error {
 	}
 	if errors.Is(err, store.ErrInvalid) {
 		// It will never be stored as it is.
-		w := store.RunWrite{RunID: l.write.RunID, Owner: l.write.Owner, Status: l.write.Status, Reason: l.write.Reason}
-		_, err = s.o.Store.WriteRun(ctx, w)
+		_, err = s.o.Store.WriteRun(ctx, l.bare())
 	}
 	if errors.Is(err, store.ErrNotOwner) || errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -113,7 +143,10 @@ func (s *Service) endAgain(ctx context.Context, runID string) bool {
 	}
 	s.slots.unended.mu.Lock()
 	defer s.slots.unended.mu.Unlock()
-	delete(s.slots.unended.left, runID)
+	if l, ok := s.slots.unended.left[runID]; ok {
+		s.slots.unended.bytes -= l.size()
+		delete(s.slots.unended.left, runID)
+	}
 	return true
 }
 

@@ -76,6 +76,7 @@ func (r *recorder) put(w store.RunWrite, events ...event.Event) error {
 			continue // what was late arrived after all
 		}
 		if err == nil {
+			r.account.Hold(-h.lateBytes)
 			h.late, h.lateBytes = nil, 0
 		}
 		return err

@@ -121,7 +121,9 @@ func isHole(e *event.Event) bool {
 // skip leaves out the next numbers.
 func (l *Log) skip(n int) {
 	for range n {
-		l.unstoredBytes += l.memory.add(event.Event{Data: hole{}})
+		size := l.memory.add(event.Event{Data: hole{}})
+		l.unstoredBytes += size
+		l.o.Account.Hold(size)
 		l.holes = true
 	}
 }
@@ -151,10 +153,12 @@ func (l *Log) Left(most int) []event.Event {
 }
 
 // Pieces are events as a RunWrite takes them.
-func Pieces(events []event.Event) []store.RunEvents {
-	bytes := 0
+func Pieces(events []event.Event) []store.RunEvents { return pieces(events, Size(events)) }
+
+// Size is about what events keep in memory, in bytes.
+func Size(events []event.Event) (bytes int) {
 	for i := range events {
 		bytes += size(&events[i])
 	}
-	return pieces(events, bytes)
+	return bytes
 }

@@ -149,7 +149,7 @@ func TestLeft(t *testing.T) {
 		if pieces := live.Pieces(left); len(pieces) != 1 || pieces[0].First != 3 || pieces[0].Last != 4 {
 			t.Errorf("the pieces are %+v", pieces)
 		}
-		if few := l.Left(110); len(few) != 1 || few[0].Text != "text 3" {
+		if few := l.Left(live.Size(left[1:])); len(few) != 1 || few[0].Text != "text 3" {
 			t.Errorf("the newest are %+v", few)
 		}
 	})

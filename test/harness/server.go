@@ -65,9 +65,6 @@ func (s *Server) Stop(t testing.TB) int { t.Helper(); return s.p.stop(t) }
 // Kill ends the server as a power cut would end the process.
 func (s *Server) Kill() { s.p.kill() }
 
-// PID is the id of the server's process.
-func (s *Server) PID() int { return s.p.cmd.Process.Pid }
-
 // Stdout is what the server has printed.
 func (s *Server) Stdout() string { return s.p.stdout.String() }
 
