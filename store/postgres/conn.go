@@ -22,6 +22,8 @@ type conn struct {
 	// writes: it is a Write's, whose transaction begins with the first statement that
 	// is sent. careful: what Later gets is sent at once.
 	writes, careful bool
+	// gave: a row was given. broke: the connection was closed at the end.
+	gave, broke bool
 	// waiting is what Later got and what has not been sent.
 	waiting []store.Statement
 }
@@ -48,11 +50,12 @@ func (c *conn) Later(ctx context.Context, s store.Statement) error {
 }
 
 // eachRow reads the rows to their end and counts them.
-func eachRow(rows pgx.Rows, each func(store.Row) error) (n int, err error) {
+func (c *conn) eachRow(rows pgx.Rows, each func(store.Row) error) (n int, err error) {
 	defer rows.Close()
 	r := row{rows}
 	for rows.Next() {
 		n++
+		c.gave = true
 		if each == nil {
 			continue
 		}

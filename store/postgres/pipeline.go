@@ -136,7 +136,7 @@ func (c *conn) text(s store.Statement) string {
 
 // read gives the rows to the statement, and notes one that has none.
 func (c *conn) read(rows pgx.Rows, s store.Statement, missing *[]func() error) (pgconn.CommandTag, error) {
-	n, err := eachRow(rows, s.Each)
+	n, err := c.eachRow(rows, s.Each)
 	if n == 0 && s.Missing != nil {
 		*missing = append(*missing, s.Missing)
 	}

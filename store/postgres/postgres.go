@@ -180,9 +180,16 @@ type engine struct {
 func (e *engine) Dialect() store.Dialect { return store.DialectPostgres }
 
 // Read runs fn on a reading connection. Each statement sees what was committed
-// when it began; what Later sends together sees one state.
+// when it began; what Later sends together sees one state. fn runs again on another
+// connection when the first one breaks before it gave a row.
 func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
-	return translate(ctx, using(ctx, e.readers, &conn{}, fn))
+	for n := 1; ; n++ {
+		c := &conn{}
+		err := using(ctx, e.readers, c, fn)
+		if err == nil || n >= attempts || !c.broke || c.gave || wait(ctx, n) != nil {
+			return translate(ctx, err)
+		}
+	}
 }
 
 // attempts bounds how often a transaction that others aborted is run.
@@ -213,8 +220,11 @@ func using(ctx context.Context, pool *pgxpool.Pool, c *conn, fn func(store.Conn)
 	if err != nil {
 		return err
 	}
-	defer p.Release()
 	c.c = p.Conn()
+	defer func() {
+		c.broke = c.c.IsClosed()
+		p.Release()
+	}()
 	if err = fn(c); err == nil && c.writes {
 		err = ctx.Err()
 	}

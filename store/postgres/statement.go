@@ -29,7 +29,7 @@ func (s *statement) arg(v any) string {
 func (s *statement) run(ctx context.Context, c *conn, each func(store.Row) error) error {
 	rows, err := c.c.Query(ctx, s.sql.String(), s.args...)
 	if err == nil {
-		_, err = eachRow(rows, each)
+		_, err = c.eachRow(rows, each)
 	}
 	return err
 }
@@ -50,7 +50,7 @@ func (e *engine) batch(ctx context.Context, settings string, values []any, sql s
 	if err == nil {
 		var rows pgx.Rows
 		if rows, err = results.Query(); err == nil {
-			_, err = eachRow(rows, each)
+			_, err = new(conn).eachRow(rows, each)
 		}
 	}
 	if e := results.Close(); err == nil {

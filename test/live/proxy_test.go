@@ -1,0 +1,249 @@
+package live_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"p8/test/harness"
+)
+
+// proxy stands between p8 and PostgreSQL, and cuts connections.
+type proxy struct {
+	listener net.Listener
+	target   string
+	all      sync.WaitGroup
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	down  bool
+	cuts  int
+}
+
+// newProxy gives a proxy, and the database's URL through it.
+func newProxy(t *testing.T, database string) (*proxy, string) {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{listener: l, target: u.Host, conns: map[net.Conn]bool{}}
+	if u.Port() == "" {
+		p.target = net.JoinHostPort(u.Hostname(), "5432")
+	}
+	p.all.Go(p.accept)
+	t.Cleanup(func() {
+		l.Close()
+		p.set(true)
+		p.all.Wait()
+	})
+	u.Host = l.Addr().String()
+	return p, u.String()
+}
+
+func (p *proxy) accept() {
+	for {
+		in, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", p.target)
+		if err != nil || !p.add(in, out) {
+			in.Close()
+			continue
+		}
+		p.all.Go(func() { p.copy(out, in) })
+		p.all.Go(func() { p.copy(in, out) })
+	}
+}
+
+// add keeps the two ends of a connection, unless the database is down.
+func (p *proxy) add(in, out net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.down {
+		out.Close()
+		return false
+	}
+	p.conns[in], p.conns[out] = true, true
+	return true
+}
+
+// copy passes bytes on until either end closes, and then closes both.
+func (p *proxy) copy(to, from net.Conn) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			if _, e := to.Write(buf[:n]); e != nil {
+				err = e
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range []net.Conn{to, from} {
+		c.Close()
+		delete(p.conns, c)
+	}
+}
+
+// cut resets every connection that there is. The one with a transaction under way may
+// have sent its COMMIT and never hears of it.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cuts++
+	for c := range p.conns {
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		c.Close()
+	}
+}
+
+// set takes the database away, or brings it back.
+func (p *proxy) set(down bool) {
+	p.mu.Lock()
+	p.down = down
+	p.mu.Unlock()
+	if down {
+		p.cut()
+	}
+}
+
+// tryTurn has a turn and reads it to its end; nil when the request was refused.
+func tryTurn(t *testing.T, s *harness.Server, session, text string) *client {
+	t.Helper()
+	res, stop := request(t, http.MethodPost, s.URL+"/chat/"+session+"?protocol=events",
+		object("messages", []any{map[string]any{"role": "user", "content": text}}), "X-Session-Id", session, "X-Agent-Schema", "payer")
+	defer stop()
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		_, _ = io.Copy(io.Discard, res.Body)
+		return nil
+	}
+	c := &client{header: res.Header, run: res.Header.Get("X-Run-Id"), lines: bufio.NewReader(res.Body)}
+	return c.all()
+}
+
+// Connections to PostgreSQL break in mid-turn, again and again, and the database goes
+// away for a moment. Every call that was made has its two rows, each once, and was made
+// once; the client is told of nothing.
+func TestDroppedConnectionsLoseNoRow(t *testing.T) {
+	const speakers = 4
+	turns := harness.Count(t, 100, 450)
+	through, address := newProxy(t, harness.Postgres(t, ""))
+	p := newPlace(t, address)
+	e := p.withEffects(t)
+	s := p.serve(t)
+
+	over := make(chan struct{})
+	var cutting sync.WaitGroup
+	cutting.Go(func() {
+		random := rand.New(rand.NewPCG(5, uint64(time.Now().UnixNano())))
+		for n := 1; ; n++ {
+			pause := time.Duration(50+random.IntN(250)) * time.Millisecond
+			select {
+			case <-over:
+				return
+			case <-time.After(pause):
+			}
+			if n%20 != 0 {
+				through.cut()
+				continue
+			}
+			through.set(true)
+			<-time.After(time.Duration(random.IntN(400)) * time.Millisecond)
+			through.set(false)
+		}
+	})
+
+	type turn struct{ run, key string }
+	var mu sync.Mutex
+	var done []turn
+	refused := 0
+	var all sync.WaitGroup
+	for speaker := range speakers {
+		all.Go(func() {
+			for n := 0; n < turns/speakers; n++ {
+				key := fmt.Sprintf("%d-%d", speaker, n)
+				text := act(do(use("pay", key+"-a")), do(use("look", key), use("put", key)), do(use("pay", key+"-b")), say("end", 2, 0))
+				c := tryTurn(t, s, key, text)
+				mu.Lock()
+				if c == nil {
+					refused++ // it read from a connection that broke, and began nothing
+					n--
+				} else {
+					done = append(done, turn{c.run, key})
+				}
+				mu.Unlock()
+				if c == nil {
+					continue
+				}
+				if last := c.frames[len(c.frames)-1]; last.at("data", "reason") != "stop" {
+					t.Errorf("turn %s ends with %s", key, last.data)
+				}
+				if told := c.show(); strings.Contains(told, "storage_failed") {
+					t.Errorf("the client of turn %s is told that it was not stored", key)
+				}
+			}
+		})
+	}
+	all.Wait()
+	close(over)
+	cutting.Wait()
+	through.set(false)
+
+	made, lost := e.made(), 0
+	for _, turn := range done {
+		rows := map[string]int{}
+		for _, row := range s.Messages(t, turn.key) {
+			var call struct {
+				Name      string
+				Arguments struct{ Key string }
+			}
+			switch row.Type {
+			case "tool_call":
+				if err := json.Unmarshal(row.ToolCalls, &call); err != nil {
+					t.Fatal(err)
+				}
+				rows["tool_call "+call.Name+" "+call.Arguments.Key]++
+			case "tool_response":
+				rows[strings.Replace(*row.Content, "did ", "tool_response ", 1)]++
+			}
+		}
+		for _, call := range []string{"pay " + turn.key + "-a", "look " + turn.key, "put " + turn.key, "pay " + turn.key + "-b"} {
+			if made[call] != 1 {
+				t.Errorf("%s was made %d times", call, made[call])
+			}
+			for _, kind := range []string{"tool_call ", "tool_response "} {
+				if n := rows[kind+call]; n != 1 {
+					lost++
+					t.Errorf("%s has %d rows of kind %s", call, n, kind)
+				}
+			}
+		}
+	}
+	e.checkKeys(t)
+	t.Logf("%d cuts, %d turns, %d requests refused, %d rows lost or doubled", through.cuts, len(done), refused, lost)
+	if through.cuts < len(done)/4 {
+		t.Error("the connections broke too rarely to prove anything")
+	}
+}
