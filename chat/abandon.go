@@ -121,8 +121,20 @@ func (l *leavings) add(e event.Event) {
 	}
 }
 
-// notDone is the result of a call that was never answered.
-const notDone = `{"status":"cancelled","error":"the run was stopped before this call had a result"}`
+// The results of a call that was never answered: one that was not begun, or waited, and
+// one that was under way when its process died.
+const (
+	notDone     = "the run was stopped before this call had a result"
+	perhapsDone = "the run was stopped while this call was under way: it may or may not have been done"
+)
+
+// unanswered is why a call has no result, and its status.
+func unanswered(r *store.Run, d *event.ToolCallData) (status, why string) {
+	if r.Status != store.RunInterrupted || d.Status != event.ToolExecuting || d.Client {
+		return "cancelled", notDone
+	}
+	return "unknown", perhapsDone
+}
 
 // end is the last that is written of the run.
 func (l *leavings) end(r *store.Run) (store.RunWrite, []event.Event) {
@@ -133,9 +145,11 @@ func (l *leavings) end(r *store.Run) (store.RunWrite, []event.Event) {
 		if !ok {
 			continue
 		}
+		status, why := unanswered(r, was)
+		content := `{"status":"` + status + `","error":"` + why + `"}`
 		d := &event.ToolCallData{
 			Name: was.Name, ID: was.ID, Status: event.ToolFailed, Arguments: was.Arguments, Client: was.Client,
-			Result: []byte(notDone), Content: notDone, ErrorMessage: "the run was stopped before this call had a result",
+			Result: []byte(content), Content: content, ErrorMessage: why,
 		}
 		if was.Status == event.ToolExecuting { // one that was only begun has no row
 			row := l.resultRow(e.Agent, d)
