@@ -13,19 +13,19 @@ import (
 	"p8/run"
 )
 
-// counted is a memory that keeps little and counts what is held.
-type counted struct {
+// heldMemory is a memory that keeps little and counts what is held.
+type heldMemory struct {
 	keep, held, most int
 	shown            strings.Builder
 	err              error
 }
 
-func (c *counted) Hold(n int) {
+func (c *heldMemory) Hold(n int) {
 	c.held += n
 	c.most = max(c.most, c.held)
 }
-func (c *counted) Keep() int { return c.keep }
-func (c *counted) Shown(n int) (string, error) {
+func (c *heldMemory) Keep() int { return c.keep }
+func (c *heldMemory) Shown(n int) (string, error) {
 	all := c.shown.String()
 	return all[len(all)-n:], c.err
 }
@@ -54,7 +54,7 @@ func TestWhatARunHolds(t *testing.T) {
 				}},
 			)
 			o := options(t, talker, m, echo(t, "echo"))
-			mem := &counted{keep: tt.keep, err: tt.err}
+			mem := &heldMemory{keep: tt.keep, err: tt.err}
 			o.Memory = mem
 			most := 0
 			var failed error
