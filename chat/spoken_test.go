@@ -49,7 +49,7 @@ func TestAnEndlessModel(t *testing.T) {
 		{"text, little memory", words, 1 << 10, false, event.LimitEvents, 2 << 20},
 		{"text, nothing is stored", words, 0, true, event.LimitEvents, 2 << 20},
 		{"text, nothing is stored, little memory", words, 100 << 10, true, event.LimitMemory, 100 << 10},
-		{"arguments", args, 0, false, event.LimitAnswer, 0},
+		{"arguments", args, 0, false, event.LimitRequests, 0}, // each call fails, and the model calls again
 		{"arguments, little memory", args, 1 << 20, false, event.LimitMemory, 0},
 		{"thoughts", thought, 0, false, event.LimitAnswer, 0},
 	} {
@@ -107,7 +107,7 @@ func answer(t *testing.T, kept *chat.MemoryStore, ctx context.Context, session s
 // TestALongTextBeforeACall: the model is shown all that it has said, also what was no
 // longer in memory when it called a tool, and so is what follows it.
 func TestALongTextBeforeACall(t *testing.T) {
-	for _, memory := range []int64{96 << 10, 0} {
+	for _, memory := range []int64{104 << 10, 0} {
 		t.Run(fmt.Sprint(memory), func(t *testing.T) {
 			var first, second []string
 			for n := range 3000 {
