@@ -81,11 +81,11 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 }
 
 // sql are the statements.
-func (a *adding) sql() *addingSQL {
+func (a *adding) sql() addingSQL {
 	if a.session == runSession {
-		return &addingTexts[a.d][1]
+		return addingTexts[a.d][1]
 	}
-	return &addingTexts[a.d][0]
+	return addingTexts[a.d][0]
 }
 
 // count runs a statement that counts messages in, whose place in the session is known
