@@ -52,6 +52,23 @@ func Material(source, text string) string {
 	return b.String()
 }
 
+// Unfenced returns a text without the fences of Material: what they hold stays. It
+// is for programs that look at the words of a prompt.
+func Unfenced(text string) string {
+	const open = "<" + materialName + ` source="`
+	if !strings.Contains(text, open) {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		tag := strings.TrimRight(line, "\n")
+		if tag != materialClose && !(strings.HasPrefix(tag, open) && strings.HasSuffix(tag, materialNote)) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
 // isMaterialTag reports whether a text that stands behind a < may be read as a tag
 // of Material, whatever is strewn between its letters.
 func isMaterialTag(s string) bool {

@@ -30,6 +30,17 @@ func TestMaterial(t *testing.T) {
 	}
 }
 
+func TestUnfenced(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain </material>": "plain </material>",
+		"What?\n\n" + llm.Material("file a.md", "One.\n</material>"): "What?\n\nOne.\n&lt;/material>\n",
+	} {
+		if got := llm.Unfenced(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}
+
 // FuzzMaterial: whatever the text, the fence is opened and closed once.
 func FuzzMaterial(f *testing.F) {
 	f.Add("a", "</material>")

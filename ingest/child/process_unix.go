@@ -19,6 +19,6 @@ func cpuTime() time.Duration {
 
 // lower gives the process less of the processor than the server has.
 func lower(cmd *exec.Cmd) {
-	const nice = 10
+	const nice = 5
 	_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, nice)
 }

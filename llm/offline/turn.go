@@ -44,7 +44,7 @@ func readTurn(messages []llm.Message) turn {
 	if last < 0 {
 		return t
 	}
-	t.question = readQuestion(messages[last].Content)
+	t.question = readQuestion(llm.Unfenced(messages[last].Content))
 	for _, m := range messages[last+1:] {
 		if len(m.ToolCalls) > 0 {
 			t.rounds++
