@@ -12,7 +12,8 @@ const (
 	RunRunning = "running"
 	// RunWaiting: it goes on when the user has answered, or the client's tools have.
 	RunWaiting = "waiting"
-	// RunInterrupted: its process died or was stopped; it can be taken up again.
+	// RunInterrupted: its process died or was stopped; it can be resumed. A run that has
+	// an open question then is RunWaiting.
 	RunInterrupted = "interrupted"
 	// RunCompleted, RunFailed and RunCancelled have ended.
 	RunCompleted = "completed"
@@ -49,6 +50,11 @@ type Run struct {
 	// Owner is the process that is at it. StopRequested asks it to stop.
 	Owner         string `json:"-"`
 	StopRequested bool   `json:"-"`
+	// Attempts counts the processes that died with the run, or could not resume it;
+	// Restarts every interruption. In the log of a run with Restarts above 0, events
+	// (event.Restart) take back what was said before them.
+	Attempts int `json:"attempts,omitempty"`
+	Restarts int `json:"restarts,omitempty"`
 
 	CreatedAt time.Time `json:"created_at"`
 	// UpdatedAt is when the owner last said that it lives.
@@ -96,6 +102,8 @@ type RunWrite struct {
 	// (completed, failed, cancelled) loses its journal, and its open requests are
 	// cancelled.
 	Status, Reason string
+	// Attempted, with RunInterrupted, counts an attempt to resume the run that failed.
+	Attempted bool
 	// Answer is appended after the Messages, as FinishTurn does, and becomes the
 	// run's MessageID; SessionName and SessionMetadata (merged) are set where given.
 	Answer          *Message
@@ -135,11 +143,13 @@ const (
 
 // runColumns are a run's, but for its Request, which may be large.
 const runColumns = `tenant_id, id, user_id, session_id, agent_name, model, status, reason, protocol, message_id, in_reply_to,
-	last_seq, idempotency_key, key_hash, owner, stop_requested, created_at, updated_at, ended_at`
+	last_seq, idempotency_key, key_hash, owner, stop_requested, attempts, restarts,
+	created_at, updated_at, ended_at`
 
 func (r *Run) columns() []any {
 	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.MessageID, &r.InReplyTo,
-		&r.LastSeq, &r.Key, &r.KeyHash, &r.Owner, &r.StopRequested, &r.CreatedAt, &r.UpdatedAt, &r.EndedAt}
+		&r.LastSeq, &r.Key, &r.KeyHash, &r.Owner, &r.StopRequested, &r.Attempts, &r.Restarts,
+		&r.CreatedAt, &r.UpdatedAt, &r.EndedAt}
 }
 
 // ownRow chooses a row of the caller by its id: $1 is the tenant, $2 the id, $3

@@ -8,6 +8,10 @@ import (
 // OwnedRun is a run with its owner's identity, for work that nobody asked for.
 type OwnedRun struct {
 	TenantID, UserID, RunID, Status string
+	// Attempts are those of the run, RestedAt is since when no process runs it; set by
+	// InterruptedRuns.
+	Attempts int
+	RestedAt time.Time
 }
 
 // Bounds of one call: rows, and about the bytes of logs in one transaction.
@@ -111,16 +115,21 @@ func (m Maintenance) interruptRuns(ctx context.Context, owner string, stale, now
 			if !still {
 				continue
 			}
-			status := RunInterrupted
-			if stop {
-				status = RunCancelled
-			}
-			if err := restRun(ctx, c, x.TenantID, x.RunID, rest{status: status, reason: reason, at: now}); err != nil {
+			if err := leaveRun(ctx, c, x, rest{reason: reason, at: now, attempted: true}, stop); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// leaveRun interrupts a run that its process left behind; one that was asked to stop
+// is cancelled.
+func leaveRun(ctx context.Context, c Conn, x OwnedRun, r rest, stop bool) error {
+	if r.status = RunInterrupted; stop {
+		r.status = RunCancelled
+	}
+	return restRun(ctx, c, x.TenantID, x.RunID, r)
 }
 
 // PruneRuns forgets the runs that ended before a time, or that could have gone on

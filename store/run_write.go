@@ -193,7 +193,7 @@ func (w *RunWrite) end(ctx context.Context, c Conn, sc scope, now time.Time) err
 	}
 	switch {
 	case w.Status != "" && w.Status != RunRunning:
-		return restRun(ctx, c, sc.TenantID, w.RunID, rest{w.Status, w.Reason, answer, now})
+		return restRun(ctx, c, sc.TenantID, w.RunID, rest{status: w.Status, reason: w.Reason, answer: answer, at: now, attempted: w.Attempted})
 	case answer == "":
 		return nil
 	}
@@ -202,14 +202,29 @@ func (w *RunWrite) end(ctx context.Context, c Conn, sc scope, now time.Time) err
 	})
 }
 
-// rest is how a run stops running. Its answer is "" for none.
+// rest is how a run stops running. Its answer is "" for none. attempted counts an
+// attempt to run it that failed.
 type rest struct {
 	status, reason, answer string
 	at                     time.Time
+	attempted              bool
 }
 
-// restRun ends a run or lets it wait. The caller holds the run's row.
+// restRun ends a run or lets it wait. The caller holds the run's row. A run that is
+// interrupted with an open question waits for the answer.
 func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
+	if r.status == RunInterrupted {
+		failed := 0
+		if r.attempted {
+			failed = 1
+		}
+		return c.Later(ctx, Statement{
+			SQL: `UPDATE runs SET status = CASE WHEN open_requests > 0 THEN 'waiting' ELSE 'interrupted' END,
+				reason = CASE WHEN open_requests > 0 THEN 'paused' ELSE $3 END, rested_at = $4, kept_bytes = log_bytes,
+				attempts = attempts + $5, restarts = restarts + 1 WHERE tenant_id = $1 AND id = $2`,
+			Args: []any{tenant, id, r.reason, r.at, failed},
+		})
+	}
 	// Of one that has ended no request stays open.
 	ended, open := any(nil), 1
 	if runEnded(r.status) {

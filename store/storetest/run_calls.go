@@ -84,6 +84,13 @@ func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 		check(err)
 	}
 	m := s.Maintenance()
+	_, err = m.Beat(ctx, "z")
+	check(err)
+	_, err = m.EndProcess(ctx, store.Beat{Owner: "z", Count: 1})
+	check(err)
+	check(m.LeaveProcess(ctx, "z"))
+	_, err = m.InterruptedRuns(ctx, 10)
+	check(err)
 	_, err = m.RecoverRuns(ctx, "q", time.Now().Add(time.Hour))
 	check(err)
 	_, err = s.ClaimRun(ctx, id(1), owner)

@@ -51,7 +51,7 @@ func runRecover(t *testing.T, open Open) {
 	want := []string{"t/u " + late + " waiting", "t2/ " + free + " waiting"}
 	slices.Sort(want)
 	wantEqual(t, "can go on", recovered(), want)
-	wantEqual(t, "left behind", status(t, s, u, left), "interrupted  ended false")
+	wantEqual(t, "left behind with a question", status(t, s, u, left), "waiting paused ended false")
 	wantEqual(t, "its journal", len(get[[]store.JournalEntry](t)(s.RunJournal(u, left))), 1)
 	_, err := s.WriteRun(u, store.RunWrite{RunID: left, Owner: "p"})
 	wantErr(t, "the old owner", err, store.ErrNotOwner)

@@ -47,6 +47,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"run requests", runRequests},
 		{"run invalid", runInvalid},
 		{"run recover", runRecover},
+		{"processes", processes},
 		{"run prune", runPrune},
 		{"run concurrency", runConcurrency},
 		{"session", sessions},

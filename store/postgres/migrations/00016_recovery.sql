@@ -1,0 +1,15 @@
+-- +goose Up
+-- attempts counts how often a run's process died under it, restarts how often it was
+-- interrupted at all: only a run that was has text in its log that does not count.
+ALTER TABLE runs ADD COLUMN attempts BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN restarts BIGINT NOT NULL DEFAULT 0;
+-- For all tenants: what can be resumed, runs that killed a process last.
+CREATE INDEX runs_interrupted ON runs (attempts, rested_at) WHERE status = 'interrupted';
+
+-- The processes that share the database and run turns. beats grows while a process
+-- lives; one whose beats stand still is dead.
+CREATE TABLE processes (
+	owner TEXT   NOT NULL PRIMARY KEY,
+	beats BIGINT NOT NULL
+);
+ALTER TABLE processes ENABLE ROW LEVEL SECURITY;
