@@ -17,6 +17,22 @@ import (
 // what it has said becomes its answer, and the calls that it had begun end. It is
 // store.ErrNotOwner when somebody goes on with it after all.
 func (s *Service) abandon(ctx context.Context, r *store.Run) error {
+	how := ending{status: store.RunCancelled, reason: event.ReasonCancelled, row: store.StatusCancelled}
+	if r.Status == store.RunInterrupted {
+		how.row = store.StatusInterrupted
+	}
+	return s.close(ctx, r, how)
+}
+
+// ending is how a run ends that nobody goes on with: its state and its reason, the
+// state of the row with what it said, and what went wrong, nil for nothing.
+type ending struct {
+	status, reason, row string
+	failure             *event.ErrorData
+}
+
+// close ends a run that waits or was interrupted.
+func (s *Service) close(ctx context.Context, r *store.Run, how ending) error {
 	who, err := identity.From(ctx)
 	if err != nil {
 		return err
@@ -26,22 +42,28 @@ func (s *Service) abandon(ctx context.Context, r *store.Run) error {
 		return err
 	}
 	claimed.Status = r.Status
-	if err := s.leave(ctx, who, &claimed); err != nil {
+	if err := s.leftover(ctx, who, &claimed, how); err != nil {
 		back := s.letGo(ctx, who, store.RunWrite{RunID: r.ID, Status: r.Status, Reason: r.Reason})
 		return errors.Join(err, back)
 	}
 	return nil
 }
 
-// leave ends a run that this process has claimed for that.
-func (s *Service) leave(ctx context.Context, who identity.Identity, r *store.Run) error {
+// leftover ends a run that this process has claimed for that.
+func (s *Service) leftover(ctx context.Context, who identity.Identity, r *store.Run, how ending) error {
 	l := leavings{recorder: &recorder{Service: s, job: &job{Turn: s.turnOf(who, r), name: r.AgentName, started: s.o.Now()}}}
+	known, err := l.Turn.cuts(ctx)
+	if err != nil {
+		return err
+	}
 	if r.LastSeq > 0 {
 		for e, err := range l.Turn.raw(ctx, 0, nil) {
 			if err != nil {
 				return err
 			}
-			l.add(e)
+			if !known.void(&e) {
+				l.add(e)
+			}
 			if e.Seq >= r.LastSeq {
 				break
 			}
@@ -54,8 +76,8 @@ func (s *Service) leave(ctx context.Context, who identity.Identity, r *store.Run
 		RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: r.LastSeq, Logger: s.o.Logger, Hurry: hurry,
 	})
 	defer log.Close()
-	w, events := l.end(r)
-	err := log.Write(w, events...)
+	w, events := l.end(r, how)
+	err = log.Write(w, events...)
 	if errors.Is(err, store.ErrNotFound) {
 		// The session has gone; the run goes, too.
 		err = log.Write(store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: w.Status, Reason: w.Reason})
@@ -137,8 +159,8 @@ func unanswered(r *store.Run, d *event.ToolCallData) (status, why string) {
 }
 
 // end is the last that is written of the run.
-func (l *leavings) end(r *store.Run) (store.RunWrite, []event.Event) {
-	w := store.RunWrite{RunID: r.ID, Owner: l.o.Owner, Status: store.RunCancelled, Reason: event.ReasonCancelled}
+func (l *leavings) end(r *store.Run, how ending) (store.RunWrite, []event.Event) {
+	w := store.RunWrite{RunID: r.ID, Owner: l.o.Owner, Status: how.status, Reason: how.reason}
 	var events []event.Event
 	for _, e := range l.open {
 		was, ok := e.Data.(*event.ToolCallData)
@@ -163,9 +185,10 @@ func (l *leavings) end(r *store.Run) (store.RunWrite, []event.Event) {
 	if text := l.said(); text != "" {
 		w.Answer = l.row(r.MessageID, l.name, store.MessageAssistant)
 		w.Answer.Content, w.Answer.TokenCount, w.Answer.Model = &text, llm.EstimateTokens(text), r.Model
-		if w.Answer.Status = store.StatusCancelled; r.Status == store.RunInterrupted {
-			w.Answer.Status = store.StatusInterrupted
-		}
+		w.Answer.Status = how.row
 	}
-	return w, append(events, l.own(&event.DoneData{Reason: event.ReasonCancelled}))
+	if how.failure != nil {
+		events = append(events, l.own(how.failure))
+	}
+	return w, append(events, l.own(&event.DoneData{Reason: how.reason}))
 }

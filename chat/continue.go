@@ -15,33 +15,45 @@ func (r *recorder) replay() error {
 	if r.before.LastSeq == 0 {
 		return nil
 	}
-	past := &Turn{RunID: r.RunID, runs: r.o.Store, who: r.who}
-	for e, err := range past.raw(identity.With(context.WithoutCancel(r.stored), r.who), 0, nil) {
+	ctx := identity.With(context.WithoutCancel(r.stored), r.who)
+	past := r.turnOf(r.who, r.before)
+	known, err := past.cuts(ctx)
+	if err != nil {
+		return err
+	}
+	for e, err := range past.raw(ctx, 0, nil) {
 		if err != nil {
 			return err
 		}
-		switch d := e.Data.(type) {
-		case nil:
-			r.shown = true
-			if e.Type == event.Text {
-				r.text.Add(e.Text)
-				r.speaker = e.Agent
-			}
-		case *event.ToolCallData:
-			r.recallCall(e.RunID, d)
-		case *event.ActionData:
-			if e.Agent == r.name {
-				r.routeAction(d)
-			}
+		if !known.void(&e) {
+			r.recall(e)
 		}
-		r.asides.add(e)
-		r.tree.recall(e)
 		r.heard = e.Seq
 		if e.Seq >= r.before.LastSeq {
 			break // the rest is this process's own
 		}
 	}
 	return nil
+}
+
+// recall takes in what the run said before.
+func (r *recorder) recall(e event.Event) {
+	switch d := e.Data.(type) {
+	case nil:
+		r.shown = true
+		if e.Type == event.Text {
+			r.text.Add(e.Text)
+			r.speaker = e.Agent
+		}
+	case *event.ToolCallData:
+		r.recallCall(e.RunID, d)
+	case *event.ActionData:
+		if e.Agent == r.name {
+			r.routeAction(d)
+		}
+	}
+	r.asides.add(e)
+	r.tree.recall(e)
 }
 
 // hearAgain lets the agents that were asked know what they said before the pause,

@@ -137,7 +137,7 @@ func describeValue(err error) *event.ErrorData {
 			Code: "overloaded", HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
 			Message: "the server is answering as many requests as it can; try again in a moment",
 		}
-	case errors.Is(err, ErrClosed), errors.Is(err, errShutdown):
+	case errors.Is(err, ErrClosed), errors.Is(err, errShutdown), errors.Is(err, ErrHandedOver):
 		return &event.ErrorData{
 			Code: "shutting_down", HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
 			Message: "the server is shutting down; try again in a moment",

@@ -31,7 +31,10 @@ func (r *recorder) finish(err error) {
 	if r.usage != nil {
 		r.Turn.result.Usage = *r.usage
 	}
-	if failure != nil {
+	switch {
+	case errors.Is(err, errShutdown):
+		r.o.Logger.Info("a run was interrupted", "run", r.RunID, "session", r.SessionID)
+	case failure != nil:
 		r.o.Logger.Warn("a run failed", "run", r.RunID, "session", r.SessionID, "agent", r.name, "model", r.modelName,
 			"code", failure.Code, "error", cause(err, failure))
 	}
@@ -61,8 +64,11 @@ func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData
 	case errors.Is(err, errLost):
 		return nil // another process tells the rest
 	case w.Status == store.RunInterrupted:
-		// It may go on: what it said stays in its log.
-		w.Requests = r.unasked
+		// It may go on: what it said stays in its log, which has no end yet. A failing
+		// store is told, though.
+		if w.Requests = r.unasked; !errors.Is(err, errUnrecorded) && r.write(w) == nil {
+			return nil
+		}
 	case w.Status == store.RunWaiting:
 		w.Requests = r.unasked
 	case !r.answered:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"p8/event"
 	"p8/identity"
 	"p8/store"
 )
@@ -136,9 +137,23 @@ func (m *MemoryStore) WriteRun(ctx context.Context, w store.RunWrite) (bool, err
 	r.UpdatedAt = time.Now()
 	if w.Status != "" {
 		r.Status, r.Reason = w.Status, w.Reason
+		if w.Status == store.RunInterrupted {
+			r.interrupt(w.Attempted)
+		}
 		r.settle()
 	}
 	return r.StopRequested, nil
+}
+
+// interrupt counts an interruption. A run with an open question waits for the answer.
+func (r *memoryRun) interrupt(attempted bool) {
+	r.Restarts++
+	if attempted {
+		r.Attempts++
+	}
+	if slices.ContainsFunc(r.requests, func(q *store.RunRequest) bool { return q.Status == store.RequestOpen }) {
+		r.Status, r.Reason = store.RunWaiting, event.ReasonPaused
+	}
 }
 
 // settle drops what a run that has ended does not need.

@@ -71,6 +71,9 @@ func (s *Service) takeUp(ctx context.Context, j *job, text string) error {
 	reason := j.before.Reason
 	j.before = &claimed
 	err = s.restore(ctx, j, &claimed)
+	if err == nil {
+		err = s.restart(ctx, j, was)
+	}
 	if err == nil && was == store.RunWaiting && len(j.journal.results) > 0 && !j.journal.waitsFor() {
 		err = &InputError{"messages", "no call of this session waits for these results; give each the id of the call that it answers"}
 	}
@@ -83,7 +86,8 @@ func (s *Service) takeUp(ctx context.Context, j *job, text string) error {
 	if err == nil {
 		return nil
 	}
-	return errors.Join(err, s.letGo(ctx, j.who, store.RunWrite{RunID: j.RunID, Status: was, Reason: reason}))
+	back := store.RunWrite{RunID: j.RunID, Status: was, Reason: reason, Attempted: was == store.RunInterrupted}
+	return errors.Join(err, s.letGo(ctx, j.who, back))
 }
 
 // restore puts together what the run had: what it was asked, the payload, the
@@ -96,6 +100,7 @@ func (s *Service) restore(ctx context.Context, j *job, r *store.Run) error {
 	// Who goes on with it was checked by the store; the rest is as it was.
 	was.Identity.TenantID, was.Identity.UserID, was.Identity.SessionID = j.who.TenantID, j.who.UserID, r.SessionID
 	j.who, j.asked, j.named, j.auto = was.Identity, was.Asked, was.Named, was.Auto
+	ctx = identity.With(ctx, j.who)
 	j.req = Request{
 		Agent: was.Agent, Model: was.Asked, Instruction: was.Instruction, Settings: was.Settings,
 		ClientTools: was.ClientTools, ResponseFormat: was.ResponseFormat, History: was.History, Protocol: r.Protocol,

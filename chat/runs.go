@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"errors"
-	"time"
 
 	"p8/identity"
 	"p8/store"
@@ -19,6 +18,10 @@ var (
 	ErrNoRuns = errors.New("chat: runs are not kept")
 	// ErrRunning: the run is at it.
 	ErrRunning = errors.New("chat: the run is under way")
+
+	// ErrHandedOver: this process ends, and the run goes on in another one, or after a
+	// restart. A reader comes back for the rest.
+	ErrHandedOver = errors.New("chat: the run goes on in another process")
 
 	errInterrupted = errors.New("chat: the run was interrupted")
 )
@@ -47,7 +50,7 @@ func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
 func (s *Service) turnOf(who identity.Identity, r *store.Run) *Turn {
 	return &Turn{
 		RunID: r.ID, SessionID: r.SessionID, MessageID: r.MessageID, InReplyTo: r.InReplyTo,
-		Agent: r.AgentName, Model: r.Model, Protocol: r.Protocol, runs: s.o.Store, who: who, key: r.Key,
+		Agent: r.AgentName, Model: r.Model, Protocol: r.Protocol, runs: s.o.Store, who: who, restarts: r.Restarts, service: s, key: r.Key,
 	}
 }
 
@@ -148,27 +151,4 @@ func (s *Service) repeated(ctx context.Context, req Request) (*Turn, error) {
 	}
 	t, _, err := s.Open(ctx, r.ID)
 	return t, err
-}
-
-// Recoverer finds runs that nobody is at; store.Maintenance is one.
-type Recoverer interface {
-	RecoverRuns(ctx context.Context, owner string, stale time.Time) ([]store.OwnedRun, error)
-}
-
-// Recover marks the runs of processes that said nothing since stale as
-// interrupted, takes expired questions for declined, and goes on with the runs
-// that have all their answers. A server calls it now and then.
-func (s *Service) Recover(ctx context.Context, from Recoverer, stale time.Time) error {
-	s.endAll(ctx)
-	ready, err := from.RecoverRuns(ctx, s.o.Owner, stale)
-	if err != nil {
-		return err
-	}
-	for _, r := range ready {
-		own := identity.With(ctx, identity.Identity{TenantID: r.TenantID, UserID: r.UserID})
-		if _, err := s.Resume(own, r.RunID); err != nil && !errors.Is(err, ErrNotResumable) && !errors.Is(err, ErrBusy) {
-			s.o.Logger.Warn("a run could not be taken up again", "run", r.RunID, "error", err)
-		}
-	}
-	return nil
 }

@@ -130,6 +130,9 @@ type Options struct {
 	Classifier routing.Classifier
 	// Scripts answer in place of a model, by the names of agents that the catalog has.
 	Scripts map[string]Script
+	// Attempts is how often a run whose process died is resumed by itself
+	// (ResumeInterrupted); 0 leaves interrupted runs to Resume.
+	Attempts int
 	// Owner names this process among those that share the store; made up when "".
 	Owner string
 	// Now and NewID are the clock and the source of ids (UUIDs).
@@ -166,6 +169,9 @@ type Service struct {
 	longEnds chan struct{}
 	budget   *live.Budget
 	scales   scales
+	// here ends with leave, when nobody shall read runs of other processes here any more.
+	here  context.Context
+	leave context.CancelFunc
 }
 
 // New makes a service.
@@ -193,9 +199,13 @@ func New(o Options) (*Service, error) {
 		o.Logger = slog.Default()
 	}
 	s := &Service{o: o, storing: make(chan struct{}, maxStoring), longEnds: make(chan struct{}, maxLongEnds), budget: live.NewBudget(o.Memory)}
+	s.here, s.leave = context.WithCancel(context.Background())
 	s.slots.most, s.slots.taken = o.MaxRuns, make(map[sessionKey]*slot)
 	return s, nil
 }
+
+// Owner is the name of this process among those that share the store.
+func (s *Service) Owner() string { return s.o.Owner }
 
 // Running is the number of turns under way.
 func (s *Service) Running() int { return len(s.slots.all()) }

@@ -224,7 +224,7 @@ func TestClose(t *testing.T) {
 		if got := story(drain(t, first)); got[len(got)-1] != "done stop" {
 			t.Errorf("a run that ends in time ends well: %q", got)
 		}
-		want := []string{"progress 1/3 Processing request", "text Half", "metadata", "usage", "error shutting_down", "done error"}
+		want := []string{"progress 1/3 Processing request", "text Half", "error interrupted", "done error"}
 		if diff := cmp.Diff(want, story(drain(t, second))); diff != "" {
 			t.Error(diff)
 		}

@@ -68,8 +68,11 @@ type job struct {
 	}
 	journal journal
 	tree    *tree
-	// before is the run as it was left, for one that is taken up again.
-	before *store.Run
+	// before is the run as it was left, for one that is taken up again; restarted is the
+	// number of the event that takes back what it said of the step that was cut, 0 for
+	// none.
+	before    *store.Run
+	restarted int64
 	// account counts what the run holds in memory.
 	account *live.Account
 }
@@ -134,7 +137,7 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 	}
 	j.stored, j.stores = identity.With(detached, j.who), s.o.Store != nil
 	if j.stores {
-		j.runs, j.Turn.who = s.o.Store, j.who
+		j.runs, j.Turn.who, j.Turn.service = s.o.Store, j.who, s
 	}
 	j.account = s.budget.Open(func() { cancel(errMemory) })
 	j.log = s.openLog(j, runCtx.Done())
@@ -165,7 +168,7 @@ func (s *Service) openLog(j *job, stopped <-chan struct{}) *live.Log {
 		o.Store = s.o.Store // the log itself says when it cannot be stored
 	}
 	if j.before != nil {
-		o.After = j.before.LastSeq
+		o.After = max(j.before.LastSeq, j.restarted)
 	}
 	return live.Open(j.stored, o)
 }

@@ -14,7 +14,6 @@ import (
 	"p8/identity"
 	"p8/live"
 	"p8/run"
-	"p8/store"
 )
 
 // Turn is a run that goes on whether or not anybody reads it.
@@ -45,6 +44,10 @@ type Turn struct {
 	log  *live.Log
 	runs Runs
 	who  identity.Identity
+	// restarts is how often the run was interrupted, as far as it is known here.
+	restarts int
+	// service reads runs of other processes on; nil where runs is.
+	service *Service
 
 	// began is when this process took the run up, after the last event from before.
 	began time.Time
@@ -71,7 +74,7 @@ func (t *Turn) join(past int64) *Turn {
 	return &Turn{
 		RunID: t.RunID, SessionID: t.SessionID, MessageID: t.MessageID, InReplyTo: t.InReplyTo,
 		Agent: t.Agent, Model: t.Model, Protocol: t.Protocol, Past: past,
-		joined: t, log: t.log, runs: t.runs, who: t.who, cancel: t.cancel,
+		joined: t, log: t.log, runs: t.runs, who: t.who, restarts: t.restarts, service: t.service, cancel: t.cancel,
 	}
 }
 
@@ -105,29 +108,46 @@ var (
 )
 
 // Events is the run from its first event to Done; it blocks for events that are
-// still to come. Any number of readers may read, each at its own pace. The only
-// error is that of ctx, or of the store; breaking off does not touch the run.
+// still to come. Any number of readers may read, each at its own pace. The errors are
+// that of ctx, that of the store and ErrHandedOver; breaking off does not touch the run.
 func (t *Turn) Events(ctx context.Context) iter.Seq2[event.Event, error] {
 	return t.EventsAfter(ctx, 0)
 }
 
-// EventsAfter is Events from an event's number on. Of a run that was taken up
-// again, the end of what came before is not shown; one that was interrupted
+// EventsAfter is Events from an event's number on. Of a run that was resumed, the end
+// of what came before is not shown, and nothing that was void when the reading began.
+// A run that was interrupted is read on when it goes on; where nobody resumes runs it
 // ends with an error that says so.
 func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
-	return t.Follow(ctx, after, nil)
+	return func(yield func(event.Event, error) bool) {
+		for e, err := range t.Follow(ctx, after, nil) {
+			if e.Void && err == nil {
+				continue
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
-// Follow is EventsAfter for a reader who gathers what it gets: idle, unless nil, is
-// called whenever there is nothing more at the moment, and before the last events.
+// Follow is EventsAfter for a reader who gathers what it gets, and needs to know what
+// is void: idle, unless nil, is called whenever there is nothing more at the moment, and
+// before the last events.
 func (t *Turn) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
+		known, err := t.cuts(ctx)
+		if err != nil {
+			yield(event.Event{}, err)
+			return
+		}
 		var held []event.Event // the end of what a process did, until it is known to be the last
 		for e, err := range t.raw(ctx, after, idle) {
 			if err != nil {
 				yield(e, err)
 				return
 			}
+			e.Void = known.void(&e)
 			if e.Type == event.Error || e.Type == event.Done {
 				held = append(held, e)
 				continue
@@ -141,7 +161,7 @@ func (t *Turn) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[e
 			}
 		}
 		if len(held) == 0 {
-			held = t.interrupted(ctx)
+			held = t.unended(ctx)
 		}
 		for _, e := range held {
 			if !yield(e, nil) {
@@ -176,26 +196,6 @@ func (t *Turn) raw(ctx context.Context, after int64, idle func()) iter.Seq2[even
 			}
 		}
 	}
-}
-
-// elsewhere reads the run from the store.
-func (t *Turn) elsewhere(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
-	return live.Follow(identity.With(ctx, t.who), t.runs, t.RunID, live.FollowOptions{After: after, Idle: idle})
-}
-
-// interrupted is the end of a run whose process died under it.
-func (t *Turn) interrupted(ctx context.Context) (end []event.Event) {
-	if t.runs == nil || ctx.Err() != nil {
-		return nil
-	}
-	r, err := t.runs.Run(identity.With(ctx, t.who), t.RunID)
-	if err != nil || r.Status != store.RunInterrupted {
-		return nil
-	}
-	for _, d := range []event.Data{Describe(errInterrupted), &event.DoneData{Reason: event.ReasonError}} {
-		end = append(end, event.Event{Type: d.EventType(), RunID: t.RunID, Agent: t.Agent, Seq: r.LastSeq + live.Gap, Data: d})
-	}
-	return end
 }
 
 // Wait blocks until the turn is over, everything stored. The only error is that
@@ -234,17 +234,14 @@ func (t *Turn) Cancel() {
 
 // fold makes the whole of a run's events.
 type fold struct {
-	text strings.Builder
+	text event.Spoken
 	res  Result
 }
 
 func (f *fold) add(e event.Event) {
 	root := strings.IndexByte(e.Agent, '/') < 0
+	f.text.Add(&e)
 	switch d := e.Data.(type) {
-	case nil:
-		if e.Type == event.Text {
-			f.text.WriteString(e.Text)
-		}
 	case *event.ActionRequestData:
 		if d.RequestID != "" {
 			f.res.Requests = append(f.res.Requests, *d)

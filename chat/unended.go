@@ -90,7 +90,7 @@ func (l *lastWrite) size() (n int) {
 
 // bare is the end without what the run said.
 func (l *lastWrite) bare() store.RunWrite {
-	return store.RunWrite{RunID: l.write.RunID, Owner: l.write.Owner, Status: l.write.Status, Reason: l.write.Reason}
+	return store.RunWrite{RunID: l.write.RunID, Owner: l.write.Owner, Status: l.write.Status, Reason: l.write.Reason, Attempted: l.write.Attempted}
 }
 
 // tellEnd writes an end. One that the store has already, or whose run has gone, is

@@ -296,6 +296,34 @@ type ChildRunData struct {
 // EventType is ChildRun.
 func (*ChildRunData) EventType() Type { return ChildRun }
 
+// RestartData says which events do not count. A reader drops them from its screen:
+// the events numbered above LastSeq and below this event, whatever their type, and
+// what each of Runs said after its event After.
+type RestartData struct {
+	// LastSeq is the number of the last event that was stored before the interruption:
+	// a reader may have seen later ones, which were lost with the process.
+	LastSeq int64 `json:"last_seq"`
+	// Runs are the runs whose step was cut: their RunID and Agent, and "after", the number
+	// of the event after which what they said is void.
+	Runs []CutRun `json:"runs,omitempty"`
+	// Tail is the end of the text that a reader without event numbers has shown and
+	// takes back, "" if its text goes on as it is.
+	Tail string `json:"tail,omitempty"`
+}
+
+// EventType is Restart.
+func (*RestartData) EventType() Type { return Restart }
+
+// CutRun is a run whose step was cut.
+type CutRun struct {
+	// RunID and Agent are the run's, as in its events.
+	RunID string `json:"run_id"`
+	Agent string `json:"agent"`
+	// After is the number of an event: the text, the reasoning and the calls that only
+	// started (tool_call, started) which the run emitted after it are void.
+	After int64 `json:"after"`
+}
+
 // DoneData ends a run.
 type DoneData struct {
 	// Reason is stop, length (a limit was reached), content_filter, error,

@@ -18,6 +18,9 @@ import "encoding/json"
 type Event struct {
 	// Type says what happened and which of Text and Data is set.
 	Type Type
+	// Void says that a later Restart takes the event back. It is not stored: a reader
+	// that begins after the Restart is told.
+	Void bool
 	// RunID is the run that emitted the event; a delegated agent has its own.
 	RunID string
 	// Seq orders the events of the root run, from 1; a run that is taken up again

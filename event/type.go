@@ -37,6 +37,9 @@ const (
 	// ChildRun is the beginning or the end of a delegated run; the event's RunID and
 	// Agent are the child's. Emitted by the tool ask_agent.
 	ChildRun
+	// Restart takes back what was said of a step that was cut: the run was interrupted,
+	// goes on, and asks the model for the step again. Emitted by chat.
+	Restart
 	// Done is the last event of a run, or of as much of it as could be done before
 	// the user is asked. Emitted by the run.
 	Done
@@ -45,7 +48,7 @@ const (
 var typeNames = [...]string{
 	Progress: "progress", Reasoning: "reasoning", Text: "text", ToolCall: "tool_call",
 	Action: "action", ActionRequest: "action_request", Metadata: "metadata",
-	Usage: "usage", Warning: "warning", Error: "error", ChildRun: "child_run", Done: "done",
+	Usage: "usage", Warning: "warning", Error: "error", ChildRun: "child_run", Restart: "restart", Done: "done",
 }
 
 // String is the type's name on the wire.
@@ -91,6 +94,8 @@ func (t Type) newData() Data {
 		return new(ErrorData)
 	case ChildRun:
 		return new(ChildRunData)
+	case Restart:
+		return new(RestartData)
 	case Done:
 		return new(DoneData)
 	}

@@ -191,6 +191,8 @@ func kind(e ast.Expr) string {
 		return "JSON"
 	case "map[string]any":
 		return "object"
+	case "[]CutRun":
+		return "objects"
 	default:
 		return name
 	}

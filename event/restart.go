@@ -1,0 +1,93 @@
+package event
+
+// Ends reports whether a stage of a call ends what a Restart would take back: from
+// then on the step is in the journal.
+func (d *ToolCallData) Ends() bool { return d.Status != ToolStarted && !d.Structured }
+
+// Takes reports whether the restart with the number seq takes the event back.
+func (d *RestartData) Takes(e *Event, seq int64) bool {
+	if e.Seq >= seq || e.Seq == 0 {
+		return false
+	}
+	if e.Seq > d.LastSeq {
+		return true
+	}
+	if !e.cuttable() {
+		return false
+	}
+	for i := range d.Runs {
+		if d.Runs[i].RunID == e.RunID {
+			return e.Seq > d.Runs[i].After
+		}
+	}
+	return false
+}
+
+// cuttable reports whether the event is one of a step that is not in the journal.
+func (e *Event) cuttable() bool {
+	switch d := e.Data.(type) {
+	case nil:
+		return e.Type == Text || e.Type == Reasoning
+	case *ToolCallData:
+		return d.Status == ToolStarted
+	}
+	return false
+}
+
+// Spoken puts the text of a run and of the runs below it together, without what a
+// Restart takes back. The zero value is ready to use.
+type Spoken struct {
+	parts  []*spokenPart
+	broken bool // an event that is no text came since
+}
+
+// spokenPart is what a run said without a break.
+type spokenPart struct {
+	run  string
+	seq  int64 // of its first event
+	text Deltas
+}
+
+// Add takes in an event.
+func (s *Spoken) Add(e *Event) {
+	switch d := e.Data.(type) {
+	case nil:
+		if e.Type == Text && e.Text != "" && !e.Void {
+			s.add(e)
+		}
+		return
+	case *RestartData:
+		kept := s.parts[:0]
+		for _, p := range s.parts {
+			said := Event{Type: Text, RunID: p.run, Seq: p.seq}
+			if !d.Takes(&said, e.Seq) {
+				kept = append(kept, p)
+			}
+		}
+		clear(s.parts[len(kept):])
+		s.parts = kept
+	}
+	s.broken = true
+}
+
+func (s *Spoken) add(e *Event) {
+	n := len(s.parts)
+	if n == 0 || s.broken || s.parts[n-1].run != e.RunID {
+		s.parts = append(s.parts, &spokenPart{run: e.RunID, seq: e.Seq})
+		s.broken = false
+		n++
+	}
+	s.parts[n-1].text.Add(e.Text)
+}
+
+// String is the text.
+func (s *Spoken) String() string {
+	if len(s.parts) == 1 {
+		return s.parts[0].text.String()
+	}
+	var whole Deltas
+	for _, p := range s.parts {
+		whole.Add(p.text.String())
+	}
+	return whole.String()
+}
