@@ -76,8 +76,12 @@ func (x *exchange) state(t *chat.Turn, r store.Run) (*teller, error) {
 		l.end(stateCompleted, nil)
 	case store.RunCancelled:
 		l.end(stateCanceled, nil)
-	case store.RunFailed, store.RunInterrupted:
+	case store.RunFailed:
 		l.fail()
+	case store.RunInterrupted:
+		if !t.GoesOn() {
+			l.fail()
+		}
 	}
 	if !r.UpdatedAt.IsZero() {
 		l.task.Status.Timestamp = r.UpdatedAt.UTC().Format("2006-01-02T15:04:05.000Z07:00")
@@ -157,6 +161,10 @@ func (x *exchange) follow(l *teller, t *chat.Turn) error {
 		var updates []update
 		if err == nil {
 			updates, err = l.tell(e)
+		}
+		if errors.Is(err, chat.ErrHandedOver) {
+			sse.Cut() // this is not the end: the client subscribes again
+			return nil
 		}
 		if err != nil {
 			if x.r.Context().Err() == nil {

@@ -21,7 +21,8 @@ type teller struct {
 	// open lists what the run asks.
 	open func() ([]store.RunRequest, error)
 
-	text   strings.Builder
+	text   event.Spoken
+	said   bool // the client has a piece of the answer
 	output *part
 	failed *event.ErrorData
 	// seq is the number of the last event.
@@ -47,8 +48,10 @@ func (l *teller) snapshot() *task {
 	switch {
 	case l.output != nil:
 		t.Artifacts = []artifact{{answerID, answerID, []part{*l.output}}}
-	case l.text.Len() > 0:
-		t.Artifacts = []artifact{{answerID, answerID, []part{textPart(l.text.String())}}}
+	default:
+		if text := l.text.String(); text != "" {
+			t.Artifacts = []artifact{{answerID, answerID, []part{textPart(text)}}}
+		}
 	}
 	return &t
 }
@@ -62,6 +65,8 @@ func (l *teller) tell(e event.Event) ([]update, error) {
 		if e.Type == event.Text {
 			return l.say(e, child), nil
 		}
+	case *event.RestartData:
+		return append(l.replace(e), l.update(e)), nil
 	case *event.ErrorData:
 		if !child {
 			l.failed = d
@@ -86,15 +91,31 @@ func (l *teller) say(e event.Event, child bool) []update {
 	if e.Text == "" {
 		return nil
 	}
+	begun := l.said
+	l.said = true
 	u := &artifactUpdate{
-		TaskID: l.task.ID, ContextID: l.task.ContextID, Append: l.text.Len() > 0,
+		TaskID: l.task.ID, ContextID: l.task.ContextID, Append: begun,
 		Artifact: artifact{answerID, answerID, []part{textPart(e.Text)}},
 	}
 	if child {
 		u.Metadata = map[string]any{"agent": e.Agent, "run_id": e.RunID}
 	}
-	l.text.WriteString(e.Text)
+	l.text.Add(&e)
 	return []update{{Artifact: u}}
+}
+
+// replace gives the answer without the text that the event takes back, in the place of
+// what the client has.
+func (l *teller) replace(e event.Event) []update {
+	l.text.Add(&e)
+	if !l.said {
+		return nil
+	}
+	text := l.text.String()
+	l.said = text != ""
+	return []update{{Artifact: &artifactUpdate{
+		TaskID: l.task.ID, ContextID: l.task.ContextID, Artifact: artifact{answerID, answerID, []part{textPart(text)}},
+	}}}
 }
 
 // update is the status with an event in its metadata.

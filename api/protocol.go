@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -108,6 +109,11 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, turn *chat.Turn, 
 	}
 	var last event.Event
 	for ev, err := range turn.Follow(r.Context(), from, sse.Flush) {
+		if errors.Is(err, chat.ErrHandedOver) {
+			// No protocol has a word for it: a stream that is cut is one to come back to.
+			sse.Cut()
+			return
+		}
 		if err == nil {
 			err = enc.Write(ev)
 		}

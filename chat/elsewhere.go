@@ -41,10 +41,14 @@ func (t *Turn) elsewhere(ctx context.Context, after int64, idle func()) iter.Seq
 	}
 }
 
+// GoesOn reports whether the run, if it is interrupted, is resumed without anybody
+// asking for that.
+func (t *Turn) GoesOn() bool { return t.service != nil && t.service.resumes() }
+
 // goesOn waits while the run is interrupted and will be resumed; false when it is over,
 // or waits for its user.
 func (t *Turn) goesOn(ctx context.Context, idle func()) (bool, error) {
-	if !t.service.resumes() {
+	if !t.GoesOn() {
 		return false, nil
 	}
 	look := time.NewTicker(elsewhereEvery)

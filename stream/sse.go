@@ -149,3 +149,15 @@ func (s *SSE) Close() {
 		s.err = errClosed
 	}
 }
+
+// Cut sends what was written and breaks the connection, without the end of the
+// response: the client sees that something is missing, and comes back for it.
+func (s *SSE) Cut() {
+	s.Close()
+	if conn, _, err := s.ctl.Hijack(); err == nil {
+		_ = conn.Close()
+		return
+	}
+	// HTTP/2 has no connection to take: the end cannot be written in time.
+	_ = s.ctl.SetWriteDeadline(time.Unix(1, 0))
+}
