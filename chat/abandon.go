@@ -61,7 +61,7 @@ func (s *Service) leftover(ctx context.Context, who identity.Identity, r *store.
 			if err != nil {
 				return err
 			}
-			if !known.void(&e) {
+			if known.void(&e) == 0 {
 				l.add(e)
 			}
 			if e.Seq >= r.LastSeq {

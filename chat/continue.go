@@ -25,7 +25,7 @@ func (r *recorder) replay() error {
 		if err != nil {
 			return err
 		}
-		if !known.void(&e) {
+		if known.void(&e) == 0 {
 			r.recall(e)
 		}
 		r.heard = e.Seq

@@ -18,14 +18,14 @@ type cut struct {
 	*event.RestartData
 }
 
-// void reports whether a restart takes the event back.
-func (c cuts) void(e *event.Event) bool {
+// void is the number of the restart that takes the event back, 0 for none.
+func (c cuts) void(e *event.Event) int64 {
 	for i := range c {
 		if c[i].Takes(e, c[i].seq) {
-			return true
+			return c[i].seq
 		}
 	}
-	return false
+	return 0
 }
 
 // restartLine is in every piece of a log that holds a restart.

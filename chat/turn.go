@@ -121,7 +121,7 @@ func (t *Turn) Events(ctx context.Context) iter.Seq2[event.Event, error] {
 func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for e, err := range t.Follow(ctx, after, nil) {
-			if e.Void && err == nil {
+			if e.Void != 0 && err == nil {
 				continue
 			}
 			if !yield(e, err) {

@@ -18,9 +18,6 @@ import "encoding/json"
 type Event struct {
 	// Type says what happened and which of Text and Data is set.
 	Type Type
-	// Void says that a later Restart takes the event back. It is not stored: a reader
-	// that begins after the Restart is told.
-	Void bool
 	// RunID is the run that emitted the event; a delegated agent has its own.
 	RunID string
 	// Seq orders the events of the root run, from 1; a run that is taken up again
@@ -33,6 +30,9 @@ type Event struct {
 	Text string
 	// Data is the payload of every other type.
 	Data Data
+	// Void is the number of the Restart that takes the event back, where the reader began
+	// after it; 0 for an event that counts. It is no part of the JSON.
+	Void int64
 }
 
 // Data is the payload of an event that is not plain text. The types of this

@@ -46,13 +46,14 @@ type spokenPart struct {
 	run  string
 	seq  int64 // of its first event
 	text Deltas
+	size int
 }
 
 // Add takes in an event.
 func (s *Spoken) Add(e *Event) {
 	switch d := e.Data.(type) {
 	case nil:
-		if e.Type == Text && e.Text != "" && !e.Void {
+		if e.Type == Text && e.Text != "" && e.Void == 0 {
 			s.add(e)
 		}
 		return
@@ -78,6 +79,15 @@ func (s *Spoken) add(e *Event) {
 		n++
 	}
 	s.parts[n-1].text.Add(e.Text)
+	s.parts[n-1].size += len(e.Text)
+}
+
+// Len is the length of the text, in bytes.
+func (s *Spoken) Len() (n int) {
+	for _, p := range s.parts {
+		n += p.size
+	}
+	return n
 }
 
 // String is the text.

@@ -79,6 +79,9 @@ func NewAGUI(w io.Writer, o AGUIOptions) *AGUI {
 // Write sends one event. What follows the end of the run is ignored. An error is
 // the writer's, or says that an event holds raw JSON that is none.
 func (e *AGUI) Write(ev event.Event) error {
+	if e.r.hides(ev) {
+		return nil
+	}
 	past := e.r.past(ev)
 	if e.behind && (!past || e.closed) {
 		e.again()
@@ -126,6 +129,8 @@ func (e *AGUI) append(ev event.Event) error {
 		return nil
 	}
 	switch d := ev.Data.(type) {
+	case *event.RestartData:
+		return e.appendRestart(ev, d)
 	case *event.DoneData:
 		if delegated {
 			return nil

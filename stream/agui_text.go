@@ -8,6 +8,7 @@ func (e *AGUI) appendText(v *voice, text string) {
 		if v.open != event.Text {
 			e.hush(v)
 			v.open, v.message = event.Text, appendQuoted(v.message[:0], v.next())
+			v.fresh = append(v.fresh, v.parent)
 			e.message(v, "TEXT_MESSAGE_START", `,"role":"assistant"`)
 		}
 		e.delta(v, "TEXT_MESSAGE_CONTENT", text)
@@ -25,7 +26,9 @@ func (e *AGUI) appendReasoning(v *voice, text string) {
 	}
 	if v.open != event.Reasoning {
 		e.hush(v)
-		v.open, v.message = event.Reasoning, appendQuoted(v.message[:0], v.thought())
+		id := v.thought()
+		v.open, v.message = event.Reasoning, appendQuoted(v.message[:0], id)
+		v.fresh = append(v.fresh, id)
 		e.message(v, "REASONING_START", "")
 		e.message(v, "REASONING_MESSAGE_START", `,"role":"reasoning"`)
 	}

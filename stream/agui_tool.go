@@ -18,6 +18,9 @@ func (e *AGUI) appendTool(v *voice, run string, d *event.ToolCallData) {
 		known.input = true
 		e.callInput(v, known, d)
 	}
+	if d.Ends() {
+		v.fresh = v.fresh[:0] // the step is not asked for again
+	}
 	if !ended {
 		return
 	}
@@ -35,7 +38,7 @@ func (e *AGUI) callStart(v *voice, k *call, d *event.ToolCallData) {
 	k.voice = v
 	e.hush(v)
 	if v.parent == "" || v.answered {
-		v.next()
+		v.fresh = append(v.fresh, v.next())
 	}
 	e.event("TOOL_CALL_START")
 	e.field("toolCallId", k.wire)

@@ -54,6 +54,7 @@ type AISDK struct {
 	step     bool // start-step was sent
 	answered bool // a call of the step has its result
 	said     bool // the root agent itself has answered
+	fresh    bool // the step has parts that are taken back if it is cut
 
 	began, behind, closed bool
 }
@@ -74,6 +75,9 @@ func NewAISDK(w io.Writer, o AISDKOptions) *AISDK {
 // Write sends one event. What follows the end of the run is ignored. An error is
 // the writer's, or says that an event holds raw JSON that is none.
 func (e *AISDK) Write(ev event.Event) error {
+	if e.r.hides(ev) {
+		return nil
+	}
 	past := e.r.past(ev)
 	if e.behind && (!past || e.closed) {
 		e.again()
@@ -120,6 +124,7 @@ func (e *AISDK) again() {
 	e.root.open = 0
 	e.calls.again()
 	if e.o.Fresh {
+		e.fresh = false
 		for _, k := range e.calls.open {
 			k.begun, k.input = false, false
 		}
@@ -138,6 +143,7 @@ func (e *AISDK) append(ev event.Event) error {
 	case nil:
 		if ev.Text != "" && (ev.Type == event.Text || ev.Type == event.Reasoning) {
 			e.said = e.said || ev.Type == event.Text
+			e.fresh = true
 			e.appendPart(&e.root, ev)
 		}
 		return nil
@@ -146,6 +152,8 @@ func (e *AISDK) append(ev event.Event) error {
 		return nil
 	case *event.ActionRequestData:
 		return e.appendRequest(ev, d)
+	case *event.RestartData:
+		return e.appendRestart(ev, d)
 	case *event.DoneData:
 		return e.appendDone(d)
 	case *event.ErrorData:

@@ -24,9 +24,11 @@ type delegate struct {
 	about []byte
 	// text is what it has said, as the inside of a JSON string; sent is how much of it
 	// the client has.
-	text  []byte
-	sent  int
-	full  bool
+	text []byte
+	sent int
+	full bool
+	// kept is how much of it is not taken back if the run's step is cut.
+	kept  int
 	tools []delegateTool
 }
 

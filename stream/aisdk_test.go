@@ -12,7 +12,7 @@ import (
 // aisdkFields are the fields that a chunk must have; those with a question mark
 // may be there, and no other.
 var aisdkFields = map[string]string{
-	"start": "messageId? messageMetadata?", "start-step": "", "finish-step": "",
+	"start": "messageId? messageMetadata?", "start-step": "", "finish-step": "", "reset-step": "",
 	"finish": "finishReason? messageMetadata?", "abort": "reason?", "message-metadata": "messageMetadata", "error": "errorText",
 	"text-start": "id", "text-delta": "id delta", "text-end": "id",
 	"reasoning-start": "id", "reasoning-delta": "id delta", "reasoning-end": "id",
@@ -49,6 +49,8 @@ func checkAISDK(t *testing.T, out []byte, known []string) {
 			if step = !step; step != (typ == "start-step") {
 				t.Errorf("%s at %d", typ, i)
 			}
+		case typ == "reset-step": // no part is open any more
+			clear(open)
 		case strings.HasSuffix(typ, "-start") && call == "<nil>":
 			open[id] = true
 		case strings.HasSuffix(typ, "-delta"), strings.HasSuffix(typ, "-end"):

@@ -22,6 +22,9 @@ func (e *AISDK) appendTool(ev event.Event, d *event.ToolCallData) {
 	if d.Status == event.ToolStarted {
 		return
 	}
+	if d.Ends() {
+		e.keep(ev)
+	}
 	k.client = k.client || d.Client && !k.begun
 	e.input(k, d.Arguments)
 	if d.Status == event.ToolExecuting {

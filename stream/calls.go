@@ -59,6 +59,11 @@ func (c *calls) add(run, id string) *call {
 // end forgets a call that has its result.
 func (c *calls) end(run, id string) { delete(c.open, callKey{run, id}) }
 
+// forget ends a call that was only begun.
+func (c *calls) forget(k *call) {
+	maps.DeleteFunc(c.open, func(_ callKey, other *call) bool { return other == k })
+}
+
 // again says that another response begins.
 func (c *calls) again() {
 	for _, k := range c.open {

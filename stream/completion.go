@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"p8/event"
@@ -29,7 +28,7 @@ type Completion struct {
 	Keep    int
 	dropped bool
 
-	text     strings.Builder
+	text     event.Spoken
 	calls    []ownCall                  // of the client's tools, that have no result
 	requests []*event.ActionRequestData // that wait for an answer
 	usage    event.UsageData
@@ -63,10 +62,7 @@ func owed(calls []ownCall, ev event.Event) []ownCall {
 
 // Add takes the next event.
 func (c *Completion) Add(ev event.Event) {
-	if ev.Type == event.Text {
-		c.addText(ev.Text)
-		return
-	}
+	c.addText(&ev)
 	switch d := ev.Data.(type) {
 	case *event.ToolCallData:
 		c.calls = owed(c.calls, ev)
@@ -90,12 +86,12 @@ func (c *Completion) Add(ev event.Event) {
 	}
 }
 
-func (c *Completion) addText(text string) {
-	if c.dropped = c.dropped || c.Keep > 0 && c.text.Len()+len(text) > c.Keep; c.dropped {
-		c.text.Reset()
+func (c *Completion) addText(ev *event.Event) {
+	if c.dropped = c.dropped || c.Keep > 0 && c.text.Len()+len(ev.Text) > c.Keep && ev.Type == event.Text; c.dropped {
+		c.text = event.Spoken{}
 		return
 	}
-	c.text.WriteString(text)
+	c.text.Add(ev)
 }
 
 // Dropped reports whether the text was longer than Keep. Another Completion must be

@@ -28,6 +28,9 @@ func NewEvents(w io.Writer, o EventsOptions) *Events {
 // Write sends one event. An error is the writer's, or says that an event holds
 // raw JSON that is none.
 func (e *Events) Write(ev event.Event) error {
+	if e.r.hides(ev) {
+		return nil
+	}
 	e.buf = append(append(e.buf[:0], "event: "...), ev.Type.String()...)
 	e.buf = append(append(e.buf, "\n"+`data: {"type":"`...), ev.Type.String()...)
 	e.buf = append(e.buf, '"')

@@ -43,6 +43,7 @@ type OpenAI struct {
 	owed   []ownCall // those that an earlier response asked for
 	spoke  bool      // a chunk with the role was sent
 	text   bool      // the root agent itself has answered
+	again  again     // what is said again after a restart
 	closed bool
 }
 
@@ -79,7 +80,7 @@ func NewOpenAI(w io.Writer, o OpenAIOptions) *OpenAI {
 // Error where the format ends there) is ignored. An error is the writer's, or
 // says that an event holds raw JSON that is none.
 func (e *OpenAI) Write(ev event.Event) error {
-	if e.closed || e.r.past(ev) || e.r.over(ev) {
+	if e.closed || e.r.past(ev) || e.r.over(ev) || e.r.hides(ev) {
 		if e.r.past(ev) {
 			e.owed = owed(e.owed, ev)
 		}
@@ -88,6 +89,9 @@ func (e *OpenAI) Write(ev event.Event) error {
 	e.buf, e.number = e.buf[:0], 0
 	if e.o.Reader.IDs && e.o.Format != None && ev.Type != event.Done {
 		e.number = ev.Seq
+	}
+	if held, err := e.saidAgain(&ev); held || err != nil {
+		return err
 	}
 	if err := e.append(ev); err != nil {
 		return err

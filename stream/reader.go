@@ -34,6 +34,22 @@ type Reader struct {
 // past reports whether the event belongs to an earlier response.
 func (r *Reader) past(ev event.Event) bool { return ev.Seq != 0 && ev.Seq <= r.Past }
 
+// hides reports whether the event is void, and not on the client's screen: it never
+// was, or the client has the event that took it back.
+func (r *Reader) hides(ev event.Event) bool {
+	if ev.Void == 0 {
+		return false
+	}
+	has := max(r.Seen, r.Past)
+	return ev.Seq > has || ev.Void <= has
+}
+
+// ahead reports whether the client may have events that were lost with the process
+// before the restart.
+func (r *Reader) ahead(seq int64, d *event.RestartData) bool {
+	return r.Seen > d.LastSeq && r.Seen < seq
+}
+
 // over reports whether the event is a pause that has ended since.
 func (r *Reader) over(ev event.Event) bool {
 	if ev.Seq == 0 || ev.Seq >= r.Newest {

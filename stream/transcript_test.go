@@ -178,6 +178,9 @@ func TestReconnect(t *testing.T) {
 	for _, tr := range transcripts(t) {
 		for name, choice := range protocols(&tr) {
 			p, o := choice()
+			if tr.name == "restart" && p == stream.ProtocolOpenAI {
+				continue // what it holds back has no number yet: TestRestart cuts at its frames
+			}
 			o.Reader.IDs = true
 			whole := encode(t, p, o, tr.events)
 			for cut := range tr.events {

@@ -13,8 +13,9 @@ type voice struct {
 	run, name string
 	// quoted is the name as a JSON string; tail ends the events.
 	quoted, tail []byte
-	// ids is what the ids of its messages begin with, texts and thoughts count them.
-	ids             string
+	// ids is what the ids of its messages begin with, texts and thoughts count them. base
+	// is ids as it was before the run was interrupted.
+	ids, base       string
 	texts, thoughts int
 	// open is Text or Reasoning while a message of the kind is open; message is its
 	// id, a JSON string.
@@ -24,12 +25,14 @@ type voice struct {
 	// its result: what is called next belongs to another message.
 	parent   string
 	answered bool
+	// fresh are the messages of the step that is asked for again if it is cut.
+	fresh []string
 	// begun and ended: SUBAGENT_STARTED was sent in this response, and its end.
 	begun, ended bool
 }
 
 func newVoice(run, agent, ids string) *voice {
-	v := &voice{run: run, name: path.Base(agent), ids: ids}
+	v := &voice{run: run, name: path.Base(agent), ids: ids, base: ids}
 	v.quoted = appendQuoted(nil, v.name)
 	if run != "" {
 		v.tail = appendQuoted(append(v.tail, `,"subagentRunId":`...), run)

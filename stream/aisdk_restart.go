@@ -1,0 +1,51 @@
+package stream
+
+import (
+	"slices"
+
+	"p8/event"
+)
+
+// keep notes that the step of a run is not asked for again.
+func (e *AISDK) keep(ev event.Event) {
+	if !child(ev.Agent) {
+		e.fresh = false
+		return
+	}
+	d := e.delegate(ev)
+	d.kept = len(d.text)
+}
+
+// appendRestart takes back the parts of the steps that were cut: those of the root with
+// the SDK's own reset-step, a delegated agent's text with its next preliminary output.
+// Parts that follow have ids which are the same whether or not the client saw the ones
+// before.
+func (e *AISDK) appendRestart(ev event.Event, d *event.RestartData) error {
+	for key, k := range e.calls.open {
+		if !k.begun && slices.ContainsFunc(d.Runs, func(r event.CutRun) bool { return r.RunID == key.run }) {
+			e.calls.end(key.run, key.id)
+		}
+	}
+	if e.fresh {
+		e.fresh, e.root.open = false, 0
+		e.chunk("reset-step")
+		e.end()
+	}
+	e.parts = int(ev.Seq)
+	for _, r := range d.Runs {
+		below := e.children[r.RunID]
+		if below == nil {
+			continue
+		}
+		e.hush(&below.part)
+		if below.call == nil || below.kept == len(below.text) {
+			continue
+		}
+		below.text, below.full = below.text[:below.kept], false
+		below.tools = slices.DeleteFunc(below.tools, func(t delegateTool) bool { return t.Status == event.ToolStarted })
+		if err := e.preliminary(below, "running", true); err != nil {
+			return err
+		}
+	}
+	return e.data(ev, "", true)
+}

@@ -1,0 +1,397 @@
+package stream_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"p8/event"
+	"p8/stream"
+)
+
+// story is a run that is interrupted: what was said before, what it goes on with, and
+// the text that counts in the end.
+type story struct {
+	before, after []event.Event
+	cut           *event.RestartData
+	want          string
+}
+
+// restartSeq is the number of the restart in a story.
+const restartSeq = 100
+
+// events are those of the story, numbered.
+func (s *story) events() []event.Event {
+	all := slices.Clone(s.before)
+	for i := range all {
+		all[i].Seq = int64(i + 1)
+	}
+	s.cut.LastSeq = int64(len(all))
+	restart := event.New(s.cut)
+	restart.Seq = restartSeq
+	all = append(all, restart)
+	for i, e := range s.after {
+		e.Seq = restartSeq + int64(i) + 1
+		all = append(all, e)
+	}
+	for i := range all {
+		if all[i].RunID == "" {
+			all[i].RunID, all[i].Agent = "run1", "general"
+		}
+	}
+	return all
+}
+
+// known marks what is void, for a reader who begins after the restart.
+func (s *story) known() []event.Event {
+	all := s.events()
+	for i := range all {
+		if s.cut.Takes(&all[i], restartSeq) {
+			all[i].Void = restartSeq
+		}
+	}
+	return all
+}
+
+func said(text string) event.Event { return event.NewText(text) }
+
+func stage(name, id string, status event.ToolStatus) event.Event {
+	return event.New(&event.ToolCallData{Name: name, ID: id, Status: status, Arguments: json.RawMessage(`{}`), Result: json.RawMessage(`"r"`), Content: "r"})
+}
+
+func below(e event.Event) event.Event {
+	e.RunID, e.Agent = "run2", "general/worker"
+	return e
+}
+
+func stories() map[string]*story {
+	begin := event.New(&event.ProgressData{Step: 1, TotalSteps: 3, Label: "Processing request", SessionID: "s1"})
+	goes := event.New(&event.ProgressData{Step: 1, TotalSteps: 3, Label: "Continuing"})
+	done := []event.Event{event.New(&event.MetadataData{MessageID: "msg1"}), event.New(&event.UsageData{Requests: 1}), event.New(&event.DoneData{Reason: event.ReasonStop})}
+	end := func(events ...event.Event) []event.Event {
+		return append(append([]event.Event{goes}, events...), done...)
+	}
+	root := func(after int64) *event.RestartData {
+		return &event.RestartData{Runs: []event.CutRun{{RunID: "run1", Agent: "general", After: after}}}
+	}
+	child := func(e *event.ChildRunData) event.Event {
+		e.ParentRunID, e.ToolID = "run1", "c"
+		return below(event.New(e))
+	}
+	asked := []event.Event{
+		begin, said("Wait. "), stage("ask_agent", "c", event.ToolStarted), stage("ask_agent", "c", event.ToolExecuting),
+		child(&event.ChildRunData{Status: event.ChildStarted, Input: "Hi"}),
+	}
+	return map[string]*story{
+		"the same again": {
+			before: []event.Event{begin, said("I begin"), said(" with X")}, cut: root(0),
+			after: end(said("I "), said("begin with X and"), said(" end.")), want: "I begin with X and end.",
+		},
+		"exactly the same": {
+			before: []event.Event{begin, said("I begin"), said(" with X")}, cut: root(0),
+			after: end(said("I begin"), said(" with X")), want: "I begin with X",
+		},
+		"another text": {
+			before: []event.Event{begin, said("I begin"), said(" with X")}, cut: root(0),
+			after: end(said("I "), said("begin anew."), said(" Bye.")), want: "I begin anew. Bye.",
+		},
+		"a shorter text": {
+			before: []event.Event{begin, said("I begin"), said(" with X")}, cut: root(0), after: end(said("I begin")), want: "I begin",
+		},
+		"after a step": {
+			before: []event.Event{begin, said("Look. "), stage("search", "a", event.ToolStarted), stage("search", "a", event.ToolExecuting), stage("search", "a", event.ToolCompleted), said("It is")},
+			cut:    root(5), after: end(said("They are.")), want: "Look. They are.",
+		},
+		"a call that only began": {
+			before: []event.Event{begin, said("I look"), stage("search", "a", event.ToolStarted)}, cut: root(0),
+			after: end(said("I see"), stage("search", "b", event.ToolStarted), stage("search", "b", event.ToolExecuting), stage("search", "b", event.ToolCompleted), said(" it.")), want: "I see it.",
+		},
+		"thoughts": {
+			before: []event.Event{begin, event.NewReasoning("Hm"), said("I think")}, cut: root(0),
+			after: end(event.NewReasoning("Well"), said("I know.")), want: "I know.",
+		},
+		"nothing said": {before: []event.Event{begin}, cut: &event.RestartData{}, after: end(said("Hi.")), want: "Hi."},
+		"a child": {
+			before: append(slices.Clone(asked), below(said("I work"))),
+			cut:    &event.RestartData{Runs: []event.CutRun{{RunID: "run2", Agent: "general/worker", After: 0}}},
+			after: end(child(&event.ChildRunData{Status: event.ChildStarted, Input: "Hi"}), below(said("I worked.")),
+				child(&event.ChildRunData{Status: event.ChildCompleted}), stage("ask_agent", "c", event.ToolCompleted), said(" Done.")),
+			want: "Wait. I worked. Done.",
+		},
+	}
+}
+
+// screen is what a client shows of a stream.
+type screen struct {
+	openai string
+	ids    []string // of AG-UI's messages
+	agui   map[string]string
+	parts  []string // of the AI SDK
+	open   map[string]int
+	said   event.Spoken
+	last   int64
+}
+
+// frame takes in the data of one frame, as the protocol's clients do.
+func (s *screen) frame(t *testing.T, p stream.Protocol, data string) {
+	t.Helper()
+	var f struct {
+		Type, Delta, Role, ID, MessageID, Event string
+		Seq                                     int64
+		Tail                                    string
+		Data                                    json.RawMessage
+		Choices                                 []struct{ Delta struct{ Content string } }
+		Output                                  struct{ Text string }
+	}
+	if data == "[DONE]" {
+		return
+	}
+	_ = json.Unmarshal([]byte(data), &f)
+	switch p {
+	case stream.ProtocolOpenAI:
+		if f.Type == "restart" {
+			if f.Tail != "" && !strings.HasSuffix(s.openai, f.Tail) {
+				t.Errorf("the tail %q is not the end of %q", f.Tail, s.openai)
+			}
+			s.openai = strings.TrimSuffix(s.openai, f.Tail)
+		}
+		for _, c := range f.Choices {
+			s.openai += c.Delta.Content
+		}
+	case stream.ProtocolAGUI:
+		if s.agui == nil {
+			s.agui = map[string]string{}
+		}
+		_, known := s.agui[f.MessageID]
+		switch f.Type {
+		case "TEXT_MESSAGE_START":
+			if known {
+				t.Errorf("the message %s begins again", f.MessageID)
+			}
+			s.agui[f.MessageID] = ""
+			s.ids = append(s.ids, f.MessageID)
+		case "TEXT_MESSAGE_CONTENT":
+			if !known {
+				t.Errorf("the message %s has not begun", f.MessageID)
+			}
+			s.agui[f.MessageID] += f.Delta
+		case "ACTIVITY_SNAPSHOT":
+			delete(s.agui, f.MessageID)
+		}
+	case stream.ProtocolAISDK:
+		if s.open == nil {
+			s.open = map[string]int{}
+		}
+		switch f.Type {
+		case "start-step":
+			s.parts = append(s.parts, "\x00step")
+		case "reset-step":
+			for len(s.parts) > 0 && s.parts[len(s.parts)-1] != "\x00step" {
+				s.parts = s.parts[:len(s.parts)-1]
+			}
+			clear(s.open)
+		case "text-start":
+			s.open[f.ID] = len(s.parts)
+			s.parts = append(s.parts, "")
+		case "text-delta", "text-end":
+			at, ok := s.open[f.ID]
+			if !ok {
+				t.Errorf("%s of the part %s, which is not open", f.Type, f.ID)
+				return
+			}
+			s.parts[at] += f.Delta
+		case "tool-output-available":
+			if f.Output.Text != "" {
+				s.parts = slices.DeleteFunc(s.parts, func(p string) bool { return strings.HasPrefix(p, "\x01") })
+				clear(s.open)
+				s.parts = append(s.parts, "\x01"+f.Output.Text)
+			}
+		}
+	case stream.ProtocolEvents:
+		var e event.Event
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			t.Fatal(err)
+		}
+		s.said.Add(&e)
+	}
+	if f.Seq > 0 {
+		s.last = f.Seq
+	}
+}
+
+// text is what the screen says.
+func (s *screen) text(p stream.Protocol) string {
+	switch p {
+	case stream.ProtocolOpenAI:
+		return s.openai
+	case stream.ProtocolAGUI:
+		var b strings.Builder
+		for _, id := range s.ids {
+			b.WriteString(s.agui[id])
+		}
+		return b.String()
+	case stream.ProtocolAISDK:
+		var b strings.Builder
+		for _, p := range s.parts {
+			if p != "\x00step" {
+				b.WriteString(strings.TrimPrefix(p, "\x01"))
+			}
+		}
+		return b.String()
+	}
+	return s.said.String()
+}
+
+// read encodes the events for a reader, and shows the first frames of them, all if
+// frames is negative. It reports whether there were more.
+func (s *screen) read(t *testing.T, p stream.Protocol, r stream.Reader, events []event.Event, frames int) (more bool) {
+	t.Helper()
+	var out bytes.Buffer
+	r.IDs = true
+	e := stream.New(p, &out, stream.Options{Reader: r,
+		OpenAI: stream.OpenAIOptions{ID: "c", Model: "m", Format: stream.Polyglot},
+		AGUI:   stream.AGUIOptions{ThreadID: "t", RunID: "run1", MessageID: "msg1", Now: func() time.Time { return created }},
+		AISDK:  stream.AISDKOptions{MessageID: "msg1"},
+	})
+	for _, ev := range events {
+		if err := e.Write(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var pending []string // of an event whose number has not come
+	for block := range strings.SplitSeq(out.String(), "\n\n") {
+		if frames == 0 {
+			return true
+		}
+		for line := range strings.Lines(block + "\n") {
+			line = strings.TrimSuffix(line, "\n")
+			if id, ok := strings.CutPrefix(line, "id: "); ok {
+				for _, data := range pending {
+					s.frame(t, p, data)
+				}
+				pending = nil
+				_, _ = fmt.Sscan(id, &s.last)
+			}
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				if p == stream.ProtocolOpenAI {
+					s.frame(t, p, data)
+				} else {
+					pending = append(pending, data)
+				}
+			}
+		}
+		frames--
+	}
+	for _, data := range pending {
+		s.frame(t, p, data)
+	}
+	return false
+}
+
+// TestRestart: whoever reads on through an interruption, comes later, or leaves and
+// comes back at any frame, before or after it, has the text that counts on the screen.
+func TestRestart(t *testing.T) {
+	for name, s := range stories() {
+		for _, p := range []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
+			t.Run(name+"/"+string(p), func(t *testing.T) {
+				check := func(how string, c *screen) {
+					t.Helper()
+					if got := c.text(p); got != s.want {
+						t.Errorf("%s: the screen has %q, want %q", how, got, s.want)
+					}
+				}
+				var live, late screen
+				live.read(t, p, stream.Reader{}, s.events(), -1)
+				check("read on", &live)
+				late.read(t, p, stream.Reader{}, s.known(), -1)
+				check("read later", &late)
+				first := s.events()
+				for _, begin := range []struct {
+					how    string
+					events []event.Event
+				}{{"left before", first[:len(s.before)]}, {"read on and left", first}, {"read later and left", s.known()}} {
+					for n := 1; ; n++ {
+						var c screen
+						more := c.read(t, p, stream.Reader{}, begin.events, n)
+						if c.last == 0 && p == stream.ProtocolOpenAI {
+							c = screen{} // nothing to come back with: it begins anew
+						}
+						c.read(t, p, stream.Reader{Seen: c.last}, s.known(), -1)
+						check(fmt.Sprint(begin.how, " after ", n, " frames"), &c)
+						if !more {
+							break
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestRestartOfLostEvents: a client may have text that was lost with the process.
+func TestRestartOfLostEvents(t *testing.T) {
+	s := stories()["another text"]
+	for _, p := range []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolAGUI, stream.ProtocolEvents} {
+		shown := s.events()[:len(s.before)]
+		lost := said(" and Y")
+		lost.RunID, lost.Agent, lost.Seq = "run1", "general", int64(len(shown)+1)
+		var c screen
+		c.read(t, p, stream.Reader{}, append(slices.Clone(shown), lost), -1)
+		c.read(t, p, stream.Reader{Seen: c.last}, s.known(), -1)
+		want := s.want
+		if p == stream.ProtocolOpenAI {
+			want = "I begin with X and Y\n\n[The answer was interrupted and begins again.]\n\n" + want
+		}
+		if got := c.text(p); got != want {
+			t.Errorf("%s: %q", p, got)
+		}
+	}
+}
+
+// TestRestartForPlainClients: a client that knows nothing of p8 reads on, behind a note
+// where the text is another one.
+func TestRestartForPlainClients(t *testing.T) {
+	const note = "\n\n[The answer was interrupted and begins again.]\n\n"
+	for name, want := range map[string]string{
+		"the same again": "I begin with X and end.", "exactly the same": "I begin with X",
+		"another text": "I begin with X" + note + "I begin anew. Bye.", "a shorter text": "I begin with X" + note + "I begin",
+		"nothing said": "Hi.", "a child": "Wait. I worked. Done.",
+	} {
+		s := stories()[name]
+		var out bytes.Buffer
+		e := stream.NewOpenAI(&out, stream.OpenAIOptions{ID: "c", Model: "m", Format: stream.None})
+		for _, ev := range s.events() {
+			if err := e.Write(ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var c screen
+		for line := range strings.Lines(out.String()) {
+			if data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: "); ok {
+				c.frame(t, stream.ProtocolOpenAI, data)
+			}
+		}
+		if c.openai != want {
+			t.Errorf("%s: %q, want %q", name, c.openai, want)
+		}
+	}
+}
+
+// TestRestartOfAWhole: a response that is not streamed has the text that counts.
+func TestRestartOfAWhole(t *testing.T) {
+	for name, s := range stories() {
+		for how, events := range map[string][]event.Event{"read on": s.events(), "read later": s.known()} {
+			var c stream.Completion
+			for _, e := range events {
+				c.Add(e)
+			}
+			if c.Text() != s.want {
+				t.Errorf("%s, %s: %q, want %q", name, how, c.Text(), s.want)
+			}
+		}
+	}
+}
