@@ -37,13 +37,14 @@ type Config struct {
 	ToolCalls       int           `env:"P8_RUN_TOOL_CALLS" envDefault:"2000" help:"most tool calls of one run, those of the agents that it asks included; then it ends. A document may set less" want:"a number from 1 to 1000000"`
 	DelegationDepth int           `env:"P8_DELEGATION_DEPTH" envDefault:"5" help:"how deep agents may ask agents that ask agents" want:"a number from 1 to 20"`
 	AnswerWithin    time.Duration `env:"P8_ANSWER_WITHIN" envDefault:"168h" help:"how long a question to the user stands; then it counts as declined" want:"a duration such as 24h"`
-	RunGrace        time.Duration `env:"P8_RUN_GRACE" envDefault:"30s" help:"how long a server that shares its database may say nothing before another one takes it for dead, and its runs for interrupted" want:"a duration of 15s or more"`
+	RunGrace        time.Duration `env:"P8_RUN_GRACE" envDefault:"5s" help:"how long a server that shares its database may be silent before another one takes it for dead and goes on with its runs" want:"a duration of 2s or more"`
+	RunAttempts     int           `env:"P8_RUN_ATTEMPTS" envDefault:"3" help:"how often a run whose server died is resumed by itself before it fails; 0 leaves interrupted runs to whoever asks for them" want:"a number from 0 to 100"`
 	RunKeep         time.Duration `env:"P8_RUN_KEEP" envDefault:"24h" help:"how long the event logs of ended runs are kept, for clients that come back; the messages stay" want:"a duration such as 24h"`
 	RunKeepBytes    Bytes         `env:"P8_RUN_KEEP_BYTES" envDefault:"256MB" help:"how much the event logs of ended runs may take together" want:"a size such as 256MB"`
 	ServerURL       string        `env:"P8_SERVER_URL" help:"the server that the verbs approvals and runs ask; unset means the one that has the embedded database, or the database itself" want:"an http or https URL such as http://127.0.0.1:8000"`
 	PublicURL       string        `env:"P8_PUBLIC_URL" help:"where clients reach this server, for what it says about itself (A2A agent cards); unset means the address of the request" want:"an http or https URL such as https://agents.example.com"`
 	A2AAgents       []string      `env:"P8_A2A_AGENTS" help:"agents that other agents may talk to over A2A, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
-	ShutdownTimeout time.Duration `env:"P8_SHUTDOWN_TIMEOUT" envDefault:"30s" help:"how long a stopping server lets runs end before it cancels them" want:"a duration such as 30s"`
+	ShutdownTimeout time.Duration `env:"P8_SHUTDOWN_TIMEOUT" envDefault:"30s" help:"how long a stopping server lets runs end before it interrupts them; another server, or the next start, goes on with those" want:"a duration such as 30s"`
 
 	DataDir          string `env:"P8_DATA_DIR" help:"folder of the embedded database" want:"a folder that can be written"`
 	DatabaseURL      string `env:"P8_DATABASE_URL" alias:"POSTGRES__CONNECTION_STRING" help:"where sessions and knowledge are kept: postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing; unset means p8.db in the data folder. POSTGRES__ENABLED=false means none" want:"postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing"`

@@ -72,7 +72,8 @@ func (d *dream) run(ctx context.Context, req chat.Request) (chat.Result, error) 
 		var t *chat.Turn
 		if known.Status == store.RunInterrupted {
 			t, err = d.o.Chat.Resume(ctx, known.ID)
-		} else {
+		}
+		if t == nil && (err == nil || errors.Is(err, chat.ErrNotResumable)) { // somebody was faster
 			t, err = d.o.Chat.Start(ctx, req)
 		}
 		if err != nil {

@@ -54,6 +54,8 @@ func (p *printer) print(e event.Event) error {
 		p.toolCall(d)
 	case *event.ActionRequestData:
 		p.request(d)
+	case *event.RestartData:
+		p.note("p8: " + restarted)
 	case *event.WarningData:
 		p.note("p8: warning: " + d.Message)
 	case *event.DoneData:
@@ -130,6 +132,10 @@ func (p *printer) end() error {
 	_, err := io.WriteString(p.stdout, "\n")
 	return err
 }
+
+// restarted is said where an answer begins anew: what stands above it is void, as far
+// as it belongs to the step that was cut.
+const restarted = "the answer was interrupted and goes on from its last finished step"
 
 // brief is the arguments of a call on one line: a lone string as it is, "{}" as
 // nothing.

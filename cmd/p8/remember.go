@@ -80,7 +80,7 @@ func (p *parts) dreamOf(cfg *config.Config, o wireOptions) (err error) {
 	}
 	p.dreams, err = dream.New(dream.Options{
 		Store: p.store, Chat: p.chat, Builder: p.builder, Queue: p.work, Agents: cfg.DreamAgents, Offline: isOffline(p.choice.Model),
-		Lease: cfg.RunGrace, Budget: cfg.DreamBudget, Lookback: cfg.DreamLookback, Schedule: cfg.DreamSchedule, TenantSchedules: cfg.TenantSchedules(),
+		Lease: max(cfg.RunGrace, silentRun), Budget: cfg.DreamBudget, Lookback: cfg.DreamLookback, Schedule: cfg.DreamSchedule, TenantSchedules: cfg.TenantSchedules(),
 		Now: o.Now, Logger: p.log,
 	})
 	if err != nil {

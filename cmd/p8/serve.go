@@ -76,11 +76,11 @@ func (c *serveCmd) Run(a *app) error {
 			return err
 		}
 	}
-	recovering, err := p.keepRuns(cfg)
+	keeper, err := p.keepRuns(cfg)
 	if err != nil {
 		return err
 	}
-	defer recovering()
+	defer keeper.stop()
 	remove, err := announce(cfg, "http://"+listener.Addr().String())
 	if err != nil {
 		return err
@@ -104,6 +104,7 @@ func (c *serveCmd) Run(a *app) error {
 		return errors.New("the server stopped by itself: see the log (P8_LOG_LEVEL=info tells more)")
 	case <-signals:
 	}
+	keeper.drain()
 	return a.shutdown(cfg.ShutdownTimeout, signals, server, handler, p)
 }
 
@@ -125,11 +126,12 @@ func (a *app) greet(cfg *config.Config, p *parts, addr net.Addr) {
 	a.warnUnknown(cfg)
 }
 
-// shutdown takes no new requests and lets runs end; a second signal or the
-// timeout ends them, and they keep what they have said.
+// shutdown takes no new requests and lets runs end; a second signal or the timeout
+// interrupts them. Another server, or the next start, goes on with those; their clients
+// find the connection broken and come back.
 func (a *app) shutdown(timeout time.Duration, signals <-chan os.Signal, server *http.Server, handler *api.Handler, p *parts) error {
 	if n := p.chat.Running(); n > 0 {
-		a.say("stopping: %s may go on for %s (Ctrl-C again ends it now)", count(n, "running answer"), timeout)
+		a.say("stopping: %s may go on for %s (Ctrl-C again interrupts it now)", count(n, "running answer"), timeout)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -143,12 +145,13 @@ func (a *app) shutdown(timeout time.Duration, signals <-chan os.Signal, server *
 		}
 	}()
 	handler.Drain()
-	// Cancelled runs store what they have said; that is no failure.
+	// Interrupted runs store what they have said; that is no failure.
 	_ = p.chat.Close(ctx)
 	p.mcp.Close() // clients of sessions hold their streams open
 	// Their last frames are on the way to clients that read.
 	last, cancelLast := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancelLast()
+	server.RegisterOnShutdown(p.chat.Leave) // nobody comes back to this server by then
 	if server.Shutdown(last) != nil {
 		_ = server.Close()
 	}

@@ -114,6 +114,9 @@ func (v *view) print(e event.Event) error {
 		v.childRun(p, d)
 	case *event.ActionRequestData:
 		v.request(p, d)
+	case *event.RestartData:
+		v.root.endText()
+		v.root.line(lineNote, v.pen.Paint(term.Yellow, "! ")+v.pen.Paint(term.Dim, restarted))
 	case *event.WarningData:
 		if v.screen.warn(d.Message) {
 			p.line(lineNote, v.pen.Paint(term.Yellow, "! ")+v.pen.Paint(term.Dim, oneLine(d.Message)))

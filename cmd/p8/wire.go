@@ -162,7 +162,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 		Ended:   p.ended(o.Serves),
 		MaxRuns: bounds.runs, Memory: bounds.memory,
 		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout, StepToolCalls: cfg.StepToolCalls, ToolCalls: cfg.ToolCalls,
-		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin,
+		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin, Attempts: attempts(cfg, o),
 		Scripts: map[string]chat.Script{simulator.Agent: simulator.Script(simulator.Agent), simulator.LightAgent: simulator.Script(simulator.LightAgent)},
 		Now:     o.Now, NewID: o.NewID, Logger: p.log,
 	})
@@ -181,6 +181,15 @@ func moments(cfg *config.Config) int {
 		return -1
 	}
 	return cfg.MomentMaxInject
+}
+
+// attempts is how often runs are resumed: by servers alone, for nobody looks after runs
+// elsewhere.
+func attempts(cfg *config.Config, o wireOptions) int {
+	if !o.Serves {
+		return 0
+	}
+	return cfg.RunAttempts
 }
 
 // windows are what models read and write.
