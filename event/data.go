@@ -306,9 +306,9 @@ type RestartData struct {
 	// Runs are the runs whose step was cut: their RunID and Agent, and "after", the number
 	// of the event after which what they said is void.
 	Runs []CutRun `json:"runs,omitempty"`
-	// Tail is the end of the text that a reader without event numbers has shown and
-	// takes back, "" if its text goes on as it is.
-	Tail string `json:"tail,omitempty"`
+	// Keep is how many characters (code points) of the content of an OpenAI stream count
+	// at this point; other protocols have none.
+	Keep *int `json:"keep,omitempty"`
 }
 
 // EventType is Restart.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"p8/event"
 )
@@ -13,6 +14,10 @@ type again struct {
 	text  strings.Builder
 	run   string
 	mixed bool
+	// count is how many characters of the content count, begun how many before text;
+	// lost: nobody knows.
+	count, begun int
+	lost         bool
 
 	// void is what was said of the step that was cut, while the run says the same
 	// again; same is how much of it, held the number of the last event that was held
@@ -81,20 +86,27 @@ func (a *again) sent() int64 {
 // add notes a piece of text.
 func (a *again) add(ev *event.Event) {
 	switch {
-	case a.text.Len() == 0:
-		a.run = ev.RunID
+	case a.text.Len() == 0 && !a.mixed:
+		a.run, a.begun = ev.RunID, a.count
 	case a.run != ev.RunID, a.text.Len() > maxAgain:
 		a.mixed = true
 	}
 	if !a.mixed {
 		a.text.WriteString(ev.Text)
 	}
+	a.count += utf8.RuneCountInString(ev.Text)
 }
 
 // restart takes in that a step is made again.
 func (e *OpenAI) restart(ev *event.Event, d *event.RestartData) error {
 	a := &e.again
-	void, run, mixed := a.text.String(), a.run, a.mixed
+	void, run := a.text.String(), a.run
+	atEnd := !a.mixed && len(d.Runs) == 1 && d.Runs[0].RunID == run || void == "" && !a.mixed
+	a.lost = a.lost || !atEnd
+	if void != "" {
+		a.count = a.begun
+	}
+	mixed := a.mixed
 	a.text.Reset()
 	a.mixed = false
 	if ev.Seq != 0 && ev.Seq <= e.r.Seen {
@@ -106,12 +118,8 @@ func (e *OpenAI) restart(ev *event.Event, d *event.RestartData) error {
 		return nil
 	}
 	a.void, a.same, a.held, a.waits, a.notice = void, 0, 0, true, *ev
-	atEnd := !mixed && !ahead && len(d.Runs) == 1 && d.Runs[0].RunID == run
-	switch {
-	case atEnd && !told:
+	if atEnd && !ahead && !told {
 		return nil
-	case !atEnd:
-		a.void = "" // the client has it, but not at the end
 	}
 	if err := e.differs(nil); err != nil {
 		return err
@@ -159,8 +167,11 @@ func (e *OpenAI) differs(next *event.Event) error {
 	set(a.notice.Seq)
 	if d, ok := a.notice.Data.(*event.RestartData); ok {
 		notice := *d
-		if a.void != "" {
-			notice.Tail = a.void + beginsAgain
+		if !a.lost {
+			notice.Keep = new(a.count - utf8.RuneCountInString(a.void[:a.same]))
+			if next != nil {
+				*notice.Keep -= utf8.RuneCountInString(next.Text)
+			}
 		}
 		if err := e.appendTyped(event.Event{}, &notice); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"p8/event"
 	"p8/stream"
+	"p8/test/screen"
 )
 
 // story is a run that is interrupted: what was said before, what it goes on with, and
@@ -125,130 +126,27 @@ func stories() map[string]*story {
 	}
 }
 
-// screen is what a client shows of a stream.
-type screen struct {
-	openai string
-	ids    []string // of AG-UI's messages
-	agui   map[string]string
-	parts  []string // of the AI SDK
-	open   map[string]int
-	said   event.Spoken
-	last   int64
+// viewer reads streams; last is the number of the last event that it has.
+type viewer struct {
+	screen.Screen
+	last int64
 }
 
-// frame takes in the data of one frame, as the protocol's clients do.
-func (s *screen) frame(t *testing.T, p stream.Protocol, data string) {
+// frame takes in the data of one frame.
+func (s *viewer) frame(t *testing.T, p stream.Protocol, data string) {
 	t.Helper()
-	var f struct {
-		Type, Delta, Role, ID, MessageID, Event string
-		Seq                                     int64
-		Tail                                    string
-		Data                                    json.RawMessage
-		Choices                                 []struct{ Delta struct{ Content string } }
-		Output                                  struct{ Text string }
+	if err := s.Frame(string(p), data); err != nil {
+		t.Error(err)
 	}
-	if data == "[DONE]" {
-		return
-	}
-	_ = json.Unmarshal([]byte(data), &f)
-	switch p {
-	case stream.ProtocolOpenAI:
-		if f.Type == "restart" {
-			if f.Tail != "" && !strings.HasSuffix(s.openai, f.Tail) {
-				t.Errorf("the tail %q is not the end of %q", f.Tail, s.openai)
-			}
-			s.openai = strings.TrimSuffix(s.openai, f.Tail)
-		}
-		for _, c := range f.Choices {
-			s.openai += c.Delta.Content
-		}
-	case stream.ProtocolAGUI:
-		if s.agui == nil {
-			s.agui = map[string]string{}
-		}
-		_, known := s.agui[f.MessageID]
-		switch f.Type {
-		case "TEXT_MESSAGE_START":
-			if known {
-				t.Errorf("the message %s begins again", f.MessageID)
-			}
-			s.agui[f.MessageID] = ""
-			s.ids = append(s.ids, f.MessageID)
-		case "TEXT_MESSAGE_CONTENT":
-			if !known {
-				t.Errorf("the message %s has not begun", f.MessageID)
-			}
-			s.agui[f.MessageID] += f.Delta
-		case "ACTIVITY_SNAPSHOT":
-			delete(s.agui, f.MessageID)
-		}
-	case stream.ProtocolAISDK:
-		if s.open == nil {
-			s.open = map[string]int{}
-		}
-		switch f.Type {
-		case "start-step":
-			s.parts = append(s.parts, "\x00step")
-		case "reset-step":
-			for len(s.parts) > 0 && s.parts[len(s.parts)-1] != "\x00step" {
-				s.parts = s.parts[:len(s.parts)-1]
-			}
-			clear(s.open)
-		case "text-start":
-			s.open[f.ID] = len(s.parts)
-			s.parts = append(s.parts, "")
-		case "text-delta", "text-end":
-			at, ok := s.open[f.ID]
-			if !ok {
-				t.Errorf("%s of the part %s, which is not open", f.Type, f.ID)
-				return
-			}
-			s.parts[at] += f.Delta
-		case "tool-output-available":
-			if f.Output.Text != "" {
-				s.parts = slices.DeleteFunc(s.parts, func(p string) bool { return strings.HasPrefix(p, "\x01") })
-				clear(s.open)
-				s.parts = append(s.parts, "\x01"+f.Output.Text)
-			}
-		}
-	case stream.ProtocolEvents:
-		var e event.Event
-		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			t.Fatal(err)
-		}
-		s.said.Add(&e)
-	}
-	if f.Seq > 0 {
-		s.last = f.Seq
-	}
+	s.last = max(s.last, s.Seq)
 }
 
 // text is what the screen says.
-func (s *screen) text(p stream.Protocol) string {
-	switch p {
-	case stream.ProtocolOpenAI:
-		return s.openai
-	case stream.ProtocolAGUI:
-		var b strings.Builder
-		for _, id := range s.ids {
-			b.WriteString(s.agui[id])
-		}
-		return b.String()
-	case stream.ProtocolAISDK:
-		var b strings.Builder
-		for _, p := range s.parts {
-			if p != "\x00step" {
-				b.WriteString(strings.TrimPrefix(p, "\x01"))
-			}
-		}
-		return b.String()
-	}
-	return s.said.String()
-}
+func (s *viewer) text(p stream.Protocol) string { return s.Text(string(p)) }
 
 // read encodes the events for a reader, and shows the first frames of them, all if
 // frames is negative. It reports whether there were more.
-func (s *screen) read(t *testing.T, p stream.Protocol, r stream.Reader, events []event.Event, frames int) (more bool) {
+func (s *viewer) read(t *testing.T, p stream.Protocol, r stream.Reader, events []event.Event, frames int) (more bool) {
 	t.Helper()
 	var out bytes.Buffer
 	r.IDs = true
@@ -298,13 +196,13 @@ func TestRestart(t *testing.T) {
 	for name, s := range stories() {
 		for _, p := range []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
 			t.Run(name+"/"+string(p), func(t *testing.T) {
-				check := func(how string, c *screen) {
+				check := func(how string, c *viewer) {
 					t.Helper()
 					if got := c.text(p); got != s.want {
 						t.Errorf("%s: the screen has %q, want %q", how, got, s.want)
 					}
 				}
-				var live, late screen
+				var live, late viewer
 				live.read(t, p, stream.Reader{}, s.events(), -1)
 				check("read on", &live)
 				late.read(t, p, stream.Reader{}, s.known(), -1)
@@ -315,10 +213,10 @@ func TestRestart(t *testing.T) {
 					events []event.Event
 				}{{"left before", first[:len(s.before)]}, {"read on and left", first}, {"read later and left", s.known()}} {
 					for n := 1; ; n++ {
-						var c screen
+						var c viewer
 						more := c.read(t, p, stream.Reader{}, begin.events, n)
 						if c.last == 0 && p == stream.ProtocolOpenAI {
-							c = screen{} // nothing to come back with: it begins anew
+							c = viewer{} // nothing to come back with: it begins anew
 						}
 						c.read(t, p, stream.Reader{Seen: c.last}, s.known(), -1)
 						check(fmt.Sprint(begin.how, " after ", n, " frames"), &c)
@@ -339,14 +237,10 @@ func TestRestartOfLostEvents(t *testing.T) {
 		shown := s.events()[:len(s.before)]
 		lost := said(" and Y")
 		lost.RunID, lost.Agent, lost.Seq = "run1", "general", int64(len(shown)+1)
-		var c screen
+		var c viewer
 		c.read(t, p, stream.Reader{}, append(slices.Clone(shown), lost), -1)
 		c.read(t, p, stream.Reader{Seen: c.last}, s.known(), -1)
-		want := s.want
-		if p == stream.ProtocolOpenAI {
-			want = "I begin with X and Y\n\n[The answer was interrupted and begins again.]\n\n" + want
-		}
-		if got := c.text(p); got != want {
+		if got := c.text(p); got != s.want {
 			t.Errorf("%s: %q", p, got)
 		}
 	}
@@ -369,14 +263,14 @@ func TestRestartForPlainClients(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var c screen
+		var c viewer
 		for line := range strings.Lines(out.String()) {
 			if data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: "); ok {
 				c.frame(t, stream.ProtocolOpenAI, data)
 			}
 		}
-		if c.openai != want {
-			t.Errorf("%s: %q, want %q", name, c.openai, want)
+		if c.text(stream.ProtocolOpenAI) != want {
+			t.Errorf("%s: %q, want %q", name, c.text(stream.ProtocolOpenAI), want)
 		}
 	}
 }

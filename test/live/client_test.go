@@ -276,3 +276,6 @@ func answerOf(t testing.TB, s *harness.Server, session, id string) harness.Row {
 	t.Fatalf("session %s has no row %s", session, id)
 	return harness.Row{}
 }
+
+// lines reads a stream line by line.
+func lines(r io.Reader) *bufio.Reader { return bufio.NewReader(r) }
