@@ -70,10 +70,11 @@ func (d *dream) run(ctx context.Context, req chat.Request) (chat.Result, error) 
 	}
 	for range maxResumes {
 		var t *chat.Turn
+		err = chat.ErrNotResumable
 		if known.Status == store.RunInterrupted {
 			t, err = d.o.Chat.Resume(ctx, known.ID)
 		}
-		if t == nil && (err == nil || errors.Is(err, chat.ErrNotResumable)) { // somebody was faster
+		if errors.Is(err, chat.ErrNotResumable) { // there is none yet, or it goes on already
 			t, err = d.o.Chat.Start(ctx, req)
 		}
 		if err != nil {

@@ -58,6 +58,10 @@ type AGUI struct {
 	calls    calls
 	requests []request
 	usage    *event.UsageData
+	// suffix ends the ids of messages since the last restart; lost: the client may have
+	// events from before it that nobody else has.
+	suffix string
+	lost   bool
 
 	said                  bool // the root agent itself has answered
 	began, behind, closed bool

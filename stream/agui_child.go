@@ -24,6 +24,9 @@ func (e *AGUI) known(ev event.Event) *voice {
 	v := e.children[run]
 	if v == nil {
 		v = newVoice(run, ev.Agent, run)
+		if e.suffix != "" {
+			e.begin(v)
+		}
 		e.children[run] = v
 		e.order = append(e.order, v)
 	}

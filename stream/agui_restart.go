@@ -10,17 +10,16 @@ import (
 // nobody shows takes the place of each. What follows is said in messages of other ids,
 // which are the same whether or not the client saw the ones before.
 func (e *AGUI) appendRestart(ev event.Event, d *event.RestartData) error {
-	e.takeBack(e.root, ev, d)
-	for _, r := range d.Runs {
-		if v := e.children[r.RunID]; v != nil && child(r.Agent) {
-			e.takeBack(v, ev, d)
-		}
+	e.suffix, e.lost = "-"+strconv.FormatInt(ev.Seq, 10), e.r.ahead(ev.Seq, d)
+	e.takeBack(e.root)
+	for _, v := range e.order {
+		e.takeBack(v)
 	}
 	return e.custom(e.root, ev)
 }
 
-func (e *AGUI) takeBack(v *voice, ev event.Event, d *event.RestartData) {
-	if v.begun || v == e.root {
+func (e *AGUI) takeBack(v *voice) {
+	if v.begun && !v.ended || v == e.root {
 		e.hush(v)
 	}
 	for _, k := range e.calls.left() {
@@ -30,8 +29,14 @@ func (e *AGUI) takeBack(v *voice, ev event.Event, d *event.RestartData) {
 		e.callArgs(k, "{}")
 		e.calls.forget(k)
 	}
-	if v == e.root && e.r.ahead(ev.Seq, d) {
-		v.fresh = append(v.fresh, v.next()) // what the client may have begun
+	e.begin(v)
+}
+
+// begin gives a voice the ids that it has after a restart, and takes back the messages
+// of its step: also those that it may have begun in events that were lost.
+func (e *AGUI) begin(v *voice) {
+	if e.lost && !v.ended {
+		v.fresh = append(v.fresh, v.next(), v.thought())
 	}
 	if e.native(v) && e.o.Children != ChildrenCustom {
 		for _, id := range v.fresh {
@@ -40,9 +45,9 @@ func (e *AGUI) takeBack(v *voice, ev event.Event, d *event.RestartData) {
 			e.field("activityType", event.Restart.String())
 			e.raw("content", []byte("{}"))
 			e.raw("replace", []byte("true"))
-			e.end(v)
+			e.end(e.root)
 		}
 	}
 	v.fresh, v.parent, v.answered = nil, "", false
-	v.ids, v.texts, v.thoughts = v.base+"-"+strconv.FormatInt(ev.Seq, 10), 0, 0
+	v.ids, v.texts, v.thoughts = v.base+e.suffix, 0, 0
 }

@@ -232,16 +232,34 @@ func TestRestart(t *testing.T) {
 
 // TestRestartOfLostEvents: a client may have text that was lost with the process.
 func TestRestartOfLostEvents(t *testing.T) {
-	s := stories()["another text"]
-	for _, p := range []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolAGUI, stream.ProtocolEvents} {
-		shown := s.events()[:len(s.before)]
-		lost := said(" and Y")
-		lost.RunID, lost.Agent, lost.Seq = "run1", "general", int64(len(shown)+1)
-		var c viewer
-		c.read(t, p, stream.Reader{}, append(slices.Clone(shown), lost), -1)
-		c.read(t, p, stream.Reader{Seen: c.last}, s.known(), -1)
-		if got := c.text(p); got != s.want {
-			t.Errorf("%s: %q", p, got)
+	for _, tc := range []struct {
+		name, story string
+		silent      bool // nothing of the step's text was stored
+		lost        event.Event
+	}{
+		{"behind a text", "another text", false, said(" and Y")},
+		{"alone", "nothing said", false, said("Y")},
+		{"of a child", "a child", false, below(said(" hard"))},
+		{"of a silent child", "a child", true, below(said("I work"))},
+	} {
+		for _, p := range []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolAGUI, stream.ProtocolEvents} {
+			t.Run(tc.name+"/"+string(p), func(t *testing.T) {
+				s := stories()[tc.story]
+				if tc.silent {
+					s.before, s.cut.Runs = s.before[:len(s.before)-1], nil
+				}
+				shown := s.events()[:len(s.before)]
+				if tc.lost.RunID == "" {
+					tc.lost.RunID, tc.lost.Agent = "run1", "general"
+				}
+				tc.lost.Seq = int64(len(shown) + 1)
+				var c viewer
+				c.read(t, p, stream.Reader{}, append(slices.Clone(shown), tc.lost), -1)
+				c.read(t, p, stream.Reader{Seen: c.last}, s.known(), -1)
+				if got := c.text(p); got != s.want {
+					t.Errorf("%q, want %q", got, s.want)
+				}
+			})
 		}
 	}
 }

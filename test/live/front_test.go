@@ -118,7 +118,7 @@ func (c *stayer) once(ctx context.Context) error {
 		return errors.New(res.Status + ": " + string(body))
 	}
 	c.run = res.Header.Get("X-Run-Id")
-	if c.last == 0 {
+	if c.last == 0 || c.protocol == aisdk {
 		c.Screen = screen.Screen{} // from the beginning
 	}
 	return c.read(res.Body)
@@ -127,7 +127,7 @@ func (c *stayer) once(ctx context.Context) error {
 func (c *stayer) request(ctx context.Context) (*http.Request, error) {
 	if c.run != "" {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+"/runs/"+c.run+"/events?protocol="+c.protocol, nil)
-		if err == nil && c.last > 0 {
+		if err == nil && c.last > 0 && c.protocol != aisdk { // whose client begins anew
 			req.Header.Set("Last-Event-ID", strconv.FormatInt(c.last, 10))
 		}
 		return req, err
