@@ -16,6 +16,9 @@ type Reply struct {
 	Calls []Call
 	// Pace is the time between two chunks.
 	Pace time.Duration
+	// Hold, unless nil, keeps the answer from ending after its text until it is closed,
+	// or whoever asked is gone.
+	Hold <-chan struct{}
 	// Sent is called when all of it is on its way; it may be nil.
 	Sent func()
 }
@@ -102,6 +105,12 @@ func (r Reply) send(w http.ResponseWriter, req *http.Request) {
 	}
 	for _, piece := range r.Text {
 		choice(map[string]string{"content": piece}, nil)
+	}
+	if r.Hold != nil {
+		select {
+		case <-r.Hold:
+		case <-req.Context().Done():
+		}
 	}
 	for i, call := range r.Calls {
 		part := func(fields map[string]any) {

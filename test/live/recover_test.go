@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -216,6 +217,32 @@ func TestReadersOfARunWhoseReplicaDies(t *testing.T) {
 	a.Kill()
 	if cuts := readers.end(b); cuts > 0 {
 		t.Errorf("%d streams were cut", cuts)
+	}
+	b.Stop(t)
+}
+
+// What the real clients of AG-UI and of the AI SDK show of such a run: the model's
+// other words take the place of those that were cut.
+func TestFrontEndsOfARunWhoseReplicaDies(t *testing.T) {
+	p := newPlace(t, harness.Postgres(t, ""))
+	p.options.Env = append(p.options.Env, "P8_RUN_GRACE=2s")
+	a, b := p.serve(t), p.serve(t)
+	last := say("word", 10, 0)
+	last.Hold = t.Name()
+	first := say("look", 3, 0).then(use("first", "front"))
+	c := begin(t, a, "front", events, act(first, last))
+	seen := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { a.Kill() }))
+	defer seen.Close()
+	var shown map[string]struct{ Shown, Error string }
+	harness.Node(t, "restart.mjs", map[string]string{"url": b.URL, "run": c.run, "seen": seen.URL, "piece": "word9"}, &shown)
+	want := first.spoken() + last.spoken()
+	for client, s := range shown {
+		if s.Shown != want || s.Error != "" {
+			t.Errorf("%s shows %q (%s), want %q", client, s.Shown, s.Error, want)
+		}
+	}
+	if whole := again(t, b, c.run, events, 0).all(); !strings.Contains(whole.show(), `"restart"`) {
+		t.Errorf("the run was not resumed:\n%s", whole.show())
 	}
 	b.Stop(t)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,8 @@ type step struct {
 	Calls []call `json:"calls,omitempty"`
 	// Echo says what the user said after the script.
 	Echo bool `json:"echo,omitempty"`
+	// Hold keeps the answer from ending, the first time that it is given.
+	Hold string `json:"hold,omitempty"`
 }
 
 // call is one call of a tool.
@@ -87,6 +90,9 @@ func (s step) words() []string {
 // calls numbers the calls of all models: a model that is asked again gives new ids.
 var calls atomic.Int64
 
+// held are the answers that were kept from ending once, by their names.
+var held sync.Map
+
 // play is the model.
 func play(x harness.Exchange) harness.Reply {
 	var s script
@@ -107,6 +113,9 @@ func play(x harness.Exchange) harness.Reply {
 	}
 	now := s.Steps[at]
 	reply := harness.Reply{Text: now.words(), Pace: time.Duration(now.Pace) * time.Millisecond}
+	if _, before := held.LoadOrStore(now.Hold, true); now.Hold != "" && !before {
+		reply.Hold = make(chan struct{})
+	}
 	if now.Echo {
 		reply.Text = append(reply.Text, heard)
 	}
