@@ -69,11 +69,15 @@ func (s *Service) leftover(ctx context.Context, who identity.Identity, r *store.
 			}
 		}
 	}
+	after := r.LastSeq // the log begins live.Gap further, behind what readers may have
+	if after > 0 || r.Restarts > 0 {
+		after += live.Lost - live.Gap
+	}
 	// Somebody waits, who may ask again when the store works.
 	hurry := make(chan struct{})
 	close(hurry)
 	log := live.Open(context.WithoutCancel(ctx), live.Options{
-		RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: r.LastSeq, Logger: s.o.Logger, Hurry: hurry,
+		RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: after, Logger: s.o.Logger, Hurry: hurry,
 	})
 	defer log.Close()
 	w, events := l.end(r, how)

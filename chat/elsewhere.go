@@ -107,7 +107,7 @@ func (t *Turn) unended(ctx context.Context) (end []event.Event) {
 		data = []event.Data{&event.DoneData{Reason: event.ReasonPaused}}
 	}
 	for _, d := range data {
-		end = append(end, event.Event{Type: d.EventType(), RunID: t.RunID, Agent: t.Agent, Seq: r.LastSeq + live.Gap, Data: d})
+		end = append(end, event.Event{Type: d.EventType(), RunID: t.RunID, Agent: t.Agent, Seq: r.LastSeq + live.Lost, Data: d})
 	}
 	return end
 }

@@ -13,6 +13,7 @@ import (
 	"p8/chat"
 	"p8/event"
 	"p8/identity"
+	"p8/live"
 	"p8/llm"
 	"p8/llm/scripted"
 	"p8/store"
@@ -518,4 +519,52 @@ func TestHandOverOfAShutdown(t *testing.T) {
 	if said.String() != "Whole." {
 		t.Errorf("who comes back has %q", said.String())
 	}
+}
+
+// TestNumbersOfLostEvents: no number stands for two events, also where a process that
+// resumed a run died before it stored any.
+func TestNumbersOfLostEvents(t *testing.T) {
+	db := embedded(t)
+	ctx := as(t.Context(), "alice", "s1")
+	never := make(chan struct{})
+	s := newService(t, scripted.New(scripted.Turn{Text: []string{"x"}, Before: scripted.Until(0, never)}), quiet(db), helper)
+	started, err := s.Start(ctx, chat.Request{Input: "Hi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := int64(0)
+	for range 3 {
+		kill(t, db, s)
+		r, err := db.Run(ctx, started.RunID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := r.LastSeq
+		o := quiet(db)
+		o.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		s = newService(t, scripted.New(scripted.Turn{Text: []string{"x"}, Before: scripted.Until(0, never)}), o, helper)
+		resumed(t, db, s)
+		pieces, err := db.RunEvents(ctx, started.RunID, before, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range pieces {
+			for e, err := range event.ReadLog(p.Data, before) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Type != event.Restart {
+					continue
+				}
+				if e.Seq <= before+live.Lost || e.Seq <= last+live.Lost {
+					t.Errorf("the restart has the number %d; readers may have %d", e.Seq, before+live.Lost)
+				}
+				last = e.Seq
+			}
+		}
+	}
+	if last == 0 {
+		t.Error("no restart was seen")
+	}
+	kill(t, db, s)
 }

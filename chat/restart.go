@@ -171,7 +171,7 @@ func (s *Service) restart(ctx context.Context, j *job, was string) error {
 	if was == store.RunWaiting && known.done && len(list) == 0 {
 		return nil // it paused in order
 	}
-	seq := r.LastSeq + live.Gap + 1
+	seq := r.LastSeq + live.Lost + 1
 	e := event.Event{Type: event.Restart, RunID: j.RunID, Agent: j.name, Seq: seq, Data: &event.RestartData{LastSeq: r.LastSeq, Runs: list}}
 	_, err := s.o.Store.WriteRun(ctx, store.RunWrite{
 		RunID: j.RunID, Owner: s.o.Owner, Events: []store.RunEvents{{First: seq, Last: seq, Data: event.AppendLog(nil, &e)}},

@@ -15,7 +15,8 @@
 //
 // What is shown before it is stored may be lost with the process, but at most
 // [Gap] events are ever ahead of the store. A run that is taken up again leaves
-// that many numbers out, so that no number stands for two events.
+// that many numbers out, so that no number stands for two events. If that process
+// dies, too, before it stored anything, twice as many are lost: [Lost].
 //
 // [Follow] reads a run that another process runs, or that has ended.
 package live
@@ -44,6 +45,10 @@ type Store interface {
 // Gap is how many events may be shown and not yet stored. A run that is taken up
 // again goes on so many numbers further.
 const Gap = 1024
+
+// Lost is how far the numbers that were shown may be ahead of the last stored event of
+// a run whose process died: it may have begun Gap numbers further, and stored nothing.
+const Lost = 2 * Gap
 
 // ErrStopped: somebody asked the run to stop.
 var ErrStopped = errors.New("live: somebody asked the run to stop")

@@ -11,14 +11,26 @@ import (
 // which are the same whether or not the client saw the ones before.
 func (e *AGUI) appendRestart(ev event.Event, d *event.RestartData) error {
 	e.suffix, e.lost = "-"+strconv.FormatInt(ev.Seq, 10), e.r.ahead(ev.Seq, d)
-	e.takeBack(e.root)
+	cut := map[string]bool{}
+	for _, r := range d.Runs {
+		if child(r.Agent) {
+			cut[r.RunID] = true
+		} else {
+			cut[""] = true
+		}
+	}
+	e.takeBack(e.root, cut[""])
 	for _, v := range e.order {
-		e.takeBack(v)
+		e.takeBack(v, cut[v.base])
 	}
 	return e.custom(e.root, ev)
 }
 
-func (e *AGUI) takeBack(v *voice) {
+// takeBack takes back what a voice has said of its step, if that was cut.
+func (e *AGUI) takeBack(v *voice, cut bool) {
+	if !cut {
+		v.fresh = nil
+	}
 	if v.begun && !v.ended || v == e.root {
 		e.hush(v)
 	}
@@ -30,6 +42,10 @@ func (e *AGUI) takeBack(v *voice) {
 		e.calls.forget(k)
 	}
 	e.begin(v)
+	if cut && v.ended { // it is asked again: a subagent that has ended is not begun twice
+		v.again()
+		v.rename(v.base + e.suffix)
+	}
 }
 
 // begin gives a voice the ids that it has after a restart, and takes back the messages

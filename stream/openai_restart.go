@@ -118,7 +118,10 @@ func (e *OpenAI) restart(ev *event.Event, d *event.RestartData) error {
 		return nil
 	}
 	a.void, a.same, a.held, a.waits, a.notice = void, 0, 0, true, *ev
-	if atEnd && !ahead && !told {
+	// Who comes back with a number of the step that was cut may have read it after the
+	// restart, without its text: then nothing may be held back.
+	back := len(d.Runs) > 0 && e.r.Seen > d.Runs[0].After
+	if atEnd && !ahead && !told && !back {
 		return nil
 	}
 	if err := e.differs(nil); err != nil {

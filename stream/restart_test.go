@@ -123,6 +123,17 @@ func stories() map[string]*story {
 				child(&event.ChildRunData{Status: event.ChildCompleted}), stage("ask_agent", "c", event.ToolCompleted), said(" Done.")),
 			want: "Wait. I worked. Done.",
 		},
+		"a child that had ended": { // and whose call has no result yet
+			before: append(slices.Clone(asked), below(said("I work")), child(&event.ChildRunData{Status: event.ChildCompleted})),
+			cut:    &event.RestartData{Runs: []event.CutRun{{RunID: "run2", Agent: "general/worker", After: 0}}},
+			after: end(child(&event.ChildRunData{Status: event.ChildStarted, Input: "Hi"}), below(said("I worked.")),
+				child(&event.ChildRunData{Status: event.ChildCompleted}), stage("ask_agent", "c", event.ToolCompleted), said(" Done.")),
+			want: "Wait. I worked. Done.",
+		},
+		"a child, and then the root": {
+			before: append(slices.Clone(asked), below(said("I work.")), child(&event.ChildRunData{Status: event.ChildCompleted}), stage("ask_agent", "c", event.ToolCompleted), said(" Do")),
+			cut:    root(8), after: end(said(" Done.")), want: "Wait. I work. Done.",
+		},
 	}
 }
 

@@ -32,13 +32,19 @@ type voice struct {
 }
 
 func newVoice(run, agent, ids string) *voice {
-	v := &voice{run: run, name: path.Base(agent), ids: ids, base: ids}
+	v := &voice{name: path.Base(agent), ids: ids, base: ids}
 	v.quoted = appendQuoted(nil, v.name)
+	v.rename(run)
+	return v
+}
+
+// rename gives the voice another subagentRunId.
+func (v *voice) rename(run string) {
+	v.run, v.tail = run, nil
 	if run != "" {
 		v.tail = appendQuoted(append(v.tail, `,"subagentRunId":`...), run)
 	}
 	v.tail = append(v.tail, "}\n\n"...)
-	return v
 }
 
 // next is the id of a new message of the answer.
