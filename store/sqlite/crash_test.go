@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"p8/store"
+	"p8/test/harness"
 )
 
 // crashDir tells the test binary to be the process that is killed.
@@ -53,7 +54,7 @@ func crashWriter(dir string) {
 // No row is lost whose writer was told that it is stored, wherever the process
 // is killed, and the sessions go on.
 func TestCrash(t *testing.T) {
-	dir := t.TempDir()
+	dir := harness.Disk(t)
 	acknowledged := make(map[string]string)
 	for round := range 6 {
 		cmd := exec.Command(os.Args[0])

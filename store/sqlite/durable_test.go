@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"p8/test/harness"
 )
 
 // Whoever waits hears of an fsync that began after he came, and of its failure.
 func TestDurable(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "p8.db-wal")
+	path := filepath.Join(harness.Disk(t), "p8.db-wal")
 	d := durable{path: path}
 	if err := d.wait(); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a file: %v", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"p8/store"
+	"p8/test/harness"
 )
 
 func openReading(t *testing.T, dir string) *store.Store {
@@ -137,7 +138,7 @@ func TestReadOnlyRefuses(t *testing.T) {
 
 // Whatever a killed writer has left is there for a reader.
 func TestReadOnlyAfterACrash(t *testing.T) {
-	dir, copied := t.TempDir(), t.TempDir()
+	dir, copied := harness.Disk(t), harness.Disk(t)
 	w, err := Open(t.Context(), Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 20, "how often the server is killed")
+	kills = flag.Int("kills", 0, "how often the server is killed; 0 is 15, and 100 in the long form")
 	seed  = flag.Uint64("seed", 0, "seed of the moments; 0 takes a new one and prints it")
 )
 
@@ -32,17 +32,21 @@ func TestKilledServerKeepsItsWord(t *testing.T) {
 	}
 	t.Logf("seed %d (repeat with: go test ./test/crash -seed=%d)", *seed, *seed)
 	random := rand.New(rand.NewPCG(*seed, 0))
+	kills := *kills
+	if kills == 0 {
+		kills = harness.Count(t, 15, 100)
+	}
 	agents, err := filepath.Abs(filepath.Join("testdata", "agents"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	options := harness.Options{
-		DataDir: t.TempDir(),
+		DataDir: harness.Disk(t),
 		Env:     append(newProvider(t).Env(), "P8_SCHEMA_DIR="+agents),
 	}
 
 	rows, unfinished := map[string]int{}, 0
-	for round := range *kills {
+	for round := range kills {
 		book := &notebook{sessions: map[string]bool{}}
 		server := harness.Serve(t, options)
 		cut := load(t, server, book, round, time.Duration(20+random.IntN(400))*time.Millisecond)
@@ -58,10 +62,10 @@ func TestKilledServerKeepsItsWord(t *testing.T) {
 			t.Errorf("round %d: the server ended with %d after SIGTERM", round, code)
 		}
 		if t.Failed() {
-			t.Fatalf("round %d of %d failed", round+1, *kills)
+			t.Fatalf("round %d of %d failed", round+1, kills)
 		}
 	}
-	t.Logf("%d kills, %d turns cut off, announced rows: %v", *kills, unfinished, rows)
+	t.Logf("%d kills, %d turns cut off, announced rows: %v", kills, unfinished, rows)
 	for _, kind := range []string{"user", "tool_call", "tool_response", "assistant"} {
 		if rows[kind] == 0 {
 			t.Errorf("no %s row was announced: the test proves nothing about them", kind)

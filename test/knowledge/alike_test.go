@@ -22,7 +22,7 @@ import (
 // TestBothEnginesAnswerAlike loads the same knowledge into both engines and asks
 // them every example query there is, in every way that a query can be asked.
 func TestBothEnginesAnswerAlike(t *testing.T) {
-	n := size(t, "P8_TEST_ENTITIES", 3000)
+	n := size(t, "P8_TEST_ENTITIES", harness.Count(t, 1000, 10_000))
 	both := places(t)
 	for _, p := range both {
 		p.load(t, n)

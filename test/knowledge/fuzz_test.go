@@ -15,6 +15,7 @@ import (
 	"p8/rem"
 	"p8/store"
 	"p8/test/corpus"
+	"p8/test/harness"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 // the same ones: none may panic, fail in another way than the documented ones, or
 // take longer than its bound.
 func TestFuzzedQueries(t *testing.T) {
-	seconds := size(t, "P8_TEST_SECONDS", 3)
+	seconds := size(t, "P8_TEST_SECONDS", harness.Count(t, 1, 10))
 	seeds := append(examples(t), about(1000)...)
 	onBoth(t, func(t *testing.T, p *place) {
 		p.load(t, 1000)

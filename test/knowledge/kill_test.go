@@ -25,7 +25,7 @@ func TestKilledUpsert(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed of the moments: %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	n := size(t, "P8_TEST_FILES", 900)
+	n := size(t, "P8_TEST_FILES", harness.Count(t, 300, 900))
 	dir := t.TempDir()
 	want := map[string]string{}
 	for i := range n {
@@ -35,6 +35,7 @@ func TestKilledUpsert(t *testing.T) {
 		want[name] = hex.EncodeToString(sum[:])
 	}
 	onBoth(t, func(t *testing.T, p *place) {
+		p.dir = harness.Disk(t)
 		p.run(t, "migrate") // so that the kills meet the upsert
 		kills := 0
 		for range mostKills {

@@ -3,11 +3,12 @@
 // sees what is another's, that a kill loses nothing and doubles nothing, that no
 // query whatever breaks the engine, and that the operator's verbs do their work.
 //
-// Sizes are small by default and set by the environment:
+// The environment sets the sizes; the defaults are those of the short form, then of
+// the long one:
 //
-//	P8_TEST_ENTITIES  synthetic rows that both engines are asked about (3000)
-//	P8_TEST_FILES     files of the upserts that are killed (900)
-//	P8_TEST_SECONDS   how long fuzzed queries run, at 1000 a second (3)
+//	P8_TEST_ENTITIES  synthetic rows that both engines are asked about (1000; 10000)
+//	P8_TEST_FILES     files of the upserts that are killed (300; 900)
+//	P8_TEST_SECONDS   how long fuzzed queries run, at 1000 a second (1; 10)
 package knowledge
 
 import (

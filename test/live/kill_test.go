@@ -48,6 +48,7 @@ func interrupted(t *testing.T, s *harness.Server, c *client, protocol string) {
 func TestKilledInMidAnswer(t *testing.T) {
 	p := newPlace(t, "")
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=0") // the test resumes them itself
+	p.options.DataDir = harness.Disk(t)
 	protocols(t, func(t *testing.T, protocol string) {
 		s := p.serve(t)
 		c := begin(t, s, protocol, protocol, act(do(use("first", protocol)), say("word", 60, pace)))
@@ -73,6 +74,7 @@ func TestKilledInMidAnswer(t *testing.T) {
 func TestKilledInMidCall(t *testing.T) {
 	p := newPlace(t, "")
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=0") // the test resumes them itself
+	p.options.DataDir = harness.Disk(t)
 	for name, script := range map[string][]step{
 		"root":  {do(use("first", "root")), do(use("first", "root2"), use("slow", "root")), say("end", 3, 0)},
 		"child": {do(use("first", "child")), do(ask("child", do(use("first", "child2"), use("slow", "child")), say("below", 3, 0))), say("end", 3, 0)},
@@ -126,6 +128,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	const kills, sessions = 20, 6
 	p := newPlace(t, "")
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=0") // the test resumes them itself
+	p.options.DataDir = harness.Disk(t)
 	random := rand.New(rand.NewPCG(7, uint64(time.Now().UnixNano())))
 	var cut int
 	for round := range kills {

@@ -43,6 +43,7 @@ func TestKilledInADream(t *testing.T) {
 					database = harness.Postgres(t, "")
 				}
 				p := newPlace(t, database, "P8_RUN_GRACE=15s")
+				p.DataDir = harness.Disk(t)
 				p.died(t, database, again, tc.stop)
 				if d, u := p.model.times(dreamer), p.model.times(profiler); d > tc.dreamer || u > tc.profiler {
 					t.Errorf("the dreaming agent asked %d times, that of the profile %d times", d, u)

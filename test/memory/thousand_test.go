@@ -24,13 +24,14 @@ func fact(i int) string {
 	return fmt.Sprintf("locker %d opens with %04d-%s", i, 1111+i*397, strings.Repeat("QXZ", 1+i%3))
 }
 
-// A session of a thousand turns costs a bounded context, and nothing in it is lost:
+// A session of a thousand turns (250 in the short form) costs a bounded context, and
+// nothing in it is lost:
 // from what the model is shown last, each fact is a few LOOKUPs away.
 func TestThousandTurns(t *testing.T) {
 	t.Parallel()
-	t.Run("flat", func(t *testing.T) { longSession(t, "diarist", 1000, "") })
-	t.Run("nested", func(t *testing.T) { longSession(t, "chronicler", 200, "") })
-	t.Run("postgres", func(t *testing.T) { longSession(t, "diarist", 200, harness.Postgres(t, "")) })
+	t.Run("flat", func(t *testing.T) { longSession(t, "diarist", harness.Count(t, 250, 1000), "") })
+	t.Run("nested", func(t *testing.T) { longSession(t, "chronicler", harness.Count(t, 100, 200), "") })
+	t.Run("postgres", func(t *testing.T) { longSession(t, "diarist", harness.Count(t, 100, 200), harness.Postgres(t, "")) })
 }
 
 func longSession(t *testing.T, agent string, turns int, database string) {
