@@ -89,7 +89,9 @@ func wideCSV() []byte {
 func deepHTML() []byte { return []byte(strings.Repeat("<div>", 1_000_000)) }
 
 // deepJSON is nested a million times.
-func deepJSON() []byte { return []byte(strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000)) }
+func deepJSON() []byte {
+	return []byte(strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000))
+}
 
 // laughs is YAML whose aliases stand for nine to the power of nine words.
 func laughs() []byte {
