@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"p8/catalog"
 	"p8/chat"
 	"p8/event"
+	"p8/store"
 	"p8/stream"
 )
 
@@ -66,8 +68,8 @@ func internal(ctx context.Context) *failure {
 // client is logged under the request's id.
 func (h *Handler) describe(ctx context.Context, err error) *failure {
 	d := chat.Describe(err)
-	if d.HTTPStatus == http.StatusInternalServerError {
-		h.o.Logger.ErrorContext(ctx, "request failed", "error", err, "request_id", requestID(ctx))
+	if d.HTTPStatus == http.StatusInternalServerError || errors.Is(err, store.ErrUnavailable) {
+		h.o.Logger.ErrorContext(ctx, "request failed", "error", cause(err), "request_id", requestID(ctx))
 	}
 	f := failed(ctx, d)
 	if missing := new(catalog.NotFoundError); errors.As(err, &missing) && len(missing.Near) == 0 {
@@ -97,10 +99,7 @@ const retrySoon = time.Second
 // fail answers in the form that the route's clients read.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, f *failure) {
 	header := w.Header()
-	if f.retryAfter > 0 {
-		seconds := (f.retryAfter + time.Second - 1) / time.Second
-		header.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
-	}
+	maps.Copy(header, f.GetHeaders())
 	header.Set("Cache-Control", "no-store")
 	var body []byte
 	if isOpenAI(r.URL.Path) {
@@ -132,6 +131,16 @@ func isOpenAI(path string) bool {
 // GetStatus, ContentType and MarshalJSON make a failure what a REST operation
 // returns: a problem document (RFC 9457) with its code.
 func (f *failure) GetStatus() int { return f.status }
+
+// GetHeaders are the headers of the answer besides its type.
+func (f *failure) GetHeaders() http.Header {
+	header := http.Header{}
+	if f.retryAfter > 0 {
+		seconds := (f.retryAfter + time.Second - 1) / time.Second
+		header.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	}
+	return header
+}
 
 // ContentType is that of a problem document.
 func (f *failure) ContentType(string) string { return "application/problem+json" }

@@ -1,13 +1,18 @@
 package api
 
-import "net/http"
+import (
+	"errors"
+	"net/http"
+
+	"p8/store"
+)
 
 // health is GET /health: the process lives.
 func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "version": h.o.Version})
 }
 
-// ready is GET /ready: requests may come.
+// ready is GET /ready: requests may come, or the reason why they may not.
 func (h *Handler) ready(w http.ResponseWriter, r *http.Request) {
 	if h.draining.Load() {
 		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "shutting_down"})
@@ -15,8 +20,12 @@ func (h *Handler) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	if h.o.Ready != nil {
 		if err := h.o.Ready(r.Context()); err != nil {
-			h.o.Logger.WarnContext(r.Context(), "not ready", "error", err, "request_id", requestID(r.Context()))
-			writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not_ready"})
+			h.o.Logger.WarnContext(r.Context(), "not ready", "error", cause(err), "request_id", requestID(r.Context()))
+			answer := map[string]string{"status": "not_ready"}
+			if u := (*store.UnavailableError)(nil); errors.As(err, &u) {
+				answer["reason"] = u.Reason
+			}
+			writeJSON(w, http.StatusServiceUnavailable, answer)
 			return
 		}
 	}

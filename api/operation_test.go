@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"p8/catalog"
 	"p8/chat"
 	"p8/llm/scripted"
+	"p8/store"
 )
 
 // TestDrain: no new turns, not ready, but the rest still answers.
@@ -31,6 +33,20 @@ func TestDrain(t *testing.T) {
 	w := s.do("POST", "/v1/chat/completions", hello)
 	if w.Code != 503 || !strings.Contains(w.Body.String(), `"code":"shutting_down"`) || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// TestNotReadyReason: a client learns why the database cannot be used, the log more.
+func TestNotReadyReason(t *testing.T) {
+	var set setup
+	set.noStore = true
+	set.api.Ready = func(context.Context) error {
+		return &store.UnavailableError{Reason: "the disk is full", Err: errors.New("/secret/path")}
+	}
+	s := newServer(t, set)
+	w := s.do("GET", "/ready", "")
+	if want := `{"reason":"the disk is full","status":"not_ready"}`; w.Code != 503 || strings.TrimSpace(w.Body.String()) != want || !strings.Contains(s.log.String(), "secret") {
+		t.Errorf("%d %s; log: %s", w.Code, w.Body, s.log)
 	}
 }
 
@@ -84,6 +100,24 @@ func TestStorageFails(t *testing.T) {
 		w := s.do(r[0], r[1], r[2])
 		if body := w.Body.String(); w.Code != 500 || strings.Contains(strings.ToLower(body), "sql") || strings.Contains(body, "closed") {
 			t.Errorf("%s: %d %s", r[1], w.Code, body)
+		}
+	}
+}
+
+// TestFileDeleted: a server whose database was deleted takes no turn, and says so.
+func TestFileDeleted(t *testing.T) {
+	s := newServer(t, setup{}, scripted.Turn{Text: []string{"Hello."}}, scripted.Turn{Text: []string{"Hello."}})
+	if w := s.do("POST", "/v1/chat/completions", hello); w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	must(t, os.Remove(s.file))
+	for _, r := range [][3]string{
+		{"POST", "/v1/chat/completions", hello}, {"GET", "/sessions", ""}, {"POST", "/schemas", `{"name":"a","description":"x","type":"object"}`},
+	} {
+		w := s.do(r[0], r[1], r[2])
+		if body := w.Body.String(); w.Code != 503 || !strings.Contains(body, "the database file is gone") || w.Header().Get("Retry-After") == "" ||
+			strings.Contains(body, s.file) || !strings.Contains(body, "storage_unavailable") {
+			t.Errorf("%s: %d %v %s", r[1], w.Code, w.Header(), body)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -34,12 +35,16 @@ func TestQueryFailures(t *testing.T) {
 		"stage":    {&ask.StageError{Stage: 2, Err: syntax}, 400, "stage 2: column 12: the text is empty", 12},
 		"no model": {&llm.Error{Kind: llm.NotFound, Model: "opneai:gpt"}, 404, "there is no model opneai:gpt", 0},
 		"provider": {&llm.Error{Kind: llm.Unavailable, Model: "openai:gpt", Status: 500, Err: errors.New("sk-secret")}, 503, "is unavailable", 0},
+		"crowded":  {&store.BusyError{RetryAfter: 2 * time.Second}, 503, "other queries are running; try again in 2s", 0},
+		"crowded by its own": {&store.BusyError{Own: true, Waited: time.Second, RetryAfter: 1500 * time.Millisecond}, 429,
+			"the query was not run, as your tenant's other queries are still running (it waited 1s)", 0},
 		"a bug":    {errors.New("/secret/path"), 500, "its log says what", 0},
 		"the disk": {&store.Failure{}, 500, "its log says what", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, k, a := queryServer(t, nil)
 			k.err, a.err = c.err, c.err
+			busy := new(store.BusyError)
 			for path, body := range map[string]string{
 				"/query": `{"query":"LOOKUP x"}`, "/query/raw": `{"query":"LOOKUP x"}`, "/ask": `{"query":"x"}`,
 				"/v1/query": `{"mode":"staged-plan","plan":[{"query":"LOOKUP x"}]}`,
@@ -49,6 +54,9 @@ func TestQueryFailures(t *testing.T) {
 				must(t, json.Unmarshal(w.Body.Bytes(), &problem))
 				detail, _ := problem["detail"].(string)
 				column, _ := problem["column"].(float64)
+				if retry := w.Header().Get("Retry-After"); errors.As(c.err, &busy) && retry != "2" {
+					t.Errorf("%s: Retry-After is %q", path, retry)
+				}
 				if w.Code != c.status || !strings.Contains(detail, c.want) || column != c.column || strings.Contains(w.Body.String(), "secret") {
 					t.Errorf("%s: %d %s", path, w.Code, w.Body)
 				}

@@ -87,6 +87,10 @@ func (h *Handler) restFailure(ctx context.Context, what string, err error) *fail
 		f = invalid("", "%s", strings.TrimPrefix(err.Error(), store.ErrInvalid.Error()+": "))
 	case errors.Is(err, store.ErrForbidden):
 		f = &failure{status: http.StatusForbidden, code: "forbidden", message: strings.TrimPrefix(err.Error(), store.ErrForbidden.Error()+": ")}
+	case errors.Is(err, store.ErrBusy):
+		f = crowded(err)
+	case errors.Is(err, store.ErrUnavailable):
+		f = h.unavailable(ctx, err)
 	case errors.Is(err, store.ErrConflict):
 		f = &failure{status: http.StatusConflict, code: "conflict", message: err.Error()}
 	case errors.As(err, new(*store.Failure)):

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,6 +43,8 @@ type server struct {
 	chat    *chat.Service
 	model   *scripted.Model
 	log     *bytes.Buffer
+	// file is the store's.
+	file string
 }
 
 // setup changes what a server is made of.
@@ -64,7 +67,8 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 	}
 	var err error
 	if !s.noStore {
-		out.store, err = sqlite.Open(context.Background(), sqlite.Options{Dir: t.TempDir(), Logger: logger})
+		out.file = filepath.Join(t.TempDir(), "p8.db")
+		out.store, err = sqlite.Open(context.Background(), sqlite.Options{Path: out.file, Logger: logger})
 		must(t, err)
 		t.Cleanup(func() { must(t, out.store.Close()) })
 		found.Store, conversations.Store, s.api.Store = out.store, out.store, out.store

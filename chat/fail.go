@@ -84,6 +84,7 @@ func Describe(err error) *event.ErrorData {
 
 // describeValue words the errors that are values.
 func describeValue(err error) *event.ErrorData {
+	var unavailable *store.UnavailableError
 	var failure *store.Failure
 	switch {
 	case errors.Is(err, ErrBusy):
@@ -149,6 +150,11 @@ func describeValue(err error) *event.ErrorData {
 		}
 	case errors.Is(err, store.ErrInvalid):
 		return &event.ErrorData{Code: "invalid_request", HTTPStatus: http.StatusUnprocessableEntity, Message: err.Error()}
+	case errors.As(err, &unavailable):
+		return &event.ErrorData{
+			Code: "storage_unavailable", HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
+			Message: "the message could not be stored, so it was not answered: " + unavailable.Reason,
+		}
 	case errors.As(err, &failure):
 		return &event.ErrorData{
 			Code: codeStorage, HTTPStatus: http.StatusInternalServerError, Recoverable: true,

@@ -121,7 +121,8 @@ func (e *Engine) RunLimited(ctx context.Context, text string, limit int) (Result
 
 // Execute answers a query. Keys that nothing has are no error. What is wrong
 // with the query is a *SyntaxError whose column is one of its canonical form, or
-// wraps store.ErrInvalid; one that takes too long is ErrTimeout. Those are fit
+// wraps store.ErrInvalid; one that takes too long is ErrTimeout, one that found no
+// place among other queries a *store.BusyError. Those are fit
 // for a client, other errors are not.
 func (e *Engine) Execute(ctx context.Context, q Query) (Result, error) {
 	if q == nil {
@@ -176,7 +177,7 @@ func (e *Engine) explainError(ctx context.Context, q Query, text string, err err
 		return &SyntaxError{Column: columnOf(text, sqlOf(q), wrong.Position), Problem: wrong.Problem, cause: err}
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 		return fmt.Errorf("%w: it may take %s; ask for less", ErrTimeout, e.Timeout)
-	case errors.Is(err, store.ErrInvalid):
+	case errors.Is(err, store.ErrInvalid), errors.Is(err, store.ErrBusy):
 		return err
 	}
 	var syntax *SyntaxError

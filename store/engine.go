@@ -74,6 +74,9 @@ type SelectBounds struct {
 	Timeout time.Duration
 	// Explain returns the plan instead, one column of text.
 	Explain bool
+	// Yield, unless nil, is called now and then while the SELECT runs, by an engine
+	// that can pause one; it may wait. Its error ends the SELECT. The store sets it.
+	Yield func(context.Context) error
 }
 
 // Indexed is an engine with indexes of its own for FUZZY and SEARCH. For one

@@ -32,7 +32,15 @@ const (
 // 1000 characters of the text count. Where the index is in memory, the rows of
 // one owner beyond the first 256 MiB of it (some 100,000 with long texts, a
 // million with short ones), in the order of their keys, are found by LOOKUP only.
-func (s *Store) Fuzzy(ctx context.Context, text string, threshold float64, limit int) ([]Match, error) {
+func (s *Store) Fuzzy(ctx context.Context, text string, threshold float64, limit int) (found []Match, err error) {
+	err = s.shared(ctx, func(ctx context.Context) error {
+		found, err = s.fuzzyOnce(ctx, text, threshold, limit)
+		return err
+	})
+	return found, err
+}
+
+func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, limit int) ([]Match, error) {
 	if threshold <= 0 {
 		threshold = DefaultThreshold
 	}
@@ -110,7 +118,7 @@ type fuzzyIndex struct {
 // scopeIndex is the index of one scope. The lock guards the index; the other
 // fields belong to fuzzyIndex.mu.
 type scopeIndex struct {
-	sync.RWMutex
+	indexLock
 	*trgm.Index
 	dirty map[change]bool
 	stale bool
@@ -162,7 +170,9 @@ func (f *fuzzyIndex) open(ctx context.Context, c Conn, k keyScope) (*scopeIndex,
 				return nil, err
 			}
 		}
-		ix.RLock()
+		if err := ix.search(ctx); err != nil {
+			return nil, err
+		}
 		if ix.Index != nil {
 			return ix, nil
 		}
@@ -176,7 +186,7 @@ func (f *fuzzyIndex) get(k keyScope) (ix *scopeIndex, fresh bool) {
 	defer f.mu.Unlock()
 	ix = f.scopes[k]
 	if ix == nil {
-		ix = &scopeIndex{stale: true}
+		ix = &scopeIndex{indexLock: newIndexLock(), stale: true}
 		f.scopes[k] = ix
 	}
 	f.tick++
@@ -185,13 +195,16 @@ func (f *fuzzyIndex) get(k keyScope) (ix *scopeIndex, fresh bool) {
 }
 
 func (f *fuzzyIndex) update(ctx context.Context, c Conn, k keyScope, ix *scopeIndex) error {
-	ix.Lock()
-	defer ix.Unlock()
+	done, err := ix.build(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	f.mu.Lock()
 	stale, dirty := ix.stale, ix.dirty
 	ix.stale, ix.dirty = false, make(map[change]bool)
 	f.mu.Unlock()
-	err := ix.refresh(ctx, c, k, stale, dirty, f.budget/2)
+	err = ix.refresh(ctx, c, k, stale, dirty, f.budget/2)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
@@ -228,16 +241,35 @@ const keyRow = `SELECT entity_type, entity_id, entity_key, content_summary FROM 
 // errFull ends the reading of a scope that is too large for the memory.
 var errFull = errors.New("the index is full")
 
+// eachKey reads the keys of a scope in their order, a page at a time: a statement
+// that runs for long keeps the database's log from being emptied. Rows that change
+// meanwhile are marked, and read again.
+func eachKey(ctx context.Context, c Conn, k keyScope, put func(trgm.Doc) error) error {
+	var key, entity, id string
+	for n := indexPage; n == indexPage; {
+		n = 0
+		if err := c.Query(ctx, keyRow+` AND (entity_key, entity_type) > ($3, $4) ORDER BY entity_key, entity_type LIMIT $5`, func(r Row) error {
+			n++
+			var d trgm.Doc
+			if err := r.Scan(&entity, &id, &d.Key, &d.Summary); err != nil {
+				return err
+			}
+			key, d.ID = d.Key, docID(entity, id)
+			return put(d)
+		}, k.tenant, k.owner, key, entity, indexPage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexPage is how many rows one statement reads that builds an index.
+const indexPage = 5000
+
 // refresh reads the whole scope, or the rows that changed, until the index takes
 // so much memory, in bytes.
 func (ix *scopeIndex) refresh(ctx context.Context, c Conn, k keyScope, whole bool, dirty map[change]bool, most int) error {
-	put := func(r Row) error {
-		var d trgm.Doc
-		var entity, id string
-		if err := r.Scan(&entity, &id, &d.Key, &d.Summary); err != nil {
-			return err
-		}
-		d.ID = docID(entity, id)
+	put := func(d trgm.Doc) error {
 		if ix.Size() >= most && !ix.Has(d.ID) {
 			return errFull
 		}
@@ -246,7 +278,7 @@ func (ix *scopeIndex) refresh(ctx context.Context, c Conn, k keyScope, whole boo
 	}
 	if whole || ix.Index == nil {
 		ix.Index = trgm.NewIndex()
-		err := c.Query(ctx, keyRow+` ORDER BY entity_key, entity_type`, put, k.tenant, k.owner)
+		err := eachKey(ctx, c, k, put)
 		if errors.Is(err, errFull) {
 			return nil
 		}
@@ -256,7 +288,13 @@ func (ix *scopeIndex) refresh(ctx context.Context, c Conn, k keyScope, whole boo
 		found := false
 		if err := c.Query(ctx, keyRow+` AND entity_type = $3 AND entity_id = $4`, func(r Row) error {
 			found = true
-			return put(r)
+			var d trgm.Doc
+			var entity, id string
+			if err := r.Scan(&entity, &id, &d.Key, &d.Summary); err != nil {
+				return err
+			}
+			d.ID = docID(entity, id)
+			return put(d)
 		}, k.tenant, k.owner, ch.entity, ch.id); err != nil && !errors.Is(err, errFull) {
 			return err
 		}

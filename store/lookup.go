@@ -136,7 +136,8 @@ const maxNodes = 10_000
 // keys are ErrInvalid.
 func (s *Store) Nodes(ctx context.Context, keys []string) ([]Node, error) {
 	var nodes []Node
-	err := s.read(ctx, "read nodes", func(c Conn, sc scope) error {
+	err := s.sharedRead(ctx, "read nodes", func(c Conn, sc scope) error {
+		nodes = nil
 		if len(keys) > maxNodes {
 			return invalidf("more than %d keys", maxNodes)
 		}
@@ -185,7 +186,7 @@ func (s *Store) Nodes(ctx context.Context, keys []string) ([]Node, error) {
 // is gone or that the caller may not see. More than 10,000 nodes are ErrInvalid.
 func (s *Store) Load(ctx context.Context, nodes ...Node) ([]json.RawMessage, error) {
 	rows := make([]json.RawMessage, len(nodes))
-	err := s.read(ctx, "load nodes", func(c Conn, sc scope) error {
+	err := s.sharedRead(ctx, "load nodes", func(c Conn, sc scope) error {
 		if len(nodes) > maxNodes {
 			return invalidf("more than %d nodes", maxNodes)
 		}

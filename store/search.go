@@ -57,7 +57,15 @@ type SearchQuery struct {
 //
 // The rows are those that the caller may read: its own, its tenant's shared ones,
 // the system's; of moments its own only.
-func (s *Store) Search(ctx context.Context, q SearchQuery) ([]Match, error) {
+func (s *Store) Search(ctx context.Context, q SearchQuery) (found []Match, err error) {
+	err = s.shared(ctx, func(ctx context.Context) error {
+		found, err = s.searchOnce(ctx, q)
+		return err
+	})
+	return found, err
+}
+
+func (s *Store) searchOnce(ctx context.Context, q SearchQuery) ([]Match, error) {
 	t, err := q.check()
 	if err != nil {
 		return nil, missingFirst(ctx, err)

@@ -21,7 +21,7 @@ const (
 // own rows, the shared ones of its tenant and the system's, no deleted ones. The
 // zero bounds are 1000 rows, 1 MiB and 5 s; more than 10,000 rows, 16 MiB and a
 // minute is not to be had. A mistake in the text is a [*SelectError], which is
-// fit for a model.
+// fit for a model; one that found no place among other queries is a [*BusyError].
 func (s *Store) Select(ctx context.Context, sql string, b SelectBounds) (Selection, error) {
 	const op = "select"
 	sc, err := scopeOf(ctx)
@@ -31,7 +31,7 @@ func (s *Store) Select(ctx context.Context, sql string, b SelectBounds) (Selecti
 	b.Rows = bounded(b.Rows, defaultSelectRows, maxSelectRows)
 	b.Bytes = bounded(b.Bytes, defaultSelectBytes, maxSelectBytes)
 	b.Timeout = bounded(b.Timeout, defaultSelectTimeout, maxSelectTimeout)
-	sel, err := s.engine.Select(ctx, Scope{Tenant: sc.TenantID, User: sc.UserID}, sql, b)
+	sel, err := s.sharedSelect(ctx, Scope{Tenant: sc.TenantID, User: sc.UserID}, sql, b)
 	var mistake *SelectError
 	if errors.As(err, &mistake) {
 		return Selection{}, mistake

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"p8/identity"
+	"p8/store/internal/fair"
 )
 
 // Store is the repositories over one engine. Its methods are safe for
@@ -21,7 +22,10 @@ type Store struct {
 	queued chan struct{}
 	// reserved are the names that no tenant's shared document may have.
 	reserved reservedNames
-	now      func() time.Time
+	// queries shares what callers' queries may take of the engine.
+	queries *fair.Queue
+	health  health
+	now     func() time.Time
 }
 
 // Options are what a store is told of the program around it; the zero value works.
@@ -38,7 +42,7 @@ func New(e Engine) *Store { return NewWith(e, Options{}) }
 func NewWith(e Engine, o Options) *Store {
 	s := &Store{
 		engine: e, dialect: e.Dialect(), fuzzy: newFuzzyIndex(),
-		queued: make(chan struct{}, 1), reserved: newReservedNames(o.Reserved), now: time.Now,
+		queued: make(chan struct{}, 1), reserved: newReservedNames(o.Reserved), now: time.Now, queries: newQueries(e),
 	}
 	if _, ok := e.(Indexed); !ok {
 		s.vectors = newVectorIndexes()

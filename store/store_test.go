@@ -125,19 +125,22 @@ func TestFuzzyIndexForgetsTheLeastRecentlyUsed(t *testing.T) {
 // manyRows is a connection to a key index of many rows.
 type manyRows struct {
 	noRows
-	rows, read int
+	rows, read, paged int
 }
 
 func (c *manyRows) Query(_ context.Context, sql string, each func(Row) error, args ...any) error {
-	for i := range c.rows {
+	row := func(id string) error {
 		c.read++
-		id := fmt.Sprint("id", i)
-		if len(args) > 3 {
-			id = args[3].(string)
-		}
-		if err := each(jsonRow{encode(TypeResource), encode(id), encode(id), encode(strings.Repeat(id+" ", 20))}); err != nil || len(args) > 3 {
+		return each(jsonRow{encode(TypeResource), encode(id), encode(id), encode(strings.Repeat(id+" ", 20))})
+	}
+	if len(args) == 4 {
+		return row(args[3].(string))
+	}
+	for range min(c.rows-c.paged, args[4].(int)) { // a page
+		if err := row(fmt.Sprint("id", c.paged)); err != nil {
 			return err
 		}
+		c.paged++
 	}
 	return nil
 }

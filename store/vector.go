@@ -98,26 +98,41 @@ type vectorRow struct {
 	vector              []float32
 }
 
-// eachVector reads the vectors of a key, those of ids only unless that is nil.
-// The row is used again.
+// eachVector reads the vectors of a key, those of ids only unless that is nil. The
+// row is used again. All vectors are read a page at a time, as eachKey does.
 func eachVector(ctx context.Context, c Conn, k vectorKey, ids []string, each func(*vectorRow) error) error {
 	category := "NULL"
 	if hasCategory(tableNamed(k.table)) {
 		category = "x.category"
 	}
-	q := newQuery(`SELECT e.entity_id, e.user_id, ` + category + `, e.embedding FROM embeddings e
-		JOIN ` + k.table + ` x ON x.tenant_id = e.tenant_id AND x.id = e.entity_id AND x.deleted_at IS NULL`)
-	k.where(q)
-	if ids != nil {
-		q.in(DialectSQLite, "e.entity_id", ids)
-	}
 	var v vectorRow
-	return c.Query(ctx, q.String(), func(r Row) error {
-		if err := r.Scan(&v.id, &v.owner, &v.category, &v.vector); err != nil {
+	var field string
+	for n := indexPage; n == indexPage; {
+		q := newQuery(`SELECT e.entity_id, e.user_id, ` + category + `, e.embedding, e.field_name FROM embeddings e
+			JOIN ` + k.table + ` x ON x.tenant_id = e.tenant_id AND x.id = e.entity_id AND x.deleted_at IS NULL`)
+		k.where(q)
+		if ids != nil {
+			q.in(DialectSQLite, "e.entity_id", ids)
+		} else {
+			q.add(` AND (e.entity_id, e.field_name) > (`).arg(v.id)
+			q.add(`, `).arg(field)
+			q.add(`) ORDER BY e.entity_id, e.field_name LIMIT `).arg(indexPage)
+		}
+		n = 0
+		if err := c.Query(ctx, q.String(), func(r Row) error {
+			n++
+			if err := r.Scan(&v.id, &v.owner, &v.category, &v.vector, &field); err != nil {
+				return err
+			}
+			return each(&v)
+		}, q.args...); err != nil {
 			return err
 		}
-		return each(&v)
-	}, q.args...)
+		if ids != nil {
+			return nil
+		}
+	}
+	return nil
 }
 
 // nearest ranks the visible rows by their vectors: the candidates by the

@@ -38,7 +38,7 @@ func (k vectorKey) set() vectorSet { return vectorSet{k.tenant, k.table} }
 // vectorIndex is the index of one key. Its lock guards the index; the other
 // fields belong to vectorIndexes.mu.
 type vectorIndex struct {
-	sync.RWMutex
+	indexLock
 	*vector.Index
 	// tooLarge sets have an empty index.
 	tooLarge bool
@@ -81,7 +81,9 @@ func (x *vectorIndexes) open(ctx context.Context, c Conn, k vectorKey) (*vectorI
 				return nil, err
 			}
 		}
-		ix.RLock()
+		if err := ix.search(ctx); err != nil {
+			return nil, err
+		}
 		if ix.Index != nil {
 			return ix, nil
 		}
@@ -100,7 +102,7 @@ func (x *vectorIndexes) get(k vectorKey) (ix *vectorIndex, fresh bool) {
 	}
 	ix = set[k]
 	if ix == nil {
-		ix = &vectorIndex{stale: true}
+		ix = &vectorIndex{indexLock: newIndexLock(), stale: true}
 		set[k] = ix
 	}
 	x.tick++
@@ -109,13 +111,16 @@ func (x *vectorIndexes) get(k vectorKey) (ix *vectorIndex, fresh bool) {
 }
 
 func (x *vectorIndexes) update(ctx context.Context, c Conn, k vectorKey, ix *vectorIndex) error {
-	ix.Lock()
-	defer ix.Unlock()
+	done, err := ix.build(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	x.mu.Lock()
 	stale, dirty := ix.stale, ix.dirty
 	ix.stale, ix.dirty = false, make(map[string]bool)
 	x.mu.Unlock()
-	err := ix.refresh(ctx, c, k, x.budget, stale, dirty)
+	err = ix.refresh(ctx, c, k, x.budget, stale, dirty)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err != nil {

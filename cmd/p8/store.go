@@ -42,6 +42,9 @@ func connectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*s
 		}
 		return s, nil
 	}
+	if err := tightenDataDir(cfg); err != nil {
+		log.Warn("the data folder can be read by other users of this machine", "error", err)
+	}
 	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, Logger: log, Reserved: reserved})
 	switch {
 	case errors.Is(err, sqlite.ErrInUse):

@@ -8,6 +8,7 @@ import (
 	"p8/ask"
 	"p8/config"
 	"p8/rem"
+	"p8/store"
 	"p8/tool"
 	"p8/tool/builtin"
 )
@@ -48,7 +49,7 @@ func (a askREM) AskREM(ctx context.Context, question string, planOnly bool) (bui
 	found, err := a.Ask(ctx, question, ask.Request{PlanOnly: planOnly})
 	var input *ask.InputError
 	var syntax *rem.SyntaxError
-	if errors.As(err, &input) || errors.As(err, &syntax) || errors.Is(err, rem.ErrTimeout) {
+	if errors.As(err, &input) || errors.As(err, &syntax) || errors.Is(err, rem.ErrTimeout) || errors.Is(err, store.ErrBusy) {
 		return builtin.Answer{}, &tool.Error{Message: err.Error()}
 	}
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"p8/config"
 	"p8/dream"
 	"p8/embed"
-	"p8/identity"
 	"p8/ingest"
 	"p8/ingest/child"
 	"p8/llm"
@@ -272,7 +271,7 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		o.A2A = p.a2a
 	}
 	if p.store != nil {
-		o.Store, o.Files, o.Ready = announced{p.store, p.mcp}, p.store.Files(), p.ready
+		o.Store, o.Files, o.Ready = announced{p.store, p.mcp}, p.store.Files(), p.store.Maintenance().Check
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.ingest
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.chat, p.store, p.store.Moments(), p.store.Resources()
@@ -284,13 +283,6 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		}
 	}
 	return api.New(o)
-}
-
-// ready says whether the store answers.
-func (p *parts) ready(ctx context.Context) error {
-	ctx = identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
-	_, _, err := p.store.Sessions(ctx, store.SessionFilter{Limit: 1})
-	return err
 }
 
 // newCatalog finds documents in the store, which may be nil, the program and

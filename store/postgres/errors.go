@@ -51,13 +51,18 @@ func translate(ctx context.Context, err error) error {
 	switch c := code(err); {
 	case c == codeUniqueViolation:
 		return fmt.Errorf("%w: %w", store.ErrConflict, err)
-	case c == codeDiskFull, c == codeIOError:
-		return fmt.Errorf("%w: %w", store.ErrDisk, err)
 	case ctx.Err() != nil && (c == "" || c == codeQueryCanceled) && known(err) == nil:
 		return ctx.Err()
 	}
+	reason := unavailable(err)
 	if e := (*pgconn.ConnectError)(nil); errors.As(err, &e) {
-		return connectError(err)
+		err = connectError(err)
+	}
+	if reason == reasonFull || reason == reasonIO {
+		err = fmt.Errorf("%w: %w", store.ErrDisk, err)
+	}
+	if reason != "" && ctx.Err() == nil {
+		return &store.UnavailableError{Reason: reason, Err: err}
 	}
 	return err
 }

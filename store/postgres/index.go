@@ -78,11 +78,11 @@ func (e *engine) PrepareModel(ctx context.Context, model string, dimensions int)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	p, err := e.writers.Acquire(ctx)
+	p, release, err := e.writers.take(ctx)
 	if err != nil {
 		return translate(ctx, err)
 	}
-	defer p.Release()
+	defer release()
 	c := p.Conn()
 	unlock, err := lock(ctx, c, lockIndexes)
 	if err != nil {

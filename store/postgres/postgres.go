@@ -45,8 +45,9 @@ type Options struct {
 	// keyword/value string as libpq takes it.
 	URL string
 	// MaxConns is the most connections, reading and writing together; 0 is four a
-	// processor, 8 at least and 40 at most. The server must have room for those of
-	// every replica.
+	// processor, 8 at least and 40 at most; fewer than 3 count as 3, so that queries
+	// of callers leave one for reading and one for writing. The server must have room
+	// for those of every replica.
 	MaxConns int
 	// Logger hears of migrations and of indexes that are built; nil is
 	// slog.Default().
@@ -95,17 +96,18 @@ func open(ctx context.Context, o Options) (*engine, error) {
 	if !role.OK {
 		o.Logger.WarnContext(ctx, "SQL queries are refused", "problem", role.Detail, "mend", role.Mend)
 	}
-	reads := max(1, o.MaxConns/2)
+	o.MaxConns = max(3, o.MaxConns)
+	reads := (o.MaxConns + 1) / 2
 	readers, err := newPool(ctx, o.URL, reads, true)
 	if err != nil {
 		return nil, err
 	}
-	writers, err := newPool(ctx, o.URL, max(1, o.MaxConns-reads), false)
+	writers, err := newPool(ctx, o.URL, o.MaxConns-reads, false)
 	if err != nil {
 		readers.Close()
 		return nil, err
 	}
-	return &engine{readers: readers, writers: writers, selecting: make(chan struct{}, max(1, reads/2)), log: o.Logger}, nil
+	return &engine{readers: shared(readers), writers: shared(writers), log: o.Logger}, nil
 }
 
 // openReadOnly opens what others may be writing.
@@ -126,7 +128,7 @@ func openReadOnly(ctx context.Context, o Options) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &engine{readers: readers, selecting: make(chan struct{}, 1), log: o.Logger}, nil
+	return &engine{readers: shared(readers), log: o.Logger}, nil
 }
 
 // newPool connects at once, so that a mistake shows at opening.
@@ -169,11 +171,10 @@ func settings(c *pgconn.Config) {
 
 // engine implements store.Engine and store.Indexed.
 type engine struct {
-	// writers are nil where the database was opened for reading.
-	readers, writers *pgxpool.Pool
-	// selecting has room for the callers' SELECTs that run at once.
-	selecting chan struct{}
-	log       *slog.Logger
+	// The pool of writers is nil where the database was opened for reading.
+	readers, writers pool
+	log              *slog.Logger
+	health           health
 }
 
 // Dialect implements store.Engine.
@@ -198,7 +199,7 @@ const attempts = 5
 // Write runs fn in a transaction, and again when the database gave it up for
 // another one, or when a row was missing: careful then, to learn why.
 func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
-	if e.writers == nil {
+	if e.writers.Pool == nil {
 		return ErrReadOnly
 	}
 	careful := false
@@ -209,21 +210,21 @@ func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
 			continue
 		}
 		if err == nil || n >= attempts || !retryable(err) || wait(ctx, n) != nil {
-			return unstorable(translate(ctx, err))
+			return e.health.note(unstorable(translate(ctx, err)))
 		}
 	}
 }
 
 // using runs fn with a connection of a pool, to the end of its transaction.
-func using(ctx context.Context, pool *pgxpool.Pool, c *conn, fn func(store.Conn) error) error {
-	p, err := pool.Acquire(ctx)
+func using(ctx context.Context, pool pool, c *conn, fn func(store.Conn) error) error {
+	p, release, err := pool.take(ctx)
 	if err != nil {
 		return err
 	}
 	c.c = p.Conn()
 	defer func() {
 		c.broke = c.c.IsClosed()
-		p.Release()
+		release()
 	}()
 	if err = fn(c); err == nil && c.writes {
 		err = ctx.Err()
@@ -247,7 +248,7 @@ func using(ctx context.Context, pool *pgxpool.Pool, c *conn, fn func(store.Conn)
 // Close waits for every connection to come back; what comes later fails.
 func (e *engine) Close() error {
 	e.readers.Close()
-	if e.writers != nil {
+	if e.writers.Pool != nil {
 		e.writers.Close()
 	}
 	return nil

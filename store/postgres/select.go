@@ -47,22 +47,15 @@ const (
 	maxMessage = 80 << 20
 )
 
-// selectAs runs a selection for a caller. Callers' statements take some of the
-// reading connections, never all.
+// selectAs runs a selection for a caller.
 func (e *engine) selectAs(ctx context.Context, sc store.Scope, s *selection) (sel store.Selection, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.bounds.Timeout+grace, errTooLong)
 	defer cancel()
-	select {
-	case e.selecting <- struct{}{}:
-		defer func() { <-e.selecting }()
-	case <-ctx.Done():
-		return sel, s.late(ctx, ctx.Err())
-	}
-	p, err := e.readers.Acquire(ctx)
+	p, release, err := e.readers.take(ctx)
 	if err != nil {
 		return sel, s.late(ctx, translate(ctx, err))
 	}
-	defer p.Release()
+	defer release()
 	c := p.Conn().PgConn()
 	c.Frontend().SetMaxBodyLen(maxMessage)
 	defer func() {

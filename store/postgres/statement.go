@@ -37,11 +37,11 @@ func (s *statement) run(ctx context.Context, c *conn, each func(store.Row) error
 // batch runs a query under settings that end with it: both travel together, as
 // one implicit transaction.
 func (e *engine) batch(ctx context.Context, settings string, values []any, sql string, args []any, each func(store.Row) error) error {
-	p, err := e.readers.Acquire(ctx)
+	p, release, err := e.readers.take(ctx)
 	if err != nil {
 		return translate(ctx, err)
 	}
-	defer p.Release()
+	defer release()
 	b := &pgx.Batch{}
 	b.Queue(settings, values...)
 	b.Queue(sql, args...)

@@ -27,6 +27,10 @@ const maxStatements = 200
 type conn struct {
 	db    *sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
+	// pin ends a statement that keeps the write-ahead log for too long.
+	pin pin
+	// snapshot: Later began a transaction, which pins the log until Read ends.
+	snapshot bool
 }
 
 // uri is the file as SQLite's URI, which is the one form in which a path may
@@ -165,7 +169,7 @@ func numbered(sql string) string {
 
 // start binds the arguments and leaves the statement ready to step.
 func (c *conn) start(ctx context.Context, sql string, args []any) (*sqlite3.Stmt, error) {
-	c.db.SetInterrupt(ctx)
+	c.db.SetInterrupt(c.pin.begin(ctx))
 	s, err := c.prepare(sql)
 	if err != nil {
 		return nil, err
@@ -205,6 +209,17 @@ func (c *conn) Query(ctx context.Context, sql string, each func(store.Row) error
 
 // rows is Query, and says whether there were any; each may be nil.
 func (c *conn) rows(ctx context.Context, sql string, each func(store.Row) error, args []any) (found bool, err error) {
+	found, err = c.step(ctx, sql, each, args)
+	if err != nil {
+		err = c.pin.explain(err)
+	}
+	if !c.snapshot {
+		c.pin.end()
+	}
+	return found, err
+}
+
+func (c *conn) step(ctx context.Context, sql string, each func(store.Row) error, args []any) (found bool, err error) {
 	s, err := c.start(ctx, sql, args)
 	if err != nil {
 		return false, err
@@ -233,6 +248,7 @@ func (c *conn) Later(ctx context.Context, s store.Statement) error {
 		if err := c.control(`BEGIN`); err != nil {
 			return err
 		}
+		c.snapshot = true
 	}
 	found, err := c.rows(ctx, s.SQL, s.Each, s.Args)
 	if err == nil && !found && s.Missing != nil {

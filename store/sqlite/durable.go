@@ -16,6 +16,7 @@ type durable struct {
 
 	mu   sync.Mutex
 	next *flush // that has not begun
+	info os.FileInfo
 
 	syncing sync.Mutex // held during an fsync
 	file    *os.File
@@ -64,12 +65,32 @@ func (d *durable) sync() error {
 		if err != nil {
 			return fmt.Errorf("sqlite: open the write-ahead log: %w", err)
 		}
+		info, err := f.Stat()
+		if err != nil {
+			f.Close()
+			return fmt.Errorf("sqlite: open the write-ahead log: %w", err)
+		}
 		d.file = f
+		d.mu.Lock()
+		d.info = info
+		d.mu.Unlock()
 	}
 	if err := syncData(d.file); err != nil {
 		return fmt.Errorf("sqlite: write the write-ahead log to the disk: %w", err)
 	}
 	return nil
+}
+
+// present reports whether the file that is synced is the one at its path.
+func (d *durable) present() bool {
+	d.mu.Lock()
+	opened := d.info
+	d.mu.Unlock()
+	if opened == nil {
+		return true // nothing was written yet
+	}
+	info, err := os.Stat(d.path)
+	return err == nil && os.SameFile(info, opened)
 }
 
 // close lets go of the file, before the last connection does.

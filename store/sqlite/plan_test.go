@@ -44,6 +44,7 @@ func (p planned) Query(ctx context.Context, sql string, each func(store.Row) err
 }
 
 func (p planned) explain(sql string) error {
+	p.db.SetInterrupt(context.Background()) // the last query's context may have ended
 	s, _, err := p.db.Prepare("EXPLAIN QUERY PLAN " + numbered(sql))
 	if err != nil {
 		return err

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"p8/store"
 	"p8/test/harness"
 )
@@ -80,7 +82,7 @@ func TestReadOnlyConnection(t *testing.T) {
 		_, err := c.Exec(t.Context(), `DELETE FROM messages`)
 		return err
 	})
-	if err == nil || !strings.Contains(err.Error(), "readonly") {
+	if !errors.Is(err, sqlite3.READONLY) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,9 +13,6 @@ import (
 	"p8/store/internal/sqlgate"
 )
 
-// maxSelectors bounds the SELECTs of callers that run at once; the others wait.
-const maxSelectors = 4
-
 // Select implements store.Engine. The statement is read by package sqlgate and
 // runs on a connection that can only read, under an authorizer that knows views
 // of the caller's rows and nothing else.
@@ -24,20 +21,35 @@ func (e *engine) Select(ctx context.Context, sc store.Scope, sql string, b store
 	if err != nil {
 		return store.Selection{}, mistake(err)
 	}
+	if gone := e.health.gone.Load(); gone != nil {
+		return store.Selection{}, gone
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, b.Timeout, errTooLong)
 	defer cancel()
 	s, err := e.takeSelector(ctx)
 	if err != nil {
 		return store.Selection{}, late(ctx, err, b)
 	}
-	sel, err := s.guard(ctx, sc, q, b)
+	sel, err := e.read(ctx, s, sc, q, b)
 	if err != nil && !errors.As(err, new(*store.SelectError)) {
 		// Whatever was going on, no later caller shall inherit it.
 		s.close()
 		s = nil
-		err = late(ctx, err, b)
+		err = late(ctx, e.judge(ctx, err), b)
 	}
 	e.selectors <- s
+	return sel, err
+}
+
+// read runs the SELECT, again when it had to let go of the write-ahead log.
+func (e *engine) read(ctx context.Context, s *selector, sc store.Scope, q *sqlgate.Query, b store.SelectBounds) (sel store.Selection, err error) {
+	for again := true; again; {
+		var p pin
+		s.db.SetInterrupt(e.log.begin(&p, interrupt(ctx, b)))
+		sel, err = s.guard(ctx, sc, q, b)
+		again = err != nil && p.wasCut() && ctx.Err() == nil
+		e.log.end(&p)
+	}
 	return sel, err
 }
 
@@ -88,7 +100,10 @@ func (e *engine) takeSelector(ctx context.Context) (*selector, error) {
 		if s != nil {
 			return s, nil
 		}
-		s, err := openSelector(ctx, e.path)
+		err := e.present()
+		if err == nil {
+			s, err = openSelector(ctx, e.path)
+		}
 		if err != nil {
 			e.selectors <- nil
 		}
@@ -115,7 +130,6 @@ func (s *selector) guard(ctx context.Context, sc store.Scope, q *sqlgate.Query, 
 func (s *selector) run(ctx context.Context, sc store.Scope, q *sqlgate.Query, b store.SelectBounds) (sel store.Selection, err error) {
 	s.ctx, s.tenant, s.user, s.query = ctx, sc.Tenant, sc.User, q
 	defer func() { s.ctx, s.tenant, s.user, s.query = nil, "", "", nil }()
-	s.db.SetInterrupt(ctx)
 	text, err := q.SQLite(sqlgate.Lite{
 		Relation: func(table string) string { return s.view(table, q.Plain()) },
 		Now:      time.Now(),

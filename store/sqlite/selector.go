@@ -30,8 +30,11 @@ type selector struct {
 // keeps in a column.
 const maxValue = 40 << 20
 
+// maxMemory bounds what a SELECT may take, in bytes.
+const maxMemory = 128 << 20
+
 func openSelector(ctx context.Context, path string) (_ *selector, err error) {
-	db, err := sqlite3.OpenContext(ctx, uri(path, "&mode=ro"))
+	db, err := sqlite3.OpenContext(sqlite3.WithMaxMemory(ctx, maxMemory), uri(path, "&mode=ro"))
 	if err != nil {
 		return nil, err
 	}

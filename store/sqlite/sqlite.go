@@ -25,10 +25,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"p8/store"
+	"p8/store/internal/fair"
 )
 
 // Options say where the database is. One of Dir and Path is required.
@@ -39,7 +41,8 @@ type Options struct {
 	// Path is the database file, instead of p8.db in Dir.
 	Path string
 	// Readers is the number of reading connections; they are opened when needed.
-	// 0 is the number of processors, 2 at least and 8 at most.
+	// Callers' queries take half of them at most. 0 is twice the number of
+	// processors, 4 at least and 16 at most.
 	Readers int
 	// ReadOnly opens a database that is there, beside the process that writes
 	// it: without the lock, creating and migrating nothing. Open fails with
@@ -49,6 +52,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Reserved are those of store.Options.
 	Reserved []string
+
+	// log bounds the write-ahead log; the zero value is the default.
+	log logBounds
 }
 
 var (
@@ -83,7 +89,7 @@ func open(ctx context.Context, o Options) (_ *engine, err error) {
 		o.Logger = slog.Default()
 	}
 	if o.Readers <= 0 {
-		o.Readers = min(8, max(2, runtime.GOMAXPROCS(0)))
+		o.Readers = 2 * min(8, max(2, runtime.GOMAXPROCS(0)))
 	}
 	path, err := filepath.Abs(o.Path)
 	if err != nil {
@@ -104,10 +110,13 @@ func open(ctx context.Context, o Options) (_ *engine, err error) {
 			lock.Close()
 		}
 	}()
-	if err := createPrivate(path); err != nil {
+	if err := private(path); err != nil {
 		return nil, err
 	}
 	if err := migrate(ctx, path, o.Logger); err != nil {
+		return nil, err
+	}
+	if err := private(path); err != nil { // the last connection took some files with it
 		return nil, err
 	}
 	w, err := connect(ctx, path, false)
@@ -117,6 +126,12 @@ func open(ctx context.Context, o Options) (_ *engine, err error) {
 	e := newEngine(path, o.Readers)
 	e.lock = lock
 	e.writer <- w
+	if err := e.health.open(path); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	if err := e.log.start(ctx, e, w, o); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
 	return e, nil
 }
 
@@ -125,6 +140,7 @@ func openReadOnly(ctx context.Context, path string, readers int) (*engine, error
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrMissing
 	}
+	_ = private(path) // not where the folder is read-only
 	c, err := connect(ctx, path, true)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
@@ -146,12 +162,14 @@ func newEngine(path string, readers int) *engine {
 		path:    path,
 		writer:  make(chan *conn, 1),
 		readers: make(chan *conn, readers),
+		reading: fair.NewTurns(readers),
+		writing: fair.NewTurns(1),
 		closed:  make(chan struct{}),
-
-		selectors: make(chan *selector, maxSelectors),
-		durable:   durable{path: path + "-wal"},
+		durable: durable{path: path + "-wal"},
 	}
-	for range maxSelectors {
+	_, most := e.Queries()
+	e.selectors = make(chan *selector, most)
+	for range most {
 		e.selectors <- nil
 	}
 	e.close = sync.OnceValue(e.shut)
@@ -159,16 +177,6 @@ func newEngine(path string, readers int) *engine {
 		e.readers <- nil
 	}
 	return e
-}
-
-// createPrivate makes the file before SQLite does, readable by its owner only;
-// SQLite gives the log beside it the same permissions.
-func createPrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("sqlite: create the database: %w", err)
-	}
-	return f.Close()
 }
 
 // engine implements store.Engine.
@@ -180,9 +188,13 @@ type engine struct {
 	// writer holds the writing connection when nobody uses it; readers holds one
 	// entry for each reading connection, nil for one not opened yet.
 	writer, readers chan *conn
+	// reading and writing say whose turn it is to take one.
+	reading, writing *fair.Turns
 	// selectors is the same for the connections of Select.
 	selectors chan *selector
 	durable   durable
+	log       checkpointer
+	health    health
 	// closed ends the waiting for a connection.
 	closed chan struct{}
 	close  func() error
@@ -190,59 +202,74 @@ type engine struct {
 
 var errClosed = errors.New("sqlite: the database is closed")
 
-func (e *engine) take(ctx context.Context, pool chan *conn) (*conn, error) {
-	select {
-	case <-e.closed:
-		return nil, errClosed
-	default:
-	}
-	select {
-	case c := <-pool:
-		return c, nil
-	case <-e.closed:
-		return nil, errClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // Read runs fn on a reading connection.
 func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
-	c, err := e.take(ctx, e.readers)
+	if gone := e.health.gone.Load(); gone != nil {
+		return gone
+	}
+	c, err := take(ctx, e.reading, e.readers)
 	if err != nil {
 		return err
 	}
-	defer func() { e.readers <- c }()
+	defer func() { give(e.reading, e.readers, c) }()
 	if c == nil {
-		if c, err = connect(ctx, e.path, true); err != nil {
+		if err := e.present(); err != nil {
 			return err
 		}
+		if c, err = connect(ctx, e.path, true); err != nil {
+			return e.judge(ctx, err)
+		}
+		e.log.watch(c)
 	}
 	err = fn(c)
-	return translate(ctx, errors.Join(err, c.rollback()))
+	err = errors.Join(err, c.rollback())
+	c.snapshot = false
+	c.pin.end()
+	return e.judge(ctx, err)
 }
 
 // Write runs fn in a transaction of the writing connection, and waits until it is
-// on the disk, when others may write already.
+// on the disk, when others may write already. It fails when the files are not those
+// that a later process would find.
 func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
 	if e.readOnly {
 		return ErrReadOnly
 	}
-	if err := e.transact(ctx, fn); err != nil {
-		return onDisk(err)
+	err := e.write(ctx, fn)
+	switch {
+	case err == nil:
+		e.health.written.Store(time.Now().UnixNano())
+		e.health.failed.Store(false)
+	case errors.Is(err, store.ErrUnavailable):
+		e.health.written.Store(0)
+		e.health.failed.Store(true)
 	}
-	if err := e.durable.wait(); err != nil {
-		return fmt.Errorf("%w: %w", store.ErrDisk, err)
+	return err
+}
+
+func (e *engine) write(ctx context.Context, fn func(store.Conn) error) error {
+	if e.health.gone.Load() != nil {
+		if err := e.present(); err != nil { // it may be back
+			return err
+		}
 	}
-	return nil
+	err := e.transact(ctx, fn)
+	if err == nil {
+		if err = e.durable.wait(); err == nil {
+			err = e.present()
+		} else {
+			err = fmt.Errorf("%w: %w", store.ErrDisk, err)
+		}
+	}
+	return e.judge(ctx, err)
 }
 
 func (e *engine) transact(ctx context.Context, fn func(store.Conn) error) (err error) {
-	c, err := e.take(ctx, e.writer)
+	c, err := take(ctx, e.writing, e.writer)
 	if err != nil {
 		return err
 	}
-	defer func() { e.writer <- c }()
+	defer func() { give(e.writing, e.writer, c) }()
 	if err := c.begin(); err != nil {
 		return err
 	}
@@ -253,7 +280,7 @@ func (e *engine) transact(ctx context.Context, fn func(store.Conn) error) (err e
 		}
 	}()
 	if err := fn(c); err != nil {
-		return translate(ctx, err)
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -273,11 +300,13 @@ func (e *engine) Close() error { return e.close() }
 
 func (e *engine) shut() error {
 	close(e.closed)
-	var errs []error
+	e.reading.Close()
+	e.writing.Close()
+	errs := []error{e.log.stop(), e.health.close()}
 	for range cap(e.readers) {
 		errs = append(errs, (<-e.readers).close())
 	}
-	for range maxSelectors {
+	for range cap(e.selectors) {
 		(<-e.selectors).close()
 	}
 	// The writer last: who closes last empties the log into the database.
@@ -299,17 +328,11 @@ func translate(ctx context.Context, err error) error {
 	case errors.Is(err, sqlite3.CONSTRAINT_UNIQUE), errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY):
 		return fmt.Errorf("%w: %w", store.ErrConflict, err)
 	}
-	return err
-}
-
-// onDisk marks an error of the file system with what it means.
-func onDisk(err error) error {
-	for _, code := range []sqlite3.ErrorCode{
-		sqlite3.FULL, sqlite3.IOERR, sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.CORRUPT, sqlite3.NOTADB,
-	} {
-		if errors.Is(err, code) {
-			return fmt.Errorf("%w: %w", store.ErrDisk, err)
-		}
+	if errors.Is(err, store.ErrUnavailable) {
+		return err
+	}
+	if reason := unavailable(err); reason != "" {
+		return &store.UnavailableError{Reason: reason, Err: fmt.Errorf("%w: %w", store.ErrDisk, err)}
 	}
 	return err
 }

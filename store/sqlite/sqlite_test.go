@@ -23,6 +23,10 @@ func TestMain(m *testing.M) {
 		crashWriter(dir)
 		return
 	}
+	if dir := os.Getenv(fullDisk); dir != "" {
+		fullDiskChild(dir, os.Stdout)
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -107,15 +111,7 @@ func TestOpenCreatesAPrivateFolder(t *testing.T) {
 	if err != nil || len(files) < 3 {
 		t.Errorf("files %q, %v", files, err)
 	}
-	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "p8.db"): 0o600, filepath.Join(dir, "p8.db-wal"): 0o600} {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := info.Mode().Perm(); got != want {
-			t.Errorf("%s has mode %o, want %o", path, got, want)
-		}
-	}
+	wantPrivate(t, dir)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -210,5 +206,67 @@ func TestWriterWaitsNoLongerThanItsContext(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// wantPrivate is for a folder whose files only their owner may use.
+func wantPrivate(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) < 4 { // the database, its log, the shared memory, the lock
+		t.Errorf("files %q, %v", files, err)
+	}
+	for _, path := range append(files, dir) {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got&0o077 != 0 {
+			t.Errorf("%s has mode %o", path, got)
+		}
+	}
+}
+
+// Files that an older p8, or somebody else, left open to everybody are tightened.
+func TestOpenTightens(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	for _, readOnly := range []bool{false, true} {
+		w, err := Open(t.Context(), Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.BeginTurn(caller(t.Context()), store.Session{ID: "s"}, message("s", "x")); err != nil {
+			t.Fatal(err)
+		}
+		if !readOnly {
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "p8.db*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			if err := os.Chmod(path, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := Open(t.Context(), Options{Dir: dir, ReadOnly: readOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Messages(caller(t.Context()), "s", store.MessageFilter{}); err != nil {
+			t.Fatal(err)
+		}
+		wantPrivate(t, dir)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if readOnly {
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -104,6 +104,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"select scopes", selectScopes},
 		{"select bounds", selectBounds},
 		{"select escapes", selectEscapes},
+		{"sharing", sharing},
 		{"cancelled", cancelled},
 		{"concurrency", concurrency},
 	} {

@@ -99,7 +99,7 @@ const searchOutput = `{
 // fitForModel reports whether an error is about the query.
 func fitForModel(err error) bool {
 	var syntax *rem.SyntaxError
-	return errors.As(err, &syntax) || errors.Is(err, rem.ErrTimeout) || errors.Is(err, store.ErrInvalid)
+	return errors.As(err, &syntax) || errors.Is(err, rem.ErrTimeout) || errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrBusy)
 }
 
 // runSearch runs the query; words without a verb are a name, misspelt perhaps,

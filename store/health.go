@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Checker is an engine that can say whether it works.
+type Checker interface {
+	// Check reads a little, and writes a little unless a write succeeded lately. Its
+	// error is an [*UnavailableError] or that of the context.
+	Check(ctx context.Context) error
+}
+
+const (
+	// checkEvery is how long the outcome of a check holds.
+	checkEvery = time.Second
+	// checkWithin bounds a check.
+	checkWithin = 3 * time.Second
+)
+
+// health is the outcome of the last check of the engine.
+type health struct {
+	mu      sync.Mutex
+	at      time.Time
+	err     error
+	running chan struct{}
+}
+
+// Check says whether the database can be read and written: an error is an
+// [*UnavailableError]. It may be called at any rate: the database is asked once a
+// second, by one caller.
+func (m Maintenance) Check(ctx context.Context) error {
+	c, ok := m.store.engine.(Checker)
+	if !ok {
+		return nil
+	}
+	h := &m.store.health
+	h.mu.Lock()
+	if h.running == nil && !h.at.IsZero() && time.Since(h.at) < checkEvery {
+		defer h.mu.Unlock()
+		return h.err
+	}
+	if h.running == nil {
+		h.running = make(chan struct{})
+		go h.run(context.WithoutCancel(ctx), c)
+	}
+	running := h.running
+	h.mu.Unlock()
+	late := time.NewTimer(checkWithin + time.Second)
+	defer late.Stop()
+	select {
+	case <-running:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.err
+	case <-late.C:
+		return noAnswer()
+	case <-ctx.Done():
+		return noAnswer()
+	}
+}
+
+func (h *health) run(ctx context.Context, c Checker) {
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	err := c.Check(ctx)
+	if err != nil && !errors.Is(err, ErrUnavailable) {
+		err = &UnavailableError{Reason: noAnswer().Reason, Err: err}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.at, h.err = time.Now(), err
+	close(h.running)
+	h.running = nil
+}
+
+func noAnswer() *UnavailableError {
+	return &UnavailableError{Reason: "the database does not answer in time"}
+}

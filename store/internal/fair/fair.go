@@ -1,0 +1,24 @@
+// Package fair shares what a store has few of, its connections and its time,
+// among tenants, and within a tenant among its users.
+//
+// [Turns] is a semaphore for short statements: when it is contended, tenants take
+// turns. [Queue] is for queries that callers write, which may take seconds: it
+// also takes slots back from a tenant that holds more than its share while
+// another one waits.
+package fair
+
+import "errors"
+
+// Key names the caller that something is shared with; User is "" for an
+// anonymous one.
+type Key struct{ Tenant, User string }
+
+// Why nothing was granted.
+var (
+	// ErrFull: as many callers wait as may.
+	ErrFull = errors.New("fair: too many are waiting")
+	// ErrWaited: the caller waited as long as it may.
+	ErrWaited = errors.New("fair: waited too long")
+	// ErrClosed: Close was called.
+	ErrClosed = errors.New("fair: closed")
+)

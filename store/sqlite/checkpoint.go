@@ -1,0 +1,254 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// checkpointer moves what is in the write-ahead log to the database, on a
+// connection of its own, so that no commit waits for it. SQLite begins the log
+// anew when all of it is moved and nobody reads it, and never shortens the file:
+// the checkpointer does, when the file is too long, and when nobody writes.
+type checkpointer struct {
+	logBounds
+	engine *engine
+	conn   *conn
+	log    *slog.Logger
+	wake   chan struct{}
+	done   chan struct{}
+	// commits counts those of the writer.
+	commits atomic.Int64
+
+	mu      sync.Mutex
+	readers []*conn
+	// selects are the callers' SELECTs that run; one begins under gate.
+	selects map[*pin]struct{}
+	gate    sync.RWMutex
+
+	// seen is the number of commits at the last look, warned whether the length of
+	// the log was reported.
+	seen   int64
+	warned bool
+}
+
+// logBounds are the bounds of the log.
+type logBounds struct {
+	// pages are how many new pages in the log cause a checkpoint.
+	pages int
+	// keep is how long the file may stay when nobody writes, most when somebody does.
+	keep, most int64
+	// pinned is how long a read may keep a log that is longer than most.
+	pinned time.Duration
+	// pause is the time between two looks at a log that is longer than keep.
+	pause time.Duration
+}
+
+func defaultLogBounds() logBounds {
+	return logBounds{pages: 1000, keep: 4 << 20, most: 64 << 20, pinned: 10 * time.Second, pause: time.Second}
+}
+
+// truncateWait bounds how long writers wait for readers to leave the log.
+const truncateWait = 100 * time.Millisecond
+
+// start begins the work for a writing connection.
+func (k *checkpointer) start(ctx context.Context, e *engine, writer *conn, o Options) (err error) {
+	k.engine, k.log, k.logBounds = e, o.Logger, o.log
+	if k.logBounds == (logBounds{}) {
+		k.logBounds = defaultLogBounds()
+	}
+	if k.conn, err = connect(ctx, e.path, false); err != nil {
+		return fmt.Errorf("sqlite: open %s: %w", e.path, err)
+	}
+	if err := k.conn.db.WALAutoCheckpoint(0); err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	if err := k.conn.db.BusyTimeout(truncateWait); err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	k.wake, k.done = make(chan struct{}, 1), make(chan struct{})
+	last, next := 0, k.pages
+	writer.db.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
+		k.commits.Add(1)
+		if pages < last { // the log began anew
+			next = k.pages
+		}
+		if last = pages; pages >= next {
+			next = pages + k.pages
+			k.look()
+		}
+		return nil
+	})
+	go k.run()
+	return nil
+}
+
+// look wakes the checkpointer.
+func (k *checkpointer) look() {
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// watch makes sure that what a reader reads can be cut.
+func (k *checkpointer) watch(c *conn) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.readers = append(k.readers, c)
+}
+
+// stop ends the work, when the engine was told to close.
+func (k *checkpointer) stop() error {
+	if k.done == nil {
+		return k.conn.close()
+	}
+	<-k.done
+	return k.conn.close()
+}
+
+func (k *checkpointer) run() {
+	defer close(k.done)
+	again := time.NewTimer(k.pause) // there may be a log of the process before
+	defer again.Stop()
+	for {
+		select {
+		case <-k.engine.closed:
+			return
+		case <-k.wake:
+		case <-again.C:
+		}
+		if k.step() {
+			again.Reset(k.pause)
+		}
+	}
+}
+
+// step moves what it can, and reports whether the log is still too long.
+func (k *checkpointer) step() (again bool) {
+	commits := k.commits.Load()
+	idle := commits == k.seen
+	k.seen = commits
+	if err := k.move(); err != nil {
+		k.log.Warn("the write-ahead log could not be moved to the database", "error", err)
+	}
+	size := k.size()
+	switch {
+	case size <= k.keep:
+		k.warned = false
+		return false
+	case size <= k.most && !idle:
+		return true
+	}
+	if k.truncate(size > k.most) {
+		k.warned = false
+		return false
+	}
+	if size > k.most {
+		k.cut(size)
+	}
+	return true
+}
+
+// move moves what no reader needs of the log, beside the writer, then in its place
+// what was written meanwhile: only when all is moved does the log begin anew.
+func (k *checkpointer) move() error {
+	before := k.commits.Load()
+	all, moved, err := k.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+	if errors.Is(err, sqlite3.BUSY) {
+		return nil // somebody else's checkpoint is as good
+	}
+	if err != nil || moved < all || k.commits.Load() == before {
+		return err
+	}
+	release, err := k.engine.Turn(context.Background())
+	if err != nil {
+		return nil // the engine closes
+	}
+	defer release()
+	if err := k.checkpoint(sqlite3.CHECKPOINT_PASSIVE); !errors.Is(err, sqlite3.BUSY) {
+		return err
+	}
+	return nil
+}
+
+func (k *checkpointer) checkpoint(mode sqlite3.CheckpointMode) error {
+	_, _, err := k.conn.db.WALCheckpoint("main", mode)
+	return err
+}
+
+// truncate empties the file, in the writer's place: new readers do not need the
+// log then, and the others get a moment to leave. With force the callers' SELECTs
+// begin anew: one after the other they would keep the log for ever.
+func (k *checkpointer) truncate(force bool) bool {
+	release, err := k.engine.Turn(context.Background())
+	if err != nil {
+		return false
+	}
+	defer release()
+	if k.checkpoint(sqlite3.CHECKPOINT_TRUNCATE) == nil {
+		return true
+	}
+	if !force {
+		return false
+	}
+	k.gate.Lock()
+	defer k.gate.Unlock()
+	k.mu.Lock()
+	for p := range k.selects {
+		p.cut(0)
+	}
+	k.mu.Unlock()
+	return k.checkpoint(sqlite3.CHECKPOINT_TRUNCATE) == nil
+}
+
+// begin says that a SELECT reads; end that it does no more.
+func (k *checkpointer) begin(p *pin, ctx context.Context) context.Context {
+	k.gate.RLock()
+	defer k.gate.RUnlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.selects == nil {
+		k.selects = make(map[*pin]struct{})
+	}
+	k.selects[p] = struct{}{}
+	return p.begin(ctx)
+}
+
+func (k *checkpointer) end(p *pin) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.selects, p)
+	p.end()
+}
+
+// cut ends the reads that keep the log for too long.
+func (k *checkpointer) cut(size int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := 0
+	for _, c := range k.readers {
+		if c.pin.cut(k.pinned) {
+			n++
+		}
+	}
+	if n > 0 || !k.warned {
+		k.log.Warn("the write-ahead log is long, as readers keep it from being emptied", "bytes", size, "reads stopped", n)
+		k.warned = true
+	}
+}
+
+func (k *checkpointer) size() int64 {
+	info, err := os.Stat(k.engine.path + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

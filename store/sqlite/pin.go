@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"p8/store"
+)
+
+// pin is the context of a connection's statements. As long as one runs, the log
+// cannot be emptied beyond what the statement may still read; cut ends it.
+type pin struct {
+	context.Context
+	// reads grows by one when the connection begins to read and when it ends: it is
+	// odd meanwhile. cutRead is the one to end.
+	reads, cutRead atomic.Int64
+	// seen is the read that the checkpointer found, at the time at; both are its own.
+	seen int64
+	at   time.Time
+}
+
+// begin is the context for the next statement.
+func (p *pin) begin(ctx context.Context) context.Context {
+	p.Context = ctx
+	if n := p.reads.Load(); n%2 == 0 {
+		p.reads.Store(n + 1)
+	}
+	return p
+}
+
+// end is called when the connection reads nothing any more.
+func (p *pin) end() {
+	if n := p.reads.Load(); n%2 == 1 {
+		p.reads.Store(n + 1)
+	}
+}
+
+// Err ends the statement when its context ends, or when it was cut.
+func (p *pin) Err() error {
+	if p.wasCut() {
+		return errPinned
+	}
+	return p.Context.Err()
+}
+
+func (p *pin) wasCut() bool {
+	n := p.cutRead.Load()
+	return n != 0 && n == p.reads.Load()
+}
+
+// cut ends a read that the checkpointer has seen for some time.
+func (p *pin) cut(after time.Duration) bool {
+	n := p.reads.Load()
+	if n%2 == 0 {
+		return false
+	}
+	if p.seen != n {
+		p.seen, p.at = n, time.Now()
+	}
+	if time.Since(p.at) < after {
+		return false
+	}
+	p.cutRead.Store(n)
+	return true
+}
+
+var errPinned = errors.New("sqlite: a read was stopped, as it kept the write-ahead log from being emptied")
+
+// explain says what the end of a cut statement means.
+func (p *pin) explain(err error) error {
+	if err != nil && errors.Is(err, sqlite3.INTERRUPT) && p.wasCut() {
+		return &store.UnavailableError{Reason: "the read took too long while others wrote much, and was stopped; try again, for less at once", Err: errPinned}
+	}
+	return err
+}

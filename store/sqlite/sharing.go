@@ -1,0 +1,66 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+
+	"p8/identity"
+	"p8/store"
+	"p8/store/internal/fair"
+)
+
+// Queries implements store.Sharer. Half of the readers are left to short
+// statements, and one query for each processor may run: more would only take time
+// from everything else. A SELECT that pauses keeps its connection, so that there
+// are more of those.
+func (e *engine) Queries() (running, underWay int) {
+	running = max(1, cap(e.readers)/2)
+	return running, min(16, max(8, 2*running))
+}
+
+// take takes a connection of a pool when it is the caller's turn; nil is one that
+// is not opened yet.
+func take(ctx context.Context, turns *fair.Turns, pool chan *conn) (*conn, error) {
+	id, _ := identity.From(ctx) // nobody: p8 itself
+	err := turns.Take(ctx, fair.Key{Tenant: id.TenantID, User: id.UserID})
+	if errors.Is(err, fair.ErrClosed) {
+		return nil, errClosed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return <-pool, nil
+}
+
+// give gives it back.
+func give(turns *fair.Turns, pool chan *conn, c *conn) {
+	pool <- c
+	turns.Give()
+}
+
+// yielding is a context whose Err pauses a SELECT: SQLite asks it every thousand
+// steps of a statement whether to go on, and knows no other way to wait.
+type yielding struct {
+	context.Context
+	yield func(context.Context) error
+	err   error
+}
+
+// Err waits while others go first.
+func (y *yielding) Err() error {
+	if err := y.Context.Err(); err != nil {
+		return err
+	}
+	if y.err == nil {
+		y.err = y.yield(y.Context)
+	}
+	return y.err
+}
+
+// interrupt is the context that ends or pauses a SELECT.
+func interrupt(ctx context.Context, b store.SelectBounds) context.Context {
+	if b.Yield == nil {
+		return ctx
+	}
+	return &yielding{Context: ctx, yield: b.Yield}
+}

@@ -1,0 +1,25 @@
+package store
+
+import "errors"
+
+// ErrUnavailable says that the database cannot be used now; test with errors.Is.
+// The error is an [*UnavailableError].
+var ErrUnavailable = errors.New("the database is not available")
+
+// UnavailableError says why the database cannot be used now: it is gone, damaged,
+// full, read-only, or not reachable. What was asked for was not done.
+type UnavailableError struct {
+	// Reason is fit for a client: it holds no path and no address.
+	Reason string
+	// Err is the cause, nil if the reason is all there is.
+	Err error
+}
+
+// Error is the reason.
+func (e *UnavailableError) Error() string { return e.Reason }
+
+// Unwrap is the cause.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// Is reports that it is an ErrUnavailable.
+func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailable }
