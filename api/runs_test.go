@@ -100,7 +100,7 @@ func TestRefusals(t *testing.T) {
 		says   string
 	}{
 		{chat.ErrBusy, 409, "if_busy"}, {chat.ErrKeyReused, 422, "Idempotency-Key"}, {chat.ErrNotResumable, 409, "taken up"},
-		{chat.ErrNoRuns, 501, "keeps no runs"}, {store.ErrNotFound, 404, "not yours"}, {chat.ErrOverloaded, 503, "try again"},
+		{chat.ErrNoRuns, 501, "keeps no runs"}, {store.ErrNotFound, 404, "there is no such"}, {chat.ErrOverloaded, 503, "try again"},
 		{store.ErrDecided, 409, "decided already"}, {&chat.InputError{Field: "content", Message: "the answer does not follow it"}, 422, "does not follow"},
 		{fmt.Errorf("sk-secret"), 500, "its log says what"},
 	} {

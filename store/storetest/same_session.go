@@ -85,12 +85,11 @@ func sessionErrors(s *store.Store, ctx context.Context, id string) (said []strin
 // life is what one caller does in the session.
 type life struct {
 	caller
-	t         *testing.T
-	s         *store.Store
-	runs      []string
-	requests  []string
-	rows      []*store.Message
-	forgotten bool
+	t        *testing.T
+	s        *store.Store
+	runs     []string
+	requests []string
+	rows     []*store.Message
 }
 
 func (l *life) message(kind, what string) *store.Message {
