@@ -49,7 +49,7 @@ func TestAnEndlessModel(t *testing.T) {
 		{"text, little memory", words, 1 << 10, false, event.LimitEvents, 2 << 20},
 		{"text, nothing is stored", words, 0, true, event.LimitEvents, 2 << 20},
 		{"text, nothing is stored, little memory", words, 100 << 10, true, event.LimitMemory, 100 << 10},
-		{"arguments", args, 0, false, event.LimitRequests, 0}, // each call fails, and the model calls again
+		{"arguments", args, 0, false, event.LimitAnswer, 0},
 		{"arguments, little memory", args, 1 << 20, false, event.LimitMemory, 0},
 		{"thoughts", thought, 0, false, event.LimitAnswer, 0},
 	} {

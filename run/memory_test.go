@@ -89,14 +89,10 @@ func (f flood) Stream(context.Context, *llm.Request) iter.Seq2[llm.Chunk, error]
 	}
 }
 
-// TestOneAnswerIsBounded: no response is read without an end, whatever it is made of.
-// A call whose arguments have no end fails, and the model is asked again.
+// TestOneAnswerIsBounded: no response is read without an end, whatever it is made of;
+// a call that it had begun fails.
 func TestOneAnswerIsBounded(t *testing.T) {
 	for name, kind := range map[string]llm.ChunkKind{"text": llm.ChunkText, "reasoning": llm.ChunkReasoning, "arguments": llm.ChunkToolCall} {
-		limit := event.LimitAnswer
-		if kind == llm.ChunkToolCall {
-			limit = event.LimitRequests
-		}
 		t.Run(name, func(t *testing.T) {
 			o := options(t, talker, scripted.New(), echo(t, "echo"))
 			o.Model = flood{o.Model, llm.Chunk{Kind: kind, ID: "a", Name: "echo", Text: strings.Repeat("x", 10_000)}}
@@ -114,7 +110,7 @@ func TestOneAnswerIsBounded(t *testing.T) {
 					done = *d
 				}
 			}
-			if done.Reason != event.ReasonLength || done.Limit != limit || bytes > 5<<20 || failed != (kind == llm.ChunkToolCall) {
+			if done.Reason != event.ReasonLength || done.Limit != event.LimitAnswer || bytes > 5<<20 || failed != (kind == llm.ChunkToolCall) {
 				t.Errorf("%+v after %d bytes; a call failed: %t", done, bytes, failed)
 			}
 		})

@@ -88,11 +88,10 @@ func (s *step) addCall(c *llm.Chunk, seq int64) *call {
 	for _, known := range s.calls {
 		if known.index == c.Call {
 			known.args.Add(c.Text)
-			s.enough = s.full(false, known)
 			return nil
 		}
 	}
-	if s.enough = s.full(true, nil); s.enough {
+	if s.enough = s.full(); s.enough {
 		return nil
 	}
 	k := &call{index: c.Call, id: s.freshID(c.ID, seq), name: c.Name, signature: c.Signature}

@@ -5,8 +5,6 @@ import (
 
 	"p8/agent"
 	"p8/event"
-	"p8/llm"
-	"p8/tool"
 )
 
 // The calls that a run makes at most, where neither its document nor its options say
@@ -38,14 +36,9 @@ func least(a, b int) int {
 }
 
 // full reports whether the model's answer need not be read on: it has as many calls
-// beyond the limit as within it, or arguments that no tool takes. The calls that are
-// not read are those that the model would have to be told of one by one.
-func (s *step) full(begins bool, known *call) bool {
-	if begins {
-		return s.most > 0 && len(s.calls) >= 2*s.most
-	}
-	return known.args.Len() > tool.MaxArguments && known.name != llm.OutputTool
-}
+// beyond the limit as within it. The model is told of those one by one, and not of the
+// rest.
+func (s *step) full() bool { return s.most > 0 && len(s.calls) >= 2*s.most }
 
 // leaveOut ends a call that is beyond the limit of its step; the model reads why.
 func (r *runner) leaveOut(c *call) error {

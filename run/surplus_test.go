@@ -119,8 +119,7 @@ func TestNestedRunsShareCallLimits(t *testing.T) {
 	}
 }
 
-// TestHugeAnswersOfCalls: an answer of calls is read as far as it counts; arguments that
-// are too long end it.
+// TestHugeAnswersOfCalls: an answer of calls is read as far as it counts.
 func TestHugeAnswersOfCalls(t *testing.T) {
 	for name, m := range map[string]endless{
 		"calls":     {text: `{}`},
@@ -136,7 +135,7 @@ func TestHugeAnswersOfCalls(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := collect(run.Stream(t.Context(), o))
 			runtime.ReadMemStats(&after)
-			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; err != nil || sent > 1000 || took > 64 {
+			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; err != nil || sent > 2000 || took > 64 {
 				t.Errorf("%d chunks were read, %d MB, %v", sent, took, err)
 			}
 		})
