@@ -48,7 +48,7 @@ type Config struct {
 
 	DataDir          string `env:"P8_DATA_DIR" help:"folder of the embedded database" want:"a folder that can be written"`
 	DatabaseURL      string `env:"P8_DATABASE_URL" alias:"POSTGRES__CONNECTION_STRING" help:"where sessions and knowledge are kept: postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing; unset means p8.db in the data folder. POSTGRES__ENABLED=false means none" want:"postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing"`
-	DatabaseMaxConns int    `env:"P8_DATABASE_MAX_CONNS" alias:"POSTGRES__POOL_SIZE" envDefault:"10" help:"most connections to PostgreSQL" want:"a number from 2 to 1000"`
+	DatabaseMaxConns int    `env:"P8_DATABASE_MAX_CONNS" alias:"POSTGRES__POOL_SIZE" envDefault:"10" help:"most connections to PostgreSQL; fewer than 3 count as 3" want:"a number from 2 to 1000"`
 	SchemaDir        string `env:"P8_SCHEMA_DIR" help:"folder of agent documents (YAML or JSON); unset means none" want:"a folder with agent documents"`
 	CacheSize        int    `env:"P8_AGENT_CACHE_SIZE" envDefault:"100" help:"compiled agents that are kept in memory" want:"a number from 1 to 100000"`
 
@@ -83,7 +83,7 @@ type Config struct {
 	EmbeddingKey           string  `env:"P8_EMBEDDING_API_KEY" secret:"true" help:"key of the embedding endpoint, when it is not the provider's" want:"a key"`
 	EmbeddingMinSimilarity float64 `env:"P8_EMBEDDING_MIN_SIMILARITY" envDefault:"0" help:"least cosine similarity of a SEARCH that names none; 0 is the embedding model's own" want:"a number from 0 to 1"`
 
-	QueryTimeout   time.Duration `env:"P8_QUERY_TIMEOUT" envDefault:"5s" help:"wall clock of one REM query" want:"a duration such as 5s"`
+	QueryTimeout   time.Duration `env:"P8_QUERY_TIMEOUT" envDefault:"5s" help:"wall clock of one REM query, waiting for other queries included" want:"a duration such as 5s"`
 	MaxUploadBytes Bytes         `env:"P8_MAX_UPLOAD_BYTES" envDefault:"32MB" help:"largest file that is taken in, from a folder or an upload" want:"a size such as 512KB or 32MB"`
 
 	ExtractMemory    Bytes         `env:"P8_EXTRACT_MEMORY" envDefault:"256MB" help:"memory of a process that reads a PDF, DOCX or HTML file" want:"a size from 64MB to 16GB"`
