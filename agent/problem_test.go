@@ -215,6 +215,7 @@ func TestHostileSources(t *testing.T) {
 		"alias bomb":     {bomb, "too large once its aliases"},
 		"alias in depth": {"a: &a " + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "\nb: " + strings.Repeat("[", 40) + "*a" + strings.Repeat("]", 40), "levels deep"},
 		"not UTF-8":      {"name: \xff", "UTF-8"},
+		"indentation":    {"a: |\n" + strings.Repeat(" ", 64<<10) + "x" + strings.Repeat("\n", 64<<10), "indented by 1000 blanks or more"},
 		"huge number":    {`{"name": "a", "description": "b", "x_n": 1e999999999}`, "too large or too small"},
 	} {
 		t.Run(name, func(t *testing.T) {

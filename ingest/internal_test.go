@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"p8/store"
+	"p8/test/hostile"
 )
 
 func TestMatches(t *testing.T) {
@@ -227,6 +228,23 @@ func FuzzStructured(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestHostileSource: what would keep the lexer busy for minutes, or make it take
+// hundreds of megabytes, is refused before it sees it.
+func TestHostileSource(t *testing.T) {
+	for name, c := range map[string]struct{ src, want string }{
+		"indentation": {"moments: |\n" + strings.Repeat(" ", 64<<10) + "x" + strings.Repeat("\n", 64<<10), "f.yaml:2:1: indented by more than 1000 blanks"},
+		"tokens":      {string(hostile.BracketsYAML()), "f.yaml:1:1: more than 300000 values and lines"},
+		"lines":       {string(hostile.DashesYAML()), "more than 300000 values and lines"},
+	} {
+		if _, err := parseYAML("f.yaml", c.src, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := parseYAML("f.yaml", "a: |\n"+strings.Repeat(" ", 900)+"x\n\nb: c\n", 1); err != nil {
+		t.Errorf("a deep line: %v", err)
+	}
 }
 
 // TestManyRows: the time of the parser stays bearable up to the bound of keys.

@@ -2,7 +2,6 @@ package child
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
@@ -84,4 +83,4 @@ type refusal struct {
 func (e *refusal) Error() string { return e.message }
 
 // Is makes a refusal that is over a limit an ingest.ErrTooLarge.
-func (e *refusal) Is(target error) bool { return e.over && errors.Is(ingest.ErrTooLarge, target) }
+func (e *refusal) Is(target error) bool { return e.over && target == ingest.ErrTooLarge }

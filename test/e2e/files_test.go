@@ -61,7 +61,7 @@ func TestHostileFiles(t *testing.T) {
 		}
 		select {
 		case <-over:
-			if peak := memory(t, s.PID(), "VmHWM"); peak > most {
+			if peak := memory(t, s.PID(), "VmHWM"); peak > most && !harness.Instrumented(t) {
 				t.Errorf("the server has had %d MB", peak)
 			}
 			return
@@ -72,7 +72,7 @@ func TestHostileFiles(t *testing.T) {
 
 // TestUploadLimits: each answer names the limit, and the setting where there is one.
 func TestUploadLimits(t *testing.T) {
-	s := harness.Serve(t, harness.Options{Env: []string{"P8_MAX_UPLOAD_BYTES=40MB", "P8_EXTRACT_MEMORY=64MB"}})
+	s := harness.Serve(t, harness.Options{Env: []string{"P8_MAX_UPLOAD_BYTES=40MB", "P8_EXTRACT_MEMORY=64MB", "P8_EXTRACT_TIMEOUT=1h"}})
 	for _, c := range []struct {
 		name string
 		data []byte
@@ -92,7 +92,7 @@ func TestUploadLimits(t *testing.T) {
 			t.Errorf("%s: %d %s %v, want %q", c.name, status, body, err, c.want)
 		}
 	}
-	if peak := memory(t, s.PID(), "VmHWM"); peak > 300 {
+	if peak := memory(t, s.PID(), "VmHWM"); peak > 300 && !harness.Instrumented(t) {
 		t.Errorf("the server has had %d MB for files that it refuses", peak)
 	}
 }

@@ -1,11 +1,14 @@
 package markdown
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"p8/test/hostile"
 )
 
 func TestLinks(t *testing.T) {
@@ -31,6 +34,28 @@ func TestHostile(t *testing.T) {
 		paragraph := strings.Repeat(s, maxParagraph/len(s)-1) + "\n\n"
 		Links([]byte(strings.Repeat(paragraph, (64<<10)/len(paragraph))))
 		Links([]byte(strings.Repeat(s, (64<<10)/len(s))))
+	}
+}
+
+// TestBounds: what is over a bound is passed over, and what stands beside it is not.
+func TestBounds(t *testing.T) {
+	const link = "[a](a.md)\n\n"
+	for name, s := range map[string]string{
+		"quotations":  string(hostile.QuotesMarkdown()[:256<<10]),
+		"lists":       string(hostile.ListsMarkdown()[:256<<10]),
+		"brackets":    strings.Repeat(strings.Repeat("[", 4000)+"\n\n", 64),
+		"indentation": strings.Repeat(strings.Repeat(" ", 1000)+"- x\n", 256) + "\n",
+	} {
+		if got := bounded([]byte(s)); len(bytes.TrimSpace(got)) > 0 {
+			t.Errorf("%s: %.50q is left", name, bytes.TrimSpace(got))
+		}
+		if n := len(Links([]byte(link + s + "\n\n" + link))); n != 2 {
+			t.Errorf("%s: %d links beside it, want 2", name, n)
+		}
+	}
+	deep := strings.Repeat("> ", maxMarkers-1) + "[b](b.md)\n\nA\n" + strings.Repeat("-", 60) + "\n\n" + link
+	if n := len(Links([]byte(deep))); n != 2 {
+		t.Errorf("%d links of a page within the bounds, want 2", n)
 	}
 }
 
