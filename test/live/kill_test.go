@@ -125,7 +125,8 @@ func awaitLogged(t *testing.T, s *harness.Server, run, tool, key string) {
 // The server dies at moments that nobody chose, under load, again and again: a
 // call whose result a client has seen is not made again, and each run ends.
 func TestKilledAtAnyMoment(t *testing.T) {
-	const kills, sessions = 20, 6
+	const sessions = 6
+	kills := harness.Count(t, 10, 40)
 	p := newPlace(t, "")
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=0") // the test resumes them itself
 	p.options.DataDir = harness.Disk(t)
