@@ -74,10 +74,10 @@ func (s *Service) leftover(ctx context.Context, who identity.Identity, r *store.
 		after += live.Lost - live.Gap
 	}
 	// Somebody waits, who may ask again when the store works.
-	hurry := make(chan struct{})
-	close(hurry)
+	hurry, over := context.WithCancel(ctx)
+	over()
 	log := live.Open(context.WithoutCancel(ctx), live.Options{
-		RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: after, Logger: s.o.Logger, Hurry: hurry,
+		RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: after, Logger: s.o.Logger, Run: hurry,
 	})
 	defer log.Close()
 	w, events := l.end(r, how)

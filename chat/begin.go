@@ -103,8 +103,7 @@ func (s *Service) insistOnBeginning(ctx context.Context, start store.RunStart) e
 	until := time.Now().Add(min(cmp.Or(s.o.Patience, beginPatience), beginPatience))
 	for pause, lost := beginPause, false; ; pause *= 2 {
 		err := s.o.Store.BeginRun(ctx, start)
-		failure := (*store.Failure)(nil)
-		if fails := errors.As(err, &failure) && !errors.Is(err, store.ErrDisk); !fails && (err == nil || !lost) {
+		if err == nil || !lost && !isFailure(err) {
 			return err
 		}
 		lost = true
@@ -122,6 +121,12 @@ func (s *Service) insistOnBeginning(ctx context.Context, start store.RunStart) e
 			return err
 		}
 	}
+}
+
+// isFailure reports whether the store failed in a way that may pass.
+func isFailure(err error) bool {
+	var failure *store.Failure
+	return errors.As(err, &failure) && !errors.Is(err, store.ErrDisk)
 }
 
 // again finds the user's last message, for an answer that is made anew, and gives

@@ -22,8 +22,8 @@ type journal struct {
 	answers map[string]tool.Answer
 	results map[string]tool.Result // of the client's tools, by call id
 	pending []store.JournalEntry
-	// commit stores what is held, and entries by themselves.
-	commit func([]store.JournalEntry) error
+	// writer stores what is held, and entries by themselves.
+	writer *recorder
 	// spent is what the agents consumed that handed the turn over.
 	spent event.UsageData
 	// over counts the agents that handed the turn over; routed is the last one's.
@@ -74,7 +74,7 @@ func (j *journal) Commit(_ context.Context, entries ...run.Entry) error {
 		}
 		list = append(list, stored)
 	}
-	if err := j.commit(list); err != nil {
+	if err := j.writer.commit(list); err != nil {
 		return err
 	}
 	j.mu.Lock()

@@ -333,6 +333,7 @@ func TestTheStoreGoesDown(t *testing.T) {
 				if tc.look && len(s.look.made()) != 2 {
 					t.Errorf("looked %q", s.look.made())
 				}
+				synctest.Wait() // until the end waits to be stored
 				s.kept.set(func(f *flaky) { f.down = false })
 				if _, r, err := service.Open(ctx, started.RunID); err != nil || r.Status != store.RunInterrupted {
 					t.Fatalf("%+v, %v", r, err)
@@ -417,6 +418,7 @@ func TestTheAnswerIsKeptForLater(t *testing.T) {
 		if n := len(got); got[n-1] != "done stop" || got[n-4] != "warning storage_failed" {
 			t.Errorf("%q", got)
 		}
+		synctest.Wait()
 		s.kept.set(func(f *flaky) { f.down = false })
 		ended, r, err := service.Open(ctx, started.RunID)
 		if err != nil || r.Status != store.RunCompleted {

@@ -70,7 +70,7 @@ func (s *Service) run(ctx context.Context, j *job) {
 	defer j.account.Close()
 	r := &recorder{Service: s, job: j, speaker: j.name, text: spoken{account: j.account, logged: true}}
 	r.tree, r.routed = newTree(j.unkept()), routing.Read(j.session.Metadata)
-	r.journal.commit = r.commit
+	r.journal.writer = r
 	if j.journal.over > 0 {
 		r.routed = j.journal.routed
 	}

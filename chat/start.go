@@ -140,7 +140,7 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 		j.runs, j.Turn.who, j.Turn.service = s.o.Store, j.who, s
 	}
 	j.account = s.budget.Open(func() { cancel(errMemory) })
-	j.log = s.openLog(j, runCtx.Done())
+	j.log = s.openLog(runCtx, j)
 	j.Turn.began = s.o.Now()
 	if j.before != nil {
 		j.Turn.after = j.before.LastSeq
@@ -150,11 +150,11 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 	return j.Turn, nil
 }
 
-// openLog is the log of a run that begins, or goes on, until stopped is closed.
-func (s *Service) openLog(j *job, stopped <-chan struct{}) *live.Log {
+// openLog is the log of a run that begins, or goes on; ctx is the run's.
+func (s *Service) openLog(ctx context.Context, j *job) *live.Log {
 	o := live.Options{
 		RunID: j.RunID, Owner: s.o.Owner, MaxEvents: s.o.MaxEvents, MaxBytes: s.o.MaxBytes, Account: j.account, Logger: s.o.Logger,
-		Patience: s.o.Patience, Hurry: stopped,
+		Patience: s.o.Patience, Run: ctx,
 		Stop: func(err error) {
 			if errors.Is(err, store.ErrNotOwner) {
 				j.cancel(errLost)

@@ -94,9 +94,9 @@ type Options struct {
 	// Patience is how long Write retries while the store fails, counted from the first
 	// failure of the outage; 30 s when 0. Write gives up after 5 s of store.ErrDisk.
 	Patience time.Duration
-	// Hurry, once it is closed, has Write give up after a few tries: the run is
-	// being stopped.
-	Hurry  <-chan struct{}
+	// Run is the run's context: once it is done, Write gives up after a few tries. nil
+	// is never done.
+	Run    context.Context
 	Logger *slog.Logger
 }
 
@@ -113,6 +113,9 @@ func (o Options) withDefaults() Options {
 	o.Window = cmp.Or(o.Window, 256<<10)
 	o.Beat = cmp.Or(o.Beat, 5*time.Second)
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
+	if o.Run == nil {
+		o.Run = context.Background()
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}

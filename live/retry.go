@@ -71,7 +71,7 @@ func (l *Log) again(err error, tries int) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-l.o.Hurry:
+	case <-l.o.Run.Done():
 	}
 	if tries >= lastTries {
 		return false

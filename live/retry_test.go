@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -112,14 +113,15 @@ func TestAWriteThatArrivesLate(t *testing.T) {
 	})
 }
 
-// TestHurry: a run that is being stopped does not wait for the store.
-func TestHurry(t *testing.T) {
+// TestAStoppedRunHurries: a run that is being stopped does not wait for the store.
+func TestAStoppedRunHurries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, hurry := newFake(), make(chan struct{})
-		l := open(t, s, live.Options{Hurry: hurry})
+		s := newFake()
+		run, stop := context.WithCancel(t.Context())
+		l := open(t, s, live.Options{Run: run})
 		s.set(func() { s.err = errDown })
 		began := time.Now()
-		time.AfterFunc(10*time.Second, func() { close(hurry) })
+		time.AfterFunc(10*time.Second, stop)
 		if err := l.Write(store.RunWrite{}, text(1)); !errors.Is(err, errDown) || time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}

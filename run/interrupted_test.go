@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"p8/agent"
@@ -33,8 +34,10 @@ type payment struct {
 	approval    bool
 	dies        int
 	die         context.CancelFunc
-	calls       int
-	keys        []string
+
+	mu    sync.Mutex
+	calls int
+	keys  []string
 }
 
 func (p *payment) Annotations() tool.Annotations { return p.annotations }
@@ -47,8 +50,12 @@ func (p *payment) Approval(tool.Call) *tool.Question {
 }
 
 func (p *payment) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	p.mu.Lock()
 	p.keys = append(p.keys, tool.KeyFrom(ctx))
-	if p.calls++; p.calls <= p.dies {
+	p.calls++
+	dies := p.calls <= p.dies
+	p.mu.Unlock()
+	if dies {
 		p.die()
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
