@@ -107,12 +107,12 @@ func answer(t *testing.T, kept *chat.MemoryStore, ctx context.Context, session s
 // TestALongTextBeforeACall: the model is shown all that it has said, also what was no
 // longer in memory when it called a tool, and so is what follows it.
 func TestALongTextBeforeACall(t *testing.T) {
-	for _, memory := range []int64{104 << 10, 0} {
+	for _, memory := range []int64{1 << 20, 0} {
 		t.Run(fmt.Sprint(memory), func(t *testing.T) {
 			var first, second []string
 			for n := range 3000 {
-				first = append(first, fmt.Sprintf("first %d, ", n))
-				second = append(second, fmt.Sprintf("second %d, ", n))
+				first = append(first, fmt.Sprintf("first %d %s, ", n, strings.Repeat(".", 90)))
+				second = append(second, fmt.Sprintf("second %d %s, ", n, strings.Repeat(".", 90)))
 			}
 			call := func(id string) []llm.ToolCall {
 				return []llm.ToolCall{{ID: id, Name: "echo", Arguments: `{"text":"hi"}`}}

@@ -24,6 +24,9 @@ type keeper struct {
 	loses bool
 }
 
+// Annotations are the tool's own, by which an interrupted call is repeated.
+func (x keeper) Annotations() tool.Annotations { return tool.AnnotationsOf(x.Tool) }
+
 func (x keeper) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	*x.calls++
 	if x.before != nil {
