@@ -21,7 +21,7 @@ const endless = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
 func TestLogIsBounded(t *testing.T) {
 	e, err := open(t.Context(), Options{
 		Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler),
-		log: logBounds{pages: 100, keep: 100 << 10, most: 2 << 20, pinned: time.Nanosecond, pause: time.Millisecond},
+		log: logBounds{pages: 20, keep: 100 << 10, most: 2 << 20, pinned: time.Nanosecond, pause: time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
