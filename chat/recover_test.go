@@ -3,6 +3,7 @@ package chat_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -131,6 +132,11 @@ func TestAnInterruptedStepIsAskedForAgain(t *testing.T) {
 			cast{"boss": scripted.New(scripted.Text("I begin with X", " and end."))},
 			"I begin with X", "I begin with X and end.", []string{"boss"},
 		},
+		"a long answer, after a step": { // more than stays in memory
+			cast{"boss": scripted.New(scripted.Turn{Text: []string{"Let me see. "}, Calls: []llm.ToolCall{{ID: "a", Name: "echo", Arguments: `{"text":"a"}`}}}, begins("I begin"))},
+			cast{"boss": scripted.New(scripted.Text(strings.Split(strings.Repeat(strings.Repeat("so ", 400)+"|", 400), "|")...))},
+			"I begin", "Let me see. " + strings.Repeat(strings.Repeat("so ", 400), 400), []string{"boss"},
+		},
 		"the root, after a step": {
 			cast{"boss": scripted.New(scripted.Turn{Text: []string{"Let me see. "}, Calls: []llm.ToolCall{{ID: "a", Name: "echo", Arguments: `{"text":"a"}`}}}, begins("I begin"))},
 			cast{"boss": scripted.New(scripted.Text("It is Y."))},
@@ -221,7 +227,7 @@ func TestAnInterruptedStepIsAskedForAgain(t *testing.T) {
 			}
 			rows, err := db.Messages(ctx, "s1", store.MessageFilter{Types: []string{store.MessageAssistant}})
 			if err != nil || len(rows) != 1 || *rows[0].Content != tc.want {
-				t.Errorf("the row is %+v, %v, want %q", rows, err, tc.want)
+				t.Errorf("the row is %.2000q, %v, want %.2000q", fmt.Sprint(rows), err, tc.want)
 			}
 			if r, err := db.Run(ctx, started.RunID); err != nil || r.Status != store.RunCompleted || r.Attempts != 1 || r.Restarts != 1 {
 				t.Errorf("%+v %v", r, err)

@@ -55,30 +55,42 @@ func keepText(a *live.Account) int {
 	return mostText
 }
 
-// readText is the last n bytes of the text in the log that the filter wants.
-func readText(ctx context.Context, log *live.Log, n int, wants func(event.Event) bool) (string, error) {
-	last := log.Last()
-	if last == 0 {
-		return "", nil
-	}
+// readAnswer is the text of the answer in the log: that of all agents, without what a
+// restart takes back.
+func readAnswer(ctx context.Context, log *live.Log) (string, error) {
+	var said event.Spoken
+	err := readLog(ctx, log, func(e *event.Event) { said.Add(e) })
+	return said.String(), err
+}
+
+// readText is the last n bytes of the text that one run has in the log.
+func readText(ctx context.Context, log *live.Log, n int, run string) (string, error) {
 	var b strings.Builder
 	b.Grow(min(n, maxText))
-	for e, err := range log.Read(ctx, 0) {
-		if err != nil {
-			return "", err
-		}
-		if e.Type == event.Text && wants(e) {
+	err := readLog(ctx, log, func(e *event.Event) {
+		if e.Type == event.Text && e.RunID == run {
 			b.WriteString(e.Text)
 		}
-		if e.Seq >= last {
+	})
+	return b.String()[max(0, b.Len()-n):], err
+}
+
+// readLog reads the events that the log has by now.
+func readLog(ctx context.Context, log *live.Log, add func(*event.Event)) error {
+	last := log.Last()
+	if last == 0 {
+		return nil
+	}
+	for e, err := range log.Read(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if add(&e); e.Seq >= last {
 			break
 		}
 	}
-	return b.String()[max(0, b.Len()-n):], nil
+	return nil
 }
-
-// everybody wants the text of all agents: the answer is what was shown.
-func everybody(event.Event) bool { return true }
 
 // whole puts the text of the answer into memory once more, for the end of the run.
 // Long ones come one after the other; done lets the next one go on.
@@ -88,7 +100,7 @@ func (r *recorder) whole() (done func(), err error) {
 	}
 	r.longEnds <- struct{}{}
 	r.Turn.long = true
-	r.answer, err = readText(r.stored, r.log, r.text.size, everybody)
+	r.answer, err = readAnswer(r.stored, r.log)
 	return func() {
 		r.answer = ""
 		<-r.longEnds
@@ -124,5 +136,5 @@ func (m runMemory) Keep() int { return keepText(m.account) }
 // Shown is the end of what the run itself has said.
 func (m runMemory) Shown(n int) (string, error) {
 	m.flush()
-	return readText(m.stored, m.log, n, func(e event.Event) bool { return e.RunID == m.RunID })
+	return readText(m.stored, m.log, n, m.RunID)
 }

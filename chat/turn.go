@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"strings"
 	"time"
 
@@ -211,7 +210,7 @@ func (t *Turn) Wait(ctx context.Context) (Result, error) {
 		}
 		res := t.result
 		if t.long {
-			res.Text, err = readText(ctx, t.log, math.MaxInt, everybody)
+			res.Text, err = readAnswer(ctx, t.log)
 		}
 		return res, err
 	}
