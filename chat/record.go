@@ -68,7 +68,7 @@ func (s *Service) run(ctx context.Context, j *job) {
 	defer s.slots.turns.Done()
 	defer j.cancel(nil)
 	defer j.account.Close()
-	r := &recorder{Service: s, job: j, speaker: j.name, text: spoken{account: j.account, logged: true}}
+	r := &recorder{Service: s, job: j, speaker: j.name, text: spoken{account: &j.account, logged: true}}
 	r.tree, r.routed = newTree(j.unkept()), routing.Read(j.session.Metadata)
 	r.journal.writer = r
 	if j.journal.over > 0 {

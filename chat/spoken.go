@@ -131,7 +131,7 @@ type runMemory struct{ *recorder }
 func (m runMemory) Hold(n int) { m.account.Hold(n) }
 
 // Keep is how much shown text the run may keep.
-func (m runMemory) Keep() int { return keepText(m.account) }
+func (m runMemory) Keep() int { return keepText(&m.account) }
 
 // Shown is the end of what the run itself has said.
 func (m runMemory) Shown(n int) (string, error) {

@@ -74,7 +74,7 @@ type job struct {
 	before    *store.Run
 	restarted int64
 	// account counts what the run holds in memory.
-	account *live.Account
+	account live.Account
 }
 
 // Start begins a turn and returns as soon as the user's message is stored. The
@@ -139,7 +139,7 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 	if j.stores {
 		j.runs, j.Turn.who, j.Turn.service = s.o.Store, j.who, s
 	}
-	j.account = s.budget.Open(func() { cancel(errMemory) })
+	s.budget.Open(&j.account, cancel, errMemory)
 	j.log = s.openLog(runCtx, j)
 	j.Turn.began = s.o.Now()
 	if j.before != nil {
@@ -153,7 +153,7 @@ func (s *Service) launch(ctx context.Context, j *job, prepare func(context.Conte
 // openLog is the log of a run that begins, or goes on; ctx is the run's.
 func (s *Service) openLog(ctx context.Context, j *job) *live.Log {
 	o := live.Options{
-		RunID: j.RunID, Owner: s.o.Owner, MaxEvents: s.o.MaxEvents, MaxBytes: s.o.MaxBytes, Account: j.account, Logger: s.o.Logger,
+		RunID: j.RunID, Owner: s.o.Owner, MaxEvents: s.o.MaxEvents, MaxBytes: s.o.MaxBytes, Account: &j.account, Logger: s.o.Logger,
 		Patience: s.o.Patience, Run: ctx,
 		Stop: func(err error) {
 			if errors.Is(err, store.ErrNotOwner) {

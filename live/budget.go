@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -51,26 +52,26 @@ func (b *Budget) counted() {
 	b.share.Store(min(max(most/2/max(n, 1), leastShare), mostShare))
 }
 
-// Open makes the account of a run. end is called, at most once and on another
-// run's goroutine, when this run has to end for the others; it must not block.
-// Close must be called.
-func (b *Budget) Open(end func()) *Account {
+// Open makes a the account of a run, which must not be copied from then on. end is
+// called with why, at most once and on another run's goroutine, when this run has to
+// end for the others; it must not block. Close must be called.
+func (b *Budget) Open(a *Account, end context.CancelCauseFunc, why error) {
 	if b == nil {
-		return nil
+		return
 	}
-	a := &Account{budget: b, end: end}
+	a.budget, a.end, a.why = b, end, why
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.accounts[a] = struct{}{}
 	b.counted()
-	return a
 }
 
-// Account is what one run holds of a [Budget]. It is safe for concurrent use; the
-// nil Account counts nothing and is never tight.
+// Account is what one run holds of a [Budget]. It is safe for concurrent use; one
+// that is nil, or of no budget, counts nothing and is never tight.
 type Account struct {
 	budget *Budget
-	end    func()
+	end    context.CancelCauseFunc
+	why    error
 	held   atomic.Int64
 	closed atomic.Bool
 	ended  bool // guarded by the budget
@@ -78,7 +79,7 @@ type Account struct {
 
 // Hold counts n more bytes, or fewer when n is negative.
 func (a *Account) Hold(n int) {
-	if a == nil || n == 0 || a.closed.Load() {
+	if a == nil || a.budget == nil || n == 0 || a.closed.Load() {
 		return
 	}
 	a.held.Add(int64(n))
@@ -95,7 +96,7 @@ func (a *Account) Hold(n int) {
 // Share reports whether memory is tight, and how many bytes the run should keep at
 // most, then, of what can be read again.
 func (a *Account) Share() (bytes int, tight bool) {
-	if a == nil || a.budget.used.Load() <= a.budget.most.Load()/2 {
+	if a == nil || a.budget == nil || a.budget.used.Load() <= a.budget.most.Load()/2 {
 		return 0, false
 	}
 	return int(a.budget.share.Load()), true
@@ -104,7 +105,7 @@ func (a *Account) Share() (bytes int, tight bool) {
 // Close gives back what the account holds. What is counted afterwards counts no
 // more.
 func (a *Account) Close() {
-	if a == nil || a.closed.Swap(true) {
+	if a == nil || a.budget == nil || a.closed.Swap(true) {
 		return
 	}
 	b := a.budget
@@ -138,7 +139,7 @@ func (b *Budget) relieve() {
 		}
 		greediest.ended = true
 		left -= held
-		greediest.end()
+		greediest.end(greediest.why)
 	}
 	// The runs that end give back what they hold a little later. Until then there is
 	// no need to look at all of them for every byte.

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -21,8 +22,7 @@ func TestManyLogsStayWithinTheirBudget(t *testing.T) {
 		words := strings.Repeat("w", 100)
 		all := make([]*live.Log, logs)
 		for i := range all {
-			account := budget.Open(func() { t.Error("a log whose events are stored has to end") })
-			defer account.Close()
+			account := newAccount(t, budget, func() { t.Error("a log whose events are stored has to end") })
 			all[i] = open(t, newFake(), live.Options{Account: account})
 		}
 		for range rounds {
@@ -62,16 +62,14 @@ func TestManyLogsStayWithinTheirBudget(t *testing.T) {
 func TestASilentLogGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := live.NewBudget(128 << 10)
-		silent := budget.Open(nil)
-		defer silent.Close()
+		silent := newAccount(t, budget, func() {})
 		l := open(t, newFake(), live.Options{Account: silent})
 		for range 50 {
 			appendTexts(l, 0, 10)
 			synctest.Wait()
 		}
 		before := live.Held(l)
-		other := budget.Open(nil)
-		defer other.Close()
+		other := newAccount(t, budget, func() {})
 		other.Hold(80 << 10)
 		time.Sleep(6 * time.Second) // a beat
 		synctest.Wait()
@@ -89,7 +87,7 @@ func TestTheGreediestEnds(t *testing.T) {
 	var ended []string
 	accounts := map[string]*live.Account{}
 	for _, name := range []string{"small", "large", "largest"} {
-		accounts[name] = budget.Open(func() { ended = append(ended, name) })
+		accounts[name] = newAccount(t, budget, func() { ended = append(ended, name) })
 	}
 	most := common + 3*16<<10
 	accounts["small"].Hold(most / 8)
@@ -124,8 +122,7 @@ func TestTheGreediestEnds(t *testing.T) {
 func TestALogWithoutAStoreCounts(t *testing.T) {
 	budget := live.NewBudget(64 << 10)
 	ended := 0
-	account := budget.Open(func() { ended++ })
-	defer account.Close()
+	account := newAccount(t, budget, func() { ended++ })
 	l := open(t, nil, live.Options{Account: account})
 	for n := 0; ended == 0 && n < 10_000; n++ {
 		l.Append(event.NewText(fmt.Sprint("piece ", n)))
@@ -141,4 +138,19 @@ func TestALogWithoutAStoreCounts(t *testing.T) {
 	if held := live.Held(l); held > 5<<20 || !l.Full() {
 		t.Errorf("a log without a store grew to %d bytes; full: %t", held, l.Full())
 	}
+}
+
+var errTooMuch = errors.New("too much is held")
+
+// newAccount is open until the test is over.
+func newAccount(t *testing.T, b *live.Budget, end func()) *live.Account {
+	t.Helper()
+	a := new(live.Account)
+	b.Open(a, func(why error) {
+		if end(); !errors.Is(why, errTooMuch) {
+			t.Errorf("it ends because of %v", why)
+		}
+	}, errTooMuch)
+	t.Cleanup(a.Close)
+	return a
 }

@@ -57,7 +57,7 @@ func newLimits(cfg *config.Config, memory int64, files uint64) limits {
 // boundMemory makes Go's garbage collector keep to the memory that the process may
 // use, and reports how many bytes that are; 0 is unknown. GOMEMLIMIT comes before
 // what is found out here.
-func boundMemory(log *slog.Logger) int64 {
+func boundMemory(cfg *config.Config, log *slog.Logger) int64 {
 	limit, source := config.Memory(os.DirFS("/"))
 	if own := debug.SetMemoryLimit(-1); own < math.MaxInt64 {
 		log.Info("memory limit", "bytes", own, "source", "GOMEMLIMIT")
@@ -67,12 +67,15 @@ func boundMemory(log *slog.Logger) int64 {
 		log.Info("memory limit", "source", "none is known: set GOMEMLIMIT")
 		return 0
 	}
-	heap := limit - headroom(limit)
+	heap := limit - headroom(limit, int64(cfg.ExtractMemory)*int64(cfg.ExtractProcesses))
 	debug.SetMemoryLimit(heap)
 	log.Info("memory limit", "bytes", heap, "source", source, "of", limit)
 	return limit
 }
 
 // headroom is what Go does not count, in bytes: the program itself, the database's
-// mapped files, programs that it starts.
-func headroom(limit int64) int64 { return min(max(limit/10, 64<<20), limit/4) }
+// mapped files, and the processes that read files, which take children at most. Half of
+// a small limit is left to Go in any case.
+func headroom(limit, children int64) int64 {
+	return min(max(limit/10, 64<<20), limit/4) + min(children, limit/4)
+}

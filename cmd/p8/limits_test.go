@@ -38,8 +38,10 @@ func TestLimits(t *testing.T) {
 
 // What Go does not count must fit beside its heap, whatever the limit.
 func TestHeadroom(t *testing.T) {
-	for limit, want := range map[int64]int64{100 << 20: 25 << 20, 512 << 20: 64 << 20, 20 << 30: 2 << 30} {
-		if got := headroom(limit); got != want {
+	for limit, want := range map[int64]int64{
+		100 << 20: 50 << 20, 512 << 20: (64 + 128) << 20, 1 << 30: 1<<30/10 + 256<<20, 20 << 30: 2<<30 + 512<<20,
+	} {
+		if got := headroom(limit, 512<<20); got != want {
 			t.Errorf("of %d bytes: %d, want %d", limit, got, want)
 		}
 	}

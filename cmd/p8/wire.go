@@ -126,7 +126,7 @@ func (a *app) open(ctx context.Context, cfg *config.Config, o wireOptions) (_ *p
 	if err != nil {
 		return nil, err
 	}
-	bounds := newLimits(cfg, boundMemory(p.log), openFiles())
+	bounds := newLimits(cfg, boundMemory(cfg, p.log), openFiles())
 	sessions, knowledge := keptIn(p.store, o)
 	if knowledge != nil {
 		p.engine = newEngine(cfg, knowledge, p.embedder, p.log)

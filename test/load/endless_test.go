@@ -38,8 +38,8 @@ func TestEndlessAnswers(t *testing.T) {
 		{"not stored", []string{"P8_DATABASE_URL=none", "P8_RUN_MEMORY=64MB"}, 450},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			n := scaled(1000, 20)
-			length := time.Duration(scaled(60, 2)) * time.Second
+			n := harness.Count(t, 20, 1000)
+			length := time.Duration(harness.Count(t, 2, 60)) * time.Second
 			p := newEndless(t, 20*time.Millisecond)
 			s := harness.Serve(t, harness.Options{Env: slices.Concat(p.env(), tt.env, []string{"P8_LOG_LEVEL=error"})})
 			idle, _ := held(t, s)
@@ -84,7 +84,7 @@ func TestEndlessAnswers(t *testing.T) {
 // TestAnEndlessAnswerEnds: a model that never stops, as fast as it can, is stopped at
 // the bound of one answer, which the end of the stream names.
 func TestAnEndlessAnswerEnds(t *testing.T) {
-	n := scaled(20, 5)
+	n := harness.Count(t, 5, 20)
 	p := newEndless(t, 0)
 	s := harness.Serve(t, harness.Options{Env: append(p.env(), "P8_LOG_LEVEL=error")})
 	addr := strings.TrimPrefix(s.URL, "http://")

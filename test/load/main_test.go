@@ -13,11 +13,3 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
-
-// scaled is the count of a test: full with P8_TEST_LONG, else the small one.
-func scaled(full, small int) int {
-	if os.Getenv("P8_TEST_LONG") == "" {
-		return small
-	}
-	return full
-}

@@ -12,10 +12,10 @@ import (
 // TestOpenStreams: five thousand streams that are open at one time are all served,
 // whole, by a server that holds less than 1 GB.
 func TestOpenStreams(t *testing.T) {
-	n := scaled(5000, 50)
+	n := harness.Count(t, 50, 5000)
 	// They come over some seconds and stay open until all are there.
-	over := time.Duration(scaled(30, 1)) * time.Second
-	stay := time.Duration(scaled(60, 2)) * time.Second
+	over := time.Duration(harness.Count(t, 1, 30)) * time.Second
+	stay := time.Duration(harness.Count(t, 2, 60)) * time.Second
 	pace := time.Second
 	p := newProvider(t, func(string) reply {
 		return reply{text: "a piece of an answer ", pieces: int((over + stay) / pace), pace: pace}
