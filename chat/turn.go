@@ -118,22 +118,18 @@ func (t *Turn) Events(ctx context.Context) iter.Seq2[event.Event, error] {
 // A run that was interrupted is read on when it goes on; where nobody resumes runs it
 // ends with an error that says so.
 func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		for e, err := range t.Follow(ctx, after, nil) {
-			if e.Void != 0 && err == nil {
-				continue
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
+	return t.follow(ctx, after, nil, false)
 }
 
 // Follow is EventsAfter for a reader who gathers what it gets, and needs to know what
 // is void: idle, unless nil, is called whenever there is nothing more at the moment, and
 // before the last events.
 func (t *Turn) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
+	return t.follow(ctx, after, idle, true)
+}
+
+// follow reads the run; void events are left out unless they are wanted.
+func (t *Turn) follow(ctx context.Context, after int64, idle func(), void bool) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		known, err := t.cuts(ctx)
 		if err != nil {
@@ -146,7 +142,9 @@ func (t *Turn) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[e
 				yield(e, err)
 				return
 			}
-			e.Void = known.void(&e)
+			if e.Void = known.void(&e); e.Void != 0 && !void {
+				continue
+			}
 			if e.Type == event.Error || e.Type == event.Done {
 				held = append(held, e)
 				continue

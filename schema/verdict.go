@@ -110,6 +110,9 @@ func (j *judgement) library(err error) {
 // failures puts the verdict into words.
 func (v *verdict) failures() Failures {
 	var out Failures
+	if v.ok() {
+		return out
+	}
 	printer := message.NewPrinter(language.English)
 	visited := map[*verdict]bool{}
 	var walk func(*verdict)
