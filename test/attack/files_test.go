@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"p8/test/harness"
 )
 
 // loopPDF is a PDF whose page tree is its own child.
@@ -14,7 +16,8 @@ func loopPDF() []byte {
 	return pdf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>")
 }
 
-// bombPDF is a page whose content unpacks to 400 MB of text operators.
+// bombPDF is a page whose content unpacks to 400 MB of text operators, 100 in the short
+// form.
 func bombPDF(t testing.TB) []byte {
 	var packed bytes.Buffer
 	z, err := zlib.NewWriterLevel(&packed, zlib.BestCompression)
@@ -22,7 +25,7 @@ func bombPDF(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	line := []byte(strings.Repeat("BT /F 1 Tf (aaaaaaaaaaaaaaaa) Tj ET\n", 1000))
-	for range 400_000_000 / len(line) {
+	for range harness.Count(t, 100_000_000, 400_000_000) / len(line) {
 		if _, err := z.Write(line); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +57,7 @@ func pdf(objects ...string) []byte {
 	return b.Bytes()
 }
 
-// bombDOCX has 3 million paragraphs in a third of a megabyte.
+// bombDOCX has 3 million paragraphs in a third of a megabyte, a tenth in the short form.
 func bombDOCX(t testing.TB) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -64,7 +67,7 @@ func bombDOCX(t testing.TB) []byte {
 	}
 	fmt.Fprint(w, `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>`)
 	some := strings.Repeat("<w:p><w:r><w:t>a</w:t></w:r></w:p>", 1000)
-	for range 3000 {
+	for range harness.Count(t, 300, 3000) {
 		if _, err := fmt.Fprint(w, some); err != nil {
 			t.Fatal(err)
 		}
@@ -76,9 +79,9 @@ func bombDOCX(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// longCSV has 20 MB of short rows, wideCSV a million columns.
-func longCSV() []byte {
-	return []byte("name,note\n" + strings.Repeat("a,b\n", 5_000_000))
+// longCSV has 20 MB of short rows, a tenth in the short form; wideCSV a million columns.
+func longCSV(t testing.TB) []byte {
+	return []byte("name,note\n" + strings.Repeat("a,b\n", harness.Count(t, 500_000, 5_000_000)))
 }
 
 func wideCSV() []byte {
@@ -109,5 +112,7 @@ func nestedMarkdown() []byte {
 	return []byte(strings.Repeat("> ", 50_000) + "a\n\n" + strings.Repeat("[", 500_000) + "\n\n" + strings.Repeat("- ", 50_000) + "b\n")
 }
 
-// hugeMarkdown has 199 MB.
-func hugeMarkdown() []byte { return bytes.Repeat([]byte("# One\n\nTwo words.\n\n"), 199_000_000/19) }
+// hugeMarkdown has 199 MB, 40 in the short form: more than may be uploaded.
+func hugeMarkdown(t testing.TB) []byte {
+	return bytes.Repeat([]byte("# One\n\nTwo words.\n\n"), harness.Count(t, 40_000_000, 199_000_000)/19)
+}
