@@ -30,7 +30,7 @@ func Aimock(t testing.TB, fixtures string) *Provider {
 	port := freePort(t)
 	cli := filepath.Join(clients(t), "node_modules", "@copilotkit", "aimock", "dist", "cli.js")
 	cmd := exec.Command(node(t), cli, "--host", "127.0.0.1", "--port", port, "--fixtures", fixtures,
-		"--strict", "--validate-on-load", "--log-level", "warn")
+		"--strict", "--validate-on-load", "--log-level", "warn", "--journal-max", "0")
 	p := start(t, "aimock", cmd, nil)
 	url := "http://127.0.0.1:" + port
 	p.await(t, url+"/ready")
