@@ -64,8 +64,8 @@ func (r *recorder) end(err error, done *event.DoneData, failure *event.ErrorData
 	case errors.Is(err, errLost):
 		return nil // another process tells the rest
 	case w.Status == store.RunInterrupted:
-		// It may go on: what it said stays in its log, which has no end yet. A failing
-		// store is told, though.
+		// It may go on: what it said stays in its log, which has no end yet. A run that
+		// ends because a write failed reports that error.
 		if w.Requests = r.unasked; !errors.Is(err, errUnrecorded) && r.write(w) == nil {
 			return nil
 		}

@@ -185,7 +185,8 @@ func withoutRow(e event.Event) event.Event {
 	return e
 }
 
-// late gives what is shown and not stored to whoever ends the run.
+// late takes the rows and events that were shown and are not stored, for the write
+// that ends the run.
 func (r *recorder) late() []batch {
 	r.held.mu.Lock()
 	defer r.held.mu.Unlock()

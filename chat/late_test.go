@@ -354,7 +354,7 @@ func TestTheStoreGoesDown(t *testing.T) {
 						t.Errorf("%q is not once among\n%s", row, strings.Join(rows, "\n"))
 					}
 				}
-				// The log tells the same to whoever reads it now.
+				// A reader who comes now gets the same.
 				ended, _, err := service.Open(ctx, started.RunID)
 				if err != nil {
 					t.Fatal(err)

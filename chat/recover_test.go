@@ -436,8 +436,8 @@ func TestAProcessThatDiesAfterItsQuestion(t *testing.T) {
 	after.done(t)
 }
 
-// TestIdentityOfAResumedRun: the run goes on as whoever began it, with everything that
-// is known of them.
+// TestIdentityOfAResumedRun: a resumed run has the identity that began it, with all of
+// its fields.
 func TestIdentityOfAResumedRun(t *testing.T) {
 	db := embedded(t)
 	who := identity.Identity{UserID: "alice", Name: "Alice", Email: "alice@example.com", SessionID: "s1", ClientID: "page"}
@@ -466,8 +466,8 @@ func TestIdentityOfAResumedRun(t *testing.T) {
 	}
 }
 
-// TestHandOverOfAShutdown: a run that does not end in time is another process's at
-// once. Readers are told to come back, and get the whole there.
+// TestHandOverOfAShutdown: another process takes a run that does not end in time at
+// once. Readers get ErrHandedOver and read the whole there.
 func TestHandOverOfAShutdown(t *testing.T) {
 	db := embedded(t)
 	ctx := as(t.Context(), "alice", "s1")

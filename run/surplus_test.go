@@ -119,7 +119,7 @@ func TestNestedRunsShareCallLimits(t *testing.T) {
 	}
 }
 
-// TestHugeAnswersOfCalls: an answer of calls is read as far as it counts.
+// TestHugeAnswersOfCalls: the stream of an answer is cut at twice the call limit.
 func TestHugeAnswersOfCalls(t *testing.T) {
 	for name, m := range map[string]endless{
 		"calls":     {text: `{}`},
