@@ -26,6 +26,8 @@ type checkpointer struct {
 	done   chan struct{}
 	// commits counts those of the writer.
 	commits atomic.Int64
+	// asleep: only the writer's hook causes the next look.
+	asleep atomic.Bool
 
 	mu      sync.Mutex
 	readers []*conn
@@ -55,6 +57,9 @@ func defaultLogBounds() logBounds {
 	return logBounds{pages: 1000, keep: 4 << 20, most: 64 << 20, pinned: 10 * time.Second, pause: time.Second}
 }
 
+// framePage is how many bytes a page takes in the log, with its header.
+const framePage = 4096 + 24
+
 // truncateWait bounds how long writers wait for readers to leave the log.
 const truncateWait = 100 * time.Millisecond
 
@@ -80,7 +85,7 @@ func (k *checkpointer) start(ctx context.Context, e *engine, writer *conn, o Opt
 		if pages < last { // the log began anew
 			next = k.pages
 		}
-		if last = pages; pages >= next {
+		if last = pages; pages >= next || k.asleep.Load() && int64(pages)*framePage > k.keep {
 			next = pages + k.pages
 			k.look()
 		}
@@ -125,7 +130,13 @@ func (k *checkpointer) run() {
 		case <-k.wake:
 		case <-again.C:
 		}
+		k.asleep.Store(false)
 		if k.step() {
+			again.Reset(k.pause)
+			continue
+		}
+		// A commit during the step did not wake anybody.
+		if k.asleep.Store(true); k.commits.Load() != k.seen {
 			again.Reset(k.pause)
 		}
 	}
