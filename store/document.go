@@ -2,8 +2,9 @@ package store
 
 import "context"
 
-// PutDocuments writes files with what was made of them, in one transaction:
-// the file (the caller's, or the shared one, with that URI), its ontology and
+// PutDocuments writes files with what was made of them, in one transaction, but
+// for documents of more than some hundred parts, most of which are written before
+// it: the file (the caller's, or the shared one, with that URI), its ontology and
 // its chunks, whose FileID, Ordinal and owner are set. What the file had before
 // and has no longer (by name) is deleted. Rows that are there already, as they
 // are, are not touched, so that storing a document again writes nothing; each
@@ -15,6 +16,12 @@ func (s *Store) PutDocuments(ctx context.Context, docs ...*Document) error {
 	for _, d := range docs {
 		if err := d.check(); err != nil {
 			return missingFirst(ctx, err)
+		}
+	}
+	for _, d := range docs {
+		d.Written = false
+		if err := s.putAhead(ctx, d); err != nil {
+			return err
 		}
 	}
 	return s.writing(ctx, "store documents", func(w *writer) error {
@@ -54,7 +61,6 @@ func (d *Document) check() error {
 }
 
 func (w *writer) putDocument(ctx context.Context, d *Document) error {
-	d.Written = false
 	owner := w.sc.owner(d.File.Shared)
 	p, err := files.place(ctx, w.c, w.store.dialect, w.sc, owner, d.File)
 	if err != nil {
@@ -144,6 +150,8 @@ func (w *writer) removeStale(ctx context.Context, d *Document, t *table, p place
 	return old, nil
 }
 
+// putParts writes the parts that are not stored as they are; old are those stored,
+// by name.
 func (w *writer) putParts(ctx context.Context, d *Document, t *table, parts []record, old map[string]record) error {
 	owner := w.sc.owner(d.File.Shared)
 	for _, rec := range parts {
@@ -155,8 +163,8 @@ func (w *writer) putParts(ctx context.Context, d *Document, t *table, parts []re
 		if err != nil {
 			return err
 		}
-		if p.live && old[name] == nil && fileOf(p.old) != "" {
-			return conflictf("the %s %.128q was made of another file than %.128q", t.Type, name, d.File.URI)
+		if of := fileOf(p.old); p.live && of != "" && of != fileOf(rec) {
+			return foreign(t, name, d)
 		}
 		d.Written = true
 		if err := w.replace(ctx, t, p, rec, owner); err != nil {

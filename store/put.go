@@ -165,9 +165,17 @@ func (w *writer) remove(ctx context.Context, t *table, rec record) error {
 	return w.removeParts(ctx, *at.id)
 }
 
-// removeNamed removes the caller's own row of that name or id, else its
-// tenant's shared one, and returns it.
-func (w *writer) removeNamed(ctx context.Context, t *table, nameOrID string) (found record, err error) {
+// removeNamed removes the row that named finds, and returns it.
+func (w *writer) removeNamed(ctx context.Context, t *table, nameOrID string) (record, error) {
+	found, err := w.named(ctx, t, nameOrID)
+	if err != nil {
+		return nil, err
+	}
+	return found, w.remove(ctx, t, found)
+}
+
+// named is the caller's own row of that name or id, else its tenant's shared one.
+func (w *writer) named(ctx context.Context, t *table, nameOrID string) (found record, err error) {
 	_, err = t.byNameOrID(nameOrID, func(column string) (bool, error) {
 		q := newQuery(t.selects)
 		if t.Private {
@@ -185,10 +193,7 @@ func (w *writer) removeNamed(ctx context.Context, t *table, nameOrID string) (fo
 	if err == nil && found == nil {
 		err = notFound(t.Type, nameOrID)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return found, w.remove(ctx, t, found)
+	return found, err
 }
 
 // refused says why the table's guard kept a row as it is.

@@ -155,6 +155,11 @@ func (r Repository[T]) Delete(ctx context.Context, nameOrID string) error {
 }
 
 func (s *Store) remove(ctx context.Context, t *table, nameOrID string) error {
+	if t == files {
+		if err := s.removeAhead(ctx, nameOrID); err != nil {
+			return err
+		}
+	}
 	return s.writing(ctx, "delete "+t.Type, func(w *writer) error {
 		_, err := w.removeNamed(ctx, t, nameOrID)
 		return err

@@ -81,6 +81,8 @@ func documents(t *testing.T, open Open) {
 	_, err = s.Files().ByName(ctx, "new")
 	wantErr(t, "nothing was written", err, store.ErrNotFound)
 
+	largeDocuments(t, s)
+
 	// Others have their own of the same URI.
 	shared := document("doc", "shared")
 	shared.File.Shared = true
@@ -94,6 +96,53 @@ func documents(t *testing.T, open Open) {
 	wantEqual(t, "only the shared one is left", stored(), []string{"0 shared"})
 	put(true, document("doc", "one", "two"))
 	wantEqual(t, "back", stored(), []string{"0 one", "0 shared", "1 two"})
+}
+
+// largeDocuments are written in several transactions, between which others write,
+// and are as complete as small ones in the end.
+func largeDocuments(t *testing.T, s *store.Store) {
+	ctx := as("t", "large")
+	large := func(from, to int) *store.Document {
+		var texts []string
+		for i := from; i < to; i++ {
+			texts = append(texts, fmt.Sprint("part", i))
+		}
+		return document("large", texts...)
+	}
+	put := func(want bool, d *store.Document) {
+		t.Helper()
+		must(t, s.PutDocuments(ctx, d))
+		if d.Written != want {
+			t.Errorf("written is %v", d.Written)
+		}
+		n := get[int64](t)(s.Resources().Count(ctx, store.Filter{Own: true}))
+		if int(n) != len(d.Chunks) {
+			t.Errorf("%d chunks of %d are stored", n, len(d.Chunks))
+		}
+		file := get[store.File](t)(s.Files().ByName(ctx, "large"))
+		wantEqual(t, "file", file, *d.File)
+	}
+	put(true, large(0, 1200))
+	put(false, large(0, 1200))
+	put(true, large(1100, 2300))
+
+	// A name that another file's chunk has is refused before anything is written.
+	must(t, s.PutDocuments(ctx, document("small", "one")))
+	foreign := large(0, 1200)
+	foreign.Chunks[1100].Name = "small one"
+	wantErr(t, "another file's chunk", s.PutDocuments(ctx, foreign), store.ErrConflict)
+	wantEqual(t, "status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileCompleted)
+
+	// A document that is cut in the middle, here by a key that is taken, leaves a
+	// file that is not completed.
+	foreign.Chunks[1100].Name = "Small ONE"
+	wantErr(t, "another chunk's key", s.PutDocuments(ctx, foreign), store.ErrConflict)
+	wantEqual(t, "status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileProcessing)
+	must(t, s.Files().Delete(ctx, "small"))
+	put(true, large(0, 600))
+
+	must(t, s.Files().Delete(ctx, "large"))
+	wantEqual(t, "chunks", len(get[[]store.Match](t)(s.Lookup(ctx, "large part7"))), 0)
 }
 
 func waiting(t *testing.T, s *store.Store) int64 {

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"slices"
+)
+
+// partsAtOnce is how many parts of a document one transaction writes or deletes,
+// so that other writers wait some tens of milliseconds for it, not many seconds.
+const partsAtOnce = 500
+
+// putAhead writes the parts of a large document, in transactions of partsAtOnce
+// parts each, before PutDocuments writes what is left with the file itself. Until
+// then the file is FileProcessing and has no hash: a crash leaves a file that the
+// next upsert reads anew.
+func (s *Store) putAhead(ctx context.Context, d *Document) error {
+	if len(d.Chunks) <= partsAtOnce {
+		return nil
+	}
+	var stale, changed []record
+	err := s.writing(ctx, "read a document", func(w *writer) (err error) {
+		stale, changed, err = w.compareParts(ctx, d)
+		return err
+	})
+	if err != nil || len(stale)+len(changed) <= partsAtOnce {
+		return err
+	}
+	for part := range slices.Chunk(stale, partsAtOnce) {
+		if err := s.writePart(ctx, d, func(w *writer, _ placed) error {
+			for _, rec := range part {
+				if err := w.remove(ctx, resources, rec); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(changed, partsAtOnce) {
+		if err := s.writePart(ctx, d, func(w *writer, file placed) error {
+			for _, rec := range part {
+				rec.(*Resource).FileID = file.id
+			}
+			return w.putParts(ctx, d, resources, part, nil)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePart runs fn in a transaction that finds or makes the file unfinished.
+func (s *Store) writePart(ctx context.Context, d *Document, fn func(w *writer, file placed) error) error {
+	return s.writing(ctx, "store a part of a document", func(w *writer) error {
+		p, err := w.unfinished(ctx, d.File)
+		if err != nil {
+			return err
+		}
+		d.Written = true
+		return fn(w, p)
+	})
+}
+
+// unfinished makes sure that the file's row says that its parts are not complete.
+func (w *writer) unfinished(ctx context.Context, f *File) (placed, error) {
+	owner := w.sc.owner(f.Shared)
+	p, err := files.place(ctx, w.c, w.store.dialect, w.sc, owner, f)
+	if err != nil {
+		return p, err
+	}
+	if p.live && p.old.(*File).Status == FileProcessing {
+		return p, nil
+	}
+	row := *f
+	row.Status, row.Hash, row.ParsedContent, row.ParsedOutput = FileProcessing, "", "", nil
+	return p, w.replace(ctx, files, p, &row, owner)
+}
+
+// compareParts returns the chunks that are stored and not in the document any
+// more, and those of the document that are not stored as they are. A chunk with
+// the name of another file's is ErrConflict.
+func (w *writer) compareParts(ctx context.Context, d *Document) (stale, changed []record, err error) {
+	owner := w.sc.owner(d.File.Shared)
+	p, err := files.place(ctx, w.c, w.store.dialect, w.sc, owner, d.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	chunks := make(map[string]*Resource, len(d.Chunks))
+	for _, x := range d.Chunks {
+		x.FileID = p.id
+		chunks[x.Name] = x
+	}
+	same := make(map[string]bool, len(d.Chunks))
+	if p.old != nil {
+		if err := resources.parts(ctx, w.c, w.sc.TenantID, p.id, func(rec record) {
+			if x := chunks[rec.entry().name]; x == nil {
+				stale = append(stale, rec)
+			} else {
+				same[x.Name] = sameRow(x, rec)
+			}
+		}); err != nil {
+			return nil, nil, err
+		}
+	}
+	var added []string
+	for _, x := range d.Chunks {
+		as, stored := same[x.Name]
+		if !stored {
+			added = append(added, x.Name)
+		}
+		if !as {
+			changed = append(changed, x)
+		}
+	}
+	return stale, changed, w.refuseForeign(ctx, d, p, owner, added)
+}
+
+// refuseForeign is ErrConflict when a live chunk of another file has one of the names.
+func (w *writer) refuseForeign(ctx context.Context, d *Document, file placed, owner any, names []string) error {
+	for part := range slices.Chunk(names, maxFilter) {
+		q := newQuery(resources.selects)
+		q.add(`tenant_id = `).arg(w.sc.TenantID)
+		q.owned(owner)
+		q.add(` AND deleted_at IS NULL AND file_id <> `).arg(file.id)
+		q.in(w.store.dialect, "name", part)
+		q.add(` LIMIT 1`)
+		rec, err := resources.first(ctx, w.c, q)
+		if err != nil {
+			return err
+		}
+		if rec != nil && fileOf(rec) != "" {
+			return foreign(resources, rec.entry().name, d)
+		}
+	}
+	return nil
+}
+
+func foreign(t *table, name string, d *Document) error {
+	return conflictf("the %s %.128q was made of another file than %.128q", t.Type, name, d.File.URI)
+}
+
+// removeAhead deletes most parts of a large file, before the file and the rest go
+// in one transaction.
+func (s *Store) removeAhead(ctx context.Context, nameOrID string) error {
+	for more := true; more; {
+		if err := s.writing(ctx, "delete a part of a file", func(w *writer) error {
+			more = false
+			found, err := w.named(ctx, files, nameOrID)
+			if err != nil {
+				return err
+			}
+			id := *found.place().id
+			q := newQuery(resources.selects)
+			q.args = []any{w.sc.TenantID, id}
+			q.add(`tenant_id = $1 AND file_id = $2 AND deleted_at IS NULL LIMIT `).arg(partsAtOnce + 1)
+			var part []record
+			if err := resources.read(ctx, w.c, q, func(rec record) error {
+				part = append(part, rec)
+				return nil
+			}); err != nil {
+				return err
+			}
+			if more = len(part) > partsAtOnce; !more {
+				return nil
+			}
+			if _, err := w.unfinished(ctx, found.(*File)); err != nil {
+				return err
+			}
+			for _, rec := range part {
+				if err := w.remove(ctx, resources, rec); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
