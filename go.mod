@@ -1,4 +1,4 @@
-module p8
+module github.com/p8-org/p8
 
 go 1.26.8
 

@@ -23,7 +23,7 @@ import (
 	"errors"
 	"strings"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // Agent is a compiled document: everything about it that does not change from

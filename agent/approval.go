@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/schema"
+	"github.com/p8-org/p8/internal/schema"
 )
 
 // Approval says which calls of a tool the user must allow first; a document

@@ -3,7 +3,7 @@ package agent_test
 import (
 	"testing"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 func BenchmarkParse(b *testing.B) {

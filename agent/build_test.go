@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 type evidence struct {

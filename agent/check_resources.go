@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"p8/schema"
+	"github.com/p8-org/p8/internal/schema"
 )
 
 // checkServers: the servers of resources, and of tools that read one, exist; a

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/schema"
+	"github.com/p8-org/p8/internal/schema"
 )
 
 var jsonTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/agent"
-	"p8/test/golden"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/testkit/golden"
 )
 
 func TestCompile(t *testing.T) {

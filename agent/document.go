@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // Document is an agent as it is written. It is read, never changed: its

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // FuzzParse: no source panics; a document that is read compiles, and written

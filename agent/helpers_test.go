@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 func read(t testing.TB, path string) []byte {
@@ -41,7 +41,7 @@ func documents(t testing.TB) []string {
 	var files []string
 	for _, pattern := range []string{
 		"../agents/*.yaml", "../testdata/agents/*.*", "../testdata/agents/*/*.*", "../examples/agents/*.yaml", "testdata/prompts/*.yaml",
-		"../*/testdata/agents/*.*", "../test/*/testdata/agents/*.*",
+		"../internal/*/testdata/agents/*.*", "../test/*/testdata/agents/*.*",
 	} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // lines writes one line for each number.

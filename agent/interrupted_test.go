@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // if_interrupted is kept when a document is written and read again, in both dialects.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"p8/llm"
-	"p8/schema"
+	"github.com/p8-org/p8/internal/schema"
+	"github.com/p8-org/p8/llm"
 )
 
 // schemaNode is the JSON Schema part of the document: everything at the root

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agent"
-	"p8/test/golden"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/testkit/golden"
 )
 
 // nest moves the configuration of a flat document into json_schema_extra.

@@ -8,7 +8,7 @@ import (
 	"path"
 	"unicode/utf8"
 
-	"p8/schema"
+	"github.com/p8-org/p8/internal/schema"
 )
 
 // What a document may be at most. Aliases count as often as they are used.

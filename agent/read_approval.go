@@ -5,7 +5,7 @@ import (
 	"path"
 	"reflect"
 
-	"p8/schema"
+	"github.com/p8-org/p8/internal/schema"
 )
 
 // setApproval reads always, never or a list of rules.

@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
-	"p8/schema"
+	"github.com/p8-org/p8/internal/schema"
 )
 
 // yamlReader builds the tree from the syntax tree of the YAML library.

@@ -1,6 +1,6 @@
 package agent
 
-import "p8/llm"
+import "github.com/p8-org/p8/llm"
 
 // WithOutput is the agent answering with JSON of a schema that the request asks
 // for; one that is structured already stays as it is.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // ordered writes any JSON text compactly without touching the order of its

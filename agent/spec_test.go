@@ -10,8 +10,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"p8/agent"
-	"p8/test/golden"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/testkit/golden"
 )
 
 // The file in the repository is what the code says.

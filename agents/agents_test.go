@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agent"
-	"p8/agents"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/agents"
 )
 
 func compile(t *testing.T, name string) *agent.Agent {

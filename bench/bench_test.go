@@ -4,8 +4,8 @@ import (
 	"io"
 	"testing"
 
-	"p8/agent"
-	"p8/chat"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat"
 )
 
 // BenchmarkParseDocument is what happens once a changed document, not once a

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"p8/agent"
-	"p8/chat"
-	"p8/event"
-	"p8/live"
-	"p8/store"
-	"p8/stream"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/stream"
 )
 
 // The race detector allocates on its own account, hence the build constraint;

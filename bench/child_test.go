@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"p8/agent"
-	"p8/chat"
-	"p8/llm"
-	"p8/llm/scripted"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
 )
 
 // childChunks is how many pieces of text an answer has here.

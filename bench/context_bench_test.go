@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"p8/chat"
-	"p8/identity"
-	"p8/memory"
-	"p8/store"
-	"p8/store/postgres"
-	"p8/test/harness"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/postgres"
 )
 
 // emptyPostgres is a store on a database of its own.

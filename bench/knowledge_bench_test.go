@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"p8/test/corpus"
+	"github.com/p8-org/p8/internal/testkit/corpus"
 )
 
 // BenchmarkKnowledgeLookup is LOOKUP in the dialect and in the store, beside the

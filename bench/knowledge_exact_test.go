@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unicode"
 
-	"p8/rem"
-	"p8/store"
-	"p8/test/corpus"
+	"github.com/p8-org/p8/internal/testkit/corpus"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // What the indexes answer is compared with what looking at every row answers,

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"p8/identity"
-	"p8/ingest"
-	"p8/rem"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/ingest"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 // BenchmarkKnowledgeIndex is what the indexes of FUZZY and SEARCH cost. Embedded,

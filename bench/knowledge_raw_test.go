@@ -17,8 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/store/postgres"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/store/postgres"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 // openSQLite makes an embedded store in a new folder.

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"p8/identity"
-	"p8/rem"
-	"p8/store"
-	"p8/test/corpus"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/corpus"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // The engines, as the benchmarks and the tests name them.

@@ -10,12 +10,12 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"p8/agent"
-	"p8/event"
-	"p8/identity"
-	"p8/mcpserver"
-	"p8/tool"
-	"p8/tool/mcp"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/mcpserver"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/mcp"
 )
 
 type echoed struct {

@@ -11,17 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"p8/agent"
-	"p8/chat"
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/llm/openai"
-	"p8/llm/scripted"
-	"p8/store"
-	"p8/store/sqlite"
-	"p8/stream"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/openai"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
+	"github.com/p8-org/p8/stream"
+	"github.com/p8-org/p8/tool"
 )
 
 // document is a conversational agent of ordinary size.

@@ -4,13 +4,13 @@ import (
 	"log/slog"
 	"testing"
 
-	"p8/chat"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/store/postgres"
-	"p8/store/storetest"
-	"p8/test/harness"
-	"p8/tool"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store/postgres"
+	"github.com/p8-org/p8/tool"
 )
 
 // TestTurnRoundTrips bounds what a stored turn with two tools costs in round trips to

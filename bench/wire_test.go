@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"p8/agent"
-	"p8/api"
-	"p8/catalog"
-	"p8/chat"
-	"p8/llm"
-	"p8/llm/openai"
-	"p8/llm/scripted"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/api"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/openai"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
 )
 
 // These benchmarks are a server and its clients in one process, on loopback. What

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // Stats are the counts of the cache since the start.

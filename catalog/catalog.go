@@ -24,9 +24,9 @@ import (
 	"log/slog"
 	"sync"
 
-	"p8/agent"
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // Where a document comes from.

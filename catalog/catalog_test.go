@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/catalog"
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 func document(name, prompt string) string {

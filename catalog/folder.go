@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // maxFiles bounds the documents of a folder.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"p8/agent"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/store"
 )
 
 // Entry is a document in a list.

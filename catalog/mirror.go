@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"p8/agent"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/store"
 )
 
 // Row is a document as a row of schemas: what POST /schemas stores and what

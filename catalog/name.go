@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // NameError says that a name cannot be one.

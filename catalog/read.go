@@ -1,8 +1,8 @@
 package catalog
 
 import (
-	"p8/agent"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/store"
 )
 
 // Read makes a row of a document that a person wrote: the caller's own, unless

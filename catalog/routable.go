@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"p8/agent"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/store"
 )
 
 // Routable is what a router needs to know of an agent.

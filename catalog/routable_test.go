@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // TestRoutable: every agent once, as a run would find it, and a changed document at once.

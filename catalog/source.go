@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"p8/agent"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/store"
 )
 
 // source is the text of a document and what it is called.

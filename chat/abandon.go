@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"p8/event"
-	"p8/identity"
-	"p8/live"
-	"p8/llm"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 )
 
 // abandon ends a run that waits, or was interrupted, and that nobody goes on with:

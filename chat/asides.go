@@ -5,10 +5,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"p8/event"
-	"p8/llm"
-	"p8/memory"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
 )
 
 // asides are what the answering agent said beside its answer and the session keeps:

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"time"
 
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // checkRequest finds what of a request does not fit together.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"p8/chat"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
 )
 
 const benchAgent = `

@@ -20,11 +20,11 @@ import (
 	"context"
 	"iter"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
-	"p8/run"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
 )
 
 // Request is one turn that somebody asks for. Who asks, the session, the agent

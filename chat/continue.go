@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
 )
 
 // replay reads what the run has said before it is taken up again.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"p8/event"
-	"p8/llm"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // AskAgentName is the tool with which agents ask agents.

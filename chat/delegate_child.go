@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/memory"
-	"p8/run"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/run"
 )
 
 // maxNear is how many near names a wrong one is told with.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"p8/agent"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/tool"
 )
 
 // tellAgents tells the model of a document that lists agents which ones it may ask

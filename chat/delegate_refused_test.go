@@ -12,12 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/chat"
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/tool"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/tool"
 )
 
 // TestAgentsThatCannotBeAsked: each is a result that the parent sees, and its run

@@ -9,10 +9,10 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"p8/event"
-	"p8/identity"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // delegation is the run of an agent that another one asked.

@@ -3,7 +3,7 @@ package chat
 import (
 	"strings"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // said puts together what one run and those below it said as text. What agents

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // tree is what the delegations of one root run share.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"p8/agent"
-	"p8/event"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/tool"
 )
 
 // askTurn asks an agent outside of any run, as MCP clients do: as a whole turn,

@@ -5,10 +5,10 @@ import (
 	"iter"
 	"time"
 
-	"p8/event"
-	"p8/identity"
-	"p8/live"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/store"
 )
 
 // elsewhereEvery is how often the store is asked for what another process says.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/catalog"
-	"p8/chat"
-	"p8/identity"
-	"p8/llm/scripted"
-	"p8/store"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 // TestOnTheEmbeddedEngine is a session of two turns in a real database, with

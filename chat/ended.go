@@ -3,9 +3,9 @@ package chat
 import (
 	"context"
 
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
 )
 
 // Ended is a turn of a session that is over.

@@ -5,9 +5,9 @@ import (
 	"context"
 	"strings"
 
-	"p8/agent"
-	"p8/event"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/tool"
 )
 
 // equip gives the turn its agent, with model and tools.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"testing/fstest"
 
-	"p8/catalog"
-	"p8/chat"
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/store"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
 )
 
 // A session that remembers: the second turn is sent the first. MemoryStore

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"net/http"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/run"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
 )
 
 // Why a turn was not started.

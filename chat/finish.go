@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"p8/event"
-	"p8/llm"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 )
 
 // finish stores the answer, whole or not, and then ends the stream: a client

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"p8/chat"
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
 )
 
 // TestAHandOverOutlivesAPause: who took over has the session after the pause, too.

@@ -10,13 +10,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/chat"
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -3,10 +3,10 @@ package chat
 import (
 	"context"
 
-	"p8/agent"
-	"p8/llm"
-	"p8/memory"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
 )
 
 // isNew reports whether the session is to be made.

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"p8/event"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/store"
 )
 
 // held is what waits a moment to be stored with what comes next: a call that only reads

@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"p8/chat"
-	"p8/event"
-	"p8/llm/scripted"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 type nothing struct{}

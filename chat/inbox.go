@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // inbox is what came in for a running run, by the rows where it is stored.

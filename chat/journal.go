@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"sync"
 
-	"p8/event"
-	"p8/routing"
-	"p8/run"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // journal is a run's journal: what is in the store from before, and what goes

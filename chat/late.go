@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"p8/event"
-	"p8/identity"
-	"p8/run"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
 )
 
 // The ends of a run whose calls cannot be recorded.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Recall is what the next turn of the caller's session may be shown. Nothing that is

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // request is a question of the caller's runs.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"p8/event"
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // memoryRun is a run of a MemoryStore.

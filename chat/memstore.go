@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // MemoryStore keeps sessions in the process and forgets those that were not

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"p8/chat"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/store"
 )
 
 // Both stores do for a service.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/chat"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/store"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 // meanwhile is a store whose session somebody else changes after it was recalled.

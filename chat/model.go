@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // ModelName is the model that a turn uses: the one that the document insists

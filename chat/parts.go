@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // MaxParts bounds the images and documents of one message.

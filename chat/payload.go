@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"p8/agent"
-	"p8/llm"
-	"p8/memory"
-	"p8/routing"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/store"
 )
 
 // payload is what the model is sent: the system prompt, the instructions of

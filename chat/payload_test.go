@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/chat"
-	"p8/identity"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
-	"p8/store"
-	"p8/test/golden"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
 )
 
 func compareJSON(t *testing.T, name string, got any) {

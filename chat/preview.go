@@ -5,9 +5,9 @@ import (
 	"context"
 	"strings"
 
-	"p8/identity"
-	"p8/llm"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 )
 
 // The parts of a Preview besides those of package memory.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/chat"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
 )
 
 // An answer that is made anew does not know the one that it replaces.

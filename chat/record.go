@@ -9,12 +9,12 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/routing"
-	"p8/run"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
 )
 
 // recorder follows one run: it stores the rows, adds what a turn says about

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"p8/event"
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // Recoverer finds runs that no process runs; store.Maintenance is one.

@@ -11,14 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/chat"
-	"p8/event"
-	"p8/identity"
-	"p8/live"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/store"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 // embedded is a database of the test's own.

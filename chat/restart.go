@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 
-	"p8/event"
-	"p8/identity"
-	"p8/live"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/store"
 )
 
 // cuts are the restarts in the log of a run: what they take back is void.

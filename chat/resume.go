@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"p8/agent"
-	"p8/identity"
-	"p8/llm"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 )
 
 // Resume takes up a run that was interrupted, or that waits and has all its

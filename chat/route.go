@@ -7,12 +7,12 @@ import (
 	"errors"
 	"strings"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/event"
-	"p8/llm"
-	"p8/routing"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/tool"
 )
 
 // routed is the agent that answers: the one that is asked for, or the one that it

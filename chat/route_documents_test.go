@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"p8/catalog"
-	"p8/chat"
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/store"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
 )
 
 // TestADocumentNamedAuto is an agent like another.

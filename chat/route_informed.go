@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"p8/llm"
-	"p8/routing"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/store"
 )
 
 // informed is a classifier that is told what this session knows: it is read only when

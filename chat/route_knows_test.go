@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/chat"
-	"p8/identity"
-	"p8/llm/scripted"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm/scripted"
 )
 
 // TestAClassifierKnowsTheUser, from what is read of the session anyway.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"p8/chat"
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/routing"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/routing"
 )
 
 // TestClassificationNeedNotWork: the fallback answers, and the turn goes on.

@@ -3,8 +3,8 @@ package chat_test
 import (
 	"testing"
 
-	"p8/chat"
-	"p8/llm/scripted"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/llm/scripted"
 )
 
 // TestANamedAgentInARoutedSession answers, and leaves the routing as it is.

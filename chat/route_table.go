@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/routing"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/routing"
 )
 
 // Lister lists the agents that a session may be routed to; a Catalog that is one lets

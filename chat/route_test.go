@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"p8/chat"
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/routing"
-	"p8/tool"
-	"p8/tool/builtin"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
 )
 
 // desk is a document that may be routed to; its model has its name.

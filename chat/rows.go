@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"p8/event"
-	"p8/llm"
-	"p8/memory"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
 )
 
 // inputRow is the row of the user's message.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // The refusals of runs that are asked for by their id.

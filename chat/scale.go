@@ -3,9 +3,9 @@ package chat
 import (
 	"sync"
 
-	"p8/llm"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // scales say how many tokens of a model's provider an estimated one is: what providers

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"p8/chat"
-	"p8/event"
-	"p8/llm/scripted"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm/scripted"
 )
 
 // TestAScriptThatFails: the user hears what the script says of it, and so does the

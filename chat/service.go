@@ -7,12 +7,12 @@ import (
 	"log/slog"
 	"time"
 
-	"p8/agent"
-	"p8/live"
-	"p8/llm"
-	"p8/routing"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // Catalog finds agents by name; *catalog.Catalog is one.

@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 
-	"p8/agent"
-	"p8/memory"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
 )
 
 // readSession reads the session as far as the turn may need it, before a message

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"p8/event"
-	"p8/live"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/live"
 )
 
 const (

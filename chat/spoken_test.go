@@ -8,11 +8,11 @@ import (
 	"sync"
 	"testing"
 
-	"p8/chat"
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
 )
 
 // endless is a model that never stops: each chunk is the same.

@@ -7,14 +7,14 @@ import (
 	"errors"
 	"time"
 
-	"p8/agent"
-	"p8/event"
-	"p8/identity"
-	"p8/live"
-	"p8/llm"
-	"p8/memory"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // job is a turn with everything that it needs.

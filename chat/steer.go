@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/identity"
-	"p8/llm"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 )
 
 // continued goes on with the session's run that waits for the results of the

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"p8/chat"
-	"p8/llm/scripted"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
 )
 
 // eager is a store whose run is taken up as soon as its request has an answer, before

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agent"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/tool"
 )
 
 // TestTheModelKnowsWhomItMayAsk: a list of the document stands behind the tools'

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"p8/llm"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // TransferName is the tool with which an agent hands the session over.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"p8/event"
-	"p8/identity"
-	"p8/live"
-	"p8/run"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/run"
 )
 
 // Turn is a run that goes on whether or not anybody reads it.

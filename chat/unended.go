@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"p8/event"
-	"p8/identity"
-	"p8/live"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/store"
 )
 
 // unended are the runs of this process that are over, while the store thinks that

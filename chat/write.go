@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"p8/event"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/store"
 )
 
 // begins notes that a call has a row without a result; false when it had one.

@@ -3,7 +3,7 @@ package event_test
 import (
 	"testing"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 func TestDeltas(t *testing.T) {

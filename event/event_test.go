@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 func TestJSONRoundTrip(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // lines is a log of events, numbered from 1.

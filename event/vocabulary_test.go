@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/test/golden"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/testkit/golden"
 )
 
 // TestVocabulary holds the table of docs/events.md against the code: what the

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 const aliceID = "edabafbb-61ad-51d6-9fd8-e976c892a731"

@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // The right to write shared rows is the verifier's to take: it stays taken, whatever

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // server is the model of a server whose behaviour the test sets.

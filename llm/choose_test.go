@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // serve answers GETs by path; anything else is 404.

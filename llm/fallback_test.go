@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/llm/scripted"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
 )
 
 // played is a scripted model with a name and abilities of its own.

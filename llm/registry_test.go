@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // named is a model that has only a name.

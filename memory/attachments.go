@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Source has the rows of sessions.

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Chunks is what a Builder reads and writes; *store.Store is one.

@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/identity"
-	"p8/memory"
-	"p8/rem"
-	"p8/store"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 func must(t testing.TB, err error) {

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"strings"
 
-	"p8/llm"
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // chain is the session_chunk moments of a session, one after the other. Each knows the

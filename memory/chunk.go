@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // relationPrevious is that of the edge from a moment to the one before it.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"p8/llm"
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // headShare is the part of the budget that the memory row and the moments may take.

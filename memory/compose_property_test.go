@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"p8/llm"
-	"p8/memory"
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // shelf is a store that has the rows and the moments of one session.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/llm"
-	"p8/memory"
-	"p8/rem"
-	"p8/store"
-	"p8/test/golden"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // talk is a session of n turns, whose answers are long, and a moment for every so many

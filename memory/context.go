@@ -3,9 +3,9 @@ package memory
 import (
 	"context"
 
-	"p8/llm"
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // Recaller reads sessions; *store.Store is one.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // maxSummary bounds a summary, in characters.

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"p8/memory"
-	"p8/test/golden"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/memory"
 )
 
 func TestExtract(t *testing.T) {

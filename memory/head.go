@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"p8/llm"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 )
 
 // head is what stands before the rows, oldest first: the memory row and the moments

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Keeper is what uploads and observations are written to; *store.Store is one.

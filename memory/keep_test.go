@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/event"
-	"p8/memory"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
 )
 
 type uploads struct {

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/memory"
-	"p8/rem"
-	"p8/store"
-	"p8/store/postgres"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/postgres"
 )
 
 // From the newest moment each older one is a few LOOKUPs away, and from the memory row

@@ -28,8 +28,8 @@
 package memory
 
 import (
-	"p8/llm"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 )
 
 // Policy says how a document's history is shown.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/llm"
-	"p8/memory"
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // rows builds a session: each element is "type text", or "call id name args",

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/memory"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
 )
 
 func TestNote(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"p8/event"
-	"p8/store"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/store"
 )
 
 // maxField bounds what one field of an observation says, in characters.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"p8/llm"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 )
 
 // PartTokens is what an image or a document takes of the budget: providers count

@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"p8/llm"
-	"p8/memory"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
 )
 
 // session draws any history that could be in a table, broken ones included.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"p8/llm"
-	"p8/rem"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // lostResult stands for a result that was never stored: the process died, or

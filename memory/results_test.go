@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/memory"
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // Of a long result a later turn shows what the run showed, to the byte: providers keep

@@ -3,7 +3,7 @@ package memory
 import (
 	"unicode/utf8"
 
-	"p8/rem"
+	"github.com/p8-org/p8/rem"
 )
 
 // edge is how much of a shortened text stays at either end, in characters;

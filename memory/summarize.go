@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"p8/agent"
-	"p8/llm"
-	"p8/run"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
 )
 
 // SummaryAgent is the document by which a model sums up.

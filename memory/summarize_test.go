@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agent"
-	"p8/agents"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/memory"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/agents"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/memory"
 )
 
 func document(t testing.TB, name string) func(context.Context) (*agent.Agent, error) {

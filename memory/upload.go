@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // Upload is a file that was taken in.

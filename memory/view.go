@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"p8/llm"
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // chunkNote is what the metadata of a moment say that a history needs.

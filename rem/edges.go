@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // edge is an edge to follow; ok is false for one of another relation.

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Knowledge is what the dialect needs of a store. Every method sees what the

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/rem"
-	"p8/test/golden"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/rem"
 )
 
 // rules are the grammar; %d stand for the bounds.

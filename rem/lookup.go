@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 func (e *Engine) lookup(ctx context.Context, q Lookup, res *Result) error {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // message is the message that a key names, or nothing.

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 func TestNormalIsNormalizeKey(t *testing.T) {

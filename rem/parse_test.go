@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/rem"
+	"github.com/p8-org/p8/rem"
 )
 
 func lookup(keys ...string) rem.Query { return rem.Lookup{Keys: keys} }

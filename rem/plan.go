@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Plan says what a query will do.

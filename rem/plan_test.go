@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"p8/rem"
-	"p8/store"
-	"p8/test/golden"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // TestExplain keeps what EXPLAIN says of one query of each kind.

@@ -22,7 +22,7 @@ package rem
 import (
 	"strings"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Verb is the kind of a query.

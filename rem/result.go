@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Result is the answer to a query.

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"p8/rem"
+	"github.com/p8-org/p8/rem"
 )
 
 // example is a line of testdata/queries.txt.

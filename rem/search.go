@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 func (e *Engine) search(ctx context.Context, q Search, res *Result) error {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 func (e *Engine) selection(ctx context.Context, q Select, res *Result) error {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // The bounds of a walk.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // Options configure a classifier that asks a model; only Model is needed.

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/routing"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/routing"
 )
 
 func TestModelAnswers(t *testing.T) {

@@ -18,8 +18,8 @@ package routing
 import (
 	"context"
 
-	"p8/agent"
-	"p8/llm"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/llm"
 )
 
 // The states of a session.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agent"
-	"p8/routing"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/routing"
 )
 
 // desks are agents as documents would have them.

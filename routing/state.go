@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // DefaultMaxTurns is how long a session stays with an agent whose document does not

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"p8/routing"
+	"github.com/p8-org/p8/routing"
 )
 
 func TestAHandedOverSession(t *testing.T) {

@@ -3,8 +3,8 @@ package run
 import (
 	"cmp"
 
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // ask sends the request and passes on what the model says. It ends the run

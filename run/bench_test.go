@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"p8/event"
-	"p8/llm/scripted"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 func benchmark(b *testing.B, turns []scripted.Turn, tools ...tool.Tool) {

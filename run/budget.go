@@ -3,8 +3,8 @@ package run
 import (
 	"sync"
 
-	"p8/agent"
-	"p8/event"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
 )
 
 // defaultRequests bounds a run whose document does not: a loop of tool calls

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"p8/event"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // abandonAfter is how long a call may take to notice that its time is up.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // card is REM's action request card.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // chain hands a valid answer to the agent's chained tool: a call like another,

@@ -1,8 +1,8 @@
 package run
 
 import (
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // charge books what the step cost.

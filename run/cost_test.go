@@ -7,11 +7,11 @@ import (
 	"math"
 	"testing"
 
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // price is a dollar for a token of scripted:test, ten for one of another model;

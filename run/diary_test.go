@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"p8/event"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // diary is a journal that forgets what no event of a call followed, as a database

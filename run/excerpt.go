@@ -3,8 +3,8 @@ package run
 import (
 	"cmp"
 
-	"p8/rem"
-	"p8/tool"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/tool"
 )
 
 // chooseRow is the id of the row of a result that the model is not shown whole, "" for

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // execute runs the calls of one step and adds their answers to the

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/agent"
-	"p8/event"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/tool"
 )
 
 // What Entry.Shown may name of a call besides what was shown. Together with the

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // idempotent is the tool, which says that it may be called twice.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"sync"
 
-	"p8/event"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // Journal keeps what a run must not do twice. A run that is taken up again,

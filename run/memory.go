@@ -1,6 +1,6 @@
 package run
 
-import "p8/llm"
+import "github.com/p8-org/p8/llm"
 
 // Memory counts what a run and the runs below it hold. It is safe for concurrent
 // use.

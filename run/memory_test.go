@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
 )
 
 // heldMemory is a memory that keeps little and counts what is held.

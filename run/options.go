@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"time"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // Options is everything that one run needs.

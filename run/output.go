@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // outputRetries is how often a wrong structured answer goes back.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
 )
 
 type weather struct {

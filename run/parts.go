@@ -3,7 +3,7 @@ package run
 import (
 	"fmt"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // The bounds of the images and documents that tools show the model in one run:

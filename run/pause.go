@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/event"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/tool"
 )
 
 // maxQuestions bounds what one call may ask the user.

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"p8/event"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // drawTree makes a random tree; every text and every key in it is its own.

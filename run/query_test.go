@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"p8/run"
-	"p8/test/golden"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/run"
 )
 
 func TestQueryPrompt(t *testing.T) {

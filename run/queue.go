@@ -3,7 +3,7 @@ package run
 import (
 	"sync"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // queueRoom is how many events of nested runs may wait for the reader.

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"strings"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // ErrNoOutput says that a run ended without a structured answer.

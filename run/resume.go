@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"p8/event"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // past is what the journal knows of a call; of the step itself by the id "".

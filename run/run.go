@@ -34,9 +34,9 @@ import (
 	"fmt"
 	"iter"
 
-	"p8/event"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // Stream runs the agent. The sequence yields every event once and in order and

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // maxSamplings is how often the tools of one run may ask its model.

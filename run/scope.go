@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // defaultDepth is how many runs may be below one another under the root.

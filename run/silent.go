@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // note remembers whether the run has shown anything of an answer, its nested runs

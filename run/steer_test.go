@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 func TestSteer(t *testing.T) {

@@ -3,8 +3,8 @@ package run
 import (
 	"strconv"
 
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // step is one response of the model.

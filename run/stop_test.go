@@ -11,11 +11,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // TestStopEndsWhatWaitsBelow: a child that waits for the user has ended; its call has

@@ -3,8 +3,8 @@ package run
 import (
 	"fmt"
 
-	"p8/agent"
-	"p8/event"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
 )
 
 // The calls that a run makes at most, where neither its document nor its options say

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // counted counts its calls.

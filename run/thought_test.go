@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
 )
 
 // TestThoughtsGoBack: a provider wants its thoughts, proofs included, together

@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // deaf is a tool that ignores the end of its context for a while.

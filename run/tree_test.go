@@ -11,11 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
-	"p8/run"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // A tree of agents for tests: what each of them says and calls, step by step, is

@@ -3,7 +3,7 @@ package run
 import (
 	"slices"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // maxWarnings bounds what a run warns of.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/event"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/run"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/run"
 )
 
 // warnings reads a run to its end and gives what it warned of.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // ActiveUsers lists whose sessions, moments or files changed since then, of all

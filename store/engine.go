@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // Engine is a database. It runs SQL with $1…$n parameters; each is used at

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // What a caller can do something about; test with errors.Is. The texts of the

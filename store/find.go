@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 const (

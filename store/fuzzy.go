@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"p8/store/internal/trgm"
+	"github.com/p8-org/p8/store/internal/trgm"
 )
 
 // The defaults of FUZZY.

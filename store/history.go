@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // The operations of the schema history.

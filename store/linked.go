@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // The statuses of a Linked.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // KeyOwners lists whose keys the scope sees in the key index, the nearest

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // On PostgreSQL every statement is a round trip, and a LOOKUP is one: the keys,

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // query is a statement whose conditions depend on what is asked.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // The registry: schemas rows of this kind describe the tables.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // Repository is the rows of one table that the caller may read: its own, its

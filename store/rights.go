@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // Who may write what, for every path to a row: [writer.replace] and [writer.remove] ask.

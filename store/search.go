@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"p8/store/internal/vector"
+	"github.com/p8-org/p8/store/internal/vector"
 )
 
 // The bounds of SEARCH.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"p8/store/internal/fair"
+	"github.com/p8-org/p8/store/internal/fair"
 )
 
 // ErrBusy says that a query was not run because others were; test with

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"p8/identity"
-	"p8/store/internal/fair"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store/internal/fair"
 )
 
 // Store is the repositories over one engine. Its methods are safe for

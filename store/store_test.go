@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // broken is an engine whose every call fails.

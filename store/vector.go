@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/store/internal/vector"
+	"github.com/p8-org/p8/store/internal/vector"
 )
 
 func (q *SearchQuery) checkVector() error {

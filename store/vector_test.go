@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 func openStore(t *testing.T) *store.Store {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"p8/store/internal/vector"
+	"github.com/p8-org/p8/store/internal/vector"
 )
 
 const (

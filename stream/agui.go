@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // AGUIOptions describe one AG-UI stream.

@@ -1,6 +1,6 @@
 package stream
 
-import "p8/event"
+import "github.com/p8-org/p8/event"
 
 // voice is that of the delegated run which the event is of. One that nothing
 // announced, as after a pause, begins with its first event.

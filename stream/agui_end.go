@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // request is a question that the run waits for.

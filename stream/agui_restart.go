@@ -3,7 +3,7 @@ package stream
 import (
 	"strconv"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // appendRestart takes back the messages of the steps that were cut: an activity that

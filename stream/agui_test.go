@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/stream"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/stream"
 )
 
 // dataFrames are the JSON objects of a stream that has data lines only, and

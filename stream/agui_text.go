@@ -1,6 +1,6 @@
 package stream
 
-import "p8/event"
+import "github.com/p8-org/p8/event"
 
 // appendText is the hot path: no allocation but at the beginning of a message.
 func (e *AGUI) appendText(v *voice, text string) {

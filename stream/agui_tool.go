@@ -1,6 +1,6 @@
 package stream
 
-import "p8/event"
+import "github.com/p8-org/p8/event"
 
 // appendTool sends a stage of a call: its beginning, its arguments in one piece,
 // its result.

@@ -3,7 +3,7 @@ package stream
 import (
 	"io"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // HeaderAISDK with the value ValueAISDK must be in a response that an AI SDK

@@ -1,6 +1,6 @@
 package stream
 
-import "p8/event"
+import "github.com/p8-org/p8/event"
 
 const (
 	// childText bounds what is kept of a delegated agent's text, childTools its tools.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // dataNames are the data parts whose names are not their events' types.

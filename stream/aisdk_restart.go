@@ -3,7 +3,7 @@ package stream
 import (
 	"slices"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // keep notes that the step of a run is not asked for again.

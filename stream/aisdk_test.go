@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/stream"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/stream"
 )
 
 // aisdkFields are the fields that a chunk must have; those with a question mark

@@ -3,7 +3,7 @@ package stream
 import (
 	"encoding/json"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // appendTool sends a stage of a call. It begins with its arguments, for before

@@ -4,8 +4,8 @@ import (
 	"io"
 	"testing"
 
-	"p8/event"
-	"p8/stream"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/stream"
 )
 
 // BenchmarkEncoders is, for each protocol, one stream of 100 pieces of text, of

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // calls are the tool calls of a run and of those below it, by the ids that the

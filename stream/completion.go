@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // CompletionOptions describe one response that is not streamed.

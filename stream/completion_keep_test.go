@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/stream"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/stream"
 )
 
 // A Completion that may keep little keeps all of a short text and nothing of a long

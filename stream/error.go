@@ -3,7 +3,7 @@ package stream
 import (
 	"net/http"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // MessageInternal is what is said about an [event.CodeInternal].

@@ -5,8 +5,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"p8/event"
-	"p8/stream"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/stream"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,6 +1,6 @@
 package stream
 
-import "p8/event"
+import "github.com/p8-org/p8/event"
 
 // appendTyped frames d as the payload of a typed event.
 func (e *OpenAI) appendTyped(ev event.Event, d event.Data) error {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // OpenAIOptions describe one stream.

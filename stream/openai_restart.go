@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // again is the text of a step that was cut: a client of OpenAI's cannot take it back.

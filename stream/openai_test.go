@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/stream"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/stream"
 )
 
 // checkFrames holds a stream against what the public clients demand.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/stream"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/stream"
 )
 
 // TestCallsThatAreStillOwed: where a client gave some of its tools' results, the

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"p8/event"
-	"p8/stream"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/stream"
 )
 
 // tree makes the events of a run that asks agents, which ask agents, whose

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // Protocol is a way to speak of a run over HTTP.

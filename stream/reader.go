@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // Reader is what a client has of a run already. The zero value is a client that

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"p8/event"
-	"p8/stream"
-	"p8/test/screen"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/testkit/screen"
+	"github.com/p8-org/p8/stream"
 )
 
 // story is a run that is interrupted: what was said before, what it goes on with, and

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"p8/stream"
+	"github.com/p8-org/p8/stream"
 )
 
 // client is a ResponseWriter that remembers when it was flushed and may fail.

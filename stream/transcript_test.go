@@ -12,9 +12,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"p8/event"
-	"p8/stream"
-	"p8/test/golden"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/stream"
 )
 
 var created = time.Unix(1760000000, 0)

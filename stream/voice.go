@@ -4,7 +4,7 @@ import (
 	"path"
 	"strconv"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // voice is a run that speaks in an AG-UI stream: the root or a delegated one.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/tool"
-	"p8/tool/tooltest"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/testkit/tooltest"
+	"github.com/p8-org/p8/tool"
 )
 
 func TestAnnotate(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/agent"
-	"p8/event"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
 )
 
 // withApproval is the tool with a document's policy of approval; a tool's own

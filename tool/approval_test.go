@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"p8/event"
-	"p8/tool"
-	"p8/tool/tooltest"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/testkit/tooltest"
+	"github.com/p8-org/p8/tool"
 )
 
 // question is what a call of the named tool asks, "" when nothing.

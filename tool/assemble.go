@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // The bounds of an Assembly that sets none.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"p8/llm"
-	"p8/schema"
+	"github.com/p8-org/p8/internal/schema"
+	"github.com/p8-org/p8/llm"
 )
 
 // Base is what a tool is besides its Call: the spec, with the schema compiled

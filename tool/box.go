@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // Server is one MCP server, whatever its transport. An *Error says that it is

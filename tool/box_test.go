@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"p8/agent"
-	"p8/identity"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // shelf is a server, and resources, of fixed things.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"p8/rem"
+	"github.com/p8-org/p8/rem"
 )
 
 // DefaultResultChars is how long a result may be that a model is shown whole.

@@ -3,7 +3,7 @@ package tool
 import (
 	"context"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // Resumable is a tool whose interrupted call continues where it stopped when it is

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"p8/agent"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/tool"
 )
 
 // resumable is a tool that continues where it stopped.

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // MergeMetadata adds to dst what src says. Lists are joined without doubles, a

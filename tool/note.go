@@ -1,6 +1,6 @@
 package tool
 
-import "p8/llm"
+import "github.com/p8-org/p8/llm"
 
 // WithNote is the tool with a document's note behind its description (REM).
 // Documents whose prompt has Tool Notes need none here.

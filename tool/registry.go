@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"p8/agent"
+	"github.com/p8-org/p8/agent"
 )
 
 // Registry knows the tools of this process by name. The zero value is empty

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"p8/agent"
-	"p8/llm"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/llm"
 )
 
 // resolver finds the tools of one document.

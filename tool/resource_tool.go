@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"p8/agent"
-	"p8/identity"
-	"p8/llm"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
 )
 
 // The bounds of what a resource tool lists.

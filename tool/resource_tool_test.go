@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
-	"p8/tool"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/tool"
 )
 
 // read is what a resource tool gives, or its error.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // Sampler is the model of the run that a call belongs to, lent to the tool: an

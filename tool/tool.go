@@ -13,8 +13,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // Tool is something an agent may call.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 type weather struct {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // New makes a tool of a Go function. The schema is that of In, a struct:

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // placeholder is {name} of a URI: RFC 6570, level 1.

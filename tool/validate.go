@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/schema"
+	"github.com/p8-org/p8/internal/schema"
 )
 
 // MaxArguments bounds the arguments of a call, in bytes.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/schema"
-	"p8/tool"
+	"github.com/p8-org/p8/internal/schema"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 func TestValidateAnswer(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"p8/event"
-	"p8/llm"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
 )
 
 // wrapped is a tool of which something is said differently: its spec, its

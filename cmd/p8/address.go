@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/config"
+	"github.com/p8-org/p8/internal/config"
 )
 
 // addressFile says, beside the embedded database, where the server is reached

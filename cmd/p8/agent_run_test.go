@@ -13,12 +13,12 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"p8/chat"
-	"p8/event"
-	"p8/identity"
-	"p8/ingest"
-	"p8/store"
-	"p8/test/golden"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/ingest"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/store"
 )
 
 //go:generate go test -run TestAgentRun -update .

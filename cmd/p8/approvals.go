@@ -14,9 +14,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"p8/chat"
-	"p8/event"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/store"
 )
 
 type approvalsCmd struct {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"p8/ask"
-	"p8/catalog"
-	"p8/config"
-	"p8/llm"
-	"p8/rem"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/internal/ask"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/rem"
 )
 
 type askCmd struct {

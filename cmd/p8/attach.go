@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"p8/chat"
-	"p8/llm"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/llm"
 )
 
 // attach puts files into a message: images and PDF files as its parts, text

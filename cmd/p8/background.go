@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"time"
 
-	"p8/config"
-	"p8/dream"
-	"p8/embed/worker"
-	"p8/jobs"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/dream"
+	"github.com/p8-org/p8/internal/embed/worker"
+	"github.com/p8-org/p8/internal/jobs"
 )
 
 // background is the work that goes on beside requests.

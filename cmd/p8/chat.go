@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/chat"
-	"p8/config"
-	"p8/identity"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/config"
 )
 
 type chatCmd struct {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"p8/config"
+	"github.com/p8-org/p8/internal/config"
 )
 
 // The exit codes.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"p8/catalog"
-	"p8/store"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/store"
 )
 
 type completionCmd struct {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"p8/config"
+	"github.com/p8-org/p8/internal/config"
 )
 
 type configCmd struct {

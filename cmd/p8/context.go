@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/chat"
-	"p8/cmd/p8/internal/term"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/store"
 )
 
 type sessionsContextCmd struct {

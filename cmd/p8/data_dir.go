@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"p8/config"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 // tightenDataDir makes the data folder and p8's files in it accessible to their

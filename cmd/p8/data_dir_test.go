@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"p8/config"
+	"github.com/p8-org/p8/internal/config"
 )
 
 // A data folder of its own becomes private; one with other files only in part.

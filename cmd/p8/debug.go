@@ -6,8 +6,8 @@ import (
 	"iter"
 	"net/http"
 
-	"p8/llm"
-	"p8/llm/openai"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/openai"
 )
 
 // shown is a model that sends nothing over a network, whose requests --debug

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // read gives fn the server that is named, else the store, for reading; both nil

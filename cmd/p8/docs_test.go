@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agent"
-	"p8/docs"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/docs"
 )
 
 // Every document that the documentation shows is one that p8 takes.

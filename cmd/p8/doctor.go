@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"p8/agents"
-	"p8/catalog"
-	"p8/config"
-	"p8/store"
-	"p8/store/postgres"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/agents"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/postgres"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 type doctorCmd struct {

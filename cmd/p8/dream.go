@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"p8/dream"
+	"github.com/p8-org/p8/internal/dream"
 )
 
 type dreamCmd struct {

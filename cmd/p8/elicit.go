@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // hintFor says how a question is answered at the prompt.

@@ -8,9 +8,9 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/store"
 )
 
 type schemaImportCmd struct {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
 // The bounds of a history file.

@@ -17,7 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
 )
 
 // startTalking starts `p8 chat` with a model that never ends, and waits until

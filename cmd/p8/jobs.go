@@ -13,9 +13,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"p8/config"
-	"p8/jobs"
-	"p8/store"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/store"
 )
 
 // openJobs opens the queue of background work in the store's database.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/jobs"
+	"github.com/p8-org/p8/internal/jobs"
 )
 
 func TestPrintStats(t *testing.T) {

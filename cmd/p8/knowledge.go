@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"strings"
 
-	"p8/config"
-	"p8/embed"
-	"p8/embed/models"
-	"p8/embed/offline"
-	"p8/embed/worker"
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/embed"
+	"github.com/p8-org/p8/internal/embed/models"
+	"github.com/p8-org/p8/internal/embed/offline"
+	"github.com/p8-org/p8/internal/embed/worker"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // newEmbedder is the model that makes the vectors of SEARCH; nil for none.

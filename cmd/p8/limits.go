@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"p8/config"
+	"github.com/p8-org/p8/internal/config"
 )
 
 // limits bound what the runs of this process take.

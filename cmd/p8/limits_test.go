@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"p8/config"
+	"github.com/p8-org/p8/internal/config"
 )
 
 func TestLimits(t *testing.T) {

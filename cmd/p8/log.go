@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"p8/config"
+	"github.com/p8-org/p8/internal/config"
 )
 
 // logger is the log as the settings want it.

@@ -8,7 +8,7 @@ package main
 import (
 	"os"
 
-	"p8/ingest/child"
+	"github.com/p8-org/p8/internal/ingest/child"
 )
 
 func main() {

@@ -6,9 +6,9 @@ import (
 	"os/signal"
 	"syscall"
 
-	"p8/config"
-	"p8/mcpserver"
-	"p8/store"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/mcpserver"
+	"github.com/p8-org/p8/store"
 )
 
 type mcpCmd struct {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
-	"p8/chat"
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // keptIn is where sessions are kept and what search reads: the store, or the

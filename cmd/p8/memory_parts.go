@@ -3,9 +3,9 @@ package main
 import (
 	"errors"
 
-	"p8/dream"
-	"p8/memory"
-	"p8/reminder"
+	"github.com/p8-org/p8/internal/dream"
+	"github.com/p8-org/p8/internal/reminder"
+	"github.com/p8-org/p8/memory"
 )
 
 // errForgetful says that what remembers is not there.

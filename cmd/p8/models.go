@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/llm/models"
+	"github.com/p8-org/p8/llm/models"
 )
 
 type modelsCmd struct {

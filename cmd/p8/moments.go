@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 type momentsCmd struct {

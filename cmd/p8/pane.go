@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"p8/cmd/p8/internal/markdown"
-	"p8/cmd/p8/internal/term"
-	"p8/event"
+	"github.com/p8-org/p8/cmd/p8/internal/markdown"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/event"
 )
 
 // lineKind is what a line of a pane is of; an empty line stands between two kinds.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"p8/chat"
-	"p8/identity"
-	"p8/test/golden"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/golden"
 )
 
 //go:generate go test -run TestPayloads -update .

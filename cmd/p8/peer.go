@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"p8/config"
-	"p8/identity"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/config"
 )
 
 // elsewhere names a server that has the data.

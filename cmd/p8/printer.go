@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // printer shows a run: the answer on stdout as it comes, everything else on

@@ -7,7 +7,7 @@ import (
 	"io"
 	"testing"
 
-	"p8/event"
+	"github.com/p8-org/p8/event"
 )
 
 // sequence is a run with a tool call in the middle of its text.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
 // prompt asks for lines: with editing, history and completion on a terminal,

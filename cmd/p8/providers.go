@@ -7,16 +7,15 @@ import (
 	"log/slog"
 	"maps"
 
-	"p8/config"
-	"p8/llm"
-	"p8/llm/anthropic"
-	"p8/llm/gemini"
-	"p8/llm/models"
-	"p8/llm/offline"
-	"p8/llm/openai"
-	"p8/llm/wire"
-	"p8/outbound"
-	"p8/tool/mcp"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/outbound"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/anthropic"
+	"github.com/p8-org/p8/llm/gemini"
+	"github.com/p8-org/p8/llm/models"
+	"github.com/p8-org/p8/llm/offline"
+	"github.com/p8-org/p8/llm/openai"
+	"github.com/p8-org/p8/tool/mcp"
 )
 
 // newModels are the providers' models, the offline one and the choice of the
@@ -28,7 +27,7 @@ func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.R
 		show = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
 	}
 	client := outbound.NewClient() // one for all: connections are few and kept
-	o := wire.ProvidersOptions{
+	o := openai.ProvidersOptions{
 		Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show, IdleTimeout: cfg.ModelSilence, SilenceVar: "P8_MODEL_SILENCE",
 	}
 	providers := openai.Providers(o)

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/rem"
-	"p8/store"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 type queryCmd struct {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync"
 
-	"p8/config"
-	"p8/jobs"
-	"p8/store"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/store"
 )
 
 // work is the queue of background jobs, which is opened when something is put into it

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"p8/config"
-	"p8/store"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/store"
 )
 
 const (

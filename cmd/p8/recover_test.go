@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // TestPulse: a process is dead when its beats stand still while this one looks, and not

@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 	"time"
 
-	"p8/agent"
-	"p8/chat"
-	"p8/config"
-	"p8/dream"
-	"p8/identity"
-	"p8/jobs"
-	"p8/llm"
-	"p8/memory"
-	"p8/reminder"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/dream"
+	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/internal/reminder"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
 )
 
 // The kinds of jobs besides those of other packages.

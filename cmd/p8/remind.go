@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"p8/reminder"
-	"p8/store"
+	"github.com/p8-org/p8/internal/reminder"
+	"github.com/p8-org/p8/store"
 )
 
 type remindCmd struct {

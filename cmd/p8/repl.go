@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/chat"
-	"p8/cmd/p8/internal/term"
-	"p8/config"
-	"p8/event"
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/store"
 )
 
 // repl is a chat on a terminal: a text is a turn, a text that begins with "/" a

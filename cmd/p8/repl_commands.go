@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/cmd/p8/internal/term"
-	"p8/routing"
-	"p8/store"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/store"
 )
 
 // replCommand is something that a person may ask of the chat itself.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/reminder"
-	"p8/store"
+	"github.com/p8-org/p8/internal/reminder"
+	"github.com/p8-org/p8/store"
 )
 
 // memory shows what the next turn sends.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"p8/cmd/p8/internal/term/termtest"
+	"github.com/p8-org/p8/cmd/p8/internal/term/termtest"
 )
 
 // console is p8 on a terminal, with a person at the keyboard.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"p8/catalog"
-	"p8/store"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/store"
 )
 
 // report prints an error, one line a problem, and returns the exit code.

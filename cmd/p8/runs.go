@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 type runsCmd struct {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"p8/agent"
-	"p8/catalog"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
 )
 
 type schemaCmd struct {

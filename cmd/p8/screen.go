@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
 // screen is a terminal that shows more than lines.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"p8/ingest/child"
-	"p8/test/golden"
+	"github.com/p8-org/p8/internal/ingest/child"
+	"github.com/p8-org/p8/internal/testkit/golden"
 )
 
 // quickExit keeps the race detector from sleeping at the end of every p8.

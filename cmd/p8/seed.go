@@ -8,9 +8,9 @@ import (
 	"errors"
 	"slices"
 
-	"p8/docs"
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/docs"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // seedMarker is the page whose metadata says which edition is stored.

@@ -6,9 +6,9 @@ import (
 	"io"
 	"testing"
 
-	"p8/docs"
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/docs"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 func TestSeedDocs(t *testing.T) {

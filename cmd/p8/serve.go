@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"p8/a2a"
-	"p8/api"
-	"p8/config"
+	"github.com/p8-org/p8/internal/a2a"
+	"github.com/p8-org/p8/internal/api"
+	"github.com/p8-org/p8/internal/config"
 )
 
 type serveCmd struct {

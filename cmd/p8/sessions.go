@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 type sessionsCmd struct {

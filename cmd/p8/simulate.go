@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/event"
-	"p8/simulator"
-	"p8/stream"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/simulator"
+	"github.com/p8-org/p8/stream"
 )
 
 type simulateCmd struct {

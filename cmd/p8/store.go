@@ -7,12 +7,12 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"p8/agents"
-	"p8/catalog"
-	"p8/config"
-	"p8/store"
-	"p8/store/postgres"
-	"p8/store/sqlite"
+	"github.com/p8-org/p8/agents"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/postgres"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 // openStore opens the store and keeps p8's documentation and the list of its

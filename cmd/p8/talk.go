@@ -12,11 +12,11 @@ import (
 	"strings"
 	"syscall"
 
-	"p8/catalog"
-	"p8/chat"
-	"p8/event"
-	"p8/identity"
-	"p8/routing"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/routing"
 )
 
 // talk runs turns of one session for the person at the terminal.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/config"
+	"github.com/p8-org/p8/internal/config"
 )
 
 // testApp is an app and its settings, with a data folder of its own.

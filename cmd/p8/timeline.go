@@ -10,8 +10,8 @@ import (
 	"net/url"
 	"strconv"
 
-	mem "p8/memory"
-	"p8/store"
+	mem "github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
 )
 
 type timelineCmd struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // zoned is in which time zone days begin and end.

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 
-	"p8/ask"
-	"p8/config"
-	"p8/rem"
-	"p8/store"
-	"p8/tool"
-	"p8/tool/builtin"
+	"github.com/p8-org/p8/internal/ask"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
 )
 
 // openTools makes p8's own tools and resources of the parts.

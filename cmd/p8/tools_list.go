@@ -11,10 +11,10 @@ import (
 	"slices"
 	"syscall"
 
-	"p8/agent"
-	"p8/config"
-	"p8/tool"
-	"p8/tool/builtin"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
 )
 
 type toolsCmd struct {

@@ -13,11 +13,11 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"p8/catalog"
-	"p8/config"
-	"p8/ingest"
-	"p8/ingest/child"
-	"p8/store"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/ingest"
+	"github.com/p8-org/p8/internal/ingest/child"
+	"github.com/p8-org/p8/store"
 )
 
 type upsertCmd struct {

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/chat"
-	"p8/tool"
-	"p8/tool/builtin"
-	"p8/tool/mcp"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
+	"github.com/p8-org/p8/tool/mcp"
 )
 
 type schemaValidateCmd struct {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"p8/ingest"
-	"p8/store"
+	"github.com/p8-org/p8/internal/ingest"
+	"github.com/p8-org/p8/store"
 )
 
 type verifyLinksCmd struct {

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"p8/chat"
-	"p8/cmd/p8/internal/term"
-	"p8/event"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/event"
 )
 
 // How often a view looks whether something is to be drawn, and how soon after the

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"p8/cmd/p8/internal/term"
-	"p8/event"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/event"
 )
 
 // status says what is going on.

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"p8/cmd/p8/internal/term"
-	"p8/cmd/p8/internal/term/termtest"
-	"p8/event"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/cmd/p8/internal/term/termtest"
+	"github.com/p8-org/p8/event"
 )
 
 // from is an event of an agent.

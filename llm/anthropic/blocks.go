@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // blank text is refused by the wire.

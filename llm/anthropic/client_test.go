@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"p8/llm"
-	"p8/llm/anthropic"
-	"p8/llm/wire/wiretest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/anthropic"
+	"github.com/p8-org/p8/llm/internal/wire/wiretest"
 )
 
 // refusal is a bad request with these words.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/llm"
-	"p8/llm/wire"
-	"p8/llm/wire/wiretest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
+	"github.com/p8-org/p8/llm/internal/wire/wiretest"
 )
 
 // plainDelta is an event as the provider sends hundreds of them.

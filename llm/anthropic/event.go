@@ -3,7 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // wireEvent is an event in full, or a whole answer, whose type is message.

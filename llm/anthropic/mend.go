@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // attempt is one request with what is known about the model while it runs.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // settingDropped is the code of a warning about a setting that is not sent as it

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/llm"
-	"p8/llm/anthropic"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/anthropic"
 )
 
 // TestPromptCache: the marks stand behind the tools, the first and the last system

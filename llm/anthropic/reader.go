@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // maxBlocks bounds the parts of an answer. Models stay far below.

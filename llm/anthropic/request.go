@@ -3,8 +3,8 @@ package anthropic
 import (
 	"strconv"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // appendRequest writes the body of a request. Schemas go out as they came in,

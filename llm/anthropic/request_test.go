@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/llm/anthropic"
-	"p8/llm/wire/wiretest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/anthropic"
+	"github.com/p8-org/p8/llm/internal/wire/wiretest"
 )
 
 const good = `event: message_start

@@ -3,8 +3,8 @@ package gemini
 import (
 	"encoding/json"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // codeSkipped is the code of a warning that a part of the answer was left out.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/llm"
-	"p8/llm/gemini"
-	"p8/llm/wire/wiretest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/gemini"
+	"github.com/p8-org/p8/llm/internal/wire/wiretest"
 )
 
 func TestNew(t *testing.T) {

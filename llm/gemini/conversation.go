@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // The roles of the API.

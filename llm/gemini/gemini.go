@@ -28,8 +28,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // DefaultBaseURL is Google's own.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // object is a JSON object that keeps the order of its members: a model fills the

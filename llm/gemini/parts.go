@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 func appendText(b []byte, text string) []byte {

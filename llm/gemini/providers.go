@@ -1,9 +1,9 @@
 package gemini
 
 import (
-	"p8/llm"
-	"p8/llm/wire"
-	"p8/outbound"
+	"github.com/p8-org/p8/internal/outbound"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // The variables to look in; the first one set counts.

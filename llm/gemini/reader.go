@@ -7,8 +7,8 @@ import (
 	"errors"
 	"strings"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // reader puts one response together; it is the wire.Decoder of the protocol.

@@ -3,8 +3,8 @@ package gemini
 import (
 	"bytes"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // body is what is sent for a request, without the options.

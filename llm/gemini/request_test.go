@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/llm/gemini"
-	"p8/llm/wire/wiretest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/gemini"
+	"github.com/p8-org/p8/llm/internal/wire/wiretest"
 )
 
 // sentBy is the body that a model sends for the request, and the warnings.

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // codeDropped is the code of a warning that a setting was left out.

@@ -3,7 +3,7 @@ package gemini
 import (
 	"bytes"
 
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // A stream is hundreds of answers that all look like

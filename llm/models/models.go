@@ -16,7 +16,7 @@
 // What is not in the table is not guessed: its cost is 0 and Info says so.
 package models
 
-import "p8/llm"
+import "github.com/p8-org/p8/llm"
 
 // Info is what is known about a model.
 type Info struct {

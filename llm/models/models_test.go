@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // load is the embedded table, corrected by a file of the given text.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // Bounds of a file.

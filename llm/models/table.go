@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 //go:embed models.yaml

@@ -21,7 +21,7 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // searchTool is the one tool that the model knows how to use.

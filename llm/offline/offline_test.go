@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/llm"
-	"p8/llm/offline"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/offline"
 )
 
 var search = llm.ToolSpec{Name: "search", Parameters: json.RawMessage(`{"type":"object"}`)}

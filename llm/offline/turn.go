@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // turn is what has happened since the user's last message.

@@ -4,7 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // wireChunk is a chunk, or a whole answer, in full. Fields that servers fill

@@ -18,9 +18,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"p8/llm"
-	"p8/llm/openai"
-	"p8/llm/wire/wiretest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire/wiretest"
+	"github.com/p8-org/p8/llm/openai"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

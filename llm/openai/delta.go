@@ -1,6 +1,6 @@
 package openai
 
-import "p8/llm/wire"
+import "github.com/p8-org/p8/llm/internal/wire"
 
 // A stream is hundreds of chunks that all look like
 //

@@ -3,8 +3,8 @@ package openai
 import (
 	"encoding/base64"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // appendParts writes a content of several parts.

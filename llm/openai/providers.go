@@ -1,9 +1,9 @@
 package openai
 
 import (
-	"p8/llm"
-	"p8/llm/wire"
-	"p8/outbound"
+	"github.com/p8-org/p8/internal/outbound"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // provider is a row of the table of servers that speak the wire.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // reader puts one response together; it is the wire.Decoder of the protocol.

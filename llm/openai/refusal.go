@@ -3,8 +3,8 @@ package openai
 import (
 	"strings"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // option is a field of the body that a model may not have.

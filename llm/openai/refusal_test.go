@@ -6,9 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"p8/llm"
-	"p8/llm/openai"
-	"p8/llm/wire/wiretest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire/wiretest"
+	"github.com/p8-org/p8/llm/openai"
 )
 
 // refusing is a server that answers what the function does not refuse; it keeps

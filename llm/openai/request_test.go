@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"p8/llm"
-	"p8/llm/openai"
-	"p8/llm/wire/wiretest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire/wiretest"
+	"github.com/p8-org/p8/llm/openai"
 )
 
 // sentBy is the body that a model sends for the request.

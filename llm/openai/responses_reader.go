@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // responsesReader is the wire.Decoder of the Responses API. Its events carry

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // responsesWire names the reasoning that the Responses API understands.

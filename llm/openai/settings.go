@@ -3,8 +3,8 @@ package openai
 import (
 	"strconv"
 
-	"p8/llm"
-	"p8/llm/wire"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // dropped warns of a setting that the model does not take.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/llm/openai"
-	"p8/llm/wire/wiretest"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/wire/wiretest"
+	"github.com/p8-org/p8/llm/openai"
 )
 
 // looked is an answer that thinks, then calls a tool.

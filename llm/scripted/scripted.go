@@ -24,7 +24,7 @@ import (
 	"slices"
 	"sync"
 
-	"p8/llm"
+	"github.com/p8-org/p8/llm"
 )
 
 // ErrExhausted is yielded by a model whose script is used up.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/llm"
-	"p8/llm/scripted"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
 )
 
 func play(ctx context.Context, m llm.Model, req *llm.Request) (chunks []llm.Chunk, err error) {

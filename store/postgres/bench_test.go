@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"testing"
 
-	"p8/store"
-	"p8/store/storetest"
-	"p8/test/corpus"
+	"github.com/p8-org/p8/internal/testkit/corpus"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 // benchRows is the size of the benchmarks' tables: P8_BENCH_ROWS, else small

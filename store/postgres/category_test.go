@@ -3,7 +3,7 @@ package postgres
 import (
 	"testing"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // A small category that lies far from the question is found whole, although the

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // conn implements store.Conn, for a Read or a Write. A query must end before the

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // SQLSTATE codes (PostgreSQL manual, appendix A).

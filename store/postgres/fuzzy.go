@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // wordThreshold is the least word similarity that counts (pg_trgm's default).

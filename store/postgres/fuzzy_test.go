@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/sqlite"
-	"p8/test/corpus"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/corpus"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 func as(ctx context.Context, tenant, user string) context.Context {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"p8/store"
-	p8migrate "p8/store/internal/migrate"
+	"github.com/p8-org/p8/store"
+	p8migrate "github.com/p8-org/p8/store/internal/migrate"
 )
 
 // What a client may be told.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 func wantReason(t *testing.T, what string, err error, reason string) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // What pgvector's HNSW takes: vector up to 2000 dimensions, halfvec up to 4000.

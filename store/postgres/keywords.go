@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3/database"
 
-	p8migrate "p8/store/internal/migrate"
+	p8migrate "github.com/p8-org/p8/store/internal/migrate"
 )
 
 //go:embed migrations/*.sql

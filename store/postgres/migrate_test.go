@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Replicas that start at once on an empty database all come up, and the

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // The bounds of hnsw.ef_search, the candidates that a search keeps at once: more

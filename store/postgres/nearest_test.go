@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // place is a row with a vector.

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3/database"
 
-	p8migrate "p8/store/internal/migrate"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	p8migrate "github.com/p8-org/p8/store/internal/migrate"
 )
 
 const ownerMigration = "00015_session_owner.sql"

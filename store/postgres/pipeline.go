@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // A round trip costs more than most statements. What Later got waits for the next

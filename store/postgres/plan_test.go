@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/storetest"
-	"p8/test/corpus"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/corpus"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 // fill gives a database n resources and as many messages of the tenant t, its

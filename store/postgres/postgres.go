@@ -36,7 +36,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // Options say where the database is.

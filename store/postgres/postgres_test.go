@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"go.uber.org/goleak"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 // serverURL names a server whose role may create databases and roles, with

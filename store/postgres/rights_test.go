@@ -3,8 +3,8 @@ package postgres
 import (
 	"testing"
 
-	"p8/store"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 func TestReserved(t *testing.T) {

@@ -3,7 +3,7 @@ package postgres
 import (
 	"testing"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // fillRuns gives the tenant t many runs that have ended, some that wait, and one

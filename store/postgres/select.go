@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"p8/store"
-	"p8/store/internal/sqlgate"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
 // Select implements store.Engine. The statement is read by package sqlgate and

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"p8/store"
-	"p8/store/internal/sqlgate"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
 // problem tells a mistake of the caller from a failure of the database.

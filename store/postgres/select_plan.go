@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"regexp"
 
-	"p8/store"
-	"p8/store/internal/sqlgate"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
 // dangerous are calls that no statement from the gate has, as PostgreSQL prints

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // readerRole is the role that runs the SELECTs of callers: it logs in nowhere,

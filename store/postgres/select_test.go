@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/internal/sqlgate"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
 // ungated runs a text as if the gate had let it pass as it stands.

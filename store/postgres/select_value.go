@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"p8/store/internal/sqlgate"
+	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
 // value is a value as it came over the wire, in text, as a Selection holds it.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"p8/identity"
-	"p8/store/internal/fair"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store/internal/fair"
 )
 
 // Queries implements store.Sharer: two reading connections in five, one at least,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // statement is SQL with its arguments.

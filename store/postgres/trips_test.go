@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"p8/store"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 func runID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 func BenchmarkOpenNew(b *testing.B) {

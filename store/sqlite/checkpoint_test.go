@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // endless is a statement that reads a table and never ends.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // timeFormat has a fixed width, so that times sort as texts, and is what

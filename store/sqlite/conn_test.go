@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"p8/store"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 func TestNumbered(t *testing.T) {

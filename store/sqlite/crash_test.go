@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"p8/store"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/store"
 )
 
 // crashDir tells the test binary to be the process that is killed.

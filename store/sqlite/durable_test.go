@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // Whoever waits hears of an fsync that began after he came, and of its failure.

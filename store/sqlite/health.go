@@ -15,7 +15,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // health is what is known of the file under a running engine.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // PutText implements store.TextIndexer.

@@ -11,8 +11,8 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/pressly/goose/v3/database"
 
-	"p8/store"
-	p8migrate "p8/store/internal/migrate"
+	"github.com/p8-org/p8/store"
+	p8migrate "github.com/p8-org/p8/store/internal/migrate"
 )
 
 // TestOldTextsAreFound: the migration indexes the rows that are there.

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // registerMerge brings p8_merge(object, add) to a connection: a JSON object with the

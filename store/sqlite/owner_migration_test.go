@@ -15,7 +15,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3/driver"
 
-	"p8/store/storetest"
+	"github.com/p8-org/p8/internal/testkit/storetest"
 )
 
 const ownerMigration = "00007_session_owner.sql"

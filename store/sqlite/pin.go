@@ -8,7 +8,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // pin is the context of a connection's statements. As long as one runs, the log

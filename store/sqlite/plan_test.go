@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 // planner is an engine that looks at the plan of every statement it runs.

@@ -6,7 +6,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // registerWords brings FTS5 and its function ranked to a connection.

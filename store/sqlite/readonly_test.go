@@ -12,8 +12,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/store"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/store"
 )
 
 func openReading(t *testing.T, dir string) *store.Store {

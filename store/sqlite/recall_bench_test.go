@@ -3,7 +3,7 @@ package sqlite
 import (
 	"testing"
 
-	"p8/store/storetest"
+	"github.com/p8-org/p8/internal/testkit/storetest"
 )
 
 func BenchmarkRecall(b *testing.B) { storetest.BenchmarkRecall(b, openStore(b), caller(b.Context())) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/store"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 // newRun begins a run for a benchmark.

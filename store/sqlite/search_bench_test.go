@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // subjects makes vectors that lie in groups, as those of texts do.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/store/internal/sqlgate"
+	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
 var errNoJSON = errors.New("invalid input syntax for type json")

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/internal/sqlgate"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
 func selectEngine(t testing.TB) *engine {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/store/internal/sqlgate"
+	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
 // Times are texts in timeFormat, UTC; dates are their first ten characters.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/internal/sqlgate"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
 // selector is a connection for the SELECTs of callers. It has TEMP views of

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/internal/fair"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/internal/fair"
 )
 
 // Queries implements store.Sharer. Half of the readers are left to short

@@ -29,8 +29,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/store"
-	"p8/store/internal/fair"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/internal/fair"
 )
 
 // Options say where the database is. One of Dir and Path is required.

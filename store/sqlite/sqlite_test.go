@@ -13,9 +13,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"p8/identity"
-	"p8/store"
-	"p8/store/storetest"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 func TestMain(m *testing.M) {

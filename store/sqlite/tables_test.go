@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // The list of tables says what the database has, but for the bytes of images, the

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // While somebody else has the turn, nobody of this process writes; afterwards

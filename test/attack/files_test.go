@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // loopPDF is a PDF whose page tree is its own child.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // asks is a message that makes the model ask an agent.

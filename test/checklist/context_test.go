@@ -17,11 +17,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/identity"
-	"p8/memory"
-	"p8/store"
-	"p8/store/sqlite"
-	"p8/test/harness"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 // TestAgenticChecklist is REMLight's list of ten items for its agentic module.
@@ -89,8 +89,9 @@ func contextHasEvalAndClient(t *testing.T) {
 // without an identity.
 func onlyTheStoreTouchesTheDatabase(t *testing.T) {
 	eachImport(t, func(file, imported string) {
-		driver := imported == "database/sql" || strings.Contains(imported, "sqlite") && !strings.HasPrefix(imported, "p8/") || strings.Contains(imported, "pgx")
-		yard := strings.HasPrefix(file, "store/") || strings.HasPrefix(file, "jobs/") || strings.HasPrefix(file, "test/")
+		driver := imported == "database/sql" || strings.Contains(imported, "sqlite") && !strings.HasPrefix(imported, "github.com/p8-org/p8/") || strings.Contains(imported, "pgx")
+		yard := strings.HasPrefix(file, "store/") || strings.HasPrefix(file, "internal/jobs/") || strings.HasPrefix(file, "test/") ||
+			strings.HasPrefix(file, "internal/testkit/")
 		if driver && !yard {
 			t.Errorf("%s imports %s: go through package store", file, imported)
 		}

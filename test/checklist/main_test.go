@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // line runs a command line of a checklist, word for word but for the port.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // TestVerificationChecklist is p8's list of nine things to verify by hand.

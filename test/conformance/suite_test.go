@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agents"
-	"p8/api"
-	"p8/catalog"
-	"p8/chat"
-	"p8/llm"
-	"p8/llm/scripted"
-	"p8/mcpserver"
-	"p8/test/harness"
+	"github.com/p8-org/p8/agents"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/api"
+	"github.com/p8-org/p8/internal/mcpserver"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/scripted"
 )
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }

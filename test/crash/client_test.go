@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // noted is a row that the server has told a client about: from then on the

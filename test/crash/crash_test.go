@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 var (

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // pace is the time between two chunks: slow enough that a kill falls between

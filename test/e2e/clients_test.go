@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/golden"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // TestClients lets the public clients of every protocol play their scenarios

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/golden"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // TestProviderFaults pins what a client and the log see of each way in which a

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
-	"p8/test/hostile"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/internal/testkit/hostile"
 )
 
 // TestHostileFiles: two clients upload files that took the server's memory and its

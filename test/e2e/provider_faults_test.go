@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // faulty is a provider whose models are silent, empty, or call ten thousand tools.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/docs"
-	"p8/test/harness"
+	"github.com/p8-org/p8/docs"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // command is a line of a code block that runs p8.

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // vendors are the providers whose wires p8 speaks, each on the fake that speaks

@@ -9,13 +9,14 @@ import (
 
 // floors are the rooms from the roof down: a package imports only rooms that
 // stand after its own. A sub-room (llm/openai, store/sqlite) belongs to its room
-// and may import it, and its siblings.
+// and may import it, and its siblings. Rooms outside of internal are for programs
+// that import the module: see api_test.go.
 var floors = []string{
 	"cmd/p8",
-	"api", "mcpserver", "a2a", "stream", "eval",
-	"dream", "chat", "ask", "live", "memory", "routing", "run", "reminder", "tool", "simulator",
-	"catalog", "ingest", "rem", "agent", "llm", "embed",
-	"jobs", "store", "event", "identity", "telemetry", "config", "schema", "outbound",
+	"internal/api", "internal/mcpserver", "internal/a2a", "stream",
+	"internal/dream", "chat", "internal/ask", "internal/live", "memory", "routing", "run", "internal/reminder", "tool", "internal/simulator",
+	"catalog", "internal/ingest", "rem", "agent", "llm", "internal/embed",
+	"internal/jobs", "store", "event", "identity", "internal/config", "internal/schema", "internal/outbound",
 }
 
 // ground holds embedded files and nothing else: it imports no room, any room may
@@ -23,8 +24,8 @@ var floors = []string{
 var ground = []string{"agents", "docs"}
 
 // yard stands outside of the house: it may import every room, no room imports it.
-// What tests share about one room lies beside it, but belongs to the yard.
-var yard = []string{"test", "bench", "examples", "store/storetest", "llm/wire/wiretest"}
+// internal/testkit holds what tests share; no product code imports it.
+var yard = []string{"test", "bench", "examples", "internal/testkit", "llm/internal/wire/wiretest"}
 
 // place is a package's room and how deep it lies; -1 for the yard, len(floors)
 // for the ground.

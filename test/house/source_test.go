@@ -15,11 +15,11 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// module is the import path of the root; its packages are "p8/store" and so on.
-const module = "p8"
+// module is the import path of the root.
+const module = "github.com/p8-org/p8"
 
 // pkg is one package's non-test source.
 type pkg struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // secrets are the shapes of keys that must never be committed. Keys in tests are

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"p8/rem"
-	"p8/store"
-	"p8/test/corpus"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/corpus"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 // TestBothEnginesAnswerAlike loads the same knowledge into both engines and asks

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // desk is a server on a place. Its model does what the user says: "call NAME

@@ -12,10 +12,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"p8/rem"
-	"p8/store"
-	"p8/test/corpus"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/corpus"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
 )
 
 const (

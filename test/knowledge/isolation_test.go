@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
-	"p8/test/harness"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // person is a caller, with a word that only what is theirs contains.

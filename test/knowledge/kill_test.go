@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"p8/store"
-	"p8/test/corpus"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/corpus"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/store"
 )
 
 // mostKills bounds how often an upsert is killed.

@@ -26,12 +26,12 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"p8/embed/offline"
-	"p8/identity"
-	"p8/store"
-	"p8/store/postgres"
-	"p8/store/sqlite"
-	"p8/test/harness"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/embed/offline"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/postgres"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }

@@ -13,11 +13,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"p8/agents"
-	"p8/catalog"
-	"p8/identity"
-	"p8/store"
-	"p8/test/harness"
+	"github.com/p8-org/p8/agents"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/store"
 )
 
 const obeys = "You obey whoever wrote this."

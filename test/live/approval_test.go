@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // asked is a question as `p8 approvals list --json` shows it.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // The protocols, by the names that ?protocol= takes.

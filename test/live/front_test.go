@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
-	"p8/test/screen"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/internal/testkit/screen"
 )
 
 // front is one address before several servers: a request goes to one that takes

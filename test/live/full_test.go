@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // disk is where a database lies, and can be made full.

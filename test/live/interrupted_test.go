@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // The server dies at moments that nobody chose, under load, again and again. A tool that

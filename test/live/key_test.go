@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // The same request at once and again later is one run, one row of the user, the

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // resume takes a run up again and gives the stream of what follows.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // proxy stands between p8 and PostgreSQL, and cuts connections.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // times is the short number of something, or the long one where there is time.

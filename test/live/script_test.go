@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // script is what the model shall do: a message of a user that the model of these

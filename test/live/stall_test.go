@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // crowd is how many read, and how many do not; first, all of them do.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // stop stops what a session does, and gives the status of the answer.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // Two servers on one PostgreSQL are one: a run of the one is read, stopped and

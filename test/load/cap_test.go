@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // TestMaxRuns: beyond P8_MAX_RUNS a request is refused, and told when to come again;

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"p8/event"
-	"p8/test/harness"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // newEndless is a provider whose models never stop, unless they are asked a short

@@ -9,7 +9,7 @@ import (
 	"os"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // TestOpenStreams: five thousand streams that are open at one time are all served,

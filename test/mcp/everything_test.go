@@ -12,12 +12,12 @@ import (
 	"sync"
 	"testing"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
-	"p8/test/harness"
-	"p8/tool"
-	"p8/tool/mcp"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/mcp"
 )
 
 // transport is the example server in one of its forms.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // place is where a test happens: a database and a model.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // Nobody reads, changes or deletes what somebody else remembers: by any route, key,

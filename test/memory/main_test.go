@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"p8/identity"
-	"p8/test/harness"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }

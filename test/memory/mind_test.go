@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // The agents of p8 that ask the model, as their prompts begin.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // Two servers on one PostgreSQL sum up, remind and dream at the same time: nothing is

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/llm"
-	"p8/llm/gemini"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/gemini"
 )
 
 // google is a model at the provider, and what it has sent.

@@ -16,12 +16,12 @@ import (
 	"strings"
 	"testing"
 
-	"p8/agent"
-	"p8/event"
-	"p8/llm"
-	"p8/run"
-	"p8/test/harness"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // talker just talks; answerer has to give an answer of a form.

@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"p8/llm"
-	"p8/llm/anthropic"
-	"p8/llm/gemini"
-	"p8/llm/openai"
-	"p8/test/harness"
+	"github.com/p8-org/p8/internal/testkit/harness"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/anthropic"
+	"github.com/p8-org/p8/llm/gemini"
+	"github.com/p8-org/p8/llm/openai"
 )
 
 // sdkKey is the key in test/clients/vendors.mjs.

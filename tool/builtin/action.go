@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"p8/event"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // maxPayload bounds an action's payload, in bytes.

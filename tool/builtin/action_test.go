@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"p8/event"
-	"p8/tool"
-	"p8/tool/builtin"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
 )
 
 func find(t *testing.T, name string) tool.Tool {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"p8/rem"
-	"p8/tool"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/tool"
 )
 
 // Asker turns a question into a query and answers it. Its *tool.Error says what

@@ -20,11 +20,11 @@ import (
 	"net/http"
 	"time"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/rem"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // Documents are the agents; *catalog.Catalog is it.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"p8/event"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/tool"
 )
 
 // elicitType is the action that asks the user.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/event"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/tool"
 )
 
 // user answers questions, or has not yet.

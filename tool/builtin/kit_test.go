@@ -12,13 +12,13 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"p8/catalog"
-	"p8/identity"
-	"p8/rem"
-	"p8/store"
-	"p8/store/sqlite"
-	"p8/tool"
-	"p8/tool/builtin"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
 )
 
 // kit is a deployment with everything, and its log.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // metadataParameters are the fields of an observation.

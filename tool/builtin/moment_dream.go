@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // The edges of dreams, where a fragment says nothing else (p8), and the way back.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"p8/store"
+	"github.com/p8-org/p8/store"
 )
 
 // FuzzReadMoments: whatever an agent answers, the moments of it are the same

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // maxMomentSummary bounds the summary of a moment in a list, in characters;

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"p8/identity"
-	"p8/llm"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // maxMoments is the most moments of one call.

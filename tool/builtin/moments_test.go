@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 // saved is the answer of save_moments.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"p8/catalog"
-	"p8/rem"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/rem"
 )
 
 // addREM adds what there is to query, and how.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // The bounds of what is shown of stored rows.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
-	"p8/store"
-	"p8/tool"
-	"p8/tool/builtin"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
 )
 
 // fill gives a user a profile, a session, a file, and moments.

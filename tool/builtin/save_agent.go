@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"slices"
 
-	"p8/agent"
-	"p8/catalog"
-	"p8/event"
-	"p8/identity"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 const saveAgentDescription = `Stores an agent of the user: a whole document as schema_yaml, or its parts. It can be talked to at once under its name. A name that is taken is an error unless overwrite is true. Called without arguments it asks the user's program to save the draft that it shows.`

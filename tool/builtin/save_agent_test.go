@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/catalog"
-	"p8/store"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/store"
 )
 
 type agentSaved struct {

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"strings"
 
-	"p8/rem"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // plainThreshold is the least similarity for plain words; whole sentences

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"p8/rem"
-	"p8/store"
-	"p8/tool"
-	"p8/tool/builtin"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
 )
 
 // shelf is a store with a few documents.

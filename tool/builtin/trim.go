@@ -7,8 +7,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"p8/rem"
-	"p8/tool"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/tool"
 )
 
 // The bounds of a search result, in bytes of its rows as JSON; four are about a

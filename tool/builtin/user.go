@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"p8/identity"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // The bounds of a change of a person's metadata.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/identity"
-	"p8/store"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
 )
 
 type profile struct {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"p8/identity"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // The bounds of a web search, in characters.

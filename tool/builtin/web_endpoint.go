@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // The kinds of search endpoints.

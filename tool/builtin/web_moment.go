@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"p8/identity"
-	"p8/store"
-	"p8/tool"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
 // The edges between a search of the web and the pages that it found.

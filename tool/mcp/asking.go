@@ -8,7 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // maxRounds bounds how often one call is answered with questions.

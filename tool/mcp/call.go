@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // codeRejected is what the SDK says of a message that its transport did not

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"p8/event"
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )

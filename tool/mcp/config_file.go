@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"p8/agent"
-	"p8/tool"
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/tool"
 )
 
 // configFile reads the servers of an mcpServers file and collects what is wrong

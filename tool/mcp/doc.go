@@ -17,11 +17,11 @@
 // A server never hears who is asking, except where its own tools have an
 // argument user_id or tenant_id: it is filled from the context and hidden from
 // the model. It may ask the run's model (sampling) only during a call whose
-// context has a [p8/tool.Sampler]; such calls have a connection of their own, so
+// context has a [github.com/p8-org/p8/tool.Sampler]; such calls have a connection of their own, so
 // that one run's questions never reach another's model.
 //
 // A server may ask the user, too (elicitation), in a call whose context has a
-// [p8/tool.Asker]; elsewhere it is declined. Where there is no answer yet the call
-// is broken off and ends with [p8/tool.ErrPaused]; it is made again, from its
+// [github.com/p8-org/p8/tool.Asker]; elsewhere it is declined. Where there is no answer yet the call
+// is broken off and ends with [github.com/p8-org/p8/tool.ErrPaused]; it is made again, from its
 // beginning, when the answer is there.
 package mcp

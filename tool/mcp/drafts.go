@@ -1,6 +1,6 @@
 package mcp
 
-import "p8/schema"
+import "github.com/p8-org/p8/internal/schema"
 
 // modern writes what older drafts of JSON Schema say as the newest does, and
 // takes away what only the server can check: patterns that are too large, or of a

@@ -13,7 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // keyedUser answers questions and names its call.

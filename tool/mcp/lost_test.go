@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // A server that comes back where it was is found again, and the call that finds

@@ -16,8 +16,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
-	"p8/identity"
-	"p8/tool"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/tool"
 )
 
 // childEnv makes the test program an MCP server on its standard input.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // odd is a server written by hand, which answers what no SDK would.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // program is a server that is this test program.

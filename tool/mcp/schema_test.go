@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/llm"
-	"p8/tool"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 func TestNormalise(t *testing.T) {

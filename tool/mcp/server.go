@@ -9,7 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // A server that could not be reached is left alone for a moment, longer each time:

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // Options say where servers are named and what they may cost. The zero value

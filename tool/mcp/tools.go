@@ -11,9 +11,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"p8/llm"
-	"p8/schema"
-	"p8/tool"
+	"github.com/p8-org/p8/internal/schema"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
 )
 
 // The bounds of what a server lists.

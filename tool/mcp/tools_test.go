@@ -9,7 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"p8/tool"
+	"github.com/p8-org/p8/tool"
 )
 
 // serveTools serves a server without sessions, as the 2026 revision has it.

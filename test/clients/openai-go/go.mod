@@ -1,4 +1,4 @@
-module p8/test/clients/openai-go
+module github.com/p8-org/p8/test/clients/openai-go
 
 go 1.26.8
 

@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
-	"p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
 // inline are the spans of what a node holds.

@@ -15,7 +15,7 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 
-	"p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
 // Options say what the lines are for.

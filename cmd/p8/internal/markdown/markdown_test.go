@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/cmd/p8/internal/term"
-	"p8/test/golden"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/internal/testkit/golden"
 )
 
 // sample is a text with every kind of block.

@@ -5,7 +5,7 @@ import (
 
 	east "github.com/yuin/goldmark/extension/ast"
 
-	"p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
 // gap is what stands between two columns.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/cmd/p8/internal/term"
-	"p8/cmd/p8/internal/term/termtest"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/cmd/p8/internal/term/termtest"
 )
 
 func TestCanvas(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"p8/cmd/p8/internal/term"
-	"p8/cmd/p8/internal/term/termtest"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/cmd/p8/internal/term/termtest"
 )
 
 func editor(s *termtest.Screen, keys string) *term.Editor {

@@ -1,0 +1,188 @@
+package a2a
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
+)
+
+// send is SendMessage, and SendStreamingMessage when streamed.
+func (x *exchange) send(raw json.RawMessage, streamed bool) error {
+	var p sendParams
+	if err := params(raw, &p); err != nil {
+		return err
+	}
+	if p.Message == nil || len(p.Message.Parts) == 0 {
+		return wrong("params.message needs parts: text, data or a file")
+	}
+	t, l, err := x.begin(p.Message)
+	if err != nil {
+		return err
+	}
+	if t == nil { // the run waits for other answers
+		return x.told(l, streamed)
+	}
+	if l == nil {
+		l = x.teller(t)
+		if err := x.catchUp(l, t, t.Past-1); err != nil {
+			return err
+		}
+	}
+	if streamed {
+		return x.follow(l, t)
+	}
+	if !p.atOnce() {
+		for e, err := range t.EventsAfter(x.r.Context(), l.seq) {
+			if err != nil {
+				return err
+			}
+			if _, err := l.tell(e); err != nil {
+				return err
+			}
+		}
+	}
+	return x.told(l, false)
+}
+
+// told answers with the task as it is.
+func (x *exchange) told(l *teller, streamed bool) error {
+	switch {
+	case streamed:
+		return x.follow(l, chat.NewTurn(nothing))
+	case x.old:
+		return x.answerTask(l.snapshot())
+	}
+	return x.answer(sendResult{l.snapshot()})
+}
+
+// begin gives the message to the task that it names, or starts one. Without a
+// turn the task still waits, and the teller knows for what.
+func (x *exchange) begin(m *message) (*chat.Turn, *teller, error) {
+	if m.TaskID == "" {
+		session := m.ContextID
+		if session == "" {
+			session = x.o.NewID()
+		}
+		t, err := x.start(m, session, chat.BusyReject)
+		return t, nil, err
+	}
+	_, r, err := x.find(m.TaskID)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case m.ContextID != "" && m.ContextID != r.SessionID:
+		return nil, nil, wrong("params.message.contextId is not that of the task; leave it out")
+	case over(r):
+		return nil, nil, fail(codeUnsupported, "UNSUPPORTED_OPERATION", "the task has ended; send the message without a taskId, with the contextId of the task")
+	case r.Status == store.RunWaiting:
+		return x.decide(m, r)
+	}
+	t, err := x.start(m, r.SessionID, chat.BusySteer)
+	return t, nil, err
+}
+
+// start starts a run in the session.
+func (x *exchange) start(m *message, session, busy string) (*chat.Turn, error) {
+	if err := identity.ValidateID("params.message.contextId", session); err != nil {
+		return nil, wrong(err.Error())
+	}
+	who, err := identity.From(x.r.Context())
+	if err != nil {
+		return nil, err
+	}
+	who = who.Child(x.agent.name, "")
+	who.SessionID = session
+	who.ClientID = cmp.Or(who.ClientID, "a2a")
+	input, parts, err := content(m.Parts)
+	if err != nil {
+		return nil, err
+	}
+	t, err := x.o.Chat.Start(identity.With(x.r.Context(), who), chat.Request{
+		Agent: x.agent.name, Input: input, Parts: parts, Busy: busy, Protocol: "a2a",
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, wrong("the context of this contextId was deleted; leave it out, or choose another one, to begin a new one")
+	case errors.Is(err, chat.ErrBusy):
+		return nil, wrong("a task of this context is under way; wait for its end, or send the message with its taskId")
+	}
+	return t, err
+}
+
+// content is a message as agents read it: data is JSON in the text.
+func content(parts []part) (text string, files []llm.Part, err error) {
+	var texts []string
+	for _, p := range parts {
+		if p.File != nil {
+			p.Raw, p.URL, p.MediaType, p.Filename = p.File.Bytes, p.File.URI, p.File.MimeType, p.File.Name
+		}
+		switch {
+		case p.Text != nil:
+			texts = append(texts, *p.Text)
+		case len(p.Data) > 0:
+			texts = append(texts, "```json\n"+string(p.Data)+"\n```")
+		case len(p.Raw) > 0 && strings.HasPrefix(p.MediaType, "text/"):
+			texts = append(texts, llm.Material("document "+cmp.Or(p.Filename, "text"), string(p.Raw)))
+		case len(p.Raw) > 0 || p.URL != "":
+			f := llm.Part{Kind: llm.Document, MediaType: p.MediaType, Name: p.Filename, Data: p.Raw, URL: p.URL}
+			if strings.HasPrefix(p.MediaType, "image/") {
+				f.Kind = llm.Image
+			}
+			if err := chat.CheckPart(f); err != nil {
+				return "", nil, wrong("a part of the message " + err.Error())
+			}
+			files = append(files, f)
+		default:
+			return "", nil, wrong("a part of the message is empty: it has text, data, raw or url")
+		}
+	}
+	if len(files) > chat.MaxParts {
+		return "", nil, wrong("the message has too many files")
+	}
+	return strings.Join(texts, "\n\n"), files, nil
+}
+
+// decide answers the questions of a task that waits.
+func (x *exchange) decide(m *message, r store.Run) (*chat.Turn, *teller, error) {
+	ctx := x.r.Context()
+	open, _, err := x.o.Chat.Requests(ctx, store.RequestFilter{RunID: r.ID, Status: store.RequestOpen})
+	if err != nil {
+		return nil, nil, err
+	}
+	decisions, err := answers(m.Parts, open)
+	if err != nil {
+		return nil, nil, err
+	}
+	var turn *chat.Turn
+	for _, d := range decisions {
+		_, t, err := x.o.Chat.Decide(ctx, d.id, d.Decision)
+		if err != nil {
+			return nil, nil, err
+		}
+		if t != nil {
+			turn = t
+		}
+	}
+	if turn != nil {
+		return turn, nil, nil
+	}
+	l, err := x.waiting(ctx, r.ID)
+	return nil, l, err
+}
+
+// waiting is the task of a run that still waits.
+func (x *exchange) waiting(ctx context.Context, id string) (*teller, error) {
+	t, r, err := x.o.Chat.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return x.state(t, r)
+}

@@ -1,0 +1,187 @@
+// Package a2a offers agents to other people's agents: the Agent2Agent protocol,
+// version 1.0, as JSON-RPC over HTTP.
+//
+//	s, err := a2a.New(a2a.Options{Chat: chats, Catalog: documents, Agents: []string{"general"}})
+//
+// An agent has an address of its own, /a2a/<name>, and its card below it, at
+// /.well-known/agent-card.json; the first one's is at the root too. Who is asking
+// comes with the request's context, as everywhere.
+//
+// What A2A calls a task is a run, by the same id, and a context is a session. The
+// answer is the artifact "answer": text as it comes, or data. Whatever else the run
+// says, its delegated agents included, is a status update with the event in its
+// metadata. A run that asks the user is input-required, with the questions as data
+// in the status message; the next message of that task answers them: data such as
+// {"approved": true}, or text.
+//
+// Clients of version 0.3 are understood too: they say message/send for
+// SendMessage and get their own shapes back.
+package a2a
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/stream"
+)
+
+// Chat runs agents; *chat.Service does.
+type Chat interface {
+	Start(ctx context.Context, req chat.Request) (*chat.Turn, error)
+	Open(ctx context.Context, runID string) (*chat.Turn, store.Run, error)
+	Stop(ctx context.Context, runID string) (store.Run, error)
+	Requests(ctx context.Context, f store.RequestFilter) (page []store.RunRequest, next string, err error)
+	Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, *chat.Turn, error)
+}
+
+// Catalog finds agents; *catalog.Catalog does.
+type Catalog interface {
+	Agent(ctx context.Context, name string) (*agent.Agent, error)
+	List(ctx context.Context, kind string) ([]catalog.Entry, error)
+}
+
+// Options describe a server; Chat and Catalog are needed.
+type Options struct {
+	Chat    Chat
+	Catalog Catalog
+	// Agents are the agents that others may use, by name; "*" is all that the caller
+	// may use.
+	Agents []string
+	// BaseURL is where clients reach this server, without the "/a2a"; "" goes by the
+	// request's host.
+	BaseURL string
+	// Version is the program's: that of agents that have none.
+	Version string
+	// MaxBody bounds a request in bytes; 4 MiB when 0.
+	MaxBody int64
+	// SSE is the patience with readers of streams.
+	SSE stream.SSEOptions
+	// Now and NewID are the clock and the source of ids; the real ones when nil.
+	Now    func() time.Time
+	NewID  func() string
+	Logger *slog.Logger
+}
+
+// Prefix is the path below which agents have theirs.
+const Prefix = "/a2a"
+
+// CardPath is where a card is, below the root and below each agent.
+const CardPath = "/.well-known/agent-card.json"
+
+const defaultMaxBody = 4 << 20
+
+// Server is the protocol over HTTP. It is safe for concurrent use.
+type Server struct {
+	o   Options
+	mux *http.ServeMux
+}
+
+// New is a server for the paths CardPath, Prefix and all below Prefix.
+func New(o Options) (*Server, error) {
+	if o.Chat == nil || o.Catalog == nil {
+		return nil, errors.New("a2a: Chat and Catalog are needed")
+	}
+	if o.MaxBody <= 0 {
+		o.MaxBody = defaultMaxBody
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	s := &Server{o: o, mux: http.NewServeMux()}
+	for _, path := range []string{"", Prefix, Prefix + "/{agent}"} {
+		s.mux.HandleFunc("GET "+path+CardPath, s.card)
+	}
+	for _, path := range []string{Prefix, Prefix + "/{$}", Prefix + "/{agent}", Prefix + "/{agent}/{$}"} {
+		s.mux.HandleFunc("POST "+path, s.call)
+	}
+	return s, nil
+}
+
+// ServeHTTP answers a request; its context carries the identity.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// exposed is an agent that others may use.
+type exposed struct {
+	name, description, version string
+	structured                 bool
+}
+
+// errNoAgent says that there is no such agent, or that it is not for others.
+var errNoAgent = errors.New("a2a: no such agent")
+
+// agent is the exposed agent of that name; "" is the first one.
+func (s *Server) agent(ctx context.Context, name string) (exposed, error) {
+	if name == "" {
+		return s.first(ctx)
+	}
+	a, err := s.o.Catalog.Agent(ctx, name)
+	var missing *catalog.NotFoundError
+	var bad *catalog.NameError
+	switch {
+	case errors.As(err, &missing), errors.As(err, &bad):
+		return exposed{}, errNoAgent
+	case err != nil:
+		return exposed{}, err
+	case a.Document.Kind != "" && a.Document.Kind != "agent", !s.exposes(a.Name) && !s.exposes(name):
+		return exposed{}, errNoAgent
+	}
+	return exposed{a.Name, a.Document.Summary(), a.Document.Version, a.Structured}, nil
+}
+
+// exposes reports whether the setting names the agent.
+func (s *Server) exposes(name string) bool {
+	return slices.Contains(s.o.Agents, name) || slices.Contains(s.o.Agents, "*")
+}
+
+// first is the agent of the root: the first that the setting names, of all the
+// one that answers by default.
+func (s *Server) first(ctx context.Context) (exposed, error) {
+	if len(s.o.Agents) == 0 {
+		return exposed{}, errNoAgent
+	}
+	if name := s.o.Agents[0]; name != "*" {
+		return s.agent(ctx, name)
+	}
+	if a, err := s.agent(ctx, chat.DefaultAgent); !errors.Is(err, errNoAgent) {
+		return a, err
+	}
+	list, err := s.o.Catalog.List(ctx, "agent")
+	if err != nil {
+		return exposed{}, err
+	}
+	if len(list) == 0 {
+		return exposed{}, errNoAgent
+	}
+	return s.agent(ctx, list[0].Name)
+}
+
+// base is where clients reach the server.
+func (s *Server) base(r *http.Request) string {
+	if s.o.BaseURL != "" {
+		return s.o.BaseURL
+	}
+	u := url.URL{Scheme: "http", Host: r.Host}
+	if r.TLS != nil {
+		u.Scheme = "https"
+	}
+	return u.String()
+}

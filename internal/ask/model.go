@@ -1,0 +1,116 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
+)
+
+// rulesName is Answer.Model where no language model is configured.
+const rulesName = "rules"
+
+func (r rules) name() string { return rulesName }
+
+// proposer is the model that writes queries, or the rules where there is none.
+func (a *Asker) proposer(ctx context.Context, name string) (proposer, error) {
+	byRules := rules{engine: a.o.Engine, when: newCalendar(a.o.Now())}
+	name = cmp.Or(strings.TrimSpace(name), a.o.Model, a.o.DefaultModel)
+	offline, _, _ := strings.Cut(llm.OfflineModel, ":")
+	if provider, _, _ := strings.Cut(name, ":"); name == "" || name == rulesName || provider == offline {
+		return byRules, nil
+	}
+	if a.o.Models == nil || a.o.Catalog == nil {
+		return byRules, nil
+	}
+	model, err := a.o.Models.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := a.o.Catalog.Agent(ctx, AgentName)
+	if err != nil {
+		return nil, err
+	}
+	if !doc.Structured {
+		return nil, &InputError{"agent", "the document " + AgentName + " must have structured_output: true, and the properties query and confidence"}
+	}
+	return &writer{asker: a, agent: doc, model: a.withFallback(doc, model)}, nil
+}
+
+// withFallback puts the models behind model that take over when it is down: the
+// document's, else the settings'. One that is not there is left out.
+func (a *Asker) withFallback(doc *agent.Agent, model llm.Model) llm.Model {
+	names := doc.Fallback
+	if len(names) == 0 {
+		names = a.o.Fallback
+	}
+	models := []llm.Model{model}
+	for _, name := range names {
+		if m, err := a.o.Models.Resolve(name); err == nil && m.Name() != model.Name() {
+			models = append(models, m)
+		}
+	}
+	return llm.NewFallback(llm.FallbackOptions{Models: models, Logger: a.o.Logger})
+}
+
+// writer has a language model write queries.
+type writer struct {
+	asker *Asker
+	agent *agent.Agent
+	model llm.Model
+}
+
+func (w *writer) name() string { return w.model.Name() }
+
+func (w *writer) propose(ctx context.Context, question string) (proposal, error) {
+	return w.run(ctx, w.messages(question))
+}
+
+// correct sends a proposal back with what is wrong with it.
+func (w *writer) correct(ctx context.Context, question string, wrong proposal, problem string) (proposal, error) {
+	said, err := json.Marshal(wrong)
+	if err != nil {
+		return proposal{}, err
+	}
+	return w.run(ctx, append(w.messages(question),
+		llm.Message{Role: llm.Assistant, Content: string(said)},
+		llm.Message{Role: llm.User, Content: "The query cannot be read: " + problem + "\nWrite it again, by the grammar."}))
+}
+
+// messages are the prompt, what only this store knows, and the question.
+func (w *writer) messages(question string) []llm.Message {
+	return []llm.Message{
+		{Role: llm.System, Content: w.agent.SystemPrompt("")},
+		{Role: llm.System, Content: w.asker.instructions()},
+		{Role: llm.User, Content: question},
+	}
+}
+
+func (w *writer) run(ctx context.Context, messages []llm.Message) (proposal, error) {
+	select {
+	case w.asker.slots <- struct{}{}:
+		defer func() { <-w.asker.slots }()
+	case <-ctx.Done():
+		return proposal{}, context.Cause(ctx)
+	}
+	p, err := run.As[proposal](run.Stream(ctx, run.Options{
+		Agent: w.agent, Model: w.model, Messages: messages,
+		StructuredMode: w.asker.o.StructuredMode,
+		Timeout:        w.asker.o.Timeout, Logger: w.asker.o.Logger,
+	}))
+	var wrong *run.OutputError
+	switch {
+	case errors.As(err, &wrong), errors.Is(err, run.ErrNoOutput):
+		w.asker.o.Logger.DebugContext(ctx, "no query was written", "model", w.name(), "error", err)
+		return proposal{Reasoning: fmt.Sprintf("The model %s did not write a query that could be used.", w.name())}, nil
+	case err != nil:
+		return proposal{}, fmt.Errorf("ask: write the query: %w", err)
+	}
+	return p, nil
+}

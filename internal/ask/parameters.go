@@ -1,0 +1,71 @@
+package ask
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/p8-org/p8/rem"
+)
+
+// Parameters are what a query was made of, by REM's names; which there are
+// depends on the verb.
+type Parameters struct {
+	// EntityKey is the key of a LOOKUP, or the start of a TRAVERSE.
+	EntityKey Keys `json:"entity_key,omitempty"`
+	// QueryText is the text of a FUZZY or SEARCH.
+	QueryText string `json:"query_text,omitempty"`
+	TableName string `json:"table_name,omitempty"`
+	FieldName string `json:"field_name,omitempty"`
+	Where     string `json:"where_clause,omitempty"`
+	Category  string `json:"category,omitempty"`
+	// RawQuery is the SELECT of an SQL.
+	RawQuery string `json:"raw_query,omitempty"`
+	// InitialQuery finds the start of a TRAVERSE … WITH.
+	InitialQuery  string   `json:"initial_query,omitempty"`
+	EdgeTypes     []string `json:"edge_types,omitempty"`
+	MaxDepth      *int     `json:"max_depth,omitempty"`
+	Threshold     float64  `json:"threshold,omitempty"`
+	MinSimilarity *float64 `json:"min_similarity,omitempty"`
+	Limit         int      `json:"limit,omitempty"`
+}
+
+// Keys are one key or several; in JSON a string or a list of them.
+type Keys []string
+
+// MarshalJSON writes one key as a string.
+func (k Keys) MarshalJSON() ([]byte, error) {
+	if len(k) == 1 {
+		return json.Marshal(k[0])
+	}
+	return json.Marshal([]string(k))
+}
+
+// parametersOf are the parameters of a query, its defaults among them.
+func parametersOf(query rem.Query) Parameters {
+	switch q := query.(type) {
+	case rem.Lookup:
+		return Parameters{EntityKey: q.Keys}
+	case rem.Fuzzy:
+		return Parameters{QueryText: q.Text, Threshold: cmp.Or(q.Threshold, rem.DefaultThreshold), Limit: cmp.Or(q.Limit, rem.DefaultLimit)}
+	case rem.Search:
+		return Parameters{
+			QueryText: q.Text, TableName: cmp.Or(q.Table, rem.DefaultTable), FieldName: q.Field, Where: q.Where,
+			Category: q.Category, MinSimilarity: q.MinSimilarity, Limit: cmp.Or(q.Limit, rem.DefaultLimit),
+		}
+	case rem.Traverse:
+		depth := cmp.Or(q.Depth, rem.DefaultDepth)
+		if q.Plan {
+			depth = 0
+		}
+		p := Parameters{EntityKey: q.Keys, EdgeTypes: q.Types, MaxDepth: &depth, Limit: cmp.Or(q.Limit, rem.DefaultNodes)}
+		if q.With != nil {
+			p.InitialQuery = q.With.String()
+		}
+		return p
+	case rem.Select:
+		return Parameters{RawQuery: q.Text}
+	case rem.Explain:
+		return parametersOf(q.Query)
+	}
+	return Parameters{}
+}

@@ -1,0 +1,209 @@
+// Package dream makes something of a user's days while nobody asks.
+//
+//	s, err := dream.New(dream.Options{Store: st, Chat: service, Builder: builder, Queue: queue})
+//	res, err := s.Dream(ctx, dream.Request{Lookback: 24 * time.Hour})
+//
+// A dream has three phases. The first needs no model: sessions that are due get
+// their moments, enriched with what was uploaded in them. The second shows an agent
+// the moments, the messages and the files of the window, within a budget of tokens; it
+// answers with one to three dreams and what they are connected with, and its document
+// says how they are kept (chained_tool: save_moments). The third brings the user's
+// profile up to date.
+//
+// Each agent's turn is a run as any other, in a session of its own (mode "dreaming")
+// whose id and idempotency key are made of the window. So a dream whose process died is
+// taken up where it was, by whoever dreams for the user next, and is dreamt once. A lease
+// keeps two processes from dreaming for one user at a time. An anonymous caller dreams
+// of the rows without a user, and has no profile. Dreaming sessions are never
+// material of later dreams; when nothing happened since the last one, no model is asked.
+package dream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+)
+
+// Agent is the one that dreams when nobody names another; AgentUserModel keeps the
+// profile.
+const (
+	Agent          = "dreaming-agent"
+	AgentUserModel = "user-model"
+)
+
+// Mode is that of the sessions in which agents dream.
+const Mode = "dreaming"
+
+// Request is one dream of the caller.
+type Request struct {
+	// Lookback is the window, Until its end; the defaults are the options' and now.
+	Lookback time.Duration
+	Until    time.Time
+	// Agent is "" for those of the options.
+	Agent string
+	// DryRun changes nothing: Result.Prompt is what the agent would be shown.
+	DryRun bool
+}
+
+// The statuses of a dream, its phases included.
+const (
+	StatusCompleted     = "completed"
+	StatusSkippedNoData = "skipped_no_data"
+	StatusSkippedModel  = "skipped_no_model"
+	StatusSkippedUser   = "skipped_no_user" // an anonymous caller has no profile
+	StatusBusy          = "busy"            // the user's last dream is not over
+	StatusDryRun        = "dry_run"
+	StatusFailed        = "failed"
+)
+
+// Result is what became of a dream.
+type Result struct {
+	// Status is the second phase's, or why there was none.
+	Status string `json:"status"`
+	// From and Until are the window: that of the request, or of a dream that was
+	// begun and not ended, which is taken up first.
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`
+	// IOTokens are those of the agents' runs, input and output.
+	IOTokens int     `json:"io_tokens"`
+	Phase1   Phase1  `json:"phase1"`
+	Phase2   Phase2  `json:"phase2"`
+	Profile  Profile `json:"profile"`
+	Prompt   string  `json:"prompt,omitempty"`
+}
+
+// Phase1 is the moments of sessions.
+type Phase1 struct {
+	SessionsChecked int      `json:"sessions_checked"`
+	MomentsBuilt    int      `json:"moments_built"`
+	Enriched        int      `json:"moments_enriched"`
+	Keys            []string `json:"keys,omitempty"`
+}
+
+// Phase2 is the dreams.
+type Phase2 struct {
+	Status       string   `json:"status"`
+	IOTokens     int      `json:"io_tokens"`
+	SessionIDs   []string `json:"session_ids,omitempty"`
+	MomentsSaved int      `json:"moments_saved"`
+	Keys         []string `json:"keys,omitempty"`
+	AgentsRun    []string `json:"agents_run,omitempty"`
+	// Stats is a [Stats].
+	Stats json.RawMessage `json:"context_stats,omitempty"`
+	Error string          `json:"error,omitempty"`
+}
+
+// Profile is what was learned about the user.
+type Profile struct {
+	Status string `json:"status"`
+	// Updated are the fields that changed: summary, interests, preferred_topics.
+	Updated []string `json:"updated,omitempty"`
+	Error   string   `json:"error,omitempty"`
+}
+
+// dream is one under way.
+type dream struct {
+	*Service
+	who    identity.Identity
+	agents []string
+	window window
+	Result
+}
+
+// Dream dreams now. A failure of a model or an agent is told in the result; the error
+// is the store's, or ctx's, and whoever dreams next goes on.
+func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	d := &dream{Service: s, who: who, agents: s.agents(who.TenantID, req.Agent), window: s.window(req)}
+	if req.DryRun {
+		err = d.rehearse(ctx)
+		return d.told(), err
+	}
+	held, err := hold(ctx, s.o.Store, s.o.Owner+"/"+uuid.NewString(), s.o.Lease, d.dream)
+	if err == nil && !held {
+		d.Status = StatusBusy
+	}
+	return d.told(), err
+}
+
+// told is the result, with its window.
+func (d *dream) told() Result {
+	d.From, d.Until = d.window.From, d.window.Until
+	return d.Result
+}
+
+// dream is all of it, for the process that has the lease.
+func (d *dream) dream(ctx context.Context) error {
+	past, err := d.recall(ctx)
+	if err != nil {
+		return err
+	}
+	if past.open != nil {
+		d.window = *past.open
+	}
+	topics, err := d.first(ctx)
+	if err != nil {
+		return err
+	}
+	if d.o.Offline {
+		d.Status, d.Phase2.Status = StatusSkippedModel, StatusSkippedModel
+		return d.learnTopics(ctx, topics)
+	}
+	m, err := d.gather(ctx, past)
+	if err != nil {
+		return err
+	}
+	d.Phase2.Stats = m.stats.encode()
+	if !past.begun && !m.newest.After(past.last) {
+		d.Status, d.Phase2.Status, d.Profile.Status = StatusSkippedNoData, StatusSkippedNoData, StatusSkippedNoData
+		return nil
+	}
+	if err := d.second(ctx, m); err != nil {
+		return err
+	}
+	d.Status = d.Phase2.Status
+	return d.learn(ctx, m)
+}
+
+// rehearse finds what a dream would be about, and changes nothing.
+func (d *dream) rehearse(ctx context.Context) error {
+	past, err := d.recall(ctx)
+	if err != nil {
+		return err
+	}
+	if past.open != nil {
+		d.window = *past.open
+	}
+	sessions, err := d.sessions(ctx, maxFirst)
+	if err != nil {
+		return err
+	}
+	d.Phase1.SessionsChecked = len(sessions)
+	m, err := d.gather(ctx, past)
+	if err != nil {
+		return err
+	}
+	d.Phase2.Stats, d.Prompt = m.stats.encode(), m.instruction(d.window)+"\n\n"+d.window.input(toDream)
+	d.Status, d.Phase2.Status, d.Profile.Status = StatusDryRun, StatusDryRun, StatusDryRun
+	if !past.begun && !m.newest.After(past.last) {
+		d.Phase2.Status, d.Prompt = StatusSkippedNoData, ""
+	}
+	return nil
+}
+
+// missing is err unless it says that there is no such row.
+func missing(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}

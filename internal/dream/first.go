@@ -1,0 +1,68 @@
+package dream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/p8-org/p8/store"
+)
+
+// The bounds of the first phase (p8: ten sessions).
+const (
+	maxFirst     = 10
+	sessionPage  = 50
+	sessionPages = 10
+)
+
+// sessions are the caller's that were used last and that no agent dreamt in.
+func (d *dream) sessions(ctx context.Context, most int) ([]store.Session, error) {
+	var out []store.Session
+	f := store.SessionFilter{Limit: sessionPage}
+	for range sessionPages {
+		page, next, err := d.o.Store.Sessions(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, sess := range page {
+			if sess.Mode != Mode && len(out) < most {
+				out = append(out, sess)
+			}
+		}
+		if len(out) == most || next == "" {
+			break
+		}
+		f.Cursor = next
+	}
+	return out, nil
+}
+
+// first is the first phase: moments of what the last sessions said, with what was
+// uploaded in them. It gives the topics of the new ones. A session that fails is left
+// to the next dream.
+func (d *dream) first(ctx context.Context) (topics []string, err error) {
+	sessions, err := d.sessions(ctx, maxFirst)
+	if err != nil {
+		return nil, err
+	}
+	for _, sess := range sessions {
+		d.Phase1.SessionsChecked++
+		built, err := d.o.Builder.Build(ctx, sess.ID, d.o.Builder.Threshold())
+		if err == nil {
+			for _, m := range built.Moments {
+				d.Phase1.MomentsBuilt++
+				d.Phase1.Keys = append(d.Phase1.Keys, store.NormalizeKey(m.Name))
+				topics = append(topics, m.TopicTags...)
+			}
+			var n int
+			n, err = d.enrich(ctx, sess.ID)
+			d.Phase1.Enriched += n
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			d.o.Logger.WarnContext(ctx, "the moments of a session could not be made", "session", sess.ID, "error", err)
+		}
+	}
+	return topics, nil
+}

@@ -1,0 +1,104 @@
+package dream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/store"
+)
+
+// learned is what the agent of the third phase answers.
+type learned struct {
+	Summary   string   `json:"summary"`
+	Interests []string `json:"interests"`
+	Topics    []string `json:"preferred_topics"`
+}
+
+// learn is the third phase: the profile, as it is after these days. Its failure is
+// told, and the dreams stand.
+func (d *dream) learn(ctx context.Context, m *material) error {
+	if d.who.Anonymous() {
+		d.Profile.Status = StatusSkippedUser
+		return nil
+	}
+	user, err := d.o.Store.User(ctx)
+	if missing(err) != nil {
+		return err
+	}
+	r, _, err := d.turn(ctx, AgentUserModel, d.window.input(toLearn), m.instruction(d.window, profileText(&user)), func(result chat.Result, r *record) error {
+		var said learned
+		if json.Unmarshal(result.Output, &said) != nil {
+			return &failed{"the answer is no profile"}
+		}
+		r.Keys, err = d.update(ctx, store.UserChange{Summary: strings.TrimSpace(said.Summary), Interests: said.Interests, Topics: said.Topics})
+		if errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrNotFound) {
+			return &failed{"the profile could not be kept: " + err.Error()}
+		}
+		return err
+	})
+	d.IOTokens += r.IOTokens
+	var why *failed
+	switch {
+	case err == nil:
+		d.Profile.Status, d.Profile.Updated = StatusCompleted, r.Keys
+	case errors.As(err, &why) && ctx.Err() == nil:
+		d.Profile.Status, d.Profile.Error = StatusFailed, why.message
+		d.o.Logger.WarnContext(ctx, "a profile could not be brought up to date", "error", why)
+	default:
+		return err
+	}
+	return nil
+}
+
+// learnTopics is the third phase without a model: what the new moments are about.
+func (d *dream) learnTopics(ctx context.Context, topics []string) (err error) {
+	d.Profile.Status = StatusSkippedModel
+	if d.who.Anonymous() {
+		d.Profile.Status = StatusSkippedUser
+	}
+	if len(topics) == 0 || d.who.Anonymous() {
+		return nil
+	}
+	d.Profile.Updated, err = d.update(ctx, store.UserChange{Topics: topics})
+	if err == nil && len(d.Profile.Updated) > 0 {
+		d.Profile.Status = StatusCompleted
+	}
+	return err
+}
+
+// update changes the profile and names what is not as it was.
+func (d *dream) update(ctx context.Context, c store.UserChange) (changed []string, err error) {
+	before, err := d.o.Store.User(ctx)
+	if missing(err) != nil {
+		return nil, err
+	}
+	after, err := d.o.Store.UpdateUser(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if before.Summary != after.Summary {
+		changed = append(changed, "summary")
+	}
+	if !slices.Equal(before.Interests, after.Interests) {
+		changed = append(changed, "interests")
+	}
+	if !slices.Equal(before.Topics, after.Topics) {
+		changed = append(changed, "preferred_topics")
+	}
+	return changed, nil
+}
+
+// profileText is the present profile, as a part of the material.
+func profileText(u *store.User) string {
+	text := "## Present profile\n"
+	for _, line := range [][2]string{
+		{"Summary: ", u.Summary}, {"Interests: ", strings.Join(u.Interests, ", ")}, {"Topics: ", strings.Join(u.Topics, ", ")},
+	} {
+		text += "\n" + line[0] + short(line[1], maxMomentText)
+	}
+	return text
+}

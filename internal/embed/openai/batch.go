@@ -1,0 +1,147 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/p8-org/p8/internal/embed"
+)
+
+// Bounds of a request; OpenAI's own are 2,048 texts and 300,000 tokens.
+const (
+	maxTexts  = 128
+	maxTokens = 200_000
+	// minBytesPerToken makes tokens of bytes, rather too many than too few.
+	minBytesPerToken = 3
+	// maxHalvings bounds how often a text is cut because it is still too long.
+	maxHalvings = 8
+)
+
+// item is a text on its way.
+type item struct {
+	at       int // in the results
+	text     string
+	halvings int
+}
+
+// work is one call of Embed.
+type work struct {
+	*Model
+	results []embed.Result
+	// sound: the model has answered something, so a refusal is about the text.
+	sound bool
+	// broken is why the model answers nothing, for whoever is still to come.
+	broken error
+}
+
+func (m *Model) embed(ctx context.Context, before string, texts []string) []embed.Result {
+	w := &work{Model: m, results: make([]embed.Result, len(texts))}
+	var batch []item
+	tokens := 0
+	for i, text := range texts {
+		if strings.TrimSpace(text) == "" {
+			w.results[i].Err = embed.ErrEmpty
+			continue
+		}
+		text = strings.ToValidUTF8(m.cutter.cut(before+text, m.known.maxTokens), "�")
+		n := len(text)/minBytesPerToken + 1
+		if len(batch) > 0 && (len(batch) == maxTexts || tokens+n > maxTokens) {
+			w.send(ctx, batch)
+			batch, tokens = batch[:0], 0
+		}
+		batch = append(batch, item{at: i, text: text})
+		tokens += n
+	}
+	if len(batch) > 0 {
+		w.send(ctx, batch)
+	}
+	return w.results
+}
+
+// send embeds a batch, in halves if it is refused as a whole.
+func (w *work) send(ctx context.Context, batch []item) {
+	if w.broken != nil {
+		w.refuse(batch, w.broken)
+		return
+	}
+	texts := make([]string, len(batch))
+	for i, it := range batch {
+		texts[i] = it.text
+	}
+	vectors, err := w.ask(ctx, texts)
+	if err == nil {
+		w.sound = true
+		for i, it := range batch {
+			w.results[it.at] = w.check(vectors[i])
+		}
+		return
+	}
+	var e *embed.Error
+	if !errors.As(err, &e) || !aboutText(e.Kind) {
+		w.broken = err
+		w.refuse(batch, err)
+		return
+	}
+	if e.Kind != embed.TooLong && !w.alive(ctx) {
+		w.refuse(batch, w.broken)
+		return
+	}
+	if len(batch) > 1 {
+		half := len(batch) / 2
+		w.send(ctx, batch[:half])
+		w.send(ctx, batch[half:])
+		return
+	}
+	it := batch[0]
+	if e.Kind == embed.TooLong && it.halvings < maxHalvings && len(it.text) > 1 {
+		w.send(ctx, []item{{it.at, head(it.text, (len(it.text)+1)/2), it.halvings + 1}})
+		return
+	}
+	e.OneText, e.Hint = true, "it is tried again later; should it stay so, shorten or change it"
+	w.refuse(batch, e)
+}
+
+// aboutText are the failures that one text may cause.
+func aboutText(k embed.Kind) bool {
+	return k == embed.BadRequest || k == embed.TooLong || k == embed.BadResponse
+}
+
+// alive finds out, once, whether the model embeds anything at all.
+func (w *work) alive(ctx context.Context) bool {
+	if w.sound {
+		return true
+	}
+	_, err := w.ask(ctx, []string{"hello"})
+	w.sound, w.broken = err == nil, err
+	return w.sound
+}
+
+func (w *work) refuse(batch []item, err error) {
+	for _, it := range batch {
+		w.results[it.at].Err = err
+	}
+}
+
+// check makes a result of a vector.
+func (w *work) check(v []float32) embed.Result {
+	bad := func(format string, args ...any) embed.Result {
+		return embed.Result{Err: &embed.Error{Kind: embed.BadResponse, Model: w.name, OneText: true, Hint: fmt.Sprintf(format, args...)}}
+	}
+	if len(v) == 0 || len(v) > maxDimensions {
+		return bad("a vector has %d dimensions", len(v))
+	}
+	if w.asked > 0 && len(v) != w.asked {
+		return bad("a vector has %d dimensions, not the %d that were asked for; unset P8_EMBEDDING_DIMENSIONS if the model does not let one choose", len(v), w.asked)
+	}
+	if !embed.Normalise(v) {
+		return bad("a vector is zero or holds what is no number")
+	}
+	if !w.learned.CompareAndSwap(0, int64(len(v))) {
+		if n := int(w.learned.Load()); n != len(v) {
+			return bad("a vector has %d dimensions, the ones before it %d", len(v), n)
+		}
+	}
+	return embed.Result{Vector: v}
+}

@@ -1,0 +1,135 @@
+package ingest
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/p8-org/p8/store"
+)
+
+// frontMatter is what a Markdown file says about itself.
+type frontMatter struct {
+	name, category, uri string
+	tags                []string
+	edges               []store.Edge
+	// metadata are all other keys: title, description, whatever else.
+	metadata map[string]json.RawMessage
+}
+
+// readFront reads front matter; text that is not a mapping, between two rules,
+// is a part of the page, and ok is false then.
+func readFront(file, src string) (f frontMatter, ok bool, err error) {
+	const firstLine = 2
+	root, err := parseYAML(file, src, firstLine)
+	if err != nil || root == nil {
+		return f, err == nil, err
+	}
+	list, ok := members(root)
+	if !ok {
+		return f, false, nil
+	}
+	f.metadata = map[string]json.RawMessage{}
+	for _, m := range list {
+		raw, err := toJSON(file, m.value, firstLine)
+		if err != nil {
+			return f, true, err
+		}
+		text := func(into *string) error {
+			if string(raw) == "null" || json.Unmarshal(raw, into) == nil {
+				*into = strings.TrimSpace(*into)
+				return nil
+			}
+			return at(file, m.value.GetToken(), firstLine, m.key+" must be a text")
+		}
+		switch m.key {
+		case "name", "entity_key":
+			err = text(&f.name)
+			if err == nil && f.name != "" && store.NormalizeKey(f.name) == "" {
+				err = at(file, m.value.GetToken(), firstLine, m.key+" must have a letter or a digit")
+			}
+		case "category":
+			err = text(&f.category)
+		case "uri":
+			err = text(&f.uri)
+		case "tags":
+			var words string
+			switch {
+			case json.Unmarshal(raw, &f.tags) == nil:
+			case json.Unmarshal(raw, &words) == nil:
+				f.tags = splitTags(words)
+			default:
+				err = at(file, m.value.GetToken(), firstLine, "tags must be a list of texts")
+			}
+		case "edges", "graph_edges":
+			var edges []store.Edge
+			edges, err = readEdges(file, m.value, firstLine)
+			f.edges = append(f.edges, edges...)
+		default:
+			f.metadata[m.key] = raw
+		}
+		if err != nil {
+			return f, true, err
+		}
+	}
+	return f, true, nil
+}
+
+// splitTags are the tags of a text with commas.
+func splitTags(s string) []string {
+	var tags []string
+	for tag := range strings.SplitSeq(s, ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// readEdges reads a list of edges: {target, relation, weight, reason} or a
+// target alone. dst is read as target, rel_type and type as relation.
+func readEdges(file string, n ast.Node, line int) ([]store.Edge, error) {
+	if _, null := n.(*ast.NullNode); null {
+		return nil, nil
+	}
+	list, ok := elements(n)
+	if !ok {
+		return nil, at(file, n.GetToken(), line, "edges must be a list such as [{target: project-alpha, relation: works_on}]")
+	}
+	var edges []store.Edge
+	for _, item := range list {
+		e := store.Edge{Relation: "related", Weight: 1}
+		fields, ok := members(item)
+		if !ok {
+			fields = []member{{"target", item.GetToken(), item}}
+		}
+		for _, m := range fields {
+			raw, err := toJSON(file, m.value, line)
+			if err != nil {
+				return nil, err
+			}
+			var into any
+			switch m.key {
+			case "target", "dst":
+				into = &e.Target
+			case "relation", "rel_type", "type":
+				into = &e.Relation
+			case "weight":
+				into = &e.Weight
+			case "reason":
+				into = &e.Reason
+			default:
+				return nil, at(file, m.token, line, "an edge has target, relation, weight and reason, not "+m.key)
+			}
+			if json.Unmarshal(raw, into) != nil {
+				return nil, at(file, m.value.GetToken(), line, "this is no "+m.key+" of an edge")
+			}
+		}
+		if store.NormalizeKey(e.Target) == "" {
+			return nil, at(file, item.GetToken(), line, "this edge has no target")
+		}
+		edges = append(edges, e)
+	}
+	return edges, nil
+}

@@ -1,0 +1,103 @@
+package live_test
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
+)
+
+const runID = "01980d3a-0000-7000-8000-000000000001"
+
+// openStore is a database with a run of a caller, whose context it gives.
+func openStore(tb testing.TB) (*store.Store, context.Context) {
+	tb.Helper()
+	ctx := identity.With(context.WithoutCancel(tb.Context()), identity.Identity{UserID: "ann"})
+	db, err := sqlite.Open(ctx, sqlite.Options{Dir: tb.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	hello := "hello"
+	err = db.BeginRun(ctx, store.RunStart{
+		Run:      store.Run{ID: runID, AgentName: "a", Owner: "me"},
+		Session:  store.Session{ID: "s"},
+		Messages: []*store.Message{{SessionID: "s", Type: store.MessageUser, Content: &hello}},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return db, ctx
+}
+
+func TestARunInADatabase(t *testing.T) {
+	db, ctx := openStore(t)
+	o := live.Options{
+		RunID: runID, Owner: "me", Store: db, Window: 4 << 10, Every: time.Millisecond,
+		Failed: func(err error) { t.Error(err) }, Stop: func(err error) { t.Errorf("stopped: %v", err) },
+	}
+	l := live.Open(ctx, o)
+	appendTexts(l, 1, 2001)
+	if err := l.Write(store.RunWrite{}, text(2001)); err != nil {
+		t.Fatal(err)
+	}
+	// A reader needs no identity of its own: who has the log may read it.
+	wantTexts(t, take(t, l.Read(t.Context(), 0), 2001), 1, 1, 2001)
+	l.Append(event.NewText("large: " + string(make([]byte, 100<<10))))
+	l.Close()
+
+	// Another process takes it up, and a third one follows.
+	if _, err := db.Maintenance().RecoverRuns(ctx, "other", time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(take(t, live.Follow(ctx, db, runID, live.FollowOptions{}), math.MaxInt)); n != 2002 {
+		t.Errorf("an interrupted run has %d events", n)
+	}
+	r, err := db.ClaimRun(ctx, runID, "other")
+	if err != nil || r.LastSeq != 2002 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	o.Owner, o.After = "other", r.LastSeq
+	l = live.Open(ctx, o)
+	var readers sync.WaitGroup
+	readers.Go(func() {
+		follow := live.Follow(ctx, db, runID, live.FollowOptions{After: 2002, Poll: time.Millisecond})
+		wantTexts(t, take(t, follow, math.MaxInt), 1, 2003+live.Gap, 500)
+	})
+	readers.Go(func() { wantTexts(t, take(t, l.Read(ctx, 2002), math.MaxInt), 1, 2003+live.Gap, 500) })
+	appendTexts(l, 1, 500)
+	if err := l.Write(store.RunWrite{Status: store.RunCompleted, Reason: event.ReasonStop}, text(500)); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	readers.Wait()
+	if r, err := db.Run(ctx, runID); err != nil || r.Status != store.RunCompleted || r.LastSeq != 2502+live.Gap {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestADatabaseSaysWhenToStop(t *testing.T) {
+	db, ctx := openStore(t)
+	heard := make(chan error, 9)
+	l := live.Open(ctx, live.Options{RunID: runID, Owner: "me", Store: db, Stop: func(err error) { heard <- err }})
+	defer l.Close()
+	if _, err := db.StopRun(ctx, runID); err != nil {
+		t.Fatal(err)
+	}
+	l.Append(text(1))
+	if err := <-heard; err != live.ErrStopped {
+		t.Errorf("heard %v", err)
+	}
+}

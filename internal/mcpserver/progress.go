@@ -1,0 +1,71 @@
+package mcpserver
+
+//lint:file-ignore SA1019 the revisions with sessions have logging, and their clients are served
+
+import (
+	"context"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/p8-org/p8/event"
+)
+
+// progress tells a client how far a call is, when it asked to be told.
+type progress struct {
+	ctx   context.Context
+	req   *sdk.CallToolRequest
+	token any
+
+	mu   sync.Mutex
+	last float64
+}
+
+func progressOf(ctx context.Context, req *sdk.CallToolRequest) *progress {
+	return &progress{ctx: ctx, req: req, token: req.Params.GetProgressToken()}
+}
+
+// event passes on what a tool tells of itself; false when the call is over.
+func (p *progress) event(e event.Event) bool {
+	if p.ctx.Err() != nil {
+		return false
+	}
+	switch d := e.Data.(type) {
+	case *event.ProgressData:
+		if d.ToolName != "" {
+			p.tell(float64(d.Step), float64(d.TotalSteps), d.Label)
+		}
+	case *event.WarningData:
+		p.warn(d)
+	}
+	return true
+}
+
+// step counts on; the end is not known.
+func (p *progress) step(message string) {
+	p.mu.Lock()
+	next := p.last + 1
+	p.mu.Unlock()
+	p.tell(next, 0, message)
+}
+
+// tell sends how far the call is; the protocol wants it to grow.
+func (p *progress) tell(step, total float64, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.token == nil || step <= p.last {
+		return
+	}
+	p.last = step
+	// A client that has gone misses what it is told.
+	_ = p.req.Session.NotifyProgress(p.ctx, &sdk.ProgressNotificationParams{
+		ProgressToken: p.token, Progress: step, Total: total, Message: message,
+	})
+}
+
+// warn is a line of the log that the client asked for.
+func (p *progress) warn(d *event.WarningData) {
+	_ = p.req.Session.Log(p.ctx, &sdk.LoggingMessageParams{
+		Level: "warning", Logger: "p8", Data: map[string]string{"code": d.Code, "message": d.Message},
+	})
+}

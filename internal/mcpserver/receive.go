@@ -1,0 +1,85 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/tool"
+)
+
+// methodListen is the request that lives as long as somebody listens.
+const methodListen = "subscriptions/listen"
+
+// receive stands before the SDK's own handling of every request: it says who
+// asks, bounds the time, contains panics, and answers what depends on the
+// caller. next has what is the same for all.
+func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
+	s.next = next
+	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.o.Logger.ErrorContext(ctx, "panic", "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				res, err = nil, internal()
+			}
+		}()
+		ctx, done := s.context(ctx, method, req)
+		defer done()
+		switch p := req.GetParams().(type) {
+		case *sdk.ListToolsParams:
+			return s.listTools(ctx, cursor(p), req)
+		case *sdk.CallToolParamsRaw:
+			if s.tools[p.Name] == nil {
+				return s.callExposed(ctx, req.(*sdk.CallToolRequest))
+			}
+		case *sdk.ListResourcesParams:
+			return s.listResources(ctx, cursor(p), req)
+		case *sdk.ListResourceTemplatesParams:
+			return s.listTemplates(ctx, cursor(p), req)
+		case *sdk.ReadResourceParams:
+			return s.readResource(ctx, p, req)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// context is that of one request: with its caller, and until the server closes.
+// Calls of tools have bounds of their own.
+func (s *Server) context(ctx context.Context, method string, req sdk.Request) (context.Context, func()) {
+	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
+		if id, ok := extra.TokenInfo.Extra[identityKey].(identity.Identity); ok {
+			ctx = identity.With(ctx, id)
+		}
+	}
+	var cancel context.CancelFunc
+	if _, call := req.GetParams().(*sdk.CallToolParamsRaw); call || method == methodListen {
+		ctx, cancel = context.WithCancel(ctx)
+	} else {
+		ctx, cancel = context.WithTimeout(ctx, s.o.ToolTimeout)
+	}
+	stop := context.AfterFunc(s.closing, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// refused makes an error fit for a client: an *tool.Error as it is, anything
+// else goes to the log.
+func (s *Server) refused(ctx context.Context, what string, err error) error {
+	var known *tool.Error
+	switch {
+	case errors.As(err, &known):
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: known.Message}
+	case ctx.Err() != nil:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the request took too long or was cancelled"}
+	}
+	s.o.Logger.ErrorContext(ctx, "an MCP request failed", "what", what, "error", err)
+	return internal()
+}
+
+func internal() error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "something went wrong on the server; its log says what"}
+}

@@ -1,0 +1,142 @@
+package reminder
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/p8-org/p8/internal/outbound"
+)
+
+// Bounds of a delivery.
+const (
+	webhookTimeout = 10 * time.Second
+	maxAnswer      = 64 << 10
+	// A delivery that fails after slow lets the webhook rest, lest one that is dead keep
+	// all workers of the queue waiting.
+	slow    = 2 * time.Second
+	restful = 30 * time.Second
+	// tooOld is when a notification is news no longer.
+	tooOld = 24 * time.Hour
+)
+
+// webhook is told of reminders that fire, as Standard Webhooks has it.
+type webhook struct {
+	url    string
+	secret []byte
+	client *http.Client
+
+	mu    sync.Mutex
+	rests time.Time // until then
+}
+
+// ready is when the webhook may be told again: 0 for now.
+func (w *webhook) ready(now time.Time) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return max(0, w.rests.Sub(now))
+}
+
+// failed hears of a delivery that failed.
+func (w *webhook) failed(began, ended time.Time) {
+	if ended.Sub(began) < slow {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rests = ended.Add(restful)
+}
+
+func newWebhook(o Options) (*webhook, error) {
+	u, err := url.Parse(o.WebhookURL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+		return nil, errors.New("the address of the webhook must be https://…, or http://… on this machine")
+	}
+	if o.WebhookSecret == "" {
+		return nil, errors.New("the webhook has no secret to sign with")
+	}
+	w := &webhook{url: o.WebhookURL, secret: []byte(o.WebhookSecret)}
+	if coded, ok := strings.CutPrefix(o.WebhookSecret, "whsec_"); ok {
+		if w.secret, err = base64.StdEncoding.DecodeString(coded); err != nil || len(w.secret) == 0 {
+			return nil, errors.New("the secret of the webhook is not base64 after whsec_")
+		}
+	}
+	client := *cmp.Or(o.HTTPClient, outbound.NewClient())
+	// A redirect would carry the text elsewhere.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	w.client = &client
+	return w, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// payload is what the webhook gets.
+type payload struct {
+	Type      string      `json:"type"`
+	Timestamp time.Time   `json:"timestamp"`
+	Data      payloadData `json:"data"`
+}
+
+type payloadData struct {
+	Notification
+	TenantID string `json:"tenant_id"`
+	UserID   string `json:"user_id,omitempty"`
+}
+
+// tell delivers a notification. Its errors hold neither the address nor the text.
+func (w *webhook) tell(ctx context.Context, n Notification, a args, now time.Time) error {
+	body, err := json.Marshal(payload{"reminder.fired", n.FiredAt, payloadData{n, a.Tenant, a.User}})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, webhookTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("the webhook cannot be asked")
+	}
+	stamp := strconv.FormatInt(now.Unix(), 10)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("webhook-id", n.ID)
+	req.Header.Set("webhook-timestamp", stamp)
+	req.Header.Set("webhook-signature", w.sign(n.ID, stamp, body))
+	res, err := w.client.Do(req)
+	if err != nil {
+		if failed := (*url.Error)(nil); errors.As(err, &failed) {
+			err = failed.Err // without the address, which may hold a token
+		}
+		return fmt.Errorf("the webhook was not reached: %w", err)
+	}
+	defer res.Body.Close()
+	// What it says does not matter, but lets the connection be used again; what is
+	// longer, or cut, costs the connection alone.
+	_, _ = io.CopyN(io.Discard, res.Body, maxAnswer)
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return fmt.Errorf("the webhook answered with status %d", res.StatusCode)
+	}
+	return nil
+}
+
+// sign is the signature of a body.
+func (w *webhook) sign(id, stamp string, body []byte) string {
+	mac := hmac.New(sha256.New, w.secret)
+	fmt.Fprintf(mac, "%s.%s.%s", id, stamp, body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}

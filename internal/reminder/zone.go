@@ -1,0 +1,82 @@
+package reminder
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	_ "time/tzdata" // time zones, wherever the program runs
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+)
+
+// loadZone is a time zone by its IANA name.
+func loadZone(name string) (*time.Location, bool) {
+	if name == "" || len(name) > 64 || strings.EqualFold(name, "local") {
+		return nil, false
+	}
+	loc, err := time.LoadLocation(name)
+	return loc, err == nil
+}
+
+// zone is the time zone that a request names, else that of the caller's profile, nil
+// for neither.
+func (s *Service) zone(ctx context.Context, named string) (*time.Location, error) {
+	if named = strings.TrimSpace(named); named != "" {
+		loc, ok := loadZone(named)
+		if !ok {
+			return nil, problem("timezone", "there is no time zone %.64q: give an IANA name such as Europe/Vienna, or leave it out", named)
+		}
+		return loc, nil
+	}
+	id, err := identity.From(ctx)
+	if err != nil || id.Anonymous() {
+		return nil, err
+	}
+	u, err := s.user(ctx)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	var profile struct {
+		Zone string `json:"timezone"`
+	}
+	if err == nil && len(u.Metadata) > 0 && json.Unmarshal(u.Metadata, &profile) == nil {
+		loc, _ := loadZone(profile.Zone) // what a profile says wrongly, nobody asked for now
+		return loc, nil
+	}
+	return nil, err
+}
+
+// instant is when the clocks of a zone show a wall time, which is given as if it were
+// UTC: the first time if they show it twice, and when they jump over it, the moment
+// that they do.
+func instant(wall time.Time, loc *time.Location) time.Time {
+	const day = 24 * time.Hour
+	before, after := offset(wall.Add(-day), loc), offset(wall.Add(day), loc)
+	for _, o := range []time.Duration{before, after} {
+		if t := wall.Add(-o); offset(t, loc) == o {
+			return t.In(loc)
+		}
+	}
+	jump, _ := wall.Add(-before).In(loc).ZoneBounds()
+	return jump
+}
+
+func offset(t time.Time, loc *time.Location) time.Duration {
+	_, seconds := t.In(loc).Zone()
+	return time.Duration(seconds) * time.Second
+}
+
+// wallOf is what the clocks of t's zone show, as if it were UTC.
+func wallOf(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+}
+
+// zoneName is what a zone is called: its IANA name, or its offset.
+func zoneName(t time.Time) string {
+	return cmp.Or(t.Location().String(), fmt.Sprintf("UTC%s", t.Format("-07:00")))
+}

@@ -1,0 +1,99 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/p8-org/p8/store"
+)
+
+const oldTime = `'2026-01-02 03:04:05.000006'`
+
+// OldSessions fills a database that has the migrations before session_owner: sessions
+// with and without a user, a deleted one, one id in two tenants, hidden messages, a
+// run that waits and a part that is summed up.
+func OldSessions() []string {
+	session := func(tenant, id, user string, messages, dropped, tokens int, deleted string) string {
+		return fmt.Sprintf(`INSERT INTO sessions (tenant_id, id, user_id, name, agent_name, mode, message_count, dropped_messages, total_tokens,
+			summary_seq, summary_tokens, chunks, metadata, created_at, updated_at, deleted_at)
+			VALUES ('%s', '%s', %s, 'named', 'general', 'chat', %d, %d, %d, %d, %d, %d, '{"a":1}', %s, %s, %s)`,
+			tenant, id, user, messages, dropped, tokens, min(2, messages-1), 10*min(2, messages-1), min(1, messages-1), oldTime, oldTime, deleted)
+	}
+	message := func(tenant, id, user string, seq int, deleted string) string {
+		return fmt.Sprintf(`INSERT INTO messages (tenant_id, session_id, seq, id, user_id, message_type, content, parts, token_count, cost_usd, run_id,
+			metadata, created_at, updated_at, deleted_at)
+			VALUES ('%s', '%s', %d, '%s-%s-%d', %s, 'user', 'message %d', '[1]', 10, 0.5, 'run', '{"b":2}', %s, %s, %s)`,
+			tenant, id, seq, tenant, id, seq, user, seq, oldTime, oldTime, deleted)
+	}
+	list := []string{
+		session("one", "mine", "'alice'", 3, 1, 30, "NULL"),
+		session("one", "free", "NULL", 2, 0, 20, "NULL"),
+		session("one", "gone", "'bob'", 1, 0, 10, oldTime),
+		session("two", "mine", "'alice'", 1, 0, 10, "NULL"),
+		fmt.Sprintf(`INSERT INTO moments (tenant_id, id, user_id, name, moment_type, summary, source_session_id, first_seq, last_seq, created_at, updated_at)
+			VALUES ('one', 'm', 'alice', 'part', 'session_chunk', 'the first two', 'mine', 1, 2, %s, %s)`, oldTime, oldTime),
+		fmt.Sprintf(`INSERT INTO runs (tenant_id, id, user_id, session_id, status, owner, open_requests, created_at, updated_at, rested_at)
+			VALUES ('one', 'r', 'alice', 'mine', 'waiting', 'p', 1, %s, %s, %s)`, oldTime, oldTime, oldTime),
+		fmt.Sprintf(`INSERT INTO run_requests (tenant_id, id, user_id, run_id, session_id, kind, message, status, created_at)
+			VALUES ('one', 'q', 'alice', 'r', 'mine', 'approval', 'may I?', 'open', %s)`, oldTime),
+	}
+	for seq := 1; seq <= 4; seq++ {
+		deleted := "NULL"
+		if seq == 3 {
+			deleted = oldTime
+		}
+		list = append(list, message("one", "mine", "'alice'", seq, deleted))
+	}
+	return append(list, message("one", "free", "NULL", 1, "NULL"), message("one", "free", "NULL", 2, "NULL"),
+		message("one", "gone", "'bob'", 1, oldTime), message("two", "mine", "'alice'", 1, "NULL"))
+}
+
+// CheckOldSessions: everything of OldSessions is there after the migrations, and goes
+// on; the ids are free for others.
+func CheckOldSessions(t *testing.T, s *store.Store) {
+	t.Helper()
+	alice, bob, anonymous, other := as("one", "alice"), as("one", "bob"), as("one", ""), as("two", "alice")
+	sess := get[store.Session](t)(s.Session(alice, "mine"))
+	wantEqual(t, "session", []any{sess.TenantID, sess.UserID, sess.Name, sess.AgentName, sess.Mode, sess.Messages, sess.TotalTokens,
+		sess.SummarySeq, sess.SummaryTokens, sess.Chunks, string(sess.Metadata) != "", sess.CreatedAt.UTC().Format("2006-01-02 15:04:05.000000")},
+		[]any{"one", "alice", "named", "general", "chat", int64(3), 30, int64(2), 20, 1, true, "2026-01-02 03:04:05.000006"})
+	seqs := func(ctx context.Context, id string) (list []int64) {
+		t.Helper()
+		for _, m := range get[[]store.Message](t)(s.Messages(ctx, id, store.MessageFilter{Parts: true})) {
+			wantEqual(t, "message", []any{*m.Content, string(m.Parts), m.TokenCount, m.CostUSD, m.RunID, string(m.Metadata) != ""},
+				[]any{fmt.Sprint("message ", m.Seq), "[1]", 10, 0.5, "run", true})
+			list = append(list, m.Seq)
+		}
+		return list
+	}
+	wantEqual(t, "messages of alice", seqs(alice, "mine"), []int64{1, 2, 4})
+	wantEqual(t, "messages without a user", seqs(anonymous, "free"), []int64{1, 2})
+	wantEqual(t, "messages of another tenant", seqs(other, "mine"), []int64{1})
+	_, err := s.Session(bob, "gone")
+	wantErr(t, "a deleted session", err, store.ErrNotFound)
+	wantErr(t, "a turn in a deleted session", s.BeginTurn(bob, store.Session{ID: "gone"}, userMessage("x")), store.ErrNotFound)
+	rec := get[store.Recalled](t)(s.Recall(alice, store.RecallQuery{SessionID: "mine", Moments: 3, Runs: true}))
+	wantEqual(t, "recalled", []int{len(rec.Messages), len(rec.Moments), len(rec.Covering), len(rec.Runs)}, []int{3, 1, 1, 1})
+	requests, _, err := s.Requests(alice, store.RequestFilter{SessionID: "mine"})
+	must(t, err)
+	wantEqual(t, "requests", len(requests), 1)
+	list, _, err := s.Sessions(alice, store.SessionFilter{})
+	must(t, err)
+	wantEqual(t, "sessions of alice", len(list), 1)
+
+	for _, c := range []struct {
+		ctx context.Context
+		id  string
+		seq int64
+	}{{alice, "mine", 5}, {anonymous, "free", 3}, {other, "mine", 2}, {bob, "mine", 1}, {bob, "free", 1}, {anonymous, "mine", 1}, {alice, "gone", 1}} {
+		m := userMessage("next")
+		must(t, s.BeginTurn(c.ctx, store.Session{ID: c.id}, m))
+		wantEqual(t, "next message of "+c.id, m.Seq, c.seq)
+	}
+}
+
+// OldSessionRows are how many rows of each table OldSessions writes.
+func OldSessionRows() map[string]int {
+	return map[string]int{"sessions": 4, "messages": 8, "moments": 1, "runs": 1, "run_requests": 1}
+}

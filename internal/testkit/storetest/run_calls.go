@@ -1,0 +1,109 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store"
+)
+
+// CallRuns calls every method of runs, for who looks at the statements. check
+// gets what must be nil.
+func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
+	const owner = "p"
+	caller, err := identity.From(ctx)
+	check(err)
+	session := "runs of " + caller.UserID
+	var runs, requests [10]string
+	for i := range runs {
+		runs[i], requests[i] = newID(), newID()
+	}
+	id := func(n int) string { return runs[n] }
+	asked := func(n int) []store.RunRequest {
+		return []store.RunRequest{{ID: requests[n], Kind: "approval", ExpiresAt: time.Unix(int64(n), 0)}}
+	}
+	begin := func(n int, key string) {
+		check(s.BeginRun(ctx, store.RunStart{
+			Run: store.Run{ID: id(n), Owner: owner, Key: key, Request: []byte(`{}`)}, Session: store.Session{ID: session},
+			Messages: []*store.Message{{Type: store.MessageUser}}, DropAfter: 1,
+		}))
+	}
+	write := func(w store.RunWrite) {
+		w.Owner = owner
+		_, err := s.WriteRun(ctx, w)
+		check(err)
+	}
+	for n := 1; n < 6; n++ {
+		begin(n, fmt.Sprint(n))
+		write(store.RunWrite{RunID: id(n), Events: []store.RunEvents{{First: 1, Last: 1, Data: []byte("x")}}})
+	}
+	if err := s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: id(9), Owner: owner, Key: "1"}, Session: store.Session{ID: session}}); !errors.Is(err, store.ErrKeyUsed) {
+		check(err)
+	}
+	write(store.RunWrite{
+		RunID: id(1), Journal: []store.JournalEntry{{Data: []byte(`{}`)}}, Requests: append(asked(1), asked(2)...),
+		Messages: []*store.Message{{Type: store.MessageThink}}, Status: store.RunWaiting,
+	})
+	write(store.RunWrite{RunID: id(2), Requests: asked(3), Status: store.RunInterrupted})
+	write(store.RunWrite{RunID: id(3), Answer: &store.Message{Type: store.MessageAssistant}, Status: store.RunCompleted})
+	write(store.RunWrite{RunID: id(4), Status: store.RunCompleted})
+	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id(3), Owner: owner})
+	if !errors.Is(err, store.ErrNotOwner) {
+		check(err)
+	}
+	_, err = s.Run(ctx, id(1))
+	check(err)
+	_, err = s.RunByKey(ctx, "1")
+	check(err)
+	for _, f := range []store.RunFilter{{}, {SessionID: session}, {SessionID: session, Statuses: []string{store.RunWaiting}}} {
+		f.Limit = 1
+		_, next, err := s.Runs(ctx, f)
+		check(err)
+		f.Cursor = next
+		_, _, err = s.Runs(ctx, f)
+		check(err)
+	}
+	_, err = s.RunEvents(ctx, id(1), 0, 0)
+	check(err)
+	_, err = s.RunJournal(ctx, id(1))
+	check(err)
+	for _, f := range []store.RequestFilter{{}, {RunID: id(1)}, {SessionID: session}, {Status: store.RequestOpen}, {RunID: id(1), Status: store.RequestDeclined}} {
+		f.Limit = 1
+		_, next, err := s.Requests(ctx, f)
+		check(err)
+		f.Cursor = next
+		_, _, err = s.Requests(ctx, f)
+		check(err)
+	}
+	_, err = s.Request(ctx, asked(1)[0].ID)
+	check(err)
+	if _, err = s.Decide(ctx, asked(1)[0].ID, store.Decision{Status: store.RequestAccepted}); !errors.Is(err, store.ErrDecided) {
+		check(err)
+	}
+	m := s.Maintenance()
+	_, err = m.Beat(ctx, "z")
+	check(err)
+	_, err = m.EndProcess(ctx, store.Beat{Owner: "z", Count: 1})
+	check(err)
+	check(m.LeaveProcess(ctx, "z"))
+	_, err = m.InterruptedRuns(ctx, 10)
+	check(err)
+	_, err = m.RecoverRuns(ctx, "q", time.Now().Add(time.Hour))
+	check(err)
+	_, err = s.ClaimRun(ctx, id(1), owner)
+	check(err)
+	_, err = s.StopRun(ctx, id(1))
+	check(err)
+	_, err = s.StopRun(ctx, id(2))
+	check(err)
+	check(s.DeleteRun(ctx, id(2)))
+	_, err = m.LeftRuns(ctx, time.Now().Add(time.Hour))
+	check(err)
+	_, err = m.PruneRuns(ctx, time.Unix(0, 0), 1)
+	check(err)
+	_, err = m.PruneRuns(ctx, time.Now().Add(time.Hour), 1)
+	check(err)
+}

@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/p8-org/p8/store"
+)
+
+// addRunReadings adds the methods that read runs. A run is its user's alone.
+func addRunReadings(list map[string]reading) {
+	agents := func(runs ...store.Run) []string { return each(runs, func(r store.Run) string { return r.AgentName }) }
+	questions := func(asked ...store.RunRequest) []string {
+		return each(asked, func(r store.RunRequest) string { return r.Message })
+	}
+	for name, call := range map[string]func(s *store.Store, ctx context.Context, o things) ([]string, error){
+		"Run": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			r, err := s.Run(ctx, o.run)
+			return agents(r), err
+		},
+		"RunByKey": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			r, err := s.RunByKey(ctx, "key")
+			return agents(r), err
+		},
+		"Runs": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			page, _, err := s.Runs(ctx, store.RunFilter{})
+			return agents(page...), err
+		},
+		"Runs of a session": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			page, _, err := s.Runs(ctx, store.RunFilter{SessionID: o.session})
+			return agents(page...), err
+		},
+		"RunEvents": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			pieces, err := s.RunEvents(ctx, o.run, 0, 0)
+			return each(pieces, func(e store.RunEvents) string { return string(e.Data) }), err
+		},
+		"RunJournal": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			entries, err := s.RunJournal(ctx, o.run)
+			return each(entries, func(e store.JournalEntry) string {
+				var x struct{ Of string }
+				_ = json.Unmarshal(e.Data, &x)
+				return x.Of
+			}), err
+		},
+		"Request": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			r, err := s.Request(ctx, o.request)
+			return questions(r), err
+		},
+		"Requests": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			page, _, err := s.Requests(ctx, store.RequestFilter{})
+			return questions(page...), err
+		},
+		"Requests of a run": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			page, _, err := s.Requests(ctx, store.RequestFilter{RunID: o.waiting, SessionID: o.session, Status: store.RequestOpen})
+			return questions(page...), err
+		},
+	} {
+		list[name] = reading{call, caller.owns}
+	}
+}
+
+// addRunWritings adds the methods that write runs.
+func addRunWritings(list map[string]*writing) {
+	for name, call := range map[string]func(s *store.Store, ctx context.Context, o things) error{
+		"BeginRun": func(s *store.Store, ctx context.Context, o things) error {
+			return s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Owner: "p"}, Session: store.Session{ID: o.session}})
+		},
+		"WriteRun": func(s *store.Store, ctx context.Context, o things) error {
+			_, err := s.WriteRun(ctx, store.RunWrite{RunID: o.run, Owner: "p", Events: []store.RunEvents{{First: 2, Last: 2, Data: []byte("changed")}}})
+			return err
+		},
+		"ClaimRun": func(s *store.Store, ctx context.Context, o things) error {
+			_, err := s.ClaimRun(ctx, o.waiting, "q")
+			return err
+		},
+		"StopRun": func(s *store.Store, ctx context.Context, o things) error {
+			_, err := s.StopRun(ctx, o.waiting)
+			return err
+		},
+		"DeleteRun": func(s *store.Store, ctx context.Context, o things) error { return s.DeleteRun(ctx, o.ended) },
+		"Decide": func(s *store.Store, ctx context.Context, o things) error {
+			_, err := s.Decide(ctx, o.request, store.Decision{Status: store.RequestAccepted})
+			return err
+		},
+	} {
+		list[name] = &writing{call, caller.owns, never}
+	}
+}
+
+// runSnapshot is what the caller's runs say.
+func runSnapshot(s *store.Store, ctx context.Context) string {
+	runs, _, err := s.Runs(ctx, store.RunFilter{})
+	out := fmt.Sprintln("runs", err)
+	for _, r := range runs {
+		out += fmt.Sprintln(r.ID, r.Status, r.LastSeq, r.Owner, r.StopRequested)
+	}
+	asked, _, err := s.Requests(ctx, store.RequestFilter{})
+	out += fmt.Sprintln("requests", err)
+	for _, r := range asked {
+		out += fmt.Sprintln(r.ID, r.Status)
+	}
+	return out
+}

@@ -1,0 +1,188 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/p8-org/p8/llm"
+)
+
+// failure is why an attempt failed and whether another may do better. refusal
+// is the provider's own, nil where it said nothing.
+type failure struct {
+	*llm.Error
+	retry   bool
+	refusal *Refusal
+}
+
+// error is what the caller gets: its own cancellation is no provider's fault.
+func (f *failure) error(ctx context.Context) error {
+	switch err := ctx.Err(); {
+	case err == nil:
+		return f.Error
+	case errors.Is(err, context.DeadlineExceeded):
+		return &llm.Error{Kind: llm.Timeout, Model: f.Model, Err: err}
+	default:
+		return err
+	}
+}
+
+// errSilent is the cause of a context that the idle timeout cancelled.
+var errSilent = errors.New("wire: the provider was silent for too long")
+
+// ErrCut says that an answer broke off before its end.
+var ErrCut = errors.New("wire: the answer was cut off")
+
+// fail makes a failure without a status.
+func (c *Client) fail(kind llm.ErrorKind, err error, hint string) *failure {
+	// A url.Error prints the address, which may hold a password.
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		err = ue.Err
+	}
+	return &failure{Error: &llm.Error{Kind: kind, Model: c.o.Name, Hint: hint, Err: err}, retry: kind == llm.Unavailable}
+}
+
+// broken is a connection that was not made, or not kept.
+func (c *Client) broken(ctx context.Context, err error) *failure {
+	if context.Cause(ctx) == errSilent {
+		hint := fmt.Sprintf("it said nothing for %s", c.o.IdleTimeout)
+		if c.o.SilenceVar != "" {
+			hint += "; " + c.o.SilenceVar + " sets how long p8 waits"
+		}
+		return c.fail(llm.Timeout, errSilent, hint)
+	}
+	return c.fail(llm.Unavailable, err, c.hint(llm.Unavailable, "check the network"+Either(" and ", c.o.BaseURLVars)))
+}
+
+func (c *Client) cut() *failure {
+	return c.fail(llm.Unavailable, io.ErrUnexpectedEOF, "the answer was cut off; ask again")
+}
+
+// garbage is an answer that is not of the protocol. If it is so from the start,
+// it is somebody else who answers.
+func (c *Client) garbage(err error, started bool) *failure {
+	if started {
+		return c.fail(llm.BadResponse, err, "ask again")
+	}
+	return c.fail(llm.BadResponse, err, c.hint(llm.BadResponse, "check the base URL"+Either("; it is in ", c.o.BaseURLVars)))
+}
+
+// hint is what the provider's package says about a kind, else the usual.
+func (c *Client) hint(kind llm.ErrorKind, usual string) string {
+	if h := c.o.Hints[kind]; h != "" {
+		return h
+	}
+	return usual
+}
+
+// refused turns a status, 0 within a stream, and the provider's words into a
+// failure. The words decide about the kind and go no further.
+func (c *Client) refused(status int, r *Refusal, retryAfter time.Duration) *failure {
+	// In a stream the status was fine long ago; the code may hold another.
+	if status == 0 && r.Status >= 400 && r.Status < 600 {
+		status = r.Status
+	}
+	e := &llm.Error{Model: c.o.Name, Status: status, RetryAfter: cmp.Or(retryAfter, r.RetryAfter)}
+	if e.Kind = kindOf(status, r); e.Kind == llm.NotFound && status == 0 {
+		e.Status = http.StatusNotFound // the provider was asked: it is not a name that nobody knows
+	}
+	f := &failure{Error: e, refusal: r, retry: e.Kind == llm.Unavailable || e.Kind == llm.RateLimit || e.Kind == llm.Timeout}
+	switch e.Kind {
+	case llm.Auth:
+		e.Hint = "check the API key" + Either(" in ", c.o.KeyVars)
+	case llm.NotFound:
+		e.Hint = c.hint(llm.NotFound, "check the model's name"+Either(" and ", c.o.BaseURLVars))
+	case llm.RateLimit:
+		e.Hint = "wait a moment and ask again"
+		if status == http.StatusPaymentRequired || broke(r) {
+			e.Hint, f.retry = "the account has no credit left", false
+		}
+	case llm.ContextLength:
+		e.Hint = "start a new session or take a model with a larger window"
+	case llm.BadRequest:
+		e.Hint = "the model may lack something that was asked of it, such as tools, a JSON schema or a setting"
+	case llm.BadResponse:
+		e.Hint = c.garbage(nil, false).Hint
+	case llm.Unavailable, llm.Timeout:
+		e.Hint = "wait a moment and ask again"
+	}
+	return f
+}
+
+// kindOf decides by the code first, as it is the more exact of the two.
+func kindOf(status int, r *Refusal) llm.ErrorKind {
+	names := r.Code + " " + r.Type + " " + r.Reasons
+	has := func(s string) bool { return strings.Contains(names, s) }
+	switch {
+	case has("context_length") || has("context_size") || has("request_too_large") || status < 500 && tooLong(r.Message):
+		return llm.ContextLength
+	case broke(r) || has("rate_limit") || has("RESOURCE_EXHAUSTED"):
+		return llm.RateLimit
+	case has("invalid_api_key") || has("authentication_error") || has("permission_error") ||
+		has("UNAUTHENTICATED") || has("PERMISSION_DENIED") || has("API_KEY_INVALID"):
+		return llm.Auth
+	case has("model_not_found") || has("not_found_error") || has("NOT_FOUND"):
+		return llm.NotFound
+	}
+	switch status {
+	case 0:
+		if has("invalid_request") || has("BadRequest") || has("INVALID_ARGUMENT") {
+			return llm.BadRequest
+		}
+		return llm.Unavailable
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return llm.Auth
+	case http.StatusPaymentRequired, http.StatusTooManyRequests:
+		return llm.RateLimit
+	case http.StatusNotFound:
+		return llm.NotFound
+	case http.StatusRequestTimeout:
+		return llm.Timeout
+	case http.StatusConflict, http.StatusTooEarly:
+		return llm.Unavailable
+	case http.StatusRequestEntityTooLarge:
+		return llm.ContextLength
+	case http.StatusMethodNotAllowed:
+		return llm.BadResponse
+	}
+	switch {
+	case status >= 500:
+		return llm.Unavailable
+	case status >= 400:
+		return llm.BadRequest
+	}
+	return llm.BadResponse
+}
+
+// broke recognises an account without credit; Anthropic calls that a bad request.
+func broke(r *Refusal) bool {
+	return r.Code == "insufficient_quota" || r.Type == "insufficient_quota" || r.Type == "billing_error" ||
+		strings.Contains(r.Message, "credit balance is too low")
+}
+
+// tooLong recognises the servers that have no code for it.
+func tooLong(message string) bool {
+	message = strings.ToLower(message)
+	for _, s := range [...]string{"context length", "context window", "context size", "prompt is too long", "exceed context limit", "input token count"} {
+		if strings.Contains(message, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// Either is text + "A or B" of the first two names, "" without names.
+func Either(text string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return text + strings.Join(names[:min(2, len(names))], " or ")
+}
