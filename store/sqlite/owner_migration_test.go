@@ -15,6 +15,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3/driver"
 
+	"github.com/p8-org/p8/internal/testkit/harness"
 	"github.com/p8-org/p8/internal/testkit/storetest"
 )
 
@@ -116,10 +117,7 @@ func TestSessionOwnerMigration(t *testing.T) {
 // BenchmarkSessionOwnerMigration migrates many messages once: 100,000, and a million
 // with P8_TEST_LONG=1.
 func BenchmarkSessionOwnerMigration(b *testing.B) {
-	sessions := 2000
-	if os.Getenv("P8_TEST_LONG") != "" {
-		sessions = 20_000
-	}
+	sessions := harness.Count(b, 2000, 20_000)
 	const each = 50
 	content := strings.Repeat("A sentence of a conversation. ", 12)
 	for b.Loop() {

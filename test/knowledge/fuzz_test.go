@@ -107,6 +107,8 @@ func kindOf(res rem.Result, err error) string {
 		return "ErrInvalid"
 	case errors.Is(err, context.Canceled):
 		return "cancelled"
+	case errors.Is(err, store.ErrBusy): // more at once than the machine can do
+		return "ErrBusy"
 	}
 	return ""
 }

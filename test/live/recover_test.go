@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -14,14 +13,6 @@ import (
 
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
-
-// times is the short number of something, or the long one where there is time.
-func times(short, long int) int {
-	if os.Getenv("P8_TEST_LONG") == "" {
-		return short
-	}
-	return long
-}
 
 // speakers are the protocols, in turn.
 var speakers = []string{events, agui, aisdk, openai}
@@ -88,12 +79,12 @@ func TestKilledAndStartedAgain(t *testing.T) {
 	p := newPlace(t, "")
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=100")
 	f := newFront(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(times(1, 20))*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(harness.Count(t, 1, 20))*time.Minute)
 	defer cancel()
 	s := p.serve(t)
 	f.set(s)
 	c := &audience{t: t}
-	kills, begun := times(4, 100), 0
+	kills, begun := harness.Count(t, 4, 100), 0
 	for range kills {
 		for range 4 {
 			session := fmt.Sprint("again", begun)
@@ -120,12 +111,12 @@ func TestKilledReplicas(t *testing.T) {
 	p := newPlace(t, harness.Postgres(t, ""))
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=100", "P8_RUN_GRACE=2s")
 	f := newFront(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(times(2, 30))*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(harness.Count(t, 2, 30))*time.Minute)
 	defer cancel()
 	replicas := []*harness.Server{p.serve(t), p.serve(t), p.serve(t)}
 	f.set(replicas...)
 	c := &audience{t: t}
-	kills, begun := times(3, 50), 0
+	kills, begun := harness.Count(t, 3, 50), 0
 	for kill := range kills {
 		for range 6 {
 			session := fmt.Sprint("replica", begun)
@@ -160,7 +151,7 @@ func TestRollingRestart(t *testing.T) {
 	replicas := []*harness.Server{p.serve(t), p.serve(t)}
 	f.set(replicas...)
 	c := &audience{t: t}
-	for i := range times(16, 50) {
+	for i := range harness.Count(t, 16, 50) {
 		session := fmt.Sprint("rolling", i)
 		want, steps := work(session, 400)
 		c.begin(ctx, f.URL, session, want, steps...)
