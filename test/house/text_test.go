@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,10 @@ var hosts = regexp.MustCompile(`registry\.` + `(npmjs|yarnpkg)\.|proxy\.` + `gol
 // unfinished are the marks of work that was left for later.
 var unfinished = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|X` + `XX)\b|\bt\.Sk` + `ip(Now|f)?\(`)
 
+// marked are texts of which each line that one of the expressions above matches has
+// one: they are found much faster.
+var marked = []string{"sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "AKIA", "AIza", "xox", "-----BEGIN", "registry.", "golang.org", `"resolved"`, "TO" + "DO", "FIX" + "ME", "X" + "XX", "t.Sk" + "ip"}
+
 func TestNothingThatBelongsToOneMachine(t *testing.T) {
 	here := filepath.ToSlash(harness.Root(t)) + "/"
 	home, _ := os.UserHomeDir()
@@ -29,6 +34,9 @@ func TestNothingThatBelongsToOneMachine(t *testing.T) {
 			report := func(what, mend string) { t.Errorf("%s:%d holds %s: %s", name, i+1, what, mend) }
 			if strings.Contains(line, here) || (len(home) > 1 && strings.Contains(line, home+"/")) {
 				report("a path of this machine", "use a relative one")
+			}
+			if !slices.ContainsFunc(marked, func(mark string) bool { return strings.Contains(line, mark) }) {
+				continue
 			}
 			if secrets.MatchString(line) {
 				report("what looks like a secret", "take it out, and revoke it if it is real")

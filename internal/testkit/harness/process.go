@@ -27,13 +27,17 @@ type process struct {
 	exited chan struct{}
 }
 
+// noSleep is a setting of the race detector, with which a process sleeps for a
+// second when it exits.
+const noSleep = "GORACE=atexit_sleep_ms=10"
+
 // start runs the command with no environment but the given one, PATH and HOME,
 // so that nobody's settings change what a test sees. It is killed at the end of
 // the test if it still runs.
 func start(t testing.TB, name string, cmd *exec.Cmd, env []string) *process {
 	t.Helper()
 	p := &process{name: name, cmd: cmd, stdout: &output{}, stderr: &output{}, exited: make(chan struct{})}
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LANG=C.UTF-8"}, env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LANG=C.UTF-8", noSleep}, env...)
 	cmd.Stdout, cmd.Stderr = p.stdout, p.stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("starting %s: %v", name, err)
