@@ -179,8 +179,15 @@ func TestJobs(t *testing.T) {
 			}
 			return jobs
 		}
-		until(t, "a finished job", func() bool { return len(list("--state", "completed")) > 0 })
-		id := fmt.Sprint(list("--state", "completed")[0].ID)
+		id := ""
+		until(t, "a finished embedding", func() bool {
+			for _, j := range list("--state", "completed") {
+				if j.Kind == "embed" {
+					id = fmt.Sprint(j.ID)
+				}
+			}
+			return id != ""
+		})
 		if code := s.Stop(t); code != 0 {
 			t.Errorf("the server ended with %d", code)
 		}
