@@ -1,20 +1,19 @@
 package store
 
-// SetVectorBudget bounds the vector indexes of a store, in bytes.
-func SetVectorBudget(s *Store, bytes int) { s.vectors.budget = bytes }
+import "context"
 
-// VectorIndexes counts the vector indexes of a store, and those of them that
-// hold nothing because their set is too large.
-func VectorIndexes(s *Store) (all, tooLarge int) {
-	s.vectors.mu.Lock()
-	defer s.vectors.mu.Unlock()
-	for _, set := range s.vectors.sets {
-		for _, ix := range set {
-			all++
-			if ix.tooLarge {
-				tooLarge++
-			}
+// SetVectorBudget drops the vector indexes of a store and bounds new ones, in bytes.
+func SetVectorBudget(s *Store, bytes int) { s.vectors = newVectorIndexes(bytes) }
+
+// VectorsTooLarge reports whether the vectors of a tenant's resources have no index
+// because they are too large.
+func VectorsTooLarge(ctx context.Context, s *Store, tenant, model string, dimensions int) (tooLarge bool, err error) {
+	return tooLarge, s.engine.Read(ctx, func(c Conn) error {
+		ix, release, err := s.vectors.open(ctx, c, vectorKey{tenant, "resources", model, dimensions})
+		if err == nil {
+			tooLarge = ix.tooLarge
+			release()
 		}
-	}
-	return all, tooLarge
+		return err
+	})
 }

@@ -247,10 +247,14 @@ func (s *Store) writing(ctx context.Context, op string, fn func(*writer) error) 
 	return err
 }
 
-// announce tells the indexes which rows may have changed, and who waits that
-// texts are queued.
+// announce marks the rows that may have changed in the in-memory indexes, and wakes the
+// embedder if texts are queued.
 func (s *Store) announce(changes []change, queued bool) {
-	s.fuzzy.changed(changes...)
+	for _, ch := range changes {
+		if ch.id != "" {
+			s.fuzzy.Changed(keyScope{ch.tenant, ch.owner}, ch)
+		}
+	}
 	s.vectorsChanged(changes...)
 	if queued {
 		select {
@@ -261,8 +265,13 @@ func (s *Store) announce(changes []change, queued bool) {
 }
 
 func (s *Store) vectorsChanged(changes ...change) {
-	if s.vectors != nil {
-		s.vectors.changed(changes...)
+	if s.vectors == nil {
+		return
+	}
+	for _, ch := range changes {
+		if t := tableOf(ch.entity); t != nil && ch.id != "" {
+			s.vectors.Changed(vectorSet{ch.tenant, t.Name}, ch.id)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ const rebuildBatch = 200
 // rows with one key, which nothing but a change of NormalizeKey can make, the one
 // that has it keeps it.
 func (m Maintenance) RebuildKeys(ctx context.Context) (written int64, err error) {
-	defer m.store.fuzzy.reset()
+	defer m.store.fuzzy.Reset()
 	if err := m.sweepKeys(ctx); err != nil {
 		return 0, err
 	}

@@ -14,9 +14,8 @@ import (
 type Store struct {
 	engine  Engine
 	dialect Dialect
-	fuzzy   *fuzzyIndex
-	// vectors is the index of the vectors in memory, nil for an engine that has
-	// one of its own.
+	fuzzy   *fuzzyIndexes
+	// vectors is nil for an engine that has vector indexes of its own.
 	vectors *vectorIndexes
 	// queued gets a value when texts wait for their vectors.
 	queued chan struct{}
@@ -41,11 +40,11 @@ func New(e Engine) *Store { return NewWith(e, Options{}) }
 // NewWith is New, with options.
 func NewWith(e Engine, o Options) *Store {
 	s := &Store{
-		engine: e, dialect: e.Dialect(), fuzzy: newFuzzyIndex(),
+		engine: e, dialect: e.Dialect(), fuzzy: newFuzzyIndexes(),
 		queued: make(chan struct{}, 1), reserved: newReservedNames(o.Reserved), now: time.Now, queries: newQueries(e),
 	}
 	if _, ok := e.(Indexed); !ok {
-		s.vectors = newVectorIndexes()
+		s.vectors = newVectorIndexes(vectorBudget)
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/store/internal/trgm"
 )
 
 // broken is an engine whose every call fails.
@@ -83,44 +84,12 @@ func TestClip(t *testing.T) {
 }
 
 // noRows is a connection to an empty database.
-type noRows struct{ queries int }
+type noRows struct{}
 
-func (c *noRows) Exec(context.Context, string, ...any) (int64, error) { return 0, nil }
-func (c *noRows) Query(context.Context, string, func(Row) error, ...any) error {
-	c.queries++
-	return nil
-}
+func (noRows) Exec(context.Context, string, ...any) (int64, error)          { return 0, nil }
+func (noRows) Query(context.Context, string, func(Row) error, ...any) error { return nil }
 
-func (c *noRows) Later(ctx context.Context, s Statement) error { return s.Run(ctx, c) }
-
-func TestFuzzyIndexForgetsTheLeastRecentlyUsed(t *testing.T) {
-	f := newFuzzyIndex()
-	f.budget = 10 * 512
-	c := &noRows{}
-	open := func(user int) {
-		t.Helper()
-		ix, err := f.open(t.Context(), c, keyScope{"t", fmt.Sprint(user)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ix.RUnlock()
-	}
-	for user := range 100 {
-		open(0)
-		open(user)
-	}
-	if n := len(f.scopes); n != 10 {
-		t.Errorf("%d scopes are kept, want 10", n)
-	}
-	if c.queries != 100 {
-		t.Errorf("%d builds, want 100: the one in use was dropped, or others were not", c.queries)
-	}
-	f.changed(change{"t", "0", TypeUser, "x"}, change{"t", "unknown", TypeUser, "x"}, change{})
-	open(0)
-	if c.queries != 101 {
-		t.Errorf("%d queries, want 101: one for the row that changed", c.queries)
-	}
-}
+func (c noRows) Later(ctx context.Context, s Statement) error { return s.Run(ctx, c) }
 
 // manyRows is a connection to a key index of many rows.
 type manyRows struct {
@@ -145,28 +114,29 @@ func (c *manyRows) Query(_ context.Context, sql string, each func(Row) error, ar
 	return nil
 }
 
-// A scope takes half of the memory at most, at its first building and later.
+// TestFuzzyIndexIsBounded: a scope's index takes no more than its bound, at its first
+// build and later.
 func TestFuzzyIndexIsBounded(t *testing.T) {
-	f := newFuzzyIndex()
-	f.budget = 100_000
-	c := &manyRows{rows: 100_000}
-	ix, err := f.open(t.Context(), c, keyScope{"t", ""})
-	if err != nil {
-		t.Fatal(err)
+	const most = 50_000
+	all, scope := newFuzzyIndexes(), keyScope{"t", ""}
+	from := &keyRows{&manyRows{rows: 100_000}, scope, most}
+	open := func() *trgm.Index {
+		t.Helper()
+		ix, release, err := all.Open(t.Context(), scope, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		return ix
 	}
-	first := ix.Size()
-	ix.RUnlock()
-	if first > f.budget || c.read > 1000 || !ix.Has(docID(TypeResource, "id0")) {
-		t.Errorf("%d bytes of %d rows", first, c.read)
+	first := open().Size()
+	if read := from.c.(*manyRows).read; first > most+1000 || read > 1000 || !open().Has(docID(TypeResource, "id0")) {
+		t.Errorf("%d bytes of %d rows", first, read)
 	}
 	for i := range 100 {
-		f.changed(change{"t", "", TypeResource, fmt.Sprint("new", i)}, change{"t", "", TypeResource, "id0"})
+		all.Changed(scope, change{"t", "", TypeResource, fmt.Sprint("new", i)}, change{"t", "", TypeResource, "id0"})
 	}
-	if ix, err = f.open(t.Context(), c, keyScope{"t", ""}); err != nil {
-		t.Fatal(err)
-	}
-	ix.RUnlock()
-	if ix.Size() > first+1000 || ix.Has(docID(TypeResource, "new1")) {
+	if ix := open(); ix.Size() > first+1000 || ix.Has(docID(TypeResource, "new1")) {
 		t.Errorf("%d bytes became %d", first, ix.Size())
 	}
 }

@@ -78,12 +78,6 @@ func vectorID(id string) (vector.ID, bool) {
 	return vector.ID(u), err == nil
 }
 
-// vectorKey is the vectors that one index holds.
-type vectorKey struct {
-	tenant, table, model string
-	dimensions           int
-}
-
 // where adds the condition of the vectors e.
 func (k vectorKey) where(q *query) {
 	q.add(` WHERE e.tenant_id = `).arg(k.tenant)
@@ -99,7 +93,7 @@ type vectorRow struct {
 }
 
 // eachVector reads the vectors of a key, those of ids only unless that is nil. The
-// row is used again. All vectors are read a page at a time, as eachKey does.
+// row is used again. All vectors are read a page at a time, as keyRows.Build does.
 func eachVector(ctx context.Context, c Conn, k vectorKey, ids []string, each func(*vectorRow) error) error {
 	category := "NULL"
 	if hasCategory(tableNamed(k.table)) {
@@ -168,12 +162,12 @@ func (x *vectorIndexes) candidates(ctx context.Context, c Conn, k vectorKey, q S
 	if f.IDs != nil && len(f.IDs) == 0 {
 		return nil
 	}
-	ix, err := x.open(ctx, c, k)
+	ix, release, err := x.open(ctx, c, k)
 	if err != nil {
 		return err
 	}
 	if ix.tooLarge {
-		ix.RUnlock()
+		release()
 		return stream(ctx, c, k, q, f, each)
 	}
 	least := -2.0
@@ -181,7 +175,7 @@ func (x *vectorIndexes) candidates(ctx context.Context, c Conn, k vectorKey, q S
 		least = q.MinSimilarity - vector.Tolerance
 	}
 	hits := ix.Search(q.Vector, q.Limit+vector.Margin(q.Limit), least, f)
-	ix.RUnlock()
+	release()
 	if len(hits) == 0 {
 		return nil
 	}
