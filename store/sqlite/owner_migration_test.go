@@ -5,40 +5,20 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/p8-org/p8/internal/testkit/harness"
 	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
 )
 
 const ownerMigration = "00007_session_owner.sql"
-
-// migrationsBefore are those with a lower number.
-func migrationsBefore(t testing.TB, name string) fstest.MapFS {
-	t.Helper()
-	files := fstest.MapFS{}
-	err := fs.WalkDir(migrations, "migrations", func(path string, d fs.DirEntry, err error) error {
-		base := filepath.Base(path)
-		if err != nil || d.IsDir() || base >= name {
-			return err
-		}
-		text, err := migrations.ReadFile(path)
-		files[base] = &fstest.MapFile{Data: text}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
 
 // inFile gives a database file to fn.
 func inFile(t testing.TB, path string, fn func(*sql.DB) error) {
@@ -53,57 +33,40 @@ func inFile(t testing.TB, path string, fn func(*sql.DB) error) {
 	}
 }
 
-func rows(t *testing.T, path string) map[string]int {
+func migrationFiles(t testing.TB) fs.FS {
 	t.Helper()
-	counts := make(map[string]int)
-	inFile(t, path, func(db *sql.DB) error {
-		for table := range storetest.OldSessionRows() {
-			var n int
-			if err := db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n); err != nil {
-				return err
-			}
-			counts[table] = n
-		}
-		return nil
-	})
-	return counts
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
-// A database of the version before keeps every row, also when its first try to
-// become newer fails at the very end.
 func TestSessionOwnerMigration(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "p8.db")
-	files, log := migrationsBefore(t, ownerMigration), slog.New(slog.DiscardHandler)
-	if err := migrateTo(t.Context(), path, files, log); err != nil {
-		t.Fatal(err)
-	}
-	inFile(t, path, func(db *sql.DB) error {
-		for _, insert := range storetest.OldSessions() {
-			if _, err := db.Exec(insert); err != nil {
-				return fmt.Errorf("%s: %w", insert, err)
+	path, log := filepath.Join(t.TempDir(), "p8.db"), slog.New(slog.DiscardHandler)
+	storetest.SessionOwnerMigration(t, storetest.OldDatabase{
+		Migrations: migrationFiles(t), Owner: ownerMigration,
+		Migrate: func(files fs.FS) error { return migrateTo(t.Context(), path, files, log) },
+		Exec: func(statement string) (err error) {
+			inFile(t, path, func(db *sql.DB) error {
+				_, err = db.Exec(statement)
+				return nil
+			})
+			return err
+		},
+		Count: func(table string) (n int, err error) {
+			inFile(t, path, func(db *sql.DB) error { return db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n) })
+			return n, nil
+		},
+		Open: func() *store.Store {
+			s, err := Open(t.Context(), Options{Path: path, Logger: log})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		return nil
+			t.Cleanup(func() { s.Close() })
+			return s
+		},
 	})
-	text, err := migrations.ReadFile("migrations/" + ownerMigration)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files[ownerMigration] = &fstest.MapFile{Data: append(text[:len(text):len(text)], "\nSELECT no_such_function();"...)}
-	if err := migrateTo(t.Context(), path, files, log); err == nil || !strings.Contains(err.Error(), "no_such_function") {
-		t.Fatalf("a migration that breaks at its end: %v", err)
-	}
-	if got := rows(t, path); !maps.Equal(got, storetest.OldSessionRows()) {
-		t.Errorf("%v rows after a broken migration, want %v", got, storetest.OldSessionRows())
-	}
-	s, err := Open(t.Context(), Options{Path: path, Logger: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if got := rows(t, path); !maps.Equal(got, storetest.OldSessionRows()) {
-		t.Errorf("%v rows after the migration, want %v", got, storetest.OldSessionRows())
-	}
 	inFile(t, path, func(db *sql.DB) error {
 		var said string
 		if err := db.QueryRow(`PRAGMA integrity_check`).Scan(&said); err != nil || said != "ok" {
@@ -111,7 +74,6 @@ func TestSessionOwnerMigration(t *testing.T) {
 		}
 		return nil
 	})
-	storetest.CheckOldSessions(t, s)
 }
 
 // BenchmarkSessionOwnerMigration migrates many messages once: 100,000, and a million
@@ -124,7 +86,7 @@ func BenchmarkSessionOwnerMigration(b *testing.B) {
 		b.StopTimer()
 		path := filepath.Join(b.TempDir(), "p8.db")
 		log := slog.New(slog.DiscardHandler)
-		if err := migrateTo(b.Context(), path, migrationsBefore(b, ownerMigration), log); err != nil {
+		if err := migrateTo(b.Context(), path, storetest.MigrationsBefore(b, migrationFiles(b), ownerMigration), log); err != nil {
 			b.Fatal(err)
 		}
 		inFile(b, path, func(db *sql.DB) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Later runs the suite of Conn.Later on an engine with the store's tables.
-func Later(t *testing.T, e store.Engine) {
+// engineLater: what Conn.Later promises.
+func engineLater(t *testing.T, e store.Engine) {
 	ctx, at := t.Context(), time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
 	insert := func(id string, rating int) store.Statement {
 		return store.Statement{

@@ -3,17 +3,91 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"maps"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/p8-org/p8/store"
 )
 
+// OldDatabase is an empty database without any migration.
+type OldDatabase struct {
+	// Migrations are all of the engine's, and Owner is the name of the one that makes a
+	// session its owner's.
+	Migrations fs.FS
+	Owner      string
+	Migrate    func(fs.FS) error
+	Exec       func(sql string) error
+	Count      func(table string) (int, error)
+	Open       func() *store.Store
+}
+
+// MigrationsBefore returns the migrations with a lower number than the one named.
+func MigrationsBefore(t testing.TB, all fs.FS, name string) fstest.MapFS {
+	t.Helper()
+	names, err := fs.Glob(all, "*.sql")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d migrations: %v", len(names), err)
+	}
+	files := fstest.MapFS{}
+	for _, base := range names {
+		if base >= name {
+			continue
+		}
+		text, err := fs.ReadFile(all, base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[base] = &fstest.MapFile{Data: text}
+	}
+	return files
+}
+
+// SessionOwnerMigration: a database of the version before keeps every row, also when
+// the migration fails at its very end and is run again.
+func SessionOwnerMigration(t *testing.T, d OldDatabase) {
+	files := MigrationsBefore(t, d.Migrations, d.Owner)
+	must(t, d.Migrate(files))
+	for _, insert := range oldSessions() {
+		if err := d.Exec(insert); err != nil {
+			t.Fatalf("%s: %v", insert, err)
+		}
+	}
+	unchanged := func(when string) {
+		t.Helper()
+		got := make(map[string]int)
+		for table := range oldSessionRows {
+			n, err := d.Count(table)
+			must(t, err)
+			got[table] = n
+		}
+		if !maps.Equal(got, oldSessionRows) {
+			t.Errorf("%v rows %s, want %v", got, when, oldSessionRows)
+		}
+	}
+	text, err := fs.ReadFile(d.Migrations, d.Owner)
+	must(t, err)
+	files[d.Owner] = &fstest.MapFile{Data: append(text[:len(text):len(text)], "\nSELECT no_such_function();"...)}
+	if err := d.Migrate(files); err == nil || !strings.Contains(err.Error(), "no_such_function") {
+		t.Fatalf("a migration that fails at its end: %v", err)
+	}
+	unchanged("after a failed migration")
+	s := d.Open()
+	unchanged("after the migration")
+	checkOldSessions(t, s)
+}
+
+// oldSessionRows are how many rows of each table oldSessions writes.
+var oldSessionRows = map[string]int{"sessions": 4, "messages": 8, "moments": 1, "runs": 1, "run_requests": 1}
+
 const oldTime = `'2026-01-02 03:04:05.000006'`
 
-// OldSessions fills a database that has the migrations before session_owner: sessions
+// oldSessions fills a database that has the migrations before session_owner: sessions
 // with and without a user, a deleted one, one id in two tenants, hidden messages, a
 // run that waits and a part that is summed up.
-func OldSessions() []string {
+func oldSessions() []string {
 	session := func(tenant, id, user string, messages, dropped, tokens int, deleted string) string {
 		return fmt.Sprintf(`INSERT INTO sessions (tenant_id, id, user_id, name, agent_name, mode, message_count, dropped_messages, total_tokens,
 			summary_seq, summary_tokens, chunks, metadata, created_at, updated_at, deleted_at)
@@ -49,9 +123,9 @@ func OldSessions() []string {
 		message("one", "gone", "'bob'", 1, oldTime), message("two", "mine", "'alice'", 1, "NULL"))
 }
 
-// CheckOldSessions: everything of OldSessions is there after the migrations, and goes
+// checkOldSessions: everything of oldSessions is there after the migrations, and goes
 // on; the ids are free for others.
-func CheckOldSessions(t *testing.T, s *store.Store) {
+func checkOldSessions(t *testing.T, s *store.Store) {
 	t.Helper()
 	alice, bob, anonymous, other := as("one", "alice"), as("one", "bob"), as("one", ""), as("two", "alice")
 	sess := get[store.Session](t)(s.Session(alice, "mine"))
@@ -91,9 +165,4 @@ func CheckOldSessions(t *testing.T, s *store.Store) {
 		must(t, s.BeginTurn(c.ctx, store.Session{ID: c.id}, m))
 		wantEqual(t, "next message of "+c.id, m.Seq, c.seq)
 	}
-}
-
-// OldSessionRows are how many rows of each table OldSessions writes.
-func OldSessionRows() map[string]int {
-	return map[string]int{"sessions": 4, "messages": 8, "moments": 1, "runs": 1, "run_requests": 1}
 }
