@@ -12,7 +12,7 @@ import (
 type adding struct {
 	c   Conn
 	d   Dialect
-	sc  scope
+	by  caller
 	now time.Time
 	// session is the SQL of the session's id, whose $2 is key.
 	session, key string
@@ -27,8 +27,8 @@ const (
 )
 
 // addTo adds to a session by its id.
-func addTo(c Conn, d Dialect, sc scope, session string, now time.Time) adding {
-	return adding{c: c, d: d, sc: sc, now: now, session: givenSession, key: session, id: session}
+func addTo(c Conn, d Dialect, by caller, session string, now time.Time) adding {
+	return adding{c: c, d: d, by: by, now: now, session: givenSession, key: session, id: session}
 }
 
 // addingSQL are the statements of adding, in a dialect and for one SQL of the session's
@@ -107,7 +107,7 @@ func (a *adding) count(ctx context.Context, ms []*Message, sql string, args []an
 
 // append counts messages in and inserts them.
 func (a *adding) append(ctx context.Context, ms []*Message) error {
-	if err := a.count(ctx, ms, a.sql().append, []any{a.sc.TenantID, a.key, a.sc.UserID, len(ms), tokensOf(ms)}); err != nil {
+	if err := a.count(ctx, ms, a.sql().append, []any{a.by.TenantID, a.key, a.by.UserID, len(ms), tokensOf(ms)}); err != nil {
 		return err
 	}
 	return a.insert(ctx, ms)
@@ -134,7 +134,7 @@ func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
 
 // args are those of touch and open, with room for the metadata.
 func (a *adding) args(sess *Session, ms []*Message) []any {
-	return append(make([]any, 0, 11), a.sc.TenantID, a.key, a.sc.UserID, len(ms), tokensOf(ms),
+	return append(make([]any, 0, 11), a.by.TenantID, a.key, a.by.UserID, len(ms), tokensOf(ms),
 		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now)
 }
 
@@ -150,7 +150,7 @@ func (a *adding) insert(ctx context.Context, ms []*Message) error {
 		if a.d.knows() {
 			key, number = m.SessionID, m.Seq
 		}
-		if err := a.c.Later(ctx, Statement{SQL: sql, Args: m.args(a.sc, key, number)}); err != nil {
+		if err := a.c.Later(ctx, Statement{SQL: sql, Args: m.args(a.by, key, number)}); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (m *Message) complete(now time.Time) (err error) {
 
 // args are the parameters of insert; key and number say which session it is and
 // where in it.
-func (m *Message) args(sc scope, key string, number int64) []any {
+func (m *Message) args(by caller, key string, number int64) []any {
 	var content, latency any
 	if m.Content != nil {
 		content = *m.Content
@@ -182,8 +182,15 @@ func (m *Message) args(sc scope, key string, number int64) []any {
 		latency = m.LatencyMS
 	}
 	return []any{
-		sc.TenantID, key, number, m.ID, sc.UserID, m.Type, content, m.ToolCalls, null(m.Status),
+		by.TenantID, key, number, m.ID, by.UserID, m.Type, content, m.ToolCalls, null(m.Status),
 		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
 		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt, m.Parts, m.CostUSD,
 	}
+}
+
+func tokensOf(ms []*Message) (tokens int) {
+	for _, m := range ms {
+		tokens += m.TokenCount
+	}
+	return tokens
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -133,34 +132,10 @@ func checkStart(field string, raw *json.RawMessage, start byte) error {
 	return nil
 }
 
-func checkName(name string) error {
-	_, err := checkKey(name)
-	return err
-}
-
 // checkRating accepts none (0) and least-5.
 func checkRating(rating, least int) error {
 	if rating != 0 && (rating < least || rating > 5) {
 		return invalidf("rating must be %d to 5, or 0 for none", least)
-	}
-	return nil
-}
-
-func checkEdges(edges []Edge) error {
-	if len(edges) > maxList {
-		return invalidf("graph_edges has %d entries, more than %d", len(edges), maxList)
-	}
-	for i := range edges {
-		e := &edges[i]
-		if err := cleanTexts("an edge's target", &e.Target, "an edge's relation", &e.Relation, "an edge's reason", &e.Reason); err != nil {
-			return err
-		}
-		if NormalizeKey(e.Target) == "" {
-			return invalidf("graph_edges: the target %.64q of edge %d has no letter and no digit", e.Target, i+1)
-		}
-		if math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) {
-			return invalidf("graph_edges: the weight of the edge to %.64q is not a number", e.Target)
-		}
 	}
 	return nil
 }

@@ -41,10 +41,6 @@ type Chunk struct {
 	Memory *Message
 }
 
-// ErrNameTaken: a moment of the caller that says something else has the name of a
-// Chunk's moment; another name may be free.
-var ErrNameTaken = errors.New("the name of the moment is taken")
-
 // maxLatest bounds a session's latest_summary, in characters.
 const maxLatest = 200
 
@@ -98,7 +94,7 @@ func (w *writer) cover(ctx context.Context, c *Chunk) (bool, error) {
 		WHERE m.tenant_id = $1 AND m.session_id = $2 AND `+d.ownerOf(`m.`)+` = $3 AND m.seq > $5 AND m.seq <= $4
 		AND m.message_type <> 'memory' AND m.deleted_at IS NULL)`+d.ownSession()+` AND deleted_at IS NULL
 		AND summary_seq = $5 AND message_count + dropped_messages >= $4`,
-		w.sc.TenantID, c.SessionID, w.sc.UserID, c.LastSeq, c.AfterSeq)
+		w.by.TenantID, c.SessionID, w.by.UserID, c.LastSeq, c.AfterSeq)
 	return n == 1, err
 }
 
@@ -106,7 +102,7 @@ func (w *writer) cover(ctx context.Context, c *Chunk) (bool, error) {
 func (w *writer) uncovered(ctx context.Context, c *Chunk) error {
 	var covered, last int64
 	found, err := one(ctx, w.c, `SELECT summary_seq, message_count + dropped_messages FROM sessions`+w.store.dialect.ownSession()+` AND deleted_at IS NULL`,
-		[]any{&covered, &last}, w.sc.TenantID, c.SessionID, w.sc.UserID)
+		[]any{&covered, &last}, w.by.TenantID, c.SessionID, w.by.UserID)
 	switch {
 	case err != nil:
 		return err
@@ -122,28 +118,28 @@ func (w *writer) uncovered(ctx context.Context, c *Chunk) error {
 func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 	m := c.Moment
 	m.ID = "" // it may be that of a try before
-	p, err := moments.place(ctx, w.c, w.store.dialect, w.sc, w.sc.user, m)
+	p, err := moments.place(ctx, w.c, w.store.dialect, w.by, w.by.user, m)
 	if err != nil {
 		return err
 	}
 	if p.live {
 		return ErrNameTaken
 	}
-	if err := w.replace(ctx, moments, p, m, w.sc.user); err != nil {
+	if err := w.replace(ctx, moments, p, m, w.by.user); err != nil {
 		if errors.Is(err, ErrConflict) {
 			err = ErrNameTaken
 		}
 		return err
 	}
 	if _, err := w.c.Exec(ctx, `UPDATE moments SET first_seq = $3, last_seq = $4 WHERE tenant_id = $1 AND id = $2`,
-		w.sc.TenantID, m.ID, c.AfterSeq+1, c.LastSeq); err != nil {
+		w.by.TenantID, m.ID, c.AfterSeq+1, c.LastSeq); err != nil {
 		return err
 	}
 	var old json.RawMessage
 	var chunks int
 	own := w.store.dialect.ownSession()
 	if _, err := one(ctx, w.c, `SELECT metadata, chunks FROM sessions`+own, []any{&old, &chunks},
-		w.sc.TenantID, c.SessionID, w.sc.UserID); err != nil {
+		w.by.TenantID, c.SessionID, w.by.UserID); err != nil {
 		return err
 	}
 	merged, _, err := MergeObjects(old, encode(map[string]any{
@@ -152,21 +148,21 @@ func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.c.Exec(ctx, `UPDATE sessions SET metadata = $4`+own, w.sc.TenantID, c.SessionID, w.sc.UserID, merged)
+	_, err = w.c.Exec(ctx, `UPDATE sessions SET metadata = $4`+own, w.by.TenantID, c.SessionID, w.by.UserID, merged)
 	return err
 }
 
 // putMemory adds a memory row to an own session. What it counts is summed up: it is
 // a summary itself.
 func (w *writer) putMemory(ctx context.Context, m *Message) error {
-	to := addTo(w.c, w.store.dialect, w.sc, m.SessionID, w.now)
+	to := addTo(w.c, w.store.dialect, w.by, m.SessionID, w.now)
 	if err := to.append(ctx, []*Message{m}); err != nil {
 		return err
 	}
 	return w.c.Later(ctx, Statement{
 		SQL: `UPDATE sessions SET memory_seq = message_count + dropped_messages, summary_tokens = summary_tokens + $4` +
 			w.store.dialect.ownSession(),
-		Args: []any{w.sc.TenantID, m.SessionID, w.sc.UserID, m.TokenCount},
+		Args: []any{w.by.TenantID, m.SessionID, w.by.UserID, m.TokenCount},
 	})
 }
 
@@ -176,8 +172,8 @@ func (s *Store) PutSession(ctx context.Context, sess Session) error {
 	if err := sess.check(); err != nil {
 		return missingFirst(ctx, err)
 	}
-	return s.write(ctx, "store session", func(c Conn, sc scope) error {
-		to := addTo(c, s.dialect, sc, sess.ID, s.clock())
+	return s.write(ctx, "store session", func(c Conn, by caller) error {
+		to := addTo(c, s.dialect, by, sess.ID, s.clock())
 		return to.open(ctx, &sess, nil)
 	})
 }
@@ -187,10 +183,10 @@ func (s *Store) PutSession(ctx context.Context, sess Session) error {
 // must be there, and the caller's own.
 func (s *Store) ChangeSession(ctx context.Context, id string, change func(Session) (Session, error)) error {
 	id = storable(id)
-	return s.write(ctx, "change session", func(c Conn, sc scope) error {
+	return s.write(ctx, "change session", func(c Conn, by caller) error {
 		var sess Session
 		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions`+s.dialect.ownSession()+` AND deleted_at IS NULL`+s.dialect.lock(),
-			sess.columns(), sc.TenantID, id, sc.UserID)
+			sess.columns(), by.TenantID, id, by.UserID)
 		if err == nil && !found {
 			err = notFound("session", id)
 		}
@@ -204,7 +200,7 @@ func (s *Store) ChangeSession(ctx context.Context, id string, change func(Sessio
 		if err := sess.check(); err != nil {
 			return err
 		}
-		to := addTo(c, s.dialect, sc, id, s.clock())
+		to := addTo(c, s.dialect, by, id, s.clock())
 		return to.touch(ctx, &sess, nil)
 	})
 }

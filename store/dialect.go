@@ -84,12 +84,12 @@ func (d Dialect) ownSession() string {
 }
 
 // ownedSession adds the condition on the owner of sessions or messages.
-func (q *query) ownedSession(d Dialect, sc scope) {
+func (q *query) ownedSession(d Dialect, by caller) {
 	if d == DialectPostgres {
-		q.owned(sc.user) // there are indexes with and without a user
+		q.owned(by.user) // there are indexes with and without a user
 		return
 	}
-	q.add(` AND owner = `).arg(sc.UserID)
+	q.add(` AND owner = `).arg(by.UserID)
 }
 
 // readableOwner is the owner of the session of that id that the caller may read: its
@@ -106,13 +106,13 @@ func (d Dialect) readableSession() string {
 
 // ofSession adds the condition on the owner of runs or requests, and on their session
 // unless that is "". Indexes by session hold the owner as an expression.
-func (q *query) ofSession(sc scope, session string) {
+func (q *query) ofSession(by caller, session string) {
 	if session == "" {
-		q.owned(sc.user)
+		q.owned(by.user)
 		return
 	}
 	q.add(` AND session_id = `).arg(storable(session))
-	q.add(` AND COALESCE(user_id, '') = `).arg(sc.UserID)
+	q.add(` AND COALESCE(user_id, '') = `).arg(by.UserID)
 }
 
 // owned adds the condition on the owner: two texts rather than IS NOT DISTINCT

@@ -61,8 +61,8 @@ func (d *Document) check() error {
 }
 
 func (w *writer) putDocument(ctx context.Context, d *Document) error {
-	owner := w.sc.owner(d.File.Shared)
-	p, err := files.place(ctx, w.c, w.store.dialect, w.sc, owner, d.File)
+	owner := w.by.owner(d.File.Shared)
+	p, err := files.place(ctx, w.c, w.store.dialect, w.by, owner, d.File)
 	if err != nil {
 		return err
 	}
@@ -97,29 +97,6 @@ func (w *writer) putDocument(ctx context.Context, d *Document) error {
 	return w.putParts(ctx, d, resources, chunks, oldChunks)
 }
 
-// kept reports whether the row is there as it is, and sets what the store knows
-// of it.
-func (w *writer) kept(rec record, p placed) bool {
-	if !p.live || !sameRow(rec, p.old) {
-		return false
-	}
-	at, old := rec.place(), p.old.place()
-	*at.tenant, *at.id, *at.user, *at.shared = *old.tenant, *old.id, *old.user, *old.shared
-	*at.created, *at.updated = *old.created, *old.updated
-	return true
-}
-
-// parts calls each for the live rows of a table that were made of a file.
-func (t *table) parts(ctx context.Context, c Conn, tenant, file string, each func(record)) error {
-	q := newQuery(t.selects)
-	q.args = []any{tenant, file}
-	q.add(`tenant_id = $1 AND file_id = $2 AND deleted_at IS NULL`)
-	return t.read(ctx, c, q, func(rec record) error {
-		each(rec)
-		return nil
-	})
-}
-
 // removeStale deletes the rows of the file that are not among its parts any
 // more, and returns the others by name.
 func (w *writer) removeStale(ctx context.Context, d *Document, t *table, p placed, parts []record) (map[string]record, error) {
@@ -132,7 +109,7 @@ func (w *writer) removeStale(ctx context.Context, d *Document, t *table, p place
 	}
 	old := make(map[string]record, len(parts))
 	var stale []record
-	if err := t.parts(ctx, w.c, w.sc.TenantID, p.id, func(rec record) {
+	if err := t.parts(ctx, w.c, w.by.TenantID, p.id, func(rec record) {
 		if name := rec.entry().name; kept[name] {
 			old[name] = rec
 		} else {
@@ -148,55 +125,4 @@ func (w *writer) removeStale(ctx context.Context, d *Document, t *table, p place
 		}
 	}
 	return old, nil
-}
-
-// putParts writes the parts that are not stored as they are; old are those stored,
-// by name.
-func (w *writer) putParts(ctx context.Context, d *Document, t *table, parts []record, old map[string]record) error {
-	owner := w.sc.owner(d.File.Shared)
-	for _, rec := range parts {
-		name := rec.entry().name
-		if was := old[name]; was != nil && w.kept(rec, placed{id: *was.place().id, old: was, live: true}) {
-			continue
-		}
-		p, err := t.place(ctx, w.c, w.store.dialect, w.sc, owner, rec)
-		if err != nil {
-			return err
-		}
-		if of := fileOf(p.old); p.live && of != "" && of != fileOf(rec) {
-			return foreign(t, name, d)
-		}
-		d.Written = true
-		if err := w.replace(ctx, t, p, rec, owner); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fileOf is the file of which a row was made, "" for none.
-func fileOf(rec record) string {
-	switch x := rec.(type) {
-	case *Resource:
-		return x.FileID
-	case *Ontology:
-		return x.FileID
-	}
-	return ""
-}
-
-// removeParts deletes what was made of a file.
-func (w *writer) removeParts(ctx context.Context, file string) error {
-	for _, t := range []*table{ontologies, resources} {
-		var all []record
-		if err := t.parts(ctx, w.c, w.sc.TenantID, file, func(rec record) { all = append(all, rec) }); err != nil {
-			return err
-		}
-		for _, rec := range all {
-			if err := w.remove(ctx, t, rec); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

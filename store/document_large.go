@@ -64,8 +64,8 @@ func (s *Store) writePart(ctx context.Context, d *Document, fn func(w *writer, f
 
 // unfinished makes sure that the file's row says that its parts are not complete.
 func (w *writer) unfinished(ctx context.Context, f *File) (placed, error) {
-	owner := w.sc.owner(f.Shared)
-	p, err := files.place(ctx, w.c, w.store.dialect, w.sc, owner, f)
+	owner := w.by.owner(f.Shared)
+	p, err := files.place(ctx, w.c, w.store.dialect, w.by, owner, f)
 	if err != nil {
 		return p, err
 	}
@@ -81,8 +81,8 @@ func (w *writer) unfinished(ctx context.Context, f *File) (placed, error) {
 // more, and those of the document that are not stored as they are. A chunk with
 // the name of another file's is ErrConflict.
 func (w *writer) compareParts(ctx context.Context, d *Document) (stale, changed []record, err error) {
-	owner := w.sc.owner(d.File.Shared)
-	p, err := files.place(ctx, w.c, w.store.dialect, w.sc, owner, d.File)
+	owner := w.by.owner(d.File.Shared)
+	p, err := files.place(ctx, w.c, w.store.dialect, w.by, owner, d.File)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +93,7 @@ func (w *writer) compareParts(ctx context.Context, d *Document) (stale, changed 
 	}
 	same := make(map[string]bool, len(d.Chunks))
 	if p.old != nil {
-		if err := resources.parts(ctx, w.c, w.sc.TenantID, p.id, func(rec record) {
+		if err := resources.parts(ctx, w.c, w.by.TenantID, p.id, func(rec record) {
 			if x := chunks[rec.entry().name]; x == nil {
 				stale = append(stale, rec)
 			} else {
@@ -120,7 +120,7 @@ func (w *writer) compareParts(ctx context.Context, d *Document) (stale, changed 
 func (w *writer) refuseForeign(ctx context.Context, d *Document, file placed, owner any, names []string) error {
 	for part := range slices.Chunk(names, maxFilter) {
 		q := newQuery(resources.selects)
-		q.add(`tenant_id = `).arg(w.sc.TenantID)
+		q.add(`tenant_id = `).arg(w.by.TenantID)
 		q.owned(owner)
 		q.add(` AND deleted_at IS NULL AND file_id <> `).arg(file.id)
 		q.in(w.store.dialect, "name", part)
@@ -136,10 +136,6 @@ func (w *writer) refuseForeign(ctx context.Context, d *Document, file placed, ow
 	return nil
 }
 
-func foreign(t *table, name string, d *Document) error {
-	return conflictf("the %s %.128q was made of another file than %.128q", t.Type, name, d.File.URI)
-}
-
 // removeAhead deletes most parts of a large file, before the file and the rest go
 // in one transaction.
 func (s *Store) removeAhead(ctx context.Context, nameOrID string) error {
@@ -152,7 +148,7 @@ func (s *Store) removeAhead(ctx context.Context, nameOrID string) error {
 			}
 			id := *found.place().id
 			q := newQuery(resources.selects)
-			q.args = []any{w.sc.TenantID, id}
+			q.args = []any{w.by.TenantID, id}
 			q.add(`tenant_id = $1 AND file_id = $2 AND deleted_at IS NULL LIMIT `).arg(partsAtOnce + 1)
 			var part []record
 			if err := resources.read(ctx, w.c, q, func(rec record) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 )
 
 // DefaultRelation is that of an edge which names none (p8).
@@ -30,6 +31,25 @@ func (e *Edge) UnmarshalJSON(b []byte) error {
 	}
 	if x.Weight != nil {
 		e.Weight = *x.Weight
+	}
+	return nil
+}
+
+func checkEdges(edges []Edge) error {
+	if len(edges) > maxList {
+		return invalidf("graph_edges has %d entries, more than %d", len(edges), maxList)
+	}
+	for i := range edges {
+		e := &edges[i]
+		if err := cleanTexts("an edge's target", &e.Target, "an edge's relation", &e.Relation, "an edge's reason", &e.Reason); err != nil {
+			return err
+		}
+		if NormalizeKey(e.Target) == "" {
+			return invalidf("graph_edges: the target %.64q of edge %d has no letter and no digit", e.Target, i+1)
+		}
+		if math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) {
+			return invalidf("graph_edges: the weight of the edge to %.64q is not a number", e.Target)
+		}
 	}
 	return nil
 }

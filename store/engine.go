@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"time"
-
-	"github.com/p8-org/p8/identity"
 )
 
 // Engine is a database. It runs SQL with $1…$n parameters; each is used at
@@ -37,34 +35,6 @@ const (
 	DialectSQLite Dialect = iota
 	DialectPostgres
 )
-
-// Scope is who asks, for what the database itself enforces.
-type Scope struct {
-	// Tenant and User; User is "" for an anonymous caller.
-	Tenant, User string
-}
-
-// RowOwner is whose rows they are: a user's in a tenant, or the shared ones, whose
-// user is "".
-type RowOwner struct{ TenantID, UserID string }
-
-// Reads lists whose rows of a table the scope sees, the nearest first: its own,
-// its tenant's shared ones, the system's. Moments are seen by their user alone,
-// those without a user by anonymous callers alone.
-func (sc Scope) Reads(table string) []RowOwner {
-	own, shared := RowOwner{sc.Tenant, sc.User}, RowOwner{TenantID: sc.Tenant}
-	if table == "moments" || sc.Tenant == identity.SystemTenant && sc.User == "" {
-		return []RowOwner{own}
-	}
-	list := []RowOwner{own}
-	if sc.User != "" {
-		list = append(list, shared)
-	}
-	if sc.Tenant != identity.SystemTenant {
-		list = append(list, RowOwner{TenantID: identity.SystemTenant})
-	}
-	return list
-}
 
 // SelectBounds bound a caller's SELECT; a result that reaches Rows or Bytes is
 // cut, one that reaches Timeout is a SelectError.
@@ -183,4 +153,57 @@ type Row interface {
 	// *int64, *float64, *bool, *time.Time, *json.RawMessage and *[]float32, whose
 	// memory is used again; NULL reads as the zero value.
 	Scan(dest ...any) error
+}
+
+// Selection is the result of a SELECT that a caller wrote.
+type Selection struct {
+	Columns []string `json:"columns"`
+	// Rows hold nil, bool, int64, float64, string and json.RawMessage; times are
+	// RFC 3339 in UTC.
+	Rows [][]any `json:"rows"`
+	// Truncated says that a bound (rows, bytes) cut the result.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// SelectError says what is wrong with a SELECT. It is fit for a model and a
+// client.
+type SelectError struct {
+	// Position is the place in the text, in characters from 1; 0 is unknown.
+	Position int
+	Problem  string
+}
+
+// Error is the problem.
+func (e *SelectError) Error() string { return e.Problem }
+
+// SearchQuery asks for the rows of a table whose texts are nearest to a vector.
+type SearchQuery struct {
+	// Table is a table that has an embedding field, "" is resources.
+	Table string
+	// Field is the embedded column; "" is the table's.
+	Field string
+	// Model made the vector; vectors of another model are never compared.
+	Model  string
+	Vector []float32
+	// Text is what was asked; a Hybrid search ranks by its words too, and fuses
+	// the two ranks (reciprocal rank fusion, k = 60; Cormack et al. 2009).
+	Text   string
+	Hybrid bool
+	// MinSimilarity is the least cosine similarity; 0 is no bound. It does not
+	// bind what a Hybrid search found by its words.
+	MinSimilarity float64
+	// Category, where the table has that column.
+	Category string
+	// Where is a condition of the caller in SQL, under the rules of Select.
+	Where string
+	// Limit is the most rows, 0 for 10; at most 200.
+	Limit int
+}
+
+// Sharer is an engine that says how many queries of callers may run at once; for
+// others it is defaultQueries.
+type Sharer interface {
+	// Queries is how many queries run at once, and how many may be under way: those
+	// beyond the first number are paused by SelectBounds.Yield.
+	Queries() (running, underWay int)
 }

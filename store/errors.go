@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/p8-org/p8/identity"
 )
@@ -92,3 +93,47 @@ func forbiddenf(format string, args ...any) error {
 func notFound(what, name string) error {
 	return fmt.Errorf("%s %.128q: %w", what, name, ErrNotFound)
 }
+
+// The refusals of runs.
+var (
+	// ErrNotOwner: another process has taken the run over, or it has ended.
+	ErrNotOwner = errors.New("the run belongs to another process")
+	// ErrKeyUsed: the caller has begun a run with that idempotency key.
+	ErrKeyUsed = errors.New("the idempotency key was used")
+	// ErrDecided: the request is not open any more.
+	ErrDecided = errors.New("the request was decided already")
+)
+
+// ErrNameTaken: a moment of the caller that says something else has the name of a
+// Chunk's moment; another name may be free.
+var ErrNameTaken = errors.New("the name of the moment is taken")
+
+// ErrBusy says that a query was not run because others were; test with
+// errors.Is. The error is a [*BusyError].
+var ErrBusy = errors.New("busy")
+
+// BusyError says that a query of a caller waited as long as it may. Its text is
+// fit for a client.
+type BusyError struct {
+	// Own: only queries of the caller's tenant were in the way.
+	Own bool
+	// Waited is how long the query waited; 0 if too many waited already.
+	Waited time.Duration
+	// RetryAfter is when to try again.
+	RetryAfter time.Duration
+}
+
+// Error says whose queries were in the way, and when to try again.
+func (e *BusyError) Error() string {
+	whose := "other queries are running"
+	if e.Own {
+		whose = "your tenant's other queries are still running"
+	}
+	if e.Waited > 0 {
+		whose += fmt.Sprintf(" (it waited %s)", e.Waited.Round(time.Millisecond))
+	}
+	return fmt.Sprintf("the query was not run, as %s; try again in %s", whose, e.RetryAfter)
+}
+
+// Is reports that it is an ErrBusy.
+func (e *BusyError) Is(target error) bool { return target == ErrBusy }

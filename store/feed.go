@@ -62,9 +62,9 @@ func (s *Store) Feed(ctx context.Context, f FeedFilter) ([]FeedDay, error) {
 		before = d.begin
 	}
 	var list []FeedDay
-	err := s.read(ctx, "read feed", func(c Conn, sc scope) error {
+	err := s.read(ctx, "read feed", func(c Conn, by caller) error {
 		list = nil
-		r := feedReader{s.dialect, sc, f.Future, s.clock()}
+		r := feedReader{s.dialect, by, f.Future, s.clock()}
 		// From day to day; then all of them at once.
 		var days []day
 		for len(days) < limit {
@@ -96,8 +96,8 @@ func (s *Store) Day(ctx context.Context, date string, zone *time.Location) (Feed
 		return FeedDay{}, missingFirst(ctx, err)
 	}
 	var out FeedDay
-	err = s.read(ctx, "read day", func(c Conn, sc scope) error {
-		return feedReader{s.dialect, sc, false, s.clock()}.read(ctx, c, d, &out)
+	err = s.read(ctx, "read day", func(c Conn, by caller) error {
+		return feedReader{s.dialect, by, false, s.clock()}.read(ctx, c, d, &out)
 	})
 	if err != nil {
 		return FeedDay{}, err
@@ -108,22 +108,22 @@ func (s *Store) Day(ctx context.Context, date string, zone *time.Location) (Feed
 // feedReader reads what happened to a caller.
 type feedReader struct {
 	d      Dialect
-	sc     scope
+	by     caller
 	future bool
 	now    time.Time
 }
 
 // said adds the condition on the messages that count: those of an index of their own.
 func (r feedReader) said(q *query) {
-	q.add(`tenant_id = `).arg(r.sc.TenantID)
-	q.ownedSession(r.d, r.sc)
+	q.add(`tenant_id = `).arg(r.by.TenantID)
+	q.ownedSession(r.d, r.by)
 	q.add(` AND deleted_at IS NULL AND message_type <> 'memory'`)
 }
 
 // made adds the condition on the moments that count.
 func (r feedReader) made(q *query) {
-	q.add(`tenant_id = `).arg(r.sc.TenantID)
-	q.owned(r.sc.user)
+	q.add(`tenant_id = `).arg(r.by.TenantID)
+	q.owned(r.by.user)
 	q.add(` AND deleted_at IS NULL AND moment_type IS DISTINCT FROM '` + MomentSessionChunk + `'`)
 	if !r.future {
 		q.add(` AND (starts_timestamp IS NULL OR moment_type = '` + MomentReminder + `' OR starts_timestamp <= `).arg(r.now)
@@ -153,7 +153,7 @@ func (r feedReader) newest(ctx context.Context, c Conn, before time.Time) (time.
 // read reads a day.
 func (r feedReader) read(ctx context.Context, c Conn, d day, out *FeedDay) error {
 	*out = FeedDay{
-		Date: d.date, SessionID: EntityID(sessions.Name, "daily-"+d.date, r.sc.UserID),
+		Date: d.date, SessionID: EntityID(sessions.Name, "daily-"+d.date, r.by.UserID),
 		Sessions: []FeedSession{}, Moments: []Moment{},
 	}
 	for _, x := range []Statement{r.sessions(d, out), r.counts(d, out), r.moments(d, out)} {
@@ -177,8 +177,8 @@ func (r feedReader) sessions(d day, out *FeedDay) Statement {
 	r.said(q)
 	d.within(q)
 	q.add(` GROUP BY session_id ORDER BY latest DESC, session_id LIMIT `).arg(feedSessions)
-	q.add(`) AS x JOIN sessions s ON s.tenant_id = `).arg(r.sc.TenantID)
-	q.add(` AND s.id = x.session_id AND ` + r.d.ownerOf(`s.`) + ` = `).arg(r.sc.UserID)
+	q.add(`) AS x JOIN sessions s ON s.tenant_id = `).arg(r.by.TenantID)
+	q.add(` AND s.id = x.session_id AND ` + r.d.ownerOf(`s.`) + ` = `).arg(r.by.UserID)
 	q.add(` ORDER BY x.latest DESC, x.session_id`)
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
 		var x FeedSession

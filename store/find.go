@@ -23,13 +23,13 @@ const (
 func (r Repository[T]) Find(ctx context.Context, f Filter) (rows []T, next string, err error) {
 	limit := page(f.Limit, 50, maxRows)
 	var all []found
-	err = r.store.read(ctx, "find "+r.table.Name, func(c Conn, sc scope) error {
+	err = r.store.read(ctx, "find "+r.table.Name, func(c Conn, by caller) error {
 		after, err := openFindCursor(f.After)
 		if err != nil {
 			return err
 		}
 		// Each owner's rows are one range of an index, already in order.
-		for rank, k := range r.table.ranges(sc, f.Own) {
+		for rank, k := range r.table.ranges(by, f.Own) {
 			q, err := r.table.filter(r.table.selects, r.store.dialect, k, f)
 			if err != nil {
 				return err
@@ -67,8 +67,8 @@ func (r Repository[T]) Find(ctx context.Context, f Filter) (rows []T, next strin
 
 // Count counts the rows of a filter; its Limit and After do not matter.
 func (r Repository[T]) Count(ctx context.Context, f Filter) (total int64, err error) {
-	err = r.store.read(ctx, "count "+r.table.Name, func(c Conn, sc scope) error {
-		for _, k := range r.table.ranges(sc, f.Own) {
+	err = r.store.read(ctx, "count "+r.table.Name, func(c Conn, by caller) error {
+		for _, k := range r.table.ranges(by, f.Own) {
 			q, err := r.table.filter(`SELECT count(*) FROM `+r.table.Name+` WHERE `, r.store.dialect, k, f)
 			if err != nil {
 				return err
@@ -91,19 +91,19 @@ type owned struct {
 }
 
 // ranges lists whose rows the caller may read, the nearest first.
-func (t *table) ranges(sc scope, own bool) []owned {
-	list := []owned{{sc.TenantID, sc.user}}
+func (t *table) ranges(by caller, own bool) []owned {
+	list := []owned{{by.TenantID, by.user}}
 	if t.Private {
 		return list
 	}
-	if sc.Anonymous() {
+	if by.Anonymous() {
 		list = nil
 	}
 	if own {
 		return list
 	}
-	list = append(list, owned{sc.TenantID, nil})
-	if sc.TenantID != identity.SystemTenant {
+	list = append(list, owned{by.TenantID, nil})
+	if by.TenantID != identity.SystemTenant {
 		list = append(list, owned{identity.SystemTenant, nil})
 	}
 	return list

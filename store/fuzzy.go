@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/p8-org/p8/store/internal/trgm"
 )
@@ -47,17 +46,17 @@ func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, l
 		text = string(r[:maxFuzzyText])
 	}
 	if ix, ok := s.engine.(Indexed); ok {
-		sc, err := scopeOf(ctx)
+		by, err := callerOf(ctx)
 		if err != nil {
 			return nil, err
 		}
-		found, err := ix.Fuzzy(ctx, sc.scope(), text, threshold, limit)
+		found, err := ix.Fuzzy(ctx, by.scope(), text, threshold, limit)
 		return found, fail("fuzzy", err)
 	}
 	var hits []trgm.Hit
 	rows := make(map[string]Match)
-	err := s.read(ctx, "fuzzy", func(c Conn, sc scope) error {
-		for _, o := range sc.scope().KeyOwners() {
+	err := s.read(ctx, "fuzzy", func(c Conn, by caller) error {
+		for _, o := range by.scope().KeyOwners() {
 			k := keyScope{o.TenantID, o.UserID}
 			ix, release, err := s.fuzzy.Open(ctx, k, &keyRows{c, k, fuzzyBudget / 2})
 			if err != nil {
@@ -86,12 +85,4 @@ func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, l
 		found[i] = rows[h.ID]
 	}
 	return found, err
-}
-
-// docID names a row inside a scope's index.
-func docID(entity, id string) string { return entity + "\n" + id }
-
-func splitDocID(s string) (entity, id string) {
-	entity, id, _ = strings.Cut(s, "\n")
-	return entity, id
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/p8-org/p8/store/internal/indexcache"
 	"github.com/p8-org/p8/store/internal/trgm"
@@ -110,4 +111,12 @@ func scanKey(r Row, entity *string) (d trgm.Doc, err error) {
 	err = r.Scan(entity, &id, &d.Key, &d.Summary)
 	d.ID = docID(*entity, id)
 	return d, err
+}
+
+// docID names a row inside a scope's index.
+func docID(entity, id string) string { return entity + "\n" + id }
+
+func splitDocID(s string) (entity, id string) {
+	entity, id, _ = strings.Cut(s, "\n")
+	return entity, id
 }

@@ -29,40 +29,6 @@ type health struct {
 	running chan struct{}
 }
 
-// Check says whether the database can be read and written: an error is an
-// [*UnavailableError]. It may be called at any rate: the database is asked once a
-// second, by one caller.
-func (m Maintenance) Check(ctx context.Context) error {
-	c, ok := m.store.engine.(Checker)
-	if !ok {
-		return nil
-	}
-	h := &m.store.health
-	h.mu.Lock()
-	if h.running == nil && !h.at.IsZero() && time.Since(h.at) < checkEvery {
-		defer h.mu.Unlock()
-		return h.err
-	}
-	if h.running == nil {
-		h.running = make(chan struct{})
-		go h.run(context.WithoutCancel(ctx), c)
-	}
-	running := h.running
-	h.mu.Unlock()
-	late := time.NewTimer(checkWithin + time.Second)
-	defer late.Stop()
-	select {
-	case <-running:
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return h.err
-	case <-late.C:
-		return noAnswer()
-	case <-ctx.Done():
-		return noAnswer()
-	}
-}
-
 func (h *health) run(ctx context.Context, c Checker) {
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()

@@ -54,3 +54,13 @@ func checkKey(name string) (string, error) {
 	}
 	return key, nil
 }
+
+func newID() (string, error) {
+	id, err := uuid.NewV7()
+	return id.String(), err
+}
+
+func checkName(name string) error {
+	_, err := checkKey(name)
+	return err
+}

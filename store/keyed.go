@@ -2,44 +2,10 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 )
-
-// The kinds of rows, as entity_type names them.
-const (
-	TypeSchema   = "schema"
-	TypeResource = "resource"
-	TypeOntology = "ontology"
-	TypeMoment   = "moment"
-	TypeFile     = "file"
-	TypeUser     = "user"
-	TypeSession  = "session"
-	TypeMessage  = "message"
-	TypeFeedback = "feedback"
-)
-
-// anonymousOwner owns, in the key index, the private rows without a user. No
-// user id is like it: those are printable.
-const anonymousOwner = "\x01"
-
-// keyOwner is the owner of a row's key: its user; without one everybody, or
-// the anonymous callers when the rows are private.
-func keyOwner(t *table, user string) string {
-	if user == "" && t.Private {
-		return anonymousOwner
-	}
-	return user
-}
 
 // maxSummary is how much of a row FUZZY searches, in characters.
 const maxSummary = 500
-
-// entry is a row of the key index.
-type entry struct {
-	name, summary string
-	metadata      json.RawMessage
-	edges         []Edge
-}
 
 // putKey writes the key of a row, and removes the one it had under another
 // name. Two rows of one owner and type cannot have the same key.
@@ -48,11 +14,11 @@ func (w *writer) putKey(ctx context.Context, t *table, p placed, rec record) err
 		return nil
 	}
 	if p.live && NormalizeKey(p.old.entry().name) != NormalizeKey(rec.entry().name) {
-		if err := dropKey(ctx, w.c, w.sc.TenantID, t.Type, p.id); err != nil {
+		if err := dropKey(ctx, w.c, w.by.TenantID, t.Type, p.id); err != nil {
 			return err
 		}
 	}
-	key, written, err := writeKey(ctx, w.c, t, w.sc.TenantID, rec)
+	key, written, err := writeKey(ctx, w.c, t, w.by.TenantID, rec)
 	if err == nil && !written {
 		err = conflictf("another %s has the key %q", t.Type, key)
 	}
@@ -80,22 +46,6 @@ func writeKey(ctx context.Context, c Conn, t *table, tenant string, rec record) 
 func dropKey(ctx context.Context, c Conn, tenant, entity, id string) error {
 	_, err := c.Exec(ctx, `DELETE FROM kv_store WHERE tenant_id = $1 AND entity_type = $2 AND entity_id = $3`, tenant, entity, id)
 	return err
-}
-
-// encodeList is a list as JSON, [] for none.
-func encodeList[T any](list []T) json.RawMessage {
-	if len(list) == 0 {
-		return json.RawMessage("[]")
-	}
-	return encode(list)
-}
-
-// decode reads a JSON list; an empty one stays nil.
-func decode[T any](raw json.RawMessage, list *[]T) error {
-	if len(raw) == 0 || string(raw) == "[]" {
-		return nil
-	}
-	return json.Unmarshal(raw, list)
 }
 
 // summarize keeps what of a text FUZZY searches.

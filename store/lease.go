@@ -16,11 +16,11 @@ func (s *Store) Lease(ctx context.Context, name, owner string, ttl time.Duration
 		return false, missingFirst(ctx, invalidf("a lease lasts longer than nothing"))
 	}
 	var taken int64
-	err := s.write(ctx, "take a lease", func(c Conn, sc scope) (err error) {
+	err := s.write(ctx, "take a lease", func(c Conn, by caller) (err error) {
 		now := s.clock()
 		taken, err = c.Exec(ctx, `INSERT INTO leases (tenant_id, user_id, name, owner, expires_at) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (tenant_id, user_id, name) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at
-			WHERE leases.owner = excluded.owner OR leases.expires_at <= $6`, sc.TenantID, sc.UserID, name, owner, now.Add(ttl), now)
+			WHERE leases.owner = excluded.owner OR leases.expires_at <= $6`, by.TenantID, by.UserID, name, owner, now.Add(ttl), now)
 		return err
 	})
 	return taken == 1 && err == nil, err
@@ -31,9 +31,9 @@ func (s *Store) Release(ctx context.Context, name, owner string) error {
 	if err := checkLease(name, owner); err != nil {
 		return missingFirst(ctx, err)
 	}
-	return s.write(ctx, "give a lease back", func(c Conn, sc scope) error {
+	return s.write(ctx, "give a lease back", func(c Conn, by caller) error {
 		_, err := c.Exec(ctx, `DELETE FROM leases WHERE tenant_id = $1 AND user_id = $2 AND name = $3 AND owner = $4`,
-			sc.TenantID, sc.UserID, name, owner)
+			by.TenantID, by.UserID, name, owner)
 		return err
 	})
 }

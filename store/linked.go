@@ -68,7 +68,7 @@ func (s *Store) PutLinked(ctx context.Context, back string, ms ...*Moment) ([]Li
 
 // putMerged is put with Merge, that keeps the edges of the moment that is there.
 func (w *writer) putMerged(ctx context.Context, m *Moment) error {
-	p, err := moments.place(ctx, w.c, w.store.dialect, w.sc, w.sc.user, m)
+	p, err := moments.place(ctx, w.c, w.store.dialect, w.by, w.by.user, m)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (w *writer) putMerged(ctx context.Context, m *Moment) error {
 	if err := m.check(); err != nil {
 		return err
 	}
-	return w.replace(ctx, moments, p, m, w.sc.user)
+	return w.replace(ctx, moments, p, m, w.by.user)
 }
 
 // linkBack gives the caller's own rows of a key an edge to a moment, but for the
@@ -95,13 +95,13 @@ func (w *writer) linkBack(ctx context.Context, m *Moment, key string, e Edge) (s
 		switch {
 		case h.Type == TypeMoment && h.ID == m.ID:
 			status = LinkDone
-		case h.tenant == w.sc.TenantID && (h.owner != "" || w.sc.Anonymous() && !w.sc.SharedReadOnly):
+		case h.tenant == w.by.TenantID && (h.owner != "" || w.by.Anonymous() && !w.by.SharedReadOnly):
 			own = append(own, h)
 		default:
 			status = LinkShared
 		}
 		return nil
-	}, w.sc.TenantID, w.sc.keyOwner(), identity.SystemTenant, NormalizeKey(key)); err != nil {
+	}, w.by.TenantID, w.by.keyOwner(), identity.SystemTenant, NormalizeKey(key)); err != nil {
 		return "", err
 	}
 	// Whoever links several rows takes them in this order.
@@ -121,7 +121,7 @@ func (w *writer) addEdge(ctx context.Context, t *table, id string, e Edge) (stat
 	var raw json.RawMessage
 	var old []Edge
 	found, err := one(ctx, w.c, `SELECT graph_edges FROM `+t.Name+` WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`+
-		w.store.dialect.lock(), []any{&raw}, w.sc.TenantID, id)
+		w.store.dialect.lock(), []any{&raw}, w.by.TenantID, id)
 	if err == nil {
 		err = decode(raw, &old)
 	}
@@ -139,7 +139,7 @@ func (w *writer) addEdge(ctx context.Context, t *table, id string, e Edge) (stat
 		`UPDATE ` + t.Name + ` SET graph_edges = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2`,
 		`UPDATE kv_store SET graph_edges = $3, updated_at = $4 WHERE tenant_id = $1 AND entity_type = '` + t.Type + `' AND entity_id = $2`,
 	} {
-		if _, err := w.c.Exec(ctx, sql, w.sc.TenantID, id, encodeList(merged), w.now); err != nil {
+		if _, err := w.c.Exec(ctx, sql, w.by.TenantID, id, encodeList(merged), w.now); err != nil {
 			return "", err
 		}
 	}

@@ -64,7 +64,7 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 			return missingFirst(ctx, err)
 		}
 	}
-	return s.write(ctx, "append messages", func(c Conn, sc scope) error {
+	return s.write(ctx, "append messages", func(c Conn, by caller) error {
 		now, ms := s.clock(), ms
 		for len(ms) > 0 {
 			// A run of one session is counted in at once.
@@ -72,40 +72,13 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 			for n < len(ms) && ms[n].SessionID == ms[0].SessionID {
 				n++
 			}
-			to := addTo(c, s.dialect, sc, ms[0].SessionID, now)
+			to := addTo(c, s.dialect, by, ms[0].SessionID, now)
 			if err := to.append(ctx, ms[:n]); err != nil {
 				return err
 			}
 			ms = ms[n:]
 		}
 		return nil
-	})
-}
-
-func tokensOf(ms []*Message) (tokens int) {
-	for _, m := range ms {
-		tokens += m.TokenCount
-	}
-	return tokens
-}
-
-// FinishTurn stores the answer and what it makes of its session, in one
-// transaction: the totals, the time of the last turn and, unless sessionName is
-// "", the name.
-func (s *Store) FinishTurn(ctx context.Context, m *Message, sessionName string) error {
-	err := m.check()
-	if err == nil {
-		err = cleanText("name", &sessionName)
-	}
-	if err != nil {
-		return missingFirst(ctx, err)
-	}
-	return s.write(ctx, "finish turn", func(c Conn, sc scope) error {
-		to, ms := addTo(c, s.dialect, sc, m.SessionID, s.clock()), []*Message{m}
-		if err := to.touch(ctx, &Session{Name: sessionName}, ms); err != nil {
-			return err
-		}
-		return to.insert(ctx, ms)
 	})
 }
 
@@ -135,11 +108,11 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	}
 	sessionID = storable(sessionID)
 	var list []Message
-	err := s.read(ctx, "read messages", func(c Conn, sc scope) error {
+	err := s.read(ctx, "read messages", func(c Conn, by caller) error {
 		var count int64
 		if err := c.Later(ctx, Statement{
 			SQL:  countReadable[s.dialect],
-			Args: []any{sc.TenantID, sessionID, sc.UserID},
+			Args: []any{by.TenantID, sessionID, by.UserID},
 			Each: func(r Row) error {
 				err := r.Scan(&count)
 				list = make([]Message, 0, min(int64(limit), max(0, count-f.AfterSeq)))
@@ -154,7 +127,7 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 			columns += partsColumn
 		}
 		q := newQuery(`SELECT ` + columns + ` FROM messages m` + readableMessages[s.dialect])
-		q.args = []any{sc.TenantID, sessionID, sc.UserID}
+		q.args = []any{by.TenantID, sessionID, by.UserID}
 		if f.AfterSeq > 0 {
 			q.add(` AND m.seq > `).arg(f.AfterSeq)
 		}
@@ -202,9 +175,9 @@ var (
 // Message is one message of a session that the caller may read, with its parts.
 func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 	var m Message
-	err := s.read(ctx, "read message", func(c Conn, sc scope) error {
+	err := s.read(ctx, "read message", func(c Conn, by caller) error {
 		found, err := one(ctx, c, `SELECT `+messageColumns+partsColumn+` FROM messages m WHERE m.tenant_id = $1 AND m.id = $2
-			AND `+s.dialect.ownerOf(`m.`)+` IN ($3, '') AND m.deleted_at IS NULL`, m.withParts(), sc.TenantID, storable(id), sc.UserID)
+			AND `+s.dialect.ownerOf(`m.`)+` IN ($3, '') AND m.deleted_at IS NULL`, m.withParts(), by.TenantID, storable(id), by.UserID)
 		if err == nil && !found {
 			err = notFound("message", id)
 		}
@@ -216,9 +189,9 @@ func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 // MessageBySeq is the message of a session with that number, without its parts.
 func (s *Store) MessageBySeq(ctx context.Context, sessionID string, seq int64) (Message, error) {
 	var m Message
-	err := s.read(ctx, "read message", func(c Conn, sc scope) error {
+	err := s.read(ctx, "read message", func(c Conn, by caller) error {
 		found, err := one(ctx, c, `SELECT `+messageColumns+` FROM messages m`+readableMessages[s.dialect]+` AND m.seq = $4`, m.columns(),
-			sc.TenantID, storable(sessionID), sc.UserID, seq)
+			by.TenantID, storable(sessionID), by.UserID, seq)
 		if err == nil && !found {
 			err = notFound("message of session", sessionID)
 		}

@@ -77,3 +77,14 @@ func missingFirst(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// one runs a query whose first row is all that matters, and says whether there
+// was one.
+func one(ctx context.Context, c Conn, sql string, dest []any, args ...any) (bool, error) {
+	found := false
+	err := c.Query(ctx, sql, func(r Row) error {
+		found = true
+		return r.Scan(dest...)
+	}, args...)
+	return found, err
+}

@@ -86,8 +86,8 @@ func (s *Store) Recall(ctx context.Context, q RecallQuery) (Recalled, error) {
 	q.SessionID, q.ExceptRun = storable(q.SessionID), storable(q.ExceptRun)
 	q.Rows = page(q.Rows, recallRows, mostRecallRows)
 	r := recall{query: q, d: s.dialect, stops: s.dialect == DialectSQLite}
-	err := s.read(ctx, "recall session", func(c Conn, sc scope) error {
-		for _, x := range r.statements(sc) {
+	err := s.read(ctx, "recall session", func(c Conn, by caller) error {
+		for _, x := range r.statements(by) {
 			if err := c.Later(ctx, x); err != nil && !errors.Is(err, errEnough) {
 				return err
 			}
@@ -129,27 +129,27 @@ var (
 
 // statements are all of it. None needs what another one finds, so that an engine may
 // send them at once.
-func (r *recall) statements(sc scope) []Statement {
+func (r *recall) statements(by caller) []Statement {
 	q := r.query
 	list := []Statement{
-		{SQL: recallSession[r.d], Args: []any{sc.TenantID, q.SessionID, sc.UserID},
+		{SQL: recallSession[r.d], Args: []any{by.TenantID, q.SessionID, by.UserID},
 			Each: func(row Row) error {
 				r.Found = true
 				return row.Scan(r.Session.columns()...)
 			}},
-		r.messages(sc),
-		{SQL: recallMemory[r.d], Args: []any{sc.TenantID, q.SessionID, sc.UserID},
+		r.messages(by),
+		{SQL: recallMemory[r.d], Args: []any{by.TenantID, q.SessionID, by.UserID},
 			Each: func(row Row) error {
 				r.Memory = new(Message)
 				return row.Scan(r.Memory.columns()...)
 			}},
-		r.covering(sc),
+		r.covering(by),
 	}
 	if q.Moments > 0 {
-		list = append(list, r.moments(sc))
+		list = append(list, r.moments(by))
 	}
-	if q.User && !sc.Anonymous() {
-		list = append(list, Statement{SQL: users.byID, Args: []any{sc.TenantID, sc.UserID}, Each: func(row Row) error {
+	if q.User && !by.Anonymous() {
+		list = append(list, Statement{SQL: users.byID, Args: []any{by.TenantID, by.UserID}, Each: func(row Row) error {
 			r.User = User{}
 			return new(fields).scan(row, &r.User)
 		}})
@@ -157,7 +157,7 @@ func (r *recall) statements(sc scope) []Statement {
 	if q.Runs {
 		list = append(list, Statement{SQL: `SELECT ` + runColumns + ` FROM runs WHERE tenant_id = $1 AND session_id = $2
 			AND COALESCE(user_id, '') = $3 AND ended_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $4`,
-			Args: []any{sc.TenantID, q.SessionID, sc.UserID, recallRuns},
+			Args: []any{by.TenantID, q.SessionID, by.UserID, recallRuns},
 			Each: func(row Row) error {
 				r.Runs = append(r.Runs, Run{})
 				return row.Scan(r.Runs[len(r.Runs)-1].columns()...)
@@ -167,12 +167,12 @@ func (r *recall) statements(sc scope) []Statement {
 }
 
 // messages reads the newest messages, and one more to see whether there is one.
-func (r *recall) messages(sc scope) Statement {
+func (r *recall) messages(by caller) Statement {
 	q := newQuery(`SELECT ` + messageColumns + ` FROM messages m WHERE `)
-	r.rows(q, sc)
+	r.rows(q, by)
 	if !r.stops && r.query.Tokens > 0 {
 		q.add(` AND m.seq >= `)
-		r.oldest(q, sc)
+		r.oldest(q, by)
 	}
 	q.add(` ORDER BY m.seq DESC LIMIT `).arg(r.query.Rows + 1)
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
@@ -197,10 +197,10 @@ func (r *recall) messages(sc scope) Statement {
 }
 
 // rows adds the condition on the messages to read.
-func (r *recall) rows(q *query, sc scope) {
-	q.add(`m.tenant_id = `).arg(sc.TenantID)
+func (r *recall) rows(q *query, by caller) {
+	q.add(`m.tenant_id = `).arg(by.TenantID)
 	q.add(` AND m.session_id = `).arg(r.query.SessionID)
-	q.add(ownMessages[r.d]).arg(sc.UserID)
+	q.add(ownMessages[r.d]).arg(by.UserID)
 	q.add(` AND m.agent_path IS NULL AND m.deleted_at IS NULL`)
 	if r.query.BeforeSeq > 0 {
 		q.add(` AND m.seq < `).arg(r.query.BeforeSeq)
@@ -219,7 +219,7 @@ func (r *recall) rows(q *query, sc scope) {
 
 // oldest adds the number of the message with which the budget is used up, the last
 // that needs to be read: one beyond those that fit, and beyond the newest.
-func (r *recall) oldest(q *query, sc scope) {
+func (r *recall) oldest(q *query, by caller) {
 	q.add(`COALESCE((SELECT MIN(seq) FROM (SELECT seq, ROW_NUMBER() OVER latest AS place, CAST(SUM(cost) OVER latest AS BIGINT) - cost AS newer
 		FROM (SELECT m.seq, `)
 	if most := r.query.ResultTokens; most > 0 {
@@ -230,7 +230,7 @@ func (r *recall) oldest(q *query, sc scope) {
 	}
 	q.add(` + `).arg(MessageTokens)
 	q.add(` AS cost FROM messages m WHERE `)
-	r.rows(q, sc)
+	r.rows(q, by)
 	q.add(` ORDER BY m.seq DESC LIMIT `).arg(r.query.Rows + 1)
 	q.add(`) AS newest WINDOW latest AS (ORDER BY seq DESC)) AS sums`)
 	if r.query.Tokens > 0 {
@@ -241,16 +241,16 @@ func (r *recall) oldest(q *query, sc scope) {
 
 // covering reads the session_chunk moments that cover the messages. It comes after
 // messages.
-func (r *recall) covering(sc scope) Statement {
+func (r *recall) covering(by caller) Statement {
 	// Which messages they cover is no field of theirs.
-	q := r.ofSession(strings.Replace(moments.selects, ` FROM `, `, first_seq, last_seq FROM `, 1), sc)
+	q := r.ofSession(strings.Replace(moments.selects, ` FROM `, `, first_seq, last_seq FROM `, 1), by)
 	q.add(` AND last_seq IS NOT NULL`)
 	if r.query.BeforeSeq > 0 {
 		q.add(` AND first_seq < `).arg(r.query.BeforeSeq)
 	}
 	if !r.stops {
 		q.add(` AND last_seq >= `)
-		r.oldest(q, sc)
+		r.oldest(q, by)
 	}
 	q.add(` ORDER BY last_seq DESC LIMIT `).arg(recallCovering)
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
@@ -272,8 +272,8 @@ func (r *recall) covering(sc scope) Statement {
 }
 
 // moments reads the newest moments.
-func (r *recall) moments(sc scope) Statement {
-	q := r.ofSession(moments.selects, sc)
+func (r *recall) moments(by caller) Statement {
+	q := r.ofSession(moments.selects, by)
 	q.add(` AND moment_type IN ('` + MomentSessionChunk + `', '` + MomentContentUpload + `')
 		ORDER BY created_at DESC, last_seq DESC, id DESC LIMIT `).arg(min(r.query.Moments, recallMoments))
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
@@ -284,10 +284,10 @@ func (r *recall) moments(sc scope) Statement {
 }
 
 // ofSession begins a query of the session's moments.
-func (r *recall) ofSession(selects string, sc scope) *query {
+func (r *recall) ofSession(selects string, by caller) *query {
 	q := newQuery(selects)
-	q.add(`tenant_id = `).arg(sc.TenantID)
-	q.owned(sc.user)
+	q.add(`tenant_id = `).arg(by.TenantID)
+	q.owned(by.user)
 	q.add(` AND source_session_id = `).arg(r.query.SessionID)
 	q.add(` AND deleted_at IS NULL`)
 	return q

@@ -265,3 +265,10 @@ func (b *Base) check() error {
 	}
 	return checkObject("metadata", &b.Metadata)
 }
+
+// entry is a row of the key index.
+type entry struct {
+	name, summary string
+	metadata      json.RawMessage
+	edges         []Edge
+}

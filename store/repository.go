@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/p8-org/p8/identity"
 )
 
 // Repository is the rows of one table that the caller may read: its own, its
@@ -69,16 +67,6 @@ type Filter struct {
 	After string
 }
 
-// PutOptions say how rows are written.
-type PutOptions struct {
-	// Merge keeps the stored value of each field that is empty in the new row,
-	// but for the columns in Clear. A deleted row is not merged with.
-	Merge bool
-	Clear []string
-	// Metadata of a merge are added to the stored ones, key by key ([MergeObjects]).
-	Metadata bool
-}
-
 // Put writes rows in one transaction, for the caller, or for everybody of the
 // tenant when Shared (an anonymous caller's rows always are). A row of the same
 // name and owner, even a deleted one, is replaced and keeps its id and
@@ -134,8 +122,8 @@ func (r Repository[T]) ByName(ctx context.Context, name string) (T, error) {
 }
 
 func (r Repository[T]) one(ctx context.Context, column, value string) (row T, err error) {
-	err = r.store.read(ctx, "read "+r.table.Type, func(c Conn, sc scope) error {
-		rec, err := r.table.nearest(ctx, c, sc, column, value)
+	err = r.store.read(ctx, "read "+r.table.Type, func(c Conn, by caller) error {
+		rec, err := r.table.nearest(ctx, c, by, column, value)
 		if err == nil && rec == nil {
 			err = notFound(r.table.Type, value)
 		}
@@ -145,65 +133,4 @@ func (r Repository[T]) one(ctx context.Context, column, value string) (row T, er
 		return err
 	})
 	return row, err
-}
-
-// Delete hides the caller's own row of that name or id, else its tenant's
-// shared one, and removes its key. Written again, it comes back. With a file
-// goes what was made of it: its ontology and its chunks.
-func (r Repository[T]) Delete(ctx context.Context, nameOrID string) error {
-	return r.store.remove(ctx, r.table, nameOrID)
-}
-
-func (s *Store) remove(ctx context.Context, t *table, nameOrID string) error {
-	if t == files {
-		if err := s.removeAhead(ctx, nameOrID); err != nil {
-			return err
-		}
-	}
-	return s.writing(ctx, "delete "+t.Type, func(w *writer) error {
-		_, err := w.removeNamed(ctx, t, nameOrID)
-		return err
-	})
-}
-
-// The condition of the rows of a shared table that the caller may read: its
-// own, its tenant's shared ones, the system's. It uses $1 (tenant), $2 (user) and
-// $3 (identity.SystemTenant). nearness orders them.
-const (
-	visible  = `(tenant_id = $1 AND user_id = $2 OR tenant_id = $1 AND user_id IS NULL OR tenant_id = $3 AND user_id IS NULL) AND deleted_at IS NULL`
-	nearness = `CASE WHEN user_id IS NOT NULL THEN 0 WHEN tenant_id = $1 THEN 1 ELSE 2 END`
-)
-
-// visible begins a query of the records that the caller may read, and says how
-// to order them, the nearest first.
-func (t *table) visible(sc scope) (q *query, order string) {
-	q = newQuery(t.selects)
-	if !t.Private {
-		q.add(visible)
-		q.args = []any{sc.TenantID, sc.user, identity.SystemTenant}
-		return q, nearness
-	}
-	q.add(`tenant_id = `).arg(sc.TenantID)
-	q.owned(sc.user)
-	q.add(` AND deleted_at IS NULL`)
-	return q, "id"
-}
-
-// visibleOf is visible, of rows with one of the ids. The tenants are named once
-// more, so that the ids are where an engine begins, not all rows of the owners.
-func (t *table) visibleOf(d Dialect, sc scope, ids []string) (q *query, order string) {
-	q, order = t.visible(sc)
-	if !t.Private {
-		q.add(` AND tenant_id IN ($1, $3)`)
-	}
-	q.in(d, "id", ids)
-	return q, order
-}
-
-// nearest is the nearest record with that value, nil for none.
-func (t *table) nearest(ctx context.Context, c Conn, sc scope, column, value string) (record, error) {
-	q, order := t.visible(sc)
-	q.add(` AND ` + column + ` = `).arg(value)
-	q.add(` ORDER BY ` + order + ` LIMIT 1`)
-	return t.first(ctx, c, q)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 )
 
@@ -110,16 +109,6 @@ type RunWrite struct {
 	SessionName     string
 	SessionMetadata json.RawMessage
 }
-
-// The refusals of runs.
-var (
-	// ErrNotOwner: another process has taken the run over, or it has ended.
-	ErrNotOwner = errors.New("the run belongs to another process")
-	// ErrKeyUsed: the caller has begun a run with that idempotency key.
-	ErrKeyUsed = errors.New("the idempotency key was used")
-	// ErrDecided: the request is not open any more.
-	ErrDecided = errors.New("the request was decided already")
-)
 
 // RunFilter chooses runs; the newest come first.
 type RunFilter struct {

@@ -65,7 +65,7 @@ func (w *writer) insertRun(ctx context.Context, r *Run) error {
 			(tenant_id, id, user_id, session_id, agent_name, model, status, protocol, message_id, in_reply_to,
 			idempotency_key, key_hash, owner, created_at, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14) ON CONFLICT DO NOTHING RETURNING 1`,
-		Args: []any{w.sc.TenantID, r.ID, w.sc.user, r.SessionID, null(r.AgentName), null(r.Model), RunRunning, null(r.Protocol),
+		Args: []any{w.by.TenantID, r.ID, w.by.user, r.SessionID, null(r.AgentName), null(r.Model), RunRunning, null(r.Protocol),
 			null(r.MessageID), null(r.InReplyTo), null(r.Key), null(r.KeyHash), r.Owner, w.now},
 		Missing: func() error { return w.runRefused(ctx, r) },
 	})
@@ -74,7 +74,7 @@ func (w *writer) insertRun(ctx context.Context, r *Run) error {
 	}
 	return w.c.Later(ctx, Statement{
 		SQL:  `INSERT INTO run_journal (tenant_id, run_id, seq, thread, data) VALUES ($1, $2, 0, '', $3)`,
-		Args: []any{w.sc.TenantID, r.ID, r.Request},
+		Args: []any{w.by.TenantID, r.ID, r.Request},
 	})
 }
 
@@ -82,7 +82,7 @@ func (w *writer) insertRun(ctx context.Context, r *Run) error {
 func (w *writer) runRefused(ctx context.Context, r *Run) error {
 	if r.Key != "" {
 		var used Run
-		found, err := runByKey(ctx, w.c, w.sc, r.Key, &used)
+		found, err := runByKey(ctx, w.c, w.by, r.Key, &used)
 		if err != nil {
 			return err
 		}
@@ -91,51 +91,4 @@ func (w *writer) runRefused(ctx context.Context, r *Run) error {
 		}
 	}
 	return conflictf("begin run: there is a run %q", r.ID)
-}
-
-// beginTurn opens the session, or makes it for a message, and appends messages to it.
-func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dropAfter int64) error {
-	switch {
-	case w.sc.IsEval:
-		sess.Mode = ModeEvaluation
-	case sess.Mode == "":
-		sess.Mode = ModeChat
-	}
-	to := addTo(w.c, w.store.dialect, w.sc, sess.ID, w.now)
-	open := to.open
-	if len(ms) == 0 {
-		open = to.touch
-	}
-	if err := open(ctx, sess, ms); err != nil {
-		return err
-	}
-	if dropAfter > 0 {
-		if err := w.dropMessages(ctx, sess.ID, dropAfter); err != nil {
-			return err
-		}
-	}
-	if err := w.ensureUser(ctx); err != nil {
-		return err
-	}
-	return to.insert(ctx, ms)
-}
-
-// dropMessages hides the messages of an own session after a number, but for its
-// memory rows. The numbers stay taken: the session counts them apart. What it
-// counted of the messages it does not count any more, summed up or not.
-func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
-	d := w.store.dialect
-	dropped := ` WHERE tenant_id = $1 AND session_id = $2 AND ` + d.ownerOf(``) + ` = $3 AND seq > $4 AND message_type <> 'memory' AND deleted_at IS NULL`
-	args := []any{w.sc.TenantID, session, w.sc.UserID, after}
-	if err := w.c.Later(ctx, Statement{Args: args, SQL: `UPDATE sessions SET (message_count, dropped_messages, total_tokens, summary_tokens) =
-		(SELECT sessions.message_count - count(*), sessions.dropped_messages + count(*),
-		sessions.total_tokens - CAST(COALESCE(SUM(token_count), 0) AS BIGINT),
-		sessions.summary_tokens - CAST(COALESCE(SUM(CASE WHEN seq <= sessions.summary_seq THEN token_count END), 0) AS BIGINT)
-		FROM messages` + dropped + `)` + d.ownSession()}); err != nil {
-		return err
-	}
-	return w.c.Later(ctx, Statement{
-		SQL:  `UPDATE messages SET deleted_at = $5, updated_at = $5` + dropped,
-		Args: append(args, w.now),
-	})
 }

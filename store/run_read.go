@@ -8,8 +8,8 @@ import (
 
 // Run is a run of the caller. Anonymous callers see those without a user.
 func (s *Store) Run(ctx context.Context, id string) (r Run, err error) {
-	err = s.read(ctx, "read run", func(c Conn, sc scope) error {
-		found, err := one(ctx, c, `SELECT `+runColumns+` FROM runs`+ownRow, r.columns(), sc.TenantID, storable(id), sc.user)
+	err = s.read(ctx, "read run", func(c Conn, by caller) error {
+		found, err := one(ctx, c, `SELECT `+runColumns+` FROM runs`+ownRow, r.columns(), by.TenantID, storable(id), by.user)
 		if err == nil && !found {
 			err = notFound("run", id)
 		}
@@ -20,8 +20,8 @@ func (s *Store) Run(ctx context.Context, id string) (r Run, err error) {
 
 // RunByKey is the caller's run with that idempotency key.
 func (s *Store) RunByKey(ctx context.Context, key string) (r Run, err error) {
-	err = s.read(ctx, "read run", func(c Conn, sc scope) error {
-		found, err := runByKey(ctx, c, sc, key, &r)
+	err = s.read(ctx, "read run", func(c Conn, by caller) error {
+		found, err := runByKey(ctx, c, by, key, &r)
 		if err == nil && !found {
 			err = notFound("run of the key", key)
 		}
@@ -30,10 +30,10 @@ func (s *Store) RunByKey(ctx context.Context, key string) (r Run, err error) {
 	return r, err
 }
 
-func runByKey(ctx context.Context, c Conn, sc scope, key string, r *Run) (bool, error) {
+func runByKey(ctx context.Context, c Conn, by caller, key string, r *Run) (bool, error) {
 	q := newQuery(`SELECT ` + runColumns + ` FROM runs WHERE tenant_id = `)
-	q.arg(sc.TenantID)
-	q.owned(sc.user)
+	q.arg(by.TenantID)
+	q.owned(by.user)
 	q.add(` AND idempotency_key = `).arg(storable(key))
 	return one(ctx, c, q.String(), r.columns(), q.args...)
 }
@@ -45,10 +45,10 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) (list []Run, next string,
 		return nil, "", missingFirst(ctx, invalidf("%d statuses are more than there are", len(f.Statuses)))
 	}
 	limit := page(f.Limit, 50, 500)
-	err = s.read(ctx, "list runs", func(c Conn, sc scope) error {
+	err = s.read(ctx, "list runs", func(c Conn, by caller) error {
 		q := newQuery(`SELECT ` + runColumns + ` FROM runs WHERE tenant_id = `)
-		q.arg(sc.TenantID)
-		q.ofSession(sc, f.SessionID)
+		q.arg(by.TenantID)
+		q.ofSession(by, f.SessionID)
 		live := len(f.Statuses) > 0
 		for i, status := range f.Statuses {
 			q.add([]string{` AND status IN (`, `, `}[min(i, 1)]).arg(storable(status))
@@ -84,16 +84,13 @@ const (
 	mostBytes    = 64 << 20
 )
 
-// errEnough ends a query whose reader has what it wants.
-var errEnough = errors.New("enough")
-
 // RunEvents reads the log of a run after an event, in order: whole pieces, the
 // first of which may begin before it, about most bytes of them: one piece at
 // least, 1 MiB when most is 0.
 func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int) (list []RunEvents, err error) {
 	most = page(most, defaultBytes, mostBytes)
-	err = s.read(ctx, "read run events", func(c Conn, sc scope) error {
-		if err := sees(ctx, c, sc, id); err != nil {
+	err = s.read(ctx, "read run events", func(c Conn, by caller) error {
+		if err := sees(ctx, c, by, id); err != nil {
 			return err
 		}
 		for size := 0; size < most; {
@@ -111,7 +108,7 @@ func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int)
 					}
 					size, list = size+len(e.Data), append(list, e)
 					return nil
-				}, sc.TenantID, id, after, eventPieces)
+				}, by.TenantID, id, after, eventPieces)
 			if errors.Is(err, errEnough) {
 				return nil
 			}
@@ -127,8 +124,8 @@ func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int)
 
 // RunJournal is the journal of a run, oldest first.
 func (s *Store) RunJournal(ctx context.Context, id string) (list []JournalEntry, err error) {
-	err = s.read(ctx, "read run journal", func(c Conn, sc scope) error {
-		if err := sees(ctx, c, sc, id); err != nil {
+	err = s.read(ctx, "read run journal", func(c Conn, by caller) error {
+		if err := sees(ctx, c, by, id); err != nil {
 			return err
 		}
 		return c.Query(ctx, `SELECT thread, data FROM run_journal WHERE tenant_id = $1 AND run_id = $2 AND seq > 0 ORDER BY seq`,
@@ -136,14 +133,14 @@ func (s *Store) RunJournal(ctx context.Context, id string) (list []JournalEntry,
 				list = append(list, JournalEntry{})
 				e := &list[len(list)-1]
 				return r.Scan(&e.Thread, &e.Data)
-			}, sc.TenantID, id)
+			}, by.TenantID, id)
 	})
 	return list, err
 }
 
 // sees is an error unless the run is the caller's.
-func sees(ctx context.Context, c Conn, sc scope, id string) error {
-	found, err := one(ctx, c, `SELECT 1 FROM runs`+ownRow, []any{new(int64)}, sc.TenantID, storable(id), sc.user)
+func sees(ctx context.Context, c Conn, by caller, id string) error {
+	found, err := one(ctx, c, `SELECT 1 FROM runs`+ownRow, []any{new(int64)}, by.TenantID, storable(id), by.user)
 	if err == nil && !found {
 		err = notFound("run", id)
 	}

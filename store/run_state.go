@@ -8,14 +8,14 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string) (r Run, err erro
 	if err := checkOwner(owner); err != nil {
 		return Run{}, missingFirst(ctx, err)
 	}
-	err = s.write(ctx, "claim run", func(c Conn, sc scope) error {
+	err = s.write(ctx, "claim run", func(c Conn, by caller) error {
 		if err := c.Later(ctx, Statement{
 			SQL: `UPDATE runs SET status = 'running', owner = $4, stop_requested = false, updated_at = $5, rested_at = NULL,
 				kept_bytes = 0` + ownRow + ` AND status IN ('waiting', 'interrupted') RETURNING ` + runColumns,
-			Args: []any{sc.TenantID, storable(id), sc.user, owner, s.clock()},
+			Args: []any{by.TenantID, storable(id), by.user, owner, s.clock()},
 			Each: func(row Row) error { return row.Scan(r.columns()...) },
 			Missing: func() error {
-				if err := sees(ctx, c, sc, id); err != nil {
+				if err := sees(ctx, c, by, id); err != nil {
 					return err
 				}
 				return ErrNotOwner
@@ -25,7 +25,7 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string) (r Run, err erro
 		}
 		return c.Later(ctx, Statement{
 			SQL:  `SELECT data FROM run_journal WHERE tenant_id = $1 AND run_id = $2 AND seq = 0`,
-			Args: []any{sc.TenantID, storable(id)},
+			Args: []any{by.TenantID, storable(id)},
 			Each: func(row Row) error { return row.Scan(&r.Request) },
 		})
 	})
@@ -38,8 +38,8 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string) (r Run, err erro
 // lockRun reads a run of the caller whose rows the transaction will write. Who
 // writes a run and its requests takes the run first, so that nobody waits for
 // one another.
-func lockRun(ctx context.Context, c Conn, d Dialect, sc scope, id string) (r Run, err error) {
-	found, err := one(ctx, c, `SELECT `+runColumns+` FROM runs`+ownRow+d.lock(), r.columns(), sc.TenantID, storable(id), sc.user)
+func lockRun(ctx context.Context, c Conn, d Dialect, by caller, id string) (r Run, err error) {
+	found, err := one(ctx, c, `SELECT `+runColumns+` FROM runs`+ownRow+d.lock(), r.columns(), by.TenantID, storable(id), by.user)
 	if err == nil && !found {
 		err = notFound("run", id)
 	}
@@ -49,18 +49,18 @@ func lockRun(ctx context.Context, c Conn, d Dialect, sc scope, id string) (r Run
 // StopRun asks the owner of a running run to stop, and cancels one that is
 // waiting or interrupted, its open requests too. It gives the run as it is then.
 func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
-	err = s.write(ctx, "stop run", func(c Conn, sc scope) error {
-		r, err = lockRun(ctx, c, s.dialect, sc, id)
+	err = s.write(ctx, "stop run", func(c Conn, by caller) error {
+		r, err = lockRun(ctx, c, s.dialect, by, id)
 		switch {
 		case err != nil || runEnded(r.Status):
 			return err
 		case r.Status == RunRunning:
 			r.StopRequested = true
-			_, err := c.Exec(ctx, `UPDATE runs SET stop_requested = true`+ownRow, sc.TenantID, id, sc.user)
+			_, err := c.Exec(ctx, `UPDATE runs SET stop_requested = true`+ownRow, by.TenantID, id, by.user)
 			return err
 		}
 		r.Status, r.EndedAt = RunCancelled, s.clock()
-		return restRun(ctx, c, sc.TenantID, id, rest{status: RunCancelled, reason: r.Reason, at: r.EndedAt})
+		return restRun(ctx, c, by.TenantID, id, rest{status: RunCancelled, reason: r.Reason, at: r.EndedAt})
 	})
 	if err != nil {
 		return Run{}, err
@@ -72,15 +72,15 @@ func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
 // do its requests, as the record of who decided what. ErrConflict for a run that
 // has not ended.
 func (s *Store) DeleteRun(ctx context.Context, id string) error {
-	return s.write(ctx, "delete run", func(c Conn, sc scope) error {
-		r, err := lockRun(ctx, c, s.dialect, sc, id)
+	return s.write(ctx, "delete run", func(c Conn, by caller) error {
+		r, err := lockRun(ctx, c, s.dialect, by, id)
 		if err != nil {
 			return err
 		}
 		if !runEnded(r.Status) {
 			return conflictf("the run %q has not ended: stop it first", id)
 		}
-		return forgetRun(ctx, c, sc.TenantID, id)
+		return forgetRun(ctx, c, by.TenantID, id)
 	})
 }
 

@@ -18,29 +18,29 @@ func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error)
 	if err != nil {
 		return false, missingFirst(ctx, err)
 	}
-	err = s.write(ctx, "write run", func(c Conn, sc scope) error {
-		to := adding{c: c, d: s.dialect, sc: sc, now: s.clock(), session: runSession, key: w.RunID}
-		if err := w.beat(ctx, c, sc, to.now, &to.id, &stop); err != nil {
+	err = s.write(ctx, "write run", func(c Conn, by caller) error {
+		to := adding{c: c, d: s.dialect, by: by, now: s.clock(), session: runSession, key: w.RunID}
+		if err := w.beat(ctx, c, by, to.now, &to.id, &stop); err != nil {
 			return err
 		}
 		for i, e := range w.Events {
 			if err := c.Later(ctx, Statement{
 				SQL:  `INSERT INTO run_events (tenant_id, run_id, first_seq, last_seq, data) VALUES ($1, $2, $3, $4, $5)`,
-				Args: []any{sc.TenantID, w.RunID, e.First, e.Last, pieces[i]},
+				Args: []any{by.TenantID, w.RunID, e.First, e.Last, pieces[i]},
 			}); err != nil {
 				return err
 			}
 		}
-		if err := w.remember(ctx, c, sc); err != nil {
+		if err := w.remember(ctx, c, by); err != nil {
 			return err
 		}
-		if err := w.ask(ctx, c, sc, to.now); err != nil {
+		if err := w.ask(ctx, c, by, to.now); err != nil {
 			return err
 		}
 		if err := w.say(ctx, &to); err != nil {
 			return err
 		}
-		return w.end(ctx, c, sc, to.now)
+		return w.end(ctx, c, by, to.now)
 	})
 	return stop && err == nil, err
 }
@@ -108,7 +108,7 @@ func (w *RunWrite) rows() []*Message {
 
 // beat says that the owner lives and how long the log is now. It reads the run's
 // session, and whether somebody asked it to stop.
-func (w *RunWrite) beat(ctx context.Context, c Conn, sc scope, now time.Time, session *string, stop *bool) error {
+func (w *RunWrite) beat(ctx context.Context, c Conn, by caller, now time.Time, session *string, stop *bool) error {
 	first, last, size := int64(math.MaxInt64), any(nil), 0
 	if n := len(w.Events); n > 0 {
 		first, last = w.Events[0].First, w.Events[n-1].Last
@@ -121,23 +121,23 @@ func (w *RunWrite) beat(ctx context.Context, c Conn, sc scope, now time.Time, se
 			AND owner = $4 AND rested_at IS NULL AND last_seq < $8`
 		known = ` RETURNING session_id, stop_requested`
 	)
-	sql, args := lives+known, append(make([]any, 0, 9), sc.TenantID, w.RunID, sc.user, w.Owner, now, last, size, first)
+	sql, args := lives+known, append(make([]any, 0, 9), by.TenantID, w.RunID, by.user, w.Owner, now, last, size, first)
 	if n := len(w.Journal); n > 0 {
 		sql, args = lives+` AND $9 >= `+lastEntry+known, append(args, maxJournalEntries-n)
 	}
 	return c.Later(ctx, Statement{
 		SQL: sql, Args: args,
 		Each:    func(r Row) error { return r.Scan(session, stop) },
-		Missing: func() error { return w.refused(ctx, c, sc, first) },
+		Missing: func() error { return w.refused(ctx, c, by, first) },
 	})
 }
 
 // refused says why the run cannot be written; first is the first of the events.
-func (w *RunWrite) refused(ctx context.Context, c Conn, sc scope, first int64) error {
+func (w *RunWrite) refused(ctx context.Context, c Conn, by caller, first int64) error {
 	var end int64
 	var mine bool
 	found, err := one(ctx, c, `SELECT last_seq, owner = $4 AND rested_at IS NULL FROM runs`+ownRow, []any{&end, &mine},
-		sc.TenantID, w.RunID, sc.user, w.Owner)
+		by.TenantID, w.RunID, by.user, w.Owner)
 	switch {
 	case err != nil:
 		return err
@@ -156,11 +156,11 @@ func (w *RunWrite) refused(ctx context.Context, c Conn, sc scope, first int64) e
 const lastEntry = `(SELECT COALESCE(MAX(seq), 0) FROM run_journal WHERE tenant_id = $1 AND run_id = $2)`
 
 // remember writes the journal.
-func (w *RunWrite) remember(ctx context.Context, c Conn, sc scope) error {
+func (w *RunWrite) remember(ctx context.Context, c Conn, by caller) error {
 	for _, e := range w.Journal {
 		if err := c.Later(ctx, Statement{
 			SQL:  `INSERT INTO run_journal (tenant_id, run_id, seq, thread, data) VALUES ($1, $2, ` + lastEntry + ` + 1, $3, $4)`,
-			Args: []any{sc.TenantID, w.RunID, e.Thread, e.Data},
+			Args: []any{by.TenantID, w.RunID, e.Thread, e.Data},
 		}); err != nil {
 			return err
 		}
@@ -186,59 +186,18 @@ func (w *RunWrite) say(ctx context.Context, to *adding) error {
 
 // end remembers which message is the answer, and lets go of a run that does not
 // go on.
-func (w *RunWrite) end(ctx context.Context, c Conn, sc scope, now time.Time) error {
+func (w *RunWrite) end(ctx context.Context, c Conn, by caller, now time.Time) error {
 	answer := ""
 	if w.Answer != nil {
 		answer = w.Answer.ID
 	}
 	switch {
 	case w.Status != "" && w.Status != RunRunning:
-		return restRun(ctx, c, sc.TenantID, w.RunID, rest{status: w.Status, reason: w.Reason, answer: answer, at: now, attempted: w.Attempted})
+		return restRun(ctx, c, by.TenantID, w.RunID, rest{status: w.Status, reason: w.Reason, answer: answer, at: now, attempted: w.Attempted})
 	case answer == "":
 		return nil
 	}
 	return c.Later(ctx, Statement{
-		SQL: `UPDATE runs SET message_id = $3 WHERE tenant_id = $1 AND id = $2`, Args: []any{sc.TenantID, w.RunID, answer},
+		SQL: `UPDATE runs SET message_id = $3 WHERE tenant_id = $1 AND id = $2`, Args: []any{by.TenantID, w.RunID, answer},
 	})
-}
-
-// rest is how a run stops running. Its answer is "" for none. attempted counts an
-// attempt to run it that failed.
-type rest struct {
-	status, reason, answer string
-	at                     time.Time
-	attempted              bool
-}
-
-// restRun ends a run or lets it wait. The caller holds the run's row. A run that is
-// interrupted with an open question waits for the answer.
-func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
-	if r.status == RunInterrupted {
-		failed := 0
-		if r.attempted {
-			failed = 1
-		}
-		return c.Later(ctx, Statement{
-			SQL: `UPDATE runs SET status = CASE WHEN open_requests > 0 THEN 'waiting' ELSE 'interrupted' END,
-				reason = CASE WHEN open_requests > 0 THEN 'paused' ELSE $3 END, rested_at = $4, kept_bytes = log_bytes,
-				attempts = attempts + $5, restarts = restarts + 1 WHERE tenant_id = $1 AND id = $2`,
-			Args: []any{tenant, id, r.reason, r.at, failed},
-		})
-	}
-	// Of one that has ended no request stays open.
-	ended, open := any(nil), 1
-	if runEnded(r.status) {
-		ended, open = r.at, 0
-	}
-	if err := c.Later(ctx, Statement{
-		SQL: `UPDATE runs SET status = $3, reason = $4, message_id = COALESCE($5, message_id), rested_at = $6, ended_at = $7,
-			kept_bytes = log_bytes, open_requests = open_requests * $8 WHERE tenant_id = $1 AND id = $2`,
-		Args: []any{tenant, id, r.status, r.reason, null(r.answer), r.at, ended, open},
-	}); err != nil || ended == nil {
-		return err
-	}
-	if err := cancelRequests(ctx, c, tenant, id, r.at); err != nil {
-		return err
-	}
-	return c.Later(ctx, Statement{SQL: `DELETE FROM run_journal WHERE tenant_id = $1 AND run_id = $2`, Args: []any{tenant, id}})
 }

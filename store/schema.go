@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+
+	"github.com/p8-org/p8/identity"
 )
 
 func (s *Schema) fields(f *fields) {
@@ -84,9 +86,9 @@ func (s *Schema) check() error {
 // there was written by an older program.
 func (s *Store) Schema(ctx context.Context, nameOrID string) (Schema, error) {
 	var d Schema
-	err := s.read(ctx, "read schema", func(c Conn, sc scope) error {
+	err := s.read(ctx, "read schema", func(c Conn, by caller) error {
 		found, err := schemas.byNameOrID(nameOrID, func(column string) (bool, error) {
-			q, nearest := schemas.visible(sc)
+			q, nearest := schemas.visible(by)
 			q.add(` AND ` + column + ` = `).arg(nameOrID)
 			if column == "name" && s.reserved.has(nameOrID) {
 				q.add(notIgnored)
@@ -125,7 +127,7 @@ type SchemaFilter struct {
 func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, error) {
 	limit := page(f.Limit, 100, 1000)
 	var all []Schema
-	err := s.read(ctx, "list schemas", func(c Conn, sc scope) error {
+	err := s.read(ctx, "list schemas", func(c Conn, by caller) error {
 		all = nil
 		after := ""
 		if f.Cursor != "" {
@@ -140,7 +142,7 @@ func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, 
 		// whose rows may not all have been read.
 		most := 3 * (limit + 1)
 		for n := most; n == most && len(all) <= limit; {
-			q := f.query(sc, after)
+			q := f.query(by, after)
 			q.arg(most)
 			n = 0
 			last := after
@@ -169,8 +171,8 @@ func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, 
 }
 
 // query reads the documents after a name, up to a limit that follows.
-func (f *SchemaFilter) query(sc scope, after string) *query {
-	q, nearest := schemas.visible(sc)
+func (f *SchemaFilter) query(by caller, after string) *query {
+	q, nearest := schemas.visible(by)
 	if f.Kind != "" {
 		q.add(` AND kind = `).arg(f.Kind)
 	}
@@ -193,4 +195,40 @@ func (s *Store) DeleteSchema(ctx context.Context, nameOrID string) error {
 		}
 		return w.recordSchema(ctx, rec.(*Schema), OperationDelete)
 	})
+}
+
+// SchemaHistory lists the states that a schema was in, the newest first, at
+// most limit (0 is 20, 1000 at most). The schema is the caller's of that name or
+// id, else its tenant's, else the system's; a deleted one still has its history.
+func (s *Store) SchemaHistory(ctx context.Context, nameOrID string, limit int) ([]SchemaVersion, error) {
+	limit = page(limit, 20, 1000)
+	var list []SchemaVersion
+	err := s.read(ctx, "read schema history", func(c Conn, by caller) error {
+		var tenant, id string
+		found, err := schemas.byNameOrID(nameOrID, func(column string) (bool, error) {
+			counts := ``
+			if column == "name" && s.reserved.has(nameOrID) {
+				counts = notIgnored
+			}
+			return one(ctx, c, `SELECT tenant_id, id FROM schemas WHERE (tenant_id = $1 AND user_id = $2
+				OR tenant_id = $1 AND user_id IS NULL OR tenant_id = $3 AND user_id IS NULL) AND `+column+` = $4`+counts+`
+				ORDER BY deleted_at IS NOT NULL, `+nearness+`, updated_at DESC LIMIT 1`,
+				[]any{&tenant, &id}, by.TenantID, by.user, identity.SystemTenant, nameOrID)
+		})
+		if err == nil && !found {
+			err = notFound("schema", nameOrID)
+		}
+		if err != nil {
+			return err
+		}
+		return c.Query(ctx, `SELECT schema_id, name, revision, operation, content, json_schema, source, checksum, user_id, recorded_at
+			FROM schema_timemachine WHERE tenant_id = $1 AND schema_id = $2 ORDER BY revision DESC LIMIT $3`, func(r Row) error {
+			var v SchemaVersion
+			err := r.Scan(&v.SchemaID, &v.Name, &v.Version, &v.Operation, &v.Content, &v.JSONSchema, &v.Source, &v.Checksum,
+				&v.UserID, &v.RecordedAt)
+			list = append(list, v)
+			return err
+		}, tenant, id, limit)
+	})
+	return list, err
 }

@@ -17,21 +17,21 @@ const (
 )
 
 // Select runs a SELECT in PostgreSQL's dialect that a caller or a model wrote.
-// It reads the tables of [Store.Tables] and sees what the caller may see: its
+// It reads the tables of [Tables] and sees what the caller may see: its
 // own rows, the shared ones of its tenant and the system's, no deleted ones. The
 // zero bounds are 1000 rows, 1 MiB and 5 s; more than 10,000 rows, 16 MiB and a
 // minute is not to be had. A mistake in the text is a [*SelectError], which is
 // fit for a model; one that found no place among other queries is a [*BusyError].
 func (s *Store) Select(ctx context.Context, sql string, b SelectBounds) (Selection, error) {
 	const op = "select"
-	sc, err := scopeOf(ctx)
+	by, err := callerOf(ctx)
 	if err != nil {
 		return Selection{}, err
 	}
 	b.Rows = bounded(b.Rows, defaultSelectRows, maxSelectRows)
 	b.Bytes = bounded(b.Bytes, defaultSelectBytes, maxSelectBytes)
 	b.Timeout = bounded(b.Timeout, defaultSelectTimeout, maxSelectTimeout)
-	sel, err := s.sharedSelect(ctx, Scope{Tenant: sc.TenantID, User: sc.UserID}, sql, b)
+	sel, err := s.sharedSelect(ctx, Scope{Tenant: by.TenantID, User: by.UserID}, sql, b)
 	var mistake *SelectError
 	if errors.As(err, &mistake) {
 		return Selection{}, mistake
@@ -46,6 +46,3 @@ func bounded[N int | time.Duration](n, none, most N) N {
 	}
 	return min(n, most)
 }
-
-// SelectTables are [Store.Tables], for the engines.
-func SelectTables() []TableInfo { return (*Store)(nil).Tables() }

@@ -33,40 +33,6 @@ func (s *Session) check() error {
 	return checkObject("metadata", &s.Metadata)
 }
 
-// BeginTurn stores what a turn begins with, in one transaction: the caller's
-// row in users if it is new, the session (created, or touched: agent, name,
-// description and mode where given, metadata merged key by key) and at least
-// one message, the user's last, whose ID, Seq and CreatedAt are set. The mode is
-// "evaluation" for an identity with IsEval, else what was given, else "chat".
-//
-// The id of a session that the caller has deleted is ErrNotFound, and nothing is
-// written. Sessions of other users do not matter, whatever their ids.
-func (s *Store) BeginTurn(ctx context.Context, sess Session, ms ...*Message) error {
-	if err := sess.check(); err != nil {
-		return missingFirst(ctx, err)
-	}
-	if len(ms) == 0 {
-		return missingFirst(ctx, invalidf("a turn begins with a message"))
-	}
-	if err := checkRows(sess.ID, ms); err != nil {
-		return missingFirst(ctx, err)
-	}
-	return s.writing(ctx, "begin turn", func(w *writer) error {
-		return w.beginTurn(ctx, &sess, ms, 0)
-	})
-}
-
-// checkRows checks messages of one session.
-func checkRows(session string, ms []*Message) error {
-	for _, m := range ms {
-		m.SessionID = session
-		if err := m.check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // MergeObjects is the JSON object old with the keys of add, as [Store.BeginTurn]
 // merges metadata; either may be empty. changed is false when old holds them
 // already, however it is written: PostgreSQL writes JSON anew.
@@ -110,9 +76,9 @@ func sameJSON(a, b json.RawMessage) bool {
 // Session is the caller's own session of that id, else the one without a user.
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	var sess Session
-	err := s.read(ctx, "read session", func(c Conn, sc scope) error {
+	err := s.read(ctx, "read session", func(c Conn, by caller) error {
 		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions`+s.dialect.readableSession(),
-			sess.columns(), sc.TenantID, storable(id), sc.UserID)
+			sess.columns(), by.TenantID, storable(id), by.UserID)
 		if err == nil && !found {
 			err = notFound("session", id)
 		}
@@ -136,10 +102,10 @@ type SessionFilter struct {
 func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, string, error) {
 	var list []Session
 	limit := page(f.Limit, 50, 500)
-	err := s.read(ctx, "list sessions", func(c Conn, sc scope) error {
+	err := s.read(ctx, "list sessions", func(c Conn, by caller) error {
 		q := newQuery(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant_id = `)
-		q.arg(sc.TenantID)
-		q.ownedSession(s.dialect, sc)
+		q.arg(by.TenantID)
+		q.ownedSession(s.dialect, by)
 		q.add(` AND deleted_at IS NULL`)
 		if f.Agent != "" {
 			q.add(` AND agent_name = `).arg(f.Agent)

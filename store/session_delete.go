@@ -12,7 +12,7 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 			return err
 		}
 		n, err := w.c.Exec(ctx, `UPDATE sessions SET deleted_at = $4`+w.store.dialect.ownSession()+` AND deleted_at IS NULL`,
-			w.sc.TenantID, storable(id), w.sc.UserID, w.now)
+			w.by.TenantID, storable(id), w.by.UserID, w.now)
 		if err == nil && n == 0 {
 			err = notFound("session", id)
 		}
@@ -24,7 +24,7 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 			return err
 		}
 		if _, err := w.c.Exec(ctx, `UPDATE messages SET deleted_at = $4 WHERE tenant_id = $1 AND session_id = $2
-			AND `+w.store.dialect.ownerOf(``)+` = $3 AND deleted_at IS NULL`, w.sc.TenantID, id, w.sc.UserID, w.now); err != nil {
+			AND `+w.store.dialect.ownerOf(``)+` = $3 AND deleted_at IS NULL`, w.by.TenantID, id, w.by.UserID, w.now); err != nil {
 			return err
 		}
 		return w.removeSaid(ctx, id)
@@ -41,11 +41,11 @@ func (w *writer) cancelRuns(ctx context.Context, session string) error {
 		err := r.Scan(&x.id, &x.reason)
 		runs = append(runs, x)
 		return err
-	}, w.sc.TenantID, storable(session), w.sc.UserID); err != nil {
+	}, w.by.TenantID, storable(session), w.by.UserID); err != nil {
 		return err
 	}
 	for _, x := range runs {
-		if err := restRun(ctx, w.c, w.sc.TenantID, x.id, rest{status: RunCancelled, reason: x.reason, at: w.now}); err != nil {
+		if err := restRun(ctx, w.c, w.by.TenantID, x.id, rest{status: RunCancelled, reason: x.reason, at: w.now}); err != nil {
 			return err
 		}
 	}
@@ -55,8 +55,8 @@ func (w *writer) cancelRuns(ctx context.Context, session string) error {
 // removeSaid removes the moments that repeat what was said in a session.
 func (w *writer) removeSaid(ctx context.Context, session string) error {
 	q := newQuery(moments.selects)
-	q.add(`tenant_id = `).arg(w.sc.TenantID)
-	q.owned(w.sc.user)
+	q.add(`tenant_id = `).arg(w.by.TenantID)
+	q.owned(w.by.user)
 	q.add(` AND source_session_id = `).arg(session)
 	q.add(` AND moment_type IN ('` + MomentSessionChunk + `', '` + MomentObservation + `') AND deleted_at IS NULL`)
 	var said []record

@@ -3,69 +3,10 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/p8-org/p8/store/internal/fair"
 )
-
-// ErrBusy says that a query was not run because others were; test with
-// errors.Is. The error is a [*BusyError].
-var ErrBusy = errors.New("busy")
-
-// BusyError says that a query of a caller waited as long as it may. Its text is
-// fit for a client.
-type BusyError struct {
-	// Own: only queries of the caller's tenant were in the way.
-	Own bool
-	// Waited is how long the query waited; 0 if too many waited already.
-	Waited time.Duration
-	// RetryAfter is when to try again.
-	RetryAfter time.Duration
-}
-
-// Error says whose queries were in the way, and when to try again.
-func (e *BusyError) Error() string {
-	whose := "other queries are running"
-	if e.Own {
-		whose = "your tenant's other queries are still running"
-	}
-	if e.Waited > 0 {
-		whose += fmt.Sprintf(" (it waited %s)", e.Waited.Round(time.Millisecond))
-	}
-	return fmt.Sprintf("the query was not run, as %s; try again in %s", whose, e.RetryAfter)
-}
-
-// Is reports that it is an ErrBusy.
-func (e *BusyError) Is(target error) bool { return target == ErrBusy }
-
-// Sharer is an engine that says how many queries of callers may run at once; for
-// others it is defaultQueries.
-type Sharer interface {
-	// Queries is how many queries run at once, and how many may be under way: those
-	// beyond the first number are paused by SelectBounds.Yield.
-	Queries() (running, underWay int)
-}
-
-const (
-	defaultQueries = 4
-	// querySlice is how long a SELECT runs before one that waits may go first.
-	querySlice = 10 * time.Millisecond
-	// maxWaiting bounds the queries of one tenant that wait.
-	maxWaiting = 256
-	// maxQueryWait bounds the wait of a query whose context has no deadline; with one
-	// it is half of what is left.
-	maxQueryWait = 5 * time.Second
-	busyRetry    = time.Second
-)
-
-func newQueries(e Engine) *fair.Queue {
-	o := fair.Options{Slots: defaultQueries, Slice: querySlice, Waiting: maxWaiting}
-	if x, ok := e.(Sharer); ok {
-		o.Slots, o.Members = x.Queries()
-	}
-	return fair.NewQueue(o)
-}
 
 // errMadeWay is the cause of a query's end that has to begin anew.
 var errMadeWay = errors.New("the query made way for another one")
@@ -75,12 +16,12 @@ var errMadeWay = errors.New("the query made way for another one")
 // when somebody else is entitled to its place. So it only reads, and sets its
 // results anew each time.
 func (s *Store) shared(ctx context.Context, fn func(context.Context) error) error {
-	sc, err := scopeOf(ctx)
+	by, err := callerOf(ctx)
 	if err != nil {
 		return err
 	}
 	for {
-		again, err := s.sharedOnce(ctx, fair.Key{Tenant: sc.TenantID, User: sc.UserID}, fn)
+		again, err := s.sharedOnce(ctx, fair.Key{Tenant: by.TenantID, User: by.UserID}, fn)
 		if !again {
 			return err
 		}
@@ -142,6 +83,6 @@ func (s *Store) sharedSelect(ctx context.Context, sc Scope, sql string, b Select
 }
 
 // sharedRead is read for queries of callers.
-func (s *Store) sharedRead(ctx context.Context, op string, fn func(Conn, scope) error) error {
+func (s *Store) sharedRead(ctx context.Context, op string, fn func(Conn, caller) error) error {
 	return s.shared(ctx, func(ctx context.Context) error { return s.read(ctx, op, fn) })
 }

@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store/internal/fair"
 )
 
@@ -55,75 +53,24 @@ func (s *Store) Close() error { return fail("close", s.engine.Close()) }
 // clock is the present in the precision that every engine keeps.
 func (s *Store) clock() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
 
-// scope is who asks, in the database's terms.
-type scope struct {
-	identity.Identity
-	// user is the user_id column: a string, or nil for anonymous.
-	user any
-}
-
-func scopeOf(ctx context.Context) (scope, error) {
-	id, err := identity.From(ctx)
-	if err != nil {
-		return scope{}, err
-	}
-	if !printable(id.TenantID, maxName) {
-		return scope{}, invalidf("the tenant must be 1-%d printable characters", maxName)
-	}
-	if id.UserID != "" && !printable(id.UserID, maxName) {
-		return scope{}, invalidf("the user id must be 1-%d printable characters", maxName)
-	}
-	return scope{Identity: id, user: null(id.UserID)}, nil
-}
-
-// owner is the user_id column of a row that the caller writes.
-func (sc scope) owner(shared bool) any {
-	if shared {
-		return nil
-	}
-	return sc.user
-}
-
 // read and write run fn for the caller of ctx; op names it in errors.
-func (s *Store) read(ctx context.Context, op string, fn func(Conn, scope) error) error {
+func (s *Store) read(ctx context.Context, op string, fn func(Conn, caller) error) error {
 	return s.run(ctx, op, s.engine.Read, fn)
 }
 
-func (s *Store) write(ctx context.Context, op string, fn func(Conn, scope) error) error {
+func (s *Store) write(ctx context.Context, op string, fn func(Conn, caller) error) error {
 	return s.run(ctx, op, s.engine.Write, fn)
 }
 
 func (s *Store) run(ctx context.Context, op string,
-	with func(context.Context, func(Conn) error) error, fn func(Conn, scope) error,
+	with func(context.Context, func(Conn) error) error, fn func(Conn, caller) error,
 ) error {
-	sc, err := scopeOf(ctx)
+	by, err := callerOf(ctx)
 	if err != nil {
 		return err
 	}
-	return fail(op, with(ctx, func(c Conn) error { return fn(c, sc) }))
+	return fail(op, with(ctx, func(c Conn) error { return fn(c, by) }))
 }
 
-// null stores "" as NULL.
-func null(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// encode is v as JSON; what the store marshals always can be.
-func encode(v any) json.RawMessage {
-	b, _ := json.Marshal(v)
-	return b
-}
-
-// one runs a query whose first row is all that matters, and says whether there
-// was one.
-func one(ctx context.Context, c Conn, sql string, dest []any, args ...any) (bool, error) {
-	found := false
-	err := c.Query(ctx, sql, func(r Row) error {
-		found = true
-		return r.Scan(dest...)
-	}, args...)
-	return found, err
-}
+// Tables lists the tables that Select may read.
+func (*Store) Tables() []TableInfo { return Tables() }

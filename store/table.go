@@ -237,11 +237,37 @@ func tableNamed(name string) *table {
 }
 
 // Tables lists the tables that a SELECT may read. The list is fixed.
-func (s *Store) Tables() []TableInfo {
+func Tables() []TableInfo {
 	list := make([]TableInfo, len(tables))
 	for i, t := range tables {
 		list[i] = t.TableInfo
 		list[i].Columns = slices.Clone(t.Columns)
 	}
 	return list
+}
+
+func hasCategory(t *table) bool {
+	return slices.ContainsFunc(t.columns, func(c ColumnInfo) bool { return c.Name == "category" })
+}
+
+// The kinds of rows, as entity_type names them.
+const (
+	TypeSchema   = "schema"
+	TypeResource = "resource"
+	TypeOntology = "ontology"
+	TypeMoment   = "moment"
+	TypeFile     = "file"
+	TypeUser     = "user"
+	TypeSession  = "session"
+	TypeMessage  = "message"
+	TypeFeedback = "feedback"
+)
+
+// keyOwner is the owner of a row's key: its user; without one everybody, or
+// the anonymous callers when the rows are private.
+func keyOwner(t *table, user string) string {
+	if user == "" && t.Private {
+		return anonymousOwner
+	}
+	return user
 }

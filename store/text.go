@@ -15,7 +15,7 @@ func (w *writer) putText(ctx context.Context, t *table, p placed, rec record) er
 		return nil
 	}
 	at, text := rec.place(), t.embedded(rec)
-	it := IndexedText{TenantID: w.sc.TenantID, Owner: *at.user, Table: t.Name, ID: p.id}
+	it := IndexedText{TenantID: w.by.TenantID, Owner: *at.user, Table: t.Name, ID: p.id}
 	if err := w.store.putText(ctx, w.c, it, rec.entry().name, text); err != nil {
 		return err
 	}
@@ -27,10 +27,10 @@ func (w *writer) putText(ctx context.Context, t *table, p placed, rec record) er
 	case text == old:
 		return nil
 	case text == "":
-		return dropVectors(ctx, w.c, t, w.sc.TenantID, p.id)
+		return dropVectors(ctx, w.c, t, w.by.TenantID, p.id)
 	}
 	w.queued = true
-	return queueText(ctx, w.c, t, w.sc.TenantID, p.id, w.now)
+	return queueText(ctx, w.c, t, w.by.TenantID, p.id, w.now)
 }
 
 // dropText forgets the words and the vectors of a row.
@@ -38,10 +38,10 @@ func (w *writer) dropText(ctx context.Context, t *table, id string) error {
 	if t.text < 0 {
 		return nil
 	}
-	if err := w.store.dropText(ctx, w.c, IndexedText{TenantID: w.sc.TenantID, Table: t.Name, ID: id}); err != nil {
+	if err := w.store.dropText(ctx, w.c, IndexedText{TenantID: w.by.TenantID, Table: t.Name, ID: id}); err != nil {
 		return err
 	}
-	return dropVectors(ctx, w.c, t, w.sc.TenantID, id)
+	return dropVectors(ctx, w.c, t, w.by.TenantID, id)
 }
 
 // queueText queues the text of a row for a vector, as a new task even when an

@@ -45,17 +45,17 @@ func (s *Store) Timeline(ctx context.Context, sessionID string, f TimelineFilter
 	sessionID = storable(sessionID)
 	var before timelinePlace
 	var said, made []placedEvent
-	err := s.read(ctx, "read timeline", func(c Conn, sc scope) (err error) {
+	err := s.read(ctx, "read timeline", func(c Conn, by caller) (err error) {
 		if before, err = openTimelineCursor(f.Cursor); err != nil {
 			return err
 		}
 		for _, x := range []Statement{
 			{
 				SQL:  `SELECT 1 FROM sessions` + s.dialect.readableSession(),
-				Args: []any{sc.TenantID, sessionID, sc.UserID}, Missing: func() error { return notFound("session", sessionID) },
+				Args: []any{by.TenantID, sessionID, by.UserID}, Missing: func() error { return notFound("session", sessionID) },
 			},
-			timelineMessages(s.dialect, sc, sessionID, before, limit+1, &said),
-			timelineMoments(sc, sessionID, before, limit+1, &made),
+			timelineMessages(s.dialect, by, sessionID, before, limit+1, &said),
+			timelineMoments(by, sessionID, before, limit+1, &made),
 		} {
 			if err := c.Later(ctx, x); err != nil {
 				return err
@@ -127,11 +127,11 @@ func openTimelineCursor(cursor string) (timelinePlace, error) {
 }
 
 // timelineMessages reads the newest messages before a place.
-func timelineMessages(d Dialect, sc scope, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
+func timelineMessages(d Dialect, by caller, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
 	return Statement{
 		SQL: `SELECT m.id, m.seq, m.message_type, m.content, m.tool_calls, m.token_count, m.agent_name, m.model, m.created_at` +
 			` FROM messages m` + readableMessages[d] + ` AND m.seq < $4 ORDER BY m.seq DESC LIMIT $5`,
-		Args: []any{sc.TenantID, session, sc.UserID, before.seq, limit},
+		Args: []any{by.TenantID, session, by.UserID, before.seq, limit},
 		Each: func(r Row) error {
 			x := placedEvent{TimelineEvent: TimelineEvent{Type: TimelineMessage}}
 			var meta struct {
@@ -151,10 +151,10 @@ func timelineMessages(d Dialect, sc scope, session string, before timelinePlace,
 }
 
 // timelineMoments reads the newest moments before a place.
-func timelineMoments(sc scope, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
+func timelineMoments(by caller, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
 	q := newQuery(moments.selects)
-	q.add(`tenant_id = `).arg(sc.TenantID)
-	q.owned(sc.user)
+	q.add(`tenant_id = `).arg(by.TenantID)
+	q.owned(by.user)
 	q.add(` AND source_session_id = `).arg(session)
 	q.add(` AND deleted_at IS NULL AND (COALESCE(starts_timestamp, created_at), id) < (`).arg(before.at)
 	q.add(`, `).arg(before.id)

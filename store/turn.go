@@ -2,15 +2,103 @@ package store
 
 import "context"
 
-// Turn waits until this process does not write to the database and keeps it
-// from writing until release is called, for others that write to the same file.
-// On an engine whose writers do not wait for each other it does nothing.
-func (m Maintenance) Turn(ctx context.Context) (release func(), err error) {
-	e, ok := m.store.engine.(interface {
-		Turn(ctx context.Context) (release func(), err error)
-	})
-	if !ok {
-		return func() {}, nil
+// BeginTurn stores what a turn begins with, in one transaction: the caller's
+// row in users if it is new, the session (created, or touched: agent, name,
+// description and mode where given, metadata merged key by key) and at least
+// one message, the user's last, whose ID, Seq and CreatedAt are set. The mode is
+// "evaluation" for an identity with IsEval, else what was given, else "chat".
+//
+// The id of a session that the caller has deleted is ErrNotFound, and nothing is
+// written. Sessions of other users do not matter, whatever their ids.
+func (s *Store) BeginTurn(ctx context.Context, sess Session, ms ...*Message) error {
+	if err := sess.check(); err != nil {
+		return missingFirst(ctx, err)
 	}
-	return e.Turn(ctx)
+	if len(ms) == 0 {
+		return missingFirst(ctx, invalidf("a turn begins with a message"))
+	}
+	if err := checkRows(sess.ID, ms); err != nil {
+		return missingFirst(ctx, err)
+	}
+	return s.writing(ctx, "begin turn", func(w *writer) error {
+		return w.beginTurn(ctx, &sess, ms, 0)
+	})
+}
+
+// checkRows checks messages of one session.
+func checkRows(session string, ms []*Message) error {
+	for _, m := range ms {
+		m.SessionID = session
+		if err := m.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginTurn opens the session, or makes it for a message, and appends messages to it.
+func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dropAfter int64) error {
+	switch {
+	case w.by.IsEval:
+		sess.Mode = ModeEvaluation
+	case sess.Mode == "":
+		sess.Mode = ModeChat
+	}
+	to := addTo(w.c, w.store.dialect, w.by, sess.ID, w.now)
+	open := to.open
+	if len(ms) == 0 {
+		open = to.touch
+	}
+	if err := open(ctx, sess, ms); err != nil {
+		return err
+	}
+	if dropAfter > 0 {
+		if err := w.dropMessages(ctx, sess.ID, dropAfter); err != nil {
+			return err
+		}
+	}
+	if err := w.ensureUser(ctx); err != nil {
+		return err
+	}
+	return to.insert(ctx, ms)
+}
+
+// dropMessages hides the messages of an own session after a number, but for its
+// memory rows. The numbers stay taken: the session counts them apart. What it
+// counted of the messages it does not count any more, summed up or not.
+func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
+	d := w.store.dialect
+	dropped := ` WHERE tenant_id = $1 AND session_id = $2 AND ` + d.ownerOf(``) + ` = $3 AND seq > $4 AND message_type <> 'memory' AND deleted_at IS NULL`
+	args := []any{w.by.TenantID, session, w.by.UserID, after}
+	if err := w.c.Later(ctx, Statement{Args: args, SQL: `UPDATE sessions SET (message_count, dropped_messages, total_tokens, summary_tokens) =
+		(SELECT sessions.message_count - count(*), sessions.dropped_messages + count(*),
+		sessions.total_tokens - CAST(COALESCE(SUM(token_count), 0) AS BIGINT),
+		sessions.summary_tokens - CAST(COALESCE(SUM(CASE WHEN seq <= sessions.summary_seq THEN token_count END), 0) AS BIGINT)
+		FROM messages` + dropped + `)` + d.ownSession()}); err != nil {
+		return err
+	}
+	return w.c.Later(ctx, Statement{
+		SQL:  `UPDATE messages SET deleted_at = $5, updated_at = $5` + dropped,
+		Args: append(args, w.now),
+	})
+}
+
+// FinishTurn stores the answer and what it makes of its session, in one
+// transaction: the totals, the time of the last turn and, unless sessionName is
+// "", the name.
+func (s *Store) FinishTurn(ctx context.Context, m *Message, sessionName string) error {
+	err := m.check()
+	if err == nil {
+		err = cleanText("name", &sessionName)
+	}
+	if err != nil {
+		return missingFirst(ctx, err)
+	}
+	return s.write(ctx, "finish turn", func(c Conn, by caller) error {
+		to, ms := addTo(c, s.dialect, by, m.SessionID, s.clock()), []*Message{m}
+		if err := to.touch(ctx, &Session{Name: sessionName}, ms); err != nil {
+			return err
+		}
+		return to.insert(ctx, ms)
+	})
 }

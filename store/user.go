@@ -8,10 +8,10 @@ import (
 // User is the caller's row.
 func (s *Store) User(ctx context.Context) (User, error) {
 	var u User
-	err := s.read(ctx, "read user", func(c Conn, sc scope) error {
-		rec, err := users.nearest(ctx, c, sc, "id", sc.UserID)
+	err := s.read(ctx, "read user", func(c Conn, by caller) error {
+		rec, err := users.nearest(ctx, c, by, "id", by.UserID)
 		if err == nil && rec == nil {
-			err = notFound("user", sc.UserID)
+			err = notFound("user", by.UserID)
 		}
 		if err == nil {
 			u = *rec.(*User)
@@ -55,10 +55,10 @@ func (s *Store) PutUser(ctx context.Context, u *User) error {
 		return missingFirst(ctx, err)
 	}
 	return s.writing(ctx, "store user", func(w *writer) error {
-		if w.sc.Anonymous() {
+		if w.by.Anonymous() {
 			return invalidf("an anonymous caller has no user row")
 		}
-		if u.ID != "" && u.ID != w.sc.UserID {
+		if u.ID != "" && u.ID != w.by.UserID {
 			return notFound("user", u.ID)
 		}
 		return w.putUser(ctx, u)
@@ -67,23 +67,23 @@ func (s *Store) PutUser(ctx context.Context, u *User) error {
 
 // ensureUser writes the caller's row from its identity, if it never had one.
 func (w *writer) ensureUser(ctx context.Context) error {
-	if w.sc.Anonymous() {
+	if w.by.Anonymous() {
 		return nil
 	}
 	return w.c.Later(ctx, Statement{
-		SQL: `SELECT 1 FROM users WHERE tenant_id = $1 AND id = $2`, Args: []any{w.sc.TenantID, w.sc.UserID},
+		SQL: `SELECT 1 FROM users WHERE tenant_id = $1 AND id = $2`, Args: []any{w.by.TenantID, w.by.UserID},
 		Missing: func() error { return w.newUser(ctx) },
 	})
 }
 
 // newUser writes the caller's row from its identity.
 func (w *writer) newUser(ctx context.Context) error {
-	sc := w.sc
+	by := w.by
 	// The name and the e-mail come from a token or a header: what cannot be a
 	// key is left out rather than failing the turn.
-	u := User{Name: cmp.Or(sc.Name, sc.Email, sc.UserID), Email: sc.Email}
+	u := User{Name: cmp.Or(by.Name, by.Email, by.UserID), Email: by.Email}
 	if u.check() != nil {
-		u = User{Name: sc.UserID}
+		u = User{Name: by.UserID}
 	}
 	if _, err := checkKey(u.Name); err != nil {
 		u.Name = "user"
@@ -96,18 +96,18 @@ func (w *writer) putUser(ctx context.Context, u *User) error {
 	if err != nil {
 		return err
 	}
-	p := placed{id: w.sc.UserID, live: live}
+	p := placed{id: w.by.UserID, live: live}
 	if old != nil {
 		p.old = old
 	}
-	return w.replace(ctx, users, p, u, w.sc.user)
+	return w.replace(ctx, users, p, u, w.by.user)
 }
 
 // lockUser is the caller's row, nil for none; nobody else writes it until the
 // transaction ends.
 func (w *writer) lockUser(ctx context.Context) (old *User, live bool, err error) {
 	q := newQuery(users.placing)
-	q.args = []any{w.sc.TenantID, w.sc.UserID}
+	q.args = []any{w.by.TenantID, w.by.UserID}
 	q.add(`tenant_id = $1 AND id = $2` + w.store.dialect.lock())
 	var f fields
 	err = w.c.Query(ctx, q.String(), func(r Row) error {
@@ -131,9 +131,9 @@ func (u *User) check() error {
 // DeleteUser hides the caller's row and removes its key.
 func (s *Store) DeleteUser(ctx context.Context) error {
 	return s.writing(ctx, "delete user", func(w *writer) error {
-		rec, err := users.nearest(ctx, w.c, w.sc, "id", w.sc.UserID)
+		rec, err := users.nearest(ctx, w.c, w.by, "id", w.by.UserID)
 		if err == nil && rec == nil {
-			err = notFound("user", w.sc.UserID)
+			err = notFound("user", w.by.UserID)
 		}
 		if err != nil {
 			return err

@@ -163,3 +163,19 @@ func addTexts(list, more []string) []string {
 	}
 	return list
 }
+
+// The bounds of what is known of a person.
+const (
+	// maxUserMetadata is in bytes, maxUserList in items of one list.
+	maxUserMetadata = 256 << 10
+	maxUserList     = 200
+	// maxUserTopics bounds the row's interests and preferred topics, which stand in
+	// prompts.
+	maxUserTopics = 20
+)
+
+// The keys of the metadata that the row has as columns, too.
+const (
+	keyInterests = "interests"
+	keyTopics    = "preferred_topics"
+)

@@ -5,22 +5,6 @@ import (
 	"encoding/json"
 )
 
-// The bounds of what is known of a person.
-const (
-	// maxUserMetadata is in bytes, maxUserList in items of one list.
-	maxUserMetadata = 256 << 10
-	maxUserList     = 200
-	// maxUserTopics bounds the row's interests and preferred topics, which stand in
-	// prompts.
-	maxUserTopics = 20
-)
-
-// The keys of the metadata that the row has as columns, too.
-const (
-	keyInterests = "interests"
-	keyTopics    = "preferred_topics"
-)
-
 // UserChange is what is learned about the caller, or forgotten. It happens in the
 // order of the fields.
 type UserChange struct {
@@ -55,7 +39,7 @@ func (s *Store) UpdateUser(ctx context.Context, c UserChange) (User, error) {
 	}
 	var u User
 	err := s.writing(ctx, "store user", func(w *writer) error {
-		if w.sc.Anonymous() {
+		if w.by.Anonymous() {
 			return invalidf("an anonymous caller has no user row")
 		}
 		if err := w.ensureUser(ctx); err != nil {
@@ -63,7 +47,7 @@ func (s *Store) UpdateUser(ctx context.Context, c UserChange) (User, error) {
 		}
 		old, live, err := w.lockUser(ctx)
 		if err == nil && !live {
-			err = notFound("user", w.sc.UserID)
+			err = notFound("user", w.by.UserID)
 		}
 		if err != nil {
 			return err
@@ -78,7 +62,7 @@ func (s *Store) UpdateUser(ctx context.Context, c UserChange) (User, error) {
 		if len(u.Metadata) > maxUserMetadata {
 			return invalidf("the user's metadata would be %d bytes long; at most %d are kept: remove keys", len(u.Metadata), maxUserMetadata)
 		}
-		return w.replace(ctx, users, placed{id: w.sc.UserID, old: old, live: true}, &u, w.sc.user)
+		return w.replace(ctx, users, placed{id: w.by.UserID, old: old, live: true}, &u, w.by.user)
 	})
 	return u, err
 }

@@ -72,63 +72,6 @@ func (s *Store) checkDimensions(ctx context.Context, sc Scope, q SearchQuery) er
 	})
 }
 
-// vectorID names a row in an index of vectors.
-func vectorID(id string) (vector.ID, bool) {
-	u, err := uuid.Parse(id)
-	return vector.ID(u), err == nil
-}
-
-// where adds the condition of the vectors e.
-func (k vectorKey) where(q *query) {
-	q.add(` WHERE e.tenant_id = `).arg(k.tenant)
-	q.add(` AND e.table_name = `).arg(k.table)
-	q.add(` AND e.model = `).arg(k.model)
-	q.add(` AND e.dimensions = `).arg(k.dimensions)
-}
-
-// vectorRow is a stored vector and what filters know of its row.
-type vectorRow struct {
-	id, owner, category string
-	vector              []float32
-}
-
-// eachVector reads the vectors of a key, those of ids only unless that is nil. The
-// row is used again. All vectors are read a page at a time, as keyRows.Build does.
-func eachVector(ctx context.Context, c Conn, k vectorKey, ids []string, each func(*vectorRow) error) error {
-	category := "NULL"
-	if hasCategory(tableNamed(k.table)) {
-		category = "x.category"
-	}
-	var v vectorRow
-	var field string
-	for n := indexPage; n == indexPage; {
-		q := newQuery(`SELECT e.entity_id, e.user_id, ` + category + `, e.embedding, e.field_name FROM embeddings e
-			JOIN ` + k.table + ` x ON x.tenant_id = e.tenant_id AND x.id = e.entity_id AND x.deleted_at IS NULL`)
-		k.where(q)
-		if ids != nil {
-			q.in(DialectSQLite, "e.entity_id", ids)
-		} else {
-			q.add(` AND (e.entity_id, e.field_name) > (`).arg(v.id)
-			q.add(`, `).arg(field)
-			q.add(`) ORDER BY e.entity_id, e.field_name LIMIT `).arg(indexPage)
-		}
-		n = 0
-		if err := c.Query(ctx, q.String(), func(r Row) error {
-			n++
-			if err := r.Scan(&v.id, &v.owner, &v.category, &v.vector, &field); err != nil {
-				return err
-			}
-			return each(&v)
-		}, q.args...); err != nil {
-			return err
-		}
-		if ids != nil {
-			return nil
-		}
-	}
-	return nil
-}
-
 // nearest ranks the visible rows by their vectors: the candidates by the
 // indexes, then those by the vectors themselves.
 func (x *vectorIndexes) nearest(ctx context.Context, c Conn, sc Scope, q SearchQuery, among *choice) ([]Ranked, error) {

@@ -29,7 +29,7 @@ func checkPlan(rows [][][]byte) error {
 		return fmt.Errorf("postgres: read a plan: %w", err)
 	}
 	tables := map[string]bool{}
-	for _, t := range store.SelectTables() {
+	for _, t := range store.Tables() {
 		tables[t.Name] = true
 	}
 	var walk func(v any) error

@@ -54,7 +54,7 @@ func prepareReader(ctx context.Context, url string) (Finding, error) {
 	}
 	defer disconnect(c)
 	var tables, columns []string
-	for _, t := range store.SelectTables() {
+	for _, t := range store.Tables() {
 		for _, col := range t.Columns {
 			tables, columns = append(tables, t.Name), append(columns, col.Name)
 		}
@@ -110,7 +110,7 @@ func makeReader(ctx context.Context, c *pgx.Conn) error {
 	}
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		grants := []string{`GRANT USAGE ON SCHEMA ` + pgx.Identifier{schema}.Sanitize(), `GRANT EXECUTE ON FUNCTION p8_caller()`}
-		for _, t := range store.SelectTables() {
+		for _, t := range store.Tables() {
 			var columns []string
 			for _, col := range t.Columns {
 				columns = append(columns, pgx.Identifier{col.Name}.Sanitize())

@@ -88,7 +88,7 @@ func TestReaderRights(t *testing.T) {
 		}
 		got[name] = true
 	}
-	for _, table := range store.SelectTables() {
+	for _, table := range store.Tables() {
 		for _, c := range table.Columns {
 			name := table.Name + "." + c.Name
 			if !got[name] {

@@ -169,7 +169,7 @@ func (e *engine) readAnew(ctx context.Context) (err error) {
 		return err
 	}
 	tables := []string{"sqlite_schema", "goose_db_version"}
-	for _, t := range store.SelectTables() {
+	for _, t := range store.Tables() {
 		tables = append(tables, t.Name)
 	}
 	for _, t := range append(tables, "kv_store", "runs", "run_events", "leases") {

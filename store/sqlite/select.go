@@ -79,7 +79,7 @@ func mistake(err error) error {
 // selectTables are the tables of the store, as the gate reads them.
 func selectTables() []sqlgate.Table {
 	var out []sqlgate.Table
-	for _, t := range store.SelectTables() {
+	for _, t := range store.Tables() {
 		g := sqlgate.Table{Name: t.Name}
 		for _, c := range t.Columns {
 			g.Columns = append(g.Columns, sqlgate.Column{Name: c.Name, Type: sqlgate.TypeOf(c.Type)})

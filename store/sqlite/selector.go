@@ -59,7 +59,7 @@ func openSelector(ctx context.Context, path string) (_ *selector, err error) {
 	if err := s.functions(); err != nil {
 		return nil, err
 	}
-	for _, t := range store.SelectTables() {
+	for _, t := range store.Tables() {
 		if err := db.Exec(s.createViews(t)); err != nil {
 			return nil, fmt.Errorf("sqlite: the view of %s: %w", t.Name, err)
 		}
@@ -124,7 +124,7 @@ func (s *selector) createViews(t store.TableInfo) string {
 // authorizer allows reading the views, and the views to read their tables.
 func (s *selector) authorizer() func(sqlite3.AuthorizerActionCode, string, string, string, string) sqlite3.AuthorizerReturnCode {
 	views, tables := make(map[string]bool), make(map[string]string)
-	for _, t := range store.SelectTables() {
+	for _, t := range store.Tables() {
 		for _, plain := range []bool{true, false} {
 			views[s.view(t.Name, plain)] = true
 			tables[s.view(t.Name, plain)] = t.Name

@@ -170,7 +170,7 @@ func registry(t *testing.T, open Open) {
 	rows, _, err := s.Schemas(u, store.SchemaFilter{Kind: store.KindTable})
 	must(t, err)
 	var names []string
-	for _, table := range s.Tables() {
+	for _, table := range store.Tables() {
 		names = append(names, table.Name)
 	}
 	slices.Sort(names)

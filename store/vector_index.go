@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/google/uuid"
 	"github.com/p8-org/p8/store/internal/indexcache"
 	"github.com/p8-org/p8/store/internal/vector"
 )
@@ -18,6 +19,9 @@ const (
 	vectorBatch     = 500
 )
 
+// Group implements indexcache.Key.
+func (k vectorKey) Group() vectorSet { return vectorSet{k.tenant, k.table} }
+
 // vectorKey names a vector index.
 type vectorKey struct {
 	tenant, table, model string
@@ -26,9 +30,6 @@ type vectorKey struct {
 
 // vectorSet is the rows of a table in a tenant, whatever the model.
 type vectorSet struct{ tenant, table string }
-
-// Group implements indexcache.Key.
-func (k vectorKey) Group() vectorSet { return vectorSet{k.tenant, k.table} }
 
 // vectorIndex is the index of one key; that of a set that is too large is empty.
 type vectorIndex struct {
@@ -105,4 +106,61 @@ func (s *vectorRows) read(ctx context.Context, ix vectorIndex, ids []string) err
 		}
 		return nil
 	})
+}
+
+// vectorID names a row in an index of vectors.
+func vectorID(id string) (vector.ID, bool) {
+	u, err := uuid.Parse(id)
+	return vector.ID(u), err == nil
+}
+
+// where adds the condition of the vectors e.
+func (k vectorKey) where(q *query) {
+	q.add(` WHERE e.tenant_id = `).arg(k.tenant)
+	q.add(` AND e.table_name = `).arg(k.table)
+	q.add(` AND e.model = `).arg(k.model)
+	q.add(` AND e.dimensions = `).arg(k.dimensions)
+}
+
+// vectorRow is a stored vector and what filters know of its row.
+type vectorRow struct {
+	id, owner, category string
+	vector              []float32
+}
+
+// eachVector reads the vectors of a key, those of ids only unless that is nil. The
+// row is used again. All vectors are read a page at a time, as keyRows.Build does.
+func eachVector(ctx context.Context, c Conn, k vectorKey, ids []string, each func(*vectorRow) error) error {
+	category := "NULL"
+	if hasCategory(tableNamed(k.table)) {
+		category = "x.category"
+	}
+	var v vectorRow
+	var field string
+	for n := indexPage; n == indexPage; {
+		q := newQuery(`SELECT e.entity_id, e.user_id, ` + category + `, e.embedding, e.field_name FROM embeddings e
+			JOIN ` + k.table + ` x ON x.tenant_id = e.tenant_id AND x.id = e.entity_id AND x.deleted_at IS NULL`)
+		k.where(q)
+		if ids != nil {
+			q.in(DialectSQLite, "e.entity_id", ids)
+		} else {
+			q.add(` AND (e.entity_id, e.field_name) > (`).arg(v.id)
+			q.add(`, `).arg(field)
+			q.add(`) ORDER BY e.entity_id, e.field_name LIMIT `).arg(indexPage)
+		}
+		n = 0
+		if err := c.Query(ctx, q.String(), func(r Row) error {
+			n++
+			if err := r.Scan(&v.id, &v.owner, &v.category, &v.vector, &field); err != nil {
+				return err
+			}
+			return each(&v)
+		}, q.args...); err != nil {
+			return err
+		}
+		if ids != nil {
+			return nil
+		}
+	}
+	return nil
 }

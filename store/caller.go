@@ -1,0 +1,43 @@
+package store
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/p8-org/p8/identity"
+)
+
+// scope is who asks, in the database's terms.
+type caller struct {
+	identity.Identity
+	// user is the user_id column: a string, or nil for anonymous.
+	user any
+}
+
+func callerOf(ctx context.Context) (caller, error) {
+	id, err := identity.From(ctx)
+	if err != nil {
+		return caller{}, err
+	}
+	if !printable(id.TenantID, maxName) {
+		return caller{}, invalidf("the tenant must be 1-%d printable characters", maxName)
+	}
+	if id.UserID != "" && !printable(id.UserID, maxName) {
+		return caller{}, invalidf("the user id must be 1-%d printable characters", maxName)
+	}
+	return caller{Identity: id, user: null(id.UserID)}, nil
+}
+
+// owner is the user_id column of a row that the caller writes.
+func (by caller) owner(shared bool) any {
+	if shared {
+		return nil
+	}
+	return by.user
+}
+
+// scope is the caller as engines know it.
+func (by caller) scope() Scope { return Scope{by.TenantID, by.UserID} }
+
+// keyOwner is the owner of the caller's own keys.
+func (by caller) keyOwner() string { return cmp.Or(by.UserID, anonymousOwner) }

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// rest is how a run stops running. Its answer is "" for none. attempted counts an
+// attempt to run it that failed.
+type rest struct {
+	status, reason, answer string
+	at                     time.Time
+	attempted              bool
+}
+
+// restRun ends a run or lets it wait. The caller holds the run's row. A run that is
+// interrupted with an open question waits for the answer.
+func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
+	if r.status == RunInterrupted {
+		failed := 0
+		if r.attempted {
+			failed = 1
+		}
+		return c.Later(ctx, Statement{
+			SQL: `UPDATE runs SET status = CASE WHEN open_requests > 0 THEN 'waiting' ELSE 'interrupted' END,
+				reason = CASE WHEN open_requests > 0 THEN 'paused' ELSE $3 END, rested_at = $4, kept_bytes = log_bytes,
+				attempts = attempts + $5, restarts = restarts + 1 WHERE tenant_id = $1 AND id = $2`,
+			Args: []any{tenant, id, r.reason, r.at, failed},
+		})
+	}
+	// Of one that has ended no request stays open.
+	ended, open := any(nil), 1
+	if runEnded(r.status) {
+		ended, open = r.at, 0
+	}
+	if err := c.Later(ctx, Statement{
+		SQL: `UPDATE runs SET status = $3, reason = $4, message_id = COALESCE($5, message_id), rested_at = $6, ended_at = $7,
+			kept_bytes = log_bytes, open_requests = open_requests * $8 WHERE tenant_id = $1 AND id = $2`,
+		Args: []any{tenant, id, r.status, r.reason, null(r.answer), r.at, ended, open},
+	}); err != nil || ended == nil {
+		return err
+	}
+	if err := cancelRequests(ctx, c, tenant, id, r.at); err != nil {
+		return err
+	}
+	return c.Later(ctx, Statement{SQL: `DELETE FROM run_journal WHERE tenant_id = $1 AND run_id = $2`, Args: []any{tenant, id}})
+}
+
+// cancelRequests closes what a run that has ended asks. The caller holds the run's
+// row and sets its count.
+func cancelRequests(ctx context.Context, c Conn, tenant, run string, now time.Time) error {
+	return c.Later(ctx, Statement{
+		SQL: `UPDATE run_requests SET status = 'cancelled', decided_at = $3
+			WHERE tenant_id = $1 AND run_id = $2 AND status = 'open'`,
+		Args: []any{tenant, run, now},
+	})
+}

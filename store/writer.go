@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// writer is a transaction that writes records for a caller.
+type writer struct {
+	store *Store
+	c     Conn
+	by    caller
+	now   time.Time
+	// changes are the rows that the indexes in memory must read again; queued says
+	// that texts wait for their vectors.
+	changes []change
+	queued  bool
+}
+
+func (w *writer) changed(t *table, user, id string) {
+	w.changes = append(w.changes, change{w.by.TenantID, keyOwner(t, user), t.Type, id})
+}
+
+// writing runs fn in one transaction for the caller of ctx, and tells the
+// indexes in memory afterwards, whatever came of it.
+func (s *Store) writing(ctx context.Context, op string, fn func(*writer) error) error {
+	w := &writer{store: s, now: s.clock()}
+	err := s.write(ctx, op, func(c Conn, by caller) error {
+		// An engine may run a transaction again.
+		w.c, w.by, w.queued = c, by, false
+		return fn(w)
+	})
+	s.announce(w.changes, err == nil && w.queued)
+	return err
+}
+
+// announce marks the rows that may have changed in the in-memory indexes, and wakes the
+// embedder if texts are queued.
+func (s *Store) announce(changes []change, queued bool) {
+	for _, ch := range changes {
+		if ch.id != "" {
+			s.fuzzy.Changed(keyScope{ch.tenant, ch.owner}, ch)
+		}
+	}
+	s.vectorsChanged(changes...)
+	if queued {
+		select {
+		case s.queued <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (s *Store) vectorsChanged(changes ...change) {
+	if s.vectors == nil {
+		return
+	}
+	for _, ch := range changes {
+		if t := tableOf(ch.entity); t != nil && ch.id != "" {
+			s.vectors.Changed(vectorSet{ch.tenant, t.Name}, ch.id)
+		}
+	}
+}
