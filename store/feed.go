@@ -49,9 +49,9 @@ const (
 	feedMoments  = 100
 )
 
-// Feed is the caller's active days, the newest first. A moment is of the day on which
-// it was made.
-func (s *Store) Feed(ctx context.Context, f FeedFilter) ([]FeedDay, error) {
+// Feed lists the days on which something happened, the newest first. A moment belongs to
+// the day of its creation.
+func (diary Diary) Feed(ctx context.Context, f FeedFilter) ([]FeedDay, error) {
 	limit := page(f.Limit, 20, 100)
 	before := lastTime
 	if f.Before != "" {
@@ -62,9 +62,9 @@ func (s *Store) Feed(ctx context.Context, f FeedFilter) ([]FeedDay, error) {
 		before = d.begin
 	}
 	var list []FeedDay
-	err := s.read(ctx, "read feed", func(c Conn, by caller) error {
+	err := diary.store.read(ctx, "read feed", func(c Conn, by caller) error {
 		list = nil
-		r := feedReader{s.dialect, by, f.Future, s.clock()}
+		r := feedReader{diary.store.dialect, by, f.Future, diary.store.clock()}
 		// From day to day; then all of them at once.
 		var days []day
 		for len(days) < limit {
@@ -89,15 +89,15 @@ func (s *Store) Feed(ctx context.Context, f FeedFilter) ([]FeedDay, error) {
 	return list, err
 }
 
-// Day is one day of the feed ("2026-02-21"), with nothing in it if nothing happened.
-func (s *Store) Day(ctx context.Context, date string, zone *time.Location) (FeedDay, error) {
+// Day returns one day of the feed ("2026-02-21"), which is empty if nothing happened.
+func (diary Diary) Day(ctx context.Context, date string, zone *time.Location) (FeedDay, error) {
 	d, err := openDay(date, zone)
 	if err != nil {
 		return FeedDay{}, missingFirst(ctx, err)
 	}
 	var out FeedDay
-	err = s.read(ctx, "read day", func(c Conn, by caller) error {
-		return feedReader{s.dialect, by, false, s.clock()}.read(ctx, c, d, &out)
+	err = diary.store.read(ctx, "read day", func(c Conn, by caller) error {
+		return feedReader{diary.store.dialect, by, false, diary.store.clock()}.read(ctx, c, d, &out)
 	})
 	if err != nil {
 		return FeedDay{}, err

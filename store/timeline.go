@@ -36,25 +36,31 @@ type TimelineFilter struct {
 	Cursor string
 }
 
-// Timeline is the newest part of a session's messages and moments, oldest first, and
-// the cursor of the page before it, "" at the beginning. A moment stands at its
-// starts_timestamp, or where it was made. The session is the caller's own, or one
-// without a user; the moments are the caller's.
-func (s *Store) Timeline(ctx context.Context, sessionID string, f TimelineFilter) ([]TimelineEvent, string, error) {
+// Diary is what happened to the caller, by session and by day.
+type Diary struct{ store *Store }
+
+// Diary returns the caller's diary.
+func (s *Store) Diary() Diary { return Diary{s} }
+
+// Timeline returns the newest part of a session's messages and moments, oldest first,
+// and the cursor of the page before it, "" at the beginning. A moment is placed at its
+// starts_timestamp, else at the time of its creation. The session is the caller's own,
+// or one without a user; the moments are the caller's.
+func (diary Diary) Timeline(ctx context.Context, sessionID string, f TimelineFilter) ([]TimelineEvent, string, error) {
 	limit := page(f.Limit, 50, 500)
 	sessionID = storable(sessionID)
 	var before timelinePlace
 	var said, made []placedEvent
-	err := s.read(ctx, "read timeline", func(c Conn, by caller) (err error) {
+	err := diary.store.read(ctx, "read timeline", func(c Conn, by caller) (err error) {
 		if before, err = openTimelineCursor(f.Cursor); err != nil {
 			return err
 		}
 		for _, x := range []Statement{
 			{
-				SQL:  `SELECT 1 FROM sessions` + s.dialect.readableSession(),
+				SQL:  `SELECT 1 FROM sessions` + diary.store.dialect.readableSession(),
 				Args: []any{by.TenantID, sessionID, by.UserID}, Missing: func() error { return notFound("session", sessionID) },
 			},
-			timelineMessages(s.dialect, by, sessionID, before, limit+1, &said),
+			timelineMessages(diary.store.dialect, by, sessionID, before, limit+1, &said),
 			timelineMoments(by, sessionID, before, limit+1, &made),
 		} {
 			if err := c.Later(ctx, x); err != nil {

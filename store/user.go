@@ -5,10 +5,16 @@ import (
 	"context"
 )
 
-// User is the caller's row.
-func (s *Store) User(ctx context.Context) (User, error) {
+// Users are the people who ask; each caller reads and writes its own row.
+type Users struct{ store *Store }
+
+// Users returns the caller's row in users, to be read and written.
+func (s *Store) Users() Users { return Users{s} }
+
+// Get returns the caller's row.
+func (all Users) Get(ctx context.Context) (User, error) {
 	var u User
-	err := s.read(ctx, "read user", func(c Conn, by caller) error {
+	err := all.store.read(ctx, "read user", func(c Conn, by caller) error {
 		rec, err := users.nearest(ctx, c, by, "id", by.UserID)
 		if err == nil && rec == nil {
 			err = notFound("user", by.UserID)
@@ -47,14 +53,13 @@ func (u *User) entry() entry {
 	return entry{name: u.Name, metadata: u.Metadata, summary: cmp.Or(u.Summary, u.Name)}
 }
 
-// PutUser writes the caller's own row (restoring a deleted one); its ID and
-// times are set. Another ID is ErrNotFound; an anonymous caller has no row, and
-// gets ErrInvalid.
-func (s *Store) PutUser(ctx context.Context, u *User) error {
+// Put writes the caller's own row, restoring a deleted one, and sets its ID and times.
+// Another ID is ErrNotFound. An anonymous caller has no row and gets ErrInvalid.
+func (all Users) Put(ctx context.Context, u *User) error {
 	if err := u.check(); err != nil {
 		return missingFirst(ctx, err)
 	}
-	return s.writing(ctx, "store user", func(w *writer) error {
+	return all.store.writing(ctx, "store user", func(w *writer) error {
 		if w.by.Anonymous() {
 			return invalidf("an anonymous caller has no user row")
 		}
@@ -128,9 +133,9 @@ func (u *User) check() error {
 	return firstError(cleanList("interests", u.Interests), cleanList("preferred_topics", u.Topics), checkObject("metadata", &u.Metadata))
 }
 
-// DeleteUser hides the caller's row and removes its key.
-func (s *Store) DeleteUser(ctx context.Context) error {
-	return s.writing(ctx, "delete user", func(w *writer) error {
+// Delete hides the caller's row and removes its key.
+func (all Users) Delete(ctx context.Context) error {
+	return all.store.writing(ctx, "delete user", func(w *writer) error {
 		rec, err := users.nearest(ctx, w.c, w.by, "id", w.by.UserID)
 		if err == nil && rec == nil {
 			err = notFound("user", w.by.UserID)

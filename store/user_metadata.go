@@ -24,21 +24,20 @@ type UserChange struct {
 	Interests, Topics []string
 }
 
-// UpdateUser changes the caller's row, which is made where the caller never had
-// one; a deleted one is ErrNotFound. An anonymous caller has no row, and gets
-// ErrInvalid.
+// Update changes the caller's row and creates it for a caller who never had one. A
+// deleted row is ErrNotFound. An anonymous caller has no row and gets ErrInvalid.
 //
-// What happens to the lists interests and preferred_topics of the metadata happens
-// to the row's columns of these names, too. Those hold 20 texts: the oldest that
-// were not said again make room.
-func (s *Store) UpdateUser(ctx context.Context, c UserChange) (User, error) {
+// A change of the lists interests and preferred_topics in the metadata also changes the
+// row's columns of these names. A column holds 20 texts: the oldest that the change does
+// not repeat are dropped.
+func (all Users) Update(ctx context.Context, c UserChange) (User, error) {
 	for name, value := range map[string]*json.RawMessage{"metadata": &c.Set, "remove_items": &c.RemoveItems} {
 		if err := checkObject(name, value); err != nil {
 			return User{}, missingFirst(ctx, err)
 		}
 	}
 	var u User
-	err := s.writing(ctx, "store user", func(w *writer) error {
+	err := all.store.writing(ctx, "store user", func(w *writer) error {
 		if w.by.Anonymous() {
 			return invalidf("an anonymous caller has no user row")
 		}

@@ -49,7 +49,7 @@ func timeline(ctx context.Context, s *store.Store, session string, limit int) ([
 	_, err := s.Session(ctx, session)
 	var list []store.TimelineEvent
 	if err == nil {
-		list, _, err = s.Timeline(ctx, session, store.TimelineFilter{Limit: limit})
+		list, _, err = s.Diary().Timeline(ctx, session, store.TimelineFilter{Limit: limit})
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		err = unknownSession(session)

@@ -42,7 +42,7 @@ func (c *todayCmd) Run(a *app) error {
 		date := time.Now().In(at).Format(time.DateOnly)
 		day := store.FeedDay{Date: date, Sessions: []store.FeedSession{}, Moments: []store.Moment{}}
 		if s != nil {
-			if day, err = s.Day(ctx, date, at); err != nil {
+			if day, err = s.Diary().Day(ctx, date, at); err != nil {
 				return err
 			}
 		}
@@ -78,7 +78,7 @@ func (c *feedCmd) Run(a *app) error {
 	return a.withStore(c.caller, func(ctx context.Context, s *store.Store) error {
 		days := []store.FeedDay{}
 		if s != nil {
-			found, err := s.Feed(ctx, store.FeedFilter{Limit: c.Limit, Before: c.Before, Zone: at, Future: c.Future})
+			found, err := s.Diary().Feed(ctx, store.FeedFilter{Limit: c.Limit, Before: c.Before, Zone: at, Future: c.Future})
 			if err != nil {
 				return err
 			}

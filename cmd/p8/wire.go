@@ -274,7 +274,7 @@ func (p *parts) handler(cfg *config.Config) *api.Handler {
 		o.Store, o.Files, o.Ready = announced{p.store, p.mcp}, p.store.Files(), p.store.Maintenance().Check
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.ingest
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
-		o.Preview, o.Diary, o.Moments, o.Pieces = p.chat, p.store, p.store.Moments(), p.store.Resources()
+		o.Preview, o.Diary, o.Moments, o.Pieces = p.chat, p.store.Diary(), p.store.Moments(), p.store.Resources()
 	}
 	if p.builder != nil {
 		o.Builder, o.Reminders, o.Dreams, o.Jobs = p.builder, p.reminders, p.dreams, p.work

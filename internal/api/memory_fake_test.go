@@ -165,7 +165,7 @@ func (m reminders) Follow(ctx context.Context, after string, fn func(reminder.No
 
 var (
 	_ api.Previewer = (*chat.Service)(nil)
-	_ api.Diary     = (*store.Store)(nil)
+	_ api.Diary     = store.Diary{}
 	_ api.Moments   = store.Repository[store.Moment]{}
 	_ api.Pieces    = store.Repository[store.Resource]{}
 	_ api.Builder   = (*memory.Builder)(nil)

@@ -37,7 +37,7 @@ func living(t *testing.T) *server {
 	kept, err := reminder.New(reminder.Options{Store: s.store, Queue: waiting{}, Logger: quiet})
 	must(t, err)
 	o := set.api
-	o.Chat, o.Catalog, o.Store, o.Preview, o.Diary = s.chat, s.catalog, s.store, s.chat, s.store
+	o.Chat, o.Catalog, o.Store, o.Preview, o.Diary = s.chat, s.catalog, s.store, s.chat, s.store.Diary()
 	o.Moments, o.Pieces, o.Builder, o.Reminders, o.Logger = s.store.Moments(), s.store.Resources(), builder, kept, quiet
 	o.Knowledge, _ = engine(t, s.store)
 	o.Ingest, o.Files = newIngest(t, s.store), s.store.Files()

@@ -18,7 +18,7 @@ type Previewer interface {
 	Preview(ctx context.Context, sessionID, agent string) (chat.Preview, error)
 }
 
-// Diary is what happened to the caller in ctx, by session and by day; *store.Store is
+// Diary is what happened to the caller in ctx, by session and by day; store.Diary is
 // one.
 type Diary interface {
 	Timeline(ctx context.Context, sessionID string, f store.TimelineFilter) ([]store.TimelineEvent, string, error)

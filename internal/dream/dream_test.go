@@ -22,7 +22,7 @@ func TestDream(t *testing.T) {
 	k.live(ann)
 	k.say(bob, "cellar", "Bob's cellar is full.", "It is.")
 	must(t, k.store.Moments().Put(bob, &store.Moment{Name: "Bob's day", MomentType: "note", Summary: "Bob's cellar day."}))
-	must(t, k.store.PutUser(ann, &store.User{Name: "Ann", Interests: []string{"chess"}}))
+	must(t, k.store.Users().Put(ann, &store.User{Name: "Ann", Interests: []string{"chess"}}))
 
 	res := k.dreams(ann, dream.Request{})
 	k.model.AssertDone(t)
@@ -33,7 +33,7 @@ func TestDream(t *testing.T) {
 	if res.Profile.Status != dream.StatusCompleted || !slices.Equal(res.Profile.Updated, []string{"summary", "interests", "preferred_topics"}) {
 		t.Errorf("%+v", res.Profile)
 	}
-	u, err := k.store.User(ann)
+	u, err := k.store.Users().Get(ann)
 	must(t, err)
 	if u.Summary != "Ann asks about trains." || !slices.Equal(u.Interests, []string{"chess", "trains"}) || !slices.Equal(u.Topics, []string{"rail"}) {
 		t.Errorf("%+v", u)

@@ -75,7 +75,7 @@ func TestTenSessions(t *testing.T) {
 	if res.Phase1.SessionsChecked != 10 || res.Phase1.MomentsBuilt != 10 {
 		t.Errorf("%+v", res.Phase1)
 	}
-	u, err := k.store.User(ann)
+	u, err := k.store.Users().Get(ann)
 	must(t, err)
 	if res.Profile.Status != dream.StatusCompleted || !slices.Equal(res.Profile.Updated, []string{"preferred_topics"}) || len(u.Topics) == 0 || len(u.Topics) > 20 {
 		t.Errorf("%+v, %q", res.Profile, u.Topics)

@@ -19,9 +19,9 @@ const (
 	leaseCall = 10 * time.Second
 )
 
-// leaser has leases; *store.Store is one.
+// leaser is implemented by store.Leases.
 type leaser interface {
-	Lease(ctx context.Context, name, owner string, ttl time.Duration) (bool, error)
+	Take(ctx context.Context, name, owner string, ttl time.Duration) (bool, error)
 	Release(ctx context.Context, name, owner string) error
 }
 
@@ -31,7 +31,7 @@ var errLost = errors.New("dream: another process dreams for this user now")
 // hold does fn while it has the caller's lease, which it takes for ttl and renews;
 // false when somebody else has it. fn's context ends when the lease is lost.
 func hold(ctx context.Context, l leaser, owner string, ttl time.Duration, fn func(context.Context) error) (bool, error) {
-	held, err := l.Lease(ctx, leaseName, owner, ttl)
+	held, err := l.Take(ctx, leaseName, owner, ttl)
 	if err != nil || !held {
 		return false, err
 	}
@@ -67,7 +67,7 @@ func renew(ctx context.Context, l leaser, owner string, ttl time.Duration, stop 
 		}
 		asked := time.Now()
 		call, cancel := context.WithTimeout(ctx, min(leaseCall, ttl/callParts))
-		held, err := l.Lease(call, leaseName, owner, ttl)
+		held, err := l.Take(call, leaseName, owner, ttl)
 		cancel()
 		switch {
 		case err == nil && held:

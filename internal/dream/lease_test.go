@@ -18,7 +18,7 @@ type desk struct {
 	asked int
 }
 
-func (d *desk) Lease(_ context.Context, _, owner string, ttl time.Duration) (bool, error) {
+func (d *desk) Take(_ context.Context, _, owner string, ttl time.Duration) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.asked++

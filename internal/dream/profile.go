@@ -25,7 +25,7 @@ func (d *dream) learn(ctx context.Context, m *material) error {
 		d.Profile.Status = StatusSkippedUser
 		return nil
 	}
-	user, err := d.o.Store.User(ctx)
+	user, err := d.o.Store.Users().Get(ctx)
 	if missing(err) != nil {
 		return err
 	}
@@ -72,11 +72,11 @@ func (d *dream) learnTopics(ctx context.Context, topics []string) (err error) {
 
 // update changes the profile and names what is not as it was.
 func (d *dream) update(ctx context.Context, c store.UserChange) (changed []string, err error) {
-	before, err := d.o.Store.User(ctx)
+	before, err := d.o.Store.Users().Get(ctx)
 	if missing(err) != nil {
 		return nil, err
 	}
-	after, err := d.o.Store.UpdateUser(ctx, c)
+	after, err := d.o.Store.Users().Update(ctx, c)
 	if err != nil {
 		return nil, err
 	}

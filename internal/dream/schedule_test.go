@@ -169,7 +169,7 @@ func TestJobs(t *testing.T) {
 	if _, again := jobs.AgainAfter(work(t.Context(), []byte(later))); !again {
 		t.Error("a dream of a service that is closed")
 	}
-	held, err := k.store.Lease(ann, "dream", "another process", time.Minute)
+	held, err := k.store.Leases().Take(ann, "dream", "another process", time.Minute)
 	if must(t, err); !held {
 		t.Fatal("the lease was not given back")
 	}

@@ -210,7 +210,7 @@ func (in *Ingester) putRows(ctx context.Context, t *tables) error {
 		}
 		// A user's row is the user's own.
 		as := identity.With(ctx, identity.Identity{TenantID: who.TenantID, UserID: id})
-		if err := in.Store.Documents.PutUser(as, u); err != nil {
+		if err := in.Store.Users.Put(as, u); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ type Store struct {
 	Ontologies Rows[store.Ontology]
 	Moments    Rows[store.Moment]
 	Feedback   Rows[store.Feedback]
+	Users      Users
 }
 
 // Documents are the writes of a *store.Store.
@@ -24,7 +25,11 @@ type Documents interface {
 	PutDocuments(ctx context.Context, docs ...*store.Document) error
 	PutSchema(ctx context.Context, s *store.Schema) error
 	Schema(ctx context.Context, nameOrID string) (store.Schema, error)
-	PutUser(ctx context.Context, u *store.User) error
+}
+
+// Users takes the row of the caller.
+type Users interface {
+	Put(ctx context.Context, u *store.User) error
 }
 
 // Files are the files that were taken in.
@@ -48,6 +53,6 @@ type Rows[T any] interface {
 func Over(s *store.Store) Store {
 	return Store{
 		Documents: s, Files: s.Files(),
-		Resources: s.Resources(), Ontologies: s.Ontologies(), Moments: s.Moments(), Feedback: s.Feedback(),
+		Resources: s.Resources(), Ontologies: s.Ontologies(), Moments: s.Moments(), Feedback: s.Feedback(), Users: s.Users(),
 	}
 }

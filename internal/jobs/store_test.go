@@ -51,7 +51,7 @@ func TestBesideTheStore(t *testing.T) {
 		as := identity.With(t.Context(), identity.Identity{UserID: fmt.Sprint("user-", worker)})
 		wg.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				if err := s.PutUser(as, &store.User{Name: fmt.Sprint("name ", n)}); err != nil {
+				if err := s.Users().Put(as, &store.User{Name: fmt.Sprint("name ", n)}); err != nil {
 					t.Error(err)
 					return
 				}

@@ -244,7 +244,7 @@ func (w *world) remind(ctx context.Context, req Request) Reminder {
 // zoneProfile gives a user a time zone.
 func (w *world) zoneProfile(ctx context.Context, zone string) {
 	w.t.Helper()
-	must(w.t, w.store.PutUser(ctx, &store.User{Name: "somebody", Metadata: json.RawMessage(`{"timezone":"` + zone + `"}`)}))
+	must(w.t, w.store.Users().Put(ctx, &store.User{Name: "somebody", Metadata: json.RawMessage(`{"timezone":"` + zone + `"}`)}))
 }
 
 func must(t *testing.T, err error) {

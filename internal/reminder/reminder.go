@@ -82,7 +82,7 @@ func New(o Options) (*Service, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	s := &Service{queue: o.Queue, moments: o.Store.Moments(), user: o.Store.User, now: o.Now, log: o.Logger}
+	s := &Service{queue: o.Queue, moments: o.Store.Moments(), user: o.Store.Users().Get, now: o.Now, log: o.Logger}
 	if o.WebhookURL != "" {
 		var err error
 		if s.hook, err = newWebhook(o); err != nil {

@@ -27,7 +27,7 @@ func TestConcurrentOpen(t *testing.T) {
 				return
 			}
 			defer s.Close()
-			if err := s.PutUser(caller(t.Context()), &store.User{Name: "Ute"}); err != nil {
+			if err := s.Users().Put(caller(t.Context()), &store.User{Name: "Ute"}); err != nil {
 				t.Error(err)
 			}
 		})

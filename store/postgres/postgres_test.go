@@ -174,10 +174,10 @@ func TestClosed(t *testing.T) {
 		t.Error(err)
 	}
 	var failure *store.Failure
-	if err := s.PutUser(caller(t.Context()), &store.User{Name: "x"}); !errors.As(err, &failure) {
+	if err := s.Users().Put(caller(t.Context()), &store.User{Name: "x"}); !errors.As(err, &failure) {
 		t.Errorf("writing to a closed store: %v", err)
 	}
-	if _, err := s.User(caller(t.Context())); !errors.As(err, &failure) {
+	if _, err := s.Users().Get(caller(t.Context())); !errors.As(err, &failure) {
 		t.Errorf("reading from a closed store: %v", err)
 	}
 }

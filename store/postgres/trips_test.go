@@ -83,7 +83,7 @@ func TestRoundTrips(t *testing.T) {
 			must(err)
 		}},
 		{"the user", 1, func() {
-			_, err := s.User(ctx)
+			_, err := s.Users().Get(ctx)
 			must(err)
 		}},
 		{"the messages", 1, func() {

@@ -30,7 +30,7 @@ func TestLogIsBounded(t *testing.T) {
 	defer s.Close()
 	ctx, cancel := context.WithTimeout(caller(t.Context()), time.Minute)
 	defer cancel()
-	if _, err := s.Lease(ctx, "l", "o", time.Hour); err != nil {
+	if _, err := s.Leases().Take(ctx, "l", "o", time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	reading, stopped := make(chan struct{}), make(chan error, 1)

@@ -90,7 +90,7 @@ func TestPlans(t *testing.T) {
 	_, _, err = s.Sessions(anonymous, store.SessionFilter{})
 	check(err)
 	d, r := &store.Schema{Name: "a"}, &store.Resource{Name: "b"}
-	check(s.PutSchema(ctx, d), s.PutSchema(ctx, d), s.Resources().Put(ctx, r), s.PutUser(ctx, &store.User{Name: "x"}))
+	check(s.PutSchema(ctx, d), s.PutSchema(ctx, d), s.Resources().Put(ctx, r), s.Users().Put(ctx, &store.User{Name: "x"}))
 	_, err = s.Schema(ctx, d.ID)
 	check(err)
 	_, next, err = s.Schemas(ctx, store.SchemaFilter{Limit: 1})
@@ -105,8 +105,8 @@ func TestPlans(t *testing.T) {
 		_, err = s.Fuzzy(ctx, key, 0, 0)
 		check(err, s.Resources().Put(ctx, r))
 	}
-	_, err = s.User(ctx)
-	check(err, s.DeleteSchema(ctx, d.ID), s.Resources().Delete(ctx, r.ID), s.DeleteSession(ctx, "s"), s.DeleteUser(ctx))
+	_, err = s.Users().Get(ctx)
+	check(err, s.DeleteSchema(ctx, d.ID), s.Resources().Delete(ctx, r.ID), s.DeleteSession(ctx, "s"), s.Users().Delete(ctx))
 
 	// Knowledge.
 	whole := store.Filter{

@@ -157,7 +157,7 @@ func TestClosed(t *testing.T) {
 	if err := s.Append(caller(t.Context())); !errors.As(err, &failure) {
 		t.Errorf("writing to a closed store: %v", err)
 	}
-	if _, err := s.User(caller(t.Context())); !errors.As(err, &failure) {
+	if _, err := s.Users().Get(caller(t.Context())); !errors.As(err, &failure) {
 		t.Errorf("reading from a closed store: %v", err)
 	}
 }
@@ -187,7 +187,7 @@ func TestFailure(t *testing.T) {
 	if _, err := s.Session(caller(t.Context()), "s"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("session of a failed turn: %v", err)
 	}
-	if err := s.PutUser(caller(t.Context()), &store.User{Name: "x"}); err != nil {
+	if err := s.Users().Put(caller(t.Context()), &store.User{Name: "x"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -40,7 +40,7 @@ func profileOf(ctx context.Context, s *store.Store) (profile, error) {
 	}
 	u := store.User{ID: id.UserID, Name: id.Name, Email: id.Email}
 	if s != nil {
-		stored, err := s.User(ctx)
+		stored, err := s.Users().Get(ctx)
 		switch {
 		case err == nil:
 			u = stored
@@ -116,7 +116,7 @@ func newUpdateMetadata(o *Options) (tool.Tool, error) {
 			if len(in.RemoveItems) > 0 {
 				c.RemoveItems = items
 			}
-			u, err := o.Store.UpdateUser(ctx, c)
+			u, err := o.Store.Users().Update(ctx, c)
 			if len(u.Metadata) == 0 {
 				u.Metadata = json.RawMessage("{}")
 			}

@@ -37,12 +37,12 @@ func TestUserProfile(t *testing.T) {
 		t.Errorf("%+v", changed)
 	}
 	k.ok(t, ctx, "update_user_metadata", `{"remove_items":{"likes":["TEA"],"interests":"chess"}}`, &changed)
-	u, err := k.Store.User(ctx)
+	u, err := k.Store.Users().Get(ctx)
 	must(t, err)
 	if string(u.Metadata) != `{"interests":[],"likes":["rum"],"n":12345678901234567890}` || len(u.Interests) != 0 {
 		t.Errorf("stored %s, %q", u.Metadata, u.Interests)
 	}
-	must(t, k.Store.PutUser(ctx, &store.User{Name: "Ann", Summary: "Drinks rum.", Interests: []string{"rum"}, Metadata: u.Metadata}))
+	must(t, k.Store.Users().Put(ctx, &store.User{Name: "Ann", Summary: "Drinks rum.", Interests: []string{"rum"}, Metadata: u.Metadata}))
 	if res := k.ok(t, ctx, "get_user_profile", `{}`, &p); p.Name != "Ann" || p.Content != "Drinks rum." || !strings.Contains(res.Content, `"interests":["rum"],"preferred_topics":[]`) {
 		t.Errorf("%s", res.Content)
 	}

@@ -208,7 +208,7 @@ func leases(t *testing.T, open Open) {
 	ctx := as("t", "u")
 	lease := func(ctx context.Context, name, owner string, ttl time.Duration) bool {
 		t.Helper()
-		return get[bool](t)(s.Lease(ctx, name, owner, ttl))
+		return get[bool](t)(s.Leases().Take(ctx, name, owner, ttl))
 	}
 	wantEqual(t, "free", lease(ctx, "dream", "a", time.Hour), true)
 	wantEqual(t, "taken", lease(ctx, "dream", "b", time.Hour), false)
@@ -216,24 +216,24 @@ func leases(t *testing.T, open Open) {
 	wantEqual(t, "another name", lease(ctx, "sleep", "b", time.Hour), true)
 	for _, who := range []context.Context{as("t", "v"), as("t", ""), as("v", "u")} {
 		wantEqual(t, "another user", lease(who, "dream", "b", time.Hour), true)
-		must(t, s.Release(who, "dream", "a"))
+		must(t, s.Leases().Release(who, "dream", "a"))
 	}
-	must(t, s.Release(ctx, "dream", "b"))
+	must(t, s.Leases().Release(ctx, "dream", "b"))
 	wantEqual(t, "given back by another", lease(ctx, "dream", "b", time.Hour), false)
-	must(t, s.Release(ctx, "dream", "a"))
+	must(t, s.Leases().Release(ctx, "dream", "a"))
 	wantEqual(t, "given back", lease(ctx, "dream", "b", time.Nanosecond), true)
 	wantEqual(t, "over", lease(ctx, "dream", "a", time.Hour), true)
-	_, err := s.Lease(ctx, "", "a", time.Hour)
+	_, err := s.Leases().Take(ctx, "", "a", time.Hour)
 	wantErr(t, "no name", err, store.ErrInvalid)
-	_, err = s.Lease(ctx, "x", "a", 0)
+	_, err = s.Leases().Take(ctx, "x", "a", 0)
 	wantErr(t, "no time", err, store.ErrInvalid)
-	wantErr(t, "no owner", s.Release(ctx, "x", ""), store.ErrInvalid)
+	wantErr(t, "no owner", s.Leases().Release(ctx, "x", ""), store.ErrInvalid)
 
 	var won [16]bool
 	var wg sync.WaitGroup
 	for i := range won {
 		wg.Go(func() {
-			ok, err := s.Lease(ctx, "race", fmt.Sprint(i), time.Hour)
+			ok, err := s.Leases().Take(ctx, "race", fmt.Sprint(i), time.Hour)
 			if err != nil {
 				t.Error(err)
 			}

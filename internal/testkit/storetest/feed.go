@@ -32,7 +32,7 @@ func feed(t *testing.T, open Open) {
 	for _, who := range []struct{ tenant, user string }{{"t", "u"}, {"t", ""}} {
 		ctx := as(who.tenant, who.user)
 		id := func(name string) string { return name + " of " + who.user }
-		wantEqual(t, "nothing yet", len(get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{}))), 0)
+		wantEqual(t, "nothing yet", len(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{}))), 0)
 		// The clocks of Berlin go back on 2025-10-26, at 01:00 UTC.
 		saidAt(t, s, ctx, id("a"), time.Date(2025, 10, 25, 21, 59, 0, 0, time.UTC))
 		saidAt(t, s, ctx, id("a"), time.Date(2025, 10, 25, 22, 0, 0, 0, time.UTC))
@@ -42,45 +42,45 @@ func feed(t *testing.T, open Open) {
 		saidAt(t, s, ctx, id("gone"), time.Date(2025, 2, 1, 12, 0, 0, 0, time.UTC))
 		must(t, s.DeleteSession(ctx, id("gone")))
 
-		wantEqual(t, "in UTC", dates(get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{}))),
+		wantEqual(t, "in UTC", dates(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{}))),
 			[]string{"2025-10-26 1/2/10", "2025-10-25 1/2/10", "2025-03-01 1/1/5"})
-		days := get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{Zone: berlin}))
+		days := get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{Zone: berlin}))
 		wantEqual(t, "in Berlin", dates(days), []string{"2025-10-27 1/1/5", "2025-10-26 2/2/10", "2025-10-25 1/1/5", "2025-03-01 1/1/5"})
 		wantEqual(t, "sessions", days[1].Sessions, []store.FeedSession{
 			{ID: id("b"), Name: "name of " + id("b"), Messages: 1}, {ID: id("a"), Name: "name of " + id("a"), Messages: 1},
 		})
 		wantEqual(t, "id", days[1].SessionID, store.EntityID("sessions", "daily-2025-10-26", who.user))
-		page := get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{Zone: berlin, Limit: 2, Before: "2025-10-27"}))
+		page := get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{Zone: berlin, Limit: 2, Before: "2025-10-27"}))
 		wantEqual(t, "a page", dates(page), dates(days[1:3]))
-		page = get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{Zone: berlin, Before: page[1].Date}))
+		page = get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{Zone: berlin, Before: page[1].Date}))
 		wantEqual(t, "the next page", dates(page), dates(days[3:]))
-		wantEqual(t, "a day", get[store.FeedDay](t)(s.Day(ctx, "2025-10-26", berlin)), days[1])
-		empty := get[store.FeedDay](t)(s.Day(ctx, "2025-10-24", berlin))
+		wantEqual(t, "a day", get[store.FeedDay](t)(s.Diary().Day(ctx, "2025-10-26", berlin)), days[1])
+		empty := get[store.FeedDay](t)(s.Diary().Day(ctx, "2025-10-24", berlin))
 		wantEqual(t, "an empty day", empty, store.FeedDay{
 			Date: "2025-10-24", SessionID: store.EntityID("sessions", "daily-2025-10-24", who.user), Sessions: []store.FeedSession{}, Moments: []store.Moment{},
 		})
 
 		// Moments are of the day on which they are made: today.
 		must(t, s.PutChunk(ctx, chunkOf(id("a"), "part", 0, 1)))
-		wantEqual(t, "a part of a session is no news", len(get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{}))), 3)
+		wantEqual(t, "a part of a session is no news", len(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{}))), 3)
 		later := time.Now().Add(100 * time.Hour)
 		must(t, s.Moments().Put(ctx, &store.Moment{Name: "later", MomentType: "meeting", StartsAt: later}))
-		wantEqual(t, "nor what has not begun", len(get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{}))), 3)
-		wantEqual(t, "unless it is wanted", len(get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{Future: true}))), 4)
+		wantEqual(t, "nor what has not begun", len(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{}))), 3)
+		wantEqual(t, "unless it is wanted", len(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{Future: true}))), 4)
 		must(t, s.Moments().Put(ctx, &store.Moment{Name: "call", MomentType: store.MomentReminder, StartsAt: later}))
 		must(t, s.Moments().Put(ctx, &store.Moment{Name: "note"}))
-		days = get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{}))
+		days = get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{}))
 		wantEqual(t, "today", []any{len(days), days[0].MomentCount, days[0].Reminders, days[0].Messages}, []any{4, 2, 1, 0})
 		wantEqual(t, "today's moments", momentNames(days[0].Moments), []string{"note", "call"})
 	}
 	// Nobody sees another one's days.
 	for _, ctx := range []context.Context{as("t", "v"), as("v", "u"), as("v", "")} {
-		wantEqual(t, "somebody else's", len(get[[]store.FeedDay](t)(s.Feed(ctx, store.FeedFilter{Future: true}))), 0)
-		wantEqual(t, "somebody else's day", get[store.FeedDay](t)(s.Day(ctx, "2025-10-26", nil)).Messages, 0)
+		wantEqual(t, "somebody else's", len(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{Future: true}))), 0)
+		wantEqual(t, "somebody else's day", get[store.FeedDay](t)(s.Diary().Day(ctx, "2025-10-26", nil)).Messages, 0)
 	}
-	_, err = s.Feed(as("t", "u"), store.FeedFilter{Before: "soon"})
+	_, err = s.Diary().Feed(as("t", "u"), store.FeedFilter{Before: "soon"})
 	wantErr(t, "no date", err, store.ErrInvalid)
-	_, err = s.Day(as("t", "u"), "", nil)
+	_, err = s.Diary().Day(as("t", "u"), "", nil)
 	wantErr(t, "no day", err, store.ErrInvalid)
 }
 
@@ -113,7 +113,7 @@ func timeline(t *testing.T, open Open) {
 		}
 		return out
 	}
-	list, next, err := s.Timeline(ctx, "s", store.TimelineFilter{})
+	list, next, err := s.Diary().Timeline(ctx, "s", store.TimelineFilter{})
 	must(t, err)
 	wantEqual(t, "all", label(list), all)
 	wantEqual(t, "no page before", next, "")
@@ -123,7 +123,7 @@ func timeline(t *testing.T, open Open) {
 		var got []string
 		cursor := ""
 		for range 20 {
-			list, next, err := s.Timeline(ctx, "s", store.TimelineFilter{Limit: limit, Cursor: cursor})
+			list, next, err := s.Diary().Timeline(ctx, "s", store.TimelineFilter{Limit: limit, Cursor: cursor})
 			must(t, err)
 			got = append(label(list), got...)
 			if cursor = next; cursor == "" {
@@ -133,15 +133,15 @@ func timeline(t *testing.T, open Open) {
 		wantEqual(t, fmt.Sprint("pages of ", limit), got, all)
 	}
 	must(t, s.PutSession(ctx, store.Session{ID: "empty"}))
-	list, next, err = s.Timeline(ctx, "empty", store.TimelineFilter{})
+	list, next, err = s.Diary().Timeline(ctx, "empty", store.TimelineFilter{})
 	must(t, err)
 	wantEqual(t, "an empty session", []any{list == nil, len(list), next}, []any{false, 0, ""})
 	for _, who := range []context.Context{as("t", "v"), as("t", ""), as("v", "u")} {
-		_, _, err := s.Timeline(who, "s", store.TimelineFilter{})
+		_, _, err := s.Diary().Timeline(who, "s", store.TimelineFilter{})
 		wantErr(t, "somebody else's", err, store.ErrNotFound)
 	}
 	for _, cursor := range []string{"x", "eA", "MQoyCiE"} {
-		_, _, err := s.Timeline(ctx, "s", store.TimelineFilter{Cursor: cursor})
+		_, _, err := s.Diary().Timeline(ctx, "s", store.TimelineFilter{Cursor: cursor})
 		wantErr(t, "cursor "+cursor, err, store.ErrInvalid)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// methods lists the methods that take a context: the store's, and those of its
-// repositories as "Resources.Get". Maintenance has no caller, by intent.
+// methods lists the methods that take a context: the store's, and those of its families
+// as "Users.Get". Maintenance has no caller, by intent.
 func methods(s *store.Store) map[string]reflect.Value {
 	list := make(map[string]reflect.Value)
 	add := func(prefix string, v reflect.Value) {
@@ -23,12 +23,14 @@ func methods(s *store.Store) map[string]reflect.Value {
 			}
 		}
 	}
-	add("", reflect.ValueOf(s))
-	add("Resources.", reflect.ValueOf(s.Resources()))
-	add("Ontologies.", reflect.ValueOf(s.Ontologies()))
-	add("Moments.", reflect.ValueOf(s.Moments()))
-	add("Files.", reflect.ValueOf(s.Files()))
-	add("Feedback.", reflect.ValueOf(s.Feedback()))
+	all := reflect.ValueOf(s)
+	add("", all)
+	for i := range all.NumMethod() {
+		m, name := all.Method(i), all.Type().Method(i).Name
+		if t := m.Type(); name != "Maintenance" && t.NumIn() == 0 && t.NumOut() == 1 && t.Out(0).Kind() == reflect.Struct {
+			add(name+".", m.Call(nil)[0])
+		}
+	}
 	return list
 }
 
@@ -104,7 +106,7 @@ func populate(t *testing.T, s *store.Store) []things {
 		fb := &store.Feedback{Comment: text}
 		must(t, s.Feedback().Put(ctx, fb))
 		if c.user != "" {
-			must(t, s.PutUser(ctx, &store.User{Name: "me", Summary: text}))
+			must(t, s.Users().Put(ctx, &store.User{Name: "me", Summary: text}))
 		}
 		x.message, x.schema, x.resource = m.ID, d.ID, r.ID
 		x.ontology, x.moment, x.file, x.feedback = o.ID, mo.ID, f.ID, fb.ID

@@ -52,8 +52,8 @@ func readings() map[string]reading {
 			list, err := s.SchemaHistory(ctx, o.schema, 0)
 			return each(list, func(v store.SchemaVersion) string { return v.Content }), err
 		}, caller.reads},
-		"User": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
-			u, err := s.User(ctx)
+		"Users.Get": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			u, err := s.Users().Get(ctx)
 			return []string{u.Summary}, err
 		}, caller.named},
 		"Select": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
@@ -166,8 +166,8 @@ func isolation(t *testing.T, open Open) {
 	all := populate(t, s)
 	readings, writings := readings(), writings()
 	known := map[string]bool{
-		"Feedback.ByName": true,                  // has no names
-		"Lease":           true, "Release": true, // see leases
+		"Feedback.ByName": true,                         // has no names
+		"Leases.Take":     true, "Leases.Release": true, // see leases
 	}
 	for name := range readings {
 		known[strings.Fields(name)[0]] = true
@@ -243,15 +243,15 @@ func writings() map[string]*writing {
 		"DeleteSchema": {func(s *store.Store, ctx context.Context, o things) error {
 			return s.DeleteSchema(ctx, o.schema)
 		}, caller.reads, another},
-		"PutUser": {func(s *store.Store, ctx context.Context, o things) error {
-			return s.PutUser(ctx, &store.User{ID: o.user, Name: "me", Summary: "changed"})
+		"Users.Put": {func(s *store.Store, ctx context.Context, o things) error {
+			return s.Users().Put(ctx, &store.User{ID: o.user, Name: "me", Summary: "changed"})
 		}, caller.named, func(c, o caller) bool { return c != o && (o.user == "" || o.user == c.user) }},
-		"UpdateUser": {func(s *store.Store, ctx context.Context, o things) error {
-			_, err := s.UpdateUser(ctx, store.UserChange{Set: json.RawMessage(`{"changed":true}`)})
+		"Users.Update": {func(s *store.Store, ctx context.Context, o things) error {
+			_, err := s.Users().Update(ctx, store.UserChange{Set: json.RawMessage(`{"changed":true}`)})
 			return err
 		}, caller.named, func(c, o caller) bool { return c != o }},
-		"DeleteUser": {func(s *store.Store, ctx context.Context, o things) error {
-			return s.DeleteUser(ctx)
+		"Users.Delete": {func(s *store.Store, ctx context.Context, o things) error {
+			return s.Users().Delete(ctx)
 		}, caller.named, func(c, o caller) bool { return c != o }},
 		"PutDocuments": {func(s *store.Store, ctx context.Context, o things) error {
 			return s.PutDocuments(ctx, &store.Document{File: &store.File{
@@ -302,13 +302,13 @@ func snapshot(s *store.Store, o things) string {
 	ctx, readings := o.ctx(), readings()
 	out := ""
 	for _, name := range []string{
-		"Session", "Messages", "Schema", "User", "Resources.Get", "Ontologies.Get", "Files.Get", "Moments.Get", "Feedback.Get",
+		"Session", "Messages", "Schema", "Users.Get", "Resources.Get", "Ontologies.Get", "Files.Get", "Moments.Get", "Feedback.Get",
 	} {
 		seen, err := readings[name].call(s, ctx, o)
 		out += fmt.Sprintln(name, seen, err)
 	}
 	sess, _ := s.Session(ctx, o.session)
-	user, _ := s.User(ctx)
+	user, _ := s.Users().Get(ctx)
 	return out + sess.Name + fmt.Sprint(sess.Messages) + string(user.Metadata) + runSnapshot(s, ctx)
 }
 

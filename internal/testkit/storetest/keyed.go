@@ -16,26 +16,26 @@ var none []string
 func users(t *testing.T, open Open) {
 	s := open(t)
 	ctx, anonymous := as("t", "u"), as("t", "")
-	_, err := s.User(ctx)
+	_, err := s.Users().Get(ctx)
 	wantErr(t, "no row yet", err, store.ErrNotFound)
 	u := &store.User{Name: "Ute Ü", Email: "u@example.com", Summary: "likes tea", Interests: []string{"tea"}, Topics: []string{"a", "b"}, Metadata: json.RawMessage(`{ "x": 1 }`)}
-	must(t, s.PutUser(ctx, u))
-	wantEqual(t, "user", get[store.User](t)(s.User(ctx)), *u)
+	must(t, s.Users().Put(ctx, u))
+	wantEqual(t, "user", get[store.User](t)(s.Users().Get(ctx)), *u)
 	wantEqual(t, "id", u.ID, "u")
 	created := u.CreatedAt
-	must(t, s.PutUser(ctx, &store.User{ID: "u", Name: "Ute"}))
-	wantEqual(t, "created_at", get[store.User](t)(s.User(ctx)).CreatedAt, created)
-	wantErr(t, "another's row", s.PutUser(ctx, &store.User{ID: "v", Name: "x"}), store.ErrNotFound)
-	wantErr(t, "anonymous row", s.PutUser(anonymous, &store.User{Name: "x"}), store.ErrInvalid)
+	must(t, s.Users().Put(ctx, &store.User{ID: "u", Name: "Ute"}))
+	wantEqual(t, "created_at", get[store.User](t)(s.Users().Get(ctx)).CreatedAt, created)
+	wantErr(t, "another's row", s.Users().Put(ctx, &store.User{ID: "v", Name: "x"}), store.ErrNotFound)
+	wantErr(t, "anonymous row", s.Users().Put(anonymous, &store.User{Name: "x"}), store.ErrInvalid)
 
-	must(t, s.DeleteUser(ctx))
-	_, err = s.User(ctx)
+	must(t, s.Users().Delete(ctx))
+	_, err = s.Users().Get(ctx)
 	wantErr(t, "deleted", err, store.ErrNotFound)
 	wantEqual(t, "key of a deleted user", keys(t, s, "t", "u", "ute"), none)
 	begin(t, s, ctx, "s", "a turn does not bring the row back")
-	_, err = s.User(ctx)
+	_, err = s.Users().Get(ctx)
 	wantErr(t, "still deleted", err, store.ErrNotFound)
-	must(t, s.PutUser(ctx, &store.User{Name: "Ute"}))
+	must(t, s.Users().Put(ctx, &store.User{Name: "Ute"}))
 	wantEqual(t, "key", keys(t, s, "t", "u", "ute"), []string{"user u own"})
 }
 

@@ -29,24 +29,24 @@ func CallMemory(ctx context.Context, s *store.Store, check func(error)) {
 		check(err)
 	}
 	for _, f := range []store.TimelineFilter{{}, {Limit: 1}} {
-		_, next, err := s.Timeline(ctx, id, f)
+		_, next, err := s.Diary().Timeline(ctx, id, f)
 		check(err)
-		_, _, err = s.Timeline(ctx, id, store.TimelineFilter{Cursor: next})
+		_, _, err = s.Diary().Timeline(ctx, id, store.TimelineFilter{Cursor: next})
 		check(err)
 	}
 	for _, f := range []store.FeedFilter{{}, {Future: true, Before: "2100-01-01"}} {
-		_, err = s.Feed(ctx, f)
+		_, err = s.Diary().Feed(ctx, f)
 		check(err)
 	}
-	_, err = s.Day(ctx, "2026-02-21", nil)
+	_, err = s.Diary().Day(ctx, "2026-02-21", nil)
 	check(err)
 	_, _, err = s.Moments().Find(ctx, store.Filter{HasAll: map[string][]string{"topic_tags": {"x"}}})
 	check(err)
 	check(s.Resources().Put(ctx, &store.Resource{Name: "linked"}))
 	_, err = s.PutLinked(ctx, "back", &store.Moment{Name: "m", Base: store.Base{GraphEdges: []store.Edge{{Target: "linked"}, {Target: "part one"}}}})
 	check(err)
-	_, err = s.Lease(ctx, "x", "p", time.Minute)
+	_, err = s.Leases().Take(ctx, "x", "p", time.Minute)
 	check(err)
-	check(s.Release(ctx, "x", "p"))
+	check(s.Leases().Release(ctx, "x", "p"))
 	check(s.DeleteSession(ctx, id))
 }

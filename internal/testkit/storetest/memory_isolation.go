@@ -27,17 +27,17 @@ func addMemoryReadings(list map[string]reading) {
 			}
 			return append(seen, each(rec.Runs, func(r store.Run) string { return r.AgentName })...), err
 		},
-		"Feed": func(s *store.Store, ctx context.Context, o things) (seen []string, err error) {
-			days, err := s.Feed(ctx, store.FeedFilter{Future: true})
+		"Diary.Feed": func(s *store.Store, ctx context.Context, o things) (seen []string, err error) {
+			days, err := s.Diary().Feed(ctx, store.FeedFilter{Future: true})
 			for _, d := range days {
 				seen = append(seen, day(d)...)
 			}
 			return seen, err
 		},
-		"Day": func(s *store.Store, ctx context.Context, o things) (seen []string, err error) {
+		"Diary.Day": func(s *store.Store, ctx context.Context, o things) (seen []string, err error) {
 			// It may be midnight just now.
 			for _, at := range []time.Time{time.Now().Add(-time.Hour), time.Now(), time.Now().Add(time.Hour)} {
-				d, err := s.Day(ctx, at.UTC().Format(time.DateOnly), nil)
+				d, err := s.Diary().Day(ctx, at.UTC().Format(time.DateOnly), nil)
 				if err != nil {
 					return nil, err
 				}
@@ -48,8 +48,8 @@ func addMemoryReadings(list map[string]reading) {
 	} {
 		list[name] = reading{call, caller.owns}
 	}
-	list["Timeline"] = reading{func(s *store.Store, ctx context.Context, o things) ([]string, error) {
-		events, _, err := s.Timeline(ctx, o.session, store.TimelineFilter{})
+	list["Diary.Timeline"] = reading{func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+		events, _, err := s.Diary().Timeline(ctx, o.session, store.TimelineFilter{})
 		return each(events, func(e store.TimelineEvent) string { return e.Content }), err
 	}, caller.reads}
 }

@@ -184,7 +184,7 @@ func invalid(t *testing.T, open Open) {
 	for _, name := range []string{"", "!!!", "a\nb", strings.Repeat("x", 256)} {
 		wantErr(t, "schema "+name, s.PutSchema(ctx, &store.Schema{Name: name}), store.ErrInvalid)
 		wantErr(t, "resource "+name, s.Resources().Put(ctx, &store.Resource{Name: name}), store.ErrInvalid)
-		wantErr(t, "user "+name, s.PutUser(ctx, &store.User{Name: name}), store.ErrInvalid)
+		wantErr(t, "user "+name, s.Users().Put(ctx, &store.User{Name: name}), store.ErrInvalid)
 	}
 	wantErr(t, "schema JSON", s.PutSchema(ctx, &store.Schema{Name: "a", JSONSchema: json.RawMessage(`{"a"`)}), store.ErrInvalid)
 	wantErr(t, "tenant", s.Append(identity.With(t.Context(), identity.Identity{TenantID: "a\x00"})), store.ErrInvalid)

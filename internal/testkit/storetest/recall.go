@@ -84,7 +84,7 @@ func recall(t *testing.T, open Open) {
 
 	// Nothing that is missing is an error.
 	rec = get[store.Recalled](t)(s.Recall(ctx, store.RecallQuery{SessionID: "none", User: true, Moments: 3, Runs: true}))
-	wantEqual(t, "no session", rec, store.Recalled{User: get[store.User](t)(s.User(ctx))})
+	wantEqual(t, "no session", rec, store.Recalled{User: get[store.User](t)(s.Users().Get(ctx))})
 	_, err := s.Recall(ctx, store.RecallQuery{SessionID: "s", Types: make([]string, 17)})
 	wantErr(t, "too many types", err, store.ErrInvalid)
 	for _, id := range []string{"", "\x00", "\xff"} {

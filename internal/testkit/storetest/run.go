@@ -67,7 +67,7 @@ func runBegin(t *testing.T, open Open) {
 	wantEqual(t, "by its key", get[store.Run](t)(s.RunByKey(ctx, "k")), want)
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "session", []any{sess.Messages, sess.AgentName, sess.Mode, m.Seq}, []any{int64(2), "general", store.ModeChat, int64(2)})
-	wantEqual(t, "user", get[store.User](t)(s.User(ctx)).ID, "u")
+	wantEqual(t, "user", get[store.User](t)(s.Users().Get(ctx)).ID, "u")
 
 	// SQL does not read them: they hold what was said to models.
 	for _, table := range []string{"runs", "run_events", "run_journal", "run_requests"} {

@@ -65,7 +65,7 @@ func sessionErrors(s *store.Store, ctx context.Context, id string) (said []strin
 	add("Messages", err)
 	_, err = s.MessageBySeq(ctx, id, 1)
 	add("MessageBySeq", err)
-	_, _, err = s.Timeline(ctx, id, store.TimelineFilter{})
+	_, _, err = s.Diary().Timeline(ctx, id, store.TimelineFilter{})
 	add("Timeline", err)
 	rec, err := s.Recall(ctx, store.RecallQuery{SessionID: id, Moments: 3, Runs: true})
 	add(fmt.Sprint("Recall ", rec.Found, len(rec.Runs), len(rec.Moments)), err)
@@ -239,9 +239,9 @@ func (l *life) view() string {
 	}
 	tail, err := l.s.Recall(ctx, store.RecallQuery{SessionID: sharedID, Tokens: 20})
 	add("Recall less", err, said(tail.Messages), tail.More)
-	events, _, err := l.s.Timeline(ctx, sharedID, store.TimelineFilter{})
+	events, _, err := l.s.Diary().Timeline(ctx, sharedID, store.TimelineFilter{})
 	add("Timeline", err, each(events, func(e store.TimelineEvent) string { return e.Name + e.Content }))
-	day, err := l.s.Feed(ctx, store.FeedFilter{})
+	day, err := l.s.Diary().Feed(ctx, store.FeedFilter{})
 	for _, d := range day {
 		add("Feed", err, d.Messages, " ", d.Tokens, d.Sessions, d.SessionCount, d.MomentCount)
 	}

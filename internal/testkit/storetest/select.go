@@ -90,7 +90,7 @@ func fillForSelect(t *testing.T, s *store.Store) {
 		ExtractedData: json.RawMessage(`{"born":1980}`), Base: store.Base{GraphEdges: []store.Edge{{Target: "project-x", Relation: "leads", Weight: 0.5}}}}))
 	must(t, s.Files().Put(ann, &store.File{Name: "tea.md", URI: "docs/tea.md", Size: 2048, Status: store.FileCompleted}))
 	must(t, s.Feedback().Put(ann, &store.Feedback{SessionID: "s1", Rating: 5, Comment: "good"}))
-	must(t, s.PutUser(ann, &store.User{Name: "Ann", Email: "ann@example.com", Interests: []string{"tea"}}))
+	must(t, s.Users().Put(ann, &store.User{Name: "Ann", Email: "ann@example.com", Interests: []string{"tea"}}))
 	must(t, s.BeginTurn(ann, store.Session{ID: "s1", Name: "First", AgentName: "general"}, userMessage("Hello, world")))
 	answer := func(content, model string, in, out int, ms int64) *store.Message {
 		return &store.Message{SessionID: "s1", Type: store.MessageAssistant, Content: text(content), AgentName: "general",
@@ -133,7 +133,7 @@ func fillSecrets(t *testing.T, s *store.Store, tenant, user string) {
 	must(t, s.Feedback().Put(ctx, &store.Feedback{Comment: secret}))
 	must(t, s.BeginTurn(ctx, store.Session{ID: session, Name: secret}, userMessage(secret)))
 	if user != "" {
-		must(t, s.PutUser(ctx, &store.User{Name: secret, Email: "x@example.com"}))
+		must(t, s.Users().Put(ctx, &store.User{Name: secret, Email: "x@example.com"}))
 	}
 }
 

@@ -23,7 +23,7 @@ func turn(t *testing.T, open Open) {
 	if m.Seq != 1 || m.ID == "" || m.CreatedAt.IsZero() || m.SessionID != "s" {
 		t.Errorf("the first message is %+v", m)
 	}
-	u := get[store.User](t)(s.User(ctx))
+	u := get[store.User](t)(s.Users().Get(ctx))
 	wantEqual(t, "user", []string{u.ID, u.Name, u.Email}, []string{"u", "Ute", "u@example.com"})
 
 	call := &store.Message{SessionID: "s", Type: store.MessageToolCall, ToolCalls: json.RawMessage(`{"id":"c1","name":"search","arguments":{}}`)}
@@ -50,9 +50,9 @@ func turn(t *testing.T, open Open) {
 	wantEqual(t, "name kept", sess.Name, "renamed")
 
 	// The user row is written once: what the person changed stays.
-	must(t, s.PutUser(ctx, &store.User{Name: "Ute B."}))
+	must(t, s.Users().Put(ctx, &store.User{Name: "Ute B."}))
 	begin(t, s, ctx, "s", "third")
-	wantEqual(t, "user kept", get[store.User](t)(s.User(ctx)).Name, "Ute B.")
+	wantEqual(t, "user kept", get[store.User](t)(s.Users().Get(ctx)).Name, "Ute B.")
 
 	eval := identity.With(t.Context(), identity.Identity{TenantID: "t", UserID: "u", IsEval: true})
 	begin(t, s, eval, "e", "x")
@@ -88,7 +88,7 @@ func sessions(t *testing.T, open Open) {
 	m := userMessage("y")
 	m.ID = get[[]store.Message](t)(s.Messages(anonymous, "free", store.MessageFilter{}))[0].ID
 	wantErr(t, "refused", s.BeginTurn(max, store.Session{ID: "mine"}, m), store.ErrConflict)
-	_, err = s.User(max)
+	_, err = s.Users().Get(max)
 	wantErr(t, "user after a refused turn", err, store.ErrNotFound)
 	_, err = s.Session(max, "mine")
 	wantErr(t, "session after a refused turn", err, store.ErrNotFound)

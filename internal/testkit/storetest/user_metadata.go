@@ -18,8 +18,8 @@ func userMetadata(t *testing.T, open Open) {
 	ctx := as("t", "u")
 	update := func(set string, remove ...string) string {
 		t.Helper()
-		u := get[store.User](t)(s.UpdateUser(ctx, store.UserChange{Set: json.RawMessage(set), Remove: remove}))
-		wantEqual(t, "returned row", get[store.User](t)(s.User(ctx)), u)
+		u := get[store.User](t)(s.Users().Update(ctx, store.UserChange{Set: json.RawMessage(set), Remove: remove}))
+		wantEqual(t, "returned row", get[store.User](t)(s.Users().Get(ctx)), u)
 		return string(u.Metadata)
 	}
 	same := func(what, got, want string) {
@@ -34,23 +34,23 @@ func userMetadata(t *testing.T, open Open) {
 	same("nothing", update(``), `{"city":"Kiel","facts":{"a":1,"b":2}}`)
 	same("emptied", update(`{}`, "city", "facts"), `{}`)
 
-	must(t, s.PutUser(ctx, &store.User{Name: "Ute", Summary: "likes tea"}))
+	must(t, s.Users().Put(ctx, &store.User{Name: "Ute", Summary: "likes tea"}))
 	update(`{"x":1}`)
-	u := get[store.User](t)(s.User(ctx))
+	u := get[store.User](t)(s.Users().Get(ctx))
 	wantEqual(t, "the rest of the row", []string{u.Name, u.Summary}, []string{"Ute", "likes tea"})
 
 	for _, set := range []string{`[1]`, `"x"`, `{`, `{"x":"` + strings.Repeat("x", 300<<10) + `"}`} {
-		_, err := s.UpdateUser(ctx, store.UserChange{Set: json.RawMessage(set)})
+		_, err := s.Users().Update(ctx, store.UserChange{Set: json.RawMessage(set)})
 		wantErr(t, fmt.Sprintf("metadata %.10s", set), err, store.ErrInvalid)
 	}
-	_, err := s.UpdateUser(as("t", ""), store.UserChange{Set: json.RawMessage(`{"x":1}`)})
+	_, err := s.Users().Update(as("t", ""), store.UserChange{Set: json.RawMessage(`{"x":1}`)})
 	wantErr(t, "anonymous", err, store.ErrInvalid)
 
 	const writers = 8
 	var wg sync.WaitGroup
 	for i := range writers {
 		wg.Go(func() {
-			if _, err := s.UpdateUser(ctx, store.UserChange{
+			if _, err := s.Users().Update(ctx, store.UserChange{
 				Set: json.RawMessage(fmt.Sprintf(`{"w%d":1,"all":[%d]}`, i, i)), Remove: []string{"x"},
 			}); err != nil {
 				t.Error(err)
@@ -63,8 +63,8 @@ func userMetadata(t *testing.T, open Open) {
 	slices.Sort(all.All)
 	wantEqual(t, "all writers", all.All, []int{0, 1, 2, 3, 4, 5, 6, 7})
 
-	must(t, s.DeleteUser(ctx))
-	_, err = s.UpdateUser(ctx, store.UserChange{Set: json.RawMessage(`{"x":1}`)})
+	must(t, s.Users().Delete(ctx))
+	_, err = s.Users().Update(ctx, store.UserChange{Set: json.RawMessage(`{"x":1}`)})
 	wantErr(t, "a deleted row", err, store.ErrNotFound)
 }
 
@@ -76,15 +76,15 @@ func userLists(t *testing.T, open Open) {
 	change := func(c store.UserChange, metadata string, interests, topics []string) {
 		t.Helper()
 		seq++
-		u := get[store.User](t)(s.UpdateUser(ctx, c))
+		u := get[store.User](t)(s.Users().Update(ctx, c))
 		wantEqual(t, fmt.Sprint("metadata ", seq), u.Metadata, json.RawMessage(metadata))
 		wantEqual(t, fmt.Sprint("interests ", seq), u.Interests, interests)
 		wantEqual(t, fmt.Sprint("topics ", seq), u.Topics, topics)
-		wantEqual(t, fmt.Sprint("stored row ", seq), get[store.User](t)(s.User(ctx)), u)
+		wantEqual(t, fmt.Sprint("stored row ", seq), get[store.User](t)(s.Users().Get(ctx)), u)
 	}
 	set := func(set string) store.UserChange { return store.UserChange{Set: json.RawMessage(set)} }
 	out := func(items string) store.UserChange { return store.UserChange{RemoveItems: json.RawMessage(items)} }
-	must(t, s.PutUser(ctx, &store.User{Name: "u", Interests: []string{"Go"}}))
+	must(t, s.Users().Put(ctx, &store.User{Name: "u", Interests: []string{"Go"}}))
 	change(set(`{"interests":["chess","GO"],"preferred_topics":"tea","a":[1,{"x":1}],"n":12345678901234567890}`),
 		`{"interests":["chess","GO"],"preferred_topics":"tea","a":[1,{"x":1}],"n":12345678901234567890}`, []string{"Go", "chess"}, []string{"tea"})
 	change(set(`{"a":[{"x":1},2,1],"interests":"Rum","n":null}`),
@@ -98,7 +98,7 @@ func userLists(t *testing.T, open Open) {
 	change(store.UserChange{Remove: []string{"interests", "preferred_topics", "a", "p"}}, `{}`, nil, nil)
 
 	change(store.UserChange{Summary: "Plays.", Interests: []string{"chess", " Chess", ""}, Topics: []string{"openings"}}, `{}`, []string{"chess"}, []string{"openings"})
-	wantEqual(t, "summary", get[store.User](t)(s.User(ctx)).Summary, "Plays.")
+	wantEqual(t, "summary", get[store.User](t)(s.Users().Get(ctx)).Summary, "Plays.")
 	// Of more than 20 the oldest go that were not said again.
 	var many []string
 	for i := range 20 {
@@ -112,9 +112,9 @@ func userLists(t *testing.T, open Open) {
 	for i := range 201 {
 		list = append(list, fmt.Sprint(i))
 	}
-	_, err := s.UpdateUser(ctx, set(`{"a":1,"list":[`+strings.Join(list, ",")+`]}`))
+	_, err := s.Users().Update(ctx, set(`{"a":1,"list":[`+strings.Join(list, ",")+`]}`))
 	wantErr(t, "201 items", err, store.ErrInvalid)
-	_, err = s.UpdateUser(ctx, out(`[1]`))
+	_, err = s.Users().Update(ctx, out(`[1]`))
 	wantErr(t, "items", err, store.ErrInvalid)
-	wantEqual(t, "nothing changed", get[store.User](t)(s.User(ctx)).Metadata, json.RawMessage(`{}`))
+	wantEqual(t, "nothing changed", get[store.User](t)(s.Users().Get(ctx)).Metadata, json.RawMessage(`{}`))
 }
