@@ -44,7 +44,6 @@ type core struct {
 	from          []*source
 	where, having expr
 	group         []expr
-	windows       []*window
 	outputs       []Column
 	scope         *scope
 }
@@ -74,24 +73,18 @@ type source struct {
 	fn    *call
 	// lateral is written, ordinality is WITH ORDINALITY.
 	lateral, ordinality bool
-	// group is a join in parentheses.
-	group   []*source
-	alias   string
-	columns []string
-	on      expr
-	using   []string
-	rel     *relation
+	alias               string
+	columns             []string
+	on                  expr
+	using               []string
+	rel                 *relation
 }
 
+// window is what stands after OVER, in parentheses.
 type window struct {
-	at        int
-	name      string
-	base      string
 	partition []expr
 	order     []*orderItem
 	frame     string
-	// ref is OVER name, without parentheses.
-	ref bool
 }
 
 // expr is an expression.
@@ -144,7 +137,7 @@ type (
 	between struct {
 		info
 		x, lo, hi expr
-		not, sym  bool
+		not       bool
 	}
 	in struct {
 		info

@@ -94,6 +94,10 @@ var refusals = map[string]string{
 	"overlaps":    "OVERLAPS is not available; compare the four times",
 	"natural":     "NATURAL JOIN would join on the system columns; write ON or USING",
 	"fetch":       "write LIMIT n",
+	"window":      "write what OVER needs in its own parentheses",
+	"isnull":      "write IS NULL",
+	"notnull":     "write IS NOT NULL",
+	"symmetric":   "write the smaller bound first",
 	"row":         "row values are not available; compare column by column",
 }
 

@@ -137,14 +137,7 @@ func (p *parser) afterCall(c *call) (err *fault) {
 		}
 	}
 	if err == nil && p.accept("over") {
-		if p.isSymbol("(") {
-			c.over, err = p.window()
-		} else {
-			at := p.peek().at
-			var n string
-			n, err = p.ident("the name of a window")
-			c.over = &window{at: at, base: n, ref: true}
-		}
+		c.over, err = p.window()
 	}
 	return err
 }

@@ -57,10 +57,6 @@ func (p *parser) is_() (expr, *fault) {
 	for err == nil {
 		t := p.peek()
 		switch {
-		case p.accept("isnull"):
-			x = &test{info{at: t.at}, x, false, "NULL"}
-		case p.accept("notnull"):
-			x = &test{info{at: t.at}, x, true, "NULL"}
 		case p.accept("is"):
 			x, err = p.isWhat(t.at, x)
 		default:
@@ -83,12 +79,12 @@ func (p *parser) isWhat(at int, x expr) (expr, *fault) {
 		}
 		return &binary{info{at: at}, op, x, r}, nil
 	}
-	for _, w := range []string{"null", "true", "false", "unknown"} {
+	for _, w := range []string{"null", "true", "false"} {
 		if p.accept(w) {
 			return &test{info{at: at}, x, not, strings.ToUpper(w)}, nil
 		}
 	}
-	return nil, p.unexpected("after IS write NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM")
+	return nil, p.unexpected("after IS write NULL, TRUE, FALSE or DISTINCT FROM")
 }
 
 func oneOf(t token, ops ...string) bool {
@@ -174,7 +170,7 @@ func (p *parser) matching() (expr, *fault) {
 }
 
 func (p *parser) between(at int, x expr, not bool) (expr, *fault) {
-	b := &between{info: info{at: at}, x: x, not: not, sym: p.accept("symmetric")}
+	b := &between{info: info{at: at}, x: x, not: not}
 	var err *fault
 	if b.lo, err = p.operators(); err == nil {
 		if err = p.expect("and"); err == nil {

@@ -80,26 +80,19 @@ func (p *parser) source() (*source, *fault) {
 	if err != nil {
 		return nil, err
 	}
-	if s.group != nil {
-		return s, nil
-	}
 	return s, p.alias(s)
 }
 
-// inParentheses is a derived table or a nested join.
+// inParentheses is a derived table.
 func (p *parser) inParentheses(s *source) (err *fault) {
 	if err := p.enter(); err != nil {
 		return err
 	}
 	defer p.leave()
-	if p.is("select") || p.is("with") || p.isSymbol("(") {
-		s.sub, err = p.query()
-	} else if p.is("values") {
-		return p.unexpected("")
-	} else {
-		s.group, err = p.from()
+	if !p.is("select") && !p.is("with") && !p.isSymbol("(") {
+		return p.unexpected("a SELECT stands in parentheses in FROM; write joins without them")
 	}
-	if err != nil {
+	if s.sub, err = p.query(); err != nil {
 		return err
 	}
 	return p.expectSymbol(")")

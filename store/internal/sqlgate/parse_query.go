@@ -40,19 +40,9 @@ func (p *parser) limits(q *query) (err *fault) {
 	for err == nil {
 		switch {
 		case q.limit == nil && p.accept("limit"):
-			if p.accept("all") {
-				continue
-			}
 			q.limit, err = p.count("LIMIT")
 		case q.offset == nil && p.accept("offset"):
 			q.offset, err = p.count("OFFSET")
-			_ = p.accept("rows") || p.accept("row")
-		case q.limit == nil && (p.accept("fetch", "first") || p.accept("fetch", "next")):
-			if q.limit, err = p.count("FETCH FIRST"); err == nil {
-				if !p.accept("rows", "only") && !p.accept("row", "only") {
-					err = p.unexpected("write ROWS ONLY, or LIMIT n")
-				}
-			}
 		default:
 			return nil
 		}
@@ -203,36 +193,9 @@ func (p *parser) core() (*core, *fault) {
 		}
 	}
 	if p.accept("having") {
-		if c.having, err = p.expr(); err != nil {
-			return nil, err
-		}
-	}
-	if p.accept("window") {
-		err = p.windows(c)
+		c.having, err = p.expr()
 	}
 	return c, err
-}
-
-func (p *parser) windows(c *core) *fault {
-	for {
-		at := p.peek().at
-		n, err := p.ident("a name for the window")
-		if err == nil {
-			err = p.expect("as")
-		}
-		if err != nil {
-			return err
-		}
-		w, err := p.window()
-		if err != nil {
-			return err
-		}
-		w.at, w.name = at, n
-		c.windows = append(c.windows, w)
-		if !p.acceptSymbol(",") {
-			return nil
-		}
-	}
 }
 
 func (p *parser) items() ([]*item, *fault) {

@@ -6,12 +6,9 @@ import (
 )
 
 func (p *parser) window() (*window, *fault) {
-	w := &window{at: p.peek().at}
+	w := &window{}
 	if err := p.expectSymbol("("); err != nil {
 		return nil, err
-	}
-	if t := p.peek(); t.kind == name || t.kind == word && !isReserved(t.text) && !slices.Contains(frameWords, t.text) && t.text != "partition" {
-		w.base = p.next().text
 	}
 	var err *fault
 	if p.accept("partition", "by") {

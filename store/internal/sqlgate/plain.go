@@ -10,7 +10,7 @@ func (q *Query) Plain() bool {
 		return false
 	}
 	for _, s := range c.from {
-		if s.group != nil || s.rel == nil || s.rel.table == "" || s.on != nil && !simple(s.on) {
+		if s.rel == nil || s.rel.table == "" || s.on != nil && !simple(s.on) {
 			return false
 		}
 	}

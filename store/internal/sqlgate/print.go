@@ -249,15 +249,6 @@ func (p *printer) core(c *core, operand, bounded bool) {
 		p.put(" HAVING ")
 		p.expr(c.having)
 	}
-	for i, w := range c.windows {
-		if i == 0 {
-			p.put(" WINDOW ")
-		} else {
-			p.put(", ")
-		}
-		p.put(quoteName(w.name), " AS ")
-		p.window(w)
-	}
 }
 
 // maxRecursive bounds a text that a recursive query carries along, in
@@ -360,14 +351,7 @@ func (c *core) output(n int) expr {
 }
 
 func (p *printer) window(w *window) {
-	if w.ref {
-		p.put(quoteName(w.base))
-		return
-	}
 	p.put("(")
-	if w.base != "" {
-		p.put(quoteName(w.base), " ")
-	}
 	if w.partition != nil {
 		p.put("PARTITION BY ")
 		p.list(w.partition)

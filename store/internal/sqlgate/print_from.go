@@ -12,12 +12,6 @@ func (p *printer) source(s *source) {
 	}
 	p.mark(s.at)
 	switch {
-	case s.group != nil:
-		p.put("(")
-		for _, g := range s.group {
-			p.source(g)
-		}
-		p.put(")")
 	case s.sub != nil:
 		if s.lateral {
 			if p.lite != nil {

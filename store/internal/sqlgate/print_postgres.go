@@ -64,9 +64,6 @@ func (p *printer) plain(e expr) {
 		t := commonOf(e.x, e.lo, e.hi)
 		p.as(e.x, t)
 		p.put(" ", not(e.not), "BETWEEN ")
-		if e.sym {
-			p.put("SYMMETRIC ")
-		}
 		p.as(e.lo, t)
 		p.collate(t)
 		p.put(" AND ")

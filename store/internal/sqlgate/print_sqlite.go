@@ -20,14 +20,8 @@ func (p *printer) liteExpr(e expr) {
 	case *binary:
 		p.liteBinary(e)
 	case *test:
-		if e.what == "UNKNOWN" {
-			e = &test{e.info, e.x, e.not, "NULL"}
-		}
 		p.plain(e)
 	case *between:
-		if e.sym {
-			p.only(e.at, "BETWEEN SYMMETRIC")
-		}
 		p.plain(e)
 	case *like:
 		p.liteLike(e)

@@ -25,7 +25,7 @@ type scope struct {
 	ctes   []*cte
 	rels   []*relation
 	merged []string
-	// core is whose windows may be named.
+	// core is the SELECT whose aliases a mistake may mean.
 	core *core
 }
 
@@ -134,11 +134,6 @@ func (r *resolver) core(c *core, outer *scope) (*scope, *fault) {
 	c.scope = s
 	for _, src := range c.from {
 		if err := r.source(src, s); err != nil {
-			return nil, err
-		}
-	}
-	for _, w := range c.windows {
-		if err := r.window(w, s); err != nil {
 			return nil, err
 		}
 	}

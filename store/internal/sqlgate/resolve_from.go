@@ -7,14 +7,6 @@ import (
 
 // source resolves a relation of FROM and its join.
 func (r *resolver) source(src *source, s *scope) *fault {
-	if src.group != nil {
-		for _, g := range src.group {
-			if err := r.source(g, s); err != nil {
-				return err
-			}
-		}
-		return r.joined(src, s)
-	}
 	rel, err := r.relation(src, s)
 	if err != nil {
 		return err
@@ -187,11 +179,8 @@ func names(cols []Column) []string {
 	return out
 }
 
-// window resolves a window and the windows it is made from.
+// window resolves the expressions of a window.
 func (r *resolver) window(w *window, s *scope) *fault {
-	if w.base != "" && (s.core == nil || !slices.ContainsFunc(s.core.windows, func(o *window) bool { return o.name == w.base && o != w })) {
-		return faultf(w.at, "there is no WINDOW %q", w.base)
-	}
 	for _, e := range w.partition {
 		if err := r.expr(e, s); err != nil {
 			return err

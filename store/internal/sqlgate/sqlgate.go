@@ -1,23 +1,29 @@
-// Package sqlgate reads the SELECT that a caller or a model wrote, and writes it
-// again for an engine. It is a parser of PostgreSQL's SELECT, without the parts
-// that nobody needs to ask a knowledge base:
+// Package sqlgate parses the SELECT that a caller or a model wrote, checks every name
+// and type in it, and prints it again for an engine:
 //
 //	q, err := sqlgate.Check(text, tables)
-//	pg := q.Postgres()
-//	lite := q.SQLite(sqlgate.Lite{Relation: …, Now: …})
+//	pg, err := q.Postgres()
+//	lite, err := q.SQLite(sqlgate.Lite{Relation: …, Now: …})
 //
-// What a database gets is printed from the parsed tree, never the caller's text:
-// what the parser did not understand cannot pass. One statement, SELECT or WITH;
-// every relation is a listed table, a CTE or a derived table; every function,
-// type and operator is on a list; every column exists. So there are no writes,
-// no catalogs, no other schemas, no parameters and no system columns to ask for.
+// GRAMMAR.md has the grammar on one page: PostgreSQL's SELECT without the parts that
+// no query of a knowledge base needs. testdata has accepted statements with what each
+// database gets, and refused ones with the reason.
 //
-// The tree knows the types of its expressions. That is how SQLite's variant
-// gives the results that PostgreSQL gives (casts round, times compare as times,
-// NULL sorts last), and how both engines give a column the same name and type.
+// A database gets what is printed from the parsed tree, never the caller's text, so
+// nothing passes that the parser did not understand. A statement is one SELECT or WITH.
+// Each of its relations is a listed table, a CTE or a derived table; its functions,
+// types and operators are on lists; its columns exist. So no statement writes, names a
+// catalog, another schema or a system column, or has parameters.
 //
-// The gate is the first wall, not the only one: the engines run what it prints
-// as a role, or under an authorizer, that may do nothing else.
+// The stages, each in files of its name: lex.go (text → tokens), parse_*.go (tokens →
+// the tree of ast.go), resolve_*.go (what each name means, and the type of each
+// expression), print_*.go (the tree → SQL of a dialect), result.go (the rows).
+//
+// The types make SQLite's results equal PostgreSQL's: casts round, times compare as
+// times, NULL sorts last, and a column has the same name and type on both.
+//
+// The gate is the first wall, not the only one: the engines run what it prints as a
+// role, or under an authorizer, that may do nothing else.
 package sqlgate
 
 import (

@@ -188,7 +188,8 @@ func ParseTime(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
 	for _, l := range layouts {
 		if t, err := time.Parse(l, s); err == nil {
-			return t.UTC().Round(time.Microsecond), t.Year() > 0 && t.Year() < 10000
+			t = t.UTC().Round(time.Microsecond) // may be in another year
+			return t, t.Year() > 0 && t.Year() < 10000
 		}
 	}
 	return time.Time{}, false
