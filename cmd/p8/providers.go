@@ -27,7 +27,7 @@ func newModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.R
 		show = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
 	}
 	client := outbound.NewClient() // one for all: connections are few and kept
-	o := openai.ProvidersOptions{
+	o := llm.ProvidersOptions{
 		Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show, IdleTimeout: cfg.ModelSilence, SilenceVar: "P8_MODEL_SILENCE",
 	}
 	providers := openai.Providers(o)

@@ -5,7 +5,7 @@
 //
 // or, for a registry, with the environment's key:
 //
-//	llm.NewRegistry(llm.RegistryOptions{Providers: anthropic.Providers(anthropic.ProvidersOptions{Getenv: os.Getenv})})
+//	llm.NewRegistry(llm.RegistryOptions{Providers: anthropic.Providers(llm.ProvidersOptions{Getenv: os.Getenv})})
 //
 // The wire is stricter than others about the form of a conversation, so it is
 // put into that form: the system messages at its head apart, turns that

@@ -15,18 +15,15 @@ func baseURLVars() []string { return []string{"P8_ANTHROPIC_BASE_URL", "ANTHROPI
 
 const tokenVar = "ANTHROPIC_AUTH_TOKEN"
 
-// ProvidersOptions configure the models of the provider.
-type ProvidersOptions = wire.ProvidersOptions
-
 // Providers is the constructor named anthropic, for an llm.Registry.
-func Providers(o ProvidersOptions) map[string]llm.Constructor {
+func Providers(o llm.ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
 		o.HTTPClient = outbound.NewClient()
 	}
 	return map[string]llm.Constructor{provider: func(model string) (llm.Model, error) {
 		m, err := New(Options{
-			Model: model, BaseURL: o.First(baseURLVars()...), APIKey: o.First(keyVars()...),
-			AuthToken:  o.First(tokenVar),
+			Model: model, BaseURL: wire.Setting(o.Getenv, baseURLVars()...), APIKey: wire.Setting(o.Getenv, keyVars()...),
+			AuthToken:  wire.Setting(o.Getenv, tokenVar),
 			HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, SilenceVar: o.SilenceVar, Debug: o.Debug,
 		})
 		if err != nil {

@@ -252,7 +252,7 @@ func TestPastCallsWithoutTools(t *testing.T) {
 func TestProviders(t *testing.T) {
 	env := wiretest.Env{}
 	var asked string
-	providers := anthropic.Providers(anthropic.ProvidersOptions{
+	providers := anthropic.Providers(llm.ProvidersOptions{
 		Getenv: env.Get,
 		HTTPClient: wiretest.Client(func(r *http.Request) (*http.Response, error) {
 			asked = r.URL.String() + " " + r.Header.Get("X-Api-Key") + "|" + r.Header.Get("Authorization") + " " + r.Header.Get("Anthropic-Version")
@@ -285,7 +285,7 @@ func TestProviders(t *testing.T) {
 func ExampleProviders() {
 	env := map[string]string{"ANTHROPIC_API_KEY": "sk-..."}
 	models := llm.NewRegistry(llm.RegistryOptions{
-		Providers: anthropic.Providers(anthropic.ProvidersOptions{Getenv: func(name string) string { return env[name] }}),
+		Providers: anthropic.Providers(llm.ProvidersOptions{Getenv: func(name string) string { return env[name] }}),
 	})
 	model, err := models.Resolve("claude-sonnet-5-5")
 	fmt.Println(model.Name(), err)

@@ -62,7 +62,7 @@ func TestCapabilities(t *testing.T) {
 func TestProviders(t *testing.T) {
 	env := wiretest.Env{}
 	var asked string
-	providers := gemini.Providers(gemini.ProvidersOptions{
+	providers := gemini.Providers(llm.ProvidersOptions{
 		Getenv: env.Get,
 		HTTPClient: wiretest.Client(func(r *http.Request) (*http.Response, error) {
 			asked = r.Method + " " + r.URL.String() + " " + r.Header.Get("x-goog-api-key")
@@ -103,7 +103,7 @@ func TestProviders(t *testing.T) {
 
 func ExampleProviders() {
 	env := map[string]string{"GEMINI_API_KEY": "..."}
-	providers := gemini.Providers(gemini.ProvidersOptions{Getenv: func(name string) string { return env[name] }})
+	providers := gemini.Providers(llm.ProvidersOptions{Getenv: func(name string) string { return env[name] }})
 	model, err := providers["google"]("gemini-2.5-flash")
 	fmt.Println(model, err)
 	delete(env, "GEMINI_API_KEY")

@@ -5,7 +5,7 @@
 //
 // or, for a registry, with the environment's key and base URL:
 //
-//	llm.NewRegistry(llm.RegistryOptions{Providers: gemini.Providers(gemini.ProvidersOptions{Getenv: os.Getenv})})
+//	llm.NewRegistry(llm.RegistryOptions{Providers: gemini.Providers(llm.ProvidersOptions{Getenv: os.Getenv})})
 //
 // What the API is particular about is taken care of here: roles alternate, each
 // step's results stand in the order of its calls, system messages in the middle

@@ -15,18 +15,15 @@ var (
 // names are what people write before the colon.
 var names = [...]string{"gemini", "google", "google-gla", "google-gemini"}
 
-// ProvidersOptions configure the models of the provider.
-type ProvidersOptions = wire.ProvidersOptions
-
 // Providers are the constructors for an llm.Registry: one, under each of the
 // provider's names. A model is "gemini:…" whichever was used.
-func Providers(o ProvidersOptions) map[string]llm.Constructor {
+func Providers(o llm.ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
 		o.HTTPClient = outbound.NewClient()
 	}
 	construct := func(model string) (llm.Model, error) {
 		m, err := New(Options{
-			Model: model, BaseURL: o.First(baseURLVars...), APIKey: o.First(keyVars...),
+			Model: model, BaseURL: wire.Setting(o.Getenv, baseURLVars...), APIKey: wire.Setting(o.Getenv, keyVars...),
 			HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, SilenceVar: o.SilenceVar, Debug: o.Debug,
 		})
 		if err != nil {

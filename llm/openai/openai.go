@@ -8,7 +8,7 @@
 //
 // or, for a registry, every provider of the table with the environment's keys:
 //
-//	llm.NewRegistry(llm.RegistryOptions{Providers: openai.Providers(openai.ProvidersOptions{Getenv: os.Getenv})})
+//	llm.NewRegistry(llm.RegistryOptions{Providers: openai.Providers(llm.ProvidersOptions{Getenv: os.Getenv})})
 //
 // It always streams. Servers take liberties with the protocol, so the reader
 // is tolerant: tool calls without id, index or type, comments, CRLF, usage

@@ -62,11 +62,8 @@ func (p provider) example() string {
 	return p.Example
 }
 
-// ProvidersOptions configure the models of every provider.
-type ProvidersOptions = wire.ProvidersOptions
-
 // Providers are constructors for the whole table, for an llm.Registry.
-func Providers(o ProvidersOptions) map[string]llm.Constructor {
+func Providers(o llm.ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
 		o.HTTPClient = outbound.NewClient()
 	}
@@ -74,7 +71,7 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 	for _, p := range providers {
 		constructors[p.Name] = func(model string) (llm.Model, error) {
 			m, err := New(Options{
-				Provider: p.Name, Model: model, BaseURL: p.baseURL(o), APIKey: o.First(p.KeyVars...),
+				Provider: p.Name, Model: model, BaseURL: p.baseURL(o), APIKey: wire.Setting(o.Getenv, p.KeyVars...),
 				APIVersion: p.apiVersion(o),
 				HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, IdleTimeout: o.IdleTimeout, SilenceVar: o.SilenceVar, Debug: o.Debug,
 			})
@@ -88,18 +85,18 @@ func Providers(o ProvidersOptions) map[string]llm.Constructor {
 }
 
 // baseURL is the one that the environment sets, "" if none.
-func (p provider) baseURL(o ProvidersOptions) string {
-	base := o.First(p.BaseURLVars...)
+func (p provider) baseURL(o llm.ProvidersOptions) string {
+	base := wire.Setting(o.Getenv, p.BaseURLVars...)
 	if base == "" && p.Name == "ollama" {
-		base = llm.OllamaURL(o.Getenv("OLLAMA_HOST")) + "/v1"
+		base = llm.OllamaURL(wire.Setting(o.Getenv, "OLLAMA_HOST")) + "/v1"
 	}
 	return base
 }
 
 // apiVersion is the dated version that an Azure deployment asks for.
-func (p provider) apiVersion(o ProvidersOptions) string {
+func (p provider) apiVersion(o llm.ProvidersOptions) string {
 	if p.Name != azure {
 		return ""
 	}
-	return o.First("P8_AZURE_OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION")
+	return wire.Setting(o.Getenv, "P8_AZURE_OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION")
 }

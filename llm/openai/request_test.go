@@ -150,7 +150,7 @@ func TestCapabilities(t *testing.T) {
 func TestProviders(t *testing.T) {
 	env := wiretest.Env{}
 	var asked string
-	providers := openai.Providers(openai.ProvidersOptions{
+	providers := openai.Providers(llm.ProvidersOptions{
 		Getenv: env.Get,
 		HTTPClient: wiretest.Client(func(r *http.Request) (*http.Response, error) {
 			asked = r.URL.String() + " " + r.Header.Get("Authorization")
@@ -190,7 +190,7 @@ func TestProviders(t *testing.T) {
 func ExampleProviders() {
 	env := map[string]string{"OPENAI_API_KEY": "sk-..."}
 	models := llm.NewRegistry(llm.RegistryOptions{
-		Providers: openai.Providers(openai.ProvidersOptions{Getenv: func(name string) string { return env[name] }}),
+		Providers: openai.Providers(llm.ProvidersOptions{Getenv: func(name string) string { return env[name] }}),
 	})
 	model, err := models.Resolve("gpt-4.1")
 	fmt.Println(model.Name(), err)
