@@ -2,12 +2,18 @@
 //
 // A [Model] takes a [Request] (messages, tools, perhaps an output schema) and
 // streams [Chunk]s: text, reasoning, tool calls, usage, the reason to stop.
-// Models are named "provider:model", as in "openai:gpt-4.1". One sub-package a
-// provider: openai (and everything that speaks its wire), offline (no network,
-// no model: quotes what it finds), scripted (for tests).
+// Models are named "provider:model", as in "openai:gpt-4.1"; a [Registry] makes
+// a model from its name. The providers are sub-packages: openai (and every
+// server that speaks its protocol), anthropic, gemini, offline (no network: it
+// quotes what it finds) and scripted (for tests).
 //
-// A provider's failure is an [*Error]: a kind to decide by and a message fit
-// for a client. The provider's own words stay out of it.
+// A provider's failure is an [*Error]: a kind to decide by and a message fit for
+// a client. The provider's own words stay out of it.
+//
+// [NewFallback] tries other models if the first one fails before its first
+// chunk, never after it. The registry has a circuit breaker for each endpoint,
+// which keeps requests from a server that is down; a rate limit does not open
+// it.
 package llm
 
 import (

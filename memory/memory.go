@@ -1,30 +1,36 @@
-// Package memory is what a session remembers: the conversation that a model is sent,
-// and the moments of what it is not sent any more.
+// Package memory decides what a model is sent of a session, and sums up what it
+// is not sent any more.
 //
-// [Compose] turns stored rows into messages, within a budget of tokens. Rows stay as
-// they were stored; what the model does not see is left out of its copy only:
+//	the next turn:  newest memory row │ newest 3 moments │ newest rows that fit
+//	                    │                  │                    └─ breadcrumbs and hints: keys of what is cut
+//	                    └──── keys ────────┴──► LOOKUP ──► previous moments (a skip list) ──► messages, by number
 //
-//   - First comes the newest memory row, a table of contents of what is long past,
-//     then the newest moments of the session, as [Session context] (p8). Together
-//     they take a third of the budget at most.
-//   - Then the newest rows that fit, without gaps, and the newest one whatever it
-//     costs.
-//   - Tool rows are replayed as the calls and results that they were, or skipped
-//     because the answer already holds what they said (p8), as the document
-//     wants. A replayed call always has its result and a result its call: models
-//     refuse a conversation in which either stands alone. Results are never
-//     compressed; of a very long one the first part is shown, as it was at first.
-//   - Long answers that are not recent are cut to their beginning and end, around
-//     the key with which LOOKUP finds the whole text (REMLight), or replaced by a
-//     breadcrumb to the moment that covers them (p8).
-//   - Images and documents are shown again with the newest rows; older ones are a
-//     line such as "[image: plan.png]".
-//   - The rows of delegated agents are for audit and never shown.
+// [Compose] turns stored rows into messages within a budget of tokens. Stored
+// rows never change; only the model's copy is cut:
 //
-// [Builder] makes the moments: when enough has been said since the last one, it sums
-// up the next part of the session and stores that as a session_chunk moment, once
-// however many processes try. [RecordUpload] and [RecordObservation] note what else a
-// session brought.
+//   - First the newest memory row, a table of contents of the distant past, and
+//     the newest moments of the session, as [Session context] (p8). Together
+//     they take at most a third of the budget.
+//   - Then the newest rows that fit, without gaps. The newest row is always
+//     included.
+//   - Tool rows are replayed as calls and results, or skipped because the answer
+//     already says what they said (p8); the document decides. A replayed call
+//     always has its result and a result its call, because models refuse a
+//     conversation with only one of them. Results are not compressed; of a very
+//     long one the beginning is shown, as in the first turn.
+//   - Older long answers are cut to their beginning and end around the key with
+//     which LOOKUP finds the whole text (REMLight), or replaced by a breadcrumb
+//     to the moment that covers them (p8).
+//   - Images and documents are sent again with the newest rows; older ones become
+//     a line such as "[image: plan.png]".
+//   - Rows of delegated agents are for audit and never sent.
+//
+// [Builder] makes the moments. When a session has more than a threshold of
+// tokens without a summary, it sums up the next part, in whole turns, and stores
+// a session_chunk moment. The chunk is stored only if the session's summary_seq
+// is still the one that was read, so each range of messages is summed up once,
+// however many processes try. [RecordUpload] and [RecordObservation] store
+// moments of files and observations.
 package memory
 
 import (

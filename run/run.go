@@ -1,31 +1,50 @@
-// Package run is one run of one agent: model ⇄ tools, as a stream of events.
+// Package run executes one agent once: model ⇄ tools, as a stream of events.
 //
-// [Stream] sends the conversation to the model, passes on what it says, runs
-// the tools it calls (all calls of one step at once), answers them in the
-// order of the calls and asks again, until the model is done, a limit is
-// reached or the context ends. A bad call, an unknown tool, a panic or a
-// timeout is that call's failure: the model sees it and the run goes on.
+// [Stream] sends the conversation to the model, passes its text on, runs the
+// tools that it calls (all calls of one step at once), adds their results in the
+// order of the calls and asks the model again, until the model is done, a limit
+// is reached or the context ends.
 //
-// What the model thought goes back to it with the results of its calls. That
-// another model took over, or that something asked for was left out, is a
-// warning; what each answer cost is summed up, nested runs included.
+// # Failures and limits
 //
-// A structured agent's answer is validated against its schema; a wrong one
-// goes back with every error, a bounded number of times. [As] decodes it. A
-// valid one may be handed to a chained tool, without the model: its result stands
-// beside the answer in Done, its failure too, and the answer stays what it is.
+// A bad call, an unknown tool, a panic or a timeout fails only that call: the
+// model sees the failure and the run goes on. The run fails if the model fails,
+// or if a structured answer is still invalid after two retries.
 //
-// A tool may start a run of its own with the context it was called with: the
-// [Scope] in it makes the run a nested one, whose events carry a longer path
-// and whose limits are the parent's too. Where the document allows sampling, the
-// context also lends the run's model to the tool (tool.SamplerFrom).
+// A limit ends a run and does not fail it: Done has the reason length and the
+// limit's name. Calls of the same step that were already allowed still run.
+// Each call above the limit of one step gets a result that says that it was not
+// made; at twice the limit the model's stream is cut, which bounds the memory of
+// one answer. A run that is out of time before the model said anything fails.
 //
-// A run never waits for people. A call that the user must approve, or that asks him
-// something, is left without a result; when the step's other calls have ended, so
-// does the run, with event.ReasonPaused. The [Journal] keeps what was done: a run that
-// is started with it again, after the answer or after a crash, goes on at the call
-// where it stopped, and makes no call twice whose end was shown. What the user
-// writes meanwhile joins the conversation through Options.Steer.
+// A fallback model, and a setting that the model refused, are reported as
+// warnings. The reasoning of a model goes back to it with the results of its
+// calls. Usage and cost include nested runs.
+//
+// # Structured answers
+//
+// A structured agent's answer is validated against its schema; an invalid one
+// goes back to the model with every error. The text is held back until it is
+// valid and sent as one piece; the tool final_result never appears as a tool
+// call. [As] decodes the answer. A chained tool gets a valid answer without
+// another call of the model, after the answer was shown: its result, or its
+// failure, is beside the answer in Done.
+//
+// # Nested runs
+//
+// A tool may start a run with the context of its call. The [Scope] in that
+// context makes it a nested run: its events carry a longer path, and the limits
+// of the parent hold for it too. If the document allows sampling, the context
+// also lends the run's model to the tool (tool.SamplerFrom).
+//
+// # Pauses and crashes
+//
+// A run never waits for a person. A call that needs an approval or an answer
+// stays without a result; when the other calls of its step have ended, the run
+// ends with event.ReasonPaused. The [Journal] records what the model said and
+// what the calls returned. A run that is started again with its journal, after
+// the answer or after a crash, continues at that call and repeats no finished
+// call. Options.Steer adds what the user writes meanwhile to the conversation.
 package run
 
 import (

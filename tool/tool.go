@@ -1,12 +1,21 @@
 // Package tool is what an agent may call.
 //
-// A [Tool] has a [llm.ToolSpec] (what the model sees) and a Call. The
-// [Registry] knows the tools of this process by name and picks those that a
-// document declares; nothing undeclared ever reaches a model. The tools that
-// p8 itself brings are in p8/tool/builtin.
+// A [Tool] has a [llm.ToolSpec] (what the model sees) and a Call. A [Box]
+// resolves the tools and resources that a document declares; nothing undeclared
+// reaches a model:
 //
-// Who is asking comes from the context (package identity), never from an
-// argument.
+//	document: tools, resources ─ Box ─┬─ Registry     tools of this process, such as those of tool/builtin
+//	                                  ├─ Resources    p8's own resources, read like tools
+//	                                  └─ Servers      tools of MCP servers, see tool/mcp
+//
+// A declared tool that nobody has is a warning, not an error: a server that is
+// down costs its tools, and the model and the client are told.
+//
+// A tool is written once. Agents call it in a run, MCP clients through p8's
+// server, structured answers as a chained tool; each way validates by the same
+// schema and reports errors in the same words.
+//
+// The caller comes from the context (package identity), never from an argument.
 package tool
 
 import (

@@ -55,7 +55,7 @@ var foreign = []string{"chat: internal/live.Store"}
 
 // hidden are the rooms whose packages are neither public nor under internal:
 // the binary, embedded files, and what tests the module.
-var hidden = []string{"cmd", "agents", "docs", "test", "bench", "examples"}
+var hidden = []string{"cmd", "agents", "docs", "test", "bench"}
 
 // TestEveryPackageIsPublicOrInternal keeps a new package from becoming a promise
 // by accident.

@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// floors are the rooms from the roof down: a package imports only rooms that
-// stand after its own. A sub-room (llm/openai, store/sqlite) belongs to its room
-// and may import it, and its siblings. Rooms outside of internal are for programs
-// that import the module: see api_test.go.
+// floors lists the rooms from the roof down: a package imports only rooms after
+// its own. A sub-package (llm/openai, store/sqlite) belongs to its room and may
+// import it and its siblings. api_test.go says which rooms are public.
 var floors = []string{
 	"cmd/p8",
 	"internal/api", "internal/mcpserver", "internal/a2a", "stream",
@@ -19,16 +18,15 @@ var floors = []string{
 	"internal/jobs", "store", "event", "identity", "internal/config", "internal/schema", "internal/outbound",
 }
 
-// ground holds embedded files and nothing else: it imports no room, any room may
-// import it.
+// ground holds embedded files. It imports no room; any room may import it.
 var ground = []string{"agents", "docs"}
 
-// yard stands outside of the house: it may import every room, no room imports it.
-// internal/testkit holds what tests share; no product code imports it.
-var yard = []string{"test", "bench", "examples", "internal/testkit", "llm/internal/wire/wiretest"}
+// yard is outside of the house: it may import every room, and no room imports it.
+// internal/testkit holds what tests share.
+var yard = []string{"test", "bench", "internal/testkit", "llm/internal/wire/wiretest"}
 
-// place is a package's room and how deep it lies; -1 for the yard, len(floors)
-// for the ground.
+// place returns a package's room and its depth: the index in floors, -1 for the
+// yard, len(floors) for the ground.
 func place(dir string) (room string, depth int, known bool) {
 	under := func(room string) bool { return dir == room || strings.HasPrefix(dir, room+"/") }
 	if i := slices.IndexFunc(yard, under); i >= 0 {
@@ -45,12 +43,25 @@ func place(dir string) (room string, depth int, known bool) {
 	return "", 0, false
 }
 
+func TestRoomsExist(t *testing.T) {
+	lived := map[string]bool{}
+	for _, p := range packages(t) {
+		room, _, _ := place(p.dir)
+		lived[room] = true
+	}
+	for _, room := range slices.Concat(floors, ground, yard) {
+		if !lived[room] {
+			t.Errorf("the room %s has no package: remove it from the list", room)
+		}
+	}
+}
+
 func TestImportsPointDown(t *testing.T) {
 	seen := 0
 	for _, p := range packages(t) {
 		room, depth, known := place(p.dir)
 		if !known {
-			t.Errorf("%s is in no room of the house: give it a place in the floors of this test and in ARCHITECTURE.md, or move it into the room that it belongs to", p.dir)
+			t.Errorf("%s is in no room: add it to the floors of this test and to ARCHITECTURE.md, or move it into the room that it belongs to", p.dir)
 			continue
 		}
 		for name, file := range p.files {
@@ -70,9 +81,9 @@ func TestImportsPointDown(t *testing.T) {
 					t.Errorf("%s imports %s, which is in no room", name, imported)
 				case to == room, depth < 0 && toDepth < 0:
 				case toDepth <= depth:
-					t.Errorf("%s: %s imports %s, which is above it or outside: declare a small interface in %s and wire the two in cmd/p8", name, room, to, room)
+					t.Errorf("%s: %s imports %s, which is above it or in the yard: declare a small interface in %s and wire the two in cmd/p8", name, room, to, room)
 				case depth == len(floors):
-					t.Errorf("%s: %s holds embedded files and imports no room", name, room)
+					t.Errorf("%s: %s holds embedded files and must import no room", name, room)
 				}
 			}
 		}
