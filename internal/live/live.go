@@ -19,6 +19,12 @@
 // dies, too, before it stored anything, twice as many are lost: [Lost].
 //
 // [Follow] reads a run that another process runs, or that has ended.
+//
+// A [Budget] bounds the memory of all logs of a process. Above half of it, logs
+// drop what the store has and read it back on demand; at its end, the run that
+// holds most ends with memory_limit. While the store fails, Write retries for
+// Options.Patience and recognises a write whose answer was lost by the number of
+// its last event, which is never used twice.
 package live
 
 import (

@@ -13,6 +13,12 @@
 // database/sql: statements are prepared once a connection and values are
 // neither boxed nor parsed on their way. The schema is brought up to date at
 // opening; see migrations/.
+//
+// A goroutine moves the write-ahead log into the database, begins the log again
+// between two writes, and truncates it when it is long or nobody writes. A read
+// that holds the log for too long is stopped; a SELECT begins again. Every write
+// checks that the file is still there: a deleted, replaced or damaged database
+// takes no write and reports a store.UnavailableError.
 package sqlite
 
 import (

@@ -4,6 +4,9 @@
 // The SHA-256 of every file is kept beside the version. A file that was changed
 // after it had been applied is an error that names it: two databases with the
 // same version must have the same schema.
+//
+// A landed migration never changes: migrations/SHA256SUMS of each engine lists
+// the sums, a test checks them, and a new migration adds its line.
 package migrate
 
 import (
