@@ -198,6 +198,8 @@ func (r replay) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // encoder prints a run as a client gets it.
-func encoder(w io.Writer) *stream.OpenAI {
-	return stream.NewOpenAI(w, stream.OpenAIOptions{ID: "chatcmpl-1", Model: "bench", Created: time.Unix(1760000000, 0)})
+func encoder(w io.Writer) stream.Encoder {
+	return stream.New(stream.ProtocolOpenAI, w, stream.Options{
+		OpenAI: stream.OpenAIOptions{ID: "chatcmpl-1", Model: "bench", Created: time.Unix(1760000000, 0)},
+	})
 }

@@ -12,15 +12,15 @@ const (
 	HeaderUserID    = "X-User-Id"
 	HeaderTenantID  = "X-Tenant-Id"
 	HeaderUserEmail = "X-User-Email"
-	HeaderUserName  = "X-User-Name"
+	headerUserName  = "X-User-Name"
 
 	HeaderSessionID = "X-Session-Id"
-	HeaderModel     = "X-Model-Name"
-	// HeaderAgent beats HeaderAgentName, p8's name of the same.
-	HeaderAgent     = "X-Agent-Schema"
-	HeaderAgentName = "X-Agent-Schema-Name"
-	// HeaderIsEval is set by true, 1 or yes in any case.
-	HeaderIsEval   = "X-Is-Eval"
+	headerModel     = "X-Model-Name"
+	// headerAgent beats headerAgentName, p8's older name.
+	headerAgent     = "X-Agent-Schema"
+	headerAgentName = "X-Agent-Schema-Name"
+	// headerIsEval is set by true, 1 or yes in any case.
+	headerIsEval   = "X-Is-Eval"
 	HeaderClientID = "X-Client-Id"
 )
 
@@ -66,7 +66,7 @@ func FromRequest(r *http.Request, trustHeaders bool) (Identity, error) {
 func (id *Identity) readUser(h http.Header) error {
 	var user, email, name, tenant string
 	if err := readAll(h, []header{
-		{HeaderUserID, &user}, {HeaderTenantID, &tenant}, {HeaderUserEmail, &email}, {HeaderUserName, &name},
+		{HeaderUserID, &user}, {HeaderTenantID, &tenant}, {HeaderUserEmail, &email}, {headerUserName, &name},
 	}); err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (id *Identity) readUser(h http.Header) error {
 func (id *Identity) readRequest(h http.Header) error {
 	var agent, agentName, eval string
 	if err := readAll(h, []header{
-		{HeaderSessionID, &id.SessionID}, {HeaderModel, &id.DefaultModel}, {HeaderAgent, &agent},
-		{HeaderAgentName, &agentName}, {HeaderIsEval, &eval}, {HeaderClientID, &id.ClientID},
+		{HeaderSessionID, &id.SessionID}, {headerModel, &id.DefaultModel}, {headerAgent, &agent},
+		{headerAgentName, &agentName}, {headerIsEval, &eval}, {HeaderClientID, &id.ClientID},
 	}); err != nil {
 		return err
 	}

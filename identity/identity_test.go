@@ -35,16 +35,6 @@ func TestUserID(t *testing.T) {
 	}
 }
 
-func TestUserIDOrDefault(t *testing.T) {
-	for _, c := range []struct{ user, fallback, want string }{
-		{"u1", "u2", "u1"}, {"", "u2", "u2"}, {"", "", ""},
-	} {
-		if got := identity.UserIDOrDefault(c.user, "test", c.fallback); got != c.want {
-			t.Errorf("UserIDOrDefault(%q, %q) = %q, want %q", c.user, c.fallback, got, c.want)
-		}
-	}
-}
-
 func TestFromHeaders(t *testing.T) {
 	defaults := identity.Identity{DefaultModel: "openai:gpt-4.1", ClientID: "api"}
 	for name, c := range map[string]struct {

@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"log/slog"
 	"strings"
 
 	"github.com/google/uuid"
@@ -17,15 +16,4 @@ func UserID(email string) string {
 		return ""
 	}
 	return uuid.NewSHA1(uuid.NameSpaceDNS, []byte(email)).String()
-}
-
-// UserIDOrDefault is userID, else fallback, else "": anonymous stays
-// anonymous, no id is made up (REMLight's get_user_id_or_default). source says
-// in the log who asked.
-func UserIDOrDefault(userID, source, fallback string) string {
-	if userID != "" {
-		return userID
-	}
-	slog.Debug("no user id", "source", source, "anonymous", fallback == "")
-	return fallback
 }

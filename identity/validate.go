@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxID is the longest id, in characters.
-const MaxID = 128
+// maxID is the longest id, in characters.
+const maxID = 128
 
 // maxText bounds the names that are not ids: agents, models, people.
 const maxText = 256
@@ -29,9 +29,9 @@ func (e *InvalidError) Error() string { return e.Name + " " + e.Problem }
 // 1-128 characters. name is what the error calls it.
 func ValidateID(name, id string) error {
 	if id == "" {
-		return &InvalidError{name, fmt.Sprintf("is empty; it takes 1-%d printable characters", MaxID)}
+		return &InvalidError{name, fmt.Sprintf("is empty; it takes 1-%d printable characters", maxID)}
 	}
-	return validatePrintable(name, id, MaxID)
+	return validatePrintable(name, id, maxID)
 }
 
 func validatePrintable(name, s string, limit int) error {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/p8-org/p8/llm/internal/names"
 )
 
 // ChooseOptions are what the choice of the default model looks at.
@@ -65,7 +67,7 @@ func ChooseDefault(ctx context.Context, o ChooseOptions) Choice {
 	if name, key := o.first("P8_GEMINI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"); key != "" {
 		return Choice{Model: defaultGeminiModel, Reason: name + " is set."}
 	}
-	host := OllamaURL(o.Getenv("OLLAMA_HOST"))
+	host := names.OllamaURL(o.Getenv("OLLAMA_HOST"))
 	model, answered := o.ollama(ctx, host)
 	if model != "" {
 		return Choice{Model: "ollama:" + model, Reason: "Ollama answers at " + host + "."}
@@ -156,35 +158,4 @@ func (o *ChooseOptions) get(ctx context.Context, url string, into any) bool {
 	}
 	defer res.Body.Close()
 	return res.StatusCode == http.StatusOK && json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(into) == nil
-}
-
-// OllamaURL is the address of an Ollama server from OLLAMA_HOST, which may be
-// empty, a host, host:port, :port or a URL. The addresses that a server binds
-// to listen everywhere (0.0.0.0, ::) become loopback.
-func OllamaURL(host string) string {
-	scheme, rest, found := strings.Cut(strings.TrimSpace(host), "://")
-	if !found {
-		scheme, rest = "http", scheme
-	}
-	rest = strings.TrimRight(rest, "/")
-	address, path, _ := strings.Cut(rest, "/")
-	name, port := address, ""
-	if i := strings.LastIndexByte(address, ':'); i >= 0 && !strings.HasSuffix(address, "]") {
-		name, port = address[:i], address[i+1:]
-	}
-	switch name {
-	case "", "0.0.0.0", "[::]":
-		name = "127.0.0.1"
-	}
-	if port == "" && !found {
-		port = "11434"
-	}
-	u := scheme + "://" + name
-	if port != "" {
-		u += ":" + port
-	}
-	if path != "" {
-		u += "/" + path
-	}
-	return u
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/p8-org/p8/llm/internal/names"
 )
 
 // Constructor makes the model of one provider from the name behind the colon;
@@ -56,22 +58,22 @@ func NewRegistry(o RegistryOptions) *Registry {
 }
 
 // Providers are the names of the providers, sorted.
-func (r *Registry) Providers() []string { return slices.Sorted(maps.Keys(r.providers)) }
+func (r *Registry) providerNames() []string { return slices.Sorted(maps.Keys(r.providers)) }
 
 // Resolve finds the model named "provider:model". A bare name that says whose it
-// is (see [BareProvider]) needs no provider, and a provider's bare name is its
+// is (see [IsBare]) needs no provider, and a provider's bare name is its
 // default model. A name that means nothing is an *Error of kind NotFound with
 // near names, a provider without a client one of kind NoModel.
 func (r *Registry) Resolve(name string) (Model, error) {
 	name = strings.TrimSpace(name)
 	provider, model, found := strings.Cut(name, ":")
 	provider = strings.ToLower(provider)
-	if bare := BareProvider(name); !found && bare != "" {
+	if bare := names.BareProvider(name); !found && bare != "" {
 		provider, model, found = bare, name, true
 	}
 	construct := r.providers[provider]
 	if construct == nil {
-		provider = ProviderName(provider)
+		provider = names.Provider(provider)
 		construct = r.providers[provider]
 	}
 	switch {
@@ -140,7 +142,7 @@ func notFound(name, hint string) error {
 }
 
 func (r *Registry) providerHint(provider string) string {
-	known := r.Providers()
+	known := r.providerNames()
 	best, distance := "", 3
 	for _, p := range known {
 		if d := editDistance(provider, p); d < distance {

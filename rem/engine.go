@@ -71,8 +71,8 @@ type Options struct {
 // Engine answers queries. It is safe for concurrent use.
 type Engine struct {
 	Options
-	tables []store.TableInfo
-	parse  ParseOptions
+	tables  []store.TableInfo
+	options parseOptions
 }
 
 // New is an engine.
@@ -88,7 +88,7 @@ func New(o Options) *Engine {
 	}
 	e := &Engine{Options: o, tables: o.Knowledge.Tables()}
 	for _, t := range e.tables {
-		e.parse.Tables = append(e.parse.Tables, t.Name)
+		e.options.Tables = append(e.options.Tables, t.Name)
 	}
 	return e
 }
@@ -98,7 +98,7 @@ func (e *Engine) Tables() []store.TableInfo { return slices.Clone(e.tables) }
 
 // Parse reads a query about the tables of the store. The error is a
 // *SyntaxError.
-func (e *Engine) Parse(text string) (Query, error) { return e.parse.Parse(text) }
+func (e *Engine) Parse(text string) (Query, error) { return e.options.parse(text) }
 
 // Run answers a query as it is written. What is wrong with it is a *SyntaxError
 // whose column is one of the text; see [Engine.Execute] for other errors.

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// ParseOptions say what a parser must know of the store.
-type ParseOptions struct {
+// parseOptions are what the parser knows of the store.
+type parseOptions struct {
 	// Tables are the names of the tables, plural; nil is [Tables]. A query may
 	// use the singular too.
 	Tables []string
@@ -17,10 +17,10 @@ type ParseOptions struct {
 
 // Parse reads one query about the tables that every store has; a leading REM is
 // skipped. The error is a *SyntaxError.
-func Parse(query string) (Query, error) { return ParseOptions{}.Parse(query) }
+func Parse(query string) (Query, error) { return parseOptions{}.parse(query) }
 
-// Parse reads one query; a leading REM is skipped. The error is a *SyntaxError.
-func (o ParseOptions) Parse(query string) (Query, error) {
+// parse reads one query; a leading REM is skipped. The error is a *SyntaxError.
+func (o parseOptions) parse(query string) (Query, error) {
 	if len(query) > MaxQuery {
 		return nil, withForm(allForms, problemf(1, "the query is %d bytes long; at most %d are allowed", len(query), MaxQuery))
 	}

@@ -157,7 +157,7 @@ func typeParameter(c clause, tokens []token) (clause, bool) {
 	if first, ok := strings.CutPrefix(c.text, open); ok {
 		c.text = first
 		// No list that is short enough ends further away.
-		tokens = tokens[:min(len(tokens), 4*MaxTypes)]
+		tokens = tokens[:min(len(tokens), 4*maxTypes)]
 		if end := slices.IndexFunc(tokens, func(t token) bool { return t.mark() && t.text == shut }); end > 0 {
 			tokens = slices.Concat(tokens[:end], tokens[end+1:])
 			c.size++
@@ -230,8 +230,8 @@ func (c clause) types() ([]string, error) {
 			types = append(types, v)
 		}
 	}
-	if len(types) > MaxTypes {
-		return nil, problemf(c.column, "these are %d relations; at most %d are allowed", len(types), MaxTypes)
+	if len(types) > maxTypes {
+		return nil, problemf(c.column, "these are %d relations; at most %d are allowed", len(types), maxTypes)
 	}
 	return types, nil
 }

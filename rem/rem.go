@@ -60,8 +60,8 @@ const (
 	MaxRows = 1000
 	// MaxDepth is how far TRAVERSE goes.
 	MaxDepth = 5
-	// MaxTypes is the most relations that TRAVERSE is told to follow.
-	MaxTypes = 20
+	// maxTypes is the most relations that TRAVERSE is told to follow.
+	maxTypes = 20
 )
 
 // What a query takes when it does not say (REMLight).

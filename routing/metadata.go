@@ -6,11 +6,11 @@ import (
 )
 
 // Key is where a session's metadata have the State.
-const Key = "routing"
+const metadataKey = "routing"
 
 // Read is what a session's metadata say; what cannot be read says nothing.
 func Read(metadata json.RawMessage) State {
-	if !bytes.Contains(metadata, []byte(Key)) {
+	if !bytes.Contains(metadata, []byte(metadataKey)) {
 		return State{}
 	}
 	var m struct {
@@ -47,9 +47,9 @@ func (s State) valid() bool {
 // Patch is the state as metadata to merge into a session's; null takes it out.
 func (s State) Patch() json.RawMessage {
 	if s.None() {
-		return json.RawMessage(`{"` + Key + `":null}`)
+		return json.RawMessage(`{"` + metadataKey + `":null}`)
 	}
-	raw, err := json.Marshal(map[string]State{Key: s})
+	raw, err := json.Marshal(map[string]State{metadataKey: s})
 	if err != nil {
 		return nil // strings and numbers can be written
 	}
@@ -62,17 +62,17 @@ func Split(metadata json.RawMessage) (said, routing string) {
 	if said = string(metadata); said == "{}" || said == "null" {
 		return "", ""
 	}
-	if !bytes.Contains(metadata, []byte(Key)) {
+	if !bytes.Contains(metadata, []byte(metadataKey)) {
 		return said, ""
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(metadata, &all) != nil {
 		return said, ""
 	}
-	if routing = string(all[Key]); routing == "null" {
+	if routing = string(all[metadataKey]); routing == "null" {
 		routing = ""
 	}
-	delete(all, Key)
+	delete(all, metadataKey)
 	if len(all) == 0 {
 		return "", routing
 	}

@@ -40,7 +40,7 @@ type Candidate struct {
 	Description string
 	// Routing are the document's own rules; nil for none.
 	Routing *agent.Routing
-	// MaxTurns is how long a session stays with it; [DefaultMaxTurns] when 0.
+	// MaxTurns is how long a session stays with it; 20 when 0.
 	MaxTurns int
 }
 

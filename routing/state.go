@@ -7,9 +7,9 @@ import (
 	"github.com/p8-org/p8/agent"
 )
 
-// DefaultMaxTurns is how long a session stays with an agent whose document does not
+// defaultMaxTurns is how long a session stays with an agent whose document does not
 // say.
-const DefaultMaxTurns = 20
+const defaultMaxTurns = 20
 
 // The bounds of a State: it stands in every prompt of its session.
 const (
@@ -40,7 +40,7 @@ type State struct {
 
 // Start is the state of a session that is to be routed from now on.
 func Start(fallback string) State {
-	return State{Active: fallback, State: Idle, MaxTurns: DefaultMaxTurns, Fallback: fallback, Auto: true}
+	return State{Active: fallback, State: Idle, MaxTurns: defaultMaxTurns, Fallback: fallback, Auto: true}
 }
 
 // None reports whether there is no routing.
@@ -67,7 +67,7 @@ func (s State) Answers(requested string) string {
 func (s State) Activate(to Candidate, reason string) State {
 	s.Active, s.State, s.Turns, s.Reason = to.Name, Executing, 0, clip(reason)
 	if s.MaxTurns = to.MaxTurns; s.MaxTurns <= 0 {
-		s.MaxTurns = DefaultMaxTurns
+		s.MaxTurns = defaultMaxTurns
 	}
 	return s
 }
@@ -154,7 +154,7 @@ func (s State) has(agents []Candidate) bool {
 
 func (s State) mostTurns() int {
 	if s.MaxTurns <= 0 {
-		return DefaultMaxTurns
+		return defaultMaxTurns
 	}
 	return s.MaxTurns
 }

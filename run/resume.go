@@ -182,5 +182,5 @@ func (r *runner) mergeMetadata(m *event.MetadataData) {
 	if r.meta == nil {
 		r.meta = new(event.MetadataData)
 	}
-	tool.MergeMetadata(r.meta, m)
+	mergeMetadata(r.meta, m)
 }

@@ -62,9 +62,9 @@ func (s *Scope) MayNest() bool { return s == nil || s.Depth < s.maxDepth }
 // asked again makes a circle.
 func (s *Scope) Names() []string { return strings.Split(s.Path, "/") }
 
-// ChildThread is the thread of the run that is started in this call; of the first
+// childThread is the thread of the run that is started in this call; of the first
 // one, where there are several.
-func (s *Scope) ChildThread() string {
+func (s *Scope) childThread() string {
 	id := strings.ReplaceAll(s.CallID, "/", "%2F")
 	return strings.TrimPrefix(s.Thread+"/"+id, "/")
 }
@@ -72,12 +72,12 @@ func (s *Scope) ChildThread() string {
 // nextThread is the thread of the next run that is started in this call.
 func (s *Scope) nextThread() string {
 	if s.begun == nil {
-		return s.ChildThread()
+		return s.childThread()
 	}
 	if n := s.begun.Add(1); n > 1 {
-		return fmt.Sprintf("%s~%d", s.ChildThread(), n)
+		return fmt.Sprintf("%s~%d", s.childThread(), n)
 	}
-	return s.ChildThread()
+	return s.childThread()
 }
 
 // ShowOnce emits an event of the call, unless it was shown before the run was taken

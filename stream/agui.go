@@ -9,7 +9,6 @@ import (
 
 // AGUIOptions describe one AG-UI stream.
 type AGUIOptions struct {
-	Reader Reader
 	// ThreadID and RunID are what RUN_STARTED and RUN_FINISHED name: those of the
 	// request, or the server's own.
 	ThreadID, RunID string
@@ -40,12 +39,12 @@ const (
 	ChildrenCustom
 )
 
-// AGUI writes a run as AG-UI 1.0 events. Text, reasoning, tool calls and
+// aguiEncoder writes a run as AG-UI 1.0 events. Text, reasoning, tool calls and
 // delegated agents are AG-UI's own events; every other event of p8 is a CUSTOM
 // event whose name is its type and whose value is its payload. A run that waits
 // for the user ends with the outcome "interrupt", a stopped one with
 // "cancelled".
-type AGUI struct {
+type aguiEncoder struct {
 	frames
 	o   AGUIOptions
 	now int64
@@ -67,22 +66,21 @@ type AGUI struct {
 	began, behind, closed bool
 }
 
-// NewAGUI is an encoder onto w.
-func NewAGUI(w io.Writer, o AGUIOptions) *AGUI {
+func newAGUI(w io.Writer, r Reader, o AGUIOptions) *aguiEncoder {
 	if o.MessageID == "" {
 		o.MessageID = o.RunID + "-message"
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	e := &AGUI{o: o, root: newVoice("", "", o.MessageID), children: map[string]*voice{}}
-	e.init(w, o.Reader)
+	e := &aguiEncoder{o: o, root: newVoice("", "", o.MessageID), children: map[string]*voice{}}
+	e.init(w, r)
 	return e
 }
 
 // Write sends one event. What follows the end of the run is ignored. An error is
 // the writer's, or says that an event holds raw JSON that is none.
-func (e *AGUI) Write(ev event.Event) error {
+func (e *aguiEncoder) Write(ev event.Event) error {
 	if e.r.hides(ev) {
 		return nil
 	}
@@ -110,7 +108,7 @@ func (e *AGUI) Write(ev event.Event) error {
 }
 
 // again begins another response of the same run.
-func (e *AGUI) again() {
+func (e *aguiEncoder) again() {
 	e.began, e.behind, e.closed = false, false, false
 	e.calls.again()
 	for _, k := range e.calls.open {
@@ -123,7 +121,7 @@ func (e *AGUI) again() {
 }
 
 // append encodes the event into e.buf.
-func (e *AGUI) append(ev event.Event) error {
+func (e *aguiEncoder) append(ev event.Event) error {
 	if ev.Data == nil && ev.Text == "" {
 		return nil
 	}
@@ -191,34 +189,34 @@ func structured(ev event.Event) bool {
 }
 
 // event begins an event.
-func (e *AGUI) event(typ string) {
+func (e *aguiEncoder) event(typ string) {
 	e.buf = append(append(e.buf, `data: {"type":"`...), typ...)
 	e.buf = appendInt(append(e.buf, `","timestamp":`...), e.now)
 }
 
 // field adds a string.
-func (e *AGUI) field(name, value string) {
+func (e *aguiEncoder) field(name, value string) {
 	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
 	e.buf = appendQuoted(e.buf, value)
 }
 
 // raw adds a value that is JSON already.
-func (e *AGUI) raw(name string, value []byte) {
+func (e *aguiEncoder) raw(name string, value []byte) {
 	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
 	e.buf = append(e.buf, value...)
 }
 
 // end ends an event of the voice.
-func (e *AGUI) end(v *voice) { e.buf = append(e.buf, v.tail...) }
+func (e *aguiEncoder) end(v *voice) { e.buf = append(e.buf, v.tail...) }
 
 // native reports whether what v says is told with AG-UI's own events.
-func (e *AGUI) native(v *voice) bool { return v == e.root || e.o.Children != ChildrenCustom }
+func (e *aguiEncoder) native(v *voice) bool { return v == e.root || e.o.Children != ChildrenCustom }
 
 // legacy reports whether what v says is told with CUSTOM child events.
-func (e *AGUI) legacy(v *voice) bool { return v != e.root && e.o.Children != ChildrenNative }
+func (e *aguiEncoder) legacy(v *voice) bool { return v != e.root && e.o.Children != ChildrenNative }
 
 // custom sends p8's own events; they have no timestamp.
-func (e *AGUI) custom(v *voice, ev event.Event) error {
+func (e *aguiEncoder) custom(v *voice, ev event.Event) error {
 	value, err := e.object(ev.Data)
 	if err != nil {
 		return err

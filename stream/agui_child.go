@@ -4,7 +4,7 @@ import "github.com/p8-org/p8/event"
 
 // voice is that of the delegated run which the event is of. One that nothing
 // announced, as after a pause, begins with its first event.
-func (e *AGUI) voice(ev event.Event) *voice {
+func (e *aguiEncoder) voice(ev event.Event) *voice {
 	v := e.known(ev)
 	if !v.begun && !v.ended {
 		e.subagent(v, nil)
@@ -13,7 +13,7 @@ func (e *AGUI) voice(ev event.Event) *voice {
 }
 
 // known is the voice, which need not have begun.
-func (e *AGUI) known(ev event.Event) *voice {
+func (e *aguiEncoder) known(ev event.Event) *voice {
 	run := ev.RunID
 	if run == "" {
 		run = ev.Agent
@@ -35,7 +35,7 @@ func (e *AGUI) known(ev event.Event) *voice {
 }
 
 // appendChildRun sends where a delegated run begins and ends.
-func (e *AGUI) appendChildRun(ev event.Event, d *event.ChildRunData) {
+func (e *aguiEncoder) appendChildRun(ev event.Event, d *event.ChildRunData) {
 	v := e.known(ev)
 	if v.ended || v.begun && d.Status == event.ChildStarted {
 		return
@@ -54,7 +54,7 @@ func (e *AGUI) appendChildRun(ev event.Event, d *event.ChildRunData) {
 }
 
 // subagent begins a delegated run, whose parents are known where d is there.
-func (e *AGUI) subagent(v *voice, d *event.ChildRunData) {
+func (e *aguiEncoder) subagent(v *voice, d *event.ChildRunData) {
 	v.begun = true
 	if !e.native(v) {
 		return
@@ -73,7 +73,7 @@ func (e *AGUI) subagent(v *voice, d *event.ChildRunData) {
 }
 
 // subagentEnd ends a delegated run with the outcome, a JSON object.
-func (e *AGUI) subagentEnd(v *voice, outcome string) {
+func (e *aguiEncoder) subagentEnd(v *voice, outcome string) {
 	v.ended = true
 	if !e.native(v) {
 		return
@@ -86,7 +86,7 @@ func (e *AGUI) subagentEnd(v *voice, outcome string) {
 	e.end(v)
 }
 
-func (e *AGUI) subagentError(v *voice, message string) {
+func (e *aguiEncoder) subagentError(v *voice, message string) {
 	v.ended = true
 	if !e.native(v) {
 		return
@@ -101,7 +101,7 @@ func (e *AGUI) subagentError(v *voice, message string) {
 }
 
 // suspended is the outcome of a delegated run that waits for the user.
-func (e *AGUI) suspended(v *voice) string {
+func (e *aguiEncoder) suspended(v *voice) string {
 	out := []byte(`{"type":"suspended","interruptIds":[`)
 	first := true
 	for r := range e.waiting() {

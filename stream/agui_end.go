@@ -15,7 +15,7 @@ type request struct {
 }
 
 // ask remembers a question for the end of the response.
-func (e *AGUI) ask(v *voice, run string, d *event.ActionRequestData) {
+func (e *aguiEncoder) ask(v *voice, run string, d *event.ActionRequestData) {
 	r := request{d, v, callKey{run, d.ToolID}}
 	for i := range e.requests {
 		if e.requests[i].RequestID == d.RequestID {
@@ -27,7 +27,7 @@ func (e *AGUI) ask(v *voice, run string, d *event.ActionRequestData) {
 }
 
 // waiting are the questions that are still open: their calls have no result.
-func (e *AGUI) waiting() iter.Seq[request] {
+func (e *aguiEncoder) waiting() iter.Seq[request] {
 	return func(yield func(request) bool) {
 		for _, r := range e.requests {
 			answered := r.ToolID != "" && e.calls.open[r.call] == nil
@@ -60,7 +60,7 @@ type interrupt struct {
 	} `json:"metadata"`
 }
 
-func (e *AGUI) interrupts() []interrupt {
+func (e *aguiEncoder) interrupts() []interrupt {
 	var list []interrupt
 	for r := range e.waiting() {
 		to := interrupt{ID: r.RequestID, Reason: r.Kind, Message: r.Message, ResponseSchema: r.Schema}
@@ -90,7 +90,7 @@ type outcome struct {
 	Pending []string `json:"pendingToolCallIds,omitempty"`
 }
 
-func (e *AGUI) outcome(reason string) outcome {
+func (e *aguiEncoder) outcome(reason string) outcome {
 	switch reason {
 	case event.ReasonCancelled:
 		return outcome{Type: "cancelled"}
@@ -113,7 +113,7 @@ func (e *AGUI) outcome(reason string) outcome {
 
 // appendDone ends the stream. A structured answer that nothing has shown is a
 // message first.
-func (e *AGUI) appendDone(d *event.DoneData) error {
+func (e *aguiEncoder) appendDone(d *event.DoneData) error {
 	if d.Reason == event.ReasonError {
 		e.appendError(&event.ErrorData{})
 		return nil
@@ -143,7 +143,7 @@ func (e *AGUI) appendDone(d *event.DoneData) error {
 	return nil
 }
 
-func (e *AGUI) appendError(d *event.ErrorData) {
+func (e *aguiEncoder) appendError(d *event.ErrorData) {
 	e.closeAll(event.ReasonError)
 	api := APIErrorOf(d)
 	e.event("RUN_ERROR")
@@ -155,7 +155,7 @@ func (e *AGUI) appendError(d *event.ErrorData) {
 }
 
 // closeAll ends what is open.
-func (e *AGUI) closeAll(reason string) {
+func (e *aguiEncoder) closeAll(reason string) {
 	over := reason == event.ReasonStop || reason == event.ReasonLength || reason == event.ReasonFilter
 	for _, v := range e.order {
 		switch {
@@ -173,7 +173,7 @@ func (e *AGUI) closeAll(reason string) {
 
 // rest ends what a voice has left open. Where its run is over, also the calls
 // without a result: a client takes such a one for a call of its own.
-func (e *AGUI) rest(v *voice, over bool) {
+func (e *aguiEncoder) rest(v *voice, over bool) {
 	e.hush(v)
 	for _, k := range e.calls.left() {
 		if k.voice != v || !k.begun {
@@ -190,7 +190,7 @@ func (e *AGUI) rest(v *voice, over bool) {
 }
 
 // tokens adds what the run consumed, its children included.
-func (e *AGUI) tokens() {
+func (e *aguiEncoder) tokens() {
 	if e.usage == nil {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 // appendRestart takes back the messages of the steps that were cut: an activity that
 // nobody shows takes the place of each. What follows is said in messages of other ids,
 // which are the same whether or not the client saw the ones before.
-func (e *AGUI) appendRestart(ev event.Event, d *event.RestartData) error {
+func (e *aguiEncoder) appendRestart(ev event.Event, d *event.RestartData) error {
 	e.suffix, e.lost = "-"+strconv.FormatInt(ev.Seq, 10), e.r.ahead(ev.Seq, d)
 	cut := map[string]bool{}
 	for _, r := range d.Runs {
@@ -27,7 +27,7 @@ func (e *AGUI) appendRestart(ev event.Event, d *event.RestartData) error {
 }
 
 // takeBack takes back what a voice has said of its step, if that was cut.
-func (e *AGUI) takeBack(v *voice, cut bool) {
+func (e *aguiEncoder) takeBack(v *voice, cut bool) {
 	if !cut {
 		v.fresh = nil
 	}
@@ -50,7 +50,7 @@ func (e *AGUI) takeBack(v *voice, cut bool) {
 
 // begin gives a voice the ids that it has after a restart, and takes back the messages
 // of its step: also those that it may have begun in events that were lost.
-func (e *AGUI) begin(v *voice) {
+func (e *aguiEncoder) begin(v *voice) {
 	if e.lost && !v.ended {
 		v.fresh = append(v.fresh, v.next(), v.thought())
 	}

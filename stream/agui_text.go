@@ -3,7 +3,7 @@ package stream
 import "github.com/p8-org/p8/event"
 
 // appendText is the hot path: no allocation but at the beginning of a message.
-func (e *AGUI) appendText(v *voice, text string) {
+func (e *aguiEncoder) appendText(v *voice, text string) {
 	if e.native(v) {
 		if v.open != event.Text {
 			e.hush(v)
@@ -20,7 +20,7 @@ func (e *AGUI) appendText(v *voice, text string) {
 	}
 }
 
-func (e *AGUI) appendReasoning(v *voice, text string) {
+func (e *aguiEncoder) appendReasoning(v *voice, text string) {
 	if !e.native(v) {
 		return
 	}
@@ -36,7 +36,7 @@ func (e *AGUI) appendReasoning(v *voice, text string) {
 }
 
 // hush ends the message that is open.
-func (e *AGUI) hush(v *voice) {
+func (e *aguiEncoder) hush(v *voice) {
 	switch v.open {
 	case event.Text:
 		e.message(v, "TEXT_MESSAGE_END", "")
@@ -47,14 +47,14 @@ func (e *AGUI) hush(v *voice) {
 	v.open = 0
 }
 
-func (e *AGUI) message(v *voice, typ, more string) {
+func (e *aguiEncoder) message(v *voice, typ, more string) {
 	e.event(typ)
 	e.raw("messageId", v.message)
 	e.buf = append(e.buf, more...)
 	e.end(v)
 }
 
-func (e *AGUI) delta(v *voice, typ, text string) {
+func (e *aguiEncoder) delta(v *voice, typ, text string) {
 	e.event(typ)
 	e.raw("messageId", v.message)
 	e.field("delta", text)

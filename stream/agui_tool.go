@@ -4,7 +4,7 @@ import "github.com/p8-org/p8/event"
 
 // appendTool sends a stage of a call: its beginning, its arguments in one piece,
 // its result.
-func (e *AGUI) appendTool(v *voice, run string, d *event.ToolCallData) {
+func (e *aguiEncoder) appendTool(v *voice, run string, d *event.ToolCallData) {
 	known := e.calls.get(run, d.ID)
 	ended := d.Status == event.ToolCompleted || d.Status == event.ToolFailed
 	if known == nil {
@@ -30,7 +30,7 @@ func (e *AGUI) appendTool(v *voice, run string, d *event.ToolCallData) {
 	}
 }
 
-func (e *AGUI) callStart(v *voice, k *call, d *event.ToolCallData) {
+func (e *aguiEncoder) callStart(v *voice, k *call, d *event.ToolCallData) {
 	k.begun = true
 	if !e.native(v) {
 		return
@@ -47,7 +47,7 @@ func (e *AGUI) callStart(v *voice, k *call, d *event.ToolCallData) {
 	e.end(v)
 }
 
-func (e *AGUI) callInput(v *voice, k *call, d *event.ToolCallData) {
+func (e *aguiEncoder) callInput(v *voice, k *call, d *event.ToolCallData) {
 	text := arguments(d.Arguments)
 	if e.native(v) {
 		e.callArgs(k, text)
@@ -60,7 +60,7 @@ func (e *AGUI) callInput(v *voice, k *call, d *event.ToolCallData) {
 }
 
 // callArgs sends a call's arguments and their end.
-func (e *AGUI) callArgs(k *call, text string) {
+func (e *aguiEncoder) callArgs(k *call, text string) {
 	e.event("TOOL_CALL_ARGS")
 	e.field("toolCallId", k.wire)
 	e.field("delta", text)
@@ -70,7 +70,7 @@ func (e *AGUI) callArgs(k *call, text string) {
 	e.end(k.voice)
 }
 
-func (e *AGUI) callResult(v *voice, k *call, d *event.ToolCallData) {
+func (e *aguiEncoder) callResult(v *voice, k *call, d *event.ToolCallData) {
 	text := resultText(d)
 	if e.native(v) {
 		v.answered = true
@@ -89,13 +89,13 @@ func (e *AGUI) callResult(v *voice, k *call, d *event.ToolCallData) {
 }
 
 // callFailed ends a call that nobody answered.
-func (e *AGUI) callFailed(k *call, text string) {
+func (e *aguiEncoder) callFailed(k *call, text string) {
 	e.result(k, k.wire+"-result", text, true)
 	e.end(k.voice)
 }
 
 // result sends a call's result, up to its end.
-func (e *AGUI) result(k *call, message, text string, failed bool) {
+func (e *aguiEncoder) result(k *call, message, text string, failed bool) {
 	e.event("TOOL_CALL_RESULT")
 	e.field("messageId", message)
 	e.field("toolCallId", k.wire)
@@ -107,7 +107,7 @@ func (e *AGUI) result(k *call, message, text string, failed bool) {
 }
 
 // childTool begins a CUSTOM event of a child's call.
-func (e *AGUI) childTool(v *voice, name string, d *event.ToolCallData) {
+func (e *aguiEncoder) childTool(v *voice, name string, d *event.ToolCallData) {
 	e.buf = append(append(e.buf, `data: {"type":"CUSTOM","name":"`...), name...)
 	e.buf = append(append(e.buf, `","value":{"type":"`...), name...)
 	e.buf = append(append(e.buf, `","agent_name":`...), v.quoted...)

@@ -15,7 +15,6 @@ const (
 
 // AISDKOptions describe one UI message stream.
 type AISDKOptions struct {
-	Reader Reader
 	// MessageID is the assistant message that the client makes of the stream. After an
 	// approval it is the one that the client has already, which then goes on, and
 	// Reader.Past is the pause.
@@ -30,7 +29,7 @@ type AISDKOptions struct {
 	Denied func(requestID string) bool
 }
 
-// AISDK writes a run as the Vercel AI SDK's UI message stream, version 1.
+// aisdkEncoder writes a run as the Vercel AI SDK's UI message stream, version 1.
 //
 // The answer, the reasoning and the steps are the SDK's own parts. Tools of the
 // server are dynamic tools that the provider has executed, so that no client
@@ -38,7 +37,7 @@ type AISDKOptions struct {
 // preliminary output of the call that asked it: its text so far and its tools,
 // which are also dynamic tools of their own, named agent:tool, so that an approval
 // has a call to belong to. The rest of p8's events are data-* parts.
-type AISDK struct {
+type aisdkEncoder struct {
 	frames
 	o AISDKOptions
 
@@ -65,16 +64,15 @@ type part struct {
 	id   []byte     // a JSON string
 }
 
-// NewAISDK is an encoder onto w.
-func NewAISDK(w io.Writer, o AISDKOptions) *AISDK {
-	e := &AISDK{o: o, children: map[string]*delegate{}}
-	e.init(w, o.Reader)
+func newAISDK(w io.Writer, r Reader, o AISDKOptions) *aisdkEncoder {
+	e := &aisdkEncoder{o: o, children: map[string]*delegate{}}
+	e.init(w, r)
 	return e
 }
 
 // Write sends one event. What follows the end of the run is ignored. An error is
 // the writer's, or says that an event holds raw JSON that is none.
-func (e *AISDK) Write(ev event.Event) error {
+func (e *aisdkEncoder) Write(ev event.Event) error {
 	if e.r.hides(ev) {
 		return nil
 	}
@@ -97,7 +95,7 @@ func (e *AISDK) Write(ev event.Event) error {
 }
 
 // begin sends the start.
-func (e *AISDK) begin() error {
+func (e *aisdkEncoder) begin() error {
 	if e.began {
 		return nil
 	}
@@ -118,7 +116,7 @@ func (e *AISDK) begin() error {
 }
 
 // again begins another response of the same run, for the same message.
-func (e *AISDK) again() {
+func (e *aisdkEncoder) again() {
 	e.began, e.behind, e.closed = false, false, false
 	e.step, e.answered = false, false
 	e.root.open = 0
@@ -135,7 +133,7 @@ func (e *AISDK) again() {
 }
 
 // append encodes the event into e.buf.
-func (e *AISDK) append(ev event.Event) error {
+func (e *aisdkEncoder) append(ev event.Event) error {
 	if child(ev.Agent) {
 		return e.appendChild(ev)
 	}
@@ -172,7 +170,7 @@ func (e *AISDK) append(ev event.Event) error {
 }
 
 // appendPart is the hot path: no allocation but at the beginning of a part.
-func (e *AISDK) appendPart(p *part, ev event.Event) {
+func (e *aisdkEncoder) appendPart(p *part, ev event.Event) {
 	if p.open != ev.Type {
 		if p == &e.root {
 			e.nextStep()
@@ -191,21 +189,21 @@ func (e *AISDK) appendPart(p *part, ev event.Event) {
 }
 
 // hush ends the part that is open.
-func (e *AISDK) hush(p *part) {
+func (e *aisdkEncoder) hush(p *part) {
 	if p.open != 0 {
 		e.partChunk(p, "-end")
 		p.open = 0
 	}
 }
 
-func (e *AISDK) partChunk(p *part, stage string) {
+func (e *aisdkEncoder) partChunk(p *part, stage string) {
 	e.buf = append(append(e.buf, `data: {"type":"`...), p.open.String()...)
 	e.buf = append(append(append(e.buf, stage...), `","id":`...), p.id...)
 	e.end()
 }
 
 // openStep makes sure that a step is open.
-func (e *AISDK) openStep() {
+func (e *aisdkEncoder) openStep() {
 	if !e.step {
 		e.step, e.answered = true, false
 		e.chunk("start-step")
@@ -215,14 +213,14 @@ func (e *AISDK) openStep() {
 
 // nextStep makes sure that a step is open in which nothing was answered yet: what
 // the root says after a result is another response of the model.
-func (e *AISDK) nextStep() {
+func (e *aisdkEncoder) nextStep() {
 	if e.answered {
 		e.closeStep()
 	}
 	e.openStep()
 }
 
-func (e *AISDK) closeStep() {
+func (e *aisdkEncoder) closeStep() {
 	if e.step {
 		e.hush(&e.root)
 		e.step, e.answered = false, false
@@ -232,18 +230,18 @@ func (e *AISDK) closeStep() {
 }
 
 // chunk begins a frame, end ends it; field and raw add to it.
-func (e *AISDK) chunk(typ string) {
+func (e *aisdkEncoder) chunk(typ string) {
 	e.buf = append(append(append(e.buf, `data: {"type":"`...), typ...), '"')
 }
 
-func (e *AISDK) field(name, value string) {
+func (e *aisdkEncoder) field(name, value string) {
 	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
 	e.buf = appendQuoted(e.buf, value)
 }
 
-func (e *AISDK) raw(name string, value []byte) {
+func (e *aisdkEncoder) raw(name string, value []byte) {
 	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
 	e.buf = append(e.buf, value...)
 }
 
-func (e *AISDK) end() { e.buf = append(e.buf, "}\n\n"...) }
+func (e *aisdkEncoder) end() { e.buf = append(e.buf, "}\n\n"...) }

@@ -39,7 +39,7 @@ type delegateTool struct {
 }
 
 // delegate is that of the run which the event is of.
-func (e *AISDK) delegate(ev event.Event) *delegate {
+func (e *aisdkEncoder) delegate(ev event.Event) *delegate {
 	run := ev.RunID
 	if run == "" {
 		run = ev.Agent
@@ -60,7 +60,7 @@ func (e *AISDK) delegate(ev event.Event) *delegate {
 
 // appendChild encodes an event of a delegated agent. Its end, its failure and its
 // consumption are those of the parent's call and of the run.
-func (e *AISDK) appendChild(ev event.Event) error {
+func (e *aisdkEncoder) appendChild(ev event.Event) error {
 	switch d := ev.Data.(type) {
 	case nil:
 		return e.appendChildText(ev)
@@ -84,7 +84,7 @@ func (e *AISDK) appendChild(ev event.Event) error {
 	return e.data(ev, "", false)
 }
 
-func (e *AISDK) appendChildText(ev event.Event) error {
+func (e *aisdkEncoder) appendChildText(ev event.Event) error {
 	if ev.Text == "" {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (e *AISDK) appendChildText(ev event.Event) error {
 }
 
 // appendChildRun sends where a delegated run begins and ends.
-func (e *AISDK) appendChildRun(ev event.Event, r *event.ChildRunData) error {
+func (e *aisdkEncoder) appendChildRun(ev event.Event, r *event.ChildRunData) error {
 	d := e.delegate(ev)
 	if r.Status == event.ChildStarted && d.call == nil {
 		d.call = e.calls.get(r.ParentRunID, r.ToolID)
@@ -134,7 +134,7 @@ func (e *AISDK) appendChildRun(ev event.Event, r *event.ChildRunData) error {
 }
 
 // childTool notes a step of a delegated agent's tool.
-func (e *AISDK) childTool(d *delegate, t *event.ToolCallData) error {
+func (e *aisdkEncoder) childTool(d *delegate, t *event.ToolCallData) error {
 	at := -1
 	for i := range d.tools {
 		if d.tools[i].ID == t.ID {
@@ -155,7 +155,7 @@ func (e *AISDK) childTool(d *delegate, t *event.ToolCallData) error {
 
 // preliminary sends what a delegated agent has done so far as the output of the
 // call that asked it.
-func (e *AISDK) preliminary(d *delegate, status string, more bool) error {
+func (e *aisdkEncoder) preliminary(d *delegate, status string, more bool) error {
 	if d.call == nil {
 		return nil
 	}

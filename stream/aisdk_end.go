@@ -16,7 +16,7 @@ var dataNames = [...]string{
 
 // data sends an event as a data part, in which an event of a delegated agent says
 // so. Parts of one id replace each other.
-func (e *AISDK) data(ev event.Event, id string, transient bool) error {
+func (e *aisdkEncoder) data(ev event.Event, id string, transient bool) error {
 	object, err := e.object(ev.Data)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (e *AISDK) data(ev event.Event, id string, transient bool) error {
 }
 
 // appendSources sends what the answer rests on: addresses of the web, and names.
-func (e *AISDK) appendSources(sources []string) {
+func (e *aisdkEncoder) appendSources(sources []string) {
 	for i, s := range sources {
 		if s == "" || slices.Contains(sources[:i], s) {
 			continue
@@ -75,7 +75,7 @@ type finishMetadata struct {
 }
 
 // appendDone ends the stream: with finish, or abort after a stop.
-func (e *AISDK) appendDone(d *event.DoneData) error {
+func (e *aisdkEncoder) appendDone(d *event.DoneData) error {
 	if d.Reason == event.ReasonError {
 		return e.appendError(&event.ErrorData{})
 	}
@@ -109,7 +109,7 @@ func (e *AISDK) appendDone(d *event.DoneData) error {
 	return nil
 }
 
-func (e *AISDK) appendError(d *event.ErrorData) error {
+func (e *aisdkEncoder) appendError(d *event.ErrorData) error {
 	e.closeParts()
 	e.chunk("error")
 	e.field("errorText", APIErrorOf(d).Message)
@@ -121,7 +121,7 @@ func (e *AISDK) appendError(d *event.ErrorData) error {
 
 // settle makes the last preliminary outputs plain ones: a client that waits until
 // all calls are answered does not count preliminary outputs.
-func (e *AISDK) settle() error {
+func (e *aisdkEncoder) settle() error {
 	for _, k := range e.calls.left() {
 		for _, d := range e.children {
 			if d.call != k {
@@ -135,7 +135,7 @@ func (e *AISDK) settle() error {
 	return nil
 }
 
-func (e *AISDK) closeParts() {
+func (e *aisdkEncoder) closeParts() {
 	e.hush(&e.root)
 	for _, run := range slices.Sorted(maps.Keys(e.children)) {
 		e.hush(&e.children[run].part)

@@ -7,7 +7,7 @@ import (
 )
 
 // keep notes that the step of a run is not asked for again.
-func (e *AISDK) keep(ev event.Event) {
+func (e *aisdkEncoder) keep(ev event.Event) {
 	if !child(ev.Agent) {
 		e.fresh = false
 		return
@@ -20,7 +20,7 @@ func (e *AISDK) keep(ev event.Event) {
 // the SDK's own reset-step, a delegated agent's text with its next preliminary output.
 // Parts that follow have ids which are the same whether or not the client saw the ones
 // before.
-func (e *AISDK) appendRestart(ev event.Event, d *event.RestartData) error {
+func (e *aisdkEncoder) appendRestart(ev event.Event, d *event.RestartData) error {
 	for key, k := range e.calls.open {
 		if !k.begun && slices.ContainsFunc(d.Runs, func(r event.CutRun) bool { return r.RunID == key.run }) {
 			e.calls.end(key.run, key.id)

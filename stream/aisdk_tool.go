@@ -9,7 +9,7 @@ import (
 // appendTool sends a stage of a call. It begins with its arguments, for before
 // them nobody knows whether it is one of the client's. The call of an earlier
 // response is known to the client: only what is new of it is sent.
-func (e *AISDK) appendTool(ev event.Event, d *event.ToolCallData) {
+func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
 	k := e.calls.get(ev.RunID, d.ID)
 	if k == nil {
 		k = e.calls.add(ev.RunID, d.ID)
@@ -40,7 +40,7 @@ func (e *AISDK) appendTool(ev event.Event, d *event.ToolCallData) {
 }
 
 // introduce begins a call, once.
-func (e *AISDK) introduce(k *call) {
+func (e *aisdkEncoder) introduce(k *call) {
 	if k.begun {
 		return
 	}
@@ -51,7 +51,7 @@ func (e *AISDK) introduce(k *call) {
 }
 
 // call begins a chunk that introduces a call.
-func (e *AISDK) call(typ string, k *call) {
+func (e *aisdkEncoder) call(typ string, k *call) {
 	e.chunk(typ)
 	e.field("toolCallId", k.wire)
 	e.field("toolName", k.name)
@@ -64,7 +64,7 @@ func (e *AISDK) call(typ string, k *call) {
 const dynamic = `,"dynamic":true,"providerExecuted":true`
 
 // input sends a call's arguments, once.
-func (e *AISDK) input(k *call, raw json.RawMessage) {
+func (e *aisdkEncoder) input(k *call, raw json.RawMessage) {
 	if k.input {
 		return
 	}
@@ -76,7 +76,7 @@ func (e *AISDK) input(k *call, raw json.RawMessage) {
 }
 
 // output sends a call's result.
-func (e *AISDK) output(k *call, d *event.ToolCallData) {
+func (e *aisdkEncoder) output(k *call, d *event.ToolCallData) {
 	switch {
 	case d.Status == event.ToolCompleted:
 		e.outputChunk("tool-output-available", k)
@@ -96,7 +96,7 @@ func (e *AISDK) output(k *call, d *event.ToolCallData) {
 	e.end()
 }
 
-func (e *AISDK) outputChunk(typ string, k *call) {
+func (e *aisdkEncoder) outputChunk(typ string, k *call) {
 	e.chunk(typ)
 	e.field("toolCallId", k.wire)
 	if !k.client {
@@ -106,7 +106,7 @@ func (e *AISDK) outputChunk(typ string, k *call) {
 
 // appendRequest sends a card or a question; an approval also in the SDK's own
 // terms, for which its call must be known.
-func (e *AISDK) appendRequest(ev event.Event, d *event.ActionRequestData) error {
+func (e *aisdkEncoder) appendRequest(ev event.Event, d *event.ActionRequestData) error {
 	if err := e.data(ev, d.RequestID, false); err != nil {
 		return err
 	}

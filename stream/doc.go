@@ -1,12 +1,12 @@
 // Package stream speaks the wire protocols: the events of a run go in, the
 // bytes of a protocol come out.
 //
-// [New] chooses an [Encoder]. [OpenAI] writes a run as a stream of OpenAI chat
-// completion chunks, [AGUI] as AG-UI 1.0, [AISDK] as the UI message stream of the
-// Vercel AI SDK, [Events] as it is. [Completion] gathers the same events into the
-// one object of a response that is not streamed. [SSE] is the connection under
-// any encoder: it flushes every frame, sends a comment while nothing happens and
-// gives up on a client that does not read.
+// [New] makes the [Encoder] of a [Protocol]: OpenAI chat completion chunks, AG-UI
+// 1.0, the UI message stream of the Vercel AI SDK, or p8's own events.
+// [Completion] gathers the same events into the one object of a response that is
+// not streamed. [SSE] is the connection under any encoder: it flushes every
+// frame, sends a comment while nothing happens, and closes when the client does
+// not read.
 //
 // A [Reader] says what of the run the client has already. The encoder is given
 // every event from the first one on and holds back what was sent: so one that

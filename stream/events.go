@@ -6,28 +6,22 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// EventsOptions describe one stream of events.
-type EventsOptions struct {
-	Reader Reader
-}
-
-// Events writes every event of a run as it is, children's included: its type as
+// eventsEncoder writes every event of a run as it is, children's included: its type as
 // the name of the frame, its JSON as the data. Nothing marks the end but the last
 // event itself.
-type Events struct {
+type eventsEncoder struct {
 	frames
 }
 
-// NewEvents is an encoder onto w.
-func NewEvents(w io.Writer, o EventsOptions) *Events {
-	e := &Events{}
-	e.init(w, o.Reader)
+func newEvents(w io.Writer, r Reader) *eventsEncoder {
+	e := &eventsEncoder{}
+	e.init(w, r)
 	return e
 }
 
 // Write sends one event. An error is the writer's, or says that an event holds
 // raw JSON that is none.
-func (e *Events) Write(ev event.Event) error {
+func (e *eventsEncoder) Write(ev event.Event) error {
 	if e.r.hides(ev) {
 		return nil
 	}

@@ -3,7 +3,7 @@ package stream
 import "github.com/p8-org/p8/event"
 
 // appendTyped frames d as the payload of a typed event.
-func (e *OpenAI) appendTyped(ev event.Event, d event.Data) error {
+func (e *openAIEncoder) appendTyped(ev event.Event, d event.Data) error {
 	if e.o.Format == None {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (e *OpenAI) appendTyped(ev event.Event, d event.Data) error {
 
 // appendSpeaker says which agent and which run the event is of, where it is not
 // the root.
-func (e *OpenAI) appendSpeaker(ev event.Event) {
+func (e *openAIEncoder) appendSpeaker(ev event.Event) {
 	if !child(ev.Agent) {
 		return
 	}
@@ -35,7 +35,7 @@ func (e *OpenAI) appendSpeaker(ev event.Event) {
 }
 
 // open begins the frame of a typed event, up to where its fields go.
-func (e *OpenAI) open(t event.Type) {
+func (e *openAIEncoder) open(t event.Type) {
 	name := t.String()
 	if e.o.Format == Wrapped {
 		e.buf = append(append(e.buf, `data: {"event":"`...), name...)
@@ -50,14 +50,14 @@ func (e *OpenAI) open(t event.Type) {
 }
 
 // comma separates two fields.
-func (e *OpenAI) comma() {
+func (e *openAIEncoder) comma() {
 	if e.buf[len(e.buf)-1] != '{' {
 		e.buf = append(e.buf, ',')
 	}
 }
 
 // close ends the frame that open began.
-func (e *OpenAI) close() {
+func (e *openAIEncoder) close() {
 	switch e.o.Format {
 	case Unnamed, Polyglot:
 		e.buf = append(append(e.buf, ','), e.base...)
@@ -79,7 +79,7 @@ func (e *OpenAI) close() {
 
 // appendError ends the stream as its format does: with OpenAI's error frame and
 // nothing after it, or with a typed event, after which Done comes.
-func (e *OpenAI) appendError(d *event.ErrorData) error {
+func (e *openAIEncoder) appendError(d *event.ErrorData) error {
 	if e.o.Format.literal() {
 		return e.appendTyped(event.Event{}, d)
 	}
@@ -92,7 +92,7 @@ func (e *OpenAI) appendError(d *event.ErrorData) error {
 
 // appendDone ends the stream: the finish chunk, the usage chunk if it was asked
 // for, and the done event, which stands first where it is a chunk; then [DONE].
-func (e *OpenAI) appendDone(d *event.DoneData) error {
+func (e *openAIEncoder) appendDone(d *event.DoneData) error {
 	if d.Reason == event.ReasonError && !e.o.Format.literal() {
 		return e.appendError(&event.ErrorData{Code: event.CodeInternal, Message: MessageInternal})
 	}
@@ -128,7 +128,7 @@ func (e *OpenAI) appendDone(d *event.DoneData) error {
 
 // appendFinish is the chunk with the finish_reason, and the usage chunk if it was
 // asked for.
-func (e *OpenAI) appendFinish(d *event.DoneData) {
+func (e *openAIEncoder) appendFinish(d *event.DoneData) {
 	e.buf = append(e.buf, e.head...)
 	if !e.spoke {
 		e.spoke = true

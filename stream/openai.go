@@ -13,7 +13,6 @@ import (
 
 // OpenAIOptions describe one stream.
 type OpenAIOptions struct {
-	Reader Reader
 	// ID is the completion's id, "chatcmpl-…".
 	ID string
 	// Model is what the client is told that answered.
@@ -25,12 +24,14 @@ type OpenAIOptions struct {
 	IncludeUsage bool
 }
 
-// OpenAI writes a run as OpenAI chat completion chunks. Every Write is one or
+// openAIEncoder writes a run as OpenAI chat completion chunks. Every Write is one or
 // more whole frames in one Write of the underlying writer. It is not safe for
 // concurrent use.
-type OpenAI struct {
+type openAIEncoder struct {
 	frames
 	o OpenAIOptions
+	// numbers are sent as the field seq of chunks.
+	numbers bool
 
 	// head and base are the constant parts of a frame: a chunk up to its delta,
 	// and the chunk's fields that a typed event's frame repeats.
@@ -56,16 +57,15 @@ const (
 	end   = "data: [DONE]\n\n"
 )
 
-// NewOpenAI is an encoder onto w.
-func NewOpenAI(w io.Writer, o OpenAIOptions) *OpenAI {
+func newOpenAI(w io.Writer, r Reader, o OpenAIOptions) *openAIEncoder {
 	if o.Format == Auto {
 		o.Format = Polyglot
 	}
-	e := &OpenAI{o: o}
-	// OpenAI's Python SDK dispatches an event without data for each block that has
-	// no other line than its id, and fails: the number travels as the field seq.
-	o.Reader.IDs = false
-	e.init(w, o.Reader)
+	e := &openAIEncoder{o: o, numbers: r.IDs}
+	// No frame has an id line: OpenAI's Python SDK dispatches an event without data
+	// for each block that has only an id, and fails.
+	r.IDs = false
+	e.init(w, r)
 	e.base = append(e.base, `"id":`...)
 	e.base = appendQuoted(e.base, o.ID)
 	e.base = append(e.base, `,"object":"chat.completion.chunk","created":`...)
@@ -79,7 +79,7 @@ func NewOpenAI(w io.Writer, o OpenAIOptions) *OpenAI {
 // Write sends one event. What follows the last event of the root run (Done, or
 // Error where the format ends there) is ignored. An error is the writer's, or
 // says that an event holds raw JSON that is none.
-func (e *OpenAI) Write(ev event.Event) error {
+func (e *openAIEncoder) Write(ev event.Event) error {
 	if e.closed || e.r.past(ev) || e.r.over(ev) || e.r.hides(ev) {
 		if e.r.past(ev) {
 			e.owed = owed(e.owed, ev)
@@ -87,7 +87,7 @@ func (e *OpenAI) Write(ev event.Event) error {
 		return nil
 	}
 	e.buf, e.number = e.buf[:0], 0
-	if e.o.Reader.IDs && e.o.Format != None && ev.Type != event.Done {
+	if e.numbers && e.o.Format != None && ev.Type != event.Done {
 		e.number = ev.Seq
 	}
 	if held, err := e.saidAgain(&ev); held || err != nil {
@@ -101,7 +101,7 @@ func (e *OpenAI) Write(ev event.Event) error {
 
 // appendEnd ends a chunk. The field seq is what a client that comes back names
 // in Last-Event-ID; an event of several frames, which is the last, has none.
-func (e *OpenAI) appendEnd() {
+func (e *openAIEncoder) appendEnd() {
 	if e.number > 0 {
 		e.buf = appendInt(append(e.buf, `,"seq":`...), e.number)
 	}
@@ -109,7 +109,7 @@ func (e *OpenAI) appendEnd() {
 }
 
 // append encodes the event into e.buf.
-func (e *OpenAI) append(ev event.Event) error {
+func (e *openAIEncoder) append(ev event.Event) error {
 	switch ev.Type {
 	case event.Text:
 		e.appendText(ev)
@@ -149,7 +149,7 @@ func child(agent string) bool { return strings.IndexByte(agent, '/') >= 0 }
 
 // appendChild encodes a typed event of a delegated agent. Its end, its failure
 // and its consumption are those of the parent's tool call and of the run.
-func (e *OpenAI) appendChild(ev event.Event) error {
+func (e *openAIEncoder) appendChild(ev event.Event) error {
 	switch d := ev.Data.(type) {
 	case *event.DoneData, *event.ErrorData, *event.UsageData:
 		return nil
@@ -171,7 +171,7 @@ func toolName(agent string, d *event.ToolCallData) string {
 }
 
 // appendText is the hot path: no allocation.
-func (e *OpenAI) appendText(ev event.Event) {
+func (e *openAIEncoder) appendText(ev event.Event) {
 	if ev.Text == "" {
 		return
 	}
@@ -181,7 +181,7 @@ func (e *OpenAI) appendText(ev event.Event) {
 	e.appendContent(ev.Text)
 }
 
-func (e *OpenAI) appendContent(text string) {
+func (e *openAIEncoder) appendContent(text string) {
 	e.buf = append(e.buf, e.head...)
 	if !e.spoke {
 		e.spoke = true
@@ -194,7 +194,7 @@ func (e *OpenAI) appendContent(text string) {
 
 // appendClientCall asks the client to run its own tool. The call comes whole: a
 // client must not run one whose arguments were cut.
-func (e *OpenAI) appendClientCall(d *event.ToolCallData) {
+func (e *openAIEncoder) appendClientCall(d *event.ToolCallData) {
 	e.buf = append(e.buf, e.head...)
 	if !e.spoke {
 		e.spoke = true
@@ -223,7 +223,7 @@ func arguments(raw json.RawMessage) string {
 	return compact(raw)
 }
 
-func (e *OpenAI) appendReasoning(ev event.Event) {
+func (e *openAIEncoder) appendReasoning(ev event.Event) {
 	if e.o.Format == None || ev.Text == "" {
 		return
 	}

@@ -39,7 +39,7 @@ const beginsAgain = "\n\n[The answer was interrupted and begins again.]\n\n"
 // as long as it says what the client has: it then goes on behind that. Where it says
 // something else, a note comes first. held reports whether nothing of the event is
 // written; the event's text may have become shorter.
-func (e *OpenAI) saidAgain(ev *event.Event) (held bool, err error) {
+func (e *openAIEncoder) saidAgain(ev *event.Event) (held bool, err error) {
 	a := &e.again
 	switch d := ev.Data.(type) {
 	case nil:
@@ -98,7 +98,7 @@ func (a *again) add(ev *event.Event) {
 }
 
 // restart takes in that a step is made again.
-func (e *OpenAI) restart(ev *event.Event, d *event.RestartData) error {
+func (e *openAIEncoder) restart(ev *event.Event, d *event.RestartData) error {
 	a := &e.again
 	void, run := a.text.String(), a.run
 	atEnd := !a.mixed && len(d.Runs) == 1 && d.Runs[0].RunID == run || void == "" && !a.mixed
@@ -134,7 +134,7 @@ func (e *OpenAI) restart(ev *event.Event, d *event.RestartData) error {
 func noteSeq(restart int64) int64 { return restart - 1 }
 
 // compare holds the event's text against what the client has.
-func (e *OpenAI) compare(ev *event.Event) (held bool, err error) {
+func (e *openAIEncoder) compare(ev *event.Event) (held bool, err error) {
 	a := &e.again
 	rest := a.void[a.same:]
 	switch {
@@ -154,10 +154,10 @@ func (e *OpenAI) compare(ev *event.Event) (held bool, err error) {
 // differs says that the text goes on in another way than the client has it: next is
 // the piece with which it does, nil for none. Each frame has a number of its own, for
 // clients that are cut off in between.
-func (e *OpenAI) differs(next *event.Event) error {
+func (e *openAIEncoder) differs(next *event.Event) error {
 	a := &e.again
 	a.waits = false
-	numbered, number := e.o.Reader.IDs && e.o.Format != None && a.notice.Seq != 0, e.number
+	numbered, number := e.numbers && e.o.Format != None && a.notice.Seq != 0, e.number
 	set := func(n int64) {
 		if e.number = 0; numbered {
 			e.number = n

@@ -100,7 +100,7 @@ func TestReservedKeys(t *testing.T) {
 
 func TestNoUsageUnlessAsked(t *testing.T) {
 	var out bytes.Buffer
-	e := stream.NewOpenAI(&out, stream.OpenAIOptions{Format: stream.None})
+	e := stream.New(stream.ProtocolOpenAI, &out, stream.Options{OpenAI: stream.OpenAIOptions{Format: stream.None}})
 	_ = e.Write(event.New(&event.UsageData{InputTokens: 1}))
 	_ = e.Write(event.New(&event.DoneData{Reason: event.ReasonStop}))
 	if strings.Contains(out.String(), "usage") {
@@ -112,7 +112,7 @@ func TestNoUsageUnlessAsked(t *testing.T) {
 // a broken frame.
 func TestBadRawJSON(t *testing.T) {
 	var out bytes.Buffer
-	e := stream.NewOpenAI(&out, stream.OpenAIOptions{})
+	e := stream.New(stream.ProtocolOpenAI, &out, stream.Options{})
 	err := e.Write(event.New(&event.ToolCallData{Result: json.RawMessage(`{"a`)}))
 	if err == nil || out.Len() > 0 {
 		t.Errorf("err %v, wrote %q", err, out.String())

@@ -39,28 +39,25 @@ type Encoder interface {
 	Write(ev event.Event) error
 }
 
-// Options are those of whichever protocol is spoken.
+// Options configure an encoder; it reads the options of its own protocol.
 type Options struct {
-	// Reader is what the client has already; it is used for every protocol, in place
-	// of the Reader within the options of one.
+	// Reader is what the client already has.
 	Reader Reader
 	OpenAI OpenAIOptions
 	AGUI   AGUIOptions
 	AISDK  AISDKOptions
 }
 
-// New is an encoder of the protocol onto w; of OpenAI's when p is unknown.
+// New makes an encoder of the protocol that writes to w; of OpenAI's if p is
+// unknown.
 func New(p Protocol, w io.Writer, o Options) Encoder {
 	switch p {
 	case ProtocolAGUI:
-		o.AGUI.Reader = o.Reader
-		return NewAGUI(w, o.AGUI)
+		return newAGUI(w, o.Reader, o.AGUI)
 	case ProtocolAISDK:
-		o.AISDK.Reader = o.Reader
-		return NewAISDK(w, o.AISDK)
+		return newAISDK(w, o.Reader, o.AISDK)
 	case ProtocolEvents:
-		return NewEvents(w, EventsOptions{Reader: o.Reader})
+		return newEvents(w, o.Reader)
 	}
-	o.OpenAI.Reader = o.Reader
-	return NewOpenAI(w, o.OpenAI)
+	return newOpenAI(w, o.Reader, o.OpenAI)
 }

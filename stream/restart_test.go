@@ -286,7 +286,7 @@ func TestRestartForPlainClients(t *testing.T) {
 	} {
 		s := stories()[name]
 		var out bytes.Buffer
-		e := stream.NewOpenAI(&out, stream.OpenAIOptions{ID: "c", Model: "m", Format: stream.None})
+		e := stream.New(stream.ProtocolOpenAI, &out, stream.Options{OpenAI: stream.OpenAIOptions{ID: "c", Model: "m", Format: stream.None}})
 		for _, ev := range s.events() {
 			if err := e.Write(ev); err != nil {
 				t.Fatal(err)

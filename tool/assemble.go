@@ -11,8 +11,8 @@ import (
 
 // The bounds of an Assembly that sets none.
 const (
-	DefaultMaxText = 1 << 20
-	DefaultMaxData = 10 << 20
+	defaultMaxText = 1 << 20
+	defaultMaxData = 10 << 20
 	maxParts       = 20
 )
 
@@ -37,7 +37,7 @@ func (a *Assembly) Text(text string) {
 	if text == "" {
 		return
 	}
-	room := or(a.MaxText, DefaultMaxText) - a.length
+	room := or(a.MaxText, defaultMaxText) - a.length
 	if len(text) > room {
 		a.cut = true
 		text = strings.ToValidUTF8(text[:max(room, 0)], "")
@@ -74,7 +74,7 @@ func (a *Assembly) File(mediaType, name string, data []byte) {
 		line = fmt.Sprintf("[%s %s %s, %s]", what, oneLine(name), kind, size(len(data)))
 	}
 	if part.Kind != "" && len(data) > 0 {
-		if a.data+len(data) > or(a.MaxData, DefaultMaxData) || len(a.parts) == maxParts {
+		if a.data+len(data) > or(a.MaxData, defaultMaxData) || len(a.parts) == maxParts {
 			line = strings.TrimSuffix(line, "]") + ", too large to show]"
 			a.dropped++
 		} else {
@@ -92,7 +92,7 @@ func (a *Assembly) Empty() bool { return len(a.texts) == 0 && !a.cut }
 func (a *Assembly) Content() string {
 	content := strings.Join(a.texts, "\n\n")
 	if a.cut {
-		content += fmt.Sprintf("\n\n[the rest was left out: a result has at most %s of text]", size(or(a.MaxText, DefaultMaxText)))
+		content += fmt.Sprintf("\n\n[the rest was left out: a result has at most %s of text]", size(or(a.MaxText, defaultMaxText)))
 	}
 	return content
 }

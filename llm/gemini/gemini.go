@@ -32,8 +32,8 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// DefaultBaseURL is Google's own.
-const DefaultBaseURL = "https://generativelanguage.googleapis.com"
+// defaultBaseURL is Google's own.
+const defaultBaseURL = "https://generativelanguage.googleapis.com"
 
 // provider is the part of every model's name before the colon, and the name of
 // this wire in [llm.Reasoning].
@@ -44,7 +44,7 @@ type Options struct {
 	// Model is the model's name, with or without models/ before it; tuned models
 	// are tunedModels/….
 	Model string
-	// BaseURL is DefaultBaseURL when empty; http or https. One that ends in a
+	// BaseURL is https://generativelanguage.googleapis.com when empty; http or https. One that ends in a
 	// version such as /v1beta is taken as it is, to any other /v1beta is added.
 	BaseURL string
 	// APIKey is sent in a header, never in the address. It may be empty where the
@@ -94,11 +94,11 @@ func New(o Options) (*Model, error) {
 	}
 	own := o.BaseURL != ""
 	if !own {
-		o.BaseURL = DefaultBaseURL
+		o.BaseURL = defaultBaseURL
 	}
 	u, err := url.Parse(o.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return bad(llm.NoModel, "the base URL of gemini is not an http or https URL such as "+DefaultBaseURL+wire.Either("; it is in ", baseURLVars))
+		return bad(llm.NoModel, "the base URL of gemini is not an http or https URL such as "+defaultBaseURL+wire.Either("; it is in ", baseURLVars))
 	}
 	key := strings.TrimSpace(o.APIKey)
 	if key == "" && !own {

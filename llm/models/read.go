@@ -10,7 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/names"
 )
 
 // Bounds of a file.
@@ -137,7 +137,7 @@ func (r *reader) row(n ast.Node) row {
 func (r *reader) name(n ast.Node) string {
 	name := r.text(n)
 	provider, model, _ := strings.Cut(name, ":")
-	name = llm.ProviderName(strings.ToLower(provider)) + ":" + model
+	name = names.Provider(strings.ToLower(provider)) + ":" + model
 	odd := func(c rune) bool { return !unicode.IsGraphic(c) || c == ' ' }
 	switch star := strings.IndexByte(name, '*'); {
 	case provider == "" || model == "" || len(name) > maxName || strings.ContainsFunc(name, odd):

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/names"
 )
 
 //go:embed models.yaml
@@ -141,9 +142,9 @@ func (t *Table) List() []Info {
 func (t *Table) find(name string) *Info {
 	provider, model, found := strings.Cut(name, ":")
 	if !found {
-		provider, model = llm.BareProvider(name), name
+		provider, model = names.BareProvider(name), name
 	}
-	provider = llm.ProviderName(strings.ToLower(provider))
+	provider = names.Provider(strings.ToLower(provider))
 	if info := t.providers[provider].find(model); info != nil {
 		return info
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/fence"
 )
 
 // turn is what has happened since the user's last message.
@@ -44,7 +45,7 @@ func readTurn(messages []llm.Message) turn {
 	if last < 0 {
 		return t
 	}
-	t.question = readQuestion(llm.Unfenced(messages[last].Content))
+	t.question = readQuestion(fence.Unfenced(messages[last].Content))
 	for _, m := range messages[last+1:] {
 		if len(m.ToolCalls) > 0 {
 			t.rounds++

@@ -3,6 +3,7 @@ package openai
 import (
 	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/internal/names"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
@@ -88,7 +89,7 @@ func Providers(o llm.ProvidersOptions) map[string]llm.Constructor {
 func (p provider) baseURL(o llm.ProvidersOptions) string {
 	base := wire.Setting(o.Getenv, p.BaseURLVars...)
 	if base == "" && p.Name == "ollama" {
-		base = llm.OllamaURL(wire.Setting(o.Getenv, "OLLAMA_HOST")) + "/v1"
+		base = names.OllamaURL(wire.Setting(o.Getenv, "OLLAMA_HOST")) + "/v1"
 	}
 	return base
 }

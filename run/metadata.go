@@ -1,4 +1,4 @@
-package tool
+package run
 
 import (
 	"maps"
@@ -7,10 +7,10 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// MergeMetadata adds to dst what src says. Lists are joined without doubles, a
+// mergeMetadata adds the fields of src to dst. Lists are joined without doubles, a
 // later single value replaces the earlier one, and so does each key of extra.
 // src is left alone and shares nothing with dst.
-func MergeMetadata(dst, src *event.MetadataData) {
+func mergeMetadata(dst, src *event.MetadataData) {
 	if src == nil {
 		return
 	}
