@@ -1,18 +1,18 @@
-// Package agent is the document: an agent as a person writes it.
+// Package agent reads, checks and compiles agent documents.
 //
 // A document is a JSON Schema object in YAML or JSON. Its description is the
 // system prompt; its properties are the schema of the answer
 // (structured_output: true) or a structure for the model's thinking; its tools
-// are what the agent may call. There are two dialects of one type: flat ones
-// have the configuration beside description (p8), nested ones inside
-// json_schema_extra (REM, REMLight).
+// are what the agent may call. There are two dialects of one type: flat
+// documents have the configuration beside description (p8), nested documents
+// inside json_schema_extra (REM, REMLight).
 //
-// [Parse] reads and checks a document and reports everything that is wrong at
-// once, with its place, the line and a hint ([Problems]). [New] builds one in
-// Go, [FromStruct] from a struct whose fields are the properties. [Compile]
-// makes the [Agent] that runs: prompt, output schema, limits and settings,
-// nothing of a user, free to share. [Spec] is the JSON Schema that documents
-// themselves follow, for editors.
+// [Parse] reads a document and reports all problems at once, each with its
+// place, its line and a hint ([Problems]). [New] builds a document in Go,
+// [FromStruct] from a struct whose fields are the properties. [Compile] makes
+// the [Agent] that runs: prompt, output schema, limits and settings. An Agent
+// holds nothing of a user and can be shared. [Spec] is the JSON Schema of
+// documents, for editors.
 //
 // The package does no I/O.
 package agent
@@ -30,7 +30,7 @@ import (
 // one run to the next. It holds nothing of a user and may be shared.
 type Agent struct {
 	Document *Document
-	// Name is the name that the agent is known by.
+	// Name is the document's [Document.Key].
 	Name string
 	// Prompt is the system prompt without the user's context.
 	Prompt string
@@ -48,8 +48,8 @@ type Agent struct {
 	Sampling bool
 	// Limits bound a run; max_iterations is in Limits.Requests.
 	Limits Limits
-	// Model is what the document asks for when the request names none;
-	// OverrideModel is used whatever the request says. Both may be "".
+	// Model is used if the request names no model, OverrideModel always. Both may
+	// be "".
 	Model, OverrideModel string
 	// Fallback are the models that take over when the model fails.
 	Fallback []string
@@ -64,7 +64,7 @@ type Agent struct {
 	validator *validator
 }
 
-// CompileOptions change how a document is compiled; the zero value does not.
+// CompileOptions change how a document is compiled.
 type CompileOptions struct {
 	// Structured overrides the document's structured_output.
 	Structured *bool
@@ -73,8 +73,8 @@ type CompileOptions struct {
 	KeepDescription bool
 }
 
-// Compile makes the agent of a document. It is cheap: the work was done by
-// Parse, and the answer's validator is made when the first answer comes.
+// Compile makes the agent of a document. It is cheap: Parse did the work, and the
+// validator of answers is compiled for the first answer.
 func Compile(d *Document) (*Agent, error) { return CompileWith(d, CompileOptions{}) }
 
 // CompileWith is Compile with options.
@@ -127,9 +127,9 @@ func (a *Agent) apply(o CompileOptions) error {
 	return nil
 }
 
-// SystemPrompt is the prompt for one run. A nested document's begins with what
-// is known about the user, a flat one's never changes (it gets the context as a
-// message of its own).
+// SystemPrompt returns the prompt for one run. The prompt of a nested document
+// begins with userContext; that of a flat document never changes, as its context
+// is a separate message.
 func (a *Agent) SystemPrompt(userContext string) string {
 	if userContext = strings.TrimSpace(userContext); userContext == "" || a.Document.Dialect == Flat {
 		return a.Prompt
@@ -138,9 +138,9 @@ func (a *Agent) SystemPrompt(userContext string) string {
 }
 
 // ValidateOutput checks a structured answer. It returns every failure as
-// "/pointer: message", fit to be sent back to a model; none when the answer is
-// valid or the agent answers with text. A check has a budget of steps; an answer that
-// needs more has failed. The error is the context's. It is safe for concurrent use.
+// "/pointer: message" for the model, or none if the answer is valid or the agent
+// answers with text. A check has a budget of steps; an answer that needs more is
+// invalid. The error is the context's. It is safe for concurrent use.
 func (a *Agent) ValidateOutput(ctx context.Context, raw []byte) ([]string, error) {
 	if a.validator == nil {
 		return nil, nil
@@ -148,9 +148,9 @@ func (a *Agent) ValidateOutput(ctx context.Context, raw []byte) ([]string, error
 	return a.validator.validate(ctx, raw)
 }
 
-// OutputSchema is the JSON Schema of the document's fields, whether it is
-// structured or not: keywords in their order, nesting and constraints kept, the
-// root description only when asked for.
+// OutputSchema returns the JSON Schema of the document's properties, whether it is
+// structured or not, with its keywords in their order. The root description is
+// included only if keepDescription is set.
 func (d *Document) OutputSchema(keepDescription bool) json.RawMessage {
 	if !keepDescription || d.root == nil {
 		return d.Schema

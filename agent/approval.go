@@ -12,28 +12,28 @@ import (
 	"github.com/p8-org/p8/internal/schema"
 )
 
-// Approval says which calls of a tool the user must allow first; a document
-// writes always, never, or rules.
+// Approval describes the calls of a tool that the user must allow first. In a
+// document it is always, never, or a list of rules.
 type Approval struct {
 	// Always asks before every call.
 	Always bool
-	// Rules ask before the calls that one of them describes.
+	// Rules ask before calls that match one of them.
 	Rules []ApprovalRule
 }
 
-// ApprovalRule describes calls; all that it says must be so.
+// ApprovalRule matches a call if all its fields match.
 type ApprovalRule struct {
 	Name      string            `json:"name,omitempty" doc:"The tool's name; * stands for any text, ? for one character."`
 	Arguments map[string]string `json:"arguments,omitempty" doc:"Regular expressions (RE2) that the arguments' values match somewhere, as texts; a.b is the field b of the argument a."`
 }
 
-// The values of approval that are no rules.
+// The values of approval other than rules.
 const (
 	approvalAlways = "always"
 	approvalNever  = "never"
 )
 
-// MarshalJSON writes it as a document does.
+// MarshalJSON writes the approval as a document does.
 func (a Approval) MarshalJSON() ([]byte, error) {
 	switch {
 	case a.Always:
@@ -44,8 +44,9 @@ func (a Approval) MarshalJSON() ([]byte, error) {
 	return json.Marshal(a.Rules)
 }
 
-// Asks reports whether a call must be allowed first. names are all that the tool
-// is called. What cannot be told, such as arguments that are no object, is asked.
+// Asks reports whether the user must allow a call first. names are all names of the
+// tool. If the rules cannot be decided, for example because the arguments are not an
+// object, the user is asked.
 func (a *Approval) Asks(args json.RawMessage, names ...string) bool {
 	switch {
 	case a == nil:
@@ -71,7 +72,7 @@ func (r ApprovalRule) describes(values map[string]any, names []string) bool {
 	for at, pattern := range r.Arguments {
 		re, err := schema.Pattern(pattern)
 		if err != nil {
-			continue // Parse refuses it; to ask is the safe side
+			continue // Parse refuses such a pattern; asking is safe
 		}
 		if !slices.ContainsFunc(valuesAt(values, at), func(v any) bool { return re.MatchString(ValueText(v)) }) {
 			return false
@@ -80,14 +81,14 @@ func (r ApprovalRule) describes(values map[string]any, names []string) bool {
 	return true
 }
 
-// globs is path.Match, where * stands for slashes, too.
+// globs is path.Match with a * that also matches slashes.
 func globs(pattern, name string) bool {
 	ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(name, "/", "\x00"))
 	return ok || err != nil
 }
 
-// valuesAt are the values of an argument, by its name or as a.b. A tool may read
-// names without regard to case, so every spelling counts. null is left out.
+// valuesAt returns the values of an argument, by its name or as a.b. Tools may
+// ignore the case of names, so every spelling counts. null is left out.
 func valuesAt(values map[string]any, at string) []any {
 	var found []any
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -105,8 +106,8 @@ func valuesAt(values map[string]any, at string) []any {
 	return found
 }
 
-// ValueText is the value of an argument, decoded with numbers as json.Number, as
-// a text: a string as it is, a number without exponent, anything else as JSON.
+// ValueText formats the value of an argument, whose numbers are json.Number: a
+// string as it is, a number without exponent, anything else as JSON.
 func ValueText(v any) string {
 	switch v := v.(type) {
 	case string:

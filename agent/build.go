@@ -12,8 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// New builds a document in Go. It is checked as [Parse] checks one, and the
-// error is [Problems].
+// New builds a document in Go, with the same checks as [Parse]. The error is
+// [Problems].
 //
 //	doc, err := agent.New(agent.Fields{
 //		Name:        "my-agent",
@@ -31,8 +31,7 @@ func New(f Fields) (*Document, error) {
 	return r.document(root)
 }
 
-// tree writes the fields as a document. The places in it mean nothing and are
-// left out.
+// tree returns the fields as a document without positions.
 func (f Fields) tree() (*node, error) {
 	schema := &node{kind: object}
 	if len(f.Schema) > 0 {
@@ -75,7 +74,7 @@ func (f Fields) tree() (*node, error) {
 	return root, nil
 }
 
-// forget takes the places out and measures anew.
+// forget removes the positions and measures again.
 func (n *node) forget() {
 	n.pos = position{}
 	for _, v := range n.items {
@@ -92,8 +91,8 @@ func (n *node) forget() {
 // from the json tag, descriptions from jsonschema, and enum, minimum, maximum
 // and pattern from tags of those names; a field without omitempty is required.
 //
-// What f leaves open, T may say: the system prompt by a method Prompt, the name
-// and the prompt by the tags agent and prompt of a blank field.
+// If f has no system prompt or name, T can supply them: the prompt by a method
+// Prompt, the name and the prompt by the tags agent and prompt of a blank field.
 //
 //	type Research struct {
 //		_          struct{} `agent:"research" prompt:"You are a research assistant."`
@@ -129,7 +128,7 @@ func FromStruct[T any](f Fields) (*Document, error) {
 	return New(f)
 }
 
-// schemaOf is the JSON Schema of a struct, by the rules of [FromStruct].
+// schemaOf returns the JSON Schema of a struct, by the rules of [FromStruct].
 func schemaOf[T any]() (json.RawMessage, error) {
 	schema, err := jsonschema.For[T](nil)
 	if err != nil {
@@ -141,8 +140,8 @@ func schemaOf[T any]() (json.RawMessage, error) {
 	return json.Marshal(schema)
 }
 
-// constrain adds what the tags say beyond the description, and takes null away
-// from lists: an empty list says as much.
+// constrain adds the constraints of the tags, and removes null from the types of
+// lists: an empty list says the same.
 func constrain(s *jsonschema.Schema, t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -10,8 +10,8 @@ import (
 
 var semver = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
 
-// at is where a configuration key is written: in json_schema_extra or at the
-// root; the beginning of the document when it is absent.
+// at returns the position of a configuration key, in json_schema_extra or at the
+// root; the beginning of the document if it is absent.
 func (d *Document) at(key string) (position, string) {
 	for _, m := range d.root.get(extraKey).list() {
 		if m.key == key {
@@ -33,7 +33,7 @@ func (n *node) list() []member {
 	return n.members
 }
 
-// checkNames: an agent must have a name that can be asked for, and a prompt.
+// checkNames requires a usable name and a prompt.
 func (r *report) checkNames(d *Document) {
 	if d.Name == "" && d.ShortName == "" && d.FullyQualifiedName == "" {
 		where := "at the top"
@@ -68,7 +68,7 @@ func (r *report) checkNames(d *Document) {
 	}
 }
 
-// checkTools: no two tools of one name, and models that could be one.
+// checkTools refuses two tools with one name, and invalid names of models.
 func (r *report) checkTools(d *Document) {
 	pos, pointer := d.at("tools")
 	items := d.config("tools")
@@ -104,14 +104,14 @@ func (r *report) checkTools(d *Document) {
 // askAgent is the tool with which agents ask agents.
 const askAgent = "ask_agent"
 
-// checkAgents: every agent is named once.
+// checkAgents requires that every agent is named once.
 func (r *report) checkAgents(d *Document) {
 	seen := map[string]bool{}
 	for i, a := range d.Agents {
 		at, p := d.item("agents", i)
 		name := Kebab(a.Name)
 		switch {
-		case a.Name == "": // said already
+		case a.Name == "": // reported already
 		case name == "":
 			r.errorf(at, p, "use letters, digits and dashes", "the name of the agent has no letter or digit")
 		case seen[name]:
@@ -121,7 +121,7 @@ func (r *report) checkAgents(d *Document) {
 	}
 }
 
-// config is the value of a configuration key, wherever it is written.
+// config returns the value of a configuration key in either place.
 func (d *Document) config(key string) *node {
 	if n := d.root.get(extraKey).get(key); n != nil {
 		return n
@@ -129,7 +129,7 @@ func (d *Document) config(key string) *node {
 	return d.root.get(key)
 }
 
-// checkModes: what belongs together.
+// checkModes checks fields that depend on each other.
 func (r *report) checkModes(d *Document) {
 	properties := d.root.get("properties")
 	if d.StructuredOutput && len(properties.list()) == 0 {
@@ -149,9 +149,9 @@ func (r *report) checkModes(d *Document) {
 // CheckTools compares the declared tools with those that exist: names of this
 // process's tools, "server/name" for those of MCP servers, and "server/" for a
 // server whose tools need not be known. Each tool that does not exist is a
-// warning with the nearest name that does, or all of them; for a server that
-// does not exist, the nearest server. Of a resource, and of a tool that reads one,
-// the server is looked up.
+// warning with the nearest name, or all names; for a server that does not exist,
+// the nearest server. For a resource, and a tool that reads one, only the server is
+// checked.
 func (d *Document) CheckTools(known []string) Problems {
 	r := &report{file: d.report.file, lines: d.report.lines, count: map[Severity]int{}}
 	k := knownTools(known)
@@ -181,8 +181,8 @@ func (d *Document) CheckTools(known []string) Problems {
 	return r.list
 }
 
-// checkChained: the chained tool is one of this process, "server/name", or one
-// that tools declares.
+// checkChained requires that the chained tool is one of this process,
+// "server/name", or declared in tools.
 func (r *report) checkChained(d *Document, k toolNames) {
 	name := d.ChainedTool
 	server, remote, found := strings.Cut(name, "/")
@@ -197,13 +197,13 @@ func (r *report) checkChained(d *Document, k toolNames) {
 	}
 }
 
-// toolNames are the tools that exist, apart by where.
+// toolNames are the tools that exist, by server.
 type toolNames struct {
-	// names are all tools, as CheckTools is given them.
+	// names are all tools, as passed to CheckTools.
 	names       []string
 	serverNames []string
-	// servers are the tools of each server by its folded name; not nil for one
-	// whose tools are not known.
+	// servers holds the tools of each server by its folded name; the list
+	// of a server whose tools are not known is empty, not nil.
 	servers map[string][]string
 }
 
@@ -225,7 +225,7 @@ func knownTools(known []string) toolNames {
 	return k
 }
 
-// listed are the tools there are, as far as they fit into a hint.
+// listed returns the tools that fit into a hint.
 func listed(known []string) string {
 	const most = 8
 	switch {

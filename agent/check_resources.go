@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/internal/schema"
 )
 
-// checkServers: the servers of resources, and of tools that read one, exist; a
-// pattern is a regular expression.
+// checkServers requires that the servers of resources and of their tools exist, and
+// that patterns are regular expressions.
 func (r *report) checkServers(d *Document, k toolNames) {
 	for i, t := range d.Tools {
 		if t.reads() {
@@ -40,7 +40,7 @@ func (r *report) checkServer(d *Document, k toolNames, list string, i int, t Too
 // reads reports whether the tool reads a resource.
 func (t ToolRef) reads() bool { return t.URI != "" || strings.Contains(t.Name, "://") }
 
-// item is where an element of a list is written.
+// item returns the position of an element of a list.
 func (d *Document) item(key string, i int) (position, string) {
 	if d.root == nil {
 		return position{}, element("/"+key, i)

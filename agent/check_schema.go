@@ -24,8 +24,8 @@ var (
 	}
 )
 
-// checkSchema checks the JSON Schema part: first what people get wrong, in words
-// of ours, then all the rest.
+// checkSchema checks the JSON Schema part: first common mistakes, with messages of
+// our own, then everything else with the validator.
 func (r *report) checkSchema(d *Document) {
 	before := len(r.list.Errors())
 	if t := d.root.get("type"); t != nil && t.kind != null && t.str() != "object" {
@@ -39,8 +39,7 @@ func (r *report) checkSchema(d *Document) {
 type schemaCheck struct {
 	*report
 	root *node
-	// strict: the answer must follow the schema, so what cannot be followed is an
-	// error.
+	// strict makes problems of the schema errors, because the answer must follow it.
 	strict bool
 }
 
@@ -125,7 +124,7 @@ func (s *schemaCheck) types(n *node, pointer string) {
 	}
 }
 
-// typeAlias is the JSON type that a type of a programming language means.
+// typeAlias returns the JSON type for a programming language's type name.
 func typeAlias(name string) string {
 	alias := map[string]string{
 		"str": "string", "text": "string", "date": "string", "datetime": "string", "int": "integer", "float": "number", "double": "number",
@@ -205,7 +204,7 @@ func (s *schemaCheck) values(n *node, pointer string) {
 	}
 }
 
-// refs are the references that would work.
+// refs returns the references that exist.
 func (s *schemaCheck) refs() []string {
 	var out []string
 	for _, key := range []string{"$defs", "definitions"} {
@@ -216,7 +215,7 @@ func (s *schemaCheck) refs() []string {
 	return out
 }
 
-// resolve is what a local reference points to, nil when there is no such thing.
+// resolve returns the target of a local reference, nil if there is none.
 func (n *node) resolve(ref string) *node {
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok || path != "" && path[0] != '/' {
@@ -238,8 +237,8 @@ func (n *node) step(key string) *node {
 	return n.get(key)
 }
 
-// compileSchema lets the validator itself judge the schema, so that an agent
-// that loads can also check its answers.
+// compileSchema compiles the schema with the validator, so that an agent that loads
+// can also check its answers.
 func (r *report) compileSchema(d *Document, clean bool) {
 	_, err := compile(d.schemaNode(false).value())
 	if err == nil {
@@ -255,7 +254,7 @@ func (r *report) compileSchema(d *Document, clean bool) {
 	for _, f := range faults {
 		at, pointer := d.root.follow(f.Path)
 		if slices.ContainsFunc(r.list, func(p Problem) bool { return p.Severity == SeverityError && strings.HasPrefix(p.Pointer, pointer+"/") }) {
-			continue // said already, of the entry that is at fault
+			continue // reported already, with the entry
 		}
 		r.errorf(at.pos, pointer, "see JSON Schema 2020-12", "this is not valid JSON Schema: %s", f.Message)
 	}
@@ -264,7 +263,7 @@ func (r *report) compileSchema(d *Document, clean bool) {
 	}
 }
 
-// follow goes down a path as far as it leads, and gives the pointer of where that is.
+// follow goes down a path as far as it exists, and returns the node and its pointer.
 func (n *node) follow(path []string) (at *node, pointer string) {
 	at = n
 	for _, key := range path {

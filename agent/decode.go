@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// field is what the tags of a struct field say.
+// field holds the tags of a struct field.
 type field struct {
 	key, alias, doc string
 	index           int
@@ -21,7 +21,7 @@ type field struct {
 	open, required bool
 	// schema fields belong to the JSON Schema part, in both dialects.
 	schema bool
-	// bare is the field that a plain string stands for.
+	// bare names the field that a plain string sets.
 	bare     string
 	min, max string
 }
@@ -32,7 +32,7 @@ type layout struct {
 	keys   []string
 }
 
-// layouts are the fields of every struct that a document is made of.
+// layouts holds the fields of every struct in a document.
 var layouts = sync.OnceValue(func() map[reflect.Type]*layout {
 	all := map[reflect.Type]*layout{}
 	for _, t := range []reflect.Type{
@@ -74,8 +74,8 @@ func newLayout(t reflect.Type) *layout {
 	return l
 }
 
-// decode reads a mapping into a struct. Unknown keys are warned about, unless
-// known says that they belong to somebody else.
+// decode reads a mapping into a struct. It warns about keys that neither the struct
+// nor known has.
 func (r *report) decode(n *node, pointer string, v reflect.Value, known func(string) bool) {
 	l := layouts()[v.Type()]
 	for _, m := range n.members {
@@ -242,7 +242,7 @@ func (r *report) mismatch(n *node, pointer string, f *field, want, hint string) 
 	r.errorf(n.pos, pointer, hint, "%s must be %s, not %s", f.label(pointer), want, have)
 }
 
-// label is the field's name for a message, with the mapping it stands in:
+// label returns the field's name in messages, with its mapping:
 // limits.request_limit.
 func (f *field) label(pointer string) string {
 	path := strings.Split(pointer, "/")

@@ -9,17 +9,17 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// Document is an agent as it is written. It is read, never changed: its
-// [Fields] are a view of the text, and what p8 does not know is kept, so that a
-// document written out again is the same value with its keys in the same order.
+// Document is an agent document. It never changes after it was read: its [Fields]
+// are a view of the text, and unknown keys are kept, so that a document written out
+// again has the same value with its keys in the same order.
 type Document struct {
 	Fields
-	// Warnings are what is odd about the document but does not prevent its use.
+	// Warnings are problems that do not prevent the document's use.
 	Warnings Problems
 
 	root   *node
 	report report
-	// What every Compile needs, worked out once.
+	// The results that every Compile needs.
 	prompt    string
 	output    *llm.Output
 	validator *validator
@@ -27,7 +27,7 @@ type Document struct {
 	limits    Limits
 }
 
-// MarshalJSON writes the document as it was read, unknown keys included.
+// MarshalJSON writes the document as it was read, with unknown keys.
 func (d *Document) MarshalJSON() ([]byte, error) {
 	root, err := d.tree()
 	if err != nil {
@@ -36,7 +36,8 @@ func (d *Document) MarshalJSON() ([]byte, error) {
 	return root.appendJSON(nil), nil
 }
 
-// tree is what was read; of a Document that was made by hand, its fields.
+// tree returns the tree that was read, or, for a Document literal, one of its
+// fields.
 func (d *Document) tree() (*node, error) {
 	if d.root != nil {
 		return d.root, nil
@@ -54,8 +55,8 @@ func (d *Document) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalYAML writes the document as it was read, unknown keys included and
-// comments excepted.
+// MarshalYAML writes the document as it was read, with unknown keys but without
+// comments.
 func (d *Document) MarshalYAML() ([]byte, error) {
 	root, err := d.tree()
 	if err != nil {
@@ -64,9 +65,9 @@ func (d *Document) MarshalYAML() ([]byte, error) {
 	return root.appendYAML(nil, 0), nil
 }
 
-// Key is the one name that the agent is stored, listed and reported under: its
-// name if that can stand in a URL, else short_name, else the first of the
-// others in kebab case.
+// Key returns the name under which the agent is stored, listed and reported: its
+// name if that is safe in a URL, else short_name, else the first of the others in
+// kebab case.
 func (d *Document) Key() string {
 	if names := d.Names(); len(names) > 0 {
 		return names[0]
@@ -74,9 +75,9 @@ func (d *Document) Key() string {
 	return ""
 }
 
-// Names are all the names that the agent answers to, [Document.Key] first: what
-// name, short_name and fully_qualified_name say, and each in kebab case, so that
-// rem.agents.QueryAgent is also rem-agents-query-agent.
+// Names returns all names of the agent, [Document.Key] first: name, short_name and
+// fully_qualified_name, and each in kebab case, so that rem.agents.QueryAgent is also
+// rem-agents-query-agent.
 func (d *Document) Names() []string {
 	if d.names != nil {
 		return d.names
@@ -108,7 +109,7 @@ func (f *Fields) allNames() []string {
 	return names
 }
 
-// Kebab is a name in kebab case: rem.agents.QueryAgent → rem-agents-query-agent,
+// Kebab returns a name in kebab case: rem.agents.QueryAgent → rem-agents-query-agent,
 // "CV Parser" → cv-parser.
 func Kebab(name string) string {
 	var b strings.Builder
@@ -126,8 +127,8 @@ func Kebab(name string) string {
 	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-")
 }
 
-// historyTools is whether the tool calls of earlier turns reach the model:
-// history.tools, else replay when nested and skip when flat.
+// historyTools returns history.tools, by default replay for nested and skip for flat
+// documents.
 func (d *Document) historyTools() string {
 	switch {
 	case d.History.Tools != "":
@@ -138,8 +139,8 @@ func (d *Document) historyTools() string {
 	return HistorySkip
 }
 
-// childText is whether a child's text replaces the agent's own:
-// child_text, else replace when nested and keep when flat.
+// childText returns child_text, by default replace for nested and keep for flat
+// documents.
 func (d *Document) childText() string {
 	switch {
 	case d.ChildText != "":
@@ -150,7 +151,7 @@ func (d *Document) childText() string {
 	return ChildKeep
 }
 
-// runLimits are the limits with the older max_iterations as the bound of
+// runLimits returns the limits, with max_iterations as an older name of the limit of
 // requests.
 func (f *Fields) runLimits() Limits {
 	l := f.Limits
@@ -162,7 +163,7 @@ func (f *Fields) runLimits() Limits {
 	return l
 }
 
-// Summary is the document in one line: short_description, else the first 200
+// Summary describes the agent in one line: short_description, else the first 200
 // characters of description.
 func (d *Document) Summary() string {
 	if d.ShortDescription != "" {

@@ -21,10 +21,9 @@ func (d Dialect) String() string {
 	return "flat"
 }
 
-// Fields are what a document says: the union of what p8, REM and REMLight know.
-// On a [Document] they are a view of what was written; to [New] they are the
-// input. Only the struct tags say what a field is called, which values it takes
-// and what an editor shows for it.
+// Fields are the keys of a document: the union of those of p8, REM and REMLight. On
+// a [Document] they are a view of the text; for [New] they are the input. The struct
+// tags define each field's key, its values and its description in editors.
 type Fields struct {
 	Dialect Dialect `json:"-"`
 
@@ -54,7 +53,7 @@ type Fields struct {
 	Resources []Resource `json:"resources,omitempty" doc:"MCP resources the agent may read."`
 	Agents    []AgentRef `json:"agents,omitempty" bare:"name" doc:"The agents it may delegate to with ask_agent; any when left out."`
 
-	// OverrideModel beats what the request asks for, Model does not.
+	// OverrideModel beats the request's model, Model does not.
 	Model               string   `json:"model,omitempty" doc:"The model, as provider:model; a request may ask for another."`
 	OverrideModel       string   `json:"override_model,omitempty" doc:"The model the agent requires, as provider:model; no request changes it."`
 	Temperature         *float64 `json:"temperature,omitempty" min:"0" max:"2" doc:"How freely the model chooses its words; 0 is a value."`
@@ -107,7 +106,7 @@ type ToolRef struct {
 	// Approval is nil for never.
 	Approval        *Approval `json:"approval,omitempty" doc:"Which calls the user must allow first: always, never (also when left out), or those that one of the rules describes."`
 	ApprovalMessage string    `json:"approval_message,omitempty" doc:"What the user is asked then; {name} in it is an argument. Made of the call when left out."`
-	// IfInterrupted is unknown, ask, repeat, or "" for what the tool says of itself.
+	// IfInterrupted is unknown, ask or repeat; "" leaves it to the tool.
 	IfInterrupted string `json:"if_interrupted,omitempty" enum:"unknown,ask,repeat" doc:"What happens to a call that was under way when its process died: the model is told that the outcome is unknown, the user is asked whether to repeat it, or it is repeated. Default: repeat for a tool that only reads or is idempotent, else unknown."`
 }
 
@@ -116,8 +115,8 @@ func (t ToolRef) Local() bool {
 	return t.Server == "" || t.Server == "local" || t.Server == "rem"
 }
 
-// Resource is an MCP resource that a document declares: one URI, or all that
-// match a pattern.
+// Resource is an MCP resource that a document declares: one URI, or a pattern of
+// URIs.
 type Resource struct {
 	URI         string `json:"uri,omitempty" doc:"The resource; {name} in it is an argument."`
 	URIPattern  string `json:"uri_pattern,omitempty" doc:"A regular expression of the resources that may be read."`
@@ -143,14 +142,15 @@ type ProviderConfig struct {
 type Limits struct {
 	Requests  int `json:"request_limit,omitempty" min:"1" doc:"The most calls of the model."`
 	ToolCalls int `json:"tool_calls_limit,omitempty" min:"1" doc:"The most calls of tools."`
-	// StepToolCalls beyond which calls of one answer are not made; the run goes on.
+	// StepToolCalls bounds the calls of one answer: further calls are not made, and
+	// the run goes on.
 	StepToolCalls int `json:"step_tool_calls_limit,omitempty" min:"1" doc:"The most calls of tools that are made of one answer of the model."`
 	InputTokens   int `json:"input_tokens_limit,omitempty" min:"1" doc:"The most tokens sent to the model."`
 	OutputTokens  int `json:"output_tokens_limit,omitempty" min:"1" doc:"The most tokens the model writes."`
 	TotalTokens   int `json:"total_tokens_limit,omitempty" min:"1" doc:"The most tokens in both directions."`
 }
 
-// History says how earlier turns reach the model.
+// History configures what the model gets of earlier turns.
 type History struct {
 	// Tools is replay, skip, or "" for the dialect's default.
 	Tools string `json:"tools,omitempty" enum:"replay,skip" doc:"Whether the tool calls of earlier turns are shown to the model again (replay) or not (skip). Default: replay when nested, skip when flat."`

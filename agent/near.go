@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Near are the names that a misspelt one may have meant, best first: at most
-// limit, none when nothing is close.
+// Near returns the names that are similar to a misspelt one, best first, at most
+// limit.
 func Near(name string, names []string, limit int) []string {
 	type scored struct {
 		name string
@@ -44,7 +44,7 @@ func Near(name string, names []string, limit int) []string {
 	return out
 }
 
-// didYouMean is a hint with the nearest name, "" when there is none.
+// didYouMean returns a hint with the nearest name, "" if there is none.
 func didYouMean(name string, names []string) string {
 	if near := Near(name, names, 1); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
@@ -52,7 +52,8 @@ func didYouMean(name string, names []string) string {
 	return ""
 }
 
-// fold takes away what people mistake most: case, dashes, underscores, dots.
+// fold removes the differences that people mistake most: case, dashes, underscores,
+// dots.
 func fold(s string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(s))
 }

@@ -25,9 +25,9 @@ var kindNames = [...]string{
 
 func (k kind) String() string { return kindNames[k] }
 
-// node is a JSON value that keeps the order of its keys and knows where it was
-// written. A document's tree never changes once it is read, so nodes may be
-// shared (a YAML alias is the very node of its anchor).
+// node is a JSON value with the order of its keys and its position. A document's
+// tree never changes once it is read, so nodes may be shared (a YAML alias is the
+// node of its anchor).
 type node struct {
 	kind kind
 	// text is a string's value, a number's JSON literal, "true" or "false".
@@ -35,8 +35,8 @@ type node struct {
 	items   []*node
 	members []member
 	pos     position
-	// weight counts the nodes and bytes that the value has when written out,
-	// depth its levels: what an alias bomb would blow up.
+	// weight counts the nodes and bytes of the value when written out, depth its
+	// levels. They bound alias bombs.
 	weight, depth int
 }
 
@@ -46,10 +46,10 @@ type member struct {
 	value *node
 }
 
-// position is a place in the source, both from 1; the zero value is unknown.
+// position is a line and column in the source, from 1; the zero value is unknown.
 type position struct{ line, column int32 }
 
-// get is the value of a key, nil when absent.
+// get returns the value of a key, nil if absent.
 func (n *node) get(key string) *node {
 	if n == nil {
 		return nil
@@ -62,7 +62,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// str is the value of a string, "" for anything else.
+// str returns the value of a string, "" for anything else.
 func (n *node) str() string {
 	if n == nil || n.kind != text {
 		return ""
@@ -106,8 +106,7 @@ func appendMembers(b []byte, members []member) []byte {
 	return append(b, '}')
 }
 
-// appendQuoted writes a string that is valid in JSON and, double-quoted, in
-// YAML: what either would not print is escaped.
+// appendQuoted writes a string that is valid in JSON and, double-quoted, in YAML.
 func appendQuoted(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -128,7 +127,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// value is the node as encoding/json would decode it, numbers as json.Number.
+// value returns the node as encoding/json would decode it, numbers as json.Number.
 func (n *node) value() any {
 	switch n.kind {
 	case boolean:
@@ -166,7 +165,7 @@ func (n *node) measure() *node {
 	return n
 }
 
-// child is where a JSON pointer goes on.
+// child follows one element of a JSON pointer.
 func child(pointer, key string) string {
 	for i := range len(key) {
 		if key[i] == '~' || key[i] == '/' {

@@ -17,9 +17,9 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// schemaNode is the JSON Schema part of the document: everything at the root
-// that is a keyword, in its order, a type in front when there is none. The root
-// description is the system prompt and is left out unless it is asked for.
+// schemaNode returns the JSON Schema part of the document: the keywords at the root
+// in their order, with type: object in front if there is no type. The root
+// description, which is the system prompt, is included only on demand.
 func (d *Document) schemaNode(keepDescription bool) *node {
 	out := &node{kind: object}
 	if d.root.get("type") == nil {
@@ -29,7 +29,7 @@ func (d *Document) schemaNode(keepDescription bool) *node {
 		switch {
 		case !isSchemaKey(m.key), m.key == "description" && !keepDescription, m.value.kind == null:
 		case m.key == "$schema" && !strings.Contains(m.value.str(), "json-schema.org/"):
-			// It tells an editor what a document is, not a validator what a schema is.
+			// It names the schema of documents for editors, not the dialect of this schema.
 		default:
 			out.members = append(out.members, m)
 		}
@@ -45,8 +45,8 @@ func (d *Document) newOutput(text json.RawMessage) *llm.Output {
 	return &llm.Output{Name: llm.SafeName(d.Key()), Schema: text}
 }
 
-// validator checks answers against the output schema. It is compiled when the
-// first answer comes and shared by every agent of the document.
+// validator checks answers against the output schema. It is compiled for the first
+// answer and shared by all agents of the document.
 type validator struct {
 	text  json.RawMessage
 	once  sync.Once
@@ -56,8 +56,7 @@ type validator struct {
 
 func newValidator(text json.RawMessage) *validator { return &validator{text: text} }
 
-// validate is every failure of an answer; none when it is valid. The error is the
-// context's.
+// validate returns every failure of an answer. The error is the context's.
 func (v *validator) validate(ctx context.Context, raw []byte) ([]string, error) {
 	answer, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -88,7 +87,7 @@ func (v *validator) compile() {
 	v.err = err
 }
 
-// findOutlandish is where a number is that cannot be calculated with.
+// findOutlandish returns the pointer of a number that is too large to compute with.
 func findOutlandish(v any, pointer string) (string, bool) {
 	switch v := v.(type) {
 	case json.Number:
@@ -109,7 +108,7 @@ func findOutlandish(v any, pointer string) (string, bool) {
 	return "", false
 }
 
-// maxFailures bounds what is sent back to a model.
+// maxFailures bounds the failures that are sent back to a model.
 const maxFailures = 50
 
 // sayFailures lists failures for a model, each with its JSON pointer.

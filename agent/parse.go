@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// extraKey is where nested documents keep what is not JSON Schema.
+// extraKey holds all of a nested document that is not JSON Schema.
 const extraKey = "json_schema_extra"
 
 // schemaKeys are the keywords of JSON Schema (2020-12 and the older ones that
@@ -19,12 +19,11 @@ var schemaKeys = strings.Fields(`$schema $id $anchor $dynamicAnchor $ref $dynami
 	minLength maxLength pattern format contentEncoding contentMediaType contentSchema
 	allOf anyOf oneOf not if then else nullable discriminator example`)
 
-// Parse reads a document in either dialect, as YAML or JSON. file is the name
-// that problems are reported under.
+// Parse reads a document in either dialect, as YAML or JSON. Problems name file.
 //
-// The error is [Problems] and holds everything that is wrong at once, warnings
-// included; a document without errors has its warnings in Document.Warnings. An
-// unknown key is a warning, since it is kept.
+// The error is [Problems] and holds all errors and warnings; a document without
+// errors has its warnings in Document.Warnings. An unknown key is kept, with a
+// warning.
 func Parse(file string, src []byte) (*Document, error) {
 	r := newReport(file, src)
 	root := r.read(src)
@@ -34,7 +33,7 @@ func Parse(file string, src []byte) (*Document, error) {
 	return r.document(root)
 }
 
-// document checks the tree and works out what every Compile needs.
+// document checks the tree and prepares it for Compile.
 func (r *report) document(root *node) (*Document, error) {
 	d := &Document{root: root}
 	r.fields(d)
@@ -54,8 +53,8 @@ func (r *report) document(root *node) (*Document, error) {
 	return d, nil
 }
 
-// fields reads the typed view. A nested document may have some of its fields at
-// the root, as REM's evaluators do; json_schema_extra counts more.
+// fields reads the typed view. A nested document may have some fields at the root,
+// as REM's evaluators do; json_schema_extra takes precedence.
 func (r *report) fields(d *Document) {
 	root, l := d.root, layouts()[reflect.TypeFor[Fields]()]
 	v := reflect.ValueOf(&d.Fields).Elem()
@@ -84,7 +83,7 @@ func (r *report) fields(d *Document) {
 	case object:
 		title, description := d.Title, d.Description
 		r.decode(extra, "/"+extraKey, v, nil)
-		// The schema part belongs to the root alone.
+		// The schema part is only at the root.
 		if title != "" || description != "" {
 			d.Title, d.Description = title, description
 		}
@@ -113,7 +112,7 @@ func (d *Document) legacyResources() {
 	d.Resources = kept
 }
 
-// prepare works out the names, the prompt and the output schema.
+// prepare computes the names, the prompt and the output schema.
 func (d *Document) prepare() {
 	d.names = d.allNames()
 	d.limits = d.runLimits()

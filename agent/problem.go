@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Severity tells an error, which makes a document unusable, from a warning.
+// Severity is error, for problems that make a document unusable, or warning.
 type Severity string
 
 // The severities.
@@ -17,26 +17,25 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Problem is one thing that is wrong with a document: what, where, and how to
-// mend it.
+// Problem is one mistake in a document: what, where, and how to fix it.
 type Problem struct {
 	Severity Severity `json:"severity"`
 	// File is the name that Parse was given.
 	File string `json:"file,omitempty"`
-	// Line and Column count from 1, in lines and characters; 0 is unknown (a
-	// document that was built rather than written).
+	// Line and Column count from 1, in lines and characters; both are 0 in a document
+	// that was built in Go.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 	// Pointer is the JSON pointer of the value, "" for the whole document.
 	Pointer string `json:"pointer,omitempty"`
 	Message string `json:"message"`
-	// Hint says how to mend it; may be empty.
+	// Hint says how to fix it; may be empty.
 	Hint string `json:"hint,omitempty"`
-	// Snippet is the line in question with a caret below the column.
+	// Snippet is the line with a caret below the column.
 	Snippet string `json:"snippet,omitempty"`
 }
 
-// Error is the problem in one line: "file:line:column: message (hint)".
+// Error returns the problem in one line: "file:line:column: message (hint)".
 func (p Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.place())
@@ -50,8 +49,8 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// Detail is the problem over several lines: place and message, the snippet,
-// the hint.
+// Detail returns the problem in several lines: place and message, the snippet, the
+// hint.
 func (p Problem) Detail() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s: %s\n", p.place(), p.Severity, p.Message)
@@ -74,11 +73,11 @@ func (p Problem) place() string {
 	return ""
 }
 
-// Problems are all that is wrong with a document, in the order of the source.
-// As an error (from [Parse]) it holds at least one of severity error.
+// Problems are the mistakes in a document, in the order of the source. As an error
+// (from [Parse]) it holds at least one of severity error.
 type Problems []Problem
 
-// Error is every error in one line each; warnings are left out.
+// Error returns each error in one line, without the warnings.
 func (ps Problems) Error() string {
 	var lines []string
 	for _, p := range ps.Errors() {
@@ -87,13 +86,13 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Errors are those that make the document unusable.
+// Errors returns the problems that make the document unusable.
 func (ps Problems) Errors() Problems { return ps.only(SeverityError) }
 
-// Warnings are those that it works in spite of.
+// Warnings returns the problems that do not.
 func (ps Problems) Warnings() Problems { return ps.only(SeverityWarning) }
 
-// Err is the problems as an error, nil when there are only warnings.
+// Err returns the problems as an error, nil if there are only warnings.
 func (ps Problems) Err() error {
 	if len(ps.Errors()) == 0 {
 		return nil
@@ -101,7 +100,7 @@ func (ps Problems) Err() error {
 	return ps
 }
 
-// Detail is every problem over several lines each, for a person.
+// Detail returns every problem in several lines, for a person.
 func (ps Problems) Detail() string {
 	var b strings.Builder
 	for _, p := range ps {
@@ -129,8 +128,8 @@ func (ps Problems) sort() {
 	})
 }
 
-// maxProblems bounds the errors and the warnings of a report each: a file of
-// another kind has a problem a line.
+// maxProblems bounds the errors and, separately, the warnings of a report: a file
+// that is no document has a problem in every line.
 const maxProblems = 100
 
 // report collects the problems of one source.
@@ -149,7 +148,7 @@ func (r *report) add(s Severity, pos position, pointer, hint, format string, arg
 	if r.count[s]++; r.count[s] > maxProblems {
 		return
 	}
-	for _, p := range r.list { // what follows from an error is not another one
+	for _, p := range r.list { // a warning at the place of an error follows from it
 		here := pos.line > 0 && p.Line == int(pos.line) && p.Column == int(pos.column)
 		if p.Severity == SeverityError && pointer != "" && (here || p.Pointer == pointer) {
 			return
@@ -169,7 +168,7 @@ func (r *report) warnf(pos position, pointer, hint, format string, args ...any) 
 	r.add(SeverityWarning, pos, pointer, hint, format, args...)
 }
 
-// snippet is the line with its number, the one before it, and a caret.
+// snippet returns the line with its number, the line before it, and a caret.
 func (r *report) snippet(pos position) string {
 	line := int(pos.line)
 	if line < 1 || line > len(r.lines) {

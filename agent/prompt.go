@@ -2,9 +2,9 @@ package agent
 
 import "strings"
 
-// buildPrompt is the system prompt without anything of a user, in the layout of
-// the document's dialect. A structured agent's fields are not described: it gets
-// them as its output schema.
+// buildPrompt returns the system prompt in the layout of the document's dialect,
+// without anything of a user. A structured agent's fields are left out: the model
+// gets them as the output schema.
 func (d *Document) buildPrompt(structured bool) string {
 	parts := []string{d.Description, d.Extension}
 	if d.SystemPrompt != d.Extension {
@@ -29,7 +29,7 @@ func (d *Document) buildPrompt(structured bool) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// toolNotes lists the tools about which the document says something (p8).
+// toolNotes lists the tools that have a description in the document (p8).
 func (d *Document) toolNotes() string {
 	var b strings.Builder
 	for _, t := range d.Tools {
@@ -55,8 +55,8 @@ func (d *Document) thinkingStructure() string {
 		"CRITICAL: Respond with conversational text only. Do NOT output field names, YAML, or JSON."
 }
 
-// internalThinking is the block of nested documents (REM, REMLight): the field
-// answer is what the user sees, the others are for the model alone.
+// internalThinking is the block of nested documents (REM, REMLight): the user sees
+// the field answer, the other fields are for the model alone.
 func (d *Document) internalThinking() string {
 	properties := d.root.get("properties")
 	if len(properties.list()) == 0 {
@@ -82,7 +82,7 @@ func (d *Document) internalThinking() string {
 	return b.String()
 }
 
-// checkPrompt refuses fields that a prompt has no room for.
+// checkPrompt refuses fields that do not fit into a prompt.
 func (r *report) checkPrompt(d *Document) {
 	fields := &renderer{root: d.root}
 	fields.object(fields.resolve(d.root), 0, "")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxFields bounds what recursive types can grow to in a prompt, maxFieldBytes what
-// long descriptions and enums can that many fields refer to.
+// maxFields bounds recursive types in a prompt; maxFieldBytes bounds long
+// descriptions and enums that many fields refer to.
 const (
 	maxFields     = 2000
 	maxFieldBytes = 2 * MaxSource
@@ -20,7 +20,7 @@ type renderer struct {
 	b      strings.Builder
 	each   string // the line above the fields of a list's objects
 	fields int
-	open   []*node // the schemas being written: recursive types end here
+	open   []*node // the schemas being written, to end recursive types
 	full   *member // the field that did not fit
 }
 
@@ -32,7 +32,7 @@ func (d *Document) renderFields(each, skip string) string {
 	return r.b.String()
 }
 
-// shape is what a field's schema comes down to once references are followed.
+// shape is a field's schema after its references are resolved.
 type shape struct {
 	typ         string
 	description string
@@ -124,8 +124,8 @@ func (r *renderer) comment(indent int, s string) {
 	}
 }
 
-// resolve follows references. A description beside a reference counts more than
-// the one it points to.
+// resolve follows references. A description beside a reference takes precedence over
+// the target's.
 func (r *renderer) resolve(n *node) shape { return r.resolveDeep(n, 0) }
 
 func (r *renderer) resolveDeep(n *node, depth int) shape {
@@ -149,8 +149,8 @@ func (r *renderer) resolveDeep(n *node, depth int) shape {
 	return s
 }
 
-// target is the schema that this one stands for: by $ref, or as the only one of
-// allOf, which is how a description is put beside a reference.
+// target returns the schema of a $ref, or the only one of allOf, with which people
+// put a description beside a reference.
 func (r *renderer) target(n *node) *node {
 	if n.get("properties") != nil {
 		return nil
@@ -164,7 +164,7 @@ func (r *renderer) target(n *node) *node {
 	return nil
 }
 
-// typeName is the type, of a list of types "number or null"; "" where there is
+// typeName returns the type, "number or null" for a list of types, "" if there is
 // none, as in unions.
 func (n *node) typeName() string {
 	t := n.get("type")
@@ -188,7 +188,7 @@ func (n *node) typeName() string {
 		names = append(names, v.str())
 	}
 	if len(names) == 1 && (names[0] == "object" || names[0] == "array") {
-		return names[0] // its fields say more than null
+		return names[0] // null adds nothing to an object's fields
 	}
 	if nullable {
 		names = append(names, "null")

@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/internal/schema"
 )
 
-// What a document may be at most. Aliases count as often as they are used.
+// The bounds of a document. Aliases count each time they are used.
 const (
 	// MaxSource is the size of a source in bytes.
 	MaxSource = 256 << 10
@@ -19,7 +19,7 @@ const (
 	maxDepth  = 64
 )
 
-// read turns a source into a tree; nil after an error.
+// read parses a source into a tree; nil after an error.
 func (r *report) read(src []byte) *node {
 	if len(src) > MaxSource {
 		r.errorf(position{}, "", "shorten it, or move what is not the prompt into the knowledge base",
@@ -64,8 +64,8 @@ func invalidUTF8(src []byte) int {
 	return -1
 }
 
-// looksLikeJSON: a document that begins like a JSON object and is either valid
-// or means to be. YAML's own flow mappings ({name: x}) go to the YAML parser.
+// looksLikeJSON reports whether a document is JSON, valid or not. YAML's flow
+// mappings ({name: x}) go to the YAML parser.
 func looksLikeJSON(file string, body []byte) bool {
 	if len(body) == 0 || body[0] != '{' {
 		return false
@@ -74,15 +74,15 @@ func looksLikeJSON(file string, body []byte) bool {
 	return path.Ext(file) == ".json" || json.Valid(body) || len(next) > 0 && next[0] == '"' && file == ""
 }
 
-// at is the place of a byte offset.
+// at returns the position of a byte offset.
 func (r *report) at(src []byte, offset int) position {
 	before := src[:min(max(offset, 0), len(src))]
 	start := bytes.LastIndexByte(before, '\n') + 1
 	return position{int32(bytes.Count(before, []byte("\n")) + 1), int32(utf8.RuneCount(before[start:]) + 1)}
 }
 
-// jsonReader builds the tree from encoding/json's tokens; it finds the place of
-// each while going forward.
+// jsonReader builds the tree from encoding/json's tokens and computes their
+// positions.
 type jsonReader struct {
 	*report
 	src    []byte
@@ -128,7 +128,7 @@ func jsonHint(src []byte, at int) string {
 	return "expected a value, a key in double quotes, a comma or a closing bracket"
 }
 
-// token is the next token and where it begins.
+// token returns the next token and its position.
 func (j *jsonReader) token() (json.Token, position, error) {
 	offset := int(j.dec.InputOffset())
 	for offset < len(j.src) && bytes.IndexByte([]byte(" \t\r\n,:"), j.src[offset]) >= 0 {

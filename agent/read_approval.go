@@ -34,7 +34,7 @@ func (r *report) setApproval(n *node, pointer string, f *field, v reflect.Value)
 	v.Set(reflect.ValueOf(a))
 }
 
-// checkRule: a rule says something, and its patterns are patterns.
+// checkRule refuses empty rules and invalid patterns.
 func (r *report) checkRule(n *node, pointer string) {
 	if n.kind != object {
 		return

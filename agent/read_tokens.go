@@ -11,8 +11,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// parseTokens keeps a panic of the library, which hostile input may cause, from
-// being ours.
+// parseTokens turns a panic of the library, which hostile input may cause, into an
+// error.
 func parseTokens(tokens token.Tokens) (file *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
@@ -22,12 +22,12 @@ func parseTokens(tokens token.Tokens) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// maxKeys bounds the keys of a YAML document: the library takes a time that
-// grows with their square.
+// maxKeys bounds the keys of a YAML document: the library's time grows with their
+// square.
 const maxKeys = 4000
 
-// maxIndent bounds the blanks before a line: the lexer takes a time that grows
-// with the indentation of a text below | times its empty lines, minutes for 100 KB.
+// maxIndent bounds the indentation of a line: the lexer's time grows with the
+// indentation of a text below | times its empty lines, to minutes for 100 KB.
 const maxIndent = 1000
 
 // checkIndent refuses a line that is indented too far.
@@ -43,8 +43,8 @@ func (r *report) checkIndent(src string) bool {
 	return true
 }
 
-// tokenize refuses what would make the parser, which is recursive, go too deep
-// or take too long.
+// tokenize refuses sources that would make the recursive parser go too deep or take
+// too long.
 func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 	defer func() {
 		if recover() != nil {

@@ -63,7 +63,7 @@ func place(n ast.Node) position {
 	return placeOf(n.GetToken())
 }
 
-// fail reports and goes on with null, so that the rest is checked too.
+// fail reports a problem and returns null, so that the rest is checked too.
 func (y *yamlReader) fail(pos position, hint, format string, args ...any) *node {
 	y.errorf(pos, "", hint, format, args...)
 	return (&node{pos: pos}).measure()
@@ -87,7 +87,7 @@ func (y *yamlReader) node(a ast.Node, depth int) *node {
 		return y.fail(n.pos, "write a number, or put the text in quotes", "JSON has no number %s", a.GetToken().Value)
 	case *ast.StringNode:
 		n.kind, n.text = text, a.Value
-		// 1e5 and whole numbers beyond 64 bits, which the library takes for texts.
+		// 1e5 and integers beyond 64 bits, which the library reads as texts.
 		if a.Token.Type == token.StringType && jsonNumber.MatchString(a.Value) {
 			n.kind = number
 		}
@@ -133,7 +133,7 @@ func (y *yamlReader) alias(a *ast.AliasNode, pos position) *node {
 	return value
 }
 
-// tagged reads the tags that mean a JSON type.
+// tagged reads the tags of JSON types.
 func (y *yamlReader) tagged(a *ast.TagNode, depth int) *node {
 	n, tag := y.node(a.Value, depth), a.Start.Value
 	want, known := map[string]kind{
@@ -184,7 +184,7 @@ func (y *yamlReader) members(n *node, values []*ast.MappingValueNode, depth int)
 	}
 }
 
-// merge is what "<<: *a" or "<<: [*a, *b]" brings.
+// merge returns the members of "<<: *a" or "<<: [*a, *b]".
 func (y *yamlReader) merge(v *ast.MappingValueNode, depth int) []member {
 	from := y.node(v.Value, depth+1)
 	sources := []*node{from}
@@ -201,7 +201,7 @@ func (y *yamlReader) merge(v *ast.MappingValueNode, depth int) []member {
 	return out
 }
 
-// key is the text of a key; numbers and booleans count as what is written.
+// key returns the text of a key; numbers and booleans as they are written.
 func (y *yamlReader) key(k ast.MapKeyNode) (string, bool) {
 	switch k := k.(type) {
 	case *ast.StringNode:
@@ -224,7 +224,7 @@ func (y *yamlReader) key(k ast.MapKeyNode) (string, bool) {
 
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// numberLiteral keeps the number as it is written where JSON has it too.
+// numberLiteral keeps the number as it is written if that is valid JSON.
 func numberLiteral(a ast.Node) string {
 	if s := a.GetToken().Value; jsonNumber.MatchString(s) {
 		return s

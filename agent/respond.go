@@ -2,8 +2,8 @@ package agent
 
 import "github.com/p8-org/p8/llm"
 
-// WithOutput is the agent answering with JSON of a schema that the request asks
-// for; one that is structured already stays as it is.
+// WithOutput returns a copy of the agent that answers with JSON of the request's
+// schema. An agent that is already structured is returned unchanged.
 func (a *Agent) WithOutput(o *llm.Output) *Agent {
 	if a.Structured || o == nil {
 		return a

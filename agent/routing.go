@@ -2,16 +2,16 @@ package agent
 
 import "strings"
 
-// Routing is how a router recognises that a message is for this agent (the document's
-// routing). An empty one says that the agent may be chosen, by its description alone.
+// Routing recognises messages for this agent (the document's routing). An agent with an
+// empty one can be chosen by its description alone.
 type Routing struct {
-	// Examples are messages that are for it; Keywords words and phrases, any of which
-	// marks one.
+	// Examples are messages for the agent. A message with one of the Keywords, words or
+	// phrases, is for it too.
 	Examples []string `json:"examples,omitempty" doc:"Messages that are for this agent, as a user would write them."`
 	Keywords []string `json:"keywords,omitempty" doc:"Words and phrases that mark a message for this agent."`
 }
 
-// checkRouting: rules that say something, each once.
+// checkRouting refuses empty and repeated rules.
 func (r *report) checkRouting(d *Document) {
 	if d.Routing == nil {
 		return
@@ -22,7 +22,7 @@ func (r *report) checkRouting(d *Document) {
 	r.checkMarks(written.get("examples"), child(pointer, "examples"), "example")
 }
 
-// checkMarks: no entry is empty or there twice, whatever its case and spaces.
+// checkMarks refuses entries that are empty or equal but for case and spaces.
 func (r *report) checkMarks(list *node, pointer, what string) {
 	if list == nil || list.kind != array {
 		return
@@ -30,7 +30,7 @@ func (r *report) checkMarks(list *node, pointer, what string) {
 	seen := map[string]bool{}
 	for i, item := range list.items {
 		if item.kind != text {
-			continue // said already
+			continue // reported already
 		}
 		switch folded := strings.ToLower(strings.Join(strings.Fields(item.text), " ")); {
 		case folded == "":

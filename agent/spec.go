@@ -10,14 +10,13 @@ import (
 
 //go:generate go test -run TestSpec -update .
 
-// Spec is the JSON Schema (2020-12) that documents themselves follow, both
-// dialects in one, indented. Editors complete and check documents with it; it
-// is generated from [Fields] and stands beside this file as
-// document.schema.json. It is laxer than [Parse] in that unknown keys pass.
+// Spec returns the JSON Schema (2020-12) of documents in both dialects, indented, for
+// completion and checks in editors. It is generated from [Fields] into
+// document.schema.json. Unlike [Parse], it does not report unknown keys.
 func Spec() []byte {
 	l := layouts()
 	config := l[reflect.TypeFor[Fields]()]
-	named := func() *node { // one of the three names is there
+	named := func() *node { // has one of the three names
 		var alternatives []any
 		for _, name := range []string{"name", "short_name", "fully_qualified_name"} {
 			alternatives = append(alternatives, js("properties", js(name, js("type", "string", "minLength", 1)), "required", []any{name}))
@@ -65,7 +64,7 @@ func Spec() []byte {
 	return append(out.Bytes(), '\n')
 }
 
-// refs are the structs that stand below $defs.
+// refs lists the structs below $defs.
 var refs = []struct {
 	name string
 	typ  reflect.Type
@@ -113,7 +112,7 @@ func (l *layout) properties(take func(*field) bool) *node {
 	return out
 }
 
-// spec is the schema of one field; null counts as left out.
+// spec returns the schema of one field; null counts as left out.
 func (f *field) spec(doc string) *node {
 	t := f.typ
 	if t.Kind() == reflect.Pointer {
@@ -184,8 +183,8 @@ func fieldMaps(properties, defs string) []member {
 	).members
 }
 
-// fieldSpec is the schema of one field of an agent: JSON Schema itself, as far
-// as an editor should help with it.
+// fieldSpec returns the schema of one property of an agent: the keywords of JSON
+// Schema that an editor should complete.
 func fieldSpec() *node {
 	field := js("$ref", "#/$defs/field")
 	list := js("type", "array", "items", field, "minItems", 1)
@@ -220,7 +219,7 @@ func anys(list []string) []any {
 	return out
 }
 
-// js is an object of key, value, key, value, in that order.
+// js returns an object of key, value, key, value, in that order.
 func js(pairs ...any) *node {
 	n := &node{kind: object}
 	for i := 0; i+1 < len(pairs); i += 2 {

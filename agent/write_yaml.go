@@ -20,7 +20,7 @@ func (n *node) appendYAML(b []byte, indent int) []byte {
 		for _, v := range n.items {
 			b = append(append(b, pad...), '-')
 			if v.kind == object && len(v.members) > 0 {
-				// The item's first key stands behind the dash.
+				// The item's first key is on the line of the dash.
 				b = append(b, v.appendYAML(nil, indent+2)[indent+1:]...)
 				continue
 			}
@@ -32,7 +32,7 @@ func (n *node) appendYAML(b []byte, indent int) []byte {
 	return b
 }
 
-// appendYAMLValue writes what follows a key's colon or a dash.
+// appendYAMLValue writes the value after a key's colon or a dash.
 func (n *node) appendYAMLValue(b []byte, indent int) []byte {
 	if n.kind == object && len(n.members) > 0 || n.kind == array && len(n.items) > 0 {
 		return n.appendYAML(append(b, '\n'), indent+2)
@@ -55,8 +55,8 @@ var (
 	reserved = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n|inf|nan)$`)
 )
 
-// appendScalar writes a text of one line: bare where every YAML parser reads it
-// as a text, else in double quotes.
+// appendScalar writes a text of one line: bare if every YAML parser reads it as a
+// text, else in double quotes.
 func appendScalar(b []byte, s string) []byte {
 	if len(s) <= 200 && plain.MatchString(s) && !reserved.MatchString(s) && !strings.HasSuffix(s, " ") {
 		return append(b, s...)
