@@ -11,17 +11,16 @@ import (
 
 // The bounds of a breaker.
 const (
-	// breakAfter failures in a row take an endpoint for down.
+	// breakAfter is the number of failures in a row that opens the breaker.
 	breakAfter = 5
-	// breakFor is how long it is left alone before one request tries it again.
+	// breakFor is the time until one request probes the endpoint again.
 	breakFor = 15 * time.Second
 )
 
-// breaker keeps requests from an endpoint that is down. Closed, it lets all
-// pass; open, none until a time. One request then probes the endpoint, and closes
-// or opens it again; one that says nothing for too long no longer keeps the next
-// from trying. A rate limit is no outage: it is one model's or one key's, and the
-// endpoint answers the others.
+// breaker keeps requests from an endpoint that is down. A closed breaker lets all
+// requests pass, an open one none for breakFor. Then one request probes the endpoint
+// and closes or reopens the breaker; if the probe is silent for too long, the next
+// request probes. A rate limit is no outage: it concerns one model or key.
 type breaker struct {
 	now func() time.Time
 
@@ -29,12 +28,12 @@ type breaker struct {
 	failures int // in a row
 	open     bool
 	until    time.Time
-	// epoch counts the times that it opened or closed. What was let pass before
-	// says nothing about the endpoint afterwards.
+	// epoch counts how often the breaker opened or closed. Requests of an earlier
+	// epoch do not change it.
 	epoch int
 }
 
-// enter lets a request pass, or says how long none may.
+// enter lets a request pass, or returns the time until one may.
 func (b *breaker) enter() (epoch int, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -49,7 +48,7 @@ func (b *breaker) enter() (epoch int, wait time.Duration) {
 	return b.epoch, 0
 }
 
-// alive says that the endpoint answered a request of this epoch.
+// alive records that the endpoint answered a request of this epoch.
 func (b *breaker) alive(epoch int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,8 +61,7 @@ func (b *breaker) alive(epoch int) {
 	}
 }
 
-// failed says how a request of this epoch ended before the endpoint had said
-// anything.
+// failed records how a request of this epoch ended before the endpoint answered.
 func (b *breaker) failed(epoch int, err error) {
 	var e *Error
 	known := errors.As(err, &e)
@@ -76,11 +74,11 @@ func (b *breaker) failed(epoch int, err error) {
 			b.trip()
 		}
 	case known && b.open:
-		b.close() // it refused the request, so it is there
+		b.close() // the endpoint refused the request, so it is up
 	case known:
 		b.failures = 0
 	case b.open:
-		b.until = b.now() // nothing is known: the next one probes
+		b.until = b.now() // unknown: the next request probes
 	}
 }
 
@@ -100,8 +98,8 @@ type guarded struct {
 	breaker *breaker
 }
 
-// Stream passes on what the model says, or fails at once while its endpoint is
-// down. The first word settles how the endpoint is; the rest only passes by.
+// Stream passes the model's chunks on, or fails at once while its endpoint is down.
+// The first chunk decides whether the endpoint is up.
 func (g *guarded) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		epoch, wait := g.breaker.enter()
@@ -111,7 +109,7 @@ func (g *guarded) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, err
 		}
 		settled := false
 		defer func() {
-			if !settled { // nobody waited for its answer
+			if !settled { // the caller left before the answer
 				g.breaker.failed(epoch, context.Canceled)
 			}
 		}()
@@ -133,10 +131,10 @@ func (g *guarded) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, err
 	}
 }
 
-// ofProvider is true for what only a provider can have said.
+// ofProvider reports whether an error can only come from a provider.
 func (c *Chunk) ofProvider() bool { return c.Kind != ChunkWarning && c.Kind != ChunkModel }
 
-// refuse is the error of a request that is not sent.
+// refuse returns the error of a request that is not sent.
 func (g *guarded) refuse(wait time.Duration) error {
 	seconds := int((wait + time.Second - 1) / time.Second)
 	return &Error{

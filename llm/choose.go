@@ -11,28 +11,28 @@ import (
 	"github.com/p8-org/p8/llm/internal/names"
 )
 
-// ChooseOptions are what the choice of the default model looks at.
+// ChooseOptions configure the choice of the default model.
 type ChooseOptions struct {
 	// Getenv looks a setting up: the environment, .env, …; "" when unset.
 	Getenv func(string) string
 	// HTTPClient asks local servers; http.DefaultClient when nil.
 	HTTPClient *http.Client
-	// Timeout is what a local server has to answer; 200 ms when 0.
+	// Timeout bounds the request to a local server; 200 ms when 0.
 	Timeout time.Duration
 }
 
-// Choice is the default model and how it came about.
+// Choice is the default model and the reason for it.
 type Choice struct {
 	// Model is "provider:model".
 	Model string
 	// Reason is one sentence for the operator.
 	Reason string
-	// Notice is a sentence for the user of the offline model when there is more
-	// to say than that nothing is configured; else "".
+	// Notice is a sentence for the user of the offline model if the reason is
+	// something other than that nothing is configured.
 	Notice string
 }
 
-// The models that are taken when none is named.
+// The default models of providers.
 const (
 	defaultOpenAIModel    = "openai:gpt-4.1"
 	defaultAnthropicModel = "anthropic:claude-sonnet-5-5"
@@ -83,7 +83,7 @@ func ChooseDefault(ctx context.Context, o ChooseOptions) Choice {
 	return offline
 }
 
-// first is the first of the names that is set, and its value.
+// first returns the first of the names that is set, and its value.
 func (o *ChooseOptions) first(names ...string) (name, value string) {
 	for _, name := range names {
 		if v := strings.TrimSpace(o.Getenv(name)); v != "" {
@@ -93,8 +93,8 @@ func (o *ChooseOptions) first(names ...string) (name, value string) {
 	return "", ""
 }
 
-// compatible is the model of a server that is known by its base URL alone. Such
-// a server rarely has OpenAI's models, so it is asked what it has.
+// compatible returns a model of a server that is configured only by its base URL.
+// Such a server rarely has OpenAI's models, so its list of models is read.
 func (o *ChooseOptions) compatible(ctx context.Context, name, base string) Choice {
 	var list struct {
 		Data []struct {
@@ -120,7 +120,8 @@ func (o *ChooseOptions) compatible(ctx context.Context, name, base string) Choic
 	return choice
 }
 
-// ollama is the first chat model of an Ollama server and whether it answered.
+// ollama returns the first chat model of an Ollama server, and whether the server
+// answered.
 func (o *ChooseOptions) ollama(ctx context.Context, host string) (model string, answered bool) {
 	var tags struct {
 		Models []struct {
@@ -141,7 +142,7 @@ func (o *ChooseOptions) ollama(ctx context.Context, host string) (model string, 
 	return "", true
 }
 
-// isChatModel is false for what the name shows to be an embedding model.
+// isChatModel reports whether the name is not one of an embedding model.
 func isChatModel(name string) bool { return name != "" && !strings.Contains(name, "embed") }
 
 // get reads a JSON answer, within the timeout and a megabyte.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ErrorKind says what went wrong with a provider.
+// ErrorKind is the kind of a provider's failure.
 type ErrorKind string
 
 // The kinds of failure.
@@ -24,9 +24,9 @@ const (
 	Unavailable ErrorKind = "provider_unavailable"
 	// Timeout: no answer in time.
 	Timeout ErrorKind = "provider_timeout"
-	// BadResponse: an answer that is not of the protocol.
+	// BadResponse: the answer violates the protocol.
 	BadResponse ErrorKind = "bad_provider_response"
-	// NoModel: nothing is configured that could answer.
+	// NoModel: no configured model can answer.
 	NoModel ErrorKind = "no_model"
 )
 
@@ -38,7 +38,7 @@ type Error struct {
 	Model string
 	// Status is the provider's HTTP status, 0 if there was none.
 	Status int
-	// RetryAfter is what the provider asked for, 0 if nothing.
+	// RetryAfter is the pause that the provider asked for, 0 if none.
 	RetryAfter time.Duration
 	// Hint says what to do about it.
 	Hint string
@@ -58,7 +58,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 func (k ErrorKind) sentence(model string) string {

@@ -12,19 +12,17 @@ import (
 type FallbackOptions struct {
 	// Models are asked in this order.
 	Models []Model
-	// Logger is told of every change; slog.Default() when nil.
+	// Logger logs every change of the model; slog.Default() when nil.
 	Logger *slog.Logger
 }
 
-// NewFallback is a model for one run that asks the first of the models and goes
-// on to the next one when it is rate limited, unavailable or too slow before
-// anything of its answer has come. The next one is announced with a ChunkModel.
-// The run stays with the model that took over, as its thoughts and the provider's
-// cache are there.
+// NewFallback makes a model for one run that asks the first of the models, and the
+// next one if it is rate limited, unavailable or too slow before the first chunk of
+// its answer. A ChunkModel announces the next model. The run stays with the model
+// that took over, because its reasoning and the provider's cache are there.
 //
-// Once something of an answer has come, an error stays an error: what was said
-// cannot be unsaid. All but the last model are asked once only, as the next one
-// answers sooner than a pause ends.
+// After the first chunk an error is returned: shown text cannot be taken back. Only
+// the last model retries, because another model answers sooner than a retry.
 func NewFallback(o FallbackOptions) Model {
 	if len(o.Models) == 1 {
 		return o.Models[0]
@@ -51,7 +49,7 @@ type fallback struct {
 	at atomic.Int32
 }
 
-// Name is that of the model which answers now.
+// Name returns the name of the model that answers now.
 func (f *fallback) Name() string {
 	if len(f.models) == 0 {
 		return "none"
@@ -59,8 +57,8 @@ func (f *fallback) Name() string {
 	return f.models[f.at.Load()].Name()
 }
 
-// Capabilities are what all of the models can do: a request is made before it is
-// known who answers it.
+// Capabilities returns what all of the models can do, because a request is built
+// before it is known which model answers it.
 func (f *fallback) Capabilities() Capabilities { return f.able }
 
 func (c Capabilities) and(d Capabilities) Capabilities {
@@ -108,14 +106,14 @@ func (f *fallback) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, er
 
 // takeOver makes the model after i the one that answers.
 func (f *fallback) takeOver(ctx context.Context, i int, why *Error) Model {
-	// Another request of the run may have gone further already.
+	// Another request of the run may have advanced further.
 	f.at.CompareAndSwap(int32(i), int32(i+1))
 	next := f.models[i+1]
 	f.log.WarnContext(ctx, "another model takes over", "from", f.models[i].Name(), "to", next.Name(), "kind", why.Kind, "status", why.Status)
 	return next
 }
 
-// passing is a failure after which another model may do better.
+// passing reports whether another model may succeed after this failure.
 func passing(err error) (*Error, bool) {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -128,7 +126,8 @@ func passing(err error) (*Error, bool) {
 	return nil, false
 }
 
-// reason is the error without its hint, which is for whoever has no other model.
+// reason returns the error without its hint, which is for runs without another
+// model.
 func (e *Error) reason() string {
 	short := *e
 	short.Hint = ""
@@ -138,17 +137,16 @@ func (e *Error) reason() string {
 // attempt is one request to one model.
 type attempt struct {
 	yield func(Chunk, error) bool
-	// held are the warnings that come before the answer: they are about this
-	// model, so they go if another one takes over.
+	// held are the warnings before the answer. They are about this model, so they
+	// are dropped if another one takes over.
 	held []Chunk
-	// begun: something of an answer has come.
+	// begun is set by the first chunk of an answer.
 	begun   bool
 	stopped bool
 	err     error
 }
 
-// stream passes the chunks on. What a request cost is passed on whatever comes
-// of it.
+// stream passes the chunks on, and the usage even of a failed request.
 func (a *attempt) stream(chunks iter.Seq2[Chunk, error]) {
 	for chunk, err := range chunks {
 		switch {
@@ -171,7 +169,7 @@ func (a *attempt) stream(chunks iter.Seq2[Chunk, error]) {
 	a.flush()
 }
 
-// flush hands the warnings out.
+// flush passes the held warnings on.
 func (a *attempt) flush() {
 	for _, chunk := range a.held {
 		if a.stopped || !a.yield(chunk, nil) {

@@ -31,8 +31,8 @@ type Model interface {
 	// Capabilities tells what the model can do natively.
 	Capabilities() Capabilities
 	// Stream runs one request. The sequence yields chunks in order and ends, or
-	// yields one error, an *Error wherever the provider failed. The request is
-	// only read, and not after the sequence has ended.
+	// yields one error, an *Error if the provider failed. Stream does not change the
+	// request, and does not read it after the sequence has ended.
 	Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
 }
 
@@ -41,7 +41,7 @@ type Capabilities struct {
 	// NativeOutput: the model can be bound to a JSON Schema (response_format).
 	NativeOutput bool
 	// Images and Documents: the model reads pictures, and PDF files. Parts that a
-	// model cannot read become a line of text that says so.
+	// model cannot read become a line of text that names them.
 	Images    bool
 	Documents bool
 }
@@ -64,12 +64,12 @@ type Message struct {
 	// Parts are the images and documents of a user's message or of a tool's
 	// result; they come after Content.
 	Parts []Part `json:"parts,omitempty"`
-	// Reasoning is what the model thought before an assistant message, as its
-	// provider wants it back while the run goes on.
+	// Reasoning is the model's reasoning before an assistant message, in the form
+	// that its provider expects back during the run.
 	Reasoning []Reasoning `json:"reasoning,omitempty"`
 	// ToolCalls are the calls of an assistant message.
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
-	// ToolCallID says which call a tool message answers; Name is the tool's.
+	// ToolCallID is the call that a tool message answers; Name is the tool's name.
 	ToolCallID string `json:"tool_call_id,omitempty"`
 	Name       string `json:"name,omitempty"`
 }
@@ -79,14 +79,14 @@ type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
-	// Signature is a provider's own proof of the thought behind the call (Gemini);
-	// it goes back unchanged, to that provider only.
+	// Signature is the provider's signature of the reasoning for the call (Gemini). It
+	// is sent back unchanged, to that provider only.
 	Signature string `json:"signature,omitempty"`
 }
 
-// SafeName is a name as every provider takes it: of [A-Za-z0-9_-]{1,64}. A
-// model may have called a tool that nobody offered, and a provider would refuse
-// the whole conversation for that name.
+// SafeName returns a name that every provider accepts, [A-Za-z0-9_-]{1,64}. A model
+// may have called a tool with an invalid name, and a provider would refuse the whole
+// conversation for it.
 func SafeName(name string) string {
 	const most = 64
 	if name == "" {
@@ -120,14 +120,14 @@ type Request struct {
 	ToolChoice string
 	// Settings are sent when set; 0 is a temperature.
 	Settings Settings
-	// CacheKey groups requests that begin alike, for providers that route by it;
-	// the agent's name is one. It holds nothing of a user.
+	// CacheKey groups requests with the same beginning, for providers that route by
+	// it, such as the agent's name. It holds nothing of a user.
 	CacheKey string
-	// Once forbids the client to try again: somebody else takes over.
+	// Once disables retries, because another model takes over.
 	Once bool
 }
 
-// Settings are the dials of a model.
+// Settings configure the answer of a model.
 type Settings struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
@@ -135,23 +135,23 @@ type Settings struct {
 	Stop        []string `json:"stop,omitempty"`
 	// ReasoningEffort is none, minimal, low, medium or high.
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
-	// PromptCache is how long a provider that must be asked keeps the beginning of
-	// the conversation: "" (its shortest time), off, 5m or 1h.
+	// PromptCache is the time for which a provider with explicit caching keeps the
+	// beginning of the conversation: "" (its shortest time), off, 5m or 1h.
 	PromptCache string `json:"prompt_cache,omitempty"`
-	// DefaultTemperature says that nobody asked for the Temperature: a model that
-	// has none is no reason for a warning.
+	// DefaultTemperature marks the Temperature as a default: if a model refuses it,
+	// there is no warning.
 	DefaultTemperature bool `json:"-"`
-	// DefaultMaxTokens says the same of MaxTokens; see [Settings.Limit].
+	// DefaultMaxTokens marks MaxTokens as a default; see [Settings.Limit].
 	DefaultMaxTokens bool `json:"-"`
 }
 
-// thoughtRoom is what thought may take besides a default limit, in tokens. The two
-// together are no more than any model that thinks can write.
+// thoughtRoom is added to a default limit for reasoning, in tokens. Every reasoning
+// model can write that much.
 const thoughtRoom = 28_000
 
-// Limit is the most that a model may write; 0 is its own limit. What a model thinks
-// counts towards it, so that a default that is meant for answers would cut them
-// short: thought has room of its own then.
+// Limit returns the most tokens that a model may write; 0 is the model's own limit.
+// Reasoning counts towards it. A default is meant for answers, so it is raised for
+// models that think.
 func (s *Settings) Limit(thinks bool) int {
 	if thinks && s.DefaultMaxTokens && s.MaxTokens > 0 {
 		return s.MaxTokens + thoughtRoom
@@ -159,7 +159,7 @@ func (s *Settings) Limit(thinks bool) int {
 	return s.MaxTokens
 }
 
-// Or is s with what it leaves unset taken from other.
+// Or returns s with its unset fields taken from other.
 func (s Settings) Or(other Settings) Settings {
 	if s.Temperature == nil {
 		s.Temperature, s.DefaultTemperature = other.Temperature, other.DefaultTemperature
@@ -180,16 +180,16 @@ func (s Settings) Or(other Settings) Settings {
 
 // Output is a schema that the answer must follow.
 type Output struct {
-	// Name is one that [SafeName] leaves alone.
+	// Name is unchanged by [SafeName].
 	Name   string
 	Schema json.RawMessage
 }
 
-// OutputTool is the tool through which a model without NativeOutput gives a
-// structured answer: its parameters are the schema.
+// OutputTool is the tool that a model without NativeOutput calls with its structured
+// answer: its parameters are the schema.
 const OutputTool = "final_result"
 
-// ChunkKind says what a chunk carries.
+// ChunkKind is the kind of a chunk.
 type ChunkKind uint8
 
 // The kinds of chunk.
@@ -200,20 +200,20 @@ const (
 	ChunkReasoning
 	// ChunkToolCall: Call is the index of a tool call in this response. Its
 	// first chunk has ID and Name; Text is the next piece of its arguments.
-	// Providers that leave out index, id or type are put right by the client.
+	// The client completes calls of providers that leave out index, id or type.
 	ChunkToolCall
-	// ChunkUsage: Usage is what the request consumed; the last one counts.
+	// ChunkUsage: Usage is the consumption of the request; the last one counts.
 	ChunkUsage
 	// ChunkFinish: Finish says why the model stopped.
 	ChunkFinish
 	// ChunkThought: Thought is a whole block of reasoning, after its pieces; it
 	// goes back in Message.Reasoning.
 	ChunkThought
-	// ChunkWarning: the answer goes on without something that was asked for. Name
-	// is a stable code such as setting_dropped, Text a sentence.
+	// ChunkWarning: a part of the request was left out. Name is a stable code such as
+	// setting_dropped, Text a sentence.
 	ChunkWarning
-	// ChunkModel: Name is the model that answers from here on, in place of the one
-	// that was asked; Text says why. It comes before anything of the answer.
+	// ChunkModel: Name is the model that answers in place of the requested one; Text
+	// is the reason. It comes before the answer.
 	ChunkModel
 )
 
@@ -231,7 +231,7 @@ type Chunk struct {
 	Thought   *Reasoning
 }
 
-// Finish is why a model stopped.
+// Finish is the reason why a model stopped.
 type Finish string
 
 // The reasons for which a model stops.
@@ -242,16 +242,16 @@ const (
 	FinishFilter    Finish = "content_filter"
 )
 
-// Usage is what one request consumed, in tokens.
+// Usage is the consumption of one request, in tokens.
 type Usage struct {
-	// Input is all that was sent, Cached the part of it that the provider had
-	// kept, CacheWrite the part that it keeps from now on; CacheHour is what of the
-	// latter is kept for an hour, at another price.
+	// Input counts everything that was sent, Cached its part from the provider's
+	// cache, CacheWrite its part that was written to the cache; CacheHour is the part of
+	// CacheWrite that is cached for an hour, at another price.
 	Input      int
 	Cached     int
 	CacheWrite int
 	CacheHour  int
-	// Output is all that was written, Reasoning the part of it spent on thought.
+	// Output counts everything that was written, Reasoning its part for reasoning.
 	Output    int
 	Reasoning int
 }

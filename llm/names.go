@@ -2,7 +2,7 @@ package llm
 
 import "github.com/p8-org/p8/llm/internal/names"
 
-// withoutClient is the well-known provider that p8 has no client for.
+// withoutClient is a well-known provider for which p8 has no client.
 const withoutClient = "google-vertex"
 
 // IsBare reports whether a name is a model's without its provider, such as

@@ -1,6 +1,6 @@
 package llm
 
-// PartKind says what a part of a message is.
+// PartKind is the kind of a part.
 type PartKind string
 
 // The kinds of parts.
@@ -9,32 +9,31 @@ const (
 	Document PartKind = "document"
 )
 
-// Part is an image or a document in a message: its bytes, or where a provider
-// fetches it.
+// Part is an image or a document in a message: its bytes, or a URL that the provider
+// fetches.
 type Part struct {
 	Kind PartKind `json:"kind"`
-	// MediaType is that of Data, such as image/png or application/pdf.
+	// MediaType is the type of Data, such as image/png or application/pdf.
 	MediaType string `json:"media_type,omitempty"`
 	Data      []byte `json:"data,omitempty"`
 	// URL is http or https; p8 does not fetch it.
 	URL string `json:"url,omitempty"`
 	// Name is a file's name, for people and for models.
 	Name string `json:"name,omitempty"`
-	// Detail is how closely an image is looked at: low, high or auto (OpenAI).
+	// Detail is the resolution for an image: low, high or auto (OpenAI).
 	Detail string `json:"detail,omitempty"`
 }
 
-// Reasoning is one block of a model's thought. Other providers than the one that
-// wrote it leave it out of what they are sent.
+// Reasoning is one block of a model's reasoning. It is sent back only to the provider
+// that wrote it.
 type Reasoning struct {
-	// Provider is the wire that understands the rest: anthropic, gemini,
+	// Provider is the protocol of the other fields: anthropic, gemini,
 	// openai-responses, openai-chat.
 	Provider string `json:"provider"`
-	// ID is the block's id, where the wire has one.
+	// ID is the block's id, if the protocol has one.
 	ID   string `json:"id,omitempty"`
 	Text string `json:"text,omitempty"`
-	// Signature is the provider's proof, or the whole thought where it is hidden;
-	// Redacted says that it is the latter.
+	// Signature is the provider's signature or, if Redacted, the encrypted reasoning.
 	Signature string `json:"signature,omitempty"`
 	Redacted  bool   `json:"redacted,omitempty"`
 }

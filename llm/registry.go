@@ -12,8 +12,8 @@ import (
 	"github.com/p8-org/p8/llm/internal/names"
 )
 
-// Constructor makes the model of one provider from the name behind the colon;
-// "" asks for the provider's own default, if it has one.
+// Constructor makes a model of one provider from the name after the colon; "" is the
+// provider's default model, if it has one.
 type Constructor func(model string) (Model, error)
 
 // RegistryOptions configure a Registry.
@@ -29,9 +29,8 @@ type RegistryOptions struct {
 	Now func() time.Time
 }
 
-// Registry resolves names to models. Those of one endpoint share a circuit
-// breaker: while the endpoint is down they fail at once. It is safe for
-// concurrent use.
+// Registry resolves names to models. Models of one endpoint share a circuit breaker:
+// while the endpoint is down, they fail at once. It is safe for concurrent use.
 type Registry struct {
 	providers map[string]Constructor
 	local     []string
@@ -57,13 +56,13 @@ func NewRegistry(o RegistryOptions) *Registry {
 	}
 }
 
-// Providers are the names of the providers, sorted.
+// providerNames returns the names of the providers, sorted.
 func (r *Registry) providerNames() []string { return slices.Sorted(maps.Keys(r.providers)) }
 
-// Resolve finds the model named "provider:model". A bare name that says whose it
-// is (see [IsBare]) needs no provider, and a provider's bare name is its
-// default model. A name that means nothing is an *Error of kind NotFound with
-// near names, a provider without a client one of kind NoModel.
+// Resolve finds the model named "provider:model". A bare model name (see [IsBare])
+// needs no provider, and a provider's name alone is its default model. The error of
+// an unknown name is an *Error of kind NotFound with similar names, that of a provider
+// without a client one of kind NoModel.
 func (r *Registry) Resolve(name string) (Model, error) {
 	name = strings.TrimSpace(name)
 	provider, model, found := strings.Cut(name, ":")
@@ -91,7 +90,7 @@ func (r *Registry) Resolve(name string) (Model, error) {
 	return r.cached(provider, model, construct)
 }
 
-// cached is the model under this name, made when it is asked for the first time.
+// cached returns the model with this name, and makes it on first use.
 func (r *Registry) cached(provider, model string, construct Constructor) (Model, error) {
 	key := provider + ":" + model
 	r.mu.Lock()
@@ -126,8 +125,8 @@ func (r *Registry) guard(m Model, provider string) Model {
 	return &guarded{m, b}
 }
 
-// makeRoom takes any one entry out of a full map. Names come from requests, so
-// what is kept must not grow with them; it is cheap to make again.
+// makeRoom removes any one entry from a full map. Names come from requests, so the map
+// must be bounded; an entry is cheap to make again.
 func makeRoom[V any](kept map[string]V, limit int) {
 	for k := range kept {
 		if len(kept) < limit {
@@ -156,8 +155,7 @@ func (r *Registry) providerHint(provider string) string {
 	return hint + " (known: " + strings.Join(known, ", ") + ")"
 }
 
-// printable is the name as it may stand in an error: short, without control
-// characters.
+// printable shortens a name for errors and removes its control characters.
 func printable(name string) string {
 	const limit = 128
 	name = strings.Map(func(r rune) rune {

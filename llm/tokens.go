@@ -2,7 +2,6 @@ package llm
 
 import "unicode/utf8"
 
-// EstimateTokens guesses the tokens of a text: a quarter of its characters,
-// rounded up. It is meant for budgets and for rows whose provider told nothing;
-// a provider's own count always wins.
+// EstimateTokens estimates the tokens of a text: a quarter of its characters, rounded
+// up. Use it for budgets, and for rows without a provider's own count.
 func EstimateTokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }

@@ -26,13 +26,13 @@ const (
 // row is a model as a file describes it, under all of its names.
 type row struct {
 	names []string
-	// info is what the row says; keys tells what that is.
+	// info holds the fields of the row that keys names.
 	info Info
 	keys members
 }
 
-// over is the model of this name: what the row says over what was known before.
-// A price is one thing with the price of long requests.
+// over returns the model with this name: the row's fields over the former ones. The
+// price and the price of long requests are replaced together.
 func (r *row) over(before Info, name string) *Info {
 	i := before
 	i.Name, i.AsOf = name, r.info.AsOf
@@ -53,7 +53,7 @@ func (r *row) over(before Info, name string) *Info {
 	return &i
 }
 
-// reader reads one file and collects what is wrong with it.
+// reader reads one file and collects its problems.
 type reader struct {
 	file     string
 	asOf     string
@@ -133,7 +133,7 @@ func (r *reader) row(n ast.Node) row {
 	return out
 }
 
-// name is provider:model in the one form that the table has it in.
+// name returns provider:model in the table's form.
 func (r *reader) name(n ast.Node) string {
 	name := r.text(n)
 	provider, model, _ := strings.Cut(name, ":")
@@ -182,19 +182,19 @@ func (r *reader) ability(n ast.Node, i *Info) {
 	}
 }
 
-// bad notes a problem at a node.
+// bad records a problem at a node.
 func (r *reader) bad(n ast.Node, format string, args ...any) {
 	if len(r.problems) < maxProblems {
 		r.problems = append(r.problems, at(r.file, start(n), fmt.Sprintf(format, args...)))
 	}
 }
 
-// known tells which keys there are.
+// known lists the keys of a row.
 func known(keys []string) string {
 	return strings.Join(keys[:len(keys)-1], ", ") + " and " + keys[len(keys)-1]
 }
 
-// members are the values of a mapping by their keys; nil when it is none.
+// members returns the values of a mapping by their keys; nil if n is no mapping.
 type members map[string]ast.Node
 
 func (r *reader) members(n ast.Node, what string, keys ...string) members {

@@ -14,14 +14,13 @@ import (
 //go:embed models.yaml
 var embedded string
 
-// Options say where models are described.
+// Options configure a Table.
 type Options struct {
-	// File corrects and extends the embedded table; "" for none.
+	// File replaces and adds rows of the embedded table; "" for none.
 	File string
 }
 
-// Table finds what is known about models. It does not change, and is safe for
-// concurrent use.
+// Table finds models by name. It does not change and is safe for concurrent use.
 type Table struct {
 	providers map[string]*rows
 }
@@ -38,8 +37,8 @@ type beginning struct {
 	info   *Info
 }
 
-// Load reads the embedded table, then the file. What is wrong with the file is
-// told with the place and the mend, a line each.
+// Load reads the embedded table, then the file. The error has a line for each problem
+// of the file, with its place and its fix.
 func Load(o Options) (*Table, error) {
 	t := &Table{providers: map[string]*rows{}}
 	if err := t.add("models.yaml", embedded); err != nil {
@@ -62,8 +61,8 @@ func Load(o Options) (*Table, error) {
 	return t, nil
 }
 
-// add puts the rows of a file into the table. A row takes what it leaves out
-// from the one that its name meant before the file.
+// add puts the rows of a file into the table. The fields that a row leaves out keep
+// their values from before the file.
 func (t *Table) add(file, src string) error {
 	found, err := parse(file, src)
 	if err != nil {
@@ -85,7 +84,7 @@ func (t *Table) add(file, src string) error {
 	return nil
 }
 
-// put adds a row, or replaces the one of the same name.
+// put adds a row, or replaces the row with the same name.
 func (t *Table) put(info *Info) {
 	provider, model, _ := strings.Cut(info.Name, ":")
 	r := t.providers[provider]
@@ -106,8 +105,8 @@ func (t *Table) put(info *Info) {
 	r.begin = append(r.begin, beginning{prefix, info})
 }
 
-// Info is what is known about the model named "provider:model", or by a bare name
-// that tells its provider.
+// Info returns the row of the model named "provider:model", or by a bare name (see
+// llm.IsBare).
 func (t *Table) Info(name string) (Info, bool) {
 	if info := t.find(name); info != nil {
 		return *info, true
@@ -115,8 +114,8 @@ func (t *Table) Info(name string) (Info, bool) {
 	return Info{}, false
 }
 
-// Cost is what a request to the model costs in US dollars; 0 when the model or
-// its price is not known.
+// Cost returns the cost of a request to the model in US dollars; 0 if the model or its
+// price is not known.
 func (t *Table) Cost(name string, u llm.Usage) float64 {
 	if info := t.find(name); info != nil {
 		return info.Cost(u)
@@ -124,7 +123,7 @@ func (t *Table) Cost(name string, u llm.Usage) float64 {
 	return 0
 }
 
-// List is every row, sorted by name.
+// List returns every row, sorted by name.
 func (t *Table) List() []Info {
 	var all []Info
 	for _, r := range t.providers {
@@ -166,8 +165,8 @@ func (r *rows) find(model string) *Info {
 	return nil
 }
 
-// maker is the provider whose models another one hosts, or speaks to otherwise;
-// "" for those that have rows of their own.
+// maker returns the provider whose models another provider hosts; "" for providers
+// with rows of their own.
 func maker(provider string) string {
 	switch provider {
 	case "azure", "openai-responses":

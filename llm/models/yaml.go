@@ -15,20 +15,20 @@ import (
 // recursive.
 const maxDepth = 40
 
-// Problem is one thing that is wrong with a file of models.
+// Problem is one mistake in a file of models.
 type Problem struct {
 	File         string
 	Line, Column int
-	// Message says what is wrong and what to do.
+	// Message names the mistake and its fix.
 	Message string
 }
 
-// Error is "file:line:column: message".
+// Error returns "file:line:column: message".
 func (p *Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
-// at is a problem at a token.
+// at returns a problem at a token.
 func at(file string, t *token.Token, message string) *Problem {
 	p := &Problem{File: file, Line: 1, Column: 1, Message: message}
 	if t != nil && t.Position != nil {
@@ -37,7 +37,7 @@ func at(file string, t *token.Token, message string) *Problem {
 	return p
 }
 
-// start is the token where a node begins; nil for no node.
+// start returns a node's first token; nil for no node.
 func start(n ast.Node) *token.Token {
 	switch m := n.(type) {
 	case nil:
@@ -52,7 +52,7 @@ func start(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// parseYAML is the file's one document; nil when it is empty.
+// parseYAML returns the file's only document; nil if it is empty.
 func parseYAML(file, src string) (root ast.Node, err error) {
 	const mend = ": look at the indentation and the quotes of this line and the one before"
 	defer func() {
@@ -84,7 +84,7 @@ func parseYAML(file, src string) (root ast.Node, err error) {
 	return root, nil
 }
 
-// refuse finds what a file of models has no use for and what would make the
+// refuse finds syntax that a file of models does not need, or that would make the
 // parser go too deep.
 func refuse(file string, tokens token.Tokens) *Problem {
 	flow, run, line := 0, 0, 0
@@ -113,7 +113,7 @@ func refuse(file string, tokens token.Tokens) *Problem {
 	return nil
 }
 
-// list is the values of a list; nil when the node is none.
+// list returns the values of a list; nil if the node is no list.
 func (r *reader) list(n ast.Node, what string) []ast.Node {
 	if n == nil {
 		return nil
@@ -126,7 +126,7 @@ func (r *reader) list(n ast.Node, what string) []ast.Node {
 	return l.Values
 }
 
-// text is a scalar's text, "" for anything else.
+// text returns a scalar's text, "" for anything else.
 func (r *reader) text(n ast.Node) string {
 	switch s := n.(type) {
 	case *ast.StringNode:
@@ -137,7 +137,7 @@ func (r *reader) text(n ast.Node) string {
 	return ""
 }
 
-// number is a number within bounds, 0 when the key is not there.
+// number returns a number within bounds, 0 if the key is absent.
 func (r *reader) number(n ast.Node, what string, low, high float64) float64 {
 	v := low - 1
 	switch s := n.(type) {

@@ -1,15 +1,13 @@
-// Package offline is the model that needs nothing: no network, no key, no
-// weights. It is no language model and says so.
+// Package offline is the model "offline:search", which needs no network, no key and
+// no weights. It is not a language model and says so in its answers.
 //
-// Named "offline:search", it makes a first question work on a machine where
-// nothing is configured. It calls the agent's search tool with what the user's
-// message seems to be about, reads the best rows in full, and answers by
-// quoting the passages that have most in common with the question, each with
-// its key. It understands nothing; the same messages always give the same
-// answer.
+// It answers a first question on a machine where nothing is configured: it calls the
+// agent's search tool with the words of the user's message, reads the best rows in
+// full, and quotes the passages that share most words with the question, each with
+// its key. The same messages always give the same answer.
 //
-// Whoever needs a structured answer gets an [llm.Error] of kind NoModel instead:
-// there is nothing honest to fill a schema with.
+// A request for a structured answer fails with an [llm.Error] of kind NoModel,
+// because quotations cannot fill a schema.
 package offline
 
 import (
@@ -24,7 +22,7 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// searchTool is the one tool that the model knows how to use.
+// searchTool is the only tool that the model calls.
 const searchTool = "search"
 
 // howTo ends every answer.
@@ -32,8 +30,7 @@ const howTo = "To get answers from one, set OPENAI_API_KEY, or start Ollama, or 
 
 // Options configure a Model; the zero value works.
 type Options struct {
-	// Notice replaces the sentence that no language model is configured, where
-	// there is something more exact to say.
+	// Notice replaces the sentence that no language model is configured.
 	Notice string
 }
 
@@ -48,13 +45,14 @@ func New(o Options) *Model {
 	return &Model{notice: o.Notice}
 }
 
-// Name is "offline:search".
+// Name returns "offline:search".
 func (m *Model) Name() string { return llm.OfflineModel }
 
-// Capabilities are none.
+// Capabilities returns none.
 func (m *Model) Capabilities() llm.Capabilities { return llm.Capabilities{} }
 
-// Stream searches, or answers from what was found since the last user message.
+// Stream calls the search tool, or answers from the rows found since the last user
+// message.
 func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
 		if err := ctx.Err(); err != nil {
@@ -101,9 +99,8 @@ func call(req *llm.Request, queries []string, yield func(llm.Chunk, error) bool)
 	finish(req, output, llm.FinishToolCalls, yield)
 }
 
-// fingerprint is a call id that is the same for the same conversation and
-// another for every other, so that results are never matched with the calls of
-// an earlier turn.
+// fingerprint returns a call id that depends only on the conversation, so that results
+// are never matched with calls of an earlier turn.
 func fingerprint(messages []llm.Message) string {
 	h := fnv.New64a()
 	for _, m := range messages {
@@ -133,7 +130,8 @@ func say(req *llm.Request, text string, yield func(llm.Chunk, error) bool) {
 	finish(req, llm.EstimateTokens(text), llm.FinishStop, yield)
 }
 
-// finish tells an estimated usage, so that rows and limits work as with a model.
+// finish yields an estimated usage, so that rows and limits work as with other
+// models.
 func finish(req *llm.Request, output int, reason llm.Finish, yield func(llm.Chunk, error) bool) {
 	input := 0
 	for _, m := range req.Messages {
@@ -144,7 +142,7 @@ func finish(req *llm.Request, output int, reason llm.Finish, yield func(llm.Chun
 	}
 }
 
-// answer is what there is to say.
+// answer returns the text of the answer.
 func (m *Model) answer(t turn, canSearch bool) string {
 	var b strings.Builder
 	quotes := t.quotes()

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is asked of the search tool.
+// Bounds of queries to the search tool.
 const (
 	maxWords  = 12  // of a question
 	maxKeys   = 5   // that a question may name
 	maxPhrase = 6   // words of a phrase that may be a key
 	maxText   = 500 // characters of a query that the user wrote
-	maxWord   = 40  // bytes of a word; longer ones are none
+	maxWord   = 40  // bytes of a word; longer ones are ignored
 	maxKey    = 128 // bytes of a key
 )
 
-// stopWords say nothing about what a question is about.
+// stopWords do not describe the subject of a question.
 var stopWords = map[string]bool{
 	"a": true, "about": true, "after": true, "all": true, "also": true, "am": true, "an": true, "and": true,
 	"any": true, "are": true, "as": true, "at": true, "be": true, "been": true, "before": true, "but": true,
@@ -37,14 +37,13 @@ var stopWords = map[string]bool{
 	"work": true, "works": true, "would": true, "yes": true, "you": true, "your": true,
 }
 
-// question is what can be known about a user's message without understanding
-// it.
+// question holds the words and names in a user's message.
 type question struct {
-	// words are those that it is about, in order, each once.
+	// words are the words of its subject, in order, each once.
 	words []string
-	// keys are the names of rows that it seems to give.
+	// keys are the parts that look like keys of rows.
 	keys []string
-	// query is set when the message is itself a query of the search tool.
+	// query is set if the message is itself a query of the search tool.
 	query string
 }
 
@@ -90,15 +89,15 @@ func (q *question) addKey(key string) {
 	}
 }
 
-// wordsOf are the words of a text in lower case; what stands between letters
-// and digits ends a word, but an apostrophe does not.
+// wordsOf returns the words of a text in lower case. Every character but letters,
+// digits and apostrophes ends a word.
 func wordsOf(text string) []string {
 	text = strings.NewReplacer("'", "", "’", "").Replace(strings.ToLower(text))
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// named are the parts of a message that look like keys: what stands in quotes
-// or backquotes, and words held together by a hyphen, a dot, an @ and the like.
+// named returns the parts of a message that look like keys: quoted texts, and words
+// joined by a hyphen, a dot, an @ and the like.
 func named(text string) []string {
 	var keys []string
 	for _, quote := range [...]string{"`", `"`} {
@@ -118,13 +117,13 @@ func named(text string) []string {
 	return keys
 }
 
-// isKey is true of what can stand in a LOOKUP and is not too long for a name.
+// isKey reports whether a text is valid in a LOOKUP and short enough for a name.
 func isKey(s string) bool {
 	return len(s) > 3 && len(s) <= maxKey && !strings.ContainsAny(s, "\"'`,[]\\\n\r\t")
 }
 
-// stem cuts the commonest English endings off, so that "stored" and "stores"
-// meet "store". It is used to compare words, never shown.
+// stem removes the commonest English endings, so that "stored" and "stores" match
+// "store". Stems are compared, never shown.
 func stem(word string) string {
 	for _, ending := range [...]string{"ing", "ed", "es", "s", "er", "ly"} {
 		if cut, ok := strings.CutSuffix(word, ending); ok && utf8.RuneCountInString(cut) >= 3 {

@@ -18,7 +18,7 @@ const (
 	maxTable   = 500 // bytes of a table that is quoted whole
 )
 
-// passage is a piece of a row that can stand by itself.
+// passage is a piece of a row that can be quoted alone.
 type passage struct {
 	row     *row
 	at      int // its place in the row
@@ -27,8 +27,8 @@ type passage struct {
 	score   float64
 }
 
-// quotes are the passages that have most in common with the question, each
-// under its key, the best first.
+// quotes returns the passages that share most with the question, each under its key,
+// best first.
 func (t *turn) quotes() []string {
 	best := t.best()
 	var out []string
@@ -56,14 +56,14 @@ func quoteLines(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// best are at most two passages of the best row and one of each other, as long
-// as they come near to the best.
+// best returns at most two passages of the best row and one of each other row, if
+// their scores are near the best.
 func (t *turn) best() []passage {
 	var all []passage
 	for i := range t.rows {
 		r := &t.rows[i]
 		if r.content == "" && t.hasContent() {
-			continue // it was not worth reading
+			continue // not read
 		}
 		all = append(all, passages(r)...)
 	}
@@ -92,10 +92,10 @@ func (t *turn) hasContent() bool {
 	return slices.ContainsFunc(t.rows, func(r row) bool { return r.content != "" })
 }
 
-// weigh scores the passages by the words they share with the question. A rare
-// word counts more than one that is everywhere, and it counts again in the key
-// or, half, in the heading. A row whose key the message gives counts even
-// without a word in common, its beginning first.
+// weigh scores the passages by the words they share with the question. Rare words
+// count more; a word counts again if it is in the key, and half again in the heading.
+// A row whose key is in the message scores even without a shared word, its beginning
+// first.
 func (t *turn) weigh(all []passage) {
 	words := stems(t.words)
 	in := map[string]int{}
@@ -126,7 +126,7 @@ func (t *turn) weigh(all []passage) {
 			p.score /= 2 // code without a word about it
 		}
 		if slices.Contains(t.keys, p.row.key) || t.query != "" || p.score > 0 && p.at == 0 {
-			// The beginning of a text says what it is about.
+			// The beginning of a text describes its subject.
 			p.score += 1 / float64(1+p.at)
 		}
 		if strings.HasPrefix(p.row.kind, "schema") && !slices.Contains(t.keys, p.row.key) {
@@ -135,9 +135,9 @@ func (t *turn) weigh(all []passage) {
 	}
 }
 
-// passages cuts a row at its empty lines. A fenced block stays whole and with
-// the paragraph before it, as does what follows a colon; headings name what
-// follows; and of a long table each line is a piece.
+// passages cuts a row at its empty lines. A fenced block stays whole and with the
+// paragraph before it, and so does a block after a colon. A heading belongs to the
+// following passages. Each line of a long table is a passage.
 func passages(r *row) []passage {
 	var out []passage
 	heading := ""
@@ -164,8 +164,8 @@ func passages(r *row) []passage {
 	return out
 }
 
-// blocks are the parts between empty lines, fenced blocks and headings by
-// themselves.
+// blocks returns the parts between empty lines; fenced blocks and headings are
+// separate.
 func blocks(text string) []string {
 	var out, block []string
 	fenced := false

@@ -11,16 +11,16 @@ import (
 	"github.com/p8-org/p8/llm/internal/fence"
 )
 
-// turn is what has happened since the user's last message.
+// turn is the part of the conversation since the user's last message.
 type turn struct {
 	question
 	rounds  int      // of searching
 	asked   []string // queries
-	rows    []row    // what was found, each key once, the best first
+	rows    []row    // the rows found, each key once, best first
 	failure string   // why a search failed
 }
 
-// row is something that was found.
+// row is one search result.
 type row struct {
 	key, kind, summary, content string
 	score                       float64
@@ -64,10 +64,9 @@ func readTurn(messages []llm.Message) turn {
 	return t
 }
 
-// next are the queries to ask before there is an answer; none when it is time
-// to answer. First come the names in the message and its words; if nothing is
-// found, the words one by one; and what was found by resemblance is read in
-// full.
+// next returns the queries to ask next; none if it is time to answer. First it asks for
+// the names in the message and its words; if nothing is found, for each word; then it
+// reads the rows that were found by similarity in full.
 func (t *turn) next() []string {
 	var queries []string
 	unread := t.unread()
@@ -92,12 +91,12 @@ func (t *turn) next() []string {
 			queries = append(queries, fuzzy(w))
 		}
 	}
-	// What was asked once is not asked again, whatever came of it.
+	// No query is asked twice.
 	return slices.DeleteFunc(queries, func(q string) bool { return slices.Contains(t.asked, q) })
 }
 
-// unread are the keys of the rows that are worth reading, unless something has
-// been read already.
+// unread returns the keys of the rows that are worth reading; none if a row was read
+// already.
 func (t *turn) unread() []string {
 	var keys []string
 	for _, r := range t.rows {
@@ -111,9 +110,9 @@ func (t *turn) unread() []string {
 	return keys
 }
 
-// promise guesses from its key and summary how much a row has to do with the
-// question. A row that resembles it without sharing a word (it may be misspelt)
-// counts a little; a document of an agent is rarely what is asked for.
+// promise estimates from its key and summary how relevant a row is. A row that is
+// similar without sharing a word (it may be misspelt) scores low, and so does an agent
+// document.
 func (t *turn) promise(r row) float64 {
 	have := stems(wordsOf(r.key + " " + r.summary))
 	n := r.score
@@ -146,12 +145,12 @@ func quoted(key string) string {
 	return key
 }
 
-// fuzzy quotes the text, so that no word of it can be taken for an option.
+// fuzzy quotes the text, so that no word of it is read as an option.
 func fuzzy(text string) string {
 	return `FUZZY "` + text + `" THRESHOLD ` + threshold + " LIMIT " + strconv.Itoa(fuzzyLimit)
 }
 
-// readResult reads what the search tool answered: {"status","results":[{"key",
+// readResult reads the search tool's result: {"status","results":[{"key",
 // "entity_type","similarity_score","summary","data":{"content",…}}]}, or one
 // row or a list of them under "result".
 func (t *turn) readResult(content string) {
@@ -205,7 +204,7 @@ func readRow(raw json.RawMessage) (row, bool) {
 	return out, out.key != "" && first(out.content, out.summary) != ""
 }
 
-// add keeps one row a key, the fuller one.
+// add keeps one row for each key, the longer one.
 func (t *turn) add(r row) {
 	i := slices.IndexFunc(t.rows, func(have row) bool { return have.key == r.key })
 	switch {

@@ -1,4 +1,4 @@
-// Package scripted is a model for tests: it says what the test wrote down.
+// Package scripted is a model for tests that plays a script.
 //
 // A script is a list of turns; each call of the model plays the next one.
 //
@@ -9,11 +9,10 @@
 //	… run the agent …
 //	model.AssertDone(t)
 //
-// A [Turn] may also reason, call several tools at once, fail, warn, leave the
-// answer to another model, wait for the test before each chunk and check the
-// request that it got. The requests are
-// kept for the test to look at. Asking for more turns than there are is an
-// error, and so, for [Model.AssertDone], is asking for fewer.
+// A [Turn] may also reason, call several tools at once, fail, warn, hand over to
+// another model, wait for the test before each chunk, and check its request.
+// [Model.Requests] returns the requests. A call after the last turn fails;
+// [Model.AssertDone] fails the test if turns are left.
 package scripted
 
 import (
@@ -27,24 +26,23 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// ErrExhausted is yielded by a model whose script is used up.
+// ErrExhausted is yielded by a call after the last turn.
 var ErrExhausted = errors.New("scripted: the script has no more turns")
 
-// Turn is what the model says when it is called once. Its parts are sent in
-// the order of the fields; Usage and the reason to finish follow, unless Err
-// ends the turn.
+// Turn is the answer to one call of the model. Its parts are sent in the order of the
+// fields; Usage and the reason to finish follow, unless Err ends the turn.
 type Turn struct {
 	// First is sent before everything else: warnings, another model's name.
 	First     []llm.Chunk
 	Reasoning []string
 	// Thoughts are whole blocks of reasoning; their texts are not sent in pieces.
 	Thoughts []llm.Reasoning
-	// Text is sent one chunk an element.
+	// Text is sent as one chunk for each element.
 	Text []string
 	// Calls are made at once. An empty ID becomes call_1, call_2, … counted
 	// through the script. Arguments may be any text, garbage included.
 	Calls []llm.ToolCall
-	// Chunks are sent as they are, for what the other fields cannot say.
+	// Chunks are sent unchanged, for everything that the other fields cannot express.
 	Chunks []llm.Chunk
 	Usage  llm.Usage
 	// Finish is stop, or tool_calls when there are Calls, if it is empty.
@@ -52,32 +50,32 @@ type Turn struct {
 	// Err ends the turn after everything else, in place of Usage and Finish.
 	Err error
 
-	// Check looks at the request before anything is sent; its error ends the
-	// turn and shows up in Done.
+	// Check checks the request before anything is sent; its error ends the turn, and
+	// Done reports it.
 	Check func(*llm.Request) error
 	// Before runs before each chunk, counted from 0, and may block; its error
 	// ends the turn. See Until.
 	Before func(ctx context.Context, chunk int) error
 }
 
-// Text is a turn that says the chunks.
+// Text returns a turn that sends the chunks.
 func Text(chunks ...string) Turn { return Turn{Text: chunks} }
 
-// Instead is what a model sends first when another one answers in its place.
+// Instead returns the chunks that announce another model, for Turn.First.
 func Instead(name, why string) []llm.Chunk {
 	return []llm.Chunk{{Kind: llm.ChunkModel, Name: name, Text: why}}
 }
 
-// Call is a turn that calls one tool.
+// Call returns a turn that calls one tool.
 func Call(name, arguments string) Turn {
 	return Turn{Calls: []llm.ToolCall{{Name: name, Arguments: arguments}}}
 }
 
-// Fail is a turn that fails at once.
+// Fail returns a turn that fails at once.
 func Fail(err error) Turn { return Turn{Err: err} }
 
-// Until is a Turn.Before that blocks once, before the given chunk, until
-// something can be received from ch (or ch is closed) or the context ends.
+// Until returns a Turn.Before that blocks before the given chunk until it receives from
+// ch, ch is closed, or the context ends.
 func Until(chunk int, ch <-chan struct{}) func(context.Context, int) error {
 	return func(ctx context.Context, i int) error {
 		if i != chunk {
@@ -97,8 +95,8 @@ type Options struct {
 	// Name is "scripted:test" when empty.
 	Name         string
 	Capabilities llm.Capabilities
-	// Repeat starts the script again at its end, for benchmarks. Requests are
-	// not kept then.
+	// Repeat starts the script again at its end, for benchmarks; requests are not
+	// kept.
 	Repeat bool
 }
 
@@ -113,16 +111,16 @@ type Model struct {
 	failures []error
 }
 
-// turn is a Turn made ready to be played without work.
+// turn is a Turn with its chunks, so that playing it allocates nothing.
 type turn struct {
 	Turn
 	chunks []llm.Chunk
 }
 
-// New makes a model of the turns.
+// New makes a model that plays the turns.
 func New(turns ...Turn) *Model { return NewWith(Options{}, turns...) }
 
-// NewWith makes a model of the turns, with options.
+// NewWith makes a model that plays the turns, with options.
 func NewWith(o Options, turns ...Turn) *Model {
 	if o.Name == "" {
 		o.Name = "scripted:test"
@@ -135,7 +133,7 @@ func NewWith(o Options, turns ...Turn) *Model {
 	return m
 }
 
-// play writes the turn out as chunks; calls counts the script's tool calls.
+// play converts the turn to chunks; calls counts the script's tool calls.
 func (t *Turn) play(calls *int) []llm.Chunk {
 	chunks := slices.Clone(t.First)
 	for _, s := range t.Reasoning {
@@ -177,10 +175,10 @@ func (t *Turn) play(calls *int) []llm.Chunk {
 	return append(chunks, llm.Chunk{Kind: llm.ChunkFinish, Finish: finish})
 }
 
-// Name is the model's name.
+// Name returns the model's name.
 func (m *Model) Name() string { return m.options.Name }
 
-// Capabilities are those of the options.
+// Capabilities returns those of the options.
 func (m *Model) Capabilities() llm.Capabilities { return m.options.Capabilities }
 
 // Stream plays the next turn, which is taken when the sequence starts.
@@ -253,15 +251,15 @@ func clone(req *llm.Request) llm.Request {
 	return c
 }
 
-// Requests are the requests so far, in order.
+// Requests returns the requests so far, in order.
 func (m *Model) Requests() []llm.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
 }
 
-// Done says what is wrong with the use of the script: turns that nobody asked
-// for, calls beyond its end, failed checks. nil: it was used up exactly.
+// Done reports turns that were not used, calls after the last turn, and failed checks;
+// nil if the script was used up exactly.
 func (m *Model) Done() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
