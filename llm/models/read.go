@@ -189,12 +189,12 @@ func (r *reader) bad(n ast.Node, format string, args ...any) {
 	}
 }
 
-// known lists the keys of a row.
+// known lists keys for a message.
 func known(keys []string) string {
 	return strings.Join(keys[:len(keys)-1], ", ") + " and " + keys[len(keys)-1]
 }
 
-// members returns the values of a mapping by their keys; nil if n is no mapping.
+// members holds the values of a mapping by key.
 type members map[string]ast.Node
 
 func (r *reader) members(n ast.Node, what string, keys ...string) members {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// azure is the provider whose addresses and keys are not OpenAI's.
+// azure is the provider with its own addresses and key header.
 const azure = "azure"
 
-// address is where requests go. An Azure resource has the v1 API below
-// /openai/v1; with a dated version, each deployment, named like the model, has an
-// address of its own.
+// address returns the URL of requests. An Azure resource has the v1 API below
+// /openai/v1; with a dated version, each deployment, named like the model, has its own
+// address.
 func address(o *Options, base *url.URL, responses bool) string {
 	path := "chat/completions"
 	if responses {
@@ -38,7 +38,7 @@ func address(o *Options, base *url.URL, responses bool) string {
 	return u.String()
 }
 
-// authorize sets the key as the provider wants it.
+// authorize sets the provider's key header.
 func authorize(provider, key string) func(http.Header) {
 	return func(h http.Header) {
 		switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// wireChunk is a chunk, or a whole answer, in full. Fields that servers fill
-// with odd types are raw, so that one of them does not spoil the rest.
+// wireChunk is a chunk, or a whole answer. Fields to which servers give odd types are
+// raw, so that they do not break the rest.
 type wireChunk struct {
 	Object  string          `json:"object"`
 	Choices []wireChoice    `json:"choices"`
@@ -55,7 +55,7 @@ type wireUsage struct {
 	PromptCacheHitTokens int `json:"prompt_cache_hit_tokens"`
 }
 
-// failed tells whether this is an error in the guise of a chunk.
+// failed reports whether the chunk is an error.
 func (c *wireChunk) failed() bool {
 	return len(c.Error) > 0 && string(c.Error) != "null" || c.Object == "error"
 }
@@ -97,14 +97,14 @@ func (r *reader) chunk(c *wireChunk) {
 	}
 }
 
-// count takes the usage over. Figures that cannot be read are no reason to
-// lose an answer, and those below 0 pay no budget back.
+// count reads the usage. Unreadable numbers do not fail the answer, and negative ones
+// are ignored.
 func (r *reader) count(raw json.RawMessage) {
 	var u wireUsage
 	if json.Unmarshal(raw, &u) != nil || string(raw) == "null" {
 		return
 	}
-	// xAI counts thought beside the answer; the sum tells.
+	// xAI counts reasoning apart from the answer; the total includes it.
 	if t := u.CompletionTokensDetails.ReasoningTokens; t > 0 && u.TotalTokens == u.PromptTokens+u.CompletionTokens+t {
 		u.CompletionTokens += t
 	}
@@ -117,7 +117,7 @@ func (r *reader) count(raw json.RawMessage) {
 	}
 }
 
-// plain is the text of a content: a string, null, or a list of parts.
+// plain returns the text of a content: a string, null, or a list of parts.
 func plain(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || json.Unmarshal(raw, &s) == nil {
@@ -154,8 +154,8 @@ type call struct {
 	arguments []byte
 }
 
-// call handles a piece of a tool call. A call is handed out from the moment its
-// name is known; what came before waits.
+// call handles a piece of a tool call. The call is sent on once its name is known;
+// earlier pieces wait.
 func (r *reader) call(w *wireCall) {
 	n := r.find(w)
 	c := &r.calls[n]
@@ -180,12 +180,11 @@ func (r *reader) call(w *wireCall) {
 	r.out.Send(chunk)
 }
 
-// find is the call that the piece belongs to, a new one if need be.
+// find returns the call that the piece belongs to, or a new one.
 //
-// The protocol says that the index decides. Some servers give none, and some
-// give every call of a response the index 0, so a piece also begins a call when
-// it brings a name and its id is another than the call's, or, without an id,
-// when the name is another or the arguments so far are already complete.
+// By the protocol the index decides. Some servers send none, and some send 0 for every
+// call, so a piece with a name also begins a new call if its id differs from the
+// call's or, without an id, if the name differs or the arguments are already complete.
 func (r *reader) find(w *wireCall) int {
 	n, index := len(r.calls)-1, -1
 	if w.Index != nil {
@@ -218,7 +217,7 @@ func (r *reader) find(w *wireCall) int {
 	return len(r.calls) - 1
 }
 
-// taken tells whether another call has the id.
+// taken reports whether another call has the id.
 func (r *reader) taken(id string, n int) bool {
 	for i := range r.calls {
 		if i != n && r.calls[i].id == id {
@@ -228,7 +227,7 @@ func (r *reader) taken(id string, n int) bool {
 	return false
 }
 
-// argumentsOf is the piece as text; some servers send the object itself.
+// argumentsOf returns the piece as text; some servers send an object.
 func argumentsOf(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || json.Unmarshal(raw, &s) == nil {

@@ -6,12 +6,11 @@ import "github.com/p8-org/p8/llm/internal/wire"
 //
 //	{"id":…,"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}],…}
 //
-// and encoding/json spends a dozen allocations on each. scanDelta reads exactly
-// this shape, with whatever else stands beside it, and allocates nothing but
-// the block that the text goes to. For everything else (tool calls, usage, errors, several choices, a
-// reason to finish, spellings that only encoding/json forgives) it says no, and
-// the caller decodes the chunk in full. On JSON that is valid the two agree; a
-// fuzz test holds them to it.
+// and encoding/json makes a dozen allocations for each. scanDelta reads exactly this
+// shape, ignores other fields, and allocates only the block for the text. It refuses
+// everything else (tool calls, usage, errors, several choices, a reason to finish,
+// spellings that only encoding/json accepts), and the caller decodes the chunk in full.
+// A fuzz test checks that both agree on valid JSON.
 
 // scanner reads the parts of a chunk.
 type scanner struct{ wire.Scanner }

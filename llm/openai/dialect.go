@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// dialect is what differs between the models that speak the wire.
+// dialect holds the differences between models of this protocol.
 type dialect struct {
 	// nativeOutput: response_format takes a JSON Schema.
 	nativeOutput bool
@@ -14,24 +14,24 @@ type dialect struct {
 	completionTokens bool
 	// fixedSampling: temperature and top_p are refused, so they are not sent.
 	fixedSampling bool
-	// thinks: what the model thinks counts towards the limit.
+	// thinks: the model's reasoning counts towards the limit.
 	thinks bool
 	// noReasoning: reasoning_effort is refused.
 	noReasoning bool
-	// responses: the model is asked by the Responses API.
+	// responses: requests use the Responses API.
 	responses bool
 	// thoughts: the model wants its reasoning_content back.
 	thoughts bool
-	// images and files: what a user's message may hold.
+	// images and files: what a user's message may contain.
 	images, files bool
-	// plainTools: alternatives at the root of a tool's schema are refused.
+	// plainTools: the model refuses alternatives at the root of a tool's schema.
 	plainTools bool
-	// cacheKey: prompt_cache_key routes requests that begin alike to one cache.
+	// cacheKey: prompt_cache_key routes requests with the same beginning to one cache.
 	cacheKey bool
 }
 
-// dialectOf knows OpenAI's own models; all others get the plain wire. Whether
-// those read images is for them to say: most of today's do.
+// dialectOf knows OpenAI's own models; all others get the plain protocol. Images are
+// sent to them, because most of today's models read images.
 func dialectOf(p provider, model string) dialect {
 	if !p.Vendor {
 		return dialect{images: true, files: p.Name == "openrouter", thoughts: p.Name == "deepseek"}
@@ -58,8 +58,7 @@ func dialectOf(p provider, model string) dialect {
 	}
 }
 
-// onlyResponses are the models that the chat-completions API refuses, or refuses
-// tools for.
+// onlyResponses are the models without chat completions, or without tools in them.
 func onlyResponses(model string) bool {
 	return hasPrefix(model, "o1-pro", "o3-pro", "computer-use", "codex-", "gpt-6") ||
 		strings.Contains(model, "-deep-research") ||

@@ -1,8 +1,8 @@
-// Package openai talks to OpenAI's chat-completions wire, and so to everything
-// that speaks it: OpenAI, Azure, Ollama, vLLM, OpenRouter, Groq, DeepSeek, or any
-// server behind a base URL of its own. Models that OpenAI serves by its Responses
-// API alone are asked by that; "openai-responses:" asks any of its models so, and
-// keeps their reasoning through the steps of a run.
+// Package openai is the client of OpenAI's chat-completions protocol, which OpenAI,
+// Azure, Ollama, vLLM, OpenRouter, Groq, DeepSeek and many other servers speak. It
+// uses the Responses API for models that have no other; the provider
+// "openai-responses" uses it for any of OpenAI's models, and keeps their reasoning
+// through the steps of a run.
 //
 //	model, err := openai.New(openai.Options{Model: "gpt-4.1", APIKey: key})
 //
@@ -10,14 +10,13 @@
 //
 //	llm.NewRegistry(llm.RegistryOptions{Providers: openai.Providers(llm.ProvidersOptions{Getenv: os.Getenv})})
 //
-// It always streams. Servers take liberties with the protocol, so the reader
-// is tolerant: tool calls without id, index or type, comments, CRLF, usage
-// anywhere, no [DONE], errors in mid-stream, plain JSON in place of a stream.
-// What it does not forgive is a stream that ends before the model has said why
-// it stopped: that answer is incomplete.
+// It always streams. Many servers deviate from the protocol, so the reader accepts
+// tool calls without id, index or type, comments, CRLF, usage anywhere, no [DONE],
+// errors within the stream, and plain JSON instead of a stream. A stream that ends
+// without a reason to finish is an error, because its answer is incomplete.
 //
-// A setting that a model does not take is left out with a warning: known from the
-// model's name, or learned from the provider's refusal.
+// A setting that a model does not support is left out, with a warning. The package
+// knows it from the model's name, or learns it from the provider's refusal.
 package openai
 
 import (
@@ -42,12 +41,12 @@ type Options struct {
 	Model string
 	// BaseURL is the provider's when empty; http or https, up to the /v1.
 	BaseURL string
-	// APIKey is sent as a bearer token. It may be empty where the provider wants
-	// none or the base URL is one's own.
+	// APIKey is sent as a bearer token. It may be empty if the provider needs none or
+	// BaseURL is set.
 	APIKey string `json:"-"`
 	// APIVersion is a dated version of Azure's API; its v1 API when empty.
 	APIVersion string
-	// HTTPClient is one with its own connections when nil.
+	// HTTPClient is a new client when nil.
 	HTTPClient *http.Client
 	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
 	MaxRetries int
@@ -60,10 +59,10 @@ type Options struct {
 	Debug func(payload []byte)
 }
 
-// String leaves the key out.
+// String does not print the key.
 func (o Options) String() string { return "openai.Options{" + o.Provider + ":" + o.Model + "}" }
 
-// GoString leaves the key out.
+// GoString does not print the key.
 func (o Options) GoString() string { return o.String() }
 
 // Model is one model of one provider. It is safe for concurrent use.
@@ -77,8 +76,7 @@ type Model struct {
 	refused atomic.Uint32
 }
 
-// New makes a model. What is missing or wrong is an *llm.Error of kind NoModel
-// that says how to mend it.
+// New makes a model. The error is an *llm.Error of kind NoModel with a hint.
 func New(o Options) (*Model, error) {
 	if o.Provider == "" {
 		o.Provider = "openai"
@@ -119,7 +117,7 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-// hints are what to do about errors where this wire, or Ollama, knows better.
+// hints are the hints of errors that differ from the common ones.
 func (p provider) hints(model string) map[llm.ErrorKind]string {
 	hints := map[llm.ErrorKind]string{
 		llm.BadResponse: "check the base URL, which usually ends in /v1" + wire.Either("; it is in ", p.BaseURLVars),
@@ -131,18 +129,18 @@ func (p provider) hints(model string) map[llm.ErrorKind]string {
 	return hints
 }
 
-// Name is "provider:model".
+// Name returns "provider:model".
 func (m *Model) Name() string { return m.name }
 
-// String is the name.
+// String returns the name.
 func (m *Model) String() string { return m.name }
 
-// Capabilities are the provider's, for this model.
+// Capabilities returns those of this model at its provider.
 func (m *Model) Capabilities() llm.Capabilities {
 	return llm.Capabilities{NativeOutput: m.dialect.nativeOutput, Images: m.dialect.images && m.without()&optImages == 0, Documents: m.dialect.files}
 }
 
-// Endpoint is the server that the model is asked at.
+// Endpoint returns the server of the model.
 func (m *Model) Endpoint() string { return m.endpoint }
 
 func (m *Model) newDecoder() wire.Decoder {
@@ -152,7 +150,7 @@ func (m *Model) newDecoder() wire.Decoder {
 	return &reader{model: m}
 }
 
-// body is what is sent for a request, without the options.
+// body returns the body of a request, without the given options.
 func (m *Model) body(req *llm.Request, without option) []byte {
 	if m.dialect.responses {
 		return m.appendResponses(nil, req, without)
@@ -160,9 +158,9 @@ func (m *Model) body(req *llm.Request, without option) []byte {
 	return m.appendRequest(nil, req, without)
 }
 
-// Stream sends the request and yields what comes back: chunks as they arrive,
-// then one ChunkUsage if the provider told, then one ChunkFinish; or an error,
-// an *llm.Error unless ctx was cancelled, which is ctx.Err().
+// Stream sends the request and yields chunks as they arrive, then one ChunkUsage if
+// the provider reported it, then one ChunkFinish; or an error: ctx.Err() if ctx was
+// cancelled, else an *llm.Error.
 func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
 		a := attempt{model: m, req: req, without: m.without()}

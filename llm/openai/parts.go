@@ -23,8 +23,8 @@ func (m *Model) appendParts(b []byte, text string, parts []llm.Part, without opt
 	return append(b, ']')
 }
 
-// appendPart writes an image or a file; what the model cannot take is a line of
-// text that says so.
+// appendPart writes an image or a file, or a line of text for a part that the model
+// cannot read.
 func (m *Model) appendPart(b []byte, p *llm.Part, without option) []byte {
 	switch {
 	case !m.reads(p, without):
@@ -46,8 +46,8 @@ func (m *Model) appendPart(b []byte, p *llm.Part, without option) []byte {
 	return append(b, `}}`...)
 }
 
-// reads reports whether the model takes a part: one image of another type would
-// have the whole conversation refused. Only the Responses API fetches documents.
+// reads reports whether the model reads a part. One image of another type would make
+// the provider refuse the whole conversation. Only the Responses API fetches documents.
 func (m *Model) reads(p *llm.Part, without option) bool {
 	switch media := p.MediaType; {
 	case p.Kind == llm.Document:
@@ -60,7 +60,7 @@ func (m *Model) reads(p *llm.Part, without option) bool {
 	return true
 }
 
-// appendSource writes where the bytes are: an address, or themselves.
+// appendSource writes the URL, or the bytes.
 func appendSource(b []byte, p *llm.Part) []byte {
 	if p.URL != "" {
 		return wire.AppendString(b, p.URL)
@@ -80,8 +80,8 @@ func fileName(p *llm.Part) string {
 	return "document.pdf"
 }
 
-// appendResultParts writes the parts of tool results as a user's message behind
-// the last of them: a tool's message holds text only.
+// appendResultParts writes the parts of tool results as a user's message after the
+// last of them, because a tool's message holds only text.
 func (m *Model) appendResultParts(b []byte, messages []llm.Message, i int, without option) []byte {
 	if messages[i].Role != llm.ToolRole || i+1 < len(messages) && messages[i+1].Role == llm.ToolRole {
 		return b

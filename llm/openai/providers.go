@@ -7,28 +7,27 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// provider is a row of the table of servers that speak the wire.
+// provider is a row of the table of servers that speak the protocol.
 type provider struct {
 	Name string
-	// BaseURL is "" where every installation has its own.
+	// BaseURL is "" if every installation has its own.
 	BaseURL string
-	// BaseURLVars and KeyVars are the variables to look in, the first one set
-	// counts.
+	// BaseURLVars and KeyVars are variables; the first one that is set counts.
 	BaseURLVars []string
 	KeyVars     []string
-	// KeyOptional providers are usually one's own and want no key.
+	// KeyOptional providers usually run locally and need no key.
 	KeyOptional bool
 	// Example is the name of a model.
 	Example string
-	// Vendor knows OpenAI's own models: what they take and what they refuse.
+	// Vendor is set for OpenAI's own models, whose settings are known by name.
 	Vendor bool
-	// Responses asks every model by the Responses API.
+	// Responses uses the Responses API for every model.
 	Responses bool
 }
 
-// providers is the table. Native JSON Schema output is OpenAI's alone here: the
-// others either have it for few models, or constrain the whole answer by it, so
-// that the model can no longer call tools.
+// providers is the table. Only OpenAI counts as having native structured output: the
+// others have it for few models, or constrain the whole answer by it, so that the
+// model can no longer call tools.
 var providers = [...]provider{
 	{Name: "openai", BaseURL: "https://api.openai.com/v1", BaseURLVars: []string{"P8_OPENAI_BASE_URL", "OPENAI_BASE_URL"}, KeyVars: []string{"P8_OPENAI_API_KEY", "OPENAI_API_KEY", "LLM__OPENAI_API_KEY"}, Example: "gpt-4.1", Vendor: true},
 	{Name: "openai-responses", BaseURL: "https://api.openai.com/v1", BaseURLVars: []string{"P8_OPENAI_BASE_URL", "OPENAI_BASE_URL"}, KeyVars: []string{"P8_OPENAI_API_KEY", "OPENAI_API_KEY", "LLM__OPENAI_API_KEY"}, Example: "gpt-5", Vendor: true, Responses: true},
@@ -46,7 +45,7 @@ var providers = [...]provider{
 	{Name: "lmstudio", BaseURL: "http://127.0.0.1:1234/v1", BaseURLVars: []string{"LMSTUDIO_BASE_URL"}, KeyVars: []string{"LMSTUDIO_API_KEY"}, KeyOptional: true, Example: "qwen/qwen3-8b"},
 }
 
-// lookup is the provider's row, or one with only the name.
+// lookup returns the provider's row, or a row with only the name.
 func lookup(name string) provider {
 	for _, p := range providers {
 		if p.Name == name {
@@ -63,7 +62,7 @@ func (p provider) example() string {
 	return p.Example
 }
 
-// Providers are constructors for the whole table, for an llm.Registry.
+// Providers returns the constructors of all providers, for an llm.Registry.
 func Providers(o llm.ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
 		o.HTTPClient = outbound.NewClient()
@@ -85,7 +84,7 @@ func Providers(o llm.ProvidersOptions) map[string]llm.Constructor {
 	return constructors
 }
 
-// baseURL is the one that the environment sets, "" if none.
+// baseURL returns the base URL of the environment, "" if none.
 func (p provider) baseURL(o llm.ProvidersOptions) string {
 	base := wire.Setting(o.Getenv, p.BaseURLVars...)
 	if base == "" && p.Name == "ollama" {
@@ -94,7 +93,7 @@ func (p provider) baseURL(o llm.ProvidersOptions) string {
 	return base
 }
 
-// apiVersion is the dated version that an Azure deployment asks for.
+// apiVersion returns the dated version of Azure's API, "" if none.
 func (p provider) apiVersion(o llm.ProvidersOptions) string {
 	if p.Name != azure {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// reader puts one response together; it is the wire.Decoder of the protocol.
+// reader decodes one response; it is the wire.Decoder of chat completions.
 type reader struct {
 	model  *Model // nil in tests
 	texts  wire.Texts
@@ -16,13 +16,13 @@ type reader struct {
 	calls  []call
 	finish llm.Finish
 	usage  llm.Usage
-	any    bool // a chunk was there
-	// thought is what the model thought, where it wants that back.
+	any    bool // a chunk has come
+	// thought is the model's reasoning, if the model wants it back.
 	thought []byte
 	thinks  bool
 }
 
-// Reset makes the reader ready for a response.
+// Reset prepares the reader for a response.
 func (r *reader) Reset(out *wire.Sink) {
 	clear(r.calls)
 	r.texts.Reset()
@@ -30,7 +30,7 @@ func (r *reader) Reset(out *wire.Sink) {
 	r.thinks = out != nil && r.model != nil && r.model.without()&optForget != 0
 }
 
-// Event handles one chunk of the wire.
+// Event handles one chunk.
 func (r *reader) Event(data []byte) (done bool, err error) {
 	if string(data) == "[DONE]" {
 		return true, nil
@@ -50,14 +50,14 @@ func (r *reader) Event(data []byte) (done bool, err error) {
 	return false, nil
 }
 
-// Begun reports whether a chunk was there.
+// Begun reports whether a chunk has come.
 func (r *reader) Begun() bool { return r.any }
 
-// Usage is what was counted so far.
+// Usage returns the usage so far.
 func (r *reader) Usage() llm.Usage { return r.usage }
 
-// End hands out the usage and the reason to stop. Some servers leave [DONE] out
-// and some the reason, none leaves both out of a whole answer.
+// End sends the usage and the reason to stop. Some servers leave out [DONE], some the
+// reason; a complete answer has at least one of them.
 func (r *reader) End(done bool) error {
 	switch {
 	case r.finish != "":
@@ -75,7 +75,7 @@ func (r *reader) End(done bool) error {
 	return nil
 }
 
-// say hands out a piece of text.
+// say sends a piece of text.
 func (r *reader) say(text, reasoning string) {
 	r.any = true
 	if reasoning != "" {
@@ -89,7 +89,7 @@ func (r *reader) say(text, reasoning string) {
 	}
 }
 
-// end hands out what comes last.
+// end sends the last chunks.
 func (r *reader) end() {
 	if len(r.thought) > 0 {
 		r.out.Send(llm.Chunk{Kind: llm.ChunkThought, Thought: &llm.Reasoning{Provider: chatWire, Text: string(r.thought)}})
@@ -98,7 +98,7 @@ func (r *reader) end() {
 		r.out.Send(llm.Chunk{Kind: llm.ChunkUsage, Usage: r.usage})
 	}
 	finish := r.finish
-	// Servers disagree with themselves about this one; the calls decide.
+	// Servers send stop or tool_calls inconsistently; the calls decide.
 	switch {
 	case len(r.calls) > 0 && (finish == llm.FinishStop || finish == ""):
 		finish = llm.FinishToolCalls

@@ -7,7 +7,7 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// option is a field of the body that a model may not have.
+// option is a field of the body that a model may not support.
 type option uint32
 
 const (
@@ -30,7 +30,7 @@ const (
 var options = [...]struct {
 	name   string
 	option option
-	// silent ones are p8's own: nobody misses them.
+	// silent options are set by p8, so leaving them out needs no warning.
 	silent bool
 }{
 	{"temperature", optTemperature, false},
@@ -49,7 +49,7 @@ var options = [...]struct {
 	{"tool_choice", optToolChoice, true},
 }
 
-// sent are the options that the body of a request has.
+// sent returns the options in the body of a request.
 func (m *Model) sent(req *llm.Request, without option) option {
 	s := &req.Settings
 	var opts option
@@ -89,18 +89,18 @@ func (m *Model) showsImages(req *llm.Request) bool {
 	return false
 }
 
-// refused is what a refusal is about.
+// refused is the cause of a refusal.
 type refused struct {
 	name   string
 	option option
 	silent bool
-	// lasting: the model does not have it at all. Else it is this value of it that
-	// is refused, and the next request may have a better one.
+	// lasting is set if the model does not support the option at all; otherwise it
+	// refuses this value, and the next request may have another.
 	lasting bool
 }
 
-// refusedOption is the option of those that were sent that a refusal is about: the
-// field it names, or the one its words name beside "unsupported" and the like.
+// refusedOption returns the sent option that a refusal is about: the field it names,
+// or the one that its words name beside "unsupported" and the like.
 func refusedOption(r *wire.Refusal, sent option) refused {
 	message := strings.ToLower(r.Message)
 	if sent&optImages != 0 && noImages(message) {
@@ -156,7 +156,7 @@ func containsAny(s string, parts ...string) bool {
 	return false
 }
 
-// attempt is one request and what it learns about the model.
+// attempt is one request and what it learned about the model.
 type attempt struct {
 	model   *Model
 	req     *llm.Request
@@ -164,12 +164,12 @@ type attempt struct {
 	learned option
 }
 
-// mended keeps what was learned, once the request was taken without it: what a
-// refusal seemed to be about was it then.
+// mended stores what was learned, once the provider accepted the mended request and so
+// confirmed the cause.
 func (a *attempt) mended() { a.model.refused.Or(uint32(a.learned)) }
 
-// mend leaves the refused option out of this body; and out of all that follow,
-// where the model does not have it.
+// mend leaves the refused option out of this body, and out of all later ones if the
+// model does not support it.
 func (a *attempt) mend(r *wire.Refusal, out *wire.Sink) []byte {
 	what := refusedOption(r, a.model.sent(a.req, a.without))
 	s := &a.req.Settings
@@ -179,7 +179,7 @@ func (a *attempt) mend(r *wire.Refusal, out *wire.Sink) []byte {
 	case what.option&(optTemperature|optTopP) != 0 && s.ReasoningEffort != "" && s.ReasoningEffort != "none":
 		what.lasting = false // without thought it may have one
 	case what.option == optMaxTokens && (!what.lasting || a.without&optMaxTokens != 0):
-		// It is no matter of spelling.
+		// The spelling is not the cause.
 		what = refused{name: "max_tokens", option: optLimit}
 	}
 	a.without |= what.option

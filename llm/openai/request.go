@@ -7,8 +7,7 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// appendRequest writes the body of a request. Schemas go out as they came in,
-// byte by byte.
+// appendRequest writes the body of a request. Schemas are sent unchanged.
 func (m *Model) appendRequest(b []byte, req *llm.Request, without option) []byte {
 	if b == nil {
 		b = make([]byte, 0, bodySize(req))
@@ -59,7 +58,7 @@ func (m *Model) appendRequest(b []byte, req *llm.Request, without option) []byte
 	return append(b, '}')
 }
 
-// bodySize is enough for the body as long as little needs escaping.
+// bodySize estimates the size of the body with little escaping.
 func bodySize(req *llm.Request) int {
 	n := 512
 	for i := range req.Messages {
@@ -122,11 +121,11 @@ func (m *Model) appendMessage(b []byte, msg *llm.Message, without option) []byte
 	return append(b, '}')
 }
 
-// chatWire names the reasoning of the chat-completions wire.
+// chatWire names the reasoning of chat completions.
 const chatWire = "openai-chat"
 
-// thoughtOf is what the model thought before a message. Where one is wanted, every
-// message must have one, of earlier turns and of other models too: a blank will do.
+// thoughtOf returns the reasoning before a message. If a model wants it back, every
+// message must have some, also of earlier turns and other models: a blank is enough.
 func thoughtOf(msg *llm.Message) string {
 	for i := range msg.Reasoning {
 		if r := &msg.Reasoning[i]; r.Provider == chatWire && r.Text != "" {
@@ -152,7 +151,8 @@ func (m *Model) appendTool(b []byte, t *llm.ToolSpec) []byte {
 	return append(b, `}}`...)
 }
 
-// parameters is the schema of a tool's arguments as the server takes it.
+// parameters returns the schema of a tool's arguments in a form that the server
+// accepts.
 func (m *Model) parameters(t *llm.ToolSpec) json.RawMessage {
 	if m.dialect.plainTools {
 		return wire.PlainObject(t.Parameters)

@@ -20,23 +20,23 @@ type responsesReader struct {
 	finish llm.Finish
 	usage  llm.Usage
 	begun  bool
-	whole  bool // response.completed or response.incomplete was there
+	whole  bool // response.completed or response.incomplete has come
 }
 
 // responsesCall is a tool call that is being written.
 type responsesCall struct {
 	index     int // the item's place in the output
 	id        string
-	arguments []byte // what was handed out
+	arguments []byte // those already sent
 }
 
-// Reset makes the reader ready for a response.
+// Reset prepares the reader for a response.
 func (r *responsesReader) Reset(out *wire.Sink) {
 	r.texts.Reset()
 	*r = responsesReader{texts: r.texts, out: out, calls: r.calls[:0]}
 }
 
-// responsesEvent is an event in full.
+// responsesEvent is a decoded event.
 type responsesEvent struct {
 	Type     string          `json:"type"`
 	Index    int             `json:"output_index"`
@@ -153,14 +153,14 @@ func (r *responsesReader) event(e *responsesEvent, data []byte) (done bool, err 
 	return false, nil
 }
 
-// say hands out a piece of text or reasoning.
+// say sends a piece of text or reasoning.
 func (r *responsesReader) say(kind llm.ChunkKind, delta string) {
 	if delta != "" {
 		r.out.Send(llm.Chunk{Kind: kind, Text: delta})
 	}
 }
 
-// item handles an item of the output, begun or whole.
+// item handles an item of the output, at its beginning or complete.
 func (r *responsesReader) item(index int, item *responsesItem, whole bool) {
 	switch item.Type {
 	case "function_call":
@@ -177,7 +177,7 @@ func (r *responsesReader) item(index int, item *responsesItem, whole bool) {
 			r.calls = append(r.calls, responsesCall{index: index, id: id})
 			r.out.Send(llm.Chunk{Kind: llm.ChunkToolCall, Call: n, ID: id, Name: item.Name})
 		}
-		// The whole item brings what its deltas did not.
+		// The complete item has what its deltas did not bring.
 		if c := &r.calls[n]; whole {
 			if rest, ok := strings.CutPrefix(item.Arguments, string(c.arguments)); ok {
 				r.arguments(index, rest)
@@ -216,7 +216,7 @@ func (r *responsesReader) arguments(index int, delta string) {
 	r.out.Send(llm.Chunk{Kind: llm.ChunkToolCall, Call: n, Text: delta})
 }
 
-// end takes over how a response ended.
+// end records how a response ended.
 func (r *responsesReader) end(w *responsesWhole) error {
 	if w.Status == "failed" || len(w.Error) > 0 && string(w.Error) != "null" {
 		return wire.ReadRefusal([]byte(`{"error":` + string(w.Error) + `}`))
@@ -241,13 +241,13 @@ func (r *responsesReader) end(w *responsesWhole) error {
 	return nil
 }
 
-// Begun reports whether there was an event of the protocol.
+// Begun reports whether an event of the protocol has come.
 func (r *responsesReader) Begun() bool { return r.begun }
 
-// Usage is what was counted.
+// Usage returns the usage so far.
 func (r *responsesReader) Usage() llm.Usage { return r.usage }
 
-// End hands out the usage and the reason to stop.
+// End sends the usage and the reason to stop.
 func (r *responsesReader) End(bool) error {
 	if !r.whole {
 		return wire.ErrCut
@@ -259,8 +259,8 @@ func (r *responsesReader) End(bool) error {
 	return nil
 }
 
-// scanResponsesDelta reads an event that is a piece of text or of reasoning,
-// which is what most are, and allocates nothing but the text's block.
+// scanResponsesDelta reads an event with a piece of text or reasoning, the most common
+// kind, and allocates only the text's block.
 func scanResponsesDelta(data []byte, out *wire.Texts) (kind llm.ChunkKind, delta string, ok bool) {
 	s := wire.Scan(data)
 	if !s.Open('{') {
@@ -290,7 +290,7 @@ func scanResponsesDelta(data []byte, out *wire.Texts) (kind llm.ChunkKind, delta
 			}
 		case "delta":
 			if kind == 0 || delta != "" {
-				return 0, "", false // the type stands first, or it is for the full way
+				return 0, "", false // only events that begin with their type
 			}
 			delta = s.Text(out)
 		case "error", "object", "response", "item":

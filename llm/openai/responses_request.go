@@ -12,9 +12,8 @@ import (
 // responsesWire names the reasoning that the Responses API understands.
 const responsesWire = "openai-responses"
 
-// appendResponses writes the body of a request to the Responses API. Nothing is
-// kept there (store is false), so reasoning travels with the conversation,
-// encrypted.
+// appendResponses writes the body of a request to the Responses API. OpenAI stores
+// nothing (store is false), so the conversation contains the encrypted reasoning.
 func (m *Model) appendResponses(b []byte, req *llm.Request, without option) []byte {
 	if b == nil {
 		b = make([]byte, 0, bodySize(req))
@@ -159,7 +158,7 @@ func (m *Model) appendInputs(b []byte, msg *llm.Message, without option) []byte 
 		case p.Kind == llm.Image:
 			b = append(separated(b), `{"type":"input_image","image_url":`...)
 			b = appendSource(b, p)
-			// Servers that check a request by OpenAI's own types refuse an image without.
+			// Servers that use OpenAI's types refuse an image without it.
 			b = append(b, `,"detail":`...)
 			b = append(wire.AppendString(b, cmp.Or(p.Detail, "auto")), '}')
 		case p.URL != "":

@@ -7,13 +7,13 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// dropped warns of a setting that the model does not take.
+// dropped warns about a setting that the model does not support.
 func (m *Model) dropped(out *wire.Sink, name string) {
 	out.Warn("setting_dropped", "the model "+m.name+" does not take "+name+"; it answers without")
 }
 
-// without are the options that requests leave out: what the model's name tells,
-// and what it refused before.
+// without returns the options that requests leave out: those known from the model's
+// name, and those that it refused before.
 func (m *Model) without() option {
 	opts := option(m.refused.Load())
 	if m.dialect.fixedSampling {
@@ -31,7 +31,7 @@ func (m *Model) without() option {
 	return opts
 }
 
-// warn tells what of the settings the model does not take, before it is asked.
+// warn warns about settings that are left out of the first request.
 func (m *Model) warn(s *llm.Settings, without option, out func(llm.Chunk, error) bool) bool {
 	for _, lost := range [...]struct {
 		name string
@@ -78,7 +78,7 @@ func (m *Model) appendSettings(b []byte, s *llm.Settings, without option) []byte
 	return b
 }
 
-// cacheKeyOf is the key to send, "" for none.
+// cacheKeyOf returns the key to send, "" for none.
 func cacheKeyOf(req *llm.Request, without option) string {
 	if without&optCacheKey != 0 || req.Settings.PromptCache == "off" {
 		return ""
@@ -87,7 +87,7 @@ func cacheKeyOf(req *llm.Request, without option) string {
 	return req.CacheKey[:min(len(req.CacheKey), most)]
 }
 
-// appendSampling writes how words are chosen, which both APIs are told alike.
+// appendSampling writes the sampling settings, which are the same in both APIs.
 func appendSampling(b []byte, s *llm.Settings, without option) []byte {
 	if s.Temperature != nil && without&optTemperature == 0 {
 		b = append(b, `,"temperature":`...)

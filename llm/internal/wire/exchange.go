@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// exchange is what reading a response takes; it is used again.
+// exchange holds the buffers for reading a response; it is reused.
 type exchange struct {
 	events  events
 	decoder Decoder
@@ -21,7 +21,7 @@ type exchange struct {
 // maxKept bounds the buffers that are kept for the next response, in bytes.
 const maxKept = 256 << 10
 
-// attempt sends the request once and hands out what comes back.
+// attempt sends the request once and yields its chunks.
 func (c *Client) attempt(parent context.Context, body *payload, out *Sink) *failure {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -58,7 +58,7 @@ func (c *Client) attempt(parent context.Context, body *payload, out *Sink) *fail
 	x.events.reset(in)
 	x.decoder.Reset(out)
 	if f := c.read(ctx, in, x, out); f != nil {
-		// What the provider has counted so far is charged even so.
+		// The provider charges what it has counted so far.
 		if u := x.decoder.Usage(); u != (llm.Usage{}) && out.sent {
 			out.Send(llm.Chunk{Kind: llm.ChunkUsage, Usage: u})
 		}
@@ -70,8 +70,8 @@ func (c *Client) attempt(parent context.Context, body *payload, out *Sink) *fail
 	return nil
 }
 
-// drain reads what is left after the end, so that the connection can be used
-// again; but not for long.
+// drain reads the rest of the body for a short time, so that the connection can be
+// reused.
 func drain(body io.Reader, cancel context.CancelCauseFunc) {
 	timer := time.AfterFunc(250*time.Millisecond, func() { cancel(nil) })
 	defer timer.Stop()
@@ -96,7 +96,7 @@ func (c *Client) read(ctx context.Context, in *quiet, x *exchange, out *Sink) *f
 	case err != nil:
 		return c.unread(ctx, x, err)
 	case first == '{' || first == '[':
-		// No stream: one JSON answer, or several, one a line.
+		// Not an event stream: one JSON answer, or one on each line.
 		in.plain()
 		values := json.NewDecoder(x.events.rest())
 		next = func() ([]byte, error) {
@@ -133,7 +133,7 @@ func (c *Client) read(ctx context.Context, in *quiet, x *exchange, out *Sink) *f
 	return nil
 }
 
-// decoded sorts what a decoder says; begun: somebody of the protocol answered.
+// decoded classifies a decoder's error; begun reports that the protocol was spoken.
 func (c *Client) decoded(x *exchange, err error, begun bool) *failure {
 	var refusal *Refusal
 	switch {
@@ -145,7 +145,7 @@ func (c *Client) decoded(x *exchange, err error, begun bool) *failure {
 	return c.garbage(err, begun)
 }
 
-// unread sorts the ways in which reading can fail.
+// unread classifies a failure of reading.
 func (c *Client) unread(ctx context.Context, x *exchange, err error) *failure {
 	var syntax *json.SyntaxError
 	switch {

@@ -14,15 +14,15 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// failure is why an attempt failed and whether another may do better. refusal
-// is the provider's own, nil where it said nothing.
+// failure is the reason why an attempt failed, and whether to retry. refusal is the
+// provider's, nil if it sent none.
 type failure struct {
 	*llm.Error
 	retry   bool
 	refusal *Refusal
 }
 
-// error is what the caller gets: its own cancellation is no provider's fault.
+// error returns the caller's error: the context's if the caller cancelled.
 func (f *failure) error(ctx context.Context) error {
 	switch err := ctx.Err(); {
 	case err == nil:
@@ -37,7 +37,7 @@ func (f *failure) error(ctx context.Context) error {
 // errSilent is the cause of a context that the idle timeout cancelled.
 var errSilent = errors.New("wire: the provider was silent for too long")
 
-// ErrCut says that an answer broke off before its end.
+// ErrCut reports that an answer ended too early.
 var ErrCut = errors.New("wire: the answer was cut off")
 
 // fail makes a failure without a status.
@@ -50,7 +50,7 @@ func (c *Client) fail(kind llm.ErrorKind, err error, hint string) *failure {
 	return &failure{Error: &llm.Error{Kind: kind, Model: c.o.Name, Hint: hint, Err: err}, retry: kind == llm.Unavailable}
 }
 
-// broken is a connection that was not made, or not kept.
+// broken is the failure to connect, or of a lost connection.
 func (c *Client) broken(ctx context.Context, err error) *failure {
 	if context.Cause(ctx) == errSilent {
 		hint := fmt.Sprintf("it said nothing for %s", c.o.IdleTimeout)
@@ -66,8 +66,8 @@ func (c *Client) cut() *failure {
 	return c.fail(llm.Unavailable, io.ErrUnexpectedEOF, "the answer was cut off; ask again")
 }
 
-// garbage is an answer that is not of the protocol. If it is so from the start,
-// it is somebody else who answers.
+// garbage is the failure of an answer that violates the protocol. If it does from
+// the start, the server is not a model provider.
 func (c *Client) garbage(err error, started bool) *failure {
 	if started {
 		return c.fail(llm.BadResponse, err, "ask again")
@@ -75,7 +75,7 @@ func (c *Client) garbage(err error, started bool) *failure {
 	return c.fail(llm.BadResponse, err, c.hint(llm.BadResponse, "check the base URL"+Either("; it is in ", c.o.BaseURLVars)))
 }
 
-// hint is what the provider's package says about a kind, else the usual.
+// hint returns the provider's own hint for a kind, else the common one.
 func (c *Client) hint(kind llm.ErrorKind, usual string) string {
 	if h := c.o.Hints[kind]; h != "" {
 		return h
@@ -86,13 +86,13 @@ func (c *Client) hint(kind llm.ErrorKind, usual string) string {
 // refused turns a status, 0 within a stream, and the provider's words into a
 // failure. The words decide about the kind and go no further.
 func (c *Client) refused(status int, r *Refusal, retryAfter time.Duration) *failure {
-	// In a stream the status was fine long ago; the code may hold another.
+	// In a stream the HTTP status was 200; the code may hold the real one.
 	if status == 0 && r.Status >= 400 && r.Status < 600 {
 		status = r.Status
 	}
 	e := &llm.Error{Model: c.o.Name, Status: status, RetryAfter: cmp.Or(retryAfter, r.RetryAfter)}
 	if e.Kind = kindOf(status, r); e.Kind == llm.NotFound && status == 0 {
-		e.Status = http.StatusNotFound // the provider was asked: it is not a name that nobody knows
+		e.Status = http.StatusNotFound // as the provider would answer, unlike an unknown provider
 	}
 	f := &failure{Error: e, refusal: r, retry: e.Kind == llm.Unavailable || e.Kind == llm.RateLimit || e.Kind == llm.Timeout}
 	switch e.Kind {
@@ -117,7 +117,7 @@ func (c *Client) refused(status int, r *Refusal, retryAfter time.Duration) *fail
 	return f
 }
 
-// kindOf decides by the code first, as it is the more exact of the two.
+// kindOf looks at the code first, because it is more exact than the status.
 func kindOf(status int, r *Refusal) llm.ErrorKind {
 	names := r.Code + " " + r.Type + " " + r.Reasons
 	has := func(s string) bool { return strings.Contains(names, s) }
@@ -162,7 +162,8 @@ func kindOf(status int, r *Refusal) llm.ErrorKind {
 	return llm.BadResponse
 }
 
-// broke recognises an account without credit; Anthropic calls that a bad request.
+// broke recognises an account without credit, which Anthropic reports as a bad
+// request.
 func broke(r *Refusal) bool {
 	return r.Code == "insufficient_quota" || r.Type == "insufficient_quota" || r.Type == "billing_error" ||
 		strings.Contains(r.Message, "credit balance is too low")
@@ -179,7 +180,7 @@ func tooLong(message string) bool {
 	return false
 }
 
-// Either is text + "A or B" of the first two names, "" without names.
+// Either returns text + "A or B" of the first two names, "" without names.
 func Either(text string, names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendString writes a JSON string. Unlike encoding/json it leaves <, > and &
-// alone, which a model reads better, and it allocates nothing.
+// AppendString writes a JSON string. Unlike encoding/json it does not escape <, > and
+// &, which a model reads better, and it does not allocate.
 func AppendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -47,9 +47,9 @@ func AppendString(b []byte, s string) []byte {
 	return append(append(b, s[start:]...), '"')
 }
 
-// SendableArguments is the arguments of an earlier call as every server takes them back:
-// an object. A model may have written what is none, or no JSON at all; Ollama
-// and vLLM parse the history and would refuse the whole conversation for it.
+// SendableArguments returns the arguments of an earlier call as a JSON object. A model
+// may have written something else; Ollama and vLLM parse the history and would refuse
+// the whole conversation for it.
 func SendableArguments(arguments string) string {
 	switch text := strings.TrimSpace(arguments); {
 	case text == "" || text == "null":

@@ -2,7 +2,7 @@ package wire
 
 import "github.com/p8-org/p8/llm"
 
-// Omitted is the line of text in place of a part that a model cannot take.
+// Omitted returns the line of text in place of a part that a model cannot read.
 func Omitted(p *llm.Part) string {
 	text := "[" + string(p.Kind)
 	if p.Name != "" {

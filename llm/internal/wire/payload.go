@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// payload is the body of a request. A stream can last for minutes, and net/http
-// holds on to its request for as long: the text is let go as soon as no further try
-// can need it.
+// payload is the body of a request. A stream can last for minutes, and net/http keeps
+// its request for as long, so the text is released as soon as no retry can need it.
 type payload struct {
 	mu   sync.Mutex
 	text []byte
@@ -24,15 +23,15 @@ func (p *payload) set(text []byte) {
 	p.text = text
 }
 
-// letGo says that there is no further try. A try under way keeps the text until it is
-// sent.
+// letGo releases the text, because there will be no retry. A try that is being sent
+// keeps the text until then.
 func (p *payload) letGo() {
 	if p != nil {
 		p.set(nil)
 	}
 }
 
-// open is a reader of the text.
+// open returns a reader of the text.
 func (p *payload) open() (io.ReadCloser, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +71,7 @@ func (s *sending) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Close lets go of what was not read.
+// Close releases the unread text.
 func (s *sending) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// quiet is a body whose reads end when the provider has been silent for a while. Only
-// the time that is spent reading counts, not that of the reader of the chunks; and only
-// what [quiet.alive] is told of ends a silence, as many servers keep a connection open
-// with comments although the model behind them is gone.
+// quiet is a body whose reads fail when the provider has been silent for too long. Only
+// the time spent reading counts, not that of the consumer of the chunks. Only
+// [quiet.alive] ends a silence, because many servers keep a connection open with
+// comments although the model behind them is gone.
 type quiet struct {
 	io.Reader
 	timer *time.Timer
-	// idle is the longest silence, left what is left of it.
+	// idle is the longest silence, left the rest of it.
 	idle, left time.Duration
-	// raw: the body is no stream of events; whatever is not blank is life.
+	// raw is set if the body is not an event stream: every byte but white space ends
+	// the silence.
 	raw bool
 }
 
@@ -35,21 +36,21 @@ func (q *quiet) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// alive says that the provider has said something. A replay has no quiet.
+// alive ends a silence. It does nothing on the nil quiet of a replay.
 func (q *quiet) alive() {
 	if q != nil {
 		q.left = q.idle
 	}
 }
 
-// plain says that the body is no stream of events.
+// plain notes that the body is not an event stream.
 func (q *quiet) plain() {
 	if q != nil {
 		q.raw = true
 	}
 }
 
-// isPing recognises an event that says nothing: Anthropic's {"type": "ping"}.
+// isPing recognises an event without content: Anthropic's {"type": "ping"}.
 func isPing(data []byte) bool {
 	const longest = 64
 	return len(data) < longest && bytes.Contains(data, []byte(`"ping"`))

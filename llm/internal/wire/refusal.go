@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Refusal is how a provider says no, in its many forms. Its words decide and go
-// no further.
+// Refusal is a provider's error in its many forms. Its words decide the error's kind
+// and are not passed on.
 type Refusal struct {
 	Message string
-	// Type is the provider's name for what happened (type, or Google's status).
+	// Type is the provider's name of the error (type, or Google's status).
 	Type string
 	Code string
-	// Param is the field of the request that it is about, where one is named.
+	// Param is the field of the request that it is about, if it names one.
 	Param  string
 	Status int // when the code is a number
 	// Reasons are those of Google's details.
@@ -22,7 +22,7 @@ type Refusal struct {
 	RetryAfter time.Duration
 }
 
-// Error makes a refusal an error, without the provider's words.
+// Error returns a text without the provider's words.
 func (r *Refusal) Error() string { return "the provider refused: " + r.Type + " " + r.Code }
 
 // ReadRefusal understands {"error":{"message","type","code","param","status"}},

@@ -14,7 +14,7 @@ type Replay struct {
 	x      exchange
 }
 
-// NewReplay decodes with d.
+// NewReplay makes a Replay that decodes with d.
 func NewReplay(d Decoder) *Replay {
 	return &Replay{client: NewClient(Options{Name: "replay", NewDecoder: func() Decoder { return d }}), x: exchange{decoder: d}}
 }
@@ -29,7 +29,7 @@ func (r *Replay) Decode(ctx context.Context, body io.Reader, yield func(llm.Chun
 	}
 }
 
-// NewSink is a sink that hands its chunks to fn.
+// NewSink makes a sink that passes its chunks to fn.
 func NewSink(fn func(llm.Chunk)) *Sink {
 	return &Sink{yield: func(c llm.Chunk, _ error) bool {
 		fn(c)

@@ -5,24 +5,24 @@ import (
 	"unicode/utf8"
 )
 
-// Scanner walks over JSON without allocating, for the chunks that come by the
-// hundred; whatever surprises it is left to encoding/json. After the first surprise it is bad and stays bad.
+// Scanner reads JSON without allocating, for streams of hundreds of similar chunks.
+// Anything unexpected makes it bad for good, and the caller uses encoding/json.
 type Scanner struct {
 	b   []byte
 	i   int
 	bad bool
 }
 
-// Scan begins at the first byte of b.
+// Scan makes a Scanner of b.
 func Scan(b []byte) Scanner { return Scanner{b: b} }
 
-// Bad reports whether there was a surprise.
+// Bad reports whether something unexpected was read.
 func (s *Scanner) Bad() bool { return s.bad }
 
 // Fail makes the scanner bad.
 func (s *Scanner) Fail() { s.bad = true }
 
-// Done reports whether everything was read and nothing surprised.
+// Done reports whether everything was read and expected.
 func (s *Scanner) Done() bool {
 	s.space()
 	return !s.bad && s.i == len(s.b)
@@ -41,7 +41,7 @@ func (s *Scanner) space() {
 	}
 }
 
-// Peek is the next byte that is not white space; 0 at the end or when bad.
+// Peek returns the next byte that is not white space; 0 at the end or when bad.
 func (s *Scanner) Peek() byte {
 	s.space()
 	if s.bad || s.i >= len(s.b) {
@@ -61,7 +61,7 @@ func (s *Scanner) Open(c byte) bool {
 }
 
 // Key consumes the next key of an object and its colon, or the closing brace.
-// encoding/json also takes Content for content; a key with capitals is left to it.
+// A key with capitals is unexpected, because encoding/json reads Content as content.
 func (s *Scanner) Key(first bool) (key []byte, more bool) {
 	key, more = s.AnyKey(first)
 	for _, c := range key {
@@ -73,8 +73,8 @@ func (s *Scanner) Key(first bool) (key []byte, more bool) {
 	return key, more
 }
 
-// AnyKey is Key for protocols whose keys have capitals. A key that differs from
-// one that is read in its capitals alone is the caller's to refuse.
+// AnyKey is Key for protocols whose keys have capitals. The caller must refuse a key
+// that differs from an expected one only in its case.
 func (s *Scanner) AnyKey(first bool) (key []byte, more bool) {
 	c := s.Peek()
 	if c == '}' {
@@ -104,7 +104,7 @@ func (s *Scanner) AnyKey(first bool) (key []byte, more bool) {
 	return key, true
 }
 
-// Raw consumes a string and is what stands between the quotes.
+// Raw consumes a string and returns the bytes between the quotes.
 func (s *Scanner) Raw() (raw []byte, escaped bool) {
 	s.i++
 	start := s.i
@@ -186,7 +186,7 @@ func (s *Scanner) unescape(out, raw []byte) []byte {
 	return out
 }
 
-// hex4 reads four hexadecimal digits; -1 if they are none.
+// hex4 reads four hexadecimal digits; -1 if they are not.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// PlainObject is the schema of a tool's arguments for providers that refuse
-// alternatives at its root (anyOf, oneOf, allOf, enum, not), and with them the whole
-// request. What the alternatives declare joins the properties; which of them go
-// together stands in the description. All other schemas stay as they are.
+// PlainObject rewrites the schema of a tool's arguments for providers that refuse
+// alternatives at its root (anyOf, oneOf, allOf, enum, not). The properties of the
+// alternatives join the root's; the description says which belong together. All other
+// schemas are returned unchanged.
 func PlainObject(schema json.RawMessage) json.RawMessage {
 	if isPlain(schema) {
 		return schema
@@ -26,7 +26,7 @@ func PlainObject(schema json.RawMessage) json.RawMessage {
 			addProperties(properties, rule)
 		}
 	}
-	// Those of the root win.
+	// The root's properties take precedence.
 	_ = json.Unmarshal(root["properties"], &properties)
 	var said string
 	_ = json.Unmarshal(root["description"], &said)
@@ -50,7 +50,7 @@ func PlainObject(schema json.RawMessage) json.RawMessage {
 	return plain
 }
 
-// refusedAtRoot are the keywords that may not stand at the root.
+// refusedAtRoot are the keywords that providers refuse at the root.
 var refusedAtRoot = [...]string{"anyOf", "oneOf", "allOf", "enum", "not"}
 
 func isPlain(schema []byte) bool {
@@ -70,8 +70,8 @@ func isPlain(schema []byte) bool {
 	}
 }
 
-// addProperties adds what the alternatives of a list declare, the first of a name
-// counting.
+// addProperties adds the properties of a list of alternatives; the first of a name
+// counts.
 func addProperties(to map[string]json.RawMessage, list json.RawMessage) {
 	var alternatives []json.RawMessage
 	if json.Unmarshal(list, &alternatives) != nil {

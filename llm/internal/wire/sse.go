@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// Bounds of a response. Providers stay far below; whoever goes beyond is not
-// speaking the protocol.
+// Bounds of a response. Providers stay far below; a server above them does not speak
+// the protocol.
 const (
 	maxEvent    = 4 << 20
 	maxResponse = 64 << 20
-	firstBuffer = 4 << 10 // as net/http reads at a time
+	firstBuffer = 4 << 10 // the size of net/http's reads
 )
 
 var (
@@ -24,15 +24,15 @@ var (
 // and, after reset, for every response.
 type events struct {
 	r          io.Reader
-	buf        []byte // what was read: buf[start:end] is still to be seen
+	buf        []byte // buf[start:end] is unread
 	start, end int
 	total      int
 	data       []byte // the data lines of the event so far
-	ready      []byte // a data line that waits while the one before it is handed out
+	ready      []byte // a data line that waits for the previous one
 	held       bool   // ready is set
-	seen       bool   // there was a field of an event stream
+	seen       bool   // a field of an event stream was read
 	torn       bool   // the last line lacks its end
-	err        error  // what Read said last
+	err        error  // the last error of Read
 }
 
 func (e *events) reset(r io.Reader) {
@@ -42,12 +42,11 @@ func (e *events) reset(r io.Reader) {
 	*e = events{r: r, buf: e.buf, data: e.data[:0], ready: e.ready[:0]}
 }
 
-// next is the data of the next event that has any, valid until the next call.
-// After the last event it is io.EOF, or whatever broke the stream.
+// next returns the data of the next event with data, valid until the next call. After
+// the last event it returns io.EOF, or the error that broke the stream.
 //
-// An event ends with an empty line; several data lines in it are joined, as
-// the standard wants. But some servers leave the empty line out: data that is
-// complete by itself is an event too.
+// An event ends with an empty line, and its data lines are joined, as the standard
+// says. Some servers leave the empty line out, so complete data is also an event.
 func (e *events) next() ([]byte, error) {
 	e.data = e.data[:0]
 	if e.held {
@@ -89,8 +88,8 @@ func complete(data []byte) bool { return isDone(data) || json.Valid(data) }
 
 func isDone(data []byte) bool { return string(data) == "[DONE]" }
 
-// field is the value of a data line. Comments and other fields have none; they
-// only show that this is an event stream.
+// field returns the value of a data line, and nothing for comments and other fields,
+// which only show that this is an event stream.
 func field(line []byte, seen *bool) (value []byte, isData bool) {
 	i := bytes.IndexByte(line, ':')
 	if i < 0 {
@@ -106,8 +105,8 @@ func field(line []byte, seen *bool) (value []byte, isData bool) {
 	return nil, false
 }
 
-// line is the next line without its end, valid until the next call. The last
-// one may lack its end.
+// line returns the next line without its end, valid until the next call. The last
+// line may lack its end.
 func (e *events) line() ([]byte, error) {
 	searched := 0
 	for {
@@ -152,8 +151,8 @@ func (e *events) fill() error {
 	return nil
 }
 
-// first is the first byte of the response that is not white space. A byte
-// order mark before it is dropped.
+// first returns the first byte of the response that is not white space, without a
+// byte order mark.
 func (e *events) first() (byte, error) {
 	for {
 		unread := e.buf[e.start:e.end]
@@ -168,8 +167,7 @@ func (e *events) first() (byte, error) {
 	}
 }
 
-// rest is everything that is still unread, for answers that are no event
-// stream.
+// rest returns the unread bytes, for answers that are not an event stream.
 func (e *events) rest() io.Reader {
 	return io.LimitReader(io.MultiReader(bytes.NewReader(e.buf[e.start:e.end]), e.r), maxResponse)
 }

@@ -5,21 +5,21 @@ import "strings"
 // blockSize is the memory that small texts share, in bytes.
 const blockSize = 512
 
-// Texts keeps the pieces of a stream. They share blocks: a piece costs a copy,
-// a block an allocation, and a piece that is kept for long keeps one block.
+// Texts allocates the small texts of a stream in shared blocks: a text costs a copy, a
+// block an allocation. A text that is kept keeps its block.
 type Texts struct {
 	block strings.Builder
 	// scratch is reused for strings with escapes.
 	scratch []byte
 }
 
-// Keep is b as a string.
+// Keep returns b as a string.
 func (t *Texts) Keep(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}
 	if t.block.Cap()-t.block.Len() < len(b) {
-		t.block.Reset() // the old block lives on in the strings cut from it
+		t.block.Reset() // strings cut from the old block keep it alive
 		t.block.Grow(max(blockSize, len(b)))
 	}
 	start := t.block.Len()
@@ -27,7 +27,7 @@ func (t *Texts) Keep(b []byte) string {
 	return t.block.String()[start:]
 }
 
-// Reset drops the memory of the last response; what was cut from it lives on.
+// Reset releases the memory of the last response; its strings stay valid.
 func (t *Texts) Reset() {
 	t.block.Reset()
 	if cap(t.scratch) > maxKept {

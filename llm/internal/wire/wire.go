@@ -1,17 +1,16 @@
-// Package wire is what the clients of model providers share: one HTTP request
-// that streams its answer, whatever the provider.
+// Package wire is the HTTP client that all model providers share: one request that
+// streams its answer.
 //
 // A provider's package writes the body of a request and decodes the events of
-// the answer with a [Decoder]; [Client] does the rest: server-sent events (or
-// plain JSON in their place), silence, cut connections, refusals sorted into
-// kinds, pauses and further tries. Small texts of a stream share memory
-// ([Texts]), and [Scanner] reads the chunks that come by the hundred without
+// the answer with a [Decoder]. [Client] does the rest: server-sent events (or plain
+// JSON instead), silence, cut connections, the kinds of refusals, retries. Small texts
+// of a stream share memory ([Texts]), and [Scanner] reads common chunks without
 // allocating.
 //
-// A failure is an [llm.Error]. Overload, rate limits and lost connections are
-// tried again with growing, jittered pauses, or after the pause that the
-// provider asks for, as long as no piece of an answer has been handed out.
-// Neither the key nor the provider's words are in any error.
+// A failure is an [llm.Error]. Overload, rate limits and lost connections are retried
+// with growing, jittered pauses, or after the pause that the provider asks for, unless
+// a piece of the answer was already passed on. No error contains the key or the
+// provider's words.
 package wire
 
 import (
@@ -24,18 +23,18 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// Options are what a Client of one model works with.
+// Options configure a Client of one model.
 type Options struct {
 	// Name is "provider:model", for errors; Provider is the part before the colon.
 	Name, Provider string
-	// URL is where requests go.
+	// URL is the address of requests.
 	URL string
-	// Authorize sets the headers that hold the key. A function, because a field of
-	// text would be printed with the struct.
+	// Authorize sets the headers with the key. It is a function, because a string
+	// would be printed with the struct.
 	Authorize func(http.Header)
-	// NewDecoder makes a decoder; decoders are used again, one response at a time.
+	// NewDecoder makes a decoder; decoders are reused, for one response at a time.
 	NewDecoder func() Decoder
-	// HTTPClient is one of its own when nil.
+	// HTTPClient is a new client when nil.
 	HTTPClient *http.Client
 	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
 	MaxRetries int
@@ -47,7 +46,7 @@ type Options struct {
 	Debug func(payload []byte)
 	// KeyVars and BaseURLVars are the settings that an error points to.
 	KeyVars, BaseURLVars []string
-	// Hints replace what an error of a kind says to do.
+	// Hints replace the hints of errors by kind.
 	Hints map[llm.ErrorKind]string
 	// SilenceVar is the setting of IdleTimeout, for the error that names it.
 	SilenceVar string
@@ -56,19 +55,19 @@ type Options struct {
 // Decoder reads the events of one response after another. It is used by one
 // goroutine at a time.
 type Decoder interface {
-	// Reset makes it ready for a response whose chunks go to out; nil lets go of
+	// Reset prepares the decoder for a response whose chunks go to out; nil releases
 	// the last one.
 	Reset(out *Sink)
-	// Event handles the data of one event, or the whole of an answer that is no
-	// stream. done says that nothing more is to come. The error is a *Refusal,
-	// ErrCut, or about data that cannot be read.
+	// Event handles the data of one event, or a whole answer that is not streamed.
+	// done reports the end of the answer. The error is a *Refusal, ErrCut, or about
+	// data that cannot be read.
 	Event(data []byte) (done bool, err error)
-	// Begun reports whether there was anything of an answer.
+	// Begun reports whether the answer has begun.
 	Begun() bool
-	// End is called when the body is over. It hands out what comes last, or says
-	// what is missing: ErrCut for an answer that has no end.
+	// End is called at the end of the body. It sends the last chunks, or returns
+	// ErrCut if the answer is incomplete.
 	End(done bool) error
-	// Usage is what was counted so far, for answers that break off.
+	// Usage returns the usage so far, for answers that break off.
 	Usage() llm.Usage
 }
 
@@ -101,22 +100,22 @@ func NewClient(o Options) *Client {
 // Request is one request of a model.
 type Request struct {
 	Body []byte
-	// Once forbids further tries; see llm.Request.
+	// Once disables retries; see llm.Request.
 	Once bool
-	// Mend may change a body that the provider refused, because of a setting that
-	// the model does not have, say: it gives the new body and tells out with a
-	// warning. nil, or the result nil, leaves the refusal as it is.
+	// Mend may change a body that the provider refused, for example because of an
+	// unsupported setting: it returns the new body and sends a warning to out. If Mend
+	// or its result is nil, the refusal stands.
 	Mend func(r *Refusal, out *Sink) []byte
-	// Mended is called once when a mended body was taken: only then is it known what
-	// the refusals were about. It may be nil.
+	// Mended is called once when a mended body was accepted: only then is the cause of
+	// the refusals known. It may be nil.
 	Mended func()
 }
 
 // maxMends bounds how often a request is mended.
 const maxMends = 4
 
-// Stream sends the request and yields what comes back: chunks as they arrive;
-// or one error, an *llm.Error unless ctx was cancelled, which is ctx.Err().
+// Stream sends the request and yields chunks as they arrive, or one error: ctx.Err()
+// if ctx was cancelled, else an *llm.Error.
 func (c *Client) Stream(ctx context.Context, req Request, yield func(llm.Chunk, error) bool) {
 	var body payload
 	body.set(req.Body)
@@ -155,17 +154,17 @@ func (c *Client) Stream(ctx context.Context, req Request, yield func(llm.Chunk, 
 	}
 }
 
-// Sink hands chunks out and remembers how that went.
+// Sink passes chunks on and records whether anybody still reads.
 type Sink struct {
 	yield   func(llm.Chunk, error) bool
-	body    *payload // of the request; nil where nothing was asked
+	body    *payload // of the request; nil in a replay
 	sent    bool
 	stopped bool
 }
 
-// Send reports whether there is still somebody to send to.
+// Send passes a chunk on and reports whether anybody still reads.
 func (s *Sink) Send(c llm.Chunk) bool {
-	// A warning is no part of the answer: another try is still possible.
+	// A warning is not part of the answer: a retry is still possible.
 	if !s.sent && c.Kind != llm.ChunkWarning {
 		s.sent = true
 		s.body.letGo()
@@ -176,11 +175,11 @@ func (s *Sink) Send(c llm.Chunk) bool {
 	return !s.stopped
 }
 
-// Stopped reports whether nobody listens any more: an event with many pieces need not
-// be read to its end.
+// Stopped reports whether nobody reads any more, so that an event with many pieces need
+// not be read to its end.
 func (s *Sink) Stopped() bool { return s.stopped }
 
-// Warn says that the answer goes on without a setting that was asked for.
+// Warn sends a warning that a setting of the request was left out.
 func (s *Sink) Warn(code, text string) {
 	s.Send(llm.Chunk{Kind: llm.ChunkWarning, Name: code, Text: text})
 }
