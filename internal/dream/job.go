@@ -84,8 +84,9 @@ func (s *Service) work(ctx context.Context, args json.RawMessage) error {
 	ctx = identity.With(ctx, identity.Identity{TenantID: o.Tenant, UserID: o.User, Email: o.Email, Name: o.Name})
 	res, err := s.Dream(ctx, Request{Lookback: o.Lookback, Until: o.Until, Agent: o.Agent})
 	switch {
-	case errors.Is(err, chat.ErrClosed):
-		return jobs.Again(whenBusy) // this process stops: no fault of the dream's
+	case errors.Is(err, chat.ErrClosed), errors.Is(err, chat.ErrBusy):
+		// This process stops, or another one resumes the run: the dream did not fail.
+		return jobs.Again(whenBusy)
 	case err != nil:
 		return err
 	case res.Status == StatusBusy:

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/dream"
 	"github.com/p8-org/p8/internal/jobs"
@@ -139,6 +140,13 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// busy is a chat whose sessions have turns under way.
+type busy struct{ dream.Chat }
+
+func (busy) Start(context.Context, chat.Request) (*chat.Turn, error) {
+	return nil, fmt.Errorf("a turn: %w", chat.ErrBusy)
+}
+
 // TestJobs: what is enqueued is what is dreamt, for whom it was enqueued.
 func TestJobs(t *testing.T) {
 	q := &line{}
@@ -162,10 +170,18 @@ func TestJobs(t *testing.T) {
 	if got := k.kept(ann); !slices.Equal(got, []string{"Late Trains"}) {
 		t.Errorf("%q", got)
 	}
-	// A server that stops fails no job.
+	// A run that another process resumes fails no job, and neither does a server that
+	// stops.
 	k.say(ann, "talk-ann", "And now?", "Now, too.")
-	must(t, k.chat.Close(t.Context()))
 	later := strings.Replace(string(args), `"until":"`+time.Now().UTC().Format("2006"), `"until":"9999`, 1)
+	o := k.optionsOf()
+	o.Chat = busy{}
+	beside, err := dream.New(o)
+	must(t, err)
+	if _, again := jobs.AgainAfter(beside.Workers()[dream.Kind].Run(t.Context(), []byte(later))); !again {
+		t.Error("a dream whose session has a turn under way")
+	}
+	must(t, k.chat.Close(t.Context()))
 	if _, again := jobs.AgainAfter(work(t.Context(), []byte(later))); !again {
 		t.Error("a dream of a service that is closed")
 	}
@@ -182,7 +198,7 @@ func TestJobs(t *testing.T) {
 	if _, err := dream.New(dream.Options{}); err == nil {
 		t.Error("without a store")
 	}
-	o := k.optionsOf()
+	o = k.optionsOf()
 	o.TenantSchedules = map[string]string{"acme": "never"}
 	if _, err := dream.New(o); err == nil || !strings.Contains(err.Error(), `"acme"`) {
 		t.Error(err)
