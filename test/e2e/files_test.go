@@ -60,7 +60,7 @@ func TestHostileFiles(t *testing.T) {
 		}
 		select {
 		case <-over:
-			if peak := memory(t, s.PID(), "VmHWM"); peak > most && !harness.Instrumented(t) {
+			if _, peak := s.Memory(t); peak > most && !harness.Instrumented(t) {
 				t.Errorf("the server has had %d MB", peak)
 			}
 			return
@@ -91,7 +91,7 @@ func TestUploadLimits(t *testing.T) {
 			t.Errorf("%s: %d %s %v, want %q", c.name, status, body, err, c.want)
 		}
 	}
-	if peak := memory(t, s.PID(), "VmHWM"); peak > 300 && !harness.Instrumented(t) {
+	if _, peak := s.Memory(t); peak > 300 && !harness.Instrumented(t) {
 		t.Errorf("the server has had %d MB for files that it refuses", peak)
 	}
 }
@@ -207,24 +207,4 @@ func alive(pid string) bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	_, state, _ := strings.Cut(string(stat), ") ")
 	return err == nil && !strings.HasPrefix(state, "Z")
-}
-
-// memory is a line of a process's status, in MB.
-func memory(t *testing.T, pid int, key string) int {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, key+":"); ok {
-			n, err := strconv.Atoi(strings.Fields(rest)[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n >> 10
-		}
-	}
-	t.Fatalf("the process %d has no %s", pid, key)
-	return 0
 }

@@ -1,12 +1,10 @@
 package live_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,25 +31,25 @@ func TestStalledReaders(t *testing.T) {
 	s := p.serve(t)
 	text := act(step{Text: "word", Pieces: pieces, Pace: int(slow.Milliseconds()), Size: 4 << 10})
 	alone := gaps(t, s, "alone", text, 2*crowd)
-	before := memory(t, s)
+	before, _ := s.Memory(t)
 	stalled := make([]net.Conn, crowd)
 	for i := range stalled {
 		stalled[i] = stall(t, s, fmt.Sprintf("stalled-%d", i), text)
 	}
 	beside := gaps(t, s, "beside", text, crowd)
-	during := memory(t, s)
+	during, _ := s.Memory(t)
 	if n := unread(t, s); n < crowd {
 		t.Errorf("%d connections have something that nobody reads; the test proves nothing", n)
 	}
 	t.Logf("median gap %s without and %s beside %d stalled readers (99 of 100 within %s and %s); memory %d MB, then %d MB",
-		at(alone, 50), at(beside, 50), crowd, at(alone, 99), at(beside, 99), before>>10, during>>10)
+		at(alone, 50), at(beside, 50), crowd, at(alone, 99), at(beside, 99), before, during)
 	if at(beside, 50) > 3*max(at(alone, 50), slow) {
 		t.Errorf("the median gap was %s and is %s beside readers who stall", at(alone, 50), at(beside, 50))
 	}
 	// What nobody reads is in the database: in memory a run holds a window of it. The
 	// race detector multiplies all that a server holds.
-	if grown := during - before; grown > max(crowd*1024, before/2) {
-		t.Errorf("the server's memory grew by %d MB", grown>>10)
+	if grown := during - before; grown > max(crowd, before/2) {
+		t.Errorf("the server's memory grew by %d MB", grown)
 	}
 	for deadline := time.Now().Add(patience); ; <-time.After(50 * time.Millisecond) {
 		var runs []runState
@@ -131,33 +129,6 @@ func stall(t *testing.T, s *harness.Server, session, text string) net.Conn {
 		t.Fatal(err)
 	}
 	return conn
-}
-
-// memory is what the server holds, in kB.
-func memory(t *testing.T, s *harness.Server) int {
-	t.Helper()
-	var at struct {
-		PID int `json:"pid"`
-	}
-	raw, err := os.ReadFile(filepath.Join(s.DataDir, "p8.url"))
-	if err == nil {
-		err = json.Unmarshal(raw, &at)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", at.PID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, _ := strconv.Atoi(strings.Fields(value)[0])
-			return kb
-		}
-	}
-	t.Fatal("nothing says what the server holds")
-	return 0
 }
 
 // unread is how many of the server's connections have something to send that the

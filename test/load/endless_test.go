@@ -42,7 +42,7 @@ func TestEndlessAnswers(t *testing.T) {
 			length := time.Duration(harness.Count(t, 2, 60)) * time.Second
 			p := newEndless(t, 20*time.Millisecond)
 			s := harness.Serve(t, harness.Options{Env: slices.Concat(p.env(), tt.env, []string{"P8_LOG_LEVEL=error"})})
-			idle, _ := held(t, s)
+			idle, _ := s.Memory(t)
 
 			addr := strings.TrimPrefix(s.URL, "http://")
 			until := time.Now().Add(length)
@@ -70,7 +70,7 @@ func TestEndlessAnswers(t *testing.T) {
 				}
 				said[strings.TrimSpace(c.status+" "+c.limit)]++
 			}
-			_, most := held(t, s)
+			_, most := s.Memory(t)
 			slices.Sort(others)
 			t.Logf("%d endless answers: %d MB idle, %d MB at most; %v; %d short turns, half of them within %s, all within %s",
 				n, idle, most, said, len(others), others[len(others)/2].Round(time.Millisecond), others[len(others)-1].Round(time.Millisecond))
@@ -100,7 +100,7 @@ func TestAnEndlessAnswerEnds(t *testing.T) {
 			t.Errorf("an endless answer: %+v, want the limit %s", c, event.LimitEvents)
 		}
 	}
-	_, most := held(t, s)
+	_, most := s.Memory(t)
 	t.Logf("%d endless answers of %d MB each on the wire: %d MB at most", n, seen[0].bytes>>20, most)
 	if most >= 300 {
 		t.Errorf("the server held %d MB, want fewer than 300", most)

@@ -22,7 +22,7 @@ func TestOpenStreams(t *testing.T) {
 	})
 	s := harness.Serve(t, harness.Options{Env: append(p.env(), "P8_LOG_LEVEL=error")})
 	addr := strings.TrimPrefix(s.URL, "http://")
-	idle, _ := held(t, s)
+	idle, _ := s.Memory(t)
 	began := time.Now()
 	deadline := began.Add(4 * (over + stay))
 	var all sync.WaitGroup
@@ -43,7 +43,7 @@ func TestOpenStreams(t *testing.T) {
 		}
 		first = max(first, c.first)
 	}
-	_, most := held(t, s)
+	_, most := s.Memory(t)
 	t.Logf("%d streams, %d open at one time: %d MB idle, %d MB at most, %d KB a stream; the last first text after %s; all in %s",
 		n, p.most.Load(), idle, most, (most-idle)<<10/n, first.Round(time.Millisecond), time.Since(began).Round(time.Second))
 	if whole != n || p.most.Load() < int64(n) {

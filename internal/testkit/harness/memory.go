@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,26 +9,24 @@ import (
 	"testing"
 )
 
-// PeakMemory is the most memory that the server has had resident, in bytes.
-func (s *Server) PeakMemory(t testing.TB) int64 {
+// Memory is what the server holds in memory, and has held at most, in MB
+// of 1024² bytes.
+func (s *Server) Memory(t testing.TB) (now, peak int) {
 	t.Helper()
-	f, err := os.Open(fmt.Sprintf("/proc/%d/status", s.p.cmd.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
 	if err != nil {
-		t.Fatalf("the server's memory: %v", err)
+		t.Fatalf("read the memory of the server's process: %v", err)
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if value, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
-			kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(value, "kB")), 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kilobytes << 10
+	field := func(name string) int {
+		_, after, _ := strings.Cut(string(status), name+":")
+		value, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+		kilobytes, err := strconv.Atoi(value)
+		if err != nil {
+			t.Fatalf("%s of the server's process: %v", name, err)
 		}
+		return kilobytes >> 10
 	}
-	t.Fatal("the server's memory is not told")
-	return 0
+	return field("VmRSS"), field("VmHWM")
 }
 
 // confine holds the process to so many bytes where the tests may make a cgroup,
