@@ -122,20 +122,20 @@ func largeDocuments(t *testing.T, s *store.Store) {
 		file := get[store.File](t)(s.Files().ByName(ctx, "large"))
 		wantEqual(t, "file", file, *d.File)
 	}
-	put(true, large(0, 1200))
-	put(false, large(0, 1200))
-	put(true, large(1100, 2300))
+	put(true, large(0, 700))
+	put(false, large(0, 700))
+	put(true, large(600, 1300))
 
 	// A name that another file's chunk has is refused before anything is written.
 	must(t, s.PutDocuments(ctx, document("small", "one")))
-	foreign := large(0, 1200)
-	foreign.Chunks[1100].Name = "small one"
+	foreign := large(0, 700)
+	foreign.Chunks[650].Name = "small one"
 	wantErr(t, "another file's chunk", s.PutDocuments(ctx, foreign), store.ErrConflict)
 	wantEqual(t, "status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileCompleted)
 
 	// A document that is cut in the middle, here by a key that is taken, leaves a
 	// file that is not completed.
-	foreign.Chunks[1100].Name = "Small ONE"
+	foreign.Chunks[650].Name = "Small ONE"
 	wantErr(t, "another chunk's key", s.PutDocuments(ctx, foreign), store.ErrConflict)
 	wantEqual(t, "status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileProcessing)
 	must(t, s.Files().Delete(ctx, "small"))
