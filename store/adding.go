@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// adding is what a write adds to one session. Its statements need nothing of one
-// another but what the database knows, so that an engine may send all at once: the
-// session's row is counted up first, which orders concurrent writers, and the
-// messages take their numbers from it.
+// adding appends messages to one session. No statement needs the result of another, so
+// an engine may send all of them in one round trip: the first one raises the counters in
+// the session's row, which orders concurrent writers, and the messages take their numbers
+// from that row.
 type adding struct {
 	c   Conn
 	d   Dialect
@@ -31,8 +31,8 @@ func addTo(c Conn, d Dialect, by caller, session string, now time.Time) adding {
 	return adding{c: c, d: d, by: by, now: now, session: givenSession, key: session, id: session}
 }
 
-// addingSQL are the statements of adding, in a dialect and for one SQL of the session's
-// id. Those of touch and open end in the metadata where there are some.
+// addingSQL are the statements of adding, in a dialect and for one expression of the
+// session's id. touchMerge and openMerge also merge metadata.
 type addingSQL struct {
 	append, insert    string
 	touch, touchMerge string
@@ -88,8 +88,8 @@ func (a *adding) sql() addingSQL {
 	return addingTexts[a.d][0]
 }
 
-// count runs a statement that counts messages in, whose place in the session is known
-// then; it must find the session.
+// count runs a statement that raises the session's counters and sets the numbers of the
+// messages. A session that is not there is ErrNotFound.
 func (a *adding) count(ctx context.Context, ms []*Message, sql string, args []any) error {
 	return a.c.Later(ctx, Statement{
 		SQL: sql, Args: args,
@@ -105,7 +105,7 @@ func (a *adding) count(ctx context.Context, ms []*Message, sql string, args []an
 	})
 }
 
-// append counts messages in and inserts them.
+// append raises the counters and inserts the messages.
 func (a *adding) append(ctx context.Context, ms []*Message) error {
 	if err := a.count(ctx, ms, a.sql().append, []any{a.by.TenantID, a.key, a.by.UserID, len(ms), tokensOf(ms)}); err != nil {
 		return err
@@ -113,8 +113,8 @@ func (a *adding) append(ctx context.Context, ms []*Message) error {
 	return a.insert(ctx, ms)
 }
 
-// touch counts messages in and sets what is given of the session; insert has to
-// follow.
+// touch raises the counters and sets the fields of the session that are not empty;
+// insert must follow.
 func (a *adding) touch(ctx context.Context, sess *Session, ms []*Message) error {
 	sql, args := a.sql().touch, a.args(sess, ms)
 	if len(sess.Metadata) > 0 {
@@ -123,7 +123,7 @@ func (a *adding) touch(ctx context.Context, sess *Session, ms []*Message) error 
 	return a.count(ctx, ms, sql, args)
 }
 
-// open is touch for a session that is made if it is not there.
+// open is touch for a session that may not exist yet.
 func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
 	sql := a.sql().open
 	if len(sess.Metadata) > 0 {
@@ -138,8 +138,8 @@ func (a *adding) args(sess *Session, ms []*Message) []any {
 		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now)
 }
 
-// insert writes messages that the session has counted in last. Their ID and
-// CreatedAt are set where they are empty.
+// insert writes the messages by which the counters were raised last. It sets their ID and
+// CreatedAt where they are empty.
 func (a *adding) insert(ctx context.Context, ms []*Message) error {
 	sql := a.sql().insert
 	for i, m := range ms {
@@ -157,7 +157,7 @@ func (a *adding) insert(ctx context.Context, ms []*Message) error {
 	return nil
 }
 
-// complete sets what a new message lacks.
+// complete sets the ID and CreatedAt of a new message.
 func (m *Message) complete(now time.Time) (err error) {
 	if m.ID == "" {
 		if m.ID, err = newID(); err != nil {
@@ -171,8 +171,7 @@ func (m *Message) complete(now time.Time) (err error) {
 	return nil
 }
 
-// args are the parameters of insert; key and number say which session it is and
-// where in it.
+// args are the parameters of insert; key and number are the session and the place in it.
 func (m *Message) args(by caller, key string, number int64) []any {
 	var content, latency any
 	if m.Content != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// scope is who asks, in the database's terms.
+// caller is the identity of a request, in the database's terms.
 type caller struct {
 	identity.Identity
 	// user is the user_id column: a string, or nil for anonymous.
@@ -36,7 +36,7 @@ func (by caller) owner(shared bool) any {
 	return by.user
 }
 
-// scope is the caller as engines know it.
+// scope is the caller in the form that engines take.
 func (by caller) scope() Scope { return Scope{by.TenantID, by.UserID} }
 
 // keyOwner is the owner of the caller's own keys.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Bounds of what a row may hold.
+// Bounds of a row's values.
 const (
 	maxSessionID = 128
 	maxName      = 255
@@ -49,7 +49,7 @@ func printable(s string, limit int) bool {
 	return n <= limit
 }
 
-// checkID accepts a UUID, which is what every engine's id columns hold.
+// checkID accepts a UUID in lower case.
 func checkID(id string) error {
 	if u, err := uuid.Parse(id); err != nil || u.String() != id {
 		return invalidf("the id %.64q is not a UUID in lower case", id)

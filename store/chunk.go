@@ -27,35 +27,35 @@ func OwnMoment(kind string) bool {
 	return false
 }
 
-// Chunk is a part of a session that a moment sums up. The moment's metadata hold
-// chunk_index, first_seq, last_seq, message_count and token_count, as they were when
-// it was made; what the session counts as summed up is counted when it is stored, so
-// that it never counts more than it has.
+// Chunk is a part of a session that a moment sums up. The moment's metadata holds
+// chunk_index, first_seq, last_seq, message_count and token_count as of its creation.
+// PutChunk counts the session's summed-up tokens anew, so that they never exceed its
+// total.
 type Chunk struct {
 	SessionID string
 	// AfterSeq is the session's SummarySeq when its messages were read, LastSeq the
 	// last message that the moment covers.
 	AfterSeq, LastSeq int64
 	Moment            *Moment
-	// Memory is a row that is added to the session with it; nil for none.
+	// Memory is a memory row to append to the session; nil for none.
 	Memory *Message
 }
 
 // maxLatest bounds a session's latest_summary, in characters.
 const maxLatest = 200
 
-// PutChunk stores a moment of the type session_chunk and notes in the session that
-// its messages are summed up (SummarySeq, SummaryTokens, Chunks, MemorySeq; in its
-// metadata latest_moment_id, latest_summary of 200 characters and moment_count), in
-// one transaction. When somebody else summed them up meanwhile, it is ErrConflict
-// and nothing is written: of any number of processes one wins. A moment that has the
-// name already stays as it is, and it is ErrNameTaken.
+// PutChunk stores a moment of the type session_chunk and marks its messages as summed up
+// in the session (SummarySeq, SummaryTokens, Chunks, MemorySeq; in its metadata
+// latest_moment_id, latest_summary of 200 characters and moment_count), in one
+// transaction. If another process has summed them up since AfterSeq was read, it returns
+// ErrConflict and writes nothing, so exactly one process succeeds. If another moment of
+// the caller has the name, it returns ErrNameTaken.
 func (s *Store) PutChunk(ctx context.Context, c Chunk) error {
 	if err := c.check(); err != nil {
 		return missingFirst(ctx, err)
 	}
 	return s.writing(ctx, "store a part of a session", func(w *writer) error {
-		// The session's row is what orders those who sum it up.
+		// The lock on the session's row orders concurrent calls.
 		found, err := w.cover(ctx, &c)
 		if err == nil && !found {
 			err = w.uncovered(ctx, &c)
@@ -85,8 +85,8 @@ func (c *Chunk) check() error {
 	return c.Memory.check()
 }
 
-// cover counts a session's messages as summed up, if they are there and nobody has
-// meanwhile. Memory rows are counted when they are written.
+// cover marks a session's messages as summed up. It returns false if they are not there
+// or SummarySeq is not AfterSeq any more. Memory rows are counted when they are written.
 func (w *writer) cover(ctx context.Context, c *Chunk) (bool, error) {
 	d := w.store.dialect
 	n, err := w.c.Exec(ctx, `UPDATE sessions SET summary_seq = $4, chunks = chunks + 1,
@@ -98,7 +98,7 @@ func (w *writer) cover(ctx context.Context, c *Chunk) (bool, error) {
 	return n == 1, err
 }
 
-// uncovered says why there was nothing to cover.
+// uncovered returns the reason why cover changed nothing.
 func (w *writer) uncovered(ctx context.Context, c *Chunk) error {
 	var covered, last int64
 	found, err := one(ctx, w.c, `SELECT summary_seq, message_count + dropped_messages FROM sessions`+w.store.dialect.ownSession()+` AND deleted_at IS NULL`,
@@ -114,7 +114,7 @@ func (w *writer) uncovered(ctx context.Context, c *Chunk) error {
 	return conflictf("the messages after number %d of the session %.128q were summed up meanwhile", c.AfterSeq, c.SessionID)
 }
 
-// putChunk writes the moment and what the session says of it.
+// putChunk writes the moment and the session's metadata about it.
 func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 	m := c.Moment
 	m.ID = "" // it may be that of a try before
@@ -152,8 +152,8 @@ func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 	return err
 }
 
-// putMemory adds a memory row to an own session. What it counts is summed up: it is
-// a summary itself.
+// putMemory appends a memory row to the caller's session. Its tokens count as summed up,
+// because the row is a summary itself.
 func (w *writer) putMemory(ctx context.Context, m *Message) error {
 	to := addTo(w.c, w.store.dialect, w.by, m.SessionID, w.now)
 	if err := to.append(ctx, []*Message{m}); err != nil {
@@ -166,8 +166,8 @@ func (w *writer) putMemory(ctx context.Context, m *Message) error {
 	})
 }
 
-// PutSession makes or touches the caller's session, without a message: name,
-// description, mode and agent where given, metadata merged key by key.
+// PutSession creates or updates the caller's session without a message: it sets name,
+// description, mode and agent where they are not empty, and merges metadata key by key.
 func (s *Store) PutSession(ctx context.Context, sess Session) error {
 	if err := sess.check(); err != nil {
 		return missingFirst(ctx, err)
@@ -178,9 +178,9 @@ func (s *Store) PutSession(ctx context.Context, sess Session) error {
 	})
 }
 
-// ChangeSession is PutSession with what change says, given the session as it is:
-// nobody else changes it meanwhile. change may be asked more than once. The session
-// must be there, and the caller's own.
+// ChangeSession reads the caller's session, calls change with it and stores the result as
+// PutSession does, in one transaction that excludes other writers of the session. change
+// may be called more than once. A session that is not there is ErrNotFound.
 func (s *Store) ChangeSession(ctx context.Context, id string, change func(Session) (Session, error)) error {
 	id = storable(id)
 	return s.write(ctx, "change session", func(c Conn, by caller) error {

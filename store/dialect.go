@@ -1,6 +1,6 @@
 package store
 
-// What the engines write differently. Everything else is one text.
+// The SQL that differs between the engines. All other statements are one text.
 
 // lock ends a SELECT whose rows its transaction will write. SQLite has one
 // writer, which needs none.
@@ -11,8 +11,8 @@ func (d Dialect) lock() string {
 	return ""
 }
 
-// knows reports whether the engine runs what Later gets at once, so that the next
-// statement can be given what the last one read instead of reading it again.
+// knows reports whether the engine runs a statement of Later at once, so that its result
+// can be a parameter of the next statement.
 func (d Dialect) knows() bool { return d == DialectSQLite }
 
 // mergedKeys is the JSON object of a column with the keys of a parameter or another

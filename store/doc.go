@@ -1,45 +1,42 @@
-// Package store keeps what p8 must not forget: sessions and their messages, the
-// runs that made them, agent documents and their history, knowledge (resources,
-// ontologies, moments, files), feedback, users, and the index of keys that LOOKUP,
-// FUZZY and TRAVERSE read.
+// Package store is p8's database: sessions and their messages, the runs that made
+// them, agent documents and their history, knowledge (resources, ontologies, moments,
+// files), feedback, users, and the index of keys that LOOKUP, FUZZY and TRAVERSE read.
 //
 // A [Store] is opened by an engine's package (p8/store/sqlite):
 //
 //	s, err := sqlite.Open(ctx, sqlite.Options{Dir: dir})
 //
-// Every method takes the caller from the context (package identity) and fails
-// with identity.ErrMissing when there is none: a query without a tenant and a
-// user cannot be written. What a caller sees:
+// Every method takes the caller from the context (package identity) and fails with
+// identity.ErrMissing if there is none. A caller reads:
 //
-//   - sessions and messages: its own. A session without a user is read by who
-//     knows its id, listed to anonymous callers only and written by them only.
-//   - schemas, resources, ontologies and files: its own, then the shared ones of
-//     its tenant (user_id NULL), then those of [identity.SystemTenant], p8's own.
-//     Each is written where it is: nobody writes the system's rows from another
-//     tenant.
+//   - sessions and messages: its own. Every caller of the tenant who knows the id of a
+//     session without a user may read it; only anonymous callers list and write it.
+//   - schemas, resources, ontologies and files: its own, then the shared ones of its
+//     tenant (user_id NULL), then those of [identity.SystemTenant], p8's own, which no
+//     other tenant can write.
 //   - moments and feedback: its own; those without a user are the anonymous
 //     callers'.
 //   - users: itself.
-//   - runs and what they ask: its own; those without a user are the anonymous
+//   - runs and their requests: its own; those without a user are the anonymous
 //     callers'.
 //
-// A [Run] is a turn that outlives its process: [Store.BeginRun] stores its
-// beginning and [Store.WriteRun] whatever is new, each in one transaction: events
-// in pieces, the journal, requests, messages, the end. One process owns it at a
-// time; a run that waits or was left behind goes to who claims it first.
+// A [Run] is a turn that outlives its process. [Store.BeginRun] stores its beginning and
+// [Store.WriteRun] each later change (events in pieces, the journal, requests, messages,
+// the end), each in one transaction. One process owns a run at a time. A run that waits,
+// or whose process has died, goes to the first process that calls [Store.ClaimRun].
 //
-// Knowledge is read and written by a [Repository] for each table, or whole
-// documents at once by [Store.PutDocuments]. [Maintenance] is the one way around
-// the caller, for jobs and the command line: it embeds, and rebuilds the keys.
+// A [Repository] reads and writes one table of knowledge, [Store.PutDocuments] whole
+// documents. [Users], [Leases] and [Diary] are families of methods of their own.
+// [Maintenance] alone works without a caller, for jobs and the command line.
 //
-// The SQL is written once here, with $1…$n, over the few methods of an
-// [Engine]; what must agree (a row, its key, its words, the task to embed it, its
-// history, a session's totals) is written in one transaction, by Go, without
-// triggers or sequences. Each table's columns are described once, by the fields of
-// its type, from which its statements are derived. tenant_id begins every
-// key, so the same schema can be cut by tenant.
+// The SQL is written once here, with $1…$n, over the few methods of an [Engine]. Go
+// writes everything that must agree (a row, its key, its words, the task to embed it,
+// its history, a session's totals) in one transaction, without triggers or sequences.
+// The fields of a type describe the columns of its table; the table's statements are
+// derived from them. tenant_id begins every key, so the schema can be partitioned by
+// tenant.
 //
-// Errors: [ErrNotFound], [ErrConflict] and [ErrInvalid] say in words fit for a
-// client what is wrong; everything else is a [Failure], whose text says that
-// storage failed and whose cause is for the log.
+// [ErrNotFound], [ErrConflict], [ErrForbidden] and [ErrInvalid] have texts that are fit
+// for a client. Every other error is a [Failure]: its text says that storage failed, its
+// cause is for the log.
 package store

@@ -2,16 +2,15 @@ package store
 
 import "context"
 
-// PutDocuments writes files with what was made of them, in one transaction, but
-// for documents of more than some hundred parts, most of which are written before
-// it: the file (the caller's, or the shared one, with that URI), its ontology and
-// its chunks, whose FileID, Ordinal and owner are set. What the file had before
-// and has no longer (by name) is deleted. Rows that are there already, as they
-// are, are not touched, so that storing a document again writes nothing; each
-// Document says in Written whether anything was.
+// PutDocuments writes files with their ontologies and chunks, in one transaction. It
+// replaces the caller's file, or the shared one, of the same URI, sets FileID, Ordinal
+// and owner of the chunks, and deletes the stored chunks whose names the document does
+// not have. It does not touch rows that are equal to the stored ones, so that storing a
+// document again writes nothing; Written reports whether anything was written. Most
+// parts of a document with more than 500 are written before, in transactions of 500.
 //
-// A chunk or an ontology whose name is that of another file's is ErrConflict,
-// and nothing is written: names are the caller's to choose.
+// If another file has a chunk or an ontology of the same name, PutDocuments returns
+// ErrConflict and writes nothing.
 func (s *Store) PutDocuments(ctx context.Context, docs ...*Document) error {
 	for _, d := range docs {
 		if err := d.check(); err != nil {
@@ -76,7 +75,7 @@ func (w *writer) putDocument(ctx context.Context, d *Document) error {
 		x.FileID = p.id
 		chunks[i] = x
 	}
-	// The stale rows first: their keys may be wanted.
+	// The stale rows first: new rows may have their keys.
 	oldDocuments, err := w.removeStale(ctx, d, ontologies, p, documents)
 	if err != nil {
 		return err
@@ -97,8 +96,8 @@ func (w *writer) putDocument(ctx context.Context, d *Document) error {
 	return w.putParts(ctx, d, resources, chunks, oldChunks)
 }
 
-// removeStale deletes the rows of the file that are not among its parts any
-// more, and returns the others by name.
+// removeStale deletes the file's rows that the document has no more, and returns the
+// others by name.
 func (w *writer) removeStale(ctx context.Context, d *Document, t *table, p placed, parts []record) (map[string]record, error) {
 	if p.old == nil {
 		return nil, nil

@@ -2,8 +2,8 @@ package store
 
 import "context"
 
-// kept reports whether the row is there as it is, and sets what the store knows
-// of it.
+// kept reports whether the stored row is equal to the record, and sets the record's id,
+// owner and times from it.
 func (w *writer) kept(rec record, p placed) bool {
 	if !p.live || !sameRow(rec, p.old) {
 		return false
@@ -14,8 +14,7 @@ func (w *writer) kept(rec record, p placed) bool {
 	return true
 }
 
-// putParts writes the parts that are not stored as they are; old are those stored,
-// by name.
+// putParts writes the parts that differ from old, the stored ones by name.
 func (w *writer) putParts(ctx context.Context, d *Document, t *table, parts []record, old map[string]record) error {
 	owner := w.by.owner(d.File.Shared)
 	for _, rec := range parts {

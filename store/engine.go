@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Engine is a database. It runs SQL with $1…$n parameters; each is used at
-// least once and may be used again, in any order.
+// Engine is a database. It runs SQL with the parameters $1…$n, each of which is used at
+// least once, in any order.
 //
 // Arguments are nil, string, json.RawMessage, int, int64, float64, bool,
 // time.Time (UTC, microseconds) and []float32 (a vector); an empty json.RawMessage is NULL. A violated
@@ -17,13 +17,12 @@ type Engine interface {
 	// Write runs fn in one transaction, which is durable when Write returns nil
 	// and leaves no trace when fn or Write fails.
 	Write(ctx context.Context, fn func(Conn) error) error
-	// Select runs a SELECT that the caller wrote, seeing what sc may see and
-	// nothing else: the database itself makes sure of that. A mistake in the text
-	// is a [*SelectError].
+	// Select runs a SELECT that the caller wrote. The database itself limits it to the
+	// rows that sc may read. A mistake in the text is a [*SelectError].
 	Select(ctx context.Context, sc Scope, sql string, b SelectBounds) (Selection, error)
-	// Dialect says which variant of a statement the engine takes.
+	// Dialect is the variant of SQL that the engine takes.
 	Dialect() Dialect
-	// Close waits for what runs and closes the database.
+	// Close waits for running transactions and closes the database.
 	Close() error
 }
 
@@ -62,10 +61,10 @@ type Indexed interface {
 	PrepareModel(ctx context.Context, model string, dimensions int) error
 }
 
-// KeywordRanker is an engine that ranks rows by the words of their text; every
-// engine is one.
+// KeywordRanker is implemented by every engine: it ranks rows by the words of their
+// text.
 type KeywordRanker interface {
-	// Keywords ranks the rows of q.Table by the terms that their text holds, the
+	// Keywords ranks the rows of q.Table by the terms in their text, the
 	// best first, at most q.Limit: the visible ones, of q.Category unless that is
 	// "", among ids unless that is nil. The text is the first [KeywordText]
 	// characters of the name, a line feed and the embedded column; one term is
@@ -75,11 +74,11 @@ type KeywordRanker interface {
 	Keywords(ctx context.Context, sc Scope, q SearchQuery, terms, ids []string) ([]Ranked, error)
 }
 
-// TextIndexer is an engine that wants to be told of the texts of rows, for
-// Keywords; one without it reads them from the rows by itself.
+// TextIndexer is implemented by an engine that keeps an index of words for Keywords.
+// Other engines index the rows by themselves.
 type TextIndexer interface {
-	// PutText indexes the text of a row, instead of the one it had, in the
-	// transaction of c, and DeleteText forgets it, if there is one.
+	// PutText replaces the indexed text of a row in the transaction of c; DeleteText
+	// removes it, if there is one.
 	PutText(ctx context.Context, c Conn, t IndexedText) error
 	DeleteText(ctx context.Context, c Conn, t IndexedText) error
 }
@@ -103,31 +102,29 @@ type Conn interface {
 	Exec(ctx context.Context, sql string, args ...any) (int64, error)
 	// Query calls each for every row, in order, until it returns an error.
 	Query(ctx context.Context, sql string, each func(Row) error, args ...any) error
-	// Later runs a statement whose rows fn does not need before it returns: an engine
-	// may keep it until the next Exec or Query, or the end of fn, and send several in
-	// one round trip. They run in order, also with Exec and Query. What goes wrong with
-	// one is an error of Later or of a later call, at the latest of Read or Write; of a
-	// Write nothing is left then. The Later statements of a Read see one state of the
-	// database, unless an Exec or Query comes between.
+	// Later runs a statement whose rows fn does not need before it returns. An engine may
+	// keep it until the next Exec or Query, or the end of fn, and send several in one round
+	// trip; they run in order, also with Exec and Query. Its error is returned by Later or
+	// by a later call, at the latest by Read or Write, which then rolls back. The Later
+	// statements of a Read see one state of the database, unless an Exec or Query comes
+	// between them.
 	Later(ctx context.Context, s Statement) error
 }
 
-// Statement is what Later runs.
+// Statement is a statement for Later.
 type Statement struct {
 	SQL  string
 	Args []any
-	// Each, unless nil, is called for every row, in order. It may do no more than
-	// Scan and set what may be set again: the transaction may be over by then, and
-	// may be run again.
+	// Each, unless nil, is called for every row, in order. It may only Scan, and set
+	// variables that may be set again: the transaction may be over, or run again.
 	Each func(Row) error
-	// Missing, unless nil, is called when there is no row. Its error ends fn's work;
-	// without one the work goes on. It may use the connection: a writing engine that
-	// kept the statement runs fn again from its beginning, each statement at once.
+	// Missing, unless nil, is called if there is no row. Its error aborts fn. It may use
+	// the connection: an engine that kept the statement runs fn again from its beginning,
+	// each statement at once.
 	Missing func() error
 }
 
-// Run runs the statement at once: Later, for an engine that has nothing to gain by
-// waiting.
+// Run runs the statement at once. It implements Later for engines that do not pipeline.
 func (s *Statement) Run(ctx context.Context, c Conn) error {
 	if s.Each == nil && s.Missing == nil {
 		_, err := c.Exec(ctx, s.SQL, s.Args...)
@@ -149,9 +146,9 @@ func (s *Statement) Run(ctx context.Context, c Conn) error {
 
 // Row is a row of a result.
 type Row interface {
-	// Scan reads the columns in order. The targets are *string, **string, *int,
-	// *int64, *float64, *bool, *time.Time, *json.RawMessage and *[]float32, whose
-	// memory is used again; NULL reads as the zero value.
+	// Scan reads the columns in order into *string, **string, *int, *int64, *float64,
+	// *bool, *time.Time, *json.RawMessage and *[]float32 (whose memory it reuses). NULL
+	// becomes the zero value.
 	Scan(dest ...any) error
 }
 
@@ -161,12 +158,11 @@ type Selection struct {
 	// Rows hold nil, bool, int64, float64, string and json.RawMessage; times are
 	// RFC 3339 in UTC.
 	Rows [][]any `json:"rows"`
-	// Truncated says that a bound (rows, bytes) cut the result.
+	// Truncated is true if a bound (rows, bytes) cut the result.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// SelectError says what is wrong with a SELECT. It is fit for a model and a
-// client.
+// SelectError is a mistake in a SELECT, in words for a model and a client.
 type SelectError struct {
 	// Position is the place in the text, in characters from 1; 0 is unknown.
 	Position int
@@ -185,12 +181,12 @@ type SearchQuery struct {
 	// Model made the vector; vectors of another model are never compared.
 	Model  string
 	Vector []float32
-	// Text is what was asked; a Hybrid search ranks by its words too, and fuses
-	// the two ranks (reciprocal rank fusion, k = 60; Cormack et al. 2009).
+	// Text is the question. A Hybrid search also ranks by its words, and fuses the two
+	// rankings (reciprocal rank fusion, k = 60; Cormack et al. 2009).
 	Text   string
 	Hybrid bool
-	// MinSimilarity is the least cosine similarity; 0 is no bound. It does not
-	// bind what a Hybrid search found by its words.
+	// MinSimilarity is the least cosine similarity; 0 is no bound. It does not apply to
+	// rows that a Hybrid search finds by their words.
 	MinSimilarity float64
 	// Category, where the table has that column.
 	Category string
@@ -200,10 +196,10 @@ type SearchQuery struct {
 	Limit int
 }
 
-// Sharer is an engine that says how many queries of callers may run at once; for
-// others it is defaultQueries.
+// Sharer is implemented by an engine that bounds the concurrent queries of callers; the
+// bound of other engines is defaultQueries.
 type Sharer interface {
-	// Queries is how many queries run at once, and how many may be under way: those
-	// beyond the first number are paused by SelectBounds.Yield.
+	// Queries returns how many queries run at once, and how many may have begun;
+	// SelectBounds.Yield pauses those beyond the first number.
 	Queries() (running, underWay int)
 }

@@ -10,27 +10,26 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// What a caller can do something about; test with errors.Is. The texts of the
-// errors that wrap them are fit for a client.
+// Errors that a caller can act on; test with errors.Is. The texts of the errors that wrap
+// them are fit for a client.
 var (
 	// ErrNotFound: no such row, or none that the caller may see.
 	ErrNotFound = errors.New("not found")
 	// ErrConflict: another row is in the way.
 	ErrConflict = errors.New("conflict")
-	// ErrForbidden: the caller lacks the right, whatever the row.
+	// ErrForbidden: the caller may not write such rows.
 	ErrForbidden = errors.New("forbidden")
 	// ErrInvalid: a value that cannot be stored.
 	ErrInvalid = errors.New("invalid")
 	// ErrDisk: the disk of the database is full or does not work. It is the cause of
-	// a [Failure]; trying again helps only when somebody has made room.
+	// a [Failure]. A retry helps only after space was freed.
 	ErrDisk = errors.New("the disk is full or does not work")
 )
 
-// Failure says that storage failed: a full disk, a damaged file, a lost
-// connection. Its text holds no SQL and no path; the cause does, and is what
-// slog prints.
+// Failure is an error of the storage: a full disk, a damaged file, a lost connection. Its
+// text holds no SQL and no path; slog prints the cause.
 type Failure struct {
-	// Op is what was being done: "append messages".
+	// Op is the operation that failed: "append messages".
 	Op  string
 	Err error
 }
@@ -46,7 +45,7 @@ func (e *Failure) LogValue() slog.Value {
 	return slog.StringValue(e.Error() + ": " + e.Err.Error())
 }
 
-// fail names the operation that an error ended and hides the engine's words.
+// fail adds the operation to an error and hides the engine's text.
 func fail(op string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, identity.ErrMissing),
@@ -72,7 +71,7 @@ func fail(op string, err error) error {
 	return &Failure{op, err}
 }
 
-// conflict is an ErrConflict in words of our own, not the engine's.
+// conflict is an ErrConflict with a text for clients.
 type conflict struct{ text string }
 
 func (e *conflict) Error() string        { return e.text }
@@ -104,26 +103,25 @@ var (
 	ErrDecided = errors.New("the request was decided already")
 )
 
-// ErrNameTaken: a moment of the caller that says something else has the name of a
-// Chunk's moment; another name may be free.
+// ErrNameTaken: another of the caller's moments already has the name of a Chunk's moment.
 var ErrNameTaken = errors.New("the name of the moment is taken")
 
-// ErrBusy says that a query was not run because others were; test with
-// errors.Is. The error is a [*BusyError].
+// ErrBusy: a query was refused because others were running; test with errors.Is. The
+// error is a [*BusyError].
 var ErrBusy = errors.New("busy")
 
-// BusyError says that a query of a caller waited as long as it may. Its text is
-// fit for a client.
+// BusyError is the refusal of a query that found no place among others. Its text is fit
+// for a client.
 type BusyError struct {
-	// Own: only queries of the caller's tenant were in the way.
+	// Own is true if only queries of the caller's tenant were running.
 	Own bool
 	// Waited is how long the query waited; 0 if too many waited already.
 	Waited time.Duration
-	// RetryAfter is when to try again.
+	// RetryAfter is how long to wait before the next try.
 	RetryAfter time.Duration
 }
 
-// Error says whose queries were in the way, and when to try again.
+// Error names the tenant's own queries or others', and when to try again.
 func (e *BusyError) Error() string {
 	whose := "other queries are running"
 	if e.Own {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Maintenance is the operator's view of the store: across tenants, without a
-// caller. Nothing that serves a request may hold one, but for the probe of
-// readiness; the background jobs and the maintenance verbs of the command line do.
+// Maintenance is the operator's view of the store: across tenants, without a caller.
+// Background jobs and the maintenance commands use it. Code that serves a request must
+// not, except for the readiness probe.
 type Maintenance struct{ store *Store }
 
-// Maintenance is the operator's view.
+// Maintenance returns the operator's view.
 func (s *Store) Maintenance() Maintenance { return Maintenance{s} }
 
 func (m Maintenance) read(ctx context.Context, op string, fn func(Conn) error) error {
@@ -21,9 +21,8 @@ func (m Maintenance) write(ctx context.Context, op string, fn func(Conn) error) 
 	return fail(op, m.store.engine.Write(ctx, fn))
 }
 
-// Check says whether the database can be read and written: an error is an
-// [*UnavailableError]. It may be called at any rate: the database is asked once a
-// second, by one caller.
+// Check returns an [*UnavailableError] if the database cannot be read and written. It may
+// be called at any rate: at most one check a second reaches the database.
 func (m Maintenance) Check(ctx context.Context) error {
 	c, ok := m.store.engine.(Checker)
 	if !ok {
@@ -55,9 +54,9 @@ func (m Maintenance) Check(ctx context.Context) error {
 	}
 }
 
-// Turn waits until this process does not write to the database and keeps it
-// from writing until release is called, for others that write to the same file.
-// On an engine whose writers do not wait for each other it does nothing.
+// Turn waits for this process's writer and keeps it from writing until release is called,
+// so that a library can write to the same file. It does nothing on an engine with
+// concurrent writers.
 func (m Maintenance) Turn(ctx context.Context) (release func(), err error) {
 	e, ok := m.store.engine.(interface {
 		Turn(ctx context.Context) (release func(), err error)

@@ -7,10 +7,10 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// ActiveUsers lists whose sessions, moments or files changed since then, of all
-// tenants, in order; after is the last of the page before. The user "" stands for
-// the anonymous callers of a tenant; p8's own rows are nobody's. The list is of 1000
-// when limit is 0, 10,000 at most. It reads an index of all sessions.
+// ActiveUsers lists the users of all tenants, in order, whose sessions, moments or files
+// have changed since a time. after is the last user of the previous page. The user ""
+// stands for the anonymous callers of a tenant; the system's rows do not count. limit is
+// 1000 if 0, and at most 10,000. The call reads an index of all sessions.
 func (m Maintenance) ActiveUsers(ctx context.Context, since time.Time, after RowOwner, limit int) ([]RowOwner, error) {
 	limit = page(limit, 1000, 10_000)
 	var list []RowOwner

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// maxProblem is how much of a failure is kept, in characters.
+// maxProblem bounds the stored text of a failure, in characters.
 const maxProblem = 500
 
 // Queued gets a value after a commit of this process that queued texts for
 // their vectors. It only shortens waiting: other processes queue too.
 func (m Maintenance) Queued() <-chan struct{} { return m.store.queued }
 
-// EmbeddingTasks are the due tasks, the oldest first, at most limit (0 is 100),
-// with their texts. They stay queued until PutEmbeddings: two workers may get
-// the same. A task whose row is gone is dropped.
+// EmbeddingTasks lists due tasks with their texts, the oldest first, at most limit (0 is
+// 100). They stay queued until PutEmbeddings, so two workers may get the same task. It
+// drops tasks of deleted rows.
 func (m Maintenance) EmbeddingTasks(ctx context.Context, limit int) ([]EmbeddingTask, error) {
 	limit = page(limit, 100, 10_000)
 	var due, gone []EmbeddingTask
@@ -61,7 +61,7 @@ func (t *EmbeddingTask) columns() []any {
 	return []any{&t.TenantID, &t.Table, &t.EntityID, &t.Field, &t.revision, &t.Attempts, &t.Error, &t.DueAt}
 }
 
-// currentText is what the task's row says now, and whose it is; "" when the row
+// currentText returns the text and the user of the task's row; the text is "" if the row
 // is gone.
 func currentText(ctx context.Context, c Conn, t EmbeddingTask, lock string) (text, user string, err error) {
 	table := tableNamed(t.Table)
@@ -73,7 +73,7 @@ func currentText(ctx context.Context, c Conn, t EmbeddingTask, lock string) (tex
 	return text, user, err
 }
 
-// finish removes the task, unless it was renewed.
+// finish removes the task, unless a newer one has replaced it.
 func (t EmbeddingTask) finish(ctx context.Context, c Conn) error {
 	_, err := c.Exec(ctx, `DELETE FROM embedding_queue
 		WHERE tenant_id = $1 AND table_name = $2 AND entity_id = $3 AND field_name = $4 AND revision = $5`,
@@ -81,11 +81,10 @@ func (t EmbeddingTask) finish(ctx context.Context, c Conn) error {
 	return err
 }
 
-// PutEmbeddings stores the vectors of texts in one transaction and removes
-// their tasks; stored counts them. It skips a task whose row is gone or says
-// something else than Task.Hash by now: a newer task waits for it. A vector that
-// has not the given dimensions, or no direction (zeros, NaN), is ErrInvalid, and
-// nothing is stored.
+// PutEmbeddings stores the vectors of texts and removes their tasks, in one transaction;
+// stored counts them. It skips a task whose row is gone or whose text has another hash
+// than Task.Hash: a newer task exists. A vector of another dimension, or without a
+// direction (zeros, NaN), is ErrInvalid, and nothing is stored.
 func (m Maintenance) PutEmbeddings(ctx context.Context, model string, dimensions int, done ...Embedding) (stored int, err error) {
 	if !printable(model, maxName) {
 		return 0, invalidf("an embedding model's name must be 1-%d printable characters", maxName)
@@ -108,7 +107,7 @@ func (m Maintenance) PutEmbeddings(ctx context.Context, model string, dimensions
 			if text == "" || hashText(text) != t.Hash {
 				continue
 			}
-			// Vectors that other models made of an older text are worth nothing now.
+			// Vectors of an older text are stale, whichever model made them.
 			if _, err := c.Exec(ctx, `DELETE FROM embeddings
 				WHERE tenant_id = $1 AND table_name = $2 AND entity_id = $3 AND field_name = $4 AND content_hash <> $5`,
 				t.TenantID, t.Table, t.EntityID, t.Field, t.Hash); err != nil {
@@ -149,8 +148,8 @@ func checkVector(v []float32, dimensions int) error {
 	return nil
 }
 
-// FailEmbedding notes what went wrong with a task and when to try again, unless
-// its text has changed meanwhile.
+// FailEmbedding records the failure of a task and the time of its next try, unless a newer
+// task has replaced it.
 func (m Maintenance) FailEmbedding(ctx context.Context, t EmbeddingTask, problem string, due time.Time) error {
 	if err := cleanText("problem", &problem); err != nil {
 		return err
@@ -163,9 +162,8 @@ func (m Maintenance) FailEmbedding(ctx context.Context, t EmbeddingTask, problem
 	})
 }
 
-// QueueMissing queues rows that have a text and no vector of the model, at most
-// limit (0 is 1000), and counts them: after a change of model, and for rows
-// written before there was one. It reads whole tables.
+// QueueMissing queues rows with a text and without a vector of the model, at most limit (0
+// is 1000), and counts them. It is for a new model. It reads whole tables.
 func (m Maintenance) QueueMissing(ctx context.Context, model string, limit int) (queued int64, err error) {
 	limit = page(limit, 1000, 100_000)
 	err = m.write(ctx, "queue missing embeddings", func(c Conn) error {
@@ -194,8 +192,7 @@ func (m Maintenance) QueueMissing(ctx context.Context, model string, limit int) 
 	return queued, err
 }
 
-// EmbeddingStatus says how far the embedding of the rows has come, with the ten
-// last failures.
+// EmbeddingStatus returns the progress of the embedding and its ten last failures.
 func (m Maintenance) EmbeddingStatus(ctx context.Context) (EmbeddingStatus, error) {
 	st := EmbeddingStatus{Models: make(map[string]int64)}
 	err := m.read(ctx, "read the state of embedding", func(c Conn) error {
@@ -220,8 +217,7 @@ func (m Maintenance) EmbeddingStatus(ctx context.Context) (EmbeddingStatus, erro
 	return st, err
 }
 
-// PrepareModel makes the index for the vectors of a model, on an engine that
-// has one of its own.
+// PrepareModel creates the index for a model's vectors, on an engine with such indexes.
 func (m Maintenance) PrepareModel(ctx context.Context, model string, dimensions int) error {
 	if ix, ok := m.store.engine.(Indexed); ok {
 		return fail("prepare an embedding model", ix.PrepareModel(ctx, model, dimensions))

@@ -5,11 +5,10 @@ import "context"
 // rebuildBatch is how many rows one transaction of RebuildKeys reads.
 const rebuildBatch = 200
 
-// RebuildKeys writes the key index anew from the rows, of all tenants, and
-// counts the keys. It touches nothing else, takes many small transactions, and
-// may run beside everything else: a key is gone only while its row is. Of two
-// rows with one key, which nothing but a change of NormalizeKey can make, the one
-// that has it keeps it.
+// RebuildKeys rebuilds the key index of all tenants from the rows and counts the keys, in
+// many small transactions. It may run beside any other work: a live row keeps its key.
+// If two rows have one key, which only a change of NormalizeKey can cause, the row in
+// the index keeps it.
 func (m Maintenance) RebuildKeys(ctx context.Context) (written int64, err error) {
 	defer m.store.fuzzy.Reset()
 	if err := m.sweepKeys(ctx); err != nil {

@@ -2,17 +2,16 @@ package store
 
 import "context"
 
-// Beat is the sign of life of a process that runs turns: its count grows as long as
-// the process lives.
+// Beat is the heartbeat of a process that runs turns: its count grows as long as the
+// process lives.
 type Beat struct {
 	Owner string
 	Count int64
 }
 
-// Beat counts one more beat of the owner and lists those of all processes. A process
-// whose count stands still while others beat is dead: EndProcess interrupts its runs.
-// No clocks are compared, so they need not agree. One row a process and one write a
-// beat, however many runs there are.
+// Beat raises the owner's count and lists the beats of all processes. A process whose
+// count does not grow while others beat is dead, and EndProcess interrupts its runs. No
+// clocks are compared. A beat is one write to one row, however many runs there are.
 func (m Maintenance) Beat(ctx context.Context, owner string) (all []Beat, err error) {
 	if err := checkOwner(owner); err != nil {
 		return nil, err
@@ -34,15 +33,15 @@ func (m Maintenance) Beat(ctx context.Context, owner string) (all []Beat, err er
 	return all, err
 }
 
-// EndProcess interrupts the runs of a dead process, each of which counts an attempt,
-// and forgets the process. It does nothing if the process has beaten since. dead is
-// false then, or if another process was faster.
+// EndProcess interrupts the runs of a dead process, counts an attempt for each, and
+// deletes the process. If the process has beaten since, or another process has ended it,
+// EndProcess does nothing and returns false.
 func (m Maintenance) EndProcess(ctx context.Context, b Beat) (dead bool, err error) {
 	return m.endProcess(ctx, b, true)
 }
 
-// LeaveProcess is EndProcess for a process that ends in order: what it could not
-// finish is interrupted and does not count an attempt.
+// LeaveProcess is EndProcess for a process that exits in order: its unfinished runs are
+// interrupted, and no attempt is counted.
 func (m Maintenance) LeaveProcess(ctx context.Context, owner string) error {
 	_, err := m.endProcess(ctx, Beat{Owner: owner}, false)
 	return err
@@ -51,7 +50,7 @@ func (m Maintenance) LeaveProcess(ctx context.Context, owner string) error {
 func (m Maintenance) endProcess(ctx context.Context, b Beat, died bool) (ended bool, err error) {
 	for more := true; more && err == nil; {
 		err = m.write(ctx, "end a process", func(c Conn) error {
-			// The row is locked: a beat that comes now waits, and begins the process anew.
+			// The row is locked: a concurrent beat waits, and creates the process again.
 			var count int64
 			ended, more = false, false
 			found, err := one(ctx, c, `SELECT beats FROM processes WHERE owner = $1`+m.store.dialect.lock(), []any{&count}, b.Owner)
@@ -69,7 +68,7 @@ func (m Maintenance) endProcess(ctx context.Context, b Beat, died bool) (ended b
 	return ended && err == nil, err
 }
 
-// leaveRuns interrupts runs of an owner, and reports whether there are more.
+// leaveRuns interrupts runs of an owner and reports whether more remain.
 func (m Maintenance) leaveRuns(ctx context.Context, c Conn, owner string, died bool) (more bool, err error) {
 	type left struct {
 		OwnedRun
@@ -96,8 +95,8 @@ func (m Maintenance) leaveRuns(ctx context.Context, c Conn, owner string, died b
 	return len(runs) == runBatch, nil
 }
 
-// InterruptedRuns lists interrupted runs of all tenants, those with fewer attempts
-// first, and of those the ones that rest longest; limit is at most 1000.
+// InterruptedRuns lists interrupted runs of all tenants, ordered by attempts and then by
+// the time of the interruption; limit is at most 1000.
 func (m Maintenance) InterruptedRuns(ctx context.Context, limit int) (list []OwnedRun, err error) {
 	err = m.read(ctx, "read interrupted runs", func(c Conn) error {
 		return c.Query(ctx, `SELECT tenant_id, user_id, id, status, attempts, rested_at FROM runs

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// OwnedRun is a run with its owner's identity, for work that nobody asked for.
+// OwnedRun is a run with its user's identity, for background work.
 type OwnedRun struct {
 	TenantID, UserID, RunID, Status string
-	// Attempts are those of the run, RestedAt is since when no process runs it; set by
-	// InterruptedRuns.
+	// Attempts are the run's, RestedAt is when it stopped running; InterruptedRuns sets
+	// both.
 	Attempts int
 	RestedAt time.Time
 }
@@ -20,11 +20,10 @@ const (
 	pruneBytes = 64 << 20
 )
 
-// RecoverRuns marks running runs of other owners that said nothing since stale as
-// interrupted (those that were asked to stop as cancelled), and expires requests
-// whose time is over. It lists the runs that can go on: those that wait and have
-// no open request left, but for those that wait for the client's tools. It does
-// at most a hundred of each; the next call does the next.
+// RecoverRuns interrupts the running runs of other owners that have not written since
+// stale (it cancels those that were asked to stop), and expires due requests. It lists
+// the waiting runs without an open request, which can be resumed, except those that wait
+// for the client's tools. Each call handles at most a hundred of each.
 func (m Maintenance) RecoverRuns(ctx context.Context, owner string, stale time.Time) ([]OwnedRun, error) {
 	if err := checkOwner(owner); err != nil {
 		return nil, err
@@ -41,9 +40,9 @@ func (m Maintenance) RecoverRuns(ctx context.Context, owner string, stale time.T
 		ORDER BY rested_at LIMIT $2`, m.store.clock(), runBatch)
 }
 
-// LeftRuns lists runs that nobody went on with: interrupted or waiting since before
-// a time, and not for an answer. PruneRuns forgets them, what they said included;
-// who ends them first keeps that. It lists a hundred at most.
+// LeftRuns lists at most a hundred abandoned runs: interrupted or waiting since before a
+// time, without an open request. PruneRuns deletes them with their unsaved text, unless
+// they are ended first.
 func (m Maintenance) LeftRuns(ctx context.Context, before time.Time) ([]OwnedRun, error) {
 	return m.ownedRuns(ctx, `SELECT tenant_id, user_id, id, status FROM runs
 		WHERE ended_at IS NULL AND rested_at < $1 AND open_requests = 0 ORDER BY rested_at LIMIT $2`, before, runBatch)
@@ -105,7 +104,7 @@ func (m Maintenance) interruptRuns(ctx context.Context, owner string, stale, now
 		for _, x := range left {
 			var reason string
 			var stop bool
-			// It may have said something meanwhile.
+			// The run may have been written since it was listed.
 			still, err := one(ctx, c, `SELECT reason, stop_requested FROM runs WHERE tenant_id = $1 AND id = $2
 				AND status = 'running' AND owner <> $3 AND updated_at < $4`+m.store.dialect.lock(),
 				[]any{&reason, &stop}, x.TenantID, x.RunID, owner, stale)
@@ -132,11 +131,10 @@ func leaveRun(ctx context.Context, c Conn, x OwnedRun, r rest, stop bool) error 
 	return restRun(ctx, c, x.TenantID, x.RunID, r)
 }
 
-// PruneRuns forgets the runs that ended before a time, or that could have gone on
-// since and did not (one with an open request waits as long as that), and the
-// oldest of the ended others until all logs together are most bytes at most (0 is
-// no bound). It says how many; it does at most a hundred, so call it until it says
-// 0. Messages and requests stay.
+// PruneRuns deletes the runs that ended, or were abandoned, before a time (a run with an
+// open request is kept as long as the request), then the oldest ended runs until all
+// logs together have at most most bytes (0 is no bound). It deletes at most a hundred and
+// returns their number, so call it until it returns 0. Messages and requests stay.
 func (m Maintenance) PruneRuns(ctx context.Context, before time.Time, most int64) (int, error) {
 	var old []prunable
 	err := m.read(ctx, "read old runs", func(c Conn) (err error) {
@@ -168,8 +166,8 @@ func (m Maintenance) PruneRuns(ctx context.Context, before time.Time, most int64
 	return m.prune(ctx, old)
 }
 
-// prunable is a run that may be forgotten. rested is since when nobody is at it:
-// one that was taken up meanwhile is not.
+// prunable is a run to delete. rested is when it stopped running; a run that was resumed
+// since then is kept.
 type prunable struct {
 	tenant, id string
 	rested     time.Time
@@ -186,8 +184,7 @@ func prunables(ctx context.Context, c Conn, list []prunable, where string, args 
 	return list, err
 }
 
-// logBytes is how long the logs of all runs are, but of those that ended before a
-// time.
+// logBytes is the size of the logs of all runs, except those that ended before a time.
 func logBytes(ctx context.Context, c Conn, before time.Time) (sum int64, err error) {
 	for _, q := range []struct {
 		sql  string
@@ -206,7 +203,7 @@ func logBytes(ctx context.Context, c Conn, before time.Time) (sum int64, err err
 	return sum, nil
 }
 
-// prune forgets runs, as many as one transaction should.
+// prune deletes runs, as many as one transaction should.
 func (m Maintenance) prune(ctx context.Context, old []prunable) (n int, err error) {
 	err = m.write(ctx, "prune runs", func(c Conn) error {
 		n = 0

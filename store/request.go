@@ -138,8 +138,8 @@ func (s *Store) Requests(ctx context.Context, f RequestFilter) (list []RunReques
 	return list[:limit], timeCursor(last.CreatedAt, last.ID), nil
 }
 
-// Decide answers an open request and records who did and when. ErrDecided when
-// it is not open, or has expired.
+// Decide answers an open request and records by whom and when. A request that is not
+// open, or has expired, is ErrDecided.
 func (s *Store) Decide(ctx context.Context, id string, d Decision) (r RunRequest, err error) {
 	if err := d.check(); err != nil {
 		return RunRequest{}, missingFirst(ctx, err)

@@ -7,12 +7,13 @@ import (
 
 // The states of a run.
 const (
-	// RunRunning: a process is at it. One whose process died becomes interrupted.
+	// RunRunning: a process owns the run. If the process dies, the run becomes
+	// interrupted.
 	RunRunning = "running"
-	// RunWaiting: it goes on when the user has answered, or the client's tools have.
+	// RunWaiting: the run waits for the user's answer or the results of the client's tools.
 	RunWaiting = "waiting"
-	// RunInterrupted: its process died or was stopped; it can be resumed. A run that has
-	// an open question then is RunWaiting.
+	// RunInterrupted: the run's process died or was stopped; the run can be resumed. If it
+	// has an open request, it is RunWaiting instead.
 	RunInterrupted = "interrupted"
 	// RunCompleted, RunFailed and RunCancelled have ended.
 	RunCompleted = "completed"
@@ -20,8 +21,8 @@ const (
 	RunCancelled = "cancelled"
 )
 
-// Run is one turn as something that outlives a connection and a process: its
-// state, its log of events, its journal. It belongs to the caller who began it.
+// Run is one turn, which outlives its connection and its process: its state, its log of
+// events, its journal. It belongs to the caller who began it.
 type Run struct {
 	ID        string `json:"id"`
 	TenantID  string `json:"-"`
@@ -32,7 +33,7 @@ type Run struct {
 	// Status is RunRunning and so on; Reason is that of its last event.Done.
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
-	// Protocol is what the client who began it speaks (stream.Protocol's names).
+	// Protocol is that of the client who began the run (stream.Protocol's names).
 	Protocol string `json:"protocol,omitempty"`
 	// MessageID is the row of the answer, InReplyTo that of the user's message.
 	MessageID string `json:"message_id,omitempty"`
@@ -43,20 +44,20 @@ type Run struct {
 	// none. A caller's keys are unique.
 	Key     string `json:"-"`
 	KeyHash string `json:"-"`
-	// Request is what it takes to take the run up again (package chat's JSON):
-	// stored by BeginRun, given by ClaimRun, and gone when the run has ended.
+	// Request is what package chat needs to resume the run, as JSON. BeginRun stores it,
+	// ClaimRun returns it, and the end of the run deletes it.
 	Request json.RawMessage `json:"-"`
-	// Owner is the process that is at it. StopRequested asks it to stop.
+	// Owner is the process that runs it. StopRequested asks that process to stop.
 	Owner         string `json:"-"`
 	StopRequested bool   `json:"-"`
-	// Attempts counts the processes that died with the run, or could not resume it;
-	// Restarts every interruption. In the log of a run with Restarts above 0, events
-	// (event.Restart) take back what was said before them.
+	// Attempts counts the processes that died with the run or could not resume it, Restarts
+	// every interruption. In the log of a run with Restarts above 0, event.Restart makes
+	// events before it void.
 	Attempts int `json:"attempts,omitempty"`
 	Restarts int `json:"restarts,omitempty"`
 
 	CreatedAt time.Time `json:"created_at"`
-	// UpdatedAt is when the owner last said that it lives.
+	// UpdatedAt is the time of the owner's last write.
 	UpdatedAt time.Time `json:"updated_at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 }
@@ -68,43 +69,42 @@ type RunEvents struct {
 	Data        []byte
 }
 
-// JournalEntry is one thing that a run must not do twice; Data is run.Entry.
+// JournalEntry is one step of a run that must not be repeated; Data is a run.Entry.
 type JournalEntry struct {
 	Thread string
 	Data   json.RawMessage
 }
 
-// RunStart is what a run begins with.
+// RunStart is the beginning of a run.
 type RunStart struct {
 	Run     Run
 	Session Session
-	// Messages are stored as BeginTurn does, the user's last; none when a run
+	// Messages are stored as BeginTurn does, the user's last. There are none if the run
 	// answers a stored message again.
 	Messages []*Message
-	// DropAfter, when above 0, first hides the session's messages with a higher
-	// number for good: an answer that is made again. Their numbers stay taken.
+	// DropAfter, if above 0, first deletes the session's messages with a higher number,
+	// for an answer that is made again. Their numbers are not used again.
 	DropAfter int64
 }
 
-// RunWrite is everything new about a run, written at once or not at all.
+// RunWrite is a change of a run, which is written whole or not at all.
 type RunWrite struct {
 	RunID string
-	// Owner must be the run's, else nothing is written and the error is ErrNotOwner.
+	// Owner must be the run's owner; else WriteRun returns ErrNotOwner and writes nothing.
 	Owner    string
 	Events   []RunEvents
 	Journal  []JournalEntry
 	Requests []RunRequest
 	// Messages are appended to the session.
 	Messages []*Message
-	// Status and Reason say that the run waits, is interrupted, or has ended, and
-	// nobody owns it any more; with "" or RunRunning it goes on. One that has ended
-	// (completed, failed, cancelled) loses its journal, and its open requests are
-	// cancelled.
+	// Status and Reason end the ownership: the run waits, is interrupted, or has ended. It
+	// goes on if Status is "" or RunRunning. A run that has ended (completed, failed,
+	// cancelled) loses its journal, and its open requests are cancelled.
 	Status, Reason string
-	// Attempted, with RunInterrupted, counts an attempt to resume the run that failed.
+	// Attempted, with RunInterrupted, counts a failed attempt to resume the run.
 	Attempted bool
-	// Answer is appended after the Messages, as FinishTurn does, and becomes the
-	// run's MessageID; SessionName and SessionMetadata (merged) are set where given.
+	// Answer is appended after the Messages, as FinishTurn does, and becomes the run's
+	// MessageID. SessionName and SessionMetadata (merged) are set unless empty.
 	Answer          *Message
 	SessionName     string
 	SessionMetadata json.RawMessage
@@ -119,10 +119,10 @@ type RunFilter struct {
 	Cursor   string
 }
 
-// Bounds of what a run may store at once, in bytes.
+// Bounds of one RunWrite, in bytes.
 const (
-	// maxPiece and maxJournal have room for any result of a tool: the log and the
-	// journal both tell of it.
+	// maxPiece and maxJournal have room for any result of a tool, which is in the log and in
+	// the journal.
 	maxPiece        = 8 << 20
 	maxJournal      = 8 << 20
 	maxRequestField = 64 << 10

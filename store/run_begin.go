@@ -4,10 +4,10 @@ import (
 	"context"
 )
 
-// BeginRun stores what a run begins with, in one transaction; see BeginTurn.
-// Without messages the session must be there. The run's own InReplyTo, when it
-// is "", is the last message. ErrKeyUsed when the run's Key was used: RunByKey
-// has that run.
+// BeginRun stores a new run and the beginning of its turn, as BeginTurn does, in one
+// transaction. Without messages the session must exist. If the run's InReplyTo is "", it
+// becomes the last message. If a run of the caller has the same Key, BeginRun returns
+// ErrKeyUsed; RunByKey finds that run.
 func (s *Store) BeginRun(ctx context.Context, r RunStart) error {
 	if err := r.check(); err != nil {
 		return missingFirst(ctx, err)
@@ -78,7 +78,7 @@ func (w *writer) insertRun(ctx context.Context, r *Run) error {
 	})
 }
 
-// runRefused says what is in the way of a new run.
+// runRefused returns the reason why insertRun wrote no row.
 func (w *writer) runRefused(ctx context.Context, r *Run) error {
 	if r.Key != "" {
 		var used Run

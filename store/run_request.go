@@ -10,13 +10,12 @@ const (
 	RequestOpen     = "open"
 	RequestAccepted = "accepted"
 	RequestDeclined = "declined"
-	// RequestCancelled: the user went on to something else, or the run was stopped.
+	// RequestCancelled: the user began another turn, or the run was stopped.
 	RequestCancelled = "cancelled"
 	RequestExpired   = "expired"
 )
 
-// RunRequest is a question of a run to its user, and the record of who answered
-// what and when.
+// RunRequest is a question of a run to its user, with the record of its answer.
 type RunRequest struct {
 	ID        string `json:"id"`
 	TenantID  string `json:"-"`
@@ -25,7 +24,7 @@ type RunRequest struct {
 	SessionID string `json:"session_id"`
 	// Kind is event.RequestApproval or event.RequestElicitation.
 	Kind string `json:"kind"`
-	// AgentPath is who asks, ToolName and ToolID the call that waits.
+	// AgentPath is the agent that asks, ToolName and ToolID the call that waits.
 	AgentPath string          `json:"agent_path"`
 	ToolName  string          `json:"tool_name,omitempty"`
 	ToolID    string          `json:"tool_id,omitempty"`
@@ -34,11 +33,11 @@ type RunRequest struct {
 	Schema    json.RawMessage `json:"response_schema,omitempty"`
 	// Status is RequestOpen until it is decided.
 	Status string `json:"status"`
-	// Content is the data of an accepted elicitation, Comment what the user said.
+	// Content is the data of an accepted elicitation, Comment the user's comment.
 	Content json.RawMessage `json:"content,omitempty"`
 	Comment string          `json:"comment,omitempty"`
-	// DecidedBy is the user id of who decided, "" for nobody or anonymous; DecidedVia
-	// is the way: http, cli, ag-ui, ….
+	// DecidedBy is the user who decided, "" for an anonymous one; DecidedVia is the way:
+	// http, cli, ag-ui, ….
 	DecidedBy  string    `json:"decided_by,omitempty"`
 	DecidedVia string    `json:"decided_via,omitempty"`
 	DecidedAt  time.Time `json:"decided_at,omitzero"`

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// rest is how a run stops running. Its answer is "" for none. attempted counts an
-// attempt to run it that failed.
+// rest is the end of a process's work on a run: the run waits, is interrupted or has
+// ended. answer is "" for none. attempted counts a failed attempt to resume the run.
 type rest struct {
 	status, reason, answer string
 	at                     time.Time
 	attempted              bool
 }
 
-// restRun ends a run or lets it wait. The caller holds the run's row. A run that is
-// interrupted with an open question waits for the answer.
+// restRun writes a rest. The transaction holds the run's row. An interrupted run with an
+// open request waits for the answer.
 func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
 	if r.status == RunInterrupted {
 		failed := 0
@@ -46,7 +46,7 @@ func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
 	return c.Later(ctx, Statement{SQL: `DELETE FROM run_journal WHERE tenant_id = $1 AND run_id = $2`, Args: []any{tenant, id}})
 }
 
-// cancelRequests closes what a run that has ended asks. The caller holds the run's
+// cancelRequests cancels the open requests of a run that has ended. The transaction holds the run's
 // row and sets its count.
 func cancelRequests(ctx context.Context, c Conn, tenant, run string, now time.Time) error {
 	return c.Later(ctx, Statement{

@@ -2,8 +2,8 @@ package store
 
 import "context"
 
-// ClaimRun gives a run that is waiting or interrupted to a process, which it
-// runs in from then on, with its Request. ErrNotOwner when it is in another state.
+// ClaimRun makes a process the owner of a run that is waiting or interrupted, and returns
+// the run with its Request. In any other state it returns ErrNotOwner.
 func (s *Store) ClaimRun(ctx context.Context, id, owner string) (r Run, err error) {
 	if err := checkOwner(owner); err != nil {
 		return Run{}, missingFirst(ctx, err)
@@ -35,9 +35,8 @@ func (s *Store) ClaimRun(ctx context.Context, id, owner string) (r Run, err erro
 	return r, nil
 }
 
-// lockRun reads a run of the caller whose rows the transaction will write. Who
-// writes a run and its requests takes the run first, so that nobody waits for
-// one another.
+// lockRun reads and locks a run of the caller. A transaction that writes a run and its
+// requests locks the run first, so that no two transactions deadlock.
 func lockRun(ctx context.Context, c Conn, d Dialect, by caller, id string) (r Run, err error) {
 	found, err := one(ctx, c, `SELECT `+runColumns+` FROM runs`+ownRow+d.lock(), r.columns(), by.TenantID, storable(id), by.user)
 	if err == nil && !found {
@@ -46,8 +45,8 @@ func lockRun(ctx context.Context, c Conn, d Dialect, by caller, id string) (r Ru
 	return r, err
 }
 
-// StopRun asks the owner of a running run to stop, and cancels one that is
-// waiting or interrupted, its open requests too. It gives the run as it is then.
+// StopRun asks the owner of a running run to stop. It cancels a run that is waiting or
+// interrupted, with its open requests. It returns the run as it is afterwards.
 func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
 	err = s.write(ctx, "stop run", func(c Conn, by caller) error {
 		r, err = lockRun(ctx, c, s.dialect, by, id)
@@ -68,9 +67,8 @@ func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
 	return r, nil
 }
 
-// DeleteRun forgets an ended run, its log and its key; its messages stay, and so
-// do its requests, as the record of who decided what. ErrConflict for a run that
-// has not ended.
+// DeleteRun deletes an ended run, its log and its key. Its messages stay, and so do its
+// requests, which record the decisions. A run that has not ended is ErrConflict.
 func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	return s.write(ctx, "delete run", func(c Conn, by caller) error {
 		r, err := lockRun(ctx, c, s.dialect, by, id)
@@ -84,7 +82,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	})
 }
 
-// forgetRun deletes a run and all that only it needs.
+// forgetRun deletes a run with its log and its journal.
 func forgetRun(ctx context.Context, c Conn, tenant, id string) error {
 	for _, sql := range []string{
 		`DELETE FROM run_events WHERE tenant_id = $1 AND run_id = $2`,

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// maxJournalEntries bounds what a run may remember.
+// maxJournalEntries bounds the journal of a run.
 const maxJournalEntries = 100_000
 
-// WriteRun stores what is new about a run of the caller, in one transaction, and
-// says that its owner lives. stop reports whether somebody asked it to stop.
-// Events go to the end of the log: one that is in it already is ErrInvalid. A
-// request that the run has asked before, by its id, stays as it is.
+// WriteRun stores a change of the caller's run in one transaction, which also proves that
+// its owner lives. stop reports whether StopRun was called. Events are appended to the
+// log; an event that the log has already is ErrInvalid. A request whose id the run has
+// used before is not changed.
 func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error) {
 	pieces, err := w.check()
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error)
 	return stop && err == nil, err
 }
 
-// check gives the pieces as texts that can be stored.
+// check returns the pieces of the log as texts that can be stored.
 func (w *RunWrite) check() (pieces []string, err error) {
 	if err := firstError(checkID(w.RunID), checkOwner(w.Owner)); err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func (w *RunWrite) rows() []*Message {
 	return append(w.Messages[:len(w.Messages):len(w.Messages)], w.Answer)
 }
 
-// beat says that the owner lives and how long the log is now. It reads the run's
-// session, and whether somebody asked it to stop.
+// beat updates the run's time and the length of its log. It reads the run's session, and
+// whether it was asked to stop.
 func (w *RunWrite) beat(ctx context.Context, c Conn, by caller, now time.Time, session *string, stop *bool) error {
 	first, last, size := int64(math.MaxInt64), any(nil), 0
 	if n := len(w.Events); n > 0 {
@@ -132,7 +132,7 @@ func (w *RunWrite) beat(ctx context.Context, c Conn, by caller, now time.Time, s
 	})
 }
 
-// refused says why the run cannot be written; first is the first of the events.
+// refused returns the reason why beat found no run; first is the number of the first event.
 func (w *RunWrite) refused(ctx context.Context, c Conn, by caller, first int64) error {
 	var end int64
 	var mine bool
@@ -155,7 +155,7 @@ func (w *RunWrite) refused(ctx context.Context, c Conn, by caller, first int64) 
 // lastEntry is the number of the last entry of a run's journal.
 const lastEntry = `(SELECT COALESCE(MAX(seq), 0) FROM run_journal WHERE tenant_id = $1 AND run_id = $2)`
 
-// remember writes the journal.
+// remember appends to the journal.
 func (w *RunWrite) remember(ctx context.Context, c Conn, by caller) error {
 	for _, e := range w.Journal {
 		if err := c.Later(ctx, Statement{
@@ -168,8 +168,7 @@ func (w *RunWrite) remember(ctx context.Context, c Conn, by caller) error {
 	return nil
 }
 
-// say appends the messages and touches the session where there is something to
-// touch.
+// say appends the messages, and updates the session if the write changes it.
 func (w *RunWrite) say(ctx context.Context, to *adding) error {
 	rows := w.rows()
 	if w.Answer == nil && w.SessionName == "" && len(w.SessionMetadata) == 0 {
@@ -184,8 +183,7 @@ func (w *RunWrite) say(ctx context.Context, to *adding) error {
 	return to.insert(ctx, rows)
 }
 
-// end remembers which message is the answer, and lets go of a run that does not
-// go on.
+// end stores which message is the answer, and ends the ownership of a run that rests.
 func (w *RunWrite) end(ctx context.Context, c Conn, by caller, now time.Time) error {
 	answer := ""
 	if w.Answer != nil {

@@ -6,19 +6,19 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// Scope is who asks, for what the database itself enforces.
+// Scope is the caller, for the rules that the database itself enforces.
 type Scope struct {
 	// Tenant and User; User is "" for an anonymous caller.
 	Tenant, User string
 }
 
-// RowOwner is whose rows they are: a user's in a tenant, or the shared ones, whose
-// user is "".
+// RowOwner names the owner of rows: a user in a tenant, or a whole tenant, whose user
+// is "".
 type RowOwner struct{ TenantID, UserID string }
 
-// Reads lists whose rows of a table the scope sees, the nearest first: its own,
-// its tenant's shared ones, the system's. Moments are seen by their user alone,
-// those without a user by anonymous callers alone.
+// Reads lists the owners whose rows of a table the scope may read, the nearest first:
+// itself, its tenant (shared rows), the system. Only their user reads moments; only
+// anonymous callers read those without a user.
 func (sc Scope) Reads(table string) []RowOwner {
 	own, shared := RowOwner{sc.Tenant, sc.User}, RowOwner{TenantID: sc.Tenant}
 	if table == "moments" || sc.Tenant == identity.SystemTenant && sc.User == "" {
@@ -34,10 +34,9 @@ func (sc Scope) Reads(table string) []RowOwner {
 	return list
 }
 
-// KeyOwners lists whose keys the scope sees in the key index, the nearest
-// first: its own, its tenant's shared ones, the system's. UserID is the owner
-// column: "" of shared rows; an anonymous caller's private rows have an owner
-// that is no user id.
+// KeyOwners lists the owners whose keys the scope may read, the nearest first: itself,
+// its tenant (shared rows), the system. UserID is the owner column, which is "" for
+// shared rows. An anonymous caller's private rows have an owner that is no user id.
 func (sc Scope) KeyOwners() []RowOwner {
 	list := []RowOwner{{sc.Tenant, cmp.Or(sc.User, anonymousOwner)}, {TenantID: sc.Tenant}}
 	if sc.Tenant != identity.SystemTenant {
@@ -46,6 +45,6 @@ func (sc Scope) KeyOwners() []RowOwner {
 	return list
 }
 
-// anonymousOwner owns, in the key index, the private rows without a user. No
-// user id is like it: those are printable.
+// anonymousOwner owns the keys of private rows without a user. It is not printable, so
+// no user id equals it.
 const anonymousOwner = "\x01"

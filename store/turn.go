@@ -2,14 +2,14 @@ package store
 
 import "context"
 
-// BeginTurn stores what a turn begins with, in one transaction: the caller's
-// row in users if it is new, the session (created, or touched: agent, name,
-// description and mode where given, metadata merged key by key) and at least
-// one message, the user's last, whose ID, Seq and CreatedAt are set. The mode is
-// "evaluation" for an identity with IsEval, else what was given, else "chat".
+// BeginTurn stores the beginning of a turn in one transaction: the caller's row in users
+// if it is new, the session, and at least one message, the user's last. It creates the
+// session or sets its agent, name, description and mode where they are not empty, and
+// merges its metadata key by key. It sets ID, Seq and CreatedAt of the messages. The mode
+// is "evaluation" for an identity with IsEval, else the given one, else "chat".
 //
-// The id of a session that the caller has deleted is ErrNotFound, and nothing is
-// written. Sessions of other users do not matter, whatever their ids.
+// If the caller has deleted the session, BeginTurn returns ErrNotFound and writes nothing.
+// Sessions of other users may have the same id.
 func (s *Store) BeginTurn(ctx context.Context, sess Session, ms ...*Message) error {
 	if err := sess.check(); err != nil {
 		return missingFirst(ctx, err)
@@ -36,7 +36,7 @@ func checkRows(session string, ms []*Message) error {
 	return nil
 }
 
-// beginTurn opens the session, or makes it for a message, and appends messages to it.
+// beginTurn creates or updates the session and appends messages to it.
 func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dropAfter int64) error {
 	switch {
 	case w.by.IsEval:
@@ -63,9 +63,9 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 	return to.insert(ctx, ms)
 }
 
-// dropMessages hides the messages of an own session after a number, but for its
-// memory rows. The numbers stay taken: the session counts them apart. What it
-// counted of the messages it does not count any more, summed up or not.
+// dropMessages deletes the messages of the caller's session after a number, except its
+// memory rows. Their numbers are not used again: the session counts dropped messages
+// apart. It subtracts their tokens from the session's totals.
 func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
 	d := w.store.dialect
 	dropped := ` WHERE tenant_id = $1 AND session_id = $2 AND ` + d.ownerOf(``) + ` = $3 AND seq > $4 AND message_type <> 'memory' AND deleted_at IS NULL`
@@ -83,9 +83,8 @@ func (w *writer) dropMessages(ctx context.Context, session string, after int64) 
 	})
 }
 
-// FinishTurn stores the answer and what it makes of its session, in one
-// transaction: the totals, the time of the last turn and, unless sessionName is
-// "", the name.
+// FinishTurn appends the answer and updates its session in one transaction: the totals,
+// the time of the last turn and, unless sessionName is "", the name.
 func (s *Store) FinishTurn(ctx context.Context, m *Message, sessionName string) error {
 	err := m.check()
 	if err == nil {
