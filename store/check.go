@@ -153,7 +153,7 @@ func cleanList(field string, list []string) error {
 	return nil
 }
 
-// firstError is the first that there is.
+// firstError returns the first error that is not nil.
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -187,7 +187,7 @@ func cleanTexts(fields ...any) error {
 	return nil
 }
 
-// A cursor is opaque to clients: the last row's sort key.
+// A cursor is the sort key of the last row, opaque to clients.
 func newCursor(parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strings.Join(parts, "\n")))
 }

@@ -16,7 +16,7 @@ type EmbeddingTask struct {
 	Attempts int       `json:"attempts"`
 	Error    string    `json:"error,omitempty"`
 	DueAt    time.Time `json:"due_at"`
-	// revision tells the task from a newer one for the same row.
+	// revision differs from that of a newer task for the same row.
 	revision int64
 }
 
@@ -26,7 +26,7 @@ type Embedding struct {
 	Vector []float32
 }
 
-// EmbeddingStatus is how far the embedding of the rows has come.
+// EmbeddingStatus is the progress of embedding.
 type EmbeddingStatus struct {
 	// Models are the stored vectors by model name.
 	Models map[string]int64 `json:"models"`

@@ -61,8 +61,8 @@ type Message struct {
 	Type string `json:"message_type"`
 	// Content is nil for a tool_call.
 	Content *string `json:"content"`
-	// Parts are the images and documents of a user's message, a JSON list; those
-	// who list messages ask for them ([MessageFilter]).
+	// Parts are the images and documents of a user's message, a JSON list. Lists of messages
+	// leave them out unless [MessageFilter] asks for them.
 	Parts json.RawMessage `json:"parts,omitempty"`
 	// ToolCalls is {name, id, arguments} of a tool_call, {name, id} of a
 	// tool_response.
@@ -73,7 +73,7 @@ type Message struct {
 	TokenCount   int    `json:"token_count"`
 	InputTokens  int    `json:"input_tokens"`
 	OutputTokens int    `json:"output_tokens"`
-	// CostUSD is what an answer cost in US dollars, as far as prices are known.
+	// CostUSD is the price of an answer in US dollars, 0 if it is not known.
 	CostUSD   float64 `json:"cost_usd,omitempty"`
 	LatencyMS int64   `json:"latency_ms,omitempty"`
 	Model     string  `json:"model,omitempty"`
@@ -115,7 +115,7 @@ type Schema struct {
 	UpdatedAt time.Time       `json:"updated_at"`
 }
 
-// Base is what every row of knowledge has.
+// Base has the fields of every row of knowledge.
 type Base struct {
 	ID string `json:"id"`
 	// TenantID is the tenant of the row: the caller's or identity.SystemTenant.
@@ -157,7 +157,7 @@ type Ontology struct {
 	URI      string `json:"uri,omitempty"`
 	Content  string `json:"content"`
 	Category string `json:"category,omitempty"`
-	// ExtractedData is what an agent read out of the document.
+	// ExtractedData is the data that an agent extracted from the document.
 	ExtractedData json.RawMessage `json:"extracted_data,omitempty"`
 	FileID        string          `json:"file_id,omitempty"`
 	AgentSchemaID string          `json:"agent_schema_id,omitempty"`
@@ -194,11 +194,11 @@ const (
 	FileFailed     = "failed"
 )
 
-// File is a file that was taken in; its text is in the resources cut from it.
+// File is an ingested file; its text is in the resources cut from it.
 type File struct {
 	Base
 	Name string `json:"name"`
-	// URI tells files of one owner apart.
+	// URI identifies the file among its owner's.
 	URI           string          `json:"uri,omitempty"`
 	MIMEType      string          `json:"mime_type,omitempty"`
 	Size          int64           `json:"size_bytes"`
@@ -211,7 +211,7 @@ type File struct {
 	Hash string `json:"content_hash,omitempty"`
 }
 
-// Feedback is what a person said about an answer.
+// Feedback is a person's rating of an answer and comment on it.
 type Feedback struct {
 	Base
 	SessionID string `json:"session_id,omitempty"`
@@ -286,7 +286,7 @@ type SchemaVersion struct {
 	Source     string          `json:"source,omitempty"`
 	// Checksum is the SHA-256 of Source (or JSONSchema), hex.
 	Checksum string `json:"checksum"`
-	// UserID is who wrote it, "" for anonymous and for the program.
+	// UserID is the author, "" for an anonymous caller and for the program.
 	UserID     string    `json:"user_id,omitempty"`
 	RecordedAt time.Time `json:"recorded_at"`
 }

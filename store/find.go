@@ -90,7 +90,7 @@ type owned struct {
 	owner  any
 }
 
-// ranges lists whose rows the caller may read, the nearest first.
+// ranges lists the owners whose rows the caller may read, the nearest first.
 func (t *table) ranges(by caller, own bool) []owned {
 	list := []owned{{by.TenantID, by.user}}
 	if t.Private {
@@ -157,8 +157,7 @@ func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error)
 	return q, nil
 }
 
-// checkEqual refuses a column that the table does not have, and a value that it
-// cannot hold.
+// checkEqual returns ErrInvalid for an unknown column and for a value of another type.
 func (t *table) checkEqual(column string, value any) error {
 	var names []string
 	for _, c := range t.columns {
@@ -190,8 +189,8 @@ func (t *table) checkEqual(column string, value any) error {
 	return invalidf("%s has no column %.64q to compare; it has %s", t.Name, column, strings.Join(names, ", "))
 }
 
-// checkList refuses a column that the table does not have or that is no list of
-// texts, and too many texts.
+// checkList returns ErrInvalid for a column that is no list of texts, and for too many
+// texts.
 func (t *table) checkList(column string, values []string) error {
 	var names []string
 	for _, x := range new(fields).of(t.new()) {

@@ -66,7 +66,7 @@ func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, l
 			release()
 			for _, h := range found {
 				entity, id := splitDocID(h.ID)
-				// The tenant and the owner tell rows of the same id apart.
+				// Rows of several owners may have the same id.
 				h.ID += "\n" + k.tenant + "\n" + k.owner
 				rows[h.ID] = Match{Key: h.Key, Type: entity, ID: id, Score: h.Score, Summary: h.Summary, Own: k.owner != ""}
 				hits = append(hits, h)
@@ -74,7 +74,7 @@ func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, l
 		}
 		return nil
 	})
-	// Stable, so that of equals the nearest scope stays first.
+	// Stable, so that the nearest owner stays first among equal scores.
 	slices.SortStableFunc(hits, func(a, b trgm.Hit) int {
 		a.ID, b.ID = "", ""
 		return trgm.Compare(a, b)

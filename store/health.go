@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Checker is an engine that can say whether it works.
+// Checker is implemented by an engine that can check its database.
 type Checker interface {
-	// Check reads a little, and writes a little unless a write succeeded lately. Its
-	// error is an [*UnavailableError] or that of the context.
+	// Check reads a row, and writes one unless a write succeeded lately. Its error is an
+	// [*UnavailableError] or the context's.
 	Check(ctx context.Context) error
 }
 
 const (
-	// checkEvery is how long the outcome of a check holds.
+	// checkEvery is how long the result of a check is used.
 	checkEvery = time.Second
 	// checkWithin bounds a check.
 	checkWithin = 3 * time.Second

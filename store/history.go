@@ -12,9 +12,8 @@ const (
 	OperationDelete = "delete"
 )
 
-// recordSchema adds the state of a schema to its history, unless it is the last
-// one recorded. The schema's row is locked, so that the numbers are without
-// gaps.
+// recordSchema adds a version of a schema to its history, unless it equals the last one.
+// The transaction holds the schema's row, so the numbers have no gaps.
 func (w *writer) recordSchema(ctx context.Context, d *Schema, operation string) error {
 	var last SchemaVersion
 	found, err := one(ctx, w.c, `SELECT revision, operation, name, content, checksum FROM schema_timemachine

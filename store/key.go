@@ -19,9 +19,9 @@ func EntityID(table, key, user string) string {
 // (NFC), letters, digits and their marks of any script, everything between them
 // one "-", none at the ends; apostrophes vanish. "Sarah Chen" is "sarah-chen".
 //
-// p8 removed what it did not know; here it separates, and no letter is lost:
-// "q4_report.v2" is "q4-report-v2" (p8: "q4-reportv2"), "a/b:c" is "a-b-c"
-// (p8: "abc"), "Café Ü" is "café-ü" (p8: "caf-").
+// Unlike p8's first version it drops no letter, and every other sign separates:
+// "q4_report.v2" is "q4-report-v2" (first: "q4-reportv2"), "a/b:c" is "a-b-c" (first:
+// "abc"), "Café Ü" is "café-ü" (first: "caf-").
 func NormalizeKey(name string) string {
 	var b strings.Builder
 	b.Grow(len(name))

@@ -9,28 +9,26 @@ import (
 )
 
 const (
-	// fuseDepth is how deep each rank is read that is fused, at least, and fuseK
-	// how little the first places of a rank differ.
+	// fuseDepth is how many rows of each ranking are fused at least. fuseK is the k of
+	// reciprocal rank fusion: the greater it is, the less the first places differ.
 	fuseDepth = 50
 	fuseK     = 60
-	// KeywordText is how much of a row's text is indexed by its words, in
-	// characters.
+	// KeywordText bounds the indexed text of a row, in characters.
 	KeywordText = 100_000
-	// MaxTerms bounds the words of a question that count.
+	// MaxTerms bounds the words of a question.
 	MaxTerms = 32
-	// maxTerm bounds a word, in bytes; a longer one is no word of any language.
+	// maxTerm bounds a word, in bytes; longer ones are skipped.
 	maxTerm = 100
 )
 
-// stopWords are the commonest words of English: nearly every text has them, so
-// they cost the most and tell the least.
+// stopWords are the commonest words of English, which are in nearly every text.
 var stopWords = strings.Fields(`a about after all also an and any are as at be been but by can could did do does for from get had has have
 	he her his how i if in into is it its just like me more my no not of on one or our out she so some tell than that the their
 	them then there these they this to up us was we were what when where which who why will with would you your`)
 
-// KeywordTerms are the words of a text for which a keyword search looks: runs of
-// letters and digits in lower case, each once, in order, at most 32. The
-// commonest words of English are left out unless there is no other.
+// KeywordTerms returns the words of a question for a keyword search: runs of letters and
+// digits in lower case, each once, in order, at most 32. It skips the commonest words of
+// English unless there are no others.
 func KeywordTerms(text string) []string {
 	var terms, common []string
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
@@ -88,7 +86,7 @@ func compareRanked(a, b Ranked) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID), cmp.Compare(a.TenantID, b.TenantID))
 }
 
-// putText indexes what a row's keyword search finds it by: its name and its text.
+// putText indexes the words of a row's name and text.
 func (s *Store) putText(ctx context.Context, c Conn, t IndexedText, name, text string) error {
 	ix, ok := s.engine.(TextIndexer)
 	if !ok {
@@ -98,7 +96,7 @@ func (s *Store) putText(ctx context.Context, c Conn, t IndexedText, name, text s
 	return ix.PutText(ctx, c, t)
 }
 
-// dropText forgets it.
+// dropText removes the words of a row from the index.
 func (s *Store) dropText(ctx context.Context, c Conn, t IndexedText) error {
 	ix, ok := s.engine.(TextIndexer)
 	if !ok {

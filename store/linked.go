@@ -17,25 +17,25 @@ const (
 	LinkFull     = "full"
 )
 
-// Linked says what became of an edge's way back.
+// Linked is the result of the edge back for one edge of a moment.
 type Linked struct {
 	Target string `json:"target"`
-	// Status is linked, not_found, shared for a row that is not the caller's own:
-	// others would see the edge, so it has none; or full for one that has as many edges
-	// as a row may have.
+	// Status is linked; not_found; shared, if the row is not the caller's own and so gets
+	// no edge, which others would see; or full, if the row has the most edges that a row
+	// may have.
 	Status string `json:"status"`
 }
 
-// PutLinked stores moments as Put with Merge does, and gives every row that one of
-// their edges points to an edge back to the moment, of the relation back and with the
-// edge's weight, in one transaction. The edges that a row has stay: of two with the
-// same target and relation, the one of greater weight. It answers once for each edge.
+// PutLinked stores moments as Put with Merge does, and adds to every row that their edges
+// point to an edge back to the moment, with the relation back and the edge's weight, in
+// one transaction. A row keeps its edges; of two with the same target and relation it
+// keeps the heavier one. PutLinked returns one result for each edge.
 func (s *Store) PutLinked(ctx context.Context, back string, ms ...*Moment) ([]Linked, error) {
 	if err := cleanText("relation", &back); err != nil {
 		return nil, missingFirst(ctx, err)
 	}
 	back = cmp.Or(back, DefaultRelation)
-	// What the moments say, before they are merged with what is there.
+	// The moments as given, before they are merged with the stored ones.
 	said := make([]Moment, len(ms))
 	for i, m := range ms {
 		said[i] = *m
@@ -82,8 +82,8 @@ func (w *writer) putMerged(ctx context.Context, m *Moment) error {
 	return w.replace(ctx, moments, p, m, w.by.user)
 }
 
-// linkBack gives the caller's own rows of a key an edge to a moment, but for the
-// moment itself.
+// linkBack adds an edge to a moment to the caller's own rows of a key, except the moment
+// itself.
 func (w *writer) linkBack(ctx context.Context, m *Moment, key string, e Edge) (status string, err error) {
 	var own []hit
 	status = LinkNotFound
@@ -104,7 +104,7 @@ func (w *writer) linkBack(ctx context.Context, m *Moment, key string, e Edge) (s
 	}, w.by.TenantID, w.by.keyOwner(), identity.SystemTenant, NormalizeKey(key)); err != nil {
 		return "", err
 	}
-	// Whoever links several rows takes them in this order.
+	// Every transaction locks rows in this order, so that no two deadlock.
 	slices.SortFunc(own, func(a, b hit) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
 	for _, h := range own {
 		if t := tableOf(h.Type); t != nil && t.linked() {
@@ -116,7 +116,7 @@ func (w *writer) linkBack(ctx context.Context, m *Moment, key string, e Edge) (s
 	return status, nil
 }
 
-// addEdge gives a row of the caller's tenant an edge, in its key too.
+// addEdge adds an edge to a row of the caller's tenant and to its key.
 func (w *writer) addEdge(ctx context.Context, t *table, id string, e Edge) (status string, err error) {
 	var raw json.RawMessage
 	var old []Edge
@@ -146,13 +146,13 @@ func (w *writer) addEdge(ctx context.Context, t *table, id string, e Edge) (stat
 	return LinkDone, nil
 }
 
-// linked reports whether the table's rows have edges.
+// linked reports whether the table has a column of edges.
 func (t *table) linked() bool {
 	return slices.ContainsFunc(t.columns, func(c ColumnInfo) bool { return c.Name == "graph_edges" })
 }
 
-// MergeEdges is old with the edges of add: of two with the same target and relation,
-// the one of greater weight. Targets are the same when their keys are.
+// MergeEdges returns old with the edges of add. Of two with the same target and relation
+// it keeps the heavier one. Targets are the same if their keys are.
 func MergeEdges(old, add []Edge) []Edge {
 	type place struct{ key, relation string }
 	of := func(e Edge) place { return place{NormalizeKey(e.Target), cmp.Or(e.Relation, DefaultRelation)} }

@@ -15,9 +15,9 @@ const (
 	registryOrigin = "registry"
 )
 
-// PutRegistry mirrors the list of tables into schemas, as rows of kind "table"
-// that everybody may read, so that a SELECT finds what there is to select. It
-// writes only what changed; a row that a person wrote under such a name stays.
+// PutRegistry mirrors the list of tables into schemas, as rows of kind "table" that every
+// caller reads, so that a SELECT can find the tables. It writes only changed rows, and
+// never a row that a person wrote.
 func (m Maintenance) PutRegistry(ctx context.Context) error {
 	ctx = identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
 	rows, _, err := m.store.Schemas(ctx, SchemaFilter{Kind: KindTable, Limit: 1000})

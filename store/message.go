@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// messageColumns are all but the parts, which come last where they are wanted.
+// messageColumns are all columns except the parts.
 const messageColumns = `m.id, m.session_id, m.seq, m.message_type, m.content, m.tool_calls, m.status,
 	m.token_count, m.input_tokens, m.output_tokens, m.cost_usd, m.latency_ms, m.model, m.agent_name, m.agent_path,
 	m.run_id, m.trace_id, m.span_id, m.metadata, m.created_at`
@@ -67,7 +67,7 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 	return s.write(ctx, "append messages", func(c Conn, by caller) error {
 		now, ms := s.clock(), ms
 		for len(ms) > 0 {
-			// A run of one session is counted in at once.
+			// Consecutive messages of one session share one update of its counters.
 			n := 0
 			for n < len(ms) && ms[n].SessionID == ms[0].SessionID {
 				n++
@@ -96,8 +96,8 @@ type MessageFilter struct {
 	Parts bool
 }
 
-// Messages reads a session in order, oldest first: the caller's own of that id, else
-// the one without a user.
+// Messages returns the messages of a session, oldest first: of the caller's own session of
+// that id, else of the one without a user.
 func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter) ([]Message, error) {
 	if len(f.Types) > 16 {
 		return nil, missingFirst(ctx, invalidf("%d message types are more than there are", len(f.Types)))
@@ -172,7 +172,7 @@ var (
 	countReadable = inEachDialect(func(d Dialect) string { return `SELECT message_count FROM sessions` + d.readableSession() })
 )
 
-// Message is one message of a session that the caller may read, with its parts.
+// Message returns one message of a session that the caller may read, with its parts.
 func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 	var m Message
 	err := s.read(ctx, "read message", func(c Conn, by caller) error {
@@ -186,7 +186,7 @@ func (s *Store) Message(ctx context.Context, id string) (Message, error) {
 	return m, err
 }
 
-// MessageBySeq is the message of a session with that number, without its parts.
+// MessageBySeq returns the message of a session with a number, without its parts.
 func (s *Store) MessageBySeq(ctx context.Context, sessionID string, seq int64) (Message, error) {
 	var m Message
 	err := s.read(ctx, "read message", func(c Conn, by caller) error {

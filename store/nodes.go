@@ -9,7 +9,7 @@ import (
 // maxNodes bounds the keys and nodes of one call.
 const maxNodes = 10_000
 
-// Nodes is every visible row of the key index with one of these keys
+// Nodes returns every visible row of the key index with one of these keys
 // (normalised as [NormalizeKey] does), the caller's own first, then its tenant's
 // shared ones, then the system's; within those by key and type. More than 10,000
 // keys are ErrInvalid.
@@ -88,8 +88,8 @@ func (s *Store) Load(ctx context.Context, nodes ...Node) ([]json.RawMessage, err
 	return rows, err
 }
 
-// loadNodes reads the rows of one table. Several tenants may have a row of one id:
-// without the node's the nearest counts.
+// loadNodes reads the rows of one table. Rows of two tenants may have the same id; for a
+// node without a tenant it takes the nearest one.
 func (s *Store) loadNodes(ctx context.Context, c Conn, by caller, t *table, ids []string, nodes []Node, rows []json.RawMessage) error {
 	type place struct{ tenant, id string }
 	found := make(map[place]json.RawMessage)

@@ -6,14 +6,13 @@ import "context"
 type placed struct {
 	id  string
 	old record
-	// live says that old is not deleted.
+	// live is true if old is not deleted.
 	live bool
 }
 
-// place finds the row to write: the one with the record's id (renamed by the
-// write), else the owner's row of that identity, a live one if there is one,
-// else none, with the deterministic id unless a renamed row still holds it. The
-// row stays locked until the transaction ends.
+// place finds and locks the row to write: the one with the record's id, which the write
+// renames; else the owner's row of that identity, preferably a live one; else a new row
+// with the deterministic id, or a random one if a renamed row has that id.
 func (t *table) place(ctx context.Context, c Conn, d Dialect, by caller, owner any, rec record) (p placed, err error) {
 	p.id = *rec.place().id
 	column, value := rec.identity()

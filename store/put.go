@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// addMetadata adds what is said to what is stored.
+// addMetadata merges the given metadata into the stored one.
 func addMetadata(said *json.RawMessage, stored json.RawMessage) error {
 	if err := checkObject("metadata", said); err != nil || len(*said) == 0 {
 		return err
@@ -16,7 +16,7 @@ func addMetadata(said *json.RawMessage, stored json.RawMessage) error {
 	return err
 }
 
-// refused says why the table's guard kept a row as it is.
+// refused returns the error for a row that the table's guard did not replace.
 func (t *table) refused(rec record) error {
 	d, _ := rec.(*Schema)
 	return conflictf("the schema %q was written by a person; a %s document does not replace it", d.Name, d.Origin)
@@ -43,7 +43,7 @@ func (t *table) named() bool {
 // merged.
 func (w *writer) put(ctx context.Context, t *table, rec record, o PutOptions) error {
 	at := rec.place()
-	// Private rows are their writer's, whatever they say.
+	// Private rows belong to their writer, even if Shared is set.
 	owner := w.by.owner(*at.shared && !t.Private)
 	p, err := t.place(ctx, w.c, w.store.dialect, w.by, owner, rec)
 	if err != nil {
@@ -96,8 +96,8 @@ func (w *writer) replace(ctx context.Context, t *table, p placed, rec record, ow
 	return w.putText(ctx, t, p, rec)
 }
 
-// remove hides a row of the caller's tenant and forgets its key and its
-// vectors; of a file, also what was made of it.
+// remove hides a row of the caller's tenant and deletes its key and its vectors; with a
+// file, also its ontology and its chunks.
 func (w *writer) remove(ctx context.Context, t *table, rec record) error {
 	at := rec.place()
 	if err := w.mayShare(t, at.owner()); err != nil {
@@ -150,7 +150,7 @@ func (w *writer) named(ctx context.Context, t *table, nameOrID string) (found re
 	return found, err
 }
 
-// removeParts deletes what was made of a file.
+// removeParts deletes the ontology and the chunks of a file.
 func (w *writer) removeParts(ctx context.Context, file string) error {
 	for _, t := range []*table{ontologies, resources} {
 		var all []record
@@ -166,7 +166,7 @@ func (w *writer) removeParts(ctx context.Context, file string) error {
 	return nil
 }
 
-// PutOptions say how rows are written.
+// PutOptions change how rows are written.
 type PutOptions struct {
 	// Merge keeps the stored value of each field that is empty in the new row,
 	// but for the columns in Clear. A deleted row is not merged with.

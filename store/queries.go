@@ -16,12 +16,12 @@ func newQueries(e Engine) *fair.Queue {
 
 const (
 	defaultQueries = 4
-	// querySlice is how long a SELECT runs before one that waits may go first.
+	// querySlice is how long a SELECT runs before a waiting one may run.
 	querySlice = 10 * time.Millisecond
 	// maxWaiting bounds the queries of one tenant that wait.
 	maxWaiting = 256
-	// maxQueryWait bounds the wait of a query whose context has no deadline; with one
-	// it is half of what is left.
+	// maxQueryWait bounds the wait of a query whose context has no deadline. Another query
+	// waits for half of the time that its context leaves.
 	maxQueryWait = 5 * time.Second
 	busyRetry    = time.Second
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// query is a statement whose conditions depend on what is asked.
+// query builds a statement and its parameters.
 type query struct {
 	strings.Builder
 	args []any
@@ -40,8 +40,8 @@ func timeCursor(at time.Time, id string) string {
 	return newCursor(strconv.FormatInt(at.UnixMicro(), 10), id)
 }
 
-// beyond adds the condition that rows stand after such a cursor, "" for none: op
-// is < where the newest come first and > where the oldest do.
+// beyond adds the condition that rows come after a timeCursor, "" for none. op is < for
+// lists with the newest first, and > for those with the oldest first.
 func (q *query) beyond(cursor, column, op string) error {
 	if cursor == "" {
 		return nil
@@ -60,8 +60,7 @@ func (q *query) beyond(cursor, column, op string) error {
 	return nil
 }
 
-// storable is a text that something is looked for by, without what no row can
-// hold.
+// storable returns a search value, or "" if no row can hold it.
 func storable(s string) string {
 	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
 		return ""
@@ -69,8 +68,8 @@ func storable(s string) string {
 	return s
 }
 
-// missingFirst lets a missing identity win over a bad argument, so that the
-// answer never depends on data without a caller.
+// missingFirst returns identity.ErrMissing, if there is no caller, instead of err. So an
+// answer without a caller never depends on the arguments.
 func missingFirst(ctx context.Context, err error) error {
 	if _, e := identity.From(ctx); e != nil {
 		return e
@@ -78,8 +77,7 @@ func missingFirst(ctx context.Context, err error) error {
 	return err
 }
 
-// one runs a query whose first row is all that matters, and says whether there
-// was one.
+// one reads a row of a query into dest and reports whether there was one.
 func one(ctx context.Context, c Conn, sql string, dest []any, args ...any) (bool, error) {
 	found := false
 	err := c.Query(ctx, sql, func(r Row) error {

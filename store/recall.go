@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// RecallQuery asks for what the next turn of a session may be shown.
+// RecallQuery selects the rows that the next turn of a session may show to its model.
 type RecallQuery struct {
-	// SessionID is the session; one that is not there, or is not the caller's, leaves
-	// Recalled.Found false and is no error: of it nothing is read but the User.
+	// SessionID is the caller's session. If there is none, Recalled.Found is false, nothing
+	// but the User is read, and that is no error.
 	SessionID string
 	// Types are the message types to read; none is all. Rows of delegated agents
 	// (agent_path) are never read.
 	Types []string
-	// Tokens bounds the messages, newest first, by their token_count and
-	// [MessageTokens] each; the newest is always read. 0 does not bound.
+	// Tokens bounds the messages, newest first, by their Cost; the newest is always read. 0
+	// is no bound.
 	Tokens int
-	// ResultTokens is what the result of a tool counts as at most, for those of whose
-	// long results only the beginning is shown; 0 is no bound.
+	// ResultTokens bounds the cost of a tool's result, for models that see only the
+	// beginning of long results; 0 is no bound.
 	ResultTokens int
 	// Rows bounds the messages; 400 when 0, 2000 at most.
 	Rows int
@@ -34,10 +34,10 @@ type RecallQuery struct {
 	User, Runs bool
 }
 
-// MessageTokens is what a message costs besides its text.
+// MessageTokens is the cost of a message besides its text.
 const MessageTokens = 4
 
-// Cost is what a message takes of the query's Tokens.
+// Cost is the share of a message in the query's Tokens.
 func (q *RecallQuery) Cost(m *Message) int {
 	if q.ResultTokens > 0 && m.Type == MessageToolResponse {
 		return min(m.TokenCount, q.ResultTokens) + MessageTokens
@@ -45,10 +45,10 @@ func (q *RecallQuery) Cost(m *Message) int {
 	return m.TokenCount + MessageTokens
 }
 
-// Recalled is what a session has to say, read in one go: one round trip, whatever
-// the session's length.
+// Recalled is a session with its newest rows, read in one round trip whatever the
+// session's length.
 type Recalled struct {
-	// Found says that there is such a session.
+	// Found reports whether the session exists.
 	Found   bool
 	Session Session
 	// User is the caller's row; its ID is "" for none.
@@ -62,7 +62,7 @@ type Recalled struct {
 	// Covering are the session_chunk moments that cover Messages, oldest first, those
 	// in Moments too.
 	Covering []Moment
-	// Messages are the newest rows, oldest first, without their parts; More says that
+	// Messages are the newest rows, oldest first, without their parts; More reports whether
 	// there are older ones.
 	Messages []Message
 	More     bool
@@ -77,8 +77,7 @@ const (
 	recallRuns     = 4
 )
 
-// Recall reads what the next turn of a session may be shown. The session must be the
-// caller's own.
+// Recall reads the caller's session and its newest rows for the next turn.
 func (s *Store) Recall(ctx context.Context, q RecallQuery) (Recalled, error) {
 	if len(q.Types) > 16 {
 		return Recalled{}, missingFirst(ctx, invalidf("%d message types are more than there are", len(q.Types)))
@@ -108,10 +107,10 @@ type recall struct {
 	Recalled
 	query RecallQuery
 	d     Dialect
-	// stops: the engine steps from row to row, so reading ends with what is wanted;
-	// else the statement says where, because all its rows would travel.
+	// stops is true if the engine steps from row to row, so that the reader can end the
+	// query. Otherwise the statement has a condition, because every row would be sent.
 	stops bool
-	// tokens is what the messages take.
+	// tokens is the cost of the messages.
 	tokens int
 }
 
@@ -127,8 +126,8 @@ var (
 	ownMessages = inEachDialect(func(d Dialect) string { return ` AND ` + d.ownerOf(`m.`) + ` = ` })
 )
 
-// statements are all of it. None needs what another one finds, so that an engine may
-// send them at once.
+// statements are those of a Recall. None needs the result of another, so an engine may
+// send all in one round trip.
 func (r *recall) statements(by caller) []Statement {
 	q := r.query
 	list := []Statement{
@@ -166,7 +165,7 @@ func (r *recall) statements(by caller) []Statement {
 	return list
 }
 
-// messages reads the newest messages, and one more to see whether there is one.
+// messages reads the newest messages, and one more for Recalled.More.
 func (r *recall) messages(by caller) Statement {
 	q := newQuery(`SELECT ` + messageColumns + ` FROM messages m WHERE `)
 	r.rows(q, by)
@@ -217,8 +216,7 @@ func (r *recall) rows(q *query, by caller) {
 	}
 }
 
-// oldest adds the number of the message with which the budget is used up, the last
-// that needs to be read: one beyond those that fit, and beyond the newest.
+// oldest adds the number of the last message to read: the first one beyond the budget.
 func (r *recall) oldest(q *query, by caller) {
 	q.add(`COALESCE((SELECT MIN(seq) FROM (SELECT seq, ROW_NUMBER() OVER latest AS place, CAST(SUM(cost) OVER latest AS BIGINT) - cost AS newer
 		FROM (SELECT m.seq, `)
@@ -242,7 +240,7 @@ func (r *recall) oldest(q *query, by caller) {
 // covering reads the session_chunk moments that cover the messages. It comes after
 // messages.
 func (r *recall) covering(by caller) Statement {
-	// Which messages they cover is no field of theirs.
+	// A moment's range of messages has columns, but no field of Moment.
 	q := r.ofSession(strings.Replace(moments.selects, ` FROM `, `, first_seq, last_seq FROM `, 1), by)
 	q.add(` AND last_seq IS NOT NULL`)
 	if r.query.BeforeSeq > 0 {

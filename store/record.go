@@ -8,24 +8,23 @@ import (
 	"time"
 )
 
-// record is a row of an entity's table, whatever its type. A type says once
-// which columns it has; reading, writing, merging, comparing and describing it
-// follow from that.
+// record is a row of a table of knowledge. Each type lists its columns once, in fields;
+// reading, writing, merging, comparing and describing rows derive from that list.
 type record interface {
 	// fields names the columns and points at their values, in a fixed order.
 	fields(*fields)
-	// place points at what the store sets.
+	// place points at the values that the store sets.
 	place() place
-	// identity is the column and the value that tell the rows of one owner apart:
-	// who writes them again replaces the row. No column is a new row every time.
+	// identity is the column that identifies a row of an owner, and its value. A write with
+	// the same value replaces the row; without a column every write makes a new row.
 	identity() (column, value string)
-	// entry is what the key index says of the row.
+	// entry is the row's entry in the key index.
 	entry() entry
-	// check refuses what cannot be stored and cleans the rest.
+	// check returns ErrInvalid for values that cannot be stored, and cleans the others.
 	check() error
 }
 
-// place points at where a row is and since when. A user's row does not know its
+// place points at the owner, the id and the times of a row. A User has no field for its
 // tenant.
 type place struct {
 	tenant, id, user *string
@@ -47,7 +46,7 @@ type field struct {
 	value any
 	// required values are stored when they are zero, others are NULL then.
 	required bool
-	// raw is what a list is read from.
+	// raw is the JSON from which a list is read.
 	raw json.RawMessage
 }
 
@@ -79,8 +78,8 @@ func (f *fields) of(rec record) []field {
 	return f.list
 }
 
-// columns reads a row: its tenant, its columns and what else was selected. Lists
-// stay in raw.
+// columns reads the tenant and the columns of a row, then the targets in more. Lists stay
+// in raw.
 func (f *fields) columns(r Row, rec record, more ...any) error {
 	p := rec.place()
 	f.dest = append(f.dest[:0], &f.tenant)
@@ -181,7 +180,7 @@ func (x field) take(from field) {
 	reflect.ValueOf(x.value).Elem().Set(reflect.ValueOf(from.value).Elem())
 }
 
-// equal compares the values of one column, JSON by what it says.
+// equal compares the values of one column, JSON by its meaning.
 func (x field) equal(y field) bool {
 	switch v := x.value.(type) {
 	case *json.RawMessage:
@@ -207,8 +206,7 @@ func equalJSON(a, b json.RawMessage) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// sameRow reports whether two records of a type say the same, whoever wrote
-// them and when.
+// sameRow reports whether two records of a type are equal except for owner and times.
 func sameRow(a, b record) bool {
 	var f, g fields
 	x, y := f.of(a), g.of(b)
@@ -255,7 +253,7 @@ func (b *Base) keyed(name, summary string) entry {
 	return entry{name: name, summary: summary, metadata: b.Metadata, edges: b.GraphEdges}
 }
 
-// check cleans what every row has.
+// check cleans the columns that every row has.
 func (b *Base) check() error {
 	if err := checkEdges(b.GraphEdges); err != nil {
 		return err

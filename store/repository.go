@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Repository is the rows of one table that the caller may read: its own, its
-// tenant's shared ones, the system's; moments and feedback are private: its own
-// only. Writes concern its own rows and the shared ones of its tenant only.
+// Repository reads and writes one table of knowledge. A caller reads its own rows, the
+// shared ones of its tenant and the system's, and writes its own and its tenant's shared
+// ones. Moments and feedback are private: a caller reads and writes its own only.
 type Repository[T any] struct {
 	store *Store
 	table *table
@@ -31,14 +31,14 @@ func (s *Store) Moments() Repository[Moment] {
 	return Repository[Moment]{s, moments, func(x *Moment) record { return x }}
 }
 
-// Files are the files that were taken in. A file is told from others by its
-// URI when it has one; its name is still its key.
+// Files are the ingested files. The URI identifies a file if it has one; the name is its
+// key.
 func (s *Store) Files() Repository[File] {
 	return Repository[File]{s, files, func(x *File) record { return x }}
 }
 
-// Feedback is what the caller said about answers. It has no names: Get and
-// Delete take ids.
+// Feedback is the caller's ratings of answers and comments on them. It has no names: Get
+// and Delete take ids.
 func (s *Store) Feedback() Repository[Feedback] {
 	return Repository[Feedback]{s, feedback, func(x *Feedback) record { return x }}
 }
@@ -67,12 +67,12 @@ type Filter struct {
 	After string
 }
 
-// Put writes rows in one transaction, for the caller, or for everybody of the
-// tenant when Shared (an anonymous caller's rows always are). A row of the same
-// name and owner, even a deleted one, is replaced and keeps its id and
-// created_at; with an ID, the row of that id is replaced, and renamed. Ids,
-// owners and times are set in the rows. A name whose key another row of the
-// owner and table has is ErrConflict, and nothing is written.
+// Put writes rows in one transaction, for the caller, or for everybody of the tenant if
+// they are Shared (an anonymous caller's rows always are). It replaces a row of the same
+// name and owner, even a deleted one, which keeps its id and created_at; with an ID, it
+// replaces and renames the row of that id. It sets ids, owners and times in the rows. If
+// another row of the owner and table has the key of a name, Put returns ErrConflict and
+// writes nothing.
 func (r Repository[T]) Put(ctx context.Context, rows ...*T) error {
 	return r.PutWith(ctx, PutOptions{}, rows...)
 }
@@ -91,7 +91,7 @@ func (r Repository[T]) PutWith(ctx context.Context, o PutOptions, rows ...*T) er
 			}
 		}
 	}
-	// What the rows say, before they are merged with what is there.
+	// The rows as given, before they are merged with the stored ones.
 	said := make([]T, len(rows))
 	for i, row := range rows {
 		said[i] = *row
@@ -107,12 +107,12 @@ func (r Repository[T]) PutWith(ctx context.Context, o PutOptions, rows ...*T) er
 	})
 }
 
-// Get is a row by its id: of several the nearest. None that the caller may see
-// is ErrNotFound.
+// Get returns the row of an id, the nearest of several. If the caller may read none, it
+// returns ErrNotFound.
 func (r Repository[T]) Get(ctx context.Context, id string) (T, error) { return r.one(ctx, "id", id) }
 
-// ByName is a row by its exact name: the caller's own, else its tenant's shared
-// one, else the system's.
+// ByName returns the row of an exact name: the caller's own, else its tenant's shared one,
+// else the system's.
 func (r Repository[T]) ByName(ctx context.Context, name string) (T, error) {
 	if !r.table.named() {
 		var none T

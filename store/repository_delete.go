@@ -2,9 +2,9 @@ package store
 
 import "context"
 
-// Delete hides the caller's own row of that name or id, else its tenant's
-// shared one, and removes its key. Written again, it comes back. With a file
-// goes what was made of it: its ontology and its chunks.
+// Delete hides the caller's own row of that name or id, else its tenant's shared one, and
+// removes its key. Put restores it. With a file, Delete also hides its ontology and its
+// chunks.
 func (r Repository[T]) Delete(ctx context.Context, nameOrID string) error {
 	return r.store.remove(ctx, r.table, nameOrID)
 }

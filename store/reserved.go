@@ -7,7 +7,7 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// reservedNames are names as [reservedForm] writes them.
+// reservedNames are the names of p8's own documents, in their [reservedForm].
 type reservedNames map[string]bool
 
 // has reports whether no shared document of a tenant may have the name.
@@ -15,8 +15,8 @@ func (names reservedNames) has(name string) bool {
 	return len(names) > 0 && names[reservedForm(name)]
 }
 
-// ignores reports whether a document has a name that it may not have: a row of an
-// older program, which counts no more.
+// ignores reports whether a stored document has a reserved name that it may not have. An
+// older program wrote such rows.
 func (names reservedNames) ignores(tenant, user, name string) bool {
 	return user == "" && tenant != identity.SystemTenant && names.has(name)
 }
@@ -31,8 +31,8 @@ func newReservedNames(names []string) reservedNames {
 	return all
 }
 
-// reservedForm is what of a name tells documents apart, whichever way they are asked
-// for: its letters and digits. The catalog finds rem-query-agent as RemQueryAgent, too.
+// reservedForm is the letters and digits of a name: the catalog also finds
+// rem-query-agent as RemQueryAgent.
 func reservedForm(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) {

@@ -1,14 +1,17 @@
 package store
 
-// Who may write what, for every path to a row: [writer.replace] and [writer.remove] ask.
+// The rights to write rows. [writer.replace] and [writer.remove], through which every
+// write goes, check them:
 //
-// A private row is its writer's. A row with a user is that user's, whom place has
-// compared. A row that everybody of a tenant sees takes the right to write those,
-// which the identity carries. And no shared document of a tenant has the name of one
-// that comes with the program, else one caller would speak for it to all; a person's
-// own may, for that person.
+//   - A private row belongs to its writer.
+//   - A row with a user belongs to that user; table.place compares it with the caller.
+//   - A row that a whole tenant reads needs the right to write shared rows, which the
+//     identity carries.
+//   - A tenant's shared document must not have the name of one that comes with the
+//     program, because every caller would get it instead. A caller's own document may.
 
-// mayReplace refuses a record that the caller may not write for that owner.
+// mayReplace returns ErrForbidden for a record that the caller may not write for that
+// owner.
 func (w *writer) mayReplace(t *table, rec record, owner any) error {
 	if err := w.mayShare(t, owner); err != nil || t != schemas || owner != nil {
 		return err
@@ -20,8 +23,8 @@ func (w *writer) mayReplace(t *table, rec record, owner any) error {
 	return nil
 }
 
-// mayShare refuses a row of that owner if everybody of the tenant sees it and the caller
-// may not write such rows.
+// mayShare returns ErrForbidden if the whole tenant reads a row of that owner and the
+// caller may not write such rows.
 func (w *writer) mayShare(t *table, owner any) error {
 	if owner != nil || t.Private || !w.by.SharedReadOnly {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// Run is a run of the caller. Anonymous callers see those without a user.
+// Run returns a run of the caller. Runs without a user are the anonymous callers'.
 func (s *Store) Run(ctx context.Context, id string) (r Run, err error) {
 	err = s.read(ctx, "read run", func(c Conn, by caller) error {
 		found, err := one(ctx, c, `SELECT `+runColumns+` FROM runs`+ownRow, r.columns(), by.TenantID, storable(id), by.user)
@@ -18,7 +18,7 @@ func (s *Store) Run(ctx context.Context, id string) (r Run, err error) {
 	return r, err
 }
 
-// RunByKey is the caller's run with that idempotency key.
+// RunByKey returns the caller's run with an idempotency key.
 func (s *Store) RunByKey(ctx context.Context, key string) (r Run, err error) {
 	err = s.read(ctx, "read run", func(c Conn, by caller) error {
 		found, err := runByKey(ctx, c, by, key, &r)
@@ -58,7 +58,7 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) (list []Run, next string,
 			q.add(`)`)
 		}
 		if live {
-			// Says it so that the index of the runs that have not ended is used.
+			// This condition makes the database use the index of the runs that have not ended.
 			q.add(` AND ended_at IS NULL`)
 		}
 		if err := q.beyond(f.Cursor, "created_at", "<"); err != nil {
@@ -84,9 +84,9 @@ const (
 	mostBytes    = 64 << 20
 )
 
-// RunEvents reads the log of a run after an event, in order: whole pieces, the
-// first of which may begin before it, about most bytes of them: one piece at
-// least, 1 MiB when most is 0.
+// RunEvents reads the log of a run after an event, in order. It returns whole pieces, the
+// first of which may begin before that event: about most bytes (1 MiB if 0), and at
+// least one piece.
 func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int) (list []RunEvents, err error) {
 	most = page(most, defaultBytes, mostBytes)
 	err = s.read(ctx, "read run events", func(c Conn, by caller) error {
@@ -122,7 +122,7 @@ func (s *Store) RunEvents(ctx context.Context, id string, after int64, most int)
 	return list, err
 }
 
-// RunJournal is the journal of a run, oldest first.
+// RunJournal returns the journal of a run, oldest first.
 func (s *Store) RunJournal(ctx context.Context, id string) (list []JournalEntry, err error) {
 	err = s.read(ctx, "read run journal", func(c Conn, by caller) error {
 		if err := sees(ctx, c, by, id); err != nil {
@@ -138,7 +138,7 @@ func (s *Store) RunJournal(ctx context.Context, id string) (list []JournalEntry,
 	return list, err
 }
 
-// sees is an error unless the run is the caller's.
+// sees returns ErrNotFound unless the run is the caller's.
 func sees(ctx context.Context, c Conn, by caller, id string) error {
 	found, err := one(ctx, c, `SELECT 1 FROM runs`+ownRow, []any{new(int64)}, by.TenantID, storable(id), by.user)
 	if err == nil && !found {

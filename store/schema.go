@@ -36,15 +36,15 @@ func (s *Schema) entry() entry {
 	return entry{name: s.Name, summary: cmp.Or(s.Content, s.Description, s.Name), metadata: s.Metadata}
 }
 
-// PutSchema writes a document under its name, for the caller, or for everybody
-// of the tenant when Shared (an anonymous caller's rows always are). A row of
-// that name, even a deleted one, is replaced and keeps its id and created_at;
-// with an ID, the row of that id is replaced, and renamed. Kind "" is agent.
-// The row's id, owner and times are set.
+// PutSchema writes a document under its name, for the caller, or for everybody of the
+// tenant if it is Shared (an anonymous caller's rows always are). It replaces a row of
+// that name, even a deleted one, which keeps its id and created_at; with an ID, it
+// replaces and renames the row of that id. Kind "" is agent. PutSchema sets the row's id,
+// owner and times.
 //
-// A mirror (Origin not "") never replaces a row that a person wrote (Origin
-// ""): that is ErrConflict. So is a name whose key another schema of the same
-// owner has. A shared document of a reserved name ([Options]) is ErrForbidden.
+// A mirror (Origin not "") never replaces a row that a person wrote (Origin ""): that is
+// ErrConflict. So is a name whose key another schema of the same owner has. A shared
+// document of a reserved name ([Options]) is ErrForbidden.
 func (s *Store) PutSchema(ctx context.Context, d *Schema) error {
 	if err := d.check(); err != nil {
 		return missingFirst(ctx, err)
@@ -81,9 +81,9 @@ func (s *Schema) check() error {
 	return checkObject("metadata", &s.Metadata)
 }
 
-// Schema is a document by its name or id: the caller's own, else its tenant's,
-// else the system's. By a reserved name the tenant's is not found: one that is
-// there was written by an older program.
+// Schema returns the document of a name or id: the caller's own, else its tenant's, else
+// the system's. By a reserved name it never finds the tenant's: only an older program can
+// have written that row.
 func (s *Store) Schema(ctx context.Context, nameOrID string) (Schema, error) {
 	var d Schema
 	err := s.read(ctx, "read schema", func(c Conn, by caller) error {
@@ -117,13 +117,13 @@ type SchemaFilter struct {
 	Kind, Name string
 	// Limit is 100 by default and 1000 at most.
 	Limit int
-	// Cursor is what the page before returned.
+	// Cursor is the next of the previous page.
 	Cursor string
 }
 
-// Schemas lists the documents that the caller may read, by name; of several
-// with one name the nearest (as in [Store.Schema]). The second result is the
-// cursor of the next page, "" after the last.
+// Schemas lists the documents that the caller may read, by name; of several with one name
+// the nearest one (as in [Store.Schema]). The second result is the cursor of the next
+// page, "" after the last.
 func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, error) {
 	limit := page(f.Limit, 100, 1000)
 	var all []Schema
@@ -137,9 +137,9 @@ func (s *Store) Schemas(ctx context.Context, f SchemaFilter) ([]Schema, string, 
 			}
 			after = parts[0]
 		}
-		// A name has at most three rows: own, shared, the system's. Some may be ignored, so
-		// that one reading may not fill the page. The next one begins with the last name,
-		// whose rows may not all have been read.
+		// A name has at most three rows: own, shared, the system's. Some are ignored, so one
+		// query may not fill the page. The next one begins with the last name, because not all
+		// of its rows may have been read.
 		most := 3 * (limit + 1)
 		for n := most; n == most && len(all) <= limit; {
 			q := f.query(by, after)
@@ -197,9 +197,9 @@ func (s *Store) DeleteSchema(ctx context.Context, nameOrID string) error {
 	})
 }
 
-// SchemaHistory lists the states that a schema was in, the newest first, at
-// most limit (0 is 20, 1000 at most). The schema is the caller's of that name or
-// id, else its tenant's, else the system's; a deleted one still has its history.
+// SchemaHistory lists the versions of a schema, the newest first, at most limit (20 if 0,
+// at most 1000). The schema is the caller's of that name or id, else its tenant's, else
+// the system's. A deleted schema keeps its history.
 func (s *Store) SchemaHistory(ctx context.Context, nameOrID string, limit int) ([]SchemaVersion, error) {
 	limit = page(limit, 20, 1000)
 	var list []SchemaVersion

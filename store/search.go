@@ -58,7 +58,7 @@ func (s *Store) searchOnce(ctx context.Context, q SearchQuery) ([]Match, error) 
 	return s.matches(ctx, t, ranked[:min(limit, len(ranked))])
 }
 
-// check sets the defaults and refuses what has no answer.
+// check sets the defaults and returns ErrInvalid for a query without an answer.
 func (q *SearchQuery) check() (*table, error) {
 	q.Table = cmp.Or(q.Table, "resources")
 	t := tableNamed(q.Table)
@@ -91,7 +91,7 @@ func (q *SearchQuery) check() (*table, error) {
 	return t, q.checkVector()
 }
 
-// matches reads the rows that were ranked; one that is gone meanwhile is left out.
+// matches reads the ranked rows, except those deleted since.
 func (s *Store) matches(ctx context.Context, t *table, ranked []Ranked) ([]Match, error) {
 	if len(ranked) == 0 {
 		return nil, nil

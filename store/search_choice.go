@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/store/internal/vector"
 )
 
-// choice are the rows that a Where leaves: their ids for the engine, and which
-// row of an id it is, for the tenant's and the system's may have the same.
+// choice are the rows that match a Where: their ids for the engine, and their tenants,
+// because a row of the tenant and one of the system may have the same id.
 type choice struct {
 	ids  []string
 	rows map[[2]string]bool
@@ -46,7 +46,7 @@ func (among *choice) keep(ranked []Ranked) []Ranked {
 	return slices.DeleteFunc(ranked, func(r Ranked) bool { return !among.rows[[2]string{r.TenantID, r.ID}] })
 }
 
-// where resolves a caller's condition by a SELECT under all its rules.
+// where runs the caller's condition as a SELECT, with all checks of Select.
 func (s *Store) where(ctx context.Context, sc Scope, t *table, where string) (*choice, error) {
 	before := "SELECT tenant_id, id FROM " + t.Name + " WHERE ("
 	found, err := s.engine.Select(ctx, sc, before+where+"\n)", SelectBounds{Rows: maxWhere + 1, Bytes: 128 * maxWhere, Timeout: whereTimeout})
@@ -85,7 +85,7 @@ const (
 	maxDimensions = 8000
 	// maxQuestion is how much of a text counts, in characters.
 	maxQuestion = 10_000
-	// maxWhere is how many rows a Where may leave.
+	// maxWhere bounds the rows that match a Where.
 	maxWhere     = 50_000
 	whereTimeout = 5 * time.Second
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The bounds of a SELECT: what it gets without asking, and the most.
+// The bounds of a SELECT, by default and at most.
 const (
 	defaultSelectRows    = 1000
 	maxSelectRows        = 10_000
@@ -17,11 +17,11 @@ const (
 )
 
 // Select runs a SELECT in PostgreSQL's dialect that a caller or a model wrote.
-// It reads the tables of [Tables] and sees what the caller may see: its
-// own rows, the shared ones of its tenant and the system's, no deleted ones. The
-// zero bounds are 1000 rows, 1 MiB and 5 s; more than 10,000 rows, 16 MiB and a
-// minute is not to be had. A mistake in the text is a [*SelectError], which is
-// fit for a model; one that found no place among other queries is a [*BusyError].
+// It reads the tables of [Tables]: the caller's own rows, the shared ones of its tenant
+// and the system's, no deleted ones. Zero bounds are 1000 rows, 1 MiB and 5 s; the
+// largest are 10,000 rows, 16 MiB and a minute. A mistake in the text is a
+// [*SelectError], which is fit for a model. A SELECT that is refused because others are
+// running is a [*BusyError].
 func (s *Store) Select(ctx context.Context, sql string, b SelectBounds) (Selection, error) {
 	const op = "select"
 	by, err := callerOf(ctx)

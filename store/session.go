@@ -33,9 +33,9 @@ func (s *Session) check() error {
 	return checkObject("metadata", &s.Metadata)
 }
 
-// MergeObjects is the JSON object old with the keys of add, as [Store.BeginTurn]
-// merges metadata; either may be empty. changed is false when old holds them
-// already, however it is written: PostgreSQL writes JSON anew.
+// MergeObjects returns the JSON object old with the keys of add, as [Store.BeginTurn]
+// merges metadata; either may be empty. changed is false if old has equal values already,
+// however they are formatted: PostgreSQL formats JSON itself.
 func MergeObjects(old, add json.RawMessage) (merged json.RawMessage, changed bool, err error) {
 	if len(add) == 0 {
 		return old, false, nil
@@ -73,7 +73,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// Session is the caller's own session of that id, else the one without a user.
+// Session returns the caller's own session of an id, else the one without a user.
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	var sess Session
 	err := s.read(ctx, "read session", func(c Conn, by caller) error {
@@ -93,7 +93,7 @@ type SessionFilter struct {
 	Agent, Mode string
 	// Limit is 50 by default and 500 at most.
 	Limit int
-	// Cursor is what the page before returned.
+	// Cursor is the next of the previous page.
 	Cursor string
 }
 

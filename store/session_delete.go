@@ -2,12 +2,12 @@ package store
 
 import "context"
 
-// DeleteSession hides one of the caller's own sessions and its messages for good:
-// its id cannot be used again. With it go the moments that sum it up or tell what was
-// observed in it, and its runs that have not ended are cancelled.
+// DeleteSession hides one of the caller's own sessions and its messages for good: the
+// caller cannot use the id again. It also deletes the session's summaries and
+// observations, and cancels its runs that have not ended.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	return s.writing(ctx, "delete session", func(w *writer) error {
-		// Who writes a run takes it before its session.
+		// Runs are locked before their session, as WriteRun does.
 		if err := w.cancelRuns(ctx, id); err != nil {
 			return err
 		}
@@ -19,7 +19,7 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		// A run may have begun meanwhile; from here on none can.
+		// A run may have begun since; from here on none can.
 		if err := w.cancelRuns(ctx, id); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (w *writer) cancelRuns(ctx context.Context, session string) error {
 	return nil
 }
 
-// removeSaid removes the moments that repeat what was said in a session.
+// removeSaid removes the summaries and observations of a session.
 func (w *writer) removeSaid(ctx context.Context, session string) error {
 	q := newQuery(moments.selects)
 	q.add(`tenant_id = `).arg(w.by.TenantID)

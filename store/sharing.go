@@ -8,13 +8,13 @@ import (
 	"github.com/p8-org/p8/store/internal/fair"
 )
 
-// errMadeWay is the cause of a query's end that has to begin anew.
+// errMadeWay is the cause of the cancellation of a query that must start again.
 var errMadeWay = errors.New("the query made way for another one")
 
-// shared runs a query of the caller when its turn comes. Tenants share what runs
-// at once, and so do users within a tenant: fn is cancelled and run again, later,
-// when somebody else is entitled to its place. So it only reads, and sets its
-// results anew each time.
+// shared runs a query of the caller when its turn comes. Tenants share the running slots
+// fairly, and so do users within a tenant: fn is cancelled and runs again later if
+// another caller is entitled to its slot. So fn may only read, and must set its results
+// each time.
 func (s *Store) shared(ctx context.Context, fn func(context.Context) error) error {
 	by, err := callerOf(ctx)
 	if err != nil {
@@ -56,8 +56,8 @@ func (s *Store) acquire(ctx context.Context, k fair.Key, ask func()) (*fair.Slot
 	return slot, err
 }
 
-// sharedSelect is shared for a SELECT of an engine that can pause it: it does not
-// begin anew.
+// sharedSelect is shared for a SELECT. On an engine that can pause a SELECT, it is paused
+// instead of started again.
 func (s *Store) sharedSelect(ctx context.Context, sc Scope, sql string, b SelectBounds) (Selection, error) {
 	if s.dialect != DialectSQLite {
 		var sel Selection
@@ -76,7 +76,7 @@ func (s *Store) sharedSelect(ctx context.Context, sc Scope, sql string, b Select
 	b.Yield = slot.Yield
 	sel, err := s.engine.Select(ctx, sc, sql, b)
 	if waited := slot.Waited(); err != nil && waited > b.Timeout/2 {
-		// It would have had the time, had it run alone.
+		// Without the waiting it would have had enough time.
 		return Selection{}, &BusyError{Own: s.queries.Alone(k.Tenant), Waited: waited, RetryAfter: busyRetry}
 	}
 	return sel, err

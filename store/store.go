@@ -15,20 +15,20 @@ type Store struct {
 	fuzzy   *fuzzyIndexes
 	// vectors is nil for an engine that has vector indexes of its own.
 	vectors *vectorIndexes
-	// queued gets a value when texts wait for their vectors.
+	// queued receives a value when texts are queued for their vectors.
 	queued chan struct{}
 	// reserved are the names that no tenant's shared document may have.
 	reserved reservedNames
-	// queries shares what callers' queries may take of the engine.
+	// queries shares the engine fairly between the queries of callers.
 	queries *fair.Queue
 	health  health
 	now     func() time.Time
 }
 
-// Options are what a store is told of the program around it; the zero value works.
+// Options configure a store; the zero value works.
 type Options struct {
-	// Reserved are all names of the documents that come with the program: no shared
-	// document of a tenant may have one of them, however it is spelled.
+	// Reserved are all names of the documents that come with the program. No shared
+	// document of a tenant may have one of them, in any spelling.
 	Reserved []string
 }
 
@@ -50,7 +50,7 @@ func NewWith(e Engine, o Options) *Store {
 // Close closes the engine. Nothing may be called after it.
 func (s *Store) Close() error { return fail("close", s.engine.Close()) }
 
-// clock is the present in the precision that every engine keeps.
+// clock returns the present time in the precision that every engine stores.
 func (s *Store) clock() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
 
 // read and write run fn for the caller of ctx; op names it in errors.

@@ -21,9 +21,9 @@ type TableInfo struct {
 	// EmbeddingField is the embedded column, "" for none; SEARCH reads the tables
 	// that have one.
 	EmbeddingField string `json:"embedding_field,omitempty"`
-	// Private rows are seen by their user only; those without a user by the
-	// anonymous callers of their tenant. The others' are shared then, and those of
-	// the system's tenant with everybody.
+	// Private: only their user reads the rows; only anonymous callers of the tenant read
+	// those without a user. In other tables rows without a user are shared with the tenant,
+	// and those of the system's tenant with everybody.
 	Private bool `json:"private,omitempty"`
 	// Columns are all columns, the system's last.
 	Columns []ColumnInfo `json:"columns"`
@@ -36,14 +36,14 @@ type ColumnInfo struct {
 	Type string `json:"type"`
 }
 
-// Document is a file and what was made of it.
+// Document is a file with its ontology and its chunks.
 type Document struct {
 	File *File
 	// Ontology is the document as a whole, nil for none.
 	Ontology *Ontology
 	// Chunks are its pieces in order.
 	Chunks []*Resource
-	// Written is set by PutDocuments: false says that everything was there.
+	// Written is set by PutDocuments; it is false if nothing had to be written.
 	Written bool
 }
 
@@ -193,7 +193,7 @@ var (
 	messages = listedTable(TableInfo{
 		Name: "messages", Type: TypeMessage, Private: true,
 		Description: "The rows of conversations in the order of seq: what was said, called and answered.",
-		// Not the parts: SELECT * shall not bring the bytes of images.
+		// Without the parts: SELECT * must not return the bytes of images.
 		Columns: withSystem(columnInfos("session_id", "seq integer", "message_type", "content", "tool_calls json", "status",
 			"token_count integer", "input_tokens integer", "output_tokens integer", "cost_usd number", "latency_ms integer", "model",
 			"agent_name", "agent_path", "run_id", "trace_id", "span_id")),
@@ -263,8 +263,8 @@ const (
 	TypeFeedback = "feedback"
 )
 
-// keyOwner is the owner of a row's key: its user; without one everybody, or
-// the anonymous callers when the rows are private.
+// keyOwner is the owner of a row's key: its user, else "" for everybody, or the anonymous
+// callers if the table is private.
 func keyOwner(t *table, user string) string {
 	if user == "" && t.Private {
 		return anonymousOwner

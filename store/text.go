@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// putText has the text of a row indexed by its words and, when it changed,
-// queued for a new vector. The old vector finds the row until then; a row
-// without text has none.
+// putText indexes the words of a row's text and, if the text has changed, queues it for a
+// new vector. Until then searches use the old vector. A row without a text has none.
 func (w *writer) putText(ctx context.Context, t *table, p placed, rec record) error {
 	if t.text < 0 {
 		return nil
@@ -33,7 +32,7 @@ func (w *writer) putText(ctx context.Context, t *table, p placed, rec record) er
 	return queueText(ctx, w.c, t, w.by.TenantID, p.id, w.now)
 }
 
-// dropText forgets the words and the vectors of a row.
+// dropText deletes the words and the vectors of a row.
 func (w *writer) dropText(ctx context.Context, t *table, id string) error {
 	if t.text < 0 {
 		return nil
@@ -44,8 +43,7 @@ func (w *writer) dropText(ctx context.Context, t *table, id string) error {
 	return dropVectors(ctx, w.c, t, w.by.TenantID, id)
 }
 
-// queueText queues the text of a row for a vector, as a new task even when an
-// older one waits.
+// queueText queues the text of a row for a vector. It replaces a waiting task.
 func queueText(ctx context.Context, c Conn, t *table, tenant, id string, now time.Time) error {
 	_, err := c.Exec(ctx, `INSERT INTO embedding_queue
 		(tenant_id, table_name, entity_id, field_name, revision, attempts, due_at, created_at)

@@ -72,7 +72,7 @@ func (diary Diary) Timeline(ctx context.Context, sessionID string, f TimelineFil
 	if err != nil {
 		return nil, "", err
 	}
-	// Both are newest first. Of the same time a moment stands before what it is of.
+	// Both are newest first. At the same time, a moment comes before the message.
 	list := make([]TimelineEvent, 0, min(limit, len(said)+len(made)))
 	for len(list) < limit && len(said)+len(made) > 0 {
 		from := &said

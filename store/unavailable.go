@@ -2,12 +2,12 @@ package store
 
 import "errors"
 
-// ErrUnavailable says that the database cannot be used now; test with errors.Is.
-// The error is an [*UnavailableError].
+// ErrUnavailable: the database cannot be used now; test with errors.Is. The error is an
+// [*UnavailableError].
 var ErrUnavailable = errors.New("the database is not available")
 
-// UnavailableError says why the database cannot be used now: it is gone, damaged,
-// full, read-only, or not reachable. What was asked for was not done.
+// UnavailableError is the reason why the database cannot be used now: it is gone,
+// damaged, full, read-only, or not reachable. The operation had no effect.
 type UnavailableError struct {
 	// Reason is fit for a client: it holds no path and no address.
 	Reason string

@@ -54,8 +54,8 @@ func (s *Store) nearest(ctx context.Context, sc Scope, q SearchQuery, among *cho
 	return ranked[:min(limit, len(ranked))], nil
 }
 
-// checkDimensions says why nothing was found when the model's vectors have
-// another length than the query's.
+// checkDimensions returns ErrInvalid if the model's stored vectors have another length
+// than the query's.
 func (s *Store) checkDimensions(ctx context.Context, sc Scope, q SearchQuery) error {
 	return s.engine.Read(ctx, func(c Conn) error {
 		for _, owner := range sc.Reads(q.Table) {
@@ -99,8 +99,8 @@ func (x *vectorIndexes) nearest(ctx context.Context, c Conn, sc Scope, q SearchQ
 	return ranked[:min(q.Limit, len(ranked))], nil
 }
 
-// candidates calls each for rows of one tenant, the nearest surely among them,
-// with their cosine.
+// candidates calls each for rows of one tenant with their cosine. The nearest rows are
+// among them.
 func (x *vectorIndexes) candidates(ctx context.Context, c Conn, k vectorKey, q SearchQuery, f vector.Filter, each func(string, float64)) error {
 	if f.IDs != nil && len(f.IDs) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func (x *vectorIndexes) candidates(ctx context.Context, c Conn, k vectorKey, q S
 	for i, h := range hits {
 		ids[i] = uuid.UUID(h.ID).String()
 	}
-	// Alone, without the rows: those are read at the end, if they are still there.
+	// Without a join: the rows are read at the end, and deleted ones are skipped then.
 	s := newQuery(`SELECT e.entity_id, e.embedding FROM embeddings e`)
 	k.where(s)
 	s.in(DialectSQLite, "e.entity_id", ids)

@@ -122,7 +122,7 @@ func (k vectorKey) where(q *query) {
 	q.add(` AND e.dimensions = `).arg(k.dimensions)
 }
 
-// vectorRow is a stored vector and what filters know of its row.
+// vectorRow is a stored vector with the columns of its row that searches filter by.
 type vectorRow struct {
 	id, owner, category string
 	vector              []float32

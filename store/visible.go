@@ -14,8 +14,8 @@ const (
 	nearness = `CASE WHEN user_id IS NOT NULL THEN 0 WHEN tenant_id = $1 THEN 1 ELSE 2 END`
 )
 
-// visible begins a query of the records that the caller may read, and says how
-// to order them, the nearest first.
+// visible returns the beginning of a query of the records that the caller may read, and
+// the ORDER BY that puts the nearest first.
 func (t *table) visible(by caller) (q *query, order string) {
 	q = newQuery(t.selects)
 	if !t.Private {
@@ -29,8 +29,8 @@ func (t *table) visible(by caller) (q *query, order string) {
 	return q, "id"
 }
 
-// visibleOf is visible, of rows with one of the ids. The tenants are named once
-// more, so that the ids are where an engine begins, not all rows of the owners.
+// visibleOf is visible for rows with one of the ids. It repeats the tenants, so that an
+// engine begins with the index of the ids and not with all rows of the owners.
 func (t *table) visibleOf(d Dialect, by caller, ids []string) (q *query, order string) {
 	q, order = t.visible(by)
 	if !t.Private {

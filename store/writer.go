@@ -11,8 +11,8 @@ type writer struct {
 	c     Conn
 	by    caller
 	now   time.Time
-	// changes are the rows that the indexes in memory must read again; queued says
-	// that texts wait for their vectors.
+	// changes are the rows that the in-memory indexes must read again; queued is true if
+	// texts were queued for their vectors.
 	changes []change
 	queued  bool
 }
@@ -21,8 +21,8 @@ func (w *writer) changed(t *table, user, id string) {
 	w.changes = append(w.changes, change{w.by.TenantID, keyOwner(t, user), t.Type, id})
 }
 
-// writing runs fn in one transaction for the caller of ctx, and tells the
-// indexes in memory afterwards, whatever came of it.
+// writing runs fn in one transaction for the caller of ctx. Afterwards it marks the
+// changed rows in the in-memory indexes, even if the transaction failed.
 func (s *Store) writing(ctx context.Context, op string, fn func(*writer) error) error {
 	w := &writer{store: s, now: s.clock()}
 	err := s.write(ctx, op, func(c Conn, by caller) error {
