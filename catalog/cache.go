@@ -36,7 +36,7 @@ func newCache(capacity int) *cache {
 	return &cache{capacity: capacity, byHash: make(map[string]*list.Element, capacity)}
 }
 
-// get is the agent made of the text with this hash, nil when it is not kept.
+// get returns the agent compiled from the text with this hash, nil if it is not cached.
 func (c *cache) get(hash string) *agent.Agent {
 	c.mu.Lock()
 	defer c.mu.Unlock()

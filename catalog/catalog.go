@@ -1,20 +1,19 @@
 // Package catalog finds agent documents by name and compiles them.
 //
-// A name is looked up in the database (rows that a person wrote), among the
-// built-in documents, and in the schema folder, in this order; the first that
-// has it wins. A name is any that a document gives itself (name, short_name,
-// fully_qualified_name, and each in kebab case); it never becomes a path. An
-// unknown name is a [*NotFoundError] with near names, never a silent default.
+// A name is looked up in the database (rows that a person wrote), among the built-in
+// documents, and in the schema folder; the first document that has it wins. A document
+// has all the names in its text (name, short_name, fully_qualified_name), also in kebab
+// case; a name never becomes a path. An unknown name is a [*NotFoundError] with near
+// names, never a silent default.
 //
-// Nothing has to be reloaded: each look-up asks the database for the row and the
-// file system whether the file has changed, both cheap. What is expensive,
-// reading and compiling a document, is done once for each text: compiled agents
-// are kept by the SHA-256 of the text that they were made of. They hold nothing
-// of a user, a tenant or a model, so everybody shares them.
+// Documents need no reload: each look-up reads the row and checks whether the file has
+// changed, both cheap. A text is parsed and compiled once: compiled agents are cached by
+// the SHA-256 of their text. They hold no data of a user, a tenant or a model, so all
+// callers share them.
 //
-// Built-in documents and those of the folder are mirrored into the table of
-// schemas, in the system's tenant, so that SQL sees them. A mirror is a copy:
-// the document itself always counts more.
+// Built-in documents and those of the folder are mirrored into the table schemas, in the
+// system's tenant, so that SQL sees them. A mirror is a copy: the document itself takes
+// precedence.
 package catalog
 
 import (
@@ -31,7 +30,7 @@ import (
 
 // Where a document comes from.
 const (
-	// Person is a row that somebody wrote.
+	// Person is a row that a person wrote.
 	Person = ""
 	// Builtin documents are part of the program.
 	Builtin = "builtin"
@@ -39,7 +38,7 @@ const (
 	File = "file"
 )
 
-// Store keeps documents; *store.Store is one.
+// Store is implemented by *store.Store.
 type Store interface {
 	Schema(ctx context.Context, nameOrID string) (store.Schema, error)
 	Schemas(ctx context.Context, f store.SchemaFilter) ([]store.Schema, string, error)
@@ -47,15 +46,15 @@ type Store interface {
 	DeleteSchema(ctx context.Context, nameOrID string) error
 }
 
-// Options are what a Catalog works with; all may be left out.
+// Options configure a Catalog; the zero value works.
 type Options struct {
 	// Builtin holds documents in its root, as *.yaml, *.yml or *.json.
 	Builtin fs.FS
 	// Dir is the schema folder, without its sub-folders; "" is none.
 	Dir string
-	// Store may be nil: then there are the built-in documents and the folder.
+	// Store may be nil: then the documents are the built-in ones and those of the folder.
 	Store Store
-	// CacheSize bounds the compiled agents; 100 when 0.
+	// CacheSize bounds the compiled agents; 100 if 0.
 	CacheSize int
 	Logger    *slog.Logger
 }
@@ -73,13 +72,13 @@ type Catalog struct {
 	routes  routes
 
 	mu sync.Mutex
-	// mirrored holds what was written or tried, by name: a mirror that cannot be
-	// written is not tried on every turn.
+	// mirrored holds the hashes of the mirrors that were written or failed, by name, so that
+	// a mirror that cannot be written is not tried on every turn.
 	mirrored map[string]string
 }
 
-// New reads the built-in documents; one that is not valid is an error, for the
-// program is broken then. The folder is read when it is first needed.
+// New reads the built-in documents and fails if one is not valid. The folder is read when
+// it is first needed.
 func New(o Options) (*Catalog, error) {
 	c := &Catalog{store: o.Store, log: o.Logger, mirrored: map[string]string{}}
 	if o.CacheSize <= 0 {
@@ -107,9 +106,8 @@ func New(o Options) (*Catalog, error) {
 	return c, nil
 }
 
-// Agent is the agent of that name, compiled. The error is a *NameError, a
-// *NotFoundError, an *InvalidError when there is such a document but it cannot
-// be used, or the store's.
+// Agent returns the compiled agent of a name. The error is a *NameError, a
+// *NotFoundError, an *InvalidError if the document cannot be used, or the store's.
 func (c *Catalog) Agent(ctx context.Context, name string) (*agent.Agent, error) {
 	s, err := c.find(ctx, name)
 	if err != nil {
@@ -118,9 +116,8 @@ func (c *Catalog) Agent(ctx context.Context, name string) (*agent.Agent, error) 
 	return c.compile(s)
 }
 
-// Has reports whether there is a document of that name. It does not look at the
-// other names of stored rows, and so costs one look-up whatever the answer:
-// for names that are probably no agent's.
+// Has reports whether a document has that name. It ignores the other names of stored rows
+// and so costs one look-up, also for names that are probably no agent's.
 func (c *Catalog) Has(ctx context.Context, name string) (bool, error) {
 	clean, err := cleanName(name)
 	if err != nil {
@@ -149,8 +146,8 @@ func (c *Catalog) find(ctx context.Context, name string) (*source, error) {
 	return s, nil
 }
 
-// named is the document of that very name, and the row that was read for it;
-// nil when there is none.
+// named returns the document of that exact name and the row that was read for it, nil if
+// there is none.
 func (c *Catalog) named(ctx context.Context, name string) (*source, *store.Schema, error) {
 	row, err := c.row(ctx, name)
 	if err != nil {
@@ -166,7 +163,7 @@ func (c *Catalog) named(ctx context.Context, name string) (*source, *store.Schem
 	return s, row, nil
 }
 
-// row is the stored document of that very name, nil when there is none.
+// row returns the stored document of that exact name, nil if there is none.
 func (c *Catalog) row(ctx context.Context, name string) (*store.Schema, error) {
 	if c.store == nil {
 		return nil, nil
@@ -205,8 +202,8 @@ func (c *Catalog) alias(ctx context.Context, name string) (*source, error) {
 	return nil, c.notFound(name, names)
 }
 
-// eachRow visits the rows that people wrote and the caller may read, until
-// visit says stop.
+// eachRow visits the rows that people wrote and the caller may read, until visit returns
+// false.
 func (c *Catalog) eachRow(ctx context.Context, visit func(*store.Schema) bool) error {
 	if c.store == nil {
 		return nil
@@ -231,8 +228,7 @@ func (c *Catalog) eachRow(ctx context.Context, visit func(*store.Schema) bool) e
 	return nil
 }
 
-// compile gives the agent of a document, from the cache where its text was seen
-// before.
+// compile returns the agent of a document, from the cache if its text was compiled before.
 func (c *Catalog) compile(s *source) (*agent.Agent, error) {
 	if s.problems != nil {
 		return nil, &InvalidError{Name: s.name(), Problems: s.problems}
@@ -252,11 +248,11 @@ func (c *Catalog) compile(s *source) (*agent.Agent, error) {
 	return a, nil
 }
 
-// Stats tells how the cache of compiled agents does.
+// Stats returns the counts of the cache of compiled agents.
 func (c *Catalog) Stats() Stats { return c.cache.stats() }
 
-// Clear drops the compiled agent of that name, under any of its names, or all
-// for "", and says how many. The next run compiles anew.
+// Clear drops the compiled agent that has the name, or all if it is "", and returns their
+// number. The next run compiles them again.
 func (c *Catalog) Clear(name string) int { return c.cache.clear(name) }
 
 // system is the identity that owns the mirrors.

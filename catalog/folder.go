@@ -19,9 +19,8 @@ const maxFiles = 1000
 // within its resolution keeps its time and perhaps its size.
 const racy = 2 * time.Second
 
-// folder is a directory of documents. It keeps what it has read and asks the
-// file system whether that still holds: for the directory and the one file in
-// question when a name is known, for every file when it is not.
+// folder is a directory of documents. It caches them and checks with each look-up whether
+// files have changed: the directory and one file if the name is known, else every file.
 type folder struct {
 	dir string
 	c   *Catalog
@@ -34,13 +33,13 @@ type folder struct {
 	unreadable bool
 }
 
-// file is a document of the folder and what its file looked like.
+// file is a document of the folder with the stamp of its file.
 type file struct {
 	stamp
 	*source
 }
 
-// stamp is how a file looked when it was read.
+// stamp is the size and time of a file when it was read.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -56,7 +55,7 @@ func newFolder(dir string, c *Catalog) *folder {
 	return &folder{dir: dir, c: c, files: map[string]*file{}}
 }
 
-// get is the document of that name as it is now, nil when there is none.
+// get returns the present document of a name, nil if there is none.
 func (f *folder) get(name string) *source {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,7 +77,7 @@ func (f *folder) get(name string) *source {
 	return s
 }
 
-// all is every document as it is now.
+// all returns every present document.
 func (f *folder) all() []*source {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,7 +85,7 @@ func (f *folder) all() []*source {
 	return f.index.sources
 }
 
-// scan reads what has changed.
+// scan reads the changed files.
 func (f *folder) scan() {
 	now := time.Now()
 	info, err := os.Stat(f.dir)
@@ -127,8 +126,8 @@ func (f *folder) scan() {
 	}
 }
 
-// read is the file as it is now; what is unchanged is not read again. A
-// directory is nil.
+// read returns the document of a file, from the cache if the file has not changed; nil for
+// a directory.
 func (f *folder) read(name string, old *file, now time.Time) *file {
 	path := filepath.Join(f.dir, name)
 	info, err := os.Stat(path)
@@ -166,7 +165,7 @@ func (f *folder) read(name string, old *file, now time.Time) *file {
 	return next
 }
 
-// report tells the log what is wrong with a document, once for each text.
+// report logs the problems of a document, once for each text.
 func (f *folder) report(problems agent.Problems) {
 	for _, p := range problems {
 		f.c.log.Warn("a document of the schema folder", "severity", string(p.Severity), "problem", p.Error())

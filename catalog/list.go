@@ -24,9 +24,9 @@ type Entry struct {
 	Problems agent.Problems `json:"problems,omitempty"`
 }
 
-// List is every document that the caller may use, by name; kind chooses ("" is
-// all). Of several with one name it has the one that a run would use. Documents
-// of the folder that are not valid are in it too, of no kind, when kind is "".
+// List returns the documents that the caller may use, by name; kind selects ("" is all).
+// Of several with one name it has the one that a run would use. With kind "" it includes
+// the folder's invalid documents, which have no kind.
 func (c *Catalog) List(ctx context.Context, kind string) ([]Entry, error) {
 	var list []Entry
 	taken := map[string]bool{}

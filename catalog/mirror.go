@@ -10,8 +10,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Row is a document as a row of schemas: what POST /schemas stores and what
-// mirrors are.
+// Row returns a document as a row of schemas, as POST /schemas and mirrors store it.
 func Row(a *agent.Agent, text []byte) (store.Schema, error) {
 	d := a.Document
 	whole, err := json.Marshal(d)
@@ -24,8 +23,8 @@ func Row(a *agent.Agent, text []byte) (store.Schema, error) {
 	}, nil
 }
 
-// mirror keeps the copy of a document that SQL sees; row is the copy that was
-// just read, nil when there is none. It never fails a run.
+// mirror updates the copy of a document that SQL sees; row is the stored copy, nil if
+// there is none. Its failure is logged and never fails a run.
 func (c *Catalog) mirror(ctx context.Context, s *source, row *store.Schema) {
 	if c.store == nil || row != nil && row.Hash == s.hash && row.Origin == s.origin {
 		return
@@ -56,9 +55,9 @@ func (c *Catalog) putMirror(ctx context.Context, s *source) error {
 	return c.store.PutSchema(system(context.WithoutCancel(ctx)), &row)
 }
 
-// Sync mirrors every built-in document and every valid one of the folder, and
-// removes the mirrors of those that are gone. A server does it once at its
-// start; after that, mirrors follow use. The error is the store's.
+// Sync mirrors every built-in document and every valid one of the folder, and removes the
+// mirrors of documents that are gone. A server calls it once when it starts; later, each
+// use of a document updates its mirror. The error is the store's.
 func (c *Catalog) Sync(ctx context.Context) error {
 	if c.store == nil {
 		return nil

@@ -10,23 +10,23 @@ import (
 	"github.com/p8-org/p8/agent"
 )
 
-// NameError says that a name cannot be one.
+// NameError is a name that no document can have.
 type NameError struct {
 	Name    string
 	Problem string
 }
 
-// Error names the name and what is wrong with it.
+// Error returns the name and its problem.
 func (e *NameError) Error() string { return fmt.Sprintf("the agent name %q %s", e.Name, e.Problem) }
 
-// NotFoundError says that no document has the name.
+// NotFoundError is a name that no document has.
 type NotFoundError struct {
 	Name string
 	// Near are up to three names that were perhaps meant, the nearest first.
 	Near []string
 }
 
-// Error names the name, and what may have been meant.
+// Error returns the name and near names.
 func (e *NotFoundError) Error() string {
 	s := fmt.Sprintf("there is no agent %q", e.Name)
 	if len(e.Near) == 0 {
@@ -39,7 +39,7 @@ func (e *NotFoundError) Error() string {
 	return s + "; did you mean " + strings.Join(quoted, " or ") + "?"
 }
 
-// InvalidError says that the document of that name cannot be used, and why.
+// InvalidError is a document that cannot be used, with the reasons.
 type InvalidError struct {
 	Name     string
 	Problems agent.Problems
@@ -60,9 +60,9 @@ func invalid(s *source, err error) error {
 // maxName bounds a name, in characters.
 const maxName = 255
 
-// cleanName takes away what REM and REMLight write around a name
-// (agents/general.yaml) and refuses what looks like a path: a name is never
-// joined to one, and who sends a path should learn that it cannot work.
+// cleanName removes what REM and REMLight write around a name (agents/general.yaml). A
+// name that looks like a path is a NameError: names are never joined to paths, and a
+// client that sends one should learn that.
 func cleanName(name string) (string, error) {
 	clean := strings.TrimSpace(name)
 	for _, prefix := range [...]string{"agents/", "schemas/", "evaluators/"} {

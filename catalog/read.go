@@ -5,8 +5,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Read makes a row of a document that a person wrote: the caller's own, unless
-// the caller is nobody. What is wrong with the document is an agent.Problems.
+// Read parses a document that a person wrote and returns its row, which is the caller's
+// own unless the caller is anonymous. A document that is not valid is an agent.Problems.
 func Read(text []byte) (*agent.Agent, store.Schema, error) {
 	doc, err := agent.Parse("", text)
 	if err != nil {

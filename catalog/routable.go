@@ -11,22 +11,22 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Routable is what a router needs to know of an agent.
+// Routable describes an agent to a router.
 type Routable struct {
 	// Name is the first of Names, all that the agent answers to.
 	Name        string
 	Names       []string
 	Description string
-	// Routing are the document's rules, nil for none; Enabled says whether sessions may
+	// Routing are the document's rules, nil for none; Enabled reports whether sessions may
 	// be routed to it.
 	Routing *agent.Routing
 	Enabled bool
-	// MaxTurns is how long a session stays with it, 0 when it does not say.
+	// MaxTurns bounds the turns that a session stays with it; 0 if the document has no bound.
 	MaxTurns int
 }
 
-// Routable are the agents that the caller may use, by name, each as a run would find it
-// at this moment. What is not valid is left out.
+// Routable returns the agents that the caller may use, by name, each as a run would find
+// it now. It leaves out documents that are not valid.
 func (c *Catalog) Routable(ctx context.Context) ([]Routable, error) {
 	var list []Routable
 	taken := map[string]bool{}
@@ -59,15 +59,14 @@ func (c *Catalog) Routable(ctx context.Context) ([]Routable, error) {
 // maxRoutes bounds the documents whose routing is kept.
 const maxRoutes = 500
 
-// routes keeps what was read of documents, by the hash of their text: they hold nothing
-// of a user, as compiled agents do not, and are much smaller. nil is no agent.
+// routes caches the routing of documents by the hash of their text; nil is no agent.
+// Routing holds no data of a user and is much smaller than a compiled agent.
 type routes struct {
 	mu     sync.Mutex
 	byHash map[string]*Routable
 }
 
-// of is what a document says about its routing; nil for one that is no agent, or not
-// valid.
+// of returns the routing of a document, nil if it is no agent or not valid.
 func (r *routes) of(s *source) *Routable {
 	if s.problems != nil {
 		return nil
@@ -94,7 +93,7 @@ func routable(s *source) *Routable {
 	return &r
 }
 
-// RoutableOf is what a document says about its routing.
+// RoutableOf returns the routing of a document.
 func RoutableOf(d *agent.Document) Routable {
 	return Routable{
 		Name: d.Key(), Names: d.Names(), Description: d.Summary(), Routing: d.Routing,

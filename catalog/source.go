@@ -15,17 +15,16 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// source is the text of a document and what it is called.
+// source is the text of a document with its names.
 type source struct {
 	origin string
 	// file is the name that problems are reported under, without a folder.
 	file string
 	text []byte
 	hash string
-	// names are all that the document answers to; that of the file for one that
-	// cannot be read.
+	// names are all names of the document; the file's, if the document cannot be read.
 	names []string
-	// problems are why it cannot be used; nil when it can.
+	// problems are the reasons why it cannot be used, nil for none.
 	problems agent.Problems
 }
 
@@ -55,7 +54,7 @@ func badSource(origin, file, message string) *source {
 
 func (s *source) name() string { return s.names[0] }
 
-// problems are what an error of package agent says.
+// problems are those of an error of package agent.
 func problems(file string, err error) agent.Problems {
 	var ps agent.Problems
 	if errors.As(err, &ps) {
@@ -99,10 +98,9 @@ func rowNames(row *store.Schema) []string {
 	return names
 }
 
-// ownNames are those of a stored document's names that no built-in document answers
-// to, but for the name under which it is stored. Where agents are chosen by any of
-// their names, for MCP clients or by a router, a document must not pass for a built-in
-// one because it claims its name as a second one.
+// ownNames are the name under which a document is stored and its other names that no
+// built-in document has. MCP clients and routers choose agents by any of their names, so a
+// stored document must not pass for a built-in one by claiming its name as a second one.
 func (c *Catalog) ownNames(row *store.Schema, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name != row.Name && c.builtin.get(name) != nil })
 }
@@ -126,9 +124,8 @@ func hash(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// IsDocument reports whether a file of that name, without its folder, is a
-// document. A NAME.schema.json beside documents is what editors check them
-// with, and a hidden file is somebody else's.
+// IsDocument reports whether a file of that name, without its folder, is a document. A
+// NAME.schema.json is for editors, and hidden files belong to other programs.
 func IsDocument(name string) bool {
 	name = strings.ToLower(name)
 	switch path.Ext(name) {
@@ -167,7 +164,7 @@ type index struct {
 	byName  map[string]*source
 }
 
-// newIndex gives each name to the first that has it, and says so to the others.
+// newIndex maps each name to the first document that has it, and logs the others.
 func (c *Catalog) newIndex(sources []*source) index {
 	x := index{sources: sources, byName: make(map[string]*source, 2*len(sources))}
 	ordered := slices.Clone(sources)

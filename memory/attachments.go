@@ -12,9 +12,8 @@ type Source interface {
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 }
 
-// Attachments reads the images and documents of the messages that [Compose] shows with
-// them into rec. They are not read with the rest, for a few rows may have more than
-// fits into memory.
+// Attachments reads into rec the images and documents that [Compose] sends. They are not
+// read with the other columns, because a few rows may have more than fits into memory.
 func Attachments(ctx context.Context, src Source, rec *store.Recalled, p Policy) error {
 	copied, left, whole := false, maxReplayed, wholeFrom(rec.Messages, &p)
 	for i := len(rec.Messages) - 1; i >= whole && left > 0; i-- {

@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Chunks is what a Builder reads and writes; *store.Store is one.
+// Chunks is implemented by *store.Store.
 type Chunks interface {
 	Recaller
 	Session(ctx context.Context, id string) (store.Session, error)
@@ -19,25 +19,25 @@ type Chunks interface {
 	PutChunk(ctx context.Context, c store.Chunk) error
 }
 
-// Summary is what became of a part of a conversation.
+// Summary is the summary of a part of a conversation.
 type Summary struct {
 	Text   string
 	Topics []string
 }
 
-// Summarizer sums up a part of a conversation, oldest message first. Its failure
-// is no loss: the extractive summary takes its place.
+// Summarizer sums up a part of a conversation, oldest message first. If it fails, the
+// extractive summary takes its place.
 type Summarizer interface {
 	Summarize(ctx context.Context, rows []store.Message) (Summary, error)
 }
 
-// BuilderOptions are what a Builder works with. Store is needed.
+// BuilderOptions configure a Builder. Store is required.
 type BuilderOptions struct {
 	Store Chunks
 	// Summarizer is nil for the extractive summary alone.
 	Summarizer Summarizer
-	// Threshold is how many tokens a session has beyond its last moment before there is
-	// another one; 6000 when 0.
+	// Threshold is the number of tokens after the last moment from which the Builder makes
+	// another one; 6000 if 0.
 	Threshold int
 	// Now is the clock.
 	Now    func() time.Time
@@ -63,7 +63,7 @@ func NewBuilder(o BuilderOptions) (*Builder, error) {
 	return &Builder{o}, nil
 }
 
-// Built says what became of a session.
+// Built is the result of a Build.
 type Built struct {
 	SessionID string `json:"session_id"`
 	// Moments are the new ones, oldest first.
@@ -75,7 +75,7 @@ type Built struct {
 // Due reports whether a session has more to sum up than the threshold.
 func (b *Builder) Due(s *store.Session) bool { return unsummarised(s) >= b.o.Threshold }
 
-// Threshold is the options': to build with it leaves no turn out.
+// Threshold returns the one of the options. A Build with it also covers the newest turn.
 func (b *Builder) Threshold() int { return b.o.Threshold }
 
 func unsummarised(s *store.Session) int { return max(0, s.TotalTokens-s.SummaryTokens) }
@@ -86,11 +86,11 @@ const (
 	chunkRows = 500 // of one moment
 )
 
-// Build makes the moments that a session of the caller is due; with a threshold
-// above 0 by that one. Unless there is one, the newest turn waits: its answer may still
-// be made again, and models are shown it whole. A moment is never made of less than there is, and of about as
-// much as the larger threshold at most, in whole turns. A range of messages gets one
-// moment, whoever else builds at the same time.
+// Build makes the due moments of the caller's session. With a threshold above 0 it uses
+// that one instead of the options'. Without one it leaves out the newest turn, whose
+// answer may still be made again, and which models see whole. A moment covers whole
+// turns of at least the threshold, and at most about the larger of the two thresholds.
+// Each range of messages gets one moment, however many processes build at once.
 func (b *Builder) Build(ctx context.Context, sessionID string, threshold int) (Built, error) {
 	out := Built{SessionID: sessionID}
 	waits := threshold <= 0
@@ -113,7 +113,7 @@ func (b *Builder) Build(ctx context.Context, sessionID string, threshold int) (B
 		m, err := b.put(ctx, &sess, rows, tokens, made)
 		switch {
 		case errors.Is(err, store.ErrConflict):
-			continue // somebody else was first
+			continue // another process was first
 		case err != nil:
 			return out, err
 		}
@@ -123,8 +123,8 @@ func (b *Builder) Build(ctx context.Context, sessionID string, threshold int) (B
 	return out, nil
 }
 
-// next is the rows of the next moment and their tokens, none when there are too few;
-// waits leaves the newest turn out.
+// next returns the rows of the next moment and their tokens, none if there are too few.
+// waits leaves out the newest turn.
 func (b *Builder) next(ctx context.Context, sess *store.Session, threshold int, waits bool) ([]store.Message, int, error) {
 	rows, err := b.o.Store.Messages(ctx, sess.ID, store.MessageFilter{AfterSeq: sess.SummarySeq, Limit: chunkRows})
 	if err != nil {
@@ -143,12 +143,12 @@ func (b *Builder) next(ctx context.Context, sess *store.Session, threshold int, 
 	return rows[:n], tokens, nil
 }
 
-// long is when nobody goes on with what was said.
-const long = time.Hour
+// abandonedAfter is the age from which a turn without an answer counts as complete.
+const abandonedAfter = time.Hour
 
-// settled is how many rows are before the newest turn; all when that is old.
+// settled is the number of rows before the newest turn; all rows if that turn is old.
 func settled(rows []store.Message, now time.Time) int {
-	if n := len(rows); n == 0 || now.Sub(rows[n-1].CreatedAt) > long {
+	if n := len(rows); n == 0 || now.Sub(rows[n-1].CreatedAt) > abandonedAfter {
 		return n
 	}
 	for i := len(rows) - 1; i >= 0; i-- {
@@ -159,20 +159,20 @@ func settled(rows []store.Message, now time.Time) int {
 	return 0
 }
 
-// complete is how many rows belong to turns that are over: up to the last answer, and
-// all that waits for one for long.
+// complete is the number of rows of finished turns: up to the last answer, and all that
+// have waited for one for abandonedAfter.
 func complete(rows []store.Message, now time.Time) int {
 	for i := range rows {
 		row := &rows[len(rows)-1-i]
-		if row.Type == store.MessageAssistant && row.AgentPath == "" || now.Sub(row.CreatedAt) > long {
+		if row.Type == store.MessageAssistant && row.AgentPath == "" || now.Sub(row.CreatedAt) > abandonedAfter {
 			return len(rows) - i
 		}
 	}
 	return 0
 }
 
-// cut is how many of the rows make a moment of about size tokens, and how many tokens
-// they have: whole turns, unless one has more than twice as many.
+// cut returns how many of the rows make a moment of about size tokens, and their tokens.
+// It cuts between turns, unless one turn has more than twice as many tokens.
 func cut(rows []store.Message, size int) (n, tokens int) {
 	turn, before := 0, 0 // where the turn begins, and the tokens before it
 	for i := range rows {

@@ -67,7 +67,7 @@ func (c *chain) previous(ctx context.Context, last *store.Moment) ([]string, err
 	var keys []string
 	for at := last; at != nil && len(keys) < maxPrevious; {
 		keys = append(keys, at.Name)
-		// What is 2^n before the one that is 2^n before.
+		// The moment 2^n before the moment that is 2^n before.
 		n := min(len(keys)-1, len(at.PreviousMomentKeys))
 		var err error
 		if at, err = c.first(ctx, at.PreviousMomentKeys[n:]); err != nil {
@@ -77,7 +77,7 @@ func (c *chain) previous(ctx context.Context, last *store.Moment) ([]string, err
 	return keys, nil
 }
 
-// first is the first of the moments that is still there: users may delete theirs.
+// first is the first of the moments that exists: users may delete theirs.
 func (c *chain) first(ctx context.Context, keys []string) (*store.Moment, error) {
 	for _, key := range keys {
 		if m, err := c.moment(ctx, key); m != nil || err != nil {
@@ -87,14 +87,15 @@ func (c *chain) first(ctx context.Context, keys []string) (*store.Moment, error)
 	return nil, nil
 }
 
-// The newest moments are shown as they are; every so many older ones get a memory row.
+// The contentsRecent newest moments are shown whole; a memory row is stored for each
+// contentsEach older ones.
 const (
 	contentsRecent = 3
 	contentsEach   = 8
 )
 
-// contents is the memory row that goes with the next moment, nil for none: what the
-// moments are about that are not shown any more, and the way to those before them.
+// contents is the memory row to store with the next moment, nil for none: the subjects of
+// the moments that are no longer shown, and the key of the moment before them.
 func (c *chain) contents(ctx context.Context, last *store.Moment) (*store.Message, error) {
 	older := c.sess.Chunks + 1 - contentsRecent // how many, with the next
 	if older <= 0 || older%contentsEach != 0 {
@@ -141,7 +142,7 @@ func contentsLine(m *store.Moment) string {
 	return "- " + clip(oneLine(about), longest) + " → REM LOOKUP " + rem.Quote(store.NormalizeKey(m.Name))
 }
 
-// indexOf is which moment of its session it is, from 0; -1 for one that does not say.
+// indexOf is the index of a moment in its session, from 0; -1 if its metadata has none.
 func indexOf(m *store.Moment) int {
 	note := struct {
 		Index *int `json:"chunk_index"`

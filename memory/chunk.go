@@ -16,7 +16,7 @@ import (
 // relationPrevious is that of the edge from a moment to the one before it.
 const relationPrevious = "previous"
 
-// chunkMetadata is what a session_chunk moment says of its messages.
+// chunkMetadata is the metadata of a session_chunk moment about its messages.
 type chunkMetadata struct {
 	Index     int          `json:"chunk_index"`
 	First     int64        `json:"first_seq"`
@@ -34,8 +34,7 @@ type indexEntry struct {
 	Text string `json:"text"`
 }
 
-// put makes the moment of the next rows of a session. known are moments that were read
-// or made before.
+// put stores the moment of the next rows of a session. known caches moments.
 func (b *Builder) put(ctx context.Context, sess *store.Session, rows []store.Message, tokens int, known map[string]*store.Moment) (*store.Moment, error) {
 	chain := chain{store: b.o.Store, sess: sess, known: known}
 	last, err := chain.last(ctx)
@@ -71,8 +70,8 @@ func (b *Builder) put(ctx context.Context, sess *store.Session, rows []store.Mes
 	return m, nil
 }
 
-// putNamed stores the moment under its name, with more of the session's hash when
-// another session has that.
+// putNamed stores the moment under its name, with a longer hash of the session if another
+// session's moment has that name.
 func (b *Builder) putNamed(ctx context.Context, c store.Chunk, day time.Time, index int) error {
 	sum := sha256.Sum256([]byte(c.SessionID))
 	hash := hex.EncodeToString(sum[:])
@@ -85,7 +84,7 @@ func (b *Builder) putNamed(ctx context.Context, c store.Chunk, day time.Time, in
 	return fmt.Errorf("memory: the moment %s: %w", c.Moment.Name, store.ErrNameTaken)
 }
 
-// summarize never fails: what is said is shortened when nobody can sum it up.
+// summarize returns the Summarizer's summary, or the extractive one if that fails.
 func (b *Builder) summarize(ctx context.Context, rows []store.Message) Summary {
 	extract := Extract(rows)
 	if b.o.Summarizer == nil {
@@ -116,8 +115,8 @@ func describe(sess *store.Session, rows []store.Message, tokens int) chunkMetada
 	}
 }
 
-// index is what the user said, a line for each message, so that every one can be
-// found. When there are too many, those between are found by their numbers.
+// index has a line for each message of the user, so that each can be found. If there are
+// too many, the ones in the middle can be found by their numbers.
 func index(rows []store.Message) []indexEntry {
 	const (
 		entries = 100
@@ -140,7 +139,7 @@ func index(rows []store.Message) []indexEntry {
 	return out
 }
 
-// latest is when the last of the rows was made.
+// latest is the time of the last of the rows.
 func latest(rows []store.Message) time.Time {
 	at := rows[0].CreatedAt
 	for i := range rows {

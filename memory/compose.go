@@ -9,12 +9,11 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// headShare is the part of the budget that the memory row and the moments may take.
+// headShare is the divisor of the budget for the memory row and the moments.
 const headShare = 3
 
-// Compose is the one way from stored rows to what a model is sent: the memory row,
-// the moments, then the newest messages that fit. It changes nothing of what it is
-// given.
+// Compose makes the messages for a model from stored rows: the memory row, the moments,
+// then the newest messages that fit the budget. It does not change rec.
 func Compose(rec *store.Recalled, p Policy) Context {
 	c := newComposer(rec, p)
 	c.fill(0) // the newest, whatever it costs
@@ -33,7 +32,7 @@ func Compose(rec *store.Recalled, p Policy) Context {
 		} else {
 			c.fill(math.MaxInt)
 		}
-		// With the room of a moment that says what is shown anyway there may be more rows.
+		// Without a moment whose messages are shown anyway, there may be room for more rows.
 		if !slices.ContainsFunc(head, func(it item) bool { return it.kind == PartMoment && c.shown(it.first) }) {
 			break
 		}
@@ -72,7 +71,7 @@ type composer struct {
 	crumb      *view // of the last message, if it is a breadcrumb
 }
 
-// item is what is shown of a row, or of several.
+// item is the shown form of a row, or of several.
 type item struct {
 	kind, key   string
 	first, last int64
@@ -150,7 +149,7 @@ func (c *composer) add(it *item) {
 	c.crumb = it.crumb
 }
 
-// take is what is shown of the newest rows that were not taken yet.
+// take returns the shown form of the newest rows that were not taken yet.
 func (c *composer) take(it *item) bool {
 	if n := len(c.steps); n > 0 {
 		*it, c.steps = c.steps[n-1], c.steps[:n-1]
@@ -230,7 +229,7 @@ func (c *composer) shorten(it *item, row *store.Message) bool {
 	return true
 }
 
-// keyOf is what LOOKUP finds a row by, "" for one that is not stored.
+// keyOf is the key with which LOOKUP finds a row, "" for a row that is not stored.
 func keyOf(sessionID string, seq int64) string {
 	if seq <= 0 {
 		return ""

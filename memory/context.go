@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Recaller reads sessions; *store.Store is one.
+// Recaller is implemented by *store.Store.
 type Recaller interface {
 	Recall(ctx context.Context, q store.RecallQuery) (store.Recalled, error)
 }
@@ -24,8 +24,8 @@ const (
 	PartObservation = "observation" // [Observation] …
 )
 
-// Part tells of one or several messages of a Context, for people who ask what the
-// model sees.
+// Part describes one or several messages of a Context, for people who want to see what
+// the model sees.
 type Part struct {
 	Kind string `json:"kind"`
 	// Key is the moment's or the row's, for LOOKUP.
@@ -33,24 +33,23 @@ type Part struct {
 	// First and Last are the numbers of the rows, 0 for none.
 	First int64 `json:"first_seq,omitempty"`
 	Last  int64 `json:"last_seq,omitempty"`
-	// Messages is how many of the Context's they are, Tokens what they take.
+	// Messages is their number in the Context, Tokens their share of the budget.
 	Messages int `json:"messages"`
 	Tokens   int `json:"tokens"`
 }
 
-// Context is the conversation that a model is sent, and what each part of it takes.
+// Context is the conversation for a model, with the tokens of each part.
 type Context struct {
 	Messages []llm.Message
 	Parts    []Part
 	// Tokens is their sum, in the tokens of the budget.
 	Tokens int
-	// More says that older messages are left out.
+	// More reports whether older messages were left out.
 	More bool
 }
 
-// Query is what Compose needs of the session, for [store.Store.Recall]. What is shown
-// shorter than it is stored takes less of the budget than the store counts, so there
-// is some more to choose from.
+// Query returns the query of [store.Store.Recall] whose rows Compose needs. It asks for
+// more tokens than the budget, because Compose shortens rows that the store counts whole.
 func (p Policy) Query(sessionID string) store.RecallQuery {
 	const (
 		rows      = 400

@@ -14,8 +14,8 @@ import (
 // maxSummary bounds a summary, in characters.
 const maxSummary = 2000
 
-// Extract is the summary that needs no model: the sentences that say the most, as they
-// were said and in their order. The same rows have the same summary.
+// Extract is the summary without a model: the most informative sentences, unchanged and in
+// their order. Equal rows have equal summaries.
 func Extract(rows []store.Message) Summary {
 	var sentences []sentence
 	words := newVocabulary()
@@ -72,8 +72,8 @@ type sentence struct {
 	score float64
 }
 
-// choose takes the sentences that say the most until there is no more room, in their
-// order. What was said before word for word is taken once.
+// choose takes the most informative sentences that fit, in their order. It takes a
+// repeated sentence once.
 func choose(sentences []sentence, words *vocabulary) []sentence {
 	seen := map[string]bool{}
 	var list []sentence
@@ -112,7 +112,7 @@ func choose(sentences []sentence, words *vocabulary) []sentence {
 	return chosen
 }
 
-// What a sentence that holds a fact looks like.
+// Patterns of sentences that hold a fact.
 var (
 	quoted   = regexp.MustCompile("[\"“”„«»`][^\"“”„«»`]{2,}[\"“”„«»`]|'[^' ][^']+'")
 	address  = regexp.MustCompile(`\S@\S|https?://|\d{1,2}[:.]\d{2}|\d{4}-\d{2}-\d{2}|[€$£%]`)
@@ -120,8 +120,8 @@ var (
 		`entschieden|beschlossen|vereinbart|merke?|wichtig|muss|müssen|immer|niemals|heiße|heißt|lieber)\b`)
 )
 
-// weigh is how much a sentence says: names, numbers, quoted words and decisions, words
-// that come up seldom, and what the user says more than what he is told.
+// weigh scores a sentence: names, numbers, quoted words, decisions and rare words count,
+// and a user's sentence more than an agent's.
 func (s *sentence) weigh(words *vocabulary) float64 {
 	score := words.rarity(s.words)
 	if s.user {
@@ -152,7 +152,7 @@ func (s *sentence) weigh(words *vocabulary) float64 {
 	if len(s.words) < 2 {
 		score -= 2
 	}
-	// Of two that say as much the shorter one leaves more room.
+	// Of two sentences with equal scores the shorter one leaves more room.
 	return score - float64(len(s.text))/150
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// head is what stands before the rows, oldest first: the memory row and the moments
-// whose messages are not shown anyway. When that is too much, the oldest moments are
-// left out, then the texts are cut.
+// head returns the items before the rows, oldest first: the memory row and the moments
+// whose messages are not shown. If they do not fit, it leaves out the oldest moments, then
+// cuts the texts.
 func (c *composer) head(room int) []item {
 	var items []item
 	total := 0
@@ -37,8 +37,8 @@ func (c *composer) head(room int) []item {
 	return c.cutHead(items, room)
 }
 
-// cutHead cuts the memory row, then the moment, to what there is room for: half of it,
-// or what the other leaves.
+// cutHead cuts the memory row, then the moment: each to half of the room, or to what the
+// other leaves of it.
 func (c *composer) cutHead(items []item, room int) []item {
 	var out []item
 	for i, it := range items {
@@ -91,8 +91,7 @@ func (c *composer) momentItem(v *view, text string) item {
 	}
 }
 
-// cut makes a part of the head take no more than most tokens; false when nothing of
-// use is left.
+// cut shortens an item to at most most tokens; it returns false if too little is left.
 func (c *composer) cut(it *item, most int) bool {
 	if it.kind == PartMemory {
 		return c.cutMemory(it, most)

@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Keeper is what uploads and observations are written to; *store.Store is one.
+// Keeper stores uploads and observations; *store.Store implements it.
 type Keeper interface {
 	Session(ctx context.Context, id string) (store.Session, error)
 	PutSession(ctx context.Context, sess store.Session) error
@@ -17,7 +17,7 @@ type Keeper interface {
 	PutLinked(ctx context.Context, back string, ms ...*store.Moment) ([]store.Linked, error)
 }
 
-// maxLatest is how much of a moment's summary stands in its session, in characters.
+// maxLatest bounds a session's latest_summary, in characters.
 const maxLatest = 200
 
 // findMoment is the caller's moment of a name, nil for none.

@@ -38,7 +38,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Policy says how a document's history is shown.
+// Policy configures the history that a document's agent sees.
 type Policy struct {
 	// ReplayTools shows tool calls and their results; else they are skipped.
 	ReplayTools bool
@@ -49,14 +49,14 @@ type Policy struct {
 	// KeepLast is the number of newest rows that are never shortened and keep
 	// their images.
 	KeepLast int
-	// Moments is how many of the session's moments are shown.
+	// Moments bounds the moments of the session that are shown.
 	Moments int
 	// ResultChars is how long a tool's result may be that is shown whole; 0 is no
 	// bound.
 	ResultChars int
 	// Budget is in tokens; 0 is no bound.
 	Budget int
-	// Scale is how many of the provider's tokens an estimated one is; 0 is 1.
+	// Scale is the number of the provider's tokens per estimated token; 0 is 1.
 	Scale float64
 }
 
@@ -66,7 +66,7 @@ func History(rows []store.Message, p Policy) []llm.Message {
 	return Compose(&store.Recalled{Messages: rows}, p).Messages
 }
 
-// estimate is what a text takes of the budget.
+// estimate is the share of a text in the budget.
 func (p *Policy) estimate(text string) int {
 	n := llm.EstimateTokens(text)
 	if p.Scale > 0 {
@@ -75,8 +75,7 @@ func (p *Policy) estimate(text string) int {
 	return n
 }
 
-// tokens is what the text of a row takes that is shown whole: what was counted when it
-// was stored, else an estimate.
+// tokens is the share of a whole row in the budget: its stored count, else an estimate.
 func (p *Policy) tokens(row *store.Message) int {
 	if row.TokenCount > 0 {
 		return row.TokenCount
@@ -98,7 +97,7 @@ func wholeFrom(rows []store.Message, p *Policy) int {
 	return 0
 }
 
-// shows reports whether the model sees anything of a row where it stands.
+// shows reports whether the model sees a row at its place.
 func (p *Policy) shows(row *store.Message) bool {
 	if row.AgentPath != "" {
 		return false
@@ -116,8 +115,8 @@ func isTool(row *store.Message) bool {
 	return row.Type == store.MessageToolCall || row.Type == store.MessageToolResponse
 }
 
-// blockStart is the first of the tool rows that end at i; rows that are not
-// shown do not part them.
+// blockStart is the first of the consecutive tool rows that end at i; rows that are not
+// shown do not interrupt them.
 func (p *Policy) blockStart(rows []store.Message, i int) int {
 	start := i
 	for ; i >= 0; i-- {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// The names in a session's metadata under which it is noted what moments there are.
+// The keys of a session's metadata about its moments.
 const (
 	noteLatestID  = "latest_moment_id"
 	noteLatest    = "latest_summary"
@@ -13,9 +13,9 @@ const (
 	noteResources = "resource_keys"
 )
 
-// Note is a session's metadata as a prompt repeats them in every turn: what others said
-// as it is, what is noted of moments within a bound. Ids are left out, for LOOKUP finds
-// nothing by them, and the newest summary where moments are shown themselves.
+// Note returns the metadata of a session for the prompt of each turn: unknown keys as they
+// are, the keys about moments within a bound. It leaves out ids, with which LOOKUP finds
+// nothing, and the newest summary if the moments themselves are shown.
 func Note(metadata json.RawMessage, shown bool) json.RawMessage {
 	if !bytes.Contains(metadata, []byte(`"`+noteLatest)) && !bytes.Contains(metadata, []byte(`"`+noteUploads)) &&
 		!bytes.Contains(metadata, []byte(`"`+noteResources)) {
@@ -47,14 +47,14 @@ const (
 	promptResources = 10
 )
 
-// notedUpload is what a prompt says of an upload.
+// notedUpload is the form of an upload in a prompt.
 type notedUpload struct {
 	Name string `json:"moment_name,omitempty"`
 	File string `json:"file_name,omitempty"`
 }
 
-// shorten leaves the newest of a list, each as a T; what is no such list stays. It
-// reports whether there was one.
+// shorten keeps the newest items of a list, each decoded as a T. It returns false, and
+// changes nothing, if the value is no such list.
 func shorten[T any](all map[string]json.RawMessage, name string, most int) bool {
 	var list []T
 	if len(all[name]) == 0 || json.Unmarshal(all[name], &list) != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// maxField bounds what one field of an observation says, in characters.
+// maxField bounds one field of an observation, in characters.
 const maxField = 1000
 
 // field is something that an agent observed.
@@ -54,13 +54,13 @@ func fieldsOf(d *event.MetadataData) []field {
 	return out
 }
 
-// ObservationText is what an observation's row says: a line of the fields that are
-// set, in their order; "" when there is nothing but a session's name.
+// ObservationText is the text of an observation's row: a line of the fields that are set,
+// in their order; "" if only the session's name is set.
 func ObservationText(d *event.MetadataData) string {
 	return lineOf(fieldsOf(d), "session_name")
 }
 
-// lineOf is the fields on a line; "" when there are none but those.
+// lineOf joins the fields that are set into a line; "" if only the excepted ones are.
 func lineOf(fields []field, but ...string) string {
 	if !slices.ContainsFunc(fields, func(f field) bool { return !slices.Contains(but, f.name) }) {
 		return ""

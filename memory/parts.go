@@ -9,15 +9,14 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// PartTokens is what an image or a document takes of the budget: providers count
-// them each in their own way.
+// PartTokens is the assumed cost of an image or a document; providers count differently.
 const PartTokens = 1000
 
 // maxReplayed bounds the images and documents of a history, in bytes of JSON.
 const maxReplayed = 32 << 20
 
-// attachment says what a part is. It stands in the metadata of the row, so that
-// a list of rows tells of images without bringing them.
+// attachment describes a part in the metadata of its row, so that a list of rows need not
+// read the parts.
 type attachment struct {
 	Kind      llm.PartKind `json:"kind"`
 	MediaType string       `json:"media_type,omitempty"`
@@ -55,7 +54,7 @@ func attachments(parts []llm.Part) []attachment {
 // or not they were read.
 func hasParts(row *store.Message) bool { return len(noteOf(row)) > 0 }
 
-// noteOf is what the metadata of a row says of its parts.
+// noteOf reads the attachments of a row from its metadata.
 func noteOf(row *store.Message) []attachment {
 	if row.Type != store.MessageUser || !bytes.Contains(row.Metadata, []byte(`"attachments"`)) {
 		return nil
@@ -88,7 +87,7 @@ func userMessage(row *store.Message, text string, whole bool) llm.Message {
 	return m
 }
 
-// line is what stands in place of a part.
+// line is the text that replaces a part.
 func (a attachment) line() string {
 	line := "[" + string(a.Kind)
 	if a.Name != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// lostResult stands for a result that was never stored: the process died, or
-// the run was stopped, while the tool ran.
+// lostResult replaces a result that was never stored, because the process died or the run
+// was stopped while the tool ran.
 const lostResult = `{"status":"error","error":"the result of this call was not recorded"}`
 
 // exchange is a call with its result.
@@ -29,10 +29,9 @@ type exchange struct {
 	first, last int64
 }
 
-// replay is what the tool rows of one turn look like to a model, a step at a time: an
-// assistant message with the calls, then their results in the order of the calls.
-// Steps are told apart by the rows' order: a call after a result belongs to the next
-// one.
+// replay makes messages of the tool rows of one turn, step by step: an assistant message
+// with the calls, then their results in the order of the calls. A call after a result
+// begins the next step.
 func (p *Policy) replay(rows []store.Message) []item {
 	exchanges := make([]exchange, 0, len(rows)/2+1)
 	group, answers := 0, false
@@ -46,7 +45,7 @@ func (p *Policy) replay(rows []store.Message) []item {
 			answers = true
 			e := waiting(exchanges, c)
 			if e == nil {
-				// The row of the call is missing: what it returned is still worth showing.
+				// The row of the call is missing; the result is shown all the same.
 				group++
 				c.group, c.tokens = group, p.callTokens(&c)
 				exchanges = append(exchanges, c)
@@ -67,7 +66,7 @@ func (p *Policy) replay(rows []store.Message) []item {
 	return p.steps(exchanges)
 }
 
-// callTokens is what a call takes that was not counted when it was stored.
+// callTokens estimates the tokens of a call whose row has no count.
 func (p *Policy) callTokens(e *exchange) int {
 	return p.estimate(e.call.Name) + p.estimate(e.call.Arguments)
 }
@@ -84,8 +83,8 @@ func (p *Policy) answer(e *exchange, row *store.Message) {
 	}
 }
 
-// excerptKey is the key of a long result. It is that of its id, which the run had when
-// it showed the result first: what the provider has read stays the same.
+// excerptKey is the key of a long result, made of its id. The run used the same key when
+// it first sent the result, so the provider's cache stays valid.
 func excerptKey(row *store.Message) string {
 	if row.ID != "" {
 		return rem.MessageIDKey(row.ID)
@@ -154,8 +153,8 @@ func (p *Policy) step(exchanges []exchange) item {
 	return it
 }
 
-// readCall reads {name, id, arguments}; what is missing is made up, for models
-// refuse a call without.
+// readCall reads {name, id, arguments}. It fills in missing fields, because models refuse
+// a call without them.
 func readCall(row *store.Message) exchange {
 	var stored struct {
 		Name      string          `json:"name"`

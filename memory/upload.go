@@ -25,12 +25,12 @@ type Upload struct {
 	MIMEType  string
 	Category  string
 	Tags      []string
-	// ResourceKeys are the keys of its pieces, Text the beginning of what it says.
+	// ResourceKeys are the keys of its chunks, Text the beginning of its text.
 	ResourceKeys []string
 	Text         string
 }
 
-// The bounds of what a session says of its uploads.
+// The bounds of a session's metadata about its uploads.
 const (
 	maxUploads       = 50
 	maxResourceKeys  = 200 // of a session, and of a moment
@@ -41,7 +41,7 @@ const (
 	relationUploaded = "uploaded_in"
 )
 
-// uploadMetadata is what the moment of an upload says of it.
+// uploadMetadata is the metadata of an upload's moment.
 type uploadMetadata struct {
 	Source    string   `json:"source"`
 	FileID    string   `json:"file_id,omitempty"`
@@ -52,8 +52,8 @@ type uploadMetadata struct {
 	Resources []string `json:"resource_keys,omitempty"`
 }
 
-// RecordUpload makes the content_upload moment of a file and notes it in its session
-// (metadata uploads, resource_keys, latest_moment_id, latest_summary). It gives the
+// RecordUpload stores the content_upload moment of a file and adds it to the session's
+// metadata (uploads, resource_keys, latest_moment_id, latest_summary). It returns the
 // session's id and the moment. The same file in the same session has one moment.
 func RecordUpload(ctx context.Context, k Keeper, u Upload) (sessionID string, m store.Moment, err error) {
 	meta := uploadMetadata{
@@ -112,7 +112,7 @@ func openUploads(ctx context.Context, k Keeper, u Upload, m *store.Moment) (stor
 	return old, k.PutSession(ctx, store.Session{ID: old.ID})
 }
 
-// uploadName tells apart files of one name, and one file in two sessions.
+// uploadName differs between files of one name, and between sessions with one file.
 func uploadName(u Upload) string {
 	const digits = 8
 	sum := sha256.Sum256([]byte(cmp.Or(u.FileID, u.FileName) + "\x00" + u.SessionID))
@@ -123,7 +123,7 @@ func uploadName(u Upload) string {
 	return "upload-" + name + "-" + hash
 }
 
-// maxNameKey is how much of a name stands in a moment's name, in characters.
+// maxNameKey bounds the part of a file's name in its moment's name, in characters.
 const maxNameKey = 100
 
 // noteUpload is the metadata of a session with an upload in it, once.

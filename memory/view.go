@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// chunkNote is what the metadata of a moment say that a history needs.
+// chunkNote is the part of a moment's metadata that a history needs.
 type chunkNote struct {
 	First     int64    `json:"first_seq"`
 	Last      int64    `json:"last_seq"`
@@ -48,19 +48,19 @@ func covering(chunks []view, seq int64) *view {
 	return nil
 }
 
-// breadcrumb stands for answers that the moment covers (p8).
+// breadcrumb replaces answers that the moment covers (p8).
 func (v *view) breadcrumb() string {
 	const shown = 120 // characters of the summary
 	if v.crumb == "" {
-		// The summary cannot end the brackets that it stands in.
+		// The summary must not close the brackets around it.
 		said := strings.NewReplacer("[", "(", "]", ")").Replace(firstChars(oneLine(v.m.Summary), shown))
 		v.crumb = "[Earlier: " + said + "… → REM LOOKUP " + rem.Quote(v.key) + "]"
 	}
 	return v.crumb
 }
 
-// context is the moment as the model sees it (p8), with the key of all of it. What
-// it says may come from an uploaded file, so it is fenced.
+// context is the moment for the model (p8), with its key. Its text may come from an
+// uploaded file, so it is fenced.
 func (v *view) context(summary string) string {
 	const resources = 10
 	var b strings.Builder

@@ -37,8 +37,8 @@ func newVocabulary() *vocabulary {
 	return v
 }
 
-// add counts a sentence's words and gives those that say something. What was said
-// before word for word is not counted again.
+// add counts a sentence's words and returns those that are no stop words. It does not
+// count a repeated sentence.
 func (v *vocabulary) add(text string, user bool) []string {
 	words := slices.DeleteFunc(wordsOf(text), func(w string) bool { return v.stop[w] })
 	key := strings.Join(words, " ")
@@ -65,7 +65,7 @@ func (v *vocabulary) add(text string, user bool) []string {
 	return words
 }
 
-// rarity is how much the words of a sentence say, 0 to 3: seldom words say more.
+// rarity scores the words of a sentence from 0 to 3; rare words score more.
 func (v *vocabulary) rarity(words []string) float64 {
 	if len(words) == 0 {
 		return 0
@@ -139,11 +139,10 @@ func isCJK(w string) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-// isParticle reports whether a letter is of the script of Japanese endings, which are
-// no subject.
+// isParticle reports whether a letter is hiragana, in which Japanese writes endings.
 func isParticle(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
 
-// cleanTopics are topics as they are stored.
+// cleanTopics returns the topics in their stored form.
 func cleanTopics(topics []string) []string {
 	const (
 		most    = 8

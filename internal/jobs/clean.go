@@ -12,8 +12,8 @@ import (
 // maxError is the longest stored error, in bytes.
 const maxError = 500
 
-// credentials are what must not be stored with an error, should a worker's text
-// hold one: the password of a URL, a bearer token, a key.
+// credentials match the passwords of URLs, bearer tokens and keys, which must not be
+// stored with a worker's error.
 var credentials = regexp.MustCompile(`(?i)(://[^/\s:@]*:)[^@\s]+(@)|(\bbearer\s+)[^\s"',]+|((?:password|passwd|secret|token|api[_-]?key)["']?\s*[=:]\s*["']?)[^\s"'&,;]+|\b(sk-)[a-z0-9_-]{8,}`)
 
 // clean is an error's text as it may be stored and shown: one line, short,
@@ -36,8 +36,7 @@ func clean(text string) string {
 	return text[:end] + "…"
 }
 
-// quiet passes River's errors on. What else it says is said by others: a job's
-// failure by its runner, the rest by nobody who wants to know.
+// quiet logs River's errors only. The runner logs the failures of jobs.
 func quiet(l *slog.Logger) *slog.Logger { return slog.New(errorsOnly{l.Handler()}) }
 
 type errorsOnly struct{ slog.Handler }
@@ -47,7 +46,7 @@ func (h errorsOnly) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelError && h.Handler.Enabled(ctx, level)
 }
 
-// Handle implements slog.Handler. What is broken off is what Close breaks off.
+// Handle implements slog.Handler. It drops the errors of jobs that Close cancels.
 func (h errorsOnly) Handle(ctx context.Context, r slog.Record) error {
 	stopped := strings.Contains(r.Message, context.Canceled.Error())
 	r.Attrs(func(a slog.Attr) bool {

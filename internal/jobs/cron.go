@@ -32,7 +32,7 @@ func ParseCron(expression string) (interface{ Next(time.Time) time.Time }, error
 	return s, nil
 }
 
-// sunday writes a 7 among the days of the week, which cron takes for Sunday too, as 0.
+// sunday replaces 7 by 0 among the days of the week: cron takes both for Sunday.
 func sunday(expression string) string {
 	fields := strings.Fields(expression)
 	if len(fields) == 0 || !strings.Contains(fields[len(fields)-1], "7") || strings.HasPrefix(fields[0], "@") {

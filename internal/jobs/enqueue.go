@@ -9,7 +9,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Bounds of what is enqueued, in bytes.
+// Bounds of a job's arguments and keys, in bytes.
 const (
 	maxArgs = 64 << 10
 	maxKey  = 512
@@ -17,18 +17,18 @@ const (
 
 // EnqueueOptions are about one job.
 type EnqueueOptions struct {
-	// UniqueKey, when given, lets only one job of its kind with this key wait or
-	// run. A Unique kind compares "" too.
+	// UniqueKey, if not "", admits one waiting or running job of its kind with this key. A
+	// Unique kind also compares "".
 	UniqueKey string
 	// RunAt is the earliest time; now when zero.
 	RunAt time.Time
-	// MaxAttempts is the kind's when 0.
+	// MaxAttempts is the kind's if 0.
 	MaxAttempts int
 }
 
-// Receipt says what became of an enqueued job.
+// Receipt is the result of Enqueue.
 type Receipt struct {
-	// ID is the job's, or that of the one which is there already.
+	// ID is the job's, or that of the unique job that exists already.
 	ID int64
 	// Duplicate: such a job waits or runs; nothing was added.
 	Duplicate bool
@@ -52,7 +52,7 @@ func (q *Queue) Enqueue(ctx context.Context, kind string, args any, o EnqueueOpt
 	return Receipt{ID: res.Job.ID, Duplicate: res.UniqueSkippedAsDuplicate}, nil
 }
 
-// unfinished are the states in which a job stands in the way of its like.
+// unfinished are the states in which a unique job excludes another one.
 var unfinished = []rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
 	rivertype.JobStateRunning, rivertype.JobStateScheduled,
@@ -89,8 +89,7 @@ type Schedule struct {
 	// of week), a macro such as @daily, in UTC unless it begins with
 	// "CRON_TZ=Europe/Vienna ".
 	Cron string
-	// Every is an interval of a second at least, from the start of the replica
-	// that leads.
+	// Every is an interval of at least a second, from the start of the leading replica.
 	Every time.Duration
 	// AtStart enqueues one as well when a replica begins to lead.
 	AtStart bool
@@ -98,10 +97,9 @@ type Schedule struct {
 	Args any
 }
 
-// Periodic enqueues a registered kind by a schedule, once for all replicas: the
-// one that leads does it. While the last one waits or runs, no other is added.
-// A time that passes while no process runs is not made up for. It comes before
-// Start.
+// Periodic enqueues a registered kind by a schedule. The leading replica does it for all.
+// It adds no job while the last one waits or runs, and does not make up for times at
+// which no process ran. Call it before Start.
 func (q *Queue) Periodic(kind string, s Schedule) error {
 	var next river.PeriodicSchedule
 	switch {

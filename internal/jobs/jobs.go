@@ -1,5 +1,4 @@
-// Package jobs is durable background work: what must be done although nobody
-// waits for it, and done once although several replicas could do it.
+// Package jobs runs durable background work, once for all replicas.
 //
 //	q, err := jobs.Open(ctx, jobs.Options{SQLite: "data/p8.db"})
 //	err = q.Register("embed", jobs.Worker{Run: drain, Timeout: 5 * time.Minute, Unique: true})
@@ -7,15 +6,14 @@
 //	err = q.Start(ctx)
 //	_, err = q.Enqueue(ctx, "embed", nil, jobs.EnqueueOptions{})
 //
-// A job is a row of the same database that holds the knowledge, written before
-// Enqueue returns. A worker that fails is run again after a growing pause, a
-// bounded number of times; what stays failed is listed with its error until it
-// is cancelled, retried, or a week old. A job whose process died is run again:
-// on SQLite when the next process starts, on PostgreSQL when the time that its
-// kind may take is over. So a job may run twice and has to bear that.
+// A job is a row of the store's database, written before Enqueue returns. A failed job is
+// retried after a growing pause, a bounded number of times. A job that stays failed is
+// listed with its error until it is cancelled, retried, or a week old. A job whose
+// process died runs again: on SQLite when the next process starts, on PostgreSQL when the
+// timeout of its kind has passed. So a job may run twice, and must tolerate that.
 //
-// Underneath is River, on its own tables (river_*), which Open migrates. Nobody
-// else knows: the queue can move without its users.
+// The queue is River, on its own tables (river_*), which Open migrates. No other package
+// knows River, so the queue can be replaced.
 package jobs
 
 import (
@@ -34,7 +32,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Options say where the jobs are. One of Postgres, PostgresURL and SQLite is
+// Options name the database of the jobs. One of Postgres, PostgresURL and SQLite is
 // required.
 type Options struct {
 	// Postgres is a pool that stays the caller's; one connection of it listens as
@@ -42,9 +40,9 @@ type Options struct {
 	Postgres *pgxpool.Pool
 	// PostgresURL is a database to make a small pool for.
 	PostgresURL string `json:"-"`
-	// SQLite is the path of the store's database, which must be there already.
-	// Start belongs to the process that holds the store's lock: it takes what
-	// runs elsewhere for dead.
+	// SQLite is the path of the store's database, which must exist. Only the process that
+	// holds the store's lock may call Start: Start takes the running jobs of other
+	// processes for dead.
 	SQLite string
 	// Turn, with SQLite, waits until the store of this process does not write and
 	// keeps it from writing until release is called. Without it jobs wait longer
@@ -52,23 +50,23 @@ type Options struct {
 	Turn func(ctx context.Context) (release func(), err error)
 	// ReadOnly opens for List alone: nothing is created, migrated or written.
 	ReadOnly bool
-	// Workers is the number of jobs that run at once in this process; 4 when 0.
+	// Workers is the number of jobs that run at once in this process; 4 if 0.
 	Workers int
-	// PollInterval is how often a running queue looks for jobs that nobody
-	// announced, such as those of another process on SQLite; 2 s when 0.
+	// PollInterval is how often a running queue looks for jobs without a notification, such
+	// as those of another process on SQLite; 2 s if 0.
 	PollInterval time.Duration
 	// Logger hears of failures; nil is slog.Default().
 	Logger *slog.Logger
 }
 
 var (
-	// ErrNotFound says that there is no job with the id.
+	// ErrNotFound: no job has the id.
 	ErrNotFound = fmt.Errorf("job %w", store.ErrNotFound)
-	// ErrReadOnly says that the queue was opened for listing.
+	// ErrReadOnly: the queue was opened for listing.
 	ErrReadOnly = errors.New("the job queue is open for reading only")
-	// ErrRunning says that a job runs right now.
+	// ErrRunning: the job is running.
 	ErrRunning = errors.New("the job is running: wait for it, or cancel it first")
-	// ErrClosed says that the queue was closed.
+	// ErrClosed: the queue was closed.
 	ErrClosed = errors.New("the job queue is closed")
 )
 
@@ -83,7 +81,7 @@ type Queue struct {
 	schedule []*river.PeriodicJob
 	running  bool
 	closed   bool
-	// stopping is closed when Close begins to cancel what still runs.
+	// stopping is closed when Close begins to cancel running jobs.
 	stopping chan struct{}
 	active   active
 }
@@ -99,19 +97,18 @@ type client interface {
 	JobCancel(ctx context.Context, id int64) (*rivertype.JobRow, error)
 }
 
-// database is where the rows of the jobs are.
+// database is the engine that holds the rows of the jobs.
 type database interface {
 	migrate(ctx context.Context, log *slog.Logger) error
 	// connect makes a client; it runs jobs if the configuration has workers.
 	connect(c *river.Config) (client, error)
-	// adopt gives back the jobs that a process left behind when it died, if the
-	// database can tell that it did.
+	// adopt releases the jobs of dead processes, if the database can tell them.
 	adopt(ctx context.Context) error
-	// conflict reports whether an error says that a unique job is in the way.
+	// conflict reports whether an error is the conflict with a unique job.
 	conflict(err error) bool
 	// count counts the jobs by kind and state.
 	count(ctx context.Context) ([]tally, error)
-	// missing reports whether an error says that there are no tables yet.
+	// missing reports whether an error means that the tables do not exist yet.
 	missing(err error) bool
 	close() error
 }
@@ -163,8 +160,8 @@ func connect(ctx context.Context, o Options) (database, error) {
 	return openPostgres(ctx, o.PostgresURL)
 }
 
-// What River is told of time. Leadership and the look for due jobs have a
-// period of 5 s of their own.
+// River's timing. Its election of a leader and its search for due jobs have periods of 5 s
+// of their own.
 const (
 	// fetchCooldown is the least time between two looks for work.
 	fetchCooldown = 50 * time.Millisecond

@@ -66,7 +66,7 @@ func theirs(s State) ([]rivertype.JobState, error) {
 	return found, nil
 }
 
-// Job is a job as it is listed.
+// Job is a listed job.
 type Job struct {
 	ID    int64           `json:"id"`
 	Kind  string          `json:"kind"`
@@ -165,8 +165,8 @@ func listed(row *rivertype.JobRow) Job {
 	return j
 }
 
-// Retry runs a job again now, whether it waits, failed, was cancelled or is
-// done; one whose attempts are used up gets one more.
+// Retry runs a job again now, whether it waits, failed, was cancelled or is done. A job
+// without attempts left gets one more.
 func (q *Queue) Retry(ctx context.Context, id int64) (Job, error) {
 	client, err := q.current(true)
 	if err != nil {
@@ -182,9 +182,9 @@ func (q *Queue) Retry(ctx context.Context, id int64) (Job, error) {
 	return listed(row), nil
 }
 
-// Cancel ends a job for good. The context of one that runs is cancelled; on
-// SQLite only the process that runs it can do that, another one merely keeps it
-// from being tried again. A finished job stays as it is.
+// Cancel ends a job for good and cancels the context of a running one. On SQLite only the
+// process that runs the job can cancel its context; another process only prevents the
+// next attempt. Cancel does not change a finished job.
 func (q *Queue) Cancel(ctx context.Context, id int64) (Job, error) {
 	client, err := q.current(true)
 	if err != nil {

@@ -34,8 +34,7 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 	return &postgres{pool: pool, own: true}, nil
 }
 
-// migrationLock is the advisory lock of whoever changes the tables; the number
-// spells "p8jobs".
+// migrationLock is the advisory lock of migrations; the number spells "p8jobs".
 const migrationLock int64 = 0x70386a6f6273
 
 // migrate lets one replica after the other do it; the later ones find it done.
@@ -71,7 +70,7 @@ func (p *postgres) connect(c *river.Config) (client, error) {
 	return made, nil
 }
 
-// adopt does nothing: which replica is dead, only time tells.
+// adopt does nothing: a dead replica is known only by the timeouts of its jobs.
 func (p *postgres) adopt(context.Context) error { return nil }
 
 func (p *postgres) count(ctx context.Context) ([]tally, error) {

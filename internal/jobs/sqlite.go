@@ -23,11 +23,10 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// embedded is the store's own file, by a second connection.
+// embedded is the store's own file, over a second connection.
 //
-// Two connections write it, this one and the store's, both in short
-// transactions that begin with BEGIN IMMEDIATE and wait while the other writes,
-// so that nobody is ever told that the database is locked.
+// Both connections write in short transactions that begin with BEGIN IMMEDIATE and wait
+// for each other, so that none fails because the database is locked.
 type embedded struct{ db *sql.DB }
 
 // queueing is how a writer waits for another one. SQLite can only look again and
@@ -42,7 +41,7 @@ const (
 	longestWait = time.Minute
 	// look is the pause between two looks.
 	look = time.Millisecond
-	// head is the start that a turn gives; to begin a transaction takes less.
+	// head is how long other writers wait after a turn; beginning a transaction takes less.
 	head = 2 * time.Millisecond
 )
 
@@ -130,10 +129,10 @@ func (e *embedded) connect(c *river.Config) (client, error) {
 	return made, nil
 }
 
-// adopt makes what is marked as running wait again, as the process that ran it
-// must be dead; what has used up its attempts has failed, lest a job that kills
-// its process do so for ever. That process led, too: until that ran out, no job
-// would come due.
+// adopt releases the jobs that are marked as running, because the process that ran them
+// must be dead. Jobs without attempts left become failed, so that a job that kills its
+// process does not do so for ever. adopt also ends the leadership of that process;
+// otherwise no job would come due until it expired.
 func (e *embedded) adopt(ctx context.Context) error {
 	if _, err := e.db.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
 		return err

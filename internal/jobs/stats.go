@@ -15,7 +15,7 @@ type KindStats struct {
 	// States counts the jobs that are kept by their state; completed and cancelled ones
 	// are kept a day, failed ones a week.
 	States map[State]int `json:"states"`
-	// Attempts counts what was tried, Errors what failed of it.
+	// Attempts counts the attempts, Errors the failed ones.
 	Attempts int `json:"attempts"`
 	Errors   int `json:"errors"`
 	// Average and Longest are how long the completed ones took, on SQLite within a

@@ -23,10 +23,10 @@ type Worker struct {
 	// error runs it again later, [Again] at a time of its own choice. The error's
 	// text is stored and shown.
 	Run func(ctx context.Context, args json.RawMessage) error
-	// Timeout ends ctx; 5 minutes when 0. On PostgreSQL it is also the time after
-	// which a job whose process died is run again.
+	// Timeout ends ctx; 5 minutes if 0. On PostgreSQL a job whose process died runs again
+	// after this time.
 	Timeout time.Duration
-	// MaxAttempts is the number of runs before the job counts as failed; 4 when 0.
+	// MaxAttempts is the number of attempts before the job counts as failed; 4 if 0.
 	MaxAttempts int
 	// Backoff is the pause after the attempt with this number, from 1; nil is
 	// [Backoff].
@@ -41,8 +41,8 @@ const (
 	maxPause   = 6 * time.Hour
 )
 
-// Backoff is 30 seconds after the first attempt and four times as long after
-// each further one, 6 hours at most, give or take a tenth.
+// Backoff is 30 seconds after the first attempt and four times as long after each further
+// one, at most 6 hours, with a jitter of a tenth.
 func Backoff(attempt int) time.Duration {
 	pause := firstPause
 	for i := 1; i < attempt && pause < maxPause; i++ {
@@ -52,15 +52,15 @@ func Backoff(attempt int) time.Duration {
 	return pause*9/10 + rand.N(pause/5)
 }
 
-// Again is the error by which a job asks to be run again after a pause, which
-// does not count as a failed attempt: there is more to do, or it is too early.
+// Again returns the error with which a job asks to run again after a pause, because there
+// is more to do or it is too early. It does not count as a failed attempt.
 func Again(after time.Duration) error {
 	// River's error panics when it is negative.
 	return river.JobSnooze(max(0, after))
 }
 
-// AgainAfter is the pause of an error that [Again] made, for those who run a worker
-// without a queue.
+// AgainAfter returns the pause of an error that [Again] made, for callers that run a
+// worker without a queue.
 func AgainAfter(err error) (after time.Duration, ok bool) {
 	var snooze *rivertype.JobSnoozeError
 	if !errors.As(err, &snooze) {
@@ -69,10 +69,10 @@ func AgainAfter(err error) (after time.Duration, ok bool) {
 	return snooze.Duration, true
 }
 
-// kindForm is what a kind may look like; River's own rule is wider.
+// kindForm is the form of a kind; River's own rule is wider.
 var kindForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,63}$`)
 
-// Register says how jobs of a kind are done. It comes before Start.
+// Register sets the worker of a kind. Call it before Start.
 func (q *Queue) Register(kind string, w Worker) error {
 	if !kindForm.MatchString(kind) {
 		return fmt.Errorf("jobs: the kind %.64q is not 2-64 letters a-z, digits, - and _", kind)
@@ -104,7 +104,7 @@ func (q *Queue) Register(kind string, w Worker) error {
 // payload is the arguments as River keeps them.
 type payload struct {
 	kind string
-	// Key is what unique jobs are compared by.
+	// Key identifies unique jobs.
 	Key  string          `json:"key,omitempty" river:"unique"`
 	Args json.RawMessage `json:"args"`
 }
