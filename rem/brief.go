@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a row shows of itself in a search.
+// The bounds of a row in a search result.
 const (
 	// maxShown is how much of a text, in characters.
 	maxShown = 1000
@@ -16,12 +16,12 @@ const (
 	maxValue = 2000
 )
 
-// hidden columns are long and mean nothing to whoever reads a search.
+// hidden columns are long and of no use to the reader of a search result.
 var hidden = []string{"embedding", "parsed_content", "parsed_output", "source", "json_schema"}
 
-// brief shortens a row for a model's context: texts keep their beginning, other
-// long values and hidden columns are left out, and "trimmed" tells. The columns
-// keep their order.
+// brief shortens a row for a model's context: it keeps the beginning of texts, leaves out
+// other long values and hidden columns, and lists them in "trimmed". The columns keep
+// their order.
 func brief(data json.RawMessage, key string) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if first, err := d.Token(); err != nil || first != json.Delim('{') {
@@ -71,7 +71,7 @@ func field(out *bytes.Buffer, name string, value []byte) {
 	}
 }
 
-// shorten is a value as a search shows it, nil for none, and what to say of it.
+// shorten returns the shown form of a value, nil for none, and its note in "trimmed".
 func shorten(column string, value json.RawMessage) (json.RawMessage, string) {
 	if slices.Contains(hidden, column) {
 		return nil, column + ": left out"

@@ -14,49 +14,49 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Knowledge is what the dialect needs of a store. Every method sees what the
-// caller in the context may see, the caller's own rows before shared ones.
+// Knowledge is implemented by *store.Store. Every method reads what the caller in the
+// context may read, the caller's own rows before shared ones.
 type Knowledge interface {
-	// Lookup is every row with this key, none if there is none.
+	// Lookup returns every row with a key.
 	Lookup(ctx context.Context, key string) ([]store.Match, error)
-	// Fuzzy is the rows that resemble the text, the best first.
+	// Fuzzy returns the rows that resemble a text, the best first.
 	Fuzzy(ctx context.Context, text string, threshold float64, limit int) ([]store.Match, error)
-	// MessageBySeq is a stored message; store.ErrNotFound if there is none.
+	// MessageBySeq returns a stored message; store.ErrNotFound if there is none.
 	MessageBySeq(ctx context.Context, sessionID string, seq int64) (store.Message, error)
-	// Message is a stored message by its id; store.ErrNotFound if there is none.
+	// Message returns a stored message by its id; store.ErrNotFound if there is none.
 	Message(ctx context.Context, id string) (store.Message, error)
-	// Nodes is every row with one of these keys and its edges, own rows first.
+	// Nodes returns every row with one of the keys and its edges, own rows first.
 	Nodes(ctx context.Context, keys []string) ([]store.Node, error)
-	// Load is the whole rows of nodes, nil for one that is gone.
+	// Load returns the whole rows of nodes, nil for a deleted one.
 	Load(ctx context.Context, nodes ...store.Node) ([]json.RawMessage, error)
-	// Search is the rows of a table nearest to a vector or to words, whole.
+	// Search returns the whole rows of a table that are nearest to a vector or to words.
 	Search(ctx context.Context, q store.SearchQuery) ([]store.Match, error)
-	// Select runs a SELECT; what is wrong with its text is a *store.SelectError.
+	// Select runs a SELECT; a mistake in its text is a *store.SelectError.
 	Select(ctx context.Context, sql string, b store.SelectBounds) (store.Selection, error)
-	// Tables is what a SELECT may read; it never changes.
+	// Tables lists the tables that a SELECT may read; the list never changes.
 	Tables() []store.TableInfo
 }
 
-// Embedder makes vectors of what is searched for.
+// Embedder makes vectors of search texts.
 type Embedder interface {
 	// Name names the model; vectors of another are never compared.
 	Name() string
 	// MinSimilarity is the least cosine of two texts that have to do with each
 	// other, in this model.
 	MinSimilarity() float64
-	// EmbedQuery is the vector of a question.
+	// EmbedQuery returns the vector of a question.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
-// Options are what an engine works with.
+// Options configure an engine. Knowledge is required.
 type Options struct {
 	Knowledge Knowledge
 	// Embedder may be nil: then SEARCH ranks by words.
 	Embedder Embedder
-	// MinSimilarity is that of a SEARCH that names none; nil is the embedder's.
+	// MinSimilarity is the default of SEARCH; nil is the embedder's.
 	MinSimilarity *float64
-	// Hybrid ranks every SEARCH by words too; right for an embedding model that
-	// knows words rather than meaning.
+	// Hybrid also ranks every SEARCH by words, for an embedding model that compares words
+	// rather than meanings.
 	Hybrid bool
 	// Timeout bounds one query, 0 for 5 s.
 	Timeout time.Duration
@@ -64,7 +64,7 @@ type Options struct {
 	Bytes int
 	// Dialect is the store's, for EXPLAIN.
 	Dialect store.Dialect
-	// Logger gets what a client must not read; nil is slog.Default.
+	// Logger receives internal errors, which no client may read; nil is slog.Default.
 	Logger *slog.Logger
 }
 
@@ -93,15 +93,15 @@ func New(o Options) *Engine {
 	return e
 }
 
-// Tables is what SQL may read.
+// Tables lists the tables that SQL may read.
 func (e *Engine) Tables() []store.TableInfo { return slices.Clone(e.tables) }
 
 // Parse reads a query about the tables of the store. The error is a
 // *SyntaxError.
 func (e *Engine) Parse(text string) (Query, error) { return e.options.parse(text) }
 
-// Run answers a query as it is written. What is wrong with it is a *SyntaxError
-// whose column is one of the text; see [Engine.Execute] for other errors.
+// Run answers the text of a query. A mistake in it is a *SyntaxError whose column is one
+// of the text; see [Engine.Execute] for other errors.
 func (e *Engine) Run(ctx context.Context, text string) (Result, error) {
 	return e.RunLimited(ctx, text, 0)
 }
@@ -119,11 +119,10 @@ func (e *Engine) RunLimited(ctx context.Context, text string, limit int) (Result
 	return e.execute(ctx, q, text)
 }
 
-// Execute answers a query. Keys that nothing has are no error. What is wrong
-// with the query is a *SyntaxError whose column is one of its canonical form, or
-// wraps store.ErrInvalid; one that takes too long is ErrTimeout, one that found no
-// place among other queries a *store.BusyError. Those are fit
-// for a client, other errors are not.
+// Execute answers a query. Unknown keys are no error. A mistake in the query is a
+// *SyntaxError whose column is one of its canonical form, or wraps store.ErrInvalid. A
+// query that takes too long is ErrTimeout; one that is refused because others are running
+// is a *store.BusyError. These errors are fit for a client, others are not.
 func (e *Engine) Execute(ctx context.Context, q Query) (Result, error) {
 	if q == nil {
 		return Result{}, fmt.Errorf("rem: no query")
@@ -167,9 +166,8 @@ func (e *Engine) answer(ctx context.Context, query Query) (Result, error) {
 	return res, err
 }
 
-// explainError puts an error into the words of whoever asked: a place in the
-// SQL is a place in the text, and a deadline of ours is a query that takes too
-// long.
+// explainError makes an error fit for the caller: it maps a position in the SQL to one in
+// the text, and the engine's own deadline to ErrTimeout.
 func (e *Engine) explainError(ctx context.Context, q Query, text string, err error) error {
 	var wrong *store.SelectError
 	switch {
@@ -187,7 +185,7 @@ func (e *Engine) explainError(ctx context.Context, q Query, text string, err err
 	return fmt.Errorf("rem: %s: %w", q.Verb(), err)
 }
 
-// sqlOf is the SQL inside of a query, "" if there is none.
+// sqlOf is the SQL inside a query, "" if there is none.
 func sqlOf(query Query) string {
 	switch q := query.(type) {
 	case Select:
@@ -202,8 +200,7 @@ func sqlOf(query Query) string {
 	return ""
 }
 
-// columnOf is where in the text the position of its part sql is, 0 if nobody
-// knows.
+// columnOf maps a position in sql, a part of the text, to the text; 0 if it is unknown.
 func columnOf(text, sql string, position int) int {
 	before, _, ok := strings.Cut(text, sql)
 	if !ok || sql == "" || position < 1 {

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// ErrNoVerb says that a text does not begin with a verb. A caller that takes
-// plain words too may search for them with [NewFuzzy].
+// ErrNoVerb: a text does not begin with a verb. A caller that also accepts plain words may
+// search for them with [NewFuzzy].
 var ErrNoVerb = errors.New("no verb")
 
-// ErrTimeout says that a query took longer than it may.
+// ErrTimeout: a query took longer than Options.Timeout.
 var ErrTimeout = errors.New("the query took too long")
 
-// SyntaxError says what is wrong with a query, where, and what would be right.
-// It is fit for a model and a client.
+// SyntaxError is a mistake in a query, with its place and the right form. It is fit for a
+// model and a client.
 type SyntaxError struct {
 	// Column is the place in the query, in characters from 1; 0 is the query as a
 	// whole.
@@ -25,7 +25,7 @@ type SyntaxError struct {
 	cause error
 }
 
-// Error is one line.
+// Error returns the mistake on one line.
 func (e *SyntaxError) Error() string {
 	s := e.Problem
 	if e.Column > 0 {

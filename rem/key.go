@@ -11,13 +11,13 @@ import (
 // as many.
 const PartChars = 6000
 
-// MessageKey is the key of a stored message, as the hints in a shortened
-// history print it; LOOKUP gives the whole message.
+// MessageKey is the key of a stored message, as the hints in a shortened history print it.
+// LOOKUP finds the whole message by it.
 func MessageKey(sessionID string, seq int64) string {
 	return "session-" + sessionID + "-msg-" + strconv.FormatInt(seq, 10)
 }
 
-// MessageIDKey is the key of a stored message whose number is not known yet.
+// MessageIDKey is the key of a message whose number is not known yet.
 func MessageIDKey(id string) string { return "message-" + id }
 
 // PartKey is the key of a part of a message, from 1, given the message's.
@@ -33,9 +33,9 @@ type messageRef struct {
 	part      int    // 0 for the whole message
 }
 
-// parseMessageRef reads what MessageKey, MessageIDKey and PartKey write. A key of a
-// message ends in its number or its id, so one that ends in a part is never also a
-// message's, whatever the session's id ends in.
+// parseMessageRef reads the keys of MessageKey, MessageIDKey and PartKey. The key of a
+// message ends in its number or its id, so no key is both a message's and a part's,
+// whatever the session's id is.
 func parseMessageRef(key string) (messageRef, bool) {
 	if ref, ok := parseMessage(key); ok {
 		return ref, true

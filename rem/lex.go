@@ -7,7 +7,7 @@ import (
 
 // token is a word or a quoted text of a query.
 type token struct {
-	// text is the word as it is written, or what stands between the quotes.
+	// text is the word as written, or the text between the quotes.
 	text   string
 	quoted bool
 	// start and end are its place in the query, in characters from 0.
@@ -65,7 +65,7 @@ func (l *lexer) word() token {
 // tokens reads the rest.
 func (l *lexer) tokens() ([]token, error) {
 	var out []token
-	// One search for the end of a quote is enough to know that there is none.
+	// unclosed caches that a quote has no end, so that it is searched once.
 	unclosed := map[rune]bool{}
 	for {
 		l.skipSpace()
@@ -84,7 +84,7 @@ func (l *lexer) tokens() ([]token, error) {
 				out = append(out, token{text: text, quoted: true, start: start, end: l.at})
 				continue
 			}
-			// 'tis is a word, but nobody begins one with a double quote.
+			// A word may begin with an apostrophe ('tis), but not with a double quote.
 			if r == '"' && !l.lenient {
 				return nil, problemf(start+1, "the quote that opens here is never closed")
 			}

@@ -42,8 +42,8 @@ func (e *Engine) readMessage(ctx context.Context, ref messageRef) (m store.Messa
 	return m, err
 }
 
-// cutToPart leaves a part of a message's text, and says in its metadata which one,
-// and the key of the next. A part that the text does not have is not found.
+// cutToPart replaces a message's text by one part of it, and adds the part's number and
+// the key of the next part to its metadata. It returns false if there is no such part.
 func cutToPart(m *store.Message, ref messageRef) (bool, error) {
 	if m.Content == nil {
 		return false, nil

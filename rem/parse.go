@@ -40,8 +40,8 @@ func (o parseOptions) parse(query string) (Query, error) {
 	return q, nil
 }
 
-// parser reads the query that begins at its lexer's place. A query inside of
-// another is read by a parser on a part of the same characters.
+// parser reads the query that begins at its lexer's place. A nested query has its own
+// parser on a part of the same characters.
 type parser struct {
 	lexer
 	tables []string
@@ -81,8 +81,8 @@ func (p *parser) query() (Query, error) {
 	return nil, &SyntaxError{Column: word.column(), Problem: fmt.Sprintf("%.40q is no verb", word.text), Form: allForms, cause: ErrNoVerb}
 }
 
-// verb reads the verb; "" and its word when there is none. A bare SELECT or
-// WITH is SQL, and is its own word.
+// verb reads the verb; it returns "" and the word if there is none. A bare SELECT or WITH
+// is SQL.
 func (p *parser) verb() (Verb, token) {
 	word := p.word()
 	if word.is("REM") {
@@ -231,7 +231,7 @@ func (p *parser) table(name string) (string, bool) {
 	return "", false
 }
 
-// noTable says that there is no such table.
+// noTable is the mistake of an unknown table.
 func (p *parser) noTable(column int, name string) error {
 	return problemf(column, "there is no table %.60q; the tables are %s", name, strings.Join(p.tables, ", "))
 }

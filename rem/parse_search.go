@@ -35,9 +35,8 @@ func (p *parser) search() (Query, error) {
 
 func isTableWord(t token) bool { return t.is("FROM") || t.is("IN") || t.is("TABLE") }
 
-// searchClause reads one clause of SEARCH. A text may end with any of these
-// words, so each wants a value that a text would hardly have: a table that
-// there is, a number, a condition.
+// searchClause reads one clause of SEARCH. A text may end with any of these words, so each
+// clause needs a value that a text hardly has: an existing table, a number, a condition.
 func (p *parser) searchClause(tokens []token) (clause, bool) {
 	if c, ok := numeric(tokens, "LIMIT", "MIN_SIMILARITY", "THRESHOLD"); ok {
 		return c, true
@@ -69,7 +68,7 @@ func isEmbedded(column string) bool {
 	return slices.Contains([]string{"content", "summary", "description"}, strings.ToLower(column))
 }
 
-// looksLikeCondition tells a condition from the end of a quoted sentence.
+// looksLikeCondition distinguishes a condition from the end of a quoted sentence.
 var looksLikeCondition = regexp.MustCompile(`(?i)[=<>~]|\b(is|in|like|ilike|between|not|exists|and|or|true|false)\b`)
 
 // identifier is the name of a column.

@@ -37,7 +37,7 @@ func isName(word string, i int) bool {
 	return i < len(word) && (word[i] == '_' || word[i] >= 'A' && word[i] <= 'Z' || word[i] >= '0' && word[i] <= '9')
 }
 
-// selectText takes the rest as it is, without what ends a statement.
+// selectText takes the rest of the text, without a semicolon at its end.
 func (p *parser) selectText() (Query, error) {
 	text := strings.TrimRightFunc(string(p.runes[p.at:]), func(r rune) bool { return unicode.IsSpace(r) || r == ';' })
 	return Select{Text: text}, nil
@@ -96,7 +96,7 @@ func (p *parser) selectParts(start int) (Query, error) {
 	return s.query(), nil
 }
 
-// parts are what a SELECT on one table is made of.
+// parts are the clauses of a SELECT on one table.
 type parts struct {
 	table, where, order string
 	limit               int
@@ -148,8 +148,8 @@ func checkOrder(text string, column int) error {
 	return nil
 }
 
-// checkCondition sees to it that a condition stays one when it is put between
-// parentheses; whether it is allowed, the store decides.
+// checkCondition ensures that a condition cannot close the parentheses around it. The
+// store decides whether the condition is allowed.
 func checkCondition(text string, column int) error {
 	if text == "" {
 		return problemf(column, "the condition is empty")

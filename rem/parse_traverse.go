@@ -49,9 +49,9 @@ func (p *parser) with(tokens []token) (int, bool) {
 	return 0, false
 }
 
-// traverseWith reads what stands before and behind a WITH. Clauses behind the
-// inner query are those of TRAVERSE, unless it has some before the WITH or the
-// inner query could take them first.
+// traverseWith reads the text before and after a WITH. Clauses after the inner query
+// belong to TRAVERSE, unless TRAVERSE has some before the WITH or the inner query can take
+// them.
 func (p *parser) traverseWith(before, inner []token) (Query, error) {
 	var q Traverse
 	types, clauses := suffix(before, traverseClause)
@@ -106,7 +106,7 @@ func takesFirst(verb Verb, name string) bool {
 	return verb == TRAVERSE
 }
 
-// orders are what ORDER BY takes; REM wrote edge.created_at.
+// orders are the fields of ORDER BY; REM wrote edge.created_at.
 var orders = []string{"depth", "weight", "key", "relation", "entity_type", "created_at"}
 
 // traverseClause reads one clause of TRAVERSE. Keys hardly end with these

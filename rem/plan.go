@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Plan says what a query will do.
+// Plan describes what a query does.
 type Plan struct {
 	// Query is the query in its canonical form.
 	Query     string `json:"query"`
@@ -24,15 +24,15 @@ type Plan struct {
 // Step is one operation of a plan.
 type Step struct {
 	Operation string `json:"operation"`
-	// Index is what the operation reads.
+	// Index is the index that the operation reads.
 	Index string `json:"index"`
-	// Bound is what it can cost at most.
+	// Bound is its greatest cost.
 	Bound string `json:"bound"`
 	// Engine is the database's own plan, a line each.
 	Engine []string `json:"engine,omitempty"`
 }
 
-// indexes are what the engines read.
+// indexes are those of the engines.
 type indexes struct{ keys, similar, vectors, words string }
 
 func (e *Engine) indexes() indexes {
@@ -53,8 +53,8 @@ func (e *Engine) indexes() indexes {
 	}
 }
 
-// Explain says what a query will do, without doing it; SQL is planned by the
-// database. Errors are those of Execute.
+// Explain returns the plan of a query without running it; the database plans SQL. Errors
+// are those of Execute.
 func (e *Engine) Explain(ctx context.Context, q Query) (Plan, error) {
 	if inner, ok := q.(Explain); ok {
 		q = inner.Query

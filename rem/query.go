@@ -78,7 +78,7 @@ func (Search) Verb() Verb { return SEARCH }
 func (q Search) String() string {
 	w := writer{"SEARCH " + quote(q.Text)}
 	w.word("FROM", q.Table)
-	// What a clause would take for text is a parameter.
+	// A text that a clause would take is written as a parameter.
 	if isEmbedded(q.Field) {
 		w.word("FIELD", q.Field)
 	} else if q.Field != "" {
@@ -133,8 +133,8 @@ type Order struct {
 // Verb is TRAVERSE.
 func (Traverse) Verb() Verb { return TRAVERSE }
 
-// String is the query in its canonical form. What follows a WITH belongs to its
-// query when there is a clause before the WITH, so there is one always.
+// String is the query in its canonical form. It always has a clause before the WITH, so
+// that the clauses after the WITH belong to the inner query.
 func (q Traverse) String() string {
 	w := writer{"TRAVERSE"}
 	w.list("", q.Keys)
@@ -158,7 +158,7 @@ func (q Traverse) String() string {
 	return w.text
 }
 
-// Select is one SELECT in the store's SQL; what it may do, the store decides.
+// Select is one SELECT in the store's SQL; the store checks it.
 type Select struct {
 	Text string
 	// Rows is the most rows, 0 for MaxRows; no part of the text.
@@ -171,7 +171,7 @@ func (Select) Verb() Verb { return SQL }
 // String is the query in its canonical form.
 func (q Select) String() string { return "SQL " + q.Text }
 
-// Explain asks what would run.
+// Explain asks for the plan of a query.
 type Explain struct {
 	// Query is any but another Explain.
 	Query Query

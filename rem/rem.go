@@ -1,22 +1,21 @@
-// Package rem is the REM dialect: how agents and people ask what is stored.
+// Package rem is the REM dialect, in which agents and people query the store.
 //
 //	LOOKUP sarah-chen                        the row with this key, of whatever kind
 //	FUZZY sara chn THRESHOLD 0.4             rows whose keys or summaries resemble a text
 //	SEARCH "API design" FROM ontologies      rows whose meaning is near to a text
-//	TRAVERSE sarah-chen TYPE manages DEPTH 2 what hangs together with a row
+//	TRAVERSE sarah-chen TYPE manages DEPTH 2 the rows that a row's edges lead to
 //	SQL SELECT name FROM moments             one read-only SELECT
 //	EXPLAIN SEARCH "API design"              what would run, on which index, within which bound
 //
-// [Parse] makes a [Query] of a text: one Go type a verb. An [Engine] answers it
-// from a [Knowledge], the few methods of the store that the dialect needs; the
-// store sees to it that the caller in the context gets only what is the
-// caller's or shared. [Grammar] is the dialect on a page, for prompts and docs.
+// [Parse] makes a [Query] of a text; each verb has a Go type. An [Engine] answers it from
+// a [Knowledge], the few methods of the store that the dialect needs. The store limits
+// the caller in the context to its own rows and shared ones. [Grammar] is the dialect on
+// a page, for prompts and docs.
 //
-// Queries are written by models and people, so natural words never break one:
-// apostrophes need no quotes, a clause counts only at the end and only with a
-// value that fits it, a quoted word is never a keyword. What cannot be
-// understood is a [SyntaxError], which points at the place and shows the right
-// form.
+// Models and people write queries, so natural words never break one: apostrophes need no
+// quotes, a clause counts only at the end and only with a value that fits it, a quoted
+// word is never a keyword. A text that is no query is a [SyntaxError] with the place and
+// the right form.
 package rem
 
 import (
@@ -64,7 +63,7 @@ const (
 	maxTypes = 20
 )
 
-// What a query takes when it does not say (REMLight).
+// The defaults of a query (REMLight).
 const (
 	DefaultThreshold = store.DefaultThreshold
 	DefaultLimit     = store.DefaultLimit
@@ -80,7 +79,7 @@ func Tables() []string {
 	return []string{"schemas", "resources", "ontologies", "moments", "sessions", "messages", "users", "files", "feedback"}
 }
 
-// singular is what one row of a table is called.
+// singular is the name of one row of a table.
 func singular(table string) string {
 	if s, ok := strings.CutSuffix(table, "ies"); ok {
 		return s + "y"

@@ -18,7 +18,7 @@ type Result struct {
 	// Text is that of a FUZZY or SEARCH, Table the one of a SEARCH.
 	Text  string `json:"text,omitempty"`
 	Table string `json:"table,omitempty"`
-	// Depth is how far a TRAVERSE was told to go, nil for other queries.
+	// Depth is the DEPTH of a TRAVERSE, nil for other queries.
 	Depth *int `json:"depth,omitempty"`
 	// RawQuery is the SQL that ran.
 	RawQuery string `json:"raw_query,omitempty"`
@@ -26,9 +26,9 @@ type Result struct {
 	Count    int    `json:"count"`
 	// EdgeSummary is the answer of a TRAVERSE with DEPTH 0.
 	EdgeSummary []EdgeSummary `json:"edge_summary,omitempty"`
-	// Truncated says that a bound left something out.
+	// Truncated is true if a bound left something out.
 	Truncated bool `json:"truncated,omitempty"`
-	// Notes are what to know about the results, one sentence each.
+	// Notes explain the results, one sentence each.
 	Notes []string `json:"notes,omitempty"`
 	// Plan is the answer to an EXPLAIN.
 	Plan *Plan `json:"plan,omitempty"`

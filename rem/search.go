@@ -76,7 +76,7 @@ func (e *Engine) embed(ctx context.Context, ask *store.SearchQuery, res *Result)
 		res.note("Ranked by words alone: no embedding model is configured.")
 		return nil
 	}
-	// What is left of the time is for the words.
+	// The rest of the time is for the search by words.
 	half, cancel := context.WithTimeout(ctx, e.Timeout/2)
 	defer cancel()
 	vector, err := e.Embedder.EmbedQuery(half, ask.Text)
@@ -93,7 +93,7 @@ func (e *Engine) embed(ctx context.Context, ask *store.SearchQuery, res *Result)
 	return nil
 }
 
-// leastSimilarity is what a SEARCH asks for.
+// leastSimilarity is the bound of a SEARCH.
 func (e *Engine) leastSimilarity(q Search) float64 {
 	switch {
 	case q.MinSimilarity != nil:

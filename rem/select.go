@@ -25,7 +25,7 @@ func (e *Engine) selection(ctx context.Context, q Select, res *Result) error {
 	return err
 }
 
-// selectBounds is what is left of the query's time, and how much it may give.
+// selectBounds are the rest of the query's time and the bounds of its result.
 func (e *Engine) selectBounds(ctx context.Context, q Select) store.SelectBounds {
 	b := store.SelectBounds{Rows: MaxRows, Bytes: e.Bytes, Timeout: e.Timeout}
 	if q.Rows > 0 {

@@ -31,7 +31,7 @@ type walk struct {
 	limit int
 	// seen are the keys that were read, so that each row comes once.
 	seen map[string]bool
-	// found are the nodes of the results; full says that there are more.
+	// found are the nodes of the results; full is true if there are more.
 	found []store.Node
 	full  bool
 }
