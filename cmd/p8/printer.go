@@ -24,7 +24,6 @@ type printer struct {
 	json bool
 
 	inLine bool // the answer so far does not end a line
-	said   bool // there is an answer
 	done   *event.DoneData
 	failed *event.ErrorData
 }
@@ -59,9 +58,6 @@ func (p *printer) print(e event.Event) error {
 	case *event.WarningData:
 		p.note("p8: warning: " + d.Message)
 	case *event.DoneData:
-		if d.Reason == event.ReasonStop && !p.said {
-			p.note("p8: the model gave an empty answer")
-		}
 		return p.end()
 	}
 	return nil
@@ -77,7 +73,6 @@ func (p *printer) text(s string) error {
 	if s == "" {
 		return nil
 	}
-	p.said = true
 	if p.clean {
 		s = visible(s)
 	}

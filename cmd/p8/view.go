@@ -239,9 +239,6 @@ func (v *view) end() error {
 	}
 	v.root.endText()
 	v.root.endCalls()
-	if v.done != nil && v.done.Reason == event.ReasonStop && !v.said {
-		v.root.line(lineNote, v.pen.Paint(term.Dim, "the model gave an empty answer"))
-	}
 	done, _ := v.root.take(v.width())
 	paused := v.done != nil && v.done.Reason == event.ReasonPaused // what it asks comes next
 	switch {

@@ -92,8 +92,9 @@ func TestViewOnce(t *testing.T) {
 	if got := s.String(); got != "Hello.\n" {
 		t.Errorf("the screen shows\n%s", got)
 	}
-	s, _ = shownBy(t, 60, 20, false, stopped)
-	if got := s.String(); got != "the model gave an empty answer\n" {
+	// An empty answer is reported once, by the event of its run.
+	s, _ = shownBy(t, 60, 20, false, event.New(&event.WarningData{Code: event.CodeEmptyAnswer, Message: "the model said nothing"}), stopped)
+	if got := s.String(); got != "! the model said nothing\n" {
 		t.Errorf("the screen shows\n%s", got)
 	}
 }
