@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/tiktoken-go/tokenizer"
+	"github.com/tiktoken-go/tokenizer/codec"
 )
 
 // profile is what the documentation of a model says of it.
@@ -52,11 +52,11 @@ func profileOf(model string) profile {
 // refused.
 type cutter struct {
 	// vocabulary is read when the first long text comes.
-	vocabulary func() (tokenizer.Codec, error)
+	vocabulary func() *codec.Codec
 }
 
 func newCutter() cutter {
-	return cutter{sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.Cl100kBase) })}
+	return cutter{sync.OnceValue(codec.NewCl100kBase)}
 }
 
 // bytesPerToken is more than any text of many tokens has.
@@ -67,18 +67,15 @@ func (c cutter) cut(text string, tokens int) string {
 		return text
 	}
 	text = head(text, tokens*bytesPerToken)
-	codec, err := c.vocabulary()
-	if err != nil {
-		return head(text, tokens)
-	}
-	ids, _, err := codec.Encode(text)
+	cl100k := c.vocabulary()
+	ids, _, err := cl100k.Encode(text)
 	if err != nil {
 		return head(text, tokens)
 	}
 	if len(ids) <= tokens {
 		return text
 	}
-	short, err := codec.Decode(ids[:tokens])
+	short, err := cl100k.Decode(ids[:tokens])
 	if err != nil {
 		return head(text, tokens)
 	}

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tiktoken-go/tokenizer"
+	"github.com/tiktoken-go/tokenizer/codec"
 )
 
 // Kind says where a block may be cut.
@@ -100,7 +100,7 @@ type Chunk struct {
 // Cutter cuts texts. It is safe for concurrent use.
 type Cutter struct {
 	Options
-	codec    tokenizer.Codec
+	codec    *codec.Codec
 	counters *sync.Pool
 }
 
@@ -123,11 +123,8 @@ func New(o Options) (*Cutter, error) {
 		return nil, fmt.Errorf("chunks of %d tokens, %d at most, that repeat %d: the target must be %d or more, the maximum no less than it, the overlap at most half of it",
 			o.Target, o.Max, o.Overlap, leastTarget)
 	}
-	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
-	if err != nil {
-		return nil, fmt.Errorf("load the tokenizer: %w", err)
-	}
-	return &Cutter{Options: o, codec: codec, counters: newCounters(codec)}, nil
+	cl100k := codec.NewCl100kBase()
+	return &Cutter{Options: o, codec: cl100k, counters: newCounters(cl100k)}, nil
 }
 
 // Count is the size of a text in tokens.

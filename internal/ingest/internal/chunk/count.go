@@ -6,14 +6,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tiktoken-go/tokenizer"
+	"github.com/tiktoken-go/tokenizer/codec"
 )
 
 // counter counts tokens as the codec does, but splits a text into words by hand
 // and remembers the count of each: a text repeats its words, and so this is ten
 // times as fast.
 type counter struct {
-	codec tokenizer.Codec
+	codec *codec.Codec
 	known map[string]int
 }
 
@@ -24,7 +24,7 @@ const (
 )
 
 // newCounters makes counters, one for each goroutine that counts at a time.
-func newCounters(codec tokenizer.Codec) *sync.Pool {
+func newCounters(codec *codec.Codec) *sync.Pool {
 	return &sync.Pool{New: func() any { return &counter{codec: codec, known: map[string]int{}} }}
 }
 
