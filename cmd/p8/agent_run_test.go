@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/ingest"
@@ -37,7 +38,7 @@ func TestAgentRun(t *testing.T) {
 	a, cfg := testApp(t, io.Discard, io.Discard, "OPENAI_BASE_URL="+model.URL, "OPENAI_API_KEY=sk-test",
 		"P8_DEFAULT_MODEL=openai:gpt-4.1", "P8_SCHEMA_DIR="+filepath.Join("..", "..", "examples", "agents"), quickExit)
 	ids := 0
-	p := openParts(t, a, cfg, wireOptions{
+	p := testParts(t, a, cfg, wiring.Options{
 		Now: func() time.Time { return time.Date(2026, 11, 9, 10, 0, 0, 0, time.UTC) },
 		NewID: func() string {
 			ids++
@@ -47,17 +48,17 @@ func TestAgentRun(t *testing.T) {
 	ctx := identity.With(t.Context(), identity.Identity{
 		UserID: identity.UserID("alice@example.com"), Email: "alice@example.com", Name: "Alice", SessionID: "project-alpha-risk",
 	})
-	if _, err := p.ingest.Paths(ctx, ingest.PathsOptions{Paths: []string{filepath.Join("..", "..", "examples", "data", "projects")}}); err != nil {
+	if _, err := p.Ingest.Paths(ctx, ingest.PathsOptions{Paths: []string{filepath.Join("..", "..", "examples", "data", "projects")}}); err != nil {
 		t.Fatal(err)
 	}
-	turn, err := p.chat.Start(ctx, chat.Request{Agent: "project-desk", Input: "Will Project Alpha be late?"})
+	turn, err := p.Chat.Start(ctx, chat.Request{Agent: "project-desk", Input: "Will Project Alpha be late?"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if res, err := turn.Wait(ctx); err != nil || res.Reason != event.ReasonStop {
 		t.Fatalf("the run ended with %q (%v): %+v", res.Reason, err, res.Error)
 	}
-	rows, err := p.store.Messages(ctx, turn.SessionID, store.MessageFilter{})
+	rows, err := p.Store.Messages(ctx, turn.SessionID, store.MessageFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/converse"
+	"github.com/p8-org/p8/cmd/p8/internal/turns"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/identity"
 )
 
@@ -62,7 +66,7 @@ func TestInterrupt(t *testing.T) {
 				t.Fatal(err)
 			}
 			var exit *exec.ExitError
-			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != command.ExitInterrupted {
 				t.Errorf("%v, stderr %s", err, stderr)
 			}
 			if got := stderr.String(); got != "p8: stopped: what was said is kept in the session\n" {
@@ -127,26 +131,26 @@ func TestInterruptLoop(t *testing.T) {
 	server := newProvider(t)
 	var stdout, stderr bytes.Buffer
 	a, cfg := testApp(t, &stdout, &stderr, useProvider(server, "openai:slow")...)
-	p := openParts(t, a, cfg, wireOptions{})
+	p := testParts(t, a, cfg, wiring.Options{})
 	in, keyboard, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	a.stdin = in
+	a.Stdin = in
 	id := identity.Identity{TenantID: "default", SessionID: "s"}
-	tk := &talk{app: a, parts: p, ctx: identity.With(context.Background(), id), interrupts: make(chan os.Signal, 1)}
+	tk := &turns.Runner{App: a, Parts: p, Ctx: identity.With(context.Background(), id), Interrupts: make(chan os.Signal, 1)}
 	stdoutSeen := &tap{w: &stdout, seen: make(chan struct{}, 1)}
-	a.stdout = stdoutSeen
+	a.Stdout = stdoutSeen
 	over := make(chan error, 1)
-	go func() { over <- tk.loop(id) }()
+	go func() { over <- converse.Loop(tk, id) }()
 
 	for range 2 {
 		if _, err := keyboard.WriteString("Go on\n"); err != nil {
 			t.Fatal(err)
 		}
 		<-stdoutSeen.seen
-		tk.interrupts <- os.Interrupt
+		tk.Interrupts <- os.Interrupt
 	}
 	keyboard.Close()
 	if err := <-over; err != nil {
@@ -250,7 +254,7 @@ func printed(t *testing.T, environ []string, args ...string) string {
 func TestReaderLeaves(t *testing.T) {
 	cmd, environ, stderr := startTalking(t, "openai:drip", true)
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != command.ExitFailed {
 		t.Errorf("%v, stderr %s", err, stderr)
 	}
 	mustContain(t, stderr.String(), "p8: the output cannot be written, so the run was stopped")

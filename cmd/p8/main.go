@@ -1,8 +1,8 @@
 // Command p8 turns documents into agents: `p8 serve` is the server, `p8 chat`
 // talks to an agent without one, `p8 help` lists the rest.
 //
-// One file holds one verb. wire.go is the one place where the parts are wired
-// together.
+// cli.go is the list of the commands. Each command is in the package of what it is
+// about, in internal; internal/wiring builds the parts of p8 that commands use.
 package main
 
 import (

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/testkit/golden"
 )
@@ -29,7 +30,7 @@ func TestPayloads(t *testing.T) {
 			server := newProvider(t)
 			a, cfg := testApp(t, io.Discard, io.Discard, append(useProvider(server, "openai:gpt-4.1"), "P8_STRUCTURED_MODE="+tt.mode)...)
 			ids := 0
-			p := openParts(t, a, cfg, wireOptions{
+			p := testParts(t, a, cfg, wiring.Options{
 				Now: func() time.Time { return time.Date(2026, 2, 21, 14, 30, 0, 0, time.UTC) },
 				NewID: func() string {
 					ids++
@@ -39,7 +40,7 @@ func TestPayloads(t *testing.T) {
 			ctx := identity.With(t.Context(), identity.Identity{
 				UserID: identity.UserID("alice@example.com"), Email: "alice@example.com", Name: "Alice", SessionID: "sess-123",
 			})
-			turn, err := p.chat.Start(ctx, chat.Request{Agent: tt.agent, Input: tt.input})
+			turn, err := p.Chat.Start(ctx, chat.Request{Agent: tt.agent, Input: tt.input})
 			if err != nil {
 				t.Fatal(err)
 			}

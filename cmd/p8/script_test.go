@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/internal/ingest/child"
 	"github.com/p8-org/p8/internal/testkit/golden"
 )
@@ -47,7 +48,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("P8_DATA_DIR", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("PROVIDER", p.URL)
-			e.Setenv("VERSION", version())
+			e.Setenv("VERSION", command.Version())
 			e.Vars = append(e.Vars, quickExit)
 			// No Ollama of this machine takes part.
 			e.Setenv("OLLAMA_HOST", "127.0.0.1:1")

@@ -7,32 +7,34 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/internal/config"
 )
 
 // testApp is an app and its settings, with a data folder of its own.
-func testApp(t testing.TB, stdout, stderr io.Writer, environ ...string) (*app, *config.Config) {
+func testApp(t testing.TB, stdout, stderr io.Writer, environ ...string) (*command.App, *config.Config) {
 	t.Helper()
-	a := &app{stdout: stdout, stderr: stderr, environ: append([]string{
+	a := &command.App{Stdout: stdout, Stderr: stderr, Environ: append([]string{
 		"P8_DATABASE_URL=sqlite:" + filepath.Join(t.TempDir(), "p8.db"), "HOME=" + t.TempDir(),
 		"OLLAMA_HOST=127.0.0.1:1",
 	}, environ...)}
-	cfg, err := config.Load(config.Options{Environ: a.environ})
+	cfg, err := config.Load(config.Options{Environ: a.Environ})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a, cfg
 }
 
-// openParts wires the parts of a test, with the provider as OpenAI.
-func openParts(t testing.TB, a *app, cfg *config.Config, o wireOptions) *parts {
+// testParts wires the parts of a test, with the provider as OpenAI.
+func testParts(t testing.TB, a *command.App, cfg *config.Config, o wiring.Options) *wiring.Parts {
 	t.Helper()
-	o.Log = a.quietLogger(cfg)
-	p, err := a.open(context.Background(), cfg, o)
+	o.Log = a.QuietLogger(cfg)
+	p, err := wiring.Open(context.Background(), cfg, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.close)
+	t.Cleanup(p.Close)
 	return p
 }
 

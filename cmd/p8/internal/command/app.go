@@ -1,0 +1,65 @@
+// Package command is what all commands of p8 share: their input and output, the
+// settings, the flags that name a user, mistakes and exit codes, and the log.
+//
+// A command is a struct whose fields are its flags and arguments, as kong reads
+// them, with a method Run(*command.App) error. Run prints the result to Stdout;
+// everything else, from progress to the error that it returns, goes to Stderr.
+package command
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/p8-org/p8/internal/config"
+)
+
+// App is one invocation: what it reads and writes.
+type App struct {
+	Stdin   *os.File
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Environ []string
+}
+
+// Getenv is a variable of the environment.
+func (a *App) Getenv(name string) string {
+	for _, v := range a.Environ {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Config loads the settings; flags are those of the verb.
+func (a *App) Config(flags ...config.Flag) (*config.Config, error) {
+	given := flags[:0]
+	for _, f := range flags {
+		if f.Value != "" {
+			given = append(given, f)
+		}
+	}
+	c, err := config.Load(config.Options{Environ: a.Environ, DotEnv: ".env", Flags: given})
+	if err != nil {
+		return nil, Fail(ExitUsage, err)
+	}
+	return c, nil
+}
+
+// Stored are the settings of a verb that cannot do without a database.
+func (a *App) Stored() (*config.Config, error) {
+	cfg, err := a.Config()
+	if err == nil && cfg.Database().None {
+		err = errors.New("nothing is stored, as P8_DATABASE_URL is none: unset it")
+	}
+	return cfg, err
+}
+
+// WarnUnknown names variables that look like settings and are none.
+func (a *App) WarnUnknown(cfg *config.Config) {
+	for _, name := range cfg.Unknown() {
+		a.Say("%s is no setting of this build: `p8 config` lists them all", name)
+	}
+}

@@ -1,0 +1,58 @@
+package converse
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/llm"
+)
+
+// attach puts files into a message: images and PDF files as its parts, text
+// behind what is said.
+func attach(req *chat.Request, files []string, limit int64) error {
+	if len(files) > chat.MaxParts {
+		return command.Usage("--attach: %d files are too many; %d is the most", len(files), chat.MaxParts)
+	}
+	for _, path := range files {
+		data, err := readAtMost(path, limit)
+		if err != nil {
+			return err
+		}
+		name := filepath.Base(path)
+		kind, _, _ := mime.ParseMediaType(http.DetectContentType(data))
+		part, err := chat.NewPart(kind, name, data)
+		switch {
+		case err == nil:
+			req.Parts = append(req.Parts, part)
+		case len(data) > 0 && utf8.Valid(data) && !strings.ContainsRune(string(data), 0):
+			req.Input += "\n\n" + llm.Material("file "+name, string(data))
+		default:
+			return command.Usage("--attach: %s %v", path, err)
+		}
+	}
+	return nil
+}
+
+// readAtMost reads a file that is not longer than the limit.
+func readAtMost(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, command.Usage("--attach: the file %s cannot be read: give the path of an image, a PDF or a text", path)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	switch {
+	case err != nil:
+		return nil, command.Usage("--attach: %s cannot be read: give the path of an image, a PDF or a text", path)
+	case int64(len(data)) > limit:
+		return nil, command.Usage("--attach: %s is longer than %d bytes, which is the most (P8_MAX_UPLOAD_BYTES)", path, limit)
+	}
+	return data, nil
+}

@@ -1,0 +1,143 @@
+// Package converse has p8 chat: one message, a loop over standard input, or an
+// interactive chat on a terminal with commands of its own.
+package converse
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/turns"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/config"
+)
+
+// Chat is p8 chat.
+type Chat struct {
+	Message []string `arg:"" optional:"" help:"What to say. Without it: standard input when that is a pipe, an interactive chat on a terminal. A UUID alone is a session to go on with."`
+
+	Agent   string   `short:"a" help:"Agent to talk to; general if not given."`
+	Session string   `short:"s" help:"Session to begin or to go on with: any printable string of 1-128 characters."`
+	Model   string   `short:"m" help:"Model, as provider:model."`
+	User    string   `short:"u" help:"Who is asking: an e-mail address, or a user id."`
+	Tenant  string   `short:"t" help:"Tenant of the user."`
+	Attach  []string `help:"Image, PDF or text file that belongs to the message; may be given several times." placeholder:"FILE"`
+	NoStore bool     `help:"Keep this chat in memory only."`
+	JSON    bool     `help:"Print every event as a line of JSON."`
+	Debug   bool     `help:"Print the exact JSON that is sent to the model to stderr."`
+}
+
+// Run says one thing, or talks until the input ends.
+func (c *Chat) Run(a *command.App) error {
+	id, err := c.identity()
+	if err != nil {
+		return err
+	}
+	cfg, err := a.Config()
+	if err != nil {
+		return err
+	}
+	message, interactive, err := c.message(a, int64(cfg.MaxBodyBytes))
+	if err != nil {
+		return err
+	}
+	req := chat.Request{Input: message}
+	if interactive && len(c.Attach) > 0 {
+		return command.Usage("--attach belongs to a message: give one, as in p8 chat --attach photo.png %q", "What is this?")
+	}
+	if err := attach(&req, c.Attach, int64(cfg.MaxUploadBytes)); err != nil {
+		return err
+	}
+	return converse(a, c, cfg, id, req, interactive)
+}
+
+// identity is who the flags say is asking, and for what.
+func (c *Chat) identity() (identity.Identity, error) {
+	c.sessionArgument()
+	return command.Caller{User: c.User, Tenant: c.Tenant}.Identity(identity.Identity{
+		SessionID: c.Session, AgentSchemaURI: c.Agent, DefaultModel: c.Model,
+	})
+}
+
+// sessionArgument reads `p8 chat UUID` as a session to go on with (p8).
+func (c *Chat) sessionArgument() {
+	if c.Session != "" || len(c.Message) != 1 || len(c.Message[0]) != len(uuid.Nil.String()) {
+		return
+	}
+	if _, err := uuid.Parse(c.Message[0]); err == nil {
+		c.Session, c.Message = c.Message[0], nil
+	}
+}
+
+// message is what to say; interactive when a person is asked for it.
+func (c *Chat) message(a *command.App, limit int64) (text string, interactive bool, err error) {
+	text = strings.Join(c.Message, " ")
+	if len(c.Message) == 0 {
+		if show.IsTerminal(a.Stdin) {
+			return "", true, nil
+		}
+		b, err := io.ReadAll(io.LimitReader(a.Stdin, limit+1))
+		if err != nil {
+			return "", false, errors.New("standard input cannot be read: give the message as an argument")
+		}
+		if int64(len(b)) > limit {
+			return "", false, command.Usage("the message on standard input is too long: at most %d bytes are read (P8_MAX_BODY_BYTES)", limit)
+		}
+		text = strings.TrimSpace(string(b))
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", false, command.Usage(`there is no message: give one, as in p8 chat "How do I write an agent?"`)
+	}
+	return text, false, nil
+}
+
+// converse opens the parts and talks.
+func converse(a *command.App, c *Chat, cfg *config.Config, id identity.Identity, req chat.Request, interactive bool) error {
+	options := wiring.Options{Log: a.QuietLogger(cfg), NoStore: c.NoStore, Memory: true}
+	if c.Debug {
+		options.Debug = a.Stderr
+	}
+	var shown *turns.Screen
+	if !c.JSON && !c.Debug {
+		shown = turns.NewScreen(a)
+	}
+	p, err := wiring.Open(context.Background(), cfg, options)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	sayWhatIsStored(a, cfg, c.NoStore)
+	t := &turns.Runner{App: a, Parts: p, JSON: c.JSON, Screen: shown}
+	if id.SessionID == "" {
+		id.SessionID = uuid.NewString()
+		if p.Store != nil && !c.NoStore {
+			t.Resume = "to go on: p8 chat --session " + id.SessionID
+		}
+	}
+	t.Ctx = identity.With(context.Background(), id)
+	defer t.WatchInterrupts()()
+	switch {
+	case interactive && shown != nil:
+		return startREPL(t, cfg, id, c.NoStore)
+	case interactive:
+		return Loop(t, id)
+	}
+	return once(t, req)
+}
+
+// sayWhatIsStored tells when nothing is.
+func sayWhatIsStored(a *command.App, cfg *config.Config, noStore bool) {
+	switch {
+	case noStore:
+		a.Say("nothing of this chat is stored (--no-store)")
+	case cfg.Database().None:
+		a.Say("nothing is stored (P8_DATABASE_URL=none)")
+	}
+}

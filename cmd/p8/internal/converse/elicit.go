@@ -1,0 +1,79 @@
+package converse
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/event"
+)
+
+// hintFor says how a question is answered at the prompt.
+func hintFor(q event.ActionRequestData) string {
+	if q.Kind != event.RequestElicitation {
+		return "y approves, n denies, Enter leaves it open"
+	}
+	if name, _ := loneField(q.Schema); name != "" {
+		return show.OneLine(name) + ", or n to decline; Enter leaves it open"
+	}
+	return "a JSON object such as " + show.OneLine(exampleOf(q.Schema)) + ", or n to decline; Enter leaves it open"
+}
+
+// object is as much of a JSON Schema as an answer needs.
+type object struct {
+	Properties map[string]struct {
+		Type string `json:"type"`
+	} `json:"properties"`
+}
+
+// loneField is the one field that an answer has, and its type.
+func loneField(schema json.RawMessage) (name, kind string) {
+	var o object
+	if json.Unmarshal(schema, &o) != nil || len(o.Properties) != 1 {
+		return "", ""
+	}
+	for name, p := range o.Properties {
+		return name, p.Type
+	}
+	return "", ""
+}
+
+func exampleOf(schema json.RawMessage) string {
+	var o object
+	_ = json.Unmarshal(schema, &o)
+	fields := map[string]string{}
+	for name, p := range o.Properties {
+		fields[name] = p.Type
+	}
+	b, _ := json.Marshal(fields)
+	return string(b)
+}
+
+// contentFor is the answer that a text is: a JSON object, or the value of the one
+// field; nil for neither.
+func contentFor(schema json.RawMessage, text string) json.RawMessage {
+	var whole map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &whole) == nil && whole != nil {
+		return json.RawMessage(text)
+	}
+	name, kind := loneField(schema)
+	if name == "" {
+		return nil
+	}
+	value := any(text)
+	if kind != "string" {
+		switch strings.ToLower(text) {
+		case "y", "yes":
+			value = true
+		default:
+			if json.Unmarshal([]byte(text), &value) != nil {
+				return nil
+			}
+		}
+	}
+	b, err := json.Marshal(map[string]any{name: value})
+	if err != nil {
+		return nil
+	}
+	return b
+}

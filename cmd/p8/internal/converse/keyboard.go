@@ -1,0 +1,77 @@
+package converse
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"sync/atomic"
+	"syscall"
+)
+
+// keyboard is what is typed at a raw terminal. While a run is shown Ctrl-C is an
+// interrupt; else everything goes to whoever reads.
+type keyboard struct {
+	chunks     chan []byte
+	rest       []byte
+	interrupts chan os.Signal
+	running    atomic.Bool
+}
+
+// The bounds of what is typed ahead: chunks, and bytes of each.
+const (
+	typedAhead = 64
+	typedChunk = 4 << 10
+)
+
+// interruptKey is what Ctrl-C sends.
+const interruptKey = 3
+
+var errTerminated = errors.New("terminated")
+
+// newKeyboard reads in until it ends; signals are those that the process gets.
+func newKeyboard(in io.Reader, signals chan os.Signal) *keyboard {
+	k := &keyboard{chunks: make(chan []byte, typedAhead), interrupts: signals}
+	go k.pump(in)
+	return k
+}
+
+func (k *keyboard) pump(in io.Reader) {
+	defer close(k.chunks)
+	for {
+		chunk := make([]byte, typedChunk)
+		n, err := in.Read(chunk)
+		if chunk = chunk[:n]; k.running.Load() && bytes.IndexByte(chunk, interruptKey) >= 0 {
+			select {
+			case k.interrupts <- os.Interrupt:
+			default:
+			}
+		} else if n > 0 {
+			k.chunks <- chunk
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Read gives what is typed; errTerminated when the process shall end.
+func (k *keyboard) Read(p []byte) (int, error) {
+	for len(k.rest) == 0 {
+		select {
+		case chunk, ok := <-k.chunks:
+			if !ok {
+				return 0, io.EOF
+			}
+			k.rest = chunk
+		case s := <-k.interrupts:
+			if s == syscall.SIGTERM {
+				return 0, errTerminated
+			}
+			k.rest = []byte{interruptKey}
+		}
+	}
+	n := copy(p, k.rest)
+	k.rest = k.rest[n:]
+	return n, nil
+}

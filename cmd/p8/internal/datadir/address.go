@@ -1,0 +1,93 @@
+// Package datadir has the files that p8 keeps in the data folder beside the
+// database: the address of the server that has the database, and what was typed.
+package datadir
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/internal/config"
+)
+
+// addressFile says, beside the embedded database, where the server is reached
+// that has it.
+const addressFile = "p8.url"
+
+// address is what the file holds.
+type address struct {
+	URL string `json:"url"`
+	PID int    `json:"pid"`
+}
+
+// Announce writes where this server is reached into the data folder, for the
+// verbs that need the data while the server has it; remove takes it back. There
+// is nothing to write without an embedded database.
+func Announce(cfg *config.Config, base string) (remove func(), err error) {
+	db := cfg.Database()
+	if db.Path == "" {
+		return func() {}, nil
+	}
+	raw, err := json.Marshal(address{base, os.Getpid()})
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(filepath.Dir(db.Path), addressFile)
+	next := path + ".new"
+	if err := os.WriteFile(next, append(raw, '\n'), 0o600); err != nil {
+		return nil, fmt.Errorf("say where the server is reached: %w", err)
+	}
+	if err := os.Rename(next, path); err != nil {
+		_ = os.Remove(next)
+		return nil, fmt.Errorf("say where the server is reached: %w", err)
+	}
+	return func() { _ = os.Remove(path) }, nil
+}
+
+// Server is where the server is reached that has the data folder; "" when
+// nobody says, or the file is a left-over: of another process than has the lock.
+func Server(cfg *config.Config) string {
+	path := cfg.Database().Path
+	if path == "" {
+		return ""
+	}
+	var a address
+	if json.Unmarshal(readSmall(filepath.Join(filepath.Dir(path), addressFile)), &a) != nil {
+		return ""
+	}
+	if owner, err := strconv.Atoi(strings.TrimSpace(string(readSmall(path + ".lock")))); err != nil || owner != a.PID {
+		return ""
+	}
+	if _, err := ServerURL(a.URL); err != nil {
+		return ""
+	}
+	return a.URL
+}
+
+// readSmall is a small file, nothing when it cannot be read.
+func readSmall(path string) []byte {
+	const most = 4 << 10
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, most))
+	return b
+}
+
+// ServerURL reads the address of a server.
+func ServerURL(text string) (*url.URL, error) {
+	at, err := url.Parse(strings.TrimRight(text, "/"))
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.RawQuery != "" || at.Fragment != "" {
+		return nil, command.Usage("--server: %q is no address of a server: give one such as http://127.0.0.1:8000", show.OneLine(text))
+	}
+	return at, nil
+}

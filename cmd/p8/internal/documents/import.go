@@ -1,0 +1,147 @@
+package documents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/store"
+)
+
+type schemaImportCmd struct {
+	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json) at any depth."`
+
+	command.Caller
+	Shared bool `help:"With --user: make them visible to everybody of the tenant."`
+}
+
+// Run stores documents; those that are not valid are named and left out.
+func (c *schemaImportCmd) Run(a *command.App) error {
+	ctx, err := c.Context()
+	if err != nil {
+		return err
+	}
+	files, err := documents(c.Paths)
+	if err != nil {
+		return err
+	}
+	cfg, err := a.Stored()
+	if err != nil {
+		return err
+	}
+	s, err := wiring.OpenStore(ctx, cfg, a.QuietLogger(cfg))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	stored, bad := 0, 0
+	for _, file := range files {
+		name, err := c.put(ctx, s, file)
+		var problems agent.Problems
+		switch {
+		case errors.As(err, &problems):
+			fmt.Fprint(a.Stderr, problems.Detail())
+			bad++
+		case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrInvalid), errors.Is(err, store.ErrForbidden):
+			a.Say("%s: %v", file, err)
+			bad++
+		case err != nil:
+			return err
+		default:
+			fmt.Fprintf(a.Stdout, "%s: stored as %s\n", file, name)
+			stored++
+		}
+	}
+	fmt.Fprintf(a.Stdout, "%s stored, %d left out\n", show.Count(stored, "document"), bad)
+	if bad > 0 {
+		return command.ErrSilent
+	}
+	return nil
+}
+
+func (c *schemaImportCmd) put(ctx context.Context, s *store.Store, file string) (string, error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be read: make it a file that you may read", file)
+	}
+	doc, err := agent.Parse(file, src)
+	if err != nil {
+		return "", err
+	}
+	compiled, err := agent.Compile(doc)
+	if err != nil {
+		return "", err
+	}
+	row, err := catalog.Row(compiled, src)
+	if err != nil {
+		return "", err
+	}
+	row.Shared = c.Shared || c.User == ""
+	return row.Name, s.PutSchema(ctx, &row)
+}
+
+type schemaHistoryCmd struct {
+	Name string `arg:"" help:"Name or id of a stored document."`
+	command.Caller
+	Revision int64 `short:"r" help:"Print the document as it was in this revision."`
+	Limit    int   `short:"n" default:"20" help:"How many (${default})."`
+	JSON     bool  `help:"Print JSON."`
+}
+
+// Run prints who changed a document and when.
+func (c *schemaHistoryCmd) Run(a *command.App) error {
+	if c.Limit < 1 || c.Limit > 1000 {
+		return command.Usage("--limit is %d: give a number from 1 to 1000", c.Limit)
+	}
+	limit := c.Limit
+	if c.Revision > 0 {
+		limit = 1000
+	}
+	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
+		var list []store.SchemaVersion
+		err := error(store.ErrNotFound)
+		if s != nil {
+			list, err = s.SchemaHistory(ctx, c.Name, limit)
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("no document %q is or was stored for this user: `p8 schema list` shows those there are", show.OneLine(c.Name))
+		}
+		if err != nil {
+			return err
+		}
+		if c.Revision > 0 {
+			return c.show(a, list)
+		}
+		if c.JSON {
+			return show.JSON(a.Stdout, list)
+		}
+		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "REVISION\tOPERATION\tWHEN\tWHO\tCHECKSUM")
+		for _, v := range list {
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%.12s\n", v.Version, v.Operation, show.Local(v.RecordedAt), cmp.Or(show.OneLine(v.UserID), "-"), v.Checksum)
+		}
+		return w.Flush()
+	})
+}
+
+func (c *schemaHistoryCmd) show(a *command.App, list []store.SchemaVersion) error {
+	for _, v := range list {
+		if v.Version != c.Revision {
+			continue
+		}
+		if c.JSON {
+			return show.JSON(a.Stdout, v)
+		}
+		_, err := fmt.Fprintln(a.Stdout, cmp.Or(v.Source, string(v.JSONSchema)))
+		return err
+	}
+	return fmt.Errorf("the document %q has no revision %d: `p8 schema history %s` lists those there are", show.OneLine(c.Name), c.Revision, show.OneLine(c.Name))
+}

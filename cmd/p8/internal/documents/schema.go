@@ -1,0 +1,98 @@
+// Package documents has the commands for agent documents, and for the tools and
+// models that documents may name.
+package documents
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+)
+
+// Schema is p8 schema.
+type Schema struct {
+	List     schemaListCmd     `cmd:"" help:"List the documents that can be used."`
+	Show     schemaShowCmd     `cmd:"" help:"Show a document, or its prompt."`
+	Validate schemaValidateCmd `cmd:"" help:"Check documents: every problem with its place."`
+	Import   schemaImportCmd   `cmd:"" help:"Store documents, so that every replica has them."`
+	History  schemaHistoryCmd  `cmd:"" help:"Show who changed a stored document and when."`
+	Spec     schemaSpecCmd     `cmd:"" help:"Print the JSON Schema of agent documents."`
+}
+
+type schemaListCmd struct {
+	command.Caller
+	Kind string `help:"Only documents of this kind, such as agent."`
+	JSON bool   `help:"Print JSON."`
+}
+
+// Run prints a table, or JSON.
+func (c *schemaListCmd) Run(a *command.App) error {
+	return wiring.WithCatalog(a, c.Caller, func(ctx context.Context, docs *catalog.Catalog) error {
+		list, err := docs.List(ctx, c.Kind)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			if list == nil {
+				list = []catalog.Entry{}
+			}
+			return show.JSON(a.Stdout, list)
+		}
+		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "NAME\tKIND\tORIGIN\tDESCRIPTION")
+		for _, e := range list {
+			description := show.OneLine(e.Description)
+			if len(e.Problems) > 0 {
+				first, _, _ := strings.Cut(e.Problems.Error(), "\n")
+				description = "not valid: " + show.OneLine(first)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, cmp.Or(e.Kind, "-"), cmp.Or(e.Origin, "database"), description)
+		}
+		return w.Flush()
+	})
+}
+
+type schemaShowCmd struct {
+	Name string `arg:"" help:"Any name of the document."`
+	command.Caller
+	Prompt bool `xor:"form" help:"Print the system prompt as the model gets it."`
+	JSON   bool `xor:"form" help:"Print the document as JSON."`
+	YAML   bool `xor:"form" help:"Print the document as YAML, as without a flag."`
+}
+
+// Run prints the document.
+func (c *schemaShowCmd) Run(a *command.App) error {
+	return wiring.WithCatalog(a, c.Caller, func(ctx context.Context, docs *catalog.Catalog) error {
+		found, err := docs.Agent(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case c.Prompt:
+			_, err = fmt.Fprintln(a.Stdout, found.Prompt)
+		case c.JSON:
+			err = show.JSON(a.Stdout, found.Document)
+		default:
+			var text []byte
+			if text, err = found.Document.MarshalYAML(); err == nil {
+				_, err = a.Stdout.Write(text)
+			}
+		}
+		return err
+	})
+}
+
+type schemaSpecCmd struct{}
+
+// Run prints the schema that editors check documents with.
+func (schemaSpecCmd) Run(a *command.App) error {
+	_, err := a.Stdout.Write(agent.Spec())
+	return err
+}

@@ -1,0 +1,166 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
+	"github.com/p8-org/p8/tool/mcp"
+)
+
+type schemaValidateCmd struct {
+	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json) at any depth."`
+}
+
+// Run checks every document and prints everything that is wrong with each.
+func (c *schemaValidateCmd) Run(a *command.App) error {
+	files, err := documents(c.Paths)
+	if err != nil {
+		return err
+	}
+	errs, warnings, taken := 0, 0, map[string]string{}
+	known, done := toolNames(a)
+	defer done()
+	for _, file := range files {
+		problems, err := validate(file, known, taken)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprint(a.Stdout, problems.Detail()); err != nil {
+			return err
+		}
+		errs += len(problems.Errors())
+		warnings += len(problems.Warnings())
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s checked: %s, %s\n", show.Count(len(files), "document"), show.Count(errs, "error"), show.Count(warnings, "warning"))
+	if err != nil {
+		return err
+	}
+	if errs > 0 {
+		return command.Fail(command.ExitFailed, command.ErrSilent)
+	}
+	return nil
+}
+
+// toolNames tells which tools a document may name. MCP servers are asked only when
+// a document names one, and once; done ends the connections.
+func toolNames(a *command.App) (names func(*agent.Document) ([]string, error), done func()) {
+	var servers *mcp.Servers
+	var all []string
+	names = func(doc *agent.Document) ([]string, error) {
+		if all != nil {
+			return all, nil
+		}
+		if !remote(doc) {
+			return ownNames(), nil
+		}
+		cfg, err := a.Config()
+		if err != nil {
+			return nil, err
+		}
+		if servers, err = wiring.NewServers(cfg, a.QuietLogger(cfg)); err != nil {
+			return nil, err
+		}
+		box := tool.Box{Local: new(tool.Registry), Servers: servers}
+		all = append(ownNames(), box.Names(context.Background())...)
+		return all, nil
+	}
+	return names, func() {
+		if servers != nil {
+			_ = servers.Close()
+		}
+	}
+}
+
+// ownNames are the tools that every server of p8 has.
+func ownNames() []string {
+	return append(builtin.Names(), chat.AskAgentName, chat.TransferName)
+}
+
+// remote reports whether a document names an MCP server.
+func remote(doc *agent.Document) bool {
+	return strings.Contains(doc.ChainedTool, "/") ||
+		slices.ContainsFunc(doc.Tools, func(t agent.ToolRef) bool { return !t.Local() }) ||
+		slices.ContainsFunc(doc.Resources, func(r agent.Resource) bool { return !(agent.ToolRef{Server: r.Server}).Local() })
+}
+
+// validate is everything that is wrong with one document. taken are the files
+// of the names so far.
+func validate(file string, known func(*agent.Document) ([]string, error), taken map[string]string) (agent.Problems, error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: make it a file that you may read", file)
+	}
+	doc, err := agent.Parse(file, src)
+	var problems agent.Problems
+	if errors.As(err, &problems) {
+		return problems, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	tools, err := known(doc)
+	if err != nil {
+		return nil, err
+	}
+	problems = append(slices.Clone(doc.Warnings), doc.CheckTools(tools)...)
+	// Documents of one folder are used together.
+	name := filepath.Join(filepath.Dir(file), doc.Key())
+	if first, ok := taken[name]; ok && first != file {
+		problems = append(problems, agent.Problem{
+			Severity: agent.SeverityWarning, File: file,
+			Message: fmt.Sprintf("%s has the name %q, too", first, doc.Key()), Hint: "give each its own: the first is used, this one is not",
+		})
+	} else {
+		taken[name] = file
+	}
+	return problems, nil
+}
+
+// documents are the files that the paths name, those of a folder at any depth
+// but for hidden folders and node_modules, which hold other things.
+func documents(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("there is no file or folder %s: name one that exists", path)
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		found := len(files)
+		err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && name != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
+				return fs.SkipDir
+			case !d.IsDir() && catalog.IsDocument(d.Name()):
+				files = append(files, name)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("the folder %s cannot be read: make it one that you may read", path)
+		}
+		if len(files) == found {
+			return nil, fmt.Errorf("the folder %s has no documents: they end in .yaml, .yml or .json", path)
+		}
+	}
+	return files, nil
+}

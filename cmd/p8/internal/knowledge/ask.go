@@ -1,0 +1,74 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/internal/ask"
+	"github.com/p8-org/p8/rem"
+)
+
+// Ask is p8 ask.
+type Ask struct {
+	Question []string `arg:"" help:"A question in plain words, such as 'who works on project-alpha?'."`
+
+	command.Caller
+	Model  string `short:"m" help:"Model that writes the query, as provider:model."`
+	Plan   bool   `help:"Print the query and do not run it."`
+	Format string `short:"f" default:"table" enum:"table,json,yaml,markdown" help:"Format of the answer: table, json, yaml or markdown (${default})."`
+}
+
+// Run turns the question into a query and answers it.
+func (c *Ask) Run(a *command.App) error {
+	return withEngine(a, c.Caller, func(ctx context.Context, e *rem.Engine) error {
+		cfg, err := a.Config()
+		if err != nil {
+			return err
+		}
+		docs, err := wiring.NewCatalog(cfg, nil, a.QuietLogger(cfg))
+		if err != nil {
+			return err
+		}
+		registry, choice := wiring.NewModels(ctx, cfg, nil)
+		asker, err := wiring.NewAsker(cfg, e, docs, registry, choice)
+		if err != nil {
+			return err
+		}
+		res, err := asker.Ask(ctx, strings.Join(c.Question, " "), ask.Request{Model: c.Model, PlanOnly: c.Plan})
+		if err != nil {
+			return err
+		}
+		return c.print(a, res)
+	})
+}
+
+func (c *Ask) print(a *command.App, res ask.Answer) error {
+	switch c.Format {
+	case formatJSON:
+		return show.JSON(a.Stdout, res)
+	case formatYAML:
+		return show.YAML(a.Stdout, res)
+	}
+	query := show.OneLine(res.Query)
+	if query == "" {
+		query = "no query"
+	}
+	a.Say("%s (confidence %.2f, by %s)", query, res.Confidence, res.Model)
+	for _, text := range append([]string{res.Reasoning, res.Warning}, res.Notes...) {
+		if text != "" {
+			a.Say("%s", text)
+		}
+	}
+	switch {
+	case res.Found != nil:
+		return printResult(a.Stdout, c.Format, *res.Found)
+	case res.PlanOnly:
+		_, err := fmt.Fprintln(a.Stdout, res.Query)
+		return err
+	}
+	return command.ErrSilent
+}

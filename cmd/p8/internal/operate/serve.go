@@ -1,0 +1,193 @@
+// Package operate has the commands of the person who operates p8: the server and the
+// MCP server, the database, background jobs, the settings, the simulator.
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/datadir"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/internal/a2a"
+	"github.com/p8-org/p8/internal/api"
+	"github.com/p8-org/p8/internal/config"
+)
+
+// Serve is p8 serve.
+type Serve struct {
+	Host string `help:"Loopback address to bind; 127.0.0.1 if not given." placeholder:"ADDRESS"`
+	Port string `short:"p" help:"Port to bind; 8000 if not given, 0 takes a free one." placeholder:"PORT"`
+}
+
+// Run serves until SIGINT or SIGTERM, then lets runs end.
+func (c *Serve) Run(a *command.App) error {
+	cfg, err := a.Config(
+		config.Flag{Env: "P8_HOST", Name: "--host", Value: c.Host},
+		config.Flag{Env: "P8_PORT", Name: "--port", Value: c.Port})
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	listener, err := listen(context.Background(), cfg.Host, cfg.Port)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	p, err := wiring.Open(context.Background(), cfg, wiring.Options{Log: a.Logger(cfg), Serves: true})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if _, err := p.Models.Resolve(p.Choice.Model); err != nil {
+		return fmt.Errorf("the default model cannot be used: %w", err)
+	}
+	if err := p.Catalog.Sync(context.Background()); err != nil {
+		// p8 works without the copies.
+		p.Log.Warn("the documents could not be mirrored; GET /schemas and SQL do not see them", "error", err)
+	}
+	if p.Store != nil {
+		wiring.WarnReserved(context.Background(), p.Store, p.Log)
+	}
+	if p.Work != nil {
+		if cfg.Database().Path != "" { // the lock says that nobody else is there
+			if err := p.Store.Maintenance().FreeLeases(context.Background()); err != nil {
+				return err
+			}
+		}
+		work, err := p.StartBackground(context.Background(), cfg)
+		if err != nil {
+			return err
+		}
+		defer work.Close()
+	}
+	if p.MCP, err = p.NewMCP(cfg); err != nil {
+		return err
+	}
+	if len(cfg.A2AAgents) > 0 {
+		p.A2A, err = a2a.New(a2a.Options{Chat: p.Chat, Catalog: p.Catalog, Agents: cfg.A2AAgents, BaseURL: cfg.PublicURL, Version: command.Version(), Logger: p.Log})
+		if err != nil {
+			return err
+		}
+	}
+	keeper, err := p.KeepRuns(cfg)
+	if err != nil {
+		return err
+	}
+	defer keeper.Stop()
+	remove, err := datadir.Announce(cfg, "http://"+listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer remove()
+	handler := p.Handler(cfg)
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	greet(a, cfg, p, listener.Addr())
+
+	select {
+	case err := <-failed:
+		p.Log.Error("serve", "error", err)
+		return errors.New("the server stopped by itself: see the log (P8_LOG_LEVEL=info tells more)")
+	case <-signals:
+	}
+	keeper.Drain()
+	return shutdown(a, cfg.ShutdownTimeout, signals, server, handler, p)
+}
+
+// greet says that the server is ready, and how to reach it.
+func greet(a *command.App, cfg *config.Config, p *wiring.Parts, addr net.Addr) {
+	base := "http://" + addr.String()
+	fmt.Fprintf(a.Stdout, `p8 %s is ready at %s
+
+  model  %s: %s
+  data   %s
+  reach  this machine only: without authentication p8 binds loopback addresses only
+
+  curl -N %s/v1/chat/completions -H 'Content-Type: application/json' \
+    -d '{"model":"general","stream":true,"messages":[{"role":"user","content":"How do I write an agent?"}]}'
+
+  MCP clients: %s/mcp, or the command p8 mcp
+
+`, command.Version(), base, p.Choice.Model, p.Choice.Reason, cfg.Database(), base, base)
+	a.WarnUnknown(cfg)
+}
+
+// shutdown takes no new requests and lets runs end; a second signal or the timeout
+// interrupts them. Another server, or the next start, goes on with those; their clients
+// find the connection broken and come back.
+func shutdown(a *command.App, timeout time.Duration, signals <-chan os.Signal, server *http.Server, handler *api.Handler, p *wiring.Parts) error {
+	if n := p.Chat.Running(); n > 0 {
+		a.Say("stopping: %s may go on for %s (Ctrl-C again interrupts it now)", show.Count(n, "running answer"), timeout)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+		case <-over:
+		}
+	}()
+	handler.Drain()
+	// Interrupted runs store what they have said; that is no failure.
+	_ = p.Chat.Close(ctx)
+	p.MCP.Close() // clients of sessions hold their streams open
+	// Their last frames are on the way to clients that read.
+	last, cancelLast := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancelLast()
+	server.RegisterOnShutdown(p.Chat.Leave) // nobody comes back to this server by then
+	if server.Shutdown(last) != nil {
+		_ = server.Close()
+	}
+	return nil
+}
+
+// listen binds a loopback address, and no other.
+func listen(ctx context.Context, host string, port int) (net.Listener, error) {
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil || len(ips) == 0 {
+		return nil, command.Usage("there is no address for the host %q: use --host 127.0.0.1", host)
+	}
+	address := ips[0]
+	for _, ip := range ips {
+		if ip.Unmap().Is4() && !address.Unmap().Is4() {
+			address = ip // what most clients try first
+		}
+		if !ip.Unmap().IsLoopback() {
+			return nil, command.Usage("%s is refused, as this build has no authentication and binds loopback only: use --host 127.0.0.1, and let a proxy that authenticates forward to it", host)
+		}
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(address.Unmap().String(), strconv.Itoa(port)))
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("port %d of %s is in use: stop what listens there, or choose another with --port (0 takes a free one)", port, host)
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("port %d may not be bound by this user: choose one above 1023 with --port", port)
+	case err != nil:
+		return nil, fmt.Errorf("%s port %d cannot be bound: choose another address with --host, or another port with --port", host, port)
+	}
+	return listener, nil
+}

@@ -1,0 +1,78 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/store"
+)
+
+// Read gives fn the server that is named, else the store, for reading; both nil
+// when there is none yet.
+func Read(a *command.App, who command.Caller, at Elsewhere, fn func(context.Context, *store.Store, *Server) error) error {
+	ctx, err := who.Context()
+	if err != nil {
+		return err
+	}
+	r, err := at.peer(ctx, a)
+	switch {
+	case err != nil:
+		return err
+	case r != nil:
+		return fn(ctx, nil, r)
+	}
+	return wiring.WithStore(a, who, func(ctx context.Context, s *store.Store) error { return fn(ctx, s, nil) })
+}
+
+// TakeOver marks what dead processes left behind as such, where this one alone has the
+// data: whoever was at a run, or at a dream, is gone.
+func TakeOver(a *command.App, ctx context.Context, p *wiring.Parts) error {
+	cfg, err := a.Stored()
+	if err != nil || cfg.Database().Postgres != "" {
+		return err
+	}
+	m := p.Store.Maintenance()
+	if _, err := m.RecoverRuns(ctx, "cli", time.Now()); err != nil {
+		return err
+	}
+	return m.FreeLeases(ctx)
+}
+
+// At does something where the data are: by there, when a server is named or has
+// them, else by here. what is missing where nothing is stored yet.
+func At(a *command.App, who command.Caller, at Elsewhere, what string, there func(context.Context, *Server) error, here func(context.Context, *wiring.Parts) error) error {
+	ctx, err := who.Context()
+	if err != nil {
+		return err
+	}
+	if r, err := at.peer(ctx, a); err != nil || r != nil {
+		if err != nil {
+			return err
+		}
+		return there(ctx, r)
+	}
+	cfg, err := a.Stored()
+	if err != nil {
+		return err
+	}
+	if db := cfg.Database(); db.Postgres == "" {
+		if _, err := os.Stat(db.Path); errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("nothing is stored yet, so there are no %s: begin one with `p8 chat`", what)
+		}
+	}
+	p, err := wiring.Open(ctx, cfg, wiring.Options{Log: a.QuietLogger(cfg)})
+	if err != nil {
+		r, err := owner(ctx, cfg, err)
+		if err != nil {
+			return err
+		}
+		return there(ctx, r)
+	}
+	defer p.Close()
+	return here(ctx, p)
+}

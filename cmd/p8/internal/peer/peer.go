@@ -1,0 +1,140 @@
+// Package peer runs a command where its data is. An embedded database belongs to one
+// process; if that is a running server, the command becomes an HTTP request to it.
+// [At] chooses between the two, [Read] does so for commands that only read.
+package peer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/datadir"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/config"
+)
+
+// Elsewhere names a server that has the data.
+type Elsewhere struct {
+	Server string `help:"Ask a running server instead of the database; P8_SERVER_URL if not given. A server that has the embedded database is found by itself." placeholder:"URL"`
+}
+
+// Server is a running server, asked for somebody.
+type Server struct {
+	base *url.URL
+	id   identity.Identity
+	// patience is how long an answer may take; [peerTimeout] when 0.
+	Patience time.Duration
+}
+
+// peer is the server that the flag or the environment names; nil for none.
+func (e Elsewhere) peer(ctx context.Context, a *command.App) (*Server, error) {
+	text := cmp.Or(e.Server, a.Getenv("P8_SERVER_URL"))
+	if text == "" {
+		return nil, nil
+	}
+	return newServer(ctx, text)
+}
+
+// owner is the server that has the data folder, when err says that somebody has;
+// else err.
+func owner(ctx context.Context, cfg *config.Config, err error) (*Server, error) {
+	var taken *wiring.InUse
+	at := ""
+	if errors.As(err, &taken) {
+		at = datadir.Server(cfg)
+	}
+	if at == "" {
+		return nil, err
+	}
+	return newServer(ctx, at)
+}
+
+func newServer(ctx context.Context, text string) (*Server, error) {
+	base, err := datadir.ServerURL(text)
+	if err != nil {
+		return nil, err
+	}
+	id, err := identity.From(ctx)
+	return &Server{base: base, id: id}, err
+}
+
+// The bounds of a request to a server.
+const (
+	peerTimeout = time.Minute
+	maxPeerBody = 32 << 20
+)
+
+// Do sends a request and decodes the answer into out, which may be nil. A refusal
+// is an error in the server's words.
+func (r *Server) Do(ctx context.Context, method, path string, query url.Values, body, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(r.Patience, peerTimeout))
+	defer cancel()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	at := r.base.JoinPath(path)
+	at.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	for name, value := range map[string]string{
+		identity.HeaderUserID: r.id.UserID, identity.HeaderUserEmail: r.id.Email, identity.HeaderTenantID: r.id.TenantID,
+		"Content-Type": "application/json", identity.HeaderClientID: "cli",
+	} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("the server at %s does not answer: start it with `p8 serve`, or name another with --server", r.base.Redacted())
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxPeerBody))
+	if err == nil && res.StatusCode < http.StatusMultipleChoices {
+		if out == nil || len(answer) == 0 {
+			return nil
+		}
+		err = json.Unmarshal(answer, out)
+	}
+	if err != nil {
+		return fmt.Errorf("the server at %s does not answer as p8 does: check its address", r.base.Redacted())
+	}
+	if res.StatusCode >= http.StatusMultipleChoices {
+		return refusal(r.base, res.StatusCode, answer)
+	}
+	return nil
+}
+
+// refusal is what a server says in a problem document.
+func refusal(base *url.URL, status int, answer []byte) error {
+	var problem struct {
+		Detail string `json:"detail"`
+	}
+	if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
+		return fmt.Errorf("the server at %s answers with status %d: check its address, and that it is this version of p8", base.Redacted(), status)
+	}
+	return errors.New(strings.Join(strings.Fields(show.Visible(problem.Detail)), " "))
+}
+
+// SetNonEmpty sets the parameters that have a value.
+func SetNonEmpty(q url.Values, pairs ...string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/peer"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/store"
+)
+
+// Moments is p8 moments.
+type Moments struct {
+	List     MomentsList      `cmd:"" default:"withargs" help:"List moments, the newest first."`
+	Show     momentsShowCmd   `cmd:"" help:"Show one moment."`
+	Rate     momentsRateCmd   `cmd:"" help:"Rate a moment from 1 to 5."`
+	Edit     momentsEditCmd   `cmd:"" help:"Change a moment of yours."`
+	Delete   momentsDeleteCmd `cmd:"" help:"Delete a moment."`
+	Today    Today            `cmd:"" help:"Show what happened today."`
+	Feed     Feed             `cmd:"" help:"Show what happened, day by day."`
+	Timeline Timeline         `cmd:"" help:"Show the messages and moments of a session."`
+	Compact  Compact          `cmd:"" help:"Sum up what a session has said since its last moment."`
+}
+
+// MomentsList is p8 moments list.
+type MomentsList struct {
+	User    string   `short:"u" help:"Whose: an e-mail address, or a user id."`
+	Tenant  string   `help:"Tenant of the user."`
+	Type    string   `short:"t" help:"Only those of this type, such as session_chunk, dream or reminder."`
+	Session string   `short:"s" help:"Only those of this session."`
+	Topic   []string `help:"Only those about this; of several, about all."`
+	Limit   int      `short:"n" default:"20" help:"How many (${default})."`
+	JSON    bool     `help:"Print JSON."`
+}
+
+// Filter is what the flags choose.
+func (c *MomentsList) Filter() store.Filter {
+	f := store.Filter{Limit: c.Limit, Equal: map[string]any{}}
+	for column, value := range map[string]string{"moment_type": c.Type, "source_session_id": c.Session} {
+		if value != "" {
+			f.Equal[column] = value
+		}
+	}
+	if len(c.Topic) > 0 {
+		f.HasAll = map[string][]string{"topic_tags": c.Topic}
+	}
+	return f
+}
+
+// Run prints a table, or JSON; beside a running server too.
+func (c *MomentsList) Run(a *command.App) error {
+	if c.Limit < 1 || c.Limit > 500 {
+		return command.Usage("--limit is %d: give a number from 1 to 500", c.Limit)
+	}
+	return wiring.WithStore(a, command.Caller{User: c.User, Tenant: c.Tenant}, func(ctx context.Context, s *store.Store) error {
+		list := []store.Moment{}
+		if s != nil {
+			found, _, err := s.Moments().Find(ctx, c.Filter())
+			if err != nil {
+				return err
+			}
+			list = append(list, found...)
+		}
+		switch {
+		case c.JSON:
+			return show.JSON(a.Stdout, list)
+		case len(list) == 0:
+			a.Say("there is no such moment")
+			return nil
+		}
+		return MomentGrid(list).Table(a.Stdout)
+	})
+}
+
+// MomentGrid is a table of moments.
+func MomentGrid(list []store.Moment) show.Grid {
+	g := show.Grid{Columns: []string{"moment", "type", "when", "rating", "summary"}}
+	for _, m := range list {
+		rating := ""
+		if m.Rating > 0 {
+			rating = strings.Repeat("★", m.Rating)
+		}
+		g.Rows = append(g.Rows, []string{m.Name, m.MomentType, show.Local(whenOf(m)), rating, m.Summary})
+	}
+	return g
+}
+
+// whenOf is when a moment happened, else when it was noted.
+func whenOf(m store.Moment) time.Time {
+	if !m.StartsAt.IsZero() {
+		return m.StartsAt
+	}
+	return m.CreatedAt
+}
+
+// momentOf is a moment by its name, its key or its id.
+func momentOf(ctx context.Context, s *store.Store, key string) (store.Moment, error) {
+	m, err := store.Moment{}, error(store.ErrNotFound)
+	if s != nil {
+		m, err = s.Moments().ByName(ctx, key)
+		if errors.Is(err, store.ErrNotFound) && uuid.Validate(key) == nil {
+			m, err = s.Moments().Get(ctx, key)
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			m, err = momentOfKey(ctx, s, key)
+		}
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("there is no moment %q for this user: `p8 moments` shows those there are", show.OneLine(key))
+	}
+	return m, err
+}
+
+// momentOfKey is the moment that LOOKUP finds by a key.
+func momentOfKey(ctx context.Context, s *store.Store, key string) (store.Moment, error) {
+	nodes, err := s.Nodes(ctx, []string{key})
+	if err != nil {
+		return store.Moment{}, err
+	}
+	for _, n := range nodes {
+		if n.Type == store.TypeMoment && n.Own {
+			return s.Moments().Get(ctx, n.ID)
+		}
+	}
+	return store.Moment{}, store.ErrNotFound
+}
+
+type momentsShowCmd struct {
+	Key string `arg:"" name:"moment" help:"Its name, its key or its id."`
+	command.Caller
+	JSON bool `help:"Print JSON."`
+}
+
+// Run prints the moment whole.
+func (c *momentsShowCmd) Run(a *command.App) error {
+	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
+		m, err := momentOf(ctx, s, c.Key)
+		switch {
+		case err != nil:
+			return err
+		case c.JSON:
+			return show.JSON(a.Stdout, m)
+		}
+		showMoment(a.Stdout, m)
+		return nil
+	})
+}
+
+// showMoment prints a moment for a person.
+func showMoment(w io.Writer, m store.Moment) {
+	line := func(name, text string) {
+		if text = show.OneLine(text); text != "" {
+			fmt.Fprintf(w, "%-9s %s\n", name, text)
+		}
+	}
+	line("moment", m.Name)
+	line("id", m.ID)
+	line("type", m.MomentType)
+	line("category", m.Category)
+	line("session", m.SourceSessionID)
+	line("when", show.Local(whenOf(m)))
+	if !m.EndsAt.IsZero() {
+		line("until", show.Local(m.EndsAt))
+	}
+	line("topics", strings.Join(m.TopicTags, ", "))
+	line("emotions", strings.Join(m.EmotionTags, ", "))
+	if m.Rating > 0 {
+		line("rating", strconv.Itoa(m.Rating)+" of 5")
+	}
+	line("before", strings.Join(m.PreviousMomentKeys, ", "))
+	for _, e := range m.GraphEdges {
+		line("edge", fmt.Sprintf("%s → %s (%s)", cmp.Or(e.Relation, "related"), e.Target, show.Score(e.Weight)))
+	}
+	if m.Summary != "" {
+		fmt.Fprintf(w, "\n%s\n", show.Visible(m.Summary))
+	}
+}
+
+// chosenMoment is a moment that is changed.
+type chosenMoment struct {
+	Key string `arg:"" name:"moment" help:"Its name, its key or its id."`
+	command.Caller
+	peer.Elsewhere
+}
+
+// change has a moment changed: by a request to the server that has it, else by here.
+func (c chosenMoment) change(a *command.App, method, suffix string, body any, here func(context.Context, *wiring.Parts, *store.Moment) error) (m store.Moment, err error) {
+	err = peer.At(a, c.Caller, c.Elsewhere, "moments", func(ctx context.Context, r *peer.Server) error {
+		if err := r.Do(ctx, http.MethodGet, "moments/by-name/"+url.PathEscape(c.Key), nil, nil, &m); err != nil {
+			return err
+		}
+		return r.Do(ctx, method, "moments/"+url.PathEscape(m.ID)+suffix, nil, body, nil)
+	}, func(ctx context.Context, p *wiring.Parts) (err error) {
+		if m, err = momentOf(ctx, p.Store, c.Key); err != nil {
+			return err
+		}
+		return here(ctx, p, &m)
+	})
+	return m, err
+}
+
+// merge stores what is given of a moment, and leaves the rest as it is.
+func merge(change store.Moment) func(context.Context, *wiring.Parts, *store.Moment) error {
+	return func(ctx context.Context, p *wiring.Parts, m *store.Moment) error {
+		change.ID = m.ID
+		return p.Store.Moments().PutWith(ctx, store.PutOptions{Merge: true}, &change)
+	}
+}
+
+type momentsRateCmd struct {
+	chosenMoment
+	Rating int `arg:"" help:"1 to 5."`
+}
+
+// Run rates the moment.
+func (c *momentsRateCmd) Run(a *command.App) error {
+	if c.Rating < 1 || c.Rating > 5 {
+		return command.Usage("the rating is %d: give a number from 1 to 5", c.Rating)
+	}
+	m, err := c.change(a, http.MethodPost, "/rate", map[string]int{"rating": c.Rating}, merge(store.Moment{Rating: c.Rating}))
+	if err == nil {
+		fmt.Fprintf(a.Stdout, "%s is rated %d\n", show.OneLine(m.Name), c.Rating)
+	}
+	return err
+}
+
+type momentsEditCmd struct {
+	chosenMoment
+	Name    string   `help:"Another name."`
+	Summary string   `help:"Another summary."`
+	Topic   []string `help:"What it is about, in place of what it says; may be given several times."`
+}
+
+// Run changes what is given.
+func (c *momentsEditCmd) Run(a *command.App) error {
+	body := map[string]any{}
+	if c.Name != "" {
+		body["name"] = c.Name
+	}
+	if c.Summary != "" {
+		body["summary"] = c.Summary
+	}
+	if len(c.Topic) > 0 {
+		body["topic_tags"] = c.Topic
+	}
+	if len(body) == 0 {
+		return command.Usage("there is nothing to change: give --name, --summary or --topic")
+	}
+	m, err := c.change(a, http.MethodPatch, "", body, func(ctx context.Context, p *wiring.Parts, m *store.Moment) error {
+		if ownWork(m.MomentType) {
+			return fmt.Errorf("a moment of the type %s is p8's own and cannot be changed: it can be rated and deleted", m.MomentType)
+		}
+		return merge(store.Moment{Name: c.Name, Summary: c.Summary, TopicTags: c.Topic})(ctx, p, m)
+	})
+	if err == nil {
+		fmt.Fprintf(a.Stdout, "%s is changed\n", show.OneLine(m.Name))
+	}
+	return err
+}
+
+// ownWork reports whether moments of a type are p8's own, which nobody changes.
+func ownWork(kind string) bool {
+	return store.OwnMoment(kind) && kind != store.MomentContentUpload
+}
+
+type momentsDeleteCmd struct{ chosenMoment }
+
+// Run deletes the moment; a reminder never fires then.
+func (c *momentsDeleteCmd) Run(a *command.App) error {
+	m, err := c.change(a, http.MethodDelete, "", nil, func(ctx context.Context, p *wiring.Parts, m *store.Moment) error {
+		if m.MomentType == store.MomentReminder {
+			s, err := p.Reminding()
+			if err != nil {
+				return err
+			}
+			return s.Delete(ctx, m.ID)
+		}
+		return p.Store.Moments().Delete(ctx, m.ID)
+	})
+	if err == nil {
+		fmt.Fprintf(a.Stdout, "%s is deleted\n", show.OneLine(m.Name))
+	}
+	return err
+}

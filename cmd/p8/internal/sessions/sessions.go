@@ -1,0 +1,130 @@
+// Package sessions has the commands for what p8 keeps of a user's conversations:
+// sessions and the context of their next turn, moments, days, timelines, dreams and
+// reminders.
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/store"
+)
+
+// Sessions is p8 sessions.
+type Sessions struct {
+	List     sessionsListCmd    `cmd:"" help:"List sessions, the newest first."`
+	Show     sessionsShowCmd    `cmd:"" help:"Show the messages of a session."`
+	Context  sessionsContextCmd `cmd:"" help:"Show what the next turn of a session would send to the model."`
+	Timeline Timeline           `cmd:"" help:"Show the messages and moments of a session."`
+	Delete   sessionsDeleteCmd  `cmd:"" help:"Delete a session for good."`
+}
+
+type sessionsListCmd struct {
+	command.Caller
+	Agent string `short:"a" help:"Only those of this agent."`
+	Limit int    `short:"n" default:"20" help:"How many (${default})."`
+	JSON  bool   `help:"Print JSON."`
+}
+
+// Run prints a table, or JSON.
+func (c *sessionsListCmd) Run(a *command.App) error {
+	if c.Limit < 1 || c.Limit > 500 {
+		return command.Usage("--limit is %d: give a number from 1 to 500", c.Limit)
+	}
+	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
+		list := []store.Session{}
+		if s != nil {
+			found, _, err := s.Sessions(ctx, store.SessionFilter{Agent: c.Agent, Limit: c.Limit})
+			if err != nil {
+				return err
+			}
+			list = append(list, found...)
+		}
+		if c.JSON {
+			return show.JSON(a.Stdout, list)
+		}
+		if len(list) == 0 {
+			a.Say(`there is no session yet: begin one with p8 chat "Hello"`)
+			return nil
+		}
+		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "SESSION\tNAME\tAGENT\tMESSAGES\tLAST TURN")
+		for _, s := range list {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", show.OneLine(s.ID), cmp.Or(show.OneLine(s.Name), "-"), cmp.Or(s.AgentName, "-"), s.Messages, show.Local(s.UpdatedAt))
+		}
+		return w.Flush()
+	})
+}
+
+type sessionsShowCmd struct {
+	ID string `arg:"" name:"session" help:"The session."`
+	command.Caller
+	JSON bool `help:"Print JSON."`
+}
+
+// Run prints the messages in order.
+func (c *sessionsShowCmd) Run(a *command.App) error {
+	unknown := unknownSession(c.ID)
+	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
+		if s == nil {
+			return unknown
+		}
+		var after int64
+		all := []store.Message{}
+		for {
+			batch, err := s.Messages(ctx, c.ID, store.MessageFilter{AfterSeq: after, Limit: 1000})
+			if errors.Is(err, store.ErrNotFound) {
+				return unknown
+			}
+			if err != nil {
+				return err
+			}
+			if c.JSON {
+				all = append(all, batch...)
+			} else {
+				showMessages(a.Stdout, batch, show.IsTerminal(a.Stdout))
+			}
+			if len(batch) < 1000 {
+				break
+			}
+			after = batch[len(batch)-1].Seq
+		}
+		if c.JSON {
+			return show.JSON(a.Stdout, all)
+		}
+		return nil
+	})
+}
+
+func showMessages(w io.Writer, messages []store.Message, terminal bool) {
+	for _, m := range messages {
+		var call struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		}
+		_ = json.Unmarshal(m.ToolCalls, &call)
+		head := fmt.Sprintf("#%d %s", m.Seq, m.Type)
+		for _, more := range []string{call.Name, m.AgentPath, m.Model, m.Status} {
+			if more != "" {
+				head += " " + show.OneLine(more)
+			}
+		}
+		fmt.Fprintf(w, "%s (%s)\n", head, show.Local(m.CreatedAt))
+		text := string(call.Arguments)
+		if m.Content != nil {
+			text = *m.Content
+		}
+		if terminal {
+			text = show.Visible(text)
+		}
+		fmt.Fprintf(w, "%s\n\n", text)
+	}
+}

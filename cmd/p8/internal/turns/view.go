@@ -1,0 +1,258 @@
+package turns
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/term"
+	"github.com/p8-org/p8/event"
+)
+
+// How often a view looks whether something is to be drawn, and how soon after the
+// last time it draws at once.
+const (
+	viewEvery = 50 * time.Millisecond
+	viewPause = 20 * time.Millisecond
+)
+
+// widestText is where lines of an answer are broken however wide the screen is.
+const widestText = 100
+
+// view shows a run on a terminal: Markdown as it comes, agents that were asked in
+// panes of their own, a quiet line a tool call, and below what it is doing.
+type view struct {
+	screen *Screen
+	canvas *term.Canvas
+	pen    term.Pen
+	// agent and model are who answers; summary ends with a line about it.
+	agent, model string
+	summary      bool
+	// before and cost are the tokens of the session before this turn, and their price.
+	before int
+	cost   float64
+	now    func() time.Time
+
+	mu       sync.Mutex
+	root     *pane
+	children []*pane
+	Asked    []event.ActionRequestData
+	Usage    event.UsageData
+	Meta     event.MetadataData
+	thinking bool
+	said     bool
+	drawn    time.Time
+	done     *event.DoneData
+	failed   *event.ErrorData
+	over     bool
+	stop     chan struct{}
+	stopped  sync.WaitGroup
+}
+
+// newView begins to show a turn of an agent.
+func newView(s *Screen, agent, model string) *view {
+	v := &view{
+		screen: s, canvas: s.Canvas, pen: s.Pen, agent: show.OneLine(agent), model: show.OneLine(model), summary: s.Asks, before: s.Tokens, cost: s.Cost,
+		now: time.Now, stop: make(chan struct{}),
+	}
+	v.root = v.pane("", "")
+	v.stopped.Go(v.tick)
+	return v
+}
+
+// tick draws what came in the meantime, and the time that passes.
+func (v *view) tick() {
+	t := time.NewTicker(viewEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-v.stop:
+			return
+		case <-t.C:
+			v.mu.Lock()
+			if !v.over {
+				_ = v.draw()
+			}
+			v.mu.Unlock()
+		}
+	}
+}
+
+// close takes the status line away; what was said stays.
+func (v *view) close() {
+	v.mu.Lock()
+	_ = v.end()
+	v.mu.Unlock()
+	close(v.stop)
+	v.stopped.Wait()
+}
+
+// outcome is how the run ended.
+func (v *view) outcome() (*event.DoneData, *event.ErrorData) { return v.done, v.failed }
+
+// Print shows one event.
+func (v *view) Print(e event.Event) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p := v.paneOf(e)
+	switch d := e.Data.(type) {
+	case nil:
+		v.thinking = e.Type == event.Reasoning
+		if e.Type != event.Text || e.Text == "" {
+			break
+		}
+		v.said = v.said || p == v.root
+		p.text(e.Text)
+		if v.now().Sub(v.drawn) < viewPause {
+			return nil // tick draws it
+		}
+	case *event.ToolCallData:
+		p.toolCall(d, v.now())
+	case *event.ChildRunData:
+		v.childRun(p, d)
+	case *event.ActionRequestData:
+		v.request(p, d)
+	case *event.RestartData:
+		v.root.endText()
+		v.root.line(lineNote, v.pen.Paint(term.Yellow, "! ")+v.pen.Paint(term.Dim, restarted))
+	case *event.WarningData:
+		if v.screen.warn(d.Message) {
+			p.line(lineNote, v.pen.Paint(term.Yellow, "! ")+v.pen.Paint(term.Dim, show.OneLine(d.Message)))
+		}
+	case *event.UsageData:
+		if p == v.root {
+			v.Usage = *d
+		}
+	case *event.MetadataData:
+		if p == v.root {
+			v.Meta = *d
+		}
+	case *event.ErrorData:
+		v.failed = d
+	case *event.DoneData:
+		if p == v.root {
+			v.done = d
+			return v.end()
+		}
+	}
+	return v.draw()
+}
+
+// paneOf is where an event is shown: that of its run, if an agent was asked.
+func (v *view) paneOf(e event.Event) *pane {
+	if !strings.Contains(e.Agent, "/") {
+		return v.root
+	}
+	i := slices.IndexFunc(v.children, func(p *pane) bool { return p.run == e.RunID })
+	if i < 0 {
+		v.children = append(v.children, v.pane(e.RunID, e.Agent[strings.IndexByte(e.Agent, '/')+1:]))
+		i = len(v.children) - 1
+	}
+	return v.children[i]
+}
+
+func (v *view) pane(run, name string) *pane {
+	colors := []term.Style{term.Cyan, term.Magenta, term.Green, term.Yellow, term.Blue}
+	return &pane{run: run, name: show.OneLine(name), pen: v.pen, color: colors[len(v.children)%len(colors)], began: v.now()}
+}
+
+// childRun opens the pane of an agent that is asked, or puts it above for good.
+func (v *view) childRun(p *pane, d *event.ChildRunData) {
+	if p == v.root {
+		return
+	}
+	if d.Status == event.ChildStarted {
+		p.input = show.OneLine(d.Input)
+		return
+	}
+	how := show.Seconds(v.now().Sub(p.began))
+	switch d.Status {
+	case event.ChildFailed:
+		how = "failed: " + show.OneLine(d.ErrorMessage)
+	case event.ChildPaused:
+		how = "waits for an answer"
+	}
+	v.finish(p, how)
+}
+
+// finish puts a pane above, whole.
+func (v *view) finish(p *pane, how string) {
+	v.root.endText()
+	v.root.line(linePane, p.whole(v.width(), how)...)
+	v.children = slices.DeleteFunc(v.children, func(other *pane) bool { return other == p })
+}
+
+// request shows a question that the run waits for.
+func (v *view) request(p *pane, d *event.ActionRequestData) {
+	if d.RequestID == "" {
+		return
+	}
+	v.Asked = append(v.Asked, *d)
+	if v.summary {
+		return // it is asked when the run has paused
+	}
+	how := "p8 approvals approve " + d.RequestID + ", or deny"
+	if d.Kind == event.RequestElicitation {
+		how = "p8 approvals show " + d.RequestID + " says how to answer"
+	}
+	p.line(lineNote, v.pen.Paint(term.Yellow, "? ")+show.OneLine(d.Message), "  "+v.pen.Paint(term.Dim, how))
+}
+
+// width is that of the text: a column less than the screen, as terminals differ in
+// what they do in the last one.
+func (v *view) width() int {
+	columns, _ := v.canvas.Size()
+	return max(min(columns-1, widestText), 20)
+}
+
+// draw shows what has changed.
+func (v *view) draw() error {
+	v.drawn = v.now()
+	width := v.width()
+	_, rows := v.canvas.Size()
+	done, open := v.root.take(width)
+	if len(v.children) > 0 {
+		most := max(3, (rows-3)/len(v.children)-3)
+		for _, p := range v.children {
+			if len(open)+len(done) > 0 || v.root.begun() {
+				open = append(open, "")
+			}
+			open = append(open, p.window(width, most, v.now())...)
+		}
+	}
+	if len(open) > 0 || v.root.begun() {
+		open = append(open, "")
+	}
+	return v.canvas.Draw(done, append(open, v.status(width)))
+}
+
+// end shows everything for good.
+func (v *view) end() error {
+	if v.over {
+		return nil
+	}
+	v.over = true
+	for _, p := range slices.Clone(v.children) {
+		v.finish(p, "stopped")
+	}
+	v.root.endText()
+	v.root.endCalls()
+	done, _ := v.root.take(v.width())
+	paused := v.done != nil && v.done.Reason == event.ReasonPaused // what it asks comes next
+	switch {
+	case paused && v.summary && v.root.begun():
+		done = append(done, "")
+	case !paused && v.summary:
+		if len(done) > 0 || v.root.begun() {
+			done = append(done, "")
+		}
+		done = append(done, v.pen.Paint(term.Dim, term.Cut(v.footer(), v.width())), "")
+	}
+	return v.canvas.Draw(done, nil)
+}
+
+// delegating reports whether a tool runs other agents, which have panes of their own.
+func delegating(tool string) bool { return tool == chat.AskAgentName }

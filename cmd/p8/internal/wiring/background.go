@@ -1,0 +1,92 @@
+package wiring
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/dream"
+	"github.com/p8-org/p8/internal/embed/worker"
+	"github.com/p8-org/p8/internal/jobs"
+)
+
+// background is the work that goes on beside requests.
+type background struct {
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// How often a server looks whether dreams are due, and after what is old.
+const (
+	dreamEvery = time.Minute
+	pruneEvery = 10 * time.Minute
+)
+
+// StartBackground runs jobs until close: vectors, moments, dreams, reminders, and the
+// clean-up.
+func (p *Parts) StartBackground(ctx context.Context, cfg *config.Config) (_ *background, err error) {
+	p.Work.kinds[kindCleanUp] = jobs.Worker{
+		Run: func(ctx context.Context, _ json.RawMessage) error { return p.cleanUp(ctx, cfg) }, Unique: true,
+	}
+	q, err := p.Work.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var vectors *worker.Worker
+	if p.embedder != nil {
+		vectors, err = worker.New(worker.Options{Store: p.Store.Maintenance(), Model: p.embedder, Logger: p.Log})
+		if err == nil {
+			err = vectors.Register(q)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := q.Periodic(kindCleanUp, jobs.Schedule{Every: pruneEvery}); err != nil {
+		return nil, err
+	}
+	if cfg.DreamSchedule != "" || cfg.DreamTenants != "" {
+		if err := q.Periodic(dream.KindSchedule, jobs.Schedule{Every: dreamEvery, AtStart: true}); err != nil {
+			return nil, err
+		}
+	}
+	// Its intervals begin anew with each process, which may not live as long as one.
+	if _, err := q.Enqueue(ctx, kindCleanUp, struct{}{}, jobs.EnqueueOptions{}); err != nil {
+		return nil, err
+	}
+	b := &background{done: make(chan struct{})}
+	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := q.Start(ctx); err != nil {
+		b.stop()
+		return nil, err
+	}
+	go func() {
+		defer close(b.done)
+		if vectors != nil {
+			vectors.Watch(ctx, q)
+		}
+	}()
+	return b, nil
+}
+
+// Close tells of no more work; the queue itself is closed with the parts.
+func (b *background) Close() {
+	b.stop()
+	<-b.done
+}
+
+// cleanUp ends runs that nobody went on with, and forgets the logs of old ones.
+func (p *Parts) cleanUp(ctx context.Context, cfg *config.Config) error {
+	m := p.Store.Maintenance()
+	if err := p.Chat.EndLeft(ctx, m, time.Now().Add(-cfg.RunKeep)); err != nil {
+		return err
+	}
+	for n := 1; n > 0; {
+		var err error
+		if n, err = m.PruneRuns(ctx, time.Now().Add(-cfg.RunKeep), int64(cfg.RunKeepBytes)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

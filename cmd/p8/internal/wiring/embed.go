@@ -1,0 +1,78 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/internal/ask"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/embed"
+	"github.com/p8-org/p8/internal/embed/models"
+	"github.com/p8-org/p8/internal/embed/offline"
+	"github.com/p8-org/p8/internal/embed/worker"
+	"github.com/p8-org/p8/internal/ingest"
+	"github.com/p8-org/p8/internal/ingest/child"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+)
+
+// NewEmbedder is the model that makes the vectors of SEARCH; nil for none.
+func NewEmbedder(cfg *config.Config) (embed.Model, error) {
+	return models.New(models.Options{
+		Model: cfg.EmbeddingModel, Getenv: cfg.Getenv, BaseURL: cfg.EmbeddingBaseURL, APIKey: cfg.EmbeddingKey,
+		Dimensions: cfg.EmbeddingDimensions, MinSimilarity: cfg.EmbeddingMinSimilarity,
+	})
+}
+
+// NewEngine answers queries from k.
+func NewEngine(cfg *config.Config, k rem.Knowledge, model embed.Model, log *slog.Logger) *rem.Engine {
+	o := rem.Options{Knowledge: k, Timeout: cfg.QueryTimeout, Logger: log}
+	if cfg.Database().Postgres != "" {
+		o.Dialect = store.DialectPostgres
+	}
+	if model != nil {
+		o.Embedder = model
+		// A model that knows words only ranks better together with a rank by words.
+		_, o.Hybrid = model.(*offline.Model)
+	}
+	return rem.New(o)
+}
+
+// EmbedNow makes the vectors that wait, for a verb whose process has no server
+// beside it. It tells how many were made.
+func EmbedNow(ctx context.Context, s *store.Store, model embed.Model, log *slog.Logger) (store.EmbeddingStatus, error) {
+	if model == nil {
+		return store.EmbeddingStatus{}, nil
+	}
+	w, err := worker.New(worker.Options{Store: s.Maintenance(), Model: model, Logger: log})
+	if err != nil {
+		return store.EmbeddingStatus{}, err
+	}
+	err = w.Drain(ctx)
+	status, e := s.Maintenance().EmbeddingStatus(ctx)
+	return status, errors.Join(err, e)
+}
+
+// NewIngester takes files into the store.
+func NewIngester(cfg *config.Config, s *store.Store, x ingest.Extractor) (*ingest.Ingester, error) {
+	return ingest.New(ingest.Options{Store: ingest.Over(s), SchemaRow: catalog.Row, Extractor: x, MaxFileBytes: int64(cfg.MaxUploadBytes)})
+}
+
+// NewExtractor reads files in processes of their own.
+func NewExtractor(cfg *config.Config, log *slog.Logger) *child.Pool {
+	return child.New(child.Options{
+		Memory: int64(cfg.ExtractMemory), Timeout: cfg.ExtractTimeout, Processes: cfg.ExtractProcesses, Log: log,
+	})
+}
+
+// NewAsker turns questions into queries: by a model where there is one, by rules
+// where the offline model is the default.
+func NewAsker(cfg *config.Config, e ask.Engine, docs *catalog.Catalog, registry *llm.Registry, choice llm.Choice) (*ask.Asker, error) {
+	return ask.New(ask.Options{
+		Engine: e, Catalog: docs, Models: registry, Model: cfg.QueryAgentModel, DefaultModel: choice.Model,
+		Fallback: cfg.FallbackModels, StructuredMode: cfg.StructuredMode,
+	})
+}

@@ -1,0 +1,43 @@
+package wiring
+
+import (
+	"context"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/internal/api"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
+)
+
+// Handler is p8 over HTTP. It is reached from this machine only, so the
+// identity headers are believed.
+func (p *Parts) Handler(cfg *config.Config) *api.Handler {
+	o := api.Options{
+		Chat: p.Chat, Catalog: p.Catalog, TrustHeaders: true,
+		Models:  func(context.Context) []string { return []string{p.Choice.Model} },
+		Hosts:   cfg.AllowedHosts,
+		Origins: cfg.AllowedOrigins,
+		Tools:   p.box.Names,
+		MaxBody: int64(cfg.MaxBodyBytes), Version: command.Version(), Logger: p.Log,
+	}
+	if p.MCP != nil {
+		o.MCP = p.MCP.Handler()
+	}
+	if p.A2A != nil {
+		o.A2A = p.A2A
+	}
+	if p.Store != nil {
+		o.Store, o.Files, o.Ready = announced{p.Store, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
+		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
+		o.MaxUpload = int64(cfg.MaxUploadBytes)
+		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()
+	}
+	if p.builder != nil {
+		o.Builder, o.Reminders, o.Dreams, o.Jobs = p.builder, p.reminders, p.dreams, p.Work
+		o.Recorder = func(ctx context.Context, u memory.Upload) (string, store.Moment, error) {
+			return memory.RecordUpload(ctx, p.Store, u)
+		}
+	}
+	return api.New(o)
+}

@@ -1,0 +1,59 @@
+package wiring
+
+import (
+	"context"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/mcpserver"
+	"github.com/p8-org/p8/store"
+)
+
+// NewMCP offers the parts to MCP clients.
+func (p *Parts) NewMCP(cfg *config.Config) (*mcpserver.Server, error) {
+	return mcpserver.New(mcpserver.Options{
+		Tools: p.own, Resources: p.resources, Completer: p.resources,
+		Touches: map[string][]string{
+			"save_agent": {agentsURI, agentsURI + "/{name}"}, "update_user_metadata": {"user://profile"},
+			"save_moments": {"rem://moments"},
+		},
+		ExposeAgents: cfg.MCPAgents, Catalog: p.Catalog, Chat: p.Chat,
+		Instructions: cfg.MCPInstructions, Version: command.Version(), ToolTimeout: cfg.ToolTimeout,
+		MaxBody: int64(cfg.MaxBodyBytes), Logger: p.Log,
+	})
+}
+
+// agentsURI is the resource that lists the agents.
+const agentsURI = "rem://agents"
+
+// announced is the store of the REST routes; MCP clients hear of what they
+// change.
+type announced struct {
+	*store.Store
+	mcp *mcpserver.Server
+}
+
+// PutSchema stores a document and tells of it.
+func (s announced) PutSchema(ctx context.Context, row *store.Schema) error {
+	err := s.Store.PutSchema(ctx, row)
+	if err == nil {
+		s.told(ctx, row.Name)
+	}
+	return err
+}
+
+// DeleteSchema deletes a document and tells of it.
+func (s announced) DeleteSchema(ctx context.Context, nameOrID string) error {
+	err := s.Store.DeleteSchema(ctx, nameOrID)
+	if err == nil {
+		s.told(ctx, nameOrID)
+	}
+	return err
+}
+
+func (s announced) told(ctx context.Context, name string) {
+	if s.mcp != nil {
+		s.mcp.Changed(ctx, agentsURI)
+		s.mcp.Changed(ctx, agentsURI+"/"+name)
+	}
+}

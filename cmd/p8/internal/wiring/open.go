@@ -1,0 +1,166 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/simulator"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/models"
+	"github.com/p8-org/p8/tool"
+)
+
+// Options are what differs between the verbs.
+type Options struct {
+	Log *slog.Logger
+	// Memory keeps the sessions in the process where they are not stored.
+	Memory bool
+	// NoStore keeps sessions in memory although there is a store.
+	NoStore bool
+	// Serves says that workers of this process do background jobs.
+	Serves bool
+	// Debug gets the JSON of every request to a model.
+	Debug io.Writer
+	// Now and NewID are the clock and the source of ids.
+	Now   func() time.Time
+	NewID func() string
+}
+
+// Open makes the parts: the store with p8's documentation in it, the documents,
+// the models, the tools, and the service that runs turns of all of them.
+func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err error) {
+	p := &Parts{Log: o.Log}
+	var documents catalog.Store
+	if !cfg.Database().None {
+		p.Store, err = OpenStore(ctx, cfg, p.Log)
+		var taken *InUse
+		readOnly := errors.As(err, &taken) && o.NoStore
+		switch {
+		case readOnly:
+			p.Store, err = readStore(ctx, cfg, p.Log)
+		case taken != nil && o.Memory:
+			err = fmt.Errorf("another p8 uses %s: talk to that server, use --no-store, or choose another folder with P8_DATA_DIR", taken.dir)
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case readOnly && p.Store != nil:
+			documents = readOnlyDocuments{p.Store}
+		case p.Store != nil:
+			documents = p.Store
+		}
+	}
+	defer func() {
+		if err != nil {
+			p.Close()
+		}
+	}()
+	if p.Catalog, err = NewCatalog(cfg, documents, p.Log); err != nil {
+		return nil, err
+	}
+	if p.embedder, err = NewEmbedder(cfg); err != nil {
+		return nil, err
+	}
+	p.Models, p.Choice = NewModels(ctx, cfg, o.Debug)
+	prices, err := NewPrices(cfg)
+	if err != nil {
+		return nil, err
+	}
+	bounds := newLimits(cfg, boundMemory(cfg, p.Log), openFiles())
+	sessions, knowledge := keptIn(p.Store, o)
+	if knowledge != nil {
+		p.engine = NewEngine(cfg, knowledge, p.embedder, p.Log)
+		if p.asker, err = NewAsker(cfg, p.engine, p.Catalog, p.Models, p.Choice); err != nil {
+			return nil, err
+		}
+	}
+	if p.Store != nil {
+		p.extractor = NewExtractor(cfg, p.Log)
+		if p.Ingest, err = NewIngester(cfg, p.Store, p.extractor); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.remember(cfg, o); err != nil {
+		return nil, err
+	}
+	tools, err := p.openTools(cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	if p.servers, err = NewServers(cfg, p.Log); err != nil {
+		return nil, err
+	}
+	p.box = &tool.Box{Local: tools, Resources: p.resources, Servers: p.servers, Logger: p.Log}
+	p.Chat, err = chat.New(chat.Options{
+		Catalog: p.Catalog, Models: p.Models, Tools: p.box, Store: sessions,
+		DefaultModel: p.Choice.Model, Fallback: cfg.FallbackModels, Cost: prices.Cost,
+		Defaults:       llm.Settings{Temperature: &cfg.DefaultTemperature, DefaultTemperature: true, MaxTokens: cfg.DefaultMaxTokens, DefaultMaxTokens: true},
+		StructuredMode: cfg.StructuredMode,
+		KeepLast:       cfg.AlwaysIncludeLastMessages, Budget: cfg.ContextTokenBudget, Moments: moments(cfg), ResultChars: cfg.ToolResultChars,
+		Window:  windows(prices),
+		Ended:   p.ended(o.Serves),
+		MaxRuns: bounds.runs, Memory: bounds.memory,
+		RunTimeout: cfg.RunTimeout, ToolTimeout: cfg.ToolTimeout, StepToolCalls: cfg.StepToolCalls, ToolCalls: cfg.ToolCalls,
+		MaxDepth: cfg.DelegationDepth, AnswerWithin: cfg.AnswerWithin, Attempts: attempts(cfg, o),
+		Scripts: map[string]chat.Script{simulator.Agent: simulator.Script(simulator.Agent), simulator.LightAgent: simulator.Script(simulator.LightAgent)},
+		Now:     o.Now, NewID: o.NewID, Logger: p.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.dreamOf(cfg, o); err != nil {
+		return nil, err
+	}
+	return p, p.addDelegation(tools)
+}
+
+// moments is how many a request has; the chat's 0 is its default.
+func moments(cfg *config.Config) int {
+	if cfg.MomentMaxInject == 0 {
+		return -1
+	}
+	return cfg.MomentMaxInject
+}
+
+// attempts is how often runs are resumed: by servers alone, for nobody looks after runs
+// elsewhere.
+func attempts(cfg *config.Config, o Options) int {
+	if !o.Serves {
+		return 0
+	}
+	return cfg.RunAttempts
+}
+
+// windows are what models read and write.
+func windows(table *models.Table) func(string) (int, int) {
+	return func(name string) (int, int) {
+		info, _ := table.Info(name)
+		return info.Context, info.Output
+	}
+}
+
+// isOffline reports whether a model's name is that of the one that needs no model.
+func isOffline(name string) bool { return strings.HasPrefix(name, "offline:") }
+
+// addDelegation gives documents the tools that run other agents: they need the
+// service, which needs the tools.
+func (p *Parts) addDelegation(tools *tool.Registry) error {
+	ask, err := p.Chat.AskAgent()
+	if err != nil {
+		return err
+	}
+	hand, err := p.Chat.TransferToAgent()
+	if err != nil {
+		return err
+	}
+	p.own = append(p.own, ask)
+	return errors.Join(tools.Register(ask), tools.Register(hand))
+}

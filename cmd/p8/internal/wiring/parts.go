@@ -1,0 +1,106 @@
+// Package wiring builds p8 from its packages: [Open] makes the store, the catalog,
+// the models, the tools and the chat service from the settings, and [Parts] holds
+// them. It is the one place that knows how the parts fit together; commands take
+// the parts they need. [OpenStore], [WithStore] and [WithCatalog] serve commands
+// that need less.
+//
+// A server also runs background jobs ([Parts.StartBackground]) and resumes
+// interrupted runs ([Parts.KeepRuns]).
+package wiring
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/a2a"
+	"github.com/p8-org/p8/internal/ask"
+	"github.com/p8-org/p8/internal/dream"
+	"github.com/p8-org/p8/internal/embed"
+	"github.com/p8-org/p8/internal/ingest"
+	"github.com/p8-org/p8/internal/ingest/child"
+	"github.com/p8-org/p8/internal/mcpserver"
+	"github.com/p8-org/p8/internal/reminder"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
+	"github.com/p8-org/p8/tool/mcp"
+)
+
+// Parts are what p8 is made of, wired together.
+type Parts struct {
+	Log *slog.Logger
+	// store is nil when nothing is stored.
+	Store   *store.Store
+	Catalog *catalog.Catalog
+	Chat    *chat.Service
+	Models  *llm.Registry
+	Choice  llm.Choice
+	box     *tool.Box
+	// own are p8's own tools, resources what it lets people read.
+	own       []tool.Tool
+	resources *builtin.Resources
+	// engine, asker and ingest are nil when nothing is stored.
+	engine *rem.Engine
+	asker  *ask.Asker
+	Ingest *ingest.Ingester
+	// extractor is the ingester's; nil when nothing is stored.
+	extractor *child.Pool
+	// work is the queue of background jobs; builder makes moments, threshold is when,
+	// dreams and reminders are what their names say. All are nil where nothing is kept.
+	Work      *work
+	builder   *memory.Builder
+	threshold int
+	dreams    *dream.Service
+	reminders *reminder.Service
+	// servers are the MCP servers whose tools documents may declare.
+	servers *mcp.Servers
+	// mcp offers the tools and resources to MCP clients; nil but for the verbs that
+	// serve it.
+	MCP *mcpserver.Server
+	// a2a lets other people's agents talk to this server's; nil where none is exposed.
+	A2A *a2a.Server
+	// embedder makes the vectors of SEARCH, nil for none.
+	embedder embed.Model
+}
+
+// Close ends what runs and closes the store.
+func (p *Parts) Close() {
+	p.closeWork()
+	if p.Chat != nil {
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = p.Chat.Close(now)
+	}
+	if p.MCP != nil {
+		p.MCP.Close()
+	}
+	if p.servers != nil {
+		_ = p.servers.Close()
+	}
+	if p.extractor != nil {
+		p.extractor.Close()
+	}
+	if p.Store != nil {
+		if err := p.Store.Close(); err != nil {
+			p.Log.Error("close the store", "error", err)
+		}
+	}
+}
+
+// closeWork lets background jobs end, for a moment.
+func (p *Parts) closeWork() {
+	if p.Work == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := p.Work.close(ctx); err != nil {
+		p.Log.Warn("the job queue", "error", err)
+	}
+}

@@ -1,0 +1,63 @@
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/outbound"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/llm/anthropic"
+	"github.com/p8-org/p8/llm/gemini"
+	"github.com/p8-org/p8/llm/models"
+	"github.com/p8-org/p8/llm/offline"
+	"github.com/p8-org/p8/llm/openai"
+	"github.com/p8-org/p8/tool/mcp"
+)
+
+// NewModels are the providers' models, the offline one and the choice of the
+// default.
+func NewModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.Registry, llm.Choice) {
+	choice := llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: cfg.ProviderEnv})
+	var show func([]byte)
+	if debug != nil {
+		show = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
+	}
+	client := outbound.NewClient() // one for all: connections are few and kept
+	o := llm.ProvidersOptions{
+		Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show, IdleTimeout: cfg.ModelSilence, SilenceVar: "P8_MODEL_SILENCE",
+	}
+	providers := openai.Providers(o)
+	maps.Copy(providers, anthropic.Providers(o))
+	providers["gemini"] = gemini.Providers(o)["gemini"]
+	providers["offline"] = func(string) (llm.Model, error) {
+		return shown(offline.New(offline.Options{Notice: choice.Notice}), show)
+	}
+	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}}), choice
+}
+
+// NewPrices is the table of models, with what the operator's file adds.
+func NewPrices(cfg *config.Config) (*models.Table, error) {
+	table, err := models.Load(models.Options{File: cfg.ModelsFile})
+	if err != nil {
+		return nil, fmt.Errorf("P8_MODELS_FILE: %w", err)
+	}
+	return table, nil
+}
+
+// NewServers are the MCP servers that the environment and the operator's file
+// name.
+func NewServers(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
+	servers, err := mcp.New(mcp.Options{
+		Getenv: cfg.Getenv, Environ: cfg.Environ(), ConfigFile: cfg.MCPConfig, CallTimeout: cfg.ToolTimeout,
+		Version: command.Version(), Logger: log,
+	})
+	if err != nil {
+		return nil, command.Fail(command.ExitUsage, err)
+	}
+	return servers, nil
+}

@@ -1,0 +1,91 @@
+package wiring
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/store"
+)
+
+// work is the queue of background jobs, which is opened when something is put into it
+// or a server runs it: most verbs need none.
+type work struct {
+	open func(ctx context.Context) (*jobs.Queue, error)
+	// kinds are how jobs are done, by their kinds.
+	kinds map[string]jobs.Worker
+
+	mu    sync.Mutex
+	queue *jobs.Queue
+}
+
+// newWork is the queue in the database of s.
+func newWork(cfg *config.Config, s *store.Store, p *Parts) *work {
+	return &work{kinds: map[string]jobs.Worker{}, open: func(ctx context.Context) (*jobs.Queue, error) {
+		return OpenJobs(ctx, cfg, s, p.Log)
+	}}
+}
+
+// get opens the queue, once.
+func (w *work) get(ctx context.Context) (*jobs.Queue, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.queue != nil {
+		return w.queue, nil
+	}
+	q, err := w.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for kind, worker := range w.kinds {
+		if err := q.Register(kind, worker); err != nil {
+			_ = q.Close(ctx)
+			return nil, err
+		}
+	}
+	w.queue = q
+	return q, nil
+}
+
+// Enqueue adds a job.
+func (w *work) Enqueue(ctx context.Context, kind string, args any, o jobs.EnqueueOptions) (jobs.Receipt, error) {
+	q, err := w.get(ctx)
+	if err != nil {
+		return jobs.Receipt{}, err
+	}
+	return q.Enqueue(ctx, kind, args, o)
+}
+
+// Stats are how the jobs fare.
+func (w *work) Stats(ctx context.Context) ([]jobs.KindStats, error) {
+	q, err := w.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return q.Stats(ctx)
+}
+
+// close lets running jobs end until ctx does.
+func (w *work) close(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.queue == nil {
+		return nil
+	}
+	return w.queue.Close(ctx)
+}
+
+// OpenJobs opens the queue of background work in the store's database.
+func OpenJobs(ctx context.Context, cfg *config.Config, s *store.Store, log *slog.Logger) (*jobs.Queue, error) {
+	o := JobOptions(cfg, log)
+	o.Turn = s.Maintenance().Turn
+	return jobs.Open(ctx, o)
+}
+
+// JobOptions are the queue's options for the database of the settings.
+func JobOptions(cfg *config.Config, log *slog.Logger) jobs.Options {
+	db := cfg.Database()
+	return jobs.Options{PostgresURL: db.Postgres, SQLite: db.Path, Workers: cfg.JobWorkers, Logger: log}
+}

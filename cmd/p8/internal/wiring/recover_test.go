@@ -1,0 +1,41 @@
+package wiring
+
+import (
+	"testing"
+	"time"
+
+	"github.com/p8-org/p8/store"
+)
+
+// TestPulse: a process is dead when its beats stand still while this one looks, and not
+// because nobody could look.
+func TestPulse(t *testing.T) {
+	p := pulse{own: "me", grace: 5 * time.Second, most: 2 * time.Second}
+	now := time.Unix(0, 0)
+	look := func(after time.Duration, other int64) int {
+		now = now.Add(after)
+		return len(p.dead([]store.Beat{{Owner: "me", Count: 1}, {Owner: "other", Count: other}}, now))
+	}
+	for i, step := range []struct {
+		after time.Duration
+		count int64
+		dead  int
+	}{
+		{0, 1, 0}, {time.Second, 1, 0}, {time.Second, 2, 0}, // it beats, if slowly
+		{time.Hour, 2, 0},   // nobody could look for an hour
+		{time.Second, 2, 0}, // 3 s
+		{time.Second, 2, 0}, // 4 s
+		{time.Second, 2, 1}, // 5 s
+		{time.Second, 3, 0}, // it was not, after all
+		{2 * time.Second, 3, 0},
+		{2 * time.Second, 3, 0},
+		{2 * time.Second, 3, 1},
+	} {
+		if got := look(step.after, step.count); got != step.dead {
+			t.Errorf("step %d: %d are dead, want %d", i, got, step.dead)
+		}
+	}
+	if got := p.dead([]store.Beat{{Owner: "me"}, {Owner: "me"}}, now.Add(time.Hour)); len(got) != 0 {
+		t.Errorf("%v are dead", got)
+	}
+}

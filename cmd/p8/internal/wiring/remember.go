@@ -1,0 +1,164 @@
+package wiring
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/dream"
+	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/internal/reminder"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+)
+
+// The kinds of jobs besides those of other packages.
+const (
+	kindMoments = "moments"
+	kindCleanUp = "clean-up"
+)
+
+// momentBuilder is the document that sums up what was said.
+const momentBuilder = "moment-builder"
+
+// remember makes what keeps moments and reminders, where something is stored.
+func (p *Parts) remember(cfg *config.Config, o Options) (err error) {
+	if p.Store == nil || o.NoStore {
+		return nil
+	}
+	p.Work, p.threshold = newWork(cfg, p.Store, p), cfg.MomentTokenThreshold
+	summarizer, err := p.summarizer(cfg)
+	if err != nil {
+		return err
+	}
+	p.builder, err = memory.NewBuilder(memory.BuilderOptions{
+		Store: p.Store, Summarizer: summarizer, Threshold: cfg.MomentTokenThreshold, Now: o.Now, Logger: p.Log,
+	})
+	if err != nil {
+		return err
+	}
+	p.reminders, err = reminder.New(reminder.Options{
+		Store: p.Store, Queue: p.Work, WebhookURL: cfg.ReminderURL, WebhookSecret: cfg.ReminderSecret, Now: o.Now, Logger: p.Log,
+	})
+	if err != nil {
+		return err
+	}
+	p.Work.kinds[kindMoments] = jobs.Worker{Run: p.buildMoments, Timeout: momentsTimeout}
+	p.Work.kinds[reminder.Kind] = p.reminders.Worker()
+	return nil
+}
+
+// momentsTimeout is for the moments of one session.
+const momentsTimeout = 10 * time.Minute
+
+// summarizer is the model that sums up; nil where there is none.
+func (p *Parts) summarizer(cfg *config.Config) (memory.Summarizer, error) {
+	name := cfg.SummaryModel
+	if name == "" {
+		name = p.Choice.Model
+	}
+	if name == "none" || isOffline(name) {
+		return nil, nil
+	}
+	return memory.NewModelSummarizer(memory.SummarizerOptions{
+		Agent: func(ctx context.Context) (*agent.Agent, error) { return p.Catalog.Agent(ctx, momentBuilder) },
+		Model: func(_ context.Context, a *agent.Agent) (llm.Model, error) {
+			return p.Models.Resolve(chat.ModelName(a, cfg.SummaryModel, p.Choice.Model))
+		},
+		Logger: p.Log,
+	})
+}
+
+// dreamOf makes what dreams; it needs the chat.
+func (p *Parts) dreamOf(cfg *config.Config, o Options) (err error) {
+	if p.builder == nil {
+		return nil
+	}
+	p.dreams, err = dream.New(dream.Options{
+		Store: p.Store, Chat: p.Chat, Builder: p.builder, Queue: p.Work, Agents: cfg.DreamAgents, Offline: isOffline(p.Choice.Model),
+		Lease: max(cfg.RunGrace, silentRun), Budget: cfg.DreamBudget, Lookback: cfg.DreamLookback, Schedule: cfg.DreamSchedule, TenantSchedules: cfg.TenantSchedules(),
+		Now: o.Now, Logger: p.Log,
+	})
+	if err != nil {
+		return err
+	}
+	for kind, w := range p.dreams.Workers() {
+		p.Work.kinds[kind] = w
+	}
+	return nil
+}
+
+// ofSession is the arguments of a job about a session.
+type ofSession struct {
+	Tenant  string `json:"tenant"`
+	User    string `json:"user,omitempty"`
+	Session string `json:"session"`
+}
+
+// ended keeps what a turn leaves behind: what was observed, and moments of a session
+// that has enough to sum up. A server leaves these to its workers.
+func (p *Parts) ended(serves bool) func(context.Context, chat.Ended) {
+	if p.builder == nil {
+		return nil
+	}
+	return func(ctx context.Context, e chat.Ended) {
+		for _, d := range e.Observed {
+			if err := memory.RecordObservation(ctx, p.Store, e.SessionID, d, time.Now()); err != nil {
+				p.Log.Warn("an observation's moment could not be stored", "session", e.SessionID, "error", err)
+			}
+		}
+		if e.Mode == dream.Mode || e.Unsummarised < p.threshold {
+			return
+		}
+		err := error(nil)
+		if serves {
+			err = p.momentsLater(ctx, e.SessionID)
+		} else {
+			err = p.momentsNow(ctx, e.SessionID)
+		}
+		if err != nil {
+			p.Log.Warn("the moments of a session could not be made", "session", e.SessionID, "error", err)
+		}
+	}
+}
+
+// momentsLater leaves it to a worker, of this server or of another.
+func (p *Parts) momentsLater(ctx context.Context, session string) error {
+	id, err := identity.From(ctx)
+	if err != nil {
+		return err
+	}
+	of := ofSession{id.TenantID, id.UserID, session}
+	key, err := json.Marshal(of)
+	if err != nil {
+		return err
+	}
+	_, err = p.Work.Enqueue(ctx, kindMoments, of, jobs.EnqueueOptions{UniqueKey: string(key)})
+	return err
+}
+
+// nowTimeout is how long a verb waits for a model that sums up.
+const nowTimeout = 4 * time.Second
+
+// momentsNow is for verbs, beside which no worker runs.
+func (p *Parts) momentsNow(ctx context.Context, session string) error {
+	ctx, cancel := context.WithTimeout(ctx, nowTimeout)
+	defer cancel()
+	_, err := p.builder.Build(ctx, session, 0)
+	return err
+}
+
+// buildMoments is the job.
+func (p *Parts) buildMoments(ctx context.Context, args json.RawMessage) error {
+	var of ofSession
+	if err := json.Unmarshal(args, &of); err != nil {
+		return err
+	}
+	ctx = identity.With(ctx, identity.Identity{TenantID: of.Tenant, UserID: of.User})
+	_, err := p.builder.Build(ctx, of.Session, 0)
+	return err
+}

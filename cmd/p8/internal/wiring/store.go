@@ -1,0 +1,121 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/p8-org/p8/agents"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/cmd/p8/internal/datadir"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/postgres"
+	"github.com/p8-org/p8/store/sqlite"
+)
+
+// OpenStore opens the store and keeps p8's documentation and the list of its
+// tables in it up to date.
+func OpenStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
+	s, err := ConnectStore(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(seedDocs(ctx, s), s.Maintenance().PutRegistry(ctx)); err != nil {
+		// p8 works without its documentation.
+		log.Warn("the user documentation could not be stored", "error", err)
+	}
+	return s, nil
+}
+
+// ConnectStore opens the store and leaves its documentation as it is.
+func ConnectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
+	db := cfg.Database()
+	reserved, err := catalog.Names(agents.Files())
+	if err != nil {
+		return nil, err
+	}
+	if db.Postgres != "" {
+		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: cfg.DatabaseMaxConns, Logger: log, Reserved: reserved})
+		if err != nil {
+			return nil, fmt.Errorf("%w: `p8 doctor` looks at everything that p8 needs of the database", err)
+		}
+		return s, nil
+	}
+	if err := datadir.Tighten(cfg); err != nil {
+		log.Warn("the data folder can be read by other users of this machine", "error", err)
+	}
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, Logger: log, Reserved: reserved})
+	switch {
+	case errors.Is(err, sqlite.ErrInUse):
+		return nil, &InUse{filepath.Dir(db.Path)}
+	case err != nil:
+		return nil, unusable(db.Path, err)
+	}
+	return s, nil
+}
+
+// InUse says that another process has the data.
+type InUse struct{ dir string }
+
+// Error is for the verbs that cannot do without the data.
+func (e *InUse) Error() string {
+	return fmt.Sprintf("another p8 uses %s: talk to that server, stop it, or choose another folder with P8_DATA_DIR", e.dir)
+}
+
+// readStore opens the store for reading, also while another process has it;
+// nil when there is none yet.
+func readStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
+	db := cfg.Database()
+	if db.Postgres != "" {
+		return ConnectStore(ctx, cfg, log)
+	}
+	reserved, err := catalog.Names(agents.Files())
+	if err != nil {
+		return nil, err
+	}
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: db.Path, ReadOnly: true, Reserved: reserved})
+	switch {
+	case errors.Is(err, sqlite.ErrMissing):
+		return nil, nil
+	case errors.Is(err, sqlite.ErrOutdated):
+		return nil, fmt.Errorf("the database %s is not up to date (of an older p8, or still being made): run `p8 migrate`, which mends that", db.Path)
+	case err != nil:
+		return nil, unusable(db.Path, err)
+	}
+	return s, nil
+}
+
+// WarnReserved tells of shared documents that older programs let people write in the
+// place of built-in ones; they are ignored.
+func WarnReserved(ctx context.Context, s *store.Store, log *slog.Logger) {
+	list, err := s.Maintenance().ReservedSchemas(ctx)
+	if err != nil {
+		log.Warn("the shared documents could not be checked for reserved names", "error", err)
+	}
+	for _, d := range list {
+		log.Warn("a stored document is ignored: its name belongs to a built-in one; `p8 doctor` says what to do", "tenant", d.TenantID, "name", d.Name, "id", d.ID)
+	}
+}
+
+// unusable is an error about the database, for the person who can mend it.
+func unusable(path string, err error) error {
+	return fmt.Errorf("the database %s cannot be opened (%w): mend that, choose another folder with P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing", path, err)
+}
+
+// readOnlyDocuments leaves the mirrors as they are.
+type readOnlyDocuments struct{ *store.Store }
+
+// PutSchema leaves the mirror to those who write.
+func (readOnlyDocuments) PutSchema(context.Context, *store.Schema) error { return nil }
+
+// DeleteSchema leaves the mirror to those who write.
+func (readOnlyDocuments) DeleteSchema(context.Context, string) error { return nil }
+
+// NewCatalog finds documents in the store, which may be nil, the program and
+// the schema folder.
+func NewCatalog(cfg *config.Config, s catalog.Store, log *slog.Logger) (*catalog.Catalog, error) {
+	return catalog.New(catalog.Options{Builtin: agents.Files(), Dir: cfg.SchemaDir, Store: s, CacheSize: cfg.CacheSize, Logger: log})
+}

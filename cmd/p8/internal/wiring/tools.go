@@ -1,0 +1,68 @@
+package wiring
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/p8-org/p8/internal/ask"
+	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
+	"github.com/p8-org/p8/tool/builtin"
+)
+
+// openTools makes p8's own tools and resources of the parts.
+func (p *Parts) openTools(cfg *config.Config, o Options) (*tool.Registry, error) {
+	options := p.ToolOptions(cfg, o)
+	var err error
+	if p.own, err = builtin.Tools(options); err != nil {
+		return nil, err
+	}
+	remind, err := p.reminders.Tools() // which say so where nothing is kept
+	if err != nil {
+		return nil, err
+	}
+	p.own = append(p.own, remind...)
+	p.resources = builtin.NewResources(options)
+	return tool.NewRegistry(p.own...)
+}
+
+// ToolOptions are what p8's own tools work with.
+func (p *Parts) ToolOptions(cfg *config.Config, o Options) builtin.Options {
+	options := builtin.Options{
+		Engine: p.engine, Store: p.Store, ReadOnly: o.NoStore, Documents: p.Catalog,
+		WebSearch: builtin.WebSearch{URL: cfg.SearchURL, APIKey: cfg.SearchKey},
+		Now:       o.Now, Logger: p.Log,
+	}
+	if p.asker != nil {
+		options.Asker = askREM{p.asker}
+	}
+	return options
+}
+
+// askREM is an Asker as the tool knows it.
+type askREM struct{ *ask.Asker }
+
+// AskREM answers a question.
+func (a askREM) AskREM(ctx context.Context, question string, planOnly bool) (builtin.Answer, error) {
+	found, err := a.Ask(ctx, question, ask.Request{PlanOnly: planOnly})
+	var input *ask.InputError
+	var syntax *rem.SyntaxError
+	if errors.As(err, &input) || errors.As(err, &syntax) || errors.Is(err, rem.ErrTimeout) || errors.Is(err, store.ErrBusy) {
+		return builtin.Answer{}, &tool.Error{Message: err.Error()}
+	}
+	if err != nil {
+		return builtin.Answer{}, err
+	}
+	parameters, err := json.Marshal(found.Parameters)
+	answer := builtin.Answer{
+		QueryType: found.QueryType, Parameters: parameters, Query: found.Query, Confidence: found.Confidence,
+		Reasoning: found.Reasoning, Warning: found.Warning, Executed: found.Executed, Results: found.Results, Notes: found.Notes,
+	}
+	for _, s := range found.Stages {
+		answer.Stages = append(answer.Stages, builtin.Stage{Stage: s.Stage, Name: s.Name, Query: s.Query, Count: s.Count, Warning: s.Warning})
+	}
+	return answer, err
+}

@@ -1,0 +1,58 @@
+package wiring
+
+import (
+	"context"
+
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/store"
+)
+
+// WithStore gives the store to fn for reading; nil when there is none yet.
+func WithStore(a *command.App, who command.Caller, fn func(context.Context, *store.Store) error) error {
+	ctx, err := who.Context()
+	if err != nil {
+		return err
+	}
+	cfg, err := a.Stored()
+	if err != nil {
+		return err
+	}
+	s, err := readStore(ctx, cfg, a.QuietLogger(cfg))
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		defer s.Close()
+	}
+	return fn(ctx, s)
+}
+
+// WithCatalog gives the documents to fn, beside a server that may have the
+// database.
+func WithCatalog(a *command.App, who command.Caller, fn func(context.Context, *catalog.Catalog) error) error {
+	ctx, err := who.Context()
+	if err != nil {
+		return err
+	}
+	cfg, err := a.Config()
+	if err != nil {
+		return err
+	}
+	var stored catalog.Store
+	if !cfg.Database().None {
+		s, err := readStore(ctx, cfg, a.QuietLogger(cfg))
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			defer s.Close()
+			stored = readOnlyDocuments{s}
+		}
+	}
+	docs, err := NewCatalog(cfg, stored, a.QuietLogger(cfg))
+	if err != nil {
+		return err
+	}
+	return fn(ctx, docs)
+}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package main
-
-// openFiles is how many descriptors this process may have; 0 is unknown.
-func openFiles() uint64 { return 0 }
