@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/p8-org/p8/internal/near"
 )
 
 var semver = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
@@ -157,7 +159,7 @@ func (d *Document) CheckTools(known []string) Problems {
 	k := knownTools(known)
 	for i, t := range d.Tools {
 		at, p := d.item("tools", i)
-		servers := k.servers[fold(t.Server)]
+		servers := k.servers[near.Fold(t.Server)]
 		switch {
 		case t.reads():
 		case t.Local() && slices.Contains(k.names, t.Name) || !t.Local() && slices.Contains(servers, t.Name):
@@ -170,8 +172,8 @@ func (d *Document) CheckTools(known []string) Problems {
 			r.warnf(at, p, "set MCP_SERVER_<NAME> or P8_MCP_CONFIG", "the tool %q is left out: no MCP server is configured here, %q is needed", clip(t.Name, 60), clip(t.Server, 60))
 		case len(servers) > 0:
 			hint := ""
-			if near := Near(t.Name, servers, 1); len(near) > 0 {
-				hint = "did you mean " + t.Server + "/" + near[0] + "?"
+			if similar := near.Names(t.Name, servers, 1); len(similar) > 0 {
+				hint = "did you mean " + t.Server + "/" + similar[0] + "?"
 			}
 			r.warnf(at, p, cmp.Or(hint, listed(servers)), "the tool %q of the server %q does not exist here and is left out", clip(t.Name, 60), clip(t.Server, 60))
 		}
@@ -186,7 +188,7 @@ func (d *Document) CheckTools(known []string) Problems {
 func (r *report) checkChained(d *Document, k toolNames) {
 	name := d.ChainedTool
 	server, remote, found := strings.Cut(name, "/")
-	servers := k.servers[fold(server)]
+	servers := k.servers[near.Fold(server)]
 	switch {
 	case name == "", slices.Contains(k.names, name):
 	case slices.ContainsFunc(d.Tools, func(t ToolRef) bool { return t.Name == name }):
@@ -211,12 +213,12 @@ func knownTools(known []string) toolNames {
 	k := toolNames{servers: map[string][]string{}}
 	for _, full := range known {
 		server, name, remote := strings.Cut(full, "/")
-		if remote && k.servers[fold(server)] == nil {
+		if remote && k.servers[near.Fold(server)] == nil {
 			k.serverNames = append(k.serverNames, server)
-			k.servers[fold(server)] = []string{}
+			k.servers[near.Fold(server)] = []string{}
 		}
 		if remote && name != "" {
-			k.servers[fold(server)] = append(k.servers[fold(server)], name)
+			k.servers[near.Fold(server)] = append(k.servers[near.Fold(server)], name)
 		}
 		if !remote || name != "" {
 			k.names = append(k.names, full)
@@ -235,4 +237,12 @@ func listed(known []string) string {
 		return "there are " + strings.Join(known[:most], ", ") + " and more"
 	}
 	return "there are " + strings.Join(known, ", ")
+}
+
+// didYouMean is a hint with the nearest name, "" when there is none.
+func didYouMean(name string, names []string) string {
+	if similar := near.Names(name, names, 1); len(similar) > 0 {
+		return "did you mean " + similar[0] + "?"
+	}
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/internal/schema"
 )
 
@@ -26,7 +27,7 @@ func (r *report) checkServers(d *Document, k toolNames) {
 }
 
 func (r *report) checkServer(d *Document, k toolNames, list string, i int, t ToolRef) {
-	if t.Local() || k.servers[fold(t.Server)] != nil {
+	if t.Local() || k.servers[near.Fold(t.Server)] != nil {
 		return
 	}
 	at, p := d.item(list, i)

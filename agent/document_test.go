@@ -52,22 +52,6 @@ func TestKebab(t *testing.T) {
 	}
 }
 
-func TestNear(t *testing.T) {
-	names := []string{"general", "sample-agent", "default-agent", "dreaming-agent", "research-agent", "rem-agents-query-agent"}
-	for name, want := range map[string]string{
-		"genral": "general", "General": "general", "sample_agent": "sample-agent", "sample": "sample-agent",
-		"dreamin-agent": "dreaming-agent", "query-agent": "rem-agents-query-agent", "weather": "", "": "",
-	} {
-		got := ""
-		if near := agent.Near(name, names, 1); len(near) > 0 {
-			got = near[0]
-		}
-		if got != want {
-			t.Errorf("%q: got %q, want %q", name, got, want)
-		}
-	}
-}
-
 // Every field that the sources have, in both places.
 func TestFields(t *testing.T) {
 	config := `

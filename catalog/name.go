@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/near"
 )
 
 // NameError is a name that no document can have.
@@ -99,8 +100,8 @@ func clip(s string) string {
 	return string([]rune(s)[:limit]) + "…"
 }
 
-// near is the number of names that an error suggests.
-const near = 3
+// maxNear is the number of names that an error suggests.
+const maxNear = 3
 
 // notFound suggests names of the stored documents and of all others.
 func (c *Catalog) notFound(name string, names []string) error {
@@ -108,5 +109,5 @@ func (c *Catalog) notFound(name string, names []string) error {
 		names = append(names, s.name())
 	}
 	slices.Sort(names)
-	return &NotFoundError{Name: clip(name), Near: agent.Near(name, slices.Compact(names), near)}
+	return &NotFoundError{Name: clip(name), Near: near.Names(name, slices.Compact(names), maxNear)}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/run"
@@ -83,7 +84,7 @@ func (s *Service) askable(ctx context.Context, from *agent.Agent, name string) (
 		}
 		return nil, &refusal{
 			message: fmt.Sprintf("%s may not ask an agent %q; it may ask %s", from.Name, name, strings.Join(names, ", ")),
-			near:    agent.Near(name, names, maxNear),
+			near:    near.Names(name, names, maxNear),
 		}
 	}
 	if a == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/llm/internal/names"
 )
 
@@ -142,14 +143,8 @@ func notFound(name, hint string) error {
 
 func (r *Registry) providerHint(provider string) string {
 	known := r.providerNames()
-	best, distance := "", 3
-	for _, p := range known {
-		if d := editDistance(provider, p); d < distance {
-			best, distance = p, d
-		}
-	}
 	hint := fmt.Sprintf("the provider %q is unknown", printable(provider))
-	if best != "" {
+	if best := near.Word(provider, known); best != "" {
 		hint += fmt.Sprintf("; did you mean %q?", best)
 	}
 	return hint + " (known: " + strings.Join(known, ", ") + ")"
@@ -168,28 +163,4 @@ func printable(name string) string {
 		name = strings.ToValidUTF8(name[:limit], "") + "…"
 	}
 	return name
-}
-
-// editDistance is Levenshtein's; names longer than 32 bytes are never near.
-func editDistance(a, b string) int {
-	if len(a) > 32 || len(b) > 32 {
-		return 32
-	}
-	var row [33]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/near"
 )
 
 // Registry knows the tools of this process by name. The zero value is empty
@@ -115,7 +116,7 @@ func (r *Registry) Resolve(refs []agent.ToolRef) (tools []Tool, missing []Missin
 		}
 		m := Missing{Ref: ref}
 		if server == "" {
-			m.Near = agent.Near(ref.Name, slices.Sorted(maps.Keys(r.tools)), maxNear)
+			m.Near = near.Names(ref.Name, slices.Sorted(maps.Keys(r.tools)), maxNear)
 		}
 		missing = append(missing, m)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/llm"
 )
 
@@ -94,7 +95,7 @@ func (r *resolver) tool(ref agent.ToolRef) {
 			r.out.Tools = append(r.out.Tools, r.declared(t, ref))
 			return
 		}
-		r.miss(Missing{Ref: ref, Near: agent.Near(ref.Name, r.box.Local.Names(), maxNear)})
+		r.miss(Missing{Ref: ref, Near: near.Names(ref.Name, r.box.Local.Names(), maxNear)})
 		return
 	}
 	a, ok := r.server(ref)
@@ -157,19 +158,19 @@ func (r *resolver) near(ref agent.ToolRef, tools []Tool) []string {
 	for i, t := range tools {
 		names[i] = OriginalName(t)
 	}
-	near := agent.Near(ref.Name, names, maxNear)
-	if len(near) > 0 {
-		return near
+	similar := near.Names(ref.Name, names, maxNear)
+	if len(similar) > 0 {
+		return similar
 	}
 	for _, server := range r.servers() {
 		if pick(r.answers[server].tools, ref.Name) != nil {
-			near = append(near, server+"/"+ref.Name)
+			similar = append(similar, server+"/"+ref.Name)
 		}
 	}
 	if r.box.Local.Get(ref.Name) != nil {
-		near = append(near, ref.Name+" of this process")
+		similar = append(similar, ref.Name+" of this process")
 	}
-	return near[:min(len(near), maxNear)]
+	return similar[:min(len(similar), maxNear)]
 }
 
 // server is what the reference's server answered; one that is not there or down
@@ -195,7 +196,7 @@ func (r *resolver) without(ref agent.ToolRef) Missing {
 			strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(ref.Server)))
 	default:
 		m.Reason = "there is no MCP server named " + ref.Server
-		m.Near = agent.Near(ref.Server, r.box.Servers.Names(), maxNear)
+		m.Near = near.Names(ref.Server, r.box.Servers.Names(), maxNear)
 	}
 	return m
 }
@@ -299,6 +300,6 @@ func (r *resolver) chainedTool() Tool {
 			names = append(names, server+"/"+OriginalName(t))
 		}
 	}
-	r.out.ChainedMissing = Missing{Ref: agent.ToolRef{Name: name}, Near: agent.Near(name, names, maxNear)}
+	r.out.ChainedMissing = Missing{Ref: agent.ToolRef{Name: name}, Near: near.Names(name, names, maxNear)}
 	return nil
 }

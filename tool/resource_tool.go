@@ -11,6 +11,7 @@ import (
 
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/llm"
 )
 
@@ -208,11 +209,11 @@ func (t *resourceTool) unknown(ctx context.Context, uri, shown string, err error
 			uris = append(uris, info.URI)
 		}
 	}
-	near := agent.Near(uri, uris, maxNear)
-	if len(near) == 0 || slices.Contains(near, uri) {
+	similar := near.Names(uri, uris, maxNear)
+	if len(similar) == 0 || slices.Contains(similar, uri) {
 		return err
 	}
-	return &Error{known.Message + "; did you mean " + strings.Join(near, " or ") + "?"}
+	return &Error{known.Message + "; did you mean " + strings.Join(similar, " or ") + "?"}
 }
 
 // list is what matches the pattern.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/store"
 )
@@ -292,5 +292,5 @@ func (r rules) look(ctx context.Context, name words) (known, error) {
 			like = append(like, row.Key)
 		}
 	}
-	return known{near: agent.Near(key, like, 3), alike: len(like) > 0}, nil
+	return known{near: near.Names(key, like, 3), alike: len(like) > 0}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
@@ -101,7 +101,7 @@ func (r *Resources) Read(ctx context.Context, uri string) ([]tool.Contents, erro
 	for _, x := range r.all {
 		uris = append(uris, x.URI)
 	}
-	return nil, unknown("resource", uri, agent.Near(uri, uris, 3))
+	return nil, unknown("resource", uri, near.Names(uri, uris, 3))
 }
 
 // match is the value that the URI has in place of the placeholder.

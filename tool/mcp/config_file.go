@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -51,8 +51,8 @@ func (f *configFile) read(entries map[string]*entry) []error {
 			found = true
 			f.servers(m.value, entries)
 		default:
-			if near := agent.Near(m.key, []string{"mcpServers", "servers"}, 1); len(near) > 0 {
-				f.wrong(m.offset, "the key %q is unknown: did you mean %s?", clip(m.key), near[0])
+			if similar := near.Names(m.key, []string{"mcpServers", "servers"}, 1); len(similar) > 0 {
+				f.wrong(m.offset, "the key %q is unknown: did you mean %s?", clip(m.key), similar[0])
 				found = true
 			}
 		}
@@ -222,8 +222,8 @@ func (f *configFile) unknown(m member, known []string) {
 	if slices.Contains(otherKeys, m.key) {
 		return
 	}
-	if near := agent.Near(m.key, known, 1); len(near) > 0 {
-		f.wrong(m.offset, "the key %q is unknown: did you mean %s?", clip(m.key), near[0])
+	if similar := near.Names(m.key, known, 1); len(similar) > 0 {
+		f.wrong(m.offset, "the key %q is unknown: did you mean %s?", clip(m.key), similar[0])
 		return
 	}
 	f.log.Warn("a key in the file of MCP servers is not used", "at", strings.TrimSuffix(f.place(m.offset), ": "), "key", clip(m.key))

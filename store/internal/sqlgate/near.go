@@ -1,40 +1,15 @@
 package sqlgate
 
-import "strconv"
+import (
+	"strconv"
 
-// near names what was probably meant.
-func near(word string, names []string) string {
-	best, score := "", 3
-	for _, n := range names {
-		if d := distance(word, n); d < score {
-			best, score = n, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + strconv.Quote(best) + "?"
-}
+	"github.com/p8-org/p8/internal/near"
+)
 
-// distance counts the edits between two words, up to 3.
-func distance(a, b string) int {
-	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
-		return 3
+// didYouMean is the end of an error with the name that was probably meant.
+func didYouMean(word string, names []string) string {
+	if best := near.Word(word, names); best != "" {
+		return "; did you mean " + strconv.Quote(best) + "?"
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := before
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			before, row[j] = row[j], min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }

@@ -4,7 +4,7 @@ package sqlgate
 func (p *parser) call(t token) (expr, *fault) {
 	spec, ok := functions[t.text]
 	if !ok || t.kind == name && isReserved(t.text) {
-		return nil, faultf(t.at, "the function %s() is not available%s", t.text, near(t.text, functionNames()))
+		return nil, faultf(t.at, "the function %s() is not available%s", t.text, didYouMean(t.text, functionNames()))
 	}
 	if err := p.enter(); err != nil {
 		return nil, err

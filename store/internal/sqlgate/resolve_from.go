@@ -73,7 +73,7 @@ func (r *resolver) relation(src *source, s *scope) (*relation, *fault) {
 		}
 		t, ok := r.tables[src.table]
 		if !ok {
-			return nil, faultf(src.at, "there is no table %q; tables are %s%s", src.table, r.tableList(), near(src.table, r.names))
+			return nil, faultf(src.at, "there is no table %q; tables are %s%s", src.table, r.tableList(), didYouMean(src.table, r.names))
 		}
 		rel.table, rel.cols = t.Name, t.Columns
 	}
@@ -116,7 +116,7 @@ func (r *resolver) column(c *column, s *scope) *fault {
 			i := slices.IndexFunc(rel.cols, func(col Column) bool { return col.Name == c.name })
 			if i < 0 {
 				if c.table != "" {
-					return faultf(c.at, "%s has no column %q%s; it has %s", c.table, c.name, near(c.name, names(rel.cols)), strings.Join(names(rel.cols), ", "))
+					return faultf(c.at, "%s has no column %q%s; it has %s", c.table, c.name, didYouMean(c.name, names(rel.cols)), strings.Join(names(rel.cols), ", "))
 				}
 				continue
 			}
@@ -168,7 +168,7 @@ func (r *resolver) missing(c *column, s *scope) *fault {
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	return faultf(c.at, "there is no column %q%s; columns are %s; a text is in single quotes", c.name, near(c.name, known), strings.Join(known, ", "))
+	return faultf(c.at, "there is no column %q%s; columns are %s; a text is in single quotes", c.name, didYouMean(c.name, known), strings.Join(known, ", "))
 }
 
 func names(cols []Column) []string {

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/cmd/p8/internal/completion"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/term"
 	"github.com/p8-org/p8/cmd/p8/internal/turns"
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/routing"
 	"github.com/p8-org/p8/store"
 )
@@ -60,8 +60,8 @@ func (r *repl) command(line string) error {
 		}
 		return c.run(r, strings.TrimSpace(argument))
 	}
-	if near := agent.Near(name, names, 2); len(near) > 0 {
-		return fmt.Errorf("there is no command /%s; did you mean /%s?", show.OneLine(name), strings.Join(near, " or /"))
+	if similar := near.Names(name, names, 2); len(similar) > 0 {
+		return fmt.Errorf("there is no command /%s; did you mean /%s?", show.OneLine(name), strings.Join(similar, " or /"))
 	}
 	return fmt.Errorf("there is no command /%s: /help lists those there are", show.OneLine(name))
 }

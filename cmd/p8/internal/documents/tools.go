@@ -11,11 +11,11 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/internal/config"
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/tool"
 	"github.com/p8-org/p8/tool/builtin"
 )
@@ -52,8 +52,8 @@ func (c *Tools) Run(a *command.App) error {
 	names := append([]string{localTools}, servers.Names()...)
 	if c.Server != "" && !slices.Contains(names, c.Server) && servers.Server(c.Server) == nil {
 		hint := "there are " + fmt.Sprint(names)
-		if near := agent.Near(c.Server, names, 1); len(near) > 0 {
-			hint = "did you mean " + near[0] + "?"
+		if similar := near.Names(c.Server, names, 1); len(similar) > 0 {
+			hint = "did you mean " + similar[0] + "?"
 		}
 		return command.Usage("there is no MCP server %q: %s (MCP_SERVER_<NAME> or P8_MCP_CONFIG names one)", c.Server, hint)
 	}

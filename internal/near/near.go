@@ -1,4 +1,6 @@
-package agent
+// Package near finds names that are similar to a misspelt one, for the hints
+// "did you mean …?" of errors.
+package near
 
 import (
 	"cmp"
@@ -6,20 +8,21 @@ import (
 	"strings"
 )
 
-// Near returns the names that are similar to a misspelt one, best first, at most
-// limit.
-func Near(name string, names []string, limit int) []string {
+// Names returns the names that are similar to a misspelt one, the nearest first: at most
+// limit, none if nothing is similar. Case, dashes, underscores and dots do not count, and
+// the beginning of a longer name is close to it.
+func Names(name string, names []string, limit int) []string {
 	type scored struct {
 		name string
 		cost int
 	}
-	want := fold(name)
+	want := Fold(name)
 	if want == "" || len(want) > 100 {
 		return nil
 	}
 	var found []scored
 	for _, n := range names {
-		have := fold(n)
+		have := Fold(n)
 		if len(have) > 200 {
 			continue
 		}
@@ -44,17 +47,24 @@ func Near(name string, names []string, limit int) []string {
 	return out
 }
 
-// didYouMean returns a hint with the nearest name, "" if there is none.
-func didYouMean(name string, names []string) string {
-	if near := Near(name, names, 1); len(near) > 0 {
-		return "did you mean " + near[0] + "?"
+// Word returns the first of the names nearest to a word, "" if none is within two
+// edits.
+func Word(word string, names []string) string {
+	const most = 2
+	best, cost := "", most+1
+	for _, n := range names {
+		if max(len(n)-len(word), len(word)-len(n)) > most {
+			continue
+		}
+		if d := distance(word, n); d < cost {
+			best, cost = n, d
+		}
 	}
-	return ""
+	return best
 }
 
-// fold removes the differences that people mistake most: case, dashes, underscores,
-// dots.
-func fold(s string) string {
+// Fold removes the differences that people mistake most: case, dashes, underscores, dots.
+func Fold(s string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(s))
 }
 
