@@ -1,10 +1,11 @@
-// Package outbound is what every request to somebody else's model server needs:
-// an HTTP client of its own and the pauses between tries.
+// Package outbound has what every request to a model provider needs: an HTTP client,
+// the kind of a failure, and the pauses between tries.
 //
 //	for try := 0; ; try++ {
 //		res, err := client.Do(req)
 //		…
-//		if !outbound.Pause(ctx, try, outbound.RetryAfter(res.Header)) {
+//		kind := outbound.ReadRefusal(body).Kind(res.StatusCode)
+//		if !kind.Temporary() || !outbound.Pause(ctx, try, outbound.RetryAfter(res.Header)) {
 //			return err
 //		}
 //	}
@@ -16,16 +17,16 @@ import (
 	"time"
 )
 
-// idlePerHost is how many connections to one server wait for the next request. Where
-// more runs talk to it at one time, the others dial anew for each request.
+// idlePerHost is how many idle connections to one server are kept. With more runs at
+// once, the others dial for each request.
 const idlePerHost = 512
 
-// NewClient keeps enough idle connections for many runs at once and does not
-// follow redirects, which would lose the body or carry it elsewhere.
+// NewClient makes a client that keeps enough idle connections for many runs at once and
+// does not follow redirects, which would drop the body or send it elsewhere.
 func NewClient() *http.Client {
 	return &http.Client{
-		// The other figures are net/http's own; its default transport is not copied, as a
-		// program may have put another in its place.
+		// The other figures are net/http's. Its default transport is not copied, as a
+		// program may have replaced it.
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
 			DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
@@ -37,7 +38,7 @@ func NewClient() *http.Client {
 			WriteBufferSize:       1 << 10,
 			IdleConnTimeout:       90 * time.Second,
 			ExpectContinueTimeout: time.Second,
-			DisableCompression:    true, // it would hold the pieces of a stream back
+			DisableCompression:    true, // it would delay the pieces of a stream
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

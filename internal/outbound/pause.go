@@ -12,14 +12,23 @@ import (
 const (
 	firstPause = 500 * time.Millisecond
 	maxPause   = 8 * time.Second
-	// maxRetryAfter is the longest that a provider can make a caller wait; beyond,
-	// the error is the better answer.
+	// maxRetryAfter is the longest wait that a provider can ask for; an error is better
+	// than a longer one.
 	maxRetryAfter = time.Minute
 )
 
-// Pause waits before another try: as long as the provider asked, else longer
-// each time, and never all clients at once. It reports false at once if the
-// wait would be too long or outlast the context.
+// Retries is the number of tries after the first that an option asks for: 2 when it is
+// 0, none when it is negative.
+func Retries(option int) int {
+	if option == 0 {
+		return 2
+	}
+	return max(option, 0)
+}
+
+// Pause waits before the next try: as long as the provider asked for, else twice as long
+// as before the last one, with jitter. It returns false at once if the wait would be
+// longer than a minute or outlast the context.
 func Pause(ctx context.Context, try int, asked time.Duration) bool {
 	wait := asked
 	if asked > maxRetryAfter {
@@ -44,8 +53,8 @@ func Pause(ctx context.Context, try int, asked time.Duration) bool {
 	}
 }
 
-// RetryAfter is what the headers ask for: Retry-After-Ms, or Retry-After in
-// seconds or as a date. 0 if nothing sensible.
+// RetryAfter is the wait that the headers ask for: Retry-After-Ms, or Retry-After in
+// seconds or as a date. It is 0 if there is none that can be read.
 func RetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
 		return time.Duration(ms * float64(time.Millisecond))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
@@ -35,7 +36,7 @@ func (a *attempt) untold(warnings []string) []string {
 
 // mend learns from a refusal: the request as it is sent again, nil if there is
 // nothing to learn.
-func (a *attempt) mend(r *wire.Refusal, out *wire.Sink) []byte {
+func (a *attempt) mend(r *outbound.Refusal, out *wire.Sink) []byte {
 	known, bare := a.dialect, a.bare
 	a.dialect, a.bare = learn(known, bare, r.Message)
 	if a.dialect == known && a.bare == bare {

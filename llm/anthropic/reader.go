@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
@@ -60,7 +61,7 @@ func (r *reader) Event(data []byte) (done bool, err error) {
 		return false, err
 	}
 	if e.failed() {
-		return false, wire.ReadRefusal(data)
+		return false, outbound.ReadRefusal(data)
 	}
 	done = r.event(&e)
 	if len(r.blocks) > maxBlocks {

@@ -3,8 +3,8 @@ package gemini
 import (
 	"encoding/json"
 
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
-	"github.com/p8-org/p8/llm/internal/wire"
 )
 
 // codeSkipped is the code of a warning that a part of the answer was left out.
@@ -69,7 +69,7 @@ func (r *reader) answer(data []byte) error {
 		return err
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
-		return wire.ReadRefusal(data)
+		return outbound.ReadRefusal(data)
 	}
 	r.any = r.any || len(a.Candidates) > 0
 	// Figures that cannot be read are no reason to lose an answer.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
@@ -180,7 +181,7 @@ func (a *attempt) mended() { a.model.learned.Or(uint32(a.learned)) }
 
 // mend leaves out what was refused: from now on, if it is refused whatever the
 // request.
-func (a *attempt) mend(r *wire.Refusal, out *wire.Sink) []byte {
+func (a *attempt) mend(r *outbound.Refusal, out *wire.Sink) []byte {
 	opt, setting, lasting := refusedOption(r.Message, &a.req.Settings)
 	if opt == 0 || a.without&opt != 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
@@ -44,7 +45,7 @@ func (r *reader) Event(data []byte) (done bool, err error) {
 		return false, err
 	}
 	if c.failed() {
-		return false, wire.ReadRefusal(data)
+		return false, outbound.ReadRefusal(data)
 	}
 	r.chunk(&c)
 	return false, nil

@@ -3,6 +3,7 @@ package openai
 import (
 	"strings"
 
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
@@ -101,7 +102,7 @@ type refused struct {
 
 // refusedOption returns the sent option that a refusal is about: the field it names,
 // or the one that its words name beside "unsupported" and the like.
-func refusedOption(r *wire.Refusal, sent option) refused {
+func refusedOption(r *outbound.Refusal, sent option) refused {
 	message := strings.ToLower(r.Message)
 	if sent&optImages != 0 && noImages(message) {
 		return refused{"images", optImages, false, true}
@@ -170,7 +171,7 @@ func (a *attempt) mended() { a.model.refused.Or(uint32(a.learned)) }
 
 // mend leaves the refused option out of this body, and out of all later ones if the
 // model does not support it.
-func (a *attempt) mend(r *wire.Refusal, out *wire.Sink) []byte {
+func (a *attempt) mend(r *outbound.Refusal, out *wire.Sink) []byte {
 	what := refusedOption(r, a.model.sent(a.req, a.without))
 	s := &a.req.Settings
 	switch {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
@@ -140,14 +141,14 @@ func (r *responsesReader) event(e *responsesEvent, data []byte) (done bool, err 
 		return true, r.end(e.Response)
 	case "response.failed":
 		if e.Response != nil && len(e.Response.Error) > 0 {
-			return false, wire.ReadRefusal([]byte(`{"error":` + string(e.Response.Error) + `}`))
+			return false, outbound.ReadRefusal([]byte(`{"error":` + string(e.Response.Error) + `}`))
 		}
-		return false, new(wire.Refusal)
+		return false, new(outbound.Refusal)
 	case "error":
-		return false, wire.ReadRefusal(data)
+		return false, outbound.ReadRefusal(data)
 	case "":
 		if len(e.Error) > 0 && string(e.Error) != "null" {
-			return false, wire.ReadRefusal(data)
+			return false, outbound.ReadRefusal(data)
 		}
 	}
 	return false, nil
@@ -219,7 +220,7 @@ func (r *responsesReader) arguments(index int, delta string) {
 // end records how a response ended.
 func (r *responsesReader) end(w *responsesWhole) error {
 	if w.Status == "failed" || len(w.Error) > 0 && string(w.Error) != "null" {
-		return wire.ReadRefusal([]byte(`{"error":` + string(w.Error) + `}`))
+		return outbound.ReadRefusal([]byte(`{"error":` + string(w.Error) + `}`))
 	}
 	r.whole = true
 	r.finish = llm.FinishStop

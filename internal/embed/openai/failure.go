@@ -2,14 +2,13 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/p8-org/p8/internal/embed"
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 // failure is why an attempt failed and whether another may do better.
@@ -19,12 +18,7 @@ type failure struct {
 }
 
 func (m *Model) fail(kind embed.Kind, err error, hint string) *failure {
-	// A url.Error prints the address, which may hold a password.
-	var ue *url.Error
-	if errors.As(err, &ue) {
-		err = ue.Err
-	}
-	return &failure{&embed.Error{Kind: kind, Model: m.name, Hint: hint, Err: err}, kind == embed.Unavailable}
+	return &failure{&embed.Error{Kind: kind, Model: m.name, Hint: hint, Err: outbound.Cause(err)}, kind == embed.Unavailable}
 }
 
 // broken is a connection that was not made, or not kept.
@@ -38,17 +32,17 @@ func (m *Model) broken(ctx context.Context, err error) *failure {
 // refused turns a status and the provider's words into a failure. The words
 // decide about the kind and go no further.
 func (m *Model) refused(status int, body []byte, retryAfter time.Duration) *failure {
-	words := strings.ToLower(refusal(body))
-	e := &embed.Error{Model: m.name, Status: status, RetryAfter: retryAfter, Kind: kindOf(status, words)}
-	f := &failure{Error: e}
+	r := outbound.ReadRefusal(body)
+	e := &embed.Error{Model: m.name, Status: status, RetryAfter: retryAfter, Kind: kindOf(status, r)}
+	f := &failure{Error: e, retry: outbound.Kind(e.Kind).Temporary()}
 	switch e.Kind {
 	case embed.Auth:
 		e.Hint = "check the API key"
 	case embed.NotFound:
 		e.Hint = "check the model's name and the base URL"
 	case embed.RateLimit:
-		e.Hint, f.retry = "it is tried again later", true
-		if status == http.StatusPaymentRequired || strings.Contains(words, "insufficient_quota") {
+		e.Hint = "it is tried again later"
+		if status == http.StatusPaymentRequired || r.NoCredit() {
 			e.Hint, f.retry = "the account has no credit left", false
 		}
 	case embed.BadRequest:
@@ -56,32 +50,9 @@ func (m *Model) refused(status int, body []byte, retryAfter time.Duration) *fail
 	case embed.BadResponse:
 		e.Hint = "check the base URL, which usually ends in /v1"
 	case embed.Unavailable, embed.Timeout:
-		e.Hint, f.retry = "it is tried again later", true
+		e.Hint = "it is tried again later"
 	}
 	return f
-}
-
-// refusal is the code, type and message of {"error":{…}}, {"error":"…"},
-// {"message":…} or {"detail":…}; "" of anything else.
-func refusal(body []byte) string {
-	type words struct {
-		Message string `json:"message"`
-		Type    string `json:"type"`
-		Code    any    `json:"code"`
-	}
-	var outer struct {
-		words
-		Error  json.RawMessage `json:"error"`
-		Detail json.RawMessage `json:"detail"`
-	}
-	// A field of an odd type must not hide the others, so errors are ignored.
-	_ = json.Unmarshal(body, &outer)
-	w := outer.words
-	if len(outer.Error) > 0 && json.Unmarshal(outer.Error, &w.Message) != nil {
-		_ = json.Unmarshal(outer.Error, &w)
-	}
-	code, _ := w.Code.(string)
-	return code + " " + w.Type + " " + w.Message + " " + string(outer.Detail)
 }
 
 // tooLong are the words of servers whose status says less.
@@ -90,42 +61,14 @@ var tooLong = []string{
 	"input length", "too long", "too many tokens", "max_tokens_per_request", "maximum sequence length", "physical batch size",
 }
 
-func kindOf(status int, words string) embed.Kind {
-	has := func(s string) bool { return strings.Contains(words, s) }
-	for _, s := range tooLong {
-		if has(s) && status != http.StatusTooManyRequests {
-			return embed.TooLong
+func kindOf(status int, r *outbound.Refusal) embed.Kind {
+	if status != http.StatusTooManyRequests {
+		said := strings.ToLower(r.Code + " " + r.Type + " " + r.Message + " " + r.Detail)
+		for _, words := range tooLong {
+			if strings.Contains(said, words) {
+				return embed.TooLong
+			}
 		}
 	}
-	switch {
-	case has("insufficient_quota") || has("rate_limit"):
-		return embed.RateLimit
-	case has("invalid_api_key") || has("authentication_error"):
-		return embed.Auth
-	case has("model_not_found"):
-		return embed.NotFound
-	}
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return embed.Auth
-	case http.StatusPaymentRequired, http.StatusTooManyRequests:
-		return embed.RateLimit
-	case http.StatusNotFound:
-		return embed.NotFound
-	case http.StatusRequestTimeout:
-		return embed.Timeout
-	case http.StatusConflict, http.StatusTooEarly:
-		return embed.Unavailable
-	case http.StatusRequestEntityTooLarge:
-		return embed.TooLong
-	case http.StatusMethodNotAllowed:
-		return embed.BadResponse
-	}
-	switch {
-	case status >= 500:
-		return embed.Unavailable
-	case status >= 400:
-		return embed.BadRequest
-	}
-	return embed.BadResponse
+	return embed.Kind(r.Kind(status))
 }

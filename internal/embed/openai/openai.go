@@ -99,7 +99,7 @@ func New(o Options) (*Model, error) {
 	m := &Model{
 		name: o.Provider + ":" + o.Model, model: o.Model, known: profileOf(o.Model),
 		asked: o.Dimensions, least: o.MinSimilarity,
-		client: o.HTTPClient, retries: o.MaxRetries, timeout: o.Timeout, debug: o.Debug,
+		client: o.HTTPClient, retries: outbound.Retries(o.MaxRetries), timeout: o.Timeout, debug: o.Debug,
 		packed: o.Provider == "openai" && o.BaseURL == "",
 		cutter: newCutter(),
 	}
@@ -143,12 +143,6 @@ func New(o Options) (*Model, error) {
 	}
 	if m.timeout <= 0 {
 		m.timeout = time.Minute
-	}
-	switch {
-	case m.retries == 0:
-		m.retries = 2
-	case m.retries < 0:
-		m.retries = 0
 	}
 	return m, nil
 }

@@ -50,7 +50,7 @@ func (c *Client) attempt(parent context.Context, body *payload, out *Sink) *fail
 	if res.StatusCode/100 != 2 {
 		in.plain()
 		words, _ := io.ReadAll(io.LimitReader(in, 64<<10))
-		return c.refused(res.StatusCode, ReadRefusal(words), outbound.RetryAfter(res.Header))
+		return c.refused(res.StatusCode, outbound.ReadRefusal(words), outbound.RetryAfter(res.Header))
 	}
 
 	x := c.exchange.Get().(*exchange)
@@ -135,7 +135,7 @@ func (c *Client) read(ctx context.Context, in *quiet, x *exchange, out *Sink) *f
 
 // decoded classifies a decoder's error; begun reports that the protocol was spoken.
 func (c *Client) decoded(x *exchange, err error, begun bool) *failure {
-	var refusal *Refusal
+	var refusal *outbound.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		return c.refused(0, refusal, refusal.RetryAfter)

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
 )
 
@@ -19,7 +19,7 @@ import (
 type failure struct {
 	*llm.Error
 	retry   bool
-	refusal *Refusal
+	refusal *outbound.Refusal
 }
 
 // error returns the caller's error: the context's if the caller cancelled.
@@ -42,12 +42,7 @@ var ErrCut = errors.New("wire: the answer was cut off")
 
 // fail makes a failure without a status.
 func (c *Client) fail(kind llm.ErrorKind, err error, hint string) *failure {
-	// A url.Error prints the address, which may hold a password.
-	var ue *url.Error
-	if errors.As(err, &ue) {
-		err = ue.Err
-	}
-	return &failure{Error: &llm.Error{Kind: kind, Model: c.o.Name, Hint: hint, Err: err}, retry: kind == llm.Unavailable}
+	return &failure{Error: &llm.Error{Kind: kind, Model: c.o.Name, Hint: hint, Err: outbound.Cause(err)}, retry: kind == llm.Unavailable}
 }
 
 // broken is the failure to connect, or of a lost connection.
@@ -85,7 +80,7 @@ func (c *Client) hint(kind llm.ErrorKind, usual string) string {
 
 // refused turns a status, 0 within a stream, and the provider's words into a
 // failure. The words decide about the kind and go no further.
-func (c *Client) refused(status int, r *Refusal, retryAfter time.Duration) *failure {
+func (c *Client) refused(status int, r *outbound.Refusal, retryAfter time.Duration) *failure {
 	// In a stream the HTTP status was 200; the code may hold the real one.
 	if status == 0 && r.Status >= 400 && r.Status < 600 {
 		status = r.Status
@@ -94,7 +89,7 @@ func (c *Client) refused(status int, r *Refusal, retryAfter time.Duration) *fail
 	if e.Kind = kindOf(status, r); e.Kind == llm.NotFound && status == 0 {
 		e.Status = http.StatusNotFound // as the provider would answer, unlike an unknown provider
 	}
-	f := &failure{Error: e, refusal: r, retry: e.Kind == llm.Unavailable || e.Kind == llm.RateLimit || e.Kind == llm.Timeout}
+	f := &failure{Error: e, refusal: r, retry: outbound.Kind(e.Kind).Temporary()}
 	switch e.Kind {
 	case llm.Auth:
 		e.Hint = "check the API key" + Either(" in ", c.o.KeyVars)
@@ -102,7 +97,7 @@ func (c *Client) refused(status int, r *Refusal, retryAfter time.Duration) *fail
 		e.Hint = c.hint(llm.NotFound, "check the model's name"+Either(" and ", c.o.BaseURLVars))
 	case llm.RateLimit:
 		e.Hint = "wait a moment and ask again"
-		if status == http.StatusPaymentRequired || broke(r) {
+		if status == http.StatusPaymentRequired || r.NoCredit() {
 			e.Hint, f.retry = "the account has no credit left", false
 		}
 	case llm.ContextLength:
@@ -117,56 +112,19 @@ func (c *Client) refused(status int, r *Refusal, retryAfter time.Duration) *fail
 	return f
 }
 
-// kindOf looks at the code first, because it is more exact than the status.
-func kindOf(status int, r *Refusal) llm.ErrorKind {
+// kindOf is the kind of a refusal. Many servers have no code for a conversation that is
+// too long, so their words decide.
+func kindOf(status int, r *outbound.Refusal) llm.ErrorKind {
 	names := r.Code + " " + r.Type + " " + r.Reasons
-	has := func(s string) bool { return strings.Contains(names, s) }
-	switch {
-	case has("context_length") || has("context_size") || has("request_too_large") || status < 500 && tooLong(r.Message):
-		return llm.ContextLength
-	case broke(r) || has("rate_limit") || has("RESOURCE_EXHAUSTED"):
-		return llm.RateLimit
-	case has("invalid_api_key") || has("authentication_error") || has("permission_error") ||
-		has("UNAUTHENTICATED") || has("PERMISSION_DENIED") || has("API_KEY_INVALID"):
-		return llm.Auth
-	case has("model_not_found") || has("not_found_error") || has("NOT_FOUND"):
-		return llm.NotFound
-	}
-	switch status {
-	case 0:
-		if has("invalid_request") || has("BadRequest") || has("INVALID_ARGUMENT") {
-			return llm.BadRequest
+	for _, name := range [...]string{"context_length", "context_size", "request_too_large"} {
+		if strings.Contains(names, name) {
+			return llm.ContextLength
 		}
-		return llm.Unavailable
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return llm.Auth
-	case http.StatusPaymentRequired, http.StatusTooManyRequests:
-		return llm.RateLimit
-	case http.StatusNotFound:
-		return llm.NotFound
-	case http.StatusRequestTimeout:
-		return llm.Timeout
-	case http.StatusConflict, http.StatusTooEarly:
-		return llm.Unavailable
-	case http.StatusRequestEntityTooLarge:
+	}
+	if status < http.StatusInternalServerError && tooLong(r.Message) {
 		return llm.ContextLength
-	case http.StatusMethodNotAllowed:
-		return llm.BadResponse
 	}
-	switch {
-	case status >= 500:
-		return llm.Unavailable
-	case status >= 400:
-		return llm.BadRequest
-	}
-	return llm.BadResponse
-}
-
-// broke recognises an account without credit, which Anthropic reports as a bad
-// request.
-func broke(r *Refusal) bool {
-	return r.Code == "insufficient_quota" || r.Type == "insufficient_quota" || r.Type == "billing_error" ||
-		strings.Contains(r.Message, "credit balance is too low")
+	return llm.ErrorKind(r.Kind(status))
 }
 
 // tooLong recognises the servers that have no code for it.

@@ -59,7 +59,7 @@ type Decoder interface {
 	// the last one.
 	Reset(out *Sink)
 	// Event handles the data of one event, or a whole answer that is not streamed.
-	// done reports the end of the answer. The error is a *Refusal, ErrCut, or about
+	// done reports the end of the answer. The error is a *outbound.Refusal, ErrCut, or about
 	// data that cannot be read.
 	Event(data []byte) (done bool, err error)
 	// Begun reports whether the answer has begun.
@@ -80,15 +80,9 @@ type Client struct {
 
 // NewClient makes a client.
 func NewClient(o Options) *Client {
-	c := &Client{o: o, retries: o.MaxRetries}
+	c := &Client{o: o, retries: outbound.Retries(o.MaxRetries)}
 	if c.o.HTTPClient == nil {
 		c.o.HTTPClient = outbound.NewClient()
-	}
-	switch {
-	case c.retries == 0:
-		c.retries = 2
-	case c.retries < 0:
-		c.retries = 0
 	}
 	if c.o.IdleTimeout <= 0 {
 		c.o.IdleTimeout = 5 * time.Minute
@@ -105,7 +99,7 @@ type Request struct {
 	// Mend may change a body that the provider refused, for example because of an
 	// unsupported setting: it returns the new body and sends a warning to out. If Mend
 	// or its result is nil, the refusal stands.
-	Mend func(r *Refusal, out *Sink) []byte
+	Mend func(r *outbound.Refusal, out *Sink) []byte
 	// Mended is called once when a mended body was accepted: only then is the cause of
 	// the refusals known. It may be nil.
 	Mended func()

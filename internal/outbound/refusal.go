@@ -1,4 +1,4 @@
-package wire
+package outbound
 
 import (
 	"encoding/json"
@@ -7,27 +7,30 @@ import (
 	"time"
 )
 
-// Refusal is a provider's error in its many forms. Its words decide the error's kind
-// and are not passed on.
+// Refusal is an error response of a provider. Its words decide the [Kind] and are never
+// shown: they may quote the request.
 type Refusal struct {
 	Message string
 	// Type is the provider's name of the error (type, or Google's status).
 	Type string
 	Code string
-	// Param is the field of the request that it is about, if it names one.
-	Param  string
-	Status int // when the code is a number
+	// Param is the field of the request that the refusal is about, if it names one.
+	Param string
+	// Status is the code, if that is a number.
+	Status int
 	// Reasons are those of Google's details.
-	Reasons    string
+	Reasons string
+	// Detail is FastAPI's, as JSON.
+	Detail     string
 	RetryAfter time.Duration
 }
 
-// Error returns a text without the provider's words.
+// Error has the provider's names, not its words.
 func (r *Refusal) Error() string { return "the provider refused: " + r.Type + " " + r.Code }
 
-// ReadRefusal understands {"error":{"message","type","code","param","status"}},
-// {"error":"…"}, {"type":"error","error":{…}}, {"object":"error","message",…} and
-// a list of one of these. Anything else is an empty refusal.
+// ReadRefusal reads {"error":{"message","type","code","param","status"}},
+// {"error":"…"}, {"type":"error","error":{…}}, {"object":"error","message",…},
+// {"detail":…} and a list of one of these. Anything else is an empty refusal.
 func ReadRefusal(body []byte) *Refusal {
 	r := new(Refusal)
 	var list []json.RawMessage
@@ -35,9 +38,12 @@ func ReadRefusal(body []byte) *Refusal {
 		body = list[0]
 	}
 	var outer struct {
-		Error json.RawMessage `json:"error"`
+		Error  json.RawMessage `json:"error"`
+		Detail json.RawMessage `json:"detail"`
 	}
-	if json.Unmarshal(body, &outer) == nil && len(outer.Error) > 0 && string(outer.Error) != "null" {
+	outerErr := json.Unmarshal(body, &outer)
+	r.Detail = string(outer.Detail)
+	if outerErr == nil && len(outer.Error) > 0 && string(outer.Error) != "null" {
 		body = outer.Error
 		if json.Unmarshal(body, &r.Message) == nil {
 			return r
