@@ -19,36 +19,36 @@ import (
 
 // grammar is the command line.
 type grammar struct {
-	Help helpFlag `short:"h" help:"Show help, for a command its flags."`
+	Help helpFlag `short:"h" help:"Show help for p8 or a command."`
 
 	Serve       operate.Serve         `cmd:"" help:"Run the server."`
 	Chat        converse.Chat         `cmd:"" help:"Talk to an agent, without a server."`
 	Simulate    operate.Simulate      `cmd:"" help:"Play a scripted stream of events, without a model."`
-	MCP         operate.MCP           `cmd:"" name:"mcp" help:"Offer the tools to an MCP client on standard input and output."`
-	Query       knowledge.Query       `cmd:"" help:"Ask what is stored, in the REM dialect."`
-	Ask         knowledge.Ask         `cmd:"" help:"Ask what is stored, in plain words."`
-	Upsert      knowledge.Upsert      `cmd:"" help:"Take files and folders in as knowledge."`
+	MCP         operate.MCP           `cmd:"" name:"mcp" help:"Serve p8's tools to an MCP client on standard input and output."`
+	Query       knowledge.Query       `cmd:"" help:"Query stored knowledge in the REM dialect."`
+	Ask         knowledge.Ask         `cmd:"" help:"Query stored knowledge in plain words."`
+	Upsert      knowledge.Upsert      `cmd:"" help:"Store files and folders as knowledge."`
 	VerifyLinks knowledge.VerifyLinks `cmd:"" help:"Check the links of a folder of Markdown files."`
 	Schema      documents.Schema      `cmd:"" help:"List, show, check and import agent documents."`
-	Sessions    sessions.Sessions     `cmd:"" help:"List, show and delete stored sessions, and what a model is sent of them."`
+	Sessions    sessions.Sessions     `cmd:"" help:"List, show and delete sessions, and preview what a model is sent."`
 	Moments     sessions.Moments      `cmd:"" help:"List, show, rate, change and delete moments."`
 	Today       sessions.Today        `cmd:"" help:"Show what happened today."`
 	Feed        sessions.Feed         `cmd:"" help:"Show what happened, day by day."`
 	Timeline    sessions.Timeline     `cmd:"" help:"Show the messages and moments of a session."`
-	Compact     sessions.Compact      `cmd:"" help:"Sum up what a session has said since its last moment."`
-	Dream       sessions.Dream        `cmd:"" help:"Make moments and dreams of the last days."`
-	Remind      sessions.Remind       `cmd:"" help:"Be reminded of something, once or again and again."`
+	Compact     sessions.Compact      `cmd:"" help:"Summarise a session since its last moment."`
+	Dream       sessions.Dream        `cmd:"" help:"Make moments and dreams from the last days."`
+	Remind      sessions.Remind       `cmd:"" help:"Create a reminder, once or recurring."`
 	Reminders   sessions.Reminders    `cmd:"" help:"List and delete reminders."`
-	Approvals   runs.Approvals        `cmd:"" help:"List and answer what runs ask their user."`
+	Approvals   runs.Approvals        `cmd:"" help:"List and answer approvals that runs wait for."`
 	Runs        runs.Runs             `cmd:"" help:"List, show, resume and stop runs."`
-	Tools       documents.Tools       `cmd:"" help:"List the tools that documents may name, MCP servers asked."`
+	Tools       documents.Tools       `cmd:"" help:"List the tools that documents may name, those of MCP servers included."`
 	Models      documents.Models      `cmd:"" help:"List models with their windows and prices."`
 	Jobs        operate.Jobs          `cmd:"" help:"List, retry and cancel background jobs."`
-	Migrate     operate.Migrate       `cmd:"" help:"Bring the database up to date."`
-	Doctor      operate.Doctor        `cmd:"" help:"Say what the database lacks and how to mend it."`
+	Migrate     operate.Migrate       `cmd:"" help:"Migrate the database."`
+	Doctor      operate.Doctor        `cmd:"" help:"Check the database and say how to fix it."`
 	DB          operate.DB            `cmd:"" name:"db" help:"Maintain the database."`
-	Config      operate.Config        `cmd:"" help:"Show every setting and where it comes from."`
-	Completion  completion.Completion `cmd:"" help:"Print what makes a shell complete p8's commands."`
+	Config      operate.Config        `cmd:"" help:"Show each setting, its value and its origin."`
+	Completion  completion.Completion `cmd:"" help:"Print a shell completion script."`
 	Complete    completion.Complete   `cmd:"" name:"complete" hidden:"" passthrough:""`
 	Version     operate.Version       `cmd:"" help:"Show the version."`
 	HelpCmd     helpCmd               `cmd:"" name:"help" help:"Show help."`
@@ -60,7 +60,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer, environ []stri
 	switch {
 	case len(args) == 0:
 		args = []string{"--help"}
-	case args[0] == "--version": // as other tools have it
+	case args[0] == "--version": // as in other tools
 		args[0] = "version"
 	}
 	err := dispatch(a, args)
@@ -92,7 +92,7 @@ func dispatch(a *command.App, args []string) error {
 	return ctx.Run()
 }
 
-// helpFor is the command that explains what was typed.
+// helpFor returns the help command for what was typed.
 func helpFor(ctx *kong.Context) string {
 	if ctx != nil {
 		if node := ctx.Selected(); node != nil {
@@ -102,12 +102,12 @@ func helpFor(ctx *kong.Context) string {
 	return "p8 help"
 }
 
-// errHelp says that help was asked for and shown.
+// errHelp ends parsing after help was printed.
 var errHelp = errors.New("help")
 
 type helpFlag bool
 
-// BeforeReset shows the help of the command typed so far.
+// BeforeReset prints the help of the command typed so far.
 func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	if err := ctx.PrintUsage(false); err != nil {
 		return err

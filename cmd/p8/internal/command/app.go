@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/internal/config"
 )
 
-// App is one invocation: what it reads and writes.
+// App is one invocation of p8.
 type App struct {
 	Stdin   *os.File
 	Stdout  io.Writer
@@ -23,7 +23,7 @@ type App struct {
 	Environ []string
 }
 
-// Getenv is a variable of the environment.
+// Getenv returns a variable of the environment, "" if it is not set.
 func (a *App) Getenv(name string) string {
 	for _, v := range a.Environ {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -33,7 +33,7 @@ func (a *App) Getenv(name string) string {
 	return ""
 }
 
-// Config loads the settings; flags are those of the verb.
+// Config loads the settings. Flags override the environment.
 func (a *App) Config(flags ...config.Flag) (*config.Config, error) {
 	given := flags[:0]
 	for _, f := range flags {
@@ -48,7 +48,7 @@ func (a *App) Config(flags ...config.Flag) (*config.Config, error) {
 	return c, nil
 }
 
-// Stored are the settings of a verb that cannot do without a database.
+// Stored loads the settings of a command that needs a database.
 func (a *App) Stored() (*config.Config, error) {
 	cfg, err := a.Config()
 	if err == nil && cfg.Database().None {
@@ -57,7 +57,7 @@ func (a *App) Stored() (*config.Config, error) {
 	return cfg, err
 }
 
-// WarnUnknown names variables that look like settings and are none.
+// WarnUnknown reports P8_ variables that are not settings.
 func (a *App) WarnUnknown(cfg *config.Config) {
 	for _, name := range cfg.Unknown() {
 		a.Say("%s is no setting of this build: `p8 config` lists them all", name)

@@ -8,19 +8,19 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// Caller is who asks for stored rows.
+// Caller has the flags that name the user of a command.
 type Caller struct {
-	User   string `short:"u" help:"Whose: an e-mail address, or a user id."`
+	User   string `short:"u" help:"Act as this user (e-mail address or id)."`
 	Tenant string `short:"t" help:"Tenant of the user."`
 }
 
-// Context carries the identity of the caller.
+// Context returns a context with the identity of the caller.
 func (c Caller) Context() (context.Context, error) {
 	id, err := c.Identity(identity.Identity{})
 	return identity.With(context.Background(), id), err
 }
 
-// Identity is the caller with what else an identity has.
+// Identity adds the caller to an identity, and normalizes it.
 func (c Caller) Identity(id identity.Identity) (identity.Identity, error) {
 	id.TenantID, id.ClientID = c.Tenant, "cli"
 	if strings.Contains(c.User, "@") {
@@ -31,7 +31,7 @@ func (c Caller) Identity(id identity.Identity) (identity.Identity, error) {
 	return normalize(id)
 }
 
-// normalize completes an identity; what is wrong with it is a mistake on the command line.
+// normalize returns a usage error that names the flag of an invalid field.
 func normalize(id identity.Identity) (identity.Identity, error) {
 	id, err := id.Normalize()
 	var invalid *identity.InvalidError

@@ -13,25 +13,25 @@ const (
 	ExitInterrupted = 130
 )
 
-// exitError is an error with an exit code of its own.
+// exitError is an error with an exit code.
 type exitError struct {
 	code int
 	err  error
 }
 
-// Error is that of the error.
+// Error returns the text of the error.
 func (e *exitError) Error() string { return e.err.Error() }
 
-// Unwrap gives the error without its code.
+// Unwrap returns the error without its code.
 func (e *exitError) Unwrap() error { return e.err }
 
-// Usage is a mistake on the command line.
+// Usage returns the error of a mistake on the command line.
 func Usage(format string, args ...any) error {
 	return Fail(ExitUsage, fmt.Errorf(format, args...))
 }
 
-// Fail gives an error an exit code.
+// Fail returns an error that ends p8 with an exit code.
 func Fail(code int, err error) error { return &exitError{code, err} }
 
-// ErrSilent fails without another word: everything was said already.
+// ErrSilent ends p8 with a failure whose cause was printed already.
 var ErrSilent = errors.New("failed")

@@ -7,7 +7,7 @@ import (
 	"github.com/p8-org/p8/internal/config"
 )
 
-// Logger is the log as the settings want it.
+// Logger returns the log with the level and the format of the settings.
 func (a *App) Logger(cfg *config.Config) *slog.Logger {
 	o := &slog.HandlerOptions{Level: cfg.LogLevel}
 	if cfg.LogFormat == "json" {
@@ -16,8 +16,8 @@ func (a *App) Logger(cfg *config.Config) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.Stderr, o))
 }
 
-// QuietLogger is that of verbs for people, who get one line for an error: it
-// says nothing unless a level was asked for.
+// QuietLogger returns the log of commands that report errors themselves: it discards
+// everything unless P8_LOG_LEVEL is set.
 func (a *App) QuietLogger(cfg *config.Config) *slog.Logger {
 	unasked := func(e config.Entry) bool { return e.Name == "P8_LOG_LEVEL" && e.Origin == "default" }
 	if slices.ContainsFunc(cfg.Entries(), unasked) {

@@ -37,7 +37,7 @@ func (a *App) Report(err error) int {
 	return code
 }
 
-// Say prints one line for the person at the terminal.
+// Say prints one line to stderr.
 func (a *App) Say(format string, args ...any) {
 	fmt.Fprintf(a.Stderr, "p8: "+format+"\n", args...)
 }

@@ -21,7 +21,7 @@ type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run prints the script: it asks p8 itself what fits.
+// Run prints the script, which calls p8 complete.
 func (c *Completion) Run(a *command.App) error {
 	_, err := io.WriteString(a.Stdout, completionScript(c.Shell))
 	return err
@@ -60,12 +60,12 @@ complete -c p8 -a '(__p8_complete)'
 `
 }
 
-// Complete is what the scripts call: the words before the cursor, and the one at it.
+// Complete is p8 complete, which the scripts call with the words up to the cursor.
 type Complete struct {
 	Words []string `arg:"" optional:"" passthrough:""`
 }
 
-// Run prints what fits, a line each, with its help behind a tab.
+// Run prints the words that fit the last one, a line each, with their help after a tab.
 func (c *Complete) Run(a *command.App, grammar *kong.Context) error {
 	words := c.Words
 	if len(words) == 0 {
@@ -81,8 +81,8 @@ func (c *Complete) Run(a *command.App, grammar *kong.Context) error {
 	return nil
 }
 
-// walk follows the words to the command that they name: the flag that waits for its
-// value, nil for none, and how many arguments there are.
+// walk follows the words to the command that they name. waits is the flag whose value is
+// next, nil for none; arguments is the number of arguments so far.
 func walk(node *kong.Node, words []string) (at *kong.Node, waits *kong.Value, arguments int) {
 	for _, w := range words {
 		switch {
@@ -124,7 +124,7 @@ func flagNamed(node *kong.Node, name string) *kong.Flag {
 	return nil
 }
 
-// fitting are the words that may stand where the cursor is.
+// fitting returns the words that are possible at the cursor.
 func fitting(a *command.App, node *kong.Node, waits *kong.Value, typed string, arguments int) []Word {
 	if waits != nil {
 		return values(a, waits)
@@ -155,7 +155,7 @@ func fitting(a *command.App, node *kong.Node, waits *kong.Value, typed string, a
 	return list
 }
 
-// flagsOf are a command's flags, and those of the command that stands for it.
+// flagsOf returns the flags of a command and of its default subcommand.
 func flagsOf(node *kong.Node) []Word {
 	var list []Word
 	nodes := []*kong.Node{node}
@@ -175,8 +175,8 @@ func flagsOf(node *kong.Node) []Word {
 	return list
 }
 
-// values are what a flag or an argument may be: its enumeration, or the names that
-// are stored.
+// values returns the values of a flag or an argument: its enumeration, or names from the
+// database.
 func values(a *command.App, v *kong.Value) []Word {
 	if v.Enum != "" {
 		var list []Word

@@ -10,13 +10,13 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Word is something that may be typed.
+// Word is a completion with its description.
 type Word struct{ Text, Help string }
 
-// MaxWords is how many names of the store are offered.
+// MaxWords bounds the names from the database.
 const MaxWords = 50
 
-// agentWords are the agents that can be run.
+// agentWords returns the agents that can be run.
 func agentWords(a *command.App) (list []Word) {
 	_ = wiring.WithCatalog(a, command.Caller{}, func(ctx context.Context, docs *catalog.Catalog) error {
 		entries, err := docs.List(ctx, "agent")

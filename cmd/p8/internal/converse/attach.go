@@ -14,8 +14,7 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// attach puts files into a message: images and PDF files as its parts, text
-// behind what is said.
+// attach adds files to a message: images and PDF files as parts, text after the input.
 func attach(req *chat.Request, files []string, limit int64) error {
 	if len(files) > chat.MaxParts {
 		return command.Usage("--attach: %d files are too many; %d is the most", len(files), chat.MaxParts)
@@ -40,7 +39,7 @@ func attach(req *chat.Request, files []string, limit int64) error {
 	return nil
 }
 
-// readAtMost reads a file that is not longer than the limit.
+// readAtMost reads a file. A file longer than the limit is an error.
 func readAtMost(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -21,20 +21,20 @@ import (
 
 // Chat is p8 chat.
 type Chat struct {
-	Message []string `arg:"" optional:"" help:"What to say. Without it: standard input when that is a pipe, an interactive chat on a terminal. A UUID alone is a session to go on with."`
+	Message []string `arg:"" optional:"" help:"Message. Without it: standard input if that is a pipe, an interactive chat on a terminal. A UUID alone is the session to continue."`
 
-	Agent   string   `short:"a" help:"Agent to talk to; general if not given."`
-	Session string   `short:"s" help:"Session to begin or to go on with: any printable string of 1-128 characters."`
+	Agent   string   `short:"a" help:"Agent to talk to (general)."`
+	Session string   `short:"s" help:"Session to start or continue: any printable string of 1-128 characters."`
 	Model   string   `short:"m" help:"Model, as provider:model."`
-	User    string   `short:"u" help:"Who is asking: an e-mail address, or a user id."`
+	User    string   `short:"u" help:"Act as this user (e-mail address or id)."`
 	Tenant  string   `short:"t" help:"Tenant of the user."`
-	Attach  []string `help:"Image, PDF or text file that belongs to the message; may be given several times." placeholder:"FILE"`
-	NoStore bool     `help:"Keep this chat in memory only."`
+	Attach  []string `help:"Image, PDF or text file to attach to the message; may be repeated." placeholder:"FILE"`
+	NoStore bool     `help:"Do not store this chat."`
 	JSON    bool     `help:"Print every event as a line of JSON."`
-	Debug   bool     `help:"Print the exact JSON that is sent to the model to stderr."`
+	Debug   bool     `help:"Print the exact JSON sent to the model, to stderr."`
 }
 
-// Run says one thing, or talks until the input ends.
+// Run runs one turn, or turns until the input ends.
 func (c *Chat) Run(a *command.App) error {
 	id, err := c.identity()
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Chat) Run(a *command.App) error {
 	return converse(a, c, cfg, id, req, interactive)
 }
 
-// identity is who the flags say is asking, and for what.
+// identity returns the identity of the flags.
 func (c *Chat) identity() (identity.Identity, error) {
 	c.sessionArgument()
 	return command.Caller{User: c.User, Tenant: c.Tenant}.Identity(identity.Identity{
@@ -76,7 +76,8 @@ func (c *Chat) sessionArgument() {
 	}
 }
 
-// message is what to say; interactive when a person is asked for it.
+// message returns the message of the arguments or of standard input; interactive if a
+// person is to type it.
 func (c *Chat) message(a *command.App, limit int64) (text string, interactive bool, err error) {
 	text = strings.Join(c.Message, " ")
 	if len(c.Message) == 0 {
@@ -98,7 +99,7 @@ func (c *Chat) message(a *command.App, limit int64) (text string, interactive bo
 	return text, false, nil
 }
 
-// converse opens the parts and talks.
+// converse opens the parts and runs the turns.
 func converse(a *command.App, c *Chat, cfg *config.Config, id identity.Identity, req chat.Request, interactive bool) error {
 	options := wiring.Options{Log: a.QuietLogger(cfg), NoStore: c.NoStore, Memory: true}
 	if c.Debug {
@@ -132,7 +133,7 @@ func converse(a *command.App, c *Chat, cfg *config.Config, id identity.Identity,
 	return once(t, req)
 }
 
-// sayWhatIsStored tells when nothing is.
+// sayWhatIsStored reports a chat that is not stored.
 func sayWhatIsStored(a *command.App, cfg *config.Config, noStore bool) {
 	switch {
 	case noStore:

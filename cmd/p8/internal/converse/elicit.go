@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// hintFor says how a question is answered at the prompt.
+// hintFor returns how to answer a question at the prompt.
 func hintFor(q event.ActionRequestData) string {
 	if q.Kind != event.RequestElicitation {
 		return "y approves, n denies, Enter leaves it open"
@@ -19,14 +19,14 @@ func hintFor(q event.ActionRequestData) string {
 	return "a JSON object such as " + show.OneLine(exampleOf(q.Schema)) + ", or n to decline; Enter leaves it open"
 }
 
-// object is as much of a JSON Schema as an answer needs.
+// object is the part of a JSON Schema that an answer needs.
 type object struct {
 	Properties map[string]struct {
 		Type string `json:"type"`
 	} `json:"properties"`
 }
 
-// loneField is the one field that an answer has, and its type.
+// loneField returns the field of an answer with one field, and its type.
 func loneField(schema json.RawMessage) (name, kind string) {
 	var o object
 	if json.Unmarshal(schema, &o) != nil || len(o.Properties) != 1 {
@@ -49,8 +49,8 @@ func exampleOf(schema json.RawMessage) string {
 	return string(b)
 }
 
-// contentFor is the answer that a text is: a JSON object, or the value of the one
-// field; nil for neither.
+// contentFor parses an answer: a JSON object, or the value of the only field. It returns
+// nil for neither.
 func contentFor(schema json.RawMessage, text string) json.RawMessage {
 	var whole map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &whole) == nil && whole != nil {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// keyboard is what is typed at a raw terminal. While a run is shown Ctrl-C is an
-// interrupt; else everything goes to whoever reads.
+// keyboard reads a raw terminal. While a run is shown, Ctrl-C is an interrupt; otherwise
+// all input goes to Read.
 type keyboard struct {
 	chunks     chan []byte
 	rest       []byte
@@ -18,18 +18,18 @@ type keyboard struct {
 	running    atomic.Bool
 }
 
-// The bounds of what is typed ahead: chunks, and bytes of each.
+// The bounds of input that is not read yet: chunks, and bytes of each.
 const (
 	typedAhead = 64
 	typedChunk = 4 << 10
 )
 
-// interruptKey is what Ctrl-C sends.
+// interruptKey is the byte of Ctrl-C.
 const interruptKey = 3
 
 var errTerminated = errors.New("terminated")
 
-// newKeyboard reads in until it ends; signals are those that the process gets.
+// newKeyboard reads in until it ends. signals are those of the process.
 func newKeyboard(in io.Reader, signals chan os.Signal) *keyboard {
 	k := &keyboard{chunks: make(chan []byte, typedAhead), interrupts: signals}
 	go k.pump(in)
@@ -55,7 +55,7 @@ func (k *keyboard) pump(in io.Reader) {
 	}
 }
 
-// Read gives what is typed; errTerminated when the process shall end.
+// Read returns input, or errTerminated on SIGTERM.
 func (k *keyboard) Read(p []byte) (int, error) {
 	for len(k.rest) == 0 {
 		select {

@@ -16,7 +16,7 @@ import (
 	"github.com/p8-org/p8/routing"
 )
 
-// once is one turn.
+// once runs one turn.
 func once(t *turns.Runner, req chat.Request) error {
 	turn, err := t.Chat.Start(t.Ctx, req)
 	if err != nil {
@@ -25,10 +25,10 @@ func once(t *turns.Runner, req chat.Request) error {
 	return t.Follow(turn)
 }
 
-// Loop is an interactive chat: a line is a turn, Ctrl-C stops a run, Ctrl-D or
-// "exit" ends the chat.
+// Loop is an interactive chat without redrawing: each line is a turn, Ctrl-C stops a run,
+// Ctrl-D or "exit" ends the chat.
 func Loop(t *turns.Runner, id identity.Identity) error {
-	// An agent or a model that is not there is named before anything is typed.
+	// A missing agent or model is reported before anything is typed.
 	agent, model, err := answering(t, id)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func Loop(t *turns.Runner, id identity.Identity) error {
 	}
 }
 
-// answering names the agent and the model that somebody asked for.
+// answering returns the agent and the model that will answer.
 func answering(t *turns.Runner, id identity.Identity) (name, model string, err error) {
 	name = cmp.Or(id.AgentSchemaURI, chat.DefaultAgent)
 	if name == routing.Auto {
@@ -86,8 +86,8 @@ func answering(t *turns.Runner, id identity.Identity) (name, model string, err e
 	return agent.Document.Key(), model, nil
 }
 
-// waitLine is the next line; not ok at the end of the input and on SIGTERM. A
-// Ctrl-C at the prompt only says how to leave.
+// waitLine returns the next line; ok is false at the end of the input and on SIGTERM. On
+// Ctrl-C it prints how to leave.
 func waitLine(t *turns.Runner, lines <-chan string) (line string, ok bool, by os.Signal) {
 	for {
 		select {
@@ -102,7 +102,7 @@ func waitLine(t *turns.Runner, lines <-chan string) (line string, ok bool, by os
 	}
 }
 
-// readLines reads a line, trimmed, whenever it is asked for the next one.
+// readLines sends one trimmed line for each message on next.
 func readLines(r io.Reader) (lines <-chan string, next chan<- struct{}) {
 	out, ask := make(chan string), make(chan struct{})
 	go func() {
@@ -119,8 +119,7 @@ func readLines(r io.Reader) (lines <-chan string, next chan<- struct{}) {
 	return out, ask
 }
 
-// turn starts a turn and shows it to its end. A signal stops the run, which
-// keeps what it has said; by is that signal.
+// turn starts a turn and shows it to its end.
 func turn(t *turns.Runner, req chat.Request) (done event.DoneData, by os.Signal, err error) {
 	turn, err := t.Chat.Start(t.Ctx, req)
 	if err != nil {

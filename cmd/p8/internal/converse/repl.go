@@ -23,21 +23,21 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// repl is a chat on a terminal: a text is a turn, a text that begins with "/" a
-// command.
+// repl is an interactive chat on a terminal: a text is a turn, a text that begins with "/"
+// is a command.
 type repl struct {
 	*turns.Runner
 	id identity.Identity
-	// agent and model answer, as far as is known.
+	// agent and model are those of the last answer, or of the next.
 	agent, model string
 	keys         *keyboard
 	editor       *term.Editor
 	history      prompt.History
-	// kept says that the session is stored.
+	// kept: the session is stored.
 	kept bool
 }
 
-// startREPL talks until Ctrl-D.
+// startREPL runs the chat until Ctrl-D.
 func startREPL(t *turns.Runner, cfg *config.Config, id identity.Identity, noStore bool) error {
 	agent, model, err := answering(t, id)
 	if err != nil {
@@ -48,7 +48,7 @@ func startREPL(t *turns.Runner, cfg *config.Config, id identity.Identity, noStor
 		return Loop(t, id)
 	}
 	defer restore()
-	// What is printed meanwhile has to return the cursor itself.
+	// On a raw terminal, output needs carriage returns.
 	cooked := t.App
 	raw := *t.App
 	raw.Stdout, raw.Stderr = term.Returns{W: cooked.Stdout}, term.Returns{W: cooked.Stderr}
@@ -66,7 +66,7 @@ func startREPL(t *turns.Runner, cfg *config.Config, id identity.Identity, noStor
 	return r.converse()
 }
 
-// greet says where one is.
+// greet prints the agent, the model and the session.
 func (r *repl) greet() {
 	r.lines(r.paint(term.Bold, "p8")+r.paint(term.Dim, " · "+r.agent+" · "+r.model),
 		r.paint(term.Dim, "session "+r.id.SessionID),
@@ -76,7 +76,7 @@ func (r *repl) greet() {
 // errQuit ends the chat.
 var errQuit = errors.New("quit")
 
-// converse asks and answers until the end.
+// converse reads texts and answers them until the chat ends.
 func (r *repl) converse() error {
 	for {
 		text, err := r.editor.Read(r.paint(term.Bold|term.Cyan, "› "))
@@ -104,7 +104,7 @@ func (r *repl) converse() error {
 	}
 }
 
-// obey runs a command, or says the text to the agent.
+// obey runs a command, or a turn with the text.
 func (r *repl) obey(text string) error {
 	switch {
 	case text == "exit", text == "quit":
@@ -120,7 +120,7 @@ func (r *repl) obey(text string) error {
 	return r.show(turn)
 }
 
-// show shows a turn to its end, and asks what it asks.
+// show shows a turn to its end and asks the user its questions.
 func (r *repl) show(turn *chat.Turn) error {
 	for turn != nil {
 		r.keys.running.Store(true)
@@ -146,7 +146,7 @@ func (r *repl) show(turn *chat.Turn) error {
 	return nil
 }
 
-// account notes what the last turn took, and who answered it.
+// account adds the tokens and the cost of the last turn, and notes what answered it.
 func (r *repl) account() {
 	v := r.Shown
 	r.Screen.Tokens += v.Usage.InputTokens + v.Usage.OutputTokens
@@ -159,8 +159,8 @@ func (r *repl) account() {
 	}
 }
 
-// answer asks the person what a run waits for; the turn goes on with the answers, nil
-// when it still waits.
+// answer asks the user the questions of a run. It returns the resumed turn, nil if the run
+// still waits.
 func (r *repl) answer(asked []event.ActionRequestData) (turn *chat.Turn, err error) {
 	for _, q := range asked {
 		d, ok, err := r.decision(q)
@@ -182,7 +182,7 @@ func (r *repl) answer(asked []event.ActionRequestData) (turn *chat.Turn, err err
 	return turn, nil
 }
 
-// decision is what a person says to a question; not ok when it is left open.
+// decision asks one question; ok is false if the user leaves it open.
 func (r *repl) decision(q event.ActionRequestData) (d store.Decision, ok bool, err error) {
 	d.Via = "cli"
 	r.lines(r.paint(term.Yellow, "? ")+show.OneLine(q.Message), r.paint(term.Dim, "  "+hintFor(q)))
@@ -213,7 +213,7 @@ func (r *repl) decision(q event.ActionRequestData) (d store.Decision, ok bool, e
 	}
 }
 
-// begin goes to another session; "" is a new one.
+// begin changes to another session; "" starts a new one.
 func (r *repl) begin(session string) error {
 	next := r.id
 	next.SessionID = session
@@ -223,7 +223,7 @@ func (r *repl) begin(session string) error {
 	return r.become(next)
 }
 
-// become is somebody else from the next turn on.
+// become changes the identity of the next turns.
 func (r *repl) become(id identity.Identity) error {
 	id, err := id.Normalize()
 	var invalid *identity.InvalidError
@@ -245,7 +245,7 @@ func (r *repl) become(id identity.Identity) error {
 	return nil
 }
 
-// lines writes lines that stay; paint writes in a style; problem says what is wrong.
+// lines writes lines, paint adds a style to a text, problem prints an error.
 func (r *repl) lines(lines ...string) { r.Screen.Lines(lines...) }
 
 func (r *repl) paint(s term.Style, text string) string { return r.Screen.Pen.Paint(s, text) }

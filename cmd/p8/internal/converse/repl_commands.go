@@ -18,17 +18,17 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// replCommand is something that a person may ask of the chat itself.
+// replCommand is a command of the chat.
 type replCommand struct {
 	name, args, help string
 	run              func(r *repl, argument string) error
 	// completes: Tab completes the argument.
 	completes bool
-	// stored: it needs a session that is stored.
+	// stored: the command needs a stored session.
 	stored bool
 }
 
-// replCommands are in the order of /help.
+// replCommands returns the commands in the order of /help.
 func replCommands() []replCommand {
 	return []replCommand{
 		{name: "help", help: "show the commands", run: (*repl).help},
@@ -46,7 +46,7 @@ func replCommands() []replCommand {
 	}
 }
 
-// command does what a line that begins with "/" says.
+// command runs a line that begins with "/".
 func (r *repl) command(line string) error {
 	name, argument, _ := strings.Cut(strings.TrimPrefix(line, "/"), " ")
 	commands := replCommands()
@@ -66,7 +66,7 @@ func (r *repl) command(line string) error {
 	return fmt.Errorf("there is no command /%s: /help lists those there are", show.OneLine(name))
 }
 
-// complete is what Tab finds: commands, and what their arguments may be.
+// complete returns the commands and arguments that Tab completes.
 func (r *repl) complete(text string, at int) (begin int, found []string) {
 	head := text[:at]
 	if !strings.HasPrefix(head, "/") {
@@ -89,7 +89,7 @@ func (r *repl) complete(text string, at int) (begin int, found []string) {
 	return begin, found
 }
 
-// words are what an argument may be, of the one who is talking.
+// words returns the possible arguments of a command for the user.
 func (r *repl) words(c replCommand) []completion.Word {
 	switch c.name {
 	case "agents":
@@ -193,7 +193,7 @@ func (r *repl) sessions(id string) error {
 	return nil
 }
 
-// newest are the sessions that were used last.
+// newest returns the newest sessions.
 func (r *repl) newest(limit int) ([]completion.Word, error) {
 	if !r.kept {
 		return nil, nil
@@ -228,7 +228,7 @@ func (r *repl) choose(name string) error {
 	return nil
 }
 
-// stop ends what waits in this session.
+// stop ends the runs of this session that have not ended.
 func (r *repl) stop(string) error {
 	runs, _, err := r.Store.Runs(r.Ctx, store.RunFilter{
 		SessionID: r.id.SessionID, Statuses: []string{store.RunRunning, store.RunWaiting, store.RunInterrupted}, Limit: 20,
@@ -245,12 +245,12 @@ func (r *repl) stop(string) error {
 	return nil
 }
 
-// note is a quiet line, and an empty one.
+// note prints a dim line and an empty one.
 func (r *repl) note(format string, args ...any) {
 	r.lines(r.paint(term.Dim, fmt.Sprintf(format, args...)), "")
 }
 
-// table prints rows, or that there are none.
+// table prints a table, or the text none if it is empty.
 func (r *repl) table(g show.Grid, none string) {
 	if len(g.Rows) == 0 {
 		r.note("%s", none)

@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// memory shows what the next turn sends.
+// memory prints what the next turn sends.
 func (r *repl) memory(string) error {
 	p, err := r.Chat.Preview(r.Ctx, r.id.SessionID, r.id.AgentSchemaURI)
 	if errors.Is(err, store.ErrNotFound) {
@@ -43,7 +43,7 @@ func (r *repl) timeline(n string) error {
 	return nil
 }
 
-// number is an argument, or what stands for none.
+// number parses an argument; otherwise is the value of "".
 func number(text string, otherwise, most int) (int, error) {
 	if text == "" {
 		return otherwise, nil

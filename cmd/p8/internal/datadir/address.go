@@ -1,5 +1,6 @@
 // Package datadir has the files that p8 keeps in the data folder beside the
-// database: the address of the server that has the database, and what was typed.
+// database: the address of the server that has the database, and the histories of
+// typed lines.
 package datadir
 
 import (
@@ -17,19 +18,18 @@ import (
 	"github.com/p8-org/p8/internal/config"
 )
 
-// addressFile says, beside the embedded database, where the server is reached
-// that has it.
+// addressFile holds the address of the server that has the embedded database beside it.
 const addressFile = "p8.url"
 
-// address is what the file holds.
+// address is the content of the file.
 type address struct {
 	URL string `json:"url"`
 	PID int    `json:"pid"`
 }
 
-// Announce writes where this server is reached into the data folder, for the
-// verbs that need the data while the server has it; remove takes it back. There
-// is nothing to write without an embedded database.
+// Announce writes the address of this server into the data folder, for commands that
+// need the database while the server has it. remove deletes the file. Without an
+// embedded database, Announce does nothing.
 func Announce(cfg *config.Config, base string) (remove func(), err error) {
 	db := cfg.Database()
 	if db.Path == "" {
@@ -51,8 +51,8 @@ func Announce(cfg *config.Config, base string) (remove func(), err error) {
 	return func() { _ = os.Remove(path) }, nil
 }
 
-// Server is where the server is reached that has the data folder; "" when
-// nobody says, or the file is a left-over: of another process than has the lock.
+// Server returns the address of the server that has the data folder. It is "" without
+// an address file, or if a process other than the owner of the lock wrote the file.
 func Server(cfg *config.Config) string {
 	path := cfg.Database().Path
 	if path == "" {
@@ -71,7 +71,7 @@ func Server(cfg *config.Config) string {
 	return a.URL
 }
 
-// readSmall is a small file, nothing when it cannot be read.
+// readSmall returns the beginning of a file, nil if it cannot be read.
 func readSmall(path string) []byte {
 	const most = 4 << 10
 	f, err := os.Open(path)
@@ -83,11 +83,11 @@ func readSmall(path string) []byte {
 	return b
 }
 
-// ServerURL reads the address of a server.
+// ServerURL parses the address of a server.
 func ServerURL(text string) (*url.URL, error) {
 	at, err := url.Parse(strings.TrimRight(text, "/"))
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.RawQuery != "" || at.Fragment != "" {
-		return nil, command.Usage("--server: %q is no address of a server: give one such as http://127.0.0.1:8000", show.OneLine(text))
+		return nil, command.Usage("--server: %q is not the address of a server: give one such as http://127.0.0.1:8000", show.OneLine(text))
 	}
 	return at, nil
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/p8-org/p8/store/sqlite"
 )
 
-// The files of what was typed.
+// The histories of typed lines.
 const (
 	ChatHistory  = "chat_history"
 	QueryHistory = "query_history"
 )
 
-// Tighten makes the data folder and p8's files in it accessible to their
-// owner only. A folder that holds other files as well keeps its own permissions:
-// somebody chose a folder that others may use.
+// Tighten makes the data folder and p8's files in it accessible to their owner only. A
+// folder that holds other files too keeps its permissions: its owner may share it on
+// purpose.
 func Tighten(cfg *config.Config) error {
 	path := cfg.Database().Path
 	if path == "" || cfg.DataDir == "" || filepath.Dir(path) != filepath.Clean(cfg.DataDir) {

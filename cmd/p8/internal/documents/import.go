@@ -20,10 +20,10 @@ type schemaImportCmd struct {
 	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json) at any depth."`
 
 	command.Caller
-	Shared bool `help:"With --user: make them visible to everybody of the tenant."`
+	Shared bool `help:"With --user: make the documents visible to the whole tenant."`
 }
 
-// Run stores documents; those that are not valid are named and left out.
+// Run stores the valid documents and reports the others.
 func (c *schemaImportCmd) Run(a *command.App) error {
 	ctx, err := c.Context()
 	if err != nil {
@@ -91,8 +91,8 @@ func (c *schemaImportCmd) put(ctx context.Context, s *store.Store, file string) 
 type schemaHistoryCmd struct {
 	Name string `arg:"" help:"Name or id of a stored document."`
 	command.Caller
-	Revision int64 `short:"r" help:"Print the document as it was in this revision."`
-	Limit    int   `short:"n" default:"20" help:"How many (${default})."`
+	Revision int64 `short:"r" help:"Print this revision of the document."`
+	Limit    int   `short:"n" default:"20" help:"Maximum number of revisions (${default})."`
 	JSON     bool  `help:"Print JSON."`
 }
 

@@ -18,7 +18,7 @@ type Models struct {
 	JSON   bool   `help:"Print JSON."`
 }
 
-// Run lists the table of models; the one that answers by default comes first.
+// Run prints the default model and the table of models.
 func (c *Models) Run(a *command.App) error {
 	cfg, err := a.Config()
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *Models) Run(a *command.App) error {
 	_, choice := wiring.NewModels(context.Background(), cfg, nil)
 	a.Say("the default is %s: %s", choice.Model, choice.Reason)
 	if len(list) == 0 {
-		a.Say("no model of the table contains %q; a name that is not in it can be used all the same, only its price is not known", c.Filter)
+		a.Say("no model in the table contains %q; a model that is not in the table works too, without a price", c.Filter)
 		return nil
 	}
 	g := show.Grid{Columns: []string{"model", "context", "output", "$/M in", "cached", "out", "can"}}
@@ -54,7 +54,7 @@ func (c *Models) Run(a *command.App) error {
 	return g.Table(a.Stdout)
 }
 
-// count1000 is a number of tokens in thousands, "" when it is not known.
+// count1000 formats a number of tokens in thousands, "" if it is unknown.
 func count1000(n int) string {
 	if n == 0 {
 		return ""

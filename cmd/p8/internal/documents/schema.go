@@ -18,10 +18,10 @@ import (
 
 // Schema is p8 schema.
 type Schema struct {
-	List     schemaListCmd     `cmd:"" help:"List the documents that can be used."`
+	List     schemaListCmd     `cmd:"" help:"List documents."`
 	Show     schemaShowCmd     `cmd:"" help:"Show a document, or its prompt."`
-	Validate schemaValidateCmd `cmd:"" help:"Check documents: every problem with its place."`
-	Import   schemaImportCmd   `cmd:"" help:"Store documents, so that every replica has them."`
+	Validate schemaValidateCmd `cmd:"" help:"Check documents and print each problem with its place."`
+	Import   schemaImportCmd   `cmd:"" help:"Store documents in the database, for all replicas."`
 	History  schemaHistoryCmd  `cmd:"" help:"Show who changed a stored document and when."`
 	Spec     schemaSpecCmd     `cmd:"" help:"Print the JSON Schema of agent documents."`
 }
@@ -60,11 +60,11 @@ func (c *schemaListCmd) Run(a *command.App) error {
 }
 
 type schemaShowCmd struct {
-	Name string `arg:"" help:"Any name of the document."`
+	Name string `arg:"" help:"Name of the document."`
 	command.Caller
 	Prompt bool `xor:"form" help:"Print the system prompt as the model gets it."`
 	JSON   bool `xor:"form" help:"Print the document as JSON."`
-	YAML   bool `xor:"form" help:"Print the document as YAML, as without a flag."`
+	YAML   bool `xor:"form" help:"Print the document as YAML (the default)."`
 }
 
 // Run prints the document.
@@ -91,7 +91,7 @@ func (c *schemaShowCmd) Run(a *command.App) error {
 
 type schemaSpecCmd struct{}
 
-// Run prints the schema that editors check documents with.
+// Run prints the JSON Schema of documents, for editors.
 func (schemaSpecCmd) Run(a *command.App) error {
 	_, err := a.Stdout.Write(agent.Spec())
 	return err

@@ -23,10 +23,10 @@ import (
 // Tools is p8 tools.
 type Tools struct {
 	Server string `arg:"" optional:"" help:"Only the tools of this MCP server; local for p8's own."`
-	JSON   bool   `help:"Print JSON, the schemas of the arguments included."`
+	JSON   bool   `help:"Print JSON, with the schemas of the arguments."`
 }
 
-// listedTool is a tool as a document names it.
+// listedTool is a tool with its name in documents.
 type listedTool struct {
 	Server      string          `json:"server"`
 	Name        string          `json:"name"`
@@ -34,10 +34,10 @@ type listedTool struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
-// localTools is the name of this process among the servers.
+// localTools stands for p8's own tools among the names of servers.
 const localTools = "local"
 
-// Run asks every server, and says which of them does not answer.
+// Run lists the tools of all servers and reports servers that do not answer.
 func (c *Tools) Run(a *command.App) error {
 	cfg, err := a.Config()
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Tools) Run(a *command.App) error {
 	if c.Server != "" {
 		names = []string{c.Server}
 	}
-	// Told to end, p8 ends the servers' programs first.
+	// On a signal, p8 stops the servers' programs before it exits.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	list, down := []listedTool{}, 0
@@ -98,7 +98,7 @@ func (c *Tools) print(a *command.App, list []listedTool) error {
 	return g.Table(a.Stdout)
 }
 
-// toolsOf are the tools of one server, or p8's own.
+// toolsOf returns the tools of one server, or p8's own.
 func toolsOf(ctx context.Context, name string, servers tool.Servers, a *command.App, cfg *config.Config, log *slog.Logger) ([]listedTool, error) {
 	var tools []tool.Tool
 	var err error
@@ -115,8 +115,7 @@ func toolsOf(ctx context.Context, name string, servers tool.Servers, a *command.
 	return list, err
 }
 
-// ownTools are p8's, as far as a database that may be used by another process
-// shows them.
+// ownTools returns p8's own tools. It works while a server has the database.
 func ownTools(a *command.App, ctx context.Context, cfg *config.Config, log *slog.Logger) ([]tool.Tool, error) {
 	p, err := wiring.Open(ctx, cfg, wiring.Options{Log: log, NoStore: true, Memory: true})
 	if err != nil {

@@ -25,7 +25,7 @@ type schemaValidateCmd struct {
 	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json) at any depth."`
 }
 
-// Run checks every document and prints everything that is wrong with each.
+// Run prints all problems of the documents.
 func (c *schemaValidateCmd) Run(a *command.App) error {
 	files, err := documents(c.Paths)
 	if err != nil {
@@ -55,8 +55,8 @@ func (c *schemaValidateCmd) Run(a *command.App) error {
 	return nil
 }
 
-// toolNames tells which tools a document may name. MCP servers are asked only when
-// a document names one, and once; done ends the connections.
+// toolNames returns a function that lists the tools that a document may name. It asks the
+// MCP servers once, when the first document names one. done closes the connections.
 func toolNames(a *command.App) (names func(*agent.Document) ([]string, error), done func()) {
 	var servers *mcp.Servers
 	var all []string
@@ -85,7 +85,7 @@ func toolNames(a *command.App) (names func(*agent.Document) ([]string, error), d
 	}
 }
 
-// ownNames are the tools that every server of p8 has.
+// ownNames returns the names of the tools that p8 always has.
 func ownNames() []string {
 	return append(builtin.Names(), chat.AskAgentName, chat.TransferName)
 }
@@ -97,8 +97,8 @@ func remote(doc *agent.Document) bool {
 		slices.ContainsFunc(doc.Resources, func(r agent.Resource) bool { return !(agent.ToolRef{Server: r.Server}).Local() })
 }
 
-// validate is everything that is wrong with one document. taken are the files
-// of the names so far.
+// validate returns all problems of one document. taken maps names to the files that have
+// them.
 func validate(file string, known func(*agent.Document) ([]string, error), taken map[string]string) (agent.Problems, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
@@ -130,8 +130,8 @@ func validate(file string, known func(*agent.Document) ([]string, error), taken 
 	return problems, nil
 }
 
-// documents are the files that the paths name, those of a folder at any depth
-// but for hidden folders and node_modules, which hold other things.
+// documents returns the files that the paths name, and those in folders at any depth
+// except in hidden folders and node_modules.
 func documents(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {

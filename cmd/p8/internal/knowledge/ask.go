@@ -18,11 +18,11 @@ type Ask struct {
 
 	command.Caller
 	Model  string `short:"m" help:"Model that writes the query, as provider:model."`
-	Plan   bool   `help:"Print the query and do not run it."`
-	Format string `short:"f" default:"table" enum:"table,json,yaml,markdown" help:"Format of the answer: table, json, yaml or markdown (${default})."`
+	Plan   bool   `help:"Print the query without running it."`
+	Format string `short:"f" default:"table" enum:"table,json,yaml,markdown" help:"Output format: table, json, yaml or markdown (${default})."`
 }
 
-// Run turns the question into a query and answers it.
+// Run turns the question into a query and prints the result.
 func (c *Ask) Run(a *command.App) error {
 	return withEngine(a, c.Caller, func(ctx context.Context, e *rem.Engine) error {
 		cfg, err := a.Config()

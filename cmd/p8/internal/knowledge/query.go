@@ -28,10 +28,10 @@ type Query struct {
 	Query []string `arg:"" optional:"" help:"A query of the REM dialect, such as 'LOOKUP sarah-chen'. Without it: one query a line, with history and completion on a terminal."`
 
 	command.Caller
-	Format string `short:"f" default:"table" enum:"table,json,yaml,markdown" help:"Format of the answer: table, json, yaml or markdown (${default})."`
+	Format string `short:"f" default:"table" enum:"table,json,yaml,markdown" help:"Output format: table, json, yaml or markdown (${default})."`
 }
 
-// Run answers one query, or one after the other.
+// Run answers the query of the arguments, or one a line from standard input.
 func (c *Query) Run(a *command.App) error {
 	if len(c.Query) > 0 && strings.TrimSpace(strings.Join(c.Query, " ")) == "" {
 		return command.Usage(`the query is empty: give one, as in p8 query "LOOKUP getting-started"`)
@@ -44,8 +44,8 @@ func (c *Query) Run(a *command.App) error {
 	})
 }
 
-// withEngine gives the dialect over the stored rows to fn; it reads only, so a
-// running server does not matter.
+// withEngine calls fn with the engine of the REM dialect. It only reads, so it works while
+// a server has the database.
 func withEngine(a *command.App, who command.Caller, fn func(context.Context, *rem.Engine) error) error {
 	return wiring.WithStore(a, who, func(ctx context.Context, s *store.Store) error {
 		if s == nil {
@@ -63,7 +63,7 @@ func withEngine(a *command.App, who command.Caller, fn func(context.Context, *re
 	})
 }
 
-// answer runs a query and prints what it found. Ctrl-C ends this query alone.
+// answer runs a query and prints its result. Ctrl-C cancels this query only.
 func (c *Query) answer(ctx context.Context, a *command.App, e *rem.Engine, text string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	res, err := e.Run(ctx, text)
@@ -80,7 +80,7 @@ func (c *Query) answer(ctx context.Context, a *command.App, e *rem.Engine, text 
 	return printResult(a.Stdout, c.Format, res)
 }
 
-// explainQuery points at the place of a mistake.
+// explainQuery adds to a syntax error the query with a mark at the mistake.
 func explainQuery(text string, err error) error {
 	var syntax *rem.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -92,7 +92,7 @@ func explainQuery(text string, err error) error {
 	return command.Usage("%v\n  %s\n  %s^", err, show.Visible(text), strings.Repeat(" ", syntax.Column-1))
 }
 
-// loop answers a query a line until the input ends; a mistake does not end it.
+// loop answers one query a line until the input ends, failed ones included.
 func (c *Query) loop(ctx context.Context, a *command.App, e *rem.Engine) error {
 	cfg, err := a.Config()
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Query) loop(ctx context.Context, a *command.App, e *rem.Engine) error {
 	}
 	p := prompt.New(a, "rem> ", filepath.Join(cfg.DataDir, datadir.QueryHistory), queryWords())
 	failed := false
-	// Only a script is told that a query failed: a person has read it.
+	// Only a script needs the exit code: a person has read the error.
 	ended := func() error {
 		if failed && p.Editor == nil {
 			return command.ErrSilent
@@ -133,7 +133,7 @@ func (c *Query) loop(ctx context.Context, a *command.App, e *rem.Engine) error {
 	}
 }
 
-// printResult prints the answer to a query.
+// printResult prints the result of a query.
 func printResult(w io.Writer, format string, res rem.Result) error {
 	switch format {
 	case formatJSON:
@@ -159,7 +159,7 @@ func printResult(w io.Writer, format string, res rem.Result) error {
 	return g.Table(w)
 }
 
-// gridOf puts the answer into columns that fit its kind.
+// gridOf returns a table with columns for the kind of a result.
 func gridOf(res rem.Result) (show.Grid, error) {
 	switch {
 	case res.Plan != nil:
@@ -197,7 +197,7 @@ func gridOf(res rem.Result) (show.Grid, error) {
 	return g, nil
 }
 
-// summaryOf is a row in a few words.
+// summaryOf returns the text of a row for a table.
 func summaryOf(r rem.Row) string {
 	if r.Summary != "" {
 		return r.Summary
@@ -212,7 +212,7 @@ func summaryOf(r rem.Row) string {
 	return string(r.Data)
 }
 
-// planGrid is the answer to an EXPLAIN.
+// planGrid returns a table of the result of EXPLAIN.
 func planGrid(p rem.Plan) show.Grid {
 	g := show.Grid{Columns: []string{"step", "reads", "bound"}}
 	for _, s := range p.Steps {
@@ -232,7 +232,7 @@ const (
 	formatMarkdown = "markdown"
 )
 
-// queryWords are what Tab completes: the words of the dialect and the tables.
+// queryWords returns what Tab completes: the words of the dialect and the tables.
 func queryWords() []string {
 	words := strings.Fields("LOOKUP FUZZY SEARCH TRAVERSE SQL EXPLAIN SELECT FROM WHERE CATEGORY FIELD LIMIT THRESHOLD " +
 		"MIN_SIMILARITY HYBRID TYPE DEPTH LOAD WITH ORDER BY exit quit help")

@@ -25,18 +25,18 @@ type Upsert struct {
 	Paths []string `arg:"" name:"path" help:"Files and folders."`
 
 	command.Caller
-	Table    string   `help:"Only this table: ontologies or resources for documents; for YAML and JSON lists, the table of their rows."`
-	Category string   `help:"Category of what has none."`
+	Table    string   `help:"Store into this table: ontologies or resources for documents; for YAML and JSON lists, the table of their rows."`
+	Category string   `help:"Category of files that name none."`
 	Tags     []string `help:"Tags for everything, separated by commas."`
-	Pattern  string   `short:"p" help:"Only files of folders that match, such as '**/*.md'."`
-	Shared   bool     `help:"With --user: make it visible to everybody of the tenant."`
-	Prune    bool     `help:"Remove what was made of files of a folder that are gone."`
-	DryRun   bool     `help:"Read everything, write nothing."`
-	NoEmbed  bool     `help:"Leave the vectors to the next server."`
+	Pattern  string   `short:"p" help:"Only files in folders that match, such as '**/*.md'."`
+	Shared   bool     `help:"With --user: make the files visible to the whole tenant."`
+	Prune    bool     `help:"Delete the rows of files that are gone from the folders."`
+	DryRun   bool     `help:"Read everything and write nothing."`
+	NoEmbed  bool     `help:"Leave the embedding to the next server."`
 	JSON     bool     `help:"Print the report as JSON."`
 }
 
-// Run takes the files in and says what became of them.
+// Run stores the files and prints a report.
 func (c *Upsert) Run(a *command.App) error {
 	ctx, err := c.Context()
 	if err != nil {
@@ -67,9 +67,9 @@ func (c *Upsert) Run(a *command.App) error {
 	})
 	bar.close()
 	if errors.Is(err, context.Canceled) {
-		err = command.Fail(command.ExitInterrupted, errors.New("stopped: what was taken in is kept, run it again for the rest"))
+		err = command.Fail(command.ExitInterrupted, errors.New("stopped: the stored files are kept; run it again for the rest"))
 	}
-	// An upsert that was ended before leaves vectors to make, too.
+	// Texts of an interrupted upsert may be in the queue too.
 	if err == nil && !c.DryRun && !c.NoEmbed {
 		err = c.embed(ctx, a, cfg, s)
 	}
@@ -86,7 +86,7 @@ func (c *Upsert) Run(a *command.App) error {
 	return nil
 }
 
-// embed makes the vectors at once, so that SEARCH finds what was taken in.
+// embed embeds the queued texts at once, so that SEARCH finds them.
 func (c *Upsert) embed(ctx context.Context, a *command.App, cfg *config.Config, s *store.Store) error {
 	model, err := wiring.NewEmbedder(cfg)
 	if err != nil || model == nil {
@@ -95,16 +95,16 @@ func (c *Upsert) embed(ctx context.Context, a *command.App, cfg *config.Config, 
 	status, err := wiring.EmbedNow(ctx, s, model, a.QuietLogger(cfg))
 	switch {
 	case errors.Is(err, context.Canceled):
-		return command.Fail(command.ExitInterrupted, errors.New("stopped: everything is stored; the vectors that are missing are made by the next server or upsert"))
+		return command.Fail(command.ExitInterrupted, errors.New("stopped: everything is stored; the next server or upsert makes the missing vectors"))
 	case err != nil:
-		a.Say("the vectors of SEARCH could not be made yet, they are tried again by the next server or upsert: %v", err)
+		a.Say("the vectors of SEARCH could not be made; the next server or upsert tries again: %v", err)
 	case status.Failed > 0 && len(status.Last) > 0: // another p8 may have made them in between
 		a.Say("%s could not be embedded yet; tried again later (the first: %s)", show.Count(int(status.Failed), "text"), show.OneLine(status.Last[0].Error))
 	}
 	return nil
 }
 
-// print is the summary: what went wrong in full, the rest in numbers.
+// print prints each failure, and the number of the rest.
 func (c *Upsert) print(a *command.App, r *ingest.Report) {
 	for _, x := range r.Results {
 		switch x.Status {
@@ -132,7 +132,7 @@ func (c *Upsert) print(a *command.App, r *ingest.Report) {
 	fmt.Fprintln(a.Stdout)
 }
 
-// bar shows the progress to a person.
+// bar is a progress bar on a terminal.
 type bar struct {
 	out io.Writer
 	bar *progressbar.ProgressBar

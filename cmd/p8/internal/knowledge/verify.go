@@ -16,11 +16,11 @@ type VerifyLinks struct {
 	Dir string `arg:"" name:"folder" help:"Folder of Markdown files."`
 
 	command.Caller
-	DB   bool `name:"db" aliases:"check-db" help:"A key that is stored already is a target too."`
+	DB   bool `name:"db" aliases:"check-db" help:"Accept stored keys as targets too."`
 	JSON bool `help:"Print JSON."`
 }
 
-// Run names every link that leads nowhere.
+// Run prints each broken link.
 func (c *VerifyLinks) Run(a *command.App) error {
 	if !c.DB {
 		return c.verify(context.Background(), a, nil)

@@ -13,7 +13,7 @@ type Config struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// Run prints every effective setting with its origin, secrets masked.
+// Run prints each setting with its value and origin. Secrets are masked.
 func (c *Config) Run(a *command.App) error {
 	cfg, err := a.Config()
 	if err != nil {

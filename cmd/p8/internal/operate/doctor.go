@@ -23,11 +23,10 @@ type Doctor struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// doctorTimeout is how long the database may take to answer everything.
+// doctorTimeout bounds all checks together.
 const doctorTimeout = 30 * time.Second
 
-// Run looks at what p8 needs and says how to mend what is missing; it changes
-// nothing.
+// Run checks what p8 needs and prints how to fix what is missing. It changes nothing.
 func (c *Doctor) Run(a *command.App) error {
 	cfg, err := a.Stored()
 	if err != nil {
@@ -73,7 +72,7 @@ func examine(ctx context.Context, cfg *config.Config) []postgres.Finding {
 	db := cfg.Database()
 	if db.Postgres != "" {
 		list := postgres.Doctor(ctx, db.Postgres)
-		// A database that is ill, or not migrated yet, has other worries.
+		// If the database cannot be opened, the findings say why.
 		s, err := postgres.Open(ctx, postgres.Options{URL: db.Postgres, MaxConns: 1, ReadOnly: true, Reserved: reserved})
 		if err != nil {
 			return list
@@ -97,8 +96,8 @@ func examine(ctx context.Context, cfg *config.Config) []postgres.Finding {
 	return []postgres.Finding{f}
 }
 
-// ignored names the shared documents under the names of built-in ones, which an older
-// program let people write. They do no harm any more.
+// ignored reports the shared documents with the names of built-in ones, which older
+// versions allowed. p8 ignores them.
 func ignored(ctx context.Context, s *store.Store) postgres.Finding {
 	f := postgres.Finding{Name: "shared documents", OK: true, Detail: "none has the name of a built-in one"}
 	list, err := s.Maintenance().ReservedSchemas(ctx)
@@ -116,5 +115,5 @@ func ignored(ctx context.Context, s *store.Store) postgres.Finding {
 	return f
 }
 
-// maxIgnored bounds the documents that are named.
+// maxIgnored bounds the documents in the report.
 const maxIgnored = 20

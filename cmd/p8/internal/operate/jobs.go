@@ -22,18 +22,18 @@ import (
 type Jobs struct {
 	List   jobsListCmd   `cmd:"" help:"List background jobs, the newest first."`
 	Retry  jobsRetryCmd  `cmd:"" help:"Run a job again now."`
-	Cancel jobsCancelCmd `cmd:"" help:"End a job for good."`
-	Stats  jobsStatsCmd  `cmd:"" help:"Count background jobs by kind, and how they fare."`
+	Cancel jobsCancelCmd `cmd:"" help:"Cancel a job."`
+	Stats  jobsStatsCmd  `cmd:"" help:"Count background jobs by kind and state."`
 }
 
 type jobsListCmd struct {
 	State []string `help:"Only jobs in these states, such as pending, retrying or failed."`
 	Kind  []string `help:"Only jobs of these kinds."`
-	Limit int      `short:"n" default:"20" help:"How many (${default})."`
+	Limit int      `short:"n" default:"20" help:"Maximum number of jobs (${default})."`
 	JSON  bool     `help:"Print JSON."`
 }
 
-// Run prints a table, or JSON; beside a running server too.
+// Run prints a table, or JSON. It works while a server has the database.
 func (c *jobsListCmd) Run(a *command.App) error {
 	if c.Limit < 1 || c.Limit > 1000 {
 		return command.Usage("--limit is %d: give a number from 1 to 1000", c.Limit)
@@ -71,7 +71,7 @@ type jobsStatsCmd struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// Run prints a table, or JSON; beside a running server too.
+// Run prints a table, or JSON. It works while a server has the database.
 func (c *jobsStatsCmd) Run(a *command.App) error {
 	return withJobs(a, true, func(ctx context.Context, q *jobs.Queue) error {
 		kinds, err := q.Stats(ctx)
@@ -89,7 +89,7 @@ func (c *jobsStatsCmd) Run(a *command.App) error {
 	})
 }
 
-// printStats prints a table, a kind a line.
+// printStats prints a table with a line per kind.
 func printStats(out io.Writer, kinds []jobs.KindStats) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KIND\tWAITING\tRUNNING\tCOMPLETED\tFAILED\tCANCELLED\tATTEMPTS\tERRORS\tAVERAGE\tLONGEST\tOVERDUE")
@@ -102,7 +102,7 @@ func printStats(out io.Writer, kinds []jobs.KindStats) error {
 	return w.Flush()
 }
 
-// short is a time as a cell shows it.
+// short formats a duration for a table.
 func short(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(time.Millisecond).String()
@@ -111,19 +111,19 @@ func short(d time.Duration) string {
 }
 
 type jobsRetryCmd struct {
-	ID int64 `arg:"" name:"job" help:"The job's number."`
+	ID int64 `arg:"" name:"job" help:"Number of the job."`
 }
 
-// Run makes the job due.
+// Run makes the job due now.
 func (c *jobsRetryCmd) Run(a *command.App) error {
 	return changeJob(a, func(ctx context.Context, q *jobs.Queue) (jobs.Job, error) { return q.Retry(ctx, c.ID) })
 }
 
 type jobsCancelCmd struct {
-	ID int64 `arg:"" name:"job" help:"The job's number."`
+	ID int64 `arg:"" name:"job" help:"Number of the job."`
 }
 
-// Run ends the job.
+// Run cancels the job.
 func (c *jobsCancelCmd) Run(a *command.App) error {
 	return changeJob(a, func(ctx context.Context, q *jobs.Queue) (jobs.Job, error) { return q.Cancel(ctx, c.ID) })
 }
@@ -138,7 +138,7 @@ func changeJob(a *command.App, change func(context.Context, *jobs.Queue) (jobs.J
 	})
 }
 
-// withJobs gives the queue to fn without running jobs.
+// withJobs calls fn with the queue. It runs no jobs.
 func withJobs(a *command.App, readOnly bool, fn func(context.Context, *jobs.Queue) error) error {
 	cfg, err := a.Stored()
 	if err != nil {

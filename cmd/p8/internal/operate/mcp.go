@@ -11,12 +11,12 @@ import (
 
 // MCP is p8 mcp.
 type MCP struct {
-	User   string `short:"u" help:"Who is asking: an e-mail address, or a user id."`
+	User   string `short:"u" help:"Act as this user (e-mail address or id)."`
 	Tenant string `short:"t" help:"Tenant of the user."`
 }
 
-// Run serves one client until it goes or the process is told to end. Standard
-// output is the protocol's alone.
+// Run serves one client until it disconnects or a signal comes. Only the protocol writes
+// to standard output.
 func (c *MCP) Run(a *command.App) error {
 	who, err := command.Caller{User: c.User, Tenant: c.Tenant}.Context()
 	if err != nil {

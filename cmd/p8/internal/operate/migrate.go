@@ -12,7 +12,7 @@ import (
 // Migrate is p8 migrate.
 type Migrate struct{}
 
-// Run brings the database up to date, as every other verb that writes does.
+// Run migrates the database, as every command that writes does.
 func (Migrate) Run(a *command.App) error {
 	cfg, err := a.Stored()
 	if err != nil {
@@ -35,12 +35,12 @@ func (Migrate) Run(a *command.App) error {
 
 // DB is p8 db.
 type DB struct {
-	RebuildKeys rebuildKeysCmd `cmd:"" help:"Write the key index anew from the rows."`
+	RebuildKeys rebuildKeysCmd `cmd:"" help:"Rebuild the key index from the rows."`
 }
 
 type rebuildKeysCmd struct{}
 
-// Run rebuilds what LOOKUP, FUZZY and TRAVERSE read, and nothing else.
+// Run rebuilds the index that LOOKUP, FUZZY and TRAVERSE read.
 func (rebuildKeysCmd) Run(a *command.App) error {
 	cfg, err := a.Stored()
 	if err != nil {

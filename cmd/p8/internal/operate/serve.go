@@ -1,5 +1,5 @@
-// Package operate has the commands of the person who operates p8: the server and the
-// MCP server, the database, background jobs, the settings, the simulator.
+// Package operate has the commands that operate p8: the server and the MCP server, the
+// database, background jobs, the settings, the simulator.
 package operate
 
 import (
@@ -26,11 +26,11 @@ import (
 
 // Serve is p8 serve.
 type Serve struct {
-	Host string `help:"Loopback address to bind; 127.0.0.1 if not given." placeholder:"ADDRESS"`
-	Port string `short:"p" help:"Port to bind; 8000 if not given, 0 takes a free one." placeholder:"PORT"`
+	Host string `help:"Loopback address to bind (127.0.0.1)." placeholder:"ADDRESS"`
+	Port string `short:"p" help:"Port to bind (8000); 0 takes a free one." placeholder:"PORT"`
 }
 
-// Run serves until SIGINT or SIGTERM, then lets runs end.
+// Run serves until SIGINT or SIGTERM, then waits for running answers.
 func (c *Serve) Run(a *command.App) error {
 	cfg, err := a.Config(
 		config.Flag{Env: "P8_HOST", Name: "--host", Value: c.Host},
@@ -56,14 +56,14 @@ func (c *Serve) Run(a *command.App) error {
 		return fmt.Errorf("the default model cannot be used: %w", err)
 	}
 	if err := p.Catalog.Sync(context.Background()); err != nil {
-		// p8 works without the copies.
+		// p8 works without the mirrors.
 		p.Log.Warn("the documents could not be mirrored; GET /schemas and SQL do not see them", "error", err)
 	}
 	if p.Store != nil {
 		wiring.WarnReserved(context.Background(), p.Store, p.Log)
 	}
 	if p.Work != nil {
-		if cfg.Database().Path != "" { // the lock says that nobody else is there
+		if cfg.Database().Path != "" { // no other process: this one has the lock
 			if err := p.Store.Maintenance().FreeLeases(context.Background()); err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func (c *Serve) Run(a *command.App) error {
 	return shutdown(a, cfg.ShutdownTimeout, signals, server, handler, p)
 }
 
-// greet says that the server is ready, and how to reach it.
+// greet prints that the server is ready and how to reach it.
 func greet(a *command.App, cfg *config.Config, p *wiring.Parts, addr net.Addr) {
 	base := "http://" + addr.String()
 	fmt.Fprintf(a.Stdout, `p8 %s is ready at %s
@@ -133,9 +133,9 @@ func greet(a *command.App, cfg *config.Config, p *wiring.Parts, addr net.Addr) {
 	a.WarnUnknown(cfg)
 }
 
-// shutdown takes no new requests and lets runs end; a second signal or the timeout
-// interrupts them. Another server, or the next start, goes on with those; their clients
-// find the connection broken and come back.
+// shutdown refuses new requests and waits for runs. A second signal or the timeout
+// interrupts them; another server, or the next start, resumes them, and their clients
+// reconnect.
 func shutdown(a *command.App, timeout time.Duration, signals <-chan os.Signal, server *http.Server, handler *api.Handler, p *wiring.Parts) error {
 	if n := p.Chat.Running(); n > 0 {
 		a.Say("stopping: %s may go on for %s (Ctrl-C again interrupts it now)", show.Count(n, "running answer"), timeout)
@@ -152,13 +152,13 @@ func shutdown(a *command.App, timeout time.Duration, signals <-chan os.Signal, s
 		}
 	}()
 	handler.Drain()
-	// Interrupted runs store what they have said; that is no failure.
+	// Interrupted runs have stored their answers so far, so this is not a failure.
 	_ = p.Chat.Close(ctx)
-	p.MCP.Close() // clients of sessions hold their streams open
-	// Their last frames are on the way to clients that read.
+	p.MCP.Close() // its clients keep streams open
+	// Clients still read the last frames.
 	last, cancelLast := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancelLast()
-	server.RegisterOnShutdown(p.Chat.Leave) // nobody comes back to this server by then
+	server.RegisterOnShutdown(p.Chat.Leave) // no client can reconnect to this server by then
 	if server.Shutdown(last) != nil {
 		_ = server.Close()
 	}
@@ -174,7 +174,7 @@ func listen(ctx context.Context, host string, port int) (net.Listener, error) {
 	address := ips[0]
 	for _, ip := range ips {
 		if ip.Unmap().Is4() && !address.Unmap().Is4() {
-			address = ip // what most clients try first
+			address = ip // most clients try IPv4 first
 		}
 		if !ip.Unmap().IsLoopback() {
 			return nil, command.Usage("%s is refused, as this build has no authentication and binds loopback only: use --host 127.0.0.1, and let a proxy that authenticates forward to it", host)

@@ -21,13 +21,13 @@ import (
 
 // Simulate is p8 simulate.
 type Simulate struct {
-	Prompt []string `arg:"" optional:"" help:"What to say to the simulator: \"help\" to rem-simulator lists what it understands."`
+	Prompt []string `arg:"" optional:"" help:"Message to the simulator; \"help\" to rem-simulator lists what it understands."`
 
-	Agent    string `short:"a" enum:"simulator,rem-simulator" default:"simulator" help:"simulator plays the whole sequence, rem-simulator what the prompt asks for."`
-	Protocol string `help:"Print the bytes of a protocol: openai, ag-ui, ai-sdk or events. Without it: every event as a line of JSON, as p8 chat --json." placeholder:"NAME"`
-	Format   string `help:"How typed events travel in the protocol openai: unnamed, polyglot, named, wrapped or none; polyglot if not given." placeholder:"NAME"`
+	Agent    string `short:"a" enum:"simulator,rem-simulator" default:"simulator" help:"simulator plays the whole sequence, rem-simulator the part that the prompt names."`
+	Protocol string `help:"Print the bytes of a protocol: openai, ag-ui, ai-sdk or events. Without it: each event as a line of JSON, like p8 chat --json." placeholder:"NAME"`
+	Format   string `help:"Form of typed events in the protocol openai: unnamed, polyglot (default), named, wrapped or none." placeholder:"NAME"`
 
-	Delay       string `help:"Milliseconds between two events; 50 if not given." placeholder:"MS"`
+	Delay       string `help:"Milliseconds between two events (50)." placeholder:"MS"`
 	NoReasoning bool   `help:"Leave out the reasoning."`
 	NoProgress  bool   `help:"Leave out the progress."`
 	NoToolCalls bool   `help:"Leave out the tool calls."`
@@ -35,8 +35,8 @@ type Simulate struct {
 	NoMetadata  bool   `help:"Leave out the metadata."`
 	Children    bool   `help:"Add delegations to other agents."`
 	Demo        string `help:"Play a demo instead: minimal (text only) or error (text that an error cuts off)." placeholder:"NAME"`
-	ErrorAfter  string `help:"Words before the error of the error demo; 10 if not given." placeholder:"WORDS"`
-	Seed        string `help:"Make the same ids each time." placeholder:"TEXT"`
+	ErrorAfter  string `help:"Words before the error of the error demo (10)." placeholder:"WORDS"`
+	Seed        string `help:"Make ids from this text, the same each time." placeholder:"TEXT"`
 }
 
 // Run plays the script.
@@ -66,7 +66,7 @@ func (c *Simulate) Run(a *command.App) error {
 	return nil
 }
 
-// options are the flags as switches.
+// options parses the flags.
 func (c *Simulate) options() (simulator.Options, error) {
 	flags := map[string]string{
 		"delay_ms": "--delay", "demo": "--demo", "error_after_words": "--error-after", "seed": "--seed",
@@ -94,7 +94,7 @@ func (c *Simulate) options() (simulator.Options, error) {
 	return o, err
 }
 
-// writer prints events: lines of JSON, or a protocol.
+// writer returns what prints events, as lines of JSON or in a protocol.
 func (c *Simulate) writer(w io.Writer, o simulator.Options) (func(event.Event) error, error) {
 	if c.Protocol == "" && c.Format == "" {
 		return turns.NewJSONPrinter(w).Print, nil

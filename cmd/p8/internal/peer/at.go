@@ -12,8 +12,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Read gives fn the server that is named, else the store, for reading; both nil
-// when there is none yet.
+// Read calls fn with the server that the flags name, or else with the store, opened for
+// reading. Both are nil if nothing is stored yet.
 func Read(a *command.App, who command.Caller, at Elsewhere, fn func(context.Context, *store.Store, *Server) error) error {
 	ctx, err := who.Context()
 	if err != nil {
@@ -29,8 +29,8 @@ func Read(a *command.App, who command.Caller, at Elsewhere, fn func(context.Cont
 	return wiring.WithStore(a, who, func(ctx context.Context, s *store.Store) error { return fn(ctx, s, nil) })
 }
 
-// TakeOver marks what dead processes left behind as such, where this one alone has the
-// data: whoever was at a run, or at a dream, is gone.
+// TakeOver marks the runs of dead processes as interrupted and frees their leases. It
+// does nothing on PostgreSQL, where other processes may be alive.
 func TakeOver(a *command.App, ctx context.Context, p *wiring.Parts) error {
 	cfg, err := a.Stored()
 	if err != nil || cfg.Database().Postgres != "" {
@@ -43,8 +43,9 @@ func TakeOver(a *command.App, ctx context.Context, p *wiring.Parts) error {
 	return m.FreeLeases(ctx)
 }
 
-// At does something where the data are: by there, when a server is named or has
-// them, else by here. what is missing where nothing is stored yet.
+// At runs a command where its data is: it calls there if the flags name a server or a
+// server has the embedded database, else here. what names the data, for the error that
+// nothing is stored yet.
 func At(a *command.App, who command.Caller, at Elsewhere, what string, there func(context.Context, *Server) error, here func(context.Context, *wiring.Parts) error) error {
 	ctx, err := who.Context()
 	if err != nil {

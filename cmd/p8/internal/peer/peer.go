@@ -24,20 +24,20 @@ import (
 	"github.com/p8-org/p8/internal/config"
 )
 
-// Elsewhere names a server that has the data.
+// Elsewhere has the flag that names a running server.
 type Elsewhere struct {
-	Server string `help:"Ask a running server instead of the database; P8_SERVER_URL if not given. A server that has the embedded database is found by itself." placeholder:"URL"`
+	Server string `help:"Use this running server instead of the database (P8_SERVER_URL). A server that has the embedded database is found without it." placeholder:"URL"`
 }
 
-// Server is a running server, asked for somebody.
+// Server sends requests to a running server with the identity of a user.
 type Server struct {
 	base *url.URL
 	id   identity.Identity
-	// patience is how long an answer may take; [peerTimeout] when 0.
+	// Patience is the longest that a response may take; [peerTimeout] if 0.
 	Patience time.Duration
 }
 
-// peer is the server that the flag or the environment names; nil for none.
+// peer returns the server that the flag or P8_SERVER_URL names, nil for none.
 func (e Elsewhere) peer(ctx context.Context, a *command.App) (*Server, error) {
 	text := cmp.Or(e.Server, a.Getenv("P8_SERVER_URL"))
 	if text == "" {
@@ -46,8 +46,8 @@ func (e Elsewhere) peer(ctx context.Context, a *command.App) (*Server, error) {
 	return newServer(ctx, text)
 }
 
-// owner is the server that has the data folder, when err says that somebody has;
-// else err.
+// owner returns the server that has the data folder if err is a [wiring.InUse], else
+// err.
 func owner(ctx context.Context, cfg *config.Config, err error) (*Server, error) {
 	var taken *wiring.InUse
 	at := ""
@@ -75,8 +75,8 @@ const (
 	maxPeerBody = 32 << 20
 )
 
-// Do sends a request and decodes the answer into out, which may be nil. A refusal
-// is an error in the server's words.
+// Do sends a request and decodes the response into out, which may be nil. The error of a
+// refused request has the text of the server.
 func (r *Server) Do(ctx context.Context, method, path string, query url.Values, body, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(r.Patience, peerTimeout))
 	defer cancel()
@@ -119,7 +119,7 @@ func (r *Server) Do(ctx context.Context, method, path string, query url.Values, 
 	return nil
 }
 
-// refusal is what a server says in a problem document.
+// refusal returns the error of a problem document.
 func refusal(base *url.URL, status int, answer []byte) error {
 	var problem struct {
 		Detail string `json:"detail"`

@@ -18,11 +18,11 @@ const (
 	historyBytes   = 1 << 20
 )
 
-// History is a file of what was typed, an entry a line, readable by its owner only:
-// what people ask is private.
+// History is a file of typed lines, one entry a line. Only its owner can read it, since
+// questions are private.
 type History struct{ Path string }
 
-// Load reads the newest entries, and shortens a file that has grown too long.
+// Load returns the newest entries, and truncates a file that has more.
 func (h History) Load() []string {
 	if h.Path == "" {
 		return nil
@@ -50,7 +50,7 @@ func (h History) Load() []string {
 	return entries
 }
 
-// add keeps an entry; a folder that is not there is made.
+// add appends an entry. It creates the folder if necessary and ignores failures.
 func (h History) add(entry string) {
 	if h.Path == "" || len(entry) > historyEntry || os.MkdirAll(filepath.Dir(h.Path), 0o700) != nil {
 		return
@@ -78,7 +78,7 @@ func historyLine(entry string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(entry, `\`, `\\`), "\n", `\n`) + "\n"
 }
 
-// Remember keeps an entry of an editor too.
+// Remember adds an entry to an editor and, unless it repeats the last one, to the file.
 func (h History) Remember(e *term.Editor, entry string) {
 	if e.Remember(entry) {
 		h.add(entry)

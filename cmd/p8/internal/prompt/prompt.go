@@ -15,8 +15,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
-// prompt asks for lines: with editing, history and completion on a terminal,
-// plainly from a pipe.
+// Reader reads lines, with editing, history and completion on a terminal.
 type prompt struct {
 	text    string
 	stdin   *os.File
@@ -25,12 +24,11 @@ type prompt struct {
 	history History
 }
 
-// maxLine bounds a line that comes from a pipe.
+// maxLine bounds a line of a pipe, in bytes.
 const maxLine = 1 << 20
 
-// New reads from stdin. The history is kept in a file of the data folder,
-// which is made when something is to be kept; "" keeps none. words are what Tab
-// completes.
+// New returns a Reader of stdin. file keeps the history, "" keeps none. Tab completes
+// words.
 func New(a *command.App, text, file string, words []string) *prompt {
 	p := &prompt{text: text, stdin: a.Stdin, history: History{file}}
 	out, ok := a.Stdout.(*os.File)
@@ -45,7 +43,7 @@ func New(a *command.App, text, file string, words []string) *prompt {
 	return p
 }
 
-// Line is the next line, io.EOF at the end and errAborted after Ctrl-C.
+// Line returns the next line, io.EOF at the end, or ErrAborted after Ctrl-C.
 func (p *prompt) Line() (string, error) {
 	if p.plain != nil {
 		if !p.plain.Scan() {
@@ -71,8 +69,8 @@ func (p *prompt) Line() (string, error) {
 // ErrAborted is the error of a line that Ctrl-C ended.
 var ErrAborted = errors.New("aborted")
 
-// complete finds the words that the word before the cursor begins, and where it
-// does.
+// complete returns the words that begin with the word before the cursor, and where that
+// word begins.
 func complete(line string, at int, words []string) (begin int, found []string) {
 	begin = strings.LastIndexByte(line[:at], ' ') + 1
 	typed := line[begin:at]

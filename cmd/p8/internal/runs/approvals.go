@@ -25,24 +25,24 @@ import (
 
 // Approvals is p8 approvals.
 type Approvals struct {
-	List    approvalsListCmd `cmd:"" help:"List what runs ask their user, the oldest first."`
-	Show    approvalsShowCmd `cmd:"" help:"Show one question, and what became of it."`
-	Approve approveCmd       `cmd:"" help:"Say yes, or give the data that were asked for; the run goes on."`
-	Deny    denyCmd          `cmd:"" help:"Say no; the run goes on, and the model hears of it."`
+	List    approvalsListCmd `cmd:"" help:"List approvals, the oldest first."`
+	Show    approvalsShowCmd `cmd:"" help:"Show one approval."`
+	Approve approveCmd       `cmd:"" help:"Approve, or give the requested data; the run continues."`
+	Deny    denyCmd          `cmd:"" help:"Deny; the run continues, and the model is told."`
 }
 
 type approvalsListCmd struct {
 	command.Caller
 	peer.Elsewhere
 	Status  string `default:"open" help:"open, accepted, declined, cancelled, expired or all (${default})."`
-	Session string `short:"s" help:"Only those of this session."`
-	Limit   int    `short:"n" default:"50" help:"How many (${default})."`
+	Session string `short:"s" help:"Only approvals of this session."`
+	Limit   int    `short:"n" default:"50" help:"Maximum number of approvals (${default})."`
 	JSON    bool   `help:"Print JSON."`
 }
 
 var requestStatuses = []string{"all", store.RequestOpen, store.RequestAccepted, store.RequestDeclined, store.RequestCancelled, store.RequestExpired}
 
-// Run prints a table, or JSON; beside a running server too.
+// Run prints a table, or JSON. It works while a server has the database.
 func (c *approvalsListCmd) Run(a *command.App) error {
 	if !slices.Contains(requestStatuses, c.Status) {
 		return command.Usage("--status: %q is no state of a question: give one of %s", c.Status, strings.Join(requestStatuses, ", "))
@@ -89,13 +89,13 @@ func (c *approvalsListCmd) Run(a *command.App) error {
 }
 
 type approvalsShowCmd struct {
-	ID string `arg:"" name:"id" help:"The question's id."`
+	ID string `arg:"" name:"id" help:"Id of the approval."`
 	command.Caller
 	peer.Elsewhere
 	JSON bool `help:"Print JSON."`
 }
 
-// Run prints the question whole, with what an answer looks like.
+// Run prints all fields of the question, with the schema of its answer.
 func (c *approvalsShowCmd) Run(a *command.App) error {
 	var q store.RunRequest
 	err := peer.Read(a, c.Caller, c.Elsewhere, func(ctx context.Context, s *store.Store, r *peer.Server) (err error) {
@@ -163,21 +163,21 @@ func showRequest(w io.Writer, q store.RunRequest) {
 	line("comment", q.Comment)
 }
 
-// verdict is what both decisions have in common.
+// verdict has the flags of both decisions.
 type verdict struct {
-	ID string `arg:"" name:"id" help:"The question's id."`
+	ID string `arg:"" name:"id" help:"Id of the approval."`
 	command.Caller
 	peer.Elsewhere
-	Comment string `help:"What the model and the record are told about it."`
+	Comment string `help:"Comment for the model and the record."`
 	JSON    bool   `help:"Print every event of the run as a line of JSON."`
 }
 
 type approveCmd struct {
 	verdict
-	Content string `help:"The data that were asked for, as a JSON object." placeholder:"JSON"`
+	Content string `help:"Requested data, as a JSON object." placeholder:"JSON"`
 }
 
-// Run says yes.
+// Run approves.
 func (c *approveCmd) Run(a *command.App) error {
 	d := store.Decision{Status: store.RequestAccepted, Comment: c.Comment, Via: "cli"}
 	if c.Content != "" {
@@ -192,13 +192,13 @@ func (c *approveCmd) Run(a *command.App) error {
 
 type denyCmd struct{ verdict }
 
-// Run says no.
+// Run denies.
 func (c *denyCmd) Run(a *command.App) error {
 	return decide(a, c.verdict, store.Decision{Status: store.RequestDeclined, Comment: c.Comment, Via: "cli"})
 }
 
-// decide answers a question where its run is: a server goes on with the run by
-// itself, else it goes on here.
+// decide answers a question where the data is. A server resumes the run; without one, it
+// resumes in this process.
 func decide(a *command.App, c verdict, d store.Decision) error {
 	return turns.Act(a, c.Caller, c.Elsewhere, c.JSON, func(ctx context.Context, r *peer.Server) error {
 		body := map[string]any{"decision": map[string]string{store.RequestAccepted: "approve", store.RequestDeclined: "deny"}[d.Status], "comment": d.Comment}
@@ -233,7 +233,7 @@ func decide(a *command.App, c verdict, d store.Decision) error {
 	})
 }
 
-// decided says what was decided, and what becomes of the run.
+// decided prints the decision and the status of the run.
 func decided(a *command.App, q store.RunRequest, status string) {
 	what := map[string]string{store.RequestAccepted: "approved", store.RequestDeclined: "denied"}[q.Status]
 	if q.Kind == event.RequestElicitation && q.Status == store.RequestAccepted {

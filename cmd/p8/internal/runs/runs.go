@@ -24,23 +24,23 @@ import (
 // Runs is p8 runs.
 type Runs struct {
 	List   runsListCmd   `cmd:"" help:"List runs, the newest first."`
-	Show   runsShowCmd   `cmd:"" help:"Show one run and what became of it."`
-	Resume runsResumeCmd `cmd:"" help:"Take up a run that was interrupted."`
-	Stop   runsStopCmd   `cmd:"" help:"Stop a run; what it has said is kept."`
+	Show   runsShowCmd   `cmd:"" help:"Show one run."`
+	Resume runsResumeCmd `cmd:"" help:"Resume an interrupted run."`
+	Stop   runsStopCmd   `cmd:"" help:"Stop a run; its answer so far is kept."`
 }
 
 type runsListCmd struct {
 	command.Caller
 	peer.Elsewhere
 	Status  string `default:"all" help:"running, waiting, interrupted, completed, failed, cancelled or all (${default})."`
-	Session string `short:"s" help:"Only those of this session."`
-	Limit   int    `short:"n" default:"20" help:"How many (${default})."`
+	Session string `short:"s" help:"Only runs of this session."`
+	Limit   int    `short:"n" default:"20" help:"Maximum number of runs (${default})."`
 	JSON    bool   `help:"Print JSON."`
 }
 
 var runStatuses = []string{"all", store.RunRunning, store.RunWaiting, store.RunInterrupted, store.RunCompleted, store.RunFailed, store.RunCancelled}
 
-// Run prints a table, or JSON; beside a running server too.
+// Run prints a table, or JSON. It works while a server has the database.
 func (c *runsListCmd) Run(a *command.App) error {
 	if !slices.Contains(runStatuses, c.Status) {
 		return command.Usage("--status: %q is no state of a run: give one of %s", c.Status, strings.Join(runStatuses, ", "))
@@ -84,9 +84,9 @@ func (c *runsListCmd) Run(a *command.App) error {
 	return w.Flush()
 }
 
-// chosenRun is a run by its id.
+// chosenRun has the flags of commands about one run.
 type chosenRun struct {
-	ID string `arg:"" name:"run" help:"The run's id."`
+	ID string `arg:"" name:"run" help:"Id of the run."`
 	command.Caller
 	peer.Elsewhere
 	JSON bool `help:"Print JSON."`
@@ -150,7 +150,7 @@ func showRun(w io.Writer, r store.Run) {
 
 type runsResumeCmd struct{ chosenRun }
 
-// Run goes on with the run, here or at the server that has it.
+// Run resumes the run, in this process or at the server that has the data.
 func (c *runsResumeCmd) Run(a *command.App) error {
 	return turns.Act(a, c.Caller, c.Elsewhere, c.JSON, func(ctx context.Context, r *peer.Server) error {
 		var run store.Run
@@ -173,7 +173,7 @@ func (c *runsResumeCmd) Run(a *command.App) error {
 
 type runsStopCmd struct{ chosenRun }
 
-// Run ends the run. One that has ended stays as it is.
+// Run stops the run. A run that has ended stays as it is.
 func (c *runsStopCmd) Run(a *command.App) error {
 	stopped := func(run store.Run) error {
 		if c.JSON {
@@ -185,7 +185,7 @@ func (c *runsStopCmd) Run(a *command.App) error {
 	return turns.Act(a, c.Caller, c.Elsewhere, c.JSON, func(ctx context.Context, r *peer.Server) error {
 		var run store.Run
 		at := "runs/" + url.PathEscape(c.ID)
-		// DELETE forgets the log of a run that has ended.
+		// DELETE would delete the log of a run that has ended.
 		if err := r.Do(ctx, http.MethodGet, at, nil, nil, &run); err != nil {
 			return err
 		}

@@ -20,25 +20,25 @@ import (
 
 // Dream is p8 dream.
 type Dream struct {
-	User string `arg:"" optional:"" help:"Whose days: an e-mail address, or a user id; without one what was said without one."`
+	User string `arg:"" optional:"" help:"Dream for this user (e-mail address or id); without it, for anonymous messages."`
 
 	Tenant string `short:"t" help:"Tenant of the user."`
 	peer.Elsewhere
-	Lookback float64 `short:"l" default:"1" help:"How many days (${default})."`
-	Agent    string  `short:"a" help:"The agent that dreams; dreaming-agent if not given."`
-	DryRun   bool    `help:"Change nothing, and print what the agent would be shown."`
-	Enqueue  bool    `short:"e" help:"Have it done in the background by a running server."`
+	Lookback float64 `short:"l" default:"1" help:"Number of days (${default})."`
+	Agent    string  `short:"a" help:"Agent that dreams (dreaming-agent)."`
+	DryRun   bool    `help:"Change nothing and print the prompt of the agent."`
+	Enqueue  bool    `short:"e" help:"Let a running server dream in the background."`
 	JSON     bool    `help:"Print JSON."`
 }
 
-// The days that may be dreamt of, and how long a server may take for it.
+// The bounds of --lookback, and how long a server may take.
 const (
 	minLookback   = 1
 	maxLookback   = 30
 	dreamPatience = 15 * time.Minute
 )
 
-// Run dreams, and says what came of it.
+// Run dreams and prints the result.
 func (c *Dream) Run(a *command.App) error {
 	switch {
 	case c.Lookback < minLookback || c.Lookback > maxLookback:
@@ -103,7 +103,7 @@ func (c *Dream) Run(a *command.App) error {
 	return dreamt(result)
 }
 
-// dreamt is an error when nothing came of a dream that should have.
+// dreamt returns an error if the dream failed or another one is running.
 func dreamt(r dream.Result) error {
 	switch {
 	case r.Status == dream.StatusBusy:

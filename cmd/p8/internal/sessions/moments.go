@@ -26,26 +26,26 @@ type Moments struct {
 	List     MomentsList      `cmd:"" default:"withargs" help:"List moments, the newest first."`
 	Show     momentsShowCmd   `cmd:"" help:"Show one moment."`
 	Rate     momentsRateCmd   `cmd:"" help:"Rate a moment from 1 to 5."`
-	Edit     momentsEditCmd   `cmd:"" help:"Change a moment of yours."`
+	Edit     momentsEditCmd   `cmd:"" help:"Edit one of your moments."`
 	Delete   momentsDeleteCmd `cmd:"" help:"Delete a moment."`
 	Today    Today            `cmd:"" help:"Show what happened today."`
 	Feed     Feed             `cmd:"" help:"Show what happened, day by day."`
 	Timeline Timeline         `cmd:"" help:"Show the messages and moments of a session."`
-	Compact  Compact          `cmd:"" help:"Sum up what a session has said since its last moment."`
+	Compact  Compact          `cmd:"" help:"Summarise a session since its last moment."`
 }
 
 // MomentsList is p8 moments list.
 type MomentsList struct {
-	User    string   `short:"u" help:"Whose: an e-mail address, or a user id."`
+	User    string   `short:"u" help:"Act as this user (e-mail address or id)."`
 	Tenant  string   `help:"Tenant of the user."`
-	Type    string   `short:"t" help:"Only those of this type, such as session_chunk, dream or reminder."`
-	Session string   `short:"s" help:"Only those of this session."`
-	Topic   []string `help:"Only those about this; of several, about all."`
-	Limit   int      `short:"n" default:"20" help:"How many (${default})."`
+	Type    string   `short:"t" help:"Only moments of this type, such as session_chunk, dream or reminder."`
+	Session string   `short:"s" help:"Only moments of this session."`
+	Topic   []string `help:"Only moments with this topic; if repeated, with all of them."`
+	Limit   int      `short:"n" default:"20" help:"Maximum number of moments (${default})."`
 	JSON    bool     `help:"Print JSON."`
 }
 
-// Filter is what the flags choose.
+// Filter returns the filter of the flags.
 func (c *MomentsList) Filter() store.Filter {
 	f := store.Filter{Limit: c.Limit, Equal: map[string]any{}}
 	for column, value := range map[string]string{"moment_type": c.Type, "source_session_id": c.Session} {
@@ -59,7 +59,7 @@ func (c *MomentsList) Filter() store.Filter {
 	return f
 }
 
-// Run prints a table, or JSON; beside a running server too.
+// Run prints a table, or JSON. It works while a server has the database.
 func (c *MomentsList) Run(a *command.App) error {
 	if c.Limit < 1 || c.Limit > 500 {
 		return command.Usage("--limit is %d: give a number from 1 to 500", c.Limit)
@@ -84,7 +84,7 @@ func (c *MomentsList) Run(a *command.App) error {
 	})
 }
 
-// MomentGrid is a table of moments.
+// MomentGrid returns a table of moments.
 func MomentGrid(list []store.Moment) show.Grid {
 	g := show.Grid{Columns: []string{"moment", "type", "when", "rating", "summary"}}
 	for _, m := range list {
@@ -97,7 +97,7 @@ func MomentGrid(list []store.Moment) show.Grid {
 	return g
 }
 
-// whenOf is when a moment happened, else when it was noted.
+// whenOf returns when a moment happened, or when it was stored.
 func whenOf(m store.Moment) time.Time {
 	if !m.StartsAt.IsZero() {
 		return m.StartsAt
@@ -105,7 +105,7 @@ func whenOf(m store.Moment) time.Time {
 	return m.CreatedAt
 }
 
-// momentOf is a moment by its name, its key or its id.
+// momentOf returns a moment by its name, its key or its id.
 func momentOf(ctx context.Context, s *store.Store, key string) (store.Moment, error) {
 	m, err := store.Moment{}, error(store.ErrNotFound)
 	if s != nil {
@@ -123,7 +123,7 @@ func momentOf(ctx context.Context, s *store.Store, key string) (store.Moment, er
 	return m, err
 }
 
-// momentOfKey is the moment that LOOKUP finds by a key.
+// momentOfKey returns the moment that LOOKUP finds by a key.
 func momentOfKey(ctx context.Context, s *store.Store, key string) (store.Moment, error) {
 	nodes, err := s.Nodes(ctx, []string{key})
 	if err != nil {
@@ -138,12 +138,12 @@ func momentOfKey(ctx context.Context, s *store.Store, key string) (store.Moment,
 }
 
 type momentsShowCmd struct {
-	Key string `arg:"" name:"moment" help:"Its name, its key or its id."`
+	Key string `arg:"" name:"moment" help:"Name, key or id of the moment."`
 	command.Caller
 	JSON bool `help:"Print JSON."`
 }
 
-// Run prints the moment whole.
+// Run prints all fields of the moment.
 func (c *momentsShowCmd) Run(a *command.App) error {
 	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
 		m, err := momentOf(ctx, s, c.Key)
@@ -188,14 +188,14 @@ func showMoment(w io.Writer, m store.Moment) {
 	}
 }
 
-// chosenMoment is a moment that is changed.
+// chosenMoment has the flags of commands that change a moment.
 type chosenMoment struct {
-	Key string `arg:"" name:"moment" help:"Its name, its key or its id."`
+	Key string `arg:"" name:"moment" help:"Name, key or id of the moment."`
 	command.Caller
 	peer.Elsewhere
 }
 
-// change has a moment changed: by a request to the server that has it, else by here.
+// change changes a moment: with a request to the server that has the data, or with here.
 func (c chosenMoment) change(a *command.App, method, suffix string, body any, here func(context.Context, *wiring.Parts, *store.Moment) error) (m store.Moment, err error) {
 	err = peer.At(a, c.Caller, c.Elsewhere, "moments", func(ctx context.Context, r *peer.Server) error {
 		if err := r.Do(ctx, http.MethodGet, "moments/by-name/"+url.PathEscape(c.Key), nil, nil, &m); err != nil {
@@ -211,7 +211,7 @@ func (c chosenMoment) change(a *command.App, method, suffix string, body any, he
 	return m, err
 }
 
-// merge stores what is given of a moment, and leaves the rest as it is.
+// merge stores the fields of change that are set.
 func merge(change store.Moment) func(context.Context, *wiring.Parts, *store.Moment) error {
 	return func(ctx context.Context, p *wiring.Parts, m *store.Moment) error {
 		change.ID = m.ID
@@ -221,7 +221,7 @@ func merge(change store.Moment) func(context.Context, *wiring.Parts, *store.Mome
 
 type momentsRateCmd struct {
 	chosenMoment
-	Rating int `arg:"" help:"1 to 5."`
+	Rating int `arg:"" help:"Rating from 1 to 5."`
 }
 
 // Run rates the moment.
@@ -238,12 +238,12 @@ func (c *momentsRateCmd) Run(a *command.App) error {
 
 type momentsEditCmd struct {
 	chosenMoment
-	Name    string   `help:"Another name."`
-	Summary string   `help:"Another summary."`
-	Topic   []string `help:"What it is about, in place of what it says; may be given several times."`
+	Name    string   `help:"New name."`
+	Summary string   `help:"New summary."`
+	Topic   []string `help:"New topic; may be repeated. The topics replace the old ones."`
 }
 
-// Run changes what is given.
+// Run changes the fields that are given.
 func (c *momentsEditCmd) Run(a *command.App) error {
 	body := map[string]any{}
 	if c.Name != "" {
@@ -270,14 +270,14 @@ func (c *momentsEditCmd) Run(a *command.App) error {
 	return err
 }
 
-// ownWork reports whether moments of a type are p8's own, which nobody changes.
+// ownWork reports whether moments of a type are p8's own and cannot be edited.
 func ownWork(kind string) bool {
 	return store.OwnMoment(kind) && kind != store.MomentContentUpload
 }
 
 type momentsDeleteCmd struct{ chosenMoment }
 
-// Run deletes the moment; a reminder never fires then.
+// Run deletes the moment. A deleted reminder does not fire.
 func (c *momentsDeleteCmd) Run(a *command.App) error {
 	m, err := c.change(a, http.MethodDelete, "", nil, func(ctx context.Context, p *wiring.Parts, m *store.Moment) error {
 		if m.MomentType == store.MomentReminder {

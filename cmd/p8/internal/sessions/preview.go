@@ -21,11 +21,11 @@ import (
 )
 
 type sessionsContextCmd struct {
-	ID string `arg:"" name:"session" help:"The session."`
+	ID string `arg:"" name:"session" help:"Id of the session."`
 	command.Caller
 	peer.Elsewhere
-	Agent string `short:"a" help:"The agent that would answer; the session's own if not given."`
-	Full  bool   `help:"Print the text of every part too."`
+	Agent string `short:"a" help:"Agent that would answer (the session's own)."`
+	Full  bool   `help:"Also print the text of each part."`
 	JSON  bool   `help:"Print JSON."`
 }
 
@@ -55,7 +55,7 @@ func (c *sessionsContextCmd) Run(a *command.App) error {
 	return nil
 }
 
-// explainSession words what went wrong with a session.
+// explainSession returns the error of a session in words for the user.
 func explainSession(p *wiring.Parts, id string, err error) error {
 	switch {
 	case err == nil:
@@ -70,10 +70,10 @@ func unknownSession(id string) error {
 	return fmt.Errorf("there is no session %q for this user: `p8 sessions list` shows those there are", show.OneLine(id))
 }
 
-// barWidth is that of the bar that shows how much of the budget is used.
+// barWidth is the width of the bar that shows the used part of the budget.
 const barWidth = 30
 
-// PreviewLines are the parts of a payload, each with what it takes.
+// PreviewLines returns a table of the parts of a payload with their tokens.
 func PreviewLines(p chat.Preview, pen term.Pen) []string {
 	total := show.Thousands(p.Tokens) + " tokens"
 	if p.Window > 0 {
@@ -103,7 +103,7 @@ func PreviewLines(p chat.Preview, pen term.Pen) []string {
 	return append(lines, g.Lines()...)
 }
 
-// seqs is a range of message numbers.
+// seqs formats a range of message numbers.
 func seqs(first, last int64) string {
 	switch {
 	case first == 0:
@@ -127,7 +127,7 @@ func showParts(w io.Writer, p chat.Preview, terminal bool) {
 }
 
 type sessionsDeleteCmd struct {
-	ID string `arg:"" name:"session" help:"The session."`
+	ID string `arg:"" name:"session" help:"Id of the session."`
 	command.Caller
 	peer.Elsewhere
 }

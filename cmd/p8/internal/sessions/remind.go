@@ -18,17 +18,17 @@ import (
 
 // Remind is p8 remind.
 type Remind struct {
-	Name string `arg:"" help:"What the reminder is called."`
+	Name string `arg:"" help:"Name of the reminder."`
 	When string `arg:"" help:"A time such as 2026-02-21T09:00, or a cron expression of five fields such as '0 9 * * 1-5'."`
 	command.Caller
 	peer.Elsewhere
-	Description string   `short:"d" help:"What to say when it fires; the name if not given."`
-	Zone        string   `short:"z" help:"In which time zone the time is meant, such as Europe/Berlin; that of the user's profile, else UTC, if not given."`
-	Tag         []string `help:"A tag; may be given several times."`
+	Description string   `short:"d" help:"Text of the notification (the name)."`
+	Zone        string   `short:"z" help:"Time zone of WHEN, such as Europe/Berlin (that of the user's profile, or UTC)."`
+	Tag         []string `help:"Tag; may be repeated."`
 	JSON        bool     `help:"Print JSON."`
 }
 
-// Run keeps the reminder, and says when it fires.
+// Run creates the reminder and prints when it fires.
 func (c *Remind) Run(a *command.App) error {
 	req := reminder.Request{Name: c.Name, Description: c.Description, When: c.When, Zone: c.Zone, Tags: c.Tag}
 	if req.Description == "" {
@@ -55,11 +55,11 @@ func (c *Remind) Run(a *command.App) error {
 	return nil
 }
 
-// ExplainReminder words what is wrong with what somebody wants to be reminded of.
+// ExplainReminder returns a usage error that names the flag of an invalid field.
 func ExplainReminder(err error) error {
 	if problem := new(reminder.ProblemError); errors.As(err, &problem) {
 		field := problem.Field
-		switch field { // as the command line calls them
+		switch field { // the names on the command line
 		case "name":
 			field = "NAME"
 		case "crontab":
@@ -76,7 +76,7 @@ func ExplainReminder(err error) error {
 	return err
 }
 
-// RemindedLine says when a reminder fires.
+// RemindedLine returns a line that says when a reminder fires.
 func RemindedLine(r reminder.Reminder) string {
 	line := show.OneLine(r.Name) + ": " + show.OneLine(r.Frequency)
 	if r.Zone != "" {
@@ -91,13 +91,13 @@ func RemindedLine(r reminder.Reminder) string {
 // Reminders is p8 reminders.
 type Reminders struct {
 	List   remindersListCmd   `cmd:"" default:"withargs" help:"List reminders, the next one first."`
-	Delete remindersDeleteCmd `cmd:"" help:"Delete a reminder, which never fires then."`
+	Delete remindersDeleteCmd `cmd:"" help:"Delete a reminder."`
 }
 
 type remindersListCmd struct {
 	command.Caller
 	peer.Elsewhere
-	Limit int  `short:"n" default:"50" help:"How many (${default})."`
+	Limit int  `short:"n" default:"50" help:"Maximum number of reminders (${default})."`
 	JSON  bool `help:"Print JSON."`
 }
 
@@ -147,7 +147,7 @@ func reminderGrid(list []reminder.Reminder) show.Grid {
 }
 
 type remindersDeleteCmd struct {
-	ID string `arg:"" name:"reminder" help:"The reminder's id, or that of its moment."`
+	ID string `arg:"" name:"reminder" help:"Id of the reminder or of its moment."`
 	command.Caller
 	peer.Elsewhere
 }

@@ -29,8 +29,8 @@ type Sessions struct {
 
 type sessionsListCmd struct {
 	command.Caller
-	Agent string `short:"a" help:"Only those of this agent."`
-	Limit int    `short:"n" default:"20" help:"How many (${default})."`
+	Agent string `short:"a" help:"Only sessions of this agent."`
+	Limit int    `short:"n" default:"20" help:"Maximum number of sessions (${default})."`
 	JSON  bool   `help:"Print JSON."`
 }
 
@@ -65,7 +65,7 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 }
 
 type sessionsShowCmd struct {
-	ID string `arg:"" name:"session" help:"The session."`
+	ID string `arg:"" name:"session" help:"Id of the session."`
 	command.Caller
 	JSON bool `help:"Print JSON."`
 }

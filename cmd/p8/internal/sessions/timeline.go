@@ -21,9 +21,9 @@ import (
 
 // Timeline is p8 timeline.
 type Timeline struct {
-	ID string `arg:"" name:"session" help:"The session."`
+	ID string `arg:"" name:"session" help:"Id of the session."`
 	command.Caller
-	Limit int  `short:"n" default:"50" help:"How many, the newest (${default})."`
+	Limit int  `short:"n" default:"50" help:"Maximum number of events, the newest (${default})."`
 	JSON  bool `help:"Print JSON."`
 }
 
@@ -50,7 +50,7 @@ func (c *Timeline) Run(a *command.App) error {
 	})
 }
 
-// ReadTimeline is the newest part of what happened in a session.
+// ReadTimeline returns the newest events of a session.
 func ReadTimeline(ctx context.Context, s *store.Store, session string, limit int) ([]store.TimelineEvent, error) {
 	_, err := s.Session(ctx, session)
 	var list []store.TimelineEvent
@@ -63,7 +63,7 @@ func ReadTimeline(ctx context.Context, s *store.Store, session string, limit int
 	return list, err
 }
 
-// TimelineGrid is a table of the events of a timeline.
+// TimelineGrid returns a table of the events of a timeline.
 func TimelineGrid(list []store.TimelineEvent) show.Grid {
 	g := show.Grid{Columns: []string{"at", "what", "no", "text"}}
 	for _, e := range list {
@@ -87,15 +87,15 @@ func TimelineGrid(list []store.TimelineEvent) show.Grid {
 
 // Compact is p8 compact.
 type Compact struct {
-	ID     string `arg:"" name:"session" help:"The session."`
-	User   string `short:"u" help:"Whose: an e-mail address, or a user id."`
+	ID     string `arg:"" name:"session" help:"Id of the session."`
+	User   string `short:"u" help:"Act as this user (e-mail address or id)."`
 	Tenant string `help:"Tenant of the user."`
 	peer.Elsewhere
-	Threshold int  `short:"t" default:"200" help:"How many tokens a moment sums up at least (${default})."`
+	Threshold int  `short:"t" default:"200" help:"Minimum number of tokens in a moment (${default})."`
 	JSON      bool `help:"Print JSON."`
 }
 
-// Run sums up what a session has said since its last moment.
+// Run makes moments of what was said since the last one.
 func (c *Compact) Run(a *command.App) error {
 	if c.Threshold < 1 || c.Threshold > 1_000_000 {
 		return command.Usage("--threshold is %d: give a number from 1 to 1000000", c.Threshold)
@@ -124,7 +124,7 @@ func (c *Compact) Run(a *command.App) error {
 	return nil
 }
 
-// BuiltLines say what became of a session that was summed up.
+// BuiltLines returns a table of new moments and a line about the rest.
 func BuiltLines(b mem.Built) []string {
 	rest := fmt.Sprintf("%s tokens are not summed up", show.Thousands(b.Unsummarised))
 	if len(b.Moments) == 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// zoned is in which time zone days begin and end.
+// zoned has the flag of the time zone of a day.
 type zoned struct {
-	Zone string `help:"Where days begin and end, such as Europe/Berlin; this machine's time zone if not given."`
+	Zone string `help:"Time zone of a day, such as Europe/Berlin (this machine's)."`
 }
 
 func (z zoned) location() (*time.Location, error) {
@@ -62,9 +62,9 @@ func (c *Today) Run(a *command.App) error {
 type Feed struct {
 	command.Caller
 	zoned
-	Limit  int    `short:"n" default:"7" help:"How many days on which something happened (${default})."`
+	Limit  int    `short:"n" default:"7" help:"Maximum number of days with events (${default})."`
 	Before string `help:"Only days before this one, such as 2026-02-21." placeholder:"DAY"`
-	Future bool   `help:"With moments that have not begun."`
+	Future bool   `help:"Include moments in the future."`
 	JSON   bool   `help:"Print JSON."`
 }
 

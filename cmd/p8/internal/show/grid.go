@@ -9,16 +9,17 @@ import (
 	"text/tabwriter"
 )
 
-// Widest is where a cell of a table on the terminal is cut, in characters.
+// Widest is the longest cell of a table on the terminal, in characters; longer ones are
+// cut.
 const Widest = 72
 
-// Grid is an answer as rows of texts.
+// Grid is a table of texts.
 type Grid struct {
 	Columns []string
 	Rows    [][]string
 }
 
-// Table prints aligned columns, each row a line.
+// Table prints the grid in aligned columns, a line per row.
 func (g Grid) Table(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	head := make([]string, len(g.Columns))
@@ -38,7 +39,7 @@ func (g Grid) Table(w io.Writer) error {
 	return t.Flush()
 }
 
-// Markdown prints a table of GitHub's Markdown, nothing cut.
+// Markdown prints the grid as a table of GitHub's Markdown. It cuts nothing.
 func (g Grid) Markdown(w io.Writer) error {
 	line := func(cells []string) {
 		var b strings.Builder
@@ -59,7 +60,7 @@ func (g Grid) Markdown(w io.Writer) error {
 	return nil
 }
 
-// Lines are the lines of the table.
+// Lines returns the lines that Table prints.
 func (g Grid) Lines() []string {
 	var b strings.Builder
 	_ = g.Table(&b)

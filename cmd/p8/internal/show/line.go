@@ -2,8 +2,8 @@ package show
 
 import "strings"
 
-// OneLine shortens a text to a line of a terminal; control characters, which
-// could move the cursor, become spaces.
+// OneLine cuts a text to 100 characters and replaces line breaks and control characters
+// with spaces.
 func OneLine(s string) string {
 	const limit = 100
 	var b strings.Builder
@@ -21,7 +21,7 @@ func OneLine(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// printable drops what could move the cursor or change the terminal.
+// printable drops control characters other than tabs and line breaks.
 func printable(r rune) rune {
 	if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
 		return -1
@@ -29,10 +29,10 @@ func printable(r rune) rune {
 	return r
 }
 
-// Visible is a text without what a terminal would obey.
+// Visible removes the control characters that a terminal would obey.
 func Visible(s string) string { return strings.Map(printable, s) }
 
-// Flat is a text on one line, whole.
+// Flat puts a text on one line without cutting it.
 func Flat(s string) string { return strings.Join(strings.Fields(Visible(s)), " ") }
 
 // shorten cuts a text to n characters, the last of them an ellipsis.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Count is "1 error", "2 errors".
+// Count returns "1 error", "2 errors".
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -14,7 +14,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// Seconds is a duration as a person says it.
+// Seconds formats a duration: 12ms, 3.4s, 25s, 2m05s.
 func Seconds(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -29,7 +29,7 @@ func Seconds(d time.Duration) string {
 	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// Thousands is a number with commas.
+// Thousands formats a number with commas.
 func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -38,8 +38,8 @@ func Thousands(n int) string {
 	return s
 }
 
-// Score is a number between 0 and 1.
+// Score formats a similarity or a weight.
 func Score(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }
 
-// Local is a time as a person reads it.
+// Local formats a time in the local time zone.
 func Local(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }

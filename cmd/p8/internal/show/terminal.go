@@ -4,7 +4,7 @@ import (
 	"os"
 )
 
-// IsTerminal reports whether a person is at the other end.
+// IsTerminal reports whether a file is a terminal.
 func IsTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -16,7 +16,7 @@ func JSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Cell is a value as text: texts as they are, everything else as JSON.
+// Cell formats a value for a table: texts as they are, everything else as JSON.
 func Cell(v any) string {
 	switch x := v.(type) {
 	case nil:

@@ -8,8 +8,8 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 )
 
-// Act has a run changed where it is: by there, when a server is named or has the
-// data, else by here, which may go on with it.
+// Act changes a run where its data is: it calls there with the server, or here with a
+// Runner that can resume the run in this process.
 func Act(a *command.App, who command.Caller, at peer.Elsewhere, json bool, there func(context.Context, *peer.Server) error, here func(*Runner) error) error {
 	return peer.At(a, who, at, "runs", there, func(ctx context.Context, p *wiring.Parts) error {
 		if err := peer.TakeOver(a, ctx, p); err != nil {

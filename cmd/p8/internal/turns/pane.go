@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// lineKind is what a line of a pane is of; an empty line stands between two kinds.
+// lineKind is the kind of a line in a pane. An empty line separates two kinds.
 type lineKind int
 
 const (
@@ -21,7 +21,7 @@ const (
 	linePane
 )
 
-// pane is what one run says.
+// pane shows the events of one run.
 type pane struct {
 	run, name, input string
 	pen              term.Pen
@@ -29,19 +29,19 @@ type pane struct {
 	began            time.Time
 
 	stream markdown.Stream
-	// lines are complete and not taken yet; last is the kind of the last one ever.
+	// lines are complete and not yet drawn; last is the kind of the newest line.
 	lines []string
 	last  lineKind
 	calls []call
 }
 
-// call is a tool call that is under way.
+// call is a running tool call.
 type call struct {
 	id, name, brief string
 	began           time.Time
 }
 
-// begun reports whether there was a line.
+// begun reports whether the pane has had a line.
 func (p *pane) begun() bool { return p.last != lineNone }
 
 // line adds complete lines.
@@ -64,10 +64,10 @@ func (p *pane) endText() {
 	p.stream = markdown.Stream{Options: p.stream.Options}
 }
 
-// endCalls forgets the calls that had no end.
+// endCalls drops the calls that have not ended.
 func (p *pane) endCalls() { p.calls = nil }
 
-// toolCall is one quiet line when the call is over.
+// toolCall shows a running call, and one line when it has ended.
 func (p *pane) toolCall(d *event.ToolCallData, now time.Time) {
 	name := show.OneLine(d.Name)
 	if d.Structured {
@@ -103,7 +103,7 @@ func (p *pane) toolCall(d *event.ToolCallData, now time.Time) {
 	}
 }
 
-// take gives the lines that are complete, and those that may still change.
+// take returns and removes the complete lines, and returns those that may still change.
 func (p *pane) take(width int) (done, open []string) {
 	p.stream.Options = markdown.Options{Width: width, Pen: p.pen}
 	complete, growing := p.stream.Lines()
@@ -125,7 +125,7 @@ func (p *pane) take(width int) (done, open []string) {
 	return done, open
 }
 
-// fit shortens a line that is too long, which only a note may be.
+// fit cuts a line that is too long. Only notes are.
 func (p *pane) fit(line string, width int) string {
 	if term.Width(line) <= width {
 		return line
@@ -133,7 +133,7 @@ func (p *pane) fit(line string, width int) string {
 	return p.pen.Paint(term.Dim, term.Cut(unstyled(line), width))
 }
 
-// unstyled is a line without escape sequences.
+// unstyled removes the escape sequences of styles.
 func unstyled(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -148,13 +148,13 @@ func unstyled(s string) string {
 	return b.String()
 }
 
-// gutter is what stands before the lines of an agent that was asked.
+// gutter is the width of the border of a child's pane.
 const gutter = 2
 
-// window is the end of what the pane's agent says, while it does.
+// window returns the newest lines of a running child.
 func (p *pane) window(width, most int, now time.Time) []string {
 	done, open := p.take(width - gutter)
-	p.lines = done // they stay until the pane is whole
+	p.lines = done // whole draws them for good
 	body := slices.Concat(done, open)
 	head := p.head(width)
 	if len(body) > most {
@@ -167,7 +167,7 @@ func (p *pane) window(width, most int, now time.Time) []string {
 	return append(out, p.edge("╰", p.pen.Paint(term.Dim, show.Seconds(now.Sub(p.began).Truncate(time.Second)))))
 }
 
-// whole is everything that the pane's agent said.
+// whole returns all lines of a child that has ended; how says how.
 func (p *pane) whole(width int, how string) []string {
 	p.endText()
 	p.endCalls()
@@ -179,7 +179,7 @@ func (p *pane) whole(width int, how string) []string {
 	return append(out, p.edge("╰", p.pen.Paint(term.Dim, term.Cut(how, width-gutter))))
 }
 
-// head is the pane's first line: who was asked, and what.
+// head is the pane's first line: the agent and its input.
 func (p *pane) head(width int) string {
 	name := term.Cut(p.name, width-gutter)
 	line := p.edge("╭", p.pen.Paint(term.Bold|p.color, name))

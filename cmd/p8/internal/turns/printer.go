@@ -10,21 +10,20 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// printer shows a run: the answer on stdout as it comes, everything else on
-// stderr, so that a pipe gets the answer and nothing more.
+// printer prints the answer to stdout as it arrives, and everything else to stderr, so
+// that a pipe gets the answer only.
 type printer struct {
 	stdout, stderr io.Writer
 	// color dims what is not the answer.
 	color bool
-	// shared: stdout and stderr are one terminal, so a line on stderr must not
-	// begin in the middle of the answer.
+	// shared: stdout and stderr are one terminal, so a note must begin on a new line.
 	shared bool
-	// clean keeps control characters of the answer off the terminal.
+	// clean removes control characters from the answer.
 	clean bool
 	// json prints every event as a line on stdout instead.
 	json bool
 
-	inLine bool // the answer so far does not end a line
+	inLine bool // the answer so far does not end with a line break
 	done   *event.DoneData
 	failed *event.ErrorData
 }
@@ -67,10 +66,10 @@ func (p *printer) Print(e event.Event) error {
 	return nil
 }
 
-// outcome is how the run ended.
+// outcome returns the last events, nil for those that did not come.
 func (p *printer) outcome() (*event.DoneData, *event.ErrorData) { return p.done, p.failed }
 
-// close has nothing to give back.
+// close does nothing.
 func (p *printer) close() {}
 
 func (p *printer) text(s string) error {
@@ -85,7 +84,7 @@ func (p *printer) text(s string) error {
 	return err
 }
 
-// toolCall is one line when a call begins to run and one when it is over.
+// toolCall prints a line when a call starts and another when it ends.
 func (p *printer) toolCall(d *event.ToolCallData) {
 	name := show.OneLine(d.Name)
 	switch d.Status {
@@ -98,7 +97,7 @@ func (p *printer) toolCall(d *event.ToolCallData) {
 	}
 }
 
-// request is a question that the run waits for, and how to answer it.
+// request prints a question that the run waits for, and the command that answers it.
 func (p *printer) request(d *event.ActionRequestData) {
 	if d.RequestID == "" {
 		return
@@ -110,7 +109,7 @@ func (p *printer) request(d *event.ActionRequestData) {
 	p.note("? " + show.Visible(d.Message) + "\n  " + how)
 }
 
-// note is a line that is not part of the answer.
+// note prints a line that is not part of the answer.
 func (p *printer) note(line string) {
 	if p.shared && p.inLine {
 		fmt.Fprintln(p.stdout)
@@ -132,12 +131,12 @@ func (p *printer) end() error {
 	return err
 }
 
-// restarted is said where an answer begins anew: what stands above it is void, as far
-// as it belongs to the step that was cut.
+// restarted is printed when a run is resumed: the text of the interrupted step above it
+// is void.
 const restarted = "the answer was interrupted and goes on from its last finished step"
 
-// brief is the arguments of a call on one line: a lone string as it is, "{}" as
-// nothing.
+// brief returns the arguments of a call on one line: a single string as it is, "" for an
+// empty object.
 func brief(args json.RawMessage) string {
 	var object map[string]any
 	if json.Unmarshal(args, &object) != nil {

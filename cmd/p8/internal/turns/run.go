@@ -24,24 +24,24 @@ import (
 type Runner struct {
 	*command.App
 	*wiring.Parts
-	// ctx carries the identity.
+	// Ctx carries the identity.
 	Ctx  context.Context
 	JSON bool
-	// resume is the command that goes on with a session that the caller did not
-	// name, "" when there is nothing to say.
+	// Resume is printed after the answer: the command that continues a session whose id
+	// was made up; "" prints nothing.
 	Resume     string
 	Interrupts chan os.Signal
-	// screen is where runs are shown in colour and motion, nil for plain lines.
+	// Screen shows runs in colour and motion; nil prints plain lines.
 	Screen *Screen
-	// shown is the view of the last run on the screen.
+	// Shown is the view of the last run on the screen.
 	Shown *view
 	// impatient: a second Ctrl-C ends the program at once.
 	impatient bool
 }
 
-// WatchInterrupts turns Ctrl-C and SIGTERM into messages; the result undoes
-// it. A closed pipe becomes a failed write instead of a sudden death, so that
-// what was said is stored.
+// WatchInterrupts sends SIGINT and SIGTERM to Interrupts until the returned function is
+// called. It ignores SIGPIPE, so that a closed pipe is a failed write and the answer so
+// far is stored.
 func (t *Runner) WatchInterrupts() func() {
 	t.Interrupts = make(chan os.Signal, 1)
 	signal.Notify(t.Interrupts, os.Interrupt, syscall.SIGTERM)
@@ -52,7 +52,7 @@ func (t *Runner) WatchInterrupts() func() {
 	}
 }
 
-// Follow shows a turn to its end.
+// Follow shows a turn to its end and returns an error if the answer is incomplete.
 func (t *Runner) Follow(turn *chat.Turn) error {
 	t.impatient = true
 	done, _, err := t.Watch(turn)
@@ -68,7 +68,8 @@ func (t *Runner) Follow(turn *chat.Turn) error {
 	return Incomplete(done)
 }
 
-// Watch shows a turn that runs.
+// Watch shows a turn to its end. A signal cancels the run, which keeps its answer so
+// far; by is that signal.
 func (t *Runner) Watch(turn *chat.Turn) (done event.DoneData, by os.Signal, err error) {
 	over := make(chan struct{})
 	stopped := make(chan os.Signal, 1)
@@ -84,7 +85,7 @@ func (t *Runner) Watch(turn *chat.Turn) (done event.DoneData, by os.Signal, err 
 		}
 		close(stopped)
 	}()
-	p := t.shower(turn)
+	p := t.renderer(turn)
 	defer p.close()
 	var broken error
 	for e, err := range turn.EventsAfter(t.Ctx, turn.Past) {
@@ -115,7 +116,7 @@ func (t *Runner) Watch(turn *chat.Turn) (done event.DoneData, by os.Signal, err 
 	return done, by, nil
 }
 
-// Explain words why a turn could not begin.
+// Explain returns the error of a turn that could not start, in words for the user.
 func Explain(p *wiring.Parts, err error) error {
 	if name := new(catalog.NameError); errors.As(err, &name) {
 		return name
@@ -131,16 +132,16 @@ func Explain(p *wiring.Parts, err error) error {
 	return errors.New("something went wrong inside p8: P8_LOG_LEVEL=error makes it say what")
 }
 
-// shower shows a run.
-type shower interface {
+// renderer shows the events of a run.
+type renderer interface {
 	Print(e event.Event) error
-	// outcome is how the run ended, nil for what it did not say.
+	// outcome returns the last events, nil for those that did not come.
 	outcome() (*event.DoneData, *event.ErrorData)
 	close()
 }
 
-// shower is one for where the output goes.
-func (t *Runner) shower(turn *chat.Turn) shower {
+// renderer returns the one that fits the output.
+func (t *Runner) renderer(turn *chat.Turn) renderer {
 	if t.Screen == nil {
 		return t.plain()
 	}
@@ -148,7 +149,7 @@ func (t *Runner) shower(turn *chat.Turn) shower {
 	return t.Shown
 }
 
-// plain shows a run as lines that stay.
+// plain returns a renderer that only prints lines.
 func (t *Runner) plain() *printer {
 	out, errs := show.IsTerminal(t.Stdout), show.IsTerminal(t.Stderr)
 	return &printer{
@@ -157,7 +158,7 @@ func (t *Runner) plain() *printer {
 	}
 }
 
-// Incomplete is an error when the answer is not whole.
+// Incomplete returns an error if a limit or a filter cut the answer.
 func Incomplete(done event.DoneData) error {
 	switch done.Reason {
 	case event.ReasonLength:

@@ -9,21 +9,21 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
-// Screen is a terminal that shows more than lines.
+// Screen is a terminal on which lines can be redrawn.
 type Screen struct {
 	File   *os.File
 	Canvas *term.Canvas
 	Pen    term.Pen
-	// asks: a person sits at the keyboard, so what a run asks is asked at once.
+	// Asks: a person is at the keyboard and is asked the questions of a run at once.
 	Asks bool
-	// tokens and cost are what the session took since the chat began.
+	// Tokens and Cost are those of the session since the chat began.
 	Tokens int
 	Cost   float64
-	// warned are the warnings that were shown: one is enough.
+	// warned has the warnings that were shown: each is shown once.
 	warned map[string]bool
 }
 
-// warn reports whether a warning is a new one.
+// warn reports whether a warning was not shown before.
 func (s *Screen) warn(message string) bool {
 	if s.warned == nil {
 		s.warned = map[string]bool{}
@@ -35,10 +35,10 @@ func (s *Screen) warn(message string) bool {
 	return !known
 }
 
-// mostWarned bounds what is remembered of warnings.
+// mostWarned bounds warned.
 const mostWarned = 100
 
-// NewScreen is the screen of a chat; nil when the output is no terminal, or a dumb one.
+// NewScreen returns nil if stdout or stderr is not a terminal, or TERM is dumb.
 func NewScreen(a *command.App) *Screen {
 	out, ok := a.Stdout.(*os.File)
 	kind := a.Getenv("TERM")
@@ -51,7 +51,7 @@ func NewScreen(a *command.App) *Screen {
 	}
 }
 
-// Lines writes lines that stay, each cut to the screen.
+// Lines writes lines above what is redrawn, each cut to the width of the screen.
 func (s *Screen) Lines(lines ...string) {
 	columns, _ := s.Canvas.Size()
 	for i, line := range lines {
@@ -62,7 +62,7 @@ func (s *Screen) Lines(lines ...string) {
 	_ = s.Canvas.Draw(lines, nil)
 }
 
-// Wrapped writes a text behind a mark, broken into lines.
+// Wrapped writes a text after a mark, broken into lines.
 func (s *Screen) Wrapped(mark, text string) {
 	columns, _ := s.Canvas.Size()
 	lines := s.Pen.Wrap([]term.Span{{Text: text}}, min(columns-1, widestText)-term.Width(mark))

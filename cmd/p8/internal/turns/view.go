@@ -12,26 +12,26 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// How often a view looks whether something is to be drawn, and how soon after the
-// last time it draws at once.
+// A view is redrawn every viewEvery, and at once for an event that comes viewPause after
+// the last drawing.
 const (
 	viewEvery = 50 * time.Millisecond
 	viewPause = 20 * time.Millisecond
 )
 
-// widestText is where lines of an answer are broken however wide the screen is.
+// widestText is the longest line of an answer, in columns, on any screen.
 const widestText = 100
 
-// view shows a run on a terminal: Markdown as it comes, agents that were asked in
-// panes of their own, a quiet line a tool call, and below what it is doing.
+// view shows a run on a terminal: its Markdown as it arrives, a pane for each child
+// agent, a line for each tool call, and a status line below.
 type view struct {
 	screen *Screen
 	canvas *term.Canvas
 	pen    term.Pen
-	// agent and model are who answers; summary ends with a line about it.
+	// agent and model are those that answer; summary adds a line about them at the end.
 	agent, model string
 	summary      bool
-	// before and cost are the tokens of the session before this turn, and their price.
+	// before and cost are the tokens of the session before this turn and their price.
 	before int
 	cost   float64
 	now    func() time.Time
@@ -52,7 +52,7 @@ type view struct {
 	stopped  sync.WaitGroup
 }
 
-// newView begins to show a turn of an agent.
+// newView starts to show a turn of an agent. Its owner calls close.
 func newView(s *Screen, agent, model string) *view {
 	v := &view{
 		screen: s, canvas: s.Canvas, pen: s.Pen, agent: show.OneLine(agent), model: show.OneLine(model), summary: s.Asks, before: s.Tokens, cost: s.Cost,
@@ -63,7 +63,7 @@ func newView(s *Screen, agent, model string) *view {
 	return v
 }
 
-// tick draws what came in the meantime, and the time that passes.
+// tick redraws new events and the elapsed time.
 func (v *view) tick() {
 	t := time.NewTicker(viewEvery)
 	defer t.Stop()
@@ -81,7 +81,7 @@ func (v *view) tick() {
 	}
 }
 
-// close takes the status line away; what was said stays.
+// close removes the status line.
 func (v *view) close() {
 	v.mu.Lock()
 	_ = v.end()
@@ -90,7 +90,7 @@ func (v *view) close() {
 	v.stopped.Wait()
 }
 
-// outcome is how the run ended.
+// outcome returns the last events, nil for those that did not come.
 func (v *view) outcome() (*event.DoneData, *event.ErrorData) { return v.done, v.failed }
 
 // Print shows one event.
@@ -141,7 +141,7 @@ func (v *view) Print(e event.Event) error {
 	return v.draw()
 }
 
-// paneOf is where an event is shown: that of its run, if an agent was asked.
+// paneOf returns the pane of the run of an event.
 func (v *view) paneOf(e event.Event) *pane {
 	if !strings.Contains(e.Agent, "/") {
 		return v.root
@@ -159,7 +159,7 @@ func (v *view) pane(run, name string) *pane {
 	return &pane{run: run, name: show.OneLine(name), pen: v.pen, color: colors[len(v.children)%len(colors)], began: v.now()}
 }
 
-// childRun opens the pane of an agent that is asked, or puts it above for good.
+// childRun opens the pane of a child run, or finishes it.
 func (v *view) childRun(p *pane, d *event.ChildRunData) {
 	if p == v.root {
 		return
@@ -178,14 +178,14 @@ func (v *view) childRun(p *pane, d *event.ChildRunData) {
 	v.finish(p, how)
 }
 
-// finish puts a pane above, whole.
+// finish moves all lines of a child's pane into the root.
 func (v *view) finish(p *pane, how string) {
 	v.root.endText()
 	v.root.line(linePane, p.whole(v.width(), how)...)
 	v.children = slices.DeleteFunc(v.children, func(other *pane) bool { return other == p })
 }
 
-// request shows a question that the run waits for.
+// request notes a question that the run waits for, and shows it if nobody is asked.
 func (v *view) request(p *pane, d *event.ActionRequestData) {
 	if d.RequestID == "" {
 		return
@@ -201,14 +201,14 @@ func (v *view) request(p *pane, d *event.ActionRequestData) {
 	p.line(lineNote, v.pen.Paint(term.Yellow, "? ")+show.OneLine(d.Message), "  "+v.pen.Paint(term.Dim, how))
 }
 
-// width is that of the text: a column less than the screen, as terminals differ in
-// what they do in the last one.
+// width is that of the text: one column less than the screen, since terminals differ in
+// how they wrap a full line.
 func (v *view) width() int {
 	columns, _ := v.canvas.Size()
 	return max(min(columns-1, widestText), 20)
 }
 
-// draw shows what has changed.
+// draw redraws what has changed.
 func (v *view) draw() error {
 	v.drawn = v.now()
 	width := v.width()
@@ -229,7 +229,7 @@ func (v *view) draw() error {
 	return v.canvas.Draw(done, append(open, v.status(width)))
 }
 
-// end shows everything for good.
+// end draws everything a last time.
 func (v *view) end() error {
 	if v.over {
 		return nil
@@ -241,7 +241,7 @@ func (v *view) end() error {
 	v.root.endText()
 	v.root.endCalls()
 	done, _ := v.root.take(v.width())
-	paused := v.done != nil && v.done.Reason == event.ReasonPaused // what it asks comes next
+	paused := v.done != nil && v.done.Reason == event.ReasonPaused // the question comes next
 	switch {
 	case paused && v.summary && v.root.begun():
 		done = append(done, "")
@@ -254,5 +254,5 @@ func (v *view) end() error {
 	return v.canvas.Draw(done, nil)
 }
 
-// delegating reports whether a tool runs other agents, which have panes of their own.
+// delegating reports whether a tool runs agents, which have panes.
 func delegating(tool string) bool { return tool == chat.AskAgentName }

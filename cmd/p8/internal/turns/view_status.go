@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// status says what is going on.
+// status returns the status line.
 func (v *view) status(width int) string {
 	what := "answers"
 	if !v.said || v.thinking {
@@ -24,7 +24,7 @@ func (v *view) status(width int) string {
 	return v.pen.Paint(term.Dim, term.Cut(line, width))
 }
 
-// footer says who answered, and what it took.
+// footer returns the line about an answer: agent, model, tokens, cost, time.
 func (v *view) footer() string {
 	parts := []string{cmp.Or(show.OneLine(v.Meta.RespondingAgent), v.agent), cmp.Or(show.OneLine(v.Meta.ModelVersion), v.model)}
 	if n := v.Usage.InputTokens + v.Usage.OutputTokens; n > 0 {

@@ -11,20 +11,20 @@ import (
 	"github.com/p8-org/p8/internal/jobs"
 )
 
-// background is the work that goes on beside requests.
+// background runs the jobs of a server.
 type background struct {
 	stop context.CancelFunc
 	done chan struct{}
 }
 
-// How often a server looks whether dreams are due, and after what is old.
+// dreamEvery and pruneEvery are how often a server checks for due dreams and cleans up.
 const (
 	dreamEvery = time.Minute
 	pruneEvery = 10 * time.Minute
 )
 
-// StartBackground runs jobs until close: vectors, moments, dreams, reminders, and the
-// clean-up.
+// StartBackground runs the jobs of the queue until Close: embedding, moments, dreams,
+// reminders and the clean-up.
 func (p *Parts) StartBackground(ctx context.Context, cfg *config.Config) (_ *background, err error) {
 	p.Work.kinds[kindCleanUp] = jobs.Worker{
 		Run: func(ctx context.Context, _ json.RawMessage) error { return p.cleanUp(ctx, cfg) }, Unique: true,
@@ -51,7 +51,7 @@ func (p *Parts) StartBackground(ctx context.Context, cfg *config.Config) (_ *bac
 			return nil, err
 		}
 	}
-	// Its intervals begin anew with each process, which may not live as long as one.
+	// The interval starts with the process, which may end before the first one.
 	if _, err := q.Enqueue(ctx, kindCleanUp, struct{}{}, jobs.EnqueueOptions{}); err != nil {
 		return nil, err
 	}
@@ -70,13 +70,13 @@ func (p *Parts) StartBackground(ctx context.Context, cfg *config.Config) (_ *bac
 	return b, nil
 }
 
-// Close tells of no more work; the queue itself is closed with the parts.
+// Close stops adding jobs. Parts.Close closes the queue.
 func (b *background) Close() {
 	b.stop()
 	<-b.done
 }
 
-// cleanUp ends runs that nobody went on with, and forgets the logs of old ones.
+// cleanUp ends runs that nobody resumed and deletes the logs of old runs.
 func (p *Parts) cleanUp(ctx context.Context, cfg *config.Config) error {
 	m := p.Store.Maintenance()
 	if err := p.Chat.EndLeft(ctx, m, time.Now().Add(-cfg.RunKeep)); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/p8-org/p8/llm/openai"
 )
 
-// shown is a model that sends nothing over a network, whose requests --debug
-// shows as an OpenAI-compatible one would get them.
-func shown(m llm.Model, debug func([]byte)) (llm.Model, error) {
+// withDebug passes to debug the requests that an OpenAI-compatible model would get in
+// the place of m, which needs no network.
+func withDebug(m llm.Model, debug func([]byte)) (llm.Model, error) {
 	if debug == nil {
 		return m, nil
 	}
@@ -20,23 +20,23 @@ func shown(m llm.Model, debug func([]byte)) (llm.Model, error) {
 		Provider: "offline", Model: "search", BaseURL: "http://offline.invalid/v1",
 		HTTPClient: &http.Client{Transport: nowhere{}}, MaxRetries: -1, Debug: debug,
 	})
-	return shownModel{m, wire}, err
+	return debugModel{m, wire}, err
 }
 
-type shownModel struct {
+type debugModel struct {
 	llm.Model
 	wire *openai.Model
 }
 
-// Stream writes the request, sends it nowhere, and answers as the model does.
-func (m shownModel) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+// Stream passes the request to debug and streams the answer of the model.
+func (m debugModel) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	for range m.wire.Stream(ctx, req) {
 		break
 	}
 	return m.Model.Stream(ctx, req)
 }
 
-// nowhere is a network that takes nothing.
+// nowhere is a transport whose requests fail.
 type nowhere struct{}
 
 func (nowhere) RoundTrip(*http.Request) (*http.Response, error) {

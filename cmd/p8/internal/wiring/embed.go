@@ -19,7 +19,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// NewEmbedder is the model that makes the vectors of SEARCH; nil for none.
+// NewEmbedder returns the embedding model of the settings, nil for none.
 func NewEmbedder(cfg *config.Config) (embed.Model, error) {
 	return models.New(models.Options{
 		Model: cfg.EmbeddingModel, Getenv: cfg.Getenv, BaseURL: cfg.EmbeddingBaseURL, APIKey: cfg.EmbeddingKey,
@@ -27,7 +27,7 @@ func NewEmbedder(cfg *config.Config) (embed.Model, error) {
 	})
 }
 
-// NewEngine answers queries from k.
+// NewEngine returns the engine of the REM dialect over k.
 func NewEngine(cfg *config.Config, k rem.Knowledge, model embed.Model, log *slog.Logger) *rem.Engine {
 	o := rem.Options{Knowledge: k, Timeout: cfg.QueryTimeout, Logger: log}
 	if cfg.Database().Postgres != "" {
@@ -35,14 +35,13 @@ func NewEngine(cfg *config.Config, k rem.Knowledge, model embed.Model, log *slog
 	}
 	if model != nil {
 		o.Embedder = model
-		// A model that knows words only ranks better together with a rank by words.
+		// A lexical model ranks better together with a ranking by words.
 		_, o.Hybrid = model.(*offline.Model)
 	}
 	return rem.New(o)
 }
 
-// EmbedNow makes the vectors that wait, for a verb whose process has no server
-// beside it. It tells how many were made.
+// EmbedNow embeds all queued texts, for commands without a server beside them.
 func EmbedNow(ctx context.Context, s *store.Store, model embed.Model, log *slog.Logger) (store.EmbeddingStatus, error) {
 	if model == nil {
 		return store.EmbeddingStatus{}, nil
@@ -56,20 +55,20 @@ func EmbedNow(ctx context.Context, s *store.Store, model embed.Model, log *slog.
 	return status, errors.Join(err, e)
 }
 
-// NewIngester takes files into the store.
+// NewIngester returns what stores files in s.
 func NewIngester(cfg *config.Config, s *store.Store, x ingest.Extractor) (*ingest.Ingester, error) {
 	return ingest.New(ingest.Options{Store: ingest.Over(s), SchemaRow: catalog.Row, Extractor: x, MaxFileBytes: int64(cfg.MaxUploadBytes)})
 }
 
-// NewExtractor reads files in processes of their own.
+// NewExtractor returns the pool of child processes that parse files.
 func NewExtractor(cfg *config.Config, log *slog.Logger) *child.Pool {
 	return child.New(child.Options{
 		Memory: int64(cfg.ExtractMemory), Timeout: cfg.ExtractTimeout, Processes: cfg.ExtractProcesses, Log: log,
 	})
 }
 
-// NewAsker turns questions into queries: by a model where there is one, by rules
-// where the offline model is the default.
+// NewAsker returns what turns questions into queries: a model, or rules if the default
+// model is offline.
 func NewAsker(cfg *config.Config, e ask.Engine, docs *catalog.Catalog, registry *llm.Registry, choice llm.Choice) (*ask.Asker, error) {
 	return ask.New(ask.Options{
 		Engine: e, Catalog: docs, Models: registry, Model: cfg.QueryAgentModel, DefaultModel: choice.Model,

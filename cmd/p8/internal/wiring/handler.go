@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Handler is p8 over HTTP. It is reached from this machine only, so the
-// identity headers are believed.
+// Handler returns the HTTP API. It trusts the identity headers, as the server binds
+// loopback addresses only.
 func (p *Parts) Handler(cfg *config.Config) *api.Handler {
 	o := api.Options{
 		Chat: p.Chat, Catalog: p.Catalog, TrustHeaders: true,
@@ -28,7 +28,7 @@ func (p *Parts) Handler(cfg *config.Config) *api.Handler {
 		o.A2A = p.A2A
 	}
 	if p.Store != nil {
-		o.Store, o.Files, o.Ready = announced{p.Store, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
+		o.Store, o.Files, o.Ready = announcing{p.Store, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()

@@ -9,35 +9,34 @@ import (
 	"github.com/p8-org/p8/internal/config"
 )
 
-// limits bound what the runs of this process take.
+// limits bound the runs of this process.
 type limits struct {
-	// runs is how many there may be at one time, memory how many bytes they may hold
-	// together.
+	// runs is how many runs may be active, memory how many bytes they may hold together.
 	runs   int
 	memory int64
 }
 
 const (
-	// runCost is what an open stream takes, in bytes; runFiles its descriptors, the
-	// client's connection and the provider's; ownFiles are for everything else.
+	// runCost is the memory of an open stream in bytes, runFiles its file descriptors: the
+	// connections to the client and to the provider. ownFiles are left for everything else.
 	runCost  = 96 << 10
 	runFiles = 2
 	ownFiles = 100
 	// fewestRuns and mostRuns bound the default of P8_MAX_RUNS.
 	fewestRuns, mostRuns = 100, 10_000
-	// unknownMemory is assumed where the limit cannot be read.
+	// unknownMemory is assumed if the limit cannot be read.
 	unknownMemory = 2 << 30
 )
 
-// newLimits are the settings, and defaults for those that are 0: memory is how many
-// bytes the process may use, files how many descriptors; 0 is unknown.
+// newLimits returns the settings, with defaults for those that are 0. memory is the bytes
+// that the process may use, files its file descriptors; 0 is unknown.
 func newLimits(cfg *config.Config, memory int64, files uint64) limits {
 	if memory <= 0 {
 		memory = unknownMemory
 	}
 	l := limits{runs: cfg.MaxRuns, memory: int64(cfg.RunMemory)}
 	if l.runs == 0 {
-		// Half of the memory is left for what the streams say and for everything else.
+		// Half of the memory is left for the content of the streams and for everything else.
 		most := memory / 2 / runCost
 		if files > 0 {
 			most = min(most, (int64(min(files, math.MaxInt32))-ownFiles)/runFiles)
@@ -47,16 +46,15 @@ func newLimits(cfg *config.Config, memory int64, files uint64) limits {
 	if l.memory == 0 {
 		l.memory = min(max(memory/32, 8<<20), 24<<20)
 		if cfg.Database().None {
-			// The logs of the runs are in memory, too.
+			// The logs of the runs are in memory too.
 			l.memory = min(max(memory/4, 32<<20), 1<<30)
 		}
 	}
 	return l
 }
 
-// boundMemory makes Go's garbage collector keep to the memory that the process may
-// use, and reports how many bytes that are; 0 is unknown. GOMEMLIMIT comes before
-// what is found out here.
+// boundMemory sets the limit of Go's garbage collector from the memory that the process
+// may use, and returns that in bytes; 0 is unknown. GOMEMLIMIT takes precedence.
 func boundMemory(cfg *config.Config, log *slog.Logger) int64 {
 	limit, source := config.Memory(os.DirFS("/"))
 	if own := debug.SetMemoryLimit(-1); own < math.MaxInt64 {
@@ -73,9 +71,9 @@ func boundMemory(cfg *config.Config, log *slog.Logger) int64 {
 	return limit
 }
 
-// headroom is what Go does not count, in bytes: the program itself, the database's
-// mapped files, and the processes that read files, which take children at most. Half of
-// a small limit is left to Go in any case.
+// headroom returns the memory that Go's limit does not cover, in bytes: the program, the
+// database's mapped files, and the child processes that parse files, which use at most
+// children. At least half of the limit is left to Go.
 func headroom(limit, children int64) int64 {
 	return min(max(limit/10, 64<<20), limit/4) + min(children, limit/4)
 }

@@ -2,5 +2,5 @@
 
 package wiring
 
-// openFiles is how many descriptors this process may have; 0 is unknown.
+// openFiles returns how many file descriptors this process may have; 0 is unknown.
 func openFiles() uint64 { return 0 }

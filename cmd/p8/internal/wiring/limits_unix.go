@@ -4,7 +4,7 @@ package wiring
 
 import "syscall"
 
-// openFiles is how many descriptors this process may have; 0 is unknown. Go raises
+// openFiles returns how many file descriptors this process may have; 0 is unknown. Go raises
 // the soft limit to the hard one when a program starts.
 func openFiles() uint64 {
 	var l syscall.Rlimit

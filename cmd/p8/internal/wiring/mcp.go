@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// NewMCP offers the parts to MCP clients.
+// NewMCP returns the MCP server of the parts.
 func (p *Parts) NewMCP(cfg *config.Config) (*mcpserver.Server, error) {
 	return mcpserver.New(mcpserver.Options{
 		Tools: p.own, Resources: p.resources, Completer: p.resources,
@@ -26,32 +26,31 @@ func (p *Parts) NewMCP(cfg *config.Config) (*mcpserver.Server, error) {
 // agentsURI is the resource that lists the agents.
 const agentsURI = "rem://agents"
 
-// announced is the store of the REST routes; MCP clients hear of what they
-// change.
-type announced struct {
+// announcing is a store that notifies MCP clients of changed documents.
+type announcing struct {
 	*store.Store
 	mcp *mcpserver.Server
 }
 
-// PutSchema stores a document and tells of it.
-func (s announced) PutSchema(ctx context.Context, row *store.Schema) error {
+// PutSchema stores a document and notifies clients.
+func (s announcing) PutSchema(ctx context.Context, row *store.Schema) error {
 	err := s.Store.PutSchema(ctx, row)
 	if err == nil {
-		s.told(ctx, row.Name)
+		s.notify(ctx, row.Name)
 	}
 	return err
 }
 
-// DeleteSchema deletes a document and tells of it.
-func (s announced) DeleteSchema(ctx context.Context, nameOrID string) error {
+// DeleteSchema deletes a document and notifies clients.
+func (s announcing) DeleteSchema(ctx context.Context, nameOrID string) error {
 	err := s.Store.DeleteSchema(ctx, nameOrID)
 	if err == nil {
-		s.told(ctx, nameOrID)
+		s.notify(ctx, nameOrID)
 	}
 	return err
 }
 
-func (s announced) told(ctx context.Context, name string) {
+func (s announcing) notify(ctx context.Context, name string) {
 	if s.mcp != nil {
 		s.mcp.Changed(ctx, agentsURI)
 		s.mcp.Changed(ctx, agentsURI+"/"+name)

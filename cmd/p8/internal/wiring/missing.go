@@ -8,22 +8,22 @@ import (
 	"github.com/p8-org/p8/memory"
 )
 
-// errForgetful says that what remembers is not there.
-var errForgetful = errors.New("nothing is stored here, so nothing is remembered: set P8_DATABASE_URL to a database")
+// errNotStored is the error of parts that need a database.
+var errNotStored = errors.New("nothing is stored here, so nothing is remembered: set P8_DATABASE_URL to a database")
 
-// Remembering sums up sessions.
-func (p *Parts) Remembering() (*memory.Builder, error) { return there(p.builder) }
+// Remembering returns the builder of moments, an error without a database.
+func (p *Parts) Remembering() (*memory.Builder, error) { return required(p.builder) }
 
-// Dreaming makes moments and dreams of a user's days.
-func (p *Parts) Dreaming() (*dream.Service, error) { return there(p.dreams) }
+// Dreaming returns the dream service, an error without a database.
+func (p *Parts) Dreaming() (*dream.Service, error) { return required(p.dreams) }
 
-// Reminding keeps reminders.
-func (p *Parts) Reminding() (*reminder.Service, error) { return there(p.reminders) }
+// Reminding returns the reminder service, an error without a database.
+func (p *Parts) Reminding() (*reminder.Service, error) { return required(p.reminders) }
 
-// there is a part that is there only where something is stored.
-func there[T any](part *T) (*T, error) {
+// required returns a part, or an error if it is nil.
+func required[T any](part *T) (*T, error) {
 	if part == nil {
-		return nil, errForgetful
+		return nil, errNotStored
 	}
 	return part, nil
 }

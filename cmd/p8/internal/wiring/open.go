@@ -18,24 +18,24 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Options are what differs between the verbs.
+// Options are what differs between commands.
 type Options struct {
 	Log *slog.Logger
-	// Memory keeps the sessions in the process where they are not stored.
+	// Memory keeps sessions in memory if there is no database.
 	Memory bool
-	// NoStore keeps sessions in memory although there is a store.
+	// NoStore does not store sessions although there is a database.
 	NoStore bool
-	// Serves says that workers of this process do background jobs.
+	// Serves: this process is a server, whose workers run the background jobs.
 	Serves bool
-	// Debug gets the JSON of every request to a model.
+	// Debug gets the JSON of each request to a model; it may be nil.
 	Debug io.Writer
 	// Now and NewID are the clock and the source of ids.
 	Now   func() time.Time
 	NewID func() string
 }
 
-// Open makes the parts: the store with p8's documentation in it, the documents,
-// the models, the tools, and the service that runs turns of all of them.
+// Open builds the parts: the store, with p8's documentation in it, the catalog, the
+// models, the tools and the chat service. The caller closes them.
 func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err error) {
 	p := &Parts{Log: o.Log}
 	var documents catalog.Store
@@ -75,7 +75,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		return nil, err
 	}
 	bounds := newLimits(cfg, boundMemory(cfg, p.Log), openFiles())
-	sessions, knowledge := keptIn(p.Store, o)
+	sessions, knowledge := chatStores(p.Store, o)
 	if knowledge != nil {
 		p.engine = NewEngine(cfg, knowledge, p.embedder, p.Log)
 		if p.asker, err = NewAsker(cfg, p.engine, p.Catalog, p.Models, p.Choice); err != nil {
@@ -88,7 +88,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 			return nil, err
 		}
 	}
-	if err := p.remember(cfg, o); err != nil {
+	if err := p.openMemory(cfg, o); err != nil {
 		return nil, err
 	}
 	tools, err := p.openTools(cfg, o)
@@ -116,13 +116,13 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	if err != nil {
 		return nil, err
 	}
-	if err := p.dreamOf(cfg, o); err != nil {
+	if err := p.openDreams(cfg, o); err != nil {
 		return nil, err
 	}
 	return p, p.addDelegation(tools)
 }
 
-// moments is how many a request has; the chat's 0 is its default.
+// moments returns the number of moments in a request; to chat, 0 means its default.
 func moments(cfg *config.Config) int {
 	if cfg.MomentMaxInject == 0 {
 		return -1
@@ -130,8 +130,7 @@ func moments(cfg *config.Config) int {
 	return cfg.MomentMaxInject
 }
 
-// attempts is how often runs are resumed: by servers alone, for nobody looks after runs
-// elsewhere.
+// attempts returns how often a run is resumed after a crash. Only servers resume runs.
 func attempts(cfg *config.Config, o Options) int {
 	if !o.Serves {
 		return 0
@@ -139,7 +138,7 @@ func attempts(cfg *config.Config, o Options) int {
 	return cfg.RunAttempts
 }
 
-// windows are what models read and write.
+// windows returns the context and output sizes of models.
 func windows(table *models.Table) func(string) (int, int) {
 	return func(name string) (int, int) {
 		info, _ := table.Info(name)
@@ -147,11 +146,11 @@ func windows(table *models.Table) func(string) (int, int) {
 	}
 }
 
-// isOffline reports whether a model's name is that of the one that needs no model.
+// isOffline reports whether a name is that of the built-in model.
 func isOffline(name string) bool { return strings.HasPrefix(name, "offline:") }
 
-// addDelegation gives documents the tools that run other agents: they need the
-// service, which needs the tools.
+// addDelegation adds the tools that run other agents. They need the chat service, which
+// needs the other tools.
 func (p *Parts) addDelegation(tools *tool.Registry) error {
 	ask, err := p.Chat.AskAgent()
 	if err != nil {

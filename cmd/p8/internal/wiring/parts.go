@@ -32,44 +32,43 @@ import (
 	"github.com/p8-org/p8/tool/mcp"
 )
 
-// Parts are what p8 is made of, wired together.
+// Parts are the parts of p8, wired together.
 type Parts struct {
 	Log *slog.Logger
-	// store is nil when nothing is stored.
+	// Store is nil without a database.
 	Store   *store.Store
 	Catalog *catalog.Catalog
 	Chat    *chat.Service
 	Models  *llm.Registry
 	Choice  llm.Choice
 	box     *tool.Box
-	// own are p8's own tools, resources what it lets people read.
+	// own are p8's own tools, resources its own MCP resources.
 	own       []tool.Tool
 	resources *builtin.Resources
-	// engine, asker and ingest are nil when nothing is stored.
+	// engine, asker and Ingest are nil without a database.
 	engine *rem.Engine
 	asker  *ask.Asker
 	Ingest *ingest.Ingester
-	// extractor is the ingester's; nil when nothing is stored.
+	// extractor parses files for Ingest; nil without a database.
 	extractor *child.Pool
-	// work is the queue of background jobs; builder makes moments, threshold is when,
-	// dreams and reminders are what their names say. All are nil where nothing is kept.
+	// Work is the queue of background jobs; builder makes a moment of threshold tokens.
+	// All of these are nil without a database.
 	Work      *work
 	builder   *memory.Builder
 	threshold int
 	dreams    *dream.Service
 	reminders *reminder.Service
-	// servers are the MCP servers whose tools documents may declare.
+	// servers are the MCP servers whose tools documents may name.
 	servers *mcp.Servers
-	// mcp offers the tools and resources to MCP clients; nil but for the verbs that
-	// serve it.
+	// MCP serves the tools and resources to MCP clients. Commands that serve it set it.
 	MCP *mcpserver.Server
-	// a2a lets other people's agents talk to this server's; nil where none is exposed.
+	// A2A serves agents over Agent2Agent; nil if none is exposed.
 	A2A *a2a.Server
-	// embedder makes the vectors of SEARCH, nil for none.
+	// embedder is the embedding model, nil for none.
 	embedder embed.Model
 }
 
-// Close ends what runs and closes the store.
+// Close stops runs and jobs and closes the store.
 func (p *Parts) Close() {
 	p.closeWork()
 	if p.Chat != nil {
@@ -93,7 +92,7 @@ func (p *Parts) Close() {
 	}
 }
 
-// closeWork lets background jobs end, for a moment.
+// closeWork waits up to 5 s for running jobs.
 func (p *Parts) closeWork() {
 	if p.Work == nil {
 		return

@@ -19,15 +19,15 @@ import (
 	"github.com/p8-org/p8/tool/mcp"
 )
 
-// NewModels are the providers' models, the offline one and the choice of the
-// default.
+// NewModels returns the registry of all providers, and the default model. debug gets the
+// JSON of each request; it may be nil.
 func NewModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.Registry, llm.Choice) {
 	choice := llm.ChooseDefault(ctx, llm.ChooseOptions{Getenv: cfg.ProviderEnv})
 	var show func([]byte)
 	if debug != nil {
 		show = func(payload []byte) { fmt.Fprintf(debug, "%s\n", payload) }
 	}
-	client := outbound.NewClient() // one for all: connections are few and kept
+	client := outbound.NewClient() // shared by all providers
 	o := llm.ProvidersOptions{
 		Getenv: cfg.ProviderEnv, HTTPClient: client, Debug: show, IdleTimeout: cfg.ModelSilence, SilenceVar: "P8_MODEL_SILENCE",
 	}
@@ -35,12 +35,12 @@ func NewModels(ctx context.Context, cfg *config.Config, debug io.Writer) (*llm.R
 	maps.Copy(providers, anthropic.Providers(o))
 	providers["gemini"] = gemini.Providers(o)["gemini"]
 	providers["offline"] = func(string) (llm.Model, error) {
-		return shown(offline.New(offline.Options{Notice: choice.Notice}), show)
+		return withDebug(offline.New(offline.Options{Notice: choice.Notice}), show)
 	}
 	return llm.NewRegistry(llm.RegistryOptions{Providers: providers, Local: []string{"offline"}}), choice
 }
 
-// NewPrices is the table of models, with what the operator's file adds.
+// NewPrices returns the table of models, with the additions of P8_MODELS_FILE.
 func NewPrices(cfg *config.Config) (*models.Table, error) {
 	table, err := models.Load(models.Options{File: cfg.ModelsFile})
 	if err != nil {
@@ -49,8 +49,7 @@ func NewPrices(cfg *config.Config) (*models.Table, error) {
 	return table, nil
 }
 
-// NewServers are the MCP servers that the environment and the operator's file
-// name.
+// NewServers returns the MCP servers that the environment and P8_MCP_CONFIG name.
 func NewServers(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
 	servers, err := mcp.New(mcp.Options{
 		Getenv: cfg.Getenv, Environ: cfg.Environ(), ConfigFile: cfg.MCPConfig, CallTimeout: cfg.ToolTimeout,

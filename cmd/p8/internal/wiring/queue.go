@@ -10,18 +10,18 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// work is the queue of background jobs, which is opened when something is put into it
-// or a server runs it: most verbs need none.
+// work is the queue of background jobs. It is opened on first use, as most commands need
+// none.
 type work struct {
 	open func(ctx context.Context) (*jobs.Queue, error)
-	// kinds are how jobs are done, by their kinds.
+	// kinds has the worker of each kind of job.
 	kinds map[string]jobs.Worker
 
 	mu    sync.Mutex
 	queue *jobs.Queue
 }
 
-// newWork is the queue in the database of s.
+// newWork returns the queue in the database of s.
 func newWork(cfg *config.Config, s *store.Store, p *Parts) *work {
 	return &work{kinds: map[string]jobs.Worker{}, open: func(ctx context.Context) (*jobs.Queue, error) {
 		return OpenJobs(ctx, cfg, s, p.Log)
@@ -58,7 +58,7 @@ func (w *work) Enqueue(ctx context.Context, kind string, args any, o jobs.Enqueu
 	return q.Enqueue(ctx, kind, args, o)
 }
 
-// Stats are how the jobs fare.
+// Stats counts jobs by kind.
 func (w *work) Stats(ctx context.Context) ([]jobs.KindStats, error) {
 	q, err := w.get(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (w *work) Stats(ctx context.Context) ([]jobs.KindStats, error) {
 	return q.Stats(ctx)
 }
 
-// close lets running jobs end until ctx does.
+// close waits for running jobs until ctx ends.
 func (w *work) close(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,14 +77,14 @@ func (w *work) close(ctx context.Context) error {
 	return w.queue.Close(ctx)
 }
 
-// OpenJobs opens the queue of background work in the store's database.
+// OpenJobs opens the queue of background jobs in the store's database.
 func OpenJobs(ctx context.Context, cfg *config.Config, s *store.Store, log *slog.Logger) (*jobs.Queue, error) {
 	o := JobOptions(cfg, log)
 	o.Turn = s.Maintenance().Turn
 	return jobs.Open(ctx, o)
 }
 
-// JobOptions are the queue's options for the database of the settings.
+// JobOptions returns the options of a queue in the database of the settings.
 func JobOptions(cfg *config.Config, log *slog.Logger) jobs.Options {
 	db := cfg.Database()
 	return jobs.Options{PostgresURL: db.Postgres, SQLite: db.Path, Workers: cfg.JobWorkers, Logger: log}

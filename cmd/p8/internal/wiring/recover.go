@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// lookEvery is how often a server looks after interrupted runs while there are any,
-	// or while others share its database; recoverEvery how often it looks after the rest.
+	// lookEvery is how often a server resumes interrupted runs while there are some or
+	// other servers share the database; recoverEvery is how often it does so otherwise.
 	lookEvery, recoverEvery = time.Second, 5 * time.Second
-	// beatsPerGrace is how many beats a process has to miss until it is taken for dead.
+	// beatsPerGrace is how many beats a process misses before it counts as dead.
 	beatsPerGrace = 5
-	// silentRun is how long a run says nothing until it is interrupted whose process does
-	// not beat: one of an older version, or of `p8 chat`.
+	// silentRun is how long a run may be silent if its process does not beat (an older
+	// version, or `p8 chat`). Then it is interrupted.
 	silentRun = 30 * time.Second
-	// maintenanceTime bounds one look.
+	// maintenanceTime bounds one round of maintenance.
 	maintenanceTime = 30 * time.Second
 )
 
-// keeper looks after the runs of a server: it says that the server lives, interrupts
-// the runs of processes that died, and goes on with what was interrupted.
+// keeper maintains the runs of a server: it records that the server is alive, interrupts
+// the runs of dead processes, and resumes interrupted runs.
 type keeper struct {
 	*Parts
 	shared bool // other processes use the database
@@ -37,15 +37,15 @@ type keeper struct {
 	done     chan struct{}
 }
 
-// KeepRuns marks the runs that an earlier process left behind, and from then on looks
-// after runs until stop is called.
+// KeepRuns interrupts the runs of earlier processes and maintains runs until Stop. It
+// returns nil without a database.
 func (p *Parts) KeepRuns(cfg *config.Config) (*keeper, error) {
 	if p.Store == nil {
 		return nil, nil
 	}
 	k := &keeper{Parts: p, shared: cfg.Database().Path == "", beat: cfg.RunGrace / beatsPerGrace, done: make(chan struct{})}
 	k.pulse = pulse{own: p.Chat.Owner(), grace: cfg.RunGrace, most: 2 * k.beat}
-	stale := time.Duration(0) // the lock says that nobody else is there
+	stale := time.Duration(0) // no other process: this one has the lock
 	if k.shared {
 		stale = silentRun
 	}
@@ -78,7 +78,7 @@ func (p *Parts) KeepRuns(cfg *config.Config) (*keeper, error) {
 	return k, nil
 }
 
-// Drain goes on with no more runs: the server is about to end.
+// Drain stops resuming runs: the server is about to exit.
 func (k *keeper) Drain() {
 	if k == nil {
 		return
@@ -88,8 +88,8 @@ func (k *keeper) Drain() {
 	k.draining = true
 }
 
-// Stop ends the looking, and says that the process is gone: what it has not finished
-// is for others.
+// Stop ends the maintenance and records that the process has gone, so that others resume
+// its unfinished runs.
 func (k *keeper) Stop() {
 	if k == nil {
 		return
@@ -106,7 +106,7 @@ func (k *keeper) Stop() {
 	}
 }
 
-// every does something until ctx ends.
+// every calls do at intervals until ctx ends, and logs problem if it fails.
 func (k *keeper) every(ctx context.Context, pause time.Duration, problem string, do func(context.Context) error) {
 	look := time.NewTicker(pause)
 	defer look.Stop()
@@ -125,8 +125,8 @@ func (k *keeper) every(ctx context.Context, pause time.Duration, problem string,
 	}
 }
 
-// resume goes on with interrupted runs until ctx ends. Replicas look at different
-// moments, so that they share what a dead one left.
+// resume resumes interrupted runs until ctx ends. Its intervals are random, so that
+// replicas share the runs of a dead one.
 func (k *keeper) resume(ctx context.Context) {
 	for {
 		k.mu.Lock()
@@ -151,7 +151,7 @@ func (k *keeper) resume(ctx context.Context) {
 	}
 }
 
-// alive says that this process lives, and interrupts the runs of those that do not.
+// alive records a beat of this process and interrupts the runs of dead ones.
 func (k *keeper) alive(ctx context.Context) error {
 	all, err := k.Store.Maintenance().Beat(ctx, k.Chat.Owner())
 	if err != nil {
@@ -169,25 +169,25 @@ func (k *keeper) alive(ctx context.Context) error {
 	return nil
 }
 
-// pulse finds processes whose beats stand still. It counts only the time in which it
-// looked itself: when the database was away for everybody, nobody is dead for that.
+// pulse finds processes whose beats have stopped. It counts only the time between its own
+// observations: if nobody reached the database, nobody is dead.
 type pulse struct {
 	own   string
 	grace time.Duration
-	// most is the most time that counts between two looks.
+	// most bounds the time that counts between two observations.
 	most time.Duration
 
 	last  time.Time
 	known map[string]heard
 }
 
-// heard is the last beat of a process, and how long it has been silent since.
+// heard is the last beat of a process and how long it has been silent since.
 type heard struct {
 	count  int64
 	silent time.Duration
 }
 
-// dead are the processes that have been silent for the grace.
+// dead returns the processes that have been silent for the grace.
 func (p *pulse) dead(all []store.Beat, now time.Time) (list []store.Beat) {
 	passed := time.Duration(0)
 	if !p.last.IsZero() {

@@ -22,11 +22,11 @@ const (
 	kindCleanUp = "clean-up"
 )
 
-// momentBuilder is the document that sums up what was said.
+// momentBuilder is the document of the agent that summarises sessions.
 const momentBuilder = "moment-builder"
 
-// remember makes what keeps moments and reminders, where something is stored.
-func (p *Parts) remember(cfg *config.Config, o Options) (err error) {
+// openMemory builds what makes moments and reminders, if there is a database.
+func (p *Parts) openMemory(cfg *config.Config, o Options) (err error) {
 	if p.Store == nil || o.NoStore {
 		return nil
 	}
@@ -52,10 +52,10 @@ func (p *Parts) remember(cfg *config.Config, o Options) (err error) {
 	return nil
 }
 
-// momentsTimeout is for the moments of one session.
+// momentsTimeout bounds the job that makes the moments of one session.
 const momentsTimeout = 10 * time.Minute
 
-// summarizer is the model that sums up; nil where there is none.
+// summarizer returns the model that summarises, nil for none.
 func (p *Parts) summarizer(cfg *config.Config) (memory.Summarizer, error) {
 	name := cfg.SummaryModel
 	if name == "" {
@@ -73,8 +73,8 @@ func (p *Parts) summarizer(cfg *config.Config) (memory.Summarizer, error) {
 	})
 }
 
-// dreamOf makes what dreams; it needs the chat.
-func (p *Parts) dreamOf(cfg *config.Config, o Options) (err error) {
+// openDreams builds the dream service, which needs the chat service.
+func (p *Parts) openDreams(cfg *config.Config, o Options) (err error) {
 	if p.builder == nil {
 		return nil
 	}
@@ -92,15 +92,15 @@ func (p *Parts) dreamOf(cfg *config.Config, o Options) (err error) {
 	return nil
 }
 
-// ofSession is the arguments of a job about a session.
+// ofSession has the arguments of a job about a session.
 type ofSession struct {
 	Tenant  string `json:"tenant"`
 	User    string `json:"user,omitempty"`
 	Session string `json:"session"`
 }
 
-// ended keeps what a turn leaves behind: what was observed, and moments of a session
-// that has enough to sum up. A server leaves these to its workers.
+// ended returns what is called after each turn. It stores observations, and makes moments
+// once a session has enough to summarise; a server leaves that to its workers.
 func (p *Parts) ended(serves bool) func(context.Context, chat.Ended) {
 	if p.builder == nil {
 		return nil
@@ -126,7 +126,7 @@ func (p *Parts) ended(serves bool) func(context.Context, chat.Ended) {
 	}
 }
 
-// momentsLater leaves it to a worker, of this server or of another.
+// momentsLater enqueues the job that makes the moments of a session.
 func (p *Parts) momentsLater(ctx context.Context, session string) error {
 	id, err := identity.From(ctx)
 	if err != nil {
@@ -141,10 +141,10 @@ func (p *Parts) momentsLater(ctx context.Context, session string) error {
 	return err
 }
 
-// nowTimeout is how long a verb waits for a model that sums up.
+// nowTimeout is how long a command waits for the model that summarises.
 const nowTimeout = 4 * time.Second
 
-// momentsNow is for verbs, beside which no worker runs.
+// momentsNow makes the moments of a session in a command, where no worker runs.
 func (p *Parts) momentsNow(ctx context.Context, session string) error {
 	ctx, cancel := context.WithTimeout(ctx, nowTimeout)
 	defer cancel()
@@ -152,7 +152,7 @@ func (p *Parts) momentsNow(ctx context.Context, session string) error {
 	return err
 }
 
-// buildMoments is the job.
+// buildMoments runs the job.
 func (p *Parts) buildMoments(ctx context.Context, args json.RawMessage) error {
 	var of ofSession
 	if err := json.Unmarshal(args, &of); err != nil {

@@ -13,18 +13,17 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// seedMarker is the page whose metadata says which edition is stored.
+// seedMarker is the page whose metadata has the stored edition.
 const seedMarker = "getting-started"
 
-// edition is the documentation that a database holds.
+// edition identifies the documentation in a database.
 type edition struct {
 	Hash string   `json:"docs_hash"`
 	Keys []string `json:"docs_keys"`
 }
 
-// seedDocs stores p8's user documentation as shared knowledge, in the system's
-// tenant. It is one read when this edition is there already; pages that are no
-// longer part of it are removed.
+// seedDocs stores p8's user documentation as shared knowledge of the system's tenant, and
+// deletes pages of older editions. It costs one read if this edition is stored already.
 func seedDocs(ctx context.Context, s *store.Store) error {
 	pages, err := docs.Pages()
 	if err != nil {
@@ -71,8 +70,8 @@ func editionOf(pages []docs.Page) edition {
 	return e
 }
 
-// storedEdition is zero when there is none that can be read: then everything is
-// stored anew.
+// storedEdition returns the stored edition, zero if it cannot be read: then all pages are
+// stored again.
 func storedEdition(ctx context.Context, s *store.Store) edition {
 	var e edition
 	matches, err := s.Lookup(ctx, seedMarker)

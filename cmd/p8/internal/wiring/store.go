@@ -16,21 +16,20 @@ import (
 	"github.com/p8-org/p8/store/sqlite"
 )
 
-// OpenStore opens the store and keeps p8's documentation and the list of its
-// tables in it up to date.
+// OpenStore opens the store and updates p8's documentation and the list of tables in it.
 func OpenStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
 	s, err := ConnectStore(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}
 	if err := errors.Join(seedDocs(ctx, s), s.Maintenance().PutRegistry(ctx)); err != nil {
-		// p8 works without its documentation.
+		// p8 works without its documentation in the store.
 		log.Warn("the user documentation could not be stored", "error", err)
 	}
 	return s, nil
 }
 
-// ConnectStore opens the store and leaves its documentation as it is.
+// ConnectStore opens the store without updating its documentation.
 func ConnectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
 	db := cfg.Database()
 	reserved, err := catalog.Names(agents.Files())
@@ -57,16 +56,16 @@ func ConnectStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*s
 	return s, nil
 }
 
-// InUse says that another process has the data.
+// InUse is the error of an embedded database that another process has.
 type InUse struct{ dir string }
 
-// Error is for the verbs that cannot do without the data.
+// Error is for commands that need the database for themselves.
 func (e *InUse) Error() string {
 	return fmt.Sprintf("another p8 uses %s: talk to that server, stop it, or choose another folder with P8_DATA_DIR", e.dir)
 }
 
-// readStore opens the store for reading, also while another process has it;
-// nil when there is none yet.
+// readStore opens the store for reading, even while another process has it. It returns
+// nil if there is none yet.
 func readStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
 	db := cfg.Database()
 	if db.Postgres != "" {
@@ -88,8 +87,8 @@ func readStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*stor
 	return s, nil
 }
 
-// WarnReserved tells of shared documents that older programs let people write in the
-// place of built-in ones; they are ignored.
+// WarnReserved logs the shared documents that have the name of a built-in one, which
+// older versions allowed. They are ignored.
 func WarnReserved(ctx context.Context, s *store.Store, log *slog.Logger) {
 	list, err := s.Maintenance().ReservedSchemas(ctx)
 	if err != nil {
@@ -100,22 +99,22 @@ func WarnReserved(ctx context.Context, s *store.Store, log *slog.Logger) {
 	}
 }
 
-// unusable is an error about the database, for the person who can mend it.
+// unusable adds to an error of the database what the user can do.
 func unusable(path string, err error) error {
 	return fmt.Errorf("the database %s cannot be opened (%w): mend that, choose another folder with P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing", path, err)
 }
 
-// readOnlyDocuments leaves the mirrors as they are.
+// readOnlyDocuments is a store whose mirrors of documents are not updated.
 type readOnlyDocuments struct{ *store.Store }
 
-// PutSchema leaves the mirror to those who write.
+// PutSchema does nothing.
 func (readOnlyDocuments) PutSchema(context.Context, *store.Schema) error { return nil }
 
-// DeleteSchema leaves the mirror to those who write.
+// DeleteSchema does nothing.
 func (readOnlyDocuments) DeleteSchema(context.Context, string) error { return nil }
 
-// NewCatalog finds documents in the store, which may be nil, the program and
-// the schema folder.
+// NewCatalog returns the catalog of the documents in the store, which may be nil, in the
+// program and in the schema folder.
 func NewCatalog(cfg *config.Config, s catalog.Store, log *slog.Logger) (*catalog.Catalog, error) {
 	return catalog.New(catalog.Options{Builtin: agents.Files(), Dir: cfg.SchemaDir, Store: s, CacheSize: cfg.CacheSize, Logger: log})
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/p8-org/p8/tool/builtin"
 )
 
-// openTools makes p8's own tools and resources of the parts.
+// openTools builds p8's own tools and resources.
 func (p *Parts) openTools(cfg *config.Config, o Options) (*tool.Registry, error) {
 	options := p.ToolOptions(cfg, o)
 	var err error
 	if p.own, err = builtin.Tools(options); err != nil {
 		return nil, err
 	}
-	remind, err := p.reminders.Tools() // which say so where nothing is kept
+	remind, err := p.reminders.Tools() // which fail without a database
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (p *Parts) openTools(cfg *config.Config, o Options) (*tool.Registry, error)
 	return tool.NewRegistry(p.own...)
 }
 
-// ToolOptions are what p8's own tools work with.
+// ToolOptions returns the options of p8's own tools.
 func (p *Parts) ToolOptions(cfg *config.Config, o Options) builtin.Options {
 	options := builtin.Options{
 		Engine: p.engine, Store: p.Store, ReadOnly: o.NoStore, Documents: p.Catalog,
@@ -42,7 +42,7 @@ func (p *Parts) ToolOptions(cfg *config.Config, o Options) builtin.Options {
 	return options
 }
 
-// askREM is an Asker as the tool knows it.
+// askREM adapts an Asker to the tool.
 type askREM struct{ *ask.Asker }
 
 // AskREM answers a question.

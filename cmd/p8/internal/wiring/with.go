@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// WithStore gives the store to fn for reading; nil when there is none yet.
+// WithStore calls fn with the store, opened for reading; nil if there is none yet.
 func WithStore(a *command.App, who command.Caller, fn func(context.Context, *store.Store) error) error {
 	ctx, err := who.Context()
 	if err != nil {
@@ -28,8 +28,7 @@ func WithStore(a *command.App, who command.Caller, fn func(context.Context, *sto
 	return fn(ctx, s)
 }
 
-// WithCatalog gives the documents to fn, beside a server that may have the
-// database.
+// WithCatalog calls fn with the catalog. It works while a server has the database.
 func WithCatalog(a *command.App, who command.Caller, fn func(context.Context, *catalog.Catalog) error) error {
 	ctx, err := who.Context()
 	if err != nil {

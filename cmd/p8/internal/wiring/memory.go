@@ -1,0 +1,79 @@
+package wiring
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/store"
+)
+
+// chatStores returns the store of sessions and the knowledge that search reads: the
+// database, or memory for a chat that is not stored.
+func chatStores(s *store.Store, o Options) (chat.Store, rem.Knowledge) {
+	switch {
+	case s != nil && !o.NoStore:
+		return s, s
+	case o.Memory:
+		k := knowledge{Knowledge: noKnowledge{}, kept: new(chat.MemoryStore)}
+		if s != nil {
+			k.Knowledge = s
+		}
+		return k.kept, k
+	}
+	return nil, nil
+}
+
+// knowledge is that of a chat in memory: the rows of the database, if there is one, and
+// the messages of the chat.
+type knowledge struct {
+	rem.Knowledge
+	kept *chat.MemoryStore
+}
+
+// MessageBySeq returns a message of a session in memory.
+func (k knowledge) MessageBySeq(ctx context.Context, sessionID string, seq int64) (store.Message, error) {
+	rows, err := k.kept.Messages(ctx, sessionID, store.MessageFilter{AfterSeq: seq - 1, BeforeSeq: seq + 1})
+	if err == nil && len(rows) != 1 {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.Message{}, err
+	}
+	return rows[0], nil
+}
+
+// Message returns a message of a session in memory.
+func (k knowledge) Message(ctx context.Context, id string) (store.Message, error) {
+	return k.kept.Message(ctx, id)
+}
+
+// noKnowledge is the knowledge without a database.
+type noKnowledge struct{}
+
+func (noKnowledge) Lookup(context.Context, string) ([]store.Match, error) { return nil, nil }
+func (noKnowledge) Fuzzy(context.Context, string, float64, int) ([]store.Match, error) {
+	return nil, nil
+}
+func (noKnowledge) Nodes(context.Context, []string) ([]store.Node, error)            { return nil, nil }
+func (noKnowledge) Search(context.Context, store.SearchQuery) ([]store.Match, error) { return nil, nil }
+func (noKnowledge) Tables() []store.TableInfo                                        { return nil }
+
+func (noKnowledge) MessageBySeq(context.Context, string, int64) (store.Message, error) {
+	return store.Message{}, store.ErrNotFound
+}
+
+func (noKnowledge) Message(context.Context, string) (store.Message, error) {
+	return store.Message{}, store.ErrNotFound
+}
+
+// Load returns nil for each node.
+func (noKnowledge) Load(_ context.Context, nodes ...store.Node) ([]json.RawMessage, error) {
+	return make([]json.RawMessage, len(nodes)), nil
+}
+
+// Select fails: there are no tables.
+func (noKnowledge) Select(context.Context, string, store.SelectBounds) (store.Selection, error) {
+	return store.Selection{}, &store.SelectError{Problem: "nothing is stored (P8_DATABASE_URL=none), so there are no tables"}
+}
