@@ -32,16 +32,16 @@ type replCommand struct {
 func replCommands() []replCommand {
 	return []replCommand{
 		{name: "help", help: "show the commands", run: (*repl).help},
-		{name: "agents", args: "[NAME]", help: "list the agents, or go on with one", run: (*repl).agents, completes: true},
-		{name: "sessions", args: "[ID]", help: "list your sessions, or go on with one", run: (*repl).sessions, completes: true, stored: true},
-		{name: "new", help: "begin a new session", run: (*repl).fresh},
-		{name: "model", args: "[NAME]", help: "show the model, or go on with another, provider:model", run: (*repl).choose},
-		{name: "memory", help: "show what the next turn sends, and what it takes", run: (*repl).memory},
+		{name: "agents", args: "[NAME]", help: "list the agents, or change to one", run: (*repl).agents, completes: true},
+		{name: "sessions", args: "[ID]", help: "list your sessions, or continue one", run: (*repl).sessions, completes: true, stored: true},
+		{name: "new", help: "start a new session", run: (*repl).fresh},
+		{name: "model", args: "[NAME]", help: "show the model, or change to another, provider:model", run: (*repl).choose},
+		{name: "memory", help: "show what the next turn sends, with its tokens", run: (*repl).memory},
 		{name: "timeline", args: "[N]", help: "show the messages and moments of this session", run: (*repl).timeline, stored: true},
 		{name: "moments", args: "[TYPE]", help: "list your newest moments", run: (*repl).moments, stored: true},
-		{name: "compact", args: "[TOKENS]", help: "sum up what this session has said", run: (*repl).compact, stored: true},
-		{name: "remind", args: "NAME WHEN", help: `be reminded: /remind stand-up 0 9 * * 1-5`, run: (*repl).remind, stored: true},
-		{name: "stop", help: "end the runs of this session that wait", run: (*repl).stop, stored: true},
+		{name: "compact", args: "[TOKENS]", help: "summarise this session since its last moment", run: (*repl).compact, stored: true},
+		{name: "remind", args: "NAME WHEN", help: `create a reminder: /remind stand-up 0 9 * * 1-5`, run: (*repl).remind, stored: true},
+		{name: "stop", help: "stop the runs of this session that have not ended", run: (*repl).stop, stored: true},
 		{name: "quit", help: "end the chat", run: func(*repl, string) error { return errQuit }},
 	}
 }
