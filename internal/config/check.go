@@ -17,14 +17,14 @@ import (
 type Error struct {
 	// Name is the variable or flag as the user wrote it.
 	Name string
-	// Value is what it holds, "" for a secret.
+	// Value is its value, "" for a secret.
 	Value string
-	// Problem says what is wrong, Mend what to do.
+	// Problem says what is wrong, Mend what to do about it.
 	Problem string
 	Mend    string
 }
 
-// Error is "P8_PORT: "abc" is not valid: give a number from 0 to 65535".
+// Error returns `P8_PORT: "abc" is not valid: give a number from 0 to 65535`.
 func (e *Error) Error() string {
 	if e.Value == "" {
 		return fmt.Sprintf("%s %s: %s", e.Name, e.Problem, e.Mend)
@@ -32,7 +32,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %q %s: %s", e.Name, e.Value, e.Problem, e.Mend)
 }
 
-// bad is the error for the value of a setting.
+// bad returns the error of a setting whose value cannot be used.
 func (f field) bad(e Entry, problem string) error {
 	if problem == "" {
 		problem = "is not valid"
@@ -52,7 +52,7 @@ func (f field) bad(e Entry, problem string) error {
 	return err
 }
 
-// badValues turns the parser's errors into ours, and takes the values out.
+// badValues converts the parser's errors, which quote values.
 func badValues(err error, fields []field, entries []Entry, values map[string]string) []error {
 	var all env.AggregateError
 	if !errors.As(err, &all) {
@@ -74,7 +74,7 @@ func badValues(err error, fields []field, entries []Entry, values map[string]str
 	return problems
 }
 
-// check finds values that parse but cannot be used.
+// check returns an error for each value that parses but cannot be used.
 func (c *Config) check(fields []field) []error {
 	var problems []error
 	require := func(name string, ok bool, problem string) {

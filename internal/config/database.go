@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// databaseNone is the P8_DATABASE_URL that stores nothing.
+// databaseNone is the value of P8_DATABASE_URL that stores nothing.
 const databaseNone = "none"
 
-// Database is where the data is kept: one of the three.
+// Database says where data is stored. One field is set.
 type Database struct {
 	// None: nothing is stored.
 	None bool
@@ -19,7 +19,7 @@ type Database struct {
 	Postgres string
 }
 
-// String is the database as it may be shown, without a password.
+// String describes the database without its password.
 func (d Database) String() string {
 	switch {
 	case d.None:
@@ -30,13 +30,13 @@ func (d Database) String() string {
 	return d.Path
 }
 
-// Database is what P8_DATABASE_URL says.
+// Database returns the database of P8_DATABASE_URL.
 func (c *Config) Database() Database {
 	db, _ := parseDatabase(c.DatabaseURL)
 	return db
 }
 
-// parseDatabase reads none, postgres://…, sqlite:PATH and sqlite://PATH.
+// parseDatabase parses none, postgres://…, sqlite:PATH and sqlite://PATH.
 func parseDatabase(s string) (Database, bool) {
 	if strings.EqualFold(s, databaseNone) {
 		return Database{None: true}, true
@@ -52,8 +52,7 @@ func parseDatabase(s string) (Database, bool) {
 	return Database{Path: filepath.Clean(path)}, true
 }
 
-// complete fills in the defaults that depend on the machine, and takes the
-// spaces out of lists.
+// complete sets the defaults that depend on the machine, and trims the items of lists.
 func (c *Config) complete(goos string) error {
 	for _, list := range [][]string{c.FallbackModels, c.MCPAgents, c.AllowedHosts, c.AllowedOrigins} {
 		for i, s := range list {
@@ -62,7 +61,7 @@ func (c *Config) complete(goos string) error {
 	}
 	if c.DataDir == "" {
 		dir, ok := userDataDir(goos, c.Getenv)
-		// A store elsewhere, or none at all, needs no data folder.
+		// Other databases need no data folder.
 		if !ok && c.DatabaseURL == "" {
 			return &Error{Name: "P8_DATA_DIR", Problem: "has no default here, as there is no home folder", Mend: "set it to a folder that can be written, or P8_DATABASE_URL=none to store nothing"}
 		}
@@ -82,7 +81,7 @@ func (c *Config) complete(goos string) error {
 	return nil
 }
 
-// userDataDir is p8's folder where the platform keeps an application's data.
+// userDataDir returns p8's folder in the platform's folder of application data.
 func userDataDir(goos string, getenv func(string) string) (string, bool) {
 	home := getenv("HOME")
 	switch goos {

@@ -10,7 +10,7 @@ import (
 	"github.com/joho/godotenv"
 )
 
-// readDotEnv reads a .env file; nothing if there is none.
+// readDotEnv reads a .env file. It returns nil if there is none.
 func readDotEnv(path string) (map[string]string, error) {
 	if path == "" {
 		return nil, nil
@@ -30,12 +30,12 @@ func readDotEnv(path string) (map[string]string, error) {
 	return vars, nil
 }
 
-// badLine is where the file stops to be readable: the shortest run of lines
-// that no longer parses, unless more lines mend it (a quoted value).
+// badLine returns the line at which the file cannot be parsed: the end of the shortest
+// beginning that does not parse, unless more lines complete it (a quoted value).
 func badLine(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) > 1000 {
-		return "" // not worth the search
+		return "" // the search would take too long
 	}
 	for n := len(lines) - 1; n >= 0; n-- {
 		if _, err := godotenv.Unmarshal(strings.Join(lines[:n], "")); err == nil {

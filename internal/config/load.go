@@ -19,11 +19,11 @@ type Options struct {
 	DotEnv string
 	// Flags are the command-line flags that were given.
 	Flags []Flag
-	// GOOS chooses the data folder's convention; this platform's when empty.
+	// GOOS is the platform whose data folder is used; this one if empty.
 	GOOS string
 }
 
-// Flag is a command-line flag that sets a setting.
+// Flag is a command-line flag that overrides a setting.
 type Flag struct {
 	// Env is the setting, such as "P8_PORT".
 	Env string
@@ -32,8 +32,8 @@ type Flag struct {
 	Value string
 }
 
-// Load resolves every setting. The error is one line a bad value, each naming
-// the variable, what is wrong with it and what to write instead.
+// Load resolves all settings. The error has a line per bad value, which names the
+// variable, the problem and what to write instead.
 func Load(o Options) (*Config, error) {
 	environ := env.ToMap(o.Environ)
 	file, err := readDotEnv(o.DotEnv)
@@ -60,7 +60,7 @@ func Load(o Options) (*Config, error) {
 		if problems = badValues(err, fields, entries, values); problems == nil {
 			return nil, err
 		}
-		// With the defaults in their place, whatever else is wrong shows.
+		// Go on with the defaults to report all other problems too.
 		if err := env.ParseWithOptions(c, env.Options{Environment: values}); err != nil {
 			return nil, errors.Join(problems...)
 		}
@@ -78,8 +78,7 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// resolve picks the value of each setting and says where it came from. Only
-// values that are not defaults are in the map.
+// resolve returns the values that are not defaults, with their origins.
 func resolve(fields []field, flags []Flag, environ, file map[string]string) (map[string]string, []Entry) {
 	values := make(map[string]string)
 	entries := make([]Entry, len(fields))
@@ -93,7 +92,7 @@ func resolve(fields []field, flags []Flag, environ, file map[string]string) (map
 	return values, entries
 }
 
-// find is the first value that is set, and its origin; "" if there is none.
+// find returns the first value that is set, and its origin; "" if there is none.
 func (f field) find(flags []Flag, environ, file map[string]string) (value, origin string) {
 	for _, flag := range flags {
 		if flag.Env == f.env {
@@ -107,7 +106,7 @@ func (f field) find(flags []Flag, environ, file map[string]string) (value, origi
 		if v := source.vars[f.env]; v != "" {
 			return v, source.name + f.env
 		}
-		// REM and REMLight switch storing off with a variable of its own.
+		// REM and REMLight have a separate variable to disable storage.
 		if f.env == "P8_DATABASE_URL" {
 			for _, name := range []string{"POSTGRES__ENABLED", "POSTGRES_ENABLED"} {
 				if isFalse(source.vars[name]) {
@@ -132,7 +131,7 @@ func isFalse(s string) bool {
 	return false
 }
 
-// unknown are the P8_ variables that no setting reads.
+// unknown returns the P8_ variables that are not settings.
 func unknown(fields []field, sources ...map[string]string) []string {
 	var names []string
 	for _, vars := range sources {
@@ -147,7 +146,7 @@ func unknown(fields []field, sources ...map[string]string) []string {
 	return slices.Compact(names)
 }
 
-// field is one setting as the tags of Config describe it.
+// field is a setting, from the tags of Config.
 type field struct {
 	name    string // of the Go field
 	env     string
@@ -158,7 +157,7 @@ type field struct {
 	secret  bool
 }
 
-// declared are the settings in the order of Config.
+// declared returns the settings in the order of Config.
 func declared() []field {
 	var all []field
 	for _, sf := range reflect.VisibleFields(reflect.TypeFor[Config]()) {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Memory is how many bytes of memory this process may use, and what says so: the
-// lowest limit of its control groups (cgroup, version 1 or 2) and of those above
-// them, or the machine's memory. root is the root of the file system. The result
-// is 0 where neither can be read, as on systems other than Linux.
+// Memory returns how many bytes of memory this process may use, and the source of that
+// number: the lowest limit of its control groups (cgroup, version 1 or 2) and their
+// parents, or the machine's memory. root is the root of the file system. It returns 0 if
+// neither can be read, as on systems other than Linux.
 func Memory(root fs.FS) (limit int64, source string) {
 	if total := machineMemory(root); total > 0 {
 		limit, source = total, "the machine"
@@ -36,7 +36,7 @@ func Memory(root fs.FS) (limit int64, source string) {
 		default:
 			continue
 		}
-		// A group without a limit of its own has a very large number, or "max".
+		// A group without a limit has a very large number, or "max".
 		if n := groupLimit(root, dir, fields[2], file); n > 0 && (limit == 0 || n < limit) {
 			limit, source = n, "the control group"
 		}
@@ -44,9 +44,8 @@ func Memory(root fs.FS) (limit int64, source string) {
 	return limit, source
 }
 
-// groupLimit is the lowest limit of a group and of those above it; 0 for none. In a
-// container the path may be that of the host, and the container's own group is the
-// root that it sees.
+// groupLimit returns the lowest limit of a group and its parents; 0 for none. In a
+// container, the path may be the host's, while the container sees its group as the root.
 func groupLimit(root fs.FS, dir, group, file string) (limit int64) {
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		text, err := fs.ReadFile(root, path.Join(dir, group, file))
@@ -71,7 +70,7 @@ func hasController(list, name string) bool {
 	return false
 }
 
-// machineMemory is the machine's memory in bytes; 0 where it is not known.
+// machineMemory returns the machine's memory in bytes; 0 if it is unknown.
 func machineMemory(root fs.FS) int64 {
 	info, err := fs.ReadFile(root, "proc/meminfo")
 	if err != nil {

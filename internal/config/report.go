@@ -10,15 +10,15 @@ import (
 type Entry struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	// Origin is "flag --port", "environment P8_PORT", ".env P8_PORT" (or an
-	// alias in their place) or "default".
+	// Origin is "flag --port", "environment P8_PORT" or ".env P8_PORT" (the name may be an
+	// alias), or "default".
 	Origin string `json:"origin"`
 	secret bool
 }
 
 const mask = "********"
 
-// masked hides what must not be printed.
+// masked hides secrets.
 func (e Entry) masked() Entry {
 	if e.secret && e.Value != "" {
 		e.Value = mask
@@ -27,15 +27,15 @@ func (e Entry) masked() Entry {
 	return e
 }
 
-// maskURL hides what a URL is opened with: the password, a user that stands
-// alone, as tokens do, and the query.
+// maskURL hides the credentials in a URL: the password, a user without a password, which
+// may be a token, and the query.
 func maskURL(s string) string {
 	if !strings.Contains(s, "://") {
 		return s
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		// Whatever it is, it may hold a password before the @.
+		// It may have a password before the @.
 		if at := strings.LastIndex(s, "@"); at >= 0 {
 			return mask + s[at:]
 		}
@@ -57,7 +57,7 @@ func maskURL(s string) string {
 	return strings.Replace(u.String(), "://", "://"+credentials, 1)
 }
 
-// Table is the settings as a Markdown table, for docs/settings.md.
+// Table returns the settings as a Markdown table, for docs/settings.md.
 func Table() string {
 	var b strings.Builder
 	b.WriteString("| Setting | Default | Meaning | Also read as |\n|---|---|---|---|\n")

@@ -2,20 +2,20 @@ package config
 
 import "strings"
 
-// TenantSchedules are the schedules of P8_DREAM_TENANTS by tenant; "" is none.
+// TenantSchedules returns the schedules of P8_DREAM_TENANTS by tenant; "" is none.
 func (c *Config) TenantSchedules() map[string]string {
 	schedules, _ := parseTenants(c.DreamTenants)
 	return schedules
 }
 
-// parseTenants reads "acme=0 4 * * *;beta=off"; ok is false for anything else.
+// parseTenants parses "acme=0 4 * * *;beta=off"; ok is false for anything else.
 func parseTenants(text string) (schedules map[string]string, ok bool) {
 	schedules = map[string]string{}
 	for part := range strings.SplitSeq(text, ";") {
 		if strings.TrimSpace(part) == "" {
 			continue
 		}
-		// A time zone has an equals sign, too: CRON_TZ=Europe/Vienna 0 3 * * *.
+		// A schedule may have an equals sign too: CRON_TZ=Europe/Vienna 0 3 * * *.
 		tenant, schedule, found := strings.Cut(part, "=")
 		tenant, schedule = strings.TrimSpace(tenant), strings.TrimSpace(schedule)
 		if _, twice := schedules[tenant]; !found || tenant == "" || schedule == "" || twice {

@@ -11,7 +11,7 @@ import (
 // (powers of 1024).
 type Bytes int64
 
-// UnmarshalText reads "4MB", "512 kb" or "1048576".
+// UnmarshalText parses "4MB", "512 kb" or "1048576".
 func (b *Bytes) UnmarshalText(text []byte) error {
 	s := strings.ToUpper(strings.TrimSpace(string(text)))
 	unit := int64(1)
