@@ -8,8 +8,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// A transaction writes that many files, or so many bytes of chunks: enough that
-// the price of a commit is shared, and little enough to hold in memory.
+// The bounds of a transaction: files, and bytes of chunks. They are large enough to
+// share the cost of a commit and small enough to hold in memory.
 const (
 	batchFiles = 64
 	batchBytes = 4 << 20
@@ -20,12 +20,12 @@ type batch struct {
 	*run
 	waiting []*made
 	bytes   int
-	// again are those that met another file's name: it may be free at the end.
+	// again has the files whose name another file has; it may be free at the end.
 	again []*made
 }
 
-// add takes what a file became. Schemas and rows are written at once, before the
-// file that says that they were.
+// add adds the rows of a file. Schemas and rows of tables are written at once, before
+// the file row that records them.
 func (b *batch) add(ctx context.Context, m *made) error {
 	if m.schema != nil {
 		return b.schema(ctx, m)
@@ -48,7 +48,7 @@ func (b *batch) add(ctx context.Context, m *made) error {
 	return nil
 }
 
-// schema writes an agent's document unless it is there as it is.
+// schema writes an agent's document unless the same one is stored.
 func (b *batch) schema(ctx context.Context, m *made) error {
 	old, err := b.Store.Documents.Schema(ctx, m.schema.Name)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -58,7 +58,7 @@ func (b *batch) schema(ctx context.Context, m *made) error {
 	if none != nil {
 		return none
 	}
-	// What an anonymous caller writes is shared.
+	// Documents of anonymous callers are shared.
 	shared := m.schema.Shared || id.Anonymous()
 	same := err == nil && old.Hash == m.schema.Hash && old.Origin == m.schema.Origin &&
 		(old.UserID == "") == shared && old.Source == m.schema.Source
@@ -73,8 +73,8 @@ func (b *batch) schema(ctx context.Context, m *made) error {
 	return nil
 }
 
-// flush writes what waits in one transaction; when the store refuses that, file
-// by file, to find the one that is refused.
+// flush writes the batch in one transaction. If the store refuses it, flush writes file by
+// file, to find the refused one.
 func (b *batch) flush(ctx context.Context) error {
 	waiting := b.waiting
 	b.waiting, b.bytes = nil, 0
@@ -105,8 +105,8 @@ func (b *batch) flush(ctx context.Context) error {
 	return nil
 }
 
-// single writes one file; a name that another has is tried again at the end,
-// when that file may have another name itself.
+// single writes one file. If another file has its name, it is written again at the end,
+// when the other file may have a new name.
 func (b *batch) single(ctx context.Context, m *made, retry bool) error {
 	err := b.Store.Documents.PutDocuments(ctx, m.doc)
 	switch {
@@ -122,7 +122,7 @@ func (b *batch) single(ctx context.Context, m *made, retry bool) error {
 	return b.refused(m, err)
 }
 
-// end writes the rest.
+// end writes the remaining files.
 func (b *batch) end(ctx context.Context) error {
 	if err := b.flush(ctx); err != nil {
 		return err
@@ -143,8 +143,7 @@ func (b *batch) written(m *made) {
 	b.finish(m.result, m.size)
 }
 
-// refused reports a file that the store does not take; any other error ends the
-// run.
+// refused reports a file that the store refuses; any other error ends the run.
 func (b *batch) refused(m *made, err error) error {
 	if !refusal(err) {
 		return err
@@ -153,7 +152,7 @@ func (b *batch) refused(m *made, err error) error {
 	return nil
 }
 
-// refusal reports an error about what is written, rather than about the store.
+// refusal reports whether an error is about the written rows rather than the store.
 func refusal(err error) bool {
 	return errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) ||
 		errors.Is(err, store.ErrForbidden)

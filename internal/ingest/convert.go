@@ -17,11 +17,11 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// edition counts changes of what is made of a file: files that were stored by
-// another are written anew.
+// edition counts changes in how files become rows. A file stored by another edition is
+// written again.
 const edition = "1"
 
-// made is what a file became, ready to be written.
+// made has the rows of a file, ready to be written.
 type made struct {
 	result Result
 	size   int64
@@ -30,16 +30,16 @@ type made struct {
 	rows   *tables
 }
 
-// fileMetadata is what p8 notes on a file's row.
+// fileMetadata is the metadata of a file's row.
 type fileMetadata struct {
-	// Fingerprint is of all that the file's rows depend on.
+	// Fingerprint is that of everything that the file's rows depend on.
 	Fingerprint string `json:"fingerprint"`
 	Chunks      int    `json:"chunk_count"`
 	Chars       int    `json:"char_count"`
 	SessionID   string `json:"session_id,omitempty"`
 }
 
-// fingerprint is of all that the rows of a file depend on.
+// fingerprint hashes everything that the rows of a file depend on.
 func (in *Ingester) fingerprint(c *candidate, set settings, links string) string {
 	h := sha256.New()
 	if c.format != extract.Markdown {
@@ -50,8 +50,7 @@ func (in *Ingester) fingerprint(c *candidate, set settings, links string) string
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// unchanged reports whether the stored rows of a candidate are what a new run
-// would write.
+// unchanged reports whether a new run would write the rows that are stored.
 func (c *candidate) unchanged(fingerprint string) bool {
 	if c.stored == nil || c.stored.Hash != c.hash || c.stored.Status != store.FileCompleted {
 		return false
@@ -60,7 +59,7 @@ func (c *candidate) unchanged(fingerprint string) bool {
 	return json.Unmarshal(c.stored.Metadata, &m) == nil && m.Fingerprint == fingerprint
 }
 
-// convert reads a file and makes of it what it is. The error is why it cannot.
+// convert reads a file and makes its rows. Its error is the reason in the report.
 func (in *Ingester) convert(ctx context.Context, c *candidate, set settings, links *linker, s *share) (*made, error) {
 	if c.format == extract.Unknown {
 		return nil, extract.ErrBinary
@@ -102,7 +101,7 @@ func (in *Ingester) convert(ctx context.Context, c *candidate, set settings, lin
 	return m, in.document(ctx, c, m, text, front, body, set, links)
 }
 
-// place puts the file before an error that knows only the place in it.
+// place adds the file to an error that has only a position.
 func place(file string, err error) error {
 	if msg := err.Error(); msg != "" && msg[0] >= '0' && msg[0] <= '9' {
 		return errors.New(file + ":" + msg)
@@ -153,7 +152,7 @@ func (in *Ingester) document(ctx context.Context, c *candidate, m *made, text ch
 	return nil
 }
 
-// file is the row of a file.
+// file returns the row of a file.
 func (in *Ingester) file(c *candidate, mime string, size int64, set settings) *store.File {
 	return &store.File{
 		Base: store.Base{ID: c.id, Shared: set.shared}, Name: c.name, URI: c.uri, MIMEType: mime,
@@ -161,13 +160,12 @@ func (in *Ingester) file(c *candidate, mime string, size int64, set settings) *s
 	}
 }
 
-// chunkMetadata says where a chunk comes from.
+// chunkMetadata has the position of a chunk in its file.
 type chunkMetadata struct {
 	FileID   string   `json:"file_id"`
 	Filename string   `json:"source_filename"`
 	Headings []string `json:"heading_path,omitempty"`
-	// Lines and pages count from 1, characters from 0; they are those of the text
-	// that was read out of the file.
+	// Lines and pages count from 1, characters from 0, in the extracted text.
 	LineStart int    `json:"line_start"`
 	LineEnd   int    `json:"line_end"`
 	CharStart int    `json:"char_start"`
@@ -193,7 +191,7 @@ func (in *Ingester) chunkRow(c *candidate, i int, k chunk.Chunk, category string
 	}
 }
 
-// mergeTags are both, each once.
+// mergeTags returns the tags of both lists without duplicates.
 func mergeTags(a, b []string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -208,7 +206,7 @@ func mergeTags(a, b []string) []string {
 	return out
 }
 
-// encode is a value as JSON; what is marshalled here always can be.
+// encode returns a value as JSON. The values that it is called with cannot fail.
 func encode(v any) json.RawMessage {
 	b, _ := json.Marshal(v)
 	if string(b) == "null" {

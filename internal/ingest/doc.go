@@ -4,7 +4,7 @@
 //	report, err := in.Paths(ctx, ingest.PathsOptions{Paths: []string{"docs"}})
 //	report, err = in.Upload(ctx, ingest.Upload{Name: "plan.pdf", Reader: body})
 //
-// What becomes what:
+// What a file becomes:
 //
 //   - Markdown: an ontology (the whole page; front matter gives its name,
 //     category, tags and edges, links to other files are edges) and a file with
@@ -13,28 +13,24 @@
 //   - YAML or JSON that is an agent's document: a schema.
 //   - YAML or JSON whose keys are tables (moments: [...]): rows of those tables.
 //
-// A file is told from others by its URI: file:///its/path, or
-// upload:///session/name. It is written again only when its bytes or what was
-// asked for changed; a change is one transaction of the store, which also
-// removes chunks that are no longer there. So a run that is killed can be run
-// again: what was written stays, what was not is written, nothing is double.
-// Nothing is deleted because a file is gone, unless [PathsOptions].Prune says
-// so.
+// A URI identifies a file: file:///its/path, or upload:///session/name. The file is
+// written again only if its bytes or the options changed. Each change is one transaction
+// of the store, which also deletes chunks that no longer exist. So a killed run can be
+// repeated: it writes what is missing and duplicates nothing. The rows of deleted files
+// stay, unless [PathsOptions].Prune is set.
 //
-// A file that cannot be read is counted, with the reason, in the [Report], and
-// the rest goes on. An error is returned only when the run itself cannot go on.
+// A file that cannot be read is counted in the [Report], with the reason, and the run
+// continues. An error is returned only if the run itself cannot continue.
 //
 // # Names
 //
-// A file's name is what its front matter says (name or entity_key), else its
-// stem, else, for README and index, the name of the folder that it describes. Where
-// several of a run would have one key, the one that lies nearest to the root keeps
-// it, if that is one alone, and all others are called by their path from the root:
-// api/agents.md is api-agents. A file that is stored keeps its name, and
-// a name that another file of the store has is not taken from it. A stored file
-// whose path is gone and ends like that of a new one (docs/api/agents.md) is taken
-// to have moved here.
+// The name of a file is that of its front matter (name or entity_key), or its stem, or for
+// README and index the name of their folder. If several files of a run would have one
+// key, the one nearest to the root keeps it, if there is only one such; the others are
+// named by their path from the root: api/agents.md is api-agents. Stored files keep their
+// names, and no other file gets these. A stored file whose path is gone counts as moved
+// if a new path ends the same (docs/api/agents.md).
 //
-// Links lead to the names of the files of the run; take in the folder rather
-// than one file of it when names differ from stems.
+// Links lead to the names of the files of the run. If names differ from stems, store the
+// folder rather than one of its files.
 package ingest

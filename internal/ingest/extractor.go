@@ -8,25 +8,24 @@ import (
 	"github.com/p8-org/p8/internal/ingest/internal/extract"
 )
 
-// Extractor reads the text of files in formats whose parsers nothing can bound
-// from within: "pdf", "docx" and "html". A file of a few bytes may make them loop
-// or take gigabytes, so package child runs them in a process that can be killed.
+// Extractor reads the text of formats whose parsers cannot be bounded in process: "pdf",
+// "docx" and "html". A file of a few bytes may make them loop or use gigabytes, so
+// package child runs them in a process that can be killed.
 type Extractor interface {
-	// Extract reads size bytes from r. Its errors are fit for a client; one that
-	// wraps ErrTooLarge says which limit the file is over.
+	// Extract reads size bytes from r. Its errors may be shown to a client. An error that
+	// wraps ErrTooLarge names the limit.
 	Extract(ctx context.Context, format string, r io.Reader, size int64) (Extracted, error)
 }
 
-// Extracted is the text of a file: Markdown of DOCX and HTML, plain text of PDF.
+// Extracted is the text of a file: Markdown for DOCX and HTML, plain text for PDF.
 type Extracted struct {
 	// Text is UTF-8, at most 32 MiB.
 	Text string
-	// Pages follow one another from the beginning of Text; formats without pages
-	// have none.
+	// Pages are in the order of Text; formats without pages have none.
 	Pages []Page
 }
 
-// Page is where a page begins in the text.
+// Page is the beginning of a page in the text.
 type Page struct {
 	// Number counts from 1.
 	Number int
@@ -34,9 +33,9 @@ type Page struct {
 	Start int
 }
 
-// InProcess is the Extractor of programs that set none: it parses in this
-// process, for a minute at most. It does not bound memory, and a parser that
-// never returns keeps its goroutine: do not give it files of strangers.
+// InProcess is the default Extractor. It parses in this process, for a minute at most. It
+// does not bound memory, and a parser that never returns keeps its goroutine, so it is not
+// for untrusted files.
 type InProcess struct{}
 
 // Extract implements Extractor.
@@ -56,8 +55,8 @@ func (InProcess) Extract(ctx context.Context, format string, r io.Reader, size i
 	return x, nil
 }
 
-// check refuses what would break the rest of the program: an Extractor may be
-// another process, whose answer depends on the file.
+// check validates the result of an Extractor, which may be another process under the
+// control of the file.
 func (x *Extracted) check() (extract.Plain, error) {
 	plain := extract.Plain{Text: x.Text}
 	if len(x.Text) > extract.MaxText {

@@ -9,17 +9,17 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// frontMatter is what a Markdown file says about itself.
+// frontMatter is the front matter of a Markdown file.
 type frontMatter struct {
 	name, category, uri string
 	tags                []string
 	edges               []store.Edge
-	// metadata are all other keys: title, description, whatever else.
+	// metadata has all other keys, such as title and description.
 	metadata map[string]json.RawMessage
 }
 
-// readFront reads front matter; text that is not a mapping, between two rules,
-// is a part of the page, and ok is false then.
+// readFront parses front matter. ok is false if the text between the rules is not a
+// mapping: then it belongs to the page.
 func readFront(file, src string) (f frontMatter, ok bool, err error) {
 	const firstLine = 2
 	root, err := parseYAML(file, src, firstLine)
@@ -76,7 +76,7 @@ func readFront(file, src string) (f frontMatter, ok bool, err error) {
 	return f, true, nil
 }
 
-// splitTags are the tags of a text with commas.
+// splitTags splits tags at commas.
 func splitTags(s string) []string {
 	var tags []string
 	for tag := range strings.SplitSeq(s, ",") {
@@ -87,8 +87,8 @@ func splitTags(s string) []string {
 	return tags
 }
 
-// readEdges reads a list of edges: {target, relation, weight, reason} or a
-// target alone. dst is read as target, rel_type and type as relation.
+// readEdges parses a list of edges: {target, relation, weight, reason}, or only a target.
+// dst means target; rel_type and type mean relation.
 func readEdges(file string, n ast.Node, line int) ([]store.Edge, error) {
 	if _, null := n.(*ast.NullNode); null {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkPattern is an error unless a glob can be matched.
+// checkPattern returns an error if a glob is malformed.
 func checkPattern(pattern string) error {
 	for part := range strings.SplitSeq(pattern, "/") {
 		if _, err := path.Match(part, ""); err != nil {
@@ -16,14 +16,14 @@ func checkPattern(pattern string) error {
 	return nil
 }
 
-// matches reports whether a path from the root matches a glob in which ** is
-// any number of folders; "" matches all.
+// matches reports whether a path from the root matches a glob. ** matches any number of
+// folders, the glob "" everything.
 func matches(pattern, file string) bool {
 	if pattern == "" {
 		return true
 	}
 	parts, names := strings.Split(pattern, "/"), strings.Split(file, "/")
-	// reach[i] says that the parts so far match the first i names.
+	// reach[i]: the parts so far match the first i names.
 	reach := make([]bool, len(names)+1)
 	reach[0] = true
 	for _, part := range parts {
@@ -33,7 +33,7 @@ func matches(pattern, file string) bool {
 			case part == "**":
 				next[i] = reach[i] || i > 0 && next[i-1]
 			case i > 0 && reach[i-1]:
-				// The pattern was checked.
+				// checkPattern found no error.
 				next[i], _ = path.Match(part, names[i-1])
 			}
 		}

@@ -11,36 +11,36 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Options are what an Ingester needs.
+// Options configure an Ingester.
 type Options struct {
-	// Store is where knowledge goes; [Over] makes it.
+	// Store gets the rows; [Over] makes one of a *store.Store.
 	Store Store
-	// SchemaRow makes the row of an agent's document (catalog.Row). Without it,
-	// agents' documents are data like any other.
+	// SchemaRow makes the row of an agent's document (catalog.Row). Without it, agents'
+	// documents are stored as data.
 	SchemaRow func(a *agent.Agent, source []byte) (store.Schema, error)
 	Chunking  Chunking
-	// Extractor reads PDF, DOCX and HTML files, nil for InProcess.
+	// Extractor parses PDF, DOCX and HTML files; nil is InProcess.
 	Extractor Extractor
-	// MaxFileBytes bounds a file, 0 for 32 MiB. The text of a file is bounded by
-	// 32 MiB and 50,000 chunks besides.
+	// MaxFileBytes bounds a file; 0 is 32 MiB. The text of a file is also bounded, to
+	// 32 MiB and 50,000 chunks.
 	MaxFileBytes int64
-	// Workers read files at a time, 0 for one a processor, 8 at most. So many
-	// uploads are taken in at a time, too; others wait. Of files and texts over
-	// 4 MiB one is held at a time.
+	// Workers is how many files are read, and uploads processed, at a time; others wait. 0
+	// is the number of processors, at most 8. Only one file or text of more than 4 MiB is
+	// in memory at a time.
 	Workers int
 	Log     *slog.Logger
 }
 
 // Chunking are the sizes of chunks in tokens (cl100k_base).
 type Chunking struct {
-	// Target is the size that chunks are filled to, 0 for 400 (REM: 1500
-	// characters); Overlap what of the text before is repeated, 0 for 50 (REM: 200
-	// characters), negative for none; Max is never exceeded, 0 for one and a half
-	// targets (REM: 2500 characters).
+	// Target is the size to which chunks are filled; 0 is 400 (REM: 1500 characters).
+	// Overlap is how much of the previous text a chunk repeats; 0 is 50 (REM: 200
+	// characters), negative is none. Max is the maximum; 0 is 1.5 times Target (REM: 2500
+	// characters).
 	Target, Overlap, Max int
 }
 
-// Tables that documents can be restricted to.
+// The tables to which documents can be restricted.
 const (
 	TableOntologies = "ontologies"
 	TableResources  = "resources"
@@ -51,15 +51,15 @@ const (
 	mostWorkers    = 8
 )
 
-// Ingester takes files in. It is safe for concurrent use.
+// Ingester stores files. It is safe for concurrent use.
 type Ingester struct {
 	Options
 	cutter *chunk.Cutter
-	// uploads has room for those that are taken in, heavy for one big file.
+	// uploads has a slot for each upload in progress, heavy one for a big file.
 	uploads, heavy chan struct{}
 }
 
-// New is an Ingester; it fails when the options cannot work.
+// New makes an Ingester. It returns an error if the options are invalid.
 func New(o Options) (*Ingester, error) {
 	if o.Store.Documents == nil || o.Store.Files == nil || o.Store.Resources == nil {
 		return nil, errors.New("ingest: Options.Store is missing: ingest.Over makes it of a *store.Store")
@@ -78,13 +78,13 @@ func New(o Options) (*Ingester, error) {
 	return &Ingester{Options: o, cutter: cutter, uploads: make(chan struct{}, o.Workers), heavy: make(chan struct{}, 1)}, nil
 }
 
-// settings are what a run asks for, for every file of it alike.
+// settings are the options of a run, the same for all its files.
 type settings struct {
 	table    string
 	category string
 	tags     []string
 	session  string
 	shared   bool
-	// local says that the files are the operator's own: they may hold users' rows.
+	// local: the files are the operator's and may hold rows of other users.
 	local bool
 }

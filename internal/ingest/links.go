@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// linkEdges are the edges of a page: one a target, in order, none to itself.
+// linkEdges returns the edges of a page: one per target, in order, none to itself.
 func linkEdges(found []markdown.Link, self string, key func(markdown.Link) string) []store.Edge {
 	var edges []store.Edge
 	seen := map[string]bool{store.NormalizeKey(self): true, "": true}
@@ -26,8 +26,8 @@ func linkEdges(found []markdown.Link, self string, key func(markdown.Link) strin
 	return edges
 }
 
-// mergeEdges puts the edges of the front matter before those of the links; a
-// link to a target that the front matter names says nothing new.
+// mergeEdges puts the edges of the front matter before those of links, and drops links to
+// targets that the front matter names.
 func mergeEdges(named, linked []store.Edge) []store.Edge {
 	out := slices.Clone(named)
 	for _, e := range linked {
@@ -40,8 +40,8 @@ func mergeEdges(named, linked []store.Edge) []store.Edge {
 	return out
 }
 
-// stem is the name of a file by its path: without folder and extension; of
-// README and index it is the folder's name.
+// stem returns the name of a file without folder and extension; for README and index,
+// the name of the folder.
 func stem(file string) string {
 	base := path.Base(file)
 	name := strings.TrimSuffix(base, path.Ext(base))
@@ -56,7 +56,7 @@ func stem(file string) string {
 	return name
 }
 
-// isIndex reports whether a page of that name describes its folder.
+// isIndex reports whether a page with this name describes its folder.
 func isIndex(name string) bool {
 	switch strings.ToLower(name) {
 	case "readme", "index", "_index":
@@ -65,12 +65,12 @@ func isIndex(name string) bool {
 	return false
 }
 
-// linker finds the keys that links lead to.
+// linker resolves links to keys.
 type linker struct {
-	// byURI are the names of the files of the run.
+	// byURI has the names of the files of the run.
 	byURI map[string]string
-	// names tells runs apart in which links lead to other names; "" when every
-	// file is called by its stem.
+	// names identifies the names of a run, since links depend on them; "" if the name of
+	// each file is its stem.
 	names string
 }
 
@@ -91,8 +91,8 @@ func newLinker(all []*candidate) *linker {
 	return l
 }
 
-// key is the key that a link of a file leads to: the name of the file that it
-// means, when this is one of the run, else its stem.
+// key returns the key to which a link leads: the name of the linked file if that is in the
+// run, or else its stem.
 func (l *linker) key(c *candidate, to markdown.Link) string {
 	if to.Wiki {
 		return to.Dest

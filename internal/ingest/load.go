@@ -12,14 +12,14 @@ import (
 	"github.com/p8-org/p8/internal/ingest/internal/extract"
 )
 
-// bigFile is the size of a file or a text of which one is held at a time: its
-// rows may need several times its size.
+// bigFile is the size above which only one file or text is in memory at a time: its rows
+// may need several times its size.
 const bigFile = 4 << 20
 
-// share is a file's place among the big ones. The zero value has none.
+// share is the slot of a big file. The zero value holds none.
 type share struct{ heavy chan struct{} }
 
-// take waits for the place if the size needs one; release gives it back.
+// take waits for the slot if the size needs one; release frees it.
 func (s *share) take(ctx context.Context, in *Ingester, size int) error {
 	if size <= bigFile || s.heavy != nil {
 		return nil
@@ -40,8 +40,8 @@ func (s *share) release() {
 	}
 }
 
-// load reads the text of a file and notes its hash. Text is read as a stream, so
-// that it is in memory once; a file that has to be parsed is only passed on.
+// load reads the text of a file and its hash. It streams text, so that it is in memory
+// once, and passes a file that has to be parsed to the Extractor.
 func (in *Ingester) load(ctx context.Context, c *candidate, s *share) (extract.Plain, error) {
 	size := c.size
 	if !c.format.Parsed() && size > extract.MaxText {
@@ -75,7 +75,7 @@ func (in *Ingester) load(ctx context.Context, c *candidate, s *share) (extract.P
 		plain.Text = b.String()
 	}
 	if n, err := io.Copy(io.Discard, f); err != nil || n > 0 {
-		return plain, errors.New("it changed while it was read: take it in again")
+		return plain, errors.New("it changed while it was read: store it again")
 	}
 	c.hash = hex.EncodeToString(sum.Sum(nil))
 	if len(plain.Text) < bigFile {

@@ -10,26 +10,26 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// candidate is a file whose bytes are known and whose name is to be found.
+// candidate is a file that has been hashed and has no name yet.
 type candidate struct {
 	*source
 	hash   string
 	format extract.Format
-	// detected is the MIME type that goes with the format.
+	// detected is the MIME type of the format.
 	detected string
-	// explicit is the name in its front matter.
+	// explicit is the name in the front matter.
 	explicit string
 	name     string
-	// id is that of its row in files.
+	// id is the id of the row in files.
 	id string
-	// stored is its row, nil for none.
+	// stored is the row, nil for none.
 	stored *store.File
 }
 
-// maxStem keeps room for what chunks' names add.
+// maxStem leaves room for the suffixes of chunks' names.
 const maxStem = 200
 
-// names are what a file may be called, the best first; the last is unique.
+// names returns the possible names of a file, the best first; the last is unique.
 func (c *candidate) names() []string {
 	sum := sha256.Sum256([]byte(c.uri))
 	short := hex.EncodeToString(sum[:4])
@@ -46,7 +46,7 @@ func (c *candidate) names() []string {
 	return append(list, clean(cut(list[0], maxStem-len(short)-1)+"-"+short, short))
 }
 
-// clean makes a name storable: printable, not too long, with a key.
+// clean makes a name storable: printable, not too long, and with a key.
 func clean(name, fallback string) string {
 	name = cut(strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r == '\uFFFD' || r < ' ' || r == 0x7f {
@@ -60,7 +60,7 @@ func clean(name, fallback string) string {
 	return name
 }
 
-// cut is the first n characters of a name.
+// cut returns the first n characters of a name.
 func cut(name string, n int) string {
 	if r := []rune(name); len(r) > n {
 		return string(r[:n])
@@ -68,15 +68,14 @@ func cut(name string, n int) string {
 	return name
 }
 
-// pageSuffix ends the name of a file that became a page: the document's own
-// name, and so its key, is the page's, and one key does not stand for both.
+// pageSuffix ends the name of a file that became a page. The page has the name of the
+// document, and so its key; the file needs another key.
 const pageSuffix = ".md"
 
-// documentName is the name of what was made of a stored file.
+// documentName returns the name of the document of a stored file.
 func documentName(f *store.File) string { return strings.TrimSuffix(f.Name, pageSuffix) }
 
-// assign gives every candidate a name that no other has and that is not taken.
-// taken are the keys of files of other runs.
+// assign gives each candidate a unique name. taken has the keys of files of other runs.
 func assign(all []*candidate, taken map[string]bool) {
 	used := map[string]bool{}
 	var open []*candidate
@@ -121,7 +120,7 @@ func assign(all []*candidate, taken map[string]bool) {
 	}
 }
 
-// keeps reports whether a stored file may go on under its name.
+// keeps reports whether a stored file may keep its name.
 func keeps(c *candidate) bool {
 	for _, name := range c.names() {
 		if c.explicit != "" && name != clean(c.explicit, "") {
@@ -134,7 +133,7 @@ func keeps(c *candidate) bool {
 	return false
 }
 
-// nearest is the candidate that lies nearest to the root, nil when several do.
+// nearest returns the candidate nearest to the root, nil if there are several.
 func nearest(group []*candidate) *candidate {
 	var best *candidate
 	least, alone := 0, false

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// parallel runs work for every item, n at a time and in their order, until one
-// fails; its error is the first.
+// parallel calls work for each item, n at a time and in order, until a call fails. It
+// returns the first error.
 func parallel[T any](ctx context.Context, n int, items []T, work func(context.Context, int, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

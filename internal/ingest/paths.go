@@ -10,39 +10,39 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// PathsOptions are a run over local files. Only who may read them on this
-// machine may name them: a server never passes on what a client says.
+// PathsOptions configure a run over local files. The paths must come from a user who may
+// read them on this machine, never from a client of a server.
 type PathsOptions struct {
 	// Paths are files and folders.
 	Paths []string
-	// Table restricts what documents become: ontologies or resources. With another
-	// table, files hold rows of it; "" is the default for each file.
+	// Table restricts documents to ontologies or resources. With another table, files hold
+	// its rows. "" decides for each file.
 	Table string
-	// Category and Tags are given to every row that has no category, and to all.
+	// Category is for rows without one; Tags are added to all rows.
 	Category string
 	Tags     []string
-	// Pattern is a glob on the path below a folder, ** is any number of folders.
+	// Pattern is a glob on the path below a folder; ** is any number of folders.
 	Pattern string
-	// Shared makes the rows visible to everybody of the tenant.
+	// Shared makes the rows visible to the whole tenant.
 	Shared bool
 	// DryRun reads everything and writes nothing.
 	DryRun bool
-	// Prune removes what was made of files that lay in one of the folders and are
-	// gone. Without it, nothing is ever deleted because a file is not there.
+	// Prune deletes the rows of files that are gone from the folders. Without it, the rows
+	// of deleted files stay.
 	Prune bool
-	// Progress, if set, is called after every file, by one goroutine at a time.
+	// Progress, if set, is called after each file, by one goroutine at a time.
 	Progress func(Progress)
 }
 
-// Progress is how far a run has come.
+// Progress is the progress of a run.
 type Progress struct {
 	// Done of Files are finished, DoneBytes of Bytes.
 	Files, Done      int
 	Bytes, DoneBytes int64
 }
 
-// Paths takes files and folders in. The report tells what became of each; the
-// error says why the run ended early, and the report then holds what was done.
+// Paths stores files and folders. The report has the result of each file. If the run ends
+// early, the error says why, and the report has the results so far.
 func (in *Ingester) Paths(ctx context.Context, o PathsOptions) (*Report, error) {
 	report := &Report{DryRun: o.DryRun}
 	if err := o.check(); err != nil {
@@ -89,10 +89,10 @@ type run struct {
 	dry      bool
 	report   *Report
 	progress func(Progress)
-	// collided is the last conflict about a name that was chosen here, failed why the
-	// last file could not be read.
+	// collided is the last conflict of a chosen name, failed the error of the last file
+	// that could not be read.
 	collided, failed error
-	// share is that of an upload, which keeps it until its rows are stored.
+	// share is the slot of an upload, held until its rows are stored.
 	share *share
 
 	mu    sync.Mutex // of report and state, while files are read
@@ -111,8 +111,8 @@ func (r *run) finish(x Result, size int64) {
 	}
 }
 
-// take takes files in: their hashes first, then one look at the store, then
-// those that changed are read by several workers and written by one.
+// take stores files: it hashes them, asks the store once which ones changed, and reads
+// those with several workers and writes them with one.
 func (r *run) take(ctx context.Context, files []*source) error {
 	scanned := make([]*candidate, len(files))
 	if err := parallel(ctx, r.Workers, files, func(_ context.Context, i int, s *source) error {
@@ -145,7 +145,7 @@ func (r *run) take(ctx context.Context, files []*source) error {
 	return r.write(ctx, changed, links)
 }
 
-// write reads the files by several workers, and writes what they become by one.
+// write reads the files with several workers and writes their rows with one.
 func (r *run) write(ctx context.Context, changed []*candidate, links *linker) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

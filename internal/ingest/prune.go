@@ -11,8 +11,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// prune removes files that lay in one of the run's folders and are gone. Files
-// that are there but were not part of the run (another pattern) stay.
+// prune deletes the rows of files that are gone from the run's folders. Files that exist
+// but were not part of the run (another pattern) stay.
 func (r *run) prune(ctx context.Context, w *walker) error {
 	who, err := identity.From(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *run) prune(ctx context.Context, w *walker) error {
 	return nil
 }
 
-// lost reports whether a file lay in one of the folders and is not there.
+// lost reports whether a file was in one of the folders and no longer exists.
 func (w *walker) lost(uri string) bool {
 	file := filePath(uri)
 	if file == "" || w.seen[uri] {

@@ -6,49 +6,48 @@ import (
 	"strings"
 )
 
-// Status is what became of a file.
+// Status is the result of a file.
 type Status string
 
 // The statuses.
 const (
 	// Written: new, or changed.
 	Written Status = "written"
-	// Unchanged: stored already, nothing was written.
+	// Unchanged: stored before; nothing was written.
 	Unchanged Status = "unchanged"
-	// Skipped: not meant to be read (a picture, a link, a hidden file).
+	// Skipped: not to be read (a picture, a link, a hidden file).
 	Skipped Status = "skipped"
-	// Failed: meant to be read, but it cannot be.
+	// Failed: cannot be read.
 	Failed Status = "failed"
-	// Pruned: gone from the folder, and removed.
+	// Pruned: gone from the folder; its rows were deleted.
 	Pruned Status = "pruned"
 )
 
-// Result is what became of one file.
+// Result is the result of one file.
 type Result struct {
-	// Path is the file as it was named or found.
+	// Path is the path as given or found.
 	Path   string `json:"path"`
 	Status Status `json:"status"`
 	// Reason says why a file was skipped or failed; a problem within a file begins
 	// with its place, "file:line:column: ".
 	Reason string `json:"reason,omitempty"`
-	// Kind is what it became: document, schema, rows.
+	// Kind is what the file became: document, schema or rows.
 	Kind string `json:"kind,omitempty"`
-	// Key is the name under which LOOKUP finds it.
+	// Key is the key with which LOOKUP finds it.
 	Key string `json:"key,omitempty"`
-	// FileID is the id of its row in files; ResourceIDs of its chunks.
+	// FileID is the id of the row in files; ResourceIDs are those of the chunks.
 	FileID      string   `json:"file_id,omitempty"`
 	ResourceIDs []string `json:"resource_ids,omitempty"`
-	// Chunks and Chars are what was read out of it; Rows are those of a file of
-	// rows.
+	// Chunks and Chars count the extracted text; Rows counts the rows of a file of rows.
 	Chunks int `json:"chunk_count,omitempty"`
 	Chars  int `json:"total_chars,omitempty"`
 	Rows   int `json:"rows,omitempty"`
 }
 
-// Report is what a run did.
+// Report is the result of a run.
 type Report struct {
-	// Results hold every file that was written, skipped or failed, by path; of the
-	// unchanged ones only Unchanged counts.
+	// Results has each file that was written, skipped or failed, sorted by path; Unchanged
+	// counts the unchanged ones.
 	Results []Result `json:"results"`
 	Written int      `json:"written"`
 	// Unchanged, Skipped, Failed and Pruned count files too.
@@ -60,7 +59,7 @@ type Report struct {
 	Chunks int   `json:"chunks"`
 	Rows   int   `json:"rows"`
 	Bytes  int64 `json:"bytes"`
-	// DryRun says that nothing was written; Written is what would have been.
+	// DryRun: nothing was written; Written counts what would have been.
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
@@ -84,7 +83,7 @@ func (r *Report) add(x Result, size int64) {
 	r.Results = append(r.Results, x)
 }
 
-// sort puts the results in the order of their paths: workers finish in any.
+// sort sorts the results by path, since workers finish in any order.
 func (r *Report) sort() {
 	slices.SortStableFunc(r.Results, func(a, b Result) int { return strings.Compare(a.Path, b.Path) })
 }

@@ -14,21 +14,21 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// rowTables are the tables that a file may hold rows of.
+// rowTables are the tables whose rows a file may hold.
 const rowTables = "resources, ontologies, moments, users, feedback"
 
 // isTable reports whether a file may hold rows of a table.
 func isTable(name string) bool { return slices.Contains(strings.Split(rowTables, ", "), name) }
 
-// structured makes a schema or rows of YAML or JSON that is one; done is false
-// for data like any other.
+// structured makes the schema or the rows of a YAML or JSON file; done is false for other
+// data.
 func (in *Ingester) structured(c *candidate, data string, set settings, m *made) (done bool, err error) {
 	src, err := extract.Decode(data)
 	if err != nil {
 		return false, err
 	}
 	if c.format == extract.JSON {
-		// A tab can only stand between JSON's tokens, where a space says the same.
+		// In JSON, a tab is only between tokens, where a space means the same.
 		src = strings.ReplaceAll(src, "\t", " ")
 	}
 	root, err := parseYAML(c.path, src, 1)
@@ -36,7 +36,7 @@ func (in *Ingester) structured(c *candidate, data string, set settings, m *made)
 		if set.table != "" && !isRestriction(set.table) || meant.MatchString(src) {
 			return true, err
 		}
-		return false, nil // a template, a list of anchors: it is a text
+		return false, nil // a template, a list of anchors: text
 	}
 	switch list, isMap := members(root); {
 	case isMap && isRows(list):
@@ -72,13 +72,13 @@ func (in *Ingester) structured(c *candidate, data string, set settings, m *made)
 	return true, nil
 }
 
-// meant is what makes a text that cannot be parsed a mistake rather than a text.
+// meant matches a text whose syntax errors are reported: it is meant as a document or rows.
 var meant = regexp.MustCompile(`(?m)^(?:\{ *)?["']?(?:resources|ontologies|moments|users|feedback|json_schema_extra)["']? *:`)
 
-// isRestriction reports whether a table is one that documents become, too.
+// isRestriction reports whether documents can be restricted to a table.
 func isRestriction(table string) bool { return table == TableOntologies || table == TableResources }
 
-// isRows reports whether a mapping holds lists of rows and nothing else.
+// isRows reports whether a mapping holds only lists of rows.
 func isRows(list []member) bool {
 	for _, m := range list {
 		items, ok := elements(m.value)
@@ -89,7 +89,7 @@ func isRows(list []member) bool {
 	return len(list) > 0
 }
 
-// rowsOf reports whether a list holds mappings only.
+// rowsOf reports whether a list holds only mappings.
 func rowsOf(items []ast.Node) bool {
 	for _, item := range items {
 		if _, ok := members(item); !ok {
@@ -104,9 +104,8 @@ func listOf(n ast.Node) ast.Node {
 	return &ast.SequenceNode{BaseNode: &ast.BaseNode{}, Start: n.GetToken(), Values: []ast.Node{n}}
 }
 
-// isAgent reports whether a mapping is meant as an agent's document: it has a
-// description, a name, and something that only such a document has. A compose
-// file with a name is none.
+// isAgent reports whether a mapping is an agent's document: it has a description, a name
+// and a key that only such documents have. A compose file with a name is not.
 func isAgent(list []member) bool {
 	has := func(list []member, key string) ast.Node {
 		for _, m := range list {
@@ -130,7 +129,7 @@ func isAgent(list []member) bool {
 		(typed != nil && typed.Value == "object" || has(list, "tools") != nil || has(list, "system_prompt") != nil)
 }
 
-// agent is the row of an agent's document.
+// agent returns the row of an agent's document.
 func (in *Ingester) agent(c *candidate, data []byte, set settings) (*store.Schema, error) {
 	d, err := agent.Parse(c.path, data)
 	var problems agent.Problems

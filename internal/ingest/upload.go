@@ -16,49 +16,47 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Upload is a file that a client sends. Its name is a name, never a path that
-// is opened.
+// Upload is a file from a client. Its name is never opened as a path.
 type Upload struct {
 	Name string
-	// MIMEType is what the client says; the name's extension counts more.
+	// MIMEType is the client's; the extension of the name takes precedence.
 	MIMEType string
-	// Reader has the file. One that is an io.ReadSeeker is read where it is; of any
-	// other the whole file is held in memory.
+	// Reader has the file. An io.ReadSeeker is read in place; the file of another Reader is
+	// held in memory.
 	Reader   io.Reader
 	Category string
 	Tags     []string
-	// SessionID is the session that it belongs to: one of the same name in another
-	// session is another file.
+	// SessionID is the session of the file. The same name in another session is another
+	// file.
 	SessionID string
-	// Shared makes it visible to everybody of the tenant; who may do so is the
-	// caller's business.
+	// Shared makes it visible to the whole tenant. The caller checks the right to do so.
 	Shared bool
 }
 
-// What is wrong with an upload; test with errors.Is. The texts of all errors of
-// Upload but a store's Failure are fit for a client.
+// The errors of Upload, for errors.Is. All error texts except that of a store's Failure may
+// be shown to a client.
 var (
-	// ErrTooLarge: a limit that the file is over, of bytes, text, pieces, columns, or
-	// of what reading it may take.
+	// ErrTooLarge: the file exceeds a limit on bytes, text, pieces, columns, or on the
+	// time or memory of parsing.
 	ErrTooLarge = extract.ErrTooLarge
-	// ErrUnsupported: a format that cannot be read.
+	// ErrUnsupported: the format cannot be read.
 	ErrUnsupported = errors.New("the file is in no format that can be read")
-	// ErrUnreadable: damaged, or with a mistake in it.
+	// ErrUnreadable: the file is damaged or has a mistake in it.
 	ErrUnreadable = errors.New("the file cannot be read")
 )
 
-// nameAttempts is how often an upload looks for a name that another one has not
-// taken in the meantime: the last of a file's names is its own.
+// nameAttempts is how often an upload chooses a name if another one takes it meanwhile: the
+// last of a file's names is unique.
 const nameAttempts = 4
 
-// Upload takes one file in, for the caller. The result's status is Written or
+// Upload stores one file for the identity of ctx. The status of the result is Written or
 // Unchanged.
 func (in *Ingester) Upload(ctx context.Context, u Upload) (Result, error) {
 	name := clean(path.Base(path.Clean("/"+strings.ReplaceAll(u.Name, `\`, "/"))), "upload")
 	var place share
 	defer place.release()
 	body, seekable := u.Reader.(io.ReadSeeker)
-	if !seekable || length(body) <= bigFile { // a big one waits for the other big ones alone
+	if !seekable || length(body) <= bigFile { // a big one waits for big ones only
 		select {
 		case in.uploads <- struct{}{}:
 			defer func() { <-in.uploads }()
@@ -119,7 +117,7 @@ func (in *Ingester) Upload(ctx context.Context, u Upload) (Result, error) {
 	return x, nil
 }
 
-// one takes a file in, and says what is stored of it when it is unchanged.
+// one stores a file. For an unchanged one it returns what is stored.
 func (r *run) one(ctx context.Context, s *source) (Result, error) {
 	c, err := r.scan(s)
 	if err != nil {
@@ -138,7 +136,7 @@ func (r *run) one(ctx context.Context, s *source) (Result, error) {
 	return Result{}, r.write(ctx, []*candidate{c}, links)
 }
 
-// known is the result of a file that is stored as it is.
+// known returns the result of an unchanged file.
 func (r *run) known(ctx context.Context, c *candidate) (Result, error) {
 	r.finish(Result{Path: c.path, Status: Unchanged}, c.size)
 	var m fileMetadata
@@ -165,7 +163,7 @@ func (r *run) known(ctx context.Context, c *candidate) (Result, error) {
 	return x, nil
 }
 
-// length is how many bytes a file has, -1 when that is not known.
+// length returns the number of bytes of a file, -1 if it is unknown.
 func length(f io.Seeker) int64 {
 	n, err := f.Seek(0, io.SeekEnd)
 	if err != nil {

@@ -15,21 +15,21 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// VerifyOptions are what [VerifyLinks] takes besides the folder.
+// VerifyOptions configure [VerifyLinks].
 type VerifyOptions struct {
-	// Known says whether a key that no file of the folder has is one of the store;
-	// nil knows none.
+	// Known reports whether a key that no file of the folder has is stored; nil accepts
+	// none.
 	Known func(key string) bool
 }
 
-// BrokenLink is a link that leads nowhere.
+// BrokenLink is a link without a target.
 type BrokenLink struct {
 	// File is the path below the folder; Line and Column count from 1, in
 	// characters.
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
-	// Link is what is written, Key what was looked for.
+	// Link is the text of the link, Key the key that was not found.
 	Link string `json:"link"`
 	Key  string `json:"key"`
 }
@@ -39,17 +39,16 @@ func (b BrokenLink) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s leads nowhere (no file, and no key %s)", b.File, b.Line, b.Column, b.Link, b.Key)
 }
 
-// VerifyReport is what a check of links found.
+// VerifyReport is the result of VerifyLinks.
 type VerifyReport struct {
 	Files  int          `json:"files"`
 	Links  int          `json:"links"`
 	Broken []BrokenLink `json:"broken"`
 }
 
-// VerifyLinks checks the links of the Markdown files in a folder. A link is good
-// when the file that it names is there, or a page of the folder has its stem or
-// name as key (README and index have none), or the key is known. Links to the
-// web, within a page and in code are passed over.
+// VerifyLinks checks the links of the Markdown files in a folder. A link is valid if its
+// file exists, or a page of the folder has its stem or name as key (README and index have
+// none), or the key is known. It ignores links to the web, within a page and in code.
 func VerifyLinks(ctx context.Context, dir string, o VerifyOptions) (*VerifyReport, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -87,7 +86,7 @@ func VerifyLinks(ctx context.Context, dir string, o VerifyOptions) (*VerifyRepor
 	return report, nil
 }
 
-// text is the whole file as text.
+// text returns the whole file as text.
 func (s *source) text(ctx context.Context) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -105,13 +104,13 @@ func (s *source) text(ctx context.Context) (string, error) {
 	return extract.Decode(b.String())
 }
 
-// verifier knows what links may lead to.
+// verifier has the targets of links.
 type verifier struct {
 	files, keys map[string]bool
 	known       func(string) bool
 }
 
-// page notes the keys of a page.
+// page adds the keys of a page.
 func (v *verifier) page(s *source, text string) {
 	if name := strings.TrimSuffix(path.Base(s.rel), path.Ext(s.rel)); !isIndex(name) {
 		v.keys[store.NormalizeKey(name)] = true

@@ -13,22 +13,21 @@ import (
 	"strings"
 )
 
-// maxFiles bounds a run.
+// maxFiles bounds the files of a run.
 const maxFiles = 200_000
 
-// source is a file that may be taken in.
+// source is a file of a run.
 type source struct {
-	// path is how it is reported, rel its path from the root, with slashes; tail
-	// is rel behind the root's own name.
+	// path is its path in the report, rel its path from the root, with slashes; tail is
+	// the root's name and rel.
 	path, rel, tail string
 	uri             string
 	size            int64
-	// root opens it: nothing outside of the root is ever read, whatever links
-	// appear while a run goes on.
+	// root opens it, so that no link that appears during a run leads outside of the root.
 	root *os.Root
-	// body is the file when it was uploaded.
+	// body is the content of an upload.
 	body io.ReadSeeker
-	// mime is what the client said it is.
+	// mime is the client's MIME type.
 	mime string
 }
 
@@ -37,7 +36,7 @@ type walker struct {
 	pattern string
 	maxSize int64
 	roots   []*os.Root
-	// folders are the roots that were named; of a file's, only the file was.
+	// folders are the roots that were named as folders.
 	folders []string
 	seen    map[string]bool
 	files   []*source
@@ -46,13 +45,13 @@ type walker struct {
 
 func (w *walker) close() {
 	for _, r := range w.roots {
-		// They were opened for reading: there is nothing that closing could lose.
+		// They were opened for reading, so closing loses nothing.
 		_ = r.Close()
 	}
 }
 
-// add walks a path: a file, or a folder with everything in it. A path that is
-// not there is an error, what is wrong below it is reported.
+// add walks a path: a file, or a folder with everything in it. A missing path is an error;
+// problems below it are reported.
 func (w *walker) add(ctx context.Context, name string) error {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -102,7 +101,7 @@ func (w *walker) add(ctx context.Context, name string) error {
 	})
 }
 
-// file takes one file, or reports why not.
+// file adds one file, or reports why not.
 func (w *walker) file(root *os.Root, dir, shown, rel string, d fs.DirEntry) error {
 	s := &source{
 		path: path.Join(filepath.ToSlash(shown), rel), rel: rel, root: root,
@@ -129,14 +128,14 @@ func (w *walker) file(root *os.Root, dir, shown, rel string, d fs.DirEntry) erro
 	case info.Size() > w.maxSize:
 		return skip(Failed, tooLarge(w.maxSize).Error())
 	case len(w.files) == maxFiles:
-		return fmt.Errorf("more than %d files: take in one folder after the other", maxFiles)
+		return fmt.Errorf("more than %d files: store one folder at a time", maxFiles)
 	}
 	s.size = info.Size()
 	w.files = append(w.files, s)
 	return nil
 }
 
-// tooLarge is the error of a file that is longer than Options.MaxFileBytes.
+// tooLarge returns the error of a file that is larger than Options.MaxFileBytes.
 func tooLarge(limit int64) error {
 	size := fmt.Sprintf("%d bytes", limit)
 	if limit >= 1<<20 && limit%(1<<20) == 0 {
@@ -145,7 +144,7 @@ func tooLarge(limit int64) error {
 	return fmt.Errorf("%w: it is longer than %s; send a smaller one, or raise P8_MAX_UPLOAD_BYTES", ErrTooLarge, size)
 }
 
-// reason is a file system's error without the path, which stands before it.
+// reason returns a file system's error without the path, which the caller prints.
 func reason(err error) string {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		err = pe.Err
@@ -158,7 +157,7 @@ func fileURI(abs string) string {
 	return u.String()
 }
 
-// filePath is the path of a file's URI, "" for another URI.
+// filePath returns the path of a file URI, "" for another URI.
 func filePath(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {

@@ -13,9 +13,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds of YAML (and of JSON, which is read as YAML for its positions): the
-// library's parser is recursive, its time grows with the square of the keys and
-// of the indentation, and a token takes some 400 bytes.
+// The bounds of YAML, and of JSON, which is parsed as YAML for its positions. The library's
+// parser is recursive, its time grows with the square of the keys and of the indentation,
+// and a token takes some 400 bytes.
 const (
 	maxYAML   = 2 << 20
 	maxMarks  = 300_000
@@ -24,8 +24,8 @@ const (
 	maxDepth  = 50
 )
 
-// parseYAML is the first document of a text, nil for an empty one. file and line
-// are where the text begins, for problems, which are [*Problem].
+// parseYAML returns the first document of a text, nil for an empty one. file and line are
+// the beginning of the text, for errors, which are [*Problem].
 func parseYAML(file, src string, line int) (root ast.Node, err error) {
 	defer func() {
 		if recover() != nil { // the library, on hostile input
@@ -59,8 +59,8 @@ func parseYAML(file, src string, line int) (root ast.Node, err error) {
 	return f.Docs[0].Body, nil
 }
 
-// checkSource refuses what would make the lexer take too long or too much: it
-// counts the characters that tokens begin at, and measures indentation.
+// checkSource refuses a text that would cost the lexer too much time or memory. It counts
+// the characters at which tokens begin, and measures indentation.
 func checkSource(file, src string, line int) error {
 	marks, indent, inIndent := 0, 0, true
 	for i := range len(src) {
@@ -88,8 +88,8 @@ func checkSource(file, src string, line int) error {
 	return nil
 }
 
-// checkTokens refuses what would make the parser go too deep or take too long,
-// and aliases, which make a small text a large value.
+// checkTokens refuses tokens that would make the parser recurse too deeply or take too
+// long, and aliases, which make a large value of a small text.
 func checkTokens(file string, tokens token.Tokens, line int) error {
 	flow, run, last, keys := 0, 0, 0, 0
 	for _, t := range tokens {
@@ -120,7 +120,7 @@ func checkTokens(file string, tokens token.Tokens, line int) error {
 	return nil
 }
 
-// at is a problem at a token; line is where the text begins in its file.
+// at returns a problem at a token; line is the line at which the text begins.
 func at(file string, t *token.Token, line int, message string) *Problem {
 	if t == nil || t.Position == nil {
 		return &Problem{file, line, 1, message}
@@ -135,7 +135,7 @@ type member struct {
 	value ast.Node
 }
 
-// members are those of a mapping; false when the node is none.
+// members returns those of a mapping; false if the node is not a mapping.
 func members(n ast.Node) ([]member, bool) {
 	var values []*ast.MappingValueNode
 	switch m := n.(type) {
@@ -154,7 +154,7 @@ func members(n ast.Node) ([]member, bool) {
 	return out, true
 }
 
-// elements are those of a list; false when the node is none.
+// elements returns those of a list; false if the node is not a list.
 func elements(n ast.Node) ([]ast.Node, bool) {
 	if l, ok := n.(*ast.SequenceNode); ok {
 		return l.Values, true
@@ -162,7 +162,7 @@ func elements(n ast.Node) ([]ast.Node, bool) {
 	return nil, false
 }
 
-// toJSON is the value of a node.
+// toJSON returns the value of a node.
 func toJSON(file string, n ast.Node, line int) (json.RawMessage, error) {
 	var v any
 	if err := yaml.NodeToValue(n, &v); err != nil {

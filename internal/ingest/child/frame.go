@@ -16,8 +16,8 @@ import (
 //
 //	page    uint32 number: the text from here on is of this page
 //	text    a piece of the text
-//	refused what is wrong with the file, fit for a client: the end
-//	over    which limit the file is over, in the same words: the end
+//	refused the problem of the file, for a client: the end
+//	over    the limit that the file exceeds, for a client: the end
 //	done    uint64 memory of the process in bytes, uint64 its CPU time in ms: the end
 const (
 	framePage    = 'p'
@@ -36,7 +36,7 @@ func writeRequest(w io.Writer, format string, size int64) error {
 	return err
 }
 
-// readRequest returns io.EOF when there is no other one.
+// readRequest returns io.EOF if there are no more requests.
 func readRequest(r io.Reader) (format string, size int64, err error) {
 	var n [1]byte
 	if _, err := io.ReadFull(r, n[:]); err != nil {
@@ -74,7 +74,7 @@ func readFrame(r io.Reader, buf []byte) (kind byte, payload []byte, err error) {
 	return head[0], buf[:n], nil
 }
 
-// refusal is an error that the child wrote.
+// refusal is an error from the child.
 type refusal struct {
 	message string
 	over    bool
@@ -82,5 +82,5 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.message }
 
-// Is makes a refusal that is over a limit an ingest.ErrTooLarge.
+// Is makes a refusal because of a limit an ingest.ErrTooLarge.
 func (e *refusal) Is(target error) bool { return e.over && target == ingest.ErrTooLarge }

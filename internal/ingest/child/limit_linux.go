@@ -2,8 +2,8 @@ package child
 
 import "syscall"
 
-// limit asks the kernel to hold the process to its memory and its CPU time. What
-// it refuses is kept by watch and by the parent.
+// limit sets the kernel's limits on memory and CPU time. If the kernel refuses, watch and
+// the parent still bound them.
 func limit(memory int64, seconds uint64) {
 	if !raceEnabled { // the race detector's tables are larger than any limit
 		const slack = 128 << 20 // Go's heap grows by 64 MB, and has tables of its own

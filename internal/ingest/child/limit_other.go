@@ -2,6 +2,5 @@
 
 package child
 
-// limit does nothing: the process watches its memory itself, and the parent its
-// time.
+// limit does nothing: the process checks its memory, and the parent its time.
 func limit(int64, uint64) {}

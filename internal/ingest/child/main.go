@@ -25,13 +25,12 @@ const (
 	exitMemory = 65
 )
 
-// Wanted reports whether a program's arguments ask it to be a child.
+// Wanted reports whether a program was started as a child.
 func Wanted(args []string) bool { return len(args) == 3 && args[0] == Verb }
 
-// Main is the whole life of a child process: it reads files from in and writes
-// their text to out until in ends. exit ends the process at once; Main calls it
-// when the process is over its memory, or when its parent is gone while a file is
-// read.
+// Main runs a child process: it reads files from in and writes their text to out until in
+// ends. It returns the exit code. exit ends the process at once; Main calls it if the
+// process exceeds its memory, or the parent dies while a file is parsed.
 func Main(args []string, in io.Reader, out io.Writer, exit func(int)) int {
 	if !Wanted(args) {
 		return exitUsage
@@ -52,7 +51,7 @@ func Main(args []string, in io.Reader, out io.Writer, exit func(int)) int {
 	w := bufio.NewWriterSize(out, maxFrame)
 	for f := range files {
 		if f.serve(w) != nil || done(w, memory) != nil {
-			return exitDone // nobody reads
+			return exitDone // the parent is gone
 		}
 	}
 	return exitDone
@@ -64,8 +63,8 @@ type file struct {
 	data   []byte
 }
 
-// receive reads requests until there is no other one. It waits for the next one
-// while a file is read: the end of in is the end of the parent.
+// receive reads requests until in ends. It keeps reading while a file is parsed, as the
+// end of in means that the parent is dead.
 func receive(in io.Reader, files chan<- file, exit func(int)) {
 	for {
 		format, size, err := readRequest(in)
@@ -81,8 +80,8 @@ func receive(in io.Reader, files chan<- file, exit func(int)) {
 	exit(exitDone)
 }
 
-// watch ends the process when it has more memory than it may. The kernel's limit
-// is wider: Go's heap grows by 64 MB at a time.
+// watch ends the process if it exceeds its memory. The kernel's limit is wider, as Go's
+// heap grows by 64 MB at a time.
 func watch(memory int64, exit func(int)) {
 	const often = 5 * time.Millisecond
 	tick := time.NewTicker(often)
@@ -95,14 +94,14 @@ func watch(memory int64, exit func(int)) {
 	}
 }
 
-// used is the memory that the Go runtime holds, in bytes.
+// used returns the memory of the Go runtime, in bytes.
 func used() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }
 
-// serve parses a file and writes all frames but the last of a text.
+// serve parses a file and writes all frames except the last one.
 func (f *file) serve(w *bufio.Writer) (err error) {
 	out := &sink{w: w}
 	problem := f.parse(out)
@@ -120,7 +119,7 @@ func (f *file) serve(w *bufio.Writer) (err error) {
 	return writeFrame(w, kind, []byte(message[:min(len(message), maxFrame)]))
 }
 
-// parse turns a parser's panic into an error.
+// parse converts a parser's panic to an error.
 func (f *file) parse(to extract.Sink) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -130,7 +129,7 @@ func (f *file) parse(to extract.Sink) (err error) {
 	return extract.Parse(context.Background(), extract.Format(f.format), f.data, to)
 }
 
-// done writes what the process has used, after it has freed what it can.
+// done frees memory and writes what the process uses.
 func done(w *bufio.Writer, memory int64) error {
 	if used() > uint64(memory)/4 {
 		debug.FreeOSMemory()

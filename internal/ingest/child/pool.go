@@ -15,30 +15,30 @@ import (
 	"github.com/p8-org/p8/internal/ingest"
 )
 
-// Options are what a Pool takes; the zero value works.
+// Options configure a Pool; the zero value works.
 type Options struct {
-	// Command starts a child, without the arguments of Verb; nil for this program.
+	// Command is the command of a child without the arguments of Verb; nil is this program.
 	Command []string
-	// Memory bounds a process, in bytes, 0 for 256 MB.
+	// Memory bounds a process, in bytes; 0 is 256 MB.
 	Memory int64
-	// Timeout bounds the time that a file takes, 0 for a minute.
+	// Timeout bounds the time of a file; 0 is a minute.
 	Timeout time.Duration
-	// Processes is how many files are read at a time, 0 for 2; others wait until
-	// their contexts end.
+	// Processes is how many files are parsed at a time; 0 is 2. Others wait until their
+	// contexts end.
 	Processes int
 	Log       *slog.Logger
 }
 
-// When a process is not used for another file.
+// The bounds after which a process is not reused.
 const (
 	maxIdle  = 30 * time.Second
 	maxFiles = 500
 )
 
-// Pool reads files in child processes. It is safe for concurrent use.
+// Pool parses files in child processes. It is safe for concurrent use.
 type Pool struct {
 	o Options
-	// slots has room for those that are at work.
+	// slots has a slot for each busy process.
 	slots chan struct{}
 
 	mu     sync.Mutex
@@ -57,7 +57,7 @@ func New(o Options) *Pool {
 	return &Pool{o: o, slots: make(chan struct{}, cmp.Or(o.Processes, processes)), all: map[*process]bool{}}
 }
 
-// Close kills all processes. Files that are read at this moment fail.
+// Close kills all processes. Files in progress fail.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -72,7 +72,7 @@ func (p *Pool) Close() {
 	}
 }
 
-// errClosed is a file that came after Close.
+// errClosed is the error of a file after Close.
 var errClosed = errors.New("p8 is shutting down")
 
 // Extract implements ingest.Extractor.
@@ -108,7 +108,7 @@ func (p *Pool) Extract(ctx context.Context, format string, r io.Reader, size int
 	return ingest.Extracted{}, p.failure(ctx, limited, c, format, err)
 }
 
-// failure says why a process did not answer.
+// failure returns why a process did not answer.
 func (p *Pool) failure(ctx, limited context.Context, c *process, format string, err error) error {
 	said := c.stderr.String()
 	state := c.cmd.ProcessState
@@ -140,7 +140,7 @@ func (p *Pool) tooMuchMemory(format string) error {
 		ingest.ErrTooLarge, strings.ToUpper(format), p.o.Memory>>20)
 }
 
-// take is an idle process, or a new one.
+// take returns an idle process or starts one.
 func (p *Pool) take() (*process, error) {
 	for {
 		p.mu.Lock()
@@ -163,7 +163,7 @@ func (p *Pool) take() (*process, error) {
 			if c.idle.Stop() {
 				return c, nil
 			}
-			p.drop(c) // its time is over in this moment
+			p.drop(c) // its idle time has just ended
 		}
 	}
 }
@@ -200,13 +200,13 @@ func (p *Pool) put(c *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return // Close has it
+		return // Close ends it
 	}
 	c.idle = time.AfterFunc(maxIdle, func() { p.drop(c) })
 	p.idle = append(p.idle, c)
 }
 
-// drop ends a process for good.
+// drop ends a process.
 func (p *Pool) drop(c *process) {
 	p.mu.Lock()
 	known := p.all[c]

@@ -21,7 +21,7 @@ import (
 // maxOutput bounds the text of a file, in bytes.
 const maxOutput = 32 << 20
 
-// process is a running child. One file is read by it at a time.
+// process is a running child. It parses one file at a time.
 type process struct {
 	cmd    *exec.Cmd
 	in     *os.File
@@ -30,16 +30,16 @@ type process struct {
 	// exited is closed when the process has ended.
 	exited chan struct{}
 	files  int
-	// memory and cpu are what it says that it uses.
+	// memory and cpu are what the child reported.
 	memory uint64
 	cpu    time.Duration
-	// idle ends a process that is not used.
+	// idle ends the process when it has not been used.
 	idle *time.Timer
 }
 
 // start starts a process.
 func start(command []string, memory int64, timeout time.Duration) (*process, error) {
-	// A process is used for a new file as long as this much time is left.
+	// A process is reused while this much CPU time is left.
 	seconds := strconv.Itoa(2 * int(timeout/time.Second+1))
 	args := append(command[1:len(command):len(command)], Verb, strconv.FormatInt(memory, 10), seconds)
 	p := &process{cmd: exec.Command(command[0], args...), stderr: &tail{}, exited: make(chan struct{})}
@@ -57,7 +57,7 @@ func start(command []string, memory int64, timeout time.Duration) (*process, err
 	p.cmd.Stdin, p.cmd.Stdout = theirs[0], theirs[1]
 	started := make(chan error)
 	go func() {
-		// On Linux the process dies with this thread, which nobody else may end.
+		// On Linux the process dies with this thread, so no other goroutine may use it.
 		runtime.LockOSThread()
 		err := p.cmd.Start()
 		started <- err
@@ -76,7 +76,7 @@ func start(command []string, memory int64, timeout time.Duration) (*process, err
 	return p, nil
 }
 
-// environment is what a child needs of the parent's: no setting and no key of it.
+// environment returns the variables that a child needs: no settings and no keys.
 func environment(environ []string) []string {
 	env := []string{"GOTRACEBACK=none", "GOMAXPROCS=2"}
 	for _, v := range environ {
@@ -87,9 +87,9 @@ func environment(environ []string) []string {
 	return env
 }
 
-// end kills the process, waits for it, and frees what it held.
+// end kills the process, waits for it, and frees its resources.
 func (p *process) end() {
-	_ = p.cmd.Process.Kill() // fails when it has ended; it starts no other process
+	_ = p.cmd.Process.Kill() // fails if it has ended; it has no children
 	<-p.exited
 	_, _ = p.in.Close(), p.out.Close()
 }
@@ -107,8 +107,8 @@ func (p *process) send(format string, r io.Reader, size int64) error {
 	return err
 }
 
-// errShort is a file that became shorter while it was read.
-var errShort = errors.New("it changed while it was read: take it in again")
+// errShort is the error of a file that was truncated while it was read.
+var errShort = errors.New("it changed while it was read: store it again")
 
 // receive reads the answer.
 func (p *process) receive() (ingest.Extracted, error) {
@@ -141,8 +141,8 @@ func (p *process) receive() (ingest.Extracted, error) {
 	}
 }
 
-// tail keeps the beginning of what a process writes on its standard error: the
-// runtime's last words come first.
+// tail keeps the beginning of a process's standard error: the runtime reports the fatal
+// error first.
 type tail struct {
 	mu sync.Mutex
 	b  []byte

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// apart gives the process a group of its own.
+// apart starts the process in a new process group.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// apart gives the process a group of its own, and lets it die with the thread that
-// starts it.
+// apart starts the process in a new process group. The kernel kills the process when the
+// thread that starts it ends.
 func apart(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

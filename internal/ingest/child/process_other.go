@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is not known.
+// cpuTime is unknown.
 func cpuTime() time.Duration { return 0 }
 
 func apart(*exec.Cmd) {}

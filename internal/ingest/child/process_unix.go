@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has used.
+// cpuTime returns the CPU time of this process.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -17,7 +17,7 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// lower gives the process less of the processor than the server has.
+// lower lowers the priority of the process below the server's.
 func lower(cmd *exec.Cmd) {
 	const nice = 5
 	_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, nice)
