@@ -1,17 +1,16 @@
-// Package embed puts every embedding model behind one interface: texts in,
-// vectors out, near in meaning (or in words) where the vectors are near.
+// Package embed has one interface for all embedding models. A [Model] turns texts into
+// vectors, which are near if the texts have similar meanings (or words).
 //
-// A [Model] is named "provider:model", as in "openai:text-embedding-3-small" or
-// "offline:ngram-384". The name goes into the database with each vector, and
-// vectors of different names are never compared; hence a model that was asked
-// for another length than its own has it in its name.
+// A model is named "provider:model", as in "openai:text-embedding-3-small" or
+// "offline:ngram-384". The database stores the name with each vector, and vectors of
+// different names are never compared. So a non-default length is part of the name.
 //
-// The rooms: models makes a model from its name; openai is every server that
-// speaks OpenAI's wire; offline is a lexical model of our own that needs
-// nothing; worker embeds what the store has queued, as a background job.
+// Package models makes a model from its name; openai is the client of servers with OpenAI's
+// API; offline is a lexical model without a server; worker embeds queued texts in a
+// background job.
 //
-// A failure belongs to one text wherever possible: a batch with one text that
-// is refused yields the vectors of all others. It is an [*Error].
+// An error, an [*Error], belongs to one text if possible: if one text of a batch is refused,
+// the others get their vectors.
 package embed
 
 import (
@@ -29,25 +28,24 @@ type Model interface {
 	// Dimensions is the length of the vectors; 0 until the first answer, if only
 	// the server knows.
 	Dimensions() int
-	// MinSimilarity is the least cosine similarity at which two texts have, in
-	// this model, something to do with each other. It differs widely between
-	// models, so it belongs to them and not to a query.
+	// MinSimilarity is the minimum cosine similarity of related texts. It depends on the
+	// model, so it is not a constant of queries.
 	MinSimilarity() float64
-	// Embed makes a vector of each text, or an error, in the order of the texts.
-	// Texts that are longer than the model can take are cut.
+	// Embed returns a vector or an error for each text, in order. It cuts texts that are
+	// too long for the model.
 	Embed(ctx context.Context, texts []string) []Result
-	// EmbedQuery makes the vector of a question; some models treat it differently
-	// from what is searched.
+	// EmbedQuery returns the vector of a question, which some models treat differently from
+	// documents.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
-// Result is what became of one text: a vector of length 1 (L2), or an error.
+// Result is the result of one text: a vector of length 1 (L2), or an error.
 type Result struct {
 	Vector []float32
 	Err    error
 }
 
-// ErrEmpty says that there is nothing to embed.
+// ErrEmpty is the error of a text without words.
 var ErrEmpty = errors.New("the text has no words")
 
 // Kind says what went wrong with a provider; the names are those of llm.
@@ -69,14 +67,14 @@ const (
 	Unavailable Kind = "provider_unavailable"
 	// Timeout: no answer in time.
 	Timeout Kind = "provider_timeout"
-	// BadResponse: an answer that is not of the protocol, or no usable vector.
+	// BadResponse: a response outside of the protocol, or without a usable vector.
 	BadResponse Kind = "bad_provider_response"
-	// NoModel: the name or the settings make no model.
+	// NoModel: the name or the settings are invalid.
 	NoModel Kind = "no_model"
 )
 
-// Error is a provider's failure. Error() is fit for a client and a log: it
-// holds neither the provider's words nor a key.
+// Error is a provider's failure. Its text has neither the provider's words nor a key, so it
+// may be shown and logged.
 type Error struct {
 	Kind Kind
 	// Model is "provider:model".
@@ -85,15 +83,15 @@ type Error struct {
 	Status int
 	// RetryAfter is what the provider asked for, 0 if nothing.
 	RetryAfter time.Duration
-	// OneText: only this text failed, the model itself works.
+	// OneText: only this text failed; the model works.
 	OneText bool
 	// Hint says what to do about it.
 	Hint string
-	// Err is the cause, for errors.Is; it is never printed.
+	// Err is the cause, for errors.Is. It is not printed.
 	Err error
 }
 
-// Error says what went wrong and what to do about it.
+// Error returns what failed and what to do about it.
 func (e *Error) Error() string {
 	s := e.sentence()
 	if e.Status != 0 {
@@ -105,7 +103,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) sentence() string {
@@ -134,13 +132,12 @@ func (e *Error) sentence() string {
 	return model + " is unavailable"
 }
 
-// Normalise scales a vector to length 1 in place. It reports false, and leaves
-// the vector as it is, when that cannot be done: an element is no number or
-// infinite, or all are zero.
+// Normalise scales a vector to length 1 in place. It returns false and does not change the
+// vector if an element is NaN or infinite, or all are zero.
 func Normalise(v []float32) bool {
 	var sum float64
 	for _, x := range v {
-		// The conversion rounds, so that no machine fuses product and sum.
+		// The conversion rounds, which prevents a fused multiply-add.
 		sum += float64(float64(x) * float64(x))
 	}
 	if !(sum > 0) || math.IsInf(sum, 0) { // also when it is NaN

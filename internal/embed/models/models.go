@@ -2,10 +2,10 @@
 //
 //	model, err := models.New(models.Options{Model: "openai:text-embedding-3-small", Getenv: os.Getenv})
 //
-// The names: "offline" (lexical, needs nothing), "none" (no vectors at all),
-// and "provider:model" with one of the known providers, or with any provider
-// when a base URL is given. A key or base URL of its own wins over those of the
-// provider in the environment, which the chat models use too.
+// Names are "offline" (lexical, without a server), "none" (no vectors), and
+// "provider:model" with a known provider, or with any provider if a base URL is given. The
+// key and base URL in the options take precedence over those of the provider in the
+// environment, which the chat models use too.
 package models
 
 import (
@@ -22,18 +22,18 @@ import (
 	"github.com/p8-org/p8/internal/embed/openai"
 )
 
-// Options say which model.
+// Options configure a model.
 type Options struct {
 	// Model is offline, none, or provider:model; "" is offline.
 	Model string
-	// Getenv looks base URLs and keys up; nil finds nothing.
+	// Getenv returns base URLs and keys; nil returns none.
 	Getenv func(string) string
-	// BaseURL and APIKey are the endpoint's, where they are not the provider's.
+	// BaseURL and APIKey are those of the endpoint; "" takes the provider's.
 	BaseURL string
 	APIKey  string `json:"-"`
 	// Dimensions asks for vectors of this length; 0 is the model's own.
 	Dimensions int
-	// MinSimilarity replaces the model's own unless it is 0.
+	// MinSimilarity replaces the model's own; 0 keeps it.
 	MinSimilarity float64
 	// HTTPClient, MaxRetries, Timeout and Debug are as in openai.Options.
 	HTTPClient *http.Client
@@ -48,13 +48,13 @@ func (o Options) String() string { return "models.Options{" + o.Model + "}" }
 // GoString leaves the key out.
 func (o Options) GoString() string { return o.String() }
 
-// provider is a server that makes embeddings, and where its settings are.
+// provider is a server of embedding models, with the names of its settings.
 type provider struct {
 	name        string
 	baseURL     string
 	baseURLVars []string
 	keyVars     []string
-	// needsKey: it answers nobody without one.
+	// needsKey: the server refuses requests without a key.
 	needsKey bool
 }
 
@@ -65,9 +65,8 @@ var providers = [...]provider{
 	{name: "openrouter", baseURL: "https://openrouter.ai/api/v1", baseURLVars: []string{"OPENROUTER_BASE_URL"}, keyVars: []string{"OPENROUTER_API_KEY"}, needsKey: true},
 }
 
-// New makes the model; for "none" it is nil, without an error. A name or setting
-// that makes no model is an *embed.Error of kind NoModel that says how to mend
-// it.
+// New makes a model; for "none" it returns nil without an error. For an invalid name or
+// setting it returns an *embed.Error of kind NoModel, which says what to do.
 func New(o Options) (embed.Model, error) {
 	if o.Getenv == nil {
 		o.Getenv = func(string) string { return "" }
@@ -80,7 +79,7 @@ func New(o Options) (embed.Model, error) {
 	case name == "" && !found, name == "offline":
 		return lexical(o, model)
 	case !found && strings.HasPrefix(name, "text-embedding-"):
-		name, model = "openai", name // OpenAI's own, by its bare name
+		name, model = "openai", name // an OpenAI model without its provider
 	}
 	if printable := strings.IndexFunc(o.Model, func(r rune) bool { return !unicode.IsPrint(r) }) < 0; !printable || len(o.Model) > 128 || name == "" {
 		return nil, refuse(o.Model, "a name has at most 128 printable characters: "+forms)
@@ -96,14 +95,14 @@ func New(o Options) (embed.Model, error) {
 		return nil, refuse(o.Model, "set P8_EMBEDDING_BASE_URL or "+p.baseURLVars[0])
 	}
 	key := o.APIKey
-	if key == "" && o.BaseURL == "" { // a provider's key is for the provider alone
+	if key == "" && o.BaseURL == "" { // a provider's key is only sent to the provider
 		key = first(o.Getenv, p.keyVars)
 	}
 	if key == "" && p.needsKey && base == p.baseURL {
 		return nil, refuse(o.Model, "it needs an API key: set P8_EMBEDDING_API_KEY or "+p.keyVars[0])
 	}
 	if name == "openai" && base == p.baseURL {
-		base = "" // lets the client use what only OpenAI has
+		base = "" // the client then uses what only OpenAI has
 	}
 	m, err := openai.New(openai.Options{
 		Provider: name, Model: model, BaseURL: base, APIKey: key,
@@ -125,8 +124,8 @@ func refuse(model, hint string) error {
 	return &embed.Error{Kind: embed.NoModel, Model: strconv.Quote(model), Hint: hint}
 }
 
-// lexical is the offline model, which may be named with the length of its
-// vectors: offline:ngram-384.
+// lexical returns the offline model. Its name may have the length of its vectors:
+// offline:ngram-384.
 func lexical(o Options, model string) (embed.Model, error) {
 	if model != "" {
 		n, err := strconv.Atoi(strings.TrimPrefix(model, "ngram-"))
@@ -163,7 +162,7 @@ func lookup(name string) (provider, bool) {
 	return provider{name: name}, false
 }
 
-// host is where Ollama's own variable says that it is.
+// host returns the address in Ollama's variable.
 func (p provider) host(getenv func(string) string) string {
 	host := strings.TrimSpace(getenv("OLLAMA_HOST"))
 	if p.name != "ollama" || host == "" {
@@ -179,7 +178,7 @@ func (p provider) host(getenv func(string) string) string {
 		name, port = address[:i], address[i:]
 	}
 	if name == "" || name == "0.0.0.0" || name == "[::]" {
-		name = "127.0.0.1" // where it listens is not where one calls it
+		name = "127.0.0.1" // a listening address is not one to connect to
 	}
 	if port == "" && !found {
 		port = ":11434"

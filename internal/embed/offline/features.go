@@ -10,50 +10,48 @@ import (
 	"github.com/p8-org/p8/internal/embed"
 )
 
-// The parts of a vector: a word is worth 1, all its pieces together as much (by
-// length, L2), and a pair of words little, as most pairs of a question are in no
-// text. Measured on the documentation, where none of the neighbouring values
-// made much of a difference.
+// The weights of features: 1 for a word, as much for all its pieces together (L2), and
+// little for a pair of words, as most pairs of a question are in no text. They were measured
+// on the documentation, where nearby values made little difference.
 const (
 	wordWeight  = 1
 	pairWeight  = 0.25
 	pieceWeight = 1
 )
 
-// Pieces of words, in characters; a word is marked at both ends.
+// The lengths of pieces of words, in characters. A word is marked at both ends.
 const (
 	shortest = 3
 	longest  = 5
 )
 
-// maxWord is the longest word that has pieces: what is longer is a key, a hash
-// or a line of base64.
+// maxWord is the longest word that has pieces. Longer ones are keys, hashes or lines of
+// base64.
 const maxWord = 48
 
-// Kinds of features; they are hashed along, so that the word "abc" and the
-// piece "abc" are two.
+// The kinds of features. The kind is part of the hash, so the word "abc" and the piece "abc"
+// differ.
 const (
 	kindWord  = 1
 	kindPair  = 2
 	kindPiece = 3
 )
 
-// counter counts the features of one text. It is used again and again.
+// counter counts the features of one text. It is reused.
 type counter struct {
 	text  []byte
 	word  []rune
 	table table
 }
 
-// embed fills v, which is all zero. It reports false if the text has no words.
+// embed fills v, which is zero. It returns false if the text has no words.
 func (c *counter) embed(text string, v []float32) bool {
 	c.table.clear()
 	c.words(text)
 	n := uint64(len(v))
 	for _, f := range c.table.features() {
-		// Repetition tells less and less. Roots are exact on every machine,
-		// logarithms are not; the conversion keeps the product from being fused
-		// with the sum, which some machines do.
+		// Repetitions count less and less. Roots are exact on every machine, logarithms
+		// are not. The conversion prevents a fused multiply-add.
 		w := float32(f.weight * float32(math.Sqrt(math.Sqrt(float64(f.count)))))
 		if f.hash&1 == 1 {
 			w = -w
@@ -63,8 +61,7 @@ func (c *counter) embed(text string, v []float32) bool {
 	return embed.Normalise(v)
 }
 
-// words cuts the text into words, in lower case and with compatible characters
-// made one (NFKC), and counts each one's features.
+// words splits the text into words, in lower case and NFKC, and counts the features of each.
 func (c *counter) words(text string) {
 	if len(text) > maxText {
 		text = text[:maxText]
@@ -97,7 +94,7 @@ func (c *counter) words(text string) {
 			end()
 			continue
 		case unspaced(r):
-			// Pairs of characters are the words of these scripts.
+			// In these scripts, pairs of characters count as words.
 			if n := len(c.word); n > 0 && !unspaced(c.word[n-1]) {
 				end()
 			} else if n == 2 {
@@ -132,13 +129,13 @@ func ascii(s string) bool {
 	return true
 }
 
-// unspaced are the scripts that do not part words.
+// unspaced are the scripts without spaces between words.
 func unspaced(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// count counts the features of the word and its pair with the word before; it
-// returns the word's hash.
+// count counts the features of the word and its pair with the previous word. It returns the
+// word's hash.
 func (c *counter) count(before uint64) uint64 {
 	h := hash(kindWord, c.word)
 	w := telling(len(c.word))
@@ -158,7 +155,7 @@ func (c *counter) count(before uint64) uint64 {
 	for start := range marked {
 		p := uint64(kindPiece)
 		for i := start; i < marked && i < start+longest; i++ {
-			r := ' ' // the mark of an end, which is in no word
+			r := ' ' // marks an end, as no word has a space
 			if i > 0 && i < marked-1 {
 				r = c.word[i-1]
 			}
@@ -171,8 +168,8 @@ func (c *counter) count(before uint64) uint64 {
 	return h
 }
 
-// telling is how much a word of this many characters tells, without knowing its
-// language: in most, the short ones hold the sentence together.
+// telling returns the weight of a word by its number of characters: in most languages, short
+// words have little meaning.
 func telling(n int) float32 {
 	switch {
 	case n <= 1:
@@ -185,7 +182,7 @@ func telling(n int) float32 {
 	return float32(min(n, 10)) / 5
 }
 
-// hash is FNV-1a by characters, mixed.
+// hash returns FNV-1a over characters, mixed.
 func hash(kind uint64, word []rune) uint64 {
 	h := kind
 	for _, r := range word {
@@ -196,7 +193,7 @@ func hash(kind uint64, word []rune) uint64 {
 
 func step(h uint64, r rune) uint64 { return (h ^ uint64(r)) * 0x100000001b3 }
 
-// mix is the finaliser of splitmix64.
+// mix applies the finaliser of splitmix64.
 func mix(h, kind uint64) uint64 {
 	h += kind * 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9

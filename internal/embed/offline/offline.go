@@ -1,19 +1,18 @@
-// Package offline is an embedding model that needs nothing: no server, no
-// download, no key. It exists so that SEARCH works from the first minute.
+// Package offline is an embedding model without a server, a download or a key, so that
+// SEARCH works from the first minute.
 //
 //	model, err := offline.New(offline.Options{})
 //	vector, err := model.EmbedQuery(ctx, "how do I change the database?")
 //
-// It is lexical: it knows words, pairs of words and pieces of words, not what
-// they mean. "databases" is near "database", and "DB" is near neither. Each
-// such feature is hashed to a place and a sign in the vector (feature hashing:
-// Weinberger et al., 2009; pieces of words as in fastText: Bojanowski et al.,
-// 2017), weighted by how telling it is, and the whole is scaled to length 1.
-// No vocabulary, no training, and no language is preferred: scripts without
-// spaces between words count pairs of characters.
+// The model is lexical: it compares words, pairs of words and pieces of words, not their
+// meanings. "databases" is near "database", and "DB" is near neither. Each feature is hashed
+// to a position and a sign in the vector (feature hashing: Weinberger et al., 2009; pieces
+// of words as in fastText: Bojanowski et al., 2017) and weighted, and the vector is scaled
+// to length 1. There is no vocabulary, no training and no preferred language: in scripts
+// without spaces, pairs of characters count as words.
 //
-// The same text has the same vector on every machine and in every version, as
-// a golden file proves; what changes it must change the model's name.
+// The same text has the same vector on every machine and in every version, as a golden file
+// proves. A change of the vectors needs a new name of the model.
 package offline
 
 import (
@@ -24,21 +23,21 @@ import (
 	"github.com/p8-org/p8/internal/embed"
 )
 
-// The lengths of vectors that the model makes.
+// The possible lengths of vectors.
 const (
-	// Dimensions is the length unless another is asked for. Longer vectors have
-	// fewer accidental similarities and need more room.
+	// Dimensions is the default length. Longer vectors have fewer accidental similarities
+	// and need more space.
 	Dimensions    = 384
 	minDimensions = 64
 	maxDimensions = 4096
 )
 
-// maxText is how much of a text counts, in bytes; a chunk is far shorter.
+// maxText is the part of a text that counts, in bytes. Chunks are far shorter.
 const maxText = 64 << 10
 
 // Options configure a Model; the zero value is the default model.
 type Options struct {
-	// Dimensions is the length of the vectors; 384 when 0.
+	// Dimensions is the length of the vectors; 0 is 384.
 	Dimensions int
 }
 
@@ -64,21 +63,20 @@ func New(o Options) (*Model, error) {
 	}, nil
 }
 
-// Name is "offline:ngram-384", or with another number.
+// Name returns "offline:ngram-384", or the name with another length.
 func (m *Model) Name() string { return m.name }
 
-// String is the name.
+// String returns the name.
 func (m *Model) String() string { return m.name }
 
-// Dimensions is the length of the vectors.
+// Dimensions returns the length of the vectors.
 func (m *Model) Dimensions() int { return m.dimensions }
 
-// MinSimilarity is where a shared word or two begins to show above the chance
-// similarities of unrelated texts.
+// MinSimilarity returns the similarity above which texts share a word or two rather than
+// accidental features.
 func (m *Model) MinSimilarity() float64 { return 0.1 }
 
-// Embed makes a vector of each text; only a text without letters and digits has
-// none.
+// Embed returns a vector for each text, or ErrEmpty for a text without letters and digits.
 func (m *Model) Embed(ctx context.Context, texts []string) []embed.Result {
 	c := m.scratch.Get().(*counter)
 	defer m.scratch.Put(c)
@@ -98,7 +96,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) []embed.Result {
 	return results
 }
 
-// EmbedQuery makes the vector of a question as of any text.
+// EmbedQuery returns the vector of a question, which is that of any text.
 func (m *Model) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	r := m.Embed(ctx, []string{text})[0]
 	return r.Vector, r.Err

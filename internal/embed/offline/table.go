@@ -7,16 +7,15 @@ type feature struct {
 	count  uint32
 }
 
-// table counts features by their hash, in the order in which they first came:
-// floating-point sums depend on it, and vectors must not differ.
+// table counts features by hash. It keeps the order of their first occurrence, on which
+// floating-point sums depend, so that vectors are reproducible.
 type table struct {
-	// slots hold positions in list, plus one; their number is a power of two.
+	// slots has positions in list plus one; its length is a power of two.
 	slots []uint32
 	list  []feature
 }
 
-// largestKept is the number of slots above which a table is not kept for the
-// next text.
+// largestKept is the number of slots above which a table is not reused.
 const largestKept = 1 << 16
 
 func (t *table) clear() {
@@ -29,7 +28,7 @@ func (t *table) clear() {
 
 func (t *table) features() []feature { return t.list }
 
-// add counts a feature; its weight is that of its first time.
+// add counts a feature. Its weight is that of the first occurrence.
 func (t *table) add(hash uint64, weight float32) {
 	if 2*len(t.list) >= len(t.slots) {
 		t.grow()

@@ -9,30 +9,30 @@ import (
 	"github.com/p8-org/p8/internal/embed"
 )
 
-// Bounds of a request; OpenAI's own are 2,048 texts and 300,000 tokens.
+// The bounds of a request; OpenAI's are 2,048 texts and 300,000 tokens.
 const (
 	maxTexts  = 128
 	maxTokens = 200_000
-	// minBytesPerToken makes tokens of bytes, rather too many than too few.
+	// minBytesPerToken estimates tokens from bytes, on the high side.
 	minBytesPerToken = 3
-	// maxHalvings bounds how often a text is cut because it is still too long.
+	// maxHalvings bounds how often a text that is too long is halved.
 	maxHalvings = 8
 )
 
-// item is a text on its way.
+// item is a text of a request.
 type item struct {
 	at       int // in the results
 	text     string
 	halvings int
 }
 
-// work is one call of Embed.
+// work is the state of one call of Embed.
 type work struct {
 	*Model
 	results []embed.Result
-	// sound: the model has answered something, so a refusal is about the text.
+	// sound: the model has returned a vector, so a refusal is about the text.
 	sound bool
-	// broken is why the model answers nothing, for whoever is still to come.
+	// broken is the error of a model that does not work, for the remaining texts.
 	broken error
 }
 
@@ -60,7 +60,7 @@ func (m *Model) embed(ctx context.Context, before string, texts []string) []embe
 	return w.results
 }
 
-// send embeds a batch, in halves if it is refused as a whole.
+// send embeds a batch. If the batch is refused, send halves it.
 func (w *work) send(ctx context.Context, batch []item) {
 	if w.broken != nil {
 		w.refuse(batch, w.broken)
@@ -103,12 +103,12 @@ func (w *work) send(ctx context.Context, batch []item) {
 	w.refuse(batch, e)
 }
 
-// aboutText are the failures that one text may cause.
+// aboutText reports whether a text may have caused a failure.
 func aboutText(k embed.Kind) bool {
 	return k == embed.BadRequest || k == embed.TooLong || k == embed.BadResponse
 }
 
-// alive finds out, once, whether the model embeds anything at all.
+// alive checks once whether the model embeds a short text.
 func (w *work) alive(ctx context.Context) bool {
 	if w.sound {
 		return true
@@ -124,7 +124,7 @@ func (w *work) refuse(batch []item, err error) {
 	}
 }
 
-// check makes a result of a vector.
+// check returns the result of a vector.
 func (w *work) check(v []float32) embed.Result {
 	bad := func(format string, args ...any) embed.Result {
 		return embed.Result{Err: &embed.Error{Kind: embed.BadResponse, Model: w.name, OneText: true, Hint: fmt.Sprintf(format, args...)}}

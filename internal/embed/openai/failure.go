@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/internal/outbound"
 )
 
-// failure is why an attempt failed and whether another may do better.
+// failure is the error of an attempt; retry: another attempt may succeed.
 type failure struct {
 	*embed.Error
 	retry bool
@@ -21,7 +21,7 @@ func (m *Model) fail(kind embed.Kind, err error, hint string) *failure {
 	return &failure{&embed.Error{Kind: kind, Model: m.name, Hint: hint, Err: outbound.Cause(err)}, kind == embed.Unavailable}
 }
 
-// broken is a connection that was not made, or not kept.
+// broken returns the failure of a connection.
 func (m *Model) broken(ctx context.Context, err error) *failure {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return m.fail(embed.Timeout, ctx.Err(), "")
@@ -29,8 +29,8 @@ func (m *Model) broken(ctx context.Context, err error) *failure {
 	return m.fail(embed.Unavailable, err, "check the network and the base URL of the embedding model")
 }
 
-// refused turns a status and the provider's words into a failure. The words
-// decide about the kind and go no further.
+// refused returns the failure of an error response. The provider's words decide the kind and
+// are not shown.
 func (m *Model) refused(status int, body []byte, retryAfter time.Duration) *failure {
 	r := outbound.ReadRefusal(body)
 	e := &embed.Error{Model: m.name, Status: status, RetryAfter: retryAfter, Kind: kindOf(status, r)}
@@ -55,7 +55,7 @@ func (m *Model) refused(status int, body []byte, retryAfter time.Duration) *fail
 	return f
 }
 
-// tooLong are the words of servers whose status says less.
+// tooLong are the words of servers whose status does not say that a text is too long.
 var tooLong = []string{
 	"context_length", "context length", "maximum context", "context window", "context size",
 	"input length", "too long", "too many tokens", "max_tokens_per_request", "maximum sequence length", "physical batch size",

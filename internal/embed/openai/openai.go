@@ -1,19 +1,16 @@
-// Package openai talks to OpenAI's embeddings wire, and so to everything that
-// speaks it: OpenAI, Ollama, vLLM, OpenRouter, or any server behind a base URL
-// of its own. It is net/http and nothing else.
+// Package openai is a client of OpenAI's embeddings API on net/http, for OpenAI, Ollama,
+// vLLM, OpenRouter, and other servers with a base URL.
 //
 //	model, err := openai.New(openai.Options{Model: "text-embedding-3-small", APIKey: key})
 //	results := model.Embed(ctx, texts)
 //
-// Texts go in batches, bounded in number and tokens. Overload, rate limits and
-// lost connections are tried again with growing, jittered pauses, or after the
-// pause that the provider asks for. When a batch is refused it is halved until
-// the refused text is alone: it gets an error, its neighbours their vectors. A
-// text that is too long is cut.
+// It sends texts in batches, bounded in number and tokens. It retries on overload, rate
+// limits and lost connections, after the pause that the provider asks for, or with
+// exponential backoff and jitter. It halves a refused batch until the refused text is alone:
+// that text gets an error, the others their vectors. It cuts texts that are too long.
 //
-// What comes back is checked: as many vectors as texts, all of one length, of
-// finite numbers, not all zero. Neither the key nor the provider's words are in
-// any error.
+// It checks the response: as many vectors as texts, all of one length, of finite numbers, not
+// all zero. No error has the key or the provider's words.
 package openai
 
 import (
@@ -29,40 +26,39 @@ import (
 	"github.com/p8-org/p8/internal/outbound"
 )
 
-// Options configure a Model. Model is required; the rest has defaults.
+// Options configure a Model. Model is required.
 type Options struct {
-	// Provider is openai, ollama, vllm, openrouter, or with a BaseURL any name;
-	// "openai" when empty.
+	// Provider is openai (the default), ollama, vllm, openrouter, or any name if BaseURL is
+	// set.
 	Provider string
 	// Model is the model's name at the provider.
 	Model string
-	// BaseURL is OpenAI's when empty; http or https, up to the /v1.
+	// BaseURL is the http or https URL up to /v1; OpenAI's if empty.
 	BaseURL string
-	// APIKey is sent as a bearer token, unless it is empty.
+	// APIKey is sent as a bearer token if it is not empty.
 	APIKey string `json:"-"`
-	// Dimensions asks for vectors of this length, from models that let one
-	// choose; 0 is the model's own. A length that was asked for is part of the
-	// model's name.
+	// Dimensions asks for vectors of this length, from models that support it; 0 is the
+	// model's own. A given length is part of the model's name.
 	Dimensions int
-	// MinSimilarity is the model's own when 0.
+	// MinSimilarity replaces the model's own; 0 keeps it.
 	MinSimilarity float64
-	// HTTPClient is one with its own connections when nil.
+	// HTTPClient is a new client if nil.
 	HTTPClient *http.Client
-	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
+	// MaxRetries bounds the tries after the first; 0 is 2, negative is none.
 	MaxRetries int
-	// Timeout is the longest that a request may take; a minute when 0.
+	// Timeout bounds a request; 0 is a minute.
 	Timeout time.Duration
 	// Debug gets the exact JSON body of each request.
 	Debug func(payload []byte)
 }
 
-// String leaves the key out.
+// String omits the key.
 func (o Options) String() string { return "openai.Options{" + o.Provider + ":" + o.Model + "}" }
 
-// GoString leaves the key out.
+// GoString omits the key.
 func (o Options) GoString() string { return o.String() }
 
-// openAI is the base URL of the provider of that name.
+// openAI is the base URL of OpenAI.
 const openAI = "https://api.openai.com/v1"
 
 // maxDimensions is the longest vector that is accepted.
@@ -73,25 +69,25 @@ type Model struct {
 	name    string
 	model   string
 	known   profile
-	asked   int          // dimensions that were asked for
-	learned atomic.Int64 // dimensions of the first answer
+	asked   int          // Options.Dimensions
+	learned atomic.Int64 // dimensions of the first response
 	least   float64
 	url     string
-	// authorize sets the key. A function, because a field of text would be
-	// printed with the struct.
+	// authorize sets the key. It is a function, as a string would be printed with the
+	// struct.
 	authorize func(http.Header)
 	client    *http.Client
 	retries   int
 	timeout   time.Duration
 	debug     func([]byte)
 	cutter    cutter
-	// packed asks for base64, which is a third of the bytes; only OpenAI itself
-	// is sure to know it.
+	// packed asks for base64, which has a third of the bytes. Only OpenAI is sure to
+	// support it.
 	packed bool
 }
 
-// New makes a model. What is missing or wrong is an *embed.Error of kind NoModel
-// that says how to mend it.
+// New makes a model. For invalid options it returns an *embed.Error of kind NoModel, which
+// says what to do.
 func New(o Options) (*Model, error) {
 	if o.Provider == "" {
 		o.Provider = "openai"
@@ -147,13 +143,13 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-// Name is "provider:model", and "@512" if that many dimensions were asked for.
+// Name returns "provider:model", with "@512" for Options.Dimensions of 512.
 func (m *Model) Name() string { return m.name }
 
-// String is the name.
+// String returns the name.
 func (m *Model) String() string { return m.name }
 
-// Dimensions is the length of the vectors, 0 while nobody knows it.
+// Dimensions returns the length of the vectors, 0 while it is unknown.
 func (m *Model) Dimensions() int {
 	if m.asked > 0 {
 		return m.asked
@@ -164,18 +160,16 @@ func (m *Model) Dimensions() int {
 	return m.known.dimensions
 }
 
-// MinSimilarity is the least similarity of two texts that have something to do
-// with each other.
+// MinSimilarity returns the minimum similarity of related texts.
 func (m *Model) MinSimilarity() float64 { return m.least }
 
-// EmbedQuery makes the vector of a question, with the words before it that the
-// model wants for one.
+// EmbedQuery returns the vector of a question, with the model's prefix for questions.
 func (m *Model) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	r := m.embed(ctx, m.known.query, []string{text})[0]
 	return r.Vector, r.Err
 }
 
-// Embed makes a vector of each text, or an error.
+// Embed returns a vector or an error for each text.
 func (m *Model) Embed(ctx context.Context, texts []string) []embed.Result {
 	return m.embed(ctx, m.known.document, texts)
 }

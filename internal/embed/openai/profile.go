@@ -8,17 +8,16 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// profile is what the documentation of a model says of it.
+// profile has the documented properties of a model.
 type profile struct {
 	prefix string
-	// dimensions is 0 where builds of the model differ, or nobody can say.
+	// dimensions is 0 if builds of the model differ, or it is unknown.
 	dimensions int
-	// maxTokens is the window.
+	// maxTokens is the context window.
 	maxTokens int
-	// minSimilarity lies above most pairs of unrelated texts; models differ in how
-	// near they put everything.
+	// minSimilarity is above that of most pairs of unrelated texts.
 	minSimilarity float64
-	// query and document are what the model wants before a text.
+	// query and document are the model's prefixes of texts.
 	query, document string
 }
 
@@ -34,7 +33,7 @@ var profiles = [...]profile{
 	{prefix: "", maxTokens: 8191, minSimilarity: 0.3},
 }
 
-// profileOf finds the model by the longest prefix of its name, without the
+// profileOf returns the profile with the longest prefix of the name without the
 // organisation: "BAAI/bge-m3" is bge-m3.
 func profileOf(model string) profile {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
@@ -47,11 +46,10 @@ func profileOf(model string) profile {
 	return best
 }
 
-// cutter cuts texts to a number of tokens, counted as OpenAI's models do; for
-// others that is near enough, as what is still too long is cut again when it is
-// refused.
+// cutter cuts texts to a number of tokens of OpenAI's models. For other models that is an
+// estimate; a text that is refused as too long is halved.
 type cutter struct {
-	// vocabulary is read when the first long text comes.
+	// vocabulary is loaded for the first long text.
 	vocabulary func() *codec.Codec
 }
 
@@ -59,11 +57,11 @@ func newCutter() cutter {
 	return cutter{sync.OnceValue(codec.NewCl100kBase)}
 }
 
-// bytesPerToken is more than any text of many tokens has.
+// bytesPerToken is more than the average of any long text.
 const bytesPerToken = 8
 
 func (c cutter) cut(text string, tokens int) string {
-	if len(text) <= tokens { // no token is shorter than a byte
+	if len(text) <= tokens { // a token has at least one byte
 		return text
 	}
 	text = head(text, tokens*bytesPerToken)
@@ -82,7 +80,7 @@ func (c cutter) cut(text string, tokens int) string {
 	return whole(short)
 }
 
-// head is at most n bytes of a text, without half a character at the end.
+// head returns at most n bytes of a text, without a partial character at the end.
 func head(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -90,7 +88,7 @@ func head(text string, n int) string {
 	return whole(text[:n])
 }
 
-// whole drops half a character at the end.
+// whole drops a partial character at the end.
 func whole(text string) string {
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 		if start := len(text) - i; utf8.RuneStart(text[start]) {

@@ -23,8 +23,8 @@ type request struct {
 	EncodingFormat string   `json:"encoding_format,omitempty"`
 }
 
-// ask embeds texts with one request, and with others if it fails in a way that
-// may pass. An error is an *embed.Error, or the cancellation of ctx.
+// ask embeds texts with one request, and retries temporary failures. It returns an
+// *embed.Error, or the cancellation of ctx.
 func (m *Model) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	r := request{Model: m.model, Input: texts, Dimensions: m.asked}
 	if m.packed {
@@ -54,11 +54,10 @@ func (m *Model) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	}
 }
 
-// maxNumber is the most bytes of a number in JSON, with what parts it from the
-// next.
+// maxNumber bounds a number in JSON with its separator, in bytes.
 const maxNumber = 32
 
-// maxRefusal is how much of an error's body is read.
+// maxRefusal bounds the body of an error response, in bytes.
 const maxRefusal = 64 << 10
 
 func (m *Model) attempt(ctx context.Context, body []byte, n int) ([][]float32, *failure) {
@@ -77,7 +76,7 @@ func (m *Model) attempt(ctx context.Context, body []byte, n int) ([][]float32, *
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // half a refusal is one
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // a partial body will do
 		return nil, m.refused(resp.StatusCode, text, outbound.RetryAfter(resp.Header))
 	}
 	dimensions := maxDimensions
@@ -99,7 +98,7 @@ func (m *Model) attempt(ctx context.Context, body []byte, n int) ([][]float32, *
 	return vectors, nil
 }
 
-// decode reads the vectors of n texts in the order of the texts.
+// decode returns the vectors of n texts in the order of the texts.
 func decode(body []byte, n int) ([][]float32, error) {
 	var answer struct {
 		Data []struct {
@@ -116,7 +115,7 @@ func decode(body []byte, n int) ([][]float32, error) {
 	vectors := make([][]float32, n)
 	filled := make([]bool, n)
 	for i, d := range answer.Data {
-		at := i // servers without an index keep the order
+		at := i // servers without indices keep the order
 		if d.Index != nil {
 			at = *d.Index
 		}
@@ -134,7 +133,7 @@ type vector []float32
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *vector) UnmarshalJSON(b []byte) error {
 	if len(b) == 0 || b[0] != '"' {
-		// null would silently read as 0.
+		// null would be decoded as 0.
 		if bytes.Contains(b, []byte("null")) {
 			return errors.New("a vector holds null")
 		}

@@ -8,28 +8,27 @@ import (
 )
 
 const (
-	// lookEvery is how often due tasks are looked for that nobody announced:
-	// those that failed, and those of other processes.
+	// lookEvery is how often the worker checks for due tasks without a notification: failed
+	// ones, and those of other processes.
 	lookEvery = time.Minute
-	// settle lets the writes of a moment wake one job.
+	// settle delays the job, so that several writes start one job.
 	settle = 200 * time.Millisecond
-	// busyPause is the first pause when a job runs or waits already; it may have
-	// looked for tasks for the last time, so it must be followed by another.
+	// busyPause is the first pause if a job runs or waits already. That job may have
+	// checked for tasks a last time, so another one must follow.
 	busyPause = time.Second
 )
 
-// Watch enqueues the job at once, when the store says that it has queued texts,
-// and when others have come due, until ctx ends. Every replica watches; it costs
-// one small read a minute.
+// Watch enqueues the job at once, when the store notifies of queued texts, and when tasks
+// become due, until ctx ends. Every replica watches, at the cost of one small read a minute.
 func (w *Worker) Watch(ctx context.Context, q Queue) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	queued := w.Store.Queued()
-	busy := time.Duration(0) // the last pause because of another job
+	busy := time.Duration(0) // last pause because of another job
 	for first := true; ; first = false {
 		announced := queued
 		if busy > 0 {
-			announced = nil // it is looked for soon anyway
+			announced = nil // the timer comes soon
 		}
 		needed := first
 		select {

@@ -1,20 +1,17 @@
-// Package worker embeds what the store has queued, in the background.
+// Package worker embeds queued texts in the background.
 //
-// The store queues a task with every text that is written. The worker is a job
-// of the kind "embed": it takes the due tasks, has their texts embedded batch by
-// batch, and stores the vectors, until none is left. The kind is unique, so of
-// all replicas one does that at a time.
+// The store queues a task with each written text. A job of the kind "embed" takes the due
+// tasks, embeds their texts in batches and stores the vectors until no task is due. The kind
+// is unique, so one replica runs the job at a time.
 //
 //	w, err := worker.New(worker.Options{Store: s.Maintenance(), Model: model})
 //	err = w.Register(queue)       // before queue.Start
-//	go w.Watch(ctx, queue)        // wakes the job when there is work
+//	go w.Watch(ctx, queue)        // enqueues the job when there are tasks
 //
-// A text that cannot be embedded stays queued, with its error to be seen, and is
-// tried again after a minute, then after ever longer, up to six hours. Nothing
-// is ever stored in a vector's place. Once an hour, and when a process starts,
-// rows without a vector of this very model are queued: so a change of model
-// embeds everything anew, while what the old one made stays untouched and
-// uncompared.
+// A text that cannot be embedded stays queued with its error. It is retried after a minute,
+// then with pauses of up to six hours. Once an hour, and when a process starts, the worker
+// queues rows without a vector of its model. So after a change of the model all rows are
+// embedded again; the old vectors stay and are not compared.
 package worker
 
 import (
@@ -34,7 +31,7 @@ import (
 // Kind is the kind of the job.
 const Kind = "embed"
 
-// Store is what the worker needs of store.Maintenance.
+// Store is the part of store.Maintenance that the worker uses.
 type Store interface {
 	EmbeddingTasks(ctx context.Context, limit int) ([]store.EmbeddingTask, error)
 	PutEmbeddings(ctx context.Context, model string, dimensions int, done ...store.Embedding) (int, error)
@@ -44,7 +41,7 @@ type Store interface {
 	Queued() <-chan struct{}
 }
 
-// Queue is what the worker needs of jobs.Queue.
+// Queue is the part of jobs.Queue that the worker uses.
 type Queue interface {
 	Register(kind string, w jobs.Worker) error
 	Enqueue(ctx context.Context, kind string, args any, o jobs.EnqueueOptions) (jobs.Receipt, error)
@@ -54,23 +51,22 @@ type Queue interface {
 type Options struct {
 	Store Store
 	Model embed.Model
-	// Batch is the number of texts that are embedded and stored together; 32 when
-	// 0.
+	// Batch is the number of texts that are embedded and stored together; 0 is 32.
 	Batch int
-	// InFlight is the number of batches at once; 4 when 0.
+	// InFlight is the number of concurrent batches; 0 is 4.
 	InFlight int
-	// Logger hears of what fails; nil is slog.Default().
+	// Logger logs failures; nil is slog.Default().
 	Logger *slog.Logger
 }
 
-// Worker embeds. It is safe for concurrent use.
+// Worker embeds queued texts. It is safe for concurrent use.
 type Worker struct {
 	Options
 
 	mu sync.Mutex
-	// prepared is the length of the vectors that the store has an index for.
+	// prepared is the length of the vectors for which the store has an index.
 	prepared int
-	// swept is when rows without a vector were last looked for.
+	// swept is the time of the last sweep.
 	swept time.Time
 }
 
@@ -92,16 +88,16 @@ func New(o Options) (*Worker, error) {
 }
 
 const (
-	// timeout ends the job; after shift it makes way for others by itself.
+	// timeout ends the job; after shift it yields to other jobs.
 	timeout = 10 * time.Minute
 	shift   = 5 * time.Minute
-	// attempts and longestBreak are about the job as a whole, when the model or
-	// the database cannot be reached.
+	// attempts and longestBreak are those of the job, if the model or the database cannot
+	// be reached.
 	attempts     = 5
 	longestBreak = 5 * time.Minute
 )
 
-// Register says how the job is done. It comes before the queue's Start.
+// Register registers the job. Call it before the queue's Start.
 func (w *Worker) Register(q Queue) error {
 	return q.Register(Kind, jobs.Worker{
 		Run: w.Run, Unique: true, Timeout: timeout, MaxAttempts: attempts,
@@ -109,13 +105,13 @@ func (w *Worker) Register(q Queue) error {
 	})
 }
 
-// The pauses before a text that failed is tried again.
+// The bounds of the pause before a failed text is retried.
 const (
 	firstPause = time.Minute
 	maxPause   = 6 * time.Hour
 )
 
-// pause doubles with every failure before.
+// pause doubles with each failure.
 func pause(failures int, most time.Duration) time.Duration {
 	d := firstPause
 	for range failures {
@@ -127,17 +123,17 @@ func pause(failures int, most time.Duration) time.Duration {
 }
 
 const (
-	// sweepEvery is how often rows without a vector are looked for.
+	// sweepEvery is the interval between sweeps for rows without a vector.
 	sweepEvery = time.Hour
-	// sweepRows are queued at once.
+	// sweepRows bounds the rows that a sweep queues at once.
 	sweepRows = 5000
-	// idleRounds without any progress end a run: the texts change faster than
-	// they are embedded.
+	// idleRounds is the number of rounds without progress that end a run: the texts change
+	// faster than they are embedded.
 	idleRounds = 3
 )
 
-// Run embeds until no task is due; it is the job. An error says that the model
-// as a whole, or the store, could not be used, or asks for another run.
+// Run runs the job: it embeds until no task is due. It returns an error if the model or the
+// store does not work, or to ask for another run.
 func (w *Worker) Run(ctx context.Context, _ json.RawMessage) error {
 	after, more, err := w.drain(ctx, shift)
 	if err == nil && more {
@@ -146,16 +142,14 @@ func (w *Worker) Run(ctx context.Context, _ json.RawMessage) error {
 	return err
 }
 
-// Drain is Run for a process that has no queue: it goes on until no task is due,
-// however long that takes, or no text is embedded any more. Texts that cannot be
-// embedded stay queued.
+// Drain is Run for a process without a queue. It runs until no task is due, without a time
+// limit, or until no more texts can be embedded. Those stay queued.
 func (w *Worker) Drain(ctx context.Context) error {
 	_, _, err := w.drain(ctx, math.MaxInt64)
 	return err
 }
 
-// drain embeds for so long; more says that tasks are left, to be looked at after
-// a pause.
+// drain embeds for a limited time; more: tasks are left, to be continued after a pause.
 func (w *Worker) drain(ctx context.Context, most time.Duration) (after time.Duration, more bool, err error) {
 	began, idle := time.Now(), 0
 	for {
@@ -185,7 +179,7 @@ func (w *Worker) drain(ctx context.Context, most time.Duration) (after time.Dura
 	}
 }
 
-// sweep queues rows without a vector of the model, if it is time, and reports
+// sweep queues rows without a vector of the model, if sweepEvery has passed, and reports
 // whether there were any.
 func (w *Worker) sweep(ctx context.Context) (more bool, err error) {
 	w.mu.Lock()
@@ -208,8 +202,8 @@ func (w *Worker) sweep(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// round embeds the tasks, several batches at once, and counts those that were
-// stored or put off.
+// round embeds the tasks, several batches at once, and counts those that it stored or put
+// off.
 func (w *Worker) round(ctx context.Context, tasks []store.EmbeddingTask) (done int, err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -231,8 +225,8 @@ func (w *Worker) round(ctx context.Context, tasks []store.EmbeddingTask) (done i
 	return done, err
 }
 
-// batch embeds and stores some tasks. Its error ends the run; by then each task
-// is stored or put off, unless the store or the context failed.
+// batch embeds and stores some tasks. It stores or puts off each task unless the store or the
+// context fails. An error ends the run.
 func (w *Worker) batch(ctx context.Context, tasks []store.EmbeddingTask) (done int, err error) {
 	texts := make([]string, len(tasks))
 	for i, t := range tasks {
@@ -270,13 +264,13 @@ func (w *Worker) batch(ctx context.Context, tasks []store.EmbeddingTask) (done i
 	return done + n, err
 }
 
-// general reports whether a failure is about the model and not about one text.
+// general reports whether a failure is about the model rather than one text.
 func general(err error) bool {
 	var e *embed.Error
 	return errors.As(err, &e) && !e.OneText
 }
 
-// putOff notes a failure and when to try again.
+// putOff stores a failure and the time of the next try.
 func (w *Worker) putOff(ctx context.Context, t store.EmbeddingTask, problem error) error {
 	wait := pause(t.Attempts, maxPause)
 	var e *embed.Error
@@ -287,7 +281,7 @@ func (w *Worker) putOff(ctx context.Context, t store.EmbeddingTask, problem erro
 	return w.Store.FailEmbedding(ctx, t, problem.Error(), time.Now().Add(wait))
 }
 
-// prepare makes the store's index for the model's vectors, once a process.
+// prepare creates the store's index for the model's vectors, once per process.
 func (w *Worker) prepare(ctx context.Context, dimensions int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

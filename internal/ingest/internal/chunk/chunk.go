@@ -1,12 +1,11 @@
-// Package chunk cuts a text into pieces that fit an embedding model: at
-// headings first, then between paragraphs, then between sentences, counted in
-// tokens. Pieces follow one another without a gap; each knows its headings, its
-// lines and its pages.
+// Package chunk cuts a text into chunks that fit an embedding model: at headings if
+// possible, or between paragraphs, or between sentences. Sizes are in tokens. The chunks
+// cover the text without gaps; each has its headings, its lines and its pages.
 //
 //	cutter, err := chunk.New(chunk.Options{})
 //	chunks, err := cutter.Cut(ctx, text)
 //
-// What a text is made of is said by its [Block]s, which package extract finds.
+// Package extract finds the [Block]s of a text.
 package chunk
 
 import (
@@ -20,22 +19,21 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// Kind says where a block may be cut.
+// Kind decides where a block may be cut.
 type Kind uint8
 
 // The kinds of blocks.
 const (
-	// Prose is cut between sentences when it is longer than the target.
+	// Prose is cut between sentences if it is longer than the target.
 	Prose Kind = iota
-	// Heading stays with what follows it.
+	// Heading stays with the text after it.
 	Heading
-	// Verbatim (code, a table's row, data) is cut between lines, and only when it
-	// is longer than the maximum.
+	// Verbatim (code, a table's row, data) is cut between lines, and only if it is longer
+	// than the maximum.
 	Verbatim
 )
 
-// Block is a part of a text; the blocks of a text follow one another without a
-// gap.
+// Block is a part of a text. Blocks cover a text without gaps.
 type Block struct {
 	// Start and End are offsets in bytes.
 	Start, End int
@@ -45,55 +43,55 @@ type Block struct {
 	Title string
 	// Page counts from 1; 0 is unknown.
 	Page int
-	// Repeat is written before a chunk that begins with this block: the header of
-	// its table. A header that is longer than a chunk is not repeated.
+	// Repeat is put before a chunk that begins with this block: the header of its table. A
+	// header that is longer than a chunk is not repeated.
 	Repeat string
 }
 
-// Text is what was read out of a file. Its blocks are found while they are read:
-// a file of a few megabytes can have millions.
+// Text is the text of a file. Its blocks are an iterator, since a file of a few megabytes can
+// have millions.
 type Text struct {
 	Content string
 	Blocks  iter.Seq[Block]
 }
 
-// Options are sizes in tokens of cl100k_base, the vocabulary of the embedding
-// models that are most used.
+// Options has sizes in tokens of cl100k_base, the vocabulary of the most used embedding
+// models.
 type Options struct {
-	// Target is the size that chunks are filled to, 0 for 400.
+	// Target is the size to which chunks are filled; 0 is 400.
 	Target int
-	// Overlap is how much of the text before is repeated, 0 for 50, negative for
-	// none. It ends at a heading, and holds whole sentences where it can.
+	// Overlap is how much of the previous text a chunk repeats; 0 is 50, negative is none.
+	// It does not cross a heading, and holds whole sentences if possible.
 	Overlap int
-	// Max is never exceeded, 0 for 600.
+	// Max is the maximum size; 0 is 600.
 	Max int
-	// Most bounds the chunks of a text, 0 for 50,000.
+	// Most bounds the number of chunks of a text; 0 is 50,000.
 	Most int
 }
 
-// ErrTooMany is a text that would become more than Options.Most chunks.
+// ErrTooMany is the error of a text with more than Options.Most chunks.
 var ErrTooMany = errors.New("too many pieces")
 
-// leastTarget keeps every character smaller than a chunk.
+// leastTarget is larger than any character.
 const leastTarget = 16
 
 // Chunk is a piece of a text.
 type Chunk struct {
-	// Content is what to store: the repeated header if there is one, the overlap
-	// and the piece, without white space at the end.
+	// Content is the text to store: the repeated header, if any, the overlap and the new
+	// text, without white space at the end.
 	Content string
-	// From is where Content begins in the text, Start the piece that is new in it,
-	// End where it ends, in bytes. The Start of a chunk is the End of the one
-	// before; only white space lies before the From of the first.
+	// From is the offset of Content in the text, in bytes, Start that of the new text, End
+	// its end. The Start of a chunk is the End of the previous one; only white space is
+	// before the From of the first.
 	From, Start, End int
-	// Headings are the titles above the whole piece, the highest first.
+	// Headings are the titles above all of the new text, the highest first.
 	Headings []string
-	// FirstLine and LastLine count from 1, FirstPage and LastPage too (0 is
-	// unknown); FirstChar and LastChar are offsets of From and End in characters.
+	// Lines and pages count from 1; page 0 is unknown. FirstChar and LastChar are the
+	// offsets of From and End in characters.
 	FirstLine, LastLine int
 	FirstPage, LastPage int
 	FirstChar, LastChar int
-	// Tokens is the size of Content.
+	// Tokens is the size of Content in tokens.
 	Tokens int
 }
 
@@ -104,7 +102,7 @@ type Cutter struct {
 	counters *sync.Pool
 }
 
-// New is a cutter; sizes that do not fit each other are an error.
+// New makes a Cutter. Sizes that contradict each other are an error.
 func New(o Options) (*Cutter, error) {
 	if o.Target == 0 {
 		o.Target = 400
@@ -127,18 +125,18 @@ func New(o Options) (*Cutter, error) {
 	return &Cutter{Options: o, codec: cl100k, counters: newCounters(cl100k)}, nil
 }
 
-// Count is the size of a text in tokens.
+// Count returns the size of a text in tokens.
 func (c *Cutter) Count(s string) int {
 	k := c.counters.Get().(*counter)
 	defer c.counters.Put(k)
 	return k.count(s)
 }
 
-// looks is how many units are cut between two looks at the context.
+// looks is the number of units between two checks of the context.
 const looks = 256
 
-// Cut returns the chunks of a text in order; none for one without a letter. It
-// fails with ErrTooMany, or with the cause of a context that ended.
+// Cut returns the chunks of a text in order, none for a text without a letter. It returns
+// ErrTooMany, or the cause of a context that has ended.
 func (c *Cutter) Cut(ctx context.Context, t Text) ([]Chunk, error) {
 	if strings.TrimSpace(t.Content) == "" {
 		return nil, nil

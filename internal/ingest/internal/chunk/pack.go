@@ -11,20 +11,19 @@ import (
 type packer struct {
 	*Cutter
 	text   string
-	units  []unit // of the chunk that is being filled
+	units  []unit // of the current chunk
 	sum    int
 	chunks []Chunk
 	stack  []Block // the headings above the next chunk
-	// prose is where the prose before the next chunk begins: no overlap reaches
-	// further back.
+	// prose is the beginning of the prose before the next chunk. No overlap goes beyond it.
 	prose int
-	// header is the last Repeat that was counted, and its tokens.
+	// header is the last counted Repeat, with its tokens.
 	header       string
 	headerTokens int
 }
 
-// add puts a unit into the chunk, or into the next one when this is full or
-// when a section begins and there is enough for a chunk.
+// add adds a unit to the chunk, or to the next one if the chunk is full, or if a section
+// begins and the chunk is large enough.
 func (p *packer) add(u unit) {
 	opens := u.first && u.Level > 0
 	switch {
@@ -45,7 +44,7 @@ func (p *packer) add(u unit) {
 	p.sum += u.tokens
 }
 
-// room is the target, less the header that will be repeated.
+// room returns the target less the repeated header.
 func (p *packer) room() int {
 	r := p.units[0].Repeat
 	if r == "" {
@@ -80,8 +79,8 @@ func (p *packer) flush(n int) {
 	}
 }
 
-// pass notes what the units leave behind for those that follow, and returns the
-// headings that stand above all of them.
+// pass updates the state for the units that follow, and returns the headings above all of
+// the given ones.
 func (p *packer) pass(units []unit) []string {
 	common := titles(p.stack)
 	for i, u := range units {
@@ -113,7 +112,7 @@ func titles(stack []Block) []string {
 	return out
 }
 
-// shared is what two lists begin with.
+// shared returns the common beginning of two lists.
 func shared(a, b []string) []string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -122,7 +121,7 @@ func shared(a, b []string) []string {
 	return a[:n]
 }
 
-// above are the open headings that u does not close.
+// above returns the open headings that u does not close.
 func (p *packer) above(u unit) []Block {
 	if u.Level == 0 {
 		return p.stack
@@ -134,7 +133,7 @@ func (p *packer) above(u unit) []Block {
 	return p.stack[:i]
 }
 
-// join adds a small rest of a section to the chunk before.
+// join adds a small rest of a section to the previous chunk.
 func (p *packer) join(units []unit) bool {
 	if len(p.chunks) == 0 || p.sum >= p.Target/4 || len(units) != len(p.units) || units[0].first && units[0].Level > 0 {
 		return false
@@ -155,8 +154,8 @@ func (p *packer) join(units []unit) bool {
 	return true
 }
 
-// emit appends the chunk of the units, as several when the whole has more
-// tokens than its parts.
+// emit appends a chunk of the units, or several if the whole has more tokens than the sum of
+// its parts.
 func (p *packer) emit(units []unit) {
 	first, last := units[0], units[len(units)-1]
 	c := Chunk{Start: first.Start, From: first.Start, End: last.End, FirstPage: first.Page, LastPage: last.Page}
@@ -181,7 +180,7 @@ func (p *packer) emit(units []unit) {
 	p.chunks = append(p.chunks, c)
 }
 
-// lead gives the chunk a longer content if it fits.
+// lead extends the content of the chunk backwards if it fits.
 func (p *packer) lead(c *Chunk, content string) bool {
 	n := p.Count(content)
 	if n > p.Max {
@@ -191,8 +190,8 @@ func (p *packer) lead(c *Chunk, content string) bool {
 	return true
 }
 
-// overlap is where the text that a chunk repeats begins: the earliest sentence
-// that is not too far back, or the earliest word; never before the chunk before.
+// overlap returns the beginning of the repeated text: the earliest sentence within the
+// overlap, or the earliest word; never before the previous chunk.
 func (p *packer) overlap(start int) int {
 	if p.Overlap == 0 {
 		return start
@@ -225,7 +224,7 @@ func (p *packer) overlap(start int) int {
 	return word
 }
 
-// locate works out lines and characters, in one pass over the text.
+// locate computes lines and characters in one pass over the text.
 func (p *packer) locate() {
 	type mark struct{ at, line, char int }
 	m := mark{0, 1, 0}
@@ -235,7 +234,7 @@ func (p *packer) locate() {
 	}
 	kept := p.chunks[:0]
 	for _, c := range p.chunks {
-		switch { // white space alone belongs to a chunk beside it
+		switch { // white space belongs to the chunk beside it
 		case c.Content != "":
 			if len(kept) == 0 {
 				c.Start = p.chunks[0].Start

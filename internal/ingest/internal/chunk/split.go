@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// unit is what is never cut: a block, or a part of one that is too long.
+// unit is never cut: a block, or a part of a block that is too long.
 type unit struct {
 	Block
 	tokens int
@@ -14,12 +14,12 @@ type unit struct {
 	first bool
 }
 
-// longestToken is a length in bytes that hardly any token has: what is longer than
-// so many times a bound needs no counting.
+// longestToken is longer than almost all tokens, in bytes. A text of more than this times a
+// bound needs no counting.
 const longestToken = 64
 
-// units yields a block in parts that fit: the whole if it does, else sentences or
-// lines, else words, else characters. It returns false when yield did.
+// units yields a block in parts that fit: whole, or as sentences or lines, or words, or
+// characters. It returns false if yield did.
 func (c *Cutter) units(text string, b Block, yield func(unit) bool) bool {
 	limit := c.Max
 	if b.Kind == Prose {
@@ -67,7 +67,7 @@ func (c *Cutter) parts(text string, b Block, yield func(unit) bool) bool {
 	return divide(b.Start, b.End, 0)
 }
 
-// sentence is the length of the first sentence, with the space after it.
+// sentence returns the length of the first sentence with the space after it.
 func sentence(s string) int {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -91,7 +91,7 @@ func sentence(s string) int {
 			if after == len(s) {
 				return after
 			}
-			// "e.g. this" goes on; "3.14" has no space.
+			// "e.g. this" continues the sentence; "3.14" has no space.
 			if next, _ := utf8.DecodeRuneInString(s[after:]); after > end && !unicode.IsLower(next) {
 				return after
 			}
@@ -100,7 +100,7 @@ func sentence(s string) int {
 	return len(s)
 }
 
-// listItem reports whether a line begins an item of a list.
+// listItem reports whether a line begins a list item.
 func listItem(s string) bool {
 	return len(s) > 1 && strings.IndexByte("-*+", s[0]) >= 0 && s[1] == ' '
 }
@@ -112,7 +112,7 @@ func line(s string) int {
 	return len(s)
 }
 
-// words is the length of some words, 80 bytes or so, with the space after them.
+// words returns the length of about 80 bytes of words with the space after them.
 func words(s string) int {
 	space := false
 	for i, r := range s {
@@ -125,8 +125,8 @@ func words(s string) int {
 	return len(s)
 }
 
-// bytes is the length of as many whole characters as have no more tokens than a
-// chunk, since a token has a byte at least.
+// bytes returns the length of whole characters that fit a chunk, since a token has at least
+// one byte.
 func (c *Cutter) bytes(s string) int {
 	if len(s) <= c.Target {
 		return len(s)

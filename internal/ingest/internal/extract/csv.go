@@ -8,10 +8,10 @@ import (
 	"github.com/p8-org/p8/internal/ingest/internal/chunk"
 )
 
-// maxColumns is what spreadsheets have, too.
+// maxColumns is the maximum of spreadsheets.
 const maxColumns = 16_384
 
-// csvText is a table whose first record is the header of every chunk.
+// csvText returns the blocks of a table. Each chunk repeats its first record, the header.
 func csvText(ctx context.Context, s string) (chunk.Text, error) {
 	comma := separator(s)
 	for at, n := 0, 0; at < len(s); n++ {
@@ -41,15 +41,14 @@ func csvText(ctx context.Context, s string) (chunk.Text, error) {
 	}}, nil
 }
 
-// record is where the record that begins at an offset ends, and how many columns
-// it has; those behind maxColumns are not counted. It reads as encoding/csv does
-// with LazyQuotes, which would keep every field of a record of any length. Empty
-// lines belong to the record that follows them.
+// record returns the end of the record at an offset and its number of columns, counted up
+// to maxColumns. It parses like encoding/csv with LazyQuotes, which would hold all fields
+// of a record of any length. Empty lines belong to the record after them.
 func record(s string, at int, comma byte) (end, columns int) {
 	for strings.HasPrefix(s[at:], "\n") || strings.HasPrefix(s[at:], "\r\n") {
 		at += strings.IndexByte(s[at:], '\n') + 1
 	}
-	line := -1 // where the line of at ends, -1 if it has to be looked for
+	line := -1 // the end of the line at at, -1 if it is unknown
 	for at < len(s) {
 		if columns++; columns > maxColumns {
 			return len(s), columns
@@ -77,8 +76,8 @@ func record(s string, at int, comma byte) (end, columns int) {
 	return at, columns
 }
 
-// quoted is where a field ends whose quotation begins at an offset, and whether
-// another field follows in its record.
+// quoted returns the end of the quoted field at an offset, and whether another field of the
+// record follows.
 func quoted(s string, at int, comma byte) (end int, more bool) {
 	for {
 		i := strings.IndexByte(s[at:], '"')
@@ -98,11 +97,11 @@ func quoted(s string, at int, comma byte) (end int, more bool) {
 		case strings.HasPrefix(rest, "\r\n"):
 			return at + 2, false
 		}
-		// Another character means that the quotation goes on.
+		// Any other character continues the quotation.
 	}
 }
 
-// separator is the one of , ; tab and | that the first line has most of.
+// separator returns the one of , ; tab and | that occurs most often in the first line.
 func separator(s string) byte {
 	first, _, _ := strings.Cut(s, "\n")
 	best, most := byte(','), strings.Count(first, ",")

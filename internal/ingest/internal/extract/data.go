@@ -13,8 +13,8 @@ import (
 	"github.com/p8-org/p8/internal/ingest/internal/chunk"
 )
 
-// dataBlocks are JSON or YAML, cut before the keys of the first levels, which
-// are its headings.
+// dataBlocks returns the blocks of JSON or YAML. They begin at the keys of the first levels,
+// which are the headings.
 func dataBlocks(ctx context.Context, text string) iter.Seq[chunk.Block] {
 	return func(yield func(chunk.Block) bool) {
 		s := &scanner{ctx: ctx, text: text, end: len(text), yield: yield}
@@ -43,7 +43,8 @@ func dataBlocks(ctx context.Context, text string) iter.Seq[chunk.Block] {
 	}
 }
 
-// longLine is what nobody wrote by hand: JSON with such lines is indented.
+// longLine is the length of a line, in bytes, above which JSON counts as machine-written
+// and is indented.
 const longLine = 400
 
 func jsonText(ctx context.Context, s string) (chunk.Text, error) {
@@ -58,7 +59,7 @@ func jsonText(ctx context.Context, s string) (chunk.Text, error) {
 		if len(line) <= longLine {
 			continue
 		}
-		// Deep nesting makes indentation the square of the text.
+		// With deep nesting, indentation grows with the square of the text.
 		if n := indented(s); n <= MaxText && n < 16*len(s) {
 			var b bytes.Buffer
 			b.Grow(n)
@@ -71,8 +72,8 @@ func jsonText(ctx context.Context, s string) (chunk.Text, error) {
 	return chunk.Text{Content: s, Blocks: dataBlocks(ctx, s)}, nil
 }
 
-// indented is no less than the length of a JSON text that is indented by one
-// blank a level.
+// indented returns an upper bound of the length of a JSON text indented by one blank per
+// level.
 func indented(s string) int {
 	n, depth, quoted := len(s), 0, false
 	for i := 0; i < len(s) && n >= 0; i++ {

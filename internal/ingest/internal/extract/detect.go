@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Format is how a file is read.
+// Format is the format of a file.
 type Format string
 
 // The formats.
@@ -27,12 +27,12 @@ const (
 
 const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
-// codeExtensions are those of languages, and of other texts whose lines count.
+// codeExtensions are those of programming languages and other line-based texts.
 const codeExtensions = ` .go .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .c .h .cc .cpp .hpp .cs .rs .rb .php .swift .m .lua .r .jl
 	.sh .bash .zsh .fish .ps1 .sql .proto .graphql .tf .hcl .css .scss .less .vue .svelte .ex .exs .erl .hs .ml .clj .dart .zig .pl .xml .toml .ini .cfg
 	.conf .properties .mod .gradle .cmake .mk .diff .patch .svg `
 
-// byExtension is the format and the MIME type of a file by the end of its name.
+// byExtension maps the extension of a name to the format and the MIME type.
 func byExtension(name string) (Format, string) {
 	base := strings.ToLower(path.Base(name))
 	switch ext := path.Ext(base); ext {
@@ -72,7 +72,7 @@ func byExtension(name string) (Format, string) {
 	return Unknown, ""
 }
 
-// byType is the format of a MIME type.
+// byType maps a MIME type to the format.
 func byType(mimeType string) Format {
 	t, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
@@ -100,9 +100,8 @@ func byType(mimeType string) Format {
 	return Unknown
 }
 
-// Detect says how to read a file and what its MIME type is: by its name, else
-// by the type that was told, else by its first bytes. What its bytes prove to be
-// a PDF is one, whatever it is called.
+// Detect returns the format and the MIME type of a file: by its name, or by the given type,
+// or by its first bytes. A file that begins like a PDF is one under any name.
 func Detect(name, mimeType string, data []byte) (Format, string) {
 	sniffed := http.DetectContentType(data[:min(len(data), 512)])
 	if bytes.HasPrefix(data, []byte("%PDF-")) {

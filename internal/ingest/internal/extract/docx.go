@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// maxPart bounds an unpacked part of a document: a small archive can hold
-// gigabytes of the same letter.
+// maxPart bounds an unpacked part of a document, in bytes: a small archive can unpack to
+// gigabytes.
 const maxPart = 4 * MaxText
 
 // docxText writes a Word document as Markdown: headings, paragraphs, lists,
@@ -35,7 +35,7 @@ func docxText(ctx context.Context, data []byte, to Sink) error {
 	return w.read(ctx)
 }
 
-// part is a bounded reader of a file in the archive.
+// part returns a bounded reader of a file in the archive.
 func part(z *zip.Reader, name string) (io.Reader, error) {
 	f, err := z.Open(name)
 	if err != nil {
@@ -44,8 +44,8 @@ func part(z *zip.Reader, name string) (io.Reader, error) {
 	return io.LimitReader(f, maxPart), nil
 }
 
-// headingStyles are the levels of the styles that are headings, by style id:
-// their ids are translated, their names are not.
+// headingStyles returns the levels of heading styles by style id. It finds them by name, as
+// Word translates the ids but not the names.
 func headingStyles(r io.Reader) map[string]int {
 	levels := map[string]int{}
 	dec := xml.NewDecoder(r)
@@ -74,7 +74,7 @@ func headingStyles(r io.Reader) map[string]int {
 	}
 }
 
-// headingName is the level that a style's name says, 0 for none.
+// headingName returns the level in a style's name, 0 for none.
 func headingName(name string) int {
 	name = strings.ToLower(strings.ReplaceAll(name, " ", ""))
 	if name == "title" {
@@ -87,7 +87,7 @@ func headingName(name string) int {
 	return min(n, 6)
 }
 
-// attr is an attribute's value, "" for none.
+// attr returns an attribute's value, "" for none.
 func attr(e xml.StartElement, local string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == local {
@@ -108,7 +108,7 @@ type word struct {
 	level  int
 	list   bool
 	inText bool
-	tables int // how many are open
+	tables int // number of open tables
 	cells  []string
 	cell   []string // paragraphs of the cell
 	held   int      // bytes of cells and cell
@@ -205,7 +205,7 @@ func (w *word) end(name string) {
 	}
 }
 
-// put writes to the sink; read looks at its error.
+// put writes to the sink; read checks the error.
 func (w *word) put(s string) {
 	if w.err == nil {
 		w.err = w.to.Write(s)
@@ -218,7 +218,7 @@ func (w *word) paragraph() {
 	switch {
 	case text == "":
 	case w.tables > 0:
-		const header = 16 // of a string: a cell of one letter costs memory, too
+		const header = 16 // bytes of a string header: an empty cell costs memory too
 		w.held += len(text) + header
 		w.cell = append(w.cell, strings.ReplaceAll(strings.ReplaceAll(text, "\n", " "), "|", `\|`))
 	case w.level > 0:

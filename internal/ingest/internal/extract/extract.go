@@ -1,17 +1,16 @@
-// Package extract reads the text out of files: which format a file has, what
-// is written in it, and of which blocks (headings, paragraphs, code, rows) that
-// consists, for package chunk to cut.
+// Package extract reads the text of files: it detects the format, decodes the text, and
+// finds its blocks (headings, paragraphs, code, rows) for package chunk.
 //
 //	format, mime := extract.Detect(name, "", head)
 //	s, err := extract.Decode(string(file))         // a text, in whatever encoding
 //	text, err := extract.Outline(ctx, format, s)
 //
-// PDF, DOCX and HTML are read by [Parse], whose libraries nothing can bound from
-// within: a file of a few bytes may loop or unpack to gigabytes. Run Parse in a
-// process that can be killed (package child), or in this one by [Guard].
+// [Parse] reads PDF, DOCX and HTML. Its libraries cannot be bounded in process: a file of a
+// few bytes may loop or unpack to gigabytes. Run Parse in a process that can be killed
+// (package child), or in this one with [Guard].
 //
-// Every other format is bounded here, in size, depth and time. The texts of
-// errors are fit for a client.
+// This package bounds all other formats in size, depth and time. Its errors may be shown to
+// a client.
 package extract
 
 import (
@@ -26,27 +25,27 @@ import (
 	"github.com/p8-org/p8/internal/ingest/internal/chunk"
 )
 
-// MaxText bounds the text of a file, in bytes: a page is one row, and a row of
-// the store holds no more.
+// MaxText bounds the text of a file, in bytes. A page is one row, and the store bounds a
+// row.
 const MaxText = 32 << 20
 
 var (
-	// ErrBinary is a file that no format knows.
+	// ErrBinary is the error of a file in an unknown format.
 	ErrBinary = errors.New("not a text, and in no format that can be read")
-	// ErrTooLarge wraps every limit that a file is over.
+	// ErrTooLarge is wrapped by the errors of all limits.
 	ErrTooLarge = errors.New("the file is too large")
 )
 
-// TooMuchText is the error of a file whose text is longer than MaxText.
+// TooMuchText returns the error of a text that is longer than MaxText.
 func TooMuchText() error {
 	return fmt.Errorf("%w: it holds more than %d MiB of text; split it", ErrTooLarge, MaxText>>20)
 }
 
-// Parsed reports whether Parse reads a format, rather than Outline.
+// Parsed reports whether a format needs Parse rather than Outline.
 func (f Format) Parsed() bool { return f == PDF || f == DOCX || f == HTML }
 
-// Outline finds the blocks of a text that is no longer than MaxText. When ctx ends, so
-// do the blocks.
+// Outline returns the blocks of a text, which is not longer than MaxText. The blocks end
+// when ctx ends.
 func Outline(ctx context.Context, f Format, s string) (chunk.Text, error) {
 	switch f {
 	case Unknown:
@@ -65,14 +64,14 @@ func Outline(ctx context.Context, f Format, s string) (chunk.Text, error) {
 	return chunk.Text{Content: s, Blocks: textBlocks(ctx, s, 0, len(s), 0)}, nil
 }
 
-// Decode returns a text file as UTF-8. It follows a byte order mark and removes
-// it; what is not UTF-8 then is an error.
+// Decode returns a text file as UTF-8. It obeys a byte order mark and removes it. Other
+// encodings than UTF-8 are an error.
 func Decode(s string) (string, error) {
 	switch {
 	case strings.HasPrefix(s, "\xef\xbb\xbf"):
 		s = s[3:]
 	case strings.HasPrefix(s, "\xff\xfe"), strings.HasPrefix(s, "\xfe\xff"):
-		if len(s) > MaxText { // a character of two bytes may become one of three
+		if len(s) > MaxText { // a character of 2 bytes may become one of 3
 			return "", TooMuchText()
 		}
 		decoded, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().String(s)

@@ -14,9 +14,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// htmlText writes a page as Markdown, read in the encoding that it declares. What is not
-// content (scripts, styles, navigation) is left out; a page without a first
-// heading gets its title for one.
+// htmlText writes a page as Markdown, decoded with the encoding that it declares. It omits
+// scripts, styles and navigation. A page without a first heading gets its title as one.
 func htmlText(data []byte, to Sink) error {
 	r, err := charset.NewReader(bytes.NewReader(data), "text/html")
 	if err != nil {

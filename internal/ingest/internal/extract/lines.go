@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/internal/ingest/internal/chunk"
 )
 
-// textBlocks are the paragraphs of a plain text between two offsets.
+// textBlocks returns the paragraphs of a plain text between two offsets.
 func textBlocks(ctx context.Context, text string, from, end, page int) iter.Seq[chunk.Block] {
 	return scan(ctx, text, from, end, func(s *scanner) {
 		_, end := s.line(s.at)
@@ -24,15 +24,15 @@ func textBlocks(ctx context.Context, text string, from, end, page int) iter.Seq[
 	})
 }
 
-// declaration is a line that names what a part of a source file is about.
+// declaration matches a line that declares a function, a type or the like.
 var declaration = regexp.MustCompile(`^(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|abstract|final|sealed|data|open|unsafe|extern) )*` +
 	`(?:func|def|class|function|fn|type|interface|struct|enum|impl|trait|module|namespace|message|service|package|(?i:create (?:or replace )?(?:table|view|function|index)))\b.*`)
 
-// codeBlocks are the parts of a source file between empty lines, of which each
-// next begins without indentation.
+// codeBlocks returns the parts of a source file, separated by empty lines before lines
+// without indentation.
 func codeBlocks(ctx context.Context, text string) iter.Seq[chunk.Block] {
 	return scan(ctx, text, 0, len(text), func(s *scanner) {
-		const looked = 1000 // lines for a title
+		const looked = 1000 // lines that are searched for a title
 		b := chunk.Block{Kind: chunk.Verbatim}
 		end, blank := s.at, false
 		for n := 0; end < s.end; n++ {
@@ -50,7 +50,7 @@ func codeBlocks(ctx context.Context, text string) iter.Seq[chunk.Block] {
 	})
 }
 
-// signature is a declaration in a few words.
+// signature shortens a declaration to a title.
 func signature(line string) string {
 	const most = 100 // characters
 	line = strings.TrimRight(line, " \t{:(")
@@ -63,8 +63,8 @@ func signature(line string) string {
 	return line
 }
 
-// dataKey is a line of JSON or YAML that begins with a key.
+// dataKey matches a line of JSON or YAML that begins with a key.
 var dataKey = regexp.MustCompile(`^([ \t]*(?:- +)*)(?:"((?:[^"\\]|\\.)+)"|'([^']+)'|([^\s"'#{}\[\],&*!|>%@-][^"'#{}\[\]:]*?))[ \t]*:(?:[ \t]|$)`)
 
-// dataDepth is how deep the keys of data are its headings.
+// dataDepth is the number of levels whose keys are headings.
 const dataDepth = 3

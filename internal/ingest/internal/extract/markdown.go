@@ -17,7 +17,7 @@ var (
 	inlineMarkup = regexp.MustCompile("!?\\[([^\\]]*)\\]\\([^)]*\\)|[`*]+")
 )
 
-// scanner goes through the lines of a text up to end, and yields its blocks.
+// scanner reads the lines of a text up to end and yields its blocks.
 type scanner struct {
 	ctx     context.Context
 	text    string
@@ -27,10 +27,10 @@ type scanner struct {
 	lines   int
 }
 
-// looks is how many lines are read between two looks at the context.
+// looks is the number of lines between two checks of the context.
 const looks = 4096
 
-// scan yields the blocks that next finds, one or more a call, from an offset on.
+// scan yields the blocks from an offset. Each call of next yields one or more.
 func scan(ctx context.Context, text string, from, end int, next func(*scanner)) iter.Seq[chunk.Block] {
 	return func(yield func(chunk.Block) bool) {
 		s := &scanner{ctx: ctx, text: text, at: from, end: end, yield: yield}
@@ -40,8 +40,8 @@ func scan(ctx context.Context, text string, from, end int, next func(*scanner)) 
 	}
 }
 
-// line is the line at an offset without its end, and where the next begins. When
-// the context has ended, it is the last one.
+// line returns the line at an offset without its line break, and the offset of the next. If
+// the context has ended, there is no next line.
 func (s *scanner) line(at int) (string, int) {
 	if s.lines++; s.lines%looks == 0 && s.ctx.Err() != nil {
 		s.stopped = true
@@ -54,7 +54,7 @@ func (s *scanner) line(at int) (string, int) {
 	return strings.TrimRight(s.text[at:next], "\r\n"), next
 }
 
-// close ends a block behind the empty lines that follow it.
+// close yields a block, which includes the empty lines after end.
 func (s *scanner) close(b chunk.Block, end int) {
 	for end < s.end {
 		line, next := s.line(end)
@@ -68,7 +68,7 @@ func (s *scanner) close(b chunk.Block, end int) {
 	s.stopped = s.stopped || !s.yield(b)
 }
 
-// MarkdownBlocks are the blocks of a Markdown text from an offset on.
+// MarkdownBlocks returns the blocks of a Markdown text from an offset.
 func MarkdownBlocks(ctx context.Context, text string, from int) iter.Seq[chunk.Block] {
 	return scan(ctx, text, from, len(text), func(s *scanner) {
 		line, next := s.line(s.at)
@@ -85,12 +85,12 @@ func MarkdownBlocks(ctx context.Context, text string, from int) iter.Seq[chunk.B
 	})
 }
 
-// longestMarkup bounds the lines that are matched with a pattern: a heading, a
-// fence or a table's rule is shorter, and a pattern takes its time with a line of
-// megabytes.
+// longestMarkup bounds the lines that are matched with a pattern, in bytes. Headings, fences
+// and rules of tables are shorter, and patterns are slow on lines of megabytes.
 const longestMarkup = 4 << 10
 
-// heading is the level and the text of a line that begins with #, 0 for none.
+// heading returns the level and the text of a heading that begins with #; level is 0 for
+// other lines.
 func heading(line string) (level int, title string) {
 	if !begins(line, "#") {
 		return 0, ""
@@ -104,16 +104,15 @@ func heading(line string) (level int, title string) {
 
 func isFence(line string) bool { return begins(line, "`~") && fenceOpen.MatchString(line) }
 
-// begins reports whether a line that is not too long for markup has one of the
-// characters as its first behind three blanks at most.
+// begins reports whether a line of at most longestMarkup bytes begins with one of the
+// characters, after at most three blanks.
 func begins(line, chars string) bool {
 	const indent = 3
 	t := strings.TrimLeft(line[:min(len(line), indent+1)], " ")
 	return t != "" && strings.IndexByte(chars, t[0]) >= 0 && len(line) <= longestMarkup
 }
 
-// fence is where a fenced block ends: behind its closing fence, else with the
-// text.
+// fence returns the end of a fenced block: after its closing fence, or the end of the text.
 func (s *scanner) fence(open string, at int) int {
 	mark := fenceOpen.FindStringSubmatch(open)[1]
 	for at < s.end {
@@ -126,7 +125,7 @@ func (s *scanner) fence(open string, at int) int {
 	return at
 }
 
-// table takes a table whose header ends at an offset, a block a row.
+// table yields a table whose header ends at an offset, one block per row.
 func (s *scanner) table(at int) bool {
 	if at >= s.end {
 		return false
@@ -148,7 +147,7 @@ func (s *scanner) table(at int) bool {
 	return true
 }
 
-// setext takes a heading that is underlined.
+// setext yields an underlined heading.
 func (s *scanner) setext(line string, next int) bool {
 	if strings.TrimSpace(line) == "" || next >= s.end || listLine(line) {
 		return false
@@ -169,8 +168,8 @@ func (s *scanner) setext(line string, next int) bool {
 	return true
 }
 
-// paragraph is where a paragraph (a list, a quotation) ends: at an empty line, a
-// heading, or a fence.
+// paragraph returns the end of a paragraph (a list, a quotation): an empty line, a heading or
+// a fence.
 func (s *scanner) paragraph(at int) int {
 	for at < s.end {
 		line, next := s.line(at)
@@ -187,9 +186,9 @@ func listLine(line string) bool {
 	return strings.HasPrefix(t, "- ") || strings.HasPrefix(t, "* ") || strings.HasPrefix(t, ">")
 }
 
-// plain is a heading's text without markup.
+// plain returns a heading's text without markup.
 func plain(s string) string {
-	if len(s) > longestMarkup { // of an underlined heading
+	if len(s) > longestMarkup { // only underlined headings are so long
 		return signature(s)
 	}
 	return strings.TrimSpace(inlineMarkup.ReplaceAllString(s, "$1"))

@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/internal/ingest/internal/chunk"
 )
 
-// Page is where a page of a document begins in its text.
+// Page is the beginning of a page in the text of a document.
 type Page struct {
 	// Number counts from 1.
 	Number int
@@ -23,16 +23,15 @@ type Plain struct {
 	Pages []Page
 }
 
-// Sink takes the text of a document piece by piece. What its methods return ends
-// the parse.
+// Sink takes the text of a document piece by piece. An error of a method ends the parse.
 type Sink interface {
-	// Page says that the text from here on is of a page.
+	// Page begins a page: the text that follows is on it.
 	Page(number int) error
 	Write(text string) error
 }
 
-// Parse reads a PDF, DOCX or HTML file. On a hostile file it may take any time and
-// any memory, and it may panic.
+// Parse reads a PDF, DOCX or HTML file. On a hostile file it may take unbounded time and
+// memory, and it may panic.
 func Parse(ctx context.Context, f Format, data []byte, to Sink) error {
 	var err error
 	switch f {
@@ -51,7 +50,7 @@ func Parse(ctx context.Context, f Format, data []byte, to Sink) error {
 	return fmt.Errorf("%s: %w", strings.ToUpper(string(f)), err)
 }
 
-// Blocks finds the blocks of a parsed document.
+// Blocks returns the blocks of a parsed document.
 func (p Plain) Blocks(ctx context.Context, f Format) (chunk.Text, error) {
 	if len(p.Pages) == 0 {
 		return Outline(ctx, f, p.Text)
@@ -77,7 +76,7 @@ type Collector struct {
 	pages []Page
 }
 
-// Page notes the beginning of a page.
+// Page adds the beginning of a page.
 func (c *Collector) Page(number int) error {
 	c.pages = append(c.pages, Page{number, c.text.Len()})
 	return nil
@@ -92,15 +91,14 @@ func (c *Collector) Write(s string) error {
 	return nil
 }
 
-// Plain returns what was collected.
+// Plain returns the collected text.
 func (c *Collector) Plain() Plain { return Plain{c.text.String(), c.pages} }
 
 // patience is how long Guard lets a parser run.
 const patience = time.Minute
 
-// Guard parses in this process: in a goroutine of its own, so that a loop does
-// not hold up the rest, and with a net for panics. A parser that never returns
-// keeps its goroutine and its memory.
+// Guard runs Parse in a goroutine with a timeout, and recovers its panics. A parser that
+// never returns keeps its goroutine and its memory.
 func Guard(ctx context.Context, f Format, data []byte) (Plain, error) {
 	type result struct {
 		text Plain

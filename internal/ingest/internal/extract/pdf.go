@@ -17,7 +17,7 @@ const (
 	maxPageDepth = 64
 )
 
-// pdfText reads a PDF page after page. Pages that are pictures have no text.
+// pdfText reads a PDF page by page. Pages that are pictures have no text.
 func pdfText(ctx context.Context, data []byte, to Sink) error {
 	r, err := pdf.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -39,7 +39,7 @@ func pdfText(ctx context.Context, data []byte, to Sink) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		clear(fonts) // their names hold for a page
+		clear(fonts) // their names are valid on one page
 		for _, name := range page.Fonts() {
 			f := page.Font(name)
 			fonts[name] = &f
@@ -66,8 +66,8 @@ func pdfText(ctx context.Context, data []byte, to Sink) error {
 	return nil
 }
 
-// pageTree collects pages in one walk. The library looks each page up from the
-// root, and never comes back from a tree that holds itself.
+// pageTree collects the pages in one walk. The library walks from the root for each page,
+// and never returns from a tree with a cycle.
 type pageTree struct {
 	pages []pdf.Page
 	nodes int

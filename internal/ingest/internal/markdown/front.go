@@ -5,9 +5,8 @@ import "strings"
 // maxFront bounds front matter, in bytes.
 const maxFront = 64 << 10
 
-// SplitFront is the front matter of a page, the text between its first line,
-// ---, and the next line that is --- or ..., and where the page itself begins. A
-// page that does not begin so, or does not end it, has none.
+// SplitFront returns the front matter of a page and the offset of the page itself. The front
+// matter is between a first line --- and the next line --- or ...
 func SplitFront(s string) (front string, body int) {
 	rest, ok := strings.CutPrefix(s, "---\n")
 	if !ok {

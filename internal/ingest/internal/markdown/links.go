@@ -1,6 +1,5 @@
-// Package markdown finds what a Markdown file says about itself and others: its
-// front matter and its links. Links in code are not links, and wiki links
-// ([[name]]) are.
+// Package markdown finds the front matter and the links of a Markdown file, wiki links
+// ([[name]]) included. Text in code is not a link.
 package markdown
 
 import (
@@ -17,18 +16,16 @@ import (
 
 // Link is a link of a Markdown text to another file.
 type Link struct {
-	// Dest is the path as it is written, without fragment and query; for a wiki
-	// link ([[name]]) the name.
+	// Dest is the written path without fragment and query, or the name of a wiki link.
 	Dest string
 	Wiki bool
-	// Pos is where it begins, in bytes.
+	// Pos is the offset of the link in bytes.
 	Pos int
 }
 
-// Bounds of what is looked at for links. The parser's time grows with the square
-// of a hostile paragraph, of the brackets in it, and of how deep quotations and
-// lists are nested. What is over a bound, and what lies behind maxPage, is passed
-// over.
+// The bounds of the search for links. The parser's time grows with the square of the length
+// of a paragraph, of its brackets, and of the nesting of quotations and lists. Text beyond a
+// bound, or after maxPage, is ignored.
 const (
 	maxLinks     = 10_000
 	maxPage      = 1 << 20
@@ -38,9 +35,8 @@ const (
 	maxIndent    = 100
 )
 
-// Links are the links of a Markdown text that lead to files, in order; code is
-// left alone, images and what leads to the web or within the page are not
-// links to files.
+// Links returns the links of a Markdown text to files, in order. It ignores code, images,
+// and links to the web or within the page.
 func Links(src []byte) []Link {
 	src = bounded(src)
 	root := newParser().Parse(text.NewReader(src))
@@ -63,8 +59,7 @@ func Links(src []byte) []Link {
 	return found
 }
 
-// bounded is the text with white space in place of paragraphs and lines that are
-// over a bound.
+// bounded replaces paragraphs and lines beyond a bound with white space.
 func bounded(src []byte) []byte {
 	src = src[:min(len(src), maxPage)]
 	copied := false
@@ -121,7 +116,7 @@ func rule(line []byte) bool {
 	return len(bytes.Trim(t, "-")) == 0 || len(bytes.Trim(t, "*")) == 0
 }
 
-// paragraph is the length of a text up to an empty line or an item of a list.
+// paragraph returns the length of a text up to an empty line or a list item.
 func paragraph(src []byte) int {
 	for at := 0; at < len(src); {
 		i := bytes.IndexByte(src[at:], '\n')
@@ -139,7 +134,7 @@ func paragraph(src []byte) int {
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
 
-// destination is the path that a link leads to, "" for none.
+// destination returns the path of a link, "" for none.
 func destination(dest string, wiki bool) string {
 	if !wiki && (scheme.MatchString(dest) || strings.HasPrefix(dest, "//")) {
 		return ""
@@ -157,7 +152,7 @@ func destination(dest string, wiki bool) string {
 
 const wikiAttribute = "wiki"
 
-// newParser is a parser of its own: extensions would share state.
+// newParser makes a parser per call, as extensions share state.
 func newParser() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -166,13 +161,13 @@ func newParser() parser.Parser {
 	)
 }
 
-// wikiLinks reads [[name]], [[name|text]] and [[name#part]] as links.
+// wikiLinks parses [[name]], [[name|text]] and [[name#part]] as links.
 type wikiLinks struct{}
 
-// Trigger is the character that may begin one.
+// Trigger returns the character that may begin a link.
 func (wikiLinks) Trigger() []byte { return []byte{'['} }
 
-// Parse reads one at the reader's place, nil when there is none.
+// Parse parses the link at the reader's position; it returns nil if there is none.
 func (wikiLinks) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	if len(line) < 5 || line[1] != '[' {
