@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
-// inline are the spans of what a node holds.
+// inline returns the spans of the content of a node.
 func (r *renderer) inline(parent ast.Node, style term.Style) []term.Span {
 	var spans []term.Span
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -67,7 +67,7 @@ func (r *renderer) span(n ast.Node, style term.Style) []term.Span {
 	return r.inline(n, style)
 }
 
-// codeSpan keeps its backticks where there are no styles to tell it by.
+// codeSpan keeps the backticks if there are no styles.
 func (r *renderer) codeSpan(n *ast.CodeSpan, style term.Style) []term.Span {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -82,7 +82,7 @@ func (r *renderer) codeSpan(n *ast.CodeSpan, style term.Style) []term.Span {
 	return []term.Span{{Text: text, Style: style | term.Cyan}}
 }
 
-// link is what a link says, and where it leads unless that is the same.
+// link returns the text of a link, and its destination if that differs.
 func (r *renderer) link(to []byte, label []term.Span, style term.Style) []term.Span {
 	var said strings.Builder
 	for _, s := range label {
@@ -95,7 +95,7 @@ func (r *renderer) link(to []byte, label []term.Span, style term.Style) []term.S
 	return append(label, term.Span{Text: " (" + address + ")", Style: style | term.Dim})
 }
 
-// plain is a text without its backslashes and entities.
+// plain returns a text without backslashes and entities.
 func plain(raw []byte) string {
 	s := string(raw)
 	if strings.IndexByte(s, '\\') >= 0 {
@@ -111,7 +111,7 @@ func plain(raw []byte) string {
 	return visible(html.UnescapeString(s))
 }
 
-// visible is a text without what a terminal would obey.
+// visible removes the control characters that a terminal would obey.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {

@@ -1,8 +1,7 @@
 // Package markdown shows Markdown on a terminal.
 //
-// [Render] turns a text into lines of at most so many columns. [Stream] does so while
-// the text is still being written: a block that is complete gives its lines for good,
-// the one that is not may look different with the next word.
+// [Render] returns the lines of a text. [Stream] does so while the text arrives: the lines
+// of complete blocks are final, those of the last block may change with the next word.
 package markdown
 
 import (
@@ -18,21 +17,21 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
-// Options say what the lines are for.
+// Options describe the terminal.
 type Options struct {
-	// Width is the most columns of a line; 80 when 0.
+	// Width bounds the columns of a line; 0 is 80.
 	Width int
 	// Pen writes the styles.
 	Pen term.Pen
 }
 
-// Render is a text as lines.
+// Render returns the lines of a text.
 func Render(src string, o Options) []string {
 	r, doc := parse(visible(src), o)
 	return r.blocks(doc, r.Width, 0)
 }
 
-// renderer shows one parsed text.
+// renderer renders one parsed text.
 type renderer struct {
 	Options
 	src []byte
@@ -47,7 +46,7 @@ func parse(src string, o Options) (*renderer, ast.Node) {
 	return r, md.Parser().Parse(text.NewReader(r.src))
 }
 
-// blocks are the lines of a node's children, an empty one between two.
+// blocks returns the lines of a node's children, separated by empty lines.
 func (r *renderer) blocks(parent ast.Node, width, depth int) []string {
 	var lines []string
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -59,7 +58,7 @@ func (r *renderer) blocks(parent ast.Node, width, depth int) []string {
 	return lines
 }
 
-// tight reports whether a block follows the one before without an empty line.
+// tight reports whether a block follows the previous one without an empty line.
 func tight(n ast.Node) bool {
 	item, ok := n.Parent().(*ast.ListItem)
 	if !ok {
@@ -104,7 +103,7 @@ func (r *renderer) code(n ast.Node, width int) []string {
 	return prefixed(r.Pen.WrapHard([]term.Span{{Text: body, Style: term.Cyan}}, width-2), "  ", "  ")
 }
 
-// raw is the text of a block as it is written.
+// raw returns the source of a block.
 func (r *renderer) raw(n ast.Node) string {
 	var b strings.Builder
 	for i := range n.Lines().Len() {

@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// Stream shows a text that is being written.
+// Stream renders a text while it arrives.
 type Stream struct {
 	Options
-	// open is what belongs to the block that is not complete.
+	// open is the source of the incomplete block.
 	open string
-	// begun says that a block was given.
+	// begun: a block was returned.
 	begun bool
-	// cut is the beginning of a character whose end is still to come.
+	// cut is the beginning of an incomplete character.
 	cut string
 }
 
-// Add takes the next piece of the text.
+// Add adds the next piece of the text.
 func (s *Stream) Add(piece string) {
 	piece = s.cut + piece
 	end := len(piece)
@@ -29,11 +29,11 @@ func (s *Stream) Add(piece string) {
 	s.cut = piece[end:]
 }
 
-// Empty reports whether nothing is open.
+// Empty reports whether there is no incomplete block.
 func (s *Stream) Empty() bool { return strings.TrimSpace(s.open) == "" }
 
-// Lines are those of the blocks that are complete since the last call, and those of
-// the block that is open.
+// Lines returns the lines of the blocks completed since the last call, and those of the
+// incomplete block.
 func (s *Stream) Lines() (done, open []string) {
 	if s.Empty() {
 		return nil, nil
@@ -49,7 +49,7 @@ func (s *Stream) Lines() (done, open []string) {
 	return done, s.spaced(r.blocks(doc, r.Width, 0))
 }
 
-// End are the lines of what is open, which is complete now.
+// End completes the last block and returns its lines.
 func (s *Stream) End() []string {
 	if s.Empty() {
 		s.open = ""
@@ -60,7 +60,7 @@ func (s *Stream) End() []string {
 	return lines
 }
 
-// spaced puts an empty line between a block and those before.
+// spaced puts an empty line between a block and the previous one.
 func (s *Stream) spaced(lines []string) []string {
 	if s.begun && len(lines) > 0 {
 		return append([]string{""}, lines...)

@@ -8,10 +8,10 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
-// gap is what stands between two columns.
+// gap is the text between two columns.
 const gap = 2
 
-// table shows aligned columns; cells that are too wide have several lines.
+// table returns aligned columns. Cells that are too wide have several lines.
 func (r *renderer) table(n *east.Table, width int) []string {
 	var rows [][][]term.Span
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
@@ -40,8 +40,8 @@ func (r *renderer) table(n *east.Table, width int) []string {
 	return lines
 }
 
-// columnWidths are as wide as the widest cell, the widest columns narrowed until
-// they fit.
+// columnWidths returns the widths of the widest cells, with the widest columns narrowed
+// until all fit.
 func columnWidths(rows [][][]term.Span, width int) []int {
 	var widths []int
 	for _, cells := range rows {

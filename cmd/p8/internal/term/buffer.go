@@ -6,7 +6,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// buffer is a text and the place of the cursor in it, in bytes.
+// buffer is a text with a cursor, an offset in bytes.
 type buffer struct {
 	text string
 	at   int
@@ -19,7 +19,7 @@ func (b *buffer) insert(s string) {
 	b.at += len(s)
 }
 
-// before is where the character before the cursor begins.
+// before returns the beginning of the character before the cursor.
 func (b *buffer) before() int {
 	last := 0
 	for g := uniseg.NewGraphemes(b.text[:b.at]); g.Next(); {
@@ -28,7 +28,7 @@ func (b *buffer) before() int {
 	return last
 }
 
-// after is where the character at the cursor ends.
+// after returns the end of the character at the cursor.
 func (b *buffer) after() int {
 	g := uniseg.NewGraphemes(b.text[b.at:])
 	if !g.Next() {
@@ -38,7 +38,7 @@ func (b *buffer) after() int {
 	return b.at + end
 }
 
-// cut takes out the bytes from one place to another.
+// cut removes the bytes between two offsets.
 func (b *buffer) cut(from, to int) {
 	b.text, b.at = b.text[:from]+b.text[to:], from
 }
@@ -53,8 +53,8 @@ func (b *buffer) lineEnd() int {
 	return len(b.text)
 }
 
-// wordLeft is where the word before the cursor begins, wordRight where the one after
-// it ends.
+// wordLeft returns the beginning of the word before the cursor, wordRight the end of the
+// one after it.
 func (b *buffer) wordLeft() int {
 	head := strings.TrimRight(b.text[:b.at], " \n")
 	return strings.LastIndexAny(head, " \n") + 1
@@ -69,7 +69,7 @@ func (b *buffer) wordRight() int {
 	return len(b.text)
 }
 
-// up and down move the cursor a line; false on the first and the last one.
+// up and down move the cursor by a line; they return false on the first and last line.
 func (b *buffer) up() bool {
 	start := b.lineStart()
 	if start == 0 {
@@ -92,7 +92,7 @@ func (b *buffer) down() bool {
 	return true
 }
 
-// column puts the cursor into a column of its line, or at the end of a shorter one.
+// column moves the cursor to a column of its line, or to the end of a shorter line.
 func (b *buffer) column(n int) {
 	start, end := b.lineStart(), b.lineEnd()
 	b.at = end

@@ -7,32 +7,33 @@ import (
 	"strings"
 )
 
-// Size tells how many columns and rows a screen has.
+// Size returns the columns and rows of a screen.
 type Size func() (columns, rows int)
 
-// Canvas writes lines to a screen; the last ones, which are open, may still change.
-// The cursor stands at the beginning of the line below them.
+// Canvas writes lines to a screen. The last lines are open: they may be redrawn. The cursor
+// is at the beginning of the line below them.
 type Canvas struct {
 	w    io.Writer
 	size Size
-	// open are the lines that are on the screen and may change.
+	// open has the open lines on the screen.
 	open []string
-	// columns is how wide the screen was.
+	// columns is the width of the screen at the last drawing.
 	columns int
 }
 
-// NewCanvas begins where the cursor is, which is at the beginning of a line.
+// NewCanvas returns a canvas that begins at the cursor, which must be at the beginning of a
+// line.
 func NewCanvas(w io.Writer, size Size) *Canvas { return &Canvas{w: w, size: size} }
 
-// Size is that of the screen.
+// Size returns that of the screen.
 func (c *Canvas) Size() (columns, rows int) { return c.size() }
 
-// Draw puts done in the place of the open lines, for good, and open below. Only what
-// changed is written, in one go.
+// Draw replaces the open lines with done, which stay, and the new open lines. It writes only
+// changed lines, with one call.
 func (c *Canvas) Draw(done, open []string) error {
 	columns, rows := c.size()
 	all := slices.Concat(done, open)
-	// What has left the screen at its top cannot be changed.
+	// Lines that have scrolled off the screen cannot be changed.
 	reach := max(0, len(c.open)-max(rows-1, 1))
 	first, same := reach, columns == c.columns
 	if same {
@@ -63,8 +64,8 @@ func (c *Canvas) Draw(done, open []string) error {
 	return err
 }
 
-// height is how many rows lines take on a screen that is no longer as wide as when
-// they were written.
+// height returns the rows of lines on a screen whose width has changed since they were
+// written.
 func height(lines []string, columns int) int {
 	n := 0
 	for _, line := range lines {

@@ -1,7 +1,6 @@
-// Package term is what p8 needs of a terminal: the width of a text in columns
-// ([Width], [Wrap]), styles ([Pen]), a screen whose last lines may change without
-// flicker ([Canvas]), and an editor of lines with history and completion ([Editor]).
+// Package term has the parts of a terminal that p8 needs: the width of a text in columns
+// ([Width], [Pen.Wrap]), styles ([Pen]), a screen whose last lines are redrawn without
+// flicker ([Canvas]), and a line editor with history and completion ([Editor]).
 //
-// Everything is written as whole lines, each no wider than the screen; a line that
-// did not change is not written again.
+// It writes whole lines, none wider than the screen, and does not rewrite unchanged ones.
 package term

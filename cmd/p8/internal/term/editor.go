@@ -9,36 +9,36 @@ import (
 	"unicode"
 )
 
-// ErrInterrupted says that Ctrl-C was pressed.
+// ErrInterrupted is the error of Read after Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// Completer finds what the word before at could be: where it begins, and the words.
+// Completer returns the beginning of the word before at, and its completions.
 type Completer func(text string, at int) (begin int, words []string)
 
-// Editor asks a person for texts. The terminal must be raw while it does ([Raw]).
+// Editor reads texts from a person. The terminal must be raw during Read ([Raw]).
 type Editor struct {
 	keys keyboard
 	view lineView
-	// Complete is asked when Tab is pressed; nil never.
+	// Complete is called on Tab; it may be nil.
 	Complete Completer
-	// History are the texts before, the oldest first.
+	// History has the previous texts, the oldest first.
 	History []string
-	// Multiline lets a text have several lines: one that ends in "\", Alt-Enter, or a
-	// paste.
+	// Multiline allows texts of several lines: after a line that ends in "\", after
+	// Alt-Enter, and in a paste.
 	Multiline bool
 
 	buffer buffer
-	// past is the place in History, len(History) for the new text, which draft keeps.
+	// past is the index in History; len(History) is the new text, which draft keeps.
 	past  int
 	draft string
 }
 
-// NewEditor reads keys from in and shows the text on out.
+// NewEditor returns an editor that reads keys from in and shows the text on out.
 func NewEditor(in io.Reader, out io.Writer, size Size, pen Pen) *Editor {
 	return &Editor{keys: keyboard{in: bufio.NewReaderSize(in, 4096)}, view: lineView{w: out, size: size, pen: pen}}
 }
 
-// Read asks for a text: io.EOF after Ctrl-D, [ErrInterrupted] and what was typed so
+// Read reads a text. It returns io.EOF after Ctrl-D, and [ErrInterrupted] with the text so
 // far after Ctrl-C.
 func (e *Editor) Read(prompt string) (string, error) {
 	e.buffer, e.past, e.draft = buffer{}, len(e.History), ""
@@ -59,7 +59,7 @@ func (e *Editor) Read(prompt string) (string, error) {
 	}
 }
 
-// press does what a key says.
+// press handles a key.
 func (e *Editor) press(k key) (text string, done bool, err error) {
 	b := &e.buffer
 	switch k {
@@ -100,7 +100,7 @@ func (e *Editor) press(k key) (text string, done bool, err error) {
 	return "", false, nil
 }
 
-// move does what the other keys say.
+// move handles keys that move the cursor or delete text.
 func (e *Editor) move(k key) {
 	b := &e.buffer
 	switch k {
@@ -141,7 +141,7 @@ func (e *Editor) move(k key) {
 	}
 }
 
-// recall shows another text of the history.
+// recall shows a text of the history.
 func (e *Editor) recall(step int) {
 	next := e.past + step
 	if next < 0 || next > len(e.History) {
@@ -158,8 +158,8 @@ func (e *Editor) recall(step int) {
 	e.buffer.set(e.History[next])
 }
 
-// complete finishes the word before the cursor as far as there is no doubt, and shows
-// the words where there is.
+// complete extends the word before the cursor by the common beginning of its completions,
+// and shows them if there are several.
 func (e *Editor) complete() {
 	if e.Complete == nil {
 		return
@@ -189,7 +189,7 @@ func (e *Editor) complete() {
 	}
 }
 
-// Remember adds a text to the history, unless it is the last one.
+// Remember adds a text to the history unless it repeats the last one.
 func (e *Editor) Remember(text string) bool {
 	if text == "" || len(e.History) > 0 && e.History[len(e.History)-1] == text {
 		return false
@@ -198,8 +198,8 @@ func (e *Editor) Remember(text string) bool {
 	return true
 }
 
-// search looks back through the history for what is typed (Ctrl-R), until a key that
-// is no character.
+// search searches the history backwards for the typed text (Ctrl-R), until a key that is not
+// a character.
 func (e *Editor) search() error {
 	typed, at := "", len(e.History)
 	find := func(from int) {

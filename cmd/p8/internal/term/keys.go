@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// key is what a person pressed: a character, or one of those below.
+// key is a pressed key: a character, or one of those below.
 type key rune
 
 const (
@@ -25,12 +25,12 @@ const (
 	keyPaste
 )
 
-// ctrl is a character with the control key.
+// ctrl returns the key of a character with Ctrl.
 func ctrl(c rune) key { return key(c & 0x1f) }
 
 const keyBackspace key = 0x7f
 
-// The most that a paste may hold, and the longest sequence of a key.
+// The bounds of a paste and of the escape sequence of a key, in bytes.
 const (
 	maxPaste    = 1 << 20
 	maxSequence = 32
@@ -43,7 +43,7 @@ type keyboard struct {
 	pasted string
 }
 
-// next is the next key.
+// next returns the next key.
 func (k *keyboard) next() (key, error) {
 	r, _, err := k.in.ReadRune()
 	switch {
@@ -123,7 +123,7 @@ func (k *keyboard) named(arguments string, end byte) (key, error) {
 	return keyNone, nil
 }
 
-// paste reads what was pasted, to the end of the paste.
+// paste reads a pasted text to its end.
 func (k *keyboard) paste() error {
 	const end = "\x1b[201~"
 	var b strings.Builder

@@ -8,16 +8,16 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// lineView shows a prompt and the text behind it, in as many rows as it takes.
+// lineView shows a prompt and the text after it in as many rows as necessary.
 type lineView struct {
 	w    io.Writer
 	size Size
 	pen  Pen
 
 	prompt string
-	// row is where the cursor is, counted from the first row of the prompt.
+	// row is the row of the cursor, from the first row of the prompt.
 	row int
-	// below are lines under the text: what Tab found.
+	// below has the lines under the text: the completions.
 	below []string
 }
 
@@ -26,7 +26,7 @@ func (v *lineView) begin(prompt string) {
 	_, _ = io.WriteString(v.w, "\x1b[?2004h")
 }
 
-// layout are the rows of the text, and the place of the cursor among them.
+// layout returns the rows of the text and the position of the cursor.
 func (v *lineView) layout(b *buffer, columns int) (rows []string, row, column int) {
 	indent := Width(v.prompt)
 	if indent > columns/2 {
@@ -63,11 +63,11 @@ func (v *lineView) layout(b *buffer, columns int) (rows []string, row, column in
 	return append(rows, line), row, column
 }
 
-// draw shows the text, in one go.
+// draw shows the text with one write.
 func (v *lineView) draw(b *buffer) {
 	columns, height := v.size()
 	rows, row, column := v.layout(b, columns)
-	// Of a text that is taller than the screen its part at the cursor is shown.
+	// If the text is taller than the screen, the part at the cursor is shown.
 	first := max(0, row-max(height-len(v.below)-1, 1)+1)
 	rows = rows[first:]
 	row -= first
@@ -98,7 +98,7 @@ func (v *lineView) draw(b *buffer) {
 	_, _ = io.WriteString(v.w, out.String())
 }
 
-// end leaves the text as it is and goes on below it.
+// end moves the cursor below the text.
 func (v *lineView) end(b *buffer) {
 	v.below = nil
 	b.at = len(b.text)
@@ -112,10 +112,10 @@ func (v *lineView) clear() {
 	v.row = 0
 }
 
-// mostBelow is how many lines of words Tab shows.
+// mostBelow bounds the lines of completions.
 const mostBelow = 8
 
-// columns puts words side by side.
+// columns arranges words in columns.
 func (v *lineView) columns(words []string) []string {
 	width, _ := v.size()
 	widest := 1

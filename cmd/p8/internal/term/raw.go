@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Raw gives every key of a terminal to the program at once, Ctrl-C too; restore undoes
-// it. What is written meanwhile must end its lines with "\r\n" ([Returns]).
+// Raw makes a terminal pass each key to the program at once, Ctrl-C too, until restore is
+// called. Meanwhile, written lines must end with "\r\n" ([Returns]).
 func Raw(f *os.File) (restore func(), err error) {
 	old, err := term.MakeRaw(int(f.Fd()))
 	if err != nil {
@@ -18,7 +18,7 @@ func Raw(f *os.File) (restore func(), err error) {
 	return func() { _ = term.Restore(int(f.Fd()), old) }, nil
 }
 
-// SizeOf tells the size of a terminal, 80 by 24 when it does not say.
+// SizeOf returns the size of a terminal, 80 by 24 if it is unknown.
 func SizeOf(f *os.File) Size {
 	return func() (columns, rows int) {
 		columns, rows, err := term.GetSize(int(f.Fd()))
@@ -29,7 +29,7 @@ func SizeOf(f *os.File) Size {
 	}
 }
 
-// Returns writes "\n" as "\r\n", which a raw terminal needs.
+// Returns writes "\n" as "\r\n", for a raw terminal.
 type Returns struct{ W io.Writer }
 
 func (r Returns) Write(b []byte) (int, error) {

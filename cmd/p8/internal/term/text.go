@@ -7,7 +7,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Style is how a piece of text looks; styles are added with |.
+// Style is a style of text. Styles are combined with |.
 type Style uint16
 
 // The styles.
@@ -28,7 +28,7 @@ const (
 // reset ends every style.
 const reset = "\x1b[0m"
 
-// sgr is the escape sequence that begins a style.
+// sgr returns the escape sequence that begins a style.
 func (s Style) sgr() string {
 	if s == 0 {
 		return ""
@@ -45,7 +45,7 @@ func (s Style) sgr() string {
 // Pen writes styles; the zero value writes none.
 type Pen struct{ Color bool }
 
-// Paint is a text in a style.
+// Paint returns a text in a style.
 func (p Pen) Paint(s Style, text string) string {
 	if !p.Color || s == 0 || text == "" {
 		return text
@@ -59,7 +59,7 @@ type Span struct {
 	Style Style
 }
 
-// Width is how many columns a text takes; escape sequences take none.
+// Width returns the columns of a text; escape sequences have none.
 func Width(s string) int {
 	if strings.IndexByte(s, 0x1b) < 0 {
 		return uniseg.StringWidth(s)
@@ -80,8 +80,8 @@ func Width(s string) int {
 	return n
 }
 
-// Cut is the beginning of a plain text that fits into n columns, with an ellipsis
-// where something is missing.
+// Cut returns the beginning of a plain text that fits n columns, with an ellipsis if it is
+// shorter than the text.
 func Cut(s string, n int) string {
 	if uniseg.StringWidth(s) <= n {
 		return s
@@ -104,10 +104,10 @@ type glyph struct {
 	style Style
 }
 
-// space reports whether a line may be broken here, and the space left out.
+// space reports whether a line may be broken here, without the space.
 func (g glyph) space() bool { return g.text == " " }
 
-// glyphs are the characters of spans; tabs are spaces, "\n" stays.
+// glyphs returns the characters of spans. Tabs become spaces; "\n" stays.
 func glyphs(spans []Span) []glyph {
 	var list []glyph
 	for _, s := range spans {
@@ -118,13 +118,13 @@ func glyphs(spans []Span) []glyph {
 	return list
 }
 
-// Wrap breaks spans into lines of at most width columns, at spaces where there are
-// some; "\n" ends a line. A text of nothing is one empty line.
+// Wrap breaks spans into lines of at most width columns, at spaces if possible, and at "\n".
+// An empty text is one empty line.
 func (p Pen) Wrap(spans []Span, width int) []string {
 	return p.lines(glyphs(spans), max(width, 1), false)
 }
 
-// WrapHard breaks spans wherever the width is used up, and keeps every space.
+// WrapHard breaks spans exactly at the width and keeps all spaces.
 func (p Pen) WrapHard(spans []Span, width int) []string {
 	return p.lines(glyphs(spans), max(width, 1), true)
 }
@@ -169,7 +169,7 @@ func (p Pen) lines(list []glyph, width int, hard bool) []string {
 	return lines
 }
 
-// join writes characters, a sequence wherever the style changes.
+// join writes characters, with a sequence at each change of style.
 func (p Pen) join(list []glyph) string {
 	for len(list) > 0 && list[len(list)-1].space() && list[len(list)-1].style&Underline == 0 {
 		list = list[:len(list)-1]

@@ -1,6 +1,5 @@
-// Package termtest is a terminal for tests: [Screen] obeys what package term writes
-// and says what a person would see. It knows the few sequences that p8 uses, and remembers
-// any other.
+// Package termtest is a terminal for tests: [Screen] obeys the output of package term and
+// returns what a person would see. It knows the sequences that p8 uses, and records others.
 package termtest
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Screen is what a person sees. Lines that left it at the top are kept too.
+// Screen is an emulated screen. It also keeps lines that have scrolled off.
 type Screen struct {
 	mu            sync.Mutex
 	columns, rows int
@@ -23,7 +22,7 @@ type Screen struct {
 	unknown       []string
 }
 
-// New is an empty screen.
+// New returns an empty screen.
 func New(columns, rows int) *Screen {
 	s := &Screen{columns: columns, rows: rows}
 	for range rows {
@@ -32,10 +31,10 @@ func New(columns, rows int) *Screen {
 	return s
 }
 
-// Size is that of the screen, as term.Size tells it.
+// Size returns that of the screen; it is a term.Size.
 func (s *Screen) Size() (columns, rows int) { return s.columns, s.rows }
 
-// Write obeys what a program prints.
+// Write obeys the output of a program.
 func (s *Screen) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,8 +49,7 @@ func (s *Screen) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// step obeys the first sequence or character, and says how long it is; 0 when it is
-// not whole.
+// step obeys the first sequence or character and returns its length, 0 if it is incomplete.
 func (s *Screen) step(b []byte) int {
 	switch b[0] {
 	case '\r':
@@ -155,8 +153,7 @@ func lineOf(cells []string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// String is everything that was shown, a line a row, without the empty ones at the
-// end.
+// String returns everything that was shown, a line per row, without empty lines at the end.
 func (s *Screen) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,14 +164,14 @@ func (s *Screen) String() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// Cursor is where the cursor is.
+// Cursor returns the position of the cursor.
 func (s *Screen) Cursor() (column, row int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.x, s.y
 }
 
-// Unknown are the sequences that a terminal may not know.
+// Unknown returns the sequences that Screen does not know.
 func (s *Screen) Unknown() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
