@@ -29,8 +29,8 @@ type again struct {
 	notice event.Event // the restart
 }
 
-// maxAgain bounds the text that is compared, in bytes.
-const maxAgain = 64 << 10
+// maxAgain bounds the text that is compared, in bytes: each reader holds so much.
+const maxAgain = 16 << 10
 
 // beginsAgain stands between a text that was cut and another one in its place.
 const beginsAgain = "\n\n[The answer was interrupted and begins again.]\n\n"
@@ -90,6 +90,7 @@ func (a *again) add(ev *event.Event) {
 		a.run, a.begun = ev.RunID, a.count
 	case a.run != ev.RunID, a.text.Len() > maxAgain:
 		a.mixed = true
+		a.text.Reset() // nothing is compared with it any more
 	}
 	if !a.mixed {
 		a.text.WriteString(ev.Text)
