@@ -1,105 +1,106 @@
 // Package api is p8 over HTTP.
 //
-// [New] makes one http.Handler. It has these kinds of routes:
+// [New] makes one http.Handler. Its routes are packages of their own below
+// internal/, one for each thing that they are about:
 //
-//   - OpenAI's: POST /chat/completions and GET /models, each also under /v1 and
-//     /api/v1. Their errors are OpenAI's error objects, so that the clients
-//     people already have understand them.
-//   - Those of AG-UI's and the Vercel AI SDK's clients: POST /chat/{id}, /chat and
-//     /api/chat, GET …/stream to come back, POST …/stop. Package stream writes
-//     every answer that is streamed.
-//   - Runs and what they ask: /runs, /approvals.
-//   - p8's own resources: /schemas (documents), /sessions, and knowledge: /query
-//     and /ask read it, /content takes files in. Their errors are problem
-//     documents (RFC 9457); lists are pages with a Link to the next one.
-//     GET /openapi.json describes them.
-//   - What is remembered: /moments, /reminders, /notifications, /dream, and what
-//     the model sees of a session.
-//   - /mcp, the Model Context Protocol, whose handler is another package's.
-//   - GET /health (the process lives) and GET /ready (it takes requests).
+//   - chats: OpenAI's POST /chat/completions and GET /models, and the chats of AG-UI's
+//     and the Vercel AI SDK's clients. OpenAI's routes answer with OpenAI's error
+//     objects, every other one with problem documents (RFC 9457).
+//   - runs: what a run did, and the requests that it makes of its user.
+//   - sessions, documents, knowledge, moments, reminders, dreams: p8's own resources,
+//     which GET /openapi.json describes.
 //
-// A request passes, in this order: a request id and the access log, a guard
-// against panics, the check of Host and Origin, the bound on the body, the
-// identity. What is behind that takes the identity from the context.
+// They stand on rest (one way to register and to answer), inbound (what chat clients
+// send, as a chat.Request), body and field (a request is read and checked once), and
+// problem (every error fit for a client). /mcp and /a2a are other packages' handlers.
 //
-// A client's connection is only a reader of the run it started. When it goes,
+// Every request first passes package middleware. Routes take the caller's identity
+// from the context.
+//
+// A client's connection only reads the run that it started. When the connection drops,
 // the run goes on and its answer is stored.
 //
-// Nothing that a handler did not word itself reaches a client: unknown errors
-// are logged with the request's id, and the client gets the id.
+// No error that a handler did not word itself reaches a client: it is logged with the
+// request's id, and the client gets the id.
 package api
 
 import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/p8-org/p8/internal/api/internal/body"
+	"github.com/p8-org/p8/internal/api/internal/chats"
+	"github.com/p8-org/p8/internal/api/internal/documents"
+	"github.com/p8-org/p8/internal/api/internal/dreams"
+	"github.com/p8-org/p8/internal/api/internal/knowledge"
+	"github.com/p8-org/p8/internal/api/internal/middleware"
+	"github.com/p8-org/p8/internal/api/internal/moments"
+	"github.com/p8-org/p8/internal/api/internal/reminders"
+	"github.com/p8-org/p8/internal/api/internal/rest"
+	"github.com/p8-org/p8/internal/api/internal/runs"
+	"github.com/p8-org/p8/internal/api/internal/sessions"
+	"github.com/p8-org/p8/stream"
 )
 
-// Options are what the handler works with. Chat and Catalog are needed.
+// Options are what the handler works with. Chat and Catalog are needed. Routes whose
+// part is nil answer that the server has none.
 type Options struct {
 	Chat    Chat
 	Catalog Catalog
-	// Store may be nil: then there are no sessions and schemas to show, and the
-	// routes say so.
-	Store Store
-	// Knowledge answers queries, Asker questions, Ingest takes in files, whose rows
-	// are in Files; the routes of one that is nil say that it is not there.
+	Store   Store
+	// Knowledge, Asker, Ingest and Files serve /query, /ask and /content.
 	Knowledge Knowledge
 	Asker     Asker
 	Ingest    Ingest
 	Files     Files
-	// Preview shows what a turn would send, Diary what happened, Moments what is
-	// remembered of it. Builder sums sessions up, Recorder remembers files that are
-	// taken in, with what Pieces has of them, Reminders keeps reminders, Dreams dreams, Jobs tells of the background
-	// work. Routes of one that is nil say so; without a Recorder files are taken in all
-	// the same.
+	// Recorder and Pieces make the moment of an uploaded file; without a Recorder it has
+	// none.
+	Recorder Recorder
+	Pieces   Pieces
+	// Preview, Diary and Builder serve the memory of a session.
 	Preview   Previewer
 	Diary     Diary
-	Moments   Moments
 	Builder   Builder
-	Recorder  Recorder
-	Pieces    Pieces
+	Moments   Moments
 	Reminders Reminders
 	Dreams    Dreams
 	Jobs      Jobs
-	// MCP serves the Model Context Protocol at /mcp; nil does not. It finds the
-	// caller in the request's context.
-	MCP http.Handler
-	// A2A serves the Agent2Agent protocol at /a2a and its cards; nil does not.
-	A2A http.Handler
-	// MaxUpload bounds a file that is taken in, in bytes; 32 MiB when 0.
-	MaxUpload int64
+	// MCP serves the Model Context Protocol at /mcp, A2A the Agent2Agent protocol at /a2a
+	// and its cards. Both find the caller in the request's context.
+	MCP, A2A http.Handler
 	// Models are the models that GET /models lists beside the agents, as
 	// "provider:model"; nil is none.
 	Models func(context.Context) []string
-	// Tools are the names that documents may declare (tool.Box.Names), to warn of
-	// others when one is stored; nil warns of none.
+	// Tools are the names that documents may declare (tool.Box.Names). A stored document
+	// gets a warning about others; nil warns of none.
 	Tools func(context.Context) []string
-	// Ready says why the server cannot take requests; nil is always ready. Its
-	// error is logged, not shown.
+	// Ready returns why the server cannot take requests; nil is always ready. Its error is
+	// logged, not shown.
 	Ready func(context.Context) error
 
-	// TrustHeaders believes X-User-Id, X-Tenant-Id, X-User-Email and X-User-Name.
-	// It is for a server that only its own machine, or a trusted gateway, reaches.
+	// TrustHeaders believes X-User-Id, X-Tenant-Id, X-User-Email and X-User-Name. It is
+	// for a server that only its own machine, or a trusted gateway, reaches.
 	TrustHeaders bool
-	// Hosts are the names, besides those of loopback, that the Host header may
-	// have, without ports; "*" is any. A page of another origin must not reach a
-	// server that trusts its own machine.
+	// Hosts are the names, besides those of loopback, that the Host header may have,
+	// without ports; "*" is any. A page of another origin must not reach a server that
+	// trusts its own machine.
 	Hosts []string
-	// Origins are those, besides the server's own, whose pages may send requests, such
-	// as https://app.example.com.
+	// Origins are those, besides the server's own, whose pages may send requests, such as
+	// https://app.example.com.
 	Origins []string
 	// MaxBody bounds a request's body, in bytes; 4 MiB when 0.
 	MaxBody int64
+	// MaxUpload bounds an uploaded file, in bytes; 32 MiB when 0.
+	MaxUpload int64
 	// Heartbeat is the silence after which a stream gets a comment; 15 s when 0.
 	Heartbeat time.Duration
-	// WriteTimeout is how long a response waits for a client that does not read;
-	// 30 s when 0.
+	// WriteTimeout is how long a response waits for a client that does not read; 30 s
+	// when 0.
 	WriteTimeout time.Duration
 
 	// Version is the program's.
@@ -116,24 +117,7 @@ const (
 	defaultWriteTimeout = 30 * time.Second
 )
 
-// Handler is p8's HTTP interface.
-type Handler struct {
-	o        Options
-	mux      *http.ServeMux
-	chain    http.Handler
-	pages    *http.CrossOriginProtection
-	started  time.Time
-	draining atomic.Bool
-	// drained is closed when draining begins; followers counts the streams of
-	// notifications, which end then.
-	drained   chan struct{}
-	followers atomic.Int64
-	// long bounds the requests that have the text of a long answer in memory.
-	long chan struct{}
-}
-
-// New makes the handler.
-func New(o Options) *Handler {
+func (o *Options) setDefaults() {
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody
 	}
@@ -152,72 +136,68 @@ func New(o Options) *Handler {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	h := &Handler{
-		o: o, mux: http.NewServeMux(), pages: http.NewCrossOriginProtection(), started: o.Now(),
-		drained: make(chan struct{}), long: make(chan struct{}, maxLong),
-	}
-	h.origins(o.Origins)
-	h.routes()
-	h.chain = h.logged(h.recovered(h.guarded(h.bounded(h.rooted(h.identified(h.mux))))))
-	return h
+}
+
+// Handler is p8's HTTP interface.
+type Handler struct {
+	chain http.Handler
+	// draining is closed by Drain.
+	draining chan struct{}
+	drain    sync.Once
+}
+
+// New makes the handler.
+func New(o Options) *Handler {
+	o.setDefaults()
+	limits := body.Limits{JSON: o.MaxBody, Upload: o.MaxUpload}
+	mux, draining := http.NewServeMux(), make(chan struct{})
+	api := rest.New(rest.Options{
+		Mux: mux, Version: o.Version, Stored: o.Store != nil, Limits: limits, Draining: draining, Now: o.Now, Logger: o.Logger,
+		Stream: stream.SSEOptions{Heartbeat: o.Heartbeat, WriteTimeout: o.WriteTimeout},
+	})
+	routes(api, mux, &o)
+	return &Handler{draining: draining, chain: middleware.New(middleware.Options{
+		TrustHeaders: o.TrustHeaders, Hosts: o.Hosts, Origins: o.Origins, Limits: limits, WriteTimeout: o.WriteTimeout,
+		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
+	}, mux)}
 }
 
 // ServeHTTP answers a request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.chain.ServeHTTP(w, r) }
 
-// Drain refuses new turns and makes /ready fail, so that a load balancer sends
-// its requests elsewhere. Streams of runs go on to their end; those of notifications,
-// which have none, end now.
+// Drain refuses new turns and makes /ready fail, so that a load balancer sends its
+// requests elsewhere. Streams of runs continue to the end of the run; streams of
+// notifications, which have no end, are closed.
 func (h *Handler) Drain() {
-	if h.draining.CompareAndSwap(false, true) {
-		close(h.drained)
-	}
+	h.drain.Do(func() { close(h.draining) })
 }
 
-func (h *Handler) routes() {
-	h.mux.HandleFunc("POST /chat/completions", h.complete)
-	h.mux.HandleFunc("POST /chat/completions/{session_id}", h.complete)
-	h.talkRoutes()
-	h.mux.HandleFunc("GET /models", h.listModels)
-	h.mux.HandleFunc("GET /models/{id...}", h.showModel)
-	if h.o.MCP != nil {
+func routes(api *rest.API, mux *http.ServeMux, o *Options) {
+	started := o.Now()
+	chats.Routes(api, chats.Options{Chat: o.Chat, Catalog: o.Catalog, Store: o.Store, Models: o.Models, Started: started})
+	runs.Routes(api, runs.Options{Chat: o.Chat, Store: o.Store})
+	sessions.Routes(api, sessions.Options{Chat: o.Chat, Store: o.Store, Timeline: o.Diary, Preview: o.Preview, Builder: o.Builder})
+	documents.Routes(api, documents.Options{Catalog: o.Catalog, Store: o.Store, Tools: o.Tools, Started: started})
+	knowledge.Routes(api, knowledge.Options{
+		Engine: o.Knowledge, Asker: o.Asker, Ingest: o.Ingest, Files: o.Files, Recorder: o.Recorder, Pieces: o.Pieces,
+	})
+	moments.Routes(api, moments.Options{Moments: o.Moments, Feed: o.Diary, Sessions: o.Store, Engine: o.Knowledge, Reminders: o.Reminders})
+	reminders.Routes(api, o.Reminders)
+	dreams.Routes(api, dreams.Options{Catalog: o.Catalog, Dreams: o.Dreams, Jobs: o.Jobs})
+	serverRoutes(api, o.Version, o.Ready)
+	if o.MCP != nil {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
-			h.mux.Handle(method+" /mcp", h.o.MCP)
+			mux.Handle(method+" /mcp", o.MCP)
 		}
 	}
-	if h.o.A2A != nil {
+	if o.A2A != nil {
 		for _, route := range []string{
 			"GET /.well-known/agent-card.json", "GET /a2a/.well-known/agent-card.json", "GET /a2a/{agent}/.well-known/agent-card.json",
 			"POST /a2a", "POST /a2a/{agent}",
 		} {
-			h.mux.Handle(route, h.o.A2A)
+			mux.Handle(route, o.A2A)
 		}
 	}
-	h.mux.HandleFunc("GET /health", h.health)
-	h.mux.HandleFunc("GET /ready", h.ready)
-	h.rest()
-	h.mux.HandleFunc("/", h.unknown)
-}
-
-// prefixes under which every route stands as well, the longer first.
-var prefixes = [...]string{"/api/v1", "/v1"}
-
-// rooted takes the prefixes and a trailing slash off the path, so that each
-// route is written once.
-func (h *Handler) rooted(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		u := *r.URL
-		for _, p := range prefixes {
-			if rest, ok := strings.CutPrefix(u.Path, p); ok && strings.HasPrefix(rest, "/") {
-				u.Path, u.RawPath = rest, strings.TrimPrefix(u.RawPath, p)
-				break
-			}
-		}
-		if escaped := u.EscapedPath(); len(escaped) > 1 && strings.HasSuffix(escaped, "/") {
-			u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
-		}
-		rooted := *r
-		rooted.URL = &u
-		next.ServeHTTP(w, &rooted)
-	})
+	api.ServeDescription()
+	mux.HandleFunc("/", unknown(mux, o.Version))
 }

@@ -13,7 +13,7 @@ import (
 // allowed names what one of the rules below would refuse, with the reason. An
 // entry that excuses nothing any more fails.
 var allowed = map[string]string{
-	"internal/api.recovered": "http.ErrAbortHandler is net/http's own way to cut a connection, and passed on",
+	"internal/api/internal/middleware.recovered": "http.ErrAbortHandler is net/http's own way to cut a connection, and passed on",
 }
 
 // makers return values that nobody changes afterwards.

@@ -191,11 +191,11 @@ func qualified(t *testing.T, file *ast.File) map[*ast.SelectorExpr]string {
 
 // realTime are packages with an injected clock that call time.Now all the same.
 var realTime = map[string]string{
-	"chat":           "waits for the store, ids that sort by time, and rows of the store in memory",
-	"internal/api":   "deadlines of connections are in real time",
-	"internal/dream": "the lease on a user's dream is renewed in real time; schedules are checked at start",
-	"store":          "how long a health check and a query took",
-	"stream":         "heartbeats and write timeouts of a connection",
+	"chat":                             "waits for the store, ids that sort by time, and rows of the store in memory",
+	"internal/api/internal/middleware": "deadlines of connections are in real time",
+	"internal/dream":                   "the lease on a user's dream is renewed in real time; schedules are checked at start",
+	"store":                            "how long a health check and a query took",
+	"stream":                           "heartbeats and write timeouts of a connection",
 }
 
 // TestInjectedClocks refuses time.Now, time.Since and time.Until in packages

@@ -1,0 +1,174 @@
+package inbound
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/api/internal/problem"
+	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/llm"
+)
+
+// Talk is AG-UI's RunAgentInput and the body of an AI SDK client in one: the two
+// share no field with different meanings. Every field may be absent; unknown fields
+// are ignored.
+type Talk struct {
+	Messages []talkMessage `json:"messages"`
+	Resume   []resumeEntry `json:"resume"`
+	Tools    []clientTool  `json:"tools"`
+
+	// AG-UI.
+	ThreadID string          `json:"threadId"`
+	RunID    string          `json:"runId"`
+	State    json.RawMessage `json:"state"`
+	Context  []struct {
+		Description string `json:"description"`
+		Value       string `json:"value"`
+	} `json:"context"`
+	ForwardedProps forwardedProps `json:"forwardedProps"`
+
+	// AI SDK.
+	ID      string `json:"id"`
+	Trigger string `json:"trigger"`
+
+	// p8's own, for clients that can add fields.
+	Model  string `json:"model"`
+	IfBusy string `json:"if_busy"`
+}
+
+type (
+	talkMessage struct {
+		ID         string          `json:"id"`
+		Role       string          `json:"role"`
+		Content    json.RawMessage `json:"content"`
+		Parts      []aiSDKPart     `json:"parts"`
+		ToolCalls  []toolCall      `json:"toolCalls"`
+		ToolCallID string          `json:"toolCallId"`
+		Error      string          `json:"error"`
+	}
+	// resumeEntry answers an interrupt.
+	resumeEntry struct {
+		InterruptID string          `json:"interruptId"`
+		Status      string          `json:"status"`
+		Payload     json.RawMessage `json:"payload"`
+	}
+	// forwardedProps are the application's own; p8 reads three of them.
+	forwardedProps struct {
+		Options map[string]any `json:"options"`
+		Model   string         `json:"model"`
+		IfBusy  string         `json:"if_busy"`
+	}
+)
+
+// UnmarshalJSON ignores every value that is not an object.
+func (p *forwardedProps) UnmarshalJSON(b []byte) error {
+	if !web.IsObject(b) {
+		return nil
+	}
+	type plain forwardedProps
+	return json.Unmarshal(b, (*plain)(p))
+}
+
+// IsUI reports whether an AI SDK client sent the body: its messages have parts.
+func (b *Talk) IsUI() bool {
+	return b.Trigger != "" || len(b.Messages) > 0 && b.Messages[len(b.Messages)-1].Parts != nil
+}
+
+// The triggers of an AI SDK client.
+const (
+	triggerSubmit     = "submit-message"
+	triggerRegenerate = "regenerate-message"
+)
+
+// Request returns the turn that the body asks for, without its answers to requests.
+func (b *Talk) Request() (chat.Request, *problem.Problem) {
+	req := chat.Request{Busy: cmp.Or(b.IfBusy, b.ForwardedProps.IfBusy)}
+	if b.Trigger != "" && b.Trigger != triggerSubmit && b.Trigger != triggerRegenerate {
+		return req, problem.Invalid("trigger", "trigger is %q; it is %s or %s", web.Cut(b.Trigger), triggerSubmit, triggerRegenerate)
+	}
+	var f *problem.Problem
+	if req.ClientTools, f = specs(b.Tools); f != nil {
+		return req, f
+	}
+	for name, value := range b.ForwardedProps.Options {
+		text, ok := value.(string)
+		if !ok {
+			raw, _ := json.Marshal(value)
+			text = string(raw)
+		}
+		if f := SetOption(&req, name, text); f != nil {
+			return req, f
+		}
+	}
+	if f := b.transcript(&req); f != nil {
+		return req, f
+	}
+	for _, c := range b.Context {
+		Instruct(&req, strings.TrimPrefix(c.Description+": "+c.Value, ": "))
+	}
+	if state := strings.TrimSpace(string(b.State)); state != "" && state != "null" && state != "{}" && state != `""` {
+		Instruct(&req, "The state of the user's application, as JSON:\n"+state)
+	}
+	return req, nil
+}
+
+// transcript reads the messages.
+func (b *Talk) transcript(req *chat.Request) *problem.Problem {
+	var all []message
+	for i := range b.Messages {
+		one, skip, f := b.Messages[i].message("messages[" + strconv.Itoa(i) + "]")
+		switch {
+		case f != nil:
+			return f
+		case skip:
+		case one.role == llm.System:
+			Instruct(req, one.text)
+		default:
+			all = append(all, one)
+		}
+	}
+	answers := len(b.Resume) > 0 || len(b.approvals()) > 0
+	last := len(all) - 1
+	switch {
+	case answers:
+		return nil // the run that waits goes on; it has the messages
+	case len(b.Messages) == 0:
+		return missingMessages(`{"id":"1","role":"user","content":"hello"}`)
+	case b.IsUI() && last >= 0 && all[last].role == llm.Assistant && len(all[last].results) == 0 && b.Trigger != triggerRegenerate:
+		return problem.Invalid("messages", "the last message is the assistant's, and answers nothing that was asked; send one of the user")
+	}
+	if b.Trigger == triggerRegenerate {
+		req.Regenerate = true
+		for len(all) > 0 && all[len(all)-1].role != llm.User {
+			all = all[:len(all)-1]
+		}
+		req.History = history(all)
+		return nil
+	}
+	if !divide(all, req) {
+		return problem.Invalid("messages", "messages has no message of the user with a text: there is nothing to answer")
+	}
+	return nil
+}
+
+// message reads the message of either protocol; skip is true for messages that no
+// model reads.
+func (m *talkMessage) message(where string) (out message, skip bool, _ *problem.Problem) {
+	if m.Parts != nil {
+		return m.readUI(where)
+	}
+	switch m.Role {
+	case "activity", "reasoning":
+		return out, true, nil
+	}
+	like := openAIMessage{Role: m.Role, Content: m.Content, ToolCalls: m.ToolCalls, ToolCallID: m.ToolCallID}
+	out, f := like.message(where)
+	if len(out.results) > 0 && m.Error != "" {
+		out.results[0].Failed = true
+		out.results[0].Content = cmp.Or(out.results[0].Content, m.Error)
+	}
+	return out, false, f
+}

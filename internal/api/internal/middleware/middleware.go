@@ -1,0 +1,141 @@
+// Package middleware is what every request passes before its route.
+//
+// In this order: a request id and the access log, recovery from panics, the check of
+// Host, Origin and media type, the limit of the body, the path without its prefix,
+// the caller's identity.
+package middleware
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/api/internal/body"
+	"github.com/p8-org/p8/internal/api/internal/problem"
+	"github.com/p8-org/p8/internal/api/internal/web"
+)
+
+// Options are what the middleware works with.
+type Options struct {
+	// TrustHeaders believes the identity headers.
+	TrustHeaders bool
+	// Hosts are the names, besides those of loopback, that the Host header may have;
+	// "*" is any. Origins are those whose pages may send requests.
+	Hosts, Origins []string
+	Limits         body.Limits
+	// WriteTimeout is how long a response waits for a client that does not read.
+	WriteTimeout time.Duration
+	Now          func() time.Time
+	NewID        func() string
+	Logger       *slog.Logger
+}
+
+// chain is the middleware of one handler.
+type chain struct {
+	Options
+	describe problem.Describer
+	pages    *http.CrossOriginProtection
+}
+
+// New puts the middleware before next.
+func New(o Options, next http.Handler) http.Handler {
+	c := &chain{Options: o, describe: problem.Describer{Logger: o.Logger}, pages: http.NewCrossOriginProtection()}
+	c.allow(o.Origins)
+	return c.logged(c.recovered(c.guarded(c.bounded(c.rooted(c.identified(next))))))
+}
+
+// logged gives the request an id, the client's own if it is a valid one, and logs one
+// line when the request ends: no body, no header, no query.
+func (c *chain) logged(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := c.Now()
+		id := r.Header.Get(web.HeaderRequestID)
+		if identity.ValidateID(web.HeaderRequestID, id) != nil {
+			id = c.NewID()
+		}
+		w.Header().Set(web.HeaderRequestID, id)
+		rec := &recorder{ResponseWriter: w, timeout: c.WriteTimeout}
+		rec.deadline(time.Time{}) // clear that of the connection's last request
+		ctx := web.WithRequestID(r.Context(), id)
+		next.ServeHTTP(rec, r.WithContext(ctx))
+		c.Logger.LogAttrs(ctx, slog.LevelInfo, "request",
+			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
+			slog.Int64("bytes", rec.bytes), slog.Duration("took", c.Now().Sub(start).Round(time.Microsecond)),
+			slog.String("request_id", id))
+	})
+}
+
+// recovered turns a panic into a 500, or cuts the connection if the response has
+// begun.
+func (c *chain) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch p := recover(); {
+			case p == nil:
+			case p == http.ErrAbortHandler:
+				panic(p)
+			default:
+				c.Logger.ErrorContext(r.Context(), "panic", "panic", p, "stack", string(debug.Stack()),
+					"request_id", web.RequestID(r.Context()))
+				if rec, ok := w.(*recorder); ok && rec.status != 0 {
+					panic(http.ErrAbortHandler)
+				}
+				problem.Write(w, r, problem.Internal(r.Context()))
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bounded refuses a body whose declared length is over the limit, and cuts one that
+// turns out to be.
+func (c *chain) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		limit, tooLarge := c.Limits.For(r.URL.Path)
+		if r.ContentLength > limit {
+			w.Header().Set("Connection", "close") // the rest is not worth reading
+			problem.Write(w, r, tooLarge)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// rooted removes the prefix and a trailing slash from the path, so that each route is
+// registered once.
+func (c *chain) rooted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u := *r.URL
+		var prefix string
+		prefix, u.Path = web.CutPrefix(u.Path)
+		u.RawPath = strings.TrimPrefix(u.RawPath, prefix)
+		if escaped := u.EscapedPath(); len(escaped) > 1 && strings.HasSuffix(escaped, "/") {
+			u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
+		}
+		rooted := *r
+		rooted.URL = &u
+		next.ServeHTTP(w, &rooted)
+	})
+}
+
+// identified puts the caller's identity into the context. Routes that need none get
+// none, so that a bad header does not fail a health check.
+func (c *chain) identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/", "/health", "/ready", "/openapi.json":
+			next.ServeHTTP(w, r)
+			return
+		}
+		id, err := identity.FromRequest(r, c.TrustHeaders)
+		if err != nil {
+			problem.Write(w, r, c.describe.Describe(r.Context(), err))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), id)))
+	})
+}

@@ -1,0 +1,42 @@
+package middleware
+
+import (
+	"net/http"
+	"time"
+)
+
+// recorder notes status and size of a response. It bounds the time that the client may
+// take to read the response, from the first byte on: until then the run may take its
+// time.
+type recorder struct {
+	http.ResponseWriter
+	timeout time.Duration
+	status  int
+	bytes   int64
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+		w.deadline(time.Now().Add(w.timeout))
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// deadline sets that of the connection's writes. It fails only on a connection that
+// has no deadlines.
+func (w *recorder) deadline(t time.Time) {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(t)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

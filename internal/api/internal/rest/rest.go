@@ -1,0 +1,163 @@
+// Package rest is what every family of routes is registered on: the mux, the OpenAPI
+// description, and one way to answer.
+//
+// Routes without a body, and those whose parameters are all in the path and the query,
+// are huma operations ([Register]). Routes that read a body, or stream, are a [Handler]
+// ([API.Handle], [API.Route]); package body says why huma does not read bodies.
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/api/internal/body"
+	"github.com/p8-org/p8/internal/api/internal/problem"
+	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/stream"
+)
+
+// Options are what all routes share.
+type Options struct {
+	Mux     *http.ServeMux
+	Version string
+	// Stored is false for a server without a database.
+	Stored bool
+	// Limits bound the bodies of requests.
+	Limits body.Limits
+	// Stream bounds the silence of a stream and the time that a client may take to
+	// read.
+	Stream stream.SSEOptions
+	// Draining is closed when the server begins to stop.
+	Draining <-chan struct{}
+	Now      func() time.Time
+	Logger   *slog.Logger
+}
+
+// API registers routes. It words errors as its Describer and reads bodies as its
+// Reader do.
+type API struct {
+	problem.Describer
+	body.Reader
+	// Logger, Now, Stream and Draining are those of the options.
+	Logger   *slog.Logger
+	Now      func() time.Time
+	Stream   stream.SSEOptions
+	Draining <-chan struct{}
+
+	stored bool
+	mux    *http.ServeMux
+	huma   huma.API
+}
+
+// New returns an API without routes.
+func New(o Options) *API {
+	config := huma.DefaultConfig("p8", o.Version)
+	// No page shows the description: huma's would load its scripts from a CDN.
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	config.CreateHooks = nil // no $schema keys in answers
+	config.Transformers = []huma.Transformer{parameterProblem}
+	config.Info.Description = "Agents from documents. Every path stands under /v1 and /api/v1 as well."
+	return &API{
+		Describer: problem.Describer{Logger: o.Logger}, Reader: body.Reader{Limits: o.Limits, Logger: o.Logger},
+		Logger: o.Logger, Now: o.Now, Stream: o.Stream, Draining: o.Draining,
+		stored: o.Stored, mux: o.Mux, huma: humago.New(o.Mux, config),
+	}
+}
+
+// Handler serves a route. Its answer is sent as JSON with the status, its error as a
+// problem. A handler that has answered itself, as a stream does, returns status 0.
+type Handler func(w http.ResponseWriter, r *http.Request) (status int, answer any, err error)
+
+// Handle serves a pattern of net/http's mux.
+func (a *API) Handle(pattern string, h Handler) {
+	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		switch status, answer, err := h(w, r); {
+		case err != nil:
+			problem.Write(w, r, a.Describe(r.Context(), err))
+		case status == http.StatusNoContent:
+			w.WriteHeader(status)
+		case status != 0:
+			web.WriteJSON(w, status, answer)
+		}
+	})
+}
+
+// Route serves an operation and adds it to the description.
+func (a *API) Route(op huma.Operation, h Handler) {
+	a.Handle(op.Method+" "+op.Path, h)
+	a.Document(op)
+}
+
+// Document adds an operation to the description alone.
+func (a *API) Document(op huma.Operation) { a.huma.OpenAPI().AddOperation(&op) }
+
+// Register serves an operation whose parameters huma reads and checks.
+func Register[I, O any](a *API, op huma.Operation, h func(context.Context, *I) (*O, error)) {
+	huma.Register(a.huma, op, h)
+}
+
+// ServeDescription serves GET /openapi.json with every operation that was added.
+func (a *API) ServeDescription() {
+	// Marshalled on the first request: it takes longer than everything else in New.
+	spec := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) })
+	a.Handle("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) (int, any, error) {
+		spec, err := spec()
+		if err != nil {
+			return 0, nil, err
+		}
+		w.Header().Set("Content-Type", "application/openapi+json")
+		_, _ = w.Write(spec)
+		return 0, nil, nil
+	})
+}
+
+// Missing is the answer of routes whose part the server was built without.
+func (a *API) Missing(part string) *problem.Problem {
+	if !a.stored {
+		return problem.NoStore()
+	}
+	return problem.Missing(part)
+}
+
+// Refuse returns the problem of new work once the server is stopping, else nil.
+func (a *API) Refuse(ctx context.Context) *problem.Problem {
+	select {
+	case <-a.Draining:
+		return a.Describe(ctx, chat.ErrClosed)
+	default:
+		return nil
+	}
+}
+
+// parameterProblem turns huma's error about parameters into a Problem, which names
+// each parameter with its value.
+func parameterProblem(_ huma.Context, _ string, v any) (any, error) {
+	e, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	p := &problem.Problem{Status: e.Status, Code: "invalid_value", Message: e.Detail, Details: e.Errors}
+	if len(e.Errors) == 0 {
+		return p, nil
+	}
+	var all []string
+	for _, d := range e.Errors {
+		_, name, _ := strings.Cut(d.Location, ".")
+		if value := fmt.Sprint(d.Value); value != "" {
+			name += " is " + web.Cut(value)
+		}
+		all = append(all, name+": "+d.Message)
+	}
+	p.Message = strings.Join(all, "; ")
+	return p, nil
+}

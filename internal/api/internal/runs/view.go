@@ -1,0 +1,106 @@
+package runs
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/p8-org/p8/internal/api/internal/problem"
+	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/stream"
+)
+
+// The headers that choose how a run is read.
+const (
+	HeaderFormat   = "X-Event-Format"
+	HeaderProtocol = "X-Protocol"
+)
+
+// The parameters that choose how a run is read.
+const (
+	paramProtocol  = "protocol"
+	paramAfter     = "after"
+	paramSubagents = "subagents"
+)
+
+// IsViewParam reports whether a parameter of the address chooses how a run is read.
+func IsViewParam(name string) bool {
+	return name == paramProtocol || name == paramAfter || name == paramSubagents
+}
+
+// View is how a client reads a run.
+type View struct {
+	// Protocol is "" until the request, or the run, names one.
+	Protocol stream.Protocol
+	// seen is the last event that the client has of this very response.
+	seen int64
+	// newest is the run's last event when the reading begins, 0 for a new run.
+	newest int64
+	// ThreadID and RunID are an AG-UI client's own names; "" is the session and the run.
+	ThreadID, RunID string
+	// MessageID is the message that an AI SDK client continues; "" is the run's.
+	MessageID string
+	children  stream.Children
+	// Model is the name that an OpenAI client asked for, "" for the turn's.
+	Model        string
+	IncludeUsage bool
+	format       stream.Format
+}
+
+// NewView reads the view that the headers and parameters of a request ask for.
+func NewView(r *http.Request) (View, *problem.Problem) {
+	var v View
+	var p *problem.Problem
+	if v.Protocol, p = protocol(r); p != nil {
+		return v, p
+	}
+	if v.seen, p = after(r); p != nil {
+		return v, p
+	}
+	var err error
+	if v.format, err = stream.ParseFormat(strings.ToLower(r.Header.Get(HeaderFormat))); err != nil {
+		return v, problem.Invalid(HeaderFormat, "%s", err)
+	}
+	v.format = v.format.For(r.Header)
+	switch name := r.URL.Query().Get(paramSubagents); name {
+	case "", "both":
+	case "native":
+		v.children = stream.ChildrenNative
+	case "custom":
+		v.children = stream.ChildrenCustom
+	default:
+		return v, problem.Invalid(paramSubagents, "subagents is %q; it is both, native or custom", web.Cut(name))
+	}
+	return v, nil
+}
+
+// protocol returns the protocol that the request names, "" if it names none.
+func protocol(r *http.Request) (stream.Protocol, *problem.Problem) {
+	name := cmp.Or(r.URL.Query().Get(paramProtocol), r.Header.Get(HeaderProtocol))
+	if name == "" {
+		return "", nil
+	}
+	p, err := stream.ParseProtocol(strings.ToLower(name))
+	if err != nil {
+		return "", problem.Invalid(paramProtocol, "there is no protocol %q; use openai, ag-ui, ai-sdk or events", web.Cut(name))
+	}
+	return p, nil
+}
+
+// after returns the number of the last event that the client has: the parameter, or
+// the header that browsers send when they reconnect.
+func after(r *http.Request) (int64, *problem.Problem) {
+	name, value := paramAfter, r.URL.Query().Get(paramAfter)
+	if value == "" {
+		name, value = "Last-Event-ID", r.Header.Get("Last-Event-ID")
+	}
+	if value == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 {
+		return 0, problem.Invalid(name, "%s is %q; it is the number of the last event that was received", name, web.Cut(value))
+	}
+	return n, nil
+}

@@ -1,0 +1,197 @@
+// Package sessions serves the caller's sessions: their messages, timeline and context,
+// their summary on demand, and their deletion.
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/api/internal/problem"
+	"github.com/p8-org/p8/internal/api/internal/rest"
+	"github.com/p8-org/p8/internal/api/internal/runs"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
+)
+
+// Store has the caller's sessions. Implemented by *store.Store.
+type Store interface {
+	runs.Store
+	Finder
+	Sessions(ctx context.Context, f store.SessionFilter) (page []store.Session, next string, err error)
+	DeleteSession(ctx context.Context, id string) error
+	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
+	Message(ctx context.Context, id string) (store.Message, error)
+}
+
+// Finder reads one session. Implemented by *store.Store.
+type Finder interface {
+	Session(ctx context.Context, id string) (store.Session, error)
+}
+
+// Timeline reads what happened in a session. Implemented by store.Diary.
+type Timeline interface {
+	Timeline(ctx context.Context, sessionID string, f store.TimelineFilter) ([]store.TimelineEvent, string, error)
+}
+
+// Previewer returns what the next turn of a session sends to the model. Implemented by
+// *chat.Service.
+type Previewer interface {
+	// Preview fails with store.ErrNotFound for a session that is not the caller's.
+	Preview(ctx context.Context, sessionID, agent string) (chat.Preview, error)
+}
+
+// Builder makes moments of a session's messages. Implemented by *memory.Builder.
+type Builder interface {
+	Build(ctx context.Context, sessionID string, threshold int) (memory.Built, error)
+}
+
+// Options are what the routes work with. Routes whose part is nil answer that the
+// server has none.
+type Options struct {
+	Chat     runs.Chat
+	Store    Store
+	Timeline Timeline
+	Preview  Previewer
+	Builder  Builder
+}
+
+type handlers struct {
+	api     *rest.API
+	o       Options
+	stopper *runs.Stopper
+}
+
+// Routes adds /sessions, /messages and /moments/session.
+func Routes(api *rest.API, o Options) {
+	h := &handlers{api: api, o: o, stopper: &runs.Stopper{Chat: o.Chat, Store: o.Store}}
+	rest.Register(api, rest.Resource("list-sessions", http.MethodGet, "/sessions", "Your sessions, the last used first", "sessions"), h.list)
+	rest.Register(api, rest.Resource("get-session", http.MethodGet, "/sessions/{id}", "One session", "sessions"), h.show)
+	rest.Register(api, rest.Resource("list-messages", http.MethodGet, "/sessions/{id}/messages", "The rows of a session, the oldest first", "sessions"), h.listMessages)
+	rest.Register(api, rest.Resource("get-message", http.MethodGet, "/messages/{id}", "One row of a session", "sessions"), h.showMessage)
+	h.memoryRoutes()
+}
+
+// Own returns a session that the caller may change. A session without a user can be
+// read by others of the tenant, and is not theirs.
+func Own(ctx context.Context, find Finder, id string) (store.Session, error) {
+	who, err := identity.From(ctx)
+	if err != nil {
+		return store.Session{}, err
+	}
+	s, err := find.Session(ctx, id)
+	if err == nil && s.UserID != who.UserID {
+		err = store.ErrNotFound
+	}
+	return s, err
+}
+
+type (
+	listSessionsInput struct {
+		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
+		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
+		Agent  string `query:"agent" maxLength:"255" doc:"Only sessions whose last agent it was."`
+		Mode   string `query:"mode" maxLength:"50" doc:"Only sessions of this mode: chat, evaluation, …."`
+	}
+	sessionInput struct {
+		ID string `path:"id" doc:"The session's id, as the client chose it."`
+	}
+	listMessagesInput struct {
+		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
+		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
+		ID     string `path:"id" doc:"The session's id."`
+	}
+	messageInput struct {
+		ID string `path:"id" doc:"The row's id, as events carried it in message_id."`
+	}
+)
+
+func (h *handlers) list(ctx context.Context, in *listSessionsInput) (*rest.List[store.Session], error) {
+	if h.o.Store == nil {
+		return nil, problem.NoStore()
+	}
+	rows, next, err := h.o.Store.Sessions(ctx, store.SessionFilter{Agent: in.Agent, Mode: in.Mode, Limit: in.Limit, Cursor: in.Cursor})
+	if err != nil {
+		return nil, h.api.About(ctx, "session", err)
+	}
+	return rest.NewList(rows, rest.Query("agent", in.Agent, "mode", in.Mode), in.Limit, next), nil
+}
+
+func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[store.Session], error) {
+	if h.o.Store == nil {
+		return nil, problem.NoStore()
+	}
+	s, err := h.o.Store.Session(ctx, in.ID)
+	if err != nil {
+		return nil, h.api.About(ctx, "session", err)
+	}
+	return &rest.Body[store.Session]{Body: s}, nil
+}
+
+// message is a row of a session. Its tool fields also stand under REMLight's names.
+type message struct {
+	store.Message
+	Role          string          `json:"role" doc:"The message_type as REMLight knows it: tool_call and tool_response are both tool."`
+	ToolCallID    string          `json:"tool_call_id,omitempty"`
+	ToolName      string          `json:"tool_name,omitempty"`
+	ToolArguments json.RawMessage `json:"tool_arguments,omitempty"`
+}
+
+func newMessage(m store.Message) message {
+	out := message{Message: m, Role: m.Type}
+	switch m.Type {
+	case store.MessageToolCall, store.MessageToolResponse:
+		out.Role = "tool"
+		var call struct {
+			Name      string          `json:"name"`
+			ID        string          `json:"id"`
+			Arguments json.RawMessage `json:"arguments"`
+		}
+		if json.Unmarshal(m.ToolCalls, &call) == nil {
+			out.ToolName, out.ToolCallID, out.ToolArguments = call.Name, call.ID, call.Arguments
+		}
+	}
+	return out
+}
+
+// listMessages pages by sequence number: the cursor is that of the page's last row.
+func (h *handlers) listMessages(ctx context.Context, in *listMessagesInput) (*rest.List[message], error) {
+	if h.o.Store == nil {
+		return nil, problem.NoStore()
+	}
+	var after int64
+	if in.Cursor != "" {
+		var err error
+		if after, err = strconv.ParseInt(in.Cursor, 10, 64); err != nil || after < 1 {
+			return nil, problem.Invalid("cursor", "the cursor is not one that this list returned")
+		}
+	}
+	rows, err := h.o.Store.Messages(ctx, in.ID, store.MessageFilter{AfterSeq: after, Limit: in.Limit + 1})
+	if err != nil {
+		return nil, h.api.About(ctx, "session", err)
+	}
+	next := ""
+	if len(rows) > in.Limit {
+		rows = rows[:in.Limit]
+		next = strconv.FormatInt(rows[in.Limit-1].Seq, 10)
+	}
+	out := make([]message, len(rows))
+	for i := range rows {
+		out[i] = newMessage(rows[i])
+	}
+	return rest.NewList(out, rest.Query(), in.Limit, next), nil
+}
+
+func (h *handlers) showMessage(ctx context.Context, in *messageInput) (*rest.Body[message], error) {
+	if h.o.Store == nil {
+		return nil, problem.NoStore()
+	}
+	m, err := h.o.Store.Message(ctx, in.ID)
+	if err != nil {
+		return nil, h.api.About(ctx, "message", err)
+	}
+	return &rest.Body[message]{Body: newMessage(m)}, nil
+}
