@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// ProgressData is a step of the turn. The first one of a turn also names the
-// session and the row that holds the user's message.
+// ProgressData is a step of the turn. The first one of a turn also names the session
+// and the row of the user's message.
 type ProgressData struct {
-	// Step, of TotalSteps, is what Label calls it.
+	// Step is the number of the step, of TotalSteps; Label names it.
 	Step       int    `json:"step"`
 	TotalSteps int    `json:"total_steps"`
 	Label      string `json:"label"`
 	// Status is in_progress, completed, pending or failed.
 	Status string `json:"status"`
-	// SessionID is the session, InReplyTo the row of the user's message; of the first
-	// event.
+	// SessionID and InReplyTo are the session and the row of the user's message; on
+	// the first event only.
 	SessionID string `json:"session_id,omitempty"`
 	InReplyTo string `json:"in_reply_to,omitempty"`
-	// ToolName and ToolID are set when it is a tool that tells how far it is; Step
-	// and TotalSteps are then the tool's own.
+	// ToolName and ToolID name the tool call that reports its own progress; Step and
+	// TotalSteps are then the tool's.
 	ToolName string `json:"tool_name,omitempty"`
 	ToolID   string `json:"tool_id,omitempty"`
 }
@@ -42,7 +42,8 @@ const (
 
 // ToolCallData is a stage in the life of one tool call.
 type ToolCallData struct {
-	// Name is the tool; a chained tool is called after the answer, and has no started.
+	// Name is the tool. A chained tool is called after the answer and is never
+	// started.
 	Name string `json:"tool_name"`
 	// ID is the model's own call id.
 	ID string `json:"tool_id"`
@@ -59,16 +60,16 @@ type ToolCallData struct {
 	// MessageID is the stored row: the tool_call row when executing, the
 	// tool_response row when completed or failed.
 	MessageID string `json:"message_id,omitempty"`
-	// Structured marks no call but the answer of a structured agent that was asked:
-	// Name is the agent, ID is "<agent>_structured_output" ("…_2" and so on for the
+	// Structured marks the answer of a delegated structured agent, which is not a
+	// call: Name is the agent, ID is "<agent>_structured_output" ("…_2" and so on for
 	// later ones of a turn), Arguments are {"input_text"} and Result is the answer.
 	Structured bool `json:"structured_output,omitempty"`
-	// Client marks a call of a tool that the client brought: it runs it, and sends
-	// the result with its next request.
+	// Client marks a call of the client's own tool: the client runs it and sends the
+	// result with its next request.
 	Client bool `json:"client,omitempty"`
-	// More says that another event of a call follows at once: the two can be stored
-	// together. Reads says that the tool changes nothing, so that its call need not be
-	// stored before it is made.
+	// More is true if another event of a call follows at once, so that the two can be
+	// stored together. Reads is true if the tool changes nothing, so that its call
+	// need not be stored before it is made.
 	More  bool `json:"-"`
 	Reads bool `json:"-"`
 }
@@ -95,95 +96,95 @@ const (
 	RequestElicitation = "elicitation"
 )
 
-// ActionRequestData asks the user for something. One with a RequestID is
-// stored, and the run waits for its answer: a decision, or data that follows
-// Schema. One without is a card to show, and nobody waits.
+// ActionRequestData asks the user for something. A request with a RequestID is stored,
+// and the run waits for its answer: a decision, or data that follow Schema. A request
+// without one is a card that is only shown.
 type ActionRequestData struct {
-	// RequestID is what an answer names.
+	// RequestID is the id that an answer names.
 	RequestID string `json:"request_id,omitempty"`
 	// Kind is RequestApproval, RequestElicitation, or "" for a card.
 	Kind string `json:"kind,omitempty"`
-	// Message is the question, in words for the user.
+	// Message is the question, worded for the user.
 	Message string `json:"message,omitempty"`
-	// ToolName and ToolID are the call that waits, Arguments what it would be
-	// called with.
+	// ToolName and ToolID name the call that waits, Arguments are its arguments.
 	ToolName  string          `json:"tool_name,omitempty"`
 	ToolID    string          `json:"tool_id,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	// Schema is the JSON Schema of the answer, an object; nil for an approval.
 	Schema json.RawMessage `json:"response_schema,omitempty"`
-	// ExpiresAt is when the question is taken for declined; zero is never.
+	// ExpiresAt is when the request counts as declined; zero is never.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// Card is {id, prompt, display_style, actions[], inputs[], timeout_ms?,
-	// fallback_text?} (REM's action request card); always there.
+	// fallback_text?} (REM's action request card); every request has one.
 	Card json.RawMessage `json:"card"`
 }
 
 // EventType is ActionRequest.
 func (*ActionRequestData) EventType() Type { return ActionRequest }
 
-// MetadataData describes the answer: where it is stored, and what the agent
-// observed about it with action(type="observation").
+// MetadataData describes the answer: its stored row, and the agent's observations
+// (action with type "observation").
 type MetadataData struct {
 	// MessageID is the stored answer, InReplyTo the user's message, both in the
 	// session SessionID.
 	MessageID string `json:"message_id,omitempty"`
 	InReplyTo string `json:"in_reply_to,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
-	// AgentSchema is the agent that was asked, RespondingAgent the one that spoke last.
+	// AgentSchema is the agent that was asked, RespondingAgent the one that spoke
+	// last.
 	AgentSchema     string `json:"agent_schema,omitempty"`
 	RespondingAgent string `json:"responding_agent,omitempty"`
-	// SessionName, Confidence (0 to 1), Sources, References and Flags are what the agent
-	// observed.
+	// SessionName, Confidence (0 to 1), Sources, References and Flags are observations
+	// of the agent.
 	SessionName string   `json:"session_name,omitempty"`
 	Confidence  *float64 `json:"confidence,omitempty"`
 	Sources     []string `json:"sources,omitempty"`
 	References  []string `json:"references,omitempty"`
 	Flags       []string `json:"flags,omitempty"`
-	// RiskLevel, RiskScore, RiskReasoning and RecommendedAction are the agent's view of
-	// a risk.
+	// RiskLevel, RiskScore, RiskReasoning and RecommendedAction are the agent's
+	// assessment of a risk.
 	RiskLevel         string `json:"risk_level,omitempty"`
 	RiskScore         *int   `json:"risk_score,omitempty"`
 	RiskReasoning     string `json:"risk_reasoning,omitempty"`
 	RecommendedAction string `json:"recommended_action,omitempty"`
 	// ModelVersion is the model that answered; LatencyMS, TokenCount and CostUSD are
-	// what the answer took, the cost as far as prices are known.
+	// the answer's. The cost counts the models with a known price.
 	ModelVersion string  `json:"model_version,omitempty"`
 	LatencyMS    int64   `json:"latency_ms,omitempty"`
 	TokenCount   int     `json:"token_count,omitempty"`
 	CostUSD      float64 `json:"cost_usd,omitempty"`
-	// TraceID and SpanID are where tracing has the run.
+	// TraceID and SpanID identify the run in tracing.
 	TraceID string `json:"trace_id,omitempty"`
 	SpanID  string `json:"span_id,omitempty"`
-	// Hidden says that the user need not see this.
+	// Hidden means that the user need not see this.
 	Hidden bool `json:"hidden,omitempty"`
-	// Extra is whatever else the agent observed.
+	// Extra are all other observations.
 	Extra map[string]any `json:"extra,omitempty"`
 }
 
 // EventType is Metadata.
 func (*MetadataData) EventType() Type { return Metadata }
 
-// UsageData is what a run consumed, its children included.
+// UsageData is the usage of a run, its children included.
 type UsageData struct {
-	// InputTokens and OutputTokens are what the models read and wrote.
+	// InputTokens and OutputTokens are the tokens that the models read and wrote.
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
 	// CachedTokens is the part of InputTokens that the provider had cached.
 	CachedTokens int `json:"cached_tokens,omitempty"`
 	// ReasoningTokens is the part of OutputTokens spent on reasoning.
 	ReasoningTokens int `json:"reasoning_tokens,omitempty"`
-	// Requests counts calls of the model, ToolCalls calls of tools.
+	// Requests counts requests to the model, ToolCalls tool calls.
 	Requests  int `json:"requests"`
 	ToolCalls int `json:"tool_calls"`
-	// CostUSD is what the tokens cost, as far as prices are known.
+	// CostUSD is the cost of the tokens of models with a known price.
 	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
 // EventType is Usage.
 func (*UsageData) EventType() Type { return Usage }
 
-// Add counts o in.
+// Add adds the usage o.
 func (u *UsageData) Add(o UsageData) {
 	u.InputTokens += o.InputTokens
 	u.OutputTokens += o.OutputTokens
@@ -191,70 +192,69 @@ func (u *UsageData) Add(o UsageData) {
 	u.ReasoningTokens += o.ReasoningTokens
 	u.Requests += o.Requests
 	u.ToolCalls += o.ToolCalls
-	u.CostUSD = math.Round((u.CostUSD+o.CostUSD)*1e12) / 1e12 // no prices are finer
+	u.CostUSD = math.Round((u.CostUSD+o.CostUSD)*1e12) / 1e12 // no price is finer
 }
 
-// WarningData is something that the run survived: a declared tool that this
-// build does not have, a model option that was dropped.
+// WarningData is a problem that did not end the run: a declared tool that is not
+// available, a model option that was dropped.
 type WarningData struct {
 	// Code is a stable name such as tool_unavailable.
 	Code string `json:"code"`
-	// Message says it in words for the user.
+	// Message words it for the user.
 	Message string `json:"message"`
-	// Model is the model that answers from here on, where Code is
-	// [CodeModelFallback]. A chunk of OpenAI's has another field "model".
+	// Model is the model that answers from here on, if Code is [CodeModelFallback].
+	// Chunks of OpenAI have another field "model".
 	Model string `json:"model_name,omitempty"`
 }
 
 // CodeModelFallback is the code of a warning that another model took over.
 const CodeModelFallback = "model_fallback"
 
-// CodeEmptyAnswer is the code of a warning that a run ended without having said anything.
+// CodeEmptyAnswer is the code of a warning that a run ended without text.
 const CodeEmptyAnswer = "empty_answer"
 
-// CodeToolCallsLeftOut is the code of a warning that an answer of the model asked for
-// more tool calls than are made of one.
+// CodeToolCallsLeftOut is the code of a warning that an answer of the model had more
+// tool calls than are allowed.
 const CodeToolCallsLeftOut = "tool_calls_left_out"
 
 // EventType is Warning.
 func (*WarningData) EventType() Type { return Warning }
 
-// CodeInternal is the code of a failure that has no better name.
+// CodeInternal is the code of a failure without a more specific one.
 const CodeInternal = "internal_error"
 
-// ErrorData is what ended the run, in words fit for a client.
+// ErrorData is the error that ended the run, fit for a client.
 type ErrorData struct {
 	// Code is a stable name such as rate_limit_exceeded.
 	Code string `json:"code"`
-	// Message says it in words for the user, Details is what a program may want of it.
+	// Message words it for the user, Details are for programs.
 	Message string         `json:"message"`
 	Details map[string]any `json:"details,omitempty"`
-	// Recoverable: it may go better when it is tried again.
+	// Recoverable is true if a retry may succeed.
 	Recoverable bool `json:"recoverable"`
-	// HTTPStatus is the status that the failure has when it comes before the
-	// first byte of a response.
+	// HTTPStatus is the status of the response if the failure precedes its first byte.
 	HTTPStatus int `json:"-"`
 }
 
 // EventType is Error.
 func (*ErrorData) EventType() Type { return Error }
 
-// The reasons for which a run ends.
+// The reasons why a run ends.
 const (
 	ReasonStop      = "stop"
 	ReasonLength    = "length"
 	ReasonError     = "error"
 	ReasonCancelled = "cancelled"
 	ReasonFilter    = "content_filter"
-	// ReasonPaused: the run waits for answers of the user (ActionRequest) and goes
-	// on with them, in this process or another.
+	// ReasonPaused means that the run waits for answers of the user (ActionRequest)
+	// and resumes with them, on any process.
 	ReasonPaused = "paused"
-	// ReasonToolCalls: the run waits for the results of the client's own tools.
+	// ReasonToolCalls means that the run waits for the results of the client's own
+	// tools.
 	ReasonToolCalls = "tool_calls"
 )
 
-// The limits that end a run. The first five are those of a document, by the
-// names that documents give them.
+// The limits that end a run. The first five are a document's, under its names.
 const (
 	LimitRequests     = "request_limit"
 	LimitToolCalls    = "tool_calls_limit"
@@ -263,16 +263,16 @@ const (
 	LimitTotalTokens  = "total_tokens_limit"
 	// LimitTime is the wall clock.
 	LimitTime = "time_limit"
-	// LimitAnswer is the model's own bound on one answer, or p8's.
+	// LimitAnswer is the model's limit of one answer, or p8's.
 	LimitAnswer = "max_tokens"
-	// LimitEvents is what a live turn may say altogether.
+	// LimitEvents bounds the events of a live turn.
 	LimitEvents = "event_limit"
-	// LimitMemory is what all turns of a process may hold in memory together; the
-	// turn that holds most ends.
+	// LimitMemory bounds the memory of all turns of a process together; the largest
+	// turn ends.
 	LimitMemory = "memory_limit"
 )
 
-// The stages of a delegated run; a paused one goes on with its parent.
+// The stages of a delegated run. A paused one resumes with its parent.
 const (
 	ChildStarted   = "started"
 	ChildCompleted = "completed"
@@ -280,34 +280,34 @@ const (
 	ChildPaused    = "paused"
 )
 
-// ChildRunData says that a delegated run begins or ends.
+// ChildRunData is the beginning or the end of a delegated run.
 type ChildRunData struct {
 	// Status is one of ChildStarted, ChildCompleted, ChildFailed and ChildPaused.
 	Status string `json:"status"`
-	// ToolID is the parent's call that asked, ParentRunID the parent's run.
+	// ToolID is the parent's tool call, ParentRunID the parent's run.
 	ToolID      string `json:"tool_id,omitempty"`
 	ParentRunID string `json:"parent_run_id,omitempty"`
-	// Input is what the child was asked; with ChildStarted.
+	// Input is the message to the child; with ChildStarted.
 	Input string `json:"input,omitempty"`
-	// ErrorMessage says why it failed, in words fit for a client.
+	// ErrorMessage says why it failed, worded for a client.
 	ErrorMessage string `json:"error_message,omitempty"`
 }
 
 // EventType is ChildRun.
 func (*ChildRunData) EventType() Type { return ChildRun }
 
-// RestartData says which events do not count. A reader drops them from its screen:
-// the events numbered above LastSeq and below this event, whatever their type, and
-// what each of Runs said after its event After.
+// RestartData says which events are void. A reader removes them from its screen: all
+// events numbered above LastSeq and below this event, and the events of each of Runs
+// after its After.
 type RestartData struct {
-	// LastSeq is the number of the last event that was stored before the interruption:
-	// a reader may have seen later ones, which were lost with the process.
+	// LastSeq is the number of the last event that was stored before the interruption.
+	// A reader may have later ones, which the process lost.
 	LastSeq int64 `json:"last_seq"`
-	// Runs are the runs whose step was cut: their RunID and Agent, and "after", the number
-	// of the event after which what they said is void.
+	// Runs are the runs whose step was cut: RunID, Agent, and After, the number of the
+	// event after which their text is void.
 	Runs []CutRun `json:"runs,omitempty"`
-	// Keep is how many characters (code points) of the content of an OpenAI stream count
-	// at this point; other protocols have none.
+	// Keep is how many characters (code points) of the content of an OpenAI stream
+	// count at this point; other protocols do not use it.
 	Keep *int `json:"keep,omitempty"`
 }
 
@@ -319,23 +319,23 @@ type CutRun struct {
 	// RunID and Agent are the run's, as in its events.
 	RunID string `json:"run_id"`
 	Agent string `json:"agent"`
-	// After is the number of an event: the text, the reasoning and the calls that only
-	// started (tool_call, started) which the run emitted after it are void.
+	// After is the number of an event. The run's later text, reasoning and started
+	// calls (tool_call, started) are void.
 	After int64 `json:"after"`
 }
 
 // DoneData ends a run.
 type DoneData struct {
-	// Reason is stop, length (a limit was reached), content_filter, error,
-	// cancelled, paused or tool_calls; after the last two the run goes on when it
-	// has what it waits for.
+	// Reason is stop, length (a limit was reached), content_filter, error, cancelled,
+	// paused or tool_calls. After the last two the run resumes once it has its
+	// answers.
 	Reason string `json:"reason"`
 	// Limit names the limit that was reached, such as LimitRequests.
 	Limit string `json:"limit,omitempty"`
 	// Output is the validated answer of a structured agent.
 	Output json.RawMessage `json:"output,omitempty"`
-	// ChainedTool is the tool that was called with Output, ChainedResult what it
-	// said, a JSON object.
+	// ChainedTool is the tool that was called with Output, ChainedResult its result, a
+	// JSON object.
 	ChainedTool   string          `json:"chained_tool,omitempty"`
 	ChainedResult json.RawMessage `json:"chained_tool_result,omitempty"`
 	// TransferTo is the agent that answers from here on.

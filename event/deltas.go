@@ -2,9 +2,9 @@ package event
 
 import "strings"
 
-// Deltas puts the deltas of a text together. A text that comes in one piece,
-// as most tool arguments and many short answers do, is not copied. The zero
-// value works; it must not be copied after the second Add.
+// Deltas concatenates the deltas of a text. A text of one piece, as most tool
+// arguments and many short answers are, is not copied. The zero value works; it must
+// not be copied after the second Add.
 type Deltas struct {
 	first string
 	rest  strings.Builder
@@ -28,10 +28,10 @@ func (d *Deltas) Add(delta string) {
 	d.rest.WriteString(delta)
 }
 
-// Len is the number of bytes so far.
+// Len returns the number of bytes so far.
 func (d *Deltas) Len() int { return max(len(d.first), d.rest.Len()) }
 
-// String is the text so far.
+// String returns the text so far.
 func (d *Deltas) String() string {
 	if d.rest.Len() > 0 {
 		return d.rest.String()
@@ -39,7 +39,7 @@ func (d *Deltas) String() string {
 	return d.first
 }
 
-// Reset forgets the text.
+// Reset clears the text.
 func (d *Deltas) Reset() {
 	d.first = ""
 	d.rest.Reset()

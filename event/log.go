@@ -10,8 +10,8 @@ import (
 )
 
 // AppendLog appends the event as a line of a log: the JSON of MarshalJSON and a
-// newline. What MarshalJSON leaves out is not in it either. A payload that is not
-// valid JSON becomes an empty one: no event may be missing in a log.
+// newline. Fields that MarshalJSON leaves out are missing there too. A payload that is
+// not valid JSON becomes an empty one, so that no event is missing in a log.
 func AppendLog(dst []byte, e *Event) []byte {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, e.Type.String()...)
@@ -79,9 +79,9 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// ReadLog reads lines that AppendLog wrote, and leaves out the events up to the
-// number after. It stops at the first line that is no event, with an error. The
-// texts share one copy of data.
+// ReadLog reads lines that AppendLog wrote, without the events up to the number after.
+// It stops with an error at the first line that is not an event. The texts share one
+// copy of data.
 func ReadLog(data []byte, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var r lineReader
@@ -102,15 +102,15 @@ func ReadLog(data []byte, after int64) iter.Seq2[Event, error] {
 	}
 }
 
-// lineReader reads the lines that AppendLog writes for text and reasoning, which
-// are nearly all, without encoding/json. Any other line, and any other way to
-// write one of these, it leaves to UnmarshalJSON.
+// lineReader reads the lines of text and reasoning, which are nearly all, without
+// encoding/json. It leaves all other lines, and other spellings of these, to
+// UnmarshalJSON.
 type lineReader struct {
-	// run and agent are those of the line before, mostly those of the next.
+	// run and agent are those of the line before; most lines repeat them.
 	run, agent string
 }
 
-// read gives the event of a line. One up to the number after may be incomplete.
+// read returns the event of a line. An event up to the number after may be incomplete.
 func (r *lineReader) read(line string, after int64) (Event, error) {
 	e, rest, ok := r.head(line)
 	if ok && e.Seq != 0 && e.Seq <= after {
@@ -129,8 +129,7 @@ func (r *lineReader) read(line string, after int64) (Event, error) {
 	return e, err
 }
 
-// head reads a line up to the agent. The type is set for text and reasoning
-// alone.
+// head reads a line up to the agent. It sets the type only for text and reasoning.
 func (r *lineReader) head(line string) (e Event, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(line, `{"type":"`)
 	if !ok {
@@ -166,8 +165,8 @@ func (r *lineReader) head(line string) (e Event, rest string, ok bool) {
 	return e, rest, true
 }
 
-// cutKnown is cutPlain where s probably begins with known, which cutPlain gave
-// before.
+// cutKnown is cutPlain for a string that probably equals known, an earlier result of
+// cutPlain.
 func cutKnown(s, known string) (value, rest string, ok bool) {
 	if len(s) > len(known) && s[len(known)] == '"' && s[:len(known)] == known {
 		return known, s[len(known)+1:], true
@@ -175,8 +174,8 @@ func cutKnown(s, known string) (value, rest string, ok bool) {
 	return cutPlain(s)
 }
 
-// cutPlain cuts s behind the quote that ends a string; ok is false for one that
-// stands for anything but itself.
+// cutPlain cuts s after the quote that ends a string; ok is false for a string with
+// escapes or invalid characters.
 func cutPlain(s string) (value, rest string, ok bool) {
 	n := plain(s)
 	if n == len(s) || s[n] != '"' || !utf8.ValidString(s[:n]) {
@@ -185,7 +184,7 @@ func cutPlain(s string) (value, rest string, ok bool) {
 	return s[:n], s[n+1:], true
 }
 
-// plain is how much of s comes before a quote, an escape or a control character.
+// plain returns the length of s before a quote, an escape or a control character.
 func plain(s string) int {
 	for i := range len(s) {
 		if c := s[i]; c == '"' || c == '\\' || c < ' ' {
@@ -195,8 +194,8 @@ func plain(s string) int {
 	return len(s)
 }
 
-// cutNumber cuts the digits off s; ok is false for what JSON takes for no number,
-// and for the largest ones.
+// cutNumber cuts the digits off s; ok is false for an invalid JSON number, and for the
+// largest ones.
 func cutNumber(s string) (n int64, rest string, ok bool) {
 	const most = 18 // digits that always fit
 	i := 0
@@ -237,8 +236,8 @@ func cutText(s string) (value, rest string, ok bool) {
 	}
 }
 
-// escaped is the character of the escape that s begins with, and its length; 0
-// for half of a surrogate pair and for what is no escape.
+// escaped returns the character of the escape that begins s, and the length of the
+// escape; 0 for half of a surrogate pair and for an invalid escape.
 func escaped(s string) (r rune, size int) {
 	if len(s) < 2 {
 		return 0, 0

@@ -1,10 +1,10 @@
 package event
 
-// Ends reports whether a stage of a call ends what a Restart would take back: from
-// then on the step is in the journal.
+// Ends reports whether a stage of a call ends the part of the step that a Restart
+// voids: from then on the step is in the journal.
 func (d *ToolCallData) Ends() bool { return d.Status != ToolStarted && !d.Structured }
 
-// Takes reports whether the restart with the number seq takes the event back.
+// Takes reports whether the restart with the number seq voids the event.
 func (d *RestartData) Takes(e *Event, seq int64) bool {
 	if e.Seq >= seq || e.Seq == 0 {
 		return false
@@ -23,7 +23,7 @@ func (d *RestartData) Takes(e *Event, seq int64) bool {
 	return false
 }
 
-// cuttable reports whether the event is one of a step that is not in the journal.
+// cuttable reports whether the event belongs to a step that is not in the journal.
 func (e *Event) cuttable() bool {
 	switch d := e.Data.(type) {
 	case nil:
@@ -34,14 +34,14 @@ func (e *Event) cuttable() bool {
 	return false
 }
 
-// Spoken puts the text of a run and of the runs below it together, without what a
-// Restart takes back. The zero value is ready to use.
+// Spoken concatenates the text of a run and its children, without the parts that a
+// Restart voids. The zero value is ready to use.
 type Spoken struct {
 	parts  []*spokenPart
-	broken bool // an event that is no text came since
+	broken bool // another event than text came since
 }
 
-// spokenPart is what a run said without a break.
+// spokenPart is uninterrupted text of one run.
 type spokenPart struct {
 	run  string
 	seq  int64 // of its first event
@@ -49,7 +49,7 @@ type spokenPart struct {
 	size int
 }
 
-// Add takes in an event.
+// Add adds an event.
 func (s *Spoken) Add(e *Event) {
 	switch d := e.Data.(type) {
 	case nil:
@@ -82,7 +82,7 @@ func (s *Spoken) add(e *Event) {
 	s.parts[n-1].size += len(e.Text)
 }
 
-// Len is the length of the text, in bytes.
+// Len returns the length of the text, in bytes.
 func (s *Spoken) Len() (n int) {
 	for _, p := range s.parts {
 		n += p.size
@@ -90,7 +90,7 @@ func (s *Spoken) Len() (n int) {
 	return n
 }
 
-// String is the text.
+// String returns the text.
 func (s *Spoken) String() string {
 	if len(s.parts) == 1 {
 		return s.parts[0].text.String()

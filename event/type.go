@@ -6,42 +6,41 @@ import "fmt"
 // REMLight's event names).
 type Type uint8
 
-// The types, in the order in which a turn usually shows them. The last sentence of
-// each comment says who emits it; docs/events.md is made of them.
+// The types, in the order in which a turn usually emits them. The last sentence of
+// each comment names the emitter; docs/events.md is generated from them.
 //
 //go:generate go test -run TestVocabulary -update .
 const (
 	// Progress is a step of the turn; the first event of every run. Emitted by chat,
-	// and tools that count their own steps, at most 200 a call.
+	// and by tools that count their own steps, at most 200 a call.
 	Progress Type = iota + 1
 	// Reasoning is a piece of the model's thinking. Emitted by the model.
 	Reasoning
 	// Text is a piece of the answer. Emitted by the model.
 	Text
-	// ToolCall is a stage in the life of one tool call. Emitted by the run, once a
-	// stage.
+	// ToolCall is a stage of one tool call. Emitted by the run, once a stage.
 	ToolCall
 	// Action is a typed signal of the agent. Emitted by the tool action.
 	Action
-	// ActionRequest asks the user for something: a card with buttons and inputs. Emitted
-	// by tools that ask, and the run before a call that needs approval.
+	// ActionRequest asks the user for something: a card with buttons and inputs.
+	// Emitted by tools that ask, and by the run before a call that needs approval.
 	ActionRequest
 	// Metadata describes the answer; once, before Done. Emitted by chat.
 	Metadata
-	// Usage is what the run consumed; once, before Done. Emitted by the run.
+	// Usage is the usage of the run; once, before Done. Emitted by the run.
 	Usage
-	// Warning is something that the run survived. Emitted by the run and chat.
+	// Warning is a problem that did not end the run. Emitted by the run and chat.
 	Warning
-	// Error is what ended the run. Emitted by chat.
+	// Error is the error that ended the run. Emitted by chat.
 	Error
-	// ChildRun is the beginning or the end of a delegated run; the event's RunID and
-	// Agent are the child's. Emitted by the tool ask_agent.
+	// ChildRun is the beginning or the end of a delegated run; RunID and Agent are the
+	// child's. Emitted by the tool ask_agent.
 	ChildRun
-	// Restart takes back what was said of a step that was cut: the run was interrupted,
-	// goes on, and asks the model for the step again. Emitted by chat.
+	// Restart voids the events of a step that was cut: the run was interrupted,
+	// resumes, and asks the model for the step again. Emitted by chat.
 	Restart
-	// Done is the last event of a run, or of as much of it as could be done before
-	// the user is asked. Emitted by the run.
+	// Done is the last event of a run, or of its part before a question to the user.
+	// Emitted by the run.
 	Done
 )
 
@@ -51,7 +50,7 @@ var typeNames = [...]string{
 	Usage: "usage", Warning: "warning", Error: "error", ChildRun: "child_run", Restart: "restart", Done: "done",
 }
 
-// String is the type's name on the wire.
+// String returns the type's name on the wire.
 func (t Type) String() string {
 	if int(t) < len(typeNames) && typeNames[t] != "" {
 		return typeNames[t]
@@ -73,7 +72,7 @@ func (t *Type) UnmarshalText(b []byte) error {
 	return fmt.Errorf("event: unknown type %q", b)
 }
 
-// newData is an empty payload of the type, nil for text and reasoning.
+// newData returns an empty payload of the type, nil for text and reasoning.
 func (t Type) newData() Data {
 	switch t {
 	case Progress:

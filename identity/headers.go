@@ -16,7 +16,7 @@ const (
 
 	HeaderSessionID = "X-Session-Id"
 	headerModel     = "X-Model-Name"
-	// headerAgent beats headerAgentName, p8's older name.
+	// headerAgent wins over headerAgentName, p8's older name.
 	headerAgent     = "X-Agent-Schema"
 	headerAgentName = "X-Agent-Schema-Name"
 	// headerIsEval is set by true, 1 or yes in any case.
@@ -24,10 +24,10 @@ const (
 	HeaderClientID = "X-Client-Id"
 )
 
-// FromHeaders believes every header, so it is for callers that are trusted:
-// the command line, tests, a gateway's requests. What no header says comes
-// from defaults; a user in the headers replaces the default user altogether.
-// The error is an *InvalidError that names the header.
+// FromHeaders believes every header. It is for trusted callers: the command line,
+// tests, a gateway's requests. Fields without a header come from defaults; a user in
+// the headers replaces the default user entirely. The error is an *InvalidError that
+// names the header.
 func FromHeaders(h http.Header, defaults Identity) (Identity, error) {
 	id := defaults
 	if err := id.readUser(h); err != nil {
@@ -39,14 +39,13 @@ func FromHeaders(h http.Header, defaults Identity) (Identity, error) {
 	return id.Normalize()
 }
 
-// FromRequest is the identity of an HTTP request.
+// FromRequest returns the identity of an HTTP request.
 //
-// An identity that is already in the request's context was put there by
-// whoever verified a token: its user and tenant stand, whatever the headers
-// say. Without one, X-User-Id, X-Tenant-Id, X-User-Email and X-User-Name count
-// when trustHeaders says that this deployment believes this caller; else the
-// caller is anonymous in the default tenant. Session, agent, model, client and
-// evaluation headers always count.
+// If the request's context carries an identity, a token was verified: its user and
+// tenant stand, whatever the headers say. Otherwise X-User-Id, X-Tenant-Id,
+// X-User-Email and X-User-Name count if trustHeaders is true; without it the caller is
+// anonymous in the default tenant. The headers of session, agent, model, client and
+// evaluation always count.
 //
 // The error is an *InvalidError that names the header.
 func FromRequest(r *http.Request, trustHeaders bool) (Identity, error) {
@@ -62,7 +61,7 @@ func FromRequest(r *http.Request, trustHeaders bool) (Identity, error) {
 	return id.Normalize()
 }
 
-// readUser takes who is asking from the headers.
+// readUser reads the caller from the headers.
 func (id *Identity) readUser(h http.Header) error {
 	var user, email, name, tenant string
 	if err := readAll(h, []header{
@@ -83,7 +82,7 @@ func (id *Identity) readUser(h http.Header) error {
 	return nil
 }
 
-// readRequest takes what is asked for from the headers.
+// readRequest reads the session, agent, model and client from the headers.
 func (id *Identity) readRequest(h http.Header) error {
 	var agent, agentName, eval string
 	if err := readAll(h, []header{
@@ -104,7 +103,7 @@ func (id *Identity) readRequest(h http.Header) error {
 	return nil
 }
 
-// header is where a header's value goes.
+// header names a header and the field that it sets.
 type header struct {
 	name   string
 	target *string
@@ -117,8 +116,8 @@ func readAll(h http.Header, headers []header) error {
 		if len(values) == 0 {
 			continue
 		}
-		// Two values of one header are how a client talks past a gateway that
-		// checks only one of them.
+		// With two values a client could get past a gateway that checks only one of
+		// them.
 		if len(values) > 1 {
 			return &InvalidError{to.name, "is given more than once; send it once"}
 		}
@@ -132,8 +131,8 @@ func readAll(h http.Header, headers []header) error {
 	return nil
 }
 
-// HeaderText is the text of a header. Browsers and Node send Latin-1, curl what
-// the terminal has, which is UTF-8; who is called José is so by either.
+// HeaderText returns the text of a header in UTF-8. Browsers and Node send Latin-1,
+// curl sends what the terminal has, which is UTF-8.
 func HeaderText(value string) string {
 	if utf8.ValidString(value) {
 		return value

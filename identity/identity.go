@@ -1,13 +1,13 @@
-// Package identity says who is asking.
+// Package identity holds the caller's identity: user, tenant, session.
 //
-// An [Identity] is made once, where a request enters (from a verified token,
-// from headers that the deployment trusts, or from the command line), put into
-// the context.Context with [With] and read from there by whoever needs it. No
-// store method works without one, and no model can choose one: tools take it
-// from the context, and no tool schema has a user id.
+// An [Identity] is made once, where a request enters (from a verified token, from
+// headers that the deployment trusts, or from the command line). [With] puts it into
+// the context and [From] reads it there. No store method works without one, and no
+// model can choose one: tools take it from the context, and no tool schema has a user
+// id.
 //
-// A user id is a UUID5 of the e-mail ([UserID]); other opaque ids are accepted.
-// No user id means anonymous: shared rows only (user_id IS NULL).
+// A user id is a UUID5 of the e-mail ([UserID]); other opaque ids are accepted. A
+// caller without a user id is anonymous and sees shared rows only (user_id IS NULL).
 package identity
 
 import (
@@ -23,17 +23,17 @@ const DefaultTenant = "default"
 // this tenant writes them. No header or token may choose it.
 const SystemTenant = "_"
 
-// Identity is who is asking, and for which session and agent: REMLight's agent
-// context, field by field and by its JSON names.
+// Identity is the caller, with the session and agent of the request: REMLight's agent
+// context, with its fields and JSON names.
 type Identity struct {
 	// UserID is "" for anonymous.
 	UserID    string `json:"user_id,omitempty"`
 	TenantID  string `json:"tenant_id"`
 	SessionID string `json:"session_id,omitempty"`
-	// DefaultModel is the model asked for, "provider:model"; "" leaves it to the
+	// DefaultModel is the requested model, "provider:model"; "" leaves it to the
 	// document and the settings.
 	DefaultModel string `json:"default_model,omitempty"`
-	// AgentSchemaURI is the agent asked for, by any of its names.
+	// AgentSchemaURI is the requested agent, by any of its names.
 	AgentSchemaURI string `json:"agent_schema_uri,omitempty"`
 	// IsEval marks the sessions of an evaluation.
 	IsEval bool `json:"is_eval"`
@@ -41,22 +41,22 @@ type Identity struct {
 	ClientID string `json:"client_id,omitempty"`
 	Email    string `json:"user_email,omitempty"`
 	Name     string `json:"user_name,omitempty"`
-	// SharedReadOnly takes the right to write rows that everybody of the tenant sees:
+	// SharedReadOnly takes away the right to write rows that the whole tenant sees:
 	// shared documents, resources, ontologies and files. The caller's own rows are not
-	// concerned. Whoever verifies a token sets it from the token's roles, and no header
-	// does; without authentication there are no roles, and every caller has the right.
-	// The store decides by it, for every way of writing.
+	// affected. The code that verifies a token sets it from the token's roles; no
+	// header does. Without authentication every caller has the right. The store
+	// enforces it on every path.
 	SharedReadOnly bool `json:"shared_read_only,omitempty"`
-	// UserContext is text about the user for the prompt of nested documents,
-	// besides date, time and name.
+	// UserContext is text about the user for the prompt of nested documents, beside
+	// date, time and name.
 	UserContext string `json:"user_context,omitempty"`
 }
 
 // Anonymous reports whether there is no user.
 func (id Identity) Anonymous() bool { return id.UserID == "" }
 
-// Child is the identity of a delegated run: the same caller, tenant, session,
-// evaluation flag and client, with another agent and model where given.
+// Child returns the identity of a delegated run: the same caller, tenant, session,
+// evaluation flag and client, with another agent and model unless they are "".
 func (id Identity) Child(agent, model string) Identity {
 	if agent != "" {
 		id.AgentSchemaURI = agent
@@ -67,20 +67,20 @@ func (id Identity) Child(agent, model string) Identity {
 	return id
 }
 
-// ErrMissing says that a context carries no identity. It is a bug of the
-// caller, never of a user.
+// ErrMissing means that a context carries no identity: a bug in the calling code,
+// never a mistake of a user.
 var ErrMissing = errors.New("identity: the context carries none")
 
 type key struct{}
 
-// carrier is a context with an identity, in one piece: every request and every
-// turn makes some.
+// carrier is a context with an identity in one allocation: every request and turn
+// makes some.
 type carrier struct {
 	context.Context
 	id Identity
 }
 
-// Value is the identity, or what the context below has.
+// Value returns the identity for its key, else the parent's value.
 func (c *carrier) Value(k any) any {
 	if k == (key{}) {
 		return &c.id
@@ -99,7 +99,7 @@ func With(ctx context.Context, id Identity) context.Context {
 	return &carrier{ctx, id}
 }
 
-// From is the identity that the context carries.
+// From returns the identity that the context carries.
 func From(ctx context.Context) (Identity, error) {
 	if id, ok := ctx.Value(key{}).(*Identity); ok {
 		return *id, nil

@@ -7,8 +7,8 @@ import (
 )
 
 // UnmarshalJSON reads an identity by REMLight's field names and checks it as
-// [Identity.Normalize] does. A field that is null is a field that is absent;
-// user_profile_hint is REMLight's other name of user_context.
+// [Identity.Normalize] does. A field that is null counts as absent; user_profile_hint
+// is REMLight's other name for user_context.
 func (id *Identity) UnmarshalJSON(b []byte) error {
 	type plain Identity
 	var raw struct {

@@ -10,11 +10,11 @@ import (
 // maxID is the longest id, in characters.
 const maxID = 128
 
-// maxText bounds the names that are not ids: agents, models, people.
+// maxText bounds names that are not ids, in characters: agents, models, people.
 const maxText = 256
 
-// InvalidError says which header or field is wrong and what would be right. It
-// is fit for a client.
+// InvalidError names the wrong header or field and what is allowed. It is fit for a
+// client.
 type InvalidError struct {
 	// Name is the header or the JSON field.
 	Name string
@@ -22,11 +22,11 @@ type InvalidError struct {
 	Problem string
 }
 
-// Error is "name problem".
+// Error returns "name problem".
 func (e *InvalidError) Error() string { return e.Name + " " + e.Problem }
 
-// ValidateID checks an id of a session, user or tenant: any printable string of
-// 1-128 characters. name is what the error calls it.
+// ValidateID checks an id of a session, user or tenant: a printable string of 1-128
+// characters. name is its name in the error.
 func ValidateID(name, id string) error {
 	if id == "" {
 		return &InvalidError{name, fmt.Sprintf("is empty; it takes 1-%d printable characters", maxID)}
@@ -50,7 +50,7 @@ func validatePrintable(name, s string, limit int) error {
 	return nil
 }
 
-// fields names each text of an identity: its JSON field.
+// fields returns each text of an identity with its JSON field.
 func (id *Identity) fields() [8]struct{ name, value string } {
 	return [...]struct{ name, value string }{
 		{"user_id", id.UserID}, {"tenant_id", id.TenantID}, {"session_id", id.SessionID},
@@ -59,7 +59,7 @@ func (id *Identity) fields() [8]struct{ name, value string } {
 	}
 }
 
-// validate checks a value that is not empty, by the name of its field or header.
+// validate checks a value that is not empty; name is its field or header.
 func validate(name, value string) error {
 	switch name {
 	case "tenant_id", HeaderTenantID:
@@ -79,9 +79,9 @@ func validate(name, value string) error {
 	return validatePrintable(name, value, maxText)
 }
 
-// Normalize completes an identity that came from outside and checks it: no
-// tenant is the default one, and an e-mail without a user id gives the user
-// id. The error is an *InvalidError that names the JSON field.
+// Normalize completes and checks an identity from outside: an empty tenant becomes the
+// default one, and an e-mail without a user id sets the user id. The error is an
+// *InvalidError that names the JSON field.
 func (id Identity) Normalize() (Identity, error) {
 	if id.TenantID == "" {
 		id.TenantID = DefaultTenant

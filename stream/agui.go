@@ -9,41 +9,40 @@ import (
 
 // AGUIOptions describe one AG-UI stream.
 type AGUIOptions struct {
-	// ThreadID and RunID are what RUN_STARTED and RUN_FINISHED name: those of the
+	// ThreadID and RunID are sent in RUN_STARTED and RUN_FINISHED: those of the
 	// request, or the server's own.
 	ThreadID, RunID string
-	// MessageID is the first message of the answer; the later ones are numbered after
-	// it. RunID with "-message" when "".
+	// MessageID is the id of the answer's first message; "" is RunID with "-message".
+	// Later messages are numbered after it.
 	MessageID string
-	// Children says how the events of delegated agents travel.
+	// Children says how the events of delegated agents are sent.
 	Children Children
-	// Decided reports whether a request has its answer already, though its call has not
-	// run yet; nil for none.
+	// Decided reports whether a request is decided although its call has not run yet;
+	// nil is never.
 	Decided func(requestID string) bool
 	// Now is the time of the events' timestamps; time.Now when nil.
 	Now func() time.Time
 }
 
-// Children says how AG-UI clients hear of delegated agents.
+// Children says how AG-UI clients receive the events of delegated agents.
 type Children uint8
 
 const (
-	// ChildrenBoth sends the events of AG-UI 1.0 and, beside them, the CUSTOM events
-	// child_content, child_tool_start and child_tool_result. A client shows a child's
-	// text once: it is in a message of its own, and in a CUSTOM event only for who asks.
+	// ChildrenBoth sends the events of AG-UI 1.0 and the CUSTOM events child_content,
+	// child_tool_start and child_tool_result. A client shows a child's text once: the
+	// CUSTOM events reach only clients that listen for them.
 	ChildrenBoth Children = iota
 	// ChildrenNative sends SUBAGENT_* and events with a subagentRunId alone.
 	ChildrenNative
-	// ChildrenCustom sends the CUSTOM events alone, for clients from before 1.0 that
-	// refuse an event they do not know.
+	// ChildrenCustom sends the CUSTOM events alone, for clients older than 1.0 that
+	// refuse unknown events.
 	ChildrenCustom
 )
 
 // aguiEncoder writes a run as AG-UI 1.0 events. Text, reasoning, tool calls and
-// delegated agents are AG-UI's own events; every other event of p8 is a CUSTOM
-// event whose name is its type and whose value is its payload. A run that waits
-// for the user ends with the outcome "interrupt", a stopped one with
-// "cancelled".
+// delegated agents are AG-UI's own events; every other event is a CUSTOM event with
+// its type as the name and its payload as the value. A run that waits for the user
+// ends with the outcome "interrupt", a stopped one with "cancelled".
 type aguiEncoder struct {
 	frames
 	o   AGUIOptions
@@ -52,17 +51,17 @@ type aguiEncoder struct {
 	root     *voice
 	children map[string]*voice
 	order    []*voice // of the children
-	last     *voice   // of the children, the one that spoke last
+	last     *voice   // the child that spoke last
 	lastRun  string
 	calls    calls
 	requests []request
 	usage    *event.UsageData
-	// suffix ends the ids of messages since the last restart; lost: the client may have
-	// events from before it that nobody else has.
+	// suffix ends the ids of messages since the last restart. lost is true if the
+	// client may have events from before it that the process lost.
 	suffix string
 	lost   bool
 
-	said                  bool // the root agent itself has answered
+	said                  bool // the root agent has sent text
 	began, behind, closed bool
 }
 
@@ -78,8 +77,8 @@ func newAGUI(w io.Writer, r Reader, o AGUIOptions) *aguiEncoder {
 	return e
 }
 
-// Write sends one event. What follows the end of the run is ignored. An error is
-// the writer's, or says that an event holds raw JSON that is none.
+// Write sends one event. Events after the end of the run are ignored. An error is the
+// writer's, or means that an event holds invalid raw JSON.
 func (e *aguiEncoder) Write(ev event.Event) error {
 	if e.r.hides(ev) {
 		return nil
@@ -107,7 +106,7 @@ func (e *aguiEncoder) Write(ev event.Event) error {
 	return e.send(ev)
 }
 
-// again begins another response of the same run.
+// again prepares for another response of the same run.
 func (e *aguiEncoder) again() {
 	e.began, e.behind, e.closed = false, false, false
 	e.calls.again()
@@ -173,7 +172,7 @@ func (e *aguiEncoder) append(ev event.Event) error {
 		return nil
 	}
 	if !e.native(v) && (ev.Type == event.Metadata || ev.Type == event.Progress) {
-		return nil // nothing would tell it from the root's
+		return nil // without an agent it would look like the root's
 	}
 	if d, ok := ev.Data.(*event.ActionRequestData); ok && d.RequestID != "" {
 		e.ask(v, ev.RunID, d)
@@ -181,8 +180,8 @@ func (e *aguiEncoder) append(ev event.Event) error {
 	return e.custom(v, ev)
 }
 
-// structured reports whether the event is a structured answer, which may follow
-// the end of the run that gave it.
+// structured reports whether the event is a structured answer, which may follow the
+// end of its run.
 func structured(ev event.Event) bool {
 	d, ok := ev.Data.(*event.ToolCallData)
 	return ok && d.Structured
@@ -209,13 +208,13 @@ func (e *aguiEncoder) raw(name string, value []byte) {
 // end ends an event of the voice.
 func (e *aguiEncoder) end(v *voice) { e.buf = append(e.buf, v.tail...) }
 
-// native reports whether what v says is told with AG-UI's own events.
+// native reports whether the voice is sent as AG-UI's own events.
 func (e *aguiEncoder) native(v *voice) bool { return v == e.root || e.o.Children != ChildrenCustom }
 
-// legacy reports whether what v says is told with CUSTOM child events.
+// legacy reports whether the voice is sent as CUSTOM child events.
 func (e *aguiEncoder) legacy(v *voice) bool { return v != e.root && e.o.Children != ChildrenNative }
 
-// custom sends p8's own events; they have no timestamp.
+// custom sends an event of p8's own; it has no timestamp.
 func (e *aguiEncoder) custom(v *voice, ev event.Event) error {
 	value, err := e.object(ev.Data)
 	if err != nil {

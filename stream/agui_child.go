@@ -2,8 +2,8 @@ package stream
 
 import "github.com/p8-org/p8/event"
 
-// voice is that of the delegated run which the event is of. One that nothing
-// announced, as after a pause, begins with its first event.
+// voice returns the voice of the event's run. A run without a child_run event, as
+// after a pause, begins with its first event.
 func (e *aguiEncoder) voice(ev event.Event) *voice {
 	v := e.known(ev)
 	if !v.begun && !v.ended {
@@ -12,7 +12,7 @@ func (e *aguiEncoder) voice(ev event.Event) *voice {
 	return v
 }
 
-// known is the voice, which need not have begun.
+// known returns the voice of the event's run, begun or not.
 func (e *aguiEncoder) known(ev event.Event) *voice {
 	run := ev.RunID
 	if run == "" {
@@ -34,7 +34,7 @@ func (e *aguiEncoder) known(ev event.Event) *voice {
 	return v
 }
 
-// appendChildRun sends where a delegated run begins and ends.
+// appendChildRun sends the beginning or the end of a delegated run.
 func (e *aguiEncoder) appendChildRun(ev event.Event, d *event.ChildRunData) {
 	v := e.known(ev)
 	if v.ended || v.begun && d.Status == event.ChildStarted {
@@ -53,7 +53,7 @@ func (e *aguiEncoder) appendChildRun(ev event.Event, d *event.ChildRunData) {
 	}
 }
 
-// subagent begins a delegated run, whose parents are known where d is there.
+// subagent begins a delegated run; d names its parent, if it is known.
 func (e *aguiEncoder) subagent(v *voice, d *event.ChildRunData) {
 	v.begun = true
 	if !e.native(v) {

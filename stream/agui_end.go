@@ -14,7 +14,7 @@ type request struct {
 	call  callKey
 }
 
-// ask remembers a question for the end of the response.
+// ask keeps a question for the end of the response.
 func (e *aguiEncoder) ask(v *voice, run string, d *event.ActionRequestData) {
 	r := request{d, v, callKey{run, d.ToolID}}
 	for i := range e.requests {
@@ -26,7 +26,7 @@ func (e *aguiEncoder) ask(v *voice, run string, d *event.ActionRequestData) {
 	e.requests = append(e.requests, r)
 }
 
-// waiting are the questions that are still open: their calls have no result.
+// waiting returns the questions that are still open: their calls have no result.
 func (e *aguiEncoder) waiting() iter.Seq[request] {
 	return func(yield func(request) bool) {
 		for _, r := range e.requests {
@@ -41,10 +41,10 @@ func (e *aguiEncoder) waiting() iter.Seq[request] {
 	}
 }
 
-// approvalSchema is the answer to an approval.
+// approvalSchema is the schema of the answer to an approval.
 const approvalSchema = `{"type":"object","properties":{"approved":{"type":"boolean"},"reason":{"type":"string"}},"required":["approved"]}`
 
-// interrupt is a question as RUN_FINISHED names it.
+// interrupt is a question in RUN_FINISHED.
 type interrupt struct {
 	ID             string          `json:"id"`
 	Reason         string          `json:"reason"`
@@ -82,7 +82,7 @@ func (e *aguiEncoder) interrupts() []interrupt {
 	return list
 }
 
-// outcome is why the run ended, in AG-UI's terms.
+// outcome returns in AG-UI's terms why the run ended.
 type outcome struct {
 	Type       string      `json:"type"`
 	Interrupts []interrupt `json:"interrupts,omitempty"`
@@ -95,7 +95,7 @@ func (e *aguiEncoder) outcome(reason string) outcome {
 	case event.ReasonCancelled:
 		return outcome{Type: "cancelled"}
 	case event.ReasonPaused:
-		// With all of them decided the run goes on by itself, in another response.
+		// With all of them decided, the run continues by itself in another response.
 		if open := e.interrupts(); len(open) > 0 {
 			return outcome{Type: "interrupt", Interrupts: open}
 		}
@@ -111,7 +111,7 @@ func (e *aguiEncoder) outcome(reason string) outcome {
 	return out
 }
 
-// appendDone ends the stream. A structured answer that nothing has shown is a
+// appendDone ends the stream. A structured answer that was not streamed is sent as a
 // message first.
 func (e *aguiEncoder) appendDone(d *event.DoneData) error {
 	if d.Reason == event.ReasonError {
@@ -154,7 +154,7 @@ func (e *aguiEncoder) appendError(d *event.ErrorData) {
 	e.closed = true
 }
 
-// closeAll ends what is open.
+// closeAll closes everything that is open.
 func (e *aguiEncoder) closeAll(reason string) {
 	over := reason == event.ReasonStop || reason == event.ReasonLength || reason == event.ReasonFilter
 	for _, v := range e.order {
@@ -171,8 +171,8 @@ func (e *aguiEncoder) closeAll(reason string) {
 	e.rest(e.root, over)
 }
 
-// rest ends what a voice has left open. Where its run is over, also the calls
-// without a result: a client takes such a one for a call of its own.
+// rest closes what a voice left open. If its run has ended, that includes calls
+// without a result: a client would take them for calls of its own tools.
 func (e *aguiEncoder) rest(v *voice, over bool) {
 	e.hush(v)
 	for _, k := range e.calls.left() {
@@ -189,7 +189,7 @@ func (e *aguiEncoder) rest(v *voice, over bool) {
 	}
 }
 
-// tokens adds what the run consumed, its children included.
+// tokens adds the run's usage, its children's included.
 func (e *aguiEncoder) tokens() {
 	if e.usage == nil {
 		return

@@ -6,9 +6,9 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// appendRestart takes back the messages of the steps that were cut: an activity that
-// nobody shows takes the place of each. What follows is said in messages of other ids,
-// which are the same whether or not the client saw the ones before.
+// appendRestart replaces the messages of the cut steps with activities that clients do
+// not show. The messages that follow have new ids, which do not depend on what the
+// client has seen.
 func (e *aguiEncoder) appendRestart(ev event.Event, d *event.RestartData) error {
 	e.suffix, e.lost = "-"+strconv.FormatInt(ev.Seq, 10), e.r.ahead(ev.Seq, d)
 	cut := map[string]bool{}
@@ -26,7 +26,7 @@ func (e *aguiEncoder) appendRestart(ev event.Event, d *event.RestartData) error 
 	return e.custom(e.root, ev)
 }
 
-// takeBack takes back what a voice has said of its step, if that was cut.
+// takeBack removes the messages of a voice's step, if the step was cut.
 func (e *aguiEncoder) takeBack(v *voice, cut bool) {
 	if !cut {
 		v.fresh = nil
@@ -42,14 +42,14 @@ func (e *aguiEncoder) takeBack(v *voice, cut bool) {
 		e.calls.forget(k)
 	}
 	e.begin(v)
-	if cut && v.ended { // it is asked again: a subagent that has ended is not begun twice
+	if cut && v.ended { // it runs again; an ended subagent cannot begin twice
 		v.again()
 		v.rename(v.base + e.suffix)
 	}
 }
 
-// begin gives a voice the ids that it has after a restart, and takes back the messages
-// of its step: also those that it may have begun in events that were lost.
+// begin gives a voice new ids after a restart and removes the messages of its step,
+// those included that it may have begun in lost events.
 func (e *aguiEncoder) begin(v *voice) {
 	if e.lost && !v.ended {
 		v.fresh = append(v.fresh, v.next(), v.thought())

@@ -2,7 +2,7 @@ package stream
 
 import "github.com/p8-org/p8/event"
 
-// appendText is the hot path: no allocation but at the beginning of a message.
+// appendText is the hot path: it allocates only at the beginning of a message.
 func (e *aguiEncoder) appendText(v *voice, text string) {
 	if e.native(v) {
 		if v.open != event.Text {
@@ -35,7 +35,7 @@ func (e *aguiEncoder) appendReasoning(v *voice, text string) {
 	e.delta(v, "REASONING_MESSAGE_CONTENT", text)
 }
 
-// hush ends the message that is open.
+// hush ends the open message.
 func (e *aguiEncoder) hush(v *voice) {
 	switch v.open {
 	case event.Text:

@@ -2,8 +2,8 @@ package stream
 
 import "github.com/p8-org/p8/event"
 
-// appendTool sends a stage of a call: its beginning, its arguments in one piece,
-// its result.
+// appendTool sends a stage of a call: the beginning, the arguments in one piece, the
+// result.
 func (e *aguiEncoder) appendTool(v *voice, run string, d *event.ToolCallData) {
 	known := e.calls.get(run, d.ID)
 	ended := d.Status == event.ToolCompleted || d.Status == event.ToolFailed
@@ -13,13 +13,13 @@ func (e *aguiEncoder) appendTool(v *voice, run string, d *event.ToolCallData) {
 	if !known.begun {
 		e.callStart(v, known, d)
 	}
-	known.client = known.client || d.Client // first known with the arguments
+	known.client = known.client || d.Client // client is set only with the arguments
 	if d.Status != event.ToolStarted && !known.input {
 		known.input = true
 		e.callInput(v, known, d)
 	}
 	if d.Ends() {
-		v.fresh = v.fresh[:0] // the step is not asked for again
+		v.fresh = v.fresh[:0] // the step will not run again
 	}
 	if !ended {
 		return
@@ -88,13 +88,13 @@ func (e *aguiEncoder) callResult(v *voice, k *call, d *event.ToolCallData) {
 	}
 }
 
-// callFailed ends a call that nobody answered.
+// callFailed ends a call that has no result.
 func (e *aguiEncoder) callFailed(k *call, text string) {
 	e.result(k, k.wire+"-result", text, true)
 	e.end(k.voice)
 }
 
-// result sends a call's result, up to its end.
+// result sends a call's result, without its end.
 func (e *aguiEncoder) result(k *call, message, text string, failed bool) {
 	e.event("TOOL_CALL_RESULT")
 	e.field("messageId", message)

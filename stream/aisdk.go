@@ -15,28 +15,28 @@ const (
 
 // AISDKOptions describe one UI message stream.
 type AISDKOptions struct {
-	// MessageID is the assistant message that the client makes of the stream. After an
-	// approval it is the one that the client has already, which then goes on, and
-	// Reader.Past is the pause.
+	// MessageID is the assistant message that the client builds from the stream. After
+	// an approval it is the message that the client has already and continues;
+	// Reader.Past is then the pause.
 	MessageID string
-	// Fresh says that the client has no such message, though Reader.Past is set: as
-	// after a message that joined the run. Calls from before are introduced again when
-	// there is something to say of them.
+	// Fresh means that the client does not have the message although Reader.Past is
+	// set, as after a message that joined the run. Earlier calls are introduced again
+	// once they have news.
 	Fresh bool
-	// Metadata is the messageMetadata of the start; nil for none.
+	// Metadata is the messageMetadata of the start; nil is none.
 	Metadata map[string]any
-	// Denied reports whether the user declined the request; nil where nobody knows.
+	// Denied reports whether the user declined a request; nil is never.
 	Denied func(requestID string) bool
 }
 
 // aisdkEncoder writes a run as the Vercel AI SDK's UI message stream, version 1.
 //
-// The answer, the reasoning and the steps are the SDK's own parts. Tools of the
-// server are dynamic tools that the provider has executed, so that no client
-// tries to run them; those of the client are its own. A delegated agent is the
-// preliminary output of the call that asked it: its text so far and its tools,
-// which are also dynamic tools of their own, named agent:tool, so that an approval
-// has a call to belong to. The rest of p8's events are data-* parts.
+// The answer, the reasoning and the steps are the SDK's own parts. The server's tools
+// are dynamic tools that the provider has executed, so that no client runs them; the
+// client's tools are its own. A delegated agent is the preliminary output of the
+// parent's call: its text so far and its tools. Its tools are dynamic tools too, named
+// agent:tool, so that an approval belongs to a call. Every other event is a data-*
+// part.
 type aisdkEncoder struct {
 	frames
 	o AISDKOptions
@@ -52,15 +52,15 @@ type aisdkEncoder struct {
 
 	step     bool // start-step was sent
 	answered bool // a call of the step has its result
-	said     bool // the root agent itself has answered
-	fresh    bool // the step has parts that are taken back if it is cut
+	said     bool // the root agent has sent text
+	fresh    bool // the step has parts to remove if it is cut
 
 	began, behind, closed bool
 }
 
 // part is a text or reasoning part.
 type part struct {
-	open event.Type // Text or Reasoning, 0 when it has ended
+	open event.Type // Text or Reasoning; 0 when no part is open
 	id   []byte     // a JSON string
 }
 
@@ -70,8 +70,8 @@ func newAISDK(w io.Writer, r Reader, o AISDKOptions) *aisdkEncoder {
 	return e
 }
 
-// Write sends one event. What follows the end of the run is ignored. An error is
-// the writer's, or says that an event holds raw JSON that is none.
+// Write sends one event. Events after the end of the run are ignored. An error is the
+// writer's, or means that an event holds invalid raw JSON.
 func (e *aisdkEncoder) Write(ev event.Event) error {
 	if e.r.hides(ev) {
 		return nil
@@ -115,7 +115,7 @@ func (e *aisdkEncoder) begin() error {
 	return nil
 }
 
-// again begins another response of the same run, for the same message.
+// again prepares for another response of the same run, for the same message.
 func (e *aisdkEncoder) again() {
 	e.began, e.behind, e.closed = false, false, false
 	e.step, e.answered = false, false
@@ -169,7 +169,7 @@ func (e *aisdkEncoder) append(ev event.Event) error {
 	return e.data(ev, "", false)
 }
 
-// appendPart is the hot path: no allocation but at the beginning of a part.
+// appendPart is the hot path: it allocates only at the beginning of a part.
 func (e *aisdkEncoder) appendPart(p *part, ev event.Event) {
 	if p.open != ev.Type {
 		if p == &e.root {
@@ -188,7 +188,7 @@ func (e *aisdkEncoder) appendPart(p *part, ev event.Event) {
 	e.end()
 }
 
-// hush ends the part that is open.
+// hush ends the open part.
 func (e *aisdkEncoder) hush(p *part) {
 	if p.open != 0 {
 		e.partChunk(p, "-end")
@@ -202,7 +202,7 @@ func (e *aisdkEncoder) partChunk(p *part, stage string) {
 	e.end()
 }
 
-// openStep makes sure that a step is open.
+// openStep opens a step unless one is open.
 func (e *aisdkEncoder) openStep() {
 	if !e.step {
 		e.step, e.answered = true, false
@@ -211,8 +211,8 @@ func (e *aisdkEncoder) openStep() {
 	}
 }
 
-// nextStep makes sure that a step is open in which nothing was answered yet: what
-// the root says after a result is another response of the model.
+// nextStep opens a step unless one is open that has no result yet: what the root says
+// after a result is another response of the model.
 func (e *aisdkEncoder) nextStep() {
 	if e.answered {
 		e.closeStep()

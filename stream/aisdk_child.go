@@ -3,31 +3,32 @@ package stream
 import "github.com/p8-org/p8/event"
 
 const (
-	// childText bounds what is kept of a delegated agent's text, childTools its tools.
+	// childText bounds the text that is kept of a delegated agent, childTools its
+	// tools.
 	childText  = 64 << 10
 	childTools = 64
-	// childPiece is how much longer a delegated agent's text must be before it is sent
-	// again, at least; and by a childShare-th of itself. All that is sent of a text is
-	// so at most about childShare times the text.
+	// childPiece is the least growth after which the text is sent again, in bytes; it
+	// also has to grow by 1/childShare of itself. So all copies together are at most
+	// about childShare times the text.
 	childPiece, childShare = 32, 16
-	// childSmall is a text that is sent again with each step of a tool.
+	// childSmall is the longest text that is sent again with each step of a tool.
 	childSmall = 4 << 10
 )
 
 // delegate is a delegated run.
 type delegate struct {
-	// call is the one that asked; nil when it is not known: then the run's text is a
-	// part of the answer.
+	// call is the parent's call; nil if it is unknown: the run's text is then part of
+	// the answer.
 	call *call
 	part part
-	// about is {"agent":…,"run_id":… without its end.
+	// about is {"agent":…,"run_id":… without the closing brace.
 	about []byte
-	// text is what it has said, as the inside of a JSON string; sent is how much of it
-	// the client has.
+	// text is the run's text, escaped for a JSON string; sent is how much of it the
+	// client has.
 	text []byte
 	sent int
 	full bool
-	// kept is how much of it is not taken back if the run's step is cut.
+	// kept is how much of the text stays if the run's step is cut.
 	kept  int
 	tools []delegateTool
 }
@@ -38,7 +39,7 @@ type delegateTool struct {
 	Status event.ToolStatus `json:"status"`
 }
 
-// delegate is that of the run which the event is of.
+// delegate returns the delegated run of the event.
 func (e *aisdkEncoder) delegate(ev event.Event) *delegate {
 	run := ev.RunID
 	if run == "" {
@@ -58,8 +59,8 @@ func (e *aisdkEncoder) delegate(ev event.Event) *delegate {
 	return d
 }
 
-// appendChild encodes an event of a delegated agent. Its end, its failure and its
-// consumption are those of the parent's call and of the run.
+// appendChild encodes an event of a delegated agent. The end, failure and usage of a
+// child are part of the parent's call and of the run.
 func (e *aisdkEncoder) appendChild(ev event.Event) error {
 	switch d := ev.Data.(type) {
 	case nil:
@@ -91,7 +92,8 @@ func (e *aisdkEncoder) appendChildText(ev event.Event) error {
 	d := e.delegate(ev)
 	switch {
 	case ev.Type == event.Reasoning:
-		// Reaches only who listens; as a part it would be the parent's.
+		// Reaches only clients that listen for it; a part would look like the
+		// parent's.
 		e.buf = append(append(e.buf, `data: {"type":"data-reasoning","transient":true,"data":`...), d.about...)
 		e.field("content", ev.Text)
 		e.buf = append(e.buf, '}')
@@ -111,7 +113,7 @@ func (e *aisdkEncoder) appendChildText(ev event.Event) error {
 	return nil
 }
 
-// appendChildRun sends where a delegated run begins and ends.
+// appendChildRun sends the beginning or the end of a delegated run.
 func (e *aisdkEncoder) appendChildRun(ev event.Event, r *event.ChildRunData) error {
 	d := e.delegate(ev)
 	if r.Status == event.ChildStarted && d.call == nil {
@@ -133,7 +135,7 @@ func (e *aisdkEncoder) appendChildRun(ev event.Event, r *event.ChildRunData) err
 	return err
 }
 
-// childTool notes a step of a delegated agent's tool.
+// childTool records a stage of a delegated agent's tool call.
 func (e *aisdkEncoder) childTool(d *delegate, t *event.ToolCallData) error {
 	at := -1
 	for i := range d.tools {
@@ -153,8 +155,8 @@ func (e *aisdkEncoder) childTool(d *delegate, t *event.ToolCallData) error {
 	return e.preliminary(d, "running", true)
 }
 
-// preliminary sends what a delegated agent has done so far as the output of the
-// call that asked it.
+// preliminary sends the text and tools of a delegated agent so far as the output of
+// the parent's call.
 func (e *aisdkEncoder) preliminary(d *delegate, status string, more bool) error {
 	if d.call == nil {
 		return nil

@@ -8,14 +8,14 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// dataNames are the data parts whose names are not their events' types.
+// dataNames are the data parts that are not named after their event's type.
 var dataNames = [...]string{
 	event.ActionRequest: "request",
 	event.ChildRun:      "child",
 }
 
-// data sends an event as a data part, in which an event of a delegated agent says
-// so. Parts of one id replace each other.
+// data sends an event as a data part. The part of a delegated agent names the agent.
+// Parts with the same id replace each other.
 func (e *aisdkEncoder) data(ev event.Event, id string, transient bool) error {
 	object, err := e.object(ev.Data)
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *aisdkEncoder) data(ev event.Event, id string, transient bool) error {
 	return nil
 }
 
-// appendSources sends what the answer rests on: addresses of the web, and names.
+// appendSources sends the sources of the answer: web addresses, and names.
 func (e *aisdkEncoder) appendSources(sources []string) {
 	for i, s := range sources {
 		if s == "" || slices.Contains(sources[:i], s) {
@@ -67,14 +67,14 @@ func (e *aisdkEncoder) appendSources(sources []string) {
 	}
 }
 
-// finishMetadata is what the message keeps of the end of the run.
+// finishMetadata is what the client's message keeps about the end of the run.
 type finishMetadata struct {
 	Metadata *event.MetadataData `json:"metadata,omitempty"`
 	Usage    *event.UsageData    `json:"usage,omitempty"`
 	Done     *event.DoneData     `json:"done,omitempty"`
 }
 
-// appendDone ends the stream: with finish, or abort after a stop.
+// appendDone ends the stream: with finish, or with abort after a stop.
 func (e *aisdkEncoder) appendDone(d *event.DoneData) error {
 	if d.Reason == event.ReasonError {
 		return e.appendError(&event.ErrorData{})
@@ -119,8 +119,8 @@ func (e *aisdkEncoder) appendError(d *event.ErrorData) error {
 	return nil
 }
 
-// settle makes the last preliminary outputs plain ones: a client that waits until
-// all calls are answered does not count preliminary outputs.
+// settle sends the last preliminary outputs again as final ones: a client that waits
+// for all calls ignores preliminary outputs.
 func (e *aisdkEncoder) settle() error {
 	for _, k := range e.calls.left() {
 		for _, d := range e.children {
@@ -143,7 +143,8 @@ func (e *aisdkEncoder) closeParts() {
 	e.closeStep()
 }
 
-// finishReason is the reason of a Done event in the SDK's closed set.
+// finishReason returns the reason of a Done event in the SDK's terms, which are a
+// closed set.
 func finishReason(reason string) string {
 	switch reason {
 	case event.ReasonLength:

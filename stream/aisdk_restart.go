@@ -6,7 +6,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// keep notes that the step of a run is not asked for again.
+// keep records that the run's step will not run again.
 func (e *aisdkEncoder) keep(ev event.Event) {
 	if !child(ev.Agent) {
 		e.fresh = false
@@ -16,10 +16,9 @@ func (e *aisdkEncoder) keep(ev event.Event) {
 	d.kept = len(d.text)
 }
 
-// appendRestart takes back the parts of the steps that were cut: those of the root with
-// the SDK's own reset-step, a delegated agent's text with its next preliminary output.
-// Parts that follow have ids which are the same whether or not the client saw the ones
-// before.
+// appendRestart removes the parts of the cut steps: the root's with the SDK's
+// reset-step, a delegated agent's text with its next preliminary output. The ids of
+// the parts that follow do not depend on what the client has seen.
 func (e *aisdkEncoder) appendRestart(ev event.Event, d *event.RestartData) error {
 	for key, k := range e.calls.open {
 		if !k.begun && slices.ContainsFunc(d.Runs, func(r event.CutRun) bool { return r.RunID == key.run }) {

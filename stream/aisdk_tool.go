@@ -6,9 +6,9 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// appendTool sends a stage of a call. It begins with its arguments, for before
-// them nobody knows whether it is one of the client's. The call of an earlier
-// response is known to the client: only what is new of it is sent.
+// appendTool sends a stage of a call. A call begins with its arguments: before them it
+// is unknown whether the tool is the client's. Of a call from an earlier response only
+// news are sent.
 func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
 	k := e.calls.get(ev.RunID, d.ID)
 	if k == nil {
@@ -39,7 +39,7 @@ func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
 	}
 }
 
-// introduce begins a call, once.
+// introduce begins a call, unless it has begun.
 func (e *aisdkEncoder) introduce(k *call) {
 	if k.begun {
 		return
@@ -63,7 +63,7 @@ func (e *aisdkEncoder) call(typ string, k *call) {
 // dynamic marks the server's own calls.
 const dynamic = `,"dynamic":true,"providerExecuted":true`
 
-// input sends a call's arguments, once.
+// input sends a call's arguments, unless they were sent.
 func (e *aisdkEncoder) input(k *call, raw json.RawMessage) {
 	if k.input {
 		return
@@ -104,8 +104,8 @@ func (e *aisdkEncoder) outputChunk(typ string, k *call) {
 	}
 }
 
-// appendRequest sends a card or a question; an approval also in the SDK's own
-// terms, for which its call must be known.
+// appendRequest sends a card or a question. An approval is also sent in the SDK's own
+// terms, if the client knows its call.
 func (e *aisdkEncoder) appendRequest(ev event.Event, d *event.ActionRequestData) error {
 	if err := e.data(ev, d.RequestID, false); err != nil {
 		return err

@@ -8,37 +8,38 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// calls are the tool calls of a run and of those below it, by the ids that the
-// client knows them by. Two agents, or two steps, may give the same id to
-// different calls; a client's protocol has one space of ids for a message.
+// calls are the open tool calls of a run and its children, by the ids that the client
+// knows. Two agents, or two steps, may use the same id for different calls; in a
+// client's protocol the ids of a message are unique.
 type calls struct {
 	open map[callKey]*call
 	used map[string]bool
 }
 
-// callKey names a call that has no result yet.
+// callKey identifies a call that has no result yet.
 type callKey struct{ run, id string }
 
 // call is a tool call that has no result yet.
 type call struct {
-	n int // in the order of their beginnings
+	n int // counts the calls in the order in which they began
 	// wire is the id that the client knows.
 	wire string
-	// name is what the client knows it by.
+	// name is the tool's name as the client knows it.
 	name string
-	// begun says that the client knows the call in this response or a whole one before,
-	// input that it has the arguments.
+	// begun is true if the client knows the call, from this response or a complete
+	// earlier one; input if it has the arguments.
 	begun, input bool
-	// client marks a call that the client runs; sent, that an earlier response has asked
-	// it to, so that it knows the result.
+	// client is true for a call of the client's own tool; sent if an earlier response
+	// asked for it, so that the client knows the result.
 	client, sent bool
 	// request is the last question to the user about the call.
 	request string
-	// voice is the run that an AG-UI client was told calls; nil when it was not told.
+	// voice is the run that began the call in an AG-UI stream; nil if the stream did
+	// not begin it.
 	voice *voice
 }
 
-// get is the call, nil for one that is new.
+// get returns the call, nil for a new one.
 func (c *calls) get(run, id string) *call { return c.open[callKey{run, id}] }
 
 // add begins a call.
@@ -56,28 +57,28 @@ func (c *calls) add(run, id string) *call {
 	return k
 }
 
-// end forgets a call that has its result.
+// end removes a call that has its result.
 func (c *calls) end(run, id string) { delete(c.open, callKey{run, id}) }
 
-// forget ends a call that was only begun.
+// forget removes a call that only began.
 func (c *calls) forget(k *call) {
 	maps.DeleteFunc(c.open, func(_ callKey, other *call) bool { return other == k })
 }
 
-// again says that another response begins.
+// again prepares the calls for another response.
 func (c *calls) again() {
 	for _, k := range c.open {
 		k.sent = k.client && k.input
 	}
 }
 
-// left are the calls without a result, in the order of their beginnings.
+// left returns the calls without a result, in the order in which they began.
 func (c *calls) left() []*call {
 	return slices.SortedFunc(maps.Values(c.open), func(a, b *call) int { return a.n - b.n })
 }
 
-// resultText is a call's result as a text: that of a JSON string, else JSON. A
-// failure is told in its words.
+// resultText returns a call's result as text: the text of a JSON string, other JSON as
+// it is, the message of a failure.
 func resultText(d *event.ToolCallData) string {
 	switch {
 	case d.Status == event.ToolFailed && d.ErrorMessage != "":

@@ -17,38 +17,37 @@ type CompletionOptions struct {
 	Created time.Time
 }
 
-// Completion gathers the events of a run into one chat.completion object. The
-// object has OpenAI's fields and two more: "metadata", where the answer is
-// stored and what the agent observed about it; and "p8", where there is
-// something to say: the chained tool and its result, the requests that wait for
-// the user. The zero value is ready to use.
+// Completion collects the events of a run into one chat.completion object. Beside
+// OpenAI's fields the object has "metadata" (the stored row of the answer and the
+// agent's observations) and, where it applies, "p8" (the chained tool with its result,
+// and the requests that wait for the user). The zero value is ready to use.
 type Completion struct {
-	// Keep bounds the text that is gathered, in bytes; 0 does not. Of a longer one
-	// nothing is kept: see Dropped.
+	// Keep bounds the text that is kept, in bytes; 0 is no bound. A longer text is
+	// dropped entirely: see Dropped.
 	Keep    int
 	dropped bool
 
 	text     event.Spoken
-	calls    []ownCall                  // of the client's tools, that have no result
-	requests []*event.ActionRequestData // that wait for an answer
+	calls    []ownCall                  // calls of the client's tools without a result
+	requests []*event.ActionRequestData // open requests
 	usage    event.UsageData
 	metadata *event.MetadataData
 	done     event.DoneData
 	err      *event.ErrorData
 }
 
-// Known takes an event of an earlier response: a call of the client's tools that
-// still has no result is asked for again.
+// Known adds an event of an earlier response. A call of the client's tools that still
+// has no result is asked for again.
 func (c *Completion) Known(ev event.Event) { c.calls = owed(c.calls, ev) }
 
-// ownCall is a call of one of the client's own tools, by a run.
+// ownCall is a call of one of the client's own tools, with the run that made it.
 type ownCall struct {
 	run string
 	*event.ToolCallData
 }
 
-// owed are the calls that the client is to run, with the one that the event begins
-// and without the one that it ends.
+// owed returns the calls that the client has to run, after the event: with the call
+// that it begins, without the one that it ends.
 func owed(calls []ownCall, ev event.Event) []ownCall {
 	d, ok := ev.Data.(*event.ToolCallData)
 	switch {
@@ -60,7 +59,7 @@ func owed(calls []ownCall, ev event.Event) []ownCall {
 	return slices.DeleteFunc(calls, func(c ownCall) bool { return c.run == ev.RunID && c.ID == d.ID })
 }
 
-// Add takes the next event.
+// Add adds the next event.
 func (c *Completion) Add(ev event.Event) {
 	c.addText(&ev)
 	switch d := ev.Data.(type) {
@@ -94,11 +93,11 @@ func (c *Completion) addText(ev *event.Event) {
 	c.text.Add(ev)
 }
 
-// Dropped reports whether the text was longer than Keep. Another Completion must be
-// given the events again.
+// Dropped reports whether the text was longer than Keep. The caller then needs the
+// events again, for another Completion.
 func (c *Completion) Dropped() bool { return c.dropped }
 
-// Err is what ended the run, nil if it ended well.
+// Err returns the error that ended the run, nil if it ended well.
 func (c *Completion) Err() *event.ErrorData {
 	if c.err == nil && c.done.Reason == event.ReasonError {
 		return &event.ErrorData{Code: event.CodeInternal, Message: MessageInternal}
@@ -106,7 +105,7 @@ func (c *Completion) Err() *event.ErrorData {
 	return c.err
 }
 
-// Text is the answer; that of a structured agent is its JSON and nothing else.
+// Text returns the answer; of a structured agent the JSON alone.
 func (c *Completion) Text() string {
 	if len(c.done.Output) > 0 {
 		return compact(c.done.Output)
@@ -161,10 +160,10 @@ type completionMore struct {
 	Requests      []*event.ActionRequestData `json:"requests,omitempty"`
 }
 
-// waits reports whether the run ended for the reason.
+// waits reports whether a run with this reason waits for the client.
 func (c *Completion) waits(reason string) bool { return c.done.Reason == reason }
 
-// appendCalls appends the calls that the client is to run.
+// appendCalls appends the calls that the client has to run.
 func (c *Completion) appendCalls(dst []byte) []byte {
 	if len(c.calls) == 0 || !c.waits(event.ReasonToolCalls) {
 		return dst
@@ -179,8 +178,8 @@ func (c *Completion) appendCalls(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// finish is the reason of a Done event in OpenAI's closed set. A cancelled run
-// has stopped, and one that waits for the user too: clients know no other word.
+// finish returns the reason of a Done event in OpenAI's terms, which are a closed set.
+// A cancelled run has stopped, and so has one that waits for the user.
 func finish(reason string) string {
 	switch reason {
 	case event.ReasonLength, event.ReasonFilter, event.ReasonToolCalls:
@@ -189,8 +188,7 @@ func finish(reason string) string {
 	return "stop"
 }
 
-// appendUsage appends OpenAI's usage object and, as far as it is known, what
-// the tokens cost.
+// appendUsage appends OpenAI's usage object, with the cost if it is known.
 func appendUsage(dst []byte, u event.UsageData) []byte {
 	number := func(name string, n int) {
 		dst = strconv.AppendInt(append(dst, name...), int64(n), 10)
@@ -207,8 +205,8 @@ func appendUsage(dst []byte, u event.UsageData) []byte {
 	return append(dst, '}')
 }
 
-// compact is raw JSON without the spaces between its tokens; text that is no
-// JSON stays as it is.
+// compact returns raw JSON without spaces between its tokens; other text is returned
+// as it is.
 func compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -217,7 +215,7 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-// plain is the text of a JSON string, and other JSON as it is.
+// plain returns the text of a JSON string, and other JSON as it is.
 func plain(raw json.RawMessage) string {
 	var s string
 	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {

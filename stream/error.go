@@ -6,21 +6,22 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// MessageInternal is what is said about an [event.CodeInternal].
+// MessageInternal is the client's text of an [event.CodeInternal].
 const MessageInternal = "something went wrong on the server"
 
 // APIError is an error as OpenAI's clients read it.
 type APIError struct {
 	Message string
-	// Type is the family: invalid_request_error, rate_limit_error, server_error, ….
+	// Type is the class of the error: invalid_request_error, rate_limit_error,
+	// server_error, ….
 	Type string
-	// Code is the stable name of the very error.
+	// Code is the stable name of the error.
 	Code string
 	// Param is the field of the request that is wrong, "" for none.
 	Param string
 }
 
-// APIErrorOf is a run's failure as an OpenAI error.
+// APIErrorOf returns a run's failure as an OpenAI error.
 func APIErrorOf(d *event.ErrorData) APIError {
 	e := APIError{Message: d.Message, Code: d.Code, Type: ErrorType(d.HTTPStatus)}
 	if e.Message == "" {
@@ -32,7 +33,7 @@ func APIErrorOf(d *event.ErrorData) APIError {
 	return e
 }
 
-// ErrorType is the family of an HTTP status in OpenAI's terms. A provider's
+// ErrorType returns the class of an HTTP status in OpenAI's terms. A provider's
 // refusal (502) is this server's failure, not the caller's.
 func ErrorType(status int) string {
 	switch {

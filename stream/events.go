@@ -6,9 +6,8 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// eventsEncoder writes every event of a run as it is, children's included: its type as
-// the name of the frame, its JSON as the data. Nothing marks the end but the last
-// event itself.
+// eventsEncoder writes every event of a run unchanged, its children's included: the
+// type is the frame's name, the JSON its data. The last event marks the end.
 type eventsEncoder struct {
 	frames
 }
@@ -19,8 +18,8 @@ func newEvents(w io.Writer, r Reader) *eventsEncoder {
 	return e
 }
 
-// Write sends one event. An error is the writer's, or says that an event holds
-// raw JSON that is none.
+// Write sends one event. An error is the writer's, or means that an event holds
+// invalid raw JSON.
 func (e *eventsEncoder) Write(ev event.Event) error {
 	if e.r.hides(ev) {
 		return nil

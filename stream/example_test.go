@@ -72,7 +72,9 @@ func ExampleCompletion() {
 	}
 	var object struct {
 		Model   string
-		Choices []struct{ Message struct{ Role, Content string } }
+		Choices []struct {
+			Message struct{ Role, Content string }
+		}
 	}
 	if err := json.Unmarshal(text, &object); err != nil {
 		fmt.Println(err)

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Format says how typed events travel between the chunks of an OpenAI stream.
-// No format has "id:" lines: OpenAI's Python SDK fails on them.
+// Format says how typed events are framed between the chunks of an OpenAI stream. No
+// format has "id:" lines: OpenAI's Python SDK fails on them.
 type Format uint8
 
 const (
-	// Auto is Unnamed for requests of an OpenAI SDK and Polyglot for all others:
-	// see [Format.For].
+	// Auto is Unnamed for requests of an OpenAI SDK and Polyglot for all others: see
+	// [Format.For].
 	Auto Format = iota
-	// Unnamed frames are data alone: a chunk with an empty delta plus the fields of
-	// the event. The first frame of a stream has the role. OpenAI's SDKs of every age
-	// read past them. A fatal error is OpenAI's own error frame, after which the
-	// stream ends without [DONE].
+	// Unnamed frames are data alone: a chunk with an empty delta and the fields of the
+	// event. The first frame of a stream has the role. OpenAI's SDKs of every version
+	// ignore the extra fields. A fatal error is OpenAI's own error frame, after which
+	// the stream ends without [DONE].
 	Unnamed
 	// Polyglot frames are Unnamed ones with an "event:" line before the data. npm
 	// openai 4.50 to 5.10 and some of the Python SDKs fail on that line.
@@ -70,9 +70,9 @@ func (f Format) For(h http.Header) Format {
 	return Polyglot
 }
 
-// chunks reports whether typed events travel as chunks.
+// chunks reports whether typed events are sent as chunks.
 func (f Format) chunks() bool { return f == Unnamed || f == Polyglot }
 
-// literal reports whether an error and the end are typed events as the sources
-// have them.
+// literal reports whether an error and the end are typed events, as in REM and
+// REMLight.
 func (f Format) literal() bool { return f == Named || f == Wrapped }

@@ -21,8 +21,7 @@ func (e *openAIEncoder) appendTyped(ev event.Event, d event.Data) error {
 	return nil
 }
 
-// appendSpeaker says which agent and which run the event is of, where it is not
-// the root.
+// appendSpeaker names the event's agent and run, unless they are the root's.
 func (e *openAIEncoder) appendSpeaker(ev event.Event) {
 	if !child(ev.Agent) {
 		return
@@ -34,7 +33,7 @@ func (e *openAIEncoder) appendSpeaker(ev event.Event) {
 	}
 }
 
-// open begins the frame of a typed event, up to where its fields go.
+// open begins the frame of a typed event, up to its fields.
 func (e *openAIEncoder) open(t event.Type) {
 	name := t.String()
 	if e.o.Format == Wrapped {
@@ -63,9 +62,9 @@ func (e *openAIEncoder) close() {
 		e.buf = append(append(e.buf, ','), e.base...)
 		choice := bare
 		if !e.spoke {
-			// The first chunk has the role, whatever else it says: npm openai 4.20 fails
-			// without it, and LangChain makes the whole answer a message of the first
-			// one's kind, and only an assistant's has tool calls.
+			// The first chunk has the role, whatever else it holds: npm openai 4.20
+			// fails without it, and LangChain gives the whole answer the first chunk's
+			// role, of which only the assistant's has tool calls.
 			e.spoke, choice = true, first
 		}
 		e.buf = append(e.buf, choice...)
@@ -77,8 +76,8 @@ func (e *openAIEncoder) close() {
 	}
 }
 
-// appendError ends the stream as its format does: with OpenAI's error frame and
-// nothing after it, or with a typed event, after which Done comes.
+// appendError ends the stream as its format does: with OpenAI's error frame alone, or
+// with a typed event, which Done follows.
 func (e *openAIEncoder) appendError(d *event.ErrorData) error {
 	if e.o.Format.literal() {
 		return e.appendTyped(event.Event{}, d)
@@ -90,15 +89,15 @@ func (e *openAIEncoder) appendError(d *event.ErrorData) error {
 	return nil
 }
 
-// appendDone ends the stream: the finish chunk, the usage chunk if it was asked
-// for, and the done event, which stands first where it is a chunk; then [DONE].
+// appendDone ends the stream: the finish chunk, the usage chunk if the client asked
+// for it, and the done event, which comes first if it is a chunk; then [DONE].
 func (e *openAIEncoder) appendDone(d *event.DoneData) error {
 	if d.Reason == event.ReasonError && !e.o.Format.literal() {
 		return e.appendError(&event.ErrorData{Code: event.CodeInternal, Message: MessageInternal})
 	}
 	e.closed = true
 	if d.Reason != event.ReasonError && !e.text && len(d.Output) > 0 {
-		// A structured answer that nothing has streamed yet.
+		// A structured answer that was not streamed.
 		e.appendContent(compact(d.Output))
 	}
 	if d.Reason == event.ReasonToolCalls {
@@ -106,8 +105,8 @@ func (e *openAIEncoder) appendDone(d *event.DoneData) error {
 			e.appendClientCall(call.ToolCallData)
 		}
 	}
-	// Some clients believe the last chunk's finish_reason: the finish comes after a
-	// done event that is a chunk.
+	// Some clients read finish_reason from the last chunk: the finish follows a done
+	// event that is a chunk.
 	before := e.o.Format.chunks()
 	if before {
 		if err := e.appendTyped(event.Event{}, d); err != nil {
@@ -126,8 +125,8 @@ func (e *openAIEncoder) appendDone(d *event.DoneData) error {
 	return nil
 }
 
-// appendFinish is the chunk with the finish_reason, and the usage chunk if it was
-// asked for.
+// appendFinish appends the chunk with the finish_reason, and the usage chunk if the
+// client asked for it.
 func (e *openAIEncoder) appendFinish(d *event.DoneData) {
 	e.buf = append(e.buf, e.head...)
 	if !e.spoke {

@@ -15,7 +15,7 @@ import (
 type OpenAIOptions struct {
 	// ID is the completion's id, "chatcmpl-…".
 	ID string
-	// Model is what the client is told that answered.
+	// Model is the name that the client reads as the one that answered.
 	Model string
 	// Created is sent in seconds.
 	Created time.Time
@@ -24,7 +24,7 @@ type OpenAIOptions struct {
 	IncludeUsage bool
 }
 
-// openAIEncoder writes a run as OpenAI chat completion chunks. Every Write is one or
+// openAIEncoder writes a run as OpenAI chat completion chunks. Each event is one or
 // more whole frames in one Write of the underlying writer. It is not safe for
 // concurrent use.
 type openAIEncoder struct {
@@ -36,22 +36,22 @@ type openAIEncoder struct {
 	// head and base are the constant parts of a frame: a chunk up to its delta,
 	// and the chunk's fields that a typed event's frame repeats.
 	head, base []byte
-	// number is the event's, as the field seq has it; 0 leaves the field out.
+	// number is the event's, for the field seq; 0 leaves the field out.
 	number int64
 
 	usage  event.UsageData
-	calls  int64     // of the client's tools
-	owed   []ownCall // those that an earlier response asked for
+	calls  int64     // calls of the client's tools
+	owed   []ownCall // calls that an earlier response asked for
 	spoke  bool      // a chunk with the role was sent
-	text   bool      // the root agent itself has answered
-	again  again     // what is said again after a restart
+	text   bool      // the root agent has sent text
+	again  again     // the text that a restart repeats
 	closed bool
 }
 
 const (
-	// bare is the choice of a chunk that says nothing.
+	// bare is the choice of a chunk without content.
 	bare = `"choices":[{"index":0,"delta":{},"finish_reason":null}]`
-	// first is that of the first one.
+	// first is the choice of the first one.
 	first = `"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]`
 	tail  = `},"logprobs":null,"finish_reason":null}]`
 	end   = "data: [DONE]\n\n"
@@ -76,9 +76,9 @@ func newOpenAI(w io.Writer, r Reader, o OpenAIOptions) *openAIEncoder {
 	return e
 }
 
-// Write sends one event. What follows the last event of the root run (Done, or
-// Error where the format ends there) is ignored. An error is the writer's, or
-// says that an event holds raw JSON that is none.
+// Write sends one event. Events after the last one of the root run (Done, or Error if
+// the format ends there) are ignored. An error is the writer's, or means that an event
+// holds invalid raw JSON.
 func (e *openAIEncoder) Write(ev event.Event) error {
 	if e.closed || e.r.past(ev) || e.r.over(ev) || e.r.hides(ev) {
 		if e.r.past(ev) {
@@ -99,8 +99,8 @@ func (e *openAIEncoder) Write(ev event.Event) error {
 	return e.send(ev)
 }
 
-// appendEnd ends a chunk. The field seq is what a client that comes back names
-// in Last-Event-ID; an event of several frames, which is the last, has none.
+// appendEnd ends a chunk. A client that reconnects sends the field seq as
+// Last-Event-ID. The last event has several frames and no seq.
 func (e *openAIEncoder) appendEnd() {
 	if e.number > 0 {
 		e.buf = appendInt(append(e.buf, `,"seq":`...), e.number)
@@ -147,8 +147,8 @@ func (e *openAIEncoder) append(ev event.Event) error {
 // child reports whether the path names a delegated agent.
 func child(agent string) bool { return strings.IndexByte(agent, '/') >= 0 }
 
-// appendChild encodes a typed event of a delegated agent. Its end, its failure
-// and its consumption are those of the parent's tool call and of the run.
+// appendChild encodes a typed event of a delegated agent. The end, failure and usage
+// of a child are part of the parent's tool call and of the run.
 func (e *openAIEncoder) appendChild(ev event.Event) error {
 	switch d := ev.Data.(type) {
 	case *event.DoneData, *event.ErrorData, *event.UsageData:
@@ -161,8 +161,8 @@ func (e *openAIEncoder) appendChild(ev event.Event) error {
 	return e.appendTyped(ev, ev.Data)
 }
 
-// toolName is what a client is told that was called: a delegated agent's tool
-// has the agent's name before it. A structured answer is the agent's itself.
+// toolName returns a tool's name as the client reads it: a delegated agent's tool has
+// the agent's name before it. A structured answer has the agent's name alone.
 func toolName(agent string, d *event.ToolCallData) string {
 	if !child(agent) || d.Structured {
 		return d.Name
@@ -192,8 +192,8 @@ func (e *openAIEncoder) appendContent(text string) {
 	e.appendEnd()
 }
 
-// appendClientCall asks the client to run its own tool. The call comes whole: a
-// client must not run one whose arguments were cut.
+// appendClientCall asks the client to run its own tool. The call is sent whole: a
+// client must not run one with half of its arguments.
 func (e *openAIEncoder) appendClientCall(d *event.ToolCallData) {
 	e.buf = append(e.buf, e.head...)
 	if !e.spoke {
@@ -215,7 +215,7 @@ func appendFunction(dst []byte, d *event.ToolCallData) []byte {
 	return append(dst, "}}"...)
 }
 
-// arguments are a call's arguments as the JSON text of an object.
+// arguments returns a call's arguments as the JSON text of an object.
 func arguments(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "{}"

@@ -7,21 +7,20 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// again is the text of a step that was cut: a client of OpenAI's cannot take it back.
+// again is the text of a cut step. An OpenAI client cannot remove text that it has.
 type again struct {
-	// text is what run has said of its step, as far as it is the end of what the client
-	// has. mixed: something else was said since the step began, or too much.
+	// text is the run's text of its step, as far as it is the end of the client's
+	// text. mixed is true if other text came since the step began, or too much.
 	text  strings.Builder
 	run   string
 	mixed bool
-	// count is how many characters of the content count, begun how many before text;
-	// lost: nobody knows.
+	// count is the number of characters of content that count, begun the number before
+	// text; lost is true if it is unknown.
 	count, begun int
 	lost         bool
 
-	// void is what was said of the step that was cut, while the run says the same
-	// again; same is how much of it, held the number of the last event that was held
-	// back for that.
+	// void is the text of the cut step while the run repeats it; same is how much of
+	// it was repeated, held the number of the last event that was held back.
 	void   string
 	same   int
 	held   int64
@@ -32,11 +31,11 @@ type again struct {
 // maxAgain bounds the text that is compared, in bytes: each reader holds so much.
 const maxAgain = 16 << 10
 
-// beginsAgain stands between a text that was cut and another one in its place.
+// beginsAgain separates a cut text from a different one that replaces it.
 const beginsAgain = "\n\n[The answer was interrupted and begins again.]\n\n"
 
-// saidAgain follows what is said of each step. After a restart the text is held back
-// as long as it says what the client has: it then goes on behind that. Where it says
+// saidAgain records the text of each step. After a restart it holds text back while
+// the run repeats what the client has, and then continues after it. If the run says
 // something else, a note comes first. held reports whether nothing of the event is
 // written; the event's text may have become shorter.
 func (e *openAIEncoder) saidAgain(ev *event.Event) (held bool, err error) {
@@ -69,13 +68,13 @@ func (e *openAIEncoder) saidAgain(ev *event.Event) (held bool, err error) {
 		}
 		return false, err
 	}
-	// A client that comes back names an event before the restart, until it is known
-	// how the text goes on.
+	// A client that reconnects names an event before the restart, until the rest of
+	// the text is known.
 	e.number *= a.sent()
 	return false, nil
 }
 
-// sent is 0 while text is held back, else 1.
+// sent returns 0 while text is held back, else 1.
 func (a *again) sent() int64 {
 	if a.waits {
 		return 0
@@ -83,7 +82,7 @@ func (a *again) sent() int64 {
 	return 1
 }
 
-// add notes a piece of text.
+// add records a piece of text.
 func (a *again) add(ev *event.Event) {
 	switch {
 	case a.text.Len() == 0 && !a.mixed:
@@ -98,7 +97,7 @@ func (a *again) add(ev *event.Event) {
 	a.count += utf8.RuneCountInString(ev.Text)
 }
 
-// restart takes in that a step is made again.
+// restart records that a step runs again.
 func (e *openAIEncoder) restart(ev *event.Event, d *event.RestartData) error {
 	a := &e.again
 	void, run := a.text.String(), a.run
@@ -111,7 +110,7 @@ func (e *openAIEncoder) restart(ev *event.Event, d *event.RestartData) error {
 	a.text.Reset()
 	a.mixed = false
 	if ev.Seq != 0 && ev.Seq <= e.r.Seen {
-		return nil // the client has what follows
+		return nil // the client has the text that follows
 	}
 	told := ev.Seq != 0 && e.r.Seen == noteSeq(ev.Seq)
 	ahead := e.r.ahead(ev.Seq, d) && !told
@@ -119,8 +118,8 @@ func (e *openAIEncoder) restart(ev *event.Event, d *event.RestartData) error {
 		return nil
 	}
 	a.void, a.same, a.held, a.waits, a.notice = void, 0, 0, true, *ev
-	// Who comes back with a number of the step that was cut may have read it after the
-	// restart, without its text: then nothing may be held back.
+	// A client that reconnects with a number of the cut step may have read that number
+	// after the restart, without its text: then nothing may be held back.
 	back := len(d.Runs) > 0 && e.r.Seen > d.Runs[0].After
 	if atEnd && !ahead && !told && !back {
 		return nil
@@ -131,10 +130,10 @@ func (e *openAIEncoder) restart(ev *event.Event, d *event.RestartData) error {
 	return e.send(*ev)
 }
 
-// noteSeq is the number of the note before a restart: one that no event has.
+// noteSeq is the number of the note before a restart: no event has it.
 func noteSeq(restart int64) int64 { return restart - 1 }
 
-// compare holds the event's text against what the client has.
+// compare compares the event's text with the client's.
 func (e *openAIEncoder) compare(ev *event.Event) (held bool, err error) {
 	a := &e.again
 	rest := a.void[a.same:]
@@ -152,9 +151,9 @@ func (e *openAIEncoder) compare(ev *event.Event) (held bool, err error) {
 	return false, e.differs(ev)
 }
 
-// differs says that the text goes on in another way than the client has it: next is
-// the piece with which it does, nil for none. Each frame has a number of its own, for
-// clients that are cut off in between.
+// differs notes that the text now differs from the client's: next is the first
+// different piece, nil for none. Each frame has its own number, for clients that are
+// cut off in between.
 func (e *openAIEncoder) differs(next *event.Event) error {
 	a := &e.again
 	a.waits = false

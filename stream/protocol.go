@@ -7,7 +7,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// Protocol is a way to speak of a run over HTTP.
+// Protocol is a way to encode a run over HTTP.
 type Protocol string
 
 // The protocols, by the names that the header X-Protocol and the parameter
@@ -19,7 +19,7 @@ const (
 	ProtocolAGUI Protocol = "ag-ui"
 	// ProtocolAISDK is the Vercel AI SDK's UI message stream.
 	ProtocolAISDK Protocol = "ai-sdk"
-	// ProtocolEvents is p8's own: every event as it is, one a frame.
+	// ProtocolEvents is p8's own: every event unchanged, one a frame.
 	ProtocolEvents Protocol = "events"
 )
 
@@ -32,9 +32,9 @@ func ParseProtocol(s string) (Protocol, error) {
 	return "", fmt.Errorf("there is no protocol %q; use openai, ag-ui, ai-sdk or events", s)
 }
 
-// Encoder writes a run in a protocol: each event becomes whole frames, in one
-// Write of the underlying writer, or nothing. What follows the end of the run is
-// ignored. It is not safe for concurrent use.
+// Encoder writes a run in a protocol: each event becomes whole frames, in one Write of
+// the underlying writer, or nothing. Events after the end of the run are ignored. It
+// is not safe for concurrent use.
 type Encoder interface {
 	Write(ev event.Event) error
 }

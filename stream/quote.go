@@ -9,14 +9,14 @@ const hex = "0123456789abcdef"
 
 // appendQuoted appends s as a JSON string. It allocates nothing beyond dst.
 //
-// Bytes that are not UTF-8 become U+FFFD. U+2028 and U+2029 are escaped, since
-// JavaScript once took them for line ends; HTML is left alone, since nobody
-// embeds a stream in a page.
+// Bytes that are not UTF-8 become U+FFFD. U+2028 and U+2029 are escaped, for old
+// versions of JavaScript read them as line ends; HTML is not, for nobody embeds a
+// stream in a page.
 func appendQuoted(dst []byte, s string) []byte {
 	return append(appendInner(append(dst, '"'), s), '"')
 }
 
-// appendInner appends what stands between the quotes of a JSON string.
+// appendInner appends the inside of a JSON string, without the quotes.
 func appendInner(dst []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {

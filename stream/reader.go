@@ -9,33 +9,31 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// Reader is what a client has of a run already. The zero value is a client that
-// reads a new run from its beginning. An encoder must be given the events of the
-// run from the first one on, also those that it does not show: what it writes
-// depends on them.
+// Reader says which events of a run a client has. The zero value is a client that
+// reads a new run from its beginning. An encoder must get every event of the run,
+// those that it does not write included: its output depends on them.
 type Reader struct {
-	// IDs ends what is written of an event with a block "id: <seq>", which
-	// dispatches nothing and is what the client names in Last-Event-ID. In OpenAI's
-	// streams, whose clients fail on such blocks, the chunks have a field seq instead.
+	// IDs ends the frames of an event with a block "id: <seq>", which dispatches
+	// nothing; clients send it as Last-Event-ID. OpenAI's clients fail on such blocks,
+	// so their chunks have a field seq instead.
 	IDs bool
-	// Seen is the number of the last event that the client has of this very
-	// response (Last-Event-ID). Events up to it are not written again, so that a
-	// client which comes back gets exactly the rest.
+	// Seen is the number of the last event that the client has of this very response
+	// (Last-Event-ID). Events up to it are not written again.
 	Seen int64
-	// Past is the number of the last event that was part of an earlier response, as
-	// before the user was asked. The client keeps that one; this response begins
-	// after it and speaks of its tool calls as known.
+	// Past is the number of the last event of an earlier response, such as the one
+	// before a question to the user. The client keeps that response; this one begins
+	// after it and treats its tool calls as known.
 	Past int64
 	// Newest is the number of the run's newest event when the reader begins. A pause
-	// before it is over: it does not end the response.
+	// before it is over and does not end the response.
 	Newest int64
 }
 
 // past reports whether the event belongs to an earlier response.
 func (r *Reader) past(ev event.Event) bool { return ev.Seq != 0 && ev.Seq <= r.Past }
 
-// hides reports whether the event is void, and not on the client's screen: it never
-// was, or the client has the event that took it back.
+// hides reports whether the event is void and not on the client's screen: the client
+// never had it, or has the restart that removed it.
 func (r *Reader) hides(ev event.Event) bool {
 	if ev.Void == 0 {
 		return false
@@ -44,8 +42,8 @@ func (r *Reader) hides(ev event.Event) bool {
 	return ev.Seq > has || ev.Void <= has
 }
 
-// ahead reports whether the client may have events that were lost with the process
-// before the restart.
+// ahead reports whether the client may have events before the restart that the process
+// lost.
 func (r *Reader) ahead(seq int64, d *event.RestartData) bool {
 	return r.Seen > d.LastSeq && r.Seen < seq
 }
@@ -64,10 +62,10 @@ func (r *Reader) over(ev event.Event) bool {
 	return false
 }
 
-// keep bounds the buffers that an idle stream holds on to.
+// keep bounds the buffers that an idle stream keeps, in bytes.
 const keep = 16 << 10
 
-// frames gathers what is said of one event, and writes it at once.
+// frames collects the frames of one event and writes them at once.
 type frames struct {
 	w    io.Writer
 	r    Reader
@@ -76,14 +74,14 @@ type frames struct {
 	enc  *json.Encoder
 }
 
-// init makes f ready; it must stay where it is from then on.
+// init makes f ready; it must not be copied or moved afterwards.
 func (f *frames) init(w io.Writer, r Reader) {
 	f.w, f.r = w, r
 	f.enc = json.NewEncoder(&f.json)
 	f.enc.SetEscapeHTML(false)
 }
 
-// object is the JSON of v, until the next call.
+// object returns the JSON of v; the next call overwrites it.
 func (f *frames) object(v any) ([]byte, error) {
 	f.json.Reset()
 	if err := f.enc.Encode(v); err != nil {
@@ -92,7 +90,7 @@ func (f *frames) object(v any) ([]byte, error) {
 	return bytes.TrimSpace(f.json.Bytes()), nil
 }
 
-// send writes what was gathered of the event, unless the client has it.
+// send writes the frames of the event, unless the client has it.
 func (f *frames) send(ev event.Event) error {
 	if len(f.buf) == 0 || f.r.past(ev) || ev.Seq != 0 && ev.Seq <= f.r.Seen {
 		return nil

@@ -8,24 +8,22 @@ import (
 	"time"
 )
 
-// SSEOptions are the patience of a connection.
+// SSEOptions are the timeouts of a connection.
 type SSEOptions struct {
-	// Heartbeat is how long the line may be silent before a comment is sent; 15 s
-	// when 0, never when negative.
+	// Heartbeat is the silence after which a comment is sent; 15 s when 0, never when
+	// negative.
 	Heartbeat time.Duration
-	// WriteTimeout is how long one write may wait for a client that does not
-	// read; 30 s when 0.
+	// WriteTimeout is how long one write waits for a client that does not read; 30 s
+	// when 0.
 	WriteTimeout time.Duration
-	// Gather sends what was written when Flush is called, or when it has become some
-	// kilobytes: for a writer who knows when there is nothing more at the moment.
+	// Gather sends frames only when Flush is called or some kilobytes have come
+	// together, for a writer that knows when there is nothing more to write.
 	Gather bool
 }
 
-// SSE is the server's end of a stream of server-sent events. Every Write is
-// flushed, unless they are gathered: the events of a run are seen when they
-// happen. After the first
-// failure all writes fail. Write and Close are for one goroutine; the heartbeat
-// has its own.
+// SSE is the server's end of a stream of server-sent events. Every Write is flushed,
+// unless Gather is set. After the first failure all writes fail. Write and Close are
+// for one goroutine; the heartbeat has its own.
 type SSE struct {
 	o    SSEOptions
 	w    io.Writer
@@ -33,7 +31,7 @@ type SSE struct {
 	tick *time.Timer
 
 	mu       sync.Mutex
-	gathered bool      // something was written and not flushed
+	gathered bool      // frames were written and not flushed
 	last     time.Time // of the last write
 	deadline time.Time // of the connection's writes
 	err      error
@@ -66,8 +64,7 @@ func NewSSE(w http.ResponseWriter, o SSEOptions) *SSE {
 	return s
 }
 
-// Write sends whole frames, at once, or with the next [SSE.Flush] where the
-// options say so.
+// Write sends whole frames: at once, or with the next [SSE.Flush] if Gather is set.
 func (s *SSE) Write(frames []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +72,7 @@ func (s *SSE) Write(frames []byte) (int, error) {
 	return s.write(frames, !s.o.Gather)
 }
 
-// Flush sends what was gathered.
+// Flush sends the gathered frames.
 func (s *SSE) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +101,7 @@ func (s *SSE) extend(now time.Time) {
 		return
 	}
 	s.deadline = now.Add(s.o.WriteTimeout)
-	// A connection without deadlines has none to move.
+	// It fails only on a connection that has no deadlines.
 	_ = s.ctl.SetWriteDeadline(s.deadline)
 }
 
@@ -115,7 +112,7 @@ func (s *SSE) flush() error {
 	return nil
 }
 
-// beat sends a comment if nothing was sent for the heartbeat's time.
+// beat sends a comment after the heartbeat's silence.
 func (s *SSE) beat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,8 +131,8 @@ func (s *SSE) beat() {
 	s.tick.Reset(wait)
 }
 
-// Close stops the heartbeat. The connection keeps its deadline, for the server
-// has yet to write the end of the response; the next request must move it.
+// Close stops the heartbeat. The connection keeps its deadline: the server still has
+// to write the end of the response. The next request must move it.
 func (s *SSE) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,14 +147,14 @@ func (s *SSE) Close() {
 	}
 }
 
-// Cut sends what was written and breaks the connection, without the end of the
-// response: the client sees that something is missing, and comes back for it.
+// Cut sends the gathered frames and breaks the connection without the end of the
+// response, so that the client reconnects.
 func (s *SSE) Cut() {
 	s.Close()
 	if conn, _, err := s.ctl.Hijack(); err == nil {
 		_ = conn.Close()
 		return
 	}
-	// HTTP/2 has no connection to take: the end cannot be written in time.
+	// HTTP/2 has no connection to take over: let its deadline pass.
 	_ = s.ctl.SetWriteDeadline(time.Unix(1, 0))
 }

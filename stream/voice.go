@@ -7,27 +7,28 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// voice is a run that speaks in an AG-UI stream: the root or a delegated one.
+// voice is one run of an AG-UI stream: the root or a delegated one.
 type voice struct {
 	// run is the subagentRunId, "" for the root; name is its agent.
 	run, name string
-	// quoted is the name as a JSON string; tail ends the events.
+	// quoted is the name as a JSON string; tail ends its events.
 	quoted, tail []byte
-	// ids is what the ids of its messages begin with, texts and thoughts count them. base
-	// is ids as it was before the run was interrupted.
+	// ids begins the ids of its messages; texts and thoughts count them. base is ids
+	// before the interruption of the run.
 	ids, base       string
 	texts, thoughts int
-	// open is Text or Reasoning while a message of the kind is open; message is its
-	// id, a JSON string.
+	// open is Text or Reasoning while such a message is open; message is its id, a
+	// JSON string.
 	open    event.Type
 	message []byte
-	// parent is the message that calls belong to, answered says that one of them has
-	// its result: what is called next belongs to another message.
+	// parent is the message that calls belong to. answered is true once one of them
+	// has its result: the next call belongs to another message.
 	parent   string
 	answered bool
-	// fresh are the messages of the step that is asked for again if it is cut.
+	// fresh are the messages of the current step, which are removed if it is cut.
 	fresh []string
-	// begun and ended: SUBAGENT_STARTED was sent in this response, and its end.
+	// begun and ended are true if this response has sent SUBAGENT_STARTED, and its
+	// end.
 	begun, ended bool
 }
 
@@ -47,7 +48,7 @@ func (v *voice) rename(run string) {
 	v.tail = append(v.tail, "}\n\n"...)
 }
 
-// next is the id of a new message of the answer.
+// next returns the id of a new message of the answer.
 func (v *voice) next() string {
 	v.answered = false
 	v.texts++
@@ -58,7 +59,7 @@ func (v *voice) next() string {
 	return v.parent
 }
 
-// thought is the id of a new message of reasoning.
+// thought returns the id of a new message of reasoning.
 func (v *voice) thought() string {
 	v.thoughts++
 	return v.ids + "-reasoning-" + strconv.Itoa(v.thoughts)
