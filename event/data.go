@@ -303,7 +303,7 @@ type RestartData struct {
 	// LastSeq is the number of the last event that was stored before the interruption.
 	// A reader may have later ones, which the process lost.
 	LastSeq int64 `json:"last_seq"`
-	// Runs are the runs whose step was cut: RunID, Agent, and After, the number of the
+	// Runs are the runs whose step was cut: RunID, Agent and "after", the number of the
 	// event after which their text is void.
 	Runs []CutRun `json:"runs,omitempty"`
 	// Keep is how many characters (code points) of the content of an OpenAI stream
