@@ -7,9 +7,9 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// mergeMetadata adds the fields of src to dst. Lists are joined without doubles, a
-// later single value replaces the earlier one, and so does each key of extra.
-// src is left alone and shares nothing with dst.
+// mergeMetadata adds src to dst. Lists are joined without duplicates; a later single
+// value replaces an earlier one, and so does each key of extra. src is not changed and
+// shares nothing with dst.
 func mergeMetadata(dst, src *event.MetadataData) {
 	if src == nil {
 		return
@@ -55,7 +55,7 @@ func replace[T comparable](dst *T, src T) {
 	}
 }
 
-// join appends what is new to a fresh list: the old one may be somebody's.
+// join appends new entries to a copy of the list, which others may share.
 func join(dst *[]string, src []string) {
 	if len(src) == 0 {
 		return

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Annotations tell a program what a tool does beyond what a model needs to
-// know; MCP clients show them. The zero value says nothing.
+// Annotations describe a tool to programs, beyond what a model needs; MCP clients show
+// them. The zero value says nothing.
 type Annotations struct {
 	// Title is for people.
 	Title string
-	// ReadOnly tools change nothing. Destructive ones may lose something.
-	// Idempotent ones change nothing more when called again alike. OpenWorld ones
+	// ReadOnly tools change nothing. Destructive ones may lose data. Idempotent ones
+	// have no further effect when called again with the same arguments. OpenWorld ones
 	// reach beyond p8's own data.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
-	// Keyed tools recognise a repeated call by its key ([KeyFrom]): made again after a
-	// crash it changes nothing more, although a second call of a model does.
+	// Keyed tools recognise a repeated call by its key ([KeyFrom]): the repetition
+	// after a crash has no further effect, while a second call of the model does.
 	Keyed bool
 	// Output is the JSON Schema of Result.Content, an object; nil is any text.
 	Output json.RawMessage
@@ -24,7 +24,7 @@ type Annotations struct {
 // annotated is a tool that has annotations.
 type annotated interface{ Annotations() Annotations }
 
-// AnnotationsOf are those of t, else none.
+// AnnotationsOf returns those of t, or the zero value.
 func AnnotationsOf(t Tool) Annotations {
 	if a, ok := t.(annotated); ok {
 		return a.Annotations()
@@ -32,8 +32,8 @@ func AnnotationsOf(t Tool) Annotations {
 	return Annotations{}
 }
 
-// Annotate is the tool with annotations. It is an error if Output is no JSON
-// Schema of an object.
+// Annotate returns the tool with annotations. It fails if Output is not a JSON Schema
+// of an object.
 func Annotate(t Tool, a Annotations) (Tool, error) {
 	if len(a.Output) > 0 {
 		if _, err := compile(a.Output); err != nil {
@@ -43,8 +43,8 @@ func Annotate(t Tool, a Annotations) (Tool, error) {
 	return wrap(t, func(w *wrapped) { w.annotations = a }), nil
 }
 
-// OutputOf is the JSON Schema of an answer's type, for [Annotations]. Lists that
-// the type has no omitempty for must not be nil: they would be null.
+// OutputOf returns the JSON Schema of an answer's type, for [Annotations]. Lists
+// without omitempty must not be nil: they would be null.
 func OutputOf[Out any]() (json.RawMessage, error) {
 	schema, _, err := schemaOf[Out]()
 	return schema, err

@@ -13,9 +13,8 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// withApproval is the tool with a document's policy of approval; a tool's own
-// stands where the document says nothing. The policy is that of the calls of the
-// named agent.
+// withApproval returns the tool with a document's approval policy, which replaces the
+// tool's own unless it is empty. The policy applies to calls of the named agent.
 func withApproval(t Tool, asks string, ref agent.ToolRef) Tool {
 	if ref.Approval == nil {
 		return t
@@ -36,8 +35,8 @@ func withApproval(t Tool, asks string, ref agent.ToolRef) Tool {
 	})
 }
 
-// InWords is a call with its arguments on one line, as a question to the user shows
-// it: shortened, with what looks like a secret hidden.
+// InWords returns a call with its arguments on one line, for a question to the user:
+// shortened, with probable secrets hidden.
 func InWords(call Call) string {
 	return Cut(call.Name+argumentsOf(call.Arguments).inWords(), maxQuestion)
 }
@@ -50,14 +49,13 @@ const (
 	maxShownArgument = 6
 )
 
-// hidden stands for a value that nobody should read over a shoulder.
+// hidden replaces a secret.
 const hidden = "•••"
 
-// shown are the arguments of a call in the order that the model wrote them, as a
-// question shows them.
+// shown are the arguments of a question, in the order in which the model wrote them.
 type shown []struct{ name, text string }
 
-// argumentsOf reads a JSON object; of anything else there is nothing to show.
+// argumentsOf reads a JSON object; other values have no arguments.
 func argumentsOf(raw json.RawMessage) shown {
 	var out shown
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -77,7 +75,7 @@ func argumentsOf(raw json.RawMessage) shown {
 	return out
 }
 
-// inWords is " (to: bob@example.com, subject: "Hello you")", or "".
+// inWords returns " (to: bob@example.com, subject: "Hello you")", or "".
 func (s shown) inWords() string {
 	if len(s) == 0 {
 		return ""
@@ -94,7 +92,7 @@ func (s shown) inWords() string {
 
 var slot = regexp.MustCompile(`\{([^{}]+)\}`)
 
-// fill puts the arguments into the {slots} of a document's own words.
+// fill puts the arguments into the {slots} of a document's own text.
 func (s shown) fill(message string) string {
 	return slot.ReplaceAllStringFunc(message, func(at string) string {
 		for _, a := range s {
@@ -106,8 +104,7 @@ func (s shown) fill(message string) string {
 	})
 }
 
-// showValue is a value on one line: shortened, and hidden where it looks like a
-// secret.
+// showValue returns a value on one line, shortened, a probable secret hidden.
 func showValue(name string, value any) string {
 	if isSecret(name, value) {
 		return hidden
@@ -136,8 +133,8 @@ func mask(value any) any {
 	return value
 }
 
-// isSecret tells a secret by its name. A number is one only where secrets are
-// numbers: max_tokens is none.
+// isSecret recognises a secret by its name. A number is one only under names whose
+// secrets are numbers: max_tokens is none.
 func isSecret(name string, value any) bool {
 	switch value.(type) {
 	case nil, bool:
@@ -148,8 +145,8 @@ func isSecret(name string, value any) bool {
 	return secretName.MatchString(name)
 }
 
-// What looks like a secret, by its name and by its form: keys of well-known
-// services, bearer tokens, signed tokens, private keys.
+// Names and forms of secrets: keys of well-known services, bearer tokens, signed
+// tokens, private keys.
 var (
 	secretName = regexp.MustCompile(`(?i)(^|[^a-z])(pass(word|phrase|wd|code)?|pwd|secret|token|credentials?|authorization|cookie|pin|cvv|otp)s?([^a-z]|$)` +
 		`|(?i)(api|access|private|secret|auth|signing|encryption)[_-]?(key|token)|[a-z](Password|Secret|Token|Credentials?)`)
@@ -158,12 +155,12 @@ var (
 		`|\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_.-]+|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END[A-Z ]*-----)?`)
 )
 
-// word is a value that needs no quotes: nothing in it can be taken for a part of
-// the question.
+// word matches a value that needs no quotes: it cannot be read as part of the
+// question.
 var word = regexp.MustCompile(`^[\pL\pN@._/+:#%&=•…-]+$`)
 
-// plain is a text as it may stand in a question: in quotes unless it is a word,
-// with what no reader sees written out.
+// plain returns a text for a question: in quotes unless it is a word, with invisible
+// characters escaped.
 func plain(text string) string {
 	if word.MatchString(text) {
 		return text

@@ -9,17 +9,17 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// The bounds of an Assembly that sets none.
+// The default bounds of an Assembly.
 const (
 	defaultMaxText = 1 << 20
 	defaultMaxData = 10 << 20
 	maxParts       = 20
 )
 
-// Assembly puts a result together from texts and files, as MCP servers and
-// resources give them: texts one below the other, images and PDF files as parts
-// with a line that says so, of other files the line only. What is too much is
-// left out, and the text says that. The zero value is empty and ready.
+// Assembly builds a result from the texts and files of MCP servers and resources.
+// Texts are joined line by line; images and PDF files become parts with a line that
+// names them, other files only the line. Content over the bounds is left out, and the
+// text says so. The zero value is empty and ready.
 type Assembly struct {
 	// MaxText and MaxData bound the result in bytes; the defaults when 0.
 	MaxText, MaxData int
@@ -88,7 +88,7 @@ func (a *Assembly) File(mediaType, name string, data []byte) {
 // Empty reports whether nothing was added.
 func (a *Assembly) Empty() bool { return len(a.texts) == 0 && !a.cut }
 
-// Content is the text so far.
+// Content returns the text so far.
 func (a *Assembly) Content() string {
 	content := strings.Join(a.texts, "\n\n")
 	if a.cut {
@@ -97,7 +97,7 @@ func (a *Assembly) Content() string {
 	return content
 }
 
-// Result is all of it.
+// Result returns the whole result.
 func (a *Assembly) Result() Result { return Result{Content: a.Content(), Parts: a.parts} }
 
 func isText(kind string) bool {
@@ -105,7 +105,7 @@ func isText(kind string) bool {
 		strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 }
 
-// size is a number of bytes as people say it.
+// size words a number of bytes, such as "12 kB".
 func size(n int) string {
 	switch {
 	case n < 1000:

@@ -15,24 +15,23 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// Base is what a tool is besides its Call: the spec, with the schema compiled
-// once. Tools embed it; those that do not are compiled anew for every call.
+// Base is the part of a tool besides its Call: the spec, with the schema compiled
+// once. Tools embed it; the schema of a tool without it is compiled for every call.
 type Base struct {
 	spec   llm.ToolSpec
 	schema *schema.Schema
 }
 
-// toolName is the form that every provider takes.
+// toolName is the form that every provider accepts.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// ErrAsksCaller is what is wrong with a schema that asks the model for the user
-// or the tenant.
+// ErrAsksCaller means that a schema asks the model for the user or the tenant.
 var ErrAsksCaller = errors.New("who is asking comes from the context, never from the model")
 
-// NewBase checks and compiles a spec. Parameters may be empty: no arguments.
-// It is an error if the name is not [A-Za-z0-9_-]{1,64}, if the schema is no
-// valid JSON Schema of an object, points outside itself, would take too much to check
-// (a *schema.Excess), or asks the model who the caller is (user_id, tenant_id).
+// NewBase checks and compiles a spec. Empty Parameters mean no arguments. It fails if
+// the name is not [A-Za-z0-9_-]{1,64}, or if the schema is not a valid JSON Schema of
+// an object, points outside itself, would take too long to check (a *schema.Excess),
+// or asks the model for the caller (user_id, tenant_id).
 func NewBase(spec llm.ToolSpec) (Base, error) {
 	if !toolName.MatchString(spec.Name) {
 		return Base{}, fmt.Errorf("tool: the name %q is not 1-64 letters, digits, _ or -", spec.Name)
@@ -47,7 +46,7 @@ func NewBase(spec llm.ToolSpec) (Base, error) {
 	if name := identityProperty(spec.Parameters); name != "" {
 		return Base{}, fmt.Errorf("tool %s: parameters: %s is an argument; %w", spec.Name, name, ErrAsksCaller)
 	}
-	// White space is sent with every request, and paid for.
+	// White space would be sent and paid for with every request.
 	var dense bytes.Buffer
 	if err := json.Compact(&dense, spec.Parameters); err != nil {
 		return Base{}, fmt.Errorf("tool %s: parameters: %w", spec.Name, err)
@@ -56,7 +55,7 @@ func NewBase(spec llm.ToolSpec) (Base, error) {
 	return Base{spec: spec, schema: compiled}, nil
 }
 
-// Spec is the tool as the model sees it.
+// Spec returns the tool as the model sees it.
 func (b Base) Spec() llm.ToolSpec { return b.spec }
 
 // Validate is [Validate] for this tool.
@@ -64,10 +63,10 @@ func (b Base) Validate(ctx context.Context, args json.RawMessage) error {
 	return validate(ctx, b.schema, args)
 }
 
-// Size counts the schemas that the parameters are made of.
+// Size returns the number of schemas in the parameters.
 func (b Base) Size() int { return b.schema.Size() }
 
-// compile reads the JSON Schema of an object.
+// compile compiles the JSON Schema of an object.
 func compile(text json.RawMessage) (*schema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {

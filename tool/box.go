@@ -9,25 +9,24 @@ import (
 	"github.com/p8-org/p8/agent"
 )
 
-// Server is one MCP server, whatever its transport. An *Error says that it is
-// down, in words for an author, a model and a client.
+// Server is one MCP server, whatever its transport. An *Error means that it is down,
+// worded for an author, a model and a client.
 type Server interface {
-	// Tools are all that the server has, under its own names.
+	// Tools returns all tools of the server, under the server's names.
 	Tools(ctx context.Context) ([]Tool, error)
 	Resources
 }
 
 // Servers are the MCP servers that this process knows by name.
 type Servers interface {
-	// Names are the servers, sorted.
+	// Names returns the names of the servers, sorted.
 	Names() []string
-	// Server is nil when there is none of that name.
+	// Server returns nil for an unknown name.
 	Server(name string) Server
 }
 
-// Box is where the tools of documents come from: this process, MCP servers, and
-// resources that are read like tools. It may be used by several goroutines and
-// must not be copied.
+// Box finds the tools of documents: in this process, on MCP servers, and as resources
+// that are read like tools. It is safe for concurrent use and must not be copied.
 type Box struct {
 	// Local are this process's tools. Required.
 	Local *Registry
@@ -42,26 +41,26 @@ type Box struct {
 	knownTill time.Time
 }
 
-// Resolved is what a document declares, as far as it is there.
+// Resolved are the tools that a document declares.
 type Resolved struct {
-	// Tools are offered to the model, in the document's order, their names unique.
+	// Tools are offered to the model, in the document's order; their names are unique.
 	Tools []Tool
-	// Missing are declared and not there, the reason with each.
+	// Missing are declared and not available, each with the reason.
 	Missing []Missing
-	// Chained is the tool that gets the structured answer; nil when the document
-	// names none or it is missing, which ChainedMissing then tells. It is not
-	// offered to the model.
+	// Chained is the tool that gets the structured answer. It is nil if the document
+	// names none, or if it is missing: ChainedMissing then says why. The model does
+	// not see it.
 	Chained        Tool
 	ChainedMissing Missing
 }
 
-// Resolve finds what a document declares. It never fails: what is not there is
-// told, and the agent works without. Only the servers that the document names
-// are asked, all at once.
+// Resolve finds the tools of a document. It never fails: missing tools are reported,
+// and the agent works without them. It asks only the servers that the document names,
+// all at the same time.
 func (b *Box) Resolve(ctx context.Context, a *agent.Agent) Resolved {
 	r := &resolver{box: b, agent: a, taken: reserved(a)}
 	if a.Sampling {
-		// Servers show more to a client whose model they may ask.
+		// Servers offer more tools to a client with sampling.
 		ctx = WithSampler(ctx, notYet{})
 	}
 	r.answers = b.ask(ctx, r.servers())
@@ -75,7 +74,7 @@ func (b *Box) Resolve(ctx context.Context, a *agent.Agent) Resolved {
 	return r.out
 }
 
-// The bounds of asking servers what they have.
+// The bounds of listing the tools of servers.
 const (
 	askWithin  = 15 * time.Second
 	namesTime  = 3 * time.Second
@@ -83,14 +82,14 @@ const (
 	maxAskings = 32
 )
 
-// answer is what a server said about its tools.
+// answer is a server's list of tools, or its error.
 type answer struct {
 	server Server
 	tools  []Tool
 	err    error
 }
 
-// ask asks the named servers for their tools, all at once.
+// ask lists the tools of the named servers, all at the same time.
 func (b *Box) ask(ctx context.Context, names []string) map[string]answer {
 	answers := make(map[string]answer, len(names))
 	if b.Servers == nil {
@@ -119,9 +118,9 @@ func (b *Box) ask(ctx context.Context, names []string) map[string]answer {
 	return answers
 }
 
-// Names are the tools that a document may name, for agent.Document.CheckTools:
-// those of this process, "server/name" for those of servers, and "server/" for
-// every server, whether it answers or not. Answers are kept for half a minute.
+// Names returns the names that a document may declare, for agent.Document.CheckTools:
+// this process's tools, "server/name" for those of servers, and "server/" for every
+// server, available or not. The list is cached for half a minute.
 func (b *Box) Names(ctx context.Context) []string {
 	b.mu.Lock()
 	known, fresh := b.known, time.Now().Before(b.knownTill)
@@ -154,8 +153,8 @@ func (b *Box) serverNames(ctx context.Context) []string {
 	return out
 }
 
-// OriginalName is what a tool is called by its server and in documents; a
-// provider may refuse that name, so the model sees another.
+// OriginalName returns the tool's name on its server and in documents. The model sees
+// another one if providers refuse it.
 func OriginalName(t Tool) string {
 	if o, ok := t.(interface{ Original() string }); ok {
 		return o.Original()

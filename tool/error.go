@@ -6,9 +6,9 @@ import (
 	"log/slog"
 )
 
-// Describe is what the model and the client read about a call that failed. An
-// *Error speaks for itself; anything else may hold a path, an address or a
-// secret, so it goes to the log and a general sentence takes its place.
+// Describe returns the text of a failed call for the model and the client: an *Error's
+// own, else a general sentence. Other errors may hold a path, an address or a secret,
+// and are logged.
 func Describe(ctx context.Context, log *slog.Logger, call Call, err error) string {
 	var known *Error
 	switch {

@@ -7,18 +7,17 @@ import (
 	"github.com/p8-org/p8/rem"
 )
 
-// DefaultResultChars is how long a result may be that a model is shown whole.
+// DefaultResultChars is the longest result that a model sees whole, in characters.
 const DefaultResultChars = 20_000
 
-// IsLong reports whether a text has more than that many characters; none has more
-// than 0.
+// IsLong reports whether a text has more than most characters; most 0 is no limit.
 func IsLong(content string, most int) bool {
 	return most > 0 && len(content) > most && utf8.RuneCountInString(content) > most
 }
 
-// Excerpt is a tool's result as a model is shown it: whole up to most characters, else
-// its first part and the key of the next. key is what LOOKUP finds the text by, "" where it
-// is not stored.
+// Excerpt returns a tool's result as the model sees it: up to most characters whole,
+// else its first part with the key of the next. key is the text's key for LOOKUP, ""
+// if it is not stored.
 func Excerpt(content, key string, most int) string {
 	if !IsLong(content, most) {
 		return content
@@ -32,7 +31,7 @@ func Excerpt(content, key string, most int) string {
 		utf8.RuneCountInString(shown), utf8.RuneCountInString(content), hint)
 }
 
-// firstChars is the beginning of a text.
+// firstChars returns the beginning of a text.
 func firstChars(s string, n int) string {
 	for i := range s {
 		if n == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaOf is the JSON Schema of a struct and the object of its defaults.
+// schemaOf returns the JSON Schema of a struct and the object of its defaults.
 func schemaOf[In any]() (parameters, defaults json.RawMessage, err error) {
 	t := reflect.TypeFor[In]()
 	if t.Kind() != reflect.Struct {
@@ -37,9 +37,9 @@ func schemaOf[In any]() (parameters, defaults json.RawMessage, err error) {
 	return parameters, defaults, err
 }
 
-// applyTags adds to the inferred schema what the tags enum, minimum, maximum
-// and default say. Defaults are collected in values; nil forbids them, as
-// below the first level, where nothing would apply them.
+// applyTags adds the tags enum, minimum, maximum and default to the inferred schema.
+// Defaults are collected in values; nil forbids them, as below the first level, where
+// nothing applies them.
 func applyTags(t reflect.Type, schema *jsonschema.Schema, values map[string]json.RawMessage) error {
 	plainType(schema)
 	switch t.Kind() {
@@ -81,7 +81,7 @@ func applyTags(t reflect.Type, schema *jsonschema.Schema, values map[string]json
 func applyField(field reflect.StructField, name string, parent, property *jsonschema.Schema, values map[string]json.RawMessage) error {
 	target := property
 	if property.Items != nil {
-		// A list's enum and bounds are those of its items.
+		// The enum and bounds of a list apply to its items.
 		target = property.Items
 	}
 	if enum, ok := field.Tag.Lookup("enum"); ok {
@@ -131,9 +131,8 @@ func applyField(field reflect.StructField, name string, parent, property *jsonsc
 	return nil
 }
 
-// plainType leaves out the "null" that is inferred for lists and pointers:
-// several providers refuse a list of types, and a null argument counts as one
-// that was left out anyway.
+// plainType removes the inferred "null" of lists and pointers: several providers
+// refuse a list of types, and a null argument counts as absent anyway.
 func plainType(schema *jsonschema.Schema) {
 	if len(schema.Types) == 2 && schema.Types[0] == "null" {
 		schema.Type, schema.Types = schema.Types[1], nil

@@ -6,22 +6,21 @@ import (
 	"github.com/p8-org/p8/agent"
 )
 
-// Resumable is a tool whose interrupted call continues where it stopped when it is
-// made again: ask_agent resumes the run of the agent that it asked. Such a call is
-// always repeated, whatever the document says.
+// Resumable is a tool whose interrupted call resumes when it is made again: ask_agent
+// resumes the child's run. Such a call is always repeated, whatever the document says.
 type Resumable interface {
 	Tool
-	// Resumes is never called; it tells such tools from others.
+	// Resumes is never called; it marks the tool.
 	Resumes()
 }
 
 // interruptible is a tool whose document says what happens to an interrupted call.
 type interruptible interface{ ifInterrupted() string }
 
-// IfInterrupted is what happens to a call of t that was under way when its process
+// IfInterrupted says what happens to a call of t that was under way when its process
 // died: agent.InterruptedUnknown, InterruptedAsk or InterruptedRepeat. The document
-// decides; if it is silent, a tool that only reads, is idempotent or goes by the call's
-// key is repeated and any other is not.
+// decides. By default a tool that only reads, is idempotent or is keyed is repeated,
+// and no other.
 func IfInterrupted(t Tool) string {
 	if resumes(t) {
 		return agent.InterruptedRepeat
@@ -46,7 +45,7 @@ func resumes(t Tool) bool {
 	return ok
 }
 
-// withInterrupted is the tool with a document's if_interrupted, which replaces the
+// withInterrupted returns the tool with a document's if_interrupted instead of the
 // default.
 func withInterrupted(t Tool, policy string) Tool {
 	if policy == "" {
@@ -55,17 +54,17 @@ func withInterrupted(t Tool, policy string) Tool {
 	return wrap(t, func(w *wrapped) { w.interrupted = policy })
 }
 
-// Keyed is an [Asker] that also names the call it belongs to.
+// Keyed is an [Asker] that also has the key of its call.
 type Keyed interface {
-	// Key is the call's idempotency key; see [KeyFrom].
+	// Key returns the call's idempotency key; see [KeyFrom].
 	Key() string
 }
 
-// KeyFrom is the idempotency key of the call that ctx belongs to. It is the same
-// whenever the run makes this call again, after a crash or an answer of the user, and
-// no other call has it. It is "" outside of a run that is kept.
+// KeyFrom returns the idempotency key of the call that ctx belongs to. A repetition of
+// the call, after a crash or an answer of the user, has the same key; no two calls
+// share one. It is "" for a run that is not stored.
 //
-// A tool that acts on another system passes the key on, so that the other system can
+// A tool that acts on another system passes the key on, so that the system can
 // recognise a repetition: MCP servers get it in _meta, HTTP APIs as Idempotency-Key.
 func KeyFrom(ctx context.Context) string {
 	if k, ok := AskerFrom(ctx).(Keyed); ok {

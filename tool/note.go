@@ -2,8 +2,8 @@ package tool
 
 import "github.com/p8-org/p8/llm"
 
-// WithNote is the tool with a document's note behind its description (REM).
-// Documents whose prompt has Tool Notes need none here.
+// WithNote returns the tool with a document's note after its description (REM).
+// Documents whose prompt has Tool Notes need none.
 func WithNote(t Tool, note string) Tool {
 	if note == "" {
 		return t
@@ -16,7 +16,7 @@ func WithNote(t Tool, note string) Tool {
 	return withSpec(t, spec)
 }
 
-// withSpec is the tool under another name or description.
+// withSpec returns the tool with another name or description.
 func withSpec(t Tool, spec llm.ToolSpec) Tool {
 	return wrap(t, func(w *wrapped) { w.spec = spec })
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/p8-org/p8/internal/near"
 )
 
-// Registry knows the tools of this process by name. The zero value is empty
-// and ready; it may be used by several goroutines.
+// Registry has the tools of this process by name. The zero value is empty and ready;
+// it is safe for concurrent use.
 type Registry struct {
 	mu    sync.RWMutex
 	tools map[string]Tool
 }
 
-// NewRegistry holds the given tools; the error tells everything that is wrong
-// with them.
+// NewRegistry returns a registry of the given tools; the error names every problem.
 func NewRegistry(tools ...Tool) (*Registry, error) {
 	r := new(Registry)
 	var errs []error
@@ -30,8 +29,8 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 	return r, errors.Join(errs...)
 }
 
-// Register adds a tool. A name that is taken is an error, and so is a spec
-// that [NewBase] refuses.
+// Register adds a tool. It fails for a name that is taken, and for a spec that
+// [NewBase] refuses.
 func (r *Registry) Register(t Tool) error {
 	spec := t.Spec()
 	if _, err := NewBase(spec); err != nil {
@@ -49,36 +48,36 @@ func (r *Registry) Register(t Tool) error {
 	return nil
 }
 
-// Names are the names of all tools, sorted.
+// Names returns the names of all tools, sorted.
 func (r *Registry) Names() []string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Sorted(maps.Keys(r.tools))
 }
 
-// Get is the tool of that name, nil when there is none.
+// Get returns the tool of that name, nil if there is none.
 func (r *Registry) Get(name string) Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.tools[name]
 }
 
-// maxNear is how many near names a missing tool is told with.
+// maxNear bounds the suggestions for a missing tool.
 const maxNear = 3
 
 // Missing is a declared tool that this process does not have.
 type Missing struct {
 	Ref agent.ToolRef
-	// Near are names that the author may have meant.
+	// Near are similar names.
 	Near []string
-	// Reason is why it is missing, when the name is not the reason: its server is
-	// unknown or down. Fit for a client and a model.
+	// Reason is why it is missing, unless the name is unknown: its server is unknown
+	// or down. It is fit for a client and a model.
 	Reason string
 	// Also are other tools that are missing for the same reason.
 	Also []string
 }
 
-// Message says what is missing, why, and what may have been meant.
+// Message words what is missing, why, and similar names.
 func (m Missing) Message() string {
 	text := "the tool " + m.Ref.Name + " is not available here"
 	if n := len(m.Also); n > 0 {
@@ -94,8 +93,8 @@ func (m Missing) Message() string {
 	return text
 }
 
-// Resolve picks the tools that a document declares, in its order and each
-// once. A tool that is not here or lives on another server is missing.
+// Resolve returns the tools that a document declares, in its order, each once. Unknown
+// tools and those of servers are missing.
 func (r *Registry) Resolve(refs []agent.ToolRef) (tools []Tool, missing []Missing) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

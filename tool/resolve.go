@@ -17,13 +17,13 @@ type resolver struct {
 	box     *Box
 	agent   *agent.Agent
 	answers map[string]answer
-	// taken are the names that the model's tools have already.
+	// taken are the names of the tools so far.
 	taken map[string]bool
 	seen  map[[3]string]bool
 	out   Resolved
 }
 
-// reserved are the names that only this process's tools may have.
+// reserved returns the names that only this process's tools may have.
 func reserved(a *agent.Agent) map[string]bool {
 	names := map[string]bool{llm.OutputTool: true}
 	for _, ref := range a.Tools {
@@ -34,7 +34,7 @@ func reserved(a *agent.Agent) map[string]bool {
 	return names
 }
 
-// servers are those that the document names, each once.
+// servers returns the servers that the document names, each once.
 func (r *resolver) servers() []string {
 	var names []string
 	add := func(ref agent.ToolRef) {
@@ -54,7 +54,7 @@ func (r *resolver) servers() []string {
 	return names
 }
 
-// uriOf is the resource that a tool reads, "" for one that is called.
+// uriOf returns the resource that a tool reads, "" for one that is called.
 func uriOf(ref agent.ToolRef) string {
 	if ref.URI == "" && strings.Contains(ref.Name, "://") {
 		return ref.Name
@@ -113,7 +113,7 @@ func (r *resolver) tool(ref agent.ToolRef) {
 	r.miss(Missing{Ref: ref, Near: r.near(ref, a.tools), Reason: "the MCP server " + ref.Server + " has no such tool"})
 }
 
-// unusable is why a server has a tool and does not offer it.
+// unusable returns why a server has a tool and does not offer it.
 func unusable(server Server, name string) string {
 	if s, ok := server.(interface{ Unusable(name string) string }); ok {
 		return s.Unusable(name)
@@ -121,8 +121,8 @@ func unusable(server Server, name string) string {
 	return ""
 }
 
-// declared is the tool as the document declares it: with its words behind the
-// description, where the prompt has no Tool Notes, and its policies.
+// declared returns the tool as the document declares it: with the document's note,
+// unless the prompt has Tool Notes, and its policies.
 func (r *resolver) declared(t Tool, ref agent.ToolRef) Tool {
 	if r.agent.Document != nil && r.agent.Document.Dialect == agent.Nested {
 		t = WithNote(t, ref.Description)
@@ -130,13 +130,13 @@ func (r *resolver) declared(t Tool, ref agent.ToolRef) Tool {
 	return withPolicies(t, r.agent.Name, ref)
 }
 
-// withPolicies is the tool with what its reference says of approval and of
+// withPolicies returns the tool with the document's policies of approval and
 // interrupted calls.
 func withPolicies(t Tool, asks string, ref agent.ToolRef) Tool {
 	return withInterrupted(withApproval(t, asks, ref), ref.IfInterrupted)
 }
 
-// pick is a server's tool by its own name or the one that models see.
+// pick returns a server's tool by the server's name for it or the model's.
 func pick(tools []Tool, name string) Tool {
 	for _, t := range tools {
 		if OriginalName(t) == name {
@@ -151,8 +151,8 @@ func pick(tools []Tool, name string) Tool {
 	return nil
 }
 
-// near are a server's names like the one that it does not have, else the same
-// name at another server that was asked anyway.
+// near returns similar names on the server, else the same name on another server that
+// was asked.
 func (r *resolver) near(ref agent.ToolRef, tools []Tool) []string {
 	names := make([]string, len(tools))
 	for i, t := range tools {
@@ -173,8 +173,8 @@ func (r *resolver) near(ref agent.ToolRef, tools []Tool) []string {
 	return similar[:min(len(similar), maxNear)]
 }
 
-// server is what the reference's server answered; one that is not there or down
-// makes the tool a missing one, together with the server's others.
+// server returns the list of the reference's server. If the server is unknown or down,
+// its tools are missing together.
 func (r *resolver) server(ref agent.ToolRef) (answer, bool) {
 	a, ok := r.answers[ref.Server]
 	if ok && a.err == nil {
@@ -184,7 +184,7 @@ func (r *resolver) server(ref agent.ToolRef) (answer, bool) {
 	return answer{}, false
 }
 
-// without is the reference as one that is missing for its server's sake.
+// without records the reference as missing because of its server.
 func (r *resolver) without(ref agent.ToolRef) Missing {
 	m := Missing{Ref: ref}
 	a, ok := r.answers[ref.Server]
@@ -214,7 +214,7 @@ func (r *resolver) down(server string, err error) string {
 	return "the MCP server " + server + " is down"
 }
 
-// miss notes what is missing; what is missing for one reason is one message.
+// miss records a missing tool; tools that are missing for one reason share a message.
 func (r *resolver) miss(m Missing) {
 	for i := range r.out.Missing {
 		before := &r.out.Missing[i]
@@ -226,8 +226,8 @@ func (r *resolver) miss(m Missing) {
 	r.out.Missing = append(r.out.Missing, m)
 }
 
-// add offers a tool to the model, under a name that is free: the server's goes
-// before it where another tool has it.
+// add offers a tool to the model under a free name: the server's name is put before a
+// taken one.
 func (r *resolver) add(t Tool, server string) {
 	spec := t.Spec()
 	name := spec.Name
@@ -250,8 +250,7 @@ func (r *resolver) add(t Tool, server string) {
 	r.out.Tools = append(r.out.Tools, t)
 }
 
-// chained is the tool that gets the answer, with the policies that tools says for
-// it.
+// chained returns the tool that gets the answer, with its policies from tools.
 func (r *resolver) chained() Tool {
 	t := r.chainedTool()
 	if t == nil {
@@ -265,8 +264,7 @@ func (r *resolver) chained() Tool {
 	return t
 }
 
-// chainedTool is one that the document declares, else this process's, else
-// "server/name".
+// chainedTool finds a declared tool, else this process's, else "server/name".
 func (r *resolver) chainedTool() Tool {
 	name := r.agent.ChainedTool
 	if name == "" {

@@ -2,7 +2,7 @@ package tool
 
 import "context"
 
-// Contents is what was read at a URI: Text or Data.
+// Contents is the content of a resource: Text or Data.
 type Contents struct {
 	URI       string
 	MediaType string
@@ -10,10 +10,9 @@ type Contents struct {
 	Data      []byte
 }
 
-// ResourceInfo describes a resource, or with Template all that a pattern of
-// URIs stands for.
+// ResourceInfo describes a resource or, with Template, all URIs of a pattern.
 type ResourceInfo struct {
-	// URI is fixed; of a template it has {placeholders} (RFC 6570, level 1).
+	// URI is fixed, or for a template has {placeholders} (RFC 6570, level 1).
 	URI         string
 	Template    bool
 	Name        string
@@ -22,11 +21,10 @@ type ResourceInfo struct {
 	MediaType   string
 }
 
-// Resources are what can be read by its URI: p8's own, or those of an MCP
-// server. Who is asking is in ctx.
+// Resources can be read by URI: p8's own, or an MCP server's. The caller is in ctx.
 type Resources interface {
-	// List is every resource and template, in a stable order and bounded.
+	// List returns every resource and template, in a stable order and bounded.
 	List(ctx context.Context) ([]ResourceInfo, error)
-	// Read is an *Error when there is no such resource.
+	// Read fails with an *Error if there is no such resource.
 	Read(ctx context.Context, uri string) ([]Contents, error)
 }

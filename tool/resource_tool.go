@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// The bounds of what a resource tool lists.
+// The bounds of a resource tool's lists.
 const (
 	maxListed     = 100
 	maxURI        = 4 << 10
@@ -58,13 +58,12 @@ func (r *resolver) resourceTool(ref agent.ToolRef, res agent.Resource) {
 	r.add(withApproval(t, r.agent.Name, ref), server)
 }
 
-// resourceTool reads a resource: one, one of a template, or any that matches a
-// pattern.
+// resourceTool reads one resource, one of a template, or any that matches a pattern.
 type resourceTool struct {
 	Base
 	from Resources
 	uri  uriTemplate
-	// pattern is set for a tool that takes any address that matches.
+	// pattern is set for a tool that takes any matching URI.
 	pattern *regexp.Regexp
 }
 
@@ -116,11 +115,11 @@ func newResourceTool(from Resources, res agent.Resource) (*resourceTool, error) 
 	return t, nil
 }
 
-// notInNames is what a tool's name has an underscore for.
+// notInNames matches the characters that become underscores in a tool's name.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9-]+`)
 
-// resourceName is the given name, else get_ and what the URI says, with _by_ and
-// the parameters of a template.
+// resourceName returns the given name, else get_ and the words of the URI, with _by_
+// and the parameters of a template.
 func resourceName(name, source string, uri uriTemplate) string {
 	plain := func(s string) string { return strings.Trim(notInNames.ReplaceAllString(s, "_"), "_") }
 	if name != "" && !strings.Contains(name, "://") {
@@ -162,13 +161,13 @@ func (t *resourceTool) Call(ctx context.Context, call Call) (Result, error) {
 		return Result{}, &Error{fmt.Sprintf("the uri is longer than %d bytes", maxURI)}
 	}
 	if len(args) > 0 && climbs(shown) {
-		// A pattern says where to read; .. would lead out of there.
+		// A pattern limits what is read; .. would escape it.
 		return Result{}, &Error{"a uri cannot have . or .. between its slashes"}
 	}
 	return t.read(ctx, uri, shown)
 }
 
-// read reads the resource; shown is its URI as the model may know it.
+// read reads the resource; shown is its URI as the model may see it.
 func (t *resourceTool) read(ctx context.Context, uri, shown string) (Result, error) {
 	found, err := t.from.Read(ctx, uri)
 	if err != nil {
@@ -188,9 +187,9 @@ func (t *resourceTool) read(ctx context.Context, uri, shown string) (Result, err
 	return a.Result(), nil
 }
 
-// unknown adds to an error what may have been meant. A server that is down does
-// not list either, so it gets no advice; nor does a URI with parts that the model
-// does not see, whose neighbours may be other people's.
+// unknown adds similar URIs to an error. It adds none for a server that is down, and
+// none for a URI with parts that the model does not see: its neighbours may be other
+// users'.
 func (t *resourceTool) unknown(ctx context.Context, uri, shown string, err error) error {
 	var known *Error
 	if !errors.As(err, &known) {
@@ -216,7 +215,7 @@ func (t *resourceTool) unknown(ctx context.Context, uri, shown string, err error
 	return &Error{known.Message + "; did you mean " + strings.Join(similar, " or ") + "?"}
 }
 
-// list is what matches the pattern.
+// list lists the URIs that match the pattern.
 func (t *resourceTool) list(ctx context.Context) (Result, error) {
 	all, err := t.from.List(ctx)
 	if err != nil {

@@ -18,19 +18,19 @@ import (
 //		Days int    `json:"days,omitempty" minimum:"1" maximum:"14" default:"3"`
 //	}
 //
-// A field is required unless it has omitempty, omitzero or a default; the
-// jsonschema tag is its description. What the model leaves out has its default
-// when fn is called.
+// A field is required unless it has omitempty, omitzero or a default; the jsonschema
+// tag is its description. Arguments that the model leaves out have their default when
+// fn is called.
 //
-// fn's answer becomes the result: a string as it is, a Result as it is,
-// anything else as JSON. Its error is a failure of the call; see [Tool].
+// fn's answer becomes the result: a string or a Result unchanged, anything else as
+// JSON. Its error fails the call; see [Tool].
 func New[In any](name, description string, fn func(context.Context, In) (any, error)) (Tool, error) {
 	parameters, defaults, err := schemaOf[In]()
 	if err != nil {
 		return nil, fmt.Errorf("tool %s: %w", name, err)
 	}
 	if reflect.TypeFor[In]().NumField() == 0 {
-		parameters = nil // what NewBase writes for none has properties, which some providers ask for
+		parameters = nil // NewBase's schema for none has properties, which some providers need
 	}
 	base, err := NewBase(llm.ToolSpec{Name: name, Description: description, Parameters: parameters})
 	if err != nil {
@@ -42,7 +42,7 @@ func New[In any](name, description string, fn func(context.Context, In) (any, er
 // typed is a tool around a Go function.
 type typed[In any] struct {
 	Base
-	// defaults is a JSON object with what every call starts from.
+	// defaults is a JSON object that every call starts from.
 	defaults json.RawMessage
 	fn       func(context.Context, In) (any, error)
 }
@@ -98,7 +98,7 @@ func resultOf(out any) (Result, error) {
 	return Result{Content: content}, nil
 }
 
-// Encode writes JSON for a model: <, > and & stay what they are.
+// Encode returns JSON for a model: <, > and & are not escaped.
 func Encode(v any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// placeholder is {name} of a URI: RFC 6570, level 1.
+// placeholder matches {name} in a URI: RFC 6570, level 1.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
 var placeholderName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
@@ -38,7 +38,7 @@ func parseTemplate(uri string) (uriTemplate, error) {
 	return t, nil
 }
 
-// fromIdentity is the part of the identity that a placeholder stands for.
+// fromIdentity returns the field of the identity that a placeholder names.
 func fromIdentity(name string, id identity.Identity) (value string, ok bool) {
 	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)) {
 	case "userid":
@@ -53,7 +53,7 @@ func fromIdentity(name string, id identity.Identity) (value string, ok bool) {
 	return "", false
 }
 
-// parameters are the placeholders that the model fills, each once.
+// parameters returns the placeholders that the model fills, each once.
 func (t uriTemplate) parameters() []string {
 	var out []string
 	for _, name := range t.names {
@@ -64,8 +64,8 @@ func (t uriTemplate) parameters() []string {
 	return out
 }
 
-// expand fills the placeholders, those of the identity from who is asking. shown
-// is the URI without what the model must not see.
+// expand fills the placeholders, those of the identity from the caller. shown is the
+// URI without the parts that the model must not see.
 func (t uriTemplate) expand(args map[string]string, id identity.Identity) (uri, shown string, err error) {
 	var full, open strings.Builder
 	add := func(text string) { full.WriteString(text); open.WriteString(text) }
@@ -90,7 +90,7 @@ func (t uriTemplate) expand(args map[string]string, id identity.Identity) (uri, 
 	return full.String(), open.String(), nil
 }
 
-// discreet is an error about a URI without what the model must not see of it.
+// discreet removes those parts from an error about a URI.
 func (t uriTemplate) discreet(ctx context.Context, uri, shown string, err *Error) error {
 	text := strings.ReplaceAll(err.Message, uri, shown)
 	id, none := identity.From(ctx)
@@ -105,8 +105,7 @@ func (t uriTemplate) discreet(ctx context.Context, uri, shown string, err *Error
 	return &Error{text}
 }
 
-// climbs reports whether a URI has . or .. between its slashes, however they are
-// written.
+// climbs reports whether a URI has . or .. between its slashes, in any encoding.
 func climbs(uri string) bool {
 	_, path, ok := strings.Cut(uri, "://")
 	if !ok {
@@ -119,7 +118,7 @@ func climbs(uri string) bool {
 		func(part string) bool { return part == "." || part == ".." })
 }
 
-// percentEncode keeps the letters that RFC 3986 reserves for nothing.
+// percentEncode keeps RFC 3986's unreserved characters.
 func percentEncode(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

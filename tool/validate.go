@@ -14,10 +14,10 @@ import (
 // MaxArguments bounds the arguments of a call, in bytes.
 const MaxArguments = 1 << 20
 
-// Arguments makes a JSON object of what a model wrote as arguments. Nothing,
-// blanks and null are no arguments; a JSON string that holds an object is that
-// object; bytes that are no UTF-8 become U+FFFD. Anything else is an *Error that
-// tells the model what to write.
+// Arguments returns a model's arguments as a JSON object. Empty text, blanks and null
+// are no arguments; a JSON string that holds an object is that object; bytes that are
+// not UTF-8 become U+FFFD. Anything else is an *Error that tells the model what to
+// write.
 func Arguments(text string) (json.RawMessage, error) {
 	if len(text) > MaxArguments {
 		return nil, &Error{fmt.Sprintf("the arguments are %d bytes long; at most %d are allowed", len(text), MaxArguments)}
@@ -42,7 +42,7 @@ func Arguments(text string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// where says where JSON breaks.
+// where returns the place where JSON is broken.
 func where(raw json.RawMessage) string {
 	var broken *json.SyntaxError
 	var v any
@@ -55,14 +55,14 @@ func where(raw json.RawMessage) string {
 	return fmt.Sprintf(": see byte %d", broken.Offset)
 }
 
-// validator is a tool that has its schema compiled.
+// validator is a tool with a compiled schema.
 type validator interface {
 	Validate(ctx context.Context, args json.RawMessage) error
 }
 
-// Validate checks arguments against the schema of the tool; none mean {}, and
-// an optional argument that is null counts as left out. The error is an *Error
-// with every failure, fit for a model that is to try again, or the context's.
+// Validate checks arguments against the schema of the tool. No arguments mean {}; an
+// optional argument that is null counts as absent. The error is the context's, or an
+// *Error with every failure, for a model that tries again.
 func Validate(ctx context.Context, t Tool, args json.RawMessage) error {
 	if v, ok := t.(validator); ok {
 		return v.Validate(ctx, args)
@@ -74,16 +74,16 @@ func Validate(ctx context.Context, t Tool, args json.RawMessage) error {
 	return base.Validate(ctx, args)
 }
 
-// CheckSchema is an error when the schema of an answer is no JSON Schema of an
-// object, points outside itself, or would take too much to check. Who is asked may
-// be asked for anything.
+// CheckSchema fails if the schema of an answer is not a JSON Schema of an object,
+// points outside itself, or would take too long to check. Unlike a tool's, it may ask
+// for a user id.
 func CheckSchema(text json.RawMessage) error {
 	_, err := compile(text)
 	return err
 }
 
-// ValidateAnswer checks what a user answered against the schema of the question;
-// nothing means {}. The error is an *Error with every failure, or the context's.
+// ValidateAnswer checks a user's answer against the schema of the question; no answer
+// means {}. The error is the context's, or an *Error with every failure.
 func ValidateAnswer(ctx context.Context, text, content json.RawMessage) error {
 	compiled, err := compile(text)
 	if err != nil {
@@ -121,8 +121,7 @@ func validate(ctx context.Context, compiled *schema.Schema, args json.RawMessage
 	return nil
 }
 
-// dropNulls takes optional arguments that are null for what models mean by
-// them: left out.
+// dropNulls removes optional arguments that are null: models mean absent ones.
 func dropNulls(compiled *schema.Schema, value any) {
 	args, _ := value.(map[string]any)
 	for name, arg := range args {
@@ -138,7 +137,7 @@ const (
 	maxFailureLength = 240
 )
 
-// list is the failures in one line, each with the place of the value that failed.
+// list returns the failures on one line, each with the place of its value.
 func list(failures schema.Failures) string {
 	var lines []string
 	for _, f := range failures.List[:min(len(failures.List), maxFailures)] {
@@ -154,7 +153,7 @@ func list(failures schema.Failures) string {
 	return strings.Join(lines, "; ")
 }
 
-// place is a JSON pointer as people write it: payload.sources[0].
+// place returns a JSON pointer in the form payload.sources[0].
 func place(tokens []string) string {
 	var b strings.Builder
 	for _, token := range tokens {
@@ -170,7 +169,7 @@ func place(tokens []string) string {
 	return b.String()
 }
 
-// Cut shortens text to n characters, and shows that it did.
+// Cut shortens text to n characters and marks the cut.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -9,9 +9,8 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// wrapped is a tool of which something is said differently: its spec, its
-// annotations, what must be approved, or what happens to an interrupted call.
-// Everything else is the tool's own.
+// wrapped is a tool with another spec, other annotations, another approval policy or
+// another policy for interrupted calls. Everything else is the tool's own.
 type wrapped struct {
 	Tool
 	spec        llm.ToolSpec
@@ -21,8 +20,8 @@ type wrapped struct {
 	resumable   bool
 }
 
-// wrap is the tool with what change says differently. It is a Streamer, Timed
-// and a Client if the tool is.
+// wrap returns the tool with the fields of change. It is a Streamer, Timed and a
+// Client if the tool is.
 func wrap(t Tool, change func(*wrapped)) Tool {
 	w := wrapped{Tool: t, spec: t.Spec(), annotations: AnnotationsOf(t)}
 	if g, ok := t.(Guarded); ok {
@@ -49,7 +48,7 @@ func wrap(t Tool, change func(*wrapped)) Tool {
 	return w
 }
 
-// Spec is the tool as the model sees it.
+// Spec returns the given spec, else the tool's own.
 func (w wrapped) Spec() llm.ToolSpec { return w.spec }
 
 // Validate is the tool's own.
@@ -57,10 +56,10 @@ func (w wrapped) Validate(ctx context.Context, args json.RawMessage) error {
 	return Validate(ctx, w.Tool, args)
 }
 
-// Annotations are those that were given, else the tool's own.
+// Annotations returns the given ones, else the tool's own.
 func (w wrapped) Annotations() Annotations { return w.annotations }
 
-// ifInterrupted is what was given, "" for nothing.
+// ifInterrupted returns the given policy, "" for none.
 func (w wrapped) ifInterrupted() string { return w.interrupted }
 
 // resumes reports whether the tool is a Resumable.
@@ -69,7 +68,7 @@ func (w wrapped) resumes() bool { return w.resumable }
 // Original is the tool's own.
 func (w wrapped) Original() string { return OriginalName(w.Tool) }
 
-// Approval is the question that was given, else the tool's own.
+// Approval returns the given question, else the tool's own.
 func (w wrapped) Approval(call Call) *Question {
 	if w.approval == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 // maxPayload bounds an action's payload, in bytes.
 const maxPayload = 64 << 10
 
-// observationType is the action whose payload describes the answer.
+// observationType is the action that describes the answer.
 const observationType = "observation"
 
 const actionDescription = `Emits a typed event beside your answer. The user's program sees it; it is not part of the text.
@@ -31,16 +31,15 @@ const actionParameters = `{
 	"additionalProperties": false
 }`
 
-// NewAction is the action tool: action(type, payload). Its result has the
-// marker _action_event, the type and the payload; the same goes out as an
-// event. An observation is also metadata of the answer (see
-// [event.MetadataData]): it has the marker _metadata_event and its fields
-// beside the others. A field that is not of its kind or range is a failure
-// that names it.
+// NewAction returns the action tool: action(type, payload). Its result has the marker
+// _action_event, the type and the payload, which are also an event. An observation is
+// also metadata of the answer (see [event.MetadataData]): its result has the marker
+// _metadata_event and its fields too. A field of the wrong kind or range fails the
+// call and is named.
 //
-// An elicit with options or a schema asks the user where the call's context has
-// a [tool.Asker]: the call pauses, and its result, with the event, comes with
-// the answer. Elsewhere it is an event like another.
+// An elicit with options or a schema asks the user if the call's context has a
+// [tool.Asker]: the call pauses, and the result and the event come with the answer.
+// Otherwise elicit is an event like any other.
 func NewAction() (tool.Tool, error) {
 	base, err := tool.NewBase(llm.ToolSpec{
 		Name: "action", Description: actionDescription, Parameters: json.RawMessage(actionParameters),
@@ -51,8 +50,7 @@ func NewAction() (tool.Tool, error) {
 	return tool.Annotate(actionTool{base}, tool.Annotations{Title: "Emit an event", Idempotent: true, Output: json.RawMessage(actionOutput)})
 }
 
-// actionOutput has the fields of an observation beside those that every action
-// has.
+// actionOutput has the fields of every action and those of an observation.
 const actionOutput = `{
 	"type": "object",
 	"properties": {
@@ -69,7 +67,7 @@ const actionOutput = `{
 
 type actionTool struct{ tool.Base }
 
-// Call emits the action, after the answer where it asks.
+// Call emits the action; an elicit that asks, after the answer.
 func (actionTool) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct {
 		Type    string          `json:"type"`
@@ -88,8 +86,8 @@ func (actionTool) Call(ctx context.Context, call tool.Call) (tool.Result, error)
 	return act(in.Type, in.Payload, answer)
 }
 
-// act is the result of an action. payload is a JSON object, null or nothing;
-// said is what the user said to a question, nil where nobody was asked.
+// act returns the result of an action. payload is a JSON object, null or empty; said
+// is the user's answer, nil if nobody was asked.
 func act(kind string, payload json.RawMessage, said *tool.Answer) (tool.Result, error) {
 	if len(payload) > maxPayload {
 		return tool.Result{}, &tool.Error{Message: fmt.Sprintf("payload is %d bytes long; at most %d are allowed", len(payload), maxPayload)}

@@ -8,21 +8,21 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Asker turns a question into a query and answers it. Its *tool.Error says what
-// is wrong with the question.
+// Asker turns a question into a query and runs it. A *tool.Error means that the
+// question is wrong.
 type Asker interface {
 	AskREM(ctx context.Context, question string, planOnly bool) (Answer, error)
 }
 
-// Answer is the query that was made of a question, and what it found.
+// Answer is the query made from a question, with its results.
 type Answer struct {
 	Status     string          `json:"status"`
 	QueryType  rem.Verb        `json:"query_type"`
 	Parameters json.RawMessage `json:"parameters"`
 	Query      string          `json:"query"`
 	Confidence float64         `json:"confidence"`
-	// Reasoning is there below the confidence that a query needs to be run, and for
-	// a plan; Warning says why nothing was run.
+	// Reasoning is set for a plan, and below the confidence that a query needs to run;
+	// Warning says why nothing ran.
 	Reasoning string    `json:"reasoning,omitempty"`
 	Warning   string    `json:"warning,omitempty"`
 	Executed  bool      `json:"executed"`

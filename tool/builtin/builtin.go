@@ -1,16 +1,15 @@
-// Package builtin has the tools and the resources that p8 itself brings.
-// [Tools] makes the tools that a deployment has the parts for: without a store
-// there is nothing to keep a moment in, so there is no save_moments either.
-// [NewResources] is what can be read by its URI: the caller's profile, sessions,
-// files and moments, the agents, the tables.
+// Package builtin has p8's own tools and resources. [Tools] returns the tools whose
+// parts the options have: without a store, for example, there is no save_moments.
+// [NewResources] returns the resources that can be read by URI: the caller's profile,
+// sessions, files and moments, the agents, the tables.
 //
 //	o := builtin.Options{Engine: engine, Store: s, Documents: catalog}
 //	tools, err := builtin.Tools(o)
 //	registry, err := tool.NewRegistry(tools...)
 //	box := &tool.Box{Local: registry, Resources: builtin.NewResources(o)}
 //
-// Who is asking comes from the context; no tool has an argument for it. Each
-// tool has annotations, and a schema of its answer that its tests hold it to.
+// The caller comes from the context; no tool has an argument for it. Each tool has
+// annotations and a schema of its answer, which its tests check.
 package builtin
 
 import (
@@ -27,39 +26,38 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Documents are the agents; *catalog.Catalog is it.
+// Documents are the agents. Implemented by *catalog.Catalog.
 type Documents interface {
 	Agent(ctx context.Context, name string) (*agent.Agent, error)
 	Has(ctx context.Context, name string) (bool, error)
 	List(ctx context.Context, kind string) ([]catalog.Entry, error)
 }
 
-// Options say what the tools work with. What is nil costs the tools that cannot
-// do without it.
+// Options are the parts that the tools work with. A tool is available only if its
+// parts are set.
 type Options struct {
-	// Engine runs the queries of search, which without it says that nothing is
+	// Engine runs the queries of search; without it search answers that nothing is
 	// stored.
 	Engine *rem.Engine
 	// Asker answers ask_rem.
 	Asker Asker
-	// Store keeps moments, profiles, agents and what the web told.
+	// Store keeps moments, profiles, agents and the results of web searches.
 	Store *store.Store
-	// ReadOnly leaves the store as it is: tools that write are not there, or say
-	// so.
+	// ReadOnly protects the store: tools that write are not available, or refuse.
 	ReadOnly bool
 	// Documents are the agents that save_agent must not replace by accident.
 	Documents Documents
-	// WebSearch is where web_search asks; its zero value is nowhere, and the tool
-	// says which setting is missing.
+	// WebSearch is the endpoint of web_search; without one the tool names the missing
+	// setting.
 	WebSearch WebSearch
-	// HTTPClient asks the web; nil is one with a timeout.
+	// HTTPClient sends the requests of web_search; nil is a client with a timeout.
 	HTTPClient *http.Client
 	// Now is the clock; nil is the system's.
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// filled has the defaults for what was left out.
+// filled sets the defaults.
 func (o Options) filled() Options {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -73,7 +71,7 @@ func (o Options) filled() Options {
 // writes reports whether there is a store to write to.
 func (o *Options) writes() bool { return o.Store != nil && !o.ReadOnly }
 
-// Tools are the tools that the options have the parts for.
+// Tools returns the tools whose parts the options have.
 func Tools(o Options) ([]tool.Tool, error) {
 	o = o.filled()
 	var (
@@ -107,7 +105,7 @@ func Tools(o Options) ([]tool.Tool, error) {
 	return tools, nil
 }
 
-// Names are the tools of a deployment that has all the parts, sorted.
+// Names returns the names of all tools, sorted.
 func Names() []string {
 	return []string{
 		"action", "ask_rem", "get_moments", "get_user_profile", "register_metadata", "save_agent", "save_moments", "search",
@@ -115,7 +113,7 @@ func Names() []string {
 	}
 }
 
-// answering is a tool whose answer is an Out, which is also its schema.
+// answering is a tool whose answer is an Out, which also gives its schema.
 func answering[In, Out any](name, description string, a tool.Annotations, fn func(context.Context, In) (Out, error)) (tool.Tool, error) {
 	t, err := tool.New(name, description, func(ctx context.Context, in In) (any, error) {
 		out, err := fn(ctx, in)
@@ -133,7 +131,7 @@ func answering[In, Out any](name, description string, a tool.Annotations, fn fun
 	return tool.Annotate(t, a)
 }
 
-// worded is an error of the store in its own words, where they are fit for a
+// worded returns an error of the store in the store's words, if they are fit for a
 // model.
 func worded(err error) error {
 	for _, ours := range []error{store.ErrNotFound, store.ErrConflict, store.ErrInvalid, store.ErrForbidden} {

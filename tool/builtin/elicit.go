@@ -19,9 +19,9 @@ const (
 	maxOptions  = 100
 )
 
-// elicit asks the user, where somebody can be asked and the payload says what an
-// answer looks like. It is tool.ErrPaused until there is an answer, and nil
-// without an error where nobody is asked.
+// elicit asks the user, if the context has an asker and the payload says what an
+// answer looks like. It fails with tool.ErrPaused until there is an answer; it returns
+// nil without an error if nobody is asked.
 func elicit(ctx context.Context, payload json.RawMessage) (*tool.Answer, error) {
 	asker := tool.AskerFrom(ctx)
 	if asker == nil || len(payload) > maxPayload {
@@ -61,8 +61,8 @@ func elicit(ctx context.Context, payload json.RawMessage) (*tool.Answer, error) 
 
 func isNone(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// choice is the schema of an answer that is one of the options: texts, numbers,
-// or {title, value}.
+// choice is the schema of an answer that is one of the options: texts, numbers, or
+// {title, value}.
 func choice(options []json.RawMessage) (json.RawMessage, error) {
 	if len(options) > maxOptions {
 		return nil, &tool.Error{Message: fmt.Sprintf("payload.options has %d entries; at most %d are allowed", len(options), maxOptions)}
@@ -130,7 +130,7 @@ func readOption(raw json.RawMessage) (value, title string, err error) {
 	return value, title, nil
 }
 
-// without words an answer that is none, for the model.
+// without returns the model's text for a question that was not answered.
 func without(a tool.Answer) string {
 	switch a.Action {
 	case tool.Accepted:

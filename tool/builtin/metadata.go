@@ -27,8 +27,8 @@ const metadataParameters = `{
 	"additionalProperties": false
 }`
 
-// NewRegisterMetadata is REM's name of action("observation"): the fields are
-// the arguments.
+// NewRegisterMetadata returns register_metadata, REM's name for action("observation");
+// the fields are the arguments.
 func NewRegisterMetadata() (tool.Tool, error) {
 	base, err := tool.NewBase(llm.ToolSpec{
 		Name:        "register_metadata",

@@ -12,14 +12,14 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The edges of dreams, where a fragment says nothing else (p8), and the way back.
+// The default relations of dreams (p8), and of the way back.
 const (
 	relationDream = "dream_affinity"
 	weightDream   = 0.5
 	backDream     = "dreamed_from"
 )
 
-// fragments are the edges of a record.
+// fragments returns the edges of a record.
 func (r record) fragments(kind string) []store.Edge {
 	var list []json.RawMessage
 	r.take("affinity_fragments", &list)
@@ -51,8 +51,8 @@ func (r record) fragments(kind string) []store.Edge {
 	return edges
 }
 
-// dreamName is a dream's name as a title (p8): "dream-late-trains" is "Late Trains".
-// Its key stays that of the words: a name whose key would change is left alone.
+// dreamName returns a dream's name as a title (p8): "dream-late-trains" is "Late
+// Trains". A name whose key would change is left alone.
 func dreamName(name string) string {
 	said := strings.TrimPrefix(oneLine(name), "dream-")
 	words := strings.Fields(strings.ReplaceAll(said, "-", " "))
@@ -68,9 +68,8 @@ func dreamName(name string) string {
 	return title
 }
 
-// settle finds names for dreams that are nobody else's: a dream takes the place of
-// the earlier one of its key, and never that of something that happened. Another moment
-// is refused that would take the place of one that p8 made.
+// settle gives dreams free names. A dream replaces an earlier dream with its key, and
+// no other moment. A moment that would replace one of p8's own is refused.
 func (t saveMoments) settle(ctx context.Context, moments []*store.Moment) error {
 	var keys []string
 	for _, m := range moments {
@@ -89,8 +88,8 @@ func (t saveMoments) settle(ctx context.Context, moments []*store.Moment) error 
 			ids = append(ids, n.ID)
 		}
 	}
-	earlier := map[string]string{} // the names of the dreams that there are, by their keys
-	own := map[string]string{}     // the types of what p8 made
+	earlier := map[string]string{} // names of the existing dreams, by key
+	own := map[string]string{}     // types of p8's own moments, by key
 	if len(ids) > 0 {
 		found, _, err := t.store.Moments().Find(ctx, store.Filter{
 			IDs: ids, Own: true, Limit: len(ids),
@@ -132,7 +131,7 @@ func (t saveMoments) settle(ctx context.Context, moments []*store.Moment) error 
 	return nil
 }
 
-// besides is a dream's name where something else has the one it wants.
+// besides returns another name for a dream whose name is taken.
 func besides(name string) string {
 	const prefix = "Dream of "
 	if runes := []rune(name); len(runes) > maxName-len(prefix) {

@@ -16,21 +16,21 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// maxName is the longest name that the store keeps, in characters.
+// maxName is the longest name that the store accepts, in characters.
 const maxName = 255
 
-// The fields of a record that may stand for a name or a summary, the best first.
+// The fields of a record that can be its name or summary, the best first.
 var (
 	nameFields    = []string{"title", "id", "invoice_number", "invoice_id", "number", "key"}
 	summaryFields = []string{"description"}
 )
 
-// momentReader makes moments of records and collects what is wrong with them.
-// The same records make the same moments.
+// momentReader makes moments of records and collects their problems. The same records
+// make the same moments.
 type momentReader struct {
-	// place is where the record stands: moments[0].
+	// place is the place of the record: moments[0].
 	place string
-	// names are the keys of the moments so far, and where they stand.
+	// names maps the keys of the moments so far to their places.
 	names    map[string]string
 	problems []string
 }
@@ -39,13 +39,13 @@ func (r *momentReader) wrong(field, format string, args ...any) {
 	r.problems = append(r.problems, r.place+field+": "+fmt.Sprintf(format, args...))
 }
 
-// record is an object, some fields of which are taken out of it.
+// record is an object whose known fields are removed one by one.
 type record struct {
 	*momentReader
 	fields map[string]json.RawMessage
 }
 
-// take reads a field and takes it out; null is none.
+// take reads and removes a field; null counts as absent.
 func (r record) take(name string, into any) {
 	raw, ok := r.fields[name]
 	delete(r.fields, name)
@@ -54,7 +54,7 @@ func (r record) take(name string, into any) {
 	}
 }
 
-// takeTime reads a time and takes it out.
+// takeTime reads and removes a time.
 func (r record) takeTime(name string) time.Time {
 	var text string
 	r.take(name, &text)
@@ -65,7 +65,7 @@ func (r record) takeTime(name string) time.Time {
 	return t
 }
 
-// text is the first of the fields that says something, which stays where it is.
+// text returns the first of the fields that is not empty; it removes none.
 func (r record) text(fields []string) string {
 	for _, name := range fields {
 		var text string
@@ -82,7 +82,7 @@ func (r record) text(fields []string) string {
 	return ""
 }
 
-// moment is the moment of a record, the n-th of the call; kind is its type when it
+// moment returns the moment of the n-th record; kind is its type unless it names one.
 // names none.
 func (r *momentReader) moment(raw json.RawMessage, n int, kind string) *store.Moment {
 	x := record{momentReader: r}
@@ -122,7 +122,7 @@ func (r *momentReader) moment(raw json.RawMessage, n int, kind string) *store.Mo
 			m.Summary = compact(raw)
 		}
 	}
-	// The rest is the record's own.
+	// The remaining fields are the record's own.
 	for key, value := range metadata {
 		x.fields[key] = value
 	}
@@ -132,12 +132,10 @@ func (r *momentReader) moment(raw json.RawMessage, n int, kind string) *store.Mo
 	return m
 }
 
-// closed reports whether a type is for p8's own moments alone; dreams are kept by
-// agents.
+// closed reports whether only p8 may make moments of a type. Agents may make dreams.
 func closed(kind string) bool { return store.OwnMoment(kind) && kind != store.MomentDream }
 
-// name checks the moment's name or finds one, so that each moment of the call
-// has its own.
+// name checks the moment's name or makes one; names of one call are unique.
 func (r record) name(m *store.Moment, n int, digest string) {
 	if name := oneLine(m.Name); name != "" {
 		m.Name = name
@@ -175,7 +173,7 @@ func (r record) name(m *store.Moment, n int, digest string) {
 // oneLine is text with single spaces.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// hashOf tells records apart, in whatever order their fields are.
+// hashOf returns a hash of a record that ignores the order of its fields.
 func hashOf(fields map[string]json.RawMessage) string {
 	text, _ := json.Marshal(fields)
 	sum := sha256.Sum256(text)

@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// maxMomentSummary bounds the summary of a moment in a list, in characters;
-// LOOKUP gives all of it.
+// maxMomentSummary bounds the summary of a moment in a list, in characters; LOOKUP
+// returns all of it.
 const maxMomentSummary = 2000
 
 // momentRow is a moment in a list, p8's shape.
@@ -110,7 +110,8 @@ func newGetMoments(s *store.Store) (tool.Tool, error) {
 // momentPage is how many moments are read at a time.
 const momentPage = 1000
 
-// findMoments reads a page of the caller's moments, and says whether there are more.
+// findMoments reads a page of the caller's moments; more reports whether others
+// follow.
 func findMoments(ctx context.Context, s *store.Store, f store.Filter, offset, limit int) (found []store.Moment, more bool, err error) {
 	for skip := offset; ; {
 		f.Limit = min(momentPage, skip+limit+1-len(found))

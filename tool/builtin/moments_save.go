@@ -13,15 +13,15 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// maxMoments is the most moments of one call.
+// maxMoments bounds the moments of one call.
 const maxMoments = 100
 
 const saveMomentsDescription = `Keeps moments of the user: what happened, was said, decided or extracted. A moment of the same name is updated. All are stored or, when one is wrong, none.
 What a moment is connected with points back to it: "related", to dreams "dreamed_from". The name of a dream becomes a title, without "dream-".
 A record needs no particular fields: name and summary are taken from title, id, description and the like where they are missing, and whatever is not a field of a moment is kept in its metadata.`
 
-// saveMomentsParameters take a structured answer as it is: the lists under either
-// name, whatever else is beside them.
+// saveMomentsParameters accept a structured answer as it is: the lists under either
+// name, and any other field.
 const saveMomentsParameters = `{
 	"type": "object",
 	"properties": {
@@ -63,7 +63,7 @@ const saveMomentsParameters = `{
 	}
 }`
 
-// savedMoments is the answer of save_moments, with p8's names of the same.
+// savedMoments is the answer of save_moments, also under p8's names.
 type savedMoments struct {
 	Status string         `json:"status"`
 	Saved  []savedMoment  `json:"saved"`
@@ -79,8 +79,8 @@ type savedMoment struct {
 	Key  string `json:"key"`
 }
 
-// saveMoments is save_moments. It is made to be chained: the structured answer
-// of an agent is its arguments.
+// saveMoments is save_moments. As a chained tool it gets an agent's structured answer
+// as its arguments.
 type saveMoments struct {
 	tool.Base
 	store *store.Store
@@ -100,12 +100,12 @@ func newSaveMoments(s *store.Store) (tool.Tool, error) {
 	return tool.Annotate(saveMoments{base, s}, tool.Annotations{Title: "Save moments", Idempotent: true, Output: output})
 }
 
-// Validate takes fields that are null as left out, as strict structured answers
-// have them.
+// Validate ignores fields that are null, which strict structured answers use for
+// absent ones.
 func (t saveMoments) Validate(ctx context.Context, args json.RawMessage) error {
 	var all any
 	if json.Unmarshal(args, &all) != nil {
-		return t.Base.Validate(ctx, args) // which says why
+		return t.Base.Validate(ctx, args) // words the mistake
 	}
 	dropNulls(all)
 	clean, err := json.Marshal(all)
@@ -115,7 +115,7 @@ func (t saveMoments) Validate(ctx context.Context, args json.RawMessage) error {
 	return t.Base.Validate(ctx, clean)
 }
 
-// dropNulls takes the fields that are null out of a value, at any depth.
+// dropNulls removes the null fields of a value, at any depth.
 func dropNulls(value any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -144,7 +144,7 @@ func (t saveMoments) Call(ctx context.Context, call tool.Call) (tool.Result, err
 	if err := t.settle(ctx, moments); err != nil {
 		return tool.Result{}, worded(err)
 	}
-	// What an earlier moment of the name knows more is kept.
+	// Fields that only the earlier moment of the name has are kept.
 	linked, err := t.store.PutLinked(ctx, back(moments), moments...)
 	if err != nil {
 		return tool.Result{}, worded(err)
@@ -161,8 +161,8 @@ func (t saveMoments) Call(ctx context.Context, call tool.Call) (tool.Result, err
 	return tool.Result{Content: content}, err
 }
 
-// back is the relation of the edges with which the targets point back: all of a call
-// have the same, for they are written together.
+// back returns the relation of the edges back from the targets. All moments of a call
+// have the same one, because they are written together.
 func back(moments []*store.Moment) string {
 	if slices.ContainsFunc(moments, func(m *store.Moment) bool { return m.MomentType != store.MomentDream }) {
 		return store.DefaultRelation

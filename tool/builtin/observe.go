@@ -19,8 +19,8 @@ const (
 	maxSessionName = 200
 )
 
-// observe reads the fields of an observation; null and unknown ones are
-// skipped. The error names every field that is wrong and what it takes.
+// observe reads the fields of an observation and skips null and unknown ones. The
+// error names every wrong field and what it accepts.
 func observe(fields map[string]json.RawMessage) (*event.MetadataData, error) {
 	o := observer{fields: fields}
 	m := &event.MetadataData{
@@ -50,7 +50,7 @@ func observe(fields map[string]json.RawMessage) (*event.MetadataData, error) {
 	return m, nil
 }
 
-// observer reads fields and collects what is wrong with them.
+// observer reads fields and collects their problems.
 type observer struct {
 	fields   map[string]json.RawMessage
 	problems []string

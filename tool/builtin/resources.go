@@ -22,28 +22,27 @@ const (
 	typeMarkdown = "text/markdown"
 )
 
-// maxURI is the longest URI that is read, and maxCompletions how many values a
-// placeholder is completed with.
+// maxURI is the longest URI that is read; maxCompletions bounds the values of a
+// completion.
 const (
 	maxURI         = 2048
 	maxCompletions = 100
 )
 
-// Resources is what p8 lets its callers read by URI. Each shows what the caller
-// in the context may see.
+// Resources are p8's resources. Each shows only what the caller in the context may
+// see.
 type Resources struct{ all []resource }
 
-// resource is one that can be read, or a template with one placeholder at its
-// end.
+// resource is a resource, or a template with one placeholder at its end.
 type resource struct {
 	tool.ResourceInfo
-	// read gets the placeholder's value, "" where there is none.
+	// read gets the placeholder's value, "" for a resource without one.
 	read func(ctx context.Context, value string) (text string, err error)
-	// values are what the placeholder may be; nil when nobody knows.
+	// values lists the possible values of the placeholder; nil if they are unknown.
 	values func(ctx context.Context) ([]string, error)
 }
 
-// NewResources are the resources that the options have the parts for.
+// NewResources returns the resources whose parts the options have.
 func NewResources(o Options) *Resources {
 	o = o.filled()
 	r := new(Resources)
@@ -72,7 +71,7 @@ func (r *Resources) add(uri, name, title, description, media string,
 	}, read, values})
 }
 
-// List is every resource and template.
+// List returns every resource and template.
 func (r *Resources) List(context.Context) ([]tool.ResourceInfo, error) {
 	infos := make([]tool.ResourceInfo, len(r.all))
 	for i, x := range r.all {
@@ -81,7 +80,7 @@ func (r *Resources) List(context.Context) ([]tool.ResourceInfo, error) {
 	return infos, nil
 }
 
-// Read is the resource of a URI.
+// Read reads the resource of a URI.
 func (r *Resources) Read(ctx context.Context, uri string) ([]tool.Contents, error) {
 	if len(uri) > maxURI {
 		return nil, failed("the URI is too long to be one of these resources")
@@ -104,7 +103,7 @@ func (r *Resources) Read(ctx context.Context, uri string) ([]tool.Contents, erro
 	return nil, unknown("resource", uri, near.Names(uri, uris, 3))
 }
 
-// match is the value that the URI has in place of the placeholder.
+// match returns the value of the placeholder in the URI.
 func (x *resource) match(uri string) (value string, ok bool) {
 	if !x.Template {
 		return "", uri == x.URI
@@ -114,16 +113,16 @@ func (x *resource) match(uri string) (value string, ok bool) {
 		return "", false
 	}
 	value, err := url.PathUnescape(value)
-	// No name of anything has these; a database may choke on them.
+	// No name has these, and databases may refuse them.
 	odd := !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl)
 	return value, err == nil && !odd
 }
 
-// prefix is a template without its placeholder.
+// prefix returns a template without its placeholder.
 func (x *resource) prefix() string { return x.URI[:strings.LastIndexByte(x.URI, '{')] }
 
-// Complete is the values for a placeholder of a template that begin with prefix,
-// at most 100, for people who type.
+// Complete returns the values of a template's placeholder that begin with prefix, at
+// most 100.
 func (r *Resources) Complete(ctx context.Context, template, argument, prefix string) []string {
 	for _, x := range r.all {
 		if x.URI != template || !x.Template || x.values == nil || x.prefix()+"{"+argument+"}" != template {
@@ -139,7 +138,7 @@ func (r *Resources) Complete(ctx context.Context, template, argument, prefix str
 	return nil
 }
 
-// unknown says that there is no such thing, and which may have been meant.
+// unknown is the error of a missing resource; it suggests similar ones.
 func unknown(what, name string, near []string) error {
 	text := "there is no " + what + " " + tool.Cut(name, 128) + " here"
 	if len(near) > 0 {
@@ -156,7 +155,7 @@ func absent(err error, what, name string) error {
 	return err
 }
 
-// encoded is a resource's JSON, over several lines: people read it too.
+// encoded returns a resource's JSON, indented for people.
 func encoded(v any, err error) (string, error) {
 	if err != nil {
 		return "", err

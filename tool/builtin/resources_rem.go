@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/rem"
 )
 
-// addREM adds what there is to query, and how.
+// addREM adds the tables and the query types.
 func (r *Resources) addREM(o *Options) {
 	if o.Engine != nil {
 		r.add("rem://schema/entities", "entities", "Tables", "The tables that queries may name, with their columns.", typeJSON,

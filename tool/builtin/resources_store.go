@@ -13,19 +13,19 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The bounds of what is shown of stored rows.
+// The bounds of stored rows in a resource.
 const (
-	// maxMessages is how many of a session's messages, the newest, are shown, and
-	// maxMessage how many characters of each.
+	// maxMessages bounds the messages of a session, the newest ones; maxMessage the
+	// characters of each.
 	maxMessages = 200
 	maxMessage  = 4000
-	// maxFileText is how many characters of a file are shown.
+	// maxFileText bounds the text of a file, in characters.
 	maxFileText = 64 << 10
-	// maxPieces is how many pieces of a file are read for its text, piecesPage how
-	// many at a time.
+	// maxPieces bounds the pieces of a file that are read for its text, piecesPage
+	// those that are read at once.
 	maxPieces  = 10_000
 	piecesPage = 1000
-	// momentsPage is how many moments a page has, maxPage the last page.
+	// momentsPage is the number of moments on a page, maxPage the last page.
 	momentsPage = 20
 	maxPage     = 500
 )
@@ -80,7 +80,7 @@ func (r *Resources) addSessions(s *store.Store) {
 		})
 }
 
-// addFiles adds the files that were taken in.
+// addFiles adds the uploaded files.
 func (r *Resources) addFiles(s *store.Store) {
 	r.add("files://{id}", "file", "File", "A file that was taken in: what it is, and the beginning of its text.", typeJSON,
 		func(ctx context.Context, id string) (string, error) {
@@ -115,8 +115,8 @@ func (r *Resources) addFiles(s *store.Store) {
 		})
 }
 
-// fileText is what is known of a file's text: what was parsed of it, its page,
-// or its pieces in their order.
+// fileText returns a file's text: the parsed text, its page, or its pieces in their
+// order.
 func fileText(ctx context.Context, s *store.Store, f store.File) (string, error) {
 	if f.ParsedContent != "" {
 		return f.ParsedContent, nil
@@ -148,7 +148,7 @@ func fileText(ctx context.Context, s *store.Store, f store.File) (string, error)
 	return strings.Join(texts, "\n\n"), nil
 }
 
-// addMoments adds the caller's moments: a page of them, or one.
+// addMoments adds the caller's moments: a page of them, and each one.
 func (r *Resources) addMoments(s *store.Store) {
 	page := func(ctx context.Context, text string) (string, error) {
 		n, err := strconv.Atoi(cmp.Or(text, "1"))
@@ -194,7 +194,7 @@ func (r *Resources) addMoments(s *store.Store) {
 		})
 }
 
-// nearMoments are keys of moments that resemble one.
+// nearMoments returns the keys of moments with similar names.
 func nearMoments(ctx context.Context, s *store.Store, key string) (near []string) {
 	const threshold, most = 0.3, 3
 	found, err := s.Fuzzy(ctx, key, threshold, 20)

@@ -46,12 +46,12 @@ type savedAgent struct {
 	Status  string `json:"status"`
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
-	// Created: there was no agent of that name.
+	// Created is true if no agent had the name.
 	Created     *bool    `json:"created,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`
 	ActionEvent bool     `json:"_action_event"`
 	ActionType  string   `json:"action_type"`
-	// Error and Problems tell why nothing was saved.
+	// Error and Problems say why the agent was not saved.
 	Error    string   `json:"error,omitempty"`
 	Problems []string `json:"problems,omitempty"`
 }
@@ -83,7 +83,7 @@ type saveAgentIn struct {
 	Overwrite bool `json:"overwrite"`
 }
 
-// agentParts are a document, its keys in the order in which they are written.
+// agentParts are the keys of a document, in the order in which they are written.
 type agentParts struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name,omitempty"`
@@ -95,7 +95,7 @@ type agentParts struct {
 	Tags        []string        `json:"tags,omitempty"`
 }
 
-// document is the text of the agent; "" when the call has none.
+// document returns the text of the agent; "" if the call has none.
 func (in *saveAgentIn) document() ([]byte, error) {
 	p := in.agentParts
 	empty := p.Name == "" && p.Description == "" && len(p.Properties) == 0 && len(p.Tools) == 0 &&
@@ -116,7 +116,7 @@ func (in *saveAgentIn) document() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One key a line, so that a problem has a place.
+	// One key a line, so that a problem has a line.
 	var b bytes.Buffer
 	err = json.Indent(&b, []byte(text), "", "  ")
 	return b.Bytes(), err
@@ -155,8 +155,8 @@ func (t saveAgent) Call(ctx context.Context, call tool.Call) (tool.Result, error
 	return agentResult(saved)
 }
 
-// problemLine tells a problem with its line where the model wrote lines, else
-// with the field that it gave.
+// problemLine words a problem with its line if the model wrote lines, else with its
+// field.
 func problemLine(p agent.Problem, lines bool) string {
 	if !lines {
 		p.Line, p.Column = 0, 0
@@ -190,9 +190,9 @@ func (t saveAgent) save(ctx context.Context, text []byte, overwrite bool) (saved
 	return out, nil
 }
 
-// mayReplace keeps a model that was talked into it from replacing a document of the
-// operator's folder for everybody, as it would for an anonymous caller. The names of
-// built-in documents are the store's to keep, for every way of writing.
+// mayReplace refuses to replace a document of the schema folder for everybody, which
+// an anonymous caller's model could be talked into. The store protects the names of
+// built-in documents on every path.
 func (t saveAgent) mayReplace(ctx context.Context, name string) error {
 	id, err := identity.From(ctx)
 	if err != nil || !id.Anonymous() {
@@ -210,7 +210,7 @@ func (t saveAgent) mayReplace(ctx context.Context, name string) error {
 	return nil
 }
 
-// agentResult is the result with its event.
+// agentResult returns the result with its event.
 func agentResult(out savedAgent) (tool.Result, error) {
 	out.ActionEvent = true
 	payload, err := json.Marshal(struct {

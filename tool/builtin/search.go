@@ -11,11 +11,11 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// plainThreshold is the least similarity for plain words; whole sentences
-// resemble a key less than a name does (REMLight's).
+// plainThreshold is the least similarity for plain words. Sentences resemble a key
+// less than names do (REMLight's).
 const plainThreshold = 0.2
 
-// maxQuery is how much of a query an error repeats, in characters.
+// maxQuery bounds the query that an error repeats, in characters.
 const maxQuery = 240
 
 // searchIn are the arguments of search.
@@ -31,8 +31,8 @@ SEARCH text [FROM resources|ontologies|moments|schemas] [WHERE "condition"] [LIM
 TRAVERSE key [TYPE relation] [DEPTH 1] gives what a row is connected with; DEPTH 0 counts its edges.
 SQL SELECT … FROM table gives rows by filter, date or count; one read-only SELECT.`
 
-// NewSearch is the search tool over an engine; nil is a deployment that stores
-// nothing, where search says so.
+// NewSearch returns the search tool over an engine. With a nil engine it answers that
+// nothing is stored.
 //
 // Its result is {"status":"success","query_type",…,"results","count"}, with
 // these between, as the query has them (REMLight):
@@ -102,8 +102,8 @@ func fitForModel(err error) bool {
 	return errors.As(err, &syntax) || errors.Is(err, rem.ErrTimeout) || errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrBusy)
 }
 
-// runSearch runs the query; words without a verb are a name, misspelt perhaps,
-// and a subject when nothing has such a name.
+// runSearch runs the query. Words without a verb are searched as a name, perhaps
+// misspelt, and then as a subject.
 func runSearch(ctx context.Context, e *rem.Engine, in searchIn) (rem.Result, error) {
 	found, err := e.RunLimited(ctx, in.Query, in.Limit)
 	if !errors.Is(err, rem.ErrNoVerb) {
@@ -118,7 +118,7 @@ func runSearch(ctx context.Context, e *rem.Engine, in searchIn) (rem.Result, err
 	return e.Execute(ctx, rem.WithLimit(rem.Search{Text: text, Hybrid: true}, in.Limit))
 }
 
-// searchAnswer is what the model reads.
+// searchAnswer is the result for the model.
 type searchAnswer struct {
 	Status      string            `json:"status"`
 	QueryType   rem.Verb          `json:"query_type"`
@@ -134,7 +134,7 @@ type searchAnswer struct {
 	Count       int               `json:"count"`
 	EdgeSummary []rem.EdgeSummary `json:"edge_summary,omitempty"`
 	Missing     []string          `json:"missing,omitempty"`
-	// Suggestions are keys that resemble the missing ones.
+	// Suggestions are keys similar to the missing ones.
 	Suggestions []string  `json:"suggestions,omitempty"`
 	Truncated   bool      `json:"truncated,omitempty"`
 	Notes       []string  `json:"notes,omitempty"`
@@ -168,7 +168,7 @@ func answerOf(found rem.Result) searchAnswer {
 	return a
 }
 
-// oneOrAll is the only key, or the list of them; nil for none.
+// oneOrAll returns the only key, or the list of them; nil for none.
 func oneOrAll(keys []string) any {
 	switch len(keys) {
 	case 0:

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// timeForm is what a time may look like, for people and models.
+// timeForm describes the accepted times, for people and models.
 const timeForm = "2026-01-31 or 2026-01-31T09:30:00Z"
 
-// parseTime reads a time as models write it; without a zone it is UTC, without
-// a time of day midnight.
+// parseTime reads a time as models write it: UTC without a zone, midnight without a
+// time of day.
 func parseTime(text string) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	for _, layout := range []string{

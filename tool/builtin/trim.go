@@ -11,23 +11,24 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The bounds of a search result, in bytes of its rows as JSON; four are about a
-// token.
+// The bounds of a search result, in bytes of its rows as JSON; a token is about four
+// bytes.
 const (
-	// maxRows is for all rows together.
+	// maxRows bounds all rows together.
 	maxRows = 16_000
-	// maxWhole is for the rows of one key: a LOOKUP of one key is how to read
-	// everything of it.
+	// maxWhole bounds the rows of one key: LOOKUP of one key is the way to read a
+	// whole row.
 	maxWhole = 256 << 10
-	// minRow is what a row is not cut below; rows that do not fit are left out.
+	// minRow is the least size that a row is cut to; rows that do not fit are left
+	// out.
 	minRow = 300
 	// maxSummary is the longest summary, in characters.
 	maxSummary = 400
 )
 
-// trim shortens rows that are longer together than a result may be, says in
-// each what is missing and how to get it, and leaves out the last ones when that
-// is not enough. The note tells how many.
+// trim shortens rows that exceed the bounds of a result, and notes in each what is
+// missing and how to get it. If that is not enough, it drops the last rows; the note
+// says how many.
 func trim(rows []rem.Row, whole bool, hint func(rem.Row) string) (kept []rem.Row, note string) {
 	limit := maxRows
 	if whole {
@@ -56,7 +57,7 @@ func trim(rows []rem.Row, whole bool, hint func(rem.Row) string) (kept []rem.Row
 	return rows, ""
 }
 
-// rowSize is about the size of a row as JSON.
+// rowSize estimates the size of a row as JSON.
 func rowSize(row *rem.Row) int {
 	const names = 80
 	size := names + len(row.Key) + len(row.Summary) + len(row.Data)
@@ -69,7 +70,7 @@ func rowSize(row *rem.Row) int {
 	return size
 }
 
-// hintFor tells how to see all of a row that was shortened.
+// hintFor says how to read all of a shortened row.
 func hintFor(verb rem.Verb) func(rem.Row) string {
 	return func(row rem.Row) string {
 		if verb == rem.SQL {
@@ -79,8 +80,8 @@ func hintFor(verb rem.Verb) func(rem.Row) string {
 	}
 }
 
-// trimData shortens the longest fields of a JSON object until it fits: texts
-// keep their beginning, anything else is left out. A field "trimmed" tells.
+// trimData shortens the longest fields of a JSON object until it fits: texts keep
+// their beginning, other fields are dropped. A field "trimmed" names them.
 func trimData(data json.RawMessage, limit int, hint string) json.RawMessage {
 	if len(data) <= limit {
 		return data
@@ -129,7 +130,7 @@ func longest(fields map[string]json.RawMessage) string {
 	})
 }
 
-// prefix is the beginning of s whose JSON form has at most n bytes.
+// prefix returns the longest beginning of s whose JSON form has at most n bytes.
 func prefix(s string, n int) string {
 	size := len(`""`)
 	for i, r := range s {

@@ -17,7 +17,7 @@ const (
 	maxRemoved  = 100
 )
 
-// profile is what is known of the caller.
+// profile is the caller's profile.
 type profile struct {
 	UserID    string          `json:"user_id"`
 	Name      string          `json:"name"`
@@ -28,8 +28,7 @@ type profile struct {
 	Metadata  json.RawMessage `json:"metadata" jsonschema:"what update_user_metadata keeps"`
 }
 
-// profileOf is the caller's profile: the stored row, else what the request says
-// of the caller.
+// profileOf returns the caller's profile: the stored row, else the request's data.
 func profileOf(ctx context.Context, s *store.Store) (profile, error) {
 	id, err := identity.From(ctx)
 	if err != nil {
@@ -69,7 +68,7 @@ type updateMetadataIn struct {
 	RemoveItems map[string]json.RawMessage `json:"remove_items,omitempty" jsonschema:"items to take out of lists by key, before metadata is merged, as in {\"interests\": [\"chess\"], \"preferences\": {\"colours\": [\"red\"]}}"`
 }
 
-// updateMetadataOut is the profile as it is now.
+// updateMetadataOut is the profile after the change.
 type updateMetadataOut struct {
 	Status    string          `json:"status"`
 	UserID    string          `json:"user_id"`

@@ -21,7 +21,7 @@ const (
 	maxWebDescription = 2000
 )
 
-// categoryWeb is that of the resources that a web search stores.
+// categoryWeb is the category of stored web pages.
 const categoryWeb = "web"
 
 type webSearchIn struct {
@@ -79,7 +79,7 @@ func newWebSearch(o *Options) (tool.Tool, error) {
 		})
 }
 
-// pagesOf are the results that can be used, each page once.
+// pagesOf returns the usable results, each page once.
 func pagesOf(found []webHit, most int) []webResult {
 	pages := []webResult{}
 	seen := map[string]bool{}
@@ -106,8 +106,8 @@ func pagesOf(found []webHit, most int) []webResult {
 	return pages
 }
 
-// webURL is an address of the web; what else a result may name is not passed on.
-func webURL(text string) (*url.URL, bool) {
+// webURL parses an http or https address; ok is false for any other.
+func webURL(text string) (u *url.URL, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || len(text) > 2048 || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, false
@@ -116,15 +116,15 @@ func webURL(text string) (*url.URL, bool) {
 	return u, true
 }
 
-// saveWeb stores the pages as resources of the caller, all or none; the same
-// page found again is updated. The note says why nothing was saved.
+// saveWeb stores the pages as resources of the caller, all or none; a known page is
+// updated. The note says why nothing was saved.
 func (o *Options) saveWeb(ctx context.Context, query string, pages []webResult) (note string) {
 	id, err := identity.From(ctx)
 	switch {
 	case err != nil || !o.writes():
 		return "nothing is stored in this configuration"
 	case id.Anonymous():
-		// What has no owner is everybody's, and nobody asked everybody.
+		// A row without an owner would be shared with everybody.
 		return "results are saved for a known user only, and the caller is anonymous"
 	}
 	rows := make([]*store.Resource, len(pages))
@@ -134,7 +134,7 @@ func (o *Options) saveWeb(ctx context.Context, query string, pages []webResult) 
 			Content: page.Name + "\n\n" + page.Description, Comment: "found for: " + query,
 		}
 	}
-	// What dreams and searches connected with a page stays.
+	// Edges that dreams and searches added to a page are kept.
 	if err := o.Store.Resources().PutWith(ctx, store.PutOptions{Merge: true}, rows...); err != nil {
 		o.Logger.WarnContext(ctx, "the results of a web search could not be stored", "error", err)
 		return "the results could not be stored"
@@ -146,8 +146,8 @@ func (o *Options) saveWeb(ctx context.Context, query string, pages []webResult) 
 	return ""
 }
 
-// webName names the resource of a page: its place in words, and a hash that
-// tells it from every other.
+// webName names the resource of a page: its address in words, and a hash that makes it
+// unique.
 func webName(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	_, place, _ := strings.Cut(address, "://")

@@ -24,15 +24,15 @@ const (
 	SearXNG = "searxng"
 )
 
-// WebSearch is where web_search asks.
+// WebSearch is the search endpoint of web_search.
 type WebSearch struct {
-	// URL is the endpoint's base, with or without /search; "" with a key is
-	// Tavily's own.
+	// URL is the endpoint's base, with or without /search; with a key, "" is Tavily's
+	// own.
 	URL string
 	// APIKey is sent as a bearer token.
 	APIKey string
-	// Kind is Tavily, SearXNG or "": then a key or its host tells Tavily, and what
-	// does not answer like one is asked like the other.
+	// Kind is Tavily, SearXNG or "". With "" a key or the host means Tavily, and an
+	// endpoint that does not answer as one kind is tried as the other.
 	Kind string
 }
 
@@ -43,10 +43,10 @@ const (
 	tavilyURL    = "https://api.tavily.com"
 )
 
-// notSet says which setting is missing.
+// notSet names the missing setting.
 const notSet = "web search is not set up here: set P8_SEARCH_URL to a SearXNG instance or a Tavily endpoint, or P8_SEARCH_API_KEY to a Tavily key"
 
-// webHit is a result as either kind of endpoint writes it.
+// webHit is a result of either kind of endpoint.
 type webHit struct {
 	Title       string `json:"title"`
 	URL         string `json:"url"`
@@ -68,7 +68,7 @@ func newWebEndpoint(o *Options) *webEndpoint {
 	if o.HTTPClient != nil {
 		client = *o.HTTPClient
 	}
-	// A key is sent to the endpoint that was set, and nowhere else.
+	// The key goes to the configured endpoint only.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	e := &webEndpoint{WebSearch: o.WebSearch, client: &client, log: o.Logger}
 	if e.URL == "" && e.APIKey != "" {
@@ -78,7 +78,7 @@ func newWebEndpoint(o *Options) *webEndpoint {
 	return e
 }
 
-// kinds are the forms to try, in order.
+// kinds returns the kinds to try, in order.
 func (e *webEndpoint) kinds() []string {
 	u, err := url.Parse(e.URL)
 	switch {
@@ -90,10 +90,10 @@ func (e *webEndpoint) kinds() []string {
 	return []string{SearXNG, Tavily}
 }
 
-// errOtherKind says that the endpoint does not speak like this kind.
+// errOtherKind means that the endpoint is not of this kind.
 var errOtherKind = errors.New("the endpoint is of another kind")
 
-// search asks the endpoint. The error is fit for a model.
+// search queries the endpoint. The error is fit for a model.
 func (e *webEndpoint) search(ctx context.Context, in webSearchIn) ([]webHit, error) {
 	if e.URL == "" {
 		return nil, failed(notSet)
@@ -127,7 +127,7 @@ func (e *webEndpoint) request(ctx context.Context, kind string, in webSearchIn) 
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 		if key := tool.KeyFrom(ctx); key != "" {
-			req.Header.Set("Idempotency-Key", key) // a search is paid for
+			req.Header.Set("Idempotency-Key", key) // each search costs money
 		}
 	}
 	if e.APIKey != "" {
@@ -136,7 +136,8 @@ func (e *webEndpoint) request(ctx context.Context, kind string, in webSearchIn) 
 	return req, nil
 }
 
-// ask makes one request; errOtherKind when the endpoint is not of that kind.
+// ask sends one request; it fails with errOtherKind if the endpoint is not of that
+// kind.
 func (e *webEndpoint) ask(ctx context.Context, kind string, in webSearchIn) ([]webHit, error) {
 	req, err := e.request(ctx, kind, in)
 	if err != nil {
@@ -151,7 +152,7 @@ func (e *webEndpoint) ask(ctx context.Context, kind string, in webSearchIn) ([]w
 		case errors.As(err, &timeout) && timeout.Timeout():
 			return nil, failed("the search endpoint did not answer in time; try again later")
 		}
-		// The error names the address, which is nobody's business.
+		// The error contains the address, which clients must not see.
 		e.log.WarnContext(ctx, "the search endpoint cannot be reached", "error", errors.Unwrap(err))
 		return nil, failed("the search endpoint cannot be reached; try again later")
 	}
@@ -174,8 +175,7 @@ func (e *webEndpoint) ask(ctx context.Context, kind string, in webSearchIn) ([]w
 	return *answer.Results, nil
 }
 
-// refusal is what a status that is not 200 means, in our words: the endpoint's
-// own may repeat the key.
+// refusal words a status other than 200. The endpoint's own text may repeat the key.
 func refusal(res *http.Response) error {
 	switch code := res.StatusCode; {
 	case code == http.StatusOK:
@@ -189,7 +189,7 @@ func refusal(res *http.Response) error {
 	case code == http.StatusForbidden:
 		return failed("the search endpoint refused the request; check P8_SEARCH_API_KEY, and that a SearXNG instance allows the format json")
 	case code == http.StatusTooManyRequests, code == 432, code == 433:
-		// 432 and 433 are Tavily's, for a plan that is used up.
+		// Tavily answers 432 and 433 when the plan is used up.
 		wait := res.Header.Get("Retry-After")
 		if len(wait) > 0 && len(wait) <= 6 && strings.Trim(wait, "0123456789") == "" {
 			return failed("the search endpoint allows no more searches for now; try again in " + wait + " seconds")

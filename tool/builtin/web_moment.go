@@ -14,15 +14,15 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The edges between a search of the web and the pages that it found.
+// The relations between a web search and the pages that it found.
 const (
 	relationFound = "found"
 	backFound     = "found_by"
 )
 
-// rememberWeb makes a moment of a search whose pages were stored: what was looked for,
-// when, and what was found. The same search again on a day is the same moment. Its
-// failure costs nobody the results.
+// rememberWeb makes a moment of a search whose pages were stored: the query, the time,
+// the pages. The same search on the same day is the same moment. A failure does not
+// affect the results.
 func (o *Options) rememberWeb(ctx context.Context, id identity.Identity, query string, pages []webResult) {
 	now := o.Now().UTC()
 	m := &store.Moment{
@@ -36,14 +36,13 @@ func (o *Options) rememberWeb(ctx context.Context, id identity.Identity, query s
 		m.GraphEdges = append(m.GraphEdges, store.Edge{Target: page.Key, Relation: relationFound, Weight: 1})
 	}
 	m.Summary = tool.Cut(b.String(), maxMomentSummary)
-	m.Metadata, _ = json.Marshal(map[string]any{"query": query, "results": len(pages)}) // a text and a number
+	m.Metadata, _ = json.Marshal(map[string]any{"query": query, "results": len(pages)}) // a text and a number always encode
 	if _, err := o.Store.PutLinked(ctx, backFound, m); err != nil {
 		o.Logger.WarnContext(ctx, "a web search could not be remembered as a moment", "error", err)
 	}
 }
 
-// webMomentName names a search by its words and its day, and a hash that tells it
-// from others of like words.
+// webMomentName names a search by its words and day, and a hash that makes it unique.
 func webMomentName(query string, at time.Time) string {
 	const most = 60
 	day := at.Format("20060102")

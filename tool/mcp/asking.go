@@ -11,20 +11,21 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// maxRounds bounds how often one call is answered with questions.
+// maxRounds bounds the rounds of questions of one call.
 const maxRounds = 10
 
-// asking is a message to a server that may ask the user before it answers.
+// asking is a message to a server, which may ask the user before it answers.
 type asking struct {
 	ctx   context.Context
-	asker tool.Asker // nil: nobody can be asked
+	asker tool.Asker // nil: the user cannot be asked
 
 	mu sync.Mutex
-	// cancel breaks the message off while it is under way; over is closed then.
+	// cancel cancels the message while it is under way; over is closed when it has
+	// ended.
 	cancel context.CancelFunc
 	over   chan struct{}
-	// failed is why there is no answer: tool.ErrPaused, as a rule. again says that
-	// the message is to be sent once more, alone.
+	// failed is why there is no answer, usually tool.ErrPaused. again means that the
+	// message is sent once more, alone.
 	failed error
 	again  bool
 }
@@ -33,21 +34,21 @@ func newAsking(ctx context.Context) *asking {
 	return &asking{ctx: ctx, asker: tool.AskerFrom(ctx)}
 }
 
-// why is why there is no answer, nil when there is nothing to wait for.
+// why returns why there is no answer, nil if there is one.
 func (a *asking) why() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.failed
 }
 
-// answered forgets a question that came too late: the server did not wait.
+// answered drops a question that came too late: the server has answered.
 func (a *asking) answered() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.failed = nil
 }
 
-// fail says why there is no answer; the first reason counts.
+// fail records why there is no answer; the first reason counts.
 func (a *asking) fail(reason error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -56,8 +57,8 @@ func (a *asking) fail(reason error) {
 	}
 }
 
-// breakOff ends the message, if it is still under way, and waits until its server
-// has been told; a nil reason sends it again.
+// breakOff cancels the message, if it is under way, and waits until its server knows;
+// a nil reason sends it again.
 func (a *asking) breakOff(ctx context.Context, reason error) {
 	a.mu.Lock()
 	over := a.over
@@ -74,7 +75,7 @@ func (a *asking) breakOff(ctx context.Context, reason error) {
 	}
 }
 
-// begin and end are around the time that the message is under way.
+// begin and end mark the time that the message is under way.
 func (a *asking) begin(cancel context.CancelFunc) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,20 +90,19 @@ func (a *asking) end() {
 	close(a.over)
 }
 
-// resend reports whether the message is to be sent once more.
+// resend reports whether the message is sent once more.
 func (a *asking) resend() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.again
 }
 
-// exchange is one message to a server: the server's answer, or what it asks
-// instead of one and the state it wants back.
+// exchange is one message to a server: its answer, or its questions instead of one
+// with the state that it wants back.
 type exchange func(ctx context.Context, responses sdk.InputResponseMap, state string) (requests sdk.InputRequestMap, next string, err error)
 
-// ask sends a message until the server has answered, and answers what it asks
-// meanwhile. Where the user has not answered yet, it ends without an error, and
-// a.why says it.
+// ask sends a message and answers the server's questions until the server answers. If
+// the user has not answered yet, ask ends without an error and a.why says so.
 func (s *session) ask(ctx context.Context, a *asking, send exchange) error {
 	var responses sdk.InputResponseMap
 	state, signedIn := "", false
@@ -134,7 +134,7 @@ func (s *session) ask(ctx context.Context, a *asking, send exchange) error {
 	return s.server.says("asks again and again")
 }
 
-// once sends a message, which may be broken off while it is under way.
+// once sends a message, which breakOff may cancel.
 func (s *session) once(ctx context.Context, a *asking, responses sdk.InputResponseMap, state string, send exchange) (sdk.InputRequestMap, string, error) {
 	if s.server.alone.Load() {
 		select {
@@ -152,7 +152,8 @@ func (s *session) once(ctx context.Context, a *asking, responses sdk.InputRespon
 	return send(ctx, responses, state)
 }
 
-// underWay changes what is under way, and tells those who wait for that.
+// underWay changes the set of messages under way, and wakes those that wait for a
+// change.
 func (s *session) underWay(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,14 +162,12 @@ func (s *session) underWay(change func()) {
 	s.moved = make(chan struct{})
 }
 
-// errNotAlone says that a question cannot be answered now: its call is made
-// again.
+// errNotAlone means that a question cannot be answered now: its call is made again.
 var errNotAlone = errors.New("mcp: nobody can tell which call asks")
 
-// whose is the message that a question of the server belongs to; nil when nobody
-// can be asked. A question does not say that itself. While there are others under
-// way it waits until they are over, or ask too; then all of them are sent again,
-// one after the other.
+// whose returns the message that a question of the server belongs to; nil if nobody
+// can be asked. The question does not name it. While others are under way, whose waits
+// until they end or ask too; then all of them are sent again, one after the other.
 func (s *session) whose(ctx context.Context) (*asking, error) {
 	s.underWay(func() { s.questions++ })
 	defer s.underWay(func() { s.questions-- })

@@ -15,21 +15,21 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// codeRejected is what the SDK says of a message that its transport did not
-// take: no word of the server's.
+// codeRejected is the SDK's code for a message that its transport did not accept; it
+// is not the server's.
 const codeRejected = -32005
 
-// effect is what it means to send something twice.
+// effect says whether a message may be sent twice.
 type effect bool
 
 const (
-	// reads change nothing: they may be sent again whatever became of them.
+	// reads change nothing: they may be sent again after any failure.
 	reads effect = false
 	acts  effect = true
 )
 
-// do sends something over the shared connection. What certainly never reached
-// the server, or only reads, is sent once more over a new one.
+// do sends a message over the shared connection. A message that certainly never
+// reached the server, or only reads, is sent once more over a new one.
 func (s *server) do(ctx context.Context, e effect, send func(context.Context, *session) error) error {
 	for attempt := 0; ; attempt++ {
 		sess, err := s.acquire(ctx)
@@ -65,11 +65,10 @@ func again(err error, d *delivery, lost bool, e effect) bool {
 	return lost || d.status.Load() < http.StatusBadRequest
 }
 
-// mayHaveArrived reports whether the server may have done what it was sent.
+// mayHaveArrived reports whether the server may have acted on the message.
 func mayHaveArrived(d *delivery) bool { return d.reached.Load() && !d.unknown.Load() }
 
-// isLost tells a connection that is of no use any more from a failure of one
-// message.
+// isLost reports whether the connection is lost, rather than one message.
 func isLost(err error, d *delivery, sess *session) bool {
 	if sess.over() || d.unknown.Load() || errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) {
 		return true
@@ -77,8 +76,7 @@ func isLost(err error, d *delivery, sess *session) bool {
 	return rpcError(err) == nil && !d.reached.Load()
 }
 
-// rpcError is the error that the server itself answered with, nil when it did
-// not answer.
+// rpcError returns the error that the server answered with, nil if it did not answer.
 func rpcError(err error) *jsonrpc.Error {
 	var rpc *jsonrpc.Error
 	if errors.As(err, &rpc) && rpc.Code != codeRejected {
@@ -121,8 +119,8 @@ func (s *server) explain(ctx context.Context, err error, d *delivery) error {
 	return s.says("broke off the connection; what was asked for may or may not have been done")
 }
 
-// refused words the server's own error: what is wrong with the arguments is the
-// model's business, anything else is not.
+// refused words the server's own error. The model reads what is wrong with the
+// arguments, and no other text of the server.
 func (s *server) refused(rpc *jsonrpc.Error) *tool.Error {
 	const most = 500
 	switch rpc.Code {
@@ -162,7 +160,7 @@ func (s *server) unreachable(err error, d *delivery, late bool) error {
 	return s.says("is down: nobody answers at its address")
 }
 
-// denied says which setting has the access that the server asks for.
+// denied names the setting with the access that the server wants.
 func (s *server) denied(status int) *tool.Error {
 	how := "its authorization server gave no token: check client_id and client_secret in the file of MCP servers"
 	switch {

@@ -16,13 +16,13 @@ const (
 	kindStdio      = "stdio"
 	kindStreamable = "http"
 	kindSSE        = "sse"
-	// kindAuto is an address of either kind: streamable HTTP is tried first.
+	// kindAuto is an address of unknown kind: streamable HTTP is tried first.
 	kindAuto = ""
 )
 
-// entry is what is known about one server before it is connected to.
+// entry is the configuration of one server.
 type entry struct {
-	// name is as documents and messages say it, key the form that is compared.
+	// name is the one for documents and messages, key the normalised one.
 	name string
 	kind string
 
@@ -35,7 +35,7 @@ type entry struct {
 	headers map[string]string
 	oauth   *oauthEntry
 
-	// inEnv says that the address comes from the environment, token that a token does.
+	// inEnv is true if the address comes from the environment, token if a token does.
 	inEnv, token bool
 }
 
@@ -45,12 +45,12 @@ type oauthEntry struct {
 	scopes                           []string
 }
 
-// key is the form of a name in which MY_DATA, my_data and my-data are the same.
+// key normalises a name: MY_DATA, my_data and my-data are the same.
 func key(name string) string {
 	return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// variableName is the variable that holds the address of a server.
+// variableName returns the variable with the address of a server.
 func variableName(name string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(key(name), "-", "_"))
 }
@@ -60,14 +60,14 @@ const (
 	tokenSuffix = "_TOKEN"
 )
 
-// maxConfig bounds the mcpServers file, maxServers how many servers there are.
+// maxConfig bounds the mcpServers file, in bytes; maxServers the number of servers.
 const (
 	maxConfig  = 1 << 20
 	maxServers = 200
 )
 
-// readConfig is every server of the environment and of the file, by its key.
-// The error tells everything that is wrong.
+// readConfig returns every server of the environment and of the file, by its key. The
+// error names every problem.
 func readConfig(o Options) (map[string]*entry, error) {
 	entries := map[string]*entry{}
 	var errs []error
@@ -101,8 +101,8 @@ func readFile(name string) ([]byte, error) {
 	return src, nil
 }
 
-// readEnvironment adds the servers of the environment, which beat the file's,
-// then their tokens.
+// readEnvironment adds the servers of the environment, which replace the file's, and
+// their tokens.
 func readEnvironment(o Options, entries map[string]*entry) []error {
 	values := map[string]string{}
 	for _, line := range o.Environ {
@@ -149,14 +149,14 @@ func readEnvironment(o Options, entries map[string]*entry) []error {
 	return errs
 }
 
-// isToken tells MCP_SERVER_X_TOKEN, a token of x, from the address of a server
-// named x-token.
+// isToken distinguishes MCP_SERVER_X_TOKEN, the token of x, from the address of a
+// server named x-token.
 func isToken(name, value string) bool {
 	address := strings.HasPrefix(value, "http://") || strings.HasPrefix(value, "https://")
 	return strings.HasSuffix(name, tokenSuffix) && len(name) > len(envPrefix+tokenSuffix) && !address
 }
 
-// usable warns of the names that documents use for this process.
+// usable warns of names that documents use for this process.
 func usable(k, where string, log *slog.Logger) bool {
 	if k == "local" || k == "rem" {
 		log.Warn("an MCP server cannot be named local or rem: documents mean this process by them", "where", where)
@@ -165,8 +165,8 @@ func usable(k, where string, log *slog.Logger) bool {
 	return true
 }
 
-// parseURL takes the address of a server; the error does not repeat it, as it
-// may hold a password.
+// parseURL parses the address of a server. The error does not repeat the address,
+// which may hold a password.
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {

@@ -14,8 +14,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// configFile reads the servers of an mcpServers file and collects what is wrong
-// with it.
+// configFile reads the servers of an mcpServers file and collects its problems.
 type configFile struct {
 	name   string
 	src    []byte
@@ -24,8 +23,7 @@ type configFile struct {
 	errs   []error
 }
 
-// What a server may say. otherKeys are those of desktop programs that mean
-// nothing here.
+// The keys of a server. otherKeys belong to desktop programs and are ignored here.
 var (
 	serverKeys = []string{"command", "args", "env", "cwd", "url", "type", "transport", "headers", "disabled", "oauth"}
 	oauthKeys  = []string{"client_id", "client_secret", "scopes", "token_url"}
@@ -63,7 +61,7 @@ func (f *configFile) read(entries map[string]*entry) []error {
 	return f.errs
 }
 
-// wrong notes a problem with its place.
+// wrong adds a problem with its place.
 func (f *configFile) wrong(offset int, format string, args ...any) {
 	const most = 50
 	if len(f.errs) == most {
@@ -104,7 +102,7 @@ func (f *configFile) servers(n *node, entries map[string]*entry) {
 	}
 }
 
-// server is one entry, nil for one that is disabled or wrong.
+// server returns one entry, nil for a disabled or wrong one.
 func (f *configFile) server(m member) *entry {
 	if !m.value.object {
 		f.wrong(m.value.offset, "the server %q must be an object with command or url", clip(m.key))
@@ -157,7 +155,7 @@ func (f *configFile) server(m member) *entry {
 	return e
 }
 
-// together checks what the fields of a server mean besides one another.
+// together checks the fields of a server against one another.
 func (f *configFile) together(m member, e *entry, kindAt int) {
 	switch {
 	case e.command == "" && e.url == nil:
@@ -217,7 +215,7 @@ func (f *configFile) oauth(m member) *oauthEntry {
 	return o
 }
 
-// unknown refuses a key that looks misspelt, and lets those of other programs be.
+// unknown refuses a key that looks misspelt, and ignores those of other programs.
 func (f *configFile) unknown(m member, known []string) {
 	if slices.Contains(otherKeys, m.key) {
 		return
@@ -229,7 +227,7 @@ func (f *configFile) unknown(m member, known []string) {
 	f.log.Warn("a key in the file of MCP servers is not used", "at", strings.TrimSuffix(f.place(m.offset), ": "), "key", clip(m.key))
 }
 
-// text is a string with its variables expanded.
+// text returns a string with its variables expanded.
 func (f *configFile) text(m member) string { return f.string(m.key, m.value) }
 
 func (f *configFile) string(name string, n *node) string {
@@ -277,7 +275,7 @@ func (f *configFile) table(m member) map[string]string {
 	return out
 }
 
-// member is the value of a key, nil when it is not there.
+// member returns the value of a key, nil if it is absent.
 func (n *node) member(name string) *node {
 	for _, m := range n.members {
 		if m.key == name {
@@ -287,5 +285,5 @@ func (n *node) member(name string) *node {
 	return nil
 }
 
-// clip shortens what somebody wrote for a message.
+// clip shortens a text of the file for a message.
 func clip(s string) string { return tool.Cut(s, 60) }

@@ -1,27 +1,27 @@
-// Package mcp is p8 as a client of MCP servers: their tools and resources, as
-// tools of an agent.
+// Package mcp is an MCP client: the tools and resources of servers become tools of
+// agents.
 //
 // A server is named in the environment (MCP_SERVER_<NAME>, an address) or in an
-// mcpServers file of the form that desktop programs use (a command, or an
-// address with headers). [New] reads both and connects to nothing; a connection
-// is made when a document asks for the server, is shared by every run, kept
-// alive, and made again after the server was restarted. A server that is down
-// costs its tools and never the run.
+// mcpServers file in the form of desktop programs (a command, or an address with
+// headers). [New] reads both and connects to nothing. A connection is made when a
+// document needs the server; all runs share it; it is kept alive, and made again after
+// the server restarts. A run loses the tools of a server that is down, and nothing
+// else.
 //
-// A call goes out once. Only one that certainly never reached the server (the
-// connection was gone, or the server says that it does not know the session) is
-// tried again, once, on a new connection; of any other broken call the model
-// hears that it may have been done. A list, or a resource that is read, is asked
-// for again whatever broke.
+// A call is sent once. It is retried, once and on a new connection, only if it
+// certainly never reached the server: the connection was gone, or the server does not
+// know the session. After any other broken call the model reads that it may have been
+// done. Requests that only read, a list or a resource, are retried after any failure.
 //
-// A server never hears who is asking, except where its own tools have an
-// argument user_id or tenant_id: it is filled from the context and hidden from
-// the model. It may ask the run's model (sampling) only during a call whose
-// context has a [github.com/p8-org/p8/tool.Sampler]; such calls have a connection of their own, so
-// that one run's questions never reach another's model.
+// A server never learns who the caller is, unless its own tools have an argument
+// user_id or tenant_id: it is filled from the context and hidden from the model. A
+// server may ask the run's model (sampling) only during a call whose context has a
+// [github.com/p8-org/p8/tool.Sampler]. Such calls have connections of their own, so
+// that one run's questions never reach another run's model.
 //
-// A server may ask the user, too (elicitation), in a call whose context has a
-// [github.com/p8-org/p8/tool.Asker]; elsewhere it is declined. Where there is no answer yet the call
-// is broken off and ends with [github.com/p8-org/p8/tool.ErrPaused]; it is made again, from its
-// beginning, when the answer is there.
+// A server may ask the user (elicitation) in a call whose context has a
+// [github.com/p8-org/p8/tool.Asker]; any other question is declined. If there is no
+// answer yet, the call is cancelled and ends with
+// [github.com/p8-org/p8/tool.ErrPaused]; it is made again, from its beginning, once
+// the user has answered.
 package mcp

@@ -2,10 +2,9 @@ package mcp
 
 import "github.com/p8-org/p8/internal/schema"
 
-// modern writes what older drafts of JSON Schema say as the newest does, and
-// takes away what only the server can check: patterns that are too large, or of a
-// dialect that Go does not know. Libraries of other languages write both, and their
-// tools must not be lost for it.
+// modern translates older drafts of JSON Schema to the newest, and removes patterns
+// that only the server can check: too large ones, and those of dialects that Go does
+// not know. Libraries of other languages write both, and p8 must not lose their tools.
 func modern(schema map[string]any) {
 	delete(schema, "$schema")
 	tuple(schema)
@@ -28,7 +27,7 @@ func modern(schema map[string]any) {
 	}
 }
 
-// tuple is a list of schemas for the items, one each (until draft 2019-09).
+// tuple is a list of schemas, one for each item (until draft 2019-09).
 func tuple(schema map[string]any) {
 	items, ok := schema["items"].([]any)
 	if !ok {
@@ -45,7 +44,7 @@ func tuple(schema map[string]any) {
 	delete(schema, "additionalItems")
 }
 
-// bound makes a number of a bound that says true (draft 4).
+// bound turns an exclusive bound of true (draft 4) into a number.
 func bound(schema map[string]any, exclusive, inclusive string) {
 	strict, old := schema[exclusive].(bool)
 	if !old {

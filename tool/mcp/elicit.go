@@ -21,9 +21,9 @@ import (
 // maxForm bounds the schema of an answer, in bytes.
 const maxForm = 64 << 10
 
-// elicit answers a server that asks the user in the middle of a call, as servers
-// did until 2025-11-25. Without an answer the call is broken off: it is made
-// again when there is one.
+// elicit answers a server that asks the user during a call, as servers did until
+// 2025-11-25. Without an answer the call is cancelled and made again when there is
+// one.
 func (s *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	a, err := s.whose(ctx)
 	if err == nil && a == nil {
@@ -38,14 +38,14 @@ func (s *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.Elic
 		return res, err
 	}
 	if a != nil {
-		// The server hears that its call is over before it hears this.
+		// The server must learn first that its call is over.
 		a.breakOff(ctx, err)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the call is made again when the user has answered"}
 }
 
-// respond answers what a server of 2026-07-28 asks instead of answering. The user
-// sees all of its questions at once, always in the same order.
+// respond answers the questions that a server of 2026-07-28 sends instead of an
+// answer. The user sees all of them at once, always in the same order.
 func (s *session) respond(ctx context.Context, a *asking, requests sdk.InputRequestMap) (sdk.InputResponseMap, error) {
 	responses := make(sdk.InputResponseMap, len(requests))
 	for _, id := range slices.Sorted(maps.Keys(requests)) {
@@ -78,8 +78,8 @@ func (s *session) respond(ctx context.Context, a *asking, requests sdk.InputRequ
 	return responses, nil
 }
 
-// signIn asks the user to follow the addresses of a refusal that wants a sign-in
-// in a browser first; true when the message is to be sent again.
+// signIn asks the user to follow the addresses of a refusal that wants a sign-in in a
+// browser first; true if the message is to be sent again.
 func (s *session) signIn(a *asking, err error) bool {
 	var data struct {
 		Elicitations []*sdk.ElicitParams `json:"elicitations"`
@@ -103,8 +103,8 @@ func (s *session) signIn(a *asking, err error) bool {
 	return done
 }
 
-// askUser puts a server's question to the user. An error of JSON-RPC is the
-// server's; any other ends the call, tool.ErrPaused first of all.
+// askUser passes a server's question to the user. A JSON-RPC error goes to the server;
+// any other error, usually tool.ErrPaused, ends the call.
 func (s *session) askUser(a *asking, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	if a.asker == nil {
 		return &sdk.ElicitResult{Action: tool.Declined}, nil
@@ -132,8 +132,8 @@ func (s *session) askUser(a *asking, p *sdk.ElicitParams) (*sdk.ElicitResult, er
 	return res, nil
 }
 
-// question is a server's question as the user sees it, with the server's name:
-// nobody should take it for p8's own.
+// question returns a server's question for the user, with the server's name, so that
+// nobody takes it for p8's own.
 func (s *session) question(p *sdk.ElicitParams) (tool.Question, error) {
 	if p == nil || strings.TrimSpace(clean(p.Message)) == "" {
 		return tool.Question{}, invalid("a question has a message")
@@ -162,7 +162,7 @@ func (s *session) question(p *sdk.ElicitParams) (tool.Question, error) {
 	return q, nil
 }
 
-// withoutTools is a question to the model in its older form: tools are not lent.
+// withoutTools converts a question to the model to its older form, which has no tools.
 func withoutTools(p *sdk.CreateMessageWithToolsParams) (*sdk.CreateMessageParams, error) {
 	base := &sdk.CreateMessageParams{
 		MaxTokens: p.MaxTokens, StopSequences: p.StopSequences, SystemPrompt: p.SystemPrompt, Temperature: p.Temperature,

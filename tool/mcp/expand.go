@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// expand puts the values of variables in the place of ${VAR}, ${env:VAR} and
-// ${VAR:-default}. The error names the first variable that is not set.
+// expand replaces ${VAR}, ${env:VAR} and ${VAR:-default} by the values of the
+// variables. The error names the first unset variable.
 func expand(text string, getenv func(string) string) (string, error) {
 	var b strings.Builder
 	for {

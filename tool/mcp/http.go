@@ -13,13 +13,13 @@ import (
 	"sync/atomic"
 )
 
-// delivery is how far one message to a server got.
+// delivery records how far one message to a server got.
 type delivery struct {
-	// reached says that the message may have reached the server.
+	// reached is true if the message may have reached the server.
 	reached atomic.Bool
-	// status is the last HTTP status that the server answered with.
+	// status is the server's last HTTP status.
 	status atomic.Int32
-	// unknown says that the server does not know the session: it did nothing.
+	// unknown is true if the server does not know the session, and so did nothing.
 	unknown atomic.Bool
 	posts   atomic.Int32
 }
@@ -30,7 +30,7 @@ func withDelivery(ctx context.Context, d *delivery) context.Context {
 	return context.WithValue(ctx, deliveryKey{}, d)
 }
 
-// deliveryFrom is never nil.
+// deliveryFrom never returns nil.
 func deliveryFrom(ctx context.Context) *delivery {
 	if d, ok := ctx.Value(deliveryKey{}).(*delivery); ok {
 		return d
@@ -38,24 +38,24 @@ func deliveryFrom(ctx context.Context) *delivery {
 	return &delivery{}
 }
 
-// errForeign says that a server sent its caller to another host.
+// errForeign means that a server redirected to another host.
 var errForeign = errors.New("the server points to another host")
 
-// maxBody bounds an answer that is no stream of events.
+// maxBody bounds an answer that is not a stream, in bytes.
 const maxBody = 24 << 20
 
-// httpTransport sends a server's headers to that server only, and notes how far
-// each message got.
+// httpTransport sends a server's headers to that server only, and records how far each
+// message got.
 type httpTransport struct {
 	base    http.RoundTripper
 	origin  *url.URL
 	headers map[string]string
 	oauth   *oauth
-	// sse says that an unknown session is not recognised by a header.
+	// sse is true for the older transport, whose unknown sessions no header shows.
 	sse bool
 }
 
-// client never follows the server to another host.
+// client follows no redirect to another host.
 func (t *httpTransport) client() *http.Client {
 	const most = 5
 	return &http.Client{Transport: t, CheckRedirect: func(req *http.Request, via []*http.Request) error {
@@ -71,7 +71,7 @@ func (t *httpTransport) client() *http.Client {
 
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// RoundTrip sends one request; a token that was refused is renewed once.
+// RoundTrip sends one request; it renews a refused token once.
 func (t *httpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !sameOrigin(req.URL, t.origin) {
 		return nil, errForeign
@@ -119,8 +119,8 @@ func (t *httpTransport) send(req *http.Request) (*http.Response, error) {
 	}
 	res, err := t.base.RoundTrip(req)
 	if err != nil {
-		// Go tries a POST again by itself only when nothing of it was written, so
-		// an error of dialling means that nothing ever was.
+		// net/http retries a POST only if nothing of it was written, so a dial error
+		// means that nothing ever was.
 		var op *net.OpError
 		dialled := errors.As(err, &op) && op.Op == "dial"
 		if post && connected.Load() && !broken.Load() && !dialled {
@@ -137,7 +137,7 @@ func (t *httpTransport) send(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// note remembers what the answer to a POST means for it.
+// note records the answer to a POST.
 func (t *httpTransport) note(d *delivery, req *http.Request, res *http.Response) {
 	d.status.Store(int32(res.StatusCode))
 	d.reached.Store(true)
@@ -148,8 +148,7 @@ func (t *httpTransport) note(d *delivery, req *http.Request, res *http.Response)
 	}
 }
 
-// limitedBody ends with an error where io.LimitReader would end as if it were
-// all.
+// limitedBody fails at its limit, where io.LimitReader would report the end.
 type limitedBody struct {
 	io.ReadCloser
 	left int

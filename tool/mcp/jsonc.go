@@ -8,11 +8,11 @@ import (
 	"io"
 )
 
-// node is a JSON value that knows where it is written.
+// node is a JSON value with its place in the file.
 type node struct {
 	offset int
-	// value is a string, a bool, a json.Number or nil; lists and objects have
-	// items and members instead.
+	// value is a string, a bool, a json.Number or nil; lists and objects have items
+	// and members instead.
 	value   any
 	list    bool
 	items   []*node
@@ -26,7 +26,7 @@ type member struct {
 	value  *node
 }
 
-// maxDepth is how deep the values of a file may be nested.
+// maxDepth bounds the nesting of a file.
 const maxDepth = 32
 
 // parseJSON reads JSON with comments. The offset of an error is in the file.
@@ -61,7 +61,7 @@ type jsonReader struct {
 	dec *json.Decoder
 }
 
-// next is where the next token begins.
+// next returns the place of the next token.
 func (d *jsonReader) next() int {
 	at := int(d.dec.InputOffset())
 	for at < len(d.src) && bytes.IndexByte([]byte(" \t\r\n,:"), d.src[at]) >= 0 {
@@ -111,8 +111,8 @@ func (d *jsonReader) value(depth int) (*node, error) {
 	return n, err
 }
 
-// blankComments puts spaces in the place of // and /* */ comments, which some
-// desktop programs allow, so that every byte stays where it was.
+// blankComments replaces // and /* */ comments, which some desktop programs allow,
+// with spaces, so that every byte keeps its place.
 func blankComments(src []byte) []byte {
 	src = bytes.Clone(src)
 	for i := 0; i < len(src); i++ {

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// metaKey is where _meta has the idempotency key of a call: the same whenever p8
-	// makes the call again, and no other call's.
+	// metaKey is the key in _meta with the idempotency key of a call. A repeated call
+	// has the same key; no two calls share one.
 	metaKey = "dev.p8/idempotency-key"
-	// keyHeader has the key of a call's HTTP request, for servers and gateways that go
-	// by the header.
+	// keyHeader is the header with the key of a call's HTTP request, for servers and
+	// gateways that read headers.
 	keyHeader = "Idempotency-Key"
 )
 
-// withMeta adds the key to the parameters of a call, if there is one.
+// withMeta adds the key, if there is one, to the parameters of a call.
 func withMeta(params *sdk.CallToolParams, key string) {
 	if key != "" {
 		params.Meta = sdk.Meta{metaKey: key}
 	}
 }
 
-// requestKey is the key of one HTTP request. The notifications and answers that are
-// sent with the same context are not the request.
+// requestKey is the key of one HTTP request. Notifications and answers with the same
+// context do not use it.
 type requestKey struct {
 	key  string
 	sent atomic.Bool
@@ -34,8 +34,8 @@ type requestKey struct {
 
 type requestKeyKey struct{}
 
-// withRequestKey gives the next HTTP request of ctx a key: that of the call, and
-// another for each later round of it, whose body differs.
+// withRequestKey gives the next HTTP request of ctx a key: the call's, with a suffix
+// for each later round, whose body differs.
 func withRequestKey(ctx context.Context, key string, round int) context.Context {
 	if key == "" {
 		return ctx
@@ -46,7 +46,7 @@ func withRequestKey(ctx context.Context, key string, round int) context.Context 
 	return context.WithValue(ctx, requestKeyKey{}, &requestKey{key: key})
 }
 
-// keyed is the request with its key, if it has one.
+// keyed returns the request with its key, if it has one.
 func keyed(req *http.Request) *http.Request {
 	k, ok := req.Context().Value(requestKeyKey{}).(*requestKey)
 	if !ok || req.Method != http.MethodPost || k.sent.Swap(true) {

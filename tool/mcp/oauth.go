@@ -16,13 +16,12 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// oauth gets tokens by the client-credentials grant, the one that needs nobody
-// at a window. Where the tokens come from is written in the file or asked of
-// the server, as the MCP specification says.
+// oauth gets tokens by the client-credentials grant, which needs no person. The file
+// names the token endpoint, or the server does, according to the MCP specification.
 type oauth struct {
 	entry  *oauthEntry
 	server *url.URL
-	// client has none of the server's own headers.
+	// client sends none of the server's own headers.
 	client *http.Client
 	ctx    context.Context
 
@@ -31,10 +30,10 @@ type oauth struct {
 	last   string
 }
 
-// errRefused says that no token could be had.
+// errRefused means that no token could be obtained.
 var errRefused = errors.New("the authorization server gave no token")
 
-// sign adds the token, as soon as there is one.
+// sign adds the token, if there is one yet.
 func (o *oauth) sign(req *http.Request) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,8 +52,8 @@ func (o *oauth) sign(req *http.Request) error {
 	return nil
 }
 
-// authorize finds where tokens come from, after a request was refused. Of many
-// requests that were refused together the first asks.
+// authorize finds the token endpoint after a refused request. Of several requests
+// refused at the same time only the first asks.
 func (o *oauth) authorize(req *http.Request, res *http.Response) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -84,7 +83,8 @@ func (o *oauth) tokens(tokenURL string, scopes []string, more url.Values) oauth2
 	return c.TokenSource(context.WithValue(o.ctx, oauth2.HTTPClient, o.client))
 }
 
-// discover asks the server who gives tokens for it, and that one where.
+// discover asks the server for its authorization server, and that one for its token
+// endpoint.
 func (o *oauth) discover(ctx context.Context, res *http.Response) (tokenURL string, scopes []string, err error) {
 	challenges, err := oauthex.ParseWWWAuthenticate(res.Header.Values("WWW-Authenticate"))
 	if err != nil {
@@ -111,7 +111,7 @@ func (o *oauth) discover(ctx context.Context, res *http.Response) (tokenURL stri
 	return strings.TrimSuffix(issuer, "/") + "/token", scopes, nil
 }
 
-// resource is what the server says about itself, nil when it says nothing.
+// resource is the server's metadata about itself, nil if it has none.
 func (o *oauth) resource(ctx context.Context, challenges []oauthex.Challenge, root *url.URL) *oauthex.ProtectedResourceMetadata {
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	type place struct{ at, of string }
@@ -132,8 +132,8 @@ func (o *oauth) resource(ctx context.Context, challenges []oauthex.Challenge, ro
 	return nil
 }
 
-// oauthClient asks authorization servers; it never sends a secret on to where a
-// redirect points.
+// oauthClient returns a client for authorization servers; it follows no redirect with
+// a secret.
 func oauthClient(base http.RoundTripper) *http.Client {
 	return &http.Client{Transport: base, Timeout: tokenTimeout, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if !sameOrigin(req.URL, via[0].URL) {

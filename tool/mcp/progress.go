@@ -15,8 +15,8 @@ import (
 // progressEvery is the least time between two events of one call.
 const progressEvery = 100 * time.Millisecond
 
-// progress passes a call's progress on as events: the newest at a time, so that
-// a slow reader never holds up the connection that others use, too.
+// progress emits a call's progress as events: always the newest, so that a slow reader
+// never blocks the connection, which others share.
 type progress struct {
 	call tool.Call
 	name string
@@ -38,7 +38,7 @@ func newProgress(call tool.Call, name string, emit func(event.Event) bool) *prog
 	return p
 }
 
-// add takes a notification; it never waits.
+// add records a notification; it never blocks.
 func (p *progress) add(n *sdk.ProgressNotificationParams) {
 	step, total := steps(n.Progress, n.Total)
 	data := &event.ProgressData{
@@ -54,7 +54,7 @@ func (p *progress) add(n *sdk.ProgressNotificationParams) {
 	}
 }
 
-// end passes on what is left; nothing is emitted afterwards.
+// end emits the last progress; no event follows.
 func (p *progress) end() {
 	close(p.over)
 	<-p.stopped
@@ -85,7 +85,7 @@ func (p *progress) forward() {
 	}
 }
 
-// send emits the newest progress; false when nobody reads any more.
+// send emits the newest progress; false if the reader has gone.
 func (p *progress) send() bool {
 	p.mu.Lock()
 	data := p.latest
@@ -94,8 +94,7 @@ func (p *progress) send() bool {
 	return data == nil || p.emit(event.New(data))
 }
 
-// steps are whole numbers for a server's: what is counted in fractions becomes
-// per cent.
+// steps converts a server's numbers to whole ones; fractions become per cent.
 func steps(done, total float64) (step, of int) {
 	whole := func(f float64) bool { return f == math.Trunc(f) }
 	if total > 0 && (!whole(done) || !whole(total) || total <= 1) {

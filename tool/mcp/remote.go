@@ -12,31 +12,31 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// remoteTool is a tool of a server. It belongs to no connection: each call uses
-// the one that there is.
+// remoteTool is a tool of a server. It belongs to no connection: each call uses the
+// current one.
 type remoteTool struct {
 	tool.Base
 	server *server
-	// name is the tool's own, where providers would refuse it.
+	// name is the server's name for the tool, if providers refuse it.
 	name        string
 	hidden      []hidden
 	required    []string
 	annotations tool.Annotations
 }
 
-// Original is the name that the server and its documents call the tool by.
+// Original returns the tool's name on the server and in documents.
 func (t *remoteTool) Original() string { return t.name }
 
-// Annotations are the server's hints.
+// Annotations returns the server's hints.
 func (t *remoteTool) Annotations() tool.Annotations { return t.annotations }
 
-// Call runs the tool without its progress.
+// Call runs the tool without progress.
 func (t *remoteTool) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	return t.Stream(ctx, call, nil)
 }
 
-// Stream runs the tool; its progress becomes events. A call whose context lends
-// a model gets a connection of its own.
+// Stream runs the tool; its progress becomes events. A call whose context has a
+// sampler gets a connection of its own.
 func (t *remoteTool) Stream(ctx context.Context, call tool.Call, emit func(event.Event) bool) (tool.Result, error) {
 	args, err := t.arguments(ctx, call.Arguments)
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *remoteTool) send(
 		round := params
 		round.InputResponses, round.RequestState = responses, state
 		if responses == nil {
-			rounds = 0 // the call is sent from its beginning
+			rounds = 0 // the call starts from its beginning
 		}
 		res, err = sess.cs.CallTool(withRequestKey(ctx, key, rounds), &round)
 		if rounds++; err != nil {
@@ -89,8 +89,8 @@ func (t *remoteTool) send(
 	return res, err
 }
 
-// arguments are the model's, with who is asking filled in where the server's
-// tool wants to know: what a model says about that never counts.
+// arguments returns the model's arguments with the caller's ids filled in where the
+// server's tool wants them; the model's own values for them never count.
 func (t *remoteTool) arguments(ctx context.Context, raw json.RawMessage) (map[string]json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	if len(raw) > 0 {
@@ -125,8 +125,8 @@ func (t *remoteTool) arguments(ctx context.Context, raw json.RawMessage) (map[st
 	return args, nil
 }
 
-// dropNulls takes optional arguments that are null for what models mean by them:
-// left out. The server's own schema may not allow null.
+// dropNulls removes optional arguments that are null: models mean absent ones, and the
+// server's own schema may not allow null.
 func (t *remoteTool) dropNulls(args map[string]json.RawMessage) {
 	for name, value := range args {
 		if string(value) == "null" && !slices.Contains(t.required, name) {

@@ -12,11 +12,11 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// codeNotFound is what servers before the 2026 revision say of an unknown
-// resource; newer ones say that the parameters are wrong.
+// codeNotFound is the code for an unknown resource of servers before the 2026
+// revision; newer ones report invalid parameters.
 const codeNotFound = -32002
 
-// List is every resource of the server, then every template.
+// List returns every resource of the server, then every template.
 func (s *server) List(ctx context.Context) ([]tool.ResourceInfo, error) {
 	var out []tool.ResourceInfo
 	err := s.bounded(ctx, func(ctx context.Context, sess *session) error {
@@ -52,7 +52,8 @@ func (s *server) List(ctx context.Context) ([]tool.ResourceInfo, error) {
 	return out, nil
 }
 
-// templates are the server's; one that knows none may not know the question.
+// templates returns the server's templates; a server without any may not know the
+// request.
 func (s *session) templates(ctx context.Context, most int) ([]tool.ResourceInfo, error) {
 	if most <= 0 {
 		return nil, nil
@@ -82,7 +83,7 @@ func (s *session) templates(ctx context.Context, most int) ([]tool.ResourceInfo,
 	return out, nil
 }
 
-// Read is what the server has at the address, as far as it is bounded.
+// Read reads a resource of the server, within the bounds of a result.
 func (s *server) Read(ctx context.Context, uri string) ([]tool.Contents, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc

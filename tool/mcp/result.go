@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// result is a server's answer as models take it.
+// result converts a server's answer to a tool's result.
 func (s *server) result(res *sdk.CallToolResult) tool.Result {
 	a := &tool.Assembly{MaxText: s.all.o.MaxText, MaxData: s.all.o.MaxData}
 	var plain []string
@@ -53,8 +53,7 @@ func addContent(a *tool.Assembly, block sdk.Content) {
 	}
 }
 
-// addStructured adds the structured part of an answer, unless the text is the
-// same.
+// addStructured adds the structured part of an answer, unless the text is the same.
 func addStructured(a *tool.Assembly, structured any, text string) {
 	if structured == nil {
 		return
@@ -66,7 +65,7 @@ func addStructured(a *tool.Assembly, structured any, text string) {
 	a.Text(string(raw))
 }
 
-// encode is JSON without the escapes that are for web pages.
+// encode returns JSON without the escapes for HTML.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -82,8 +81,8 @@ func sameJSON(raw []byte, text string) bool {
 	return json.Unmarshal([]byte(text), &b) == nil && json.Unmarshal(raw, &a) == nil && reflect.DeepEqual(a, b)
 }
 
-// failure is the content of a failed result, of the form that all tools have: a
-// client reads the reason from it.
+// failure returns the content of a failed result, in the form of all tools: a client
+// reads the reason from it.
 func failure(text string) string {
 	var said struct {
 		Error string `json:"error"`

@@ -14,15 +14,15 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The bounds of the connections that calls with sampling have for themselves.
+// The bounds of the connections of calls with sampling.
 const (
 	maxSamplers    = 8
 	keepSampler    = time.Minute
 	maxAskMessages = 200
 )
 
-// pool lends connections, each to one call at a time: a server's question does
-// not say which call it belongs to, so the connection must.
+// pool has connections for one call at a time: a server's question does not name its
+// call, so the connection must.
 type pool struct {
 	server *server
 	slots  chan struct{}
@@ -41,8 +41,8 @@ func (p *pool) init(s *server) {
 	p.server, p.slots = s, make(chan struct{}, maxSamplers)
 }
 
-// on sends something over the shared connection, or one of its own where the
-// context lends a model.
+// on sends a message over the shared connection, or over one of its own if the context
+// has a sampler.
 func (s *server) on(ctx context.Context, e effect, send func(context.Context, *session) error) error {
 	if sampler := tool.SamplerFrom(ctx); sampler != nil {
 		return s.samplers.do(ctx, sampler, e, send)
@@ -50,8 +50,8 @@ func (s *server) on(ctx context.Context, e effect, send func(context.Context, *s
 	return s.do(ctx, e, send)
 }
 
-// do is the server's do, on a connection that is the call's alone and whose
-// questions go to the sampler.
+// do is the server's do on a connection that only this call uses and whose questions
+// go to the sampler.
 func (p *pool) do(ctx context.Context, sampler tool.Sampler, e effect, send func(context.Context, *session) error) error {
 	select {
 	case p.slots <- struct{}{}:
@@ -70,7 +70,8 @@ func (p *pool) do(ctx context.Context, sampler tool.Sampler, e effect, send func
 			defer sess.borrower.Store(nil)
 			return send(ctx, sess)
 		})
-		// A call that was broken off may still ask: its connection is not used again.
+		// The server of a cancelled call may still ask: the connection is not used
+		// again.
 		spoilt := err != nil && (ctx.Err() != nil || isLost(err, d, sess))
 		p.give(sess, spoilt || sess.spoilt.Load())
 		if attempt == 0 && ctx.Err() == nil && again(err, d, spoilt, e) {
@@ -80,7 +81,7 @@ func (p *pool) do(ctx context.Context, sampler tool.Sampler, e effect, send func
 	}
 }
 
-// take is an idle connection or a new one.
+// take returns an idle connection or a new one.
 func (p *pool) take(ctx context.Context) (*session, error) {
 	p.mu.Lock()
 	for len(p.idle) > 0 {
@@ -111,7 +112,7 @@ func (p *pool) take(ctx context.Context) (*session, error) {
 	return sess, err
 }
 
-// give takes a connection back.
+// give returns a connection to the pool.
 func (p *pool) give(sess *session, spoilt bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +149,7 @@ func (p *pool) close() {
 	}
 }
 
-// recently is why the server could not be reached a moment ago.
+// recently returns the error of a recent failed attempt to connect.
 func (s *server) recently() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,8 +162,8 @@ func (s *server) recently() error {
 	return nil
 }
 
-// createMessage answers a server's question with the model of the call that the
-// connection is lent to.
+// createMessage answers a server's question with the model of the call that has the
+// connection.
 func (s *session) createMessage(ctx context.Context, req *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) {
 	b := s.borrower.Load()
 	if b == nil {
@@ -186,7 +187,7 @@ func (s *session) createMessage(ctx context.Context, req *sdk.CreateMessageReque
 	}, nil
 }
 
-// noAnswer keeps what went wrong with the model from the server.
+// noAnswer hides the model's error from the server.
 func (s *session) noAnswer(ctx context.Context, err error) error {
 	s.log.WarnContext(ctx, "the model did not answer an MCP server", "error", err)
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the model gave no answer"}
@@ -202,8 +203,8 @@ func stopReason(f llm.Finish) string {
 	return "endTurn"
 }
 
-// samplingRequest is a server's question as models take it. Which model answers
-// is not the server's choice.
+// samplingRequest converts a server's question to a request to the model. The server
+// does not choose the model.
 func samplingRequest(p *sdk.CreateMessageParams) (*llm.Request, error) {
 	if p == nil || len(p.Messages) == 0 || len(p.Messages) > maxAskMessages {
 		return nil, invalid("a question has 1 to 200 messages")
@@ -230,7 +231,7 @@ func samplingRequest(p *sdk.CreateMessageParams) (*llm.Request, error) {
 		}
 		req.Messages = append(req.Messages, message)
 	}
-	// The wire does not tell a temperature of 0 from none.
+	// On the wire a temperature of 0 looks like none.
 	if p.Temperature != 0 {
 		req.Settings.Temperature = &p.Temperature
 	}

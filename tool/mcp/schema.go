@@ -12,23 +12,22 @@ import (
 // maxSchema bounds the schema of one tool.
 const maxSchema = 64 << 10
 
-// The parts of the identity that an argument may ask for.
+// The fields of the identity that an argument may ask for.
 const (
 	askUser   = "user"
 	askTenant = "tenant"
 )
 
-// hidden is an argument that names the caller: the model does not see it.
+// hidden is an argument that names the caller; the model does not see it.
 type hidden struct {
 	name     string
 	asks     string
 	required bool
 }
 
-// normalise is a server's schema as models take it, without the arguments that
-// name the caller: those come apart. Types, defaults, enums and what is nested
-// stay; a list of types with null becomes the type, and a missing type of the
-// arguments an object.
+// normalise returns a server's schema in the form that models accept, and apart from
+// it the arguments that name the caller. Types, defaults, enums and nesting stay; a
+// nullable type becomes the plain type, and arguments without a type an object.
 func normalise(raw json.RawMessage) (json.RawMessage, []hidden, error) {
 	if len(raw) > maxSchema {
 		return nil, nil, fmt.Errorf("its schema has %d bytes, more than %d", len(raw), maxSchema)
@@ -57,7 +56,7 @@ func normalise(raw json.RawMessage) (json.RawMessage, []hidden, error) {
 	return out, asks, err
 }
 
-// hide takes the arguments that name the caller out of the schema.
+// hide removes the arguments that name the caller from the schema.
 func hide(root map[string]any) ([]hidden, error) {
 	properties, _ := root["properties"].(map[string]any)
 	required, _ := root["required"].([]any)
@@ -86,16 +85,16 @@ func hide(root map[string]any) ([]hidden, error) {
 	return out, nil
 }
 
-// schemaTables hold a schema for each name, schemaValues are a schema or a list
-// of them.
+// schemaTables hold a schema for each name; schemaValues are a schema or a list of
+// them.
 var (
 	schemaTables = []string{"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"}
 	schemaValues = []string{"items", "prefixItems", "anyOf", "oneOf", "allOf", "not", "if", "then", "else",
 		"additionalProperties", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems"}
 )
 
-// plain makes the types of a schema and of all below it single ones, in the
-// words of the newest draft.
+// plain makes every type of a schema a single one, in the keywords of the newest
+// draft.
 func plain(schema map[string]any) {
 	modern(schema)
 	plainType(schema)
@@ -107,7 +106,7 @@ func plain(schema map[string]any) {
 	for _, name := range schemaTables {
 		table, _ := schema[name].(map[string]any)
 		for key, value := range table {
-			// true takes anything; several providers know only objects.
+			// true accepts anything; several providers accept only objects here.
 			if value == true || value == nil {
 				table[key] = map[string]any{}
 				continue
@@ -131,8 +130,8 @@ func plainValue(value any) {
 	}
 }
 
-// plainType takes null out of a list of types; an argument that is null counts
-// as left out anyway. Several types that are left become alternatives.
+// plainType removes null from a list of types; a null argument counts as absent
+// anyway. Several remaining types become alternatives.
 func plainType(schema map[string]any) {
 	types, ok := schema["type"].([]any)
 	if !ok {

@@ -12,35 +12,35 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// A server that could not be reached is left alone for a moment, longer each time:
-// one that only restarts is found again at once, one that is down costs little.
+// After a failed attempt to connect p8 waits before the next, longer each time: a
+// server that only restarts is found at once, one that is down costs little.
 const (
 	firstPause = 250 * time.Millisecond
 	maxPause   = 8 * time.Second
 	maxSilence = 30 * time.Second
 )
 
-// resumes is how often a stream that broke off is taken up again before its call
-// fails: a server has about 3 s to come back.
+// resumes is how often a broken stream is resumed before its call fails: a server has
+// about 3 s to come back.
 const resumes = 2
 
-// server is one MCP server: the shared connection to it, and those that are
-// lent to calls with sampling.
+// server is one MCP server: the shared connection, and those of calls with sampling.
 type server struct {
 	all   *Servers
 	entry *entry
 	log   *slog.Logger
 	oauth *oauth
-	// samplers are the connections of calls that lend their model.
+	// samplers are the connections of calls with sampling.
 	samplers pool
-	// unusable are the tools that are left out, and why.
+	// unusable maps the tools that are left out to the reason.
 	unusable atomic.Pointer[map[string]string]
-	// alone says that the server has asked while it worked on several messages:
-	// from then on it gets one at a time, so that each question has one call.
+	// alone is true once the server has asked a question while it worked on several
+	// messages: from then on it gets one at a time, so that each question has one
+	// call.
 	alone atomic.Bool
 
 	mu sync.Mutex
-	// kind is the transport that worked, of a server whose file does not tell.
+	// kind is the transport that worked, if the configuration names none.
 	kind   string
 	shared *session
 	users  int
@@ -48,12 +48,12 @@ type server struct {
 	dial   *dial
 	failed error
 	until  time.Time
-	// failures counts the attempts in a row that failed.
+	// failures counts the failed attempts since the last success.
 	failures int
 	closed   bool
 }
 
-// dial is an attempt to connect, which all who need the server wait for.
+// dial is an attempt to connect; everybody who needs the server waits for it.
 type dial struct {
 	done chan struct{}
 	err  error
@@ -91,12 +91,12 @@ func (s *server) makeTransport(kind string) sdk.Transport {
 	return &sdk.StreamableClientTransport{Endpoint: s.entry.url.String(), HTTPClient: t.client(), MaxRetries: resumes}
 }
 
-// stopping is the answer to everything after Close.
+// stopping is the error of everything after Close.
 func stopping() error { return &tool.Error{Message: "p8 is stopping"} }
 
-// acquire is the shared connection, made when there is none. All who ask while
-// it is made wait for the same attempt; a server that just could not be reached
-// gives the same error at once. release gives it back.
+// acquire returns the shared connection and makes it if there is none. Concurrent
+// callers wait for the same attempt; after a recent failure they get its error at
+// once. release gives the connection back.
 func (s *server) acquire(ctx context.Context) (*session, error) {
 	const most = 3 // a connection may end as soon as it is made
 	var last error
@@ -121,7 +121,7 @@ func (s *server) acquire(ctx context.Context) (*session, error) {
 	return nil, last
 }
 
-// current is the connection, or the attempt to make it, or why there is none.
+// current returns the connection, or the attempt to make it, or why there is none.
 func (s *server) current() (*session, *dial, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,9 +164,9 @@ func (s *server) connect(d *dial) {
 	close(d.done)
 }
 
-// failedWith notes that the server could not be reached, since when that was
-// tried; s.mu is held. One that answers nothing costs each attempt the whole time
-// to connect, so the pauses are longer than that.
+// failedWith records a failed attempt that began at since; s.mu is held. An attempt
+// without any answer costs the whole connect timeout, so the pauses are longer than
+// that.
 func (s *server) failedWith(err error, since time.Time) {
 	pause := max(min(firstPause<<min(s.failures, 10), maxPause), min(3*time.Since(since), maxSilence))
 	s.failed, s.until = err, time.Now().Add(pause)
@@ -192,7 +192,7 @@ func (s *server) release(sess *session, lost bool) {
 	}
 }
 
-// unused ends a connection that nobody took up again.
+// unused ends an idle connection.
 func (s *server) unused(sess *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,8 +201,7 @@ func (s *server) unused(sess *session) {
 	}
 }
 
-// drop ends the shared connection in the background, as soon as those who still
-// use it are done.
+// drop ends the shared connection in the background, once its users are done.
 func (s *server) drop() {
 	if s.idle != nil {
 		s.idle.Stop()

@@ -13,27 +13,26 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Options say where servers are named and what they may cost. The zero value
-// works: the process's own environment and no file.
+// Options name the servers and bound their costs. The zero value works: the process's
+// own environment and no file.
 type Options struct {
-	// Getenv is for the variables of the file and for what a server's program
-	// inherits; Environ is where MCP_SERVER_<NAME> is looked for. The process's
-	// own when nil.
+	// Getenv reads the variables of the file and of a server's program; Environ has
+	// the variables MCP_SERVER_<NAME>. nil is the process's own.
 	Getenv  func(string) string
 	Environ []string
 	// ConfigFile is an mcpServers file; "" is none.
 	ConfigFile string
-	// HTTPClient's transport is what servers are reached through.
+	// HTTPClient's transport sends the requests to servers.
 	HTTPClient *http.Client
 	// ConnectTimeout bounds connecting and listing, 10 s when 0; CallTimeout a call
 	// whose context has no deadline, 2 minutes when 0.
 	ConnectTimeout, CallTimeout time.Duration
-	// IdleTimeout ends a connection that nobody used for so long, 15 minutes when 0.
+	// IdleTimeout ends an unused connection; 15 minutes when 0.
 	IdleTimeout time.Duration
 	// MaxText and MaxData bound a result in bytes: 1 MiB of text and 10 MiB of
 	// files when 0.
 	MaxText, MaxData int
-	// Version of p8, told to servers.
+	// Version is p8's, for servers.
 	Version string
 	Logger  *slog.Logger
 }
@@ -47,11 +46,11 @@ const (
 	defaultMaxData        = 10 << 20
 )
 
-// closeWithin bounds Close: a program gets endAfter twice, then is killed.
+// closeWithin bounds Close: a program gets endAfter twice and is then killed.
 const closeWithin = 2*endAfter + 2*time.Second
 
-// Servers are the MCP servers that this process knows by name. They implement
-// [tool.Servers] and may be used by several goroutines.
+// Servers are the MCP servers of this process by name. They implement [tool.Servers]
+// and are safe for concurrent use.
 type Servers struct {
 	o       Options
 	base    http.RoundTripper
@@ -64,8 +63,8 @@ type Servers struct {
 	work sync.WaitGroup
 }
 
-// New reads the names of all servers and connects to none. The error tells
-// everything that is wrong with the environment and the file.
+// New reads the names of all servers and connects to none. The error names every
+// problem of the environment and the file.
 func New(o Options) (*Servers, error) {
 	o = o.withDefaults()
 	entries, err := readConfig(o)
@@ -88,8 +87,8 @@ func New(o Options) (*Servers, error) {
 	return s, nil
 }
 
-// newTransport is one that these servers alone use, so that they can close its
-// connections.
+// newTransport returns a transport that only these servers use, so that they can close
+// its connections.
 func newTransport() *http.Transport {
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		return t.Clone()
@@ -122,11 +121,11 @@ func positive[T int | time.Duration](v, other T) T {
 	return other
 }
 
-// Names are the servers, sorted.
+// Names returns the names of the servers, sorted.
 func (s *Servers) Names() []string { return slices.Clone(s.names) }
 
-// Server is the server of that name, however its dashes and underscores are
-// written; nil when there is none.
+// Server returns the server of that name, nil for an unknown one. Dashes and
+// underscores are the same.
 func (s *Servers) Server(name string) tool.Server {
 	if found, ok := s.servers[key(name)]; ok {
 		return found
@@ -134,14 +133,14 @@ func (s *Servers) Server(name string) tool.Server {
 	return nil
 }
 
-// Close ends every connection and every program. It takes a few seconds at
-// most; calls that are under way fail.
+// Close ends every connection and every program, within a few seconds. Calls under way
+// fail.
 func (s *Servers) Close() error {
 	var closing sync.WaitGroup
 	for _, server := range s.servers {
 		closing.Go(server.close)
 	}
-	// Calls that wait for an answer end here; so does connecting.
+	// This ends calls that wait for an answer, and attempts to connect.
 	s.cancel()
 	done := make(chan struct{})
 	go func() {

@@ -16,14 +16,14 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The pulse of a connection: two pings without an answer end it.
+// Keep-alive of a connection: two pings without an answer end it.
 const (
 	pingEvery  = 30 * time.Second
 	pingMisses = 2
 )
 
-// lastWithQuestions is the last revision of the protocol in which a server asks
-// while it works on a call.
+// lastWithQuestions is the last revision of the protocol in which a server asks during
+// a call.
 const lastWithQuestions = "2025-11-25"
 
 // session is one connection to a server.
@@ -35,23 +35,23 @@ type session struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	// tools is the server's list, kept until it changes; listing is held by the one
-	// who asks for it.
+	// tools is the server's list, cached until it changes; listing is held by the
+	// goroutine that reads it.
 	tools   atomic.Pointer[toolList]
 	changed atomic.Int64
 	listing chan struct{}
 
-	// borrower is the call that a sampling connection belongs to.
+	// borrower is the call that has a connection with sampling.
 	borrower atomic.Pointer[borrower]
 
-	// turn is held by a message that must be alone; spoilt says that one was broken
-	// off, whose server may not have noticed yet.
+	// turn is held by a message that must be alone; spoilt is true after a cancelled
+	// one, which the server may not have noticed yet.
 	turn   chan struct{}
 	spoilt atomic.Bool
 
 	mu sync.Mutex
-	// asking are the messages under way that the server may ask about, questions
-	// those that it has asked; moved is closed when either changes.
+	// asking are the messages under way that the server may ask about, questions those
+	// that it has asked; moved is closed when either changes.
 	asking    []*asking
 	questions int
 	moved     chan struct{}
@@ -60,14 +60,14 @@ type session struct {
 	logged    atomic.Int64
 }
 
-// borrower is a call that lends its model to the server.
+// borrower is a call whose sampler the server may use.
 type borrower struct {
 	ctx     context.Context
 	sampler tool.Sampler
 }
 
-// open connects to the server, as long as ctx lasts; sampling announces that the
-// server may ask a model. The connection outlives ctx.
+// open connects to the server while ctx lasts; sampling announces that the server may
+// ask a model. The connection outlives ctx.
 func (s *server) open(ctx context.Context, sampling bool) (*session, error) {
 	d := &delivery{}
 	sess := &session{
@@ -110,7 +110,7 @@ func (s *session) connect(d *delivery, sampling bool) error {
 		s.server.remember(kindStreamable)
 		return nil
 	}
-	// The specification's way to find an older server.
+	// The specification's way to detect an older server.
 	switch d.status.Load() {
 	case 400, 404, 405:
 	default:
@@ -129,7 +129,7 @@ func (s *session) dial(kind string, sampling bool) error {
 		s.options(sampling))
 	var o *sdk.ClientSessionOptions
 	if sampling {
-		// Since 2026-07-28 a server cannot ask in the middle of a call; many do.
+		// Since 2026-07-28 a server must not ask during a call; many do.
 		o = &sdk.ClientSessionOptions{ProtocolVersion: lastWithQuestions}
 	}
 	cs, err := client.Connect(s.ctx, s.server.makeTransport(kind), o)
@@ -151,7 +151,7 @@ func (s *session) options(sampling bool) *sdk.ClientOptions {
 			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
 		}},
 		ElicitationHandler: s.elicit,
-		// What a server asks instead of answering is answered by ask, in order.
+		// ask answers the questions that come instead of an answer, in order.
 		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { s.changed.Add(1) },
 		LoggingMessageHandler: func(_ context.Context, req *sdk.LoggingMessageRequest) {
@@ -173,15 +173,14 @@ func (s *session) options(sampling bool) *sdk.ClientOptions {
 // over reports whether the connection has ended.
 func (s *session) over() bool { return s.ctx.Err() != nil }
 
-// during is a context for one message, which ends with the connection's owner,
-// too.
+// during returns a context for one message, which also ends with the session.
 func (s *session) during(ctx context.Context, d *delivery) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(withDelivery(ctx, d))
 	stop := context.AfterFunc(s.server.all.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// watch has f called with the progress of the call that carries the token.
+// watch calls f with the progress of the call that has the token.
 func (s *session) watch(f func(*sdk.ProgressNotificationParams)) (token string, end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +194,7 @@ func (s *session) watch(f func(*sdk.ProgressNotificationParams)) (token string, 
 	}
 }
 
-// progressed passes progress on; some comes after its call has ended.
+// progressed passes progress on; late progress of an ended call is dropped.
 func (s *session) progressed(p *sdk.ProgressNotificationParams) {
 	if p == nil {
 		return
@@ -208,7 +207,7 @@ func (s *session) progressed(p *sdk.ProgressNotificationParams) {
 	}
 }
 
-// quiet makes what the SDK logs debugging output: p8 says itself what matters.
+// quiet lowers the SDK's log to debug: p8 reports what matters itself.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Enabled(ctx context.Context, _ slog.Level) bool {

@@ -14,22 +14,22 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// inherited are the variables that a server's program gets of p8's own: enough
-// to find its files, none of p8's keys.
+// inherited are the variables that a server's program gets from p8: enough to find its
+// files, none of p8's keys.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "TEMP", "TMP", "TZ",
 	"LANG", "LC_ALL", "LC_CTYPE", "SYSTEMROOT", "SYSTEMDRIVE", "PATHEXT", "COMSPEC", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PROGRAMFILES"}
 
-// endAfter is how long a program has after each of: its input was closed, it
-// was asked to end. Then it is killed.
+// endAfter is how long a program may take to end after its input is closed, and again
+// after it is asked to end. Then it is killed.
 const endAfter = 2 * time.Second
 
-// stdio is a transport to a program.
+// stdio is the transport to a program.
 func stdio(e *entry, getenv func(string) string, log *slog.Logger) sdk.Transport {
 	cmd := exec.Command(e.command, e.args...)
 	cmd.Dir = e.cwd
 	cmd.Env = environment(e.env, getenv)
 	cmd.Stderr = &lines{log: log.With("mcp_server", e.name)}
-	// Whatever the program started may hold its output open.
+	// Children of the program may hold its output open.
 	cmd.WaitDelay = time.Second
 	apart(cmd)
 	return &notedTransport{&sdk.CommandTransport{Command: cmd, TerminateDuration: endAfter}, cmd}
@@ -50,8 +50,8 @@ func environment(own map[string]string, getenv func(string) string) []string {
 	return out
 }
 
-// notedTransport notes which messages were written, and ends the program with all
-// that it started.
+// notedTransport records which messages were written, and ends the program with its
+// children.
 type notedTransport struct {
 	sdk.Transport
 	cmd *exec.Cmd
@@ -70,14 +70,14 @@ type notedConnection struct {
 	cmd *exec.Cmd
 }
 
-// Close waits for the program, then ends what it left behind.
+// Close waits for the program, then ends its remaining children.
 func (c *notedConnection) Close() error {
 	err := c.Connection.Close()
 	endGroup(c.cmd)
 	return err
 }
 
-// Write notes a message that was written whole: half a line is never read.
+// Write records a message that was written whole: programs read whole lines.
 func (c *notedConnection) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
 	if err == nil {
@@ -86,8 +86,7 @@ func (c *notedConnection) Write(ctx context.Context, msg jsonrpc.Message) error 
 	return err
 }
 
-// lines passes what a program writes to its standard error on to the log, a
-// bounded number of lines.
+// lines logs a program's standard error, a bounded number of lines.
 type lines struct {
 	log *slog.Logger
 
@@ -96,7 +95,7 @@ type lines struct {
 	count   int
 }
 
-// The bounds of what is logged of one connection.
+// The bounds of the log of one connection.
 const (
 	maxLogLines = 1000
 	maxLogLine  = 2000

@@ -16,31 +16,31 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The bounds of what a server lists.
+// The bounds of a server's lists.
 const (
 	maxTools       = 500
 	maxResources   = 1000
 	maxPages       = 100
 	maxDescription = 4 << 10
 	maxName        = 128
-	// listFor is how long a list is believed: a server that was restarted behind a
-	// connection without a state tells nobody that its tools are others.
+	// listFor is how long a list is valid: a server that restarts behind a stateless
+	// connection does not announce that its tools changed.
 	listFor = time.Minute
-	// maxSchemas bounds the schemas of a server's tools together, in bytes: each is
+	// maxSchemas bounds all schemas of a server's tools together, in bytes: each is
 	// compiled whenever the list is read.
 	maxSchemas = 2 << 20
 )
 
-// toolList is what a server had when it was asked.
+// toolList is a server's list of tools with the time it was read.
 type toolList struct {
 	tools   []tool.Tool
 	until   time.Time
 	changed int64
 }
 
-// Tools are all that the server has. Its list is kept with the connection until
-// the server says that it changed. Some servers show more to a client whose
-// model they may ask, as is one whose context lends a model.
+// Tools returns all tools of the server. The list is cached with the connection until
+// the server says that it changed. Some servers offer more to a client with sampling,
+// which p8 is if the context has a sampler.
 func (s *server) Tools(ctx context.Context) ([]tool.Tool, error) {
 	var out []tool.Tool
 	err := s.bounded(ctx, func(ctx context.Context, sess *session) (err error) {
@@ -50,8 +50,8 @@ func (s *server) Tools(ctx context.Context) ([]tool.Tool, error) {
 	return out, err
 }
 
-// bounded is do within the time that connecting may take, on a connection of
-// its own where the context lends a model.
+// bounded is do within the connect timeout, on a connection of its own if the context
+// has a sampler.
 func (s *server) bounded(ctx context.Context, send func(context.Context, *session) error) error {
 	within, cancel := context.WithTimeout(ctx, s.all.o.ConnectTimeout)
 	defer cancel()
@@ -93,7 +93,7 @@ func (s *session) list(ctx context.Context) ([]tool.Tool, error) {
 	return next.tools, nil
 }
 
-// fresh is the list that is still believed, else nil.
+// fresh returns the list if it is still valid, else nil.
 func (s *session) fresh() *toolList {
 	if known := s.tools.Load(); known != nil && known.changed == s.changed.Load() && time.Now().Before(known.until) {
 		return known
@@ -101,7 +101,7 @@ func (s *session) fresh() *toolList {
 	return nil
 }
 
-// capabilities is never nil.
+// capabilities never returns nil.
 func (s *session) capabilities() *sdk.ServerCapabilities {
 	if res := s.cs.InitializeResult(); res != nil && res.Capabilities != nil {
 		return res.Capabilities
@@ -109,7 +109,7 @@ func (s *session) capabilities() *sdk.ServerCapabilities {
 	return &sdk.ServerCapabilities{}
 }
 
-// pages collects a list that comes in pages, as far as it is bounded.
+// pages collects the pages of a list, within its bounds.
 func pages[T any](ctx context.Context, most int, page func(ctx context.Context, cursor string) ([]T, string, error)) ([]T, error) {
 	var all []T
 	cursor := ""
@@ -130,10 +130,10 @@ func pages[T any](ctx context.Context, most int, page func(ctx context.Context, 
 	return all, nil
 }
 
-// usable makes tools of what a server lists, under names that providers take,
-// and notes of the others why they are left out.
+// usable makes tools of a server's list, under names that providers accept, and
+// records why the others are left out.
 func (s *server) usable(found []*sdk.Tool) []tool.Tool {
-	// A name that is fit for providers goes before one that only becomes like it.
+	// A name that providers accept wins over one that had to be changed.
 	taken := make(map[string]bool, len(found))
 	for _, t := range found {
 		if t != nil && llm.SafeName(t.Name) == t.Name {
@@ -169,8 +169,7 @@ func (s *server) usable(found []*sdk.Tool) []tool.Tool {
 	return out
 }
 
-// Unusable is why a tool that the server has is not among its tools, "" when
-// nothing is known against it.
+// Unusable returns why a tool of the server is left out, "" for any other.
 func (s *server) Unusable(name string) string {
 	if known := s.unusable.Load(); known != nil {
 		return (*known)[name]
@@ -178,7 +177,7 @@ func (s *server) Unusable(name string) string {
 	return ""
 }
 
-// why words what is wrong with a tool, for the author of a document.
+// why words the problem of a tool, for the author of a document.
 func why(err error) string {
 	var said *tool.Error
 	var excess *schema.Excess
@@ -203,8 +202,8 @@ func uniqueName(name string, taken map[string]bool) string {
 	return safe
 }
 
-// makeTool makes the tool; its schema takes from the room that the server's schemas
-// have.
+// makeTool makes the tool; its schema counts towards the bound of the server's
+// schemas.
 func (s *server) makeTool(t *sdk.Tool, name string, room *int) (*remoteTool, error) {
 	raw, err := json.Marshal(t.InputSchema)
 	if err != nil {
@@ -233,8 +232,8 @@ func (s *server) makeTool(t *sdk.Tool, name string, room *int) (*remoteTool, err
 	}, nil
 }
 
-// clean takes out what no reader sees and a terminal or a model may obey:
-// control characters, and those that turn or hide text.
+// clean removes invisible characters that a terminal or a model may obey: control
+// characters, and those that turn or hide text.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -247,7 +246,7 @@ func clean(text string) string {
 	}, text)
 }
 
-// shorten is a server's own words, as far as they are shown.
+// shorten returns a server's own text within its bound.
 func shorten(text string) string {
 	if len(text) > maxDescription {
 		return clean(strings.ToValidUTF8(text[:maxDescription], "")) + "…"
@@ -262,7 +261,7 @@ func annotations(t *sdk.Tool) tool.Annotations {
 			a.Title = hints.Title
 		}
 		a.ReadOnly, a.Idempotent = hints.ReadOnlyHint, hints.IdempotentHint
-		// What a server does not say is so, says the protocol.
+		// By the protocol a tool without these hints is destructive and open-world.
 		a.Destructive = !hints.ReadOnlyHint && (hints.DestructiveHint == nil || *hints.DestructiveHint)
 		a.OpenWorld = hints.OpenWorldHint == nil || *hints.OpenWorldHint
 	}
