@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// approvalSchema is what answers an approval.
+// approvalSchema is the schema of the answer to an approval.
 const approvalSchema = `{"type":"object","properties":{"approved":{"type":"boolean"},"comment":{"type":"string"}},"required":["approved"]}`
 
 // question is an open question as data.
@@ -37,8 +37,8 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// reply is the data of an answer. Data without any of these is the content of an
-// answer.
+// reply is the data of an answer. Data without any of these fields are the content of
+// an answer.
 type reply struct {
 	RequestID string          `json:"request_id"`
 	Approved  *bool           `json:"approved"`
@@ -46,14 +46,14 @@ type reply struct {
 	Comment   string          `json:"comment"`
 }
 
-// decision is what becomes of one question.
+// decision is the decision on one question.
 type decision struct {
 	id string
 	store.Decision
 }
 
-// answers reads the parts of a message as answers to the open questions. Data may
-// name its question; text, and data that does not, need a single one.
+// answers reads the parts of a message as answers to the open questions. Data may name
+// their question; text, and data that do not, need a single open one.
 func answers(parts []part, open []store.RunRequest) ([]decision, error) {
 	if len(open) == 0 {
 		return nil, wrong("the task waits, but not for an answer; ask for it again")
@@ -85,7 +85,7 @@ func answers(parts []part, open []store.RunRequest) ([]decision, error) {
 	return decisions, nil
 }
 
-// only is the question that is meant; id may be "" where there is one.
+// only returns the question with the id; "" means the single open one.
 func only(id string, open []store.RunRequest) (store.RunRequest, error) {
 	if id == "" && len(open) == 1 {
 		return open[0], nil
@@ -124,8 +124,8 @@ func fromData(data json.RawMessage, open []store.RunRequest) (decision, error) {
 	return d, nil
 }
 
-// fromText reads words. To a question whether a tool may be called, whatever is
-// not clearly a yes is a no, and the agent hears it.
+// fromText reads a text as an answer. For an approval, any text that is not clearly a
+// yes denies it, and the agent reads the text.
 func fromText(text string, open []store.RunRequest) (decision, error) {
 	q, err := only("", open)
 	if err != nil {
@@ -159,7 +159,7 @@ func accept(q store.RunRequest) decision {
 	return decision{q.ID, store.Decision{Status: store.RequestAccepted, Via: "a2a"}}
 }
 
-// soleText is the one property of a schema, when it is a text; else "".
+// soleText returns the only property of a schema if it is a text, else "".
 func soleText(schema json.RawMessage) string {
 	var s struct {
 		Properties map[string]struct {
@@ -177,7 +177,7 @@ func soleText(schema json.RawMessage) string {
 	return ""
 }
 
-// nothing is a turn that says no more.
+// nothing is a turn without further events.
 func nothing(context.Context, int64) iter.Seq2[event.Event, error] {
 	return func(func(event.Event, error) bool) {}
 }

@@ -15,8 +15,8 @@ const (
 	jsonRPC   = "JSONRPC"
 )
 
-// agentCard says who an agent is and how it is reached. URL, PreferredTransport
-// and ProtocolVersion are for clients of version 0.3.
+// agentCard describes an agent and its address. URL, PreferredTransport and
+// ProtocolVersion are for clients of version 0.3.
 type agentCard struct {
 	Name               string           `json:"name"`
 	Description        string           `json:"description"`
@@ -50,7 +50,7 @@ type skill struct {
 	Tags        []string `json:"tags"`
 }
 
-// card answers with the card of the agent in the path.
+// card serves the card of the agent in the path.
 func (s *Server) card(w http.ResponseWriter, r *http.Request) {
 	a, err := s.agent(r.Context(), r.PathValue("agent"))
 	if err != nil {
@@ -89,6 +89,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// A client that has gone reads no answer.
+	// Fails only if the client has gone.
 	_, _ = w.Write(append(b, '\n'))
 }

@@ -2,8 +2,8 @@ package a2a
 
 import "strings"
 
-// The shapes of version 0.3: objects say their kind, states and roles are lower
-// case, files are objects.
+// The objects of version 0.3 name their kind; states and roles are lower case, files
+// are objects.
 
 type object = map[string]any
 
@@ -53,7 +53,7 @@ func oldArtifact(a artifact) object {
 	return object{"artifactId": a.ArtifactID, "name": a.Name, "parts": oldParts(a.Parts)}
 }
 
-// oldParts are texts and data; nothing else is ever said.
+// oldParts converts texts and data; p8 sends no other parts.
 func oldParts(parts []part) []object {
 	list := make([]object, 0, len(parts))
 	for _, p := range parts {

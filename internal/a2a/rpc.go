@@ -45,7 +45,7 @@ const (
 	codeVersion      = -32009
 )
 
-// rpcError is an error as JSON-RPC has it, with A2A's details.
+// rpcError is a JSON-RPC error, with A2A's details.
 type rpcError struct {
 	Code    int           `json:"code"`
 	Message string        `json:"message"`
@@ -70,7 +70,7 @@ func fail(code int, reason, message string) *rpcError {
 	return e
 }
 
-// wrong says what is wrong with the parameters.
+// wrong is an error of the parameters.
 func wrong(message string) *rpcError { return fail(codeParams, "", message) }
 
 // errorOf words a failure for a client.
@@ -94,7 +94,7 @@ func (s *Server) errorOf(err error) *rpcError {
 	return fail(codeInternal, strings.ToUpper(d.Code), d.Message)
 }
 
-// legacy are the methods of version 0.3 by those of 1.0.
+// legacy maps the methods of version 0.3 to those of 1.0.
 var legacy = map[string]string{
 	"message/send": "SendMessage", "message/stream": "SendStreamingMessage", "tasks/get": "GetTask",
 	"tasks/cancel": "CancelTask", "tasks/resubscribe": "SubscribeToTask",
@@ -103,15 +103,15 @@ var legacy = map[string]string{
 	"tasks/pushNotificationConfig/delete": "DeleteTaskPushNotificationConfig", "agent/getAuthenticatedExtendedCard": "GetExtendedAgentCard",
 }
 
-// exchange is one request and its answer.
+// exchange is one request with its answer.
 type exchange struct {
 	*Server
 	w http.ResponseWriter
 	r *http.Request
-	// agent is whose address was asked.
+	// agent is the agent whose address was called.
 	agent exposed
 	id    json.RawMessage
-	// old: the client speaks version 0.3.
+	// old is true for a client of version 0.3.
 	old bool
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// send is SendMessage, and SendStreamingMessage when streamed.
+// send is SendMessage, or SendStreamingMessage if streamed.
 func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 	var p sendParams
 	if err := params(raw, &p); err != nil {
@@ -26,7 +26,7 @@ func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 	if err != nil {
 		return err
 	}
-	if t == nil { // the run waits for other answers
+	if t == nil { // the run still waits for other answers
 		return x.told(l, streamed)
 	}
 	if l == nil {
@@ -51,7 +51,7 @@ func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 	return x.told(l, false)
 }
 
-// told answers with the task as it is.
+// told answers with the current task.
 func (x *exchange) told(l *teller, streamed bool) error {
 	switch {
 	case streamed:
@@ -62,8 +62,8 @@ func (x *exchange) told(l *teller, streamed bool) error {
 	return x.answer(sendResult{l.snapshot()})
 }
 
-// begin gives the message to the task that it names, or starts one. Without a
-// turn the task still waits, and the teller knows for what.
+// begin passes the message to the task that it names, or starts a task. It returns no
+// turn if the task still waits; the teller has its open questions.
 func (x *exchange) begin(m *message) (*chat.Turn, *teller, error) {
 	if m.TaskID == "" {
 		session := m.ContextID
@@ -117,7 +117,7 @@ func (x *exchange) start(m *message, session, busy string) (*chat.Turn, error) {
 	return t, err
 }
 
-// content is a message as agents read it: data is JSON in the text.
+// content converts a message for the agent: data become JSON in the text.
 func content(parts []part) (text string, files []llm.Part, err error) {
 	var texts []string
 	for _, p := range parts {
@@ -150,7 +150,7 @@ func content(parts []part) (text string, files []llm.Part, err error) {
 	return strings.Join(texts, "\n\n"), files, nil
 }
 
-// decide answers the questions of a task that waits.
+// decide answers the questions of a waiting task.
 func (x *exchange) decide(m *message, r store.Run) (*chat.Turn, *teller, error) {
 	ctx := x.r.Context()
 	open, _, err := x.o.Chat.Requests(ctx, store.RequestFilter{RunID: r.ID, Status: store.RequestOpen})
@@ -178,7 +178,7 @@ func (x *exchange) decide(m *message, r store.Run) (*chat.Turn, *teller, error) 
 	return nil, l, err
 }
 
-// waiting is the task of a run that still waits.
+// waiting returns the task of a run that still waits.
 func (x *exchange) waiting(ctx context.Context, id string) (*teller, error) {
 	t, r, err := x.o.Chat.Open(ctx, id)
 	if err != nil {

@@ -1,21 +1,21 @@
-// Package a2a offers agents to other people's agents: the Agent2Agent protocol,
+// Package a2a offers agents to agents of other systems: the Agent2Agent protocol,
 // version 1.0, as JSON-RPC over HTTP.
 //
 //	s, err := a2a.New(a2a.Options{Chat: chats, Catalog: documents, Agents: []string{"general"}})
 //
-// An agent has an address of its own, /a2a/<name>, and its card below it, at
-// /.well-known/agent-card.json; the first one's is at the root too. Who is asking
-// comes with the request's context, as everywhere.
+// Each agent has an address of its own, /a2a/<name>, and its card below that, at
+// /.well-known/agent-card.json; the first agent's card is at the root too. The
+// request's context carries the caller.
 //
-// What A2A calls a task is a run, by the same id, and a context is a session. The
-// answer is the artifact "answer": text as it comes, or data. Whatever else the run
-// says, its delegated agents included, is a status update with the event in its
-// metadata. A run that asks the user is input-required, with the questions as data
-// in the status message; the next message of that task answers them: data such as
-// {"approved": true}, or text.
+// An A2A task is a run, with the same id, and a context is a session. The answer is
+// the artifact "answer": text piece by piece, or data. Every other event of the run,
+// its delegated agents' included, is a status update with the event in its metadata. A
+// run that asks the user is input-required, with the questions as data in the status
+// message; the next message of that task answers them: with data such as {"approved":
+// true}, or with text.
 //
-// Clients of version 0.3 are understood too: they say message/send for
-// SendMessage and get their own shapes back.
+// Clients of version 0.3 work too: they call message/send for SendMessage and get the
+// objects of their version.
 package a2a
 
 import (
@@ -37,7 +37,7 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// Chat runs agents; *chat.Service does.
+// Chat runs agents. Implemented by *chat.Service.
 type Chat interface {
 	Start(ctx context.Context, req chat.Request) (*chat.Turn, error)
 	Open(ctx context.Context, runID string) (*chat.Turn, store.Run, error)
@@ -46,7 +46,7 @@ type Chat interface {
 	Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, *chat.Turn, error)
 }
 
-// Catalog finds agents; *catalog.Catalog does.
+// Catalog finds agents. Implemented by *catalog.Catalog.
 type Catalog interface {
 	Agent(ctx context.Context, name string) (*agent.Agent, error)
 	List(ctx context.Context, kind string) ([]catalog.Entry, error)
@@ -56,17 +56,17 @@ type Catalog interface {
 type Options struct {
 	Chat    Chat
 	Catalog Catalog
-	// Agents are the agents that others may use, by name; "*" is all that the caller
-	// may use.
+	// Agents are the exposed agents, by name; "*" is every agent that the caller may
+	// use.
 	Agents []string
-	// BaseURL is where clients reach this server, without the "/a2a"; "" goes by the
-	// request's host.
+	// BaseURL is the server's public address, without "/a2a"; "" uses the request's
+	// host.
 	BaseURL string
-	// Version is the program's: that of agents that have none.
+	// Version is the program's, for agents without a version.
 	Version string
 	// MaxBody bounds a request in bytes; 4 MiB when 0.
 	MaxBody int64
-	// SSE is the patience with readers of streams.
+	// SSE are the timeouts of streams.
 	SSE stream.SSEOptions
 	// Now and NewID are the clock and the source of ids; the real ones when nil.
 	Now    func() time.Time
@@ -74,10 +74,10 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Prefix is the path below which agents have theirs.
+// Prefix leads the paths of the agents.
 const Prefix = "/a2a"
 
-// CardPath is where a card is, below the root and below each agent.
+// CardPath is the path of a card, below the root and below each agent.
 const CardPath = "/.well-known/agent-card.json"
 
 const defaultMaxBody = 4 << 20
@@ -88,7 +88,7 @@ type Server struct {
 	mux *http.ServeMux
 }
 
-// New is a server for the paths CardPath, Prefix and all below Prefix.
+// New returns a server for the paths CardPath, Prefix and all below Prefix.
 func New(o Options) (*Server, error) {
 	if o.Chat == nil || o.Catalog == nil {
 		return nil, errors.New("a2a: Chat and Catalog are needed")
@@ -119,16 +119,16 @@ func New(o Options) (*Server, error) {
 // ServeHTTP answers a request; its context carries the identity.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// exposed is an agent that others may use.
+// exposed is an agent that clients may use.
 type exposed struct {
 	name, description, version string
 	structured                 bool
 }
 
-// errNoAgent says that there is no such agent, or that it is not for others.
+// errNoAgent means that there is no such agent, or that it is not exposed.
 var errNoAgent = errors.New("a2a: no such agent")
 
-// agent is the exposed agent of that name; "" is the first one.
+// agent returns the exposed agent of that name; "" is the first one.
 func (s *Server) agent(ctx context.Context, name string) (exposed, error) {
 	if name == "" {
 		return s.first(ctx)
@@ -152,8 +152,8 @@ func (s *Server) exposes(name string) bool {
 	return slices.Contains(s.o.Agents, name) || slices.Contains(s.o.Agents, "*")
 }
 
-// first is the agent of the root: the first that the setting names, of all the
-// one that answers by default.
+// first returns the agent of the root: the first that the setting names, and for "*"
+// the default agent.
 func (s *Server) first(ctx context.Context) (exposed, error) {
 	if len(s.o.Agents) == 0 {
 		return exposed{}, errNoAgent
@@ -174,7 +174,7 @@ func (s *Server) first(ctx context.Context) (exposed, error) {
 	return s.agent(ctx, list[0].Name)
 }
 
-// base is where clients reach the server.
+// base returns the server's public address.
 func (s *Server) base(r *http.Request) string {
 	if s.o.BaseURL != "" {
 		return s.o.BaseURL

@@ -11,10 +11,10 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// patience is how long a snapshot waits for events that are said to be there.
+// patience bounds the wait for events that the run's row announces.
 const patience = 2 * time.Second
 
-// find is a task of the caller that belongs to the agent.
+// find returns a task of the caller that belongs to the agent.
 func (x *exchange) find(id string) (*chat.Turn, store.Run, error) {
 	if id == "" {
 		return nil, store.Run{}, wrong("the task has no id")
@@ -26,7 +26,7 @@ func (x *exchange) find(id string) (*chat.Turn, store.Run, error) {
 	return t, r, err
 }
 
-// teller is one for a turn.
+// teller returns one for a turn.
 func (x *exchange) teller(t *chat.Turn) *teller {
 	return newTeller(t, x.o.Now, func() ([]store.RunRequest, error) {
 		open, _, err := x.o.Chat.Requests(x.r.Context(), store.RequestFilter{RunID: t.RunID, Status: store.RequestOpen})
@@ -34,8 +34,8 @@ func (x *exchange) teller(t *chat.Turn) *teller {
 	})
 }
 
-// catchUp tells the teller what the run has said up to an event. The end of a
-// pause that is over is not told, so an upTo that is one waits for the next event.
+// catchUp passes the events of the run up to upTo to the teller. The end of a finished
+// pause is not in the log; if upTo is one, catchUp waits for the next event.
 func (x *exchange) catchUp(l *teller, t *chat.Turn, upTo int64) error {
 	if upTo <= 0 {
 		return nil
@@ -59,16 +59,16 @@ func (x *exchange) catchUp(l *teller, t *chat.Turn, upTo int64) error {
 	return nil
 }
 
-// state is the task of a run, whatever became of it.
+// state returns the task of a run in any state.
 func (x *exchange) state(t *chat.Turn, r store.Run) (*teller, error) {
 	l, last := x.teller(t), r.LastSeq
 	if r.Status == store.RunRunning {
-		last-- // the newest may be the end of a pause that is over
+		last-- // the newest may be the end of a finished pause
 	}
 	if err := x.catchUp(l, t, last); err != nil {
 		return nil, err
 	}
-	// What the log does not say any more, or not yet, the run says.
+	// The run's row completes a log that has been deleted, or is not written yet.
 	switch r.Status {
 	case store.RunWaiting:
 		return l, l.ask()
@@ -106,7 +106,7 @@ func (x *exchange) get(raw json.RawMessage) error {
 	return x.answerTask(l.snapshot())
 }
 
-// over reports whether a run has ended for good.
+// over reports whether a run has ended.
 func over(r store.Run) bool {
 	return r.Status == store.RunCompleted || r.Status == store.RunFailed || r.Status == store.RunCancelled
 }
@@ -150,7 +150,7 @@ func (x *exchange) subscribe(raw json.RawMessage) error {
 	return x.follow(l, t)
 }
 
-// follow streams the task, and then what its run says from there on.
+// follow streams the task, then the further events of its run.
 func (x *exchange) follow(l *teller, t *chat.Turn) error {
 	sse := stream.NewSSE(x.w, x.o.SSE)
 	defer sse.Close()
@@ -163,7 +163,7 @@ func (x *exchange) follow(l *teller, t *chat.Turn) error {
 			updates, err = l.tell(e)
 		}
 		if errors.Is(err, chat.ErrHandedOver) {
-			sse.Cut() // this is not the end: the client subscribes again
+			sse.Cut() // the run has not ended: the client subscribes again
 			return nil
 		}
 		if err != nil {

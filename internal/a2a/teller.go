@@ -14,11 +14,11 @@ import (
 // answerID is the artifact that holds the answer.
 const answerID = "answer"
 
-// teller makes a task of the events of its run, and what a stream says of each.
+// teller builds the task from the events of its run, and the stream's update for each.
 type teller struct {
 	task task
 	now  func() time.Time
-	// open lists what the run asks.
+	// open are the open questions.
 	open func() ([]store.RunRequest, error)
 
 	text   event.Spoken
@@ -27,7 +27,7 @@ type teller struct {
 	failed *event.ErrorData
 	// seq is the number of the last event.
 	seq int64
-	// ended: nothing follows.
+	// ended is true after the last event.
 	ended bool
 }
 
@@ -42,7 +42,7 @@ func (l *teller) status(state string, m *message) status {
 	return status{State: state, Message: m, Timestamp: l.now().UTC().Format("2006-01-02T15:04:05.000Z07:00")}
 }
 
-// snapshot is the task as it is now.
+// snapshot returns the current task.
 func (l *teller) snapshot() *task {
 	t := l.task
 	switch {
@@ -56,7 +56,7 @@ func (l *teller) snapshot() *task {
 	return &t
 }
 
-// tell takes an event in; what a stream says of it may be nothing.
+// tell adds an event and returns the stream's updates, perhaps none.
 func (l *teller) tell(e event.Event) ([]update, error) {
 	l.seq = e.Seq
 	child := strings.Contains(e.Agent, "/")
@@ -85,7 +85,7 @@ func (l *teller) tell(e event.Event) ([]update, error) {
 	return []update{l.update(e)}, nil
 }
 
-// say adds a piece to the answer. What a delegated agent says is part of it, as
+// say adds a piece to the answer. A delegated agent's text is part of the answer, as
 // it is in the session.
 func (l *teller) say(e event.Event, child bool) []update {
 	if e.Text == "" {
@@ -104,8 +104,8 @@ func (l *teller) say(e event.Event, child bool) []update {
 	return []update{{Artifact: u}}
 }
 
-// replace gives the answer without the text that the event takes back, in the place of
-// what the client has.
+// replace replaces the client's answer by the one without the text that the event
+// voids.
 func (l *teller) replace(e event.Event) []update {
 	l.text.Add(&e)
 	if !l.said {
@@ -118,15 +118,15 @@ func (l *teller) replace(e event.Event) []update {
 	}}}
 }
 
-// update is the status with an event in its metadata.
+// update returns the status with an event in its metadata.
 func (l *teller) update(e event.Event) update {
 	return update{Status: &statusUpdate{
 		TaskID: l.task.ID, ContextID: l.task.ContextID, Status: l.task.Status, Metadata: map[string]any{"event": e},
 	}}
 }
 
-// done ends the task, or as much of it as could be done before the user is asked.
-// A structured answer takes the place of its text.
+// done ends the task, or its part before a question to the user. A structured answer
+// replaces its text.
 func (l *teller) done(e event.Event, d *event.DoneData) (updates []update, err error) {
 	if len(d.Output) > 0 {
 		l.output = &part{Data: d.Output, MediaType: "application/json"}
@@ -155,7 +155,7 @@ func (l *teller) end(state string, m *message) {
 	l.task.Status, l.ended = l.status(state, m), true
 }
 
-// fail ends the task with what went wrong.
+// fail ends the task with an error.
 func (l *teller) fail() {
 	words := "the run failed"
 	if l.failed != nil {
@@ -181,7 +181,7 @@ func (l *teller) ask() error {
 	return nil
 }
 
-// message is one of the agent's; its id is the same whenever it is told again.
+// message is one of the agent's; its id does not change when it is sent again.
 func (l *teller) message(parts ...part) *message {
 	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(l.task.ID+"/"+*parts[0].Text))
 	return &message{MessageID: id.String(), ContextID: l.task.ContextID, TaskID: l.task.ID, Role: roleAgent, Parts: parts}

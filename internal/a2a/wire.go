@@ -11,7 +11,7 @@ const (
 	stateInputRequired = "TASK_STATE_INPUT_REQUIRED"
 )
 
-// Who speaks.
+// The roles of messages.
 const roleAgent = "ROLE_AGENT"
 
 type task struct {
@@ -36,7 +36,7 @@ type message struct {
 	Parts     []part `json:"parts"`
 }
 
-// part is text, data, bytes or an address.
+// part is a text, data, bytes or an address.
 type part struct {
 	Text      *string         `json:"text,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
@@ -44,7 +44,7 @@ type part struct {
 	URL       string          `json:"url,omitempty"`
 	MediaType string          `json:"mediaType,omitempty"`
 	Filename  string          `json:"filename,omitempty"`
-	// File is where version 0.3 has bytes and addresses.
+	// File has the bytes or the address in version 0.3.
 	File *file `json:"file,omitempty"`
 }
 
@@ -63,7 +63,7 @@ type artifact struct {
 	Parts      []part `json:"parts"`
 }
 
-// update is one frame of a stream: one of the three.
+// update is one frame of a stream; one of the three is set.
 type update struct {
 	Task     *task           `json:"task,omitempty"`
 	Status   *statusUpdate   `json:"statusUpdate,omitempty"`
@@ -90,8 +90,8 @@ type artifactUpdate struct {
 type sendParams struct {
 	Message       *message `json:"message"`
 	Configuration struct {
-		// ReturnImmediately answers with a task that is under way; Blocking is how
-		// version 0.3 says the opposite.
+		// ReturnImmediately answers while the task is under way; Blocking is its
+		// opposite in version 0.3.
 		ReturnImmediately bool  `json:"returnImmediately"`
 		Blocking          *bool `json:"blocking"`
 	} `json:"configuration"`
@@ -108,7 +108,7 @@ type taskParams struct {
 	ID string `json:"id"`
 }
 
-// sendResult is what SendMessage answers with.
+// sendResult is the answer of SendMessage.
 type sendResult struct {
 	Task *task `json:"task"`
 }

@@ -16,26 +16,26 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The bounds of what is said of an agent.
+// The bounds of an agent's description.
 const (
 	maxExposed     = 500
 	maxDescription = 2000
 	agentPrefix    = "agent_"
 )
 
-// agentInput is what an agent's tool takes.
+// agentInput are the arguments of an agent's tool.
 const agentInput = `{"type":"object","properties":{` +
 	`"input":{"type":"string","minLength":1,"description":"What to say to the agent."},` +
 	`"session_id":{"type":"string","minLength":1,"maxLength":128,"description":"A name of your choice for the conversation: calls with the same name go on with it. Without it the call stands alone."}` +
 	`},"required":["input"],"additionalProperties":false}`
 
-// exposed is an agent that is a tool.
+// exposed is an agent that is offered as a tool.
 type exposed struct {
 	tool  string
 	entry catalog.Entry
 }
 
-// exposed are the agents that the caller may use as tools, in a stable order.
+// exposed returns the agents that the caller may use as tools, in a stable order.
 func (s *Server) exposed(ctx context.Context) ([]exposed, error) {
 	if len(s.o.ExposeAgents) == 0 {
 		return nil, nil
@@ -70,7 +70,7 @@ func (s *Server) exposes(e catalog.Entry) bool {
 	})
 }
 
-// listTools is the SDK's list, then the agents of the caller.
+// listTools returns the SDK's list, then the caller's agents.
 func (s *Server) listTools(ctx context.Context, cursor string, req sdk.Request) (sdk.Result, error) {
 	from, own, err := offset(cursor)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Server) listTools(ctx context.Context, cursor string, req sdk.Request) 
 	return res, nil
 }
 
-// agentTool describes an agent; nil when its document has gone wrong since.
+// agentTool describes an agent; nil if its document has become invalid.
 func (s *Server) agentTool(ctx context.Context, e exposed) *sdk.Tool {
 	a, err := s.o.Catalog.Agent(ctx, e.entry.Name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Server) agentTool(ctx context.Context, e exposed) *sdk.Tool {
 	return out
 }
 
-// callExposed runs a turn of the agent that has the name as a tool.
+// callExposed runs a turn of the agent whose tool has the name.
 func (s *Server) callExposed(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
 	agents, err := s.exposed(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ type agentCall struct {
 	SessionID string `json:"session_id"`
 }
 
-// agentArguments reads a call's arguments, checked as those of other tools are.
+// agentArguments reads a call's arguments, checked like those of other tools.
 func agentArguments(ctx context.Context, raw json.RawMessage) (in agentCall, err error) {
 	args, err := tool.Arguments(string(raw))
 	if err != nil {
@@ -153,8 +153,8 @@ func agentArguments(ctx context.Context, raw json.RawMessage) (in agentCall, err
 	return in, json.Unmarshal(args, &in)
 }
 
-// ask runs one turn to its end. A client that cancels its call stops the turn,
-// which keeps what it has said.
+// ask runs one turn to its end. A client that cancels its call stops the turn, whose
+// partial answer is stored.
 func (s *Server) ask(ctx context.Context, agent string, in agentCall, req *sdk.CallToolRequest) *sdk.CallToolResult {
 	if in.SessionID != "" {
 		id, err := identity.From(ctx)
@@ -171,7 +171,7 @@ func (s *Server) ask(ctx context.Context, agent string, in agentCall, req *sdk.C
 	progress := progressOf(ctx, req)
 	for e, err := range turn.Events(ctx) {
 		if err != nil {
-			break // ctx's, and Wait says so
+			break // ctx has ended; Wait returns its error
 		}
 		if call, ok := e.Data.(*event.ToolCallData); ok && call.Status == event.ToolExecuting {
 			progress.step(call.Name)
@@ -187,7 +187,7 @@ func (s *Server) ask(ctx context.Context, agent string, in agentCall, req *sdk.C
 	return turnResult(turn, answer)
 }
 
-// turnResult is a turn's answer: its text, or its output as data.
+// turnResult returns a turn's answer: its text, or its output as data.
 func turnResult(turn *chat.Turn, answer chat.Result) *sdk.CallToolResult {
 	var out *sdk.CallToolResult
 	switch {
@@ -206,7 +206,7 @@ func turnResult(turn *chat.Turn, answer chat.Result) *sdk.CallToolResult {
 	return out
 }
 
-// failedTurn words a turn that did not begin or did not end.
+// failedTurn words the failure of a turn.
 func (s *Server) failedTurn(ctx context.Context, agent string, err error) *sdk.CallToolResult {
 	d := chat.Describe(err)
 	if d.Code == event.CodeInternal {
@@ -215,15 +215,15 @@ func (s *Server) failedTurn(ctx context.Context, agent string, err error) *sdk.C
 	return failed(d.Message)
 }
 
-// announceTools tells clients that the list of tools may have changed: the SDK
-// does so when a tool is registered anew.
+// announceTools notifies clients that the list of tools may have changed: the SDK does
+// so when a tool is registered again.
 func (s *Server) announceTools() {
 	if len(s.o.ExposeAgents) > 0 && len(s.o.Tools) > 0 {
 		s.register(s.o.Tools[0])
 	}
 }
 
-// cut shortens text to n bytes, at a whole character.
+// cut shortens text to n bytes, between characters.
 func cut(text string, n int) string {
 	if len(text) <= n {
 		return text

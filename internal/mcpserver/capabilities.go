@@ -4,9 +4,8 @@ package mcpserver
 
 import sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-// capabilities are what the SDK is not left to conclude. It takes every list for
-// one that changes; here only the agents among the tools do, and what Extend may
-// add.
+// capabilities states what the SDK would guess wrong: it announces changes for every
+// list. Here only the agents among the tools change, and whatever Extend adds.
 func (s *Server) capabilities() *sdk.ServerCapabilities {
 	c := &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}}
 	if s.o.Resources != nil {

@@ -6,11 +6,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxCompletions is the protocol's bound.
+// maxCompletions is the protocol's limit.
 const maxCompletions = 100
 
-// complete finishes a placeholder of a template, or the name of an agent for
-// the prompt. What nobody can complete has no values; that is no error.
+// complete completes a placeholder of a template, or the name of an agent for the
+// prompt. An unknown reference has no values; that is not an error.
 func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	var values []string
 	ref, arg := req.Params.Ref, req.Params.Argument
@@ -19,7 +19,7 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 	case ref.Type == "ref/resource":
 		values = s.o.Completer.Complete(ctx, ref.URI, arg.Name, arg.Value)
 	case ref.Name == promptName && arg.Name == "name":
-		// To begin with an agent that is there is to change it.
+		// The name of an existing agent means to change that agent.
 		values = s.o.Completer.Complete(ctx, agentsURI+"/{name}", "name", arg.Value)
 	}
 	details := sdk.CompletionResultDetails{Values: []string{}, Total: len(values)}

@@ -15,17 +15,15 @@ import (
 // stateless is the first revision without sessions.
 const stateless = "2026-07-28"
 
-// identityKey is where the SDK carries the caller from a request to its
-// handling.
+// identityKey is the SDK's key of the identity, between the request and its handling.
 const identityKey = "p8/identity"
 
-// Handler serves streamable HTTP: POST, GET and DELETE of one path. Whoever
-// mounts it puts the caller's identity into the request's context, and checks
-// Host and Origin.
+// Handler serves streamable HTTP: POST, GET and DELETE of one path. The mounting code
+// puts the caller's identity into the request's context, and checks Host and Origin.
 //
-// The revision that a request names decides: one without sessions is answered
-// from that request alone, older ones have a session, which belongs to the
-// caller who began it; to others it does not exist.
+// The revision that a request names decides: the stateless one is answered from the
+// request alone; older ones have a session, which belongs to the caller who began it.
+// For others the session does not exist.
 func (s *Server) Handler() http.Handler {
 	get := func(*http.Request) *sdk.Server { return s.sdk }
 	options := sdk.StreamableHTTPOptions{
@@ -33,13 +31,13 @@ func (s *Server) Handler() http.Handler {
 		DisableLocalhostProtection: true, PropagateRequestCancellation: true,
 	}
 	withSessions := options
-	// A client whose connection broke gets the rest of its answer.
+	// A client whose connection broke can fetch the rest of its answer.
 	withSessions.EventStore = sdk.NewMemoryEventStore(nil)
 	options.Stateless = true
 	one, many := sdk.NewStreamableHTTPHandler(get, &options), sdk.NewStreamableHTTPHandler(get, &withSessions)
 
-	// The SDK takes the caller from a bearer token and nowhere else; the one that
-	// it finds here stands for the identity that the request has already.
+	// The SDK reads the caller only from a bearer token. This one stands for the
+	// identity that the request's context has.
 	known := auth.RequireBearerToken(caller, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
 	served := known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w = &writer{ResponseWriter: w, timeout: s.o.WriteTimeout}
@@ -65,7 +63,7 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// caller is the identity of the request, in the form that the SDK carries.
+// caller returns the identity of the request, in the SDK's form.
 func caller(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 	id, err := identity.From(ctx)
 	if err != nil {
@@ -77,7 +75,7 @@ func caller(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, er
 	}, nil
 }
 
-// full reports whether there are as many sessions as may be.
+// full reports whether the limit of sessions is reached.
 func (s *Server) full() bool {
 	n := 0
 	for range s.sdk.Sessions() {
@@ -86,8 +84,8 @@ func (s *Server) full() bool {
 	return n >= s.o.MaxSessions
 }
 
-// writer bounds each write by a time of its own, for a stream lasts longer than
-// any answer may, and hides the sessions of others.
+// writer gives each write its own deadline, because a stream outlasts any common one,
+// and hides the sessions of other callers.
 type writer struct {
 	http.ResponseWriter
 	timeout  time.Duration
@@ -95,8 +93,8 @@ type writer struct {
 	hidden   bool
 }
 
-// WriteHeader says of another's session what it says of none: the SDK has no
-// other reason to forbid.
+// WriteHeader answers for another caller's session as for an unknown one: the SDK has
+// no other reason to forbid.
 func (w *writer) WriteHeader(status int) {
 	if status == http.StatusForbidden {
 		w.hidden, status = true, http.StatusNotFound
@@ -123,7 +121,7 @@ func (w *writer) extend() {
 		return
 	}
 	w.deadline = now.Add(w.timeout)
-	// A connection without deadlines has none to move.
+	// It fails only on a connection that has no deadlines.
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.deadline)
 }
 

@@ -5,13 +5,13 @@ import (
 	"log/slog"
 )
 
-// demoted is a log that takes everything as detail for debugging: what the SDK
-// has to say of a connection is no business of an operator.
+// demoted lowers every record to debug: the SDK's log of connections does not concern
+// an operator.
 type demoted struct{ slog.Handler }
 
 func demote(log *slog.Logger) *slog.Logger { return slog.New(demoted{log.Handler()}) }
 
-// Enabled asks for debug.
+// Enabled reports whether debug is enabled.
 func (d demoted) Enabled(ctx context.Context, _ slog.Level) bool {
 	return d.Handler.Enabled(ctx, slog.LevelDebug)
 }

@@ -8,11 +8,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ownCursor begins the cursors of what depends on the caller. A list begins with
-// what is registered for all, under the SDK's cursors, and goes on with that.
+// ownCursor begins the cursors of items that depend on the caller. A list begins with
+// the items registered for all callers, under the SDK's cursors; the caller's own
+// follow.
 const ownCursor = "p8."
 
-// cursor is that of a request for a list, which may come without parameters.
+// cursor returns that of a list request, which may have no parameters.
 func cursor(p sdk.Params) string {
 	switch p := p.(type) {
 	case *sdk.ListToolsParams:
@@ -31,7 +32,7 @@ func cursor(p sdk.Params) string {
 	return ""
 }
 
-// offset is where a page of the caller's items begins; own is false while the
+// offset returns where a page of the caller's items begins; own is false while the
 // SDK's pages last.
 func offset(cursor string) (n int, own bool, err error) {
 	rest, own := strings.CutPrefix(cursor, ownCursor)
@@ -45,8 +46,8 @@ func offset(cursor string) (n int, own bool, err error) {
 	return n, true, nil
 }
 
-// slice is the page of items that begins at from, with room for some, and the
-// cursor of the next one.
+// slice returns the page of items that begins at from, with room for some, and the
+// cursor of the next page.
 func slice[T any](items []T, from, room int) (page []T, next string) {
 	from = min(from, len(items))
 	to := min(from+max(room, 0), len(items))

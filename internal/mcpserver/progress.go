@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// progress tells a client how far a call is, when it asked to be told.
+// progress sends a call's progress to a client that asked for it.
 type progress struct {
 	ctx   context.Context
 	req   *sdk.CallToolRequest
@@ -25,7 +25,7 @@ func progressOf(ctx context.Context, req *sdk.CallToolRequest) *progress {
 	return &progress{ctx: ctx, req: req, token: req.Params.GetProgressToken()}
 }
 
-// event passes on what a tool tells of itself; false when the call is over.
+// event sends an event of a tool as progress; false when the call is over.
 func (p *progress) event(e event.Event) bool {
 	if p.ctx.Err() != nil {
 		return false
@@ -41,7 +41,7 @@ func (p *progress) event(e event.Event) bool {
 	return true
 }
 
-// step counts on; the end is not known.
+// step adds one step; the total is unknown.
 func (p *progress) step(message string) {
 	p.mu.Lock()
 	next := p.last + 1
@@ -49,7 +49,7 @@ func (p *progress) step(message string) {
 	p.tell(next, 0, message)
 }
 
-// tell sends how far the call is; the protocol wants it to grow.
+// tell sends the progress; the protocol requires that it grows.
 func (p *progress) tell(step, total float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,13 +57,13 @@ func (p *progress) tell(step, total float64, message string) {
 		return
 	}
 	p.last = step
-	// A client that has gone misses what it is told.
+	// Fails only if the client has gone.
 	_ = p.req.Session.NotifyProgress(p.ctx, &sdk.ProgressNotificationParams{
 		ProgressToken: p.token, Progress: step, Total: total, Message: message,
 	})
 }
 
-// warn is a line of the log that the client asked for.
+// warn sends a log line, if the client asked for the log.
 func (p *progress) warn(d *event.WarningData) {
 	_ = p.req.Session.Log(p.ctx, &sdk.LoggingMessageParams{
 		Level: "warning", Logger: "p8", Data: map[string]string{"code": d.Code, "message": d.Message},

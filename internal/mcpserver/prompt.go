@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// instructions are what a client's model is told when nobody says otherwise.
+// instructions are the default instructions for a client's model.
 //
 //go:embed instructions.md
 var instructions string
@@ -21,7 +21,7 @@ var instructions string
 //go:embed create_agent.md
 var guide string
 
-// The prompt's name, and the bound on each of its arguments.
+// The prompt's name, and the limit of each of its arguments.
 const (
 	promptName  = "create_agent"
 	maxArgument = 4000
@@ -39,7 +39,7 @@ func createAgentPrompt() *sdk.Prompt {
 	}
 }
 
-// createAgent is the guide, with the purpose and the tools of this server.
+// createAgent returns the guide, with the purpose and the tools of this server.
 func (s *Server) createAgent(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	purpose, name := strings.TrimSpace(req.Params.Arguments["purpose"]), strings.TrimSpace(req.Params.Arguments["name"])
 	if purpose == "" {
@@ -58,7 +58,7 @@ func (s *Server) createAgent(_ context.Context, req *sdk.GetPromptRequest) (*sdk
 	}, nil
 }
 
-// toolLines are the tools that a document may declare, a line each.
+// toolLines lists the tools that a document may declare, one a line.
 func (s *Server) toolLines() string {
 	var lines []string
 	for _, t := range s.o.Tools {

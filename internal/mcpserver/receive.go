@@ -13,12 +13,12 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// methodListen is the request that lives as long as somebody listens.
+// methodListen is the request that lasts as long as the client listens.
 const methodListen = "subscriptions/listen"
 
-// receive stands before the SDK's own handling of every request: it says who
-// asks, bounds the time, contains panics, and answers what depends on the
-// caller. next has what is the same for all.
+// receive is the middleware before the SDK's handling of every request: it sets the
+// caller, bounds the time, recovers from panics, and answers the methods whose answer
+// depends on the caller. next answers the others.
 func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	s.next = next
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
@@ -48,8 +48,8 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// context is that of one request: with its caller, and until the server closes.
-// Calls of tools have bounds of their own.
+// context returns that of one request: it has the caller, and ends when the server
+// closes. Tool calls have timeouts of their own.
 func (s *Server) context(ctx context.Context, method string, req sdk.Request) (context.Context, func()) {
 	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
 		if id, ok := extra.TokenInfo.Extra[identityKey].(identity.Identity); ok {
@@ -66,8 +66,8 @@ func (s *Server) context(ctx context.Context, method string, req sdk.Request) (c
 	return ctx, func() { stop(); cancel() }
 }
 
-// refused makes an error fit for a client: an *tool.Error as it is, anything
-// else goes to the log.
+// refused makes an error fit for a client: a *tool.Error unchanged; any other one is
+// logged.
 func (s *Server) refused(ctx context.Context, what string, err error) error {
 	var known *tool.Error
 	switch {

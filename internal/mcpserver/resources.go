@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// methods whose answer this package completes.
+// The methods whose answer this package completes.
 const (
 	methodListTools     = "tools/list"
 	methodListResources = "resources/list"
@@ -19,7 +19,7 @@ const (
 	methodRead          = "resources/read"
 )
 
-// listResources is the SDK's list, then the caller's resources.
+// listResources returns the SDK's list, then the caller's resources.
 func (s *Server) listResources(ctx context.Context, cursor string, req sdk.Request) (sdk.Result, error) {
 	from, own, err := offset(cursor)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) listResources(ctx context.Context, cursor string, req sdk.Reque
 	return res, nil
 }
 
-// listTemplates is the SDK's list, then p8's templates.
+// listTemplates returns the SDK's list, then p8's templates.
 func (s *Server) listTemplates(ctx context.Context, cursor string, req sdk.Request) (sdk.Result, error) {
 	from, own, err := offset(cursor)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) listTemplates(ctx context.Context, cursor string, req sdk.Reque
 	return res, nil
 }
 
-// infos are the caller's resources, or the templates.
+// infos returns the caller's resources, or the templates.
 func (s *Server) infos(ctx context.Context, templates bool) ([]tool.ResourceInfo, error) {
 	if s.o.Resources == nil {
 		return nil, nil
@@ -95,7 +95,8 @@ func (s *Server) infos(ctx context.Context, templates bool) ([]tool.ResourceInfo
 	return infos, nil
 }
 
-// readResource reads what is registered with the SDK, else the caller's own.
+// readResource reads a resource that is registered with the SDK, else the caller's
+// own.
 func (s *Server) readResource(ctx context.Context, p *sdk.ReadResourceParams, req sdk.Request) (sdk.Result, error) {
 	res, err := s.next(ctx, methodRead, req)
 	var wire *jsonrpc.Error

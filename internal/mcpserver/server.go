@@ -1,20 +1,19 @@
 // Package mcpserver offers p8 to MCP clients: desktop assistants, editors, other
 // people's agents.
 //
-// [New] makes one server of the tools and resources of this process.
-// [Server.Handler] serves it over streamable HTTP, in the revisions with sessions
-// and in the stateless one; [Server.Stdio] over a pipe. Both give a client
-// what an agent of this process has: the same tools, the same checks, the same
-// words when a call fails. Agents can be tools of their own, whose call is a
-// turn of chat.
+// [New] makes one server of the tools and resources of this process. [Server.Handler]
+// serves it over streamable HTTP, in the revisions with sessions and in the stateless
+// one; [Server.Stdio] over a pipe. Both give a client what an agent of this process
+// has: the same tools, the same checks, the same error texts. Agents can be tools too;
+// a call of one is a turn of chat.
 //
-// The caller of each request is the identity that the HTTP request came with,
-// not the one that began the session; a session belongs to whoever began it.
-// What a client sees (resources, agents) depends on who is asking, so these
-// lists are made for each request and never cached for others.
+// The caller of each request is the identity of the HTTP request, not of the one that
+// began the session; a session belongs to the caller who began it. The resources and
+// agents that a client sees depend on the caller, so these lists are made for each
+// request and never cached for others.
 //
-// The protocol is the official SDK's work. This package fills its server
-// through one middleware, see [Server.receive].
+// The official SDK implements the protocol. This package extends its server through
+// one middleware, see [Server.receive].
 package mcpserver
 
 import (
@@ -35,20 +34,20 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Catalog finds the agents that are offered as tools; *catalog.Catalog is one.
+// Catalog finds the agents that are offered as tools. Implemented by *catalog.Catalog.
 type Catalog interface {
 	Agent(ctx context.Context, name string) (*agent.Agent, error)
 	List(ctx context.Context, kind string) ([]catalog.Entry, error)
 }
 
-// Chat runs their turns; *chat.Service is one.
+// Chat runs the agents' turns. Implemented by *chat.Service.
 type Chat interface {
 	Start(ctx context.Context, req chat.Request) (*chat.Turn, error)
 }
 
-// Completer finishes what a person began to write.
+// Completer completes the placeholders of templates.
 type Completer interface {
-	// Complete is the values for a placeholder of a template that begin with
+	// Complete returns the values for a placeholder of a template that begin with
 	// prefix, the best first.
 	Complete(ctx context.Context, template, argument, prefix string) []string
 }
@@ -56,29 +55,28 @@ type Completer interface {
 // Options are what a Server offers. The zero value offers the prompt alone.
 type Options struct {
 	Tools []tool.Tool
-	// Resources may be nil, and so may Completer, which completes the placeholders
-	// of their templates.
+	// Resources may be nil, and so may Completer.
 	Resources tool.Resources
 	Completer Completer
-	// Touches are the URIs that a tool's success changes, by the tool's name; a
-	// {placeholder} is a text of its answer.
+	// Touches maps a tool's name to the URIs that its success changes; a {placeholder}
+	// is a text field of its answer.
 	Touches map[string][]string
-	// ExposeAgents are the agents that are tools of their own, by name; "*" is all
-	// that the caller may use. They need Catalog and Chat.
+	// ExposeAgents are the agents that are offered as tools, by name; "*" is every
+	// agent that the caller may use. They need Catalog and Chat.
 	ExposeAgents []string
 	Catalog      Catalog
 	Chat         Chat
 
-	// Instructions tell a client's model what this server is for; "" is a text of
-	// p8's own.
+	// Instructions tell a client's model the purpose of this server; "" is p8's own
+	// text.
 	Instructions string
 	// Version is the program's.
 	Version string
-	// ToolTimeout bounds a call of a tool, and every other request; 60 s when 0. An
-	// agent's turn has its own bound.
+	// ToolTimeout bounds a tool call, and every other request; 60 s when 0. An agent's
+	// turn has its own limit.
 	ToolTimeout time.Duration
 	// MaxSessions bounds the sessions and streams over HTTP, 1000 when 0;
-	// SessionTimeout is how long one may be idle, 30 min when 0.
+	// SessionTimeout ends an idle session, 30 min when 0.
 	MaxSessions    int
 	SessionTimeout time.Duration
 	// MaxBody bounds a request's body in bytes; 4 MiB when 0.
@@ -86,9 +84,9 @@ type Options struct {
 	// WriteTimeout is how long one write waits for a client that does not read;
 	// 30 s when 0.
 	WriteTimeout time.Duration
-	// PageSize of the lists; 200 when 0.
+	// PageSize is that of the lists; 200 when 0.
 	PageSize int
-	// Extend may register more with the SDK's server.
+	// Extend may register more with the SDK's server; nil registers nothing.
 	Extend func(*sdk.Server)
 	Logger *slog.Logger
 }
@@ -110,7 +108,7 @@ type Server struct {
 	// tools are those of Options by name.
 	tools map[string]tool.Tool
 	subs  subscriptions
-	// next handles a request as the SDK alone would.
+	// next is the SDK's own handling of a request.
 	next sdk.MethodHandler
 
 	closing context.Context
@@ -118,8 +116,8 @@ type Server struct {
 	work    sync.WaitGroup
 }
 
-// New makes a server. It is an error if a tool's schema is not valid, two tools
-// share a name, or agents are exposed without Catalog and Chat.
+// New makes a server. It fails if a tool's schema is invalid, two tools share a name,
+// or agents are exposed without Catalog and Chat.
 func New(o Options) (*Server, error) {
 	o.ToolTimeout = cmp.Or(o.ToolTimeout, defaultToolTimeout)
 	o.MaxSessions = cmp.Or(o.MaxSessions, defaultMaxSessions)
@@ -143,7 +141,7 @@ func New(o Options) (*Server, error) {
 			Capabilities:      s.capabilities(),
 			CompletionHandler: s.complete,
 			SubscribeHandler:  s.subscribe, UnsubscribeHandler: s.unsubscribe,
-			// What is listed and read is the caller's.
+			// Lists and resources depend on the caller.
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = private },
 		})
 	for _, t := range o.Tools {
@@ -160,12 +158,12 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// private keeps the caches between a client and this server from giving one
-// caller what another was shown.
+// private tells caches between a client and this server not to show one caller's
+// answer to another.
 var private = sdk.Cacheable{CacheScope: "private"}
 
-// addTool registers a tool; the SDK panics at schemas that are not valid, so
-// they are looked at before.
+// addTool registers a tool. The SDK panics for invalid schemas, so they are checked
+// before.
 func (s *Server) addTool(t tool.Tool) error {
 	name := t.Spec().Name
 	if _, err := tool.NewBase(t.Spec()); err != nil {
@@ -182,7 +180,7 @@ func (s *Server) addTool(t tool.Tool) error {
 	return nil
 }
 
-// register makes a tool known to the SDK, which tells the clients.
+// register registers a tool with the SDK, which notifies the clients.
 func (s *Server) register(t tool.Tool) {
 	s.sdk.AddTool(describe(t), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return s.callTool(ctx, t, req), nil
@@ -191,7 +189,7 @@ func (s *Server) register(t tool.Tool) {
 
 // Close ends the calls and sessions under way and waits for them.
 func (s *Server) Close() {
-	// Between two subscriptions: the next one is refused.
+	// Refuses the next subscription.
 	s.subs.mu.Lock()
 	s.close()
 	s.subs.mu.Unlock()

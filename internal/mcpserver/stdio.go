@@ -12,13 +12,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastAnswers is how long calls under way have when the client's input has ended.
+// lastAnswers is how long the calls under way may take after the client's input has
+// ended.
 const lastAnswers = 5 * time.Second
 
-// Stdio serves one client over a pipe, until in ends or ctx does. The caller is
-// the identity in ctx. Nothing but the protocol may be written to out. When in
-// ends, as that of a script does, what was asked is answered within a few seconds.
-// A client that has gone, answers under way or not, is no error.
+// Stdio serves one client over a pipe, until in or ctx ends. The caller is the
+// identity in ctx. Only the protocol may be written to out. When in ends, as a
+// script's does, the open requests are answered within a few seconds. A client that
+// has gone is not an error, even with answers under way.
 func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	err := s.sdk.Run(ctx, &patient{&sdk.IOTransport{Reader: reader{in}, Writer: unclosed{out}}, ctx.Done()})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
@@ -27,7 +28,7 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// reader closes what it reads where that can be closed: a read under way ends.
+// reader closes its source if it can be closed: that ends a read under way.
 type reader struct{ io.Reader }
 
 func (r reader) Close() error {
@@ -37,15 +38,15 @@ func (r reader) Close() error {
 	return nil
 }
 
-// unclosed leaves what it writes to open: it is the caller's.
+// unclosed does not close its writer, which is the caller's.
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-// patient is a transport whose end is read once every request has its answer.
+// patient is a transport that reports its end only when every request has its answer.
 type patient struct {
 	sdk.Transport
-	// over ends the waiting.
+	// over is closed to stop the waiting.
 	over <-chan struct{}
 }
 
@@ -79,7 +80,7 @@ func (c *patientConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// await lasts until nothing is open.
+// await waits until no request is open.
 func (c *patientConnection) await(ctx context.Context) {
 	late := time.NewTimer(lastAnswers)
 	defer late.Stop()

@@ -14,17 +14,18 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// The bounds of what one session listens to.
+// The limits of the subscriptions of one session.
 const (
 	maxSubscriptions = 100
 	maxURI           = 2048
 )
 
-// agentsURI is the resource whose change is one of the agents that are tools.
+// agentsURI is the resource that changes with every agent that is a tool.
 const agentsURI = "rem://agents"
 
-// subscriptions are who listens to what. The SDK has the same list and sends
-// the notifications; this one knows whose a session is, and is bounded.
+// subscriptions are the resources that each session listens to. The SDK has the same
+// list and sends the notifications; this one is bounded and knows the caller of each
+// session.
 type subscriptions struct {
 	mu   sync.Mutex
 	open map[*sdk.ServerSession]*subscriber
@@ -35,8 +36,7 @@ type subscriber struct {
 	uris         map[string]bool
 }
 
-// subscribe notes that a session listens. What it listens to need not exist
-// yet.
+// subscribe adds a session's subscription. The resource need not exist yet.
 func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	id, err := identity.From(ctx)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) err
 	return nil
 }
 
-// forget waits for the end of a session and takes its subscriptions off both
-// lists; the SDK would keep their URIs.
+// forget waits for the end of a session and removes its subscriptions from both lists;
+// the SDK would keep their URIs.
 func (s *Server) forget(session *sdk.ServerSession) {
 	_ = session.Wait()
 	s.subs.mu.Lock()
@@ -93,13 +93,13 @@ func (s *Server) forget(session *sdk.ServerSession) {
 	}
 }
 
-// ownerKey carries whose change a notification is about from Changed to send.
+// ownerKey carries the caller whose resource changed from Changed to send.
 const ownerKey = "p8/owner"
 
-// Changed tells the clients that listen to a resource that it is another now.
-// With an identity in ctx only sessions of that caller hear of it; a change of an
-// anonymous caller is one of shared rows, which the whole tenant sees. Without
-// one, all do.
+// Changed notifies the clients that listen to a resource that it has changed. With an
+// identity in ctx only that caller's sessions are notified; a change by an anonymous
+// caller is one of shared rows, which the whole tenant sees. Without an identity all
+// sessions are notified.
 func (s *Server) Changed(ctx context.Context, uri string) {
 	params := &sdk.ResourceUpdatedNotificationParams{URI: uri}
 	if id, err := identity.From(ctx); err == nil {
@@ -111,7 +111,7 @@ func (s *Server) Changed(ctx context.Context, uri string) {
 	}
 }
 
-// touched are the URIs that a call of the tool changed.
+// touched returns the URIs that a call of the tool changed.
 func (s *Server) touched(name, answer string) []string {
 	var said map[string]any
 	var out []string
@@ -132,7 +132,7 @@ func (s *Server) touched(name, answer string) []string {
 	return out
 }
 
-// send holds back what is another caller's business.
+// send drops notifications about another caller's resources.
 func (s *Server) send(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		p, ok := req.GetParams().(*sdk.ResourceUpdatedNotificationParams)
@@ -157,8 +157,8 @@ func (s *Server) send(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// hears reports whether a session is the owner's, or of the tenant that shares
-// the row.
+// hears reports whether a session is the owner's, or of the tenant that shares the
+// row.
 func (l *subscriptions) hears(session *sdk.ServerSession, owner identity.Identity) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

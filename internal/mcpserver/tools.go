@@ -16,10 +16,10 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// abandonAfter is how long a call may take to notice that its time is up.
+// abandonAfter is how long a call may ignore the end of its context.
 const abandonAfter = 2 * time.Second
 
-// describe is a tool as clients see it.
+// describe returns a tool as clients see it.
 func describe(t tool.Tool) *sdk.Tool {
 	spec, a := t.Spec(), tool.AnnotationsOf(t)
 	if len(spec.Parameters) == 0 {
@@ -38,7 +38,7 @@ func describe(t tool.Tool) *sdk.Tool {
 	return out
 }
 
-// callTool answers a call as a run would: the same checks, the same words.
+// callTool answers a call as a run would: with the same checks and error texts.
 func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolRequest) *sdk.CallToolResult {
 	args, err := tool.Arguments(string(req.Params.Arguments))
 	if err == nil {
@@ -67,7 +67,7 @@ func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolReq
 	select {
 	case a = <-done:
 	case <-ctx.Done():
-		// A tool that does not notice that its time is up is left behind.
+		// A tool that ignores its timeout is abandoned.
 		late := time.NewTimer(abandonAfter)
 		defer late.Stop()
 		select {
@@ -88,7 +88,7 @@ func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolReq
 	return result(a.res, len(tool.AnnotationsOf(t).Output) > 0)
 }
 
-// invoke calls the tool; a panic is a failure like another.
+// invoke calls the tool; a panic is a failed call.
 func (s *Server) invoke(ctx context.Context, t tool.Tool, call tool.Call, emit func(event.Event) bool) (res tool.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -102,13 +102,13 @@ func (s *Server) invoke(ctx context.Context, t tool.Tool, call tool.Call, emit f
 	return t.Call(ctx, call)
 }
 
-// failed is a call that did not work, in words that a model can act on.
+// failed is a failed call, worded for a model.
 func failed(reason string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: reason}}, IsError: true}
 }
 
-// result is what a tool said: its text, its images and documents, and as data
-// where the tool says of what form that is.
+// result converts a tool's result: its text, its images and documents, and data if the
+// tool declares their schema.
 func result(res tool.Result, structured bool) *sdk.CallToolResult {
 	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Content}}, IsError: res.Failed}
 	for i, part := range res.Parts {
@@ -120,7 +120,7 @@ func result(res tool.Result, structured bool) *sdk.CallToolResult {
 	return out
 }
 
-// content is an image or a document of a result.
+// content converts an image or a document of a result.
 func content(part llm.Part, i int) sdk.Content {
 	name := part.Name
 	if name == "" {

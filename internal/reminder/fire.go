@@ -18,16 +18,18 @@ const (
 	// storing is how long a reminder may take to be stored after its job; until then a
 	// job that finds none is early.
 	storing = time.Minute
-	// telling is how long whoever stored a notification is given to tell the webhook.
+	// telling is how long the process that stored a notification has to post it to the
+	// webhook.
 	telling = webhookTimeout + 10*time.Second
-	// pause is before a job is tried again that storage or the queue failed. It is not
-	// counted: no reminder is lost because a database was away for a day.
+	// pause is the delay before a job is retried after a failure of the store or the
+	// queue. Such retries are not counted: no reminder is lost because a database was
+	// away for a day.
 	pause = 30 * time.Second
-	// attempts is how often the webhook is tried, over most of a day.
+	// attempts bounds the posts to the webhook, over most of a day.
 	attempts = 8
 )
 
-// Worker is how the jobs are done, for [jobs.Queue.Register].
+// Worker runs the jobs, for [jobs.Queue.Register].
 func (s *Service) Worker() jobs.Worker {
 	return jobs.Worker{Timeout: time.Minute, MaxAttempts: attempts, Run: func(ctx context.Context, raw json.RawMessage) error {
 		var a args
@@ -42,7 +44,8 @@ func (s *Service) Worker() jobs.Worker {
 		if _, again := jobs.AgainAfter(err); again {
 			return err
 		}
-		// The webhook is tried some times only, and what cannot be stored never can.
+		// Posts to the webhook are counted, and a row that the store refuses is never
+		// accepted.
 		if undelivered := (*undeliveredError)(nil); errors.As(err, &undelivered) || errors.Is(err, store.ErrInvalid) {
 			return err
 		}
@@ -51,10 +54,10 @@ func (s *Service) Worker() jobs.Worker {
 	}}
 }
 
-// undeliveredError says that the webhook did not take a notification.
+// undeliveredError means that the webhook did not accept a notification.
 type undeliveredError struct{ error }
 
-// fire does what is due and not done yet, in the order of what must not be lost.
+// fire does the steps that are due and not done yet, the most important first.
 func (s *Service) fire(ctx context.Context, a args) error {
 	now := s.now()
 	if early := a.Due.Sub(now); early > 0 {
@@ -65,7 +68,7 @@ func (s *Service) fire(ctx context.Context, a args) error {
 		if left := storing - now.Sub(a.Due); left > 0 {
 			return jobs.Again(left)
 		}
-		return nil // it was deleted
+		return nil // the reminder was deleted
 	}
 	if err != nil {
 		return err
@@ -79,7 +82,7 @@ func (s *Service) fire(ctx context.Context, a args) error {
 	if err != nil {
 		return err
 	}
-	// What was fired before is behind, whether its notification is still there or not.
+	// An earlier time is done, whether or not its notification still exists.
 	fired := !d.FiredAt.IsZero() || d.Recurrence == Recurring && m.StartsAt.After(a.Due)
 	n, made, err := s.notify(ctx, a, m, d, fired, now)
 	if err != nil {
@@ -91,14 +94,14 @@ func (s *Service) fire(ctx context.Context, a args) error {
 		}
 	}
 	if n == nil {
-		return nil // it was deleted
+		return nil // the notification was deleted
 	}
 	s.followers.wake(ctx)
 	return s.deliver(ctx, a, *n, made, now)
 }
 
-// goOn enqueues the next time of a reminder, which it has unless it fires once. It does
-// so whenever the job runs, as nobody knows what became of the last time.
+// goOn enqueues the next time of a recurring reminder. It does so whenever the job
+// runs, because an earlier run may have died before.
 func (s *Service) goOn(ctx context.Context, a args, d details, now time.Time) (time.Time, error) {
 	if d.Recurrence != Recurring {
 		return time.Time{}, nil
@@ -114,8 +117,8 @@ func (s *Service) goOn(ctx context.Context, a args, d details, now time.Time) (t
 	return next, s.enqueue(ctx, a.Reminder, next)
 }
 
-// notify is the notification of this time, nil if it was deleted; made says that it was
-// stored just now. Of several that fire at once, one stores it.
+// notify returns the notification of this time, nil if it was deleted; made is true if
+// it was stored just now. Of several concurrent jobs one stores it.
 func (s *Service) notify(ctx context.Context, a args, m store.Moment, d details, fired bool, now time.Time) (n *store.Moment, made bool, err error) {
 	name := fmt.Sprintf("notification-%s-%s", a.Reminder, a.Due.UTC().Format(compact))
 	stored, err := s.moments.ByName(ctx, name)
@@ -143,7 +146,7 @@ func (s *Service) notify(ctx context.Context, a args, m store.Moment, d details,
 	}
 	n.ID, n.Metadata = id.String(), metadata
 	n.GraphEdges = append(edges(m.SourceSessionID), store.Edge{Target: m.Name, Relation: relation, Weight: 1})
-	// Of two new rows of a name, the second is a conflict.
+	// The second of two new rows with the same name is a conflict.
 	if err := s.moments.PutWith(ctx, store.PutOptions{}, n); !errors.Is(err, store.ErrConflict) {
 		return n, true, err
 	}
@@ -151,10 +154,10 @@ func (s *Service) notify(ctx context.Context, a args, m store.Moment, d details,
 	return &stored, false, err
 }
 
-// advance says in the reminder when it fires next, or that it has fired for good.
+// advance stores the reminder's next time, or that it has fired for good.
 func (s *Service) advance(ctx context.Context, a args, m store.Moment, next, now time.Time) error {
-	// Nothing but what changes, and no name: what was edited meanwhile stays, and what
-	// was deleted has no name to be stored under.
+	// Only the changed fields, and no name: concurrent edits stay, and a deleted
+	// reminder, which has no name, is not stored again.
 	change := &store.Moment{StartsAt: next.UTC()}
 	change.ID = m.ID
 	if next.IsZero() {
@@ -167,20 +170,20 @@ func (s *Service) advance(ctx context.Context, a args, m store.Moment, next, now
 	return s.change(ctx, change)
 }
 
-// change merges into a moment that is there.
+// change merges into an existing moment.
 func (s *Service) change(ctx context.Context, m *store.Moment) error {
 	err := s.moments.PutWith(ctx, store.PutOptions{Merge: true}, m)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrInvalid) {
-		return nil // it was deleted
+		return nil // the moment was deleted
 	}
 	return err
 }
 
-// deliver tells the webhook, unless it was told or somebody is about to.
+// deliver posts to the webhook, unless that was done or another process is doing it.
 func (s *Service) deliver(ctx context.Context, a args, m store.Moment, made bool, now time.Time) error {
 	d, err := detailsOf(m)
 	if s.hook == nil || err != nil || !d.DeliveredAt.IsZero() {
-		return nil // a notification that cannot be read was edited, so it was seen
+		return nil // an unreadable notification was edited, so a user has seen it
 	}
 	age := max(0, now.Sub(d.FiredAt))
 	switch rest := s.hook.ready(now); {
@@ -190,7 +193,7 @@ func (s *Service) deliver(ctx context.Context, a args, m store.Moment, made bool
 	case !made && age < telling:
 		return jobs.Again(telling - age)
 	case rest > 0:
-		return jobs.Again(max(rest, age/8)) // the longer it waits, the less it asks
+		return jobs.Again(max(rest, age/8)) // the longer it waits, the less often it tries
 	}
 	n, err := notificationOf(m)
 	if err != nil {

@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// look is how often the store is asked for what other processes made.
+	// look is how often the store is read for notifications of other processes.
 	look = time.Second
-	// overlap is how much of the past is looked at again: rows are not seen in the order
-	// of their times.
+	// overlap is how much of the past is read again: rows do not become visible in the
+	// order of their times.
 	overlap = 30 * time.Second
-	// mostAtOnce bounds what a follower who was away is told.
+	// mostAtOnce bounds the missed notifications that a follower gets.
 	mostAtOnce = 1000
-	// maxFollowers bounds who may follow in this process.
+	// maxFollowers bounds the followers of this process.
 	maxFollowers = 1000
 )
 
-// ErrBusy says that more follow than this process can serve.
+// ErrBusy means that this process has its maximum of followers.
 var ErrBusy = errors.New("too many follow the reminders already: try again later")
 
-// Follow gives the caller's notifications after an id ("" from now on), in order, until
-// ctx ends, which is no error, or fn fails: those that fire in other processes too, a
-// second later. Of those that were missed, the newest 1000 are given.
+// Follow calls fn with the caller's notifications after an id ("" is from now on), in
+// order, until ctx ends, which is not an error, or fn fails. Notifications of other
+// processes come within a second. Of missed ones it delivers the newest 1000.
 func (s *Service) Follow(ctx context.Context, after string, fn func(Notification) error) error {
 	id, err := identity.From(ctx)
 	if err != nil {
@@ -63,23 +63,23 @@ func (s *Service) Follow(ctx context.Context, after string, fn func(Notification
 	return err
 }
 
-// reader is how far a follower has come.
+// reader is the position of a follower.
 type reader struct {
 	moments moments
-	// newest is the time of the newest row that was seen; seen are those that may be
-	// read again.
+	// newest is the time of the newest row so far; seen are the rows that may be read
+	// again.
 	newest time.Time
 	seen   map[string]time.Time
 }
 
-// begin takes what is there up to an id for seen, and leaves what is after it.
+// begin marks the rows up to an id as seen; later ones are delivered.
 func (r *reader) begin(ctx context.Context, after string) error {
 	var last store.Moment
 	if id, err := uuid.Parse(after); err == nil {
 		last, err = r.moments.Get(ctx, id.String())
 		switch {
 		case errors.Is(err, store.ErrNotFound) && id.Version() == 7:
-			// It was deleted, but its id says when it was made.
+			// The notification was deleted, but its id holds its time.
 			last.ID, last.CreatedAt = id.String(), time.Unix(id.Time().UnixTime()).UTC()
 		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return err
@@ -102,7 +102,7 @@ func (r *reader) begin(ctx context.Context, after string) error {
 	return err
 }
 
-// read gives what is new to fn.
+// read calls fn with the new rows.
 func (r *reader) read(ctx context.Context, fn func(Notification) error) error {
 	rows, err := r.unseen(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *reader) read(ctx context.Context, fn func(Notification) error) error {
 		r.seen[m.ID], r.newest = m.CreatedAt, later(r.newest, m.CreatedAt)
 		n, err := notificationOf(m)
 		if err != nil || n.ReminderID == "" {
-			continue // of the type, but somebody else's
+			continue // another program's moment of this type
 		}
 		if err := fn(n); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (r *reader) read(ctx context.Context, fn func(Notification) error) error {
 	return nil
 }
 
-// unseen are the rows that were not seen yet, the oldest first.
+// unseen returns the rows that were not seen yet, the oldest first.
 func (r *reader) unseen(ctx context.Context) ([]store.Moment, error) {
 	since := r.newest
 	if !since.IsZero() {
@@ -145,19 +145,19 @@ func notifications(since time.Time, limit int) store.Filter {
 	return store.Filter{Equal: map[string]any{"moment_type": typeNotification}, Since: since, Own: true, Limit: limit}
 }
 
-// followers are those who follow in this process.
+// followers are the followers of this process.
 type followers struct {
 	mu  sync.Mutex
 	all map[owner]map[chan struct{}]bool
 	n   int
 }
 
-// owner is whose notifications somebody follows.
+// owner is the user whose notifications are followed.
 type owner struct{ tenant, user string }
 
 func ownerOf(id identity.Identity) owner { return owner{id.TenantID, id.UserID} }
 
-// join gives a signal for each time that there may be something new.
+// join returns a channel that signals possible new notifications.
 func (f *followers) join(o owner) (woken <-chan struct{}, leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,7 +183,7 @@ func (f *followers) join(o owner) (woken <-chan struct{}, leave func(), err erro
 	}, nil
 }
 
-// wake tells those who follow the caller of ctx.
+// wake signals the followers of the caller in ctx.
 func (f *followers) wake(ctx context.Context) {
 	id, err := identity.From(ctx)
 	if err != nil {
@@ -194,7 +194,7 @@ func (f *followers) wake(ctx context.Context) {
 	for signal := range f.all[ownerOf(id)] {
 		select {
 		case signal <- struct{}{}:
-		default: // it has not looked since the last one
+		default: // the last signal is still pending
 		}
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// once is the label of a reminder that fires once (p8).
+// once is the label of a one-time reminder (p8).
 func once(at time.Time) string { return at.Format("Once — Jan 2 at 15:04") }
 
-// frequency is the label of an expression (p8).
+// frequency returns the label of an expression (p8).
 func frequency(expression string) string {
 	custom := "Custom (" + expression + ")"
 	f := fields(expression)
@@ -39,7 +39,7 @@ func frequency(expression string) string {
 	return custom
 }
 
-// free reports whether a field leaves the choice.
+// free reports whether a field accepts every value.
 func free(field string) bool { return field == "*" || field == "?" }
 
 func number(field string, most int) (int, bool) {
@@ -47,7 +47,7 @@ func number(field string, most int) (int, bool) {
 	return n, err == nil && n >= 0 && n <= most
 }
 
-// weekdayName is Mon of 1 or mon.
+// weekdayName returns Mon for 1 or mon.
 func weekdayName(field string) (string, bool) {
 	for d := time.Sunday; d <= time.Saturday; d++ {
 		name := d.String()[:3]
@@ -58,7 +58,7 @@ func weekdayName(field string) (string, bool) {
 	return "", false
 }
 
-// ordinal is 1st of 1.
+// ordinal returns 1st for 1.
 func ordinal(n int) string {
 	suffix := "th"
 	if n < 11 || n > 13 {

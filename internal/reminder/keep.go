@@ -19,17 +19,17 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Bounds of what is kept, in characters.
+// The bounds of a reminder's texts, in characters.
 const (
 	maxName        = 200
 	maxDescription = 4000
 	maxTags        = 50
 	maxTag         = 100
-	// maxKept is the most reminders of a person that will fire.
+	// maxKept bounds the pending reminders of a user.
 	maxKept = 500
 )
 
-// clean is the request in order, or what is wrong with it.
+// clean trims and checks a request.
 func (r Request) clean() (Request, error) {
 	r.Name = strings.Join(strings.Fields(r.Name), " ")
 	r.Description = strings.TrimSpace(r.Description)
@@ -57,7 +57,7 @@ func (r Request) clean() (Request, error) {
 
 func hidden(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
-// Remind keeps a reminder of the caller. What is wrong with the request is a
+// Remind stores a reminder of the caller. The error for a wrong request is a
 // *ProblemError.
 func (s *Service) Remind(ctx context.Context, req Request) (Reminder, error) {
 	if s == nil {
@@ -88,13 +88,14 @@ func (s *Service) Remind(ctx context.Context, req Request) (Reminder, error) {
 	if kept >= maxKept {
 		return Reminder{}, problem("name", "%d reminders are kept already: delete some first", maxKept)
 	}
-	const tries = 3 // two of one name whose short ids are the same
+	const tries = 3 // two reminders of one name may get the same short id
 	for range tries {
 		m, e := newMoment(req, p, id.SessionID)
 		if e != nil {
 			return Reminder{}, e
 		}
-		// A job without its reminder does nothing; a reminder without a job never fires.
+		// A job without its reminder does nothing; a reminder without a job would
+		// never fire.
 		if err = s.enqueue(ctx, m.ID, p.first); err != nil {
 			return Reminder{}, err
 		}
@@ -108,7 +109,7 @@ func (s *Service) Remind(ctx context.Context, req Request) (Reminder, error) {
 	return Reminder{}, err
 }
 
-// keptBefore is the reminder that an earlier request with the key made, nil for none.
+// keptBefore returns the reminder of an earlier request with the key, nil for none.
 func (s *Service) keptBefore(ctx context.Context, key string) (*store.Moment, error) {
 	if key == "" {
 		return nil, nil
@@ -120,7 +121,7 @@ func (s *Service) keptBefore(ctx context.Context, key string) (*store.Moment, er
 	return &m, err
 }
 
-// reminderOr is the reminder of a moment, unless there is an error.
+// reminderOr returns the reminder of a moment, or the error.
 func reminderOr(m *store.Moment, err error) (Reminder, error) {
 	if err != nil {
 		return Reminder{}, err
@@ -128,10 +129,10 @@ func reminderOr(m *store.Moment, err error) (Reminder, error) {
 	return reminderOf(*m)
 }
 
-// keyID is the id of the reminder that a request with a key makes.
+// keyID returns the id of the reminder of a request with a key.
 func keyID(key string) uuid.UUID { return uuid.NewSHA1(uuid.NameSpaceOID, []byte("reminder\x00"+key)) }
 
-// newMoment is a reminder as it is stored.
+// newMoment returns the moment that stores a reminder.
 func newMoment(req Request, p plan, session string) (*store.Moment, error) {
 	id, err := uuid.NewRandom()
 	if err != nil {
@@ -159,7 +160,7 @@ func newMoment(req Request, p plan, session string) (*store.Moment, error) {
 	return m, nil
 }
 
-// args are a job's.
+// args are those of a job.
 type args struct {
 	Tenant   string    `json:"tenant"`
 	User     string    `json:"user,omitempty"`
@@ -167,7 +168,7 @@ type args struct {
 	Due      time.Time `json:"due"`
 }
 
-// enqueue lets a reminder of the caller fire; the same one at the same time waits once.
+// enqueue schedules a reminder; the same reminder at the same time is queued once.
 func (s *Service) enqueue(ctx context.Context, reminder string, due time.Time) error {
 	id, err := identity.From(ctx)
 	if err != nil {
@@ -188,12 +189,12 @@ type ListFilter struct {
 	Limit int
 }
 
-// active are the reminders that will fire: an end is given to those that did for good.
+// active matches pending reminders: those that fired for good have an end.
 func active() store.Filter {
 	return store.Filter{Equal: map[string]any{"moment_type": typeReminder, "ends_timestamp": nil}, Own: true, Limit: 2 * maxKept}
 }
 
-// List is the caller's reminders that will fire, the next one first.
+// List returns the caller's pending reminders, the next one first.
 func (s *Service) List(ctx context.Context, f ListFilter) ([]Reminder, error) {
 	if s == nil {
 		return nil, ErrNotKept
@@ -219,7 +220,7 @@ func (s *Service) List(ctx context.Context, f ListFilter) ([]Reminder, error) {
 		if !since.IsZero() && (m.StartsAt.Before(since) || !m.StartsAt.Before(before)) {
 			continue
 		}
-		// A moment of the type that somebody else wrote is none of ours.
+		// Another program's moment of this type is not a reminder.
 		if r, err := reminderOf(m); err == nil && r.Recurrence != "" {
 			list = append(list, r)
 		}
@@ -228,7 +229,7 @@ func (s *Service) List(ctx context.Context, f ListFilter) ([]Reminder, error) {
 	return list[:min(len(list), cmp.Or(max(0, min(f.Limit, maxKept)), 50))], nil
 }
 
-// day is the beginning of a day and of the next one, zero for "".
+// day returns the beginning of a day and of the next one, zero for "".
 func day(field, text string, zone *time.Location) (since, before time.Time, err error) {
 	if text == "" {
 		return since, before, nil
@@ -241,8 +242,8 @@ func day(field, text string, zone *time.Location) (since, before time.Time, err 
 	return instant(wall, zone), instant(wall.AddDate(0, 0, 1), zone), nil
 }
 
-// Delete forgets a reminder of the caller, by its id or its moment's. Its job finds it
-// gone.
+// Delete deletes a reminder of the caller, by its id or its moment's. Its job then
+// does nothing.
 func (s *Service) Delete(ctx context.Context, id string) error {
 	if s == nil {
 		return ErrNotKept

@@ -14,27 +14,27 @@ const (
 	typeNotification = "notification"
 )
 
-// category is that of both, relation that of the edges to where they come from.
+// category is that of both types; relation is that of the edges to their origin.
 const (
 	category = "reminder"
 	relation = "reminder"
 )
 
-// compact is how a time is written in names and keys.
+// compact is the layout of times in names and keys.
 const compact = "20060102T150405Z"
 
-// details are what the metadata of the moments hold.
+// details are the metadata of the moments.
 type details struct {
 	ReminderID string `json:"reminder_id"`
 	Title      string `json:"title"`
-	// Of a reminder.
+	// For a reminder.
 	Schedule   string `json:"schedule,omitempty"`
 	Zone       string `json:"timezone,omitempty"`
 	Recurrence string `json:"recurrence,omitempty"`
 	Frequency  string `json:"frequency,omitempty"`
-	// FiredAt is when a notification was made, and when a reminder fired for good.
+	// FiredAt is when a notification was made, or a reminder fired for good.
 	FiredAt time.Time `json:"fired_at,omitzero"`
-	// Of a notification.
+	// For a notification.
 	Due         time.Time `json:"due,omitzero"`
 	DeliveredAt time.Time `json:"delivered_at,omitzero"`
 }
@@ -47,7 +47,7 @@ func detailsOf(m store.Moment) (details, error) {
 	return d, nil
 }
 
-// with is metadata with one more key; what others wrote there stays.
+// with returns metadata with one more key; keys of other programs stay.
 func with(metadata json.RawMessage, key string, at time.Time) (json.RawMessage, error) {
 	all := map[string]any{}
 	if err := json.Unmarshal(metadata, &all); err != nil {
@@ -57,7 +57,7 @@ func with(metadata json.RawMessage, key string, at time.Time) (json.RawMessage, 
 	return json.Marshal(all)
 }
 
-// zoneOf is the zone in which a reminder is shown.
+// zoneOf returns the zone in which a reminder is shown.
 func (d details) zoneOf() *time.Location {
 	if loc, ok := loadZone(d.Zone); ok {
 		return loc
@@ -68,7 +68,7 @@ func (d details) zoneOf() *time.Location {
 	return time.UTC
 }
 
-// next is when a recurring reminder fires after now, zero for never.
+// next returns when a recurring reminder fires after now, zero for never.
 func (d details) next(due, now time.Time) (time.Time, error) {
 	s, err := parseSchedule(d.Schedule, d.zoneOf())
 	if err != nil {
@@ -77,7 +77,7 @@ func (d details) next(due, now time.Time) (time.Time, error) {
 	return s.next(due.UTC(), now), nil
 }
 
-// reminderOf is a moment as a reminder.
+// reminderOf converts a moment to a reminder.
 func reminderOf(m store.Moment) (Reminder, error) {
 	d, err := detailsOf(m)
 	return Reminder{
@@ -87,7 +87,7 @@ func reminderOf(m store.Moment) (Reminder, error) {
 	}, err
 }
 
-// notificationOf is a moment as a notification.
+// notificationOf converts a moment to a notification.
 func notificationOf(m store.Moment) (Notification, error) {
 	d, err := detailsOf(m)
 	return Notification{
@@ -96,7 +96,8 @@ func notificationOf(m store.Moment) (Notification, error) {
 	}, err
 }
 
-// edges lead from a moment to the session that it comes from, if there is one.
+// edges returns the edge from a moment to the session that it comes from, if there is
+// one.
 func edges(session string) []store.Edge {
 	if session == "" {
 		return nil

@@ -1,18 +1,19 @@
-// Package reminder keeps what a user wants to be reminded of, and reminds him.
+// Package reminder stores reminders and fires them.
 //
 //	s, err := reminder.New(reminder.Options{Store: st, Queue: q})
 //	err = q.Register(reminder.Kind, s.Worker())
 //	r, err := s.Remind(ctx, reminder.Request{Name: "water", Description: "the roses", When: "0 9 * * 1-5", Zone: "Europe/Vienna"})
 //
-// A reminder is a moment of the type reminder, so whatever shows moments shows it, and
-// a job that waits for its time. When it fires, a moment of the type notification is
-// stored, then it is told to whoever listens ([Service.Follow]) and, if there is one,
-// to a webhook, signed as Standard Webhooks has it. A job may run twice; a reminder
-// that fired is not told again, but to a webhook that did not answer.
+// A reminder is a moment of the type reminder, so that everything that shows moments
+// shows it, and a job that waits for its time. When it fires, a moment of the type
+// notification is stored. Then the notification is sent to followers
+// ([Service.Follow]) and, if one is configured, to a webhook, signed according to
+// Standard Webhooks. A job may run twice; a notification is sent once, except to a
+// webhook that did not answer.
 //
-// What must not be lost is written first: the job before the reminder, the job of the
-// next time before the notification, the notification before anybody is told. Whatever
-// a process that dies leaves undone is done when its job runs again.
+// Whatever must not be lost is written first: the job before the reminder, the job of
+// the next time before the notification, the notification before it is sent. If a
+// process dies in between, the job runs again and does the rest.
 package reminder
 
 import (
@@ -27,10 +28,10 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Kind is that of the jobs.
+// Kind is the kind of the jobs.
 const Kind = "reminder"
 
-// Queue is where the jobs wait; *jobs.Queue is one.
+// Queue is the queue of the jobs. Implemented by *jobs.Queue.
 type Queue interface {
 	Enqueue(ctx context.Context, kind string, args any, o jobs.EnqueueOptions) (jobs.Receipt, error)
 }
@@ -39,12 +40,12 @@ type Queue interface {
 type Options struct {
 	Store *store.Store
 	Queue Queue
-	// WebhookURL is told of each reminder that fires, "" nobody: https, or http to
-	// this machine. WebhookSecret signs what it is told, and is needed: a text, or
-	// whsec_ and base64.
+	// WebhookURL gets a post for each notification, "" none: https, or http on this
+	// machine. It needs WebhookSecret, which signs the posts: a text, or whsec_ and
+	// base64.
 	WebhookURL    string
 	WebhookSecret string
-	// HTTPClient is for the webhook; nil is one of outbound's.
+	// HTTPClient posts to the webhook; nil is one of outbound's.
 	HTTPClient *http.Client
 	Now        func() time.Time
 	Logger     *slog.Logger
@@ -61,7 +62,7 @@ type Service struct {
 	log       *slog.Logger
 }
 
-// moments is what of the store's moments is used.
+// moments are the methods of the store's moments that are used.
 type moments interface {
 	Get(ctx context.Context, id string) (store.Moment, error)
 	ByName(ctx context.Context, name string) (store.Moment, error)
@@ -92,36 +93,37 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Request is what somebody wants to be reminded of.
+// Request asks for a reminder.
 type Request struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// When is a cron expression of five fields or a macro such as @daily, an ISO 8601
-	// time, or a date, which is its midnight.
+	// When is a cron expression of five fields, a macro such as @daily, an ISO 8601
+	// time, or a date, which means its midnight.
 	When string `json:"crontab"`
-	// Zone is the IANA time zone in which When is meant; "" is that of the user's
-	// profile (metadata.timezone), else UTC. An offset in When beats it.
+	// Zone is the IANA time zone of When; "" is the one in the user's profile
+	// (metadata.timezone), else UTC. An offset in When wins.
 	Zone string   `json:"timezone,omitempty"`
 	Tags []string `json:"tags,omitempty"`
-	// Key makes a repeated request safe: the same key gives the reminder that the first
-	// one made. "" does not.
+	// Key makes retries safe: the same key returns the reminder of the first request.
+	// "" is none.
 	Key string `json:"-"`
 }
 
-// How often a reminder fires.
+// The recurrence of a reminder.
 const (
 	Once      = "once"
 	Recurring = "recurring"
 )
 
-// Reminder is one that is kept.
+// Reminder is a stored reminder.
 type Reminder struct {
 	ID          string `json:"reminder_id"`
 	MomentID    string `json:"moment_id"`
 	SessionID   string `json:"session_id,omitempty"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Frequency is for people: "Daily at 09:00"; Recurrence is once or recurring.
+	// Frequency is a label for people: "Daily at 09:00"; Recurrence is once or
+	// recurring.
 	Frequency  string `json:"frequency"`
 	Recurrence string `json:"recurrence"`
 	// Schedule is the cron expression, or the time.
@@ -134,7 +136,7 @@ type Reminder struct {
 
 // Notification is a reminder that fired.
 type Notification struct {
-	// ID is the same however often it is told.
+	// ID is the same each time the notification is sent.
 	ID          string    `json:"id"`
 	ReminderID  string    `json:"reminder_id"`
 	MomentID    string    `json:"moment_id"`
@@ -146,7 +148,7 @@ type Notification struct {
 	Tags        []string  `json:"tags,omitempty"`
 }
 
-// ProblemError is what is wrong with a Request, in words for whoever made it.
+// ProblemError names the wrong field of a Request, fit for a client.
 type ProblemError struct{ Field, Message string }
 
 func (e *ProblemError) Error() string { return e.Field + ": " + e.Message }

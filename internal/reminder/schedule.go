@@ -7,21 +7,22 @@ import (
 	"github.com/p8-org/p8/internal/jobs"
 )
 
-// furthest is how far ahead a reminder may be, and how long its pauses.
+// furthest bounds how far ahead a reminder may be, and the pause of @every.
 const furthestYears = 10
 
-// schedule is when a reminder fires again.
+// schedule computes when a reminder fires again.
 type schedule struct {
 	expression string
 	loc        *time.Location
 	cron       interface{ Next(time.Time) time.Time }
 	// every is the pause of @every, 0 for an expression by the clock.
 	every time.Duration
-	// hourly expressions fire at any hour, so also in one that the clocks show twice.
+	// hourly expressions fire in every hour, so also in the one that clocks show
+	// twice.
 	hourly bool
 }
 
-// parseSchedule reads a cron expression, meant in loc unless it says CRON_TZ.
+// parseSchedule parses a cron expression, in loc unless it says CRON_TZ.
 func parseSchedule(text string, loc *time.Location) (*schedule, error) {
 	s := &schedule{expression: strings.Join(strings.Fields(text), " "), loc: loc}
 	if head, rest, ok := strings.Cut(s.expression, " "); ok {
@@ -51,11 +52,11 @@ func parseSchedule(text string, loc *time.Location) (*schedule, error) {
 	return s, nil
 }
 
-// next is the first time after now, zero for none. due is any time that it fired or
-// was to fire, from which the pauses of @every count.
+// next returns the first time after now, zero for none. due is any earlier time of the
+// reminder, from which the pauses of @every count.
 //
-// An expression names what clocks show. What they show twice fires the first time, and
-// what they jump over when they jump, as cron has it.
+// An expression names local times. As in cron, a local time that occurs twice fires
+// the first time, and one that is skipped fires at the jump.
 func (s *schedule) next(due, now time.Time) time.Time {
 	now = later(due, now)
 	switch {
@@ -64,7 +65,7 @@ func (s *schedule) next(due, now time.Time) time.Time {
 	case s.hourly:
 		return s.cron.Next(now.In(s.loc))
 	}
-	const most = 2 * 24 * 60 // the minutes of a long jump back
+	const most = 2 * 24 * 60 // minutes of a long jump back
 	wall := wallOf(now.In(s.loc))
 	for range most {
 		if wall = s.cron.Next(wall); wall.IsZero() {
@@ -85,7 +86,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// fields are the five of an expression, those of a macro written out.
+// fields returns the five fields of an expression, also of a macro.
 func fields(expression string) []string {
 	switch expression {
 	case "@hourly":

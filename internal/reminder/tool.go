@@ -22,7 +22,7 @@ type remindIn struct {
 	Timezone    string   `json:"timezone,omitempty" jsonschema:"the IANA time zone of the time, such as Europe/Vienna; that of the user's profile when left out, else UTC"`
 }
 
-// remindOut is the answer of remind_me (p8's, and when it fires).
+// remindOut is the answer of remind_me: p8's fields and next_fire.
 type remindOut struct {
 	Status     string `json:"status"`
 	ReminderID string `json:"reminder_id"`
@@ -98,11 +98,11 @@ func (s *Service) deleteTool() (tool.Tool, error) {
 		})
 }
 
-// ErrNotKept is what a nil Service answers.
+// ErrNotKept is the error of a nil Service.
 var ErrNotKept = errors.New("nothing is stored in this configuration, so no reminder can be kept")
 
-// Tools are remind_me, list_reminders and delete_reminder. Those of a nil Service say
-// that nothing is kept.
+// Tools returns remind_me, list_reminders and delete_reminder. Those of a nil Service
+// answer that reminders are not stored.
 func (s *Service) Tools() ([]tool.Tool, error) {
 	remind, err1 := s.Tool()
 	list, err2 := s.listTool()
@@ -113,14 +113,14 @@ func (s *Service) Tools() ([]tool.Tool, error) {
 	return []tool.Tool{remind, list, remove}, nil
 }
 
-// Names are the tools, sorted.
+// Names returns the names of the tools, sorted.
 func Names() []string { return []string{"delete_reminder", "list_reminders", "remind_me"} }
 
-// shown is when a reminder fires next, by the clocks of its zone.
+// shown returns a reminder's next time, in its zone.
 func shown(r Reminder) string { return r.Next.Format(time.RFC3339) }
 
-// answering is a tool whose answer is an Out, which is also its schema; what is wrong
-// with a request is told in its own words.
+// answering is a tool whose answer is an Out, which also gives its schema. A problem
+// of a request is reported in the service's words.
 func answering[In, Out any](name, description string, a tool.Annotations, fn func(context.Context, In) (Out, error)) (tool.Tool, error) {
 	t, err := tool.New(name, description, func(ctx context.Context, in In) (any, error) {
 		out, err := fn(ctx, in)

@@ -22,36 +22,36 @@ import (
 	"github.com/p8-org/p8/internal/outbound"
 )
 
-// Bounds of a delivery.
+// The bounds of a delivery.
 const (
 	webhookTimeout = 10 * time.Second
 	maxAnswer      = 64 << 10
-	// A delivery that fails after slow lets the webhook rest, lest one that is dead keep
-	// all workers of the queue waiting.
+	// slow is the duration after which a failed delivery makes the webhook rest, so
+	// that a dead one does not keep all workers waiting.
 	slow    = 2 * time.Second
 	restful = 30 * time.Second
-	// tooOld is when a notification is news no longer.
+	// tooOld is the age at which a notification is no longer posted.
 	tooOld = 24 * time.Hour
 )
 
-// webhook is told of reminders that fire, as Standard Webhooks has it.
+// webhook posts notifications, according to Standard Webhooks.
 type webhook struct {
 	url    string
 	secret []byte
 	client *http.Client
 
 	mu    sync.Mutex
-	rests time.Time // until then
+	rests time.Time // the end of its rest
 }
 
-// ready is when the webhook may be told again: 0 for now.
+// ready returns the rest of the pause before the next post: 0 is now.
 func (w *webhook) ready(now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return max(0, w.rests.Sub(now))
 }
 
-// failed hears of a delivery that failed.
+// failed records a failed delivery.
 func (w *webhook) failed(began, ended time.Time) {
 	if ended.Sub(began) < slow {
 		return
@@ -76,7 +76,7 @@ func newWebhook(o Options) (*webhook, error) {
 		}
 	}
 	client := *cmp.Or(o.HTTPClient, outbound.NewClient())
-	// A redirect would carry the text elsewhere.
+	// A redirect would send the text elsewhere.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	w.client = &client
 	return w, nil
@@ -87,7 +87,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// payload is what the webhook gets.
+// payload is the body of a post.
 type payload struct {
 	Type      string      `json:"type"`
 	Timestamp time.Time   `json:"timestamp"`
@@ -100,7 +100,7 @@ type payloadData struct {
 	UserID   string `json:"user_id,omitempty"`
 }
 
-// tell delivers a notification. Its errors hold neither the address nor the text.
+// tell posts a notification. Its errors hold neither the address nor the text.
 func (w *webhook) tell(ctx context.Context, n Notification, a args, now time.Time) error {
 	body, err := json.Marshal(payload{"reminder.fired", n.FiredAt, payloadData{n, a.Tenant, a.User}})
 	if err != nil {
@@ -125,8 +125,8 @@ func (w *webhook) tell(ctx context.Context, n Notification, a args, now time.Tim
 		return fmt.Errorf("the webhook was not reached: %w", err)
 	}
 	defer res.Body.Close()
-	// What it says does not matter, but lets the connection be used again; what is
-	// longer, or cut, costs the connection alone.
+	// Reading the answer makes the connection reusable. A longer or broken answer
+	// costs only the connection.
 	_, _ = io.CopyN(io.Discard, res.Body, maxAnswer)
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return fmt.Errorf("the webhook answered with status %d", res.StatusCode)
@@ -134,7 +134,7 @@ func (w *webhook) tell(ctx context.Context, n Notification, a args, now time.Tim
 	return nil
 }
 
-// sign is the signature of a body.
+// sign returns the signature of a body.
 func (w *webhook) sign(id, stamp string, body []byte) string {
 	mac := hmac.New(sha256.New, w.secret)
 	fmt.Fprintf(mac, "%s.%s.%s", id, stamp, body)

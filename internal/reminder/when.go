@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// plan is what a Request's When means.
+// plan is a parsed When.
 type plan struct {
-	// first is when it fires first, in the zone that it was meant in.
+	// first is the first time, in the zone of When.
 	first time.Time
-	// schedule is nil for one that fires once.
+	// schedule is nil for a one-time reminder.
 	schedule *schedule
 }
 
-// readWhen reads a time or a cron expression. zone is what it is meant in, nil for
-// nothing said, which is UTC.
+// readWhen parses a time or a cron expression. zone is its zone, nil for none given,
+// which is UTC.
 func readWhen(text string, zone *time.Location, now time.Time) (plan, error) {
 	const most = 128
 	text = strings.TrimSpace(text)
@@ -51,15 +51,15 @@ func readWhen(text string, zone *time.Location, now time.Time) (plan, error) {
 	return plan{first: at}, nil
 }
 
-// looksLikeTime tells a time that is misspelt from a cron expression: it begins with a
-// year and a hyphen.
+// looksLikeTime reports whether a text is a misspelt time rather than a cron
+// expression: it begins with a year and a hyphen.
 func looksLikeTime(text string) bool {
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	return digits >= 4 && (digits == len(text) || strings.ContainsRune("-/.T", rune(text[digits])))
 }
 
-// readTime reads an ISO 8601 time or date. With an offset it is exact, and shown in
-// zone if one is known; else it is what the clocks of zone show.
+// readTime parses an ISO 8601 time or date. With an offset it is exact, and shown in
+// zone if zone is set; without one it is a local time of zone.
 func readTime(text string, zone *time.Location) (time.Time, bool) {
 	text = strings.ToUpper(text)
 	for _, clock := range []string{
@@ -80,8 +80,8 @@ func readTime(text string, zone *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// fixed is the offset of a time that was read as a zone; Parse takes that of this
-// machine where the offset is the same.
+// fixed returns the offset of a parsed time as a zone; time.Parse uses this machine's
+// zone if the offset is the same.
 func fixed(t time.Time) *time.Location {
 	_, seconds := t.Zone()
 	if seconds == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// loadZone is a time zone by its IANA name.
+// loadZone loads a time zone by its IANA name.
 func loadZone(name string) (*time.Location, bool) {
 	if name == "" || len(name) > 64 || strings.EqualFold(name, "local") {
 		return nil, false
@@ -23,8 +23,7 @@ func loadZone(name string) (*time.Location, bool) {
 	return loc, err == nil
 }
 
-// zone is the time zone that a request names, else that of the caller's profile, nil
-// for neither.
+// zone returns the time zone of a request, else of the caller's profile, else nil.
 func (s *Service) zone(ctx context.Context, named string) (*time.Location, error) {
 	if named = strings.TrimSpace(named); named != "" {
 		loc, ok := loadZone(named)
@@ -45,15 +44,14 @@ func (s *Service) zone(ctx context.Context, named string) (*time.Location, error
 		Zone string `json:"timezone"`
 	}
 	if err == nil && len(u.Metadata) > 0 && json.Unmarshal(u.Metadata, &profile) == nil {
-		loc, _ := loadZone(profile.Zone) // what a profile says wrongly, nobody asked for now
+		loc, _ := loadZone(profile.Zone) // a wrong zone in a profile is not the request's mistake
 		return loc, nil
 	}
 	return nil, err
 }
 
-// instant is when the clocks of a zone show a wall time, which is given as if it were
-// UTC: the first time if they show it twice, and when they jump over it, the moment
-// that they do.
+// instant returns the time at which clocks of a zone show a wall time, given as if it
+// were UTC: the first of two, and for a skipped one the moment of the jump.
 func instant(wall time.Time, loc *time.Location) time.Time {
 	const day = 24 * time.Hour
 	before, after := offset(wall.Add(-day), loc), offset(wall.Add(day), loc)
@@ -71,12 +69,12 @@ func offset(t time.Time, loc *time.Location) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// wallOf is what the clocks of t's zone show, as if it were UTC.
+// wallOf returns the wall time of t in its zone, as if it were UTC.
 func wallOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// zoneName is what a zone is called: its IANA name, or its offset.
+// zoneName returns the IANA name of a zone, or its offset.
 func zoneName(t time.Time) string {
 	return cmp.Or(t.Location().String(), fmt.Sprintf("UTC%s", t.Format("-07:00")))
 }

@@ -2,8 +2,8 @@ package simulator
 
 import "github.com/p8-org/p8/event"
 
-// children plays two delegations: to an agent that reasons, calls a tool, asks
-// another agent and answers in text, and to one with a structured answer.
+// children plays two delegations: to an agent that reasons, calls a tool, delegates
+// itself and answers in text, and to one with a structured answer.
 func (p *player) children() {
 	p.ask("researcher", "Which events does a stream have?", func(child *player) any {
 		if !p.o.NoReasoning {
@@ -22,14 +22,14 @@ func (p *player) children() {
 	})
 }
 
-// answer says a text and gives it.
+// answer emits a text and returns it.
 func (p *player) answer(text string) string {
 	p.pieces(text, 16)
 	return text
 }
 
-// ask plays one delegation. What play returns is the child's answer: text, or the
-// object of a structured agent.
+// ask plays one delegation. play returns the child's answer: a text, or the object of
+// a structured agent.
 func (p *player) ask(agent, input string, play func(*player) any) {
 	arguments := object{"agent_name": agent, "input_text": input}
 	call := p.begin("ask_agent", arguments)

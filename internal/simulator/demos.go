@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// minimal says the prompt, or a greeting, word by word.
+// minimal repeats the prompt, or a greeting, word by word.
 func (p *player) minimal(prompt string) {
 	p.delay = cmp.Or(p.o.Delay, minimalDelay)
 	for word := range strings.SplitAfterSeq(cmp.Or(prompt, "Hello from the simulator!"), " ") {
@@ -17,7 +17,7 @@ func (p *player) minimal(prompt string) {
 	p.done(event.ReasonStop)
 }
 
-// failing says some words and fails.
+// failing emits some words and fails.
 func (p *player) failing() {
 	words := strings.Fields(failingText)
 	n := cmp.Or(p.o.ErrorAfterWords, defaultErrorAfter)
@@ -31,5 +31,5 @@ func (p *player) failing() {
 	p.done(event.ReasonError)
 }
 
-// simulatedError is the code of every error that is played.
+// simulatedError is the code of every simulated error.
 const simulatedError = "simulated_error"

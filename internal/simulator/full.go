@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// full plays REM's sequence. Its tool calls have one stage more, as every call
-// of p8 has: executing, when the arguments are complete.
+// full plays REM's sequence. Its tool calls have one more stage, as in every run of
+// p8: executing, when the arguments are complete.
 func (p *player) full(prompt string) {
 	if !p.o.NoReasoning {
 		for _, thought := range thoughts {
@@ -42,10 +42,10 @@ func (p *player) full(prompt string) {
 	p.done(event.ReasonStop)
 }
 
-// labels are those of the four steps.
+// labels are the labels of the four steps.
 var labels = [steps]string{"Initializing response", "Generating content", "Formatting output", "Preparing actions"}
 
-// metadata describes an answer that looks like a real one.
+// metadata describes a realistic answer.
 func (p *player) metadata(prompt string) {
 	confidence := 0.95
 	p.say(&event.MetadataData{
@@ -58,7 +58,7 @@ func (p *player) metadata(prompt string) {
 	p.wait(1)
 }
 
-// feedback asks the user with a card that nobody waits for.
+// feedback shows a card to the user; no run waits for an answer.
 func (p *player) feedback() {
 	const question = "Was this SSE demonstration helpful?"
 	submit := func(id, title, style, rating string) object {

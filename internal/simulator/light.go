@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// The categories that a prompt may ask for.
+// The categories that a prompt may name.
 const (
 	wordText       = "text"
 	wordTools      = "tools"
@@ -20,8 +20,8 @@ const (
 	wordError      = "error"
 )
 
-// light plays REMLight's sequence: what the prompt asks for, or all but the error.
-// An error ends a run of p8, so it comes last, and the note about it before it.
+// light plays REMLight's sequence: the parts that the prompt names, or all but the
+// error. An error ends a run of p8, so it comes last, after a note about it.
 func (p *player) light(prompt string) {
 	if wantsHelp(prompt) {
 		if !p.o.NoProgress {
@@ -59,13 +59,13 @@ func (p *player) light(prompt string) {
 	p.done(event.ReasonStop)
 }
 
-// wantsHelp reports whether the prompt asks what it may say.
+// wantsHelp reports whether the prompt asks for help.
 func wantsHelp(prompt string) bool {
 	prompt = strings.ToLower(prompt)
 	return prompt == "help" || strings.HasPrefix(prompt, "help ") || strings.Contains(prompt, " help")
 }
 
-// categories are those that the prompt names; without any, and with "test all",
+// categories returns those that the prompt names; without any, and with "test all",
 // all but the error and the delegations.
 func categories(prompt string) map[string]bool {
 	prompt = strings.ToLower(prompt)

@@ -12,15 +12,15 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// The demos, which take the place of a simulator's own sequence.
+// The demos, which replace a simulator's own sequence.
 const (
 	// DemoMinimal is text and the end, nothing else.
 	DemoMinimal = "minimal"
-	// DemoError is text that an error cuts off.
+	// DemoError is text that an error interrupts.
 	DemoError = "error"
 )
 
-// The defaults, and what is still taken.
+// The defaults and limits.
 const (
 	defaultDelay      = 50 * time.Millisecond
 	minimalDelay      = 30 * time.Millisecond
@@ -28,28 +28,28 @@ const (
 	defaultErrorAfter = 10
 	maxErrorAfter     = 1000
 	maxSeed           = 128
-	// maxPromptWords bounds what is played of a prompt.
+	// maxPromptWords bounds the words of a prompt that are played.
 	maxPromptWords = 2000
 )
 
-// Options are the switches. The zero value plays everything but the
-// delegations, with real ids.
+// Options are the switches. The zero value plays everything but the delegations, with
+// random ids.
 type Options struct {
-	// RunID is the run's, "" where whoever keeps it names it.
+	// RunID is the run's id; "" leaves it to the code that stores the run.
 	RunID string
 	// Delay is the time between two events: 50 ms when 0 (30 ms in the minimal demo),
 	// none when below.
 	Delay time.Duration
-	// Leave parts of the sequence out.
+	// These leave out parts of the sequence.
 	NoReasoning, NoProgress, NoToolCalls, NoActions, NoMetadata bool
 	// Children adds delegations to other agents.
 	Children bool
 	// Demo is DemoMinimal or DemoError, "" for the simulator's own sequence.
 	Demo string
-	// ErrorAfterWords is how many words the error demo says: 10 when 0, none when
-	// below.
+	// ErrorAfterWords is the number of words of the error demo: 10 when 0, none when
+	// negative.
 	ErrorAfterWords int
-	// Seed makes the ids the same each time, where NewID is nil.
+	// Seed makes the ids repeatable, if NewID is nil.
 	Seed string
 	// NewID makes ids; random UUIDs when nil.
 	NewID func() string
@@ -57,13 +57,13 @@ type Options struct {
 	Now func() time.Time
 }
 
-// OptionError is a switch whose value is none of those that it may have.
+// OptionError is a switch with an invalid value.
 type OptionError struct {
-	// Name is the switch, Value what it was given, Want what it may be.
+	// Name is the switch, Value the given value, Want the allowed ones.
 	Name, Value, Want string
 }
 
-// Error says all three.
+// Error names the switch, its value and the allowed ones.
 func (e *OptionError) Error() string {
 	value := []rune(e.Value)
 	if len(value) > 40 {
@@ -72,14 +72,13 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s is %q; use %s", e.Name, string(value), e.Want)
 }
 
-// option is one switch by its name: set puts a value where it belongs and
-// reports whether it is one.
+// option is one switch. set sets its field and reports whether the value is valid.
 type option struct {
 	name, want string
 	set        func(o *Options, value string) bool
 }
 
-// options are the switches by the names that parameters and prompts use.
+// options are the switches, by their names in parameters and prompts.
 var options = []option{
 	{"delay_ms", "a number of milliseconds from 0 to 10000", func(o *Options, v string) bool {
 		n, ok := number(v, int(maxDelay/time.Millisecond))
@@ -115,7 +114,7 @@ func include(name string, set func(*Options, bool)) option {
 	}}
 }
 
-// number is a value from 0 to most. Options say "none" with a number below 0.
+// number is a value from 0 to most. In Options a negative number means 0.
 func number(value string, most int) (int, bool) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 || n > most {
@@ -127,7 +126,7 @@ func number(value string, most int) (int, bool) {
 	return n, true
 }
 
-// OptionNames are the names of the switches.
+// OptionNames returns the names of the switches.
 func OptionNames() []string {
 	names := make([]string, len(options))
 	for i := range options {
@@ -136,8 +135,8 @@ func OptionNames() []string {
 	return names
 }
 
-// ParseOptions reads the switches among parameters; the others are somebody
-// else's. The error is an [*OptionError].
+// ParseOptions reads the switches among parameters and ignores other parameters. The
+// error is an [*OptionError].
 func ParseOptions(parameters map[string]string) (Options, error) {
 	var o Options
 	for _, known := range options {
@@ -149,7 +148,7 @@ func ParseOptions(parameters map[string]string) (Options, error) {
 	return o, nil
 }
 
-// promptOptions takes the words that are switches ("delay_ms=0") out of a prompt.
+// promptOptions removes the switches ("delay_ms=0") from a prompt and reads them.
 func promptOptions(prompt string, o Options) (words []string, _ Options, err error) {
 	words = strings.Fields(prompt)
 	if len(words) > maxPromptWords {

@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// stage is what all voices of one run share.
+// stage is the state that all agents of one run share.
 type stage struct {
 	ctx   context.Context
 	yield func(event.Event, error) bool
@@ -21,13 +21,13 @@ type stage struct {
 	delay time.Duration
 	newID func() string
 	seq   int64
-	// over says that nobody listens any more: what follows is not said.
+	// over is true once the reader has gone: nothing more is emitted.
 	over bool
-	// words counts what the root agent has said.
+	// words counts the words of the root agent.
 	words int
 }
 
-// player speaks as one agent of a run.
+// player plays one agent of a run.
 type player struct {
 	*stage
 	// agent is its path, run its run id.
@@ -49,7 +49,7 @@ func newPlayer(ctx context.Context, yield func(event.Event, error) bool, agentNa
 	return &player{stage: s, agent: agentName, run: o.RunID}
 }
 
-// seeded makes the same ids in the same order for the same seed.
+// seeded returns the same ids in the same order for the same seed.
 func seeded(seed string) func() string {
 	n := 0
 	return func() string {
@@ -58,13 +58,13 @@ func seeded(seed string) func() string {
 	}
 }
 
-// shortID is a prefix and eight characters.
+// shortID returns a prefix and eight characters.
 func (s *stage) shortID(prefix string) string {
 	id := strings.ReplaceAll(s.newID(), "-", "")
 	return prefix + id[:min(len(id), 8)]
 }
 
-// emit hands one event on.
+// emit yields one event.
 func (p *player) emit(e event.Event) {
 	if p.over {
 		return
@@ -79,7 +79,7 @@ func (p *player) emit(e event.Event) {
 	p.over = !p.yield(e, nil)
 }
 
-// wait lets some delays pass.
+// wait waits for some delays.
 func (p *player) wait(delays float64) {
 	d := time.Duration(float64(p.delay) * delays)
 	if p.over || d <= 0 {
@@ -96,13 +96,13 @@ func (p *player) wait(delays float64) {
 // say emits a typed event.
 func (p *player) say(d event.Data) { p.emit(event.New(d)) }
 
-// text says a piece of the answer, and pauses.
+// text emits a piece of the answer, then waits.
 func (p *player) text(piece string) {
 	p.emit(event.NewText(piece))
 	p.wait(1)
 }
 
-// groups says a text in groups of words, each a little longer than length.
+// groups emits a text in groups of words, each slightly longer than length.
 func (p *player) groups(text string, length int) {
 	var group strings.Builder
 	for word := range strings.SplitAfterSeq(text, " ") {
@@ -118,7 +118,7 @@ func (p *player) groups(text string, length int) {
 	}
 }
 
-// pieces says a text in pieces of so many characters.
+// pieces emits a text in pieces of n characters.
 func (p *player) pieces(text string, length int) {
 	runes := []rune(text)
 	for len(runes) > 0 {
@@ -128,7 +128,7 @@ func (p *player) pieces(text string, length int) {
 	}
 }
 
-// reasoning says one thought.
+// reasoning emits one thought.
 func (p *player) reasoning(thought string) {
 	p.emit(event.NewReasoning(thought))
 	p.wait(1)
@@ -141,7 +141,7 @@ const (
 	failed     = "failed"
 )
 
-// progress says how far the run is, of four steps.
+// progress emits one of four steps.
 func (p *player) progress(step int, label, status string) {
 	if p.o.NoProgress {
 		return
@@ -159,7 +159,7 @@ func (p *player) call(name string, arguments, result any) {
 	p.complete(name, id, arguments, result)
 }
 
-// begin starts a call and gives its id.
+// begin starts a call and returns its id.
 func (p *player) begin(name string, arguments any) (id string) {
 	id = p.shortID("call_")
 	args := raw(arguments)
@@ -183,13 +183,13 @@ func (p *player) done(reason string) { p.say(&event.DoneData{Reason: reason}) }
 // object is a JSON object.
 type object = map[string]any
 
-// raw is a value of this package as JSON, which none of them can fail to be.
+// raw encodes a value of this package as JSON; each can be encoded.
 func raw(v any) json.RawMessage {
 	b, _ := json.Marshal(v)
 	return b
 }
 
-// content is a result as a model would see it.
+// content returns a result as a model would see it.
 func content(result any) string {
 	if s, ok := result.(string); ok {
 		return s

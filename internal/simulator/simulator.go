@@ -1,20 +1,20 @@
-// Package simulator is an agent without a model: it plays scripted events, so that
-// a front end can be built, tested and loaded without cost (REM's and REMLight's
+// Package simulator is an agent without a model: it plays scripted events, so that a
+// front end can be built, tested and loaded without cost (REM's and REMLight's
 // simulators).
 //
 //	for ev, err := range simulator.Events(ctx, simulator.Agent, "demo", simulator.Options{}) { … }
 //
 // There are two. [Agent] plays one sequence with every kind of event (REM's);
-// [LightAgent] plays what words of the prompt ask for (REMLight's; "help" lists
-// them). Both have the same switches, each of which is a field of [Options], a
-// parameter by its name ([ParseOptions]: include_reasoning=false) and a word of
-// the prompt that reads like the parameter. A word of the prompt wins.
+// [LightAgent] plays the parts that words of the prompt name (REMLight's; "help" lists
+// them). Both have the same switches. Each is a field of [Options], a parameter
+// ([ParseOptions]: include_reasoning=false), and a word of the prompt in the form of
+// the parameter, which wins.
 //
-// [Script] is the same for package chat, where the simulator runs as any agent
-// does: stored, in every protocol.
+// [Script] plays the same for package chat, where the simulator runs like any agent:
+// stored, in every protocol.
 //
-// The switch include_children adds two delegations: one to an agent that asks
-// another one, one to an agent with a structured answer.
+// The switch include_children adds two delegations: to an agent that delegates
+// further, and to one with a structured answer.
 package simulator
 
 import (
@@ -29,19 +29,19 @@ import (
 const (
 	// Agent plays the whole sequence (REM).
 	Agent = "simulator"
-	// LightAgent plays what the prompt asks for (REMLight).
+	// LightAgent plays the parts that the prompt names (REMLight).
 	LightAgent = "rem-simulator"
 )
 
-// Model is what the metadata name in place of a model.
+// Model is the model in the metadata.
 const Model = "simulator-v1.0.0"
 
 // Agents are the names of the simulators.
 func Agents() []string { return []string{Agent, LightAgent} }
 
-// Events plays the named simulator, [Agent] for any name but [LightAgent]'s. The
-// last event is Done. An error is a switch in the prompt that has a wrong value (an
-// [*OptionError], before the first event), or that of ctx.
+// Events plays the named simulator, [Agent] for any name but [LightAgent]'s. The last
+// event is Done. The error is ctx's, or an [*OptionError] before the first event: a
+// switch in the prompt has an invalid value.
 func Events(ctx context.Context, agentName, prompt string, o Options) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		words, o, err := promptOptions(prompt, o)
@@ -53,8 +53,8 @@ func Events(ctx context.Context, agentName, prompt string, o Options) iter.Seq2[
 	}
 }
 
-// Script is a simulator as package chat wants it. Where a switch has a wrong value,
-// the run fails with an event that says which and what it may be.
+// Script is a simulator for package chat. A switch with an invalid value fails the run
+// with an event that names the switch and the allowed values.
 func Script(agentName string) func(ctx context.Context, input string, options map[string]string) iter.Seq2[event.Event, error] {
 	return func(ctx context.Context, input string, options map[string]string) iter.Seq2[event.Event, error] {
 		return func(yield func(event.Event, error) bool) {
@@ -74,7 +74,7 @@ func Script(agentName string) func(ctx context.Context, input string, options ma
 	}
 }
 
-// play plays what the options and the words of the prompt ask for.
+// play plays the parts that the options and the prompt name.
 func (p *player) play(words []string) {
 	demo, prompt := p.o.Demo, strings.Join(words, " ")
 	if demo == "" && p.agent != LightAgent {
@@ -94,7 +94,7 @@ func (p *player) play(words []string) {
 	}
 }
 
-// demoOf is the demo that a whole prompt names: "minimal", "error demo".
+// demoOf returns the demo that the whole prompt names: "minimal", "error demo".
 func demoOf(words []string) string {
 	if len(words) == 2 && strings.EqualFold(words[1], "demo") {
 		words = words[:1]

@@ -2,7 +2,7 @@ package simulator
 
 import "strings"
 
-// thoughts are the four steps of the reasoning that is played.
+// thoughts are the four steps of the reasoning.
 var thoughts = [...]string{
 	"Somebody wants to see what a stream looks like. ",
 	"I show each kind of event once, in the order of a real turn. ",
@@ -10,7 +10,7 @@ var thoughts = [...]string{
 	"At the end I say how sure I am, and ask whether it helped. ",
 }
 
-// article is the answer: Markdown with whatever a front end has to render.
+// article is the answer: Markdown with everything that a front end has to render.
 func article(prompt string) string {
 	const most = 100
 	if runes := []rune(prompt); len(runes) > most {
@@ -47,7 +47,7 @@ Characters beyond ASCII arrive whole: naïve, Ωmega, 日本語, 👋.
 	return b.String()
 }
 
-// failingText is what the error demo says, again and again.
+// failingText is the text of the error demo, which repeats it.
 const failingText = "This answer begins as any other does, goes on for a while, and is then cut off by an error in mid-sentence, which a front end has to show."
 
 // lightText is the text of REMLight's simulator.
