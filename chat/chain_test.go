@@ -220,7 +220,7 @@ func (c chatty) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 func (chatty) Stream(_ context.Context, c tool.Call, emit func(event.Event) bool) (tool.Result, error) {
 	for i := range 250 {
 		emit(event.New(&event.ProgressData{
-			Step: i + 1, TotalSteps: 250, Label: fmt.Sprint("row ", i), Status: "in_progress", ToolName: c.Name, ToolID: c.ID,
+			Step: i + 1, TotalSteps: 250, Label: fmt.Sprint("row ", i), Status: "in_progress", ToolName: c.Name, ToolCallID: c.ID,
 		}))
 	}
 	return tool.Result{Content: "ok"}, nil
@@ -236,7 +236,7 @@ func TestProgressOfATool(t *testing.T) {
 	s := newService(t, model, chat.Options{Tools: registry(t, chatty{base})}, helper)
 	var told []*event.ProgressData
 	for _, e := range turn(t, s, as(t.Context(), "", ""), "Hi") {
-		if d, ok := e.Data.(*event.ProgressData); ok && d.ToolID != "" {
+		if d, ok := e.Data.(*event.ProgressData); ok && d.ToolCallID != "" {
 			told = append(told, d)
 		}
 	}

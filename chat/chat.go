@@ -98,9 +98,9 @@ const (
 
 // ToolResult is what the client's own tool returned.
 type ToolResult struct {
-	CallID  string
-	Content string
-	Failed  bool
+	ToolCallID string
+	Content    string
+	Failed     bool
 }
 
 // RequestAnswer decides one request.

@@ -25,7 +25,7 @@ const maxNear = 3
 
 // delegate prepares the run of an agent that is asked. A *refusal says why it
 // cannot be.
-func (s *Service) delegate(ctx context.Context, q question, scope *run.Scope, callID string) (*delegation, error) {
+func (s *Service) delegate(ctx context.Context, q question, scope *run.Scope, toolCallID string) (*delegation, error) {
 	who, err := identity.From(ctx)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Service) delegate(ctx context.Context, q question, scope *run.Scope, ca
 		return nil, err
 	}
 	j := &job{
-		Turn: &Turn{RunID: childRunID(scope, callID), SessionID: who.SessionID, Agent: a.Name},
+		Turn: &Turn{RunID: childRunID(scope, toolCallID), SessionID: who.SessionID, Agent: a.Name},
 		name: a.Name, agent: a, who: who.Child(a.Name, ""), started: s.o.Now(), input: q.prompt(),
 	}
 	if err := s.findModel(j, cmp.Or(a.Model, who.DefaultModel)); err != nil {
@@ -115,8 +115,8 @@ func overridden(a *agent.Agent, structured *bool) (*agent.Agent, error) {
 }
 
 // childRunID is the same whenever the call is made again.
-func childRunID(parent *run.Scope, callID string) string {
-	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(parent.RunID+"\x00"+parent.Thread+"\x00"+callID)).String()
+func childRunID(parent *run.Scope, toolCallID string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(parent.RunID+"\x00"+parent.Thread+"\x00"+toolCallID)).String()
 }
 
 // assemble makes what the agent's model is sent: its own prompt and context, the

@@ -35,7 +35,7 @@ func (d *delegation) run(ctx context.Context, emit func(event.Event) bool) (tool
 	d.emit = emit
 	d.recall()
 	d.show(&event.ChildRunData{
-		Status: event.ChildStarted, ToolID: d.scope.CallID, ParentRunID: d.scope.RunID, Input: d.job.input,
+		Status: event.ChildStarted, ToolCallID: d.scope.ToolCallID, ParentRunID: d.scope.RunID, Input: d.job.input,
 	})
 	err := d.follow(withPlace(identity.With(ctx, d.job.who), d.job.agent, d.tree))
 	if err == nil && d.done != nil && d.done.Reason == event.ReasonPaused {
@@ -125,7 +125,7 @@ func (d *delegation) show(data event.Data) {
 }
 
 func (d *delegation) end(status, problem string) {
-	d.show(&event.ChildRunData{Status: status, ToolID: d.scope.CallID, ParentRunID: d.scope.RunID, ErrorMessage: problem})
+	d.show(&event.ChildRunData{Status: status, ToolCallID: d.scope.ToolCallID, ParentRunID: d.scope.RunID, ErrorMessage: problem})
 }
 
 // answer is what came of the run. The error is a *refusal, or that of ctx.

@@ -94,7 +94,7 @@ func tale(events []event.Event) []string {
 		case *event.ToolCallData:
 			line += fmt.Sprintf(" %s %s %s", d.Name, d.ID, d.Status)
 		case *event.ChildRunData:
-			line = strings.TrimSpace(line + " " + d.Status + " " + d.ToolID + " " + d.Input + d.ErrorMessage)
+			line = strings.TrimSpace(line + " " + d.Status + " " + d.ToolCallID + " " + d.Input + d.ErrorMessage)
 		case *event.DoneData:
 			line = strings.TrimSpace(line + " " + d.Reason + " " + d.Limit)
 		case *event.WarningData:

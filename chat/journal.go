@@ -121,10 +121,10 @@ func (j *journal) Answer(requestID string) (tool.Answer, bool) {
 
 // Result is what the client's tool returned. Only the root's agent is given
 // tools of the client.
-func (j *journal) Result(thread, callID string) (tool.Result, bool) {
+func (j *journal) Result(thread, toolCallID string) (tool.Result, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r, ok := j.results[callID]
+	r, ok := j.results[toolCallID]
 	return r, ok && thread == j.root()
 }
 
@@ -237,7 +237,7 @@ func (j *journal) waitsFor() bool {
 				waits[c.ID] = true
 			}
 		case e.Result != nil:
-			delete(waits, e.CallID)
+			delete(waits, e.ToolCallID)
 		}
 	}
 	for id := range j.results {
@@ -256,6 +256,6 @@ func (j *journal) give(results []ToolResult) {
 		j.results = make(map[string]tool.Result)
 	}
 	for _, r := range results {
-		j.results[r.CallID] = tool.Result{Content: r.Content, Failed: r.Failed}
+		j.results[r.ToolCallID] = tool.Result{Content: r.Content, Failed: r.Failed}
 	}
 }

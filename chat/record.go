@@ -297,14 +297,14 @@ const maxProgress = 200
 
 // mayTell counts what a tool says of its progress.
 func (r *recorder) mayTell(d *event.ProgressData) bool {
-	if d.ToolID == "" {
+	if d.ToolCallID == "" {
 		return true
 	}
 	if r.told == nil {
 		r.told = make(map[string]int)
 	}
-	r.told[d.ToolID]++
-	return r.told[d.ToolID] <= maxProgress
+	r.told[d.ToolCallID]++
+	return r.told[d.ToolCallID] <= maxProgress
 }
 
 // toolCall stores the rows of a call before the readers see their ids.

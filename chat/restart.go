@@ -111,7 +111,7 @@ func (s *steps) add(e *event.Event) {
 			s.end(e.RunID, d)
 		}
 	case *event.ChildRunData:
-		r.parent, r.call = d.ParentRunID, d.ToolID
+		r.parent, r.call = d.ParentRunID, d.ToolCallID
 	case *event.RestartData:
 		for _, r := range s.runs {
 			r.from = e.Seq // what was void by then is known to be

@@ -25,7 +25,7 @@ func (j *job) resultRows() []*store.Message {
 	for i := range rows {
 		r := &j.req.Results[i]
 		rows[i] = &store.Message{
-			SessionID: j.SessionID, Type: store.MessageToolResponse, Content: &r.Content, ToolCalls: callJSON("", r.CallID, nil),
+			SessionID: j.SessionID, Type: store.MessageToolResponse, Content: &r.Content, ToolCalls: callJSON("", r.ToolCallID, nil),
 			TokenCount: llm.EstimateTokens(r.Content), AgentName: j.name, RunID: j.RunID, CreatedAt: j.started,
 		}
 	}

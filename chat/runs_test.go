@@ -331,7 +331,7 @@ func TestClientTools(t *testing.T) {
 			t.Fatalf("%q", got)
 		}
 		call := find[*event.ToolCallData](t, events)
-		req := chat.Request{ClientTools: []llm.ToolSpec{spec}, Results: []chat.ToolResult{{CallID: call.ID, Content: "ding"}}}
+		req := chat.Request{ClientTools: []llm.ToolSpec{spec}, Results: []chat.ToolResult{{ToolCallID: call.ID, Content: "ding"}}}
 		if !named {
 			req.History = []llm.Message{
 				{Role: llm.User, Content: "Ring"},
@@ -341,7 +341,7 @@ func TestClientTools(t *testing.T) {
 		}
 		if named {
 			wrong := req
-			wrong.Results = []chat.ToolResult{{CallID: "nobody", Content: "ding"}}
+			wrong.Results = []chat.ToolResult{{ToolCallID: "nobody", Content: "ding"}}
 			var refused *chat.InputError
 			if _, err := s.Start(ctx, wrong); !errors.As(err, &refused) || refused.Field != "messages" {
 				t.Fatalf("a result that nobody waits for: %v", err)
@@ -417,7 +417,7 @@ func TestRequestsThatDoNotFit(t *testing.T) {
 		"if_busy":    {Input: "x", Busy: "wait"},
 		"answers":    {Input: "x", Answers: []chat.RequestAnswer{{RequestID: "r"}}},
 		"regenerate": {Input: "x", Regenerate: true},
-		"messages":   {Results: []chat.ToolResult{{CallID: "c"}}},
+		"messages":   {Results: []chat.ToolResult{{ToolCallID: "c"}}},
 	} {
 		_, err := s.Start(ctx, req)
 		var wrong *chat.InputError

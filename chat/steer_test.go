@@ -39,7 +39,7 @@ func TestWordsWithResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		call := find[*event.ToolCallData](t, drain(t, first))
-		second, err := s.Start(ctx, chat.Request{Input: "Hurry", Results: []chat.ToolResult{{CallID: call.ID, Content: "ding"}}})
+		second, err := s.Start(ctx, chat.Request{Input: "Hurry", Results: []chat.ToolResult{{ToolCallID: call.ID, Content: "ding"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestAnAnswerWithAResult(t *testing.T) {
 	asked := find[*event.ActionRequestData](t, drain(t, first))
 	again, err := s.Start(ctx, chat.Request{
 		Answers: []chat.RequestAnswer{{RequestID: asked.RequestID, Decision: store.Decision{Status: store.RequestAccepted}}},
-		Results: []chat.ToolResult{{CallID: "b", Content: "ding"}},
+		Results: []chat.ToolResult{{ToolCallID: "b", Content: "ding"}},
 	})
 	if err != nil {
 		t.Fatal(err)

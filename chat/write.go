@@ -30,7 +30,7 @@ func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
 	r.asks = append(r.asks, *d)
 	asked := store.RunRequest{
 		ID: d.RequestID, RunID: r.RunID, SessionID: r.SessionID, Kind: d.Kind, AgentPath: e.Agent,
-		ToolName: d.ToolName, ToolID: d.ToolID, Arguments: d.Arguments, Message: d.Message, Schema: d.Schema,
+		ToolName: d.ToolName, ToolCallID: d.ToolCallID, Arguments: d.Arguments, Message: d.Message, Schema: d.Schema,
 		Status: store.RequestOpen, CreatedAt: now, ExpiresAt: d.ExpiresAt,
 	}
 	if r.write(store.RunWrite{Requests: []store.RunRequest{asked}}, e) != nil {

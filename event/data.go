@@ -19,10 +19,10 @@ type ProgressData struct {
 	// the first event only.
 	SessionID string `json:"session_id,omitempty"`
 	InReplyTo string `json:"in_reply_to,omitempty"`
-	// ToolName and ToolID name the tool call that reports its own progress; Step and
+	// ToolName and ToolCallID name the tool call that reports its own progress; Step and
 	// TotalSteps are then the tool's.
-	ToolName string `json:"tool_name,omitempty"`
-	ToolID   string `json:"tool_id,omitempty"`
+	ToolName   string `json:"tool_name,omitempty"`
+	ToolCallID string `json:"tool_id,omitempty"`
 }
 
 // EventType is Progress.
@@ -45,7 +45,7 @@ type ToolCallData struct {
 	// Name is the tool. A chained tool is called after the answer and is never
 	// started.
 	Name string `json:"tool_name"`
-	// ID is the model's own call id.
+	// ID is the tool call's id, which the model chose.
 	ID string `json:"tool_id"`
 	// Status is ToolStarted, ToolExecuting, ToolCompleted or ToolFailed.
 	Status ToolStatus `json:"status"`
@@ -106,10 +106,10 @@ type ActionRequestData struct {
 	Kind string `json:"kind,omitempty"`
 	// Message is the question, worded for the user.
 	Message string `json:"message,omitempty"`
-	// ToolName and ToolID name the call that waits, Arguments are its arguments.
-	ToolName  string          `json:"tool_name,omitempty"`
-	ToolID    string          `json:"tool_id,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// ToolName and ToolCallID name the call that waits, Arguments are its arguments.
+	ToolName   string          `json:"tool_name,omitempty"`
+	ToolCallID string          `json:"tool_id,omitempty"`
+	Arguments  json.RawMessage `json:"arguments,omitempty"`
 	// Schema is the JSON Schema of the answer, an object; nil for an approval.
 	Schema json.RawMessage `json:"response_schema,omitempty"`
 	// ExpiresAt is when the request counts as declined; zero is never.
@@ -284,8 +284,8 @@ const (
 type ChildRunData struct {
 	// Status is one of ChildStarted, ChildCompleted, ChildFailed and ChildPaused.
 	Status string `json:"status"`
-	// ToolID is the parent's tool call, ParentRunID the parent's run.
-	ToolID      string `json:"tool_id,omitempty"`
+	// ToolCallID is the parent's tool call, ParentRunID the parent's run.
+	ToolCallID  string `json:"tool_id,omitempty"`
 	ParentRunID string `json:"parent_run_id,omitempty"`
 	// Input is the message to the child; with ChildStarted.
 	Input string `json:"input,omitempty"`

@@ -87,9 +87,9 @@ func (d *diary) Answer(id string) (tool.Answer, bool) {
 	return a, ok
 }
 
-func (d *diary) Result(thread, callID string) (tool.Result, bool) {
+func (d *diary) Result(thread, toolCallID string) (tool.Result, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	r, ok := d.results[thread+"/"+callID]
+	r, ok := d.results[thread+"/"+toolCallID]
 	return r, ok
 }

@@ -100,7 +100,7 @@ func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 	}
 	_, client := c.tool.(tool.Client)
 	if !slices.Contains(c.shown, shownExecuting) {
-		r.keep(Entry{CallID: c.id, Shown: shownExecuting})
+		r.keep(Entry{ToolCallID: c.id, Shown: shownExecuting})
 		if err := r.tell(&event.ToolCallData{
 			Name: c.name, ID: c.id, Status: event.ToolExecuting, Arguments: c.raw, Client: client && wrong == "", More: more,
 			Reads: c.tool != nil && tool.AnnotationsOf(c.tool).ReadOnly,
@@ -260,7 +260,7 @@ func (r *runner) heard(c *call) {
 	r.childSpoke = true
 	if !c.spoke && !slices.Contains(c.shown, shownText) {
 		c.spoke = true
-		r.keep(Entry{CallID: c.id, Shown: shownText})
+		r.keep(Entry{ToolCallID: c.id, Shown: shownText})
 	}
 }
 

@@ -106,7 +106,7 @@ func (r *runner) commit(calls []*call) error {
 	for _, c := range calls {
 		acts = acts || !tool.AnnotationsOf(c.tool).ReadOnly
 		if c.policy != agent.InterruptedRepeat && (c.guarded || len(c.shown) > 0) {
-			marks = append(marks, Entry{Thread: r.scope.Thread, CallID: c.id, Shown: attemptBegun})
+			marks = append(marks, Entry{Thread: r.scope.Thread, ToolCallID: c.id, Shown: attemptBegun})
 		}
 	}
 	if !acts && len(marks) == 0 {
@@ -125,7 +125,7 @@ func (r *runner) notMade(calls []*call) {
 	var entries []Entry
 	for _, c := range calls {
 		if !c.reported && (!c.made || c.paused) {
-			entries = append(entries, Entry{Thread: r.scope.Thread, CallID: c.id, Shown: attemptOver})
+			entries = append(entries, Entry{Thread: r.scope.Thread, ToolCallID: c.id, Shown: attemptOver})
 		}
 	}
 	if err := r.scope.ledger.record(r.ctx, entries); err != nil {

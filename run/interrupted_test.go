@@ -146,7 +146,7 @@ func TestInterruptedCalls(t *testing.T) {
 					continue
 				}
 				q := got.requests[0]
-				if asked[q.RequestID] || q.Kind != event.RequestApproval || q.ToolID != "c" || len(answers) == 0 {
+				if asked[q.RequestID] || q.Kind != event.RequestApproval || q.ToolCallID != "c" || len(answers) == 0 {
 					t.Fatalf("asked %+v", q)
 				}
 				if tc.policy == agent.InterruptedAsk && p.calls > 0 && !strings.Contains(q.Message, `pay (text: x), which may or may not have been done. Call it again?`) {

@@ -32,7 +32,7 @@ type Journal interface {
 	Answer(requestID string) (tool.Answer, bool)
 	// Result is what the client returned for a call of its own tool; false when it
 	// has not.
-	Result(thread, callID string) (tool.Result, bool)
+	Result(thread, toolCallID string) (tool.Result, bool)
 }
 
 // Entry is one thing that a run has done: a step (Message), a call (Result), or
@@ -42,12 +42,12 @@ type Entry struct {
 	// Message is a response of the model, with its calls and thoughts, or what the
 	// user said in between.
 	Message *llm.Message `json:"message,omitempty"`
-	// CallID and Result are the answer to a call of the last step.
-	CallID string       `json:"call_id,omitempty"`
-	Result *tool.Result `json:"result,omitempty"`
+	// ToolCallID and Result are the answer to a call of the last step.
+	ToolCallID string       `json:"call_id,omitempty"`
+	Result     *tool.Result `json:"result,omitempty"`
 	// MessageID is the row of a Result that the model is not shown whole.
 	MessageID string `json:"message_id,omitempty"`
-	// Shown names an event of the last step, or of the call CallID of it.
+	// Shown names an event of the last step, or of the call ToolCallID of it.
 	Shown string `json:"shown,omitempty"`
 	// Usage, with Message, is what the step consumed; with Result, what the call did
 	// and the runs below it.
@@ -160,7 +160,7 @@ func (r *runner) keepResult(c *call) {
 	}
 	res, used := c.Result, c.account.Used()
 	res.Usage = event.UsageData{} // it is in the account
-	r.keep(Entry{CallID: c.id, Result: &res, MessageID: c.row, Usage: &used})
+	r.keep(Entry{ToolCallID: c.id, Result: &res, MessageID: c.row, Usage: &used})
 }
 
 // tell emits an event with what was kept.

@@ -150,7 +150,7 @@ func (c counter) Call(context.Context, tool.Call) (tool.Result, error) { return 
 
 func (c counter) Stream(_ context.Context, call tool.Call, emit func(event.Event) bool) (tool.Result, error) {
 	for i := range 2 {
-		emit(event.New(&event.ProgressData{Step: i + 1, TotalSteps: 2, ToolName: call.Name, ToolID: call.ID}))
+		emit(event.New(&event.ProgressData{Step: i + 1, TotalSteps: 2, ToolName: call.Name, ToolCallID: call.ID}))
 	}
 	return tool.Result{Content: "{}"}, nil
 }
@@ -165,7 +165,7 @@ func TestProgressOfATool(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p, ok := e.Data.(*event.ProgressData); ok {
-			told = append(told, fmt.Sprintf("%s %s %s %s %d of %d", e.RunID, e.Agent, p.ToolName, p.ToolID, p.Step, p.TotalSteps))
+			told = append(told, fmt.Sprintf("%s %s %s %s %d of %d", e.RunID, e.Agent, p.ToolName, p.ToolCallID, p.Step, p.TotalSteps))
 		}
 	}
 	want(t, told, nil,

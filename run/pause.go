@@ -89,7 +89,7 @@ func (r *runner) request(c *call, q *question) error {
 		return nil
 	}
 	d := &event.ActionRequestData{
-		RequestID: q.id, Kind: q.Kind, Message: q.Message, ToolName: c.name, ToolID: c.id, Arguments: c.raw,
+		RequestID: q.id, Kind: q.Kind, Message: q.Message, ToolName: c.name, ToolCallID: c.id, Arguments: c.raw,
 		Schema: q.Schema, Card: q.Card,
 	}
 	if q.Expires > 0 {
@@ -98,7 +98,7 @@ func (r *runner) request(c *call, q *question) error {
 	if len(d.Card) == 0 {
 		d.Card = newCard(q.id, &q.Question)
 	}
-	r.keep(Entry{CallID: c.id, Shown: q.id})
+	r.keep(Entry{ToolCallID: c.id, Shown: q.id})
 	return r.tell(d)
 }
 
@@ -146,7 +146,7 @@ func (r *runner) wait(c *call) error {
 	}
 	c.waiting = true
 	if len(questions) == 0 {
-		r.keep(Entry{CallID: c.id, Shown: attemptOver})
+		r.keep(Entry{ToolCallID: c.id, Shown: attemptOver})
 	}
 	for _, q := range questions {
 		if err := r.request(c, &q); err != nil {

@@ -102,7 +102,7 @@ func TestApproval(t *testing.T) {
 					t.Fatalf("the run did not wait: %+v", got)
 				}
 				q := got.requests[0]
-				if q.Kind != event.RequestApproval || q.ToolID != "a" || q.ToolName != "echo" || string(q.Arguments) != `{"text":"x"}` ||
+				if q.Kind != event.RequestApproval || q.ToolCallID != "a" || q.ToolName != "echo" || string(q.Arguments) != `{"text":"x"}` ||
 					q.Message != "May echo say it?" || !q.ExpiresAt.Equal(time.Now().Add(time.Hour)) {
 					t.Errorf("the question is %+v", q)
 				}

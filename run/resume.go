@@ -63,7 +63,7 @@ func (r *runner) openStep(m *llm.Message) {
 
 // recall takes in what is known of a call.
 func (r *runner) recall(e Entry) {
-	p := r.past[e.CallID]
+	p := r.past[e.ToolCallID]
 	if e.Shown != "" {
 		p.shown = append(p.shown, e.Shown)
 		r.childSpoke = r.childSpoke || e.Shown == shownText
@@ -75,12 +75,12 @@ func (r *runner) recall(e Entry) {
 			p.shown = slices.DeleteFunc(p.shown, func(name string) bool { return name == shownText })
 			r.childSpoke = false
 			for id, other := range r.past {
-				r.childSpoke = r.childSpoke || id != e.CallID && slices.Contains(other.shown, shownText)
+				r.childSpoke = r.childSpoke || id != e.ToolCallID && slices.Contains(other.shown, shownText)
 			}
 		}
 	}
 	if r.past != nil {
-		r.past[e.CallID] = p
+		r.past[e.ToolCallID] = p
 	}
 }
 

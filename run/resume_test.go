@@ -148,7 +148,7 @@ func calls(lines []string) (all []string) {
 func TestEntriesSurvive(t *testing.T) {
 	confidence := 0.5
 	e := run.Entry{
-		Thread: "a/b", CallID: "c", Shown: "s", Usage: &event.UsageData{InputTokens: 1, CostUSD: 0.25},
+		Thread: "a/b", ToolCallID: "c", Shown: "s", Usage: &event.UsageData{InputTokens: 1, CostUSD: 0.25},
 		Message: &llm.Message{
 			Role: llm.Assistant, Content: "x", Parts: []llm.Part{{Kind: llm.Image, MediaType: "image/png", Data: []byte{0, 255}}},
 			Reasoning: []llm.Reasoning{{Provider: "p", ID: "i", Text: "t", Signature: "s", Redacted: true}},

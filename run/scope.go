@@ -28,8 +28,8 @@ type Scope struct {
 	Depth int
 	// Thread is the run's place in the journal.
 	Thread string
-	// CallID is the call that the context belongs to, "" outside of one.
-	CallID string
+	// ToolCallID is the call that the context belongs to, "" outside of one.
+	ToolCallID string
 	// Budget is what a run that is started here is charged to.
 	Budget *Budget
 	// Journal is the root's, nil where nothing is kept.
@@ -65,7 +65,7 @@ func (s *Scope) Names() []string { return strings.Split(s.Path, "/") }
 // childThread is the thread of the run that is started in this call; of the first
 // one, where there are several.
 func (s *Scope) childThread() string {
-	id := strings.ReplaceAll(s.CallID, "/", "%2F")
+	id := strings.ReplaceAll(s.ToolCallID, "/", "%2F")
 	return strings.TrimPrefix(s.Thread+"/"+id, "/")
 }
 
@@ -90,7 +90,7 @@ func (s *Scope) ShowOnce(name string, e event.Event, emit func(event.Event) bool
 		}
 	}
 	if s.ledger != nil && e.Data != nil {
-		s.ledger.hold(e.Data, Entry{Thread: s.Thread, CallID: s.CallID, Shown: name})
+		s.ledger.hold(e.Data, Entry{Thread: s.Thread, ToolCallID: s.ToolCallID, Shown: name})
 	}
 	return emit(e)
 }
@@ -135,7 +135,7 @@ func (r *runner) nest(parent *Scope) {
 // scopeOf is the scope of a call.
 func (r *runner) scopeOf(c *call) *Scope {
 	c.scope = r.scope
-	c.scope.CallID, c.scope.Budget = c.id, &c.account
+	c.scope.ToolCallID, c.scope.Budget = c.id, &c.account
 	c.scope.shown, c.scope.begun = c.shown, &c.begun
 	return &c.scope
 }

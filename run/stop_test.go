@@ -73,7 +73,7 @@ func (late) Call(context.Context, tool.Call) (tool.Result, error) { return tool.
 
 func (l late) Stream(_ context.Context, call tool.Call, emit func(event.Event) bool) (tool.Result, error) {
 	time.Sleep(10 * time.Second)
-	l.refused <- !emit(event.New(&event.ProgressData{ToolID: call.ID}))
+	l.refused <- !emit(event.New(&event.ProgressData{ToolCallID: call.ID}))
 	return tool.Result{}, nil
 }
 

@@ -241,7 +241,7 @@ func (a ask) Stream(ctx context.Context, call tool.Call, emit func(event.Event) 
 	o := a.f.options(child)
 	var said string
 	o.Answered = func(text string) { said = text }
-	begun := event.New(&event.ChildRunData{Status: event.ChildStarted, ToolID: call.ID, Input: child.key})
+	begun := event.New(&event.ChildRunData{Status: event.ChildStarted, ToolCallID: call.ID, Input: child.key})
 	begun.Agent = scope.Path + "/" + child.key
 	scope.ShowOnce("child", begun, emit)
 	for e, err := range run.Stream(ctx, o) {

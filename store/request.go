@@ -17,7 +17,7 @@ func (r *RunRequest) check() error {
 	if err := tooLong("message", len(r.Message)); err != nil {
 		return err
 	}
-	return firstError(checkID(r.ID), checkShort("kind", &r.Kind, "agent_path", &r.AgentPath, "tool_name", &r.ToolName, "tool_id", &r.ToolID),
+	return firstError(checkID(r.ID), checkShort("kind", &r.Kind, "agent_path", &r.AgentPath, "tool_name", &r.ToolName, "tool_id", &r.ToolCallID),
 		cleanText("message", &r.Message), smallJSON("arguments", &r.Arguments), smallJSON("response_schema", &r.Schema))
 }
 
@@ -60,7 +60,7 @@ func (w *RunWrite) ask(ctx context.Context, c Conn, by caller, now time.Time) er
 				(tenant_id, id, user_id, run_id, session_id, kind, agent_path, tool_name, tool_id, arguments, message, response_schema,
 				status, created_at, expires_at)
 				VALUES ($1, $3, $4, $2, ` + runSession + `, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING RETURNING 1`,
-			Args: []any{by.TenantID, w.RunID, r.ID, by.user, r.Kind, r.AgentPath, null(r.ToolName), null(r.ToolID), r.Arguments, r.Message,
+			Args: []any{by.TenantID, w.RunID, r.ID, by.user, r.Kind, r.AgentPath, null(r.ToolName), null(r.ToolCallID), r.Arguments, r.Message,
 				r.Schema, RequestOpen, now, expires},
 			Missing: func() error {
 				asked--

@@ -24,13 +24,13 @@ type RunRequest struct {
 	SessionID string `json:"session_id"`
 	// Kind is event.RequestApproval or event.RequestElicitation.
 	Kind string `json:"kind"`
-	// AgentPath is the agent that asks, ToolName and ToolID the call that waits.
-	AgentPath string          `json:"agent_path"`
-	ToolName  string          `json:"tool_name,omitempty"`
-	ToolID    string          `json:"tool_id,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Message   string          `json:"message"`
-	Schema    json.RawMessage `json:"response_schema,omitempty"`
+	// AgentPath is the agent that asks, ToolName and ToolCallID the call that waits.
+	AgentPath  string          `json:"agent_path"`
+	ToolName   string          `json:"tool_name,omitempty"`
+	ToolCallID string          `json:"tool_id,omitempty"`
+	Arguments  json.RawMessage `json:"arguments,omitempty"`
+	Message    string          `json:"message"`
+	Schema     json.RawMessage `json:"response_schema,omitempty"`
 	// Status is RequestOpen until it is decided.
 	Status string `json:"status"`
 	// Content is the data of an accepted elicitation, Comment the user's comment.
@@ -67,6 +67,6 @@ const requestColumns = `id, tenant_id, user_id, run_id, session_id, kind, agent_
 	response_schema, status, content, comment, decided_by, decided_via, decided_at, created_at, expires_at`
 
 func (r *RunRequest) columns() []any {
-	return []any{&r.ID, &r.TenantID, &r.UserID, &r.RunID, &r.SessionID, &r.Kind, &r.AgentPath, &r.ToolName, &r.ToolID, &r.Arguments, &r.Message,
+	return []any{&r.ID, &r.TenantID, &r.UserID, &r.RunID, &r.SessionID, &r.Kind, &r.AgentPath, &r.ToolName, &r.ToolCallID, &r.Arguments, &r.Message,
 		&r.Schema, &r.Status, &r.Content, &r.Comment, &r.DecidedBy, &r.DecidedVia, &r.DecidedAt, &r.CreatedAt, &r.ExpiresAt}
 }

@@ -65,7 +65,7 @@ func (e *aguiEncoder) subagent(v *voice, d *event.ChildRunData) {
 		if p := e.children[d.ParentRunID]; p != nil && p.begun {
 			e.field("parentSubagentRunId", p.run)
 		}
-		if k := e.calls.get(d.ParentRunID, d.ToolID); k != nil {
+		if k := e.calls.get(d.ParentRunID, d.ToolCallID); k != nil {
 			e.field("parentToolCallId", k.wire)
 		}
 	}

@@ -16,7 +16,7 @@ type request struct {
 
 // ask keeps a question for the end of the response.
 func (e *aguiEncoder) ask(v *voice, run string, d *event.ActionRequestData) {
-	r := request{d, v, callKey{run, d.ToolID}}
+	r := request{d, v, callKey{run, d.ToolCallID}}
 	for i := range e.requests {
 		if e.requests[i].RequestID == d.RequestID {
 			e.requests[i] = r
@@ -30,7 +30,7 @@ func (e *aguiEncoder) ask(v *voice, run string, d *event.ActionRequestData) {
 func (e *aguiEncoder) waiting() iter.Seq[request] {
 	return func(yield func(request) bool) {
 		for _, r := range e.requests {
-			answered := r.ToolID != "" && e.calls.open[r.call] == nil
+			answered := r.ToolCallID != "" && e.calls.open[r.call] == nil
 			if answered || e.o.Decided != nil && e.o.Decided(r.RequestID) {
 				continue
 			}

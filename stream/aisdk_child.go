@@ -117,7 +117,7 @@ func (e *aisdkEncoder) appendChildText(ev event.Event) error {
 func (e *aisdkEncoder) appendChildRun(ev event.Event, r *event.ChildRunData) error {
 	d := e.delegate(ev)
 	if r.Status == event.ChildStarted && d.call == nil {
-		d.call = e.calls.get(r.ParentRunID, r.ToolID)
+		d.call = e.calls.get(r.ParentRunID, r.ToolCallID)
 	}
 	if err := e.data(ev, "child-"+ev.RunID, false); err != nil {
 		return err

@@ -108,7 +108,7 @@ func TestPreliminaryIsBounded(t *testing.T) {
 	events := []event.Event{
 		{Type: event.ToolCall, RunID: "r1", Agent: "a", Data: call},
 		{Type: event.ChildRun, RunID: "r2", Agent: "a/b", Data: &event.ChildRunData{
-			Status: event.ChildStarted, ToolID: "c1", ParentRunID: "r1",
+			Status: event.ChildStarted, ToolCallID: "c1", ParentRunID: "r1",
 		}},
 	}
 	const pieces = 4000

@@ -110,15 +110,15 @@ func (e *aisdkEncoder) appendRequest(ev event.Event, d *event.ActionRequestData)
 	if err := e.data(ev, d.RequestID, false); err != nil {
 		return err
 	}
-	if d.RequestID == "" || d.Kind != event.RequestApproval || d.ToolID == "" {
+	if d.RequestID == "" || d.Kind != event.RequestApproval || d.ToolCallID == "" {
 		return nil
 	}
-	k := e.calls.get(ev.RunID, d.ToolID)
+	k := e.calls.get(ev.RunID, d.ToolCallID)
 	if k == nil || !k.input {
 		e.appendTool(ev, &event.ToolCallData{
-			Name: d.ToolName, ID: d.ToolID, Status: event.ToolExecuting, Arguments: d.Arguments,
+			Name: d.ToolName, ID: d.ToolCallID, Status: event.ToolExecuting, Arguments: d.Arguments,
 		})
-		k = e.calls.get(ev.RunID, d.ToolID)
+		k = e.calls.get(ev.RunID, d.ToolCallID)
 	}
 	k.request = d.RequestID
 	e.chunk("tool-approval-request")

@@ -48,7 +48,7 @@ func begun() []event.Event {
 			Name: "ask_agent", ID: "call_1", Status: event.ToolExecuting,
 		}},
 		{Type: event.ChildRun, RunID: "r2", Agent: "general/researcher", Data: &event.ChildRunData{
-			Status: event.ChildStarted, ToolID: "call_1", ParentRunID: "r1",
+			Status: event.ChildStarted, ToolCallID: "call_1", ParentRunID: "r1",
 		}},
 	}
 }

@@ -43,7 +43,7 @@ func (tr *tree) begin(parent *treeRun, asked string) {
 	r := &treeRun{id: fmt.Sprintf("r%d", tr.made), path: "root", parent: parent, asked: asked, waits: map[string]bool{}}
 	if parent != nil {
 		r.path = parent.path + "/a" + fmt.Sprint(tr.made%3)
-		tr.emit(r, &event.ChildRunData{Status: event.ChildStarted, ToolID: asked, ParentRunID: parent.id})
+		tr.emit(r, &event.ChildRunData{Status: event.ChildStarted, ToolCallID: asked, ParentRunID: parent.id})
 	}
 	tr.runs = append(tr.runs, r)
 }
@@ -104,7 +104,7 @@ func (tr *tree) answer(r *treeRun, i int, status event.ToolStatus) {
 
 // finish ends a child and answers the call that asked it.
 func (tr *tree) finish(r *treeRun, status string) {
-	tr.emit(r, &event.ChildRunData{Status: status, ToolID: r.asked, ParentRunID: r.parent.id})
+	tr.emit(r, &event.ChildRunData{Status: status, ToolCallID: r.asked, ParentRunID: r.parent.id})
 	tr.runs = slices.DeleteFunc(tr.runs, func(o *treeRun) bool { return o == r })
 	delete(r.parent.waits, r.asked)
 	tr.answer(r.parent, slices.IndexFunc(r.parent.calls, func(c *event.ToolCallData) bool { return c.ID == r.asked }), event.ToolCompleted)

@@ -80,7 +80,7 @@ func stories() map[string]*story {
 		return &event.RestartData{Runs: []event.CutRun{{RunID: "run1", Agent: "general", After: after}}}
 	}
 	child := func(e *event.ChildRunData) event.Event {
-		e.ParentRunID, e.ToolID = "run1", "c"
+		e.ParentRunID, e.ToolCallID = "run1", "c"
 		return below(event.New(e))
 	}
 	asked := []event.Event{

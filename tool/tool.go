@@ -47,7 +47,7 @@ type Streamer interface {
 
 // Call is one call of a tool.
 type Call struct {
-	// ID is the model's own call id.
+	// ID is the tool call's id, which the model chose.
 	ID        string
 	Name      string
 	Arguments json.RawMessage

@@ -241,9 +241,9 @@ func scripts() map[string]func() *fakeRun {
 		"tools": said(call("general", event.ToolStarted), call("general", event.ToolExecuting), call("general", event.ToolCompleted), say("Found."),
 			at("general", event.New(&event.UsageData{InputTokens: 3})), done(event.ReasonStop)),
 		"delegate": said(
-			child(event.New(&event.ChildRunData{Status: event.ChildStarted, ToolID: "call_1", Input: "look"})), child(call("general/researcher", event.ToolExecuting)),
+			child(event.New(&event.ChildRunData{Status: event.ChildStarted, ToolCallID: "call_1", Input: "look"})), child(call("general/researcher", event.ToolExecuting)),
 			child(event.NewText("The child says so. ")), child(event.New(&event.UsageData{})), child(event.New(&event.DoneData{Reason: event.ReasonStop})),
-			child(event.New(&event.ChildRunData{Status: event.ChildCompleted, ToolID: "call_1"})), say("So it is."), done(event.ReasonStop)),
+			child(event.New(&event.ChildRunData{Status: event.ChildCompleted, ToolCallID: "call_1"})), say("So it is."), done(event.ReasonStop)),
 		"sort": said(say(`{"label":"bug"}`), at("triage", event.New(&event.DoneData{Reason: event.ReasonStop, Output: json.RawMessage(`{"label":"bug"}`)}))),
 		"fail": said(say("I beg"), at("general", event.New(&event.ErrorData{Code: "timeout", Message: "the model took too long; try again"})), done(event.ReasonError)),
 		"long": said(say("And so on"), at("general", event.New(&event.DoneData{Reason: event.ReasonLength, Limit: event.LimitRequests}))),

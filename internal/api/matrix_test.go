@@ -90,7 +90,7 @@ func question(t *testing.T, sp speaker) {
 	f.say("I will. ",
 		&event.ToolCallData{Name: "send", ID: "c1", Status: event.ToolStarted},
 		&event.ToolCallData{Name: "send", ID: "c1", Status: event.ToolExecuting, Arguments: args},
-		&event.ActionRequestData{RequestID: "q1", Kind: event.RequestApproval, Message: "Send it?", ToolName: "send", ToolID: "c1", Arguments: args, Card: json.RawMessage(`{"id":"q1"}`)},
+		&event.ActionRequestData{RequestID: "q1", Kind: event.RequestApproval, Message: "Send it?", ToolName: "send", ToolCallID: "c1", Arguments: args, Card: json.RawMessage(`{"id":"q1"}`)},
 		&event.DoneData{Reason: event.ReasonPaused})
 	<-over
 	waiting := f.run.Status

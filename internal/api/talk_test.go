@@ -75,12 +75,12 @@ func TestTalkRequests(t *testing.T) {
 			body: `{"messages":[{"id":"1","role":"user","content":"one"},
 				{"id":"2","role":"assistant","toolCalls":[{"id":"c1","type":"function","function":{"name":"pick","arguments":"{\"n\":1}"}}]},
 				{"id":"3","role":"tool","toolCallId":"c1","content":"red"}]}`,
-			want: chat.Request{Protocol: "ag-ui", Results: []chat.ToolResult{{CallID: "c1", Content: "red"}}, History: []llm.Message{user, called, result}},
+			want: chat.Request{Protocol: "ag-ui", Results: []chat.ToolResult{{ToolCallID: "c1", Content: "red"}}, History: []llm.Message{user, called, result}},
 		},
 		{
 			name: "AG-UI, a failed tool", path: "/chat/s1", session: "s1",
 			body: `{"messages":[{"id":"3","role":"tool","toolCallId":"c1","content":"","error":"no such thing"}]}`,
-			want: chat.Request{Protocol: "ag-ui", Results: []chat.ToolResult{{CallID: "c1", Content: "no such thing", Failed: true}}},
+			want: chat.Request{Protocol: "ag-ui", Results: []chat.ToolResult{{ToolCallID: "c1", Content: "no such thing", Failed: true}}},
 		},
 		{
 			name: "AG-UI, interrupts", path: "/chat/s1", session: "s1",
@@ -128,7 +128,7 @@ func TestTalkRequests(t *testing.T) {
 				{"id":"2","role":"assistant","parts":[{"type":"step-start"},{"type":"dynamic-tool","toolName":"search","toolCallId":"c0","state":"output-available","input":{},"output":{}},
 					{"type":"step-start"},{"type":"dynamic-tool","toolName":"search","toolCallId":"c2","providerExecuted":true,"state":"output-available","input":{},"output":"found"},
 					{"type":"tool-pick","toolCallId":"c1","state":"output-available","input":{"n":1},"output":{"colour":"red"}}]}]}`,
-			want: chat.Request{Protocol: "ai-sdk", Results: []chat.ToolResult{{CallID: "c1", Content: `{"colour":"red"}`}}, History: []llm.Message{user,
+			want: chat.Request{Protocol: "ai-sdk", Results: []chat.ToolResult{{ToolCallID: "c1", Content: `{"colour":"red"}`}}, History: []llm.Message{user,
 				{Role: llm.Assistant, ToolCalls: []llm.ToolCall{{ID: "c0", Name: "search", Arguments: "{}"}, {ID: "c2", Name: "search", Arguments: "{}"}, called.ToolCalls[0]}},
 				{Role: llm.ToolRole, ToolCallID: "c0", Name: "search", Content: `{}`},
 				{Role: llm.ToolRole, ToolCallID: "c2", Name: "search", Content: `found`},
@@ -162,7 +162,7 @@ func TestOpenAITools(t *testing.T) {
 	talked(t, f, "/v1/chat/completions", `{`+spec+`,"tool_choice":"auto","response_format":{"type":"json_schema","json_schema":{"name":"a b","strict":true,"schema":{"type":"object"}}},"messages":[`+talk+`]}`)
 	want := chat.Request{
 		Protocol: "openai", ClientTools: []llm.ToolSpec{{Name: "pick", Parameters: json.RawMessage(`{"type":"object"}`)}},
-		Results: []chat.ToolResult{{CallID: "c1", Content: "red"}},
+		Results: []chat.ToolResult{{ToolCallID: "c1", Content: "red"}},
 		History: []llm.Message{{Role: llm.User, Content: "one"},
 			{Role: llm.Assistant, ToolCalls: []llm.ToolCall{{ID: "c1", Name: "pick", Arguments: `{"n":1}`}}},
 			{Role: llm.ToolRole, ToolCallID: "c1", Name: "pick", Content: "red"}},

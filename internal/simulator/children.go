@@ -34,7 +34,7 @@ func (p *player) ask(agent, input string, play func(*player) any) {
 	arguments := object{"agent_name": agent, "input_text": input}
 	call := p.begin("ask_agent", arguments)
 	child := &player{stage: p.stage, agent: p.agent + "/" + agent, run: p.newID()}
-	child.say(&event.ChildRunData{Status: event.ChildStarted, ToolID: call, ParentRunID: p.run, Input: input})
+	child.say(&event.ChildRunData{Status: event.ChildStarted, ToolCallID: call, ParentRunID: p.run, Input: input})
 	output := play(child)
 	text, plain := output.(string)
 	result := object{"status": "success", "output": output, "text_response": text, "agent_schema": agent, "is_structured_output": !plain}
@@ -49,6 +49,6 @@ func (p *player) ask(agent, input string, play func(*player) any) {
 		child.wait(1)
 	}
 	child.say(done)
-	child.say(&event.ChildRunData{Status: event.ChildCompleted, ToolID: call, ParentRunID: p.run})
+	child.say(&event.ChildRunData{Status: event.ChildCompleted, ToolCallID: call, ParentRunID: p.run})
 	p.complete("ask_agent", call, arguments, result)
 }

@@ -129,7 +129,7 @@ func childEvents(t *testing.T, turn harness.Turn) {
 		}
 	}
 	filed := calls(turn, "completed")["archive"]
-	if len(filed) != 1 || !strings.HasPrefix(filed[0].ToolID, "archive_structured_output") || string(filed[0].Result) != `{"title":"A title"}` {
+	if len(filed) != 1 || !strings.HasPrefix(filed[0].ToolCallID, "archive_structured_output") || string(filed[0].Result) != `{"title":"A title"}` {
 		t.Errorf("the structured child's call is %+v", filed)
 	}
 }
@@ -145,7 +145,7 @@ func childRows(t *testing.T, d *desk, turn harness.Turn, session string) {
 	if len(filed) != 1 {
 		t.Fatalf("%d calls of the structured child", len(filed))
 	}
-	i := slices.IndexFunc(rows, func(r harness.Row) bool { return r.ToolCallID == filed[0].ToolID })
+	i := slices.IndexFunc(rows, func(r harness.Row) bool { return r.ToolCallID == filed[0].ToolCallID })
 	if i < 0 || rows[i].Type != "tool_response" || rows[i].ToolName != "archive" || rows[i].Content == nil || *rows[i].Content != `{"title":"A title"}` {
 		t.Fatalf("the structured child has the row %d of %+v", i, rows)
 	}
@@ -167,13 +167,13 @@ func childInTheFrontEnd(t *testing.T, d *desk) {
 	}
 	defer res.Body.Close()
 	type frame struct {
-		Type    string `json:"type"`
-		Name    string `json:"name"`
-		Delta   string `json:"delta"`
-		CallID  string `json:"toolCallId"`
-		Content string `json:"content"`
-		Child   string `json:"subagentRunId"`
-		Value   struct {
+		Type       string `json:"type"`
+		Name       string `json:"name"`
+		Delta      string `json:"delta"`
+		ToolCallID string `json:"toolCallId"`
+		Content    string `json:"content"`
+		Child      string `json:"subagentRunId"`
+		Value      struct {
 			Agent   string `json:"agent_name"`
 			Content string `json:"content"`
 			Result  string `json:"result"`
@@ -197,7 +197,7 @@ func childInTheFrontEnd(t *testing.T, d *desk) {
 		case e.Type == "TEXT_MESSAGE_CONTENT" && e.Child != "":
 			text[names[e.Child]] += e.Delta
 		case e.Type == "TOOL_CALL_RESULT" && e.Child != "":
-			cards[e.CallID] = e.Content
+			cards[e.ToolCallID] = e.Content
 		case e.Type == "CUSTOM" && (e.Name == "child_content" || e.Name == "child_tool_result"):
 			custom[e.Name+" "+e.Value.Agent] += e.Value.Content + e.Value.Result
 		}

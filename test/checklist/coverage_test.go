@@ -353,7 +353,7 @@ func toolCallEvents(t *testing.T, turn harness.Turn) {
 			continue
 		}
 		stages[f.ToolName] = append(stages[f.ToolName], f.Status)
-		if f.ToolID == "" {
+		if f.ToolCallID == "" {
 			t.Errorf("a %s frame of %s has no tool_id", f.Status, f.ToolName)
 		}
 		if f.Status == "executing" && len(f.Arguments) == 0 || f.Status == "completed" && len(f.Result) == 0 {

@@ -144,8 +144,8 @@ func (d *desk) search(t *testing.T, queries []string, headers ...string) []json.
 			continue
 		}
 		var n int
-		if _, err := fmt.Sscanf(f.ToolID, "call_%d", &n); err != nil || n < 1 || n > len(list) {
-			t.Fatalf("a call with the id %q", f.ToolID)
+		if _, err := fmt.Sscanf(f.ToolCallID, "call_%d", &n); err != nil || n < 1 || n > len(list) {
+			t.Fatalf("a call with the id %q", f.ToolCallID)
 		}
 		list[n-1] = f.Result
 	}

@@ -200,7 +200,7 @@ func progress(t *testing.T, tools map[string]tool.Tool) {
 	res, err := call(t, t.Context(), tools["trigger-long-running-operation"], `{"duration":0.6,"steps":3}`, func(e event.Event) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		if p, ok := e.Data.(*event.ProgressData); ok && p.TotalSteps == 3 && p.ToolID == "call_1" {
+		if p, ok := e.Data.(*event.ProgressData); ok && p.TotalSteps == 3 && p.ToolCallID == "call_1" {
 			steps = append(steps, p.Step)
 		}
 		return true

@@ -113,7 +113,7 @@ func TestProgress(t *testing.T) {
 		t.Fatalf("%v %v, %d events", res, err, len(got))
 	}
 	last := got[len(got)-1]
-	if last.TotalSteps != 5 || last.ToolID != "c1" || last.ToolName != "progress" || last.Label != "step" || last.Status != "in_progress" {
+	if last.TotalSteps != 5 || last.ToolCallID != "c1" || last.ToolName != "progress" || last.Label != "step" || last.Status != "in_progress" {
 		t.Errorf("progress %+v", last)
 	}
 }

@@ -43,7 +43,7 @@ func (p *progress) add(n *sdk.ProgressNotificationParams) {
 	step, total := steps(n.Progress, n.Total)
 	data := &event.ProgressData{
 		Step: step, TotalSteps: total, Label: cmp.Or(clip(n.Message), p.name), Status: "in_progress",
-		ToolName: p.name, ToolID: p.call.ID,
+		ToolName: p.name, ToolCallID: p.call.ID,
 	}
 	p.mu.Lock()
 	p.latest = data

@@ -48,17 +48,17 @@ func Frames(r io.Reader) iter.Seq2[Frame, error] {
 
 // Typed is a frame of p8 as a client reads it: the chunk and the typed fields.
 type Typed struct {
-	Type      string          `json:"type"`
-	InReplyTo string          `json:"in_reply_to"`
-	MessageID string          `json:"message_id"`
-	SessionID string          `json:"session_id"`
-	ToolName  string          `json:"tool_name"`
-	ToolID    string          `json:"tool_id"`
-	Status    string          `json:"status"`
-	Arguments json.RawMessage `json:"arguments"`
-	Result    json.RawMessage `json:"result"`
-	Reason    string          `json:"reason"`
-	Choices   []struct {
+	Type       string          `json:"type"`
+	InReplyTo  string          `json:"in_reply_to"`
+	MessageID  string          `json:"message_id"`
+	SessionID  string          `json:"session_id"`
+	ToolName   string          `json:"tool_name"`
+	ToolCallID string          `json:"tool_id"`
+	Status     string          `json:"status"`
+	Arguments  json.RawMessage `json:"arguments"`
+	Result     json.RawMessage `json:"result"`
+	Reason     string          `json:"reason"`
+	Choices    []struct {
 		Delta struct {
 			Role    string `json:"role"`
 			Content string `json:"content"`

@@ -70,7 +70,7 @@ func runRequests(t *testing.T, open Open) {
 	id := start(t, s, ctx, "s", userMessage("x"))
 	expires := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	first := store.RunRequest{
-		ID: newID(), Kind: "elicitation", AgentPath: "a/b", ToolName: "ask", ToolID: "c1", Arguments: json.RawMessage(`{ "a":1.50}`),
+		ID: newID(), Kind: "elicitation", AgentPath: "a/b", ToolName: "ask", ToolCallID: "c1", Arguments: json.RawMessage(`{ "a":1.50}`),
 		Message: "really?", Schema: json.RawMessage(`{"type":"object"}`), ExpiresAt: expires,
 	}
 	second := store.RunRequest{ID: newID(), Kind: "approval", Message: "a\x00b"}

@@ -219,7 +219,7 @@ func (m *openAIMessage) message(where string) (message, *problem.Problem) {
 	case "tool", "function":
 		out.role = llm.ToolRole
 		if m.ToolCallID != "" {
-			out.results = []chat.ToolResult{{CallID: m.ToolCallID, Content: text}}
+			out.results = []chat.ToolResult{{ToolCallID: m.ToolCallID, Content: text}}
 		}
 	default:
 		return out, problem.Invalid("messages", "%s.role is %q; it must be user, assistant, system, developer or tool", where, web.Cut(m.Role))

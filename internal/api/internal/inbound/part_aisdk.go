@@ -126,7 +126,7 @@ func (p *aiSDKPart) addCall(out *message) {
 	if !ok {
 		return
 	}
-	result := chat.ToolResult{CallID: p.ToolCallID}
+	result := chat.ToolResult{ToolCallID: p.ToolCallID}
 	switch p.State {
 	case "output-available":
 		result.Content = plain(p.Output)

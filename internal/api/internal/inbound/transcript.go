@@ -69,7 +69,7 @@ func history(transcript []message) []llm.Message {
 	answered := map[string]bool{}
 	for _, m := range transcript {
 		for _, r := range m.allResults() {
-			answered[r.CallID] = true
+			answered[r.ToolCallID] = true
 		}
 	}
 	var out []llm.Message
@@ -88,9 +88,9 @@ func history(transcript []message) []llm.Message {
 			}
 		}
 		for _, r := range m.allResults() {
-			if name, called := names[r.CallID]; called {
-				out = append(out, llm.Message{Role: llm.ToolRole, ToolCallID: r.CallID, Name: name, Content: r.Content})
-				delete(names, r.CallID) // one result a call
+			if name, called := names[r.ToolCallID]; called {
+				out = append(out, llm.Message{Role: llm.ToolRole, ToolCallID: r.ToolCallID, Name: name, Content: r.Content})
+				delete(names, r.ToolCallID) // one result a call
 			}
 		}
 	}
