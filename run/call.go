@@ -125,7 +125,7 @@ func (r *runner) toolList() string {
 // fail ends a call that is not run; the model sees why.
 func (r *runner) fail(c *call, reason string) error {
 	c.result = failure(reason)
-	return r.report(c, false)
+	return r.emitResult(c, false)
 }
 
 func failure(reason string) result {
@@ -136,9 +136,9 @@ func failure(reason string) result {
 	return result{Result: tool.Result{Content: string(content), Failed: true}, reason: reason}
 }
 
-// report emits how a call ended, its action first; more says that the end of another
+// emitResult emits how a call ended, its action first; more says that the end of another
 // one follows at once.
-func (r *runner) report(c *call, more bool) error {
+func (r *runner) emitResult(c *call, more bool) error {
 	if c.paused {
 		return r.wait(c)
 	}
@@ -163,7 +163,7 @@ func (r *runner) report(c *call, more bool) error {
 	}
 	d.MessageID, d.More = r.chooseRow(c), more
 	r.keepResult(c)
-	return r.tell(d)
+	return r.recordAndEmit(d)
 }
 
 // problem is why a call failed.

@@ -57,7 +57,7 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 	}
 	for _, c := range calls {
 		if !r.output.isCall(c) {
-			r.reply(c, c.Content)
+			r.addResult(c, c.Content)
 		}
 	}
 	if limit != "" {
@@ -79,8 +79,8 @@ func transfer(calls []*call) *event.DoneData {
 // toRun reports whether a call of the step has not ended, and is one of a tool.
 func (r *runner) toRun(c *call) bool { return !c.reported && !r.output.isCall(c) }
 
-// reply answers a call in the conversation.
-func (r *runner) reply(c *call, content string) {
+// addResult answers a call in the conversation.
+func (r *runner) addResult(c *call, content string) {
 	parts, note := r.parts.take(c.Parts)
 	content = r.excerpt(c, content)
 	r.hold(len(content) + len(note))
@@ -101,7 +101,7 @@ func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 	_, client := c.tool.(tool.Client)
 	if !slices.Contains(c.shown, shownExecuting) {
 		r.keep(Entry{ToolCallID: c.id, Shown: shownExecuting})
-		if err := r.tell(&event.ToolCallData{
+		if err := r.recordAndEmit(&event.ToolCallData{
 			Name: c.name, ID: c.id, Status: event.ToolExecuting, Arguments: c.raw, Client: client && wrong == "", More: more,
 			Reads: c.tool != nil && tool.AnnotationsOf(c.tool).ReadOnly,
 		}); err != nil {
@@ -140,7 +140,7 @@ func (r *runner) runAll(calls []*call) error {
 		if err := r.ctx.Err(); err != nil {
 			return r.interrupted(calls, err)
 		}
-		return r.report(calls[0], false)
+		return r.emitResult(calls[0], false)
 	}
 	if len(calls) == 0 {
 		return nil
@@ -203,7 +203,7 @@ func (r *runner) handle(i *item, more bool) error {
 			close(i.taken)
 		}
 	case r.ctx.Err() == nil:
-		return r.report(i.call, more)
+		return r.emitResult(i.call, more)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (r *runner) interrupted(calls []*call, cause error) error {
 		if c.paused {
 			c.result = failure("the call was cancelled")
 		}
-		if err := r.report(c, false); err != nil {
+		if err := r.emitResult(c, false); err != nil {
 			return err
 		}
 	}

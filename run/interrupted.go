@@ -92,7 +92,7 @@ func (r *runner) leaveUnknown(c *call, said string) error {
 	if content, err := json.Marshal(map[string]string{"status": "unknown", "error": why}); err == nil {
 		c.Content = string(content)
 	}
-	return r.report(c, false)
+	return r.emitResult(c, false)
 }
 
 // commit has what was recorded about the calls stored before those that act are made.

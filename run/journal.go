@@ -163,8 +163,8 @@ func (r *runner) keepResult(c *call) {
 	r.keep(Entry{ToolCallID: c.id, Result: &res, MessageID: c.row, Usage: &used})
 }
 
-// tell emits an event with what was kept.
-func (r *runner) tell(d event.Data) error {
+// recordAndEmit emits an event and records the pending entries of the journal with it.
+func (r *runner) recordAndEmit(d event.Data) error {
 	pending := r.pending
 	r.pending = r.pending[:0]
 	if r.scope.Depth > 0 && len(pending) > 0 {
@@ -175,10 +175,10 @@ func (r *runner) tell(d event.Data) error {
 	return r.emit(event.New(d))
 }
 
-// deliver passes an event to the reader, together with its entries. A nested run's
+// yieldRecorded records the entries of an event and yields it to the reader. A nested run's
 // are recorded where the root's reader gets it; by itself where a tool keeps the
 // events of the runs that it starts.
-func (r *runner) deliver(e event.Event) error {
+func (r *runner) yieldRecorded(e event.Event) error {
 	root := r.scope.Depth == 0
 	if root {
 		if err := r.scope.ledger.record(r.ctx, r.scope.ledger.take(e.Data)); err != nil {

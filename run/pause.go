@@ -61,7 +61,7 @@ func (r *runner) approved(c *call) (bool, error) {
 		return true, nil
 	}
 	c.result = refused(answer)
-	return false, r.report(c, false)
+	return false, r.emitResult(c, false)
 }
 
 // refused is the result of a call that the user did not approve.
@@ -99,7 +99,7 @@ func (r *runner) request(c *call, q *question) error {
 		d.Card = newCard(q.id, &q.Question)
 	}
 	r.keep(Entry{ToolCallID: c.id, Shown: q.id})
-	return r.tell(d)
+	return r.recordAndEmit(d)
 }
 
 // asker is the tool.Asker of one call. The questions are shown when the call has
@@ -161,7 +161,7 @@ func (r *runner) fromClient(c *call) error {
 	if r.Journal != nil {
 		if res, ok := r.Journal.Result(r.scope.Thread, c.id); ok {
 			c.Result = res
-			return r.report(c, false)
+			return r.emitResult(c, false)
 		}
 	}
 	c.waiting, c.atClient = true, true

@@ -104,7 +104,7 @@ func (r *runner) remind(c *call) {
 func (r *runner) closeStep() {
 	r.restore()
 	for _, c := range r.step.calls {
-		r.reply(c, c.Content)
+		r.addResult(c, c.Content)
 	}
 	if _, text := r.candidate(); r.Agent.Structured && text != "" {
 		if problems, err := r.Agent.ValidateOutput(r.ctx, []byte(text)); err == nil && len(problems) > 0 {
@@ -170,7 +170,7 @@ func (r *runner) rememberLast() error {
 // answerOutput replies to a structured answer that is a call.
 func (r *runner) answerOutput(c *call, text string) {
 	c.Result = tool.Result{Content: text}
-	r.reply(c, text)
+	r.addResult(c, text)
 	r.keepResult(c)
 }
 

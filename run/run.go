@@ -176,7 +176,7 @@ func (r *runner) emit(e event.Event) error {
 		e.Agent = r.Path
 	}
 	if r.scope.ledger != nil && e.Data != nil {
-		return r.deliver(e)
+		return r.yieldRecorded(e)
 	}
 	if !r.yield(e, nil) {
 		return r.broken()

@@ -27,10 +27,10 @@ func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 		return err
 	}
 	if t == nil { // the run still waits for other answers
-		return x.told(l, streamed)
+		return x.answerCurrent(l, streamed)
 	}
 	if l == nil {
-		l = x.teller(t)
+		l = x.builder(t)
 		if err := x.catchUp(l, t, t.Past-1); err != nil {
 			return err
 		}
@@ -43,16 +43,16 @@ func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 			if err != nil {
 				return err
 			}
-			if _, err := l.tell(e); err != nil {
+			if _, err := l.add(e); err != nil {
 				return err
 			}
 		}
 	}
-	return x.told(l, false)
+	return x.answerCurrent(l, false)
 }
 
-// told answers with the current task.
-func (x *exchange) told(l *teller, streamed bool) error {
+// answerCurrent answers with the current task.
+func (x *exchange) answerCurrent(l *builder, streamed bool) error {
 	switch {
 	case streamed:
 		return x.follow(l, chat.NewTurn(nothing))
@@ -63,8 +63,8 @@ func (x *exchange) told(l *teller, streamed bool) error {
 }
 
 // begin passes the message to the task that it names, or starts a task. It returns no
-// turn if the task still waits; the teller has its open questions.
-func (x *exchange) begin(m *message) (*chat.Turn, *teller, error) {
+// turn if the task still waits; the builder has its open questions.
+func (x *exchange) begin(m *message) (*chat.Turn, *builder, error) {
 	if m.TaskID == "" {
 		session := m.ContextID
 		if session == "" {
@@ -151,7 +151,7 @@ func content(parts []part) (text string, files []llm.Part, err error) {
 }
 
 // decide answers the questions of a waiting task.
-func (x *exchange) decide(m *message, r store.Run) (*chat.Turn, *teller, error) {
+func (x *exchange) decide(m *message, r store.Run) (*chat.Turn, *builder, error) {
 	ctx := x.r.Context()
 	open, _, err := x.o.Chat.Requests(ctx, store.RequestFilter{RunID: r.ID, Status: store.RequestOpen})
 	if err != nil {
@@ -179,7 +179,7 @@ func (x *exchange) decide(m *message, r store.Run) (*chat.Turn, *teller, error) 
 }
 
 // waiting returns the task of a run that still waits.
-func (x *exchange) waiting(ctx context.Context, id string) (*teller, error) {
+func (x *exchange) waiting(ctx context.Context, id string) (*builder, error) {
 	t, r, err := x.o.Chat.Open(ctx, id)
 	if err != nil {
 		return nil, err

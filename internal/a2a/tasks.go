@@ -26,17 +26,17 @@ func (x *exchange) find(id string) (*chat.Turn, store.Run, error) {
 	return t, r, err
 }
 
-// teller returns one for a turn.
-func (x *exchange) teller(t *chat.Turn) *teller {
-	return newTeller(t, x.o.Now, func() ([]store.RunRequest, error) {
+// builder returns one for a turn.
+func (x *exchange) builder(t *chat.Turn) *builder {
+	return newBuilder(t, x.o.Now, func() ([]store.RunRequest, error) {
 		open, _, err := x.o.Chat.Requests(x.r.Context(), store.RequestFilter{RunID: t.RunID, Status: store.RequestOpen})
 		return open, err
 	})
 }
 
-// catchUp passes the events of the run up to upTo to the teller. The end of a finished
+// catchUp passes the events of the run up to upTo to the builder. The end of a finished
 // pause is not in the log; if upTo is one, catchUp waits for the next event.
-func (x *exchange) catchUp(l *teller, t *chat.Turn, upTo int64) error {
+func (x *exchange) catchUp(l *builder, t *chat.Turn, upTo int64) error {
 	if upTo <= 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (x *exchange) catchUp(l *teller, t *chat.Turn, upTo int64) error {
 		case err != nil:
 			return err
 		}
-		if _, err := l.tell(e); err != nil {
+		if _, err := l.add(e); err != nil {
 			return err
 		}
 		if e.Seq >= upTo {
@@ -60,8 +60,8 @@ func (x *exchange) catchUp(l *teller, t *chat.Turn, upTo int64) error {
 }
 
 // state returns the task of a run in any state.
-func (x *exchange) state(t *chat.Turn, r store.Run) (*teller, error) {
-	l, last := x.teller(t), r.LastSeq
+func (x *exchange) state(t *chat.Turn, r store.Run) (*builder, error) {
+	l, last := x.builder(t), r.LastSeq
 	if r.Status == store.RunRunning {
 		last-- // the newest may be the end of a finished pause
 	}
@@ -151,7 +151,7 @@ func (x *exchange) subscribe(raw json.RawMessage) error {
 }
 
 // follow streams the task, then the further events of its run.
-func (x *exchange) follow(l *teller, t *chat.Turn) error {
+func (x *exchange) follow(l *builder, t *chat.Turn) error {
 	sse := stream.NewSSE(x.w, x.o.SSE)
 	defer sse.Close()
 	if x.frame(sse, update{Task: l.snapshot()}) != nil || l.ended {
@@ -160,7 +160,7 @@ func (x *exchange) follow(l *teller, t *chat.Turn) error {
 	for e, err := range t.EventsAfter(x.r.Context(), l.seq) {
 		var updates []update
 		if err == nil {
-			updates, err = l.tell(e)
+			updates, err = l.add(e)
 		}
 		if errors.Is(err, chat.ErrHandedOver) {
 			sse.Cut() // the run has not ended: the client subscribes again

@@ -4,15 +4,15 @@
 //	asker, err := ask.New(ask.Options{Engine: engine, Catalog: c, Models: m, DefaultModel: name})
 //	answer, err := asker.Ask(ctx, "Who works with Sarah Chen?", ask.Request{})
 //
-// A language model writes the query: the structured agent rem-query-agent, told
-// the grammar and the tables of this very store. What it writes is parsed; a
-// mistake goes back to it once. The type and the parameters of the answer are
-// read from the parsed query, never taken from the model. Where no language
-// model is configured, rules read the plain cases: a name, a misspelt name, a
-// subject, a relation, a date, a count.
+// A language model writes the query: the structured agent rem-query-agent, whose
+// prompt has the grammar and the tables of this store. Its query is parsed; a mistake
+// is sent back once. The type and the parameters of the answer are read from the
+// parsed query, never taken from the model. Without a language model, rules read the
+// plain cases: a name, a misspelt name, a subject, a relation, a date, a count.
 //
-// A query is run when its confidence reaches [MinConfidence]; below that the
-// answer says why not, and nothing runs. A question that needs several steps
+// A query runs if its confidence reaches [MinConfidence]; otherwise the answer says
+// why it did not. A question that needs several steps becomes a plan: see [Stage] and
+// [Asker.Run].
 // becomes a plan: see [Stage] and [Asker.Run].
 package ask
 
@@ -31,32 +31,32 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// MinConfidence is what a query needs to be run (REM).
+// MinConfidence is the least confidence of a query that runs (REM).
 const MinConfidence = 0.7
 
 // MaxQuestion is the longest question, in characters.
 const MaxQuestion = 4000
 
-// AgentName is the document whose agent writes queries; a document of this name
-// in the database takes the place of the built-in one.
+// AgentName is the document of the agent that writes queries. A document of this name
+// in the database replaces the built-in one.
 const AgentName = "rem-query-agent"
 
-// Engine answers queries for the caller in the context; a *rem.Engine is one.
+// Engine answers queries for the caller in the context. Implemented by *rem.Engine.
 type Engine interface {
-	// Parse reads a query; the error is a *rem.SyntaxError.
+	// Parse fails with a *rem.SyntaxError for a query that is wrong.
 	Parse(text string) (rem.Query, error)
-	// Execute answers one; what is wrong with it is a *rem.SyntaxError.
+	// Execute runs a query; it also fails with a *rem.SyntaxError.
 	Execute(ctx context.Context, q rem.Query) (rem.Result, error)
-	// Tables are what a query may name.
+	// Tables returns the tables that a query may name.
 	Tables() []store.TableInfo
 }
 
-// Catalog finds agents; *catalog.Catalog is one.
+// Catalog finds agents. Implemented by *catalog.Catalog.
 type Catalog interface {
 	Agent(ctx context.Context, name string) (*agent.Agent, error)
 }
 
-// Models finds models by "provider:model"; *llm.Registry is one.
+// Models finds models by "provider:model". Implemented by *llm.Registry.
 type Models interface {
 	Resolve(name string) (llm.Model, error)
 }
@@ -64,24 +64,23 @@ type Models interface {
 // Options are what an Asker works with. Engine is needed.
 type Options struct {
 	Engine Engine
-	// Catalog and Models may be nil: then only the rules are there.
+	// Catalog and Models may be nil: then only the rules answer.
 	Catalog Catalog
 	Models  Models
-	// Model writes queries where the request names none, as provider:model; ""
+	// Model writes the queries of requests that name no model, as provider:model; ""
 	// is DefaultModel.
 	Model        string
 	DefaultModel string
-	// Fallback takes over when the model is down, where the document of the agent
-	// that writes queries names no fallback of its own.
+	// Fallback replaces a model that is down, unless the agent's document names a
+	// fallback of its own.
 	Fallback []string
 	// StructuredMode is package run's.
 	StructuredMode string
-	// Timeout is the wall clock of the model for one query; 1 minute when 0.
+	// Timeout bounds the model's time for one query; 1 minute when 0.
 	Timeout time.Duration
-	// Parallel bounds the models that write queries at one time, 16 when 0; others
-	// wait.
+	// Parallel bounds the concurrent requests to models, 16 when 0; others wait.
 	Parallel int
-	// Now is the clock that dates are reckoned from.
+	// Now is the clock, for relative dates.
 	Now    func() time.Time
 	Logger *slog.Logger
 }
@@ -118,52 +117,51 @@ func New(o Options) (*Asker, error) {
 	return &Asker{o: o, slots: make(chan struct{}, o.Parallel)}, nil
 }
 
-// Request is how a question is to be answered.
+// Request are the options of one question.
 type Request struct {
-	// Model beats Options.Model.
+	// Model wins over Options.Model.
 	Model string
-	// PlanOnly gives the query and does not run it.
+	// PlanOnly returns the query and does not run it.
 	PlanOnly bool
 }
 
-// Answer is the query that was made of a question and what it found.
+// Answer is the query made from a question, with its results.
 type Answer struct {
-	// QueryType and Parameters are those of Query; QueryType is "" where there is
-	// no query.
+	// QueryType and Parameters are those of Query; QueryType is "" if there is no
+	// query.
 	QueryType  rem.Verb   `json:"query_type"`
 	Parameters Parameters `json:"parameters"`
-	// Query is a REM query; that of the last stage of a plan.
+	// Query is a REM query; for a plan, that of the last stage.
 	Query string `json:"query"`
 	// Confidence is 0 to 1.
 	Confidence float64 `json:"confidence"`
-	// Reasoning is there when the confidence is below MinConfidence or there are
-	// several stages.
+	// Reasoning is set if the confidence is below MinConfidence or there are several
+	// stages.
 	Reasoning string `json:"reasoning,omitempty"`
-	// Warning says why nothing was run, or not everything.
+	// Warning says why nothing ran, or not everything.
 	Warning string `json:"warning,omitempty"`
-	// Executed: the query was run, and Results is what it found.
+	// Executed is true if the query ran; Results are its results.
 	Executed bool      `json:"executed"`
 	Results  []rem.Row `json:"results"`
 	Count    int       `json:"count"`
-	// Notes are what to know about the results.
+	// Notes are remarks about the results.
 	Notes    []string `json:"notes,omitempty"`
 	PlanOnly bool     `json:"plan_only"`
-	// Model wrote the query, as provider:model; "rules" where none is configured.
+	// Model wrote the query, as provider:model; "rules" without a model.
 	Model string `json:"model"`
-	// Stages are the stages of a plan, with what each found.
+	// Stages are the stages of a plan, with their results.
 	Stages []StageResult `json:"stages,omitempty"`
-	// Found is the whole result of the query, nil when nothing was run.
+	// Found is the complete result of the query, nil if nothing ran.
 	Found *rem.Result `json:"-"`
 }
 
-// InputError says which field of a request is wrong; Message is fit for a
-// client.
+// InputError names the wrong field of a request; Message is fit for a client.
 type InputError struct{ Field, Message string }
 
 // Error is the message.
 func (e *InputError) Error() string { return e.Message }
 
-// proposal is what a model or the rules make of a question.
+// proposal is the query that a model or the rules propose for a question.
 type proposal struct {
 	Query      string  `json:"query"`
 	Confidence float64 `json:"confidence"`
@@ -179,15 +177,15 @@ type proposer interface {
 	name() string
 }
 
-// corrector is a proposer that can be told what is wrong with its proposal.
+// corrector is a proposer that can correct its proposal after an error.
 type corrector interface {
 	correct(ctx context.Context, question string, wrong proposal, problem string) (proposal, error)
 }
 
-// Ask answers a question for the caller in ctx. A question that cannot be
-// turned into a query is an answer with a low confidence, not an error. Errors
-// are an *InputError for the question, those of the catalog, the registry and
-// the run for the model, and the store's.
+// Ask answers a question for the caller in ctx. If no query can be made of the
+// question, the answer has a low confidence; that is not an error. Errors are an
+// *InputError for the question, those of the catalog, the registry and the run for the
+// model, and the store's.
 func (a *Asker) Ask(ctx context.Context, question string, req Request) (Answer, error) {
 	answer := Answer{PlanOnly: req.PlanOnly, Results: []rem.Row{}}
 	question = strings.TrimSpace(question)
@@ -202,7 +200,7 @@ func (a *Asker) Ask(ctx context.Context, question string, req Request) (Answer, 
 		return answer, err
 	}
 	p, err := by.propose(ctx, question)
-	answer.Model = by.name() // another one may have taken over
+	answer.Model = by.name() // a fallback may have answered
 	if err != nil {
 		return answer, err
 	}
@@ -236,7 +234,7 @@ func (a *Asker) Ask(ctx context.Context, question string, req Request) (Answer, 
 	return answer, err
 }
 
-// notRun warns of a query that is too unsure.
+// notRun warns that a query is too uncertain to run.
 const notRun = "the confidence is below 0.7, so nothing was run; ask more precisely, or write the query yourself"
 
 // check parses the query of a proposal, or orders its plan.

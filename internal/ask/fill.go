@@ -9,12 +9,12 @@ import (
 	"github.com/p8-org/p8/rem"
 )
 
-// fill parses a query and puts in what its references stand for. keys finds the
-// keys of a stage; nil leaves the references as they are written. empty is the
-// first reference that has no key, and the query is nil then.
+// fill parses a query and fills in its references. keys returns the keys of a stage;
+// nil keeps the references as they are written. empty is the first reference without a
+// key; the query is nil then.
 //
-// The query is parsed before the keys are put in, with a word in the place of
-// each reference: so a key is a value whatever characters it has, and never a
+// The query is parsed with a placeholder word for each reference, and the keys are
+// filled in afterwards: so a key is always a value, whatever its characters, and never
 // part of the query's grammar.
 func (a *Asker) fill(text string, keys func(Ref) []string) (query rem.Query, empty Ref, err error) {
 	f := &filler{}
@@ -43,12 +43,12 @@ func (a *Asker) fill(text string, keys func(Ref) []string) (query rem.Query, emp
 	if f.err != nil || keys == nil {
 		return query, "", f.err
 	}
-	// The bounds of the dialect hold for what was put in, too.
+	// The bounds of the dialect also hold for filled-in keys.
 	query, err = a.o.Engine.Parse(query.String())
 	return query, "", err
 }
 
-// fillText puts keys into plain words.
+// fillText fills keys into a plain text.
 func fillText(text string, keys func(Ref) []string) (filled string, empty Ref) {
 	if keys == nil {
 		return text, ""
@@ -68,20 +68,20 @@ func fillText(text string, keys func(Ref) []string) (filled string, empty Ref) {
 	return filled, empty
 }
 
-// marker begins the words that stand in for references.
+// marker begins the placeholder words of references.
 const marker = "p8ref"
 
 func mark(i int) string { return marker + strconv.Itoa(i) + "x" }
 
-// value is what a reference stands for.
+// value is the value of a reference.
 type value struct {
 	written string
 	keys    []string
-	// raw: it stands for itself.
+	// raw keeps the reference as it is written.
 	raw bool
 }
 
-// literal is the value in SQL.
+// literal returns the value in SQL.
 func (v value) literal() string {
 	if v.raw {
 		return v.written
@@ -93,7 +93,7 @@ func (v value) literal() string {
 	return strings.Join(quoted, ", ")
 }
 
-// filler puts values into a parsed query; the first thing that is wrong is kept.
+// filler fills values into a parsed query and keeps the first error.
 type filler struct {
 	values []value
 	err    error
@@ -135,7 +135,7 @@ func (f *filler) fail(format string, args ...any) {
 	}
 }
 
-// none refuses references in places that no key fits.
+// none refuses references in places that take no key.
 func (f *filler) none(what string, texts ...string) {
 	for i, v := range f.values {
 		if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, mark(i)) }) {
@@ -144,7 +144,7 @@ func (f *filler) none(what string, texts ...string) {
 	}
 }
 
-// keys puts all keys of a reference into a list, or one into a longer key.
+// keys fills all keys of a reference into a list, or one into a longer key.
 func (f *filler) keys(list []string) []string {
 	var out []string
 	for _, key := range list {
@@ -172,7 +172,7 @@ func (f *filler) keys(list []string) []string {
 	return once
 }
 
-// text puts the keys between other words.
+// text fills keys in between other words.
 func (f *filler) text(s string) string {
 	for i, v := range f.values {
 		s = strings.ReplaceAll(s, mark(i), strings.Join(v.keys, " "))
@@ -180,8 +180,8 @@ func (f *filler) text(s string) string {
 	return s
 }
 
-// sql puts literals into SQL; inside of quotes and comments they would be
-// something else.
+// sql fills in literals; it refuses references inside quotes and comments, where a
+// literal means something else.
 func (f *filler) sql(s string) string {
 	for i, v := range f.values {
 		for at := strings.Index(s, mark(i)); at >= 0; at = strings.Index(s, mark(i)) {
@@ -195,8 +195,7 @@ func (f *filler) sql(s string) string {
 	return s
 }
 
-// plainSQL reports whether SQL that goes on after s is outside of quotes and
-// comments.
+// plainSQL reports whether the end of s is outside of quotes and comments.
 func plainSQL(s string) bool {
 	for i := 0; i < len(s); i++ {
 		end := ""

@@ -13,12 +13,12 @@ import (
 	"github.com/p8-org/p8/run"
 )
 
-// rulesName is Answer.Model where no language model is configured.
+// rulesName is Answer.Model without a language model.
 const rulesName = "rules"
 
 func (r rules) name() string { return rulesName }
 
-// proposer is the model that writes queries, or the rules where there is none.
+// proposer returns the model that writes queries, or the rules without a model.
 func (a *Asker) proposer(ctx context.Context, name string) (proposer, error) {
 	byRules := rules{engine: a.o.Engine, when: newCalendar(a.o.Now())}
 	name = cmp.Or(strings.TrimSpace(name), a.o.Model, a.o.DefaultModel)
@@ -43,8 +43,8 @@ func (a *Asker) proposer(ctx context.Context, name string) (proposer, error) {
 	return &writer{asker: a, agent: doc, model: a.withFallback(doc, model)}, nil
 }
 
-// withFallback puts the models behind model that take over when it is down: the
-// document's, else the settings'. One that is not there is left out.
+// withFallback adds the fallback models: the document's, else the settings'. An
+// unknown one is left out.
 func (a *Asker) withFallback(doc *agent.Agent, model llm.Model) llm.Model {
 	names := doc.Fallback
 	if len(names) == 0 {
@@ -59,7 +59,7 @@ func (a *Asker) withFallback(doc *agent.Agent, model llm.Model) llm.Model {
 	return llm.NewFallback(llm.FallbackOptions{Models: models, Logger: a.o.Logger})
 }
 
-// writer has a language model write queries.
+// writer is a proposer that asks a language model.
 type writer struct {
 	asker *Asker
 	agent *agent.Agent
@@ -72,7 +72,7 @@ func (w *writer) propose(ctx context.Context, question string) (proposal, error)
 	return w.run(ctx, w.messages(question))
 }
 
-// correct sends a proposal back with what is wrong with it.
+// correct sends a proposal back with its error.
 func (w *writer) correct(ctx context.Context, question string, wrong proposal, problem string) (proposal, error) {
 	said, err := json.Marshal(wrong)
 	if err != nil {
@@ -83,7 +83,7 @@ func (w *writer) correct(ctx context.Context, question string, wrong proposal, p
 		llm.Message{Role: llm.User, Content: "The query cannot be read: " + problem + "\nWrite it again, by the grammar."}))
 }
 
-// messages are the prompt, what only this store knows, and the question.
+// messages returns the prompt, the facts of this store, and the question.
 func (w *writer) messages(question string) []llm.Message {
 	return []llm.Message{
 		{Role: llm.System, Content: w.agent.SystemPrompt("")},

@@ -2,19 +2,19 @@ package ask
 
 import "strings"
 
-// noun is what people call the rows of a table.
+// noun is a word for the rows of a table.
 type noun struct {
 	words string
-	// table is where they are counted and listed, searched where they are
-	// searched by subject, "" for nowhere.
+	// table is the table for counts and lists, searched the table for subjects; "" for
+	// none.
 	table, searched string
-	// time is the column that dates them, columns what a list shows.
+	// time is the column of their dates, columns are those of a list.
 	time, columns string
 	// only is a condition that the word adds.
 	only string
 }
 
-// nouns are the words for rows, singular; the first that has a word counts.
+// nouns are the words for rows, singular; the first entry with a word wins.
 var nouns = []noun{
 	{words: "moment event", table: "moments", searched: "moments", time: "starts_timestamp", columns: "name, summary, starts_timestamp"},
 	{words: "meeting", table: "moments", searched: "moments", time: "starts_timestamp", columns: "name, summary, starts_timestamp", only: "moment_type = 'meeting'"},
@@ -28,7 +28,7 @@ var nouns = []noun{
 	{words: "feedback", table: "feedback", time: "created_at", columns: "rating, comment, created_at"},
 }
 
-// nounOf is what a word (lower case, singular or plural) stands for.
+// nounOf returns the noun of a word (lower case, singular or plural).
 func nounOf(word string) (noun, bool) {
 	for _, n := range nouns {
 		for w := range strings.FieldsSeq(n.words) {
@@ -40,12 +40,12 @@ func nounOf(word string) (noun, bool) {
 	return noun{}, false
 }
 
-// relation is a verb between two things, and the edges that say it.
+// relation is a verb between two things, with its relations in the graph.
 type relation struct {
-	// verbs are its forms: of one thing, of several.
+	// verbs are its forms: for one subject, for several.
 	verbs string
-	// forward edges lead from who does it; backward edges lead from whom it is
-	// done to, "" where no name for those is common.
+	// forward edges lead from the subject, backward edges from the object; "" if no
+	// such names are common.
 	forward, backward string
 }
 

@@ -7,8 +7,7 @@ import (
 	"github.com/p8-org/p8/rem"
 )
 
-// Parameters are what a query was made of, by REM's names; which there are
-// depends on the verb.
+// Parameters are the parts of a query, by REM's names; each verb sets some of them.
 type Parameters struct {
 	// EntityKey is the key of a LOOKUP, or the start of a TRAVERSE.
 	EntityKey Keys `json:"entity_key,omitempty"`
@@ -40,7 +39,7 @@ func (k Keys) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(k))
 }
 
-// parametersOf are the parameters of a query, its defaults among them.
+// parametersOf returns the parameters of a query, with its defaults.
 func parametersOf(query rem.Query) Parameters {
 	switch q := query.(type) {
 	case rem.Lookup:

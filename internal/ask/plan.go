@@ -11,12 +11,11 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Plan is what Run is asked for.
+// Plan is the argument of Run.
 type Plan struct {
 	Stages []Stage
-	// Previous are the results of stages that were run before, as they were
-	// answered; ResumeFrom leaves out the stages with smaller numbers, whose
-	// results stand there.
+	// Previous are the results of stages that ran before. ResumeFrom skips the stages
+	// with smaller numbers, whose results are there.
 	Previous   []StageResult
 	ResumeFrom int
 	// PlanOnly orders the stages, writes the queries of intents, and runs nothing.
@@ -25,16 +24,16 @@ type Plan struct {
 	Model string
 }
 
-// Run runs a plan stage by stage for the caller in ctx, each stage with what the
-// earlier ones found, and gives the results of those that were run, in the
-// order of their running. Errors are an *InputError for the plan, a *StageError
-// for a query that is wrong, and the store's.
+// Run runs a plan for the caller in ctx, stage by stage, and returns the results of
+// the stages that ran, in that order. Each stage can use the results of the earlier
+// ones. Errors are an *InputError for the plan, a *StageError for a query that is
+// wrong, and the store's.
 func (a *Asker) Run(ctx context.Context, p Plan) ([]StageResult, error) {
 	ran, _, err := a.run(ctx, p)
 	return ran, err
 }
 
-// run is Run with the whole result of the last stage.
+// run is Run that also returns the complete result of the last stage.
 func (a *Asker) run(ctx context.Context, p Plan) ([]StageResult, *rem.Result, error) {
 	if len(p.Previous) > MaxStages {
 		return nil, nil, &InputError{"previous_results", fmt.Sprintf("there are %d previous results; at most %d are allowed", len(p.Previous), MaxStages)}
@@ -69,12 +68,12 @@ func (a *Asker) run(ctx context.Context, p Plan) ([]StageResult, *rem.Result, er
 type planRun struct {
 	asker *Asker
 	Plan
-	// stages are those to run, in order; done the results until now.
+	// stages are the remaining stages, in order; done the results so far.
 	stages []Stage
 	done   []StageResult
 }
 
-// keys are those that a reference stands for.
+// keys returns the keys of a reference.
 func (r *planRun) keys(ref Ref) []string {
 	n, _, _ := resolve(ref, r.stages, r.done)
 	for _, result := range r.done {
@@ -85,7 +84,7 @@ func (r *planRun) keys(ref Ref) []string {
 	return nil
 }
 
-// stage runs one stage; the whole result is nil when it was not run.
+// stage runs one stage; the complete result is nil if the stage did not run.
 func (r *planRun) stage(ctx context.Context, s Stage) (StageResult, *rem.Result, error) {
 	out := StageResult{Stage: s.Stage, Name: s.Name, Results: []json.RawMessage{}}
 	keys := r.keys
@@ -135,7 +134,7 @@ func notReached(ref Ref) string {
 	return fmt.Sprintf("not run: %s found nothing to go on with", string(ref))
 }
 
-// rawRows are the rows of a result as JSON.
+// rawRows returns the rows of a result as JSON.
 func rawRows(res rem.Result) ([]json.RawMessage, error) {
 	out := make([]json.RawMessage, len(res.Results))
 	for i, row := range res.Results {
@@ -148,7 +147,7 @@ func rawRows(res rem.Result) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// describe says what the query of an answer is, or its plan.
+// describe returns the query of an answer, or its plan.
 func (a *Asker) describe(answer *Answer, text string, stages []Stage) error {
 	answer.Query = text
 	if len(stages) == 0 {
@@ -178,8 +177,8 @@ func (a *Asker) describe(answer *Answer, text string, stages []Stage) error {
 	return nil
 }
 
-// answer runs the stages of an answer. A query of the model's that the database
-// refuses is no failure of the caller's: it is a warning.
+// answer runs the stages of an answer. If the database refuses a query of the model,
+// the answer has a warning; the caller made no mistake.
 func (a *Asker) answer(ctx context.Context, answer *Answer, stages []Stage) error {
 	ran, found, err := a.run(ctx, Plan{Stages: stages})
 	if len(stages) > 1 {
@@ -198,7 +197,7 @@ func (a *Asker) answer(ctx context.Context, answer *Answer, stages []Stage) erro
 		return err
 	}
 	answer.Executed = true
-	if found == nil { // the last stage had nothing to go on with
+	if found == nil { // the last stage had no keys
 		answer.Warning = ran[len(ran)-1].Warning
 		return nil
 	}

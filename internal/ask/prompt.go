@@ -7,9 +7,8 @@ import (
 	"github.com/p8-org/p8/rem"
 )
 
-// instructions are what the document cannot know: the date, the grammar and the
-// tables of this store. They are made for every question, so that they are never
-// out of date.
+// instructions returns what the document cannot contain: the date, the grammar and the
+// tables of this store. They are made for every question, so they are always current.
 func (a *Asker) instructions() string {
 	var b strings.Builder
 	now := a.o.Now().UTC()

@@ -12,15 +12,15 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// rules read plain English questions without a language model: a name, a
-// misspelt name, a subject, a relation, a date or a count. Whatever they do not
-// recognise as a whole they leave alone: a wrong query costs more than none.
+// rules read plain English questions without a language model: a name, a misspelt
+// name, a subject, a relation, a date or a count. They answer a question only if they
+// recognise all of it: a wrong query is worse than none.
 type rules struct {
 	engine Engine
 	when   calendar
 }
 
-// How sure the rules are.
+// The confidences of the rules.
 const (
 	exact   = 1.0
 	plain   = 0.9
@@ -28,7 +28,7 @@ const (
 	nothing = 0.2
 )
 
-// propose makes a query of a question.
+// propose makes a query from a question.
 func (r rules) propose(ctx context.Context, question string) (proposal, error) {
 	if verb, _, _ := strings.Cut(strings.TrimSpace(question), " "); isVerb(verb) {
 		return proposal{Query: question, Confidence: exact}, nil
@@ -52,17 +52,17 @@ func (r rules) propose(ctx context.Context, question string) (proposal, error) {
 	return cannot("no name, subject, relation or date was recognised in it"), nil
 }
 
-// isVerb reports whether a word begins a query: verbs in capitals do.
+// isVerb reports whether a word begins a query: a verb in capitals.
 func isVerb(word string) bool {
 	return slices.Contains([]string{"LOOKUP", "FUZZY", "SEARCH", "TRAVERSE", "SQL", "SELECT", "WITH", "EXPLAIN", "REM"}, word)
 }
 
-// cannot is a proposal that is not run.
+// cannot is a proposal that does not run.
 func cannot(reason string) proposal {
 	return proposal{Confidence: nothing, Reasoning: "Without a language model only plain questions are understood, and here " + reason + "."}
 }
 
-// unless cannot tell, unless the words are a name as they stand: "store guide".
+// unless is cannot, unless the words as they stand are a name: "store guide".
 func (r rules) unless(ctx context.Context, w words, reason string) (proposal, error) {
 	keys, err := r.keysOf(ctx, w)
 	if err != nil || keys[0] == "" {
@@ -80,8 +80,8 @@ func (r rules) count(_ context.Context, w words) (proposal, error) {
 	return r.list(rest, "COUNT(*) AS count"), nil
 }
 
-// dated reads what has a time in it: "meetings last week", "what happened
-// yesterday", and "the latest files".
+// dated reads questions with a time: "meetings last week", "what happened yesterday",
+// and "the latest files".
 func (r rules) dated(_ context.Context, w words) (proposal, error) {
 	_, _, _, ok := r.when.find(w.low)
 	if _, _, latest := w.cut("latest|newest|most recent|recent"); !ok && !latest {
@@ -90,8 +90,8 @@ func (r rules) dated(_ context.Context, w words) (proposal, error) {
 	return r.list(w, ""), nil
 }
 
-// list is SQL on the table of the noun in w, within the time in w; columns ""
-// are the noun's. Words that it has no place for make it unsure.
+// list returns SQL on the table of the noun in w, within the time in w; columns "" are
+// the noun's. Unknown words lower the confidence.
 func (r rules) list(w words, columns string) proposal {
 	when, start, end, timed := r.when.find(w.low)
 	if timed {
@@ -139,13 +139,13 @@ func (r rules) list(w words, columns string) proposal {
 	return proposal{Query: query, Confidence: plain}
 }
 
-// all joins conditions; empty ones are none.
+// all joins conditions without the empty ones.
 func all(conditions ...string) string {
 	return strings.Join(slices.DeleteFunc(conditions, func(c string) bool { return c == "" }), " AND ")
 }
 
-// nounIn is the noun of w, the condition that its sentence adds, and the words
-// that are left.
+// nounIn returns the noun of w, the condition that the sentence adds, and the
+// remaining words.
 func nounIn(w words) (kind noun, mine string, rest words) {
 	for i, word := range w.low {
 		n, ok := nounOf(word)
@@ -216,7 +216,7 @@ func (r rules) subject(_ context.Context, w words) (proposal, error) {
 	return searchFor(after, kind, span{}, limit), nil
 }
 
-// searchFor is a SEARCH for the rows of a kind.
+// searchFor returns a SEARCH for rows of a kind.
 func searchFor(subject words, kind noun, when span, limit int) proposal {
 	text := subject.bare().text()
 	if text == "" || kind.searched == "" {
@@ -232,22 +232,22 @@ func searchFor(subject words, kind noun, when span, limit int) proposal {
 	return proposal{Query: query, Confidence: plain}
 }
 
-// quoted is a text that is one, whatever words are in it.
+// quoted returns a quoted text, whatever its words.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// known is what the key index knows about a name.
+// known is the key index's knowledge of a name.
 type known struct {
-	// key is the key that the name has, near those that resemble it.
+	// key is the name's key, near are similar keys.
 	key  string
 	near []string
-	// alike: the index has keys that resemble it, be it from afar.
+	// alike is true if the index has keys that are at least remotely similar.
 	alike bool
 }
 
-// keysOf are the keys that names have in the index, "" for those that have none;
-// one query for all of them.
+// keysOf returns the keys of names in the index, "" for unknown ones, with one query
+// for all.
 func (r rules) keysOf(ctx context.Context, names ...words) ([]string, error) {
 	keys := make([]string, len(names))
 	var q rem.Lookup
@@ -269,8 +269,7 @@ func (r rules) keysOf(ctx context.Context, names ...words) ([]string, error) {
 	return keys, err
 }
 
-// look asks the index for a name, and for keys that resemble it when there is
-// none.
+// look searches the index for a name, and for similar keys if there is none.
 func (r rules) look(ctx context.Context, name words) (known, error) {
 	keys, err := r.keysOf(ctx, name)
 	if err != nil || keys[0] != "" {
@@ -287,7 +286,7 @@ func (r rules) look(ctx context.Context, name words) (known, error) {
 	}
 	var like []string
 	for _, row := range res.Results {
-		// A sentence that holds a name is not that name, misspelt.
+		// A sentence that contains a name is not that name misspelt.
 		if len(key) <= len(row.Key)+max(2, len(row.Key)/4) {
 			like = append(like, row.Key)
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/p8-org/p8/rem"
 )
 
-// connected reads how things hang together: "what is related to X", "who works
-// with X", "what does X manage", "within two hops of X".
+// connected reads questions about relations: "what is related to X", "who works with
+// X", "what does X manage", "within two hops of X".
 func (r rules) connected(ctx context.Context, w words) (proposal, error) {
 	if _, x, ok := w.cut("related to|connected to|connected with|linked to|linked with|associated with|close to|next to|attached to|connections of|neighbours of|neighbors of|links of|relations of|edges of"); ok {
 		if a, _, both := w.cut("is related|is connected|is linked"); both && a.len() > 1 && a.low[0] == "how" {
-			return proposal{}, nil // between two: not one walk
+			return proposal{}, nil // "between" needs two walks
 		}
 		return r.walk(ctx, x, "", 0)
 	}
@@ -42,10 +42,10 @@ func (r rules) connected(ctx context.Context, w words) (proposal, error) {
 	return proposal{}, nil
 }
 
-// maxHops is how far the rules go.
+// maxHops bounds the depth of a walk.
 const maxHops = 3
 
-// walk is a TRAVERSE from the thing with this name.
+// walk returns a TRAVERSE from the row with this name.
 func (r rules) walk(ctx context.Context, name words, types string, depth int) (proposal, error) {
 	found, err := r.look(ctx, name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r rules) walk(ctx context.Context, name words, types string, depth int) (p
 	return p, nil
 }
 
-// named reads a name, spelt right or nearly so, or several.
+// named reads one name, correct or slightly misspelt, or several.
 func (r rules) named(ctx context.Context, w words) (proposal, error) {
 	name, about := w.begins("tell me about|tell us about|what do you know about|what do we know about|what is known about|information on|information about|details on|details about|more about|about")
 	who := false
@@ -103,10 +103,10 @@ func (r rules) named(ctx context.Context, w words) (proposal, error) {
 	return cannot(fmt.Sprintf("nothing is called %q, nor nearly so", name.text())), nil
 }
 
-// maxNameWords is the longest list of names that is read as one.
+// maxNameWords bounds a list of names.
 const maxNameWords = 12
 
-// several are the keys of a list of names, none unless every name is known.
+// several returns the keys of a list of names; none unless every name is known.
 func (r rules) several(ctx context.Context, w words) ([]string, error) {
 	if !slices.Contains(w.low, "and") {
 		return nil, nil

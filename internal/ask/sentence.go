@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// words are a sentence cut at its spaces, without the punctuation around each
-// word: as they were written, and in lower case.
+// words are a sentence split at its spaces, without punctuation around the words: as
+// written, and in lower case.
 type words struct{ written, low []string }
 
 func newWords(text string) words {
@@ -32,19 +32,19 @@ func newWords(text string) words {
 
 func (w words) len() int { return len(w.low) }
 
-// slice is the words from start to end.
+// slice returns the words from start to end.
 func (w words) slice(start, end int) words { return words{w.written[start:end], w.low[start:end]} }
 
-// without is w without the words from start to end.
+// without returns w without the words from start to end.
 func (w words) without(start, end int) words {
 	return words{slices.Concat(w.written[:start], w.written[end:]), slices.Concat(w.low[:start], w.low[end:])}
 }
 
-// text is the words as they were written.
+// text returns the words as written.
 func (w words) text() string { return strings.Join(w.written, " ") }
 
-// begins takes one of the phrases off the front; the phrases are separated by
-// "|" and the longest that fits counts.
+// begins removes the longest matching phrase from the front; phrases are separated by
+// "|".
 func (w words) begins(phrases string) (words, bool) {
 	best := 0
 	for phrase := range strings.SplitSeq(phrases, "|") {
@@ -56,7 +56,7 @@ func (w words) begins(phrases string) (words, bool) {
 	return w.slice(best, w.len()), best > 0
 }
 
-// ends takes one of the phrases off the end.
+// ends removes a phrase from the end.
 func (w words) ends(phrases string) (words, bool) {
 	for phrase := range strings.SplitSeq(phrases, "|") {
 		p := strings.Fields(phrase)
@@ -67,7 +67,7 @@ func (w words) ends(phrases string) (words, bool) {
 	return w, false
 }
 
-// cut splits around the first of the phrases that stands in w.
+// cut splits w around the first phrase that it contains.
 func (w words) cut(phrases string) (before, after words, found bool) {
 	for i := range w.low {
 		if rest, ok := w.slice(i, w.len()).begins(phrases); ok {
@@ -77,7 +77,7 @@ func (w words) cut(phrases string) (before, after words, found bool) {
 	return w, words{}, false
 }
 
-// bare is w without articles and courtesies at its ends.
+// bare returns w without articles and courtesies at its ends.
 func (w words) bare() words {
 	for {
 		next, a := w.begins("the|a|an|our|my|your|some|any|all|all of|every|of|me")
@@ -89,7 +89,7 @@ func (w words) bare() words {
 	}
 }
 
-// asked is w without what people say before they ask.
+// asked returns w without introductory phrases.
 func (w words) asked() words {
 	for {
 		next, a := w.begins("please|hey|hi|ok|okay|so|could you|can you|would you|will you|can i|could i|may i|i want to|i need to|i would like to|i'd like to|let me|kindly")

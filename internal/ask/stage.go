@@ -18,33 +18,32 @@ const MaxStages = 10
 
 // Stage is one query of a plan.
 //
-// Its text may refer to what an earlier stage found: ${stage1.key} is the first
-// key of stage 1, ${stage1.keys} all of them (20 at most), and ${people.keys}
-// those of the stage that is named people. A reference stands where a key, a
-// text or, in SQL, a value could stand, and without quotes: the keys are put in
-// as values, whatever characters they have. A stage whose references found
-// nothing is not run and finds nothing.
+// Its text may refer to the results of an earlier stage: ${stage1.key} is the first
+// key of stage 1, ${stage1.keys} all of them (at most 20), and ${people.keys} those of
+// the stage named people. A reference stands without quotes in place of a key, a text
+// or an SQL value; the keys are filled in as values, whatever their characters. A
+// stage does not run if its references found nothing.
 type Stage struct {
 	// Stage is its number, from 1.
 	Stage int `json:"stage"`
-	// Query is a query of the dialect; without one, Intent is what it should find
-	// in plain words.
+	// Query is a query of the dialect; without one, Intent is a question in plain
+	// words.
 	Query  string `json:"query,omitempty"`
 	Intent string `json:"intent,omitempty"`
-	// Name is what other stages may call it: letters, digits, _ and -.
+	// Name is the stage's name for references: letters, digits, _ and -.
 	Name string `json:"name,omitempty"`
-	// DependsOn are the stages that run before it, by number or name; those that
-	// its text refers to need not be listed.
+	// DependsOn are the stages that run before it, by number or name; stages in
+	// references need not be listed.
 	DependsOn []Ref `json:"depends_on,omitempty"`
 }
 
-// text is what of the stage may hold references.
+// text returns the text that may contain references.
 func (s Stage) text() string { return cmp.Or(s.Query, s.Intent) }
 
 // Ref is a stage's number or name; in JSON a number or a string.
 type Ref string
 
-// UnmarshalJSON takes 1, "1", "stage1" and "people".
+// UnmarshalJSON accepts 1, "1", "stage1" and "people".
 func (r *Ref) UnmarshalJSON(b []byte) error {
 	var text string
 	var n int
@@ -58,21 +57,21 @@ func (r *Ref) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// StageResult is what a stage found.
+// StageResult is the result of a stage.
 type StageResult struct {
 	Stage     int      `json:"stage"`
 	Name      string   `json:"name,omitempty"`
 	QueryType rem.Verb `json:"query_type,omitempty"`
-	// Query is what was run, its references filled in; "" where nothing was.
+	// Query is the query that ran, with its references filled in; "" if none ran.
 	Query string `json:"query_executed"`
 	// Results are JSON objects.
 	Results []json.RawMessage `json:"results"`
 	Count   int               `json:"count"`
-	// Warning says why the stage was not run.
+	// Warning says why the stage did not run.
 	Warning string `json:"warning,omitempty"`
 }
 
-// keys are the keys of the results, each once, in their order.
+// keys returns the keys of the results, each once, in their order.
 func (r StageResult) keys() []string {
 	var out []string
 	for _, row := range r.Results {
@@ -98,13 +97,13 @@ func (r StageResult) keys() []string {
 	return out
 }
 
-// reference is ${name.key} or ${name.keys}.
+// reference matches ${name.key} and ${name.keys}.
 var reference = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// stageName is what a stage may be called; stage3 is the third one's.
+// stageName matches the names of stages; stage3 always means the third.
 var stageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
-// refers are the stages that a text refers to.
+// refers returns the stages that a text refers to.
 func refers(text string) ([]Ref, error) {
 	var out []Ref
 	found := reference.FindAllStringSubmatch(text, -1)
@@ -121,8 +120,8 @@ func refers(text string) ([]Ref, error) {
 	return out, nil
 }
 
-// order checks a plan and puts its stages so that each comes after those that it
-// depends on, else by number. done are stages that were run before.
+// order checks a plan and sorts its stages: each after its dependencies, else by
+// number. done are stages that ran before.
 func order(plan []Stage, done []StageResult) ([]Stage, error) {
 	if len(plan) == 0 {
 		return nil, &InputError{"plan", "the plan is empty: give at least one stage"}
@@ -159,7 +158,7 @@ func order(plan []Stage, done []StageResult) ([]Stage, error) {
 	return sorted(left, needs)
 }
 
-// sorted takes again and again the first stage that waits for no other.
+// sorted repeatedly takes the first stage whose dependencies are done.
 func sorted(left []Stage, needs map[int][]int) ([]Stage, error) {
 	var out []Stage
 	ran := map[int]bool{}
@@ -181,8 +180,7 @@ func sorted(left []Stage, needs map[int][]int) ([]Stage, error) {
 	return out, nil
 }
 
-// check is what can be wrong with a stage itself; before are those with smaller
-// numbers.
+// check checks a stage by itself; before are those with smaller numbers.
 func (s Stage) check(before []Stage) error {
 	wrong := func(format string, args ...any) error {
 		return &InputError{"plan", fmt.Sprintf("stage %d ", s.Stage) + fmt.Sprintf(format, args...)}
@@ -208,7 +206,7 @@ func (s Stage) check(before []Stage) error {
 	return nil
 }
 
-// numbered is the number of "3" or "stage3", 0 for another name.
+// numbered returns the number of "3" or "stage3", 0 for any other name.
 func numbered(name string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(name, "stage"))
 	if err != nil || n < 1 {
@@ -217,8 +215,8 @@ func numbered(name string) int {
 	return n
 }
 
-// resolve finds the stage that a reference means, in the plan or among those
-// that were run before.
+// resolve returns the stage of a reference, from the plan or from those that ran
+// before.
 func resolve(ref Ref, plan []Stage, done []StageResult) (number int, inPlan, known bool) {
 	n := numbered(string(ref))
 	for _, s := range plan {
@@ -234,7 +232,7 @@ func resolve(ref Ref, plan []Stage, done []StageResult) (number int, inPlan, kno
 	return 0, false, false
 }
 
-// StageError is what is wrong with one stage.
+// StageError is the error of one stage.
 type StageError struct {
 	Stage int
 	Err   error
@@ -243,7 +241,7 @@ type StageError struct {
 // Error names the stage.
 func (e *StageError) Error() string { return fmt.Sprintf("stage %d: %s", e.Stage, e.Err) }
 
-// Unwrap is what is wrong.
+// Unwrap returns the stage's error.
 func (e *StageError) Unwrap() error { return e.Err }
 
 func inStage(n int, err error) error { return &StageError{n, err} }

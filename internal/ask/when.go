@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// span is a stretch of days in UTC, from <= day < to; a zero bound is open.
+// span is a range of days in UTC, from <= day < to; a zero bound is open.
 type span struct{ from, to time.Time }
 
-// where is the span as a condition on a column, "" for one without bounds.
+// where returns the span as a condition on a column, "" for one without bounds.
 func (s span) where(column string) string {
 	var parts []string
 	if !s.from.IsZero() {
@@ -21,8 +21,8 @@ func (s span) where(column string) string {
 	return strings.Join(parts, " AND ")
 }
 
-// calendar reads expressions of time; today is midnight, UTC. Weeks begin on
-// Monday (ISO 8601), and a day or month without a year is the last one.
+// calendar reads expressions of time; today is midnight, UTC. Weeks begin on Monday
+// (ISO 8601). A day or month without a year is the last one.
 type calendar struct{ today time.Time }
 
 func newCalendar(now time.Time) calendar {
@@ -30,8 +30,8 @@ func newCalendar(now time.Time) calendar {
 	return calendar{time.Date(y, m, d, 0, 0, 0, 0, time.UTC)}
 }
 
-// find is the first expression of time among the words (lower case): its span,
-// and the words from start to end that say it; ok is false when there is none.
+// find returns the first expression of time among the words (lower case): its span,
+// and its place from start to end; ok is false if there is none.
 func (c calendar) find(words []string) (s span, start, end int, ok bool) {
 	for i := range words {
 		s, n := c.expression(words[i:])
@@ -39,7 +39,7 @@ func (c calendar) find(words []string) (s span, start, end int, ok bool) {
 		for start > 0 && slices.Contains([]string{"in", "on", "during", "from", "of", "the", "at", "within", "over"}, words[start-1]) {
 			start--
 		}
-		// "may" and 2000 alone need not be times.
+		// "may" and a bare 2000 may mean something else.
 		if _, month := monthOf(words[i]); n == 1 && start == i && (month || len(words[i]) == 4 && words[i][0] <= '9') {
 			continue
 		}
@@ -50,8 +50,8 @@ func (c calendar) find(words []string) (s span, start, end int, ok bool) {
 	return span{}, 0, 0, false
 }
 
-// expression reads a bounded or half-open span that begins the words, and says
-// how many words it took; 0 for none.
+// expression reads a bounded or half-open span at the beginning of the words and
+// returns how many words it took; 0 for none.
 func (c calendar) expression(w []string) (span, int) {
 	bound, n := "", 0
 	switch w[0] {
@@ -173,7 +173,7 @@ func (c calendar) ago(w []string) (span, int) {
 	return span{}, 0
 }
 
-// unit is the week, month, quarter or year that lies n of them from this one.
+// unit returns the week, month, quarter or year n units from this one.
 func (c calendar) unit(name string, n int) (span, bool) {
 	y, m, _ := c.today.Date()
 	first := func(year int, month time.Month) time.Time { return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC) }
@@ -192,8 +192,8 @@ func (c calendar) unit(name string, n int) (span, bool) {
 	return span{}, false
 }
 
-// date reads 2026-11-01, "1 november 2026", "november 1st", "march", "2025",
-// "monday". What could mean two days (01/02/2026) is none.
+// date reads 2026-11-01, "1 november 2026", "november 1st", "march", "2025", "monday".
+// It refuses ambiguous dates (01/02/2026).
 func (c calendar) date(w []string) (span, int) {
 	if t, err := time.Parse(time.DateOnly, w[0]); err == nil {
 		return days(t, 1), 1
@@ -242,7 +242,7 @@ func (c calendar) date(w []string) (span, int) {
 	return s, n
 }
 
-// named is a month, or a day of it; year 0 is the latest that has begun.
+// named returns a month, or a day of it; year 0 is the latest that has begun.
 func (c calendar) named(year int, month time.Month, day int) (span, bool) {
 	y := year
 	if y == 0 {

@@ -9,7 +9,7 @@ import (
 
 func days(from time.Time, n int) span { return span{from, from.AddDate(0, 0, n)} }
 
-// shift is t moved by n units.
+// shift returns t moved by n units.
 func shift(t time.Time, unit string, n int) (time.Time, bool) {
 	switch strings.TrimSuffix(unit, "s") {
 	case "day":
@@ -59,8 +59,8 @@ func weekday(s string) (time.Weekday, bool) {
 	return 0, false
 }
 
-// monthOf reads november or nov; "may" and "march" count, as words are only
-// asked for where a date may stand.
+// monthOf reads november or nov. "may" and "march" count, because it is called only
+// where a date may stand.
 func monthOf(s string) (time.Month, bool) {
 	for m := time.January; m <= time.December; m++ {
 		if name := strings.ToLower(m.String()); s == name || len(s) == 3 && s == name[:3] || s == "sept" && m == time.September {

@@ -1,21 +1,21 @@
-// Package dream makes something of a user's days while nobody asks.
+// Package dream makes moments and dreams of a user's days in the background.
 //
 //	s, err := dream.New(dream.Options{Store: st, Chat: service, Builder: builder, Queue: queue})
 //	res, err := s.Dream(ctx, dream.Request{Lookback: 24 * time.Hour})
 //
-// A dream has three phases. The first needs no model: sessions that are due get
-// their moments, enriched with what was uploaded in them. The second shows an agent
-// the moments, the messages and the files of the window, within a budget of tokens; it
-// answers with one to three dreams and what they are connected with, and its document
-// says how they are kept (chained_tool: save_moments). The third brings the user's
-// profile up to date.
+// A dream has three phases. The first needs no model: it makes the pending moments of
+// sessions and adds the files uploaded in them. In the second an agent reads the
+// moments, messages and files of the window, within a budget of tokens, and answers
+// with one to three dreams and their connections; its document says how they are
+// stored (chained_tool: save_moments). The third updates the user's profile.
 //
-// Each agent's turn is a run as any other, in a session of its own (mode "dreaming")
-// whose id and idempotency key are made of the window. So a dream whose process died is
-// taken up where it was, by whoever dreams for the user next, and is dreamt once. A lease
-// keeps two processes from dreaming for one user at a time. An anonymous caller dreams
-// of the rows without a user, and has no profile. Dreaming sessions are never
-// material of later dreams; when nothing happened since the last one, no model is asked.
+// Each agent's turn is a run in a session of its own (mode "dreaming"), whose id and
+// idempotency key are made from the window. So if a process dies during a dream, the
+// user's next dream resumes it, on any process, and nothing is dreamt twice. A lease
+// keeps two processes from dreaming for one user at the same time. An anonymous caller
+// dreams of the rows without a user and has no profile. Dreaming sessions are never
+// the material of later dreams; if nothing happened since the last one, no model is
+// asked.
 package dream
 
 import (
@@ -30,24 +30,24 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Agent is the one that dreams when nobody names another; AgentUserModel keeps the
-// profile.
+// Agent is the default agent of the second phase; AgentUserModel updates the profile.
 const (
 	Agent          = "dreaming-agent"
 	AgentUserModel = "user-model"
 )
 
-// Mode is that of the sessions in which agents dream.
+// Mode is the mode of the sessions in which agents dream.
 const Mode = "dreaming"
 
-// Request is one dream of the caller.
+// Request asks for one dream of the caller.
 type Request struct {
-	// Lookback is the window, Until its end; the defaults are the options' and now.
+	// Lookback is the length of the window, Until its end; the defaults are the
+	// options' and now.
 	Lookback time.Duration
 	Until    time.Time
-	// Agent is "" for those of the options.
+	// Agent replaces the agents of the options; "" does not.
 	Agent string
-	// DryRun changes nothing: Result.Prompt is what the agent would be shown.
+	// DryRun changes nothing: Result.Prompt is the agent's prompt.
 	DryRun bool
 }
 
@@ -62,15 +62,15 @@ const (
 	StatusFailed        = "failed"
 )
 
-// Result is what became of a dream.
+// Result is the outcome of a dream.
 type Result struct {
-	// Status is the second phase's, or why there was none.
+	// Status is the second phase's, or why it did not run.
 	Status string `json:"status"`
-	// From and Until are the window: that of the request, or of a dream that was
-	// begun and not ended, which is taken up first.
+	// From and Until are the window: the request's, or that of an unfinished dream,
+	// which is resumed first.
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`
-	// IOTokens are those of the agents' runs, input and output.
+	// IOTokens are the input and output tokens of the agents' runs.
 	IOTokens int     `json:"io_tokens"`
 	Phase1   Phase1  `json:"phase1"`
 	Phase2   Phase2  `json:"phase2"`
@@ -78,7 +78,7 @@ type Result struct {
 	Prompt   string  `json:"prompt,omitempty"`
 }
 
-// Phase1 is the moments of sessions.
+// Phase1 are the moments of sessions.
 type Phase1 struct {
 	SessionsChecked int      `json:"sessions_checked"`
 	MomentsBuilt    int      `json:"moments_built"`
@@ -86,7 +86,7 @@ type Phase1 struct {
 	Keys            []string `json:"keys,omitempty"`
 }
 
-// Phase2 is the dreams.
+// Phase2 are the dreams.
 type Phase2 struct {
 	Status       string   `json:"status"`
 	IOTokens     int      `json:"io_tokens"`
@@ -99,7 +99,7 @@ type Phase2 struct {
 	Error string          `json:"error,omitempty"`
 }
 
-// Profile is what was learned about the user.
+// Profile is the update of the user's profile.
 type Profile struct {
 	Status string `json:"status"`
 	// Updated are the fields that changed: summary, interests, preferred_topics.
@@ -107,7 +107,7 @@ type Profile struct {
 	Error   string   `json:"error,omitempty"`
 }
 
-// dream is one under way.
+// dream is one dream under way.
 type dream struct {
 	*Service
 	who    identity.Identity
@@ -116,8 +116,8 @@ type dream struct {
 	Result
 }
 
-// Dream dreams now. A failure of a model or an agent is told in the result; the error
-// is the store's, or ctx's, and whoever dreams next goes on.
+// Dream dreams now. A failure of a model or an agent is in the result. The error is
+// the store's, or ctx's; the next dream then resumes this one.
 func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
 	who, err := identity.From(ctx)
 	if err != nil {
@@ -126,22 +126,22 @@ func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
 	d := &dream{Service: s, who: who, agents: s.agents(who.TenantID, req.Agent), window: s.window(req)}
 	if req.DryRun {
 		err = d.rehearse(ctx)
-		return d.told(), err
+		return d.result(), err
 	}
 	held, err := hold(ctx, s.o.Store.Leases(), s.o.Owner+"/"+uuid.NewString(), s.o.Lease, d.dream)
 	if err == nil && !held {
 		d.Status = StatusBusy
 	}
-	return d.told(), err
+	return d.result(), err
 }
 
-// told is the result, with its window.
-func (d *dream) told() Result {
+// result returns the result, with its window.
+func (d *dream) result() Result {
 	d.From, d.Until = d.window.From, d.window.Until
 	return d.Result
 }
 
-// dream is all of it, for the process that has the lease.
+// dream runs all phases, in the process that has the lease.
 func (d *dream) dream(ctx context.Context) error {
 	past, err := d.recall(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (d *dream) dream(ctx context.Context) error {
 	return d.learn(ctx, m)
 }
 
-// rehearse finds what a dream would be about, and changes nothing.
+// rehearse collects the material and the prompt, and changes nothing.
 func (d *dream) rehearse(ctx context.Context) error {
 	past, err := d.recall(ctx)
 	if err != nil {
@@ -200,7 +200,7 @@ func (d *dream) rehearse(ctx context.Context) error {
 	return nil
 }
 
-// missing is err unless it says that there is no such row.
+// missing returns err unless it means that the row does not exist.
 func missing(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil

@@ -11,18 +11,18 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The bounds of what a moment says about uploads.
+// The bounds of the uploads in a moment.
 const (
 	maxUploads    = 50
 	maxChunks     = 100
 	maxUploadText = 500
-	// uploadedHead begins the part of a summary that tells of them (p8).
+	// uploadedHead begins the uploads in a summary (p8).
 	uploadedHead = "[Uploaded Resources]"
 )
 
-// enrich tells the session_chunk moments of a session what was uploaded meanwhile: each
-// upload stands in the first moment that ends after it, else in the newest. One that
-// any of them names already is left alone, so it may be done again.
+// enrich adds a session's uploads to its session_chunk moments: each upload to the
+// first moment that ends after it, else to the newest. An upload that a moment names
+// already is skipped, so enrich can run again.
 func (d *dream) enrich(ctx context.Context, session string) (enriched int, err error) {
 	of := func(kind string, most int) ([]store.Moment, error) {
 		list, _, err := d.o.Store.Moments().Find(ctx, store.Filter{
@@ -61,7 +61,7 @@ func (d *dream) enrich(ctx context.Context, session string) (enriched int, err e
 		if len(changed[at]) == 0 {
 			continue
 		}
-		if err := d.tellUploads(ctx, &chunks[at], changed[at]); err != nil {
+		if err := d.addUploads(ctx, &chunks[at], changed[at]); err != nil {
 			return enriched, err
 		}
 		enriched++
@@ -69,8 +69,8 @@ func (d *dream) enrich(ctx context.Context, session string) (enriched int, err e
 	return enriched, nil
 }
 
-// tellUploads adds uploads to a moment; the rest of its row stays as it is.
-func (d *dream) tellUploads(ctx context.Context, chunk *store.Moment, uploads []store.Moment) error {
+// addUploads adds uploads to a moment; the rest of its row stays as it is.
+func (d *dream) addUploads(ctx context.Context, chunk *store.Moment, uploads []store.Moment) error {
 	summary, keys := chunk.Summary, resourceKeys(chunk)
 	if !strings.Contains(summary, uploadedHead) {
 		summary += "\n\n" + uploadedHead
@@ -97,7 +97,7 @@ func (d *dream) tellUploads(ctx context.Context, chunk *store.Moment, uploads []
 	})
 }
 
-// uploadText is the beginning of what was uploaded.
+// uploadText returns the beginning of an upload's text.
 func (d *dream) uploadText(ctx context.Context, up *store.Moment) (string, error) {
 	nodes, err := d.o.Store.Nodes(ctx, []string{keyOf(up)})
 	if err != nil {
@@ -121,7 +121,7 @@ func (d *dream) uploadText(ctx context.Context, up *store.Moment) (string, error
 	return up.Summary, nil
 }
 
-// keyOf is an upload's key: that of its first piece, else the moment's own.
+// keyOf returns the key of an upload: of its first piece, else of its moment.
 func keyOf(up *store.Moment) string {
 	if keys := resourceKeys(up); len(keys) > 0 {
 		return store.NormalizeKey(keys[0])
@@ -129,19 +129,19 @@ func keyOf(up *store.Moment) string {
 	return store.NormalizeKey(up.Name)
 }
 
-// resourceKeys are the pieces of files that a moment names in its metadata.
+// resourceKeys returns the pieces of files that a moment's metadata name.
 func resourceKeys(m *store.Moment) []string {
 	var said struct {
 		Keys []string `json:"resource_keys"`
 	}
 	if json.Unmarshal(m.Metadata, &said) != nil {
-		return nil // of another program
+		return nil // another program's metadata
 	}
 	return slices.DeleteFunc(said.Keys, func(key string) bool { return key == "" })
 }
 
-// short is a text on one line, cut to n characters.
+// short returns a text on one line, cut to n characters.
 func short(text string, n int) string { return tool.Cut(strings.Join(strings.Fields(text), " "), n) }
 
-// oneLine is a name on one line.
+// oneLine returns a name on one line.
 func oneLine(names ...string) string { return short(cmp.Or(names...), 200) }

@@ -14,7 +14,7 @@ const (
 	sessionPages = 10
 )
 
-// sessions are the caller's that were used last and that no agent dreamt in.
+// sessions returns the caller's last used sessions, without dreaming sessions.
 func (d *dream) sessions(ctx context.Context, most int) ([]store.Session, error) {
 	var out []store.Session
 	f := store.SessionFilter{Limit: sessionPage}
@@ -36,9 +36,9 @@ func (d *dream) sessions(ctx context.Context, most int) ([]store.Session, error)
 	return out, nil
 }
 
-// first is the first phase: moments of what the last sessions said, with what was
-// uploaded in them. It gives the topics of the new ones. A session that fails is left
-// to the next dream.
+// first is the first phase: it makes the moments of the last sessions, with their
+// uploads, and returns the topics of the new ones. A session that fails is left to the
+// next dream.
 func (d *dream) first(ctx context.Context) (topics []string, err error) {
 	sessions, err := d.sessions(ctx, maxFirst)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// The bounds of what an agent is shown, beside the budget (p8).
+// The bounds of the agents' material, besides the token budget (p8).
 const (
 	maxMoments     = 50
 	maxMomentText  = 2000
@@ -20,14 +20,14 @@ const (
 	maxFileText    = 2000
 	maxNamed       = 3
 
-	// relationBack is how save_moments lets the targets of dreams point back.
+	// relationBack is the relation of the edges back from the targets of dreams.
 	relationBack = "dreamed_from"
 
 	rowPage  = 200
 	rowPages = 10
 )
 
-// gather collects what happened in the window: each section takes what fits, newest
+// gather collects the material of the window: each section takes what fits, the newest
 // first.
 func (d *dream) gather(ctx context.Context, p past) (*material, error) {
 	m := &material{stats: Stats{Budget: d.o.Budget}}
@@ -39,8 +39,7 @@ func (d *dream) gather(ctx context.Context, p past) (*material, error) {
 	return m, nil
 }
 
-// addMoments adds the moments that are no dreams, no parts of sessions and no
-// notifications.
+// addMoments adds the moments that are not dreams, parts of sessions or notifications.
 func (d *dream) addMoments(ctx context.Context, p past, m *material) error {
 	var items []string
 	f := store.Filter{Since: d.window.From, Before: d.window.Until, Own: true, Limit: rowPage}
@@ -87,11 +86,11 @@ func momentText(x *store.Moment) string {
 	return text
 }
 
-// told are the types of messages that are shown: tools say nothing that the answers
-// do not.
-var told = [...]string{store.MessageUser, store.MessageAssistant, store.MessageObservation}
+// shownTypes are the message types that agents read: tool messages add nothing to the
+// answers.
+var shownTypes = [...]string{store.MessageUser, store.MessageAssistant, store.MessageObservation}
 
-// addSessions adds the ends of the sessions that were used last.
+// addSessions adds the last messages of the last used sessions.
 func (d *dream) addSessions(ctx context.Context, _ past, m *material) error {
 	sessions, err := d.sessions(ctx, maxSessions)
 	if err != nil {
@@ -101,13 +100,13 @@ func (d *dream) addSessions(ctx context.Context, _ past, m *material) error {
 	for i := range sessions {
 		sess := &sessions[i]
 		if sess.UpdatedAt.Before(d.window.From) {
-			break // they come by that time
+			break // the rest is older
 		}
-		rows, err := d.o.Store.Messages(ctx, sess.ID, store.MessageFilter{Last: maxMessages, Types: told[:]})
+		rows, err := d.o.Store.Messages(ctx, sess.ID, store.MessageFilter{Last: maxMessages, Types: shownTypes[:]})
 		if missing(err) != nil {
 			return err
 		}
-		if rows = slices.DeleteFunc(rows, func(r store.Message) bool { return !d.shows(&r) }); len(rows) == 0 {
+		if rows = slices.DeleteFunc(rows, func(r store.Message) bool { return !d.includes(&r) }); len(rows) == 0 {
 			continue
 		}
 		m.saw(rows[len(rows)-1].CreatedAt)
@@ -138,12 +137,12 @@ func (d *dream) addSessions(ctx context.Context, _ past, m *material) error {
 	return nil
 }
 
-// shows reports whether a row belongs to the window, and to what was said.
-func (d *dream) shows(r *store.Message) bool {
+// includes reports whether a row is in the window and has text.
+func (d *dream) includes(r *store.Message) bool {
 	return r.Content != nil && strings.TrimSpace(*r.Content) != "" && r.AgentPath == "" && d.window.has(r.CreatedAt)
 }
 
-// sessionHead names a session and its newest moments, which can be connected with.
+// sessionHead names a session and its newest moments, which dreams can connect with.
 func (d *dream) sessionHead(ctx context.Context, sess *store.Session) (string, error) {
 	head := "### " + oneLine(sess.Name, sess.ID)
 	chunks, _, err := d.o.Store.Moments().Find(ctx, store.Filter{
@@ -159,9 +158,9 @@ func (d *dream) sessionHead(ctx context.Context, sess *store.Session) (string, e
 	return head + "\nKeys: " + strings.Join(keys, ", "), nil
 }
 
-// addFiles adds the files that were completed in the window.
+// addFiles adds the files that were ingested in the window.
 func (d *dream) addFiles(ctx context.Context, _ past, m *material) error {
-	// What anonymous callers upload is their tenant's.
+	// Files of anonymous callers belong to their tenant.
 	rows, _, err := d.o.Store.Files().Find(ctx, store.Filter{
 		Equal: map[string]any{"processing_status": store.FileCompleted}, Own: !d.who.Anonymous(), Limit: rowPage,
 	})
@@ -188,16 +187,15 @@ func (d *dream) addFiles(ctx context.Context, _ past, m *material) error {
 	return nil
 }
 
-// completed reports whether a file was taken in within the window. One that was taken
-// in again keeps its created_at; its updated_at says as much, unless a dream gave it
+// completed reports whether a file was ingested within the window. A file that is
+// ingested again keeps its created_at; updated_at shows it, unless a dream has added
 // an edge.
 func (d *dream) completed(f *store.File) bool {
 	dreamt := slices.ContainsFunc(f.GraphEdges, func(e store.Edge) bool { return e.Relation == relationBack })
 	return d.window.has(f.CreatedAt) || d.window.has(f.UpdatedAt) && !dreamt
 }
 
-// fileText is the beginning of what a file says: its text is in the pieces that were
-// cut from it, or in the page that was made of it.
+// fileText returns the beginning of a file's text, from its pieces or its page.
 func (d *dream) fileText(ctx context.Context, f *store.File) (string, error) {
 	if f.ParsedContent != "" {
 		return f.ParsedContent, nil

@@ -14,25 +14,27 @@ import (
 	"github.com/p8-org/p8/internal/jobs"
 )
 
-// The kinds of jobs: one user's dream, and the one that finds whose dream is due.
+// The kinds of jobs: one user's dream, and the schedule.
 const (
 	Kind         = "dream"
 	KindSchedule = "dream-schedule"
 )
 
 const (
-	// jobTime bounds a dream; the runs of its agents go on, and are taken up again.
+	// jobTime bounds a dream. The runs of its agents go on, and the next dream resumes
+	// it.
 	jobTime      = 15 * time.Minute
 	scheduleTime = 5 * time.Minute
-	// whenBusy is when a job looks again whose user's dream is not over.
+	// whenBusy is the delay before a job retries while the user's last dream is under
+	// way.
 	whenBusy = 30 * time.Second
 )
 
-// errNoQueue says that nothing takes dreams for later.
+// errNoQueue means that the server has no job queue.
 var errNoQueue = errors.New("dream: there is no queue here: dream now instead")
 
-// order is a dream that waits: who for, and its window, which does not change until
-// it is dreamt.
+// order are the arguments of a job: the user, and the window, which does not change
+// while the job waits.
 type order struct {
 	Tenant   string        `json:"tenant"`
 	User     string        `json:"user,omitempty"` // "" for anonymous callers
@@ -43,8 +45,8 @@ type order struct {
 	Agent    string        `json:"agent,omitempty"`
 }
 
-// Enqueue has the caller's dream done by a worker; one that waits or runs already is
-// enough.
+// Enqueue queues the caller's dream. A dream that is queued or running already is a
+// duplicate.
 func (s *Service) Enqueue(ctx context.Context, req Request) (jobs.Receipt, error) {
 	who, err := identity.From(ctx)
 	switch {
@@ -60,14 +62,14 @@ func (s *Service) Enqueue(ctx context.Context, req Request) (jobs.Receipt, error
 	}, jobs.EnqueueOptions{UniqueKey: unique(who)})
 }
 
-// unique tells users apart, whatever is in their ids.
+// unique returns a key that differs between users, whatever characters their ids have.
 func unique(who identity.Identity) string {
 	sum := sha256.Sum256([]byte(who.TenantID + "\x00" + who.UserID))
 	return hex.EncodeToString(sum[:])
 }
 
-// Workers are how the jobs are done, by their kinds, for [jobs.Queue.Register]. The
-// schedule wants to be looked at every minute ([jobs.Queue.Periodic]).
+// Workers returns the workers by their kinds, for [jobs.Queue.Register]. The schedule
+// must run every minute ([jobs.Queue.Periodic]).
 func (s *Service) Workers() map[string]jobs.Worker {
 	return map[string]jobs.Worker{
 		Kind:         {Run: s.work, Timeout: jobTime},
@@ -75,7 +77,7 @@ func (s *Service) Workers() map[string]jobs.Worker {
 	}
 }
 
-// work dreams as a job says.
+// work runs a job's dream.
 func (s *Service) work(ctx context.Context, args json.RawMessage) error {
 	var o order
 	if err := json.Unmarshal(args, &o); err != nil {

@@ -6,30 +6,31 @@ import (
 	"time"
 )
 
-// The lease of a user's dream: while one process has it, no other dreams for the user.
-// A process that died gives it back by saying nothing.
+// The lease of a user's dreams: while one process has it, no other dreams for the
+// user. The lease of a dead process expires.
 const (
 	leaseName = "dream"
-	// leaseFor is how long it says nothing, unless the options say otherwise.
+	// leaseFor is the default lifetime of a lease.
 	leaseFor = time.Minute
-	// It is renewed renewals times in that time; a call may take a part of it, and so
-	// much at most.
+	// The lease is renewed every ttl/renewals. Each call may take a part of that time,
+	// with this upper bound.
 	renewals  = 3
 	callParts = 6
 	leaseCall = 10 * time.Second
 )
 
-// leaser is implemented by store.Leases.
+// leaser has leases. Implemented by store.Leases.
 type leaser interface {
 	Take(ctx context.Context, name, owner string, ttl time.Duration) (bool, error)
 	Release(ctx context.Context, name, owner string) error
 }
 
-// errLost says that the lease went to somebody else.
+// errLost means that another process has taken the lease.
 var errLost = errors.New("dream: another process dreams for this user now")
 
-// hold does fn while it has the caller's lease, which it takes for ttl and renews;
-// false when somebody else has it. fn's context ends when the lease is lost.
+// hold calls fn while it has the caller's lease, which it takes for ttl and renews; it
+// returns false if another process has the lease. fn's context ends when the lease is
+// lost.
 func hold(ctx context.Context, l leaser, owner string, ttl time.Duration, fn func(context.Context) error) (bool, error) {
 	held, err := l.Take(ctx, leaseName, owner, ttl)
 	if err != nil || !held {
@@ -49,12 +50,12 @@ func hold(ctx context.Context, l leaser, owner string, ttl time.Duration, fn fun
 	<-renewed
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseCall)
 	defer cancel()
-	// A lease that cannot be given back runs out.
+	// A lease that cannot be released expires.
 	return true, errors.Join(err, l.Release(last, leaseName, owner))
 }
 
-// renew keeps the lease until ctx ends. While the store fails, the lease counts as
-// long as it was given for.
+// renew renews the lease until ctx ends. While the store fails, the lease is valid to
+// the end of its ttl.
 func renew(ctx context.Context, l leaser, owner string, ttl time.Duration, stop context.CancelCauseFunc) {
 	ticker := time.NewTicker(ttl / renewals)
 	defer ticker.Stop()

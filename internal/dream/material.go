@@ -10,34 +10,34 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// Stats is what of a window an agent is shown.
+// Stats counts the rows of the window that an agent reads.
 type Stats struct {
 	Moments  int `json:"moments"`
 	Sessions int `json:"sessions"`
 	Messages int `json:"messages"`
 	Files    int `json:"files"`
-	// LeftOut is what the budget had no room for.
+	// LeftOut counts the rows over the budget.
 	LeftOut int `json:"left_out"`
 	Tokens  int `json:"tokens"`
 	Budget  int `json:"budget"`
 }
 
 func (s Stats) encode() json.RawMessage {
-	b, _ := json.Marshal(s) // integers
+	b, _ := json.Marshal(s) // integers always encode
 	return b
 }
 
-// material is what happened in a window, as an agent is shown it.
+// material is the text of a window for an agent.
 type material struct {
 	sections []string
 	newest   time.Time
 	stats    Stats
 }
 
-// frameTokens are kept for what stands around the material.
+// frameTokens are reserved for the text around the material.
 const frameTokens = 300
 
-// room makes room for a text, if there is any.
+// room takes the tokens of a text from the budget; false if they do not fit.
 func (m *material) room(text string) bool {
 	n := llm.EstimateTokens(text) + 1
 	if m.stats.Tokens+n > m.stats.Budget-frameTokens {
@@ -48,7 +48,7 @@ func (m *material) room(text string) bool {
 	return true
 }
 
-// saw notes when something happened.
+// saw records the time of a row.
 func (m *material) saw(t time.Time) {
 	if t.After(m.newest) {
 		m.newest = t
@@ -62,8 +62,8 @@ func (m *material) section(title string, items []string) {
 	}
 }
 
-// instruction is the material with its frame. What is stored may say anything: it
-// stands between two lines that it cannot know, and the agent is told what it is.
+// instruction returns the material in its frame: stored text may contain instructions,
+// so it stands between two marker lines that it cannot know.
 func (m *material) instruction(w window, more ...string) string {
 	text := strings.Join(append(m.sections, more...), "\n\n")
 	sum := sha256.Sum256([]byte(text))

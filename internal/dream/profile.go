@@ -11,15 +11,15 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// learned is what the agent of the third phase answers.
+// learned is the answer of the third phase's agent.
 type learned struct {
 	Summary   string   `json:"summary"`
 	Interests []string `json:"interests"`
 	Topics    []string `json:"preferred_topics"`
 }
 
-// learn is the third phase: the profile, as it is after these days. Its failure is
-// told, and the dreams stand.
+// learn is the third phase: it updates the profile. Its failure is reported in the
+// result; the dreams stay.
 func (d *dream) learn(ctx context.Context, m *material) error {
 	if d.who.Anonymous() {
 		d.Profile.Status = StatusSkippedUser
@@ -54,7 +54,8 @@ func (d *dream) learn(ctx context.Context, m *material) error {
 	return nil
 }
 
-// learnTopics is the third phase without a model: what the new moments are about.
+// learnTopics is the third phase without a model: it adds the topics of the new
+// moments.
 func (d *dream) learnTopics(ctx context.Context, topics []string) (err error) {
 	d.Profile.Status = StatusSkippedModel
 	if d.who.Anonymous() {
@@ -70,7 +71,7 @@ func (d *dream) learnTopics(ctx context.Context, topics []string) (err error) {
 	return err
 }
 
-// update changes the profile and names what is not as it was.
+// update changes the profile and returns the names of the changed fields.
 func (d *dream) update(ctx context.Context, c store.UserChange) (changed []string, err error) {
 	before, err := d.o.Store.Users().Get(ctx)
 	if missing(err) != nil {
@@ -92,7 +93,7 @@ func (d *dream) update(ctx context.Context, c store.UserChange) (changed []strin
 	return changed, nil
 }
 
-// profileText is the present profile, as a part of the material.
+// profileText returns the present profile as part of the material.
 func profileText(u *store.User) string {
 	text := "## Present profile\n"
 	for _, line := range [][2]string{

@@ -21,12 +21,12 @@ const (
 	stateFailed = "failed"
 )
 
-// record is what a dreaming session says about its turn, in its metadata.
+// record is the state of a turn, in the metadata of its dreaming session.
 type record struct {
 	window
 	Agent string `json:"agent"`
 	State string `json:"state"`
-	// Attempt counts the runs: one that failed is followed by another.
+	// Attempt counts the runs: a failed one is followed by another.
 	Attempt  int      `json:"attempt"`
 	Keys     []string `json:"keys,omitempty"`
 	Saved    int      `json:"saved,omitempty"`
@@ -35,7 +35,7 @@ type record struct {
 
 const recordKey = "dream"
 
-// recordOf reads the record of a session; false where there is none.
+// recordOf reads the record of a session; false if it has none.
 func recordOf(s *store.Session) (r record, ok bool) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(s.Metadata, &all) != nil || all[recordKey] == nil {
@@ -44,12 +44,13 @@ func recordOf(s *store.Session) (r record, ok bool) {
 	return r, json.Unmarshal(all[recordKey], &r) == nil && !r.Until.IsZero()
 }
 
-// sessionID is that of an agent's turn about a window: whoever dreams, it is the same.
+// sessionID returns the id of the session of an agent's turn about a window, the same
+// on every process.
 func (d *dream) sessionID(agent string, until time.Time) string {
 	return "dream-" + store.EntityID("dreams", agent+" "+until.UTC().Format(time.RFC3339Nano), d.who.TenantID+" "+d.who.UserID)
 }
 
-// key is the idempotency key of the record's run, hash what it is about.
+// key returns the idempotency key of the record's run, hash the hash of its request.
 func (r record) key(session string) string { return session + "-" + strconv.Itoa(r.Attempt) }
 
 func (r record) hash() string {
@@ -57,7 +58,7 @@ func (r record) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// note writes a record into its session, which it makes.
+// note writes a record into its session, and makes the session.
 func (d *dream) note(ctx context.Context, id string, r record) error {
 	metadata, err := json.Marshal(map[string]record{recordKey: r})
 	if err != nil {
@@ -68,26 +69,26 @@ func (d *dream) note(ctx context.Context, id string, r record) error {
 	})
 }
 
-// past is what earlier dreams left behind.
+// past is the state that earlier dreams left.
 type past struct {
-	// last is the end of the last window that was dreamt about.
+	// last is the end of the last finished window.
 	last time.Time
-	// begun: this window was begun before.
+	// begun is true if this window was begun before.
 	begun bool
-	// open is a window that was begun and not ended, nil for none.
+	// open is an unfinished window, nil for none.
 	open *window
-	// sessions are those of dreams.
+	// sessions are the dreaming sessions.
 	sessions map[string]bool
 }
 
 const (
-	// maxPast is how many dreaming sessions are looked at.
+	// maxPast bounds the dreaming sessions that are read.
 	maxPast = 100
-	// openFor is how long a dream that was not ended is worth taking up.
+	// openFor is how long an unfinished dream may be resumed.
 	openFor = 7 * 24 * time.Hour
 )
 
-// recall reads what earlier dreams left behind.
+// recall reads the state that earlier dreams left.
 func (d *dream) recall(ctx context.Context) (past, error) {
 	p := past{sessions: map[string]bool{}}
 	list, _, err := d.o.Store.Sessions(ctx, store.SessionFilter{Mode: Mode, Limit: maxPast})
@@ -121,7 +122,7 @@ func (d *dream) recall(ctx context.Context) (past, error) {
 		case r.Until.Equal(until):
 			p.begun = true
 		case r.Until.After(p.last):
-			p.last = r.Until // perhaps a later window than this one, which waited for long
+			p.last = r.Until // a job may have waited while a later window was dreamt
 		}
 	}
 	return p, nil
@@ -129,7 +130,7 @@ func (d *dream) recall(ctx context.Context) (past, error) {
 
 func (d *dream) dreams(agent string) bool { return slices.Contains(d.agents, agent) }
 
-// hasRun reports whether the run of a record was begun and may still give something.
+// hasRun reports whether the run of a record was begun and may still have an answer.
 func (d *dream) hasRun(ctx context.Context, session string, r record) (bool, error) {
 	run, err := d.o.Store.RunByKey(ctx, r.key(session))
 	if err != nil {
@@ -138,7 +139,7 @@ func (d *dream) hasRun(ctx context.Context, session string, r record) (bool, err
 	return run.Status == store.RunRunning || run.Status == store.RunInterrupted || run.Status == store.RunCompleted, nil
 }
 
-// attempt is the record to go on with, after what the session says.
+// attempt returns the record to continue with, from the session's record.
 func (d *dream) attempt(ctx context.Context, id, agent string) (record, error) {
 	r := record{window: d.window, Agent: agent, State: stateOpen, Attempt: 1}
 	sess, err := d.o.Store.Session(ctx, id)
@@ -151,7 +152,7 @@ func (d *dream) attempt(ctx context.Context, id, agent string) (record, error) {
 	}
 	before, ok := recordOf(&sess)
 	switch {
-	case !ok, sess.UserID != who.UserID: // what an anonymous caller put there tells nothing
+	case !ok, sess.UserID != who.UserID: // anonymous callers may write such metadata themselves
 	case before.State == stateFailed:
 		r.Attempt = before.Attempt + 1
 	default:

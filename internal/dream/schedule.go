@@ -11,8 +11,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Due reports whether a schedule came due after last, and not after now. "" never
-// does. A cron expression is in UTC unless it begins with "CRON_TZ=Europe/Vienna ".
+// Due reports whether a schedule was due after last and not after now. "" never is. A
+// cron expression is in UTC unless it begins with "CRON_TZ=Europe/Vienna ".
 func Due(schedule string, last, now time.Time) (bool, error) {
 	if schedule == "" {
 		return false, nil
@@ -25,8 +25,8 @@ func Due(schedule string, last, now time.Time) (bool, error) {
 	return !next.IsZero() && !next.After(now), nil
 }
 
-// The row that says up to when the schedules were looked at: a session of the
-// system's tenant, so that every replica and the next process know.
+// The session of the system's tenant that stores the time of the last check, for every
+// replica and the next process.
 const (
 	tickSession = "dream-schedule"
 	tickMode    = "schedule"
@@ -37,8 +37,8 @@ type tick struct {
 	At time.Time `json:"dream_schedule_at"`
 }
 
-// schedule enqueues the dreams of the users whose tenant's schedule came due since it
-// was looked at last. A time that passed while nobody looked is made up for, once.
+// schedule enqueues the dreams of the users whose tenant's schedule was due since the
+// last check. Times missed in between are made up for once.
 func (s *Service) schedule(ctx context.Context) error {
 	system := identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
 	now := s.o.Now().UTC().Truncate(time.Microsecond)
@@ -47,19 +47,20 @@ func (s *Service) schedule(ctx context.Context) error {
 		return err
 	}
 	if last.IsZero() {
-		return s.putTick(system, now) // what was before the first look is nobody's dream
+		return s.putTick(system, now) // the first check: nothing was due before
 	}
 	due, any, err := s.due(last, now)
 	if err != nil || !any {
 		return err
 	}
 	if err := s.enqueueDue(ctx, due, now); err != nil {
-		return err // and tried again, which enqueues nobody twice
+		return err // the retry enqueues nobody twice
 	}
 	return s.putTick(system, now)
 }
 
-// due tells of tenants whether their schedule came due, and whether any did.
+// due returns a function that reports whether a tenant's schedule was due, and whether
+// any was.
 func (s *Service) due(last, now time.Time) (of func(tenant string) bool, any bool, err error) {
 	all, err := Due(s.o.Schedule, last, now)
 	if err != nil {
@@ -81,7 +82,7 @@ func (s *Service) due(last, now time.Time) (of func(tenant string) bool, any boo
 	}, any, nil
 }
 
-// enqueueDue enqueues the dreams of everybody who was here within the window.
+// enqueueDue enqueues the dreams of every user who was active within the window.
 func (s *Service) enqueueDue(ctx context.Context, due func(tenant string) bool, now time.Time) error {
 	var after store.RowOwner
 	var failed []error

@@ -16,13 +16,13 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Chat runs agents; *chat.Service is one.
+// Chat runs agents. Implemented by *chat.Service.
 type Chat interface {
 	Start(ctx context.Context, req chat.Request) (*chat.Turn, error)
 	Resume(ctx context.Context, runID string) (*chat.Turn, error)
 }
 
-// Queue is where dreams wait; *jobs.Queue is one.
+// Queue queues dreams. Implemented by *jobs.Queue.
 type Queue interface {
 	Enqueue(ctx context.Context, kind string, args any, o jobs.EnqueueOptions) (jobs.Receipt, error)
 }
@@ -35,25 +35,25 @@ type Options struct {
 	Builder *memory.Builder
 	// Queue may be nil: then nothing can be enqueued.
 	Queue Queue
-	// Agents dream, one after the other; [Agent] alone when empty. TenantAgents are those
-	// of tenants that have their own.
+	// Agents dream, in their order; [Agent] alone when empty. TenantAgents replace
+	// them for tenants.
 	Agents       []string
 	TenantAgents map[string][]string
-	// Offline says that there is no model: the second phase does nothing, the third
-	// knows only the topics of new moments.
+	// Offline means that there is no model: the second phase does nothing, and the
+	// third only adds the topics of new moments.
 	Offline bool
-	// Budget is what the agent is shown, in tokens; 38,400 when 0 (30 % of 128,000).
+	// Budget bounds the material, in tokens; 38,400 when 0 (30 % of 128,000).
 	Budget int
-	// Lookback is the window of a dream that names none; a day when 0.
+	// Lookback is the default window; a day when 0.
 	Lookback time.Duration
-	// Schedule is a cron expression, "" for no dreams but those that somebody asks for;
-	// TenantSchedules are those of tenants that have their own, "" for none.
+	// Schedule is a cron expression, "" for no scheduled dreams. TenantSchedules
+	// replace it for tenants, "" for none.
 	Schedule        string
 	TenantSchedules map[string]string
-	// Owner names this process; made up when "".
+	// Owner names this process as the owner of leases; "" makes a name.
 	Owner string
-	// Lease is how long a process that dreams may say nothing before another one takes
-	// it for dead; a minute when 0.
+	// Lease is the lifetime of a lease, after which a silent process counts as dead; a
+	// minute when 0.
 	Lease  time.Duration
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -98,7 +98,7 @@ func New(o Options) (*Service, error) {
 	return &Service{o}, nil
 }
 
-// agents are those that dream for a tenant.
+// agents returns the agents that dream for a tenant.
 func (s *Service) agents(tenant, wanted string) []string {
 	if wanted != "" {
 		return []string{wanted}
@@ -109,13 +109,13 @@ func (s *Service) agents(tenant, wanted string) []string {
 	return s.o.Agents
 }
 
-// window is the time that a dream is about: From <= t < Until.
+// window is the time of a dream: From <= t < Until.
 type window struct {
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`
 }
 
-// window is that of a request.
+// window returns that of a request.
 func (s *Service) window(req Request) window {
 	now := s.o.Now().UTC()
 	until := req.Until.UTC()
@@ -130,19 +130,19 @@ func (s *Service) window(req Request) window {
 	return window{until.Add(-min(lookback, maxLookback)), until}
 }
 
-// has reports whether something happened within the window.
+// has reports whether t is within the window.
 func (w window) has(t time.Time) bool { return !t.Before(w.From) && t.Before(w.Until) }
 
-// form is how the window is written for a model.
+// form is the layout of times for a model.
 const form = "2006-01-02 15:04"
 
-// What agents are asked: to dream, and to keep the profile.
+// The messages to the agents of the second and the third phase.
 const (
 	toDream = "Reflect on it, and write down what it adds up to."
 	toLearn = "Bring the profile up to date with it."
 )
 
-// input is what an agent is asked about the window.
+// input returns the message to an agent about the window.
 func (w window) input(task string) string {
 	return "Your instructions hold the material of " + w.From.Format(form) + " to " + w.Until.Format(form) + " UTC. " + task
 }

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// maxResumes bounds how often a run is taken up within one dream.
+	// maxResumes bounds the resumptions of a run within one dream.
 	maxResumes = 3
 	// maxAttempts bounds the runs of an agent about one window.
 	maxAttempts = 3
 )
 
-// failed is a turn that gave nothing, in words fit for a client; a later dream of the
-// window tries again.
+// failed is a turn without an answer, worded for a client. A later dream of the window
+// tries again.
 type failed struct{ message string }
 
 func (f *failed) Error() string { return f.message }
 
-// turn has an agent dream about the window, in a session of its own, unless it did so
-// before. keep keeps what the run says, adds to the record what is worth knowing, and
-// bears being called again. A [failed] is noted; any other error leaves the turn open,
-// to be gone on with.
+// turn runs the agent's turn about the window, in a session of its own, unless it is
+// done. keep stores the run's answer, adds its outcome to the record, and may be
+// called again. A [failed] is recorded; any other error leaves the turn open, to be
+// resumed.
 func (d *dream) turn(ctx context.Context, agent, input, instruction string, keep func(chat.Result, *record) error) (r record, id string, err error) {
 	id = d.sessionID(agent, d.window.Until)
 	if r, err = d.attempt(ctx, id, agent); err != nil || r.State == stateDone {
@@ -62,7 +62,7 @@ func (d *dream) turn(ctx context.Context, agent, input, instruction string, keep
 	return r, id, errors.Join(err, d.note(ctx, id, r))
 }
 
-// run starts the run of the request's key, or goes on with it.
+// run starts the run of the request's key, or resumes it.
 func (d *dream) run(ctx context.Context, req chat.Request) (chat.Result, error) {
 	known, err := d.o.Store.RunByKey(ctx, req.Key)
 	if missing(err) != nil {
@@ -74,7 +74,7 @@ func (d *dream) run(ctx context.Context, req chat.Request) (chat.Result, error) 
 		if known.Status == store.RunInterrupted {
 			t, err = d.o.Chat.Resume(ctx, known.ID)
 		}
-		if errors.Is(err, chat.ErrNotResumable) { // there is none yet, or it goes on already
+		if errors.Is(err, chat.ErrNotResumable) { // there is none yet, or it is running
 			t, err = d.o.Chat.Start(ctx, req)
 		}
 		if err != nil {
@@ -102,7 +102,7 @@ func (d *dream) run(ctx context.Context, req chat.Request) (chat.Result, error) 
 	return chat.Result{}, errors.New("dream: the run is interrupted again and again")
 }
 
-// why is what a result says of its failure.
+// why returns the text of a failure for the result.
 func why(r chat.Result, otherwise string) string {
 	if r.Error != nil {
 		return r.Error.Message
@@ -110,8 +110,7 @@ func why(r chat.Result, otherwise string) string {
 	return otherwise
 }
 
-// refused is a failed turn, when asking again would be refused again: an agent that is
-// not there.
+// refused is a failed turn that a retry would not change, such as an unknown agent.
 func refused(err error) error {
 	switch d := chat.Describe(err); d.HTTPStatus {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity:
@@ -120,7 +119,7 @@ func refused(err error) error {
 	return fmt.Errorf("dream: %w", err)
 }
 
-// saved is what save_moments answers, as far as it is wanted here.
+// saved are the used fields of save_moments' answer.
 type saved struct {
 	Status string `json:"status"`
 	Error  string `json:"error"`
@@ -130,7 +129,7 @@ type saved struct {
 }
 
 // second is the second phase: each agent dreams, and its document says how the dream
-// is kept. One that fails is no reason for the next not to.
+// is stored. After a failure the next agent still dreams.
 func (d *dream) second(ctx context.Context, m *material) error {
 	instruction := m.instruction(d.window)
 	done := false
@@ -159,10 +158,10 @@ func (d *dream) second(ctx context.Context, m *material) error {
 	return nil
 }
 
-// kept reads what became of a dream's moments.
+// kept reads the result of storing a dream's moments.
 func kept(result chat.Result, r *record) error {
 	if result.ChainedTool == "" {
-		return nil // the document keeps nothing, or in a way of its own
+		return nil // the document stores nothing, or stores it another way
 	}
 	var answer saved
 	if json.Unmarshal(result.ChainedResult, &answer) != nil {

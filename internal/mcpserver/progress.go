@@ -33,7 +33,7 @@ func (p *progress) event(e event.Event) bool {
 	switch d := e.Data.(type) {
 	case *event.ProgressData:
 		if d.ToolName != "" {
-			p.tell(float64(d.Step), float64(d.TotalSteps), d.Label)
+			p.send(float64(d.Step), float64(d.TotalSteps), d.Label)
 		}
 	case *event.WarningData:
 		p.warn(d)
@@ -46,11 +46,11 @@ func (p *progress) step(message string) {
 	p.mu.Lock()
 	next := p.last + 1
 	p.mu.Unlock()
-	p.tell(next, 0, message)
+	p.send(next, 0, message)
 }
 
-// tell sends the progress; the protocol requires that it grows.
-func (p *progress) tell(step, total float64, message string) {
+// send sends the progress; the protocol requires that it grows.
+func (p *progress) send(step, total float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.token == nil || step <= p.last {

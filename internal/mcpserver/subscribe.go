@@ -93,8 +93,8 @@ func (s *Server) forget(session *sdk.ServerSession) {
 	}
 }
 
-// ownerKey carries the caller whose resource changed from Changed to send.
-const ownerKey = "p8/owner"
+// callerKey carries the caller whose resource changed from Changed to send.
+const callerKey = "p8/owner"
 
 // Changed notifies the clients that listen to a resource that it has changed. With an
 // identity in ctx only that caller's sessions are notified; a change by an anonymous
@@ -103,7 +103,7 @@ const ownerKey = "p8/owner"
 func (s *Server) Changed(ctx context.Context, uri string) {
 	params := &sdk.ResourceUpdatedNotificationParams{URI: uri}
 	if id, err := identity.From(ctx); err == nil {
-		params.Meta = sdk.Meta{ownerKey: id}
+		params.Meta = sdk.Meta{callerKey: id}
 	}
 	_ = s.sdk.ResourceUpdated(ctx, params)
 	if uri == agentsURI || strings.HasPrefix(uri, agentsURI+"/") {
@@ -140,28 +140,28 @@ func (s *Server) send(next sdk.MethodHandler) sdk.MethodHandler {
 		if !ok || !isServer {
 			return next(ctx, method, req)
 		}
-		owner, owned := p.Meta[ownerKey].(identity.Identity)
-		if !owned {
+		caller, has := p.Meta[callerKey].(identity.Identity)
+		if !has {
 			return next(ctx, method, req)
 		}
-		if !s.subs.hears(session, owner) {
+		if !s.subs.concerns(session, caller) {
 			return nil, nil
 		}
-		told := &sdk.ResourceUpdatedNotificationParams{URI: p.URI, Meta: sdk.Meta{}}
+		sent := &sdk.ResourceUpdatedNotificationParams{URI: p.URI, Meta: sdk.Meta{}}
 		for key, value := range p.Meta {
-			if key != ownerKey {
-				told.Meta[key] = value
+			if key != callerKey {
+				sent.Meta[key] = value
 			}
 		}
-		return next(ctx, method, &sdk.ServerRequest[*sdk.ResourceUpdatedNotificationParams]{Session: session, Params: told})
+		return next(ctx, method, &sdk.ServerRequest[*sdk.ResourceUpdatedNotificationParams]{Session: session, Params: sent})
 	}
 }
 
-// hears reports whether a session is the owner's, or of the tenant that shares the
+// concerns reports whether a session is the caller's, or of the tenant that shares the
 // row.
-func (l *subscriptions) hears(session *sdk.ServerSession, owner identity.Identity) bool {
+func (l *subscriptions) concerns(session *sdk.ServerSession, caller identity.Identity) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	who := l.open[session]
-	return who != nil && who.tenant == owner.TenantID && (owner.Anonymous() || who.user == owner.UserID)
+	return who != nil && who.tenant == caller.TenantID && (caller.Anonymous() || who.user == caller.UserID)
 }

@@ -199,7 +199,7 @@ func (s *Service) deliver(ctx context.Context, a args, m store.Moment, made bool
 	if err != nil {
 		return err
 	}
-	if err := s.hook.tell(ctx, n, a, now); err != nil {
+	if err := s.hook.post(ctx, n, a, now); err != nil {
 		s.hook.failed(now, s.now())
 		return &undeliveredError{err}
 	}

@@ -37,7 +37,7 @@ func (s *Service) Follow(ctx context.Context, after string, fn func(Notification
 	if err != nil {
 		return err
 	}
-	woken, leave, err := s.followers.join(ownerOf(id))
+	woken, leave, err := s.followers.join(userOf(id))
 	if err != nil {
 		return err
 	}
@@ -148,17 +148,17 @@ func notifications(since time.Time, limit int) store.Filter {
 // followers are the followers of this process.
 type followers struct {
 	mu  sync.Mutex
-	all map[owner]map[chan struct{}]bool
+	all map[user]map[chan struct{}]bool
 	n   int
 }
 
-// owner is the user whose notifications are followed.
-type owner struct{ tenant, user string }
+// user is the one whose notifications are followed.
+type user struct{ tenant, id string }
 
-func ownerOf(id identity.Identity) owner { return owner{id.TenantID, id.UserID} }
+func userOf(id identity.Identity) user { return user{id.TenantID, id.UserID} }
 
 // join returns a channel that signals possible new notifications.
-func (f *followers) join(o owner) (woken <-chan struct{}, leave func(), err error) {
+func (f *followers) join(u user) (woken <-chan struct{}, leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.n >= maxFollowers {
@@ -166,19 +166,19 @@ func (f *followers) join(o owner) (woken <-chan struct{}, leave func(), err erro
 	}
 	signal := make(chan struct{}, 1)
 	if f.all == nil {
-		f.all = map[owner]map[chan struct{}]bool{}
+		f.all = map[user]map[chan struct{}]bool{}
 	}
-	if f.all[o] == nil {
-		f.all[o] = map[chan struct{}]bool{}
+	if f.all[u] == nil {
+		f.all[u] = map[chan struct{}]bool{}
 	}
-	f.all[o][signal] = true
+	f.all[u][signal] = true
 	f.n++
 	return signal, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.n--
-		if delete(f.all[o], signal); len(f.all[o]) == 0 {
-			delete(f.all, o)
+		if delete(f.all[u], signal); len(f.all[u]) == 0 {
+			delete(f.all, u)
 		}
 	}, nil
 }
@@ -191,7 +191,7 @@ func (f *followers) wake(ctx context.Context) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for signal := range f.all[ownerOf(id)] {
+	for signal := range f.all[userOf(id)] {
 		select {
 		case signal <- struct{}{}:
 		default: // the last signal is still pending

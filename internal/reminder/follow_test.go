@@ -199,7 +199,7 @@ func TestFollowEnds(t *testing.T) {
 		}
 		var leaves []func()
 		for range maxFollowers {
-			_, leave, err := s.followers.join(owner{"acme", "bob"})
+			_, leave, err := s.followers.join(user{"acme", "bob"})
 			must(t, err)
 			leaves = append(leaves, leave)
 		}

@@ -100,8 +100,8 @@ type payloadData struct {
 	UserID   string `json:"user_id,omitempty"`
 }
 
-// tell posts a notification. Its errors hold neither the address nor the text.
-func (w *webhook) tell(ctx context.Context, n Notification, a args, now time.Time) error {
+// post posts a notification. Its errors hold neither the address nor the text.
+func (w *webhook) post(ctx context.Context, n Notification, a args, now time.Time) error {
 	body, err := json.Marshal(payload{"reminder.fired", n.FiredAt, payloadData{n, a.Tenant, a.User}})
 	if err != nil {
 		return err

@@ -100,7 +100,7 @@ func TestWebhookIsCareful(t *testing.T) {
 		hook, err := newWebhook(Options{WebhookURL: server.URL + path, WebhookSecret: "s"})
 		must(t, err)
 		got := ""
-		if err := hook.tell(t.Context(), Notification{ID: "n"}, args{}, start); err != nil {
+		if err := hook.post(t.Context(), Notification{ID: "n"}, args{}, start); err != nil {
 			got = err.Error()
 		}
 		if got != says {
@@ -113,7 +113,7 @@ func TestWebhookIsCareful(t *testing.T) {
 	}
 	hook, err := newWebhook(Options{WebhookURL: "http://127.0.0.1:1/hidden?token=hidden", WebhookSecret: "s"})
 	must(t, err)
-	if err := hook.tell(t.Context(), Notification{}, args{}, start); err == nil || strings.Contains(err.Error(), "hidden") {
+	if err := hook.post(t.Context(), Notification{}, args{}, start); err == nil || strings.Contains(err.Error(), "hidden") {
 		t.Errorf("%v", err)
 	}
 }

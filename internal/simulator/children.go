@@ -34,7 +34,7 @@ func (p *player) ask(agent, input string, play func(*player) any) {
 	arguments := object{"agent_name": agent, "input_text": input}
 	call := p.begin("ask_agent", arguments)
 	child := &player{stage: p.stage, agent: p.agent + "/" + agent, run: p.newID()}
-	child.say(&event.ChildRunData{Status: event.ChildStarted, ToolCallID: call, ParentRunID: p.run, Input: input})
+	child.emitData(&event.ChildRunData{Status: event.ChildStarted, ToolCallID: call, ParentRunID: p.run, Input: input})
 	output := play(child)
 	text, plain := output.(string)
 	result := object{"status": "success", "output": output, "text_response": text, "agent_schema": agent, "is_structured_output": !plain}
@@ -42,13 +42,13 @@ func (p *player) ask(agent, input string, play func(*player) any) {
 	if !plain {
 		done.Output = raw(output)
 		result["text_response"] = content(output)
-		child.say(&event.ToolCallData{
+		child.emitData(&event.ToolCallData{
 			Name: agent, ID: agent + "_structured_output", Status: event.ToolCompleted, Structured: true,
 			Arguments: raw(object{"input_text": input}), Result: raw(output), Content: content(output),
 		})
 		child.wait(1)
 	}
-	child.say(done)
-	child.say(&event.ChildRunData{Status: event.ChildCompleted, ToolCallID: call, ParentRunID: p.run})
+	child.emitData(done)
+	child.emitData(&event.ChildRunData{Status: event.ChildCompleted, ToolCallID: call, ParentRunID: p.run})
 	p.complete("ask_agent", call, arguments, result)
 }

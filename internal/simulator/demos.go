@@ -24,7 +24,7 @@ func (p *player) failing() {
 	for i := range max(n, 0) {
 		p.text(words[i%len(words)] + " ")
 	}
-	p.say(&event.ErrorData{
+	p.emitData(&event.ErrorData{
 		Code: simulatedError, Message: "this error was asked for; nothing is wrong", HTTPStatus: http.StatusInternalServerError,
 		Details: map[string]any{"words_sent": max(n, 0), "demo": true}, Recoverable: true,
 	})

@@ -35,7 +35,7 @@ func (p *player) full(prompt string) {
 	}
 	if !p.o.NoProgress {
 		for i, label := range labels {
-			p.say(&event.ProgressData{Step: i + 1, TotalSteps: steps, Label: label, Status: completed})
+			p.emitData(&event.ProgressData{Step: i + 1, TotalSteps: steps, Label: label, Status: completed})
 			p.wait(0.5)
 		}
 	}
@@ -48,7 +48,7 @@ var labels = [steps]string{"Initializing response", "Generating content", "Forma
 // metadata describes a realistic answer.
 func (p *player) metadata(prompt string) {
 	confidence := 0.95
-	p.say(&event.MetadataData{
+	p.emitData(&event.MetadataData{
 		AgentSchema: p.agent, RespondingAgent: p.agent, SessionName: "SSE Demo Session",
 		Confidence: &confidence, Sources: []string{"docs/events.md", "docs/http-api.md"}, Flags: []string{"demo_mode"},
 		ModelVersion: Model, TokenCount: p.stage.words,
@@ -65,7 +65,7 @@ func (p *player) feedback() {
 		return object{"type": "Action.Submit", "id": id, "title": title, "style": style, "data": object{"rating": rating}}
 	}
 	choice := func(title, value string) object { return object{"title": title, "value": value} }
-	p.say(&event.ActionRequestData{Message: question, Card: raw(object{
+	p.emitData(&event.ActionRequestData{Message: question, Card: raw(object{
 		"id": p.shortID("feedback-"), "prompt": question, "display_style": "inline", "timeout_ms": 60000,
 		"fallback_text": "Tell us whether this demonstration was helpful.",
 		"actions": []object{

@@ -25,7 +25,7 @@ const (
 func (p *player) light(prompt string) {
 	if wantsHelp(prompt) {
 		if !p.o.NoProgress {
-			p.say(&event.ProgressData{Step: 1, TotalSteps: 1, Label: "Displaying help", Status: inProgress})
+			p.emitData(&event.ProgressData{Step: 1, TotalSteps: 1, Label: "Displaying help", Status: inProgress})
 			p.wait(1)
 		}
 		p.pieces(helpText, 15)
@@ -102,7 +102,7 @@ func (p *player) lightActions() {
 		{"delegate", object{"target_agent": "worker-agent", "task": "Sum up what was played", "context": object{"source": LightAgent}}},
 		{"patch_schema", object{"patches": []object{{"op": "add", "path": "/properties/summary", "value": object{"type": "string"}}}}},
 	} {
-		p.say(&event.ActionData{ActionType: a.kind, Payload: raw(a.payload)})
+		p.emitData(&event.ActionData{ActionType: a.kind, Payload: raw(a.payload)})
 		p.wait(1)
 	}
 }
@@ -113,7 +113,7 @@ func (p *player) lightStructured() {
 		"analysis": object{"summary": "A structured answer is one JSON object.", "topics": []string{"events", "streams"}, "score": 0.87},
 		"metadata": object{"timestamp": p.o.Now().UTC().Format(time.RFC3339)},
 	}
-	p.say(&event.ToolCallData{
+	p.emitData(&event.ToolCallData{
 		Name: "structured_output", ID: p.agent + "_structured_output", Status: event.ToolCompleted, Structured: true,
 		Arguments: raw(object{"input_text": "Demonstrate structured output"}), Result: raw(result), Content: content(result),
 	})
@@ -125,7 +125,7 @@ func (p *player) lightError() {
 	p.progress(3, "Demonstrating an error", inProgress)
 	p.pieces("\nThe error that follows was asked for. A client shows it and may try again.\n", 10)
 	p.progress(4, "Simulation ends with an error", failed)
-	p.say(&event.ErrorData{
+	p.emitData(&event.ErrorData{
 		Code: simulatedError, Message: "this error was asked for; nothing is wrong", HTTPStatus: http.StatusInternalServerError,
 		Details: map[string]any{
 			"error_type": "demonstration", "retry_after_ms": 1000, "suggestion": "send another prompt, such as help",

@@ -93,8 +93,8 @@ func (p *player) wait(delays float64) {
 	}
 }
 
-// say emits a typed event.
-func (p *player) say(d event.Data) { p.emit(event.New(d)) }
+// emitData emits a typed event.
+func (p *player) emitData(d event.Data) { p.emit(event.New(d)) }
 
 // text emits a piece of the answer, then waits.
 func (p *player) text(piece string) {
@@ -146,7 +146,7 @@ func (p *player) progress(step int, label, status string) {
 	if p.o.NoProgress {
 		return
 	}
-	p.say(&event.ProgressData{Step: step, TotalSteps: steps, Label: label, Status: status})
+	p.emitData(&event.ProgressData{Step: step, TotalSteps: steps, Label: label, Status: status})
 	p.wait(1)
 }
 
@@ -163,14 +163,14 @@ func (p *player) call(name string, arguments, result any) {
 func (p *player) begin(name string, arguments any) (id string) {
 	id = p.shortID("call_")
 	args := raw(arguments)
-	p.say(&event.ToolCallData{Name: name, ID: id, Status: event.ToolStarted, Arguments: args})
-	p.say(&event.ToolCallData{Name: name, ID: id, Status: event.ToolExecuting, Arguments: args})
+	p.emitData(&event.ToolCallData{Name: name, ID: id, Status: event.ToolStarted, Arguments: args})
+	p.emitData(&event.ToolCallData{Name: name, ID: id, Status: event.ToolExecuting, Arguments: args})
 	return id
 }
 
 // complete ends a call.
 func (p *player) complete(name, id string, arguments, result any) {
-	p.say(&event.ToolCallData{
+	p.emitData(&event.ToolCallData{
 		Name: name, ID: id, Status: event.ToolCompleted, Arguments: raw(arguments), Result: raw(result),
 		Content: content(result),
 	})
@@ -178,7 +178,7 @@ func (p *player) complete(name, id string, arguments, result any) {
 }
 
 // done ends the run.
-func (p *player) done(reason string) { p.say(&event.DoneData{Reason: reason}) }
+func (p *player) done(reason string) { p.emitData(&event.DoneData{Reason: reason}) }
 
 // object is a JSON object.
 type object = map[string]any

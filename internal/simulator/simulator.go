@@ -65,7 +65,7 @@ func Script(agentName string) func(ctx context.Context, input string, options ma
 			}
 			p := newPlayer(ctx, yield, agentName, o)
 			if err != nil {
-				p.say(refusal(err))
+				p.emitData(refusal(err))
 				p.done(event.ReasonError)
 				return
 			}

@@ -131,7 +131,7 @@ func (s *session) ask(ctx context.Context, a *asking, send exchange) error {
 		}
 		state = next
 	}
-	return s.server.says("asks again and again")
+	return s.server.errorf("asks again and again")
 }
 
 // once sends a message, which breakOff may cancel.

@@ -85,8 +85,8 @@ func rpcError(err error) *jsonrpc.Error {
 	return nil
 }
 
-// says is an error about the server, for a model and a client.
-func (s *server) says(format string, args ...any) *tool.Error {
+// errorf returns an error about the server, for a model and a client.
+func (s *server) errorf(format string, args ...any) *tool.Error {
 	return &tool.Error{Message: "the MCP server " + s.entry.name + " " + fmt.Sprintf(format, args...)}
 }
 
@@ -110,13 +110,13 @@ func (s *server) explain(ctx context.Context, err error, d *delivery) error {
 	case status == 401 || status == 403 || errors.Is(err, errRefused):
 		return s.denied(int(status))
 	case status == 429:
-		return s.says("has too much to do; try again later")
+		return s.errorf("has too much to do; try again later")
 	case !mayHaveArrived(d):
-		return s.says("is down; the request did not reach it")
+		return s.errorf("is down; the request did not reach it")
 	case status >= 500:
-		return s.says("failed with status %d; what was asked for may or may not have been done", status)
+		return s.errorf("failed with status %d; what was asked for may or may not have been done", status)
 	}
-	return s.says("broke off the connection; what was asked for may or may not have been done")
+	return s.errorf("broke off the connection; what was asked for may or may not have been done")
 }
 
 // refused words the server's own error. The model reads what is wrong with the
@@ -125,13 +125,13 @@ func (s *server) refused(rpc *jsonrpc.Error) *tool.Error {
 	const most = 500
 	switch rpc.Code {
 	case jsonrpc.CodeInvalidParams:
-		return s.says("refused the call: %s", tool.Cut(strings.TrimSpace(rpc.Message), most))
+		return s.errorf("refused the call: %s", tool.Cut(strings.TrimSpace(rpc.Message), most))
 	case jsonrpc.CodeMethodNotFound:
-		return s.says("cannot do that")
+		return s.errorf("cannot do that")
 	case sdk.CodeURLElicitationRequired:
-		return s.says("needs somebody to sign in with a browser first")
+		return s.errorf("needs somebody to sign in with a browser first")
 	}
-	return s.says("could not do it (error %d)", rpc.Code)
+	return s.errorf("could not do it (error %d)", rpc.Code)
 }
 
 // unreachable words why there is no connection.
@@ -143,21 +143,21 @@ func (s *server) unreachable(err error, d *delivery, late bool) error {
 	status := int(d.status.Load())
 	switch {
 	case errors.Is(err, errForeign):
-		return s.says("points to another host, which p8 does not follow")
+		return s.errorf("points to another host, which p8 does not follow")
 	case errors.Is(err, errRefused), status == 401, status == 403:
 		return s.denied(status)
 	case late:
-		return s.says("did not answer within %s", s.all.o.ConnectTimeout)
+		return s.errorf("did not answer within %s", s.all.o.ConnectTimeout)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return s.says("cannot be started: its command was not found")
+		return s.errorf("cannot be started: its command was not found")
 	case s.entry.kind == kindStdio:
-		return s.says("ended before it was ready")
+		return s.errorf("ended before it was ready")
 	case status >= 400:
-		return s.says("is down: it answers with status %d", status)
+		return s.errorf("is down: it answers with status %d", status)
 	case status > 0:
-		return s.says("answers, but not as an MCP server does: check its address")
+		return s.errorf("answers, but not as an MCP server does: check its address")
 	}
-	return s.says("is down: nobody answers at its address")
+	return s.errorf("is down: nobody answers at its address")
 }
 
 // denied names the setting with the access that the server wants.
@@ -177,5 +177,5 @@ func (s *server) denied(status int) *tool.Error {
 	if status != 0 {
 		how += fmt.Sprintf(" (status %d)", status)
 	}
-	return s.says("%s", how)
+	return s.errorf("%s", how)
 }

@@ -55,7 +55,7 @@ func (s *session) respond(ctx context.Context, a *asking, requests sdk.InputRequ
 			var rpc *jsonrpc.Error
 			switch {
 			case errors.As(err, &rpc):
-				return nil, s.server.says("asks the user something that cannot be shown: %s", rpc.Message)
+				return nil, s.server.errorf("asks the user something that cannot be shown: %s", rpc.Message)
 			case err != nil:
 				a.fail(err)
 			default:
@@ -72,7 +72,7 @@ func (s *session) respond(ctx context.Context, a *asking, requests sdk.InputRequ
 		case *sdk.ListRootsParams:
 			responses[id] = &sdk.ListRootsResult{Roots: []*sdk.Root{}}
 		default:
-			return nil, s.server.says("asks for something that p8 does not know")
+			return nil, s.server.errorf("asks for something that p8 does not know")
 		}
 	}
 	return responses, nil

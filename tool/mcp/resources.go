@@ -100,7 +100,7 @@ func (s *server) Read(ctx context.Context, uri string) ([]tool.Contents, error) 
 			return res.InputRequests, res.RequestState, nil
 		})
 		if rpc := rpcError(err); rpc != nil && (rpc.Code == codeNotFound || rpc.Code == jsonrpc.CodeInvalidParams) {
-			return s.says("has no resource %s", uri)
+			return s.errorf("has no resource %s", uri)
 		}
 		return err
 	})
@@ -121,7 +121,7 @@ func (s *server) contents(found []*sdk.ResourceContents, uri string) ([]tool.Con
 			continue
 		}
 		if data -= len(c.Blob); data < 0 {
-			return nil, s.says("has a resource at %s that is larger than %d bytes", uri, s.all.o.MaxData)
+			return nil, s.errorf("has a resource at %s that is larger than %d bytes", uri, s.all.o.MaxData)
 		}
 		if len(c.Text) > text {
 			c.Text = strings.ToValidUTF8(c.Text[:text], "") + "\n\n[the rest was left out]"

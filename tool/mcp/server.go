@@ -116,7 +116,7 @@ func (s *server) acquire(ctx context.Context) (*session, error) {
 		}
 	}
 	if last == nil {
-		last = s.says("ends every connection as soon as it is made")
+		last = s.errorf("ends every connection as soon as it is made")
 	}
 	return nil, last
 }

@@ -57,7 +57,7 @@ func (s *server) bounded(ctx context.Context, send func(context.Context, *sessio
 	defer cancel()
 	err := s.on(within, reads, send)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return s.says("did not answer within %s", s.all.o.ConnectTimeout)
+		return s.errorf("did not answer within %s", s.all.o.ConnectTimeout)
 	}
 	return err
 }

@@ -1,0 +1,188 @@
+package a2a
+
+import (
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/store"
+)
+
+// answerID is the artifact that holds the answer.
+const answerID = "answer"
+
+// builder builds the task from the events of its run, and the stream's update for each.
+type builder struct {
+	task task
+	now  func() time.Time
+	// open are the open questions.
+	open func() ([]store.RunRequest, error)
+
+	text   event.Spoken
+	said   bool // the client has a piece of the answer
+	output *part
+	failed *event.ErrorData
+	// seq is the number of the last event.
+	seq int64
+	// ended is true after the last event.
+	ended bool
+}
+
+func newBuilder(t *chat.Turn, now func() time.Time, open func() ([]store.RunRequest, error)) *builder {
+	b := &builder{now: now, open: open}
+	b.task = task{ID: t.RunID, ContextID: t.SessionID, Metadata: map[string]any{"agent": t.Agent}}
+	b.task.Status = b.status(stateWorking, nil)
+	return b
+}
+
+func (b *builder) status(state string, m *message) status {
+	return status{State: state, Message: m, Timestamp: b.now().UTC().Format("2006-01-02T15:04:05.000Z07:00")}
+}
+
+// snapshot returns the current task.
+func (b *builder) snapshot() *task {
+	t := b.task
+	switch {
+	case b.output != nil:
+		t.Artifacts = []artifact{{answerID, answerID, []part{*b.output}}}
+	default:
+		if text := b.text.String(); text != "" {
+			t.Artifacts = []artifact{{answerID, answerID, []part{textPart(text)}}}
+		}
+	}
+	return &t
+}
+
+// add adds an event and returns the stream's updates, perhaps none.
+func (b *builder) add(e event.Event) ([]update, error) {
+	b.seq = e.Seq
+	child := strings.Contains(e.Agent, "/")
+	switch d := e.Data.(type) {
+	case nil:
+		if e.Type == event.Text {
+			return b.addText(e, child), nil
+		}
+	case *event.RestartData:
+		return append(b.replace(e), b.update(e)), nil
+	case *event.ErrorData:
+		if !child {
+			b.failed = d
+		}
+		return nil, nil
+	case *event.UsageData:
+		if child {
+			return nil, nil
+		}
+	case *event.DoneData:
+		if child {
+			return nil, nil
+		}
+		return b.done(e, d)
+	}
+	return []update{b.update(e)}, nil
+}
+
+// addText adds a piece to the answer. A delegated agent's text is part of the answer, as
+// it is in the session.
+func (b *builder) addText(e event.Event, child bool) []update {
+	if e.Text == "" {
+		return nil
+	}
+	begun := b.said
+	b.said = true
+	u := &artifactUpdate{
+		TaskID: b.task.ID, ContextID: b.task.ContextID, Append: begun,
+		Artifact: artifact{answerID, answerID, []part{textPart(e.Text)}},
+	}
+	if child {
+		u.Metadata = map[string]any{"agent": e.Agent, "run_id": e.RunID}
+	}
+	b.text.Add(&e)
+	return []update{{Artifact: u}}
+}
+
+// replace replaces the client's answer by the one without the text that the event
+// voids.
+func (b *builder) replace(e event.Event) []update {
+	b.text.Add(&e)
+	if !b.said {
+		return nil
+	}
+	text := b.text.String()
+	b.said = text != ""
+	return []update{{Artifact: &artifactUpdate{
+		TaskID: b.task.ID, ContextID: b.task.ContextID, Artifact: artifact{answerID, answerID, []part{textPart(text)}},
+	}}}
+}
+
+// update returns the status with an event in its metadata.
+func (b *builder) update(e event.Event) update {
+	return update{Status: &statusUpdate{
+		TaskID: b.task.ID, ContextID: b.task.ContextID, Status: b.task.Status, Metadata: map[string]any{"event": e},
+	}}
+}
+
+// done ends the task, or its part before a question to the user. A structured answer
+// replaces its text.
+func (b *builder) done(e event.Event, d *event.DoneData) (updates []update, err error) {
+	if len(d.Output) > 0 {
+		b.output = &part{Data: d.Output, MediaType: "application/json"}
+		updates = append(updates, update{Artifact: &artifactUpdate{
+			TaskID: b.task.ID, ContextID: b.task.ContextID, LastChunk: true,
+			Artifact: artifact{answerID, answerID, []part{*b.output}},
+		}})
+	}
+	switch d.Reason {
+	case event.ReasonPaused:
+		err = b.ask()
+	case event.ReasonError:
+		b.fail()
+	case event.ReasonCancelled:
+		b.end(stateCanceled, nil)
+	default:
+		b.end(stateCompleted, nil)
+		if d.Reason != event.ReasonStop {
+			b.task.Metadata["reason"], b.task.Metadata["limit"] = d.Reason, d.Limit
+		}
+	}
+	return append(updates, b.update(e)), err
+}
+
+func (b *builder) end(state string, m *message) {
+	b.task.Status, b.ended = b.status(state, m), true
+}
+
+// fail ends the task with an error.
+func (b *builder) fail() {
+	words := "the run failed"
+	if b.failed != nil {
+		words = b.failed.Message
+	}
+	b.end(stateFailed, b.message(textPart(words)))
+}
+
+// ask makes the task wait for the answers to its questions.
+func (b *builder) ask() error {
+	open, err := b.open()
+	if err != nil {
+		return err
+	}
+	var words []string
+	parts := make([]part, 1, 1+len(open))
+	for _, q := range open {
+		words = append(words, q.Message)
+		parts = append(parts, part{Data: question(q), MediaType: "application/json"})
+	}
+	parts[0] = textPart(strings.Join(words, "\n"))
+	b.task.Status = b.status(stateInputRequired, b.message(parts...))
+	return nil
+}
+
+// message is one of the agent's; its id does not change when it is sent again.
+func (b *builder) message(parts ...part) *message {
+	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(b.task.ID+"/"+*parts[0].Text))
+	return &message{MessageID: id.String(), ContextID: b.task.ContextID, TaskID: b.task.ID, Role: roleAgent, Parts: parts}
+}
