@@ -15,8 +15,8 @@ import (
 
 // serverRoutes adds /health (the process runs) and /ready (it takes requests).
 func serverRoutes(api *rest.API, version string, readiness func(context.Context) error) {
-	health := rest.Operation("health", http.MethodGet, "/health", "The process lives", "operation")
-	ready := rest.Operation("ready", http.MethodGet, "/ready", "Requests may come", "operation")
+	health := rest.Operation("health", http.MethodGet, "/health", "The process runs", "operation")
+	ready := rest.Operation("ready", http.MethodGet, "/ready", "The server takes requests", "operation")
 	health.Responses = map[string]*huma.Response{"200": {Description: "OK"}}
 	ready.Responses = health.Responses
 	api.Route(health, func(http.ResponseWriter, *http.Request) (int, any, error) {

@@ -9,13 +9,13 @@ import (
 
 // documentTalk describes the routes of AG-UI's and of the AI SDK's clients.
 func documentTalk(headers []*huma.Param) []*huma.Operation {
-	session := rest.Text("chat_id", "path", "The session; it beats every other name of one.")
+	session := rest.Text("chat_id", "path", "The session; it wins over all other session ids of the request.")
 	protocol := []*huma.Param{
 		rest.Text("protocol", "query", "The protocol of the stream: openai, ag-ui, ai-sdk or events."),
-		rest.Text("subagents", "query", "How AG-UI's clients hear of delegated agents: both, native or custom."),
+		rest.Text("subagents", "query", "How AG-UI clients receive the events of delegated agents: both, native or custom."),
 	}
 	back := append([]*huma.Param{
-		session, rest.Text("after", "query", "The number of the last event that the client has."), rest.Text("Last-Event-ID", "header", "As after."),
+		session, rest.Text("after", "query", "The number of the last event that the client has."), rest.Text("Last-Event-ID", "header", "The same as after."),
 	}, protocol...)
 	var all []*huma.Operation
 	add := func(id, method, path, summary, doc string, params []*huma.Param, responses map[string]string) *huma.Operation {
@@ -29,19 +29,19 @@ func documentTalk(headers []*huma.Param) []*huma.Operation {
 		return &op
 	}
 	for _, root := range talkRoots {
-		streamed := map[string]string{"200": "The stream.", "404": "No such agent.", "409": "The session is answering.", "422": "What is wrong with the body."}
-		const doc = "AG-UI's RunAgentInput, or the body of a Vercel AI SDK client: the messages of the latter have parts. The last message of the " +
-			"user is the turn; what a client sends again is not stored again. Results of the client's tools, resume and answered approvals go on with the run that waits."
+		streamed := map[string]string{"200": "The stream.", "404": "No such agent.", "409": "The session is answering.", "422": "The body is wrong; param names the field."}
+		const doc = "AG-UI's RunAgentInput, or the body of a Vercel AI SDK client, whose messages have parts. The last message of the " +
+			"user is the turn; messages that are sent again are not stored again. Results of the client's tools, resume and answered approvals resume the run that waits."
 		for _, op := range []*huma.Operation{
-			add(root.id, http.MethodPost, root.path, "One turn, its session named by the body", doc, append(protocol, headers...), streamed),
+			add(root.id, http.MethodPost, root.path, "One turn; the body names the session", doc, append(protocol, headers...), streamed),
 			add(root.id+"-session", http.MethodPost, root.path+"/{chat_id}", "One turn of a session", doc, append(append([]*huma.Param{session}, protocol...), headers...), streamed),
 		} {
 			op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: talkSchema()}}}
 		}
-		add(root.id+"-stream", http.MethodGet, root.path+"/{chat_id}/stream", "Come back to the session's run", "From its beginning, or after an event.",
-			append(back, rest.Callers()...), map[string]string{"200": "The stream.", "204": "Nothing runs."})
-		add(root.id+"-stop", http.MethodPost, root.path+"/{chat_id}/stop", "Stop the session's run", "What it said is kept. One that waits is given up.",
-			append([]*huma.Param{session}, rest.Callers()...), map[string]string{"200": "The run, which is over.", "202": "The run, which ends as soon as it can.", "204": "Nothing was there to stop."})
+		add(root.id+"-stream", http.MethodGet, root.path+"/{chat_id}/stream", "Reconnect to the session's run", "From its beginning, or after an event.",
+			append(back, rest.Callers()...), map[string]string{"200": "The stream.", "204": "No run is under way."})
+		add(root.id+"-stop", http.MethodPost, root.path+"/{chat_id}/stop", "Stop the session's run", "Its partial answer is kept. A run that waits is cancelled.",
+			append([]*huma.Param{session}, rest.Callers()...), map[string]string{"200": "The run, which has ended.", "202": "The run, which ends as soon as it can.", "204": "There was no run to stop."})
 	}
 	return all
 }
@@ -51,15 +51,15 @@ func talkSchema() *huma.Schema {
 	of := func(t, doc string) *huma.Schema { return &huma.Schema{Type: t, Description: doc} }
 	return &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
 		"messages":       {Type: huma.TypeArray, Description: "AG-UI's {id, role, content} or the AI SDK's {id, role, parts}."},
-		"id":             of(huma.TypeString, "The chat, where the path names none (AI SDK)."),
-		"trigger":        of(huma.TypeString, "submit-message, or regenerate-message to have the last answer again (AI SDK)."),
+		"id":             of(huma.TypeString, "The chat, if the path names none (AI SDK)."),
+		"trigger":        of(huma.TypeString, "submit-message, or regenerate-message to generate the last answer again (AI SDK)."),
 		"threadId":       of(huma.TypeString, "The thread (AG-UI)."),
-		"runId":          of(huma.TypeString, "The client's name of the run, said back (AG-UI)."),
+		"runId":          of(huma.TypeString, "The client's id of the run, which the stream repeats (AG-UI)."),
 		"state":          {Description: "The application's state; the model reads it in this turn."},
 		"tools":          {Type: huma.TypeArray, Description: "Tools that the client runs itself: {name, description, parameters}."},
-		"context":        {Type: huma.TypeArray, Description: "What the model shall know in this turn: {description, value}."},
+		"context":        {Type: huma.TypeArray, Description: "Context for the model in this turn: {description, value}."},
 		"forwardedProps": of(huma.TypeObject, "{options, model, if_busy}."),
-		"resume":         {Type: huma.TypeArray, Description: "Answers to what the run asked: {interruptId, status: resolved or cancelled, payload}."},
+		"resume":         {Type: huma.TypeArray, Description: "Answers to the run's requests: {interruptId, status: resolved or cancelled, payload}."},
 		"model":          of(huma.TypeString, "An agent's name or provider:model."),
 		"if_busy":        of(huma.TypeString, "reject, queue, steer or interrupt."),
 	}}

@@ -57,7 +57,7 @@ type (
 		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
 		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
 		Kind   string `query:"kind" maxLength:"50" doc:"Only documents of this kind: agent, evaluator."`
-		Name   string `query:"name" maxLength:"255" doc:"Only the document of exactly this name."`
+		Name   string `query:"name" maxLength:"255" doc:"Only the document with exactly this name."`
 	}
 	schemaInput struct {
 		ID string `path:"id" doc:"The document's name or id."`
@@ -78,12 +78,12 @@ func Routes(api *rest.API, o Options) {
 	rest.Register(api, rest.Resource("list-schemas", http.MethodGet, "/schemas", "Documents, by name", "schemas"), h.list)
 	rest.Register(api, rest.Resource("get-schema", http.MethodGet, "/schemas/{id}", "One document", "schemas"), h.show)
 	rest.Register(api, rest.Resource("delete-schema", http.MethodDelete, "/schemas/{id}", "Delete a document of yours", "schemas"), h.delete)
-	op := rest.Resource("put-schema", http.MethodPost, "/schemas", "Store a document, or replace the one of its name", "schemas")
+	op := rest.Resource("put-schema", http.MethodPost, "/schemas", "Store a document, or replace the one with its name", "schemas")
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/json": {}, "application/yaml": {},
 	}, Description: "An agent document in JSON or YAML, or a row {name, kind, content, json_schema}."}
 	rest.Answers(&op, map[string]string{
-		"201": "Stored; what is odd about the document is in warnings.", "422": "Not valid; every problem with its place.",
+		"201": "Stored; warnings lists questionable parts of the document.", "422": "Invalid; every problem with its place.",
 	})
 	api.Route(op, h.put)
 }

@@ -47,10 +47,10 @@ type handlers struct {
 type (
 	// dreamBody is the body of POST /dream.
 	dreamBody struct {
-		Days   *float64 `json:"lookback_days,omitempty" minimum:"1" maximum:"30" doc:"How many days are dreamt of; one without it."`
-		DryRun bool     `json:"dry_run,omitempty" doc:"Change nothing, and show what the agent would be shown."`
-		Agent  string   `json:"agent,omitempty" doc:"The agent that dreams; the tenant's without it."`
-		Wait   bool     `json:"wait,omitempty" doc:"Dream now and answer what became of it."`
+		Days   *float64 `json:"lookback_days,omitempty" minimum:"1" maximum:"30" doc:"The length of the window in days; one by default."`
+		DryRun bool     `json:"dry_run,omitempty" doc:"Change nothing, and return the agent's prompt."`
+		Agent  string   `json:"agent,omitempty" doc:"The agent that dreams; the tenant's by default."`
+		Wait   bool     `json:"wait,omitempty" doc:"Dream now and answer with the result."`
 	}
 	// dreamQueued is a dream that waits for a worker.
 	dreamQueued struct {
@@ -76,13 +76,13 @@ const maxAgentName = 255
 func Routes(api *rest.API, o Options) {
 	h := &handlers{api: api, o: o}
 	op := rest.Resource("dream", http.MethodPost, "/dream", "Make moments and dreams of your last days", "memory")
-	op.Description = "In the background, unless wait or dry_run asks for the result. The body may be left out."
+	op.Description = "In the background, unless wait or dry_run asks for the result. The body is optional."
 	api.Sends(&op, "dream", dreamBody{})
 	rest.Answers(&op, map[string]string{
-		"200": "What became of it; with dry_run the prompt.", "202": "{job_id, status: queued}.", "404": "No such agent.", "409": "Your last dream is not over.",
+		"200": "The result; with dry_run the prompt.", "202": "{job_id, status: queued}.", "404": "No such agent.", "409": "Your last dream is still under way.",
 	})
 	api.Route(op, h.dream)
-	rest.Register(api, rest.Operation("job-stats", http.MethodGet, "/jobs/stats", "How the background work of this server fares, by kind", "operation"), h.jobStats)
+	rest.Register(api, rest.Operation("job-stats", http.MethodGet, "/jobs/stats", "Statistics of the background jobs, by kind", "operation"), h.jobStats)
 }
 
 // dream is POST /dream.

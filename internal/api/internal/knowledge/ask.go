@@ -12,8 +12,8 @@ import (
 type askBody struct {
 	Query    string `json:"query,omitempty" doc:"A question in plain words."`
 	Question string `json:"question,omitempty" doc:"The same."`
-	Model    string `json:"model,omitempty" doc:"The model that writes the query, as provider:model; P8_QUERY_AGENT_MODEL without it."`
-	PlanOnly bool   `json:"plan_only,omitempty" doc:"Answer the query and do not run it."`
+	Model    string `json:"model,omitempty" doc:"The model that writes the query, as provider:model; the default is P8_QUERY_AGENT_MODEL."`
+	PlanOnly bool   `json:"plan_only,omitempty" doc:"Return the query without running it."`
 }
 
 func (*askBody) Example() string { return `{"query":"Who works with Sarah Chen?"}` }

@@ -47,13 +47,13 @@ func (h *handlers) contentRoute() {
 		Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{
 			"file":       {Type: huma.TypeString, Format: "binary", Description: "The file: text, Markdown, HTML, CSV, JSON, YAML, source code, PDF or DOCX."},
 			"category":   of("The category of its resources."),
-			"tags":       of("Tags, with commas."),
-			"session_id": of("The session that it was sent in; a new one without it."),
+			"tags":       of("Tags, separated by commas."),
+			"session_id": of("The session that it belongs to; by default a new one."),
 		}},
 	}}}
 	rest.Answers(&op, map[string]string{
 		"201": "{file, chunk_count, total_chars, resource_ids, session_id, moment_id, moment_name, status, kind, key}.",
-		"413": "The file is too large.", "415": "No form, or a file of a kind that cannot be read.", "422": "A broken file, or a wrong field.",
+		"413": "The file is too large.", "415": "Not a form, or an unsupported kind of file.", "422": "A broken file, or an invalid field.",
 	})
 	h.api.Route(op, h.putContent)
 }

@@ -73,14 +73,14 @@ func Routes(api *rest.API, o Options) {
 		like                            any
 		handler                         rest.Handler
 	}{
-		{"query", "/query", "Query the knowledge base", "The mode and what it needs.", "The results: a list, or an object in REM's modes.", queryBody{}, h.query},
+		{"query", "/query", "Query the knowledge base", "The mode and its fields.", "The results: a list, or an object in REM's modes.", queryBody{}, h.query},
 		{"query-raw", "/query/raw", "Run a query of the dialect", "The query.", "{query_type, results, count}.", rawBody{}, h.queryRaw},
-		{"ask", "/ask", "Answer a question in plain words", "The question.", "The query that was made of it, and its results.", askBody{}, h.ask},
+		{"ask", "/ask", "Answer a question in plain words", "The question.", "The generated query and its results.", askBody{}, h.ask},
 	} {
 		op := rest.Resource(d.id, http.MethodPost, d.path, d.summary, "knowledge")
 		api.Sends(&op, d.id, d.like)
 		op.RequestBody.Description = d.body
-		rest.Answers(&op, map[string]string{"200": d.answer, "400": "The query is wrong; column says where."})
+		rest.Answers(&op, map[string]string{"200": d.answer, "400": "The query is wrong; column names the place."})
 		api.Route(op, d.handler)
 	}
 	h.contentRoute()

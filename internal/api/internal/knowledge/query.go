@@ -15,28 +15,28 @@ import (
 
 // queryBody is the body of POST /query: the fields of p8's modes, then those of REM's.
 type queryBody struct {
-	Mode string `json:"mode,omitempty" doc:"LOOKUP, FUZZY, SEARCH, TRAVERSE and SQL answer a list of results; rem-dialect (the default), natural-language and staged-plan an object."`
+	Mode string `json:"mode,omitempty" doc:"LOOKUP, FUZZY, SEARCH, TRAVERSE and SQL answer with a list of results; rem-dialect (the default), natural-language and staged-plan with an object."`
 	Key  string `json:"key,omitempty" doc:"The key of LOOKUP (several with commas) and TRAVERSE."`
 	// In mode SQL the query may be any query of the dialect.
 	Query         string   `json:"query,omitempty" doc:"The text of FUZZY and SEARCH, a SELECT or any query of the dialect for SQL and rem-dialect, a question for natural-language."`
-	Table         string   `json:"table,omitempty" doc:"The table of SEARCH; resources without it."`
-	Field         string   `json:"field,omitempty" doc:"The embedded field of SEARCH; the table's own without it."`
+	Table         string   `json:"table,omitempty" doc:"The table of SEARCH; resources by default."`
+	Field         string   `json:"field,omitempty" doc:"The embedded field of SEARCH; the table's own by default."`
 	Category      string   `json:"category,omitempty" doc:"Only rows of this category, for SEARCH."`
-	Limit         *int     `json:"limit,omitempty" doc:"The most results; 10 without it."`
-	Threshold     *float64 `json:"threshold,omitempty" doc:"The least similarity of FUZZY; 0.3 without it."`
-	MinSimilarity *float64 `json:"min_similarity,omitempty" doc:"The least similarity of SEARCH; the embedding model's own without it."`
-	MaxDepth      *int     `json:"max_depth,omitempty" doc:"How far TRAVERSE goes; 1 without it, 0 only shows the edges."`
-	RelType       string   `json:"rel_type,omitempty" doc:"The relations that TRAVERSE follows, with commas; all without it."`
+	Limit         *int     `json:"limit,omitempty" doc:"The maximum number of results; 10 by default."`
+	Threshold     *float64 `json:"threshold,omitempty" doc:"The least similarity of FUZZY; 0.3 by default."`
+	MinSimilarity *float64 `json:"min_similarity,omitempty" doc:"The least similarity of SEARCH; the embedding model's own by default."`
+	MaxDepth      *int     `json:"max_depth,omitempty" doc:"The depth of TRAVERSE; 1 by default, 0 returns only the edges."`
+	RelType       string   `json:"rel_type,omitempty" doc:"The relations that TRAVERSE follows, separated by commas; all by default."`
 
 	Model    string            `json:"model,omitempty" doc:"The model that writes the query of a question, as provider:model."`
-	PlanOnly bool              `json:"plan_only,omitempty" doc:"Answer the query of a question, or the order of a plan, and run nothing."`
-	Plan     []ask.Stage       `json:"plan,omitempty" doc:"The stages of staged-plan, 10 at most."`
-	Previous []ask.StageResult `json:"previous_results,omitempty" doc:"Stages that were run before, as stage_results answered them."`
-	Resume   int               `json:"resume_from_stage,omitempty" doc:"Leaves out the stages with smaller numbers."`
+	PlanOnly bool              `json:"plan_only,omitempty" doc:"Return the query of a question, or the order of a plan, without running it."`
+	Plan     []ask.Stage       `json:"plan,omitempty" doc:"The stages of staged-plan, at most 10."`
+	Previous []ask.StageResult `json:"previous_results,omitempty" doc:"Results of stages that ran before, from stage_results."`
+	Resume   int               `json:"resume_from_stage,omitempty" doc:"Skip the stages with smaller numbers."`
 
 	// The caller is never taken from a body.
-	TenantID json.RawMessage `json:"tenant_id,omitempty" doc:"Ignored: who asks is said by the headers."`
-	UserID   json.RawMessage `json:"user_id,omitempty" doc:"Ignored, as tenant_id is."`
+	TenantID json.RawMessage `json:"tenant_id,omitempty" doc:"Ignored: the headers name the caller."`
+	UserID   json.RawMessage `json:"user_id,omitempty" doc:"Ignored, like tenant_id."`
 }
 
 func (*queryBody) Example() string { return `{"mode":"LOOKUP","key":"sarah-chen"}` }

@@ -15,23 +15,23 @@ import (
 type (
 	// momentBody is the body of POST /moments.
 	momentBody struct {
-		Name      string          `json:"name" doc:"What the moment is called; no other of yours has the name."`
+		Name      string          `json:"name" doc:"The moment's name, unique among yours."`
 		Summary   string          `json:"summary,omitempty" doc:"What happened."`
-		Type      string          `json:"moment_type,omitempty" doc:"note (the default), meeting, voice_note or a word of your own; not one of the types that p8 makes."`
+		Type      string          `json:"moment_type,omitempty" doc:"note (the default), meeting, voice_note or a word of your own; p8's own types are reserved."`
 		Category  string          `json:"category,omitempty" doc:"A category of your own."`
-		Topics    []string        `json:"topic_tags,omitempty" doc:"What it is about, 50 at most."`
+		Topics    []string        `json:"topic_tags,omitempty" doc:"Its topics, at most 50."`
 		Metadata  json.RawMessage `json:"metadata,omitempty" doc:"An object of your own."`
 		StartsAt  string          `json:"starts_timestamp,omitempty" doc:"When it began: a time with its offset, or a day."`
 		EndsAt    string          `json:"ends_timestamp,omitempty" doc:"When it ended."`
-		SessionID string          `json:"session_id,omitempty" doc:"The session of yours that it belongs to."`
+		SessionID string          `json:"session_id,omitempty" doc:"Your session that it belongs to."`
 	}
 	// momentPatch is the body of PATCH /moments/{id}: fields that are given are changed.
 	momentPatch struct {
 		Name     *string         `json:"name,omitempty" doc:"A new name."`
 		Summary  *string         `json:"summary,omitempty" doc:"A new summary."`
 		Category *string         `json:"category,omitempty" doc:"A new category."`
-		Topics   *[]string       `json:"topic_tags,omitempty" doc:"The topics, in place of those that it has."`
-		Metadata json.RawMessage `json:"metadata,omitempty" doc:"Keys that are added to the metadata, or replaced in them."`
+		Topics   *[]string       `json:"topic_tags,omitempty" doc:"The new topics, which replace the old ones."`
+		Metadata json.RawMessage `json:"metadata,omitempty" doc:"Keys to add to the metadata or replace there."`
 	}
 	// ratingBody is the body of POST /moments/{id}/rate.
 	ratingBody struct {

@@ -14,17 +14,17 @@ import (
 
 type (
 	feedInput struct {
-		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many days with something in them to return."`
-		Before string `query:"before_date" maxLength:"40" doc:"Only days before this one, as in 2026-02-21; the day itself is left out."`
-		Future bool   `query:"include_future" doc:"With moments that have not begun; reminders are always there."`
-		Zone   string `query:"tz" maxLength:"64" doc:"Where days begin and end, as an IANA name such as Europe/Berlin; UTC without it."`
+		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many active days to return."`
+		Before string `query:"before_date" maxLength:"40" doc:"Only days before this one, such as 2026-02-21."`
+		Future bool   `query:"include_future" doc:"Include moments that have not begun; reminders are always included."`
+		Zone   string `query:"tz" maxLength:"64" doc:"The time zone of the days, by its IANA name, such as Europe/Berlin; UTC by default."`
 	}
 	todayInput struct {
-		Zone string `query:"tz" maxLength:"64" doc:"Where the day begins and ends, as an IANA name such as Europe/Berlin; UTC without it."`
+		Zone string `query:"tz" maxLength:"64" doc:"The time zone of the day, by its IANA name, such as Europe/Berlin; UTC by default."`
 	}
 	// feedOutput is a page of the events of whole days.
 	feedOutput struct {
-		Link string `header:"Link" doc:"The days before these, <…>; rel=\"next\"; absent when there were fewer than limit."`
+		Link string `header:"Link" doc:"The earlier days, <…>; rel=\"next\"; absent if this page has fewer than limit."`
 		Body []feedEvent
 	}
 	// feedEvent is the summary of a day, or one of its moments.

@@ -64,15 +64,15 @@ func Routes(api *rest.API, o Options) {
 	h := &handlers{api: api, o: o}
 	rest.Register(api, rest.Resource("list-moments", http.MethodGet, "/moments", "Your moments, the newest first", "moments"), h.list)
 	feed := rest.Resource("feed", http.MethodGet, "/moments/feed", "What happened, day by day, the newest first", "moments")
-	feed.Description = "For each day with something in it a daily_summary, which no row stands behind, then its moments. The next page begins before the oldest day of this one."
+	feed.Description = "For each active day a daily_summary, which is computed and not stored, then its moments. The next page begins before the oldest day of this one."
 	rest.Register(api, feed, h.feed)
 	rest.Register(api, rest.Resource("today", http.MethodGet, "/moments/today", "The summary of today", "moments"), h.today)
-	search := rest.Resource("search-moments", http.MethodGet, "/moments/search", "Moments about something", "moments")
-	search.Description = "Those with the topic first, then those of that meaning, then those with a similar name. Summaries of sessions are left out."
+	search := rest.Resource("search-moments", http.MethodGet, "/moments/search", "Search your moments", "moments")
+	search.Description = "By topic first, then by meaning, then by similar names. Summaries of sessions are left out."
 	rest.Register(api, search, h.search)
 	rest.Register(api, rest.Resource("named-moment", http.MethodGet, "/moments/by-name/{name}", "One moment by its name", "moments"), h.named)
 	rest.Register(api, rest.Resource("get-moment", http.MethodGet, "/moments/{id}", "One moment and its session", "moments"), h.show)
-	rest.Register(api, rest.Resource("delete-moment", http.MethodDelete, "/moments/{id}", "Delete a moment of yours; a reminder never fires then", "moments"), h.delete)
+	rest.Register(api, rest.Resource("delete-moment", http.MethodDelete, "/moments/{id}", "Delete a moment of yours; a deleted reminder never fires", "moments"), h.delete)
 	h.writeRoutes()
 }
 
@@ -80,11 +80,11 @@ type (
 	listMomentsInput struct {
 		Limit     int      `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
 		Cursor    string   `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
-		Offset    int      `query:"offset" minimum:"0" maximum:"500" doc:"How many rows to leave out, in place of a cursor."`
+		Offset    int      `query:"offset" minimum:"0" maximum:"500" doc:"How many rows to skip, instead of a cursor."`
 		SessionID string   `query:"session_id" maxLength:"128" doc:"Only moments of this session."`
 		Type      string   `query:"moment_type" maxLength:"100" doc:"Only moments of this type: session_chunk, content_upload, dream, note, …."`
 		Category  string   `query:"category" maxLength:"100" doc:"Only moments of this category."`
-		Topics    []string `query:"topic_tags" maxItems:"20" doc:"Only moments that have all of these topics; with commas."`
+		Topics    []string `query:"topic_tags" maxItems:"20" doc:"Only moments with all of these topics, separated by commas."`
 		After     string   `query:"after_date" maxLength:"40" doc:"Only moments made on this day or later: 2026-02-21, or a time."`
 		Before    string   `query:"before_date" maxLength:"40" doc:"Only moments made before this day: 2026-02-21, or a time."`
 	}

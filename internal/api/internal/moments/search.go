@@ -16,7 +16,7 @@ import (
 
 type (
 	searchMomentsInput struct {
-		Query string `query:"q" required:"true" minLength:"1" maxLength:"500" doc:"What the moments are about."`
+		Query string `query:"q" required:"true" minLength:"1" maxLength:"500" doc:"The subject of the moments."`
 		Limit int    `query:"limit" minimum:"1" maximum:"50" default:"10" doc:"How many moments to return."`
 	}
 	// foundMoment is a moment and how the search found it.

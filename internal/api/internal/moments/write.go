@@ -15,12 +15,12 @@ import (
 func (h *handlers) writeRoutes() {
 	op := rest.Resource("put-moment", http.MethodPost, "/moments", "Note a moment", "moments")
 	h.api.Sends(&op, "put-moment", momentBody{})
-	rest.Answers(&op, map[string]string{"201": "The moment.", "409": "You have a moment of that name.", "422": "What is wrong with the body."})
+	rest.Answers(&op, map[string]string{"201": "The moment.", "409": "You have a moment of that name.", "422": "The body is wrong; param names the field."})
 	h.api.Route(op, h.put)
 
 	id := rest.Text("id", "path", "The moment's id.")
 	op = rest.Resource("patch-moment", http.MethodPatch, "/moments/{id}", "Change a moment of yours", "moments")
-	op.Description = "Notes, uploads, meetings and moments of your own types; what p8 summed up or told you stays as it is."
+	op.Description = "Notes, uploads, meetings and moments of your own types. Summaries and notifications of p8 cannot be changed."
 	op.Parameters = append(op.Parameters, id)
 	h.api.Sends(&op, "patch-moment", momentPatch{})
 	rest.Answers(&op, map[string]string{

@@ -21,12 +21,12 @@ const maxFollowers = 512
 func (h *handlers) followRoute() {
 	op := rest.Resource("notifications", http.MethodGet, "/notifications", "Your reminders as they fire", "reminders")
 	op.Description = "Server-sent events named reminder, with the id of the notification and its JSON, from now on or after a notification. " +
-		"The stream ends when the server stops; come back with the last id."
+		"The stream ends when the server stops; reconnect with the last id."
 	op.Parameters = append(op.Parameters,
 		rest.Text("Last-Event-ID", "header", "The id of the last notification that the client has."), rest.Text("after", "query", "The same."))
 	op.Responses = map[string]*huma.Response{
 		"200": {Description: "The notifications.", Content: map[string]*huma.MediaType{"text/event-stream": {}}},
-		"503": {Description: "Too many streams are open, or the server stops."}, "default": {Description: "A problem document (RFC 9457)."},
+		"503": {Description: "Too many streams are open, or the server is stopping."}, "default": {Description: "A problem document (RFC 9457)."},
 	}
 	h.api.Route(op, h.notifications)
 }

@@ -40,11 +40,11 @@ func Routes(api *rest.API, r Reminders) {
 		{"/reminders", "list-reminders", "delete-reminder"}, {"/moments/reminders", "moment-reminders", "delete-moment-reminder"},
 	} {
 		rest.Register(api, rest.Resource(root.list, http.MethodGet, root.path, "Your reminders, the next one first", "reminders"), h.list)
-		rest.Register(api, rest.Resource(root.delete, http.MethodDelete, root.path+"/{id}", "Delete a reminder, which never fires then", "reminders"), h.delete)
+		rest.Register(api, rest.Resource(root.delete, http.MethodDelete, root.path+"/{id}", "Delete a reminder, so that it never fires", "reminders"), h.delete)
 	}
-	op := rest.Resource("put-reminder", http.MethodPost, "/reminders", "Be reminded", "reminders")
+	op := rest.Resource("put-reminder", http.MethodPost, "/reminders", "Create a reminder", "reminders")
 	api.Sends(&op, "put-reminder", reminderBody{})
-	rest.Answers(&op, map[string]string{"201": "The reminder and when it fires next.", "422": "What is wrong with the body; param says which field."})
+	rest.Answers(&op, map[string]string{"201": "The reminder with its next time.", "422": "The body is wrong; param names the field."})
 	api.Route(op, h.remind)
 	h.followRoute()
 }
@@ -52,8 +52,8 @@ func Routes(api *rest.API, r Reminders) {
 type (
 	listRemindersInput struct {
 		Limit     int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many reminders to return."`
-		CreatedOn string `query:"created_on" maxLength:"40" doc:"Only reminders made on this day, as in 2026-02-21."`
-		DueOn     string `query:"due_on" maxLength:"40" doc:"Only reminders that fire on this day, as in 2026-02-21."`
+		CreatedOn string `query:"created_on" maxLength:"40" doc:"Only reminders made on this day, such as 2026-02-21."`
+		DueOn     string `query:"due_on" maxLength:"40" doc:"Only reminders that fire on this day, such as 2026-02-21."`
 	}
 	reminderInput struct {
 		ID string `path:"id" maxLength:"128" doc:"The reminder's id, or that of its moment."`
@@ -64,11 +64,11 @@ type (
 	}
 	// reminderBody is the body of POST /reminders.
 	reminderBody struct {
-		Name        string   `json:"name" doc:"What the reminder is called."`
-		Description string   `json:"description" doc:"What to say when it fires."`
-		When        string   `json:"crontab" doc:"A cron expression of five fields, or an ISO 8601 time for once."`
-		Zone        string   `json:"timezone,omitempty" doc:"The IANA time zone that crontab is meant in; without it that of your profile, else UTC."`
-		Tags        []string `json:"tags,omitempty" doc:"Tags, 50 at most."`
+		Name        string   `json:"name" doc:"The reminder's name."`
+		Description string   `json:"description" doc:"The text of the reminder."`
+		When        string   `json:"crontab" doc:"A cron expression of five fields, or an ISO 8601 time for a one-time reminder."`
+		Zone        string   `json:"timezone,omitempty" doc:"The IANA time zone of crontab; by default that of your profile, else UTC."`
+		Tags        []string `json:"tags,omitempty" doc:"At most 50 tags."`
 	}
 )
 

@@ -19,7 +19,7 @@ type Forgotten struct {
 // List is a page of rows. The inputs of lists repeat the fields Limit and Cursor: huma
 // does not read the fields of embedded types that are not exported.
 type List[T any] struct {
-	Link string `header:"Link" doc:"The next page, <…>; rel=\"next\"; absent after the last."`
+	Link string `header:"Link" doc:"The next page, <…>; rel=\"next\"; absent on the last one."`
 	Body []T
 }
 

@@ -24,9 +24,9 @@ func Resource(id, method, path, summary, tag string) huma.Operation {
 // Callers describes the headers that name the caller.
 func Callers() []*huma.Param {
 	return []*huma.Param{
-		Text(identity.HeaderUserID, "header", "Who asks; this and the next two are believed from trusted callers only."),
-		Text(identity.HeaderUserEmail, "header", "Who asks, by e-mail address; the user id is derived from it."),
-		Text(identity.HeaderTenantID, "header", "The tenant; default without it."),
+		Text(identity.HeaderUserID, "header", "The caller's user id. This and the next two headers are believed from trusted callers only."),
+		Text(identity.HeaderUserEmail, "header", "The caller's e-mail address; the user id is derived from it."),
+		Text(identity.HeaderTenantID, "header", "The caller's tenant; \"default\" by default."),
 	}
 }
 

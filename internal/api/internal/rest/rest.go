@@ -66,7 +66,7 @@ func New(o Options) *API {
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.CreateHooks = nil // no $schema keys in answers
 	config.Transformers = []huma.Transformer{parameterProblem}
-	config.Info.Description = "Agents from documents. Every path stands under /v1 and /api/v1 as well."
+	config.Info.Description = "Agents from documents. Every path also works under /v1 and /api/v1."
 	return &API{
 		Describer: problem.Describer{Logger: o.Logger}, Reader: body.Reader{Limits: o.Limits, Logger: o.Logger},
 		Logger: o.Logger, Now: o.Now, Stream: o.Stream, Draining: o.Draining,

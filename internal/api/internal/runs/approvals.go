@@ -15,7 +15,7 @@ type (
 	listApprovalsInput struct {
 		Limit     int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
 		Cursor    string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
-		Status    string `query:"status" enum:"open,accepted,declined,cancelled,expired" doc:"Only requests in this state; all without it."`
+		Status    string `query:"status" enum:"open,accepted,declined,cancelled,expired" doc:"Only requests in this state; all by default."`
 		RunID     string `query:"run_id" maxLength:"128" doc:"Only requests of this run."`
 		SessionID string `query:"session_id" maxLength:"128" doc:"Only requests of this session."`
 	}
@@ -25,9 +25,9 @@ type (
 	// decisionBody is the body of POST /approvals/{id}.
 	decisionBody struct {
 		Decision string          `json:"decision,omitempty" enum:"approve,deny" doc:"For an approval: approve or deny."`
-		Action   string          `json:"action,omitempty" enum:"accept,decline,cancel" doc:"In place of decision, as MCP has it."`
-		Content  json.RawMessage `json:"content,omitempty" doc:"The data that were asked for, as response_schema says."`
-		Comment  string          `json:"comment,omitempty" doc:"What the model and the record are told about the decision."`
+		Action   string          `json:"action,omitempty" enum:"accept,decline,cancel" doc:"The decision in MCP's terms, in place of decision."`
+		Content  json.RawMessage `json:"content,omitempty" doc:"The requested data, which follow response_schema."`
+		Comment  string          `json:"comment,omitempty" doc:"A comment on the decision, for the model and the record."`
 	}
 	// decidedRequest is a decided request, with the status of its run.
 	decidedRequest struct {
@@ -42,15 +42,15 @@ func (*decisionBody) Example() string { return `{"decision":"approve"}` }
 const maxComment = 4 << 10
 
 func (h *handlers) approvalRoutes() {
-	rest.Register(h.api, rest.Resource("list-approvals", http.MethodGet, "/approvals", "What runs ask their user, the oldest first", "approvals"), h.listApprovals)
+	rest.Register(h.api, rest.Resource("list-approvals", http.MethodGet, "/approvals", "Requests of runs to their user, the oldest first", "approvals"), h.listApprovals)
 	rest.Register(h.api, rest.Resource("get-approval", http.MethodGet, "/approvals/{id}", "One request", "approvals"), h.showApproval)
 	op := rest.Resource("decide-approval", http.MethodPost, "/approvals/{id}", "Answer a request", "approvals")
-	op.Description = "The run goes on when none of its requests is open any more, whether or not anybody reads it."
+	op.Description = "The run resumes when none of its requests is open, whether or not a client reads it."
 	op.Parameters = append(op.Parameters, rest.Text("id", "path", "The request's id."))
 	h.api.Sends(&op, "decision", decisionBody{})
 	rest.Answers(&op, map[string]string{
-		"200": "The request as decided, with run_id and run_status.", "404": "No such request.",
-		"409": "It was decided already.", "422": "The content does not fit response_schema.",
+		"200": "The decided request, with run_id and run_status.", "404": "No such request.",
+		"409": "It is already decided.", "422": "The content does not fit response_schema.",
 	})
 	h.api.Route(op, h.decide)
 }

@@ -57,7 +57,7 @@ type (
 		Status    string `query:"status" enum:"running,waiting,interrupted,completed,failed,cancelled" doc:"Only runs in this state."`
 	}
 	runInput struct {
-		ID string `path:"id" maxLength:"128" doc:"The run's id, as the header X-Run-Id carried it."`
+		ID string `path:"id" maxLength:"128" doc:"The run's id, from the header X-Run-Id."`
 	}
 	// runOutput is a run that was asked to stop; it may still be running.
 	runOutput struct {
@@ -70,26 +70,26 @@ type (
 func Routes(api *rest.API, o Options) {
 	h := &handlers{api: api, o: o, streamer: &Streamer{API: api, Chat: o.Chat}, stopper: &Stopper{Chat: o.Chat, Store: o.Store}}
 	rest.Register(api, rest.Resource("list-runs", http.MethodGet, "/runs", "Your runs, the newest first", "runs"), h.list)
-	rest.Register(api, rest.Resource("get-run", http.MethodGet, "/runs/{id}", "One run and what became of it", "runs"), h.show)
-	del := rest.Resource("delete-run", http.MethodDelete, "/runs/{id}", "Stop a run, or forget one that has ended", "runs")
-	del.Description = "202 with the run when it had not ended and is stopped; 204 when it had, and its log is forgotten. The session keeps its messages."
-	del.Responses = map[string]*huma.Response{"202": {Description: "It is stopped."}, "204": {Description: "It is forgotten."}}
+	rest.Register(api, rest.Resource("get-run", http.MethodGet, "/runs/{id}", "One run with its status", "runs"), h.show)
+	del := rest.Resource("delete-run", http.MethodDelete, "/runs/{id}", "Stop a run, or delete one that has ended", "runs")
+	del.Description = "A run under way is stopped: 202 with the run. The log of an ended run is deleted: 204. The session keeps its messages."
+	del.Responses = map[string]*huma.Response{"202": {Description: "The run is stopped."}, "204": {Description: "The log is deleted."}}
 	rest.Register(api, del, h.delete)
 
-	op := rest.Resource("run-events", http.MethodGet, "/runs/{id}/events", "What a run said, as a stream or as a list", "runs")
-	op.Description = "Server-sent events in the protocol that is asked for, p8's own by default: from the beginning or after an event, and on " +
-		"as long as the run goes on. With Accept: application/json a page of what there is."
+	op := rest.Resource("run-events", http.MethodGet, "/runs/{id}/events", "The events of a run, as a stream or as a list", "runs")
+	op.Description = "Server-sent events in the requested protocol, p8's own by default: from the beginning or after an event, until the run " +
+		"ends. With Accept: application/json a page of the events so far."
 	op.Parameters = append(op.Parameters,
 		rest.Text("id", "path", "The run's id."), rest.Text("protocol", "query", "openai, ag-ui, ai-sdk or events."),
 		rest.Text("after", "query", "The number of the last event that the client has."), rest.Text("limit", "query", "The size of a page, 1 to 1000."),
-		rest.Text("Last-Event-ID", "header", "As after."))
+		rest.Text("Last-Event-ID", "header", "The same as after."))
 	op.Responses = map[string]*huma.Response{"200": {Description: "The events.", Content: map[string]*huma.MediaType{"text/event-stream": {}, "application/json": {}}}, "404": {Description: "No such run."}}
 	api.Route(op, h.events)
 
-	again := rest.Resource("resume-run", http.MethodPost, "/runs/{id}/resume", "Take up a run that was interrupted", "runs")
-	again.Description = "The run goes on where it was; no tool is called again whose result is known. With Accept: text/event-stream the answer is what follows."
+	again := rest.Resource("resume-run", http.MethodPost, "/runs/{id}/resume", "Resume an interrupted run", "runs")
+	again.Description = "The run resumes where it stopped; a finished tool call is never repeated. With Accept: text/event-stream the answer streams the further events."
 	again.Parameters = append(again.Parameters, rest.Text("id", "path", "The run's id."))
-	again.Responses = map[string]*huma.Response{"202": {Description: "It goes on."}, "404": {Description: "No such run."}, "409": {Description: "It is at it, waits for answers, or has ended."}}
+	again.Responses = map[string]*huma.Response{"202": {Description: "The run resumes."}, "404": {Description: "No such run."}, "409": {Description: "The run is under way, waits for answers, or has ended."}}
 	api.Route(again, h.resume)
 	h.approvalRoutes()
 }

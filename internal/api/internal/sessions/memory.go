@@ -17,7 +17,7 @@ type (
 	}
 	contextInput struct {
 		ID    string `path:"id" maxLength:"128" doc:"The session's id."`
-		Agent string `query:"agent" maxLength:"255" doc:"The agent that would answer; the session's own without it."`
+		Agent string `query:"agent" maxLength:"255" doc:"The agent that would answer; the session's own by default."`
 	}
 	timelineInput struct {
 		ID     string `path:"id" maxLength:"128" doc:"The session's id."`
@@ -26,7 +26,7 @@ type (
 	}
 	// compactBody is the body of POST /sessions/{id}/compact.
 	compactBody struct {
-		Threshold *int `json:"threshold,omitempty" minimum:"1" maximum:"1000000" doc:"How many tokens a moment sums up at least; 200 without it."`
+		Threshold *int `json:"threshold,omitempty" minimum:"1" maximum:"1000000" doc:"The least number of tokens that a moment summarises; 200 by default."`
 	}
 )
 
@@ -40,17 +40,17 @@ const (
 
 func (h *handlers) memoryRoutes() {
 	del := rest.Resource("delete-session", http.MethodDelete, "/sessions/{id}", "Delete a session of yours", "sessions")
-	del.Description = "A run under way is stopped first. The session's rows are hidden for good, what its runs said is forgotten, and its id cannot be used again."
+	del.Description = "A run under way is stopped first. The session's rows are hidden for good, the logs of its runs are deleted, and its id cannot be used again."
 	rest.Register(h.api, del, h.delete)
-	seen := rest.Resource("session-context", http.MethodGet, "/sessions/{id}/context", "What the next turn of a session would send to the model", "sessions")
-	seen.Description = "Every part in its order, with the tokens that it takes, without a new message."
+	seen := rest.Resource("session-context", http.MethodGet, "/sessions/{id}/context", "The context that the next turn of a session sends to the model", "sessions")
+	seen.Description = "Every part in order, with its tokens, before a new message."
 	rest.Register(h.api, seen, h.context)
 	line := rest.Resource("session-timeline", http.MethodGet, "/sessions/{id}/timeline", "The messages and moments of a session", "sessions")
-	line.Description = "The newest part first, each page in the order of time; the next page is the older one."
+	line.Description = "The newest page first; each page is in the order of time."
 	rest.Register(h.api, line, h.timeline)
 	rest.Register(h.api, rest.Resource("moment-timeline", http.MethodGet, "/moments/session/{id}", "The messages and moments of a session", "moments"), h.timeline)
 
-	op := rest.Resource("compact-session", http.MethodPost, "/sessions/{id}/compact", "Sum up what a session has said since its last moment", "sessions")
+	op := rest.Resource("compact-session", http.MethodPost, "/sessions/{id}/compact", "Summarise a session since its last moment", "sessions")
 	op.Parameters = append(op.Parameters, rest.Text("id", "path", "The session's id."))
 	h.api.Sends(&op, "compact-session", compactBody{})
 	rest.Answers(&op, map[string]string{"200": "{session_id, moments, unsummarised_tokens}.", "404": "No such session."})

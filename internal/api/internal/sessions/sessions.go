@@ -68,7 +68,7 @@ type handlers struct {
 // Routes adds /sessions, /messages and /moments/session.
 func Routes(api *rest.API, o Options) {
 	h := &handlers{api: api, o: o, stopper: &runs.Stopper{Chat: o.Chat, Store: o.Store}}
-	rest.Register(api, rest.Resource("list-sessions", http.MethodGet, "/sessions", "Your sessions, the last used first", "sessions"), h.list)
+	rest.Register(api, rest.Resource("list-sessions", http.MethodGet, "/sessions", "Your sessions, the most recently used first", "sessions"), h.list)
 	rest.Register(api, rest.Resource("get-session", http.MethodGet, "/sessions/{id}", "One session", "sessions"), h.show)
 	rest.Register(api, rest.Resource("list-messages", http.MethodGet, "/sessions/{id}/messages", "The rows of a session, the oldest first", "sessions"), h.listMessages)
 	rest.Register(api, rest.Resource("get-message", http.MethodGet, "/messages/{id}", "One row of a session", "sessions"), h.showMessage)
@@ -93,11 +93,11 @@ type (
 	listSessionsInput struct {
 		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
 		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
-		Agent  string `query:"agent" maxLength:"255" doc:"Only sessions whose last agent it was."`
+		Agent  string `query:"agent" maxLength:"255" doc:"Only sessions with this last agent."`
 		Mode   string `query:"mode" maxLength:"50" doc:"Only sessions of this mode: chat, evaluation, …."`
 	}
 	sessionInput struct {
-		ID string `path:"id" doc:"The session's id, as the client chose it."`
+		ID string `path:"id" doc:"The session's id, which the client chose."`
 	}
 	listMessagesInput struct {
 		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
@@ -105,7 +105,7 @@ type (
 		ID     string `path:"id" doc:"The session's id."`
 	}
 	messageInput struct {
-		ID string `path:"id" doc:"The row's id, as events carried it in message_id."`
+		ID string `path:"id" doc:"The row's id, from message_id of an event."`
 	}
 )
 
@@ -134,7 +134,7 @@ func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[store
 // message is a row of a session. Its tool fields also stand under REMLight's names.
 type message struct {
 	store.Message
-	Role          string          `json:"role" doc:"The message_type as REMLight knows it: tool_call and tool_response are both tool."`
+	Role          string          `json:"role" doc:"The message_type in REMLight's terms: tool_call and tool_response are both tool."`
 	ToolCallID    string          `json:"tool_call_id,omitempty"`
 	ToolName      string          `json:"tool_name,omitempty"`
 	ToolArguments json.RawMessage `json:"tool_arguments,omitempty"`
