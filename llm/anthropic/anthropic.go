@@ -1,5 +1,5 @@
-// Package anthropic talks to Anthropic's Messages API: Claude, and every proxy
-// that speaks the same wire. It is net/http and nothing else.
+// Package anthropic is the client of Anthropic's Messages API, for Claude and every
+// proxy that speaks the same protocol. It uses only net/http.
 //
 //	model, err := anthropic.New(anthropic.Options{Model: "claude-sonnet-5-5", APIKey: key})
 //
@@ -7,16 +7,16 @@
 //
 //	llm.NewRegistry(llm.RegistryOptions{Providers: anthropic.Providers(llm.ProvidersOptions{Getenv: os.Getenv})})
 //
-// The wire is stricter than others about the form of a conversation, so it is
-// put into that form: the system messages at its head apart, turns that
-// alternate, the results of parallel calls in one message and in the order of the
-// calls. Nothing is lost on the way. Blocks of thought go back to where they stood
-// in the answer, with their signatures, but only to the model that wrote them.
+// The API is strict about the form of a conversation, so the package brings messages
+// into that form without losing any: the first system messages become the system
+// prompt, turns alternate, the results of parallel calls are in one message and in the
+// order of the calls. Blocks of reasoning return to their place in the answer, with
+// their signatures, but only to the model that wrote them.
 //
-// Claudes differ in what they take: whether and how they can be told to think,
-// whether they have a temperature. What is known from the name is in the table of
-// dialects; what the API refuses is learned, left out with a warning and asked
-// again.
+// Models differ in their settings: whether and how they reason, whether they have a
+// temperature. The table of dialects holds what is known from the name. If the API
+// refuses a setting, the package leaves it out from then on, with a warning, and
+// repeats the request.
 package anthropic
 
 import (
@@ -38,11 +38,11 @@ type Options struct {
 	Model string
 	// BaseURL is Anthropic's when empty; http or https, with or without the /v1.
 	BaseURL string
-	// APIKey is sent as x-api-key, AuthToken as a bearer token; the key wins. Both
-	// may be empty where the base URL is one's own.
+	// APIKey is sent as x-api-key, AuthToken as a bearer token; the key takes
+	// precedence. Both may be empty if BaseURL is set.
 	APIKey    string `json:"-"`
 	AuthToken string `json:"-"`
-	// HTTPClient is one with its own connections when nil.
+	// HTTPClient is a new client when nil.
 	HTTPClient *http.Client
 	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
 	MaxRetries int
@@ -54,16 +54,16 @@ type Options struct {
 	Debug func(payload []byte)
 }
 
-// String leaves the key out.
+// String does not print the key.
 func (o Options) String() string { return "anthropic.Options{" + o.Model + "}" }
 
-// GoString leaves the key out.
+// GoString does not print the key.
 func (o Options) GoString() string { return o.String() }
 
 const (
 	provider       = "anthropic"
 	defaultBaseURL = "https://api.anthropic.com"
-	// apiVersion is the last one in which a model may have a temperature.
+	// apiVersion is the last version that accepts a temperature.
 	apiVersion = "2023-06-01"
 )
 
@@ -73,12 +73,11 @@ type Model struct {
 	model    string
 	endpoint string
 	client   *wire.Client
-	// dialect is what the model takes: by its name, and by what it has refused.
+	// dialect holds the model's settings, known from its name and its refusals.
 	dialect atomic.Pointer[dialect]
 }
 
-// New makes a model. What is missing or wrong is an *llm.Error of kind NoModel
-// that says how to mend it.
+// New makes a model. The error is an *llm.Error of kind NoModel with a hint.
 func New(o Options) (*Model, error) {
 	name := provider + ":" + o.Model
 	bad := func(hint string) (*Model, error) {
@@ -126,7 +125,7 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-// address is where requests go; some write the /v1 into the base URL.
+// address returns the URL of requests; the base URL may end in /v1.
 func address(base *url.URL) string {
 	if strings.HasSuffix(strings.TrimRight(base.Path, "/"), "/v1") {
 		return base.JoinPath("messages").String()
@@ -134,26 +133,24 @@ func address(base *url.URL) string {
 	return base.JoinPath("v1/messages").String()
 }
 
-// Name is "anthropic:model".
+// Name returns "anthropic:model".
 func (m *Model) Name() string { return m.name }
 
-// String is the name.
+// String returns the name.
 func (m *Model) String() string { return m.name }
 
-// Endpoint is the server that the model is asked at.
+// Endpoint returns the server of the model.
 func (m *Model) Endpoint() string { return m.endpoint }
 
-// Capabilities are those of every Claude since the third. A JSON Schema binds
-// the answer natively only where it keeps to a small part of JSON Schema, so
-// structured answers come through a tool.
+// Capabilities returns those of every Claude since the third. Native structured
+// output supports only a small part of JSON Schema, so structured answers use a tool.
 func (m *Model) Capabilities() llm.Capabilities {
 	return llm.Capabilities{Images: true, Documents: true}
 }
 
-// Stream sends the request and yields what comes back: warnings about settings
-// that the model does not take, chunks as they arrive, one ChunkUsage, one
-// ChunkFinish; or an error, an *llm.Error unless ctx was cancelled, which is
-// ctx.Err().
+// Stream sends the request and yields warnings about settings that were left out,
+// chunks as they arrive, one ChunkUsage, one ChunkFinish; or an error: ctx.Err() if ctx
+// was cancelled, else an *llm.Error.
 func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
 		a := &attempt{model: m, req: req, dialect: *m.dialect.Load()}

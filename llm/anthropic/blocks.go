@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// blank text is refused by the wire.
+// The API refuses blank text.
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 func orEmpty(s string) string {
@@ -24,8 +24,8 @@ func appendText(b []byte, s string) []byte {
 	return append(wire.AppendString(b, s), '}')
 }
 
-// appendPart writes an image or a document; what the wire does not take is a
-// line of text that says so.
+// appendPart writes an image or a document, or a line of text for a part that the API
+// does not read.
 func appendPart(b []byte, p *llm.Part) []byte {
 	media, _, _ := strings.Cut(p.MediaType, ";")
 	media = strings.ToLower(strings.TrimSpace(media))
@@ -72,14 +72,14 @@ func appendTitle(b []byte, name string) []byte {
 	return wire.AppendString(b, name)
 }
 
-// place is where a thought stands in its answer: behind so many bytes of text
-// and so many calls, by this model. It is the ID of the block: the wire has none of
-// its own, but wants blocks back in their order, and by their own model.
+// place is the position of a block of reasoning in its answer: after so many bytes of
+// text and so many calls, by this model. It is the block's ID: the API has no ids, but
+// wants blocks back in their order, and only from their own model.
 func place(text, calls int, model string) string {
 	return strconv.Itoa(text) + "." + strconv.Itoa(calls) + "." + model
 }
 
-// placeOf reads a place; without one a thought comes first.
+// placeOf reads a place; a block without one comes first.
 func placeOf(r *llm.Reasoning) (text, calls int) {
 	parts := strings.SplitN(r.ID, ".", 3)
 	if len(parts) < 3 {
@@ -96,8 +96,8 @@ func placeOf(r *llm.Reasoning) (text, calls int) {
 	return text, calls
 }
 
-// sendable reports whether a thought goes back to the model: it is of this wire,
-// by this model as far as is known, and has its proof.
+// sendable reports whether a block goes back to the model: it is of this protocol, by
+// this model if that is known, and has a signature.
 func sendable(r *llm.Reasoning, model string) bool {
 	if r.Provider != provider || r.Signature == "" {
 		return false

@@ -6,10 +6,9 @@ import "github.com/p8-org/p8/llm/internal/wire"
 //
 //	{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}
 //
-// with thinking and partial_json in the place of text. scanDelta reads exactly
-// this shape and allocates nothing but the block that the text goes to. To all else
-// it says no, and the event is decoded in full. On JSON that is valid the two agree;
-// a fuzz test holds them to it.
+// with thinking and partial_json in place of text. scanDelta reads exactly this shape
+// and allocates only the block for the text. It refuses everything else, and the event
+// is decoded in full. A fuzz test checks that both agree on valid JSON.
 
 // The types of deltas that scanDelta knows, and the field that each has.
 const (

@@ -5,47 +5,47 @@ import (
 	"strings"
 )
 
-// thinking is how a model is told to think.
+// thinking is the way to request reasoning.
 type thinking uint8
 
 const (
-	// never: the model cannot.
+	// never: the model does not reason.
 	never thinking = iota
 	// budgeted: with a budget of tokens.
 	budgeted
-	// adaptive: with an effort; the model decides how much it takes.
+	// adaptive: with an effort; the model decides how much.
 	adaptive
 )
 
-// The ways in which a model that thinks by itself is told not to.
+// The ways to switch off the reasoning of a model that reasons by default.
 const (
 	offDisabled     = "disabled"
 	offBetweenTools = "between_tools"
-	// offNever: it cannot be told; the lowest effort comes nearest.
+	// offNever: not possible; the lowest effort comes nearest.
 	offNever = "never"
 )
 
-// dialect is what differs between the models that speak the wire.
+// dialect holds the differences between models of this protocol.
 type dialect struct {
 	thinking thinking
-	// off is how thought is switched off; "" where it is off unless asked for.
+	// off is the way to switch reasoning off; "" if it is off by default.
 	off string
 	// fixedSampling: temperature and top_p are refused.
 	fixedSampling bool
 	// unforced: the model cannot be made to call a tool.
 	unforced bool
-	// silent: the model does not take how its thoughts are shown.
+	// silent: the model refuses the setting of how reasoning is shown.
 	silent bool
-	// limit is the most that max_tokens may be, 0 if unknown; usual is what is
-	// asked for when nobody says how much.
+	// limit is the largest max_tokens, 0 if unknown; usual is sent if the request has
+	// none.
 	limit, usual int
 }
 
-// thoughtful is the usual limit where thought counts towards the answer.
+// thoughtful is the usual limit if reasoning counts towards the answer.
 const thoughtful = 32768
 
 // dialectOf knows Anthropic's models by their names, as of its documentation of
-// November 2026. Names that say nothing get the plain wire.
+// November 2026. Unknown names get the plain protocol.
 func dialectOf(model string) dialect {
 	family, version := parse(model)
 	d := dialect{thinking: budgeted, usual: 4096}
@@ -87,7 +87,7 @@ func dialectOf(model string) dialect {
 }
 
 // parse takes a name apart: claude-opus-4-5-20251101 is opus 45, and
-// claude-3-7-sonnet-latest sonnet 37. It is "" for what is no Claude.
+// claude-3-7-sonnet-latest sonnet 37. The family of other names is "".
 func parse(model string) (family string, version int) {
 	_, name, found := strings.Cut(strings.ToLower(model), "claude")
 	if !found {

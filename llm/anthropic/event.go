@@ -6,7 +6,7 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// wireEvent is an event in full, or a whole answer, whose type is message.
+// wireEvent is a decoded event, or a whole answer, whose type is message.
 type wireEvent struct {
 	Type    string          `json:"type"`
 	Index   int             `json:"index"`
@@ -15,7 +15,7 @@ type wireEvent struct {
 	Delta   *wireDelta      `json:"delta"`
 	Usage   json.RawMessage `json:"usage"`
 	Error   json.RawMessage `json:"error"`
-	// The rest is a whole answer's.
+	// The other fields are those of a whole answer.
 	Content    []wireBlock `json:"content"`
 	StopReason string      `json:"stop_reason"`
 }
@@ -45,8 +45,8 @@ type wireDelta struct {
 	StopReason  string `json:"stop_reason"`
 }
 
-// wireUsage is what was counted: tokens that were neither read from the cache
-// nor written to it, those that were, and those of the answer.
+// wireUsage counts the uncached tokens, those read from and written to the cache, and
+// those of the answer.
 type wireUsage struct {
 	Input      int `json:"input_tokens"`
 	CacheWrite int `json:"cache_creation_input_tokens"`
@@ -60,7 +60,7 @@ type wireUsage struct {
 	} `json:"output_tokens_details"`
 }
 
-// failed tells whether this is an error.
+// failed reports whether the event is an error.
 func (e *wireEvent) failed() bool {
 	return e.Type == "error" || len(e.Error) > 0 && string(e.Error) != "null"
 }
@@ -108,7 +108,7 @@ func (r *reader) event(e *wireEvent) (done bool) {
 		r.stopFor(e.StopReason)
 		return true
 	}
-	// Whatever else there is, ping among it, says nothing.
+	// All other events, such as ping, have no content.
 	return false
 }
 
@@ -132,9 +132,8 @@ func (r *reader) fullDelta(index int, d *wireDelta) {
 	r.delta(p)
 }
 
-// count takes figures over. They come at the beginning and, for the whole, at
-// the end; proxies leave out some or send 0 for them. Figures that cannot be read
-// are no reason to lose an answer.
+// count reads the usage. It comes at the beginning and, in total, at the end; proxies
+// leave out numbers or send 0. Unreadable numbers do not fail the answer.
 func (r *reader) count(raw json.RawMessage) {
 	var u wireUsage
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
@@ -157,8 +156,8 @@ func (u wireUsage) sum() llm.Usage {
 	}
 }
 
-// stopFor takes the reason to stop; end_turn, stop_sequence, pause_turn and what
-// is not known yet are the model's own end.
+// stopFor maps the reason to stop; end_turn, stop_sequence, pause_turn and unknown
+// reasons are the model's own end.
 func (r *reader) stopFor(reason string) {
 	switch reason {
 	case "":

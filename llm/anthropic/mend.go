@@ -15,14 +15,14 @@ type attempt struct {
 	model   *Model
 	req     *llm.Request
 	dialect dialect
-	// bare: the API refused the thoughts that were sent back.
+	// bare: the API refused the blocks of reasoning that were sent back.
 	bare bool
 	told []string
 }
 
 func (a *attempt) plan() plan { return planOf(a.model.model, a.req, &a.dialect, !a.bare) }
 
-// untold are the warnings that were not given yet, as sentences.
+// untold returns the warnings that were not sent yet.
 func (a *attempt) untold(warnings []string) []string {
 	var news []string
 	for _, w := range warnings {
@@ -34,8 +34,8 @@ func (a *attempt) untold(warnings []string) []string {
 	return news
 }
 
-// mend learns from a refusal: the request as it is sent again, nil if there is
-// nothing to learn.
+// mend learns from a refusal and returns the new body, nil if there is nothing to
+// learn.
 func (a *attempt) mend(r *outbound.Refusal, out *wire.Sink) []byte {
 	known, bare := a.dialect, a.bare
 	a.dialect, a.bare = learn(known, bare, r.Message)
@@ -49,14 +49,14 @@ func (a *attempt) mend(r *outbound.Refusal, out *wire.Sink) []byte {
 	return appendRequest(nil, a.model.model, a.req, &p)
 }
 
-// mended keeps what was learned, once the request was taken: what a refusal
-// seemed to be about was it then.
+// mended stores what was learned, once the API accepted the mended request and so
+// confirmed the cause.
 func (a *attempt) mended() {
 	learned := a.dialect
 	a.model.dialect.Store(&learned)
 }
 
-// learn reads in a refusal's words what the model does not take.
+// learn finds the unsupported setting in a refusal's words.
 func learn(d dialect, bare bool, message string) (dialect, bool) {
 	has := func(words ...string) bool {
 		for _, w := range words {

@@ -8,12 +8,12 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// settingDropped is the code of a warning about a setting that is not sent as it
-// was asked for.
+// settingDropped is the code of warnings about settings that were left out or
+// changed.
 const settingDropped = "setting_dropped"
 
-// plan is how a request is sent: what its settings become in the model's
-// dialect, and what is said about those that it does not take.
+// plan holds a request's settings in the model's dialect, and the warnings about
+// settings that it does not support.
 type plan struct {
 	maxTokens   int
 	temperature *float64
@@ -25,12 +25,12 @@ type plan struct {
 	tools       []llm.ToolSpec
 	choice      string // of tools, "" for the model's own
 	ttl         string // of cached beginnings: "" for none, 5m or 1h
-	thoughts    bool   // earlier thoughts go back
-	silent      bool   // how thoughts are shown is not said
+	thoughts    bool   // earlier reasoning is sent back
+	silent      bool   // the setting of how reasoning is shown is left out
 	warnings    []string
 }
 
-// planOf is the plan of a request. thoughts says whether earlier thoughts may go
+// planOf returns the plan of a request. thoughts allows to send earlier reasoning
 // back.
 func planOf(model string, req *llm.Request, d *dialect, thoughts bool) plan {
 	s := &req.Settings
@@ -71,8 +71,7 @@ func (p *plan) warn(format string, args ...any) {
 	p.warnings = append(p.warnings, fmt.Sprintf(format, args...))
 }
 
-// budgetOf is what an effort is worth where the model wants a number, 0 for an
-// effort that there is not.
+// budgetOf returns the budget of an effort, 0 for an unknown effort.
 func budgetOf(effort string) int {
 	switch effort {
 	case "minimal":
@@ -87,13 +86,13 @@ func budgetOf(effort string) int {
 	return 0
 }
 
-// think puts the effort into the words of the model.
+// think sets the reasoning in the model's dialect.
 func (p *plan) think(model string, req *llm.Request, d *dialect) {
 	effort := req.Settings.ReasoningEffort
 	switch {
 	case effort == "":
 		if d.off != "" {
-			// It thinks anyway; said so, it shows its thoughts.
+			// The model reasons by default; with the field, it shows its reasoning.
 			p.thinking = "adaptive"
 		}
 	case effort == "none":
@@ -110,13 +109,13 @@ func (p *plan) think(model string, req *llm.Request, d *dialect) {
 	case !p.thoughts || !beganWithThought(req.Messages, model):
 		p.warn("reasoning_effort is left out for this step, as the one before it came without the model's own thoughts")
 	default:
-		// The budget is a part of max_tokens; what was asked for is left for the answer.
+		// The budget is a part of max_tokens, so it is added to the requested limit.
 		p.thinking, p.budget = "enabled", budgetOf(effort)
 		p.maxTokens += p.budget
 	}
 }
 
-// thinkNot is the effort none.
+// thinkNot sets the effort none.
 func (p *plan) thinkNot(d *dialect) {
 	switch d.off {
 	case offDisabled, offBetweenTools:
@@ -133,7 +132,7 @@ func (p *plan) sample(s *llm.Settings, d *dialect) {
 	switch t := s.Temperature; {
 	case t == nil:
 	case d.fixedSampling || thinks:
-		// 1 is what the model does without being told.
+		// 1 is the model's default.
 		if *t != 1 && !s.DefaultTemperature {
 			p.warn("temperature is left out, as the model %s", takesNone(thinks && !d.fixedSampling))
 		}
@@ -150,7 +149,7 @@ func (p *plan) sample(s *llm.Settings, d *dialect) {
 	case p.temperature != nil && !s.DefaultTemperature:
 		p.warn("top_p is left out, as the model takes it or a temperature")
 	default:
-		// Nobody asked for the temperature, but somebody for this.
+		// The temperature is only a default, but the request sets top_p.
 		p.temperature, p.topP = nil, s.TopP
 	}
 }
@@ -164,8 +163,8 @@ func takesNone(thinks bool) string {
 
 func ptr(f float64) *float64 { return &f }
 
-// choose sets the tools and their choice. A model that thinks with a budget, or by
-// itself since 5.5, cannot be made to call one.
+// choose sets the tools and their choice. A model that reasons with a budget, or by
+// default since 5.5, cannot be forced to call a tool.
 func (p *plan) choose(req *llm.Request, d *dialect) {
 	p.tools = req.Tools
 	switch {
@@ -182,9 +181,9 @@ func (p *plan) choose(req *llm.Request, d *dialect) {
 	}
 }
 
-// pastTools are the tools that earlier turns called, by name alone. The wire
-// refuses a conversation with calls that declares no tool, so one that offers none
-// declares these and forbids to call them.
+// pastTools returns the tools that earlier turns called, by name alone. The API refuses
+// a conversation with calls that declares no tools, so a request without tools declares
+// these and forbids calls.
 func pastTools(messages []llm.Message) []llm.ToolSpec {
 	var past []llm.ToolSpec
 	for i := range messages {
@@ -198,8 +197,8 @@ func pastTools(messages []llm.Message) []llm.ToolSpec {
 	return past
 }
 
-// beganWithThought reports whether the tool loop that the conversation is in, if
-// any, began with the model's own thought: with a budget, it must have.
+// beganWithThought reports whether the current tool loop, if any, began with the model's
+// own reasoning, as a budget requires.
 func beganWithThought(messages []llm.Message, model string) bool {
 	last := len(messages) - 1
 	for last >= 0 && messages[last].Role != llm.User {

@@ -6,7 +6,7 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// The variables to look in; the first one set counts.
+// The variables of the key and the base URL; the first one that is set counts.
 func keyVars() []string {
 	return []string{"P8_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", "LLM__ANTHROPIC_API_KEY"}
 }
@@ -15,7 +15,7 @@ func baseURLVars() []string { return []string{"P8_ANTHROPIC_BASE_URL", "ANTHROPI
 
 const tokenVar = "ANTHROPIC_AUTH_TOKEN"
 
-// Providers is the constructor named anthropic, for an llm.Registry.
+// Providers returns the constructor named anthropic, for an llm.Registry.
 func Providers(o llm.ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
 		o.HTTPClient = outbound.NewClient()

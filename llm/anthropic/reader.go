@@ -14,7 +14,7 @@ import (
 // maxBlocks bounds the parts of an answer. Models stay far below.
 const maxBlocks = 4096
 
-// reader puts one response together; it is the wire.Decoder of the protocol.
+// reader decodes one response; it is the wire.Decoder of the Messages API.
 type reader struct {
 	model  string
 	texts  wire.Texts
@@ -34,16 +34,16 @@ type block struct {
 	call   int // of a tool call
 	wrote  bool
 	closed bool
-	// data is the input of a call as it came with its beginning, thought the text
-	// of a thought.
+	// data is the input in the first event of a call, thought the text of a block of
+	// reasoning.
 	data    []byte
 	thought []byte
-	// signature is a thought's proof; place is where it stands.
+	// signature and place are those of a block of reasoning.
 	signature string
 	place     string
 }
 
-// Reset makes the reader ready for a response.
+// Reset prepares the reader for a response.
 func (r *reader) Reset(out *wire.Sink) {
 	clear(r.blocks)
 	r.texts.Reset()
@@ -73,10 +73,10 @@ func (r *reader) Event(data []byte) (done bool, err error) {
 // Begun reports whether the message has begun.
 func (r *reader) Begun() bool { return r.any }
 
-// Usage is what was counted so far.
+// Usage returns the usage so far.
 func (r *reader) Usage() llm.Usage { return r.usage.sum() }
 
-// End hands out the usage and the reason to stop.
+// End sends the usage and the reason to stop.
 func (r *reader) End(done bool) error {
 	if r.finish == "" && !done {
 		return wire.ErrCut
@@ -136,7 +136,7 @@ func (r *reader) begin(index int, w *wireBlock) {
 	}
 }
 
-// find is the open block with the index, the newest first.
+// find returns the newest open block with the index.
 func (r *reader) find(index int) *block {
 	for i := len(r.blocks) - 1; i >= 0; i-- {
 		if b := &r.blocks[i]; b.index == index && !b.closed {
@@ -146,7 +146,7 @@ func (r *reader) find(index int) *block {
 	return nil
 }
 
-// taken tells whether another call has the id.
+// taken reports whether another call has the id.
 func (r *reader) taken(id string) bool {
 	for i := range r.blocks {
 		if r.blocks[i].kind == "tool_use" && r.blocks[i].signature == id {
@@ -156,8 +156,8 @@ func (r *reader) taken(id string) bool {
 	return false
 }
 
-// delta adds a piece to its block. Text needs none: some proxies leave the
-// beginning out.
+// delta adds a piece to its block. Text needs no block: some proxies leave out the
+// event that opens it.
 func (r *reader) delta(p piece) {
 	r.any = true
 	if p.text == "" {
@@ -195,8 +195,8 @@ func (r *reader) stop(b *block) {
 	}
 }
 
-// inputOf is the input that came with the beginning of a call. A stream begins
-// with an empty one and sends the real one in pieces.
+// inputOf returns the input in the first event of a call. A stream begins with an empty
+// input and sends the real one in pieces.
 func inputOf(raw json.RawMessage) []byte {
 	raw = bytes.TrimSpace(raw)
 	if string(raw) == "null" {

@@ -7,13 +7,11 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// appendRequest writes the body of a request. Schemas go out as they came in,
-// byte by byte.
+// appendRequest writes the body of a request. Schemas are sent unchanged.
 //
-// The order is that of the provider's cache: tools, system, messages. A mark at
-// the end of each makes the next request read what this one wrote; a second one
-// behind the first system message, which is the agent's own, serves the
-// conversations that differ in what comes after it.
+// The order is that of the provider's cache: tools, system, messages. A mark at the end
+// of each lets the next request read this one's cache. Another mark after the first
+// system message, the agent's prompt, serves conversations that differ after it.
 func appendRequest(b []byte, model string, req *llm.Request, p *plan) []byte {
 	if b == nil {
 		b = make([]byte, 0, bodySize(req))
@@ -31,7 +29,7 @@ func appendRequest(b []byte, model string, req *llm.Request, p *plan) []byte {
 	return append(b, `,"stream":true}`...)
 }
 
-// bodySize is enough for the body as long as little needs escaping.
+// bodySize estimates the size of the body with little escaping.
 func bodySize(req *llm.Request) int {
 	n := 1024
 	for i := range req.Messages {
@@ -53,8 +51,7 @@ func bodySize(req *llm.Request) int {
 	return n
 }
 
-// appendMark makes the JSON object at the end of b one that the provider's
-// cache ends with.
+// appendMark adds the cache mark to the JSON object at the end of b.
 func appendMark(b []byte, ttl string) []byte {
 	if ttl == "" {
 		return b
@@ -98,7 +95,7 @@ func appendTools(b []byte, p *plan) []byte {
 	return b
 }
 
-// headOf is where the messages before the first of a user end: the system
+// headOf returns the number of messages before the first one of a user. The system
 // messages among them are the system prompt.
 func headOf(messages []llm.Message) int {
 	for i := range messages {
@@ -163,7 +160,7 @@ func appendSettings(b []byte, p *plan) []byte {
 			b = append(b, `,"budget_tokens":`...)
 			b = strconv.AppendInt(b, int64(p.budget), 10)
 		case p.thinking == "adaptive" && !p.silent:
-			// Newer models leave the text of their thoughts out unless asked for it.
+			// Newer models send the text of their reasoning only on request.
 			b = append(b, `,"display":"summarized"`...)
 		}
 		b = append(b, '}')

@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// What stands where the wire wants something and the conversation has nothing.
+// Texts in places where the API requires some and the conversation has none.
 const (
 	begunEarlier = "[System] The conversation began earlier."
 	goOn         = "Continue."
@@ -25,9 +25,9 @@ type turns struct {
 	model  string
 }
 
-// appendConversation writes everything but the system prompt. The wire wants the
-// user first and last, no empty text, and every call answered by the next
-// message; what is missing there is filled in.
+// appendConversation writes everything but the system prompt. The API requires a user's
+// message first and last, no empty text, and results of all calls in the next message;
+// what is missing is filled in.
 func appendConversation(b []byte, messages []llm.Message, model string, p *plan) []byte {
 	t := turns{b: append(b, '['), model: model, plan: p, ids: ids{seen: map[string]bool{}}}
 	head := headOf(messages)
@@ -87,7 +87,7 @@ func (t *turns) text(s string) {
 	t.b = appendText(t.b, s)
 }
 
-// aside is a message that is no assistant's and answers no call.
+// aside writes a message that is not the assistant's and answers no call.
 func (t *turns) aside(m *llm.Message) {
 	text := m.Content
 	switch m.Role {
@@ -109,9 +109,9 @@ func (t *turns) aside(m *llm.Message) {
 	}
 }
 
-// round is an assistant's message with all that follows it until the next: the
-// results of its calls come first. System messages among the first head of the
-// rest are in the system prompt already.
+// round writes an assistant's message and all messages until the next one, the results
+// of its calls first. System messages among the first head of them are already in the
+// system prompt.
 func (t *turns) round(m *llm.Message, rest []llm.Message, head int) {
 	t.assistant(m)
 	used := make([]bool, len(rest))
@@ -133,14 +133,14 @@ func (t *turns) round(m *llm.Message, rest []llm.Message, head int) {
 	}
 }
 
-// assistant writes thoughts, text and calls, each thought where it stood.
+// assistant writes reasoning, text and calls, each block of reasoning in its place.
 func (t *turns) assistant(m *llm.Message) {
 	t.ids.next(m.ToolCalls)
 	text, calls := 0, 0
 	upTo := func(endText, endCalls int) {
 		endText = max(min(endText, len(m.Content)), text)
 		for endText > text && endText < len(m.Content) && !utf8.RuneStart(m.Content[endText]) {
-			endText-- // the text is not the one that the place was taken in
+			endText-- // the text was changed since
 		}
 		if piece := m.Content[text:endText]; !blank(piece) {
 			t.open("assistant")
@@ -175,7 +175,7 @@ func (t *turns) assistant(m *llm.Message) {
 	upTo(len(m.Content), len(m.ToolCalls))
 }
 
-// result writes the answer of a call.
+// result writes the result of a call.
 func (t *turns) result(id string, m *llm.Message) {
 	t.block()
 	t.b = append(t.b, `{"type":"tool_result","tool_use_id":`...)
@@ -203,15 +203,15 @@ func (t *turns) result(id string, m *llm.Message) {
 	t.b = append(t.b, '}')
 }
 
-// ids are those of calls as the wire takes them: of [A-Za-z0-9_-], each only once
-// in a conversation. Models of other providers, and runs, may have used one twice.
+// ids maps the ids of calls to ids that the API accepts: of [A-Za-z0-9_-], unique in the
+// conversation. Models of other providers, and several runs, may have used one twice.
 type ids struct {
 	seen    map[string]bool
 	message []string
 	count   int
 }
 
-// next takes the calls of another message.
+// next adds the calls of another message.
 func (s *ids) next(calls []llm.ToolCall) {
 	s.message = s.message[:0]
 	for i := range calls {
@@ -225,5 +225,5 @@ func (s *ids) next(calls []llm.ToolCall) {
 	}
 }
 
-// of is the id of the call with this index.
+// of returns the id of the call with this index.
 func (s *ids) of(i int) string { return s.message[i] }

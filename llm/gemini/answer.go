@@ -10,8 +10,8 @@ import (
 // codeSkipped is the code of a warning that a part of the answer was left out.
 const codeSkipped = "part_skipped"
 
-// wireAnswer is one answer of the stream in full. What may be of an odd type is
-// raw, so that it does not spoil the rest.
+// wireAnswer is one decoded answer of the stream. Fields that may have odd types are
+// raw, so that they do not break the rest.
 type wireAnswer struct {
 	Candidates     []wireCandidate `json:"candidates"`
 	PromptFeedback struct {
@@ -53,7 +53,7 @@ type wireUsage struct {
 	Thoughts   int `json:"thoughtsTokenCount"`
 }
 
-// tokens leaves out figures below 0, which pay no budget back.
+// tokens ignores negative numbers.
 func (u wireUsage) tokens() llm.Usage {
 	thoughts := max(u.Thoughts, 0)
 	return llm.Usage{
@@ -72,7 +72,7 @@ func (r *reader) answer(data []byte) error {
 		return outbound.ReadRefusal(data)
 	}
 	r.any = r.any || len(a.Candidates) > 0
-	// Figures that cannot be read are no reason to lose an answer.
+	// Unreadable numbers do not fail the answer.
 	var u wireUsage
 	if len(a.UsageMetadata) > 0 && string(a.UsageMetadata) != "null" && json.Unmarshal(a.UsageMetadata, &u) == nil {
 		r.usage = u.tokens()
@@ -100,8 +100,8 @@ func (r *reader) answer(data []byte) error {
 	return nil
 }
 
-// part handles one part. A signature is of the call or the text beside it; beside
-// a thought it ends the block.
+// part handles one part. A signature belongs to the call or text in the same part; in a
+// part with reasoning it ends the block.
 func (r *reader) part(p *wirePart) error {
 	if p.FunctionCall != nil {
 		r.text(p.Text, p.Thought)

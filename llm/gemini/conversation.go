@@ -16,18 +16,17 @@ const (
 )
 
 const (
-	// systemMark is before what the system says in the middle of a conversation.
+	// systemMark is put before later system messages.
 	systemMark = "[System] "
-	// opening stands in for a user who has said nothing yet: the API wants one to
-	// begin.
+	// opening replaces a missing first message of the user, which the API requires.
 	opening = "[Begin.]"
-	// unsigned is the API's own word for a call that none of its models made, as
-	// after a change of models.
+	// unsigned is the API's own mark for a call that none of its models made, as after a
+	// change of models.
 	unsigned = "skip_thought_signature_validator"
 )
 
-// conversation writes the contents of a request: of messages in any order, turns
-// that alternate between user and model.
+// conversation writes the contents of a request: it turns messages in any order into
+// alternating turns of user and model.
 type conversation struct {
 	b    []byte
 	role string // of the content that is being written, "" before the first
@@ -38,7 +37,7 @@ type conversation struct {
 	documents bool
 }
 
-// part makes room for a part of a role, in the content of that role.
+// part begins a part in a content of the role.
 func (c *conversation) part(role string) {
 	switch {
 	case c.role == role:
@@ -64,7 +63,7 @@ func (c *conversation) close() []byte {
 	return append(c.b, `]}`...)
 }
 
-// text writes a part of text; an empty one is refused, and says nothing.
+// text writes a part of text, unless it is empty, which the API refuses.
 func (c *conversation) text(role, text string) {
 	if text != "" {
 		c.part(role)
@@ -92,8 +91,8 @@ func (c *conversation) messages(all []llm.Message) {
 	}
 }
 
-// other writes a message that is no answer of the model. A result here belongs to
-// no call: it is told in words.
+// other writes a message that is not the model's. A result here belongs to no call and
+// becomes text.
 func (c *conversation) other(m *llm.Message) {
 	switch {
 	case m.Role == llm.System && m.Content != "":
@@ -106,8 +105,8 @@ func (c *conversation) other(m *llm.Message) {
 	c.parts(m.Parts)
 }
 
-// answer writes a message of the model. A signature goes back in the part that it
-// came with; thoughts without one are only summaries, and stay here.
+// answer writes a message of the model. A signature returns in its part; reasoning
+// without a signature is only a summary and is left out.
 func (c *conversation) answer(m *llm.Message) {
 	signature := ""
 	for _, r := range m.Reasoning {
@@ -160,7 +159,7 @@ func appendSignature(b []byte, signature string) []byte {
 	return wire.AppendString(b, signature)
 }
 
-// name writes what a call and its result have in common.
+// name writes the common fields of a call and its result.
 func (c *conversation) name(call *llm.ToolCall) {
 	if c.ids && call.ID != "" {
 		c.b = append(c.b, `"id":`...)
@@ -171,7 +170,7 @@ func (c *conversation) name(call *llm.ToolCall) {
 }
 
 // results writes one result for each call, in the order of the calls, as the API
-// insists; then their images and documents; then whatever else stood between.
+// requires; then their images and documents; then the other messages between them.
 func (c *conversation) results(calls []llm.ToolCall, follow []llm.Message) {
 	results := make([]*llm.Message, len(calls))
 	var rest []*llm.Message
@@ -205,8 +204,7 @@ func (c *conversation) results(calls []llm.ToolCall, follow []llm.Message) {
 	}
 }
 
-// answered is the call that a message answers and nothing before did, -1 if there
-// is none.
+// answered returns the unanswered call of a message, -1 if there is none.
 func answered(calls []llm.ToolCall, results []*llm.Message, m *llm.Message) int {
 	if m.Role == llm.ToolRole {
 		for i := range calls {
@@ -218,9 +216,9 @@ func answered(calls []llm.ToolCall, results []*llm.Message, m *llm.Message) int 
 	return -1
 }
 
-// appendResponse writes a result, which the API wants to be an object. In one it
-// takes $ref, as in a schema that a tool shows, for the name of a file sent along,
-// and refuses it; as text it may stand.
+// appendResponse writes a result as an object, as the API requires. The API reads $ref
+// in an object (such as a schema that a tool returns) as the name of a sent file and
+// refuses it, so such a result is sent as text.
 func appendResponse(b []byte, content string) []byte {
 	text := strings.TrimSpace(content)
 	valid := utf8.ValidString(text) && !strings.Contains(text, `"$ref"`) && json.Valid([]byte(text))

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// family is what a model's name tells about it.
+// family holds the properties that follow from a model's name.
 type family struct {
-	// generation is 2 for gemini-2.5-pro, 0 where the name has none.
+	// generation is 2 for gemini-2.5-pro, 0 if the name has none.
 	generation int
 	pro        bool
-	// thoughtless models cannot think.
+	// thoughtless models do not reason.
 	thoughtless bool
-	// threePro is the first Pro of the third generation, which knows two levels of
-	// thought only.
+	// threePro is the first Pro of the third generation, with only two levels of
+	// reasoning.
 	threePro bool
 	// gemma models have no system instruction and read no documents.
 	gemma bool
 }
 
-// familyOf reads a name. What it does not know is learned from refusals.
+// familyOf reads a name. Everything else is learned from refusals.
 func familyOf(model string) family {
 	f := family{
 		pro:         strings.Contains(model, "-pro"),
@@ -35,19 +35,19 @@ func familyOf(model string) family {
 	return f
 }
 
-// levels reports whether thought is asked for by level; earlier models, and
-// names without a generation, take a budget of tokens.
+// levels reports whether reasoning is set by level; earlier models, and names without
+// a generation, have a budget of tokens.
 func (f family) levels() bool { return f.generation >= 3 }
 
 // signed reports whether the model refuses a step whose first call has no
 // signature.
 func (f family) signed() bool { return f.generation >= 3 }
 
-// schemaWithTools reports whether the model takes a schema for its answer in a
-// request that has tools. Earlier models refuse the two together.
+// schemaWithTools reports whether the model accepts a schema for its answer together
+// with tools. Earlier models refuse both together.
 func (f family) schemaWithTools() bool { return f.generation >= 3 }
 
-// The budgets of thought, in tokens: Google's own for these efforts.
+// The budgets of reasoning, in tokens: Google's for these efforts.
 const (
 	leastBudget  = 128 // of a model that cannot stop thinking
 	lowBudget    = 1024
@@ -55,8 +55,8 @@ const (
 	highBudget   = 24576
 )
 
-// budget is the tokens of an effort. ok is false for an effort that is unknown,
-// exact for one that the model has.
+// budget returns the tokens of an effort. ok is false for an unknown effort; exact
+// reports whether the model has this effort.
 func (f family) budget(effort string) (tokens int, exact, ok bool) {
 	switch effort {
 	case "none":
@@ -74,8 +74,8 @@ func (f family) budget(effort string) (tokens int, exact, ok bool) {
 	return 0, false, false
 }
 
-// level is the level of an effort, likewise. Between the levels that a model has,
-// the next one is near enough not to be told.
+// level returns the level of an effort, likewise. If the model lacks the level, the next
+// one is near enough to need no warning.
 func (f family) level(effort string) (level string, exact, ok bool) {
 	least := "minimal"
 	if f.pro {

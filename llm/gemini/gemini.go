@@ -1,5 +1,5 @@
-// Package gemini talks to Google's Gemini API (generativelanguage v1beta,
-// streamGenerateContent). It is net/http and nothing else.
+// Package gemini is the client of Google's Gemini API (generativelanguage v1beta,
+// streamGenerateContent). It uses only net/http.
 //
 //	model, err := gemini.New(gemini.Options{Model: "gemini-2.5-flash", APIKey: key})
 //
@@ -7,15 +7,14 @@
 //
 //	llm.NewRegistry(llm.RegistryOptions{Providers: gemini.Providers(llm.ProvidersOptions{Getenv: os.Getenv})})
 //
-// What the API is particular about is taken care of here: roles alternate, each
-// step's results stand in the order of its calls, system messages in the middle
-// become text, schemas are cut down to the keywords that it reads, and the
-// signatures of thoughts go back where they came from. A setting that a model
-// does not take is left out with a warning: known from the model's name, or
-// learned from the provider's refusal.
+// The package brings conversations into the API's form: roles alternate, each step's
+// results are in the order of its calls, later system messages become text, schemas
+// keep only supported keywords, and signatures of reasoning return to their parts. A
+// setting that a model does not support is left out, with a warning. The package knows
+// it from the model's name, or learns it from the provider's refusal.
 //
-// An answer ends with the reason to stop; there is no [DONE]. A stream that ends
-// without it was cut.
+// An answer ends with the reason to stop; there is no [DONE]. A stream that ends without
+// a reason was cut off.
 package gemini
 
 import (
@@ -32,11 +31,11 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// defaultBaseURL is Google's own.
+// defaultBaseURL is Google's server.
 const defaultBaseURL = "https://generativelanguage.googleapis.com"
 
-// provider is the part of every model's name before the colon, and the name of
-// this wire in [llm.Reasoning].
+// provider is the part of every model's name before the colon, and the name of this
+// protocol in [llm.Reasoning].
 const provider = "gemini"
 
 // Options configure a Model. Model is required; the rest has defaults.
@@ -47,10 +46,9 @@ type Options struct {
 	// BaseURL is https://generativelanguage.googleapis.com when empty; http or https. One that ends in a
 	// version such as /v1beta is taken as it is, to any other /v1beta is added.
 	BaseURL string
-	// APIKey is sent in a header, never in the address. It may be empty where the
-	// base URL is one's own.
+	// APIKey is sent in a header, never in the URL. It may be empty if BaseURL is set.
 	APIKey string `json:"-"`
-	// HTTPClient is one with its own connections when nil.
+	// HTTPClient is a new client when nil.
 	HTTPClient *http.Client
 	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
 	MaxRetries int
@@ -62,10 +60,10 @@ type Options struct {
 	Debug func(payload []byte)
 }
 
-// String leaves the key out.
+// String does not print the key.
 func (o Options) String() string { return "gemini.Options{" + o.Model + "}" }
 
-// GoString leaves the key out.
+// GoString does not print the key.
 func (o Options) GoString() string { return o.String() }
 
 // Model is one of Google's models. It is safe for concurrent use.
@@ -78,8 +76,8 @@ type Model struct {
 	learned atomic.Uint32
 }
 
-// New makes a model. What is missing or wrong is an *llm.Error that says how to
-// mend it, of kind NotFound for a name that no model has and else NoModel.
+// New makes a model. The error is an *llm.Error with a hint, of kind NotFound for an
+// invalid name and else NoModel.
 func New(o Options) (*Model, error) {
 	model := strings.TrimPrefix(o.Model, "models/")
 	name := provider + ":" + model
@@ -122,7 +120,7 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-// isName reports whether a name may stand in an address as it is.
+// isName reports whether a name needs no escaping in a URL.
 func isName(model string) bool {
 	model = strings.TrimPrefix(model, "tunedModels/")
 	return model != "" && len(model) <= 128 && model[0] != '.' && !strings.ContainsFunc(model, func(r rune) bool {
@@ -134,7 +132,7 @@ func isName(model string) bool {
 	})
 }
 
-// address is where requests for the model go.
+// address returns the URL of requests for the model.
 func address(base *url.URL, model string) string {
 	u := *base
 	if last := path.Base(u.Path); len(last) < 2 || last[0] != 'v' || last[1] < '1' || last[1] > '9' {
@@ -150,24 +148,24 @@ func address(base *url.URL, model string) string {
 	return u.String()
 }
 
-// Name is "gemini:model".
+// Name returns "gemini:model".
 func (m *Model) Name() string { return m.name }
 
-// String is the name.
+// String returns the name.
 func (m *Model) String() string { return m.name }
 
-// Endpoint is the server that the model is asked at.
+// Endpoint returns the server of the model.
 func (m *Model) Endpoint() string { return m.endpoint }
 
-// Capabilities are the model's. Native output is told of those models alone that
-// take a schema for the answer and tools in the same request.
+// Capabilities returns the model's. Only models that accept a schema for the answer
+// together with tools have native output.
 func (m *Model) Capabilities() llm.Capabilities {
 	return llm.Capabilities{NativeOutput: m.family.schemaWithTools(), Images: true, Documents: !m.family.gemma}
 }
 
-// Stream sends the request and yields what comes back: chunks as they arrive,
-// then one ChunkUsage if the provider told, then one ChunkFinish; or an error,
-// an *llm.Error unless ctx was cancelled, which is ctx.Err().
+// Stream sends the request and yields chunks as they arrive, then one ChunkUsage if
+// the provider reported it, then one ChunkFinish; or an error: ctx.Err() if ctx was
+// cancelled, else an *llm.Error.
 func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
 		a := attempt{model: m, req: req, without: option(m.learned.Load())}

@@ -18,7 +18,7 @@ type member struct {
 	value any // object, []any, string, json.Number, bool or nil
 }
 
-// get is the value of a key, nil if there is none.
+// get returns the value of a key, nil if there is none.
 func (o object) get(key string) any {
 	for _, m := range o {
 		if m.key == key {
@@ -28,7 +28,7 @@ func (o object) get(key string) any {
 	return nil
 }
 
-// set gives a key a value, behind the others if it is new.
+// set sets the value of a key; a new key comes last.
 func (o object) set(key string, value any) object {
 	for i := range o {
 		if o[i].key == key {

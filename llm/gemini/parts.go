@@ -15,8 +15,8 @@ func appendText(b []byte, text string) []byte {
 	return append(wire.AppendString(b, text), '}')
 }
 
-// parts writes images and documents; what the model cannot read is a line of text
-// that says so.
+// parts writes images and documents, or a line of text for a part that the model cannot
+// read.
 func (c *conversation) parts(parts []llm.Part) {
 	for i := range parts {
 		p := &parts[i]
@@ -44,8 +44,8 @@ func (c *conversation) parts(parts []llm.Part) {
 	}
 }
 
-// reads reports whether the model reads the media type. That of an address may be
-// unknown: Google looks.
+// reads reports whether the model reads the media type. The type of a URL may be
+// unknown; Google detects it.
 func (c *conversation) reads(p *llm.Part, media string) bool {
 	switch {
 	case media == "" && p.URL == "" || p.Kind == llm.Document && !c.documents:

@@ -10,19 +10,18 @@ import (
 //
 //	{"candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"},"index":0}],"usageMetadata":{…},…}
 //
-// and encoding/json spends a dozen allocations on each. scanText reads exactly
-// this shape, with whatever else stands beside it, and allocates nothing but the
-// block that the text goes to. For everything else (calls, signatures, a reason to
-// finish, several parts, errors, spellings that only encoding/json forgives) it
-// says no, and the answer is decoded in full. On JSON that is valid the two agree;
-// a fuzz test holds them to it.
+// and encoding/json makes a dozen allocations for each. scanText reads exactly this
+// shape, ignores other fields, and allocates only the block for the text. It refuses
+// everything else (calls, signatures, a reason to finish, several parts, errors,
+// spellings that only encoding/json accepts), and the answer is decoded in full. A fuzz
+// test checks that both agree on valid JSON.
 
-// piece is what a plain answer holds.
+// piece is the content of a plain answer.
 type piece struct {
 	text    string
 	thought bool
 	usage   wireUsage
-	counted bool // there was a usage
+	counted bool // usage was read
 }
 
 // scanner reads the parts of an answer.
@@ -31,8 +30,8 @@ type scanner struct {
 	out *wire.Texts
 }
 
-// find is the number of a key among those that are read, or -1. A key that only
-// encoding/json takes for one of them is a surprise.
+// find returns the index of a key among those that are read, or -1. A key that only
+// encoding/json would match is unexpected.
 func (s *scanner) find(key []byte, known ...string) int {
 	for i, k := range known {
 		if string(key) == k {
@@ -138,7 +137,7 @@ func (s *scanner) content(p *piece) {
 	}
 }
 
-// part reads a text, perhaps of a thought.
+// part reads a text, which may be reasoning.
 func (s *scanner) part(p *piece) {
 	var seen [2]bool
 	if !s.Open('{') {
