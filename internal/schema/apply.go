@@ -5,7 +5,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// The drafts whose keywords differ.
+// The drafts with different keywords.
 const (
 	draft4    = 4
 	draft6    = 6
@@ -191,9 +191,8 @@ func (j *judgement) choices() {
 	}
 }
 
-// anyOf adds the failures of all alternatives, or of the one that the value meant: the
-// only one that is of its type at all. Telling a model that its object should have
-// been null helps nobody.
+// anyOf adds the failures of all alternatives, or only those of the single alternative of
+// the value's type: it does not help a model that its object could have been null.
 func (j *judgement) anyOf(alternatives []*js.Schema) {
 	var failures verdict
 	var meant *verdict

@@ -10,20 +10,20 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// MaxSteps bounds a check. One step is one schema against one value; all of them take
-// some tenths of a second.
+// MaxSteps bounds a check. A step checks one value against one schema; all of them take a
+// few tenths of a second.
 const MaxSteps = 300_000
 
-// maxMemo bounds the verdicts that a check remembers, some 100 bytes each. Without
-// them the budget alone ends a check.
+// maxMemo bounds the verdicts that a check remembers, about 100 bytes each. Beyond it,
+// only the budget bounds the check.
 const maxMemo = 100_000
 
-// ErrSteps says that a value takes more than [MaxSteps] to check.
+// ErrSteps reports that a check took more than [MaxSteps].
 var ErrSteps = fmt.Errorf("checking the value takes more than %d steps", MaxSteps)
 
-// Validate gives every failure of a value, none when it is valid. The value is what
-// encoding/json decodes into any, with or without json.Number. The error is ErrSteps,
-// or the cause of the context's end: then nothing is known about the value.
+// Validate returns every failure of a value that encoding/json decoded into any, with or
+// without json.Number. If the error is not nil (ErrSteps, or the context's cause), the
+// value was not fully checked.
 func (s *Schema) Validate(ctx context.Context, value any) (Failures, error) {
 	_, failures, err := s.check(ctx, value, MaxSteps)
 	return failures, err
@@ -38,7 +38,7 @@ func (s *Schema) check(ctx context.Context, value any, budget int) (steps int, f
 	return c.steps, v.failures(), nil
 }
 
-// check is one value held against one schema.
+// check is the validation of one value against one schema.
 type check struct {
 	s      *Schema
 	ctx    context.Context
@@ -46,7 +46,7 @@ type check struct {
 	budget int
 	err    error // ended it early
 	memo   map[pair]*verdict
-	kept   int // the failures that verdicts in use hold
+	kept   int // failures held by verdicts in use
 }
 
 type pair struct {
@@ -61,7 +61,7 @@ func (c *check) spend(n int) bool {
 	}
 	before := c.steps
 	c.steps += n
-	const often = 1024 // the context is asked once in so many steps
+	const often = 1024 // steps between two looks at the context
 	switch {
 	case c.steps > c.budget:
 		c.err = ErrSteps
@@ -71,10 +71,10 @@ func (c *check) spend(n int) bool {
 	return c.err == nil
 }
 
-// metaKeywords are the keywords that JSON Schema's own schemas look for in a value.
+// metaKeywords are the keywords of the meta-schemas.
 const metaKeywords = 40
 
-// eval holds one value against one schema. A nil verdict is that of a valid value.
+// eval checks one value against one schema. The verdict of a valid value is nil.
 func (c *check) eval(s *js.Schema, n *node) *verdict {
 	if !c.spend(1) {
 		return nil
@@ -129,7 +129,7 @@ func (c *check) judge(s *js.Schema, p *part, n *node) *verdict {
 	return j.done()
 }
 
-// judgement is one schema's view of one value.
+// judgement is the check of one value against one schema.
 type judgement struct {
 	*check
 	schema  *js.Schema
@@ -150,7 +150,7 @@ func (j *judgement) applicators() {
 	j.unevaluated()
 }
 
-// same holds the same value against another schema and adds its failures.
+// same checks the same value against another schema and adds its failures.
 func (j *judgement) same(s *js.Schema) *verdict {
 	v := j.eval(s, j.node)
 	j.verdict.add(v)
@@ -158,7 +158,7 @@ func (j *judgement) same(s *js.Schema) *verdict {
 	return v
 }
 
-// field holds a field or an item against a schema.
+// field checks a field or an item against a schema.
 func (j *judgement) field(s *js.Schema, n *node) *verdict {
 	v := j.eval(s, n)
 	j.verdict.add(v)
@@ -166,7 +166,7 @@ func (j *judgement) field(s *js.Schema, n *node) *verdict {
 }
 
 func (j *judgement) done() *verdict {
-	v := j.verdict // the judgement itself need not be kept
+	v := j.verdict // not j, so that the closure does not keep it
 	switch {
 	case !v.bad && v.seen == nil:
 		return nil
@@ -176,7 +176,7 @@ func (j *judgement) done() *verdict {
 	return &v
 }
 
-// node is a value at its place. Its fields and items are made when they are asked for.
+// node is a value and its place. Its children are made on demand.
 type node struct {
 	value any
 	up    *node

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/message"
 )
 
-// Faults are what makes a schema that [Compile] refused invalid, each with its place
-// in the schema; none when the error is another one.
+// Faults returns the reasons why [Compile] refused an invalid schema, each with its place
+// in the schema; none for another error.
 func Faults(err error) []Failure {
 	var invalid *js.SchemaValidationError
 	var cause *js.ValidationError
@@ -42,8 +42,7 @@ func Faults(err error) []Failure {
 	return out
 }
 
-// closest is the only alternative that is of the value's type, nil when there are
-// several.
+// closest returns the only alternative of the value's type, nil if there are several.
 func closest(anyOf *js.ValidationError) *js.ValidationError {
 	var found *js.ValidationError
 	for _, c := range anyOf.Causes {

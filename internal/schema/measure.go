@@ -10,12 +10,12 @@ import (
 	js "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// MaxExpansion bounds the schemas that one schema stands for at one place of a value,
-// once its references and alternatives are written out. A schema without shared
-// definitions stays below by its size alone.
+// MaxExpansion bounds the number of schemas at one place of a value after references and
+// alternatives are expanded. The size of a schema without shared definitions keeps it
+// below.
 const MaxExpansion = 10_000
 
-// inPlace are the schemas that look at the same value as s, with repetitions.
+// inPlace returns the schemas for the same value as s, with repetitions.
 func inPlace(s *js.Schema) []*js.Schema {
 	if isMeta(s) {
 		return nil
@@ -47,7 +47,7 @@ func inPlace(s *js.Schema) []*js.Schema {
 	return out
 }
 
-// below are the schemas that look at the fields and items of the value.
+// below returns the schemas for the fields and items of the value.
 func below(s *js.Schema) []*js.Schema {
 	if isMeta(s) || s.Ref != nil && s.DraftVersion < 2019 {
 		return nil
@@ -101,7 +101,7 @@ type measure struct {
 
 const counting = -1
 
-// expand is how many schemas s stands for at one place.
+// expand returns the number of schemas that s stands for at one place.
 func (m *measure) expand(s *js.Schema) (int, error) {
 	switch n := m.paths[s]; {
 	case n == counting:
@@ -130,7 +130,7 @@ func excessAt(s *js.Schema, message, hint string) error {
 	return &Excess{Path: pathOf(s), Message: message, Hint: hint}
 }
 
-// pathOf is where a schema stands in its document.
+// pathOf returns the place of a schema in its document.
 func pathOf(s *js.Schema) []string {
 	_, fragment, _ := strings.Cut(s.Location, "#")
 	if plain, err := url.PathUnescape(fragment); err == nil {

@@ -9,12 +9,11 @@ import (
 	js "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// part is what a check knows of one schema beforehand.
+// part holds what Compile prepared for one schema.
 type part struct {
-	// flat has the keywords that look at one value alone, for the library; nil when
-	// there are none.
+	// flat has the keywords of a single value, for the library; nil if there are none.
 	flat *js.Schema
-	// types are those that are allowed, where flat says nothing else.
+	// types are the allowed types, if flat has no other keyword.
 	types []string
 	// shared parts are reached in several ways: their verdicts are remembered.
 	shared bool
@@ -78,7 +77,7 @@ func knownSize(re js.Regexp) int {
 	return size
 }
 
-// flatten is s without the keywords that hold schemas.
+// flatten returns s without the keywords that hold schemas.
 func flatten(s *js.Schema) *js.Schema {
 	if s.Bool != nil || isMeta(s) {
 		return nil
@@ -127,7 +126,7 @@ func size(v any) int {
 	return n
 }
 
-// plain reports whether v passes without the library: flat asks for its type alone.
+// plain reports whether v is valid without the library, because flat only has a type.
 func (p *part) plain(v any) bool {
 	if p.types == nil {
 		return false
@@ -156,7 +155,7 @@ func (p *part) plain(v any) bool {
 	return slices.Contains(p.types, name)
 }
 
-// cost is how many steps the library takes for v by itself.
+// cost returns the steps that the library takes for v alone.
 func (p *part) cost(v any) int {
 	steps := p.enum
 	switch v := v.(type) {

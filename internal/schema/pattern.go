@@ -8,19 +8,19 @@ import (
 	js "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// The bounds of patterns, in instructions of the compiled program: some 40 bytes and,
-// for each character of a text, some 10 ns each. Go's own bound is 3 million.
+// The bounds of patterns, in instructions of the compiled program: about 40 bytes and,
+// for each character of a text, 10 ns each. Go's own bound is 3 million.
 const (
 	maxPattern      = 5_000
 	maxPatterns     = 20_000
 	maxPatternBytes = 4 << 10
 )
 
-// ErrPattern says that a regular expression compiles to too large a program.
+// ErrPattern reports that the program of a regular expression would be too large.
 var ErrPattern = errors.New("the pattern repeats too much; write smaller counts")
 
-// Pattern compiles a regular expression that a stranger wrote. The error is
-// [ErrPattern] when its program would be too large, else what is wrong with it.
+// Pattern compiles a regular expression from an untrusted author. The error is
+// [ErrPattern] if its program would be too large, else the syntax error.
 func Pattern(text string) (*regexp.Regexp, error) {
 	size, err := patternSize(text)
 	if err != nil {
@@ -44,7 +44,7 @@ func engine(text string) (js.Regexp, error) {
 // patternSize estimates the instructions of a pattern without compiling it.
 func patternSize(text string) (int, error) {
 	if len(text) > maxPatternBytes {
-		return 0, ErrPattern // parsing it takes as much
+		return 0, ErrPattern // parsing is as expensive
 	}
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
@@ -69,8 +69,8 @@ func programSize(re *syntax.Regexp) int {
 	return size
 }
 
-// classes is what the tables of an expression's character classes take: \pL has 1,300
-// entries. Repetitions share them.
+// classes returns the size of the tables of an expression's character classes: \pL has
+// 1,300 entries. Repetitions share them.
 func classes(re *syntax.Regexp) int {
 	size := 0
 	if re.Op == syntax.OpCharClass {

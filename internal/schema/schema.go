@@ -1,21 +1,20 @@
-// Package schema compiles JSON Schemas that strangers wrote and checks values
-// against them, both within bounds.
+// Package schema compiles JSON Schemas from untrusted authors and validates values
+// against them, with bounded work.
 //
-// A few lines of JSON Schema can ask for years of work: forty definitions that
-// each say "anyOf: [next, next]" stand for 2^40 schemas, one pattern compiles to
-// 128 MB, a bound of 1e1000000 to half a megabyte. [Compile] measures a schema first
-// and refuses such a one with an [Excess], which names the place. What it accepts,
-// [Schema.Validate] checks within a budget of steps and until its context ends.
+// A few lines of JSON Schema can cause years of work: forty definitions with
+// "anyOf: [next, next]" stand for 2^40 schemas, one pattern compiles to 128 MB, a bound
+// of 1e1000000 to half a megabyte. [Compile] measures a schema first and refuses such a
+// schema with an [Excess], which names the place. [Schema.Validate] has a budget of
+// steps and stops with its context.
 //
 //	s, err := schema.Compile(doc, schema.Options{})
 //	failures, err := s.Validate(ctx, value)
 //
-// The library (santhosh-tekuri/jsonschema) reads schemas and judges every keyword
-// that looks at one value alone. The walk over keywords that hold schemas (allOf,
-// properties, items, $ref, …) is done here, because the library's has no end and no
-// memory: it visits a shared definition once for each path that leads to it. This
-// walk visits it once for each value, so that a recursive type costs what the value's
-// size times the schema's size is, not a power of it.
+// The library (santhosh-tekuri/jsonschema) reads schemas and checks the keywords of a
+// single value. This package walks the keywords that hold schemas (allOf, properties,
+// items, $ref, …), because the library visits a shared definition once for each path to
+// it, without a bound. This walk visits it once for each value, so that a recursive type
+// costs at most the value's size times the schema's size.
 package schema
 
 import (
@@ -25,7 +24,7 @@ import (
 	js "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Options change how a schema is compiled; the zero value does not.
+// Options change how a schema is compiled.
 type Options struct {
 	// URL names the schema in the library's errors; "schema:" when empty.
 	URL string
@@ -37,13 +36,13 @@ type Options struct {
 type Schema struct {
 	root  *js.Schema
 	parts map[*js.Schema]*part
-	// tracks: some part has unevaluatedProperties or unevaluatedItems.
+	// tracks is set if some part has unevaluatedProperties or unevaluatedItems.
 	tracks bool
 }
 
-// Compile reads a schema, decoded with numbers as json.Number. The error is an
-// *Excess when checking values against it would take too much, else the library's.
-// References out of the schema are not followed, but for those to json-schema.org.
+// Compile compiles a schema, decoded with numbers as json.Number. The error is an *Excess
+// if validation would be too expensive, else the library's. References to other documents
+// are refused, except to json-schema.org.
 func Compile(doc any, o Options) (*Schema, error) {
 	if err := weigh(doc); err != nil {
 		return nil, err
@@ -70,11 +69,10 @@ func Compile(doc any, o Options) (*Schema, error) {
 	return s, s.expansion()
 }
 
-// Size counts the schemas that s is made of.
+// Size returns the number of schemas in s.
 func (s *Schema) Size() int { return len(s.parts) }
 
-// Optional reports whether name is a property of the schema's root that may be left
-// out.
+// Optional reports whether name is an optional property of the root.
 func (s *Schema) Optional(name string) bool {
 	if s.root.Properties[name] == nil {
 		return false
@@ -87,16 +85,16 @@ func (s *Schema) Optional(name string) bool {
 	return true
 }
 
-// noLoader refuses every reference that leaves the schema: it must not make this
-// process read files or fetch addresses.
+// noLoader refuses references to other documents, so that a schema cannot make this
+// process read files or fetch URLs.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("references out of the document are not followed")
 }
 
-// isMeta reports whether s belongs to JSON Schema's own schemas. They are known not
-// to explode, and they use $dynamicRef: the library checks values against them.
+// isMeta reports whether s belongs to JSON Schema's meta-schemas. The library validates
+// against them, because they use $dynamicRef and are known to be cheap.
 func isMeta(s *js.Schema) bool {
 	return strings.HasPrefix(s.Location, "https://json-schema.org/") || strings.HasPrefix(s.Location, "http://json-schema.org/")
 }

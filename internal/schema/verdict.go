@@ -9,18 +9,18 @@ import (
 	"golang.org/x/text/message"
 )
 
-// maxFailed bounds the failures that a check reports; the rest are counted. maxKept
-// bounds those that it holds while it goes on, some 300 bytes each: alternatives fail
-// by the thousand before one holds.
+// maxFailed bounds the failures that a check reports; the others are counted. maxKept
+// bounds the failures in memory during a check, about 300 bytes each: thousands of
+// alternatives may fail before one matches.
 const (
 	maxFailed = 200
 	maxKept   = 5_000
 )
 
-// maxMessage bounds a failure's message, in characters: one may list an enum.
+// maxMessage bounds a failure's message, in characters, as it may list an enum.
 const maxMessage = 1000
 
-// Failures are what is wrong with a value.
+// Failures are the failures of a value.
 type Failures struct {
 	// List has the first failures, in the order of the value.
 	List []Failure
@@ -30,23 +30,23 @@ type Failures struct {
 
 // Failure is one keyword that a value does not satisfy.
 type Failure struct {
-	// Path is where, from the value's root.
+	// Path is the place, from the value's root.
 	Path []string
-	// Message says what is wrong, in English.
+	// Message is the reason, in English.
 	Message string
 }
 
-// verdict is what a schema says about a value; nil is that it holds. Verdicts are
-// shared: a definition that is referred to twice fails once.
+// verdict is the result of a schema for a value; nil if the value is valid. Verdicts are
+// shared: a definition with two references fails once.
 type verdict struct {
 	bad bool
-	// final: the value is not of the type, the enum or the format, so nothing else
-	// was looked at. wrongType: it is the type.
+	// final is set if the type, enum or format failed and nothing else was checked;
+	// wrongType if it was the type.
 	final, wrongType bool
 	failed           []failed
 	causes           []*verdict
 	more             int // failures that were not kept
-	// seen are the fields and items that some keyword looked at, where a schema asks.
+	// seen are the evaluated fields and items, if a schema needs them.
 	seen *seen
 }
 
@@ -70,7 +70,7 @@ func (j *judgement) push(f failed) {
 	j.verdict.failed = append(j.verdict.failed, f)
 }
 
-// add takes over the failures of another verdict.
+// add adds the failures of another verdict.
 func (v *verdict) add(other *verdict) {
 	if other.ok() {
 		return
@@ -83,7 +83,7 @@ func (v *verdict) add(other *verdict) {
 	v.causes = append(v.causes, other)
 }
 
-// library adds what the library says: the leaves of its error.
+// library adds the leaves of the library's error.
 func (j *judgement) library(err error) {
 	var invalid *js.ValidationError
 	if !errors.As(err, &invalid) {
@@ -107,7 +107,7 @@ func (j *judgement) library(err error) {
 	walk(invalid)
 }
 
-// failures puts the verdict into words.
+// failures returns the verdict's failures with their messages.
 func (v *verdict) failures() Failures {
 	var out Failures
 	if v.ok() {
@@ -141,7 +141,7 @@ func (f failed) words(p *message.Printer) Failure {
 	return Failure{Path: append(f.node.path(), f.rest...), Message: shorten(f.kind.LocalizedString(p))}
 }
 
-// shorten cuts a message that lists an enum, say.
+// shorten cuts a long message, such as one that lists an enum.
 func shorten(text string) string {
 	if runes := []rune(text); len(runes) > maxMessage {
 		return string(runes[:maxMessage]) + "…"
@@ -149,11 +149,11 @@ func shorten(text string) string {
 	return text
 }
 
-// seen are the fields and items that were evaluated, as unevaluatedProperties and
-// unevaluatedItems count them.
+// seen are the evaluated fields and items, as unevaluatedProperties and unevaluatedItems
+// define them.
 type seen struct {
 	all   bool
-	items int // the first so many
+	items int // the number of first items
 	keys  map[string]struct{}
 	some  map[int]struct{}
 }
@@ -194,7 +194,7 @@ func (s *seen) has(n *node) bool {
 	return ok
 }
 
-// learn takes over what a schema of the same value evaluated, if it holds.
+// learn adds what a schema of the same value evaluated, if the value is valid.
 func (j *judgement) learn(other *verdict) {
 	if !j.s.tracks || !other.ok() || other == nil || other.seen == nil {
 		return

@@ -10,33 +10,32 @@ import (
 	"strings"
 )
 
-// The bounds of a schema's text. The library's work grows with the square of the
-// schemas in it, so these bounds decide how long a compilation may take: a tenth of a
-// second.
+// The bounds of a schema's text. The library's work grows with the square of the number
+// of schemas; these bounds limit a compilation to a tenth of a second.
 const (
 	// MaxSchemas bounds the objects and booleans, each of which may be a schema.
 	MaxSchemas = 3000
 	// MaxValues bounds all values, those of enums included.
 	MaxValues = 50_000
-	// maxIDs bounds the $ids, maxOdd the references to places where no keyword has
-	// schemas: the library looks at the whole schema anew for each.
+	// maxIDs bounds the $ids, maxOdd the references to places where no keyword holds
+	// schemas: the library reads the whole schema again for each.
 	maxIDs, maxOdd = 100, 100
 	// MaxDepth bounds the levels of nesting.
 	MaxDepth = 128
 )
 
-// Excess says that a schema asks for too much, and at which place.
+// Excess reports that a schema is too expensive, and the place of the reason.
 type Excess struct {
-	// Path is where, from the schema's root.
+	// Path is the place, from the schema's root.
 	Path []string
-	// Message says what is too much, Hint what to do.
+	// Message is the exceeded bound, Hint what to do.
 	Message, Hint string
 }
 
-// Error is place and message in one line.
+// Error returns place and message in one line.
 func (e *Excess) Error() string { return fmt.Sprintf("%s: %s; %s", Pointer(e.Path), e.Message, e.Hint) }
 
-// Pointer is the JSON pointer of a path, "/" for the root.
+// Pointer returns the JSON pointer of a path, "/" for the root.
 func Pointer(path []string) string {
 	if len(path) == 0 {
 		return "/"
@@ -52,8 +51,8 @@ func Pointer(path []string) string {
 	return b.String()
 }
 
-// Outlandish reports whether a number's literal is too long or its exponent too large
-// to calculate with.
+// Outlandish reports whether a number is too large to compute with, by the length of its
+// literal or by its exponent.
 func Outlandish(literal string) bool {
 	if i := strings.IndexAny(literal, "eE"); i >= 0 {
 		if e, err := strconv.Atoi(literal[i+1:]); err != nil || e < -400 || e > 400 {
@@ -63,7 +62,7 @@ func Outlandish(literal string) bool {
 	return len(literal) > 400
 }
 
-// weighing counts what a schema is made of, before anything is compiled.
+// weighing counts the parts of a schema before it is compiled.
 type weighing struct {
 	schemas, values, patterns, ids int
 
@@ -129,7 +128,7 @@ func (w *weighing) object(v map[string]any, path []string) error {
 	return nil
 }
 
-// keywords weighs those that cost more than their length.
+// keywords weighs the keywords that cost more than their length.
 func (w *weighing) keywords(v map[string]any, path []string) error {
 	text := func(keyword string) string {
 		s, _ := v[keyword].(string)
@@ -162,8 +161,8 @@ func (w *weighing) keywords(v map[string]any, path []string) error {
 	return nil
 }
 
-// pattern adds what a regular expression compiles to. One that is no expression is
-// the library's to refuse.
+// pattern adds the program size of a regular expression. The library refuses invalid
+// ones.
 func (w *weighing) pattern(pattern string, path []string) error {
 	size, err := patternSize(pattern)
 	if err != nil && !errors.Is(err, ErrPattern) {
@@ -175,7 +174,7 @@ func (w *weighing) pattern(pattern string, path []string) error {
 	return nil
 }
 
-// isOdd reports whether a reference leads to a place where no keyword has schemas, such
+// isOdd reports whether a reference points to a place where no keyword holds schemas, such
 // as #/components/schemas/Name.
 func isOdd(ref string) bool {
 	_, fragment, _ := strings.Cut(ref, "#")

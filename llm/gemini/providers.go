@@ -6,17 +6,17 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// The variables to look in; the first one set counts.
+// The variables of the key and the base URL; the first one that is set counts.
 var (
 	keyVars     = []string{"P8_GEMINI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"}
 	baseURLVars = []string{"P8_GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"}
 )
 
-// names are what people write before the colon.
+// names are the provider's names in model names.
 var names = [...]string{"gemini", "google", "google-gla", "google-gemini"}
 
-// Providers are the constructors for an llm.Registry: one, under each of the
-// provider's names. A model is "gemini:…" whichever was used.
+// Providers returns the constructor under each of the provider's names, for an
+// llm.Registry. The model's name is always "gemini:…".
 func Providers(o llm.ProvidersOptions) map[string]llm.Constructor {
 	if o.HTTPClient == nil {
 		o.HTTPClient = outbound.NewClient()

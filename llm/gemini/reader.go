@@ -11,28 +11,28 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// reader puts one response together; it is the wire.Decoder of the protocol.
+// reader decodes one response; it is the wire.Decoder of the Gemini API.
 type reader struct {
 	texts   wire.Texts
 	out     *wire.Sink
-	thought strings.Builder // the block of thought so far
+	thought strings.Builder // the block of reasoning so far
 	ids     []string        // of the calls so far
 	finish  string          // Google's reason to stop, "" until there is one
 	blocked bool            // the prompt was refused
 	usage   llm.Usage
-	any     bool // there was something of an answer
-	skipped bool // it was told that a part was skipped
+	any     bool // the answer has begun
+	skipped bool // a skipped part was reported
 }
 
-// Reset makes the reader ready for a response.
+// Reset prepares the reader for a response.
 func (r *reader) Reset(out *wire.Sink) {
 	clear(r.ids)
 	r.texts.Reset()
 	*r = reader{texts: r.texts, out: out, ids: r.ids[:0]}
 }
 
-// Event handles one answer of the stream, or all of them in one list, which is
-// what the API sends where it is not asked for events.
+// Event handles one answer of the stream, or a list of all answers, which the API sends
+// if the request did not ask for events.
 func (r *reader) Event(data []byte) (done bool, err error) {
 	if p, ok := scanText(data, &r.texts); ok {
 		r.any = true
@@ -43,7 +43,7 @@ func (r *reader) Event(data []byte) (done bool, err error) {
 		return false, nil
 	}
 	if len(data) > 0 && data[0] == '[' {
-		if string(data) == "[DONE]" { // of a server in between
+		if string(data) == "[DONE]" { // from a proxy
 			return true, nil
 		}
 		var list []json.RawMessage
@@ -60,13 +60,13 @@ func (r *reader) Event(data []byte) (done bool, err error) {
 	return false, r.answer(data)
 }
 
-// Begun reports whether there was something of an answer.
+// Begun reports whether the answer has begun.
 func (r *reader) Begun() bool { return r.any }
 
-// Usage is what was counted so far.
+// Usage returns the usage so far.
 func (r *reader) Usage() llm.Usage { return r.usage }
 
-// End hands out the usage and the reason to stop.
+// End sends the usage and the reason to stop.
 func (r *reader) End(done bool) error {
 	finish := finishOf(r.finish)
 	switch {
@@ -87,7 +87,7 @@ func (r *reader) End(done bool) error {
 	return nil
 }
 
-// finishOf is why the model stopped, "" for an answer that Google itself calls
+// finishOf returns the reason to stop, "" for an answer that Google reports as
 // malformed.
 func finishOf(reason string) llm.Finish {
 	switch reason {
@@ -102,7 +102,7 @@ func finishOf(reason string) llm.Finish {
 	return llm.FinishStop
 }
 
-// text hands out a piece of the answer or of thought.
+// text sends a piece of the answer or of reasoning.
 func (r *reader) text(text string, thought bool) {
 	switch {
 	case text == "":
@@ -115,8 +115,8 @@ func (r *reader) text(text string, thought bool) {
 	}
 }
 
-// thoughtDone hands out the block of thought that has ended, if there is one, or
-// the signature alone.
+// thoughtDone sends the block of reasoning that has ended, if there is one, or the
+// signature alone.
 func (r *reader) thoughtDone(signature string) {
 	if r.thought.Len() == 0 && signature == "" {
 		return
@@ -127,7 +127,7 @@ func (r *reader) thoughtDone(signature string) {
 	r.thought.Reset()
 }
 
-// call hands out a call, which comes whole.
+// call sends a call, which is complete.
 func (r *reader) call(w *wireCall, signature string) error {
 	if w.Name == "" {
 		return errors.New("gemini: a call without a name")

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// reference rewrites a schema that refers to another. In JSON Schema a reference
-// to a definition stays one, but stands alone and not at the root; elsewhere, and in
-// OpenAPI, the other schema takes its place, except within itself.
+// reference rewrites a schema with a reference. In JSON Schema a reference to a
+// definition is kept, without other keywords and not at the root. Otherwise, and in
+// OpenAPI, the target replaces it, except within the target itself.
 func (c *cleaner) reference(in object, ref string, depth int) object {
 	more := slices.DeleteFunc(slices.Clone(in), func(m member) bool { return m.key == "$ref" })
 	out := c.clean(more, depth+1)
@@ -31,8 +31,8 @@ func (c *cleaner) reference(in object, ref string, depth int) object {
 	return out
 }
 
-// fits takes the room for what a reference points to, and reports whether there was
-// enough: a long description may be referred to from everywhere.
+// fits reserves room for the target of a reference and reports whether it was enough: a
+// long description may be referred to many times.
 func (c *cleaner) fits(ref string) bool {
 	if c.room < 0 {
 		return false
@@ -49,7 +49,7 @@ func (c *cleaner) fits(ref string) bool {
 	return c.room >= 0
 }
 
-// find is what a reference within the schema points to, nil if nothing.
+// find returns the target of a reference within the schema, nil if there is none.
 func (c *cleaner) find(ref string) any {
 	pointer, ok := strings.CutPrefix(ref, "#")
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// body is what is sent for a request, without the options.
+// body returns the body of a request, without the given options.
 func (m *Model) body(req *llm.Request, without option) []byte {
 	if m.family.gemma {
 		without |= optSystem
@@ -45,7 +45,7 @@ func (m *Model) body(req *llm.Request, without option) []byte {
 	return append(m.appendConfig(b, req, without), '}')
 }
 
-// bodySize is enough for the body as long as little needs escaping.
+// bodySize estimates the size of the body with little escaping.
 func bodySize(req *llm.Request) int {
 	n := 512
 	for i := range req.Messages {
@@ -67,13 +67,13 @@ func bodySize(req *llm.Request) int {
 	return n
 }
 
-// bindsAnswer reports whether the request's schema binds the answer. Earlier
-// models refuse one beside tools; they are asked for it in words.
+// bindsAnswer reports whether the request sends the schema of its answer. Earlier models
+// refuse it together with tools, so their prompt describes it.
 func (m *Model) bindsAnswer(req *llm.Request) bool {
 	return req.Output != nil && (len(req.Tools) == 0 || m.family.schemaWithTools())
 }
 
-// system is the texts of the messages that come first and the rest.
+// system returns the texts of the first system messages, and the other messages.
 func (m *Model) system(req *llm.Request) (texts []string, rest []llm.Message) {
 	rest = req.Messages
 	for len(rest) > 0 && rest[0].Role == llm.System {
@@ -101,7 +101,7 @@ func appendTool(b []byte, t *llm.ToolSpec, without option) []byte {
 	case len(t.Parameters) == 0:
 	case !openAPI:
 		b = append(append(b, `,"parametersJsonSchema":`...), schema...)
-	case bytes.Contains(schema, []byte(`"properties":{"`)): // it refuses an object without
+	case bytes.Contains(schema, []byte(`"properties":{"`)): // the API refuses an object without properties
 		b = append(append(b, `,"parameters":`...), schema...)
 	}
 	return append(b, '}')

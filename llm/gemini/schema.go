@@ -6,11 +6,9 @@ import (
 	"strings"
 )
 
-// appendSchema writes a JSON Schema with the keywords that the API reads. Its own
-// form of JSON Schema knows a good part of the standard; the older form, a subset
-// of OpenAPI, refuses every word that it does not know. Either way the model is
-// told less than is checked: answers and arguments are held against the whole
-// schema afterwards.
+// appendSchema writes a JSON Schema with the keywords that the API supports. Its form of
+// JSON Schema has much of the standard; the older form, a subset of OpenAPI, refuses
+// unknown keywords. Answers and arguments are validated against the whole schema.
 func appendSchema(b, raw []byte, openAPI bool) []byte {
 	root, err := parse(raw)
 	if err != nil {
@@ -24,7 +22,7 @@ func appendSchema(b, raw []byte, openAPI bool) []byte {
 	return appendValue(b, out)
 }
 
-// Bounds of what is written for one schema, as references may unfold.
+// Bounds of a written schema, whose references may be unfolded.
 const (
 	maxSchemas     = 2000
 	maxSchemaDepth = 30
@@ -41,7 +39,7 @@ type cleaner struct {
 	sizes   map[string]int
 }
 
-// clean rewrites a schema; true, false and nonsense become one that takes
+// clean rewrites a schema; booleans and invalid schemas become one that accepts
 // anything.
 func (c *cleaner) clean(v any, depth int) object {
 	in, ok := v.(object)
@@ -124,7 +122,7 @@ func (c *cleaner) list(v any, depth int) []any {
 	return out
 }
 
-// types takes one type or several. OpenAPI has one, and nullable for null.
+// types rewrites one type or several. OpenAPI has one, and nullable for null.
 func (c *cleaner) types(out object, v any) object {
 	list, several := v.([]any)
 	if !c.openAPI {
@@ -157,7 +155,7 @@ func (c *cleaner) types(out object, v any) object {
 	return out.set("anyOf", kept)
 }
 
-// format keeps the formats that the API knows, and tells of the others in words.
+// format keeps the formats that the API supports, and adds others to the description.
 func (c *cleaner) format(out object, v any) object {
 	switch v {
 	case "date-time", "float", "double", "int32", "int64":
@@ -173,8 +171,8 @@ func (c *cleaner) format(out object, v any) object {
 	return out
 }
 
-// enum keeps the values that the API takes: texts, and numbers in JSON Schema.
-// Others are told in words.
+// enum keeps the values that the API supports: texts, and numbers in JSON Schema. Others
+// are added to the description.
 func (c *cleaner) enum(out object, values []any) object {
 	var kept []any
 	strange := false
@@ -210,7 +208,7 @@ func bound(out object, key string, v any) object {
 	return out
 }
 
-// required are the properties that must be there; OpenAPI refuses one that is not
+// required rewrites the required properties; OpenAPI refuses one that is not
 // described.
 func (c *cleaner) required(in object, v any) []any {
 	list, _ := v.([]any)
@@ -270,7 +268,7 @@ func (c *cleaner) anyOf(out object, key string, v any, depth int) object {
 	return out.set("anyOf", kept)
 }
 
-// merge adds what more says to out, whose own words win.
+// merge adds the keywords of more that out does not have.
 func merge(out, more object) object {
 	for _, m := range more {
 		switch have := out.get(m.key).(type) {

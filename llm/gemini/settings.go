@@ -12,10 +12,10 @@ import (
 // codeDropped is the code of a warning that a setting was left out.
 const codeDropped = "setting_dropped"
 
-// maxStops is how many stop sequences the API takes.
+// maxStops is the most stop sequences that the API accepts.
 const maxStops = 5
 
-// option is something that a body may have to do without.
+// option is a field of the body that a model may not support.
 type option uint32
 
 const (
@@ -30,7 +30,7 @@ const (
 	optStop
 )
 
-// warnings tells what of the settings is known not to be taken as it is.
+// warnings sends warnings about settings that are left out or changed.
 func (m *Model) warnings(s *llm.Settings) []string {
 	var told []string
 	if len(s.Stop) > maxStops {
@@ -66,8 +66,8 @@ func (m *Model) appendConfig(b []byte, req *llm.Request, without option) []byte 
 	start := len(b)
 	b = append(b, `,"generationConfig":{`...)
 	empty := len(b)
-	// A default is for models that need one: these answer worse with any other
-	// temperature than their own.
+	// The default temperature is not sent: these models answer worse with any
+	// temperature but their own.
 	if s.Temperature != nil && without&optTemperature == 0 && !(s.DefaultTemperature && m.family.generation >= 3) {
 		b = append(b, `"temperature":`...)
 		b = append(strconv.AppendFloat(b, *s.Temperature, 'f', -1, 64), ',')
@@ -129,9 +129,9 @@ func (m *Model) appendThinking(b []byte, effort string) []byte {
 	return append(strconv.AppendInt(b, int64(tokens), 10), `},`...)
 }
 
-// refusedOption is what a refusal is about, and the name of the setting if it is
-// one that the request has; the API names it in its words alone. lasting says that
-// it is a matter of the model or the server, whatever the values.
+// refusedOption returns the option that a refusal is about, and the name of its setting if
+// the request has it; the API names it only in its words. lasting reports that the model
+// or the server refuses the option with any value.
 func refusedOption(message string, s *llm.Settings) (opt option, setting string, lasting bool) {
 	message = strings.ToLower(message)
 	has := func(words ...string) bool {
@@ -167,7 +167,7 @@ func refusedOption(message string, s *llm.Settings) (opt option, setting string,
 	return 0, "", false
 }
 
-// attempt is one request and what it learns about the model.
+// attempt is one request and what it learned about the model.
 type attempt struct {
 	model   *Model
 	req     *llm.Request
@@ -175,12 +175,12 @@ type attempt struct {
 	learned option
 }
 
-// mended keeps what was learned, once the request was taken without it: what a
-// refusal seemed to be about was it then.
+// mended stores what was learned, once the API accepted the mended request and so
+// confirmed the cause.
 func (a *attempt) mended() { a.model.learned.Or(uint32(a.learned)) }
 
-// mend leaves out what was refused: from now on, if it is refused whatever the
-// request.
+// mend leaves the refused option out of this body, and out of all later ones if the
+// refusal is lasting.
 func (a *attempt) mend(r *outbound.Refusal, out *wire.Sink) []byte {
 	opt, setting, lasting := refusedOption(r.Message, &a.req.Settings)
 	if opt == 0 || a.without&opt != 0 {
