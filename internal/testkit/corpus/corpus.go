@@ -1,7 +1,6 @@
-// Package corpus makes knowledge for tests and benchmarks: as many entities as
-// wanted, always the same ones, with names that resemble each other, texts
-// about topics, edges between them, and vectors that lie in clusters as those
-// of language models do.
+// Package corpus generates knowledge for tests and benchmarks: any number of entities,
+// always the same ones, with similar names, texts about topics, edges, and vectors in
+// clusters like those of embedding models.
 //
 //	for row := range corpus.Resources(100_000) { … }
 package corpus
@@ -18,11 +17,11 @@ import (
 )
 
 const (
-	// Topics is how many topics the texts and the vectors have, Subjects how many
-	// the vectors have within them.
+	// Topics is the number of topics of the texts and vectors, Subjects that of the
+	// vectors within a topic.
 	Topics   = 50
 	Subjects = 2000
-	// Fanout is how many edges an entity has: a TRAVERSE of depth 3 finds 40
+	// Fanout is the number of edges of an entity: a TRAVERSE of depth 3 finds 40
 	// entities.
 	Fanout = 3
 	// words of a text, at least and at most.
@@ -30,7 +29,7 @@ const (
 	vocabulary             = 6000
 )
 
-// Name is the name of entity i.
+// Name returns the name of entity i.
 func Name(i int) string {
 	r := rand.New(rand.NewPCG(uint64(i), 1))
 	first := firsts[r.IntN(len(firsts))]
@@ -38,13 +37,13 @@ func Name(i int) string {
 	return fmt.Sprintf("%s %s%s %d", first, strings.ToUpper(last[:1]), last[1:], i)
 }
 
-// Key is the key of entity i.
+// Key returns the key of entity i.
 func Key(i int) string { return store.NormalizeKey(Name(i)) }
 
-// Topic is the topic of entity i, 0 to Topics-1.
+// Topic returns the topic of entity i, 0 to Topics-1.
 func Topic(i int) int { return i % Topics }
 
-// Text is what entity i is about: words of its topic among words of all.
+// Text returns the text of entity i: words of its topic among common words.
 func Text(i int) string {
 	r := rand.New(rand.NewPCG(uint64(i), 2))
 	var b strings.Builder
@@ -62,7 +61,7 @@ func Text(i int) string {
 	return b.String()
 }
 
-// Edges are those of entity i among n.
+// Edges returns the edges of entity i among n.
 func Edges(i, n int) []store.Edge {
 	edges := make([]store.Edge, 0, Fanout)
 	for j := range Fanout {
@@ -74,7 +73,7 @@ func Edges(i, n int) []store.Edge {
 	return edges
 }
 
-// Resource is entity i of n as a shared resource.
+// Resource returns entity i of n as a shared resource.
 func Resource(i, n int) *store.Resource {
 	return &store.Resource{
 		Base: store.Base{Shared: true, GraphEdges: Edges(i, n)},
@@ -82,7 +81,7 @@ func Resource(i, n int) *store.Resource {
 	}
 }
 
-// Resources are n entities in order.
+// Resources yields n entities in order.
 func Resources(n int) iter.Seq[*store.Resource] {
 	return func(yield func(*store.Resource) bool) {
 		for i := range n {
@@ -93,16 +92,16 @@ func Resources(n int) iter.Seq[*store.Resource] {
 	}
 }
 
-// Space makes the vectors of the entities. They lie as those that language
-// models make of texts do: all in one half of the space, topics within it,
-// subjects within a topic, and what each text has of its own.
+// Space makes the vectors of the entities. Like those of embedding models, they lie in
+// one half of the space, clustered by topic, by subject within a topic, and spread by
+// text.
 type Space struct {
 	dimensions int
-	// centres are where the subjects lie.
+	// centres are the centres of the subjects.
 	centres [][]float32
 }
 
-// NewSpace is the space of so many dimensions.
+// NewSpace makes a space of so many dimensions.
 func NewSpace(dimensions int) *Space {
 	s := &Space{dimensions: dimensions}
 	common := s.noise(0, 3)
@@ -125,8 +124,8 @@ func (s *Space) noise(seed int, kind uint64) []float32 {
 	return v
 }
 
-// Vector is that of entity i, of length 1. Entities that are not in a set ask
-// good questions about those that are.
+// Vector returns the vector of entity i, of length 1. The vectors of entities outside of
+// a set are good queries for it.
 func (s *Space) Vector(i int) []float32 {
 	v := s.noise(i, 6)
 	var sum float64
@@ -141,8 +140,8 @@ func (s *Space) Vector(i int) []float32 {
 	return v
 }
 
-// word is the n-th word of the language of the texts: up to three
-// syllables, common words the shorter, so that it has as many trigrams as a natural one.
+// word returns the n-th word of the texts' language: up to three syllables, common words
+// shorter, so that it has as many trigrams as a natural language.
 func word(n int) string {
 	r := rand.New(rand.NewPCG(uint64(n), 7))
 	var b strings.Builder

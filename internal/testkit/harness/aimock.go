@@ -9,19 +9,18 @@ import (
 	"testing"
 )
 
-// Provider is a running aimock: a model provider that nobody here wrote, which
-// answers from fixtures and refuses what no fixture matches.
+// Provider is a running aimock: a third-party model provider that answers from
+// fixtures and refuses requests that no fixture matches.
 type Provider struct {
 	URL string
 }
 
-// Env are the settings that make a p8 use the provider.
+// Env returns the settings with which p8 uses the provider.
 func (p *Provider) Env() []string {
 	return []string{"OPENAI_BASE_URL=" + p.URL + "/v1", "OPENAI_API_KEY=" + ProviderKey, "P8_DEFAULT_MODEL=openai:gpt-4.1"}
 }
 
-// ProviderKey is the key that p8 has for the provider; no client and no log may
-// ever see it.
+// ProviderKey is p8's key for the provider; it must reach no client and no log.
 const ProviderKey = "test-key-that-must-not-leak"
 
 // Aimock starts the provider on a file of fixtures.
@@ -37,7 +36,7 @@ func Aimock(t testing.TB, fixtures string) *Provider {
 	return &Provider{URL: url}
 }
 
-// Exchange is one request that the provider got.
+// Exchange is one request to the provider.
 type Exchange struct {
 	Path    string            `json:"path"`
 	Headers map[string]string `json:"headers"`
@@ -65,7 +64,7 @@ type Exchange struct {
 	} `json:"response"`
 }
 
-// ProviderMessage is a message as the provider got it.
+// ProviderMessage is a message of a request.
 type ProviderMessage struct {
 	Role       string  `json:"role"`
 	Content    *string `json:"content"`
@@ -79,7 +78,7 @@ type ProviderMessage struct {
 	} `json:"tool_calls,omitempty"`
 }
 
-// Text is the content, "" when there is none.
+// Text returns the content, "" if there is none.
 func (m ProviderMessage) Text() string {
 	if m.Content == nil {
 		return ""
@@ -87,7 +86,7 @@ func (m ProviderMessage) Text() string {
 	return *m.Content
 }
 
-// Tools are the names of the tools that the model was offered.
+// Tools returns the names of the request's tools.
 func (x Exchange) Tools() []string {
 	names := make([]string, len(x.Body.Tools))
 	for i, tool := range x.Body.Tools {
@@ -96,8 +95,8 @@ func (x Exchange) Tools() []string {
 	return names
 }
 
-// Journal is every request that the provider got, in order. The bodies are read
-// as OpenAI's; those of another wire stay empty.
+// Journal returns every request to the provider, in order. Bodies are decoded as
+// OpenAI's; those of other protocols stay empty.
 func (p *Provider) Journal(t testing.TB) []Exchange {
 	t.Helper()
 	raw := p.Raw(t)
@@ -110,7 +109,7 @@ func (p *Provider) Journal(t testing.TB) []Exchange {
 	return entries
 }
 
-// Raw is the journal as the provider keeps it.
+// Raw returns the provider's own journal.
 func (p *Provider) Raw(t testing.TB) []json.RawMessage {
 	t.Helper()
 	res, err := http.Get(p.URL + "/__aimock/journal")
@@ -125,7 +124,7 @@ func (p *Provider) Raw(t testing.TB) []json.RawMessage {
 	return entries
 }
 
-// clients is the folder of the npm clients.
+// clients returns the folder of the npm clients.
 func clients(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(Root(t), "test", "clients")

@@ -1,15 +1,14 @@
-// Package harness starts what the end-to-end tests talk to: the real p8 binary,
-// the fake model provider and the public clients, each as a process of its own.
+// Package harness starts the processes of the end-to-end tests: the real p8 binary,
+// fake model providers and public clients.
 //
 // A test package that needs the binary has
 //
 //	func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 //
-// then [Serve] gives it a running server with a data folder of its own, [Aimock]
-// a model provider that answers from fixtures and keeps a journal of every
-// request, and [Node] and [Curl] the clients. Every process listens on a free
-// port of the loopback interface and is stopped, by its own id, when the test
-// ends.
+// Then [Serve] starts a server with its own data folder, [Aimock] a model provider
+// that answers from fixtures and records every request, and [Node] and [Curl] run
+// clients. Every process listens on a free port of the loopback interface and is
+// stopped, by its id, when the test ends.
 package harness
 
 import (
@@ -23,9 +22,9 @@ import (
 // binaryEnv names the built p8. scripts/test sets it for all packages.
 const binaryEnv = "P8_TEST_BINARY"
 
-// uninstrumented keeps the race detector out of SQLite, 158,000 lines translated
-// from C that no other goroutine reaches: it would triple the time of a query.
-// p8 and the driver stay instrumented. scripts/test has the same flag.
+// uninstrumented disables the race detector in SQLite, 158,000 lines translated from C
+// that run in one goroutine: it would triple the time of a query. p8 and the driver stay
+// instrumented. scripts/test has the same flag.
 const uninstrumented = "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false"
 
 // Main builds p8 (with the race detector when the tests have it), runs the tests
@@ -58,7 +57,7 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Binary is the path of the p8 under test.
+// Binary returns the path of the p8 under test.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path := os.Getenv(binaryEnv)
@@ -68,7 +67,7 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// Root is the folder of go.mod.
+// Root returns the folder of go.mod.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -16,7 +16,7 @@ type Ask struct {
 	Headers map[string]string
 }
 
-// Turn is what came back: the typed frames in their order, and the text.
+// Turn is the response: the typed frames in their order, and the text.
 type Turn struct {
 	Text   string
 	Frames []Typed
@@ -89,8 +89,8 @@ func (turn Turn) Frame(t testing.TB, kind string, v any) {
 	t.Fatalf("there was no %s frame", kind)
 }
 
-// Kinds are the typed frames in their order; "text" stands for any number of
-// text chunks in a row.
+// Kinds returns the kinds of the typed frames in their order; "text" stands for any
+// number of text chunks in a row.
 func (turn Turn) Kinds() []string {
 	var kinds []string
 	for _, f := range turn.Frames {

@@ -30,8 +30,8 @@ func Node(t testing.TB, script string, input, result any) {
 	}
 }
 
-// NPM runs a program of the npm packages in test/clients to its end, by its file
-// below node_modules, and returns its exit code and what it printed.
+// NPM runs a program of the npm packages in test/clients, by its file below
+// node_modules, and returns its exit code and output.
 func NPM(t testing.TB, file string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	path := filepath.Join(clients(t), "node_modules", filepath.FromSlash(file))

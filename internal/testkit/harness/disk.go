@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// diskEnv names the folder for temporary files on a disk, which scripts/test sets
-// where it puts all others into memory.
+// diskEnv names a folder on a disk; scripts/test sets it if it puts temporary files
+// into memory.
 const diskEnv = "P8_TEST_DISK"
 
-// Disk makes a folder on a real disk, removed when the test ends. Tests about what
-// survives a crash, a flush or a full disk use it instead of t.TempDir.
+// Disk makes a folder on a real disk, removed when the test ends. Tests about crashes,
+// flushes and full disks use it instead of t.TempDir.
 func Disk(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(os.Getenv(diskEnv), "p8-test-")

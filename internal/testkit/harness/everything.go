@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Everything is the MCP project's own example server, which nobody here wrote.
+// Everything is the MCP project's own example server.
 type Everything struct {
 	URL  string
 	port string
@@ -28,7 +28,7 @@ func StartEverything(t testing.TB) *Everything {
 	return e
 }
 
-// Start starts the server where it was.
+// Start starts the server again at its address.
 func (e *Everything) Start(t testing.TB) {
 	t.Helper()
 	cmd := exec.Command(node(t), everything(t), "streamableHttp")
@@ -55,15 +55,15 @@ func (e *Everything) Start(t testing.TB) {
 // Kill ends the server as a power cut would.
 func (e *Everything) Kill() { e.p.kill() }
 
-// EverythingProgram is a command line that runs the server on its standard input
-// and output and writes its process id to a file first.
+// EverythingProgram returns a command line that runs the server on stdio and first
+// writes its process id to a file.
 func EverythingProgram(t testing.TB, pidFile string) (command string, args []string) {
 	t.Helper()
 	return "sh", []string{"-c", `echo $$ > "$0.new" && mv "$0.new" "$0" && exec "$1" "$2" stdio`, pidFile, node(t), everything(t)}
 }
 
-// KillPID kills the process whose id is in the file and waits until whoever
-// started it knows.
+// KillPID kills the process whose id is in the file, and waits until its parent has
+// reaped it.
 func KillPID(t testing.TB, pidFile string) {
 	t.Helper()
 	raw, err := os.ReadFile(pidFile)

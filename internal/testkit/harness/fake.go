@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// Reply is what a [Fake] provider streams: pieces of text, then tool calls.
+// Reply is the answer of a [Fake] provider: pieces of text, then tool calls.
 type Reply struct {
 	Text  []string
 	Calls []Call
 	// Pace is the time between two chunks.
 	Pace time.Duration
-	// Hold, unless nil, keeps the answer from ending after its text until it is closed,
-	// or whoever asked is gone.
+	// Hold, unless nil, delays the end of the answer after its text until Hold is closed
+	// or the client disconnects.
 	Hold <-chan struct{}
-	// Sent is called when all of it is on its way; it may be nil.
+	// Sent is called when everything was sent; it may be nil.
 	Sent func()
 }
 
 // Call is a tool call of the model. Its arguments are sent in two pieces.
 type Call struct{ ID, Name, Arguments string }
 
-// Fake is a model provider of the test's own, for what needs a program rather
-// than fixtures.
+// Fake is a model provider in the test's process, for answers that need code instead
+// of fixtures.
 type Fake struct {
 	URL string
 
@@ -35,8 +35,7 @@ type Fake struct {
 	asked []Exchange
 }
 
-// NewFake starts a provider that answers each request with what the function
-// makes of it.
+// NewFake starts a provider that answers each request with the function.
 func NewFake(t testing.TB, answer func(Exchange) Reply) *Fake {
 	t.Helper()
 	f := &Fake{}
@@ -59,12 +58,12 @@ func NewFake(t testing.TB, answer func(Exchange) Reply) *Fake {
 	return f
 }
 
-// Env are the settings that make a p8 use the provider.
+// Env returns the settings with which p8 uses the provider.
 func (f *Fake) Env() []string {
 	return []string{"OPENAI_BASE_URL=" + f.URL + "/v1", "OPENAI_API_KEY=" + ProviderKey, "P8_DEFAULT_MODEL=openai:gpt-4.1"}
 }
 
-// Asked is every request since the last call of Asked.
+// Asked returns every request since the last call of Asked.
 func (f *Fake) Asked() []Exchange {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +72,7 @@ func (f *Fake) Asked() []Exchange {
 	return asked
 }
 
-// Question is what the user said last, and whether tools have answered since.
+// Question returns the user's last message, and whether tool results follow it.
 func (x Exchange) Question() (text string, answered bool) {
 	for i := len(x.Body.Messages) - 1; i >= 0; i-- {
 		switch m := x.Body.Messages[i]; m.Role {

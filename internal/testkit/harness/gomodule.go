@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// GoClient runs a folder of test/clients that is a Go module of its own, as Node
-// runs a script: input as JSON on its stdin, the JSON that it prints decoded.
+// GoClient runs a folder of test/clients that is a Go module, as Node runs a script:
+// with input as JSON on its stdin, decoding the JSON that it prints.
 func GoClient(t testing.TB, folder string, input, result any) {
 	t.Helper()
 	in, err := json.Marshal(input)
@@ -20,7 +20,7 @@ func GoClient(t testing.TB, folder string, input, result any) {
 	program := filepath.Join(t.TempDir(), folder)
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".")
 	build.Dir = filepath.Join(Root(t), "test", "clients", folder)
-	// Not the main module's: flags such as -race or -mod are not for this one.
+	// The main module's flags, such as -race or -mod, do not apply to this one.
 	build.Env = append(build.Environ(), "GOFLAGS=", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", folder, err, out)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// longEnv asks for the long form of the tests; scripts/test --long sets it to 1.
+// longEnv selects the long form of the tests; scripts/test --long sets it to 1.
 const longEnv = "P8_TEST_LONG"
 
 // Long reports whether the tests run in their long form. The short form of a
@@ -23,8 +23,7 @@ func Long(t testing.TB) bool {
 	}
 }
 
-// Count is how often a test repeats something: short normally, long in the long
-// form.
+// Count returns how often a test repeats something: short, or long in the long form.
 func Count(t testing.TB, short, long int) int {
 	t.Helper()
 	if Long(t) {

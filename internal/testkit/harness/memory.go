@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// Memory is what the server holds in memory, and has held at most, in MB
-// of 1024² bytes.
+// Memory returns the server's resident memory and its peak, in MB of 1024² bytes.
 func (s *Server) Memory(t testing.TB) (now, peak int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
@@ -29,8 +28,8 @@ func (s *Server) Memory(t testing.TB) (now, peak int) {
 	return field("VmRSS"), field("VmHWM")
 }
 
-// confine holds the process to so many bytes where the tests may make a cgroup,
-// and reports whether they could.
+// confine limits the process to so many bytes, and reports whether the tests could make
+// a cgroup for it.
 func confine(t testing.TB, pid int, bytes int64) bool {
 	t.Helper()
 	for file, root := range map[string]string{"memory.limit_in_bytes": "/sys/fs/cgroup/memory", "memory.max": "/sys/fs/cgroup"} {

@@ -35,8 +35,8 @@ func Postgres(t testing.TB, template string) string {
 	return u.String()
 }
 
-// drop drops a database. Killed processes leave connections behind for a while,
-// and the server's own vacuum may not be ended by force.
+// drop drops a database. Connections of killed processes stay for a while, and the
+// role may not end the server's own vacuum.
 func drop(t testing.TB, server, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

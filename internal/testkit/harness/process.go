@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// patience is how long anything may take that takes well under a second.
+// patience bounds waits that normally take well under a second.
 const patience = 30 * time.Second
 
 // process is one started program.
@@ -27,13 +27,11 @@ type process struct {
 	exited chan struct{}
 }
 
-// noSleep is a setting of the race detector, with which a process sleeps for a
-// second when it exits.
+// noSleep stops the race detector from sleeping for a second at exit.
 const noSleep = "GORACE=atexit_sleep_ms=10"
 
-// start runs the command with no environment but the given one, PATH and HOME,
-// so that nobody's settings change what a test sees. It is killed at the end of
-// the test if it still runs.
+// start runs the command with only the given environment, PATH and HOME, so that local
+// settings do not change a test. The process is killed at the end of the test.
 func start(t testing.TB, name string, cmd *exec.Cmd, env []string) *process {
 	t.Helper()
 	p := &process{name: name, cmd: cmd, stdout: &output{}, stderr: &output{}, exited: make(chan struct{})}
@@ -68,7 +66,7 @@ func (p *process) stop(t testing.TB) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// await asks the address until it answers 200.
+// await polls the address until it answers 200.
 func (p *process) await(t testing.TB, url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -96,7 +94,7 @@ func (p *process) await(t testing.TB, url string) {
 	}
 }
 
-// freePort is a port of the loopback interface that nobody listens on.
+// freePort returns an unused port of the loopback interface.
 func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Program is a p8 that ends by itself, such as `p8 upsert`.
+// Program is a p8 command that ends, such as `p8 upsert`.
 type Program struct{ p *process }
 
-// Start starts p8 with arguments, in a folder of its own, reading stdin.
+// Start starts p8 with arguments, in a new folder, with stdin.
 func Start(t testing.TB, env []string, stdin string, args ...string) *Program {
 	t.Helper()
 	cmd := exec.Command(Binary(t), args...)
@@ -20,28 +20,26 @@ func Start(t testing.TB, env []string, stdin string, args ...string) *Program {
 	return &Program{start(t, "p8", cmd, env)}
 }
 
-// Exited is closed when the program has ended.
+// Exited returns a channel that is closed when the program has ended.
 func (p *Program) Exited() <-chan struct{} { return p.p.exited }
 
-// Kill ends the program as a power cut would, unless it has ended before.
+// Kill ends the program as a power cut would, if it still runs.
 func (p *Program) Kill() { p.p.kill() }
 
-// Wait waits for the end and returns the exit code, -1 for a killed one, and
-// what was printed.
+// Wait waits for the end and returns the exit code (-1 if killed) and the output.
 func (p *Program) Wait() (code int, stdout, stderr string) {
 	<-p.p.exited
 	return p.p.cmd.ProcessState.ExitCode(), p.p.stdout.String(), p.p.stderr.String()
 }
 
-// Run runs p8 with arguments to its end and returns its exit code and what it
-// printed.
+// Run runs p8 with arguments and returns its exit code and output.
 func Run(t testing.TB, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	return Start(t, env, "", args...).Wait()
 }
 
-// Shell runs a line of sh in which p8 is the binary, and returns what it
-// printed; a line that fails fails the test.
+// Shell runs a line of sh in which p8 is the binary, and returns its output; a failure
+// fails the test.
 func Shell(t testing.TB, env []string, line string) string {
 	t.Helper()
 	bin := t.TempDir()

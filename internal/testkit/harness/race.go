@@ -2,5 +2,5 @@
 
 package harness
 
-// raceEnabled says that the tests run with the race detector.
+// raceEnabled reports whether the tests run with the race detector.
 const raceEnabled = true

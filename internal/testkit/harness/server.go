@@ -11,13 +11,12 @@ import (
 // Server is a running `p8 serve`.
 type Server struct {
 	URL string
-	// DataDir holds the database; a server started on it again finds everything.
+	// DataDir holds the database, for another server on the same data.
 	DataDir string
 	p       *process
 }
 
-// Options are what a server is started with; the zero value works and answers
-// with the offline model.
+// Options configure a server; by default it answers with the offline model.
 type Options struct {
 	// DataDir is a new folder when empty.
 	DataDir string
@@ -25,8 +24,8 @@ type Options struct {
 	Env []string
 	// Args follow `serve --port …`.
 	Args []string
-	// Memory is what the server may use, in bytes, where the tests may say so; 0 is
-	// everything.
+	// Memory limits the server's memory, in bytes, if the tests may make a cgroup; 0
+	// is no limit.
 	Memory int64
 }
 
@@ -56,22 +55,22 @@ func Serve(t testing.TB, o Options) *Server {
 	return s
 }
 
-// PID is the id of the server's process.
+// PID returns the id of the server's process.
 func (s *Server) PID() int { return s.p.cmd.Process.Pid }
 
 // Stop asks the server to end and returns its exit code.
 func (s *Server) Stop(t testing.TB) int { t.Helper(); return s.p.stop(t) }
 
-// Kill ends the server as a power cut would end the process.
+// Kill ends the server as a power cut would.
 func (s *Server) Kill() { s.p.kill() }
 
-// Stdout is what the server has printed.
+// Stdout returns the server's standard output.
 func (s *Server) Stdout() string { return s.p.stdout.String() }
 
-// Stderr is what the server has logged.
+// Stderr returns the server's log.
 func (s *Server) Stderr() string { return s.p.stderr.String() }
 
-// Row is a stored message as /sessions/{id}/messages shows it.
+// Row is a stored message of /sessions/{id}/messages.
 type Row struct {
 	ID         string          `json:"id"`
 	Seq        int64           `json:"seq"`
@@ -89,7 +88,7 @@ type Row struct {
 	LatencyMS  int64           `json:"latency_ms"`
 }
 
-// Messages reads a session back, every row of it.
+// Messages reads all rows of a session.
 func (s *Server) Messages(t testing.TB, session string) []Row {
 	t.Helper()
 	var rows []Row

@@ -14,8 +14,7 @@ type Frame struct {
 	Data  string
 }
 
-// Frames reads server-sent events until the stream ends or breaks; comments are
-// left out.
+// Frames reads server-sent events without comments until the stream ends or breaks.
 func Frames(r io.Reader) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		lines := bufio.NewReader(r)
@@ -46,7 +45,7 @@ func Frames(r io.Reader) iter.Seq2[Frame, error] {
 	}
 }
 
-// Typed is a frame of p8 as a client reads it: the chunk and the typed fields.
+// Typed is a decoded frame of p8: the chunk and the typed fields.
 type Typed struct {
 	Type       string          `json:"type"`
 	InReplyTo  string          `json:"in_reply_to"`
@@ -72,7 +71,7 @@ type Typed struct {
 	} `json:"error"`
 }
 
-// Text is the piece of the answer that the frame carries.
+// Text returns the frame's piece of the answer.
 func (f Typed) Text() string {
 	if len(f.Choices) == 0 {
 		return ""

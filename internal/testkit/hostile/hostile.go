@@ -1,9 +1,9 @@
-// Package hostile makes small files that cost a careless reader much: documents
-// that unpack to gigabytes, loops, deep nesting, tables of a million columns.
+// Package hostile makes small files that are expensive for a careless reader: documents
+// that unpack to gigabytes, loops, deep nesting, tables with a million columns.
 //
 //	for _, f := range hostile.Files() { upload(f.Name, f.Data()) }
 //
-// Every file is made in code, so the repository holds none.
+// Every file is generated, so the repository holds none.
 package hostile
 
 import (
@@ -18,12 +18,12 @@ import (
 type File struct {
 	// Name has the extension of the format.
 	Name string
-	// Cost says what a careless reader pays.
+	// Cost is what a careless reader pays.
 	Cost string
 	Data func() []byte
 }
 
-// Files are all attacks. None is longer than the default limit of an upload.
+// Files returns all attacks. None is longer than the default limit of an upload.
 func Files() []File {
 	return []File{
 		{"loop.pdf", "a core for ever", LoopPDF},
@@ -122,7 +122,7 @@ func BombDOCX() []byte {
 	return docx(strings.Repeat("a", mib), 1<<10, "<p><r><t>")
 }
 
-// DeepDOCX has a million elements in one another.
+// DeepDOCX has a million nested elements.
 func DeepDOCX() []byte { return docx("<p>", 1_000_000, "") }
 
 // CellsDOCX has a table with one row that never ends.
@@ -147,7 +147,7 @@ func docx(part string, n int, head string) []byte {
 	return b.Bytes()
 }
 
-// DeepHTML has a million elements in one another.
+// DeepHTML has a million nested elements.
 func DeepHTML() []byte { return repeat("<div>", 5*mib) }
 
 // FormatsHTML opens formatting elements that every paragraph opens again.

@@ -1,5 +1,5 @@
-// Package screen is what clients of p8's protocols show of a stream: the text that
-// stands there after every frame, what was taken back included.
+// Package screen computes the text that clients of p8's protocols show after every
+// frame of a stream, including text that is taken back.
 package screen
 
 import (
@@ -19,7 +19,7 @@ const (
 	Events = "events"
 )
 
-// Screen is a client's. The zero value is empty.
+// Screen is the screen of a client. The zero value is empty.
 type Screen struct {
 	openai string
 	ids    []string // of AG-UI's messages
@@ -27,16 +27,15 @@ type Screen struct {
 	parts  []string // of the AI SDK
 	open   map[string]int
 	said   event.Spoken
-	// Seq is the number that an OpenAI chunk carried last.
+	// Seq is the number of the last OpenAI chunk.
 	Seq int64
 }
 
-// step and below mark what is no text of the answer itself: where a step of the AI SDK
-// begins, what a delegated agent said.
+// step and below mark texts other than the answer: the beginning of a step of the AI SDK,
+// and the text of a delegated agent.
 const step, below = "\x00step", "\x01"
 
-// Frame takes in the data of one frame. An error is a frame that would make a client
-// fail.
+// Frame reads the data of one frame. It fails for a frame on which a client would fail.
 func (s *Screen) Frame(protocol, data string) error {
 	if data == "[DONE]" {
 		return nil
@@ -139,7 +138,7 @@ func (s *Screen) part(f *frame) error {
 	return nil
 }
 
-// Text is what stands there.
+// Text returns the shown text.
 func (s *Screen) Text(protocol string) string {
 	var b strings.Builder
 	switch protocol {

@@ -1,5 +1,5 @@
-// Package tooltest has tools for tests: a [Child] that plays a delegated agent
-// by emitting events that the test gives it.
+// Package tooltest has tools for tests: a [Child] that plays a delegated agent by
+// emitting given events.
 package tooltest
 
 import (
@@ -26,10 +26,10 @@ type Child struct {
 	calls []tool.Call
 }
 
-// ErrUnread says that the parent stopped to read before the script was over.
+// ErrUnread reports that the parent stopped reading before the script ended.
 var ErrUnread = errors.New("tooltest: nobody read the child's events to the end")
 
-// Spec takes any arguments.
+// Spec accepts any arguments.
 func (c *Child) Spec() llm.ToolSpec {
 	return llm.ToolSpec{Name: c.Name, Description: "A scripted child agent.", Parameters: json.RawMessage(`{"type":"object"}`)}
 }
@@ -42,8 +42,8 @@ func (c *Child) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	return c.Stream(ctx, call, func(event.Event) bool { return true })
 }
 
-// Stream runs the script. A reader that leaves ends it with ErrUnread, a
-// context that is over with the context's error.
+// Stream runs the script. It returns ErrUnread if the reader stops, and the context's
+// error if the context ends.
 func (c *Child) Stream(ctx context.Context, call tool.Call, emit func(event.Event) bool) (tool.Result, error) {
 	c.mu.Lock()
 	c.calls = append(c.calls, call)
@@ -59,7 +59,7 @@ func (c *Child) Stream(ctx context.Context, call tool.Call, emit func(event.Even
 	return c.Result, c.Err
 }
 
-// Calls are the calls so far.
+// Calls returns the calls so far.
 func (c *Child) Calls() []tool.Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// Texts are what the pieces of a recording say, in turn.
+// Texts returns the texts of a recording's pieces, in turn.
 func Texts(i int) string {
 	return [...]string{" the", " answer", " is", "\n", " forty-two"}[i%5]
 }
 
-// Allocations fails unless a piece of an answer costs its text and nothing else.
-// recording is the body of an answer in n pieces.
+// Allocations fails if a piece of an answer allocates more than its text. recording
+// returns the body of an answer in n pieces.
 func Allocations(t *testing.T, d wire.Decoder, recording func(n int) []byte) {
 	t.Helper()
 	r := wire.NewReplay(d)
@@ -35,7 +35,7 @@ func Allocations(t *testing.T, d wire.Decoder, recording func(n int) []byte) {
 	}
 }
 
-// Benchmark is an answer in 100 pieces, from the provider's bytes to llm.Chunk.
+// Benchmark decodes an answer of 100 pieces, from the provider's bytes to llm.Chunk.
 func Benchmark(b *testing.B, d wire.Decoder, recording func(n int) []byte) {
 	raw := recording(100)
 	body, r := bytes.NewReader(raw), wire.NewReplay(d)
@@ -47,7 +47,7 @@ func Benchmark(b *testing.B, d wire.Decoder, recording func(n int) []byte) {
 	}
 }
 
-// decode reads an answer that has n pieces.
+// decode decodes an answer of n pieces.
 func decode(tb testing.TB, r *wire.Replay, body *bytes.Reader, n int) {
 	pieces := 0
 	r.Decode(tb.Context(), body, func(c llm.Chunk, err error) bool {

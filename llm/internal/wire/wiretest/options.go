@@ -11,13 +11,13 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// Env is an environment.
+// Env is an environment of variables.
 type Env map[string]string
 
-// Get is the variable's value.
+// Get returns the variable's value.
 func (e Env) Get(name string) string { return e[name] }
 
-// Set makes it these variables and no others: "A=1 B=2".
+// Set replaces the variables: "A=1 B=2".
 func (e Env) Set(variables string) {
 	clear(e)
 	for kv := range strings.FieldsSeq(variables) {
@@ -26,8 +26,8 @@ func (e Env) Set(variables string) {
 	}
 }
 
-// Hint fails the test unless err is of the kind and says what to do; "" is for
-// no error. made is what was to be made.
+// Hint fails the test unless err is of the kind and has a hint; the kind "" is for no
+// error. made is the object under test.
 func Hint(t testing.TB, made any, err error, kind llm.ErrorKind, hint string) {
 	t.Helper()
 	var e *llm.Error
@@ -41,8 +41,8 @@ func Hint(t testing.TB, made any, err error, kind llm.ErrorKind, hint string) {
 	}
 }
 
-// NoLeaks looks for the key wherever a model and its options can be printed, in
-// the error of its connection, which must fail, and in the other values.
+// NoLeaks looks for the key in a printed model and its options, in the error of its
+// connection, which must fail, and in the other values.
 func NoLeaks(t *testing.T, key string, m llm.Model, options any, values ...any) {
 	t.Helper()
 	_, failed := Collect(t.Context(), m, Hello())

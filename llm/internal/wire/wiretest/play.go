@@ -20,9 +20,9 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// Play plays each recorded response that the pattern finds, in one piece and byte
-// by byte, and compares the chunks with those in the file; -update writes them. A
-// response may hold SECRET, which must be in no error.
+// Play plays each recorded response that matches the pattern, in one piece and byte by
+// byte, and compares the chunks with those in the file; -update writes them. A response
+// may contain SECRET, which must be in no error.
 func (p Provider) Play(t *testing.T, pattern string) {
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
@@ -52,8 +52,7 @@ func (p Provider) Play(t *testing.T, pattern string) {
 	}
 }
 
-// play shows what a model makes of a raw HTTP response whose body comes through
-// slow.
+// play returns the chunks of a raw HTTP response whose body is read through slow.
 func (p Provider) play(t *testing.T, raw []byte, slow func(io.Reader) io.Reader) string {
 	m := p.New(t, Client(func(r *http.Request) (*http.Response, error) {
 		res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), r)
@@ -72,8 +71,8 @@ func (p Provider) play(t *testing.T, raw []byte, slow func(io.Reader) io.Reader)
 	return p.show(chunks, err)
 }
 
-// Fuzz feeds bytes as a response: no panic, and the promises about the sequence
-// hold. Seeds are bodies to begin with.
+// Fuzz reads arbitrary bytes as a response and checks the order of the sequence. Seeds
+// are the first bodies.
 func (p Provider) Fuzz(f *testing.F, seeds ...string) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
@@ -88,7 +87,7 @@ func (p Provider) Fuzz(f *testing.F, seeds ...string) {
 	})
 }
 
-// checkOrder checks what every sequence of chunks promises.
+// checkOrder checks the order that every sequence of chunks has.
 func (p Provider) checkOrder(t testing.TB, chunks []llm.Chunk, err error) {
 	t.Helper()
 	calls, ids := 0, map[string]bool{}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Retry is what a provider answers, and what a model makes of it.
+// Retry is a list of a provider's answers and the expected outcome.
 type Retry struct {
 	Name string
 	// Replies are the answers, in order; nil is a connection that is refused.
@@ -20,15 +20,14 @@ type Retry struct {
 	Retries  int
 	Deadline time.Duration
 	Once     bool
-	// Want is the Outcome, after so many requests and within so much time.
+	// Want is the expected Outcome, after so many requests and so much time.
 	Want     string
 	Calls    int
 	Min, Max time.Duration
 }
 
-// Retries plays each list of answers and looks at what came out and when. Every
-// try has to send the same body. It is the beginning of the year 2000, as synctest
-// has it.
+// Retries plays each list of answers and checks the outcome and the time. Every try must
+// send the same body. The time is synctest's, from the year 2000 on.
 func (p Provider) Retries(t *testing.T, tests []Retry) {
 	for _, tt := range tests {
 		t.Run(tt.Name, func(t *testing.T) {
@@ -60,7 +59,7 @@ func (p Provider) Retries(t *testing.T, tests []Retry) {
 	}
 }
 
-// Within is the test's context with a deadline, if there is one.
+// Within returns the test's context with a deadline, unless it is 0.
 func Within(t testing.TB, deadline time.Duration) context.Context {
 	if deadline == 0 {
 		return t.Context()

@@ -19,7 +19,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Client asks the function in place of a provider.
+// Client returns a client whose provider is the function.
 func Client(fn func(*http.Request) (*http.Response, error)) *http.Client {
 	return &http.Client{
 		Transport:     transport(fn),
@@ -27,7 +27,7 @@ func Client(fn func(*http.Request) (*http.Response, error)) *http.Client {
 	}
 }
 
-// Answer is a response; headers are names and values in turn.
+// Answer returns a response; headers are names and values in turn.
 func Answer(status int, body string, headers ...string) *http.Response {
 	h := http.Header{}
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -36,13 +36,13 @@ func Answer(status int, body string, headers ...string) *http.Response {
 	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// Says is a provider that gives every request this answer.
+// Says returns a provider that answers every request with the body.
 func Says(body string) *http.Client {
 	return Client(func(*http.Request) (*http.Response, error) { return Answer(http.StatusOK, body), nil })
 }
 
-// Refusing is a provider that refuses a body, with what why gives for it, and
-// says good where that is "".
+// Refusing returns a provider that refuses a body with the result of why, and answers
+// good if that is "".
 func Refusing(good string, why func(body string) string) *http.Client {
 	return Client(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
@@ -56,8 +56,8 @@ func Refusing(good string, why func(body string) string) *http.Client {
 	})
 }
 
-// Stalling is a provider that says something and then nothing until the request
-// is over.
+// Stalling returns a provider that sends a text and then nothing until the request
+// ends.
 func Stalling(said string) *http.Client {
 	return Client(func(r *http.Request) (*http.Response, error) {
 		res := Answer(http.StatusOK, "")
@@ -81,8 +81,8 @@ func (s stall) Read(p []byte) (int, error) {
 
 func (stall) Close() error { return nil }
 
-// Ticking is a provider that says something at once and then the same thing every half
-// minute, a hundred times or until the request is over.
+// Ticking returns a provider that sends said at once and then tick every half minute, a
+// hundred times or until the request ends.
 func Ticking(said, tick string) *http.Client {
 	return Client(func(r *http.Request) (*http.Response, error) {
 		res := Answer(http.StatusOK, "")
@@ -115,8 +115,8 @@ func (t *ticker) Read(p []byte) (int, error) {
 
 func (*ticker) Close() error { return nil }
 
-// Sent is the body that a model sends for the request, and what it warns of. The
-// model asks by the client, and gets good for an answer.
+// Sent returns the body that a model sends for the request, and its warnings. The client
+// answers good.
 func Sent(t testing.TB, req *llm.Request, good string, model func(*http.Client) llm.Model) (body string, warnings []string) {
 	t.Helper()
 	c := Refusing(good, func(sent string) string {

@@ -1,5 +1,5 @@
-// Package wiretest is what the tests of the clients of model providers share. A
-// provider's package says once how a model of its is made:
+// Package wiretest has the tests that all clients of model providers share. A
+// provider's package defines once how its models are made:
 //
 //	func kit() wiretest.Provider {
 //		return wiretest.Provider{Key: key, New: func(t testing.TB, c *http.Client, retries int) llm.Model {
@@ -7,7 +7,7 @@
 //		}}
 //	}
 //
-// and has the tests that hold for every provider:
+// and runs the common tests:
 //
 //	kit().Play(t, "testdata/*.txt") // recorded answers, whole and byte by byte
 //	kit().Retries(t, []wiretest.Retry{…})
@@ -15,11 +15,11 @@
 //	wiretest.NoLeaks(t, key, m, options)
 //	wiretest.Allocations(t, new(reader), recording)
 //
-// For its own tests there are providers in memory ([Says], [Refusing],
-// [Stalling], or a function with [Client] and [Answer]), [Sent] for what a model
-// sends, and [Collect], [Show] and [Outcome] for what comes back.
+// For its other tests there are providers in memory ([Says], [Refusing], [Stalling], or
+// a function with [Client] and [Answer]), [Sent] for requests, and [Collect], [Show] and
+// [Outcome] for answers.
 //
-// Tests alone import it.
+// Only tests import it.
 package wiretest
 
 import (
@@ -36,15 +36,13 @@ import (
 
 // Provider is a provider's package under test.
 type Provider struct {
-	// New makes a model that asks by the client, with Key; retries is its
-	// MaxRetries.
+	// New makes a model with the client and Key; retries is its MaxRetries.
 	New func(t testing.TB, c *http.Client, retries int) llm.Model
 	// Key must be in no error.
 	Key string
-	// Line shows the chunks that are not shown the usual way; "" for the others. It
-	// may be nil.
+	// Line formats the provider's special chunks; "" for the others. It may be nil.
 	Line func(llm.Chunk) string
-	// Check looks for what this provider promises besides. It may be nil.
+	// Check checks further properties of this provider. It may be nil.
 	Check func(t testing.TB, chunks []llm.Chunk)
 }
 
@@ -53,7 +51,7 @@ func Hello() *llm.Request {
 	return &llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}}
 }
 
-// Collect asks the model and keeps what comes back.
+// Collect sends the request and returns the chunks and the error.
 func Collect(ctx context.Context, m llm.Model, req *llm.Request) (chunks []llm.Chunk, err error) {
 	for c, e := range m.Stream(ctx, req) {
 		if e != nil {
@@ -64,7 +62,7 @@ func Collect(ctx context.Context, m llm.Model, req *llm.Request) (chunks []llm.C
 	return chunks, nil
 }
 
-// Outcome is the text of an answer and, behind it, the kind of its error.
+// Outcome returns the text of an answer, followed by the kind of its error.
 func Outcome(chunks []llm.Chunk, err error) string {
 	var words []string
 	for _, c := range chunks {
@@ -81,7 +79,7 @@ func Outcome(chunks []llm.Chunk, err error) string {
 
 var ownID = regexp.MustCompile(`^call_[A-Z2-7]{26}$`)
 
-// Show writes chunks for people, one a line, and the error that they end with.
+// Show formats chunks for people, one in each line, and the final error.
 func Show(chunks []llm.Chunk, err error) string { return Provider{}.show(chunks, err) }
 
 func (p Provider) show(chunks []llm.Chunk, err error) string {
@@ -132,5 +130,5 @@ func showChunk(c llm.Chunk) string {
 	return fmt.Sprintf("a chunk of the unknown kind %d", c.Kind)
 }
 
-// ShowID is the id of a call, the same word for all that are p8's own.
+// ShowID returns the id of a call, with one word for all ids that p8 made.
 func ShowID(id string) string { return ownID.ReplaceAllString(id, "OWN-ID") }
