@@ -86,7 +86,7 @@ func TestAnEventCostsAReaderNothing(t *testing.T) {
 	}
 }
 
-// nobody is a client that reads and forgets.
+// nobody is a client that discards the stream.
 type nobody struct{ header http.Header }
 
 func (n nobody) Header() http.Header            { return n.header }

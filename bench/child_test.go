@@ -89,7 +89,7 @@ func compiled(tb testing.TB, document string) *agent.Agent {
 	return a
 }
 
-// many are agents by name; whoever is not named is the first.
+// many holds agents by name; other names mean the first agent.
 type many map[string]*agent.Agent
 
 func (m many) Agent(_ context.Context, name string) (*agent.Agent, error) {

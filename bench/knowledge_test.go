@@ -128,7 +128,7 @@ func open(tb testing.TB, engine string, entities int) *knowledge {
 	return k
 }
 
-// as is a context of somebody in a tenant.
+// as returns a context of a user in a tenant.
 func as(tenant string) context.Context {
 	return identity.With(context.Background(), identity.Identity{TenantID: tenant, UserID: "ada"})
 }

@@ -117,7 +117,7 @@ func embedded(tb testing.TB) *store.Store {
 	return s
 }
 
-// client is somebody who opens one session after the other.
+// client is a user who opens one session after the other.
 type client struct {
 	sessions int
 }

@@ -1,8 +1,8 @@
-// Package attack sends p8 what an attacker and a bad day would: schemas that
-// explode, files that never end, endless answers, thousands of tool calls, slow
-// SQL. Meanwhile another client chats, and every one of its turns must succeed.
-// The server may use 1.5 GB at its peak: where the tests may make a cgroup, the
-// kernel holds it to that.
+// Package attack sends p8 hostile input: exploding schemas, files that never end,
+// endless answers, thousands of tool calls, slow SQL. Meanwhile another client chats,
+// and each of its turns must succeed.
+// The server may use 1.5 GB at its peak; if the tests may make a cgroup, the kernel
+// enforces it.
 package attack
 
 import (

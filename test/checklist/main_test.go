@@ -1,10 +1,10 @@
-// Package checklist holds the checklists of the systems that p8 follows, one
-// named test a row: REMLight's ten items, p8's nine verifications, and the
-// coverage tables of REMLight's three walkthroughs. Every check asks the real
-// binary, or the public packages, not another test.
+// Package checklist holds the checklists of the systems that p8 follows, one named test
+// for each row: REMLight's ten items, p8's nine verifications, and the coverage tables
+// of REMLight's three walkthroughs. Every check uses the real binary or the public
+// packages, not another test.
 //
-// A row that a later milestone makes true is pending: it is printed with its
-// milestone, and counts as neither passed nor skipped.
+// A row for a later milestone is pending: it is printed with its milestone and counts as
+// neither passed nor skipped.
 package checklist
 
 import (
@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-// row is one line of a checklist. It has a check, or says what it waits for, or
-// both when a part of it is true already.
+// row is one line of a checklist. It has a check, or a milestone, or both if only a part
+// is implemented.
 type row struct {
 	name    string
 	check   func(*testing.T)
@@ -51,16 +51,15 @@ func tick(t *testing.T, want int, rows []row) {
 	t.Logf("%d of %d rows are checked%s", done, len(rows), waiting.String())
 }
 
-// tokensLater is what rows wait for that need tokens.
+// tokensLater is the milestone of rows that need tokens.
 const tokensLater = "a later milestone, authentication by token"
 
 // slowPieces are the pieces of an answer to "slowly …".
 const slowPieces = 8
 
-// desk is a server, and the model that it asks. The model does what the user
-// says: a message "call NAME {…}" makes it call a tool, a line each; "slowly …" it
-// repeats piece by piece; any other message it repeats, as a title where it is
-// bound to a schema.
+// desk is a server and its model. The model obeys the user: each line "call NAME {…}" of
+// a message makes it call a tool; it repeats "slowly …" piece by piece, and any other
+// message at once, as a title if it has an output schema.
 type desk struct {
 	*harness.Server
 	model *harness.Fake

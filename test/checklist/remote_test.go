@@ -27,9 +27,8 @@ tools:
     server: everythin
 `
 
-// remoteMCP: the tools of a server that nobody here wrote are the agent's, and
-// those that are not there are told with the near name. The server dies and comes
-// back in the middle of the session.
+// remoteMCP: the agent has the tools of a third-party server; missing tools are reported
+// with a similar name. The server dies and restarts during the session.
 func remoteMCP(t *testing.T) {
 	everything := harness.StartEverything(t)
 	folder := t.TempDir()

@@ -12,15 +12,15 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// noted is a row that the server has told a client about: from then on the
-// client may rely on it.
+// noted is a row that the server has named to a client, which may rely on it from then
+// on.
 type noted struct {
 	session, id, kind string
 	// content is the text of the row; for a tool_call, its arguments.
 	content string
 }
 
-// notebook is the clients' log. Nothing is written to it but what arrived.
+// notebook is the clients' log of the rows that arrived.
 type notebook struct {
 	mu       sync.Mutex
 	rows     []noted

@@ -1,6 +1,6 @@
-// Package crash kills the server at random moments under load, again and again,
-// and holds it to its word: a row that a client was told of is there after the
-// restart, byte by byte, and every session goes on.
+// Package crash kills the server repeatedly at random moments under load, and checks
+// that each row that a client was told of exists unchanged after the restart, and that
+// every session continues.
 package crash
 
 import (

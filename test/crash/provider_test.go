@@ -13,8 +13,8 @@ import (
 // any two of them.
 const pace = 4 * time.Millisecond
 
-// newProvider is a model that calls a tool, then speaks slowly. What it says
-// repeats what it was asked, so that every answer is its own.
+// newProvider is a model that calls a tool and then answers slowly. It repeats the
+// question, so that every answer is unique.
 func newProvider(t *testing.T) *harness.Fake {
 	return harness.NewFake(t, func(x harness.Exchange) harness.Reply {
 		asked, answered := x.Question()

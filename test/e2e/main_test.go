@@ -1,5 +1,5 @@
-// Package e2e drives the real p8 binary with the clients that people use and a
-// model provider that nobody here wrote.
+// Package e2e tests the real p8 binary with common clients and a third-party model
+// provider.
 package e2e
 
 import (

@@ -34,7 +34,7 @@ func TestEveryPackageExplainsItself(t *testing.T) {
 	}
 }
 
-// longestFile is where a file stops holding one idea.
+// longestFile is the most lines of a file: a longer one holds more than one idea.
 const longestFile = 450
 
 func TestFilesStaySmall(t *testing.T) {

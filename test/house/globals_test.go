@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// allowed names what one of the rules below would refuse, with the reason. An
-// entry that excuses nothing any more fails.
+// allowed are exceptions to the rules below, with the reason. An entry that is not
+// needed fails.
 var allowed = map[string]string{
 	"internal/api/internal/middleware.recovered": "http.ErrAbortHandler is net/http's own way to cut a connection, and passed on",
 }
 
-// makers return values that nobody changes afterwards.
+// makers return values that are never changed.
 var makers = []string{
 	"errors.New", "fmt.Errorf", "regexp.MustCompile", "strings.NewReplacer",
 	"uuid.MustParse", "uuid.NewSHA1", "reflect.TypeFor", "reflect.TypeOf",
@@ -25,9 +25,8 @@ var makers = []string{
 	"inEachDialect", // store's statements, an array of texts
 }
 
-// TestNoHiddenState refuses what makes a program depend on when and where it
-// runs: init functions, panics, exits outside of the binary, and package
-// variables that anything could change. Tables that no code writes to are fine.
+// TestNoHiddenState refuses init functions, panics, exits outside of the binary, and
+// mutable package variables. Tables that no code writes to are allowed.
 func TestNoHiddenState(t *testing.T) {
 	used := map[string]bool{}
 	for _, p := range packages(t) {

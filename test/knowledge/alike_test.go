@@ -63,9 +63,9 @@ func TestBothEnginesAnswerAlike(t *testing.T) {
 	t.Run("the fields of POST /query/", func(t *testing.T) { sameFields(t, asked) })
 }
 
-// load stores n synthetic rows, then lets p8 take in the example corpus and its
-// own documentation, and has a conversation. Nothing may differ between two
-// places but the clock and what is random, and those are set last.
+// load stores n synthetic rows, ingests the example corpus and p8's documentation, and
+// has a conversation. Two places may differ only in times and random values, which are
+// set last.
 func (p *place) load(t *testing.T, n int) {
 	t.Helper()
 	s := p.open(t)

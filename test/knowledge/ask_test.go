@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// desk is a server on a place. Its model does what the user says: "call NAME
-// {…}" makes it call a tool, a line each.
+// desk is a server on a place. Its model obeys the user: each line "call NAME {…}" makes
+// it call a tool.
 type desk struct {
 	*harness.Server
 	*place
@@ -37,9 +37,8 @@ func newDesk(t *testing.T, p *place) *desk {
 	return &desk{p.serve(t, model.Env()...), p, model}
 }
 
-// commandLine asks by `p8 query`, one query a line, beside the server. A query
-// that nothing answers stands before each: so every answer is known to be that of
-// its query.
+// commandLine queries with `p8 query`, one query in each line, beside the server. A query
+// without an answer precedes each one, so that answers can be told apart.
 func (d *desk) commandLine(t *testing.T, queries []string) []answer {
 	t.Helper()
 	var in strings.Builder

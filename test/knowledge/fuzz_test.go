@@ -19,15 +19,14 @@ import (
 )
 
 const (
-	// rate is how many queries are asked in a second, and askers how many at once.
+	// rate is the number of queries a second, askers that of concurrent ones.
 	rate, askers = 1000, 16
-	// bound is how long one query may take, and grace what a busy machine adds.
+	// bound is the longest time of a query, grace an allowance for a busy machine.
 	bound, grace = 2 * time.Second, 3 * time.Second
 )
 
-// TestFuzzedQueries asks queries that are made of the examples by chance, always
-// the same ones: none may panic, fail in another way than the documented ones, or
-// take longer than its bound.
+// TestFuzzedQueries runs random mutations of the examples, always the same ones: no query
+// may panic, fail with an undocumented error, or exceed its bound.
 func TestFuzzedQueries(t *testing.T) {
 	seconds := size(t, "P8_TEST_SECONDS", harness.Count(t, 1, 10))
 	seeds := append(examples(t), about(1000)...)
@@ -77,7 +76,7 @@ func TestFuzzedQueries(t *testing.T) {
 		defer tick.Stop()
 		n := seconds * rate
 		for i := range n {
-			// Whoever is late does not wait.
+			// A late asker does not wait.
 			if time.Until(began.Add(time.Duration(i)*time.Second/rate)) > 0 {
 				<-tick.C
 			}

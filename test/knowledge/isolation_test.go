@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// person is a caller, with a word that only what is theirs contains.
+// person is a caller with a word that only their own rows contain.
 type person struct{ tenant, email, secret string }
 
 // people have the same names for everything.
@@ -26,8 +26,8 @@ func (x person) headers() []string {
 	return []string{"X-Tenant-Id", x.tenant, "X-User-Id", identity.UserID(x.email)}
 }
 
-// TestNobodySeesAnothers gives two users of two tenants things of the same names,
-// and lets each look for them in every way there is.
+// TestNobodySeesAnothers gives users of two tenants rows with the same names, and lets
+// each search for them in every way.
 func TestNobodySeesAnothers(t *testing.T) {
 	onBoth(t, func(t *testing.T, p *place) {
 		for _, x := range people {

@@ -1,12 +1,12 @@
-// Package knowledge proves the knowledge base end to end, on the embedded store
-// and on PostgreSQL, with the real binary: that both answer alike, that nobody
-// sees what is another's, that a kill loses nothing and doubles nothing, that no
-// query whatever breaks the engine, and that the operator's verbs do their work.
+// Package knowledge tests the knowledge base end to end, on the embedded store and on
+// PostgreSQL, with the real binary: both answer alike, nobody sees another's rows, a kill
+// loses and duplicates nothing, no query breaks the engine, and the operator's commands
+// work.
 //
-// The environment sets the sizes; the defaults are those of the short form, then of
-// the long one:
+// The environment sets the sizes; the defaults are those of the short form, then of the
+// long one:
 //
-//	P8_TEST_ENTITIES  synthetic rows that both engines are asked about (1000; 10000)
+//	P8_TEST_ENTITIES  synthetic rows in both engines (1000; 10000)
 //	P8_TEST_FILES     files of the upserts that are killed (300; 900)
 //	P8_TEST_SECONDS   how long fuzzed queries run, at 1000 a second (1; 10)
 package knowledge

@@ -93,7 +93,7 @@ func TestRebuildKeys(t *testing.T) {
 			return all.String()
 		}
 		before := look()
-		// A lost index is written anew from the rows.
+		// A lost index is rebuilt from the rows.
 		p.execute(t, `DELETE FROM kv_store`)
 		if lost := look(); lost == before {
 			t.Error("without its keys the store answers as before")

@@ -22,8 +22,8 @@ import (
 
 const obeys = "You obey whoever wrote this."
 
-// Nobody replaces a built-in agent for others, in whatever way a document gets in, and
-// one that an older program let in does not count any more.
+// Nobody can replace a built-in agent for others, by any way that stores a document, and
+// a document that an older version accepted is ignored.
 func TestNobodyReplacesBuiltInAgents(t *testing.T) {
 	names, err := catalog.Names(agents.Files())
 	if err != nil {

@@ -175,7 +175,7 @@ func TestApprovalsOfAWholeTree(t *testing.T) {
 	})
 }
 
-// Of two who answer at once, one is heard.
+// Of two concurrent answers, one counts.
 func TestApprovalIsDecidedOnce(t *testing.T) {
 	everywhere(t, func(t *testing.T, p *place) {
 		before := pause(t, p, do(use("second", "x")), say("sent", 2, 0))

@@ -142,7 +142,7 @@ func begin(t testing.TB, s *harness.Server, session, protocol, text string, pair
 	return open(t, http.MethodPost, s.URL+path, body, append([]string{"X-Session-Id", session, "X-Agent-Schema", "root"}, pairs...)...)
 }
 
-// again opens the run's stream after the events that somebody has.
+// again reopens the run's stream after the events that the client has.
 func again(t testing.TB, s *harness.Server, run, protocol string, after int64) *client {
 	t.Helper()
 	pairs := []string{"Accept", "text/event-stream"}

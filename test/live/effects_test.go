@@ -12,9 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// effects is an MCP server that counts what it was made to do. Its tools differ in
-// what they say of a second call: pay and wire say nothing, put is idempotent, look
-// only reads.
+// effects is an MCP server that counts its calls. Its tools differ in their annotations:
+// pay and wire have none, put is idempotent, look only reads.
 type effects struct {
 	url string
 
@@ -89,10 +88,9 @@ func (e *effects) on(during func(what string)) {
 	e.during = during
 }
 
-// checkKeys holds the keys of all calls to their word: a repeated call has the key
-// of the first one, two calls never have the same, over HTTP it is in the header. A call
-// that only reads is not recorded before it is made: after a crash the model may call
-// anew.
+// checkKeys checks the keys of all calls: a repeated call has the key of the first one, two
+// calls never have the same, and over HTTP it is in the header. A call that only reads is
+// not recorded before it is made, so after a crash the model may make a new call.
 func (e *effects) checkKeys(t *testing.T) {
 	t.Helper()
 	e.mu.Lock()

@@ -100,9 +100,9 @@ func pays(name string) (steps []step, want map[string]int) {
 // child has an agent do the steps.
 func child(steps []step) []step { return []step{do(ask("teller", steps...)), say("end", 2, 0)} }
 
-// The disk is full from the middle of the first payment on. What cannot be recorded
-// is not done: each payment is made once, whether the server is killed before there
-// is room again or not.
+// The disk is full from the middle of the first payment on. A call that cannot be recorded
+// is not made: each payment is made once, whether the server is killed before there is
+// room again or not.
 func TestDiskFullInMidTurn(t *testing.T) {
 	disks(t, func(t *testing.T, d disk) {
 		p := newPlace(t, "")
@@ -178,7 +178,7 @@ func (p *place) awaitAsked(t *testing.T, s *harness.Server, run string) asked {
 	}
 }
 
-// resume takes up a run that is interrupted; somebody else may be faster.
+// resume resumes an interrupted run, unless a server was faster.
 func (p *place) resume(t *testing.T, s *harness.Server, r runState) {
 	t.Helper()
 	if r.Status != "interrupted" {
@@ -189,8 +189,7 @@ func (p *place) resume(t *testing.T, s *harness.Server, r runState) {
 	defer res.Body.Close()
 }
 
-// finish waits until a run has completed, and has it resumed wherever nobody does so
-// by himself.
+// finish waits until a run has completed, and resumes it if no server does.
 func (p *place) finish(t *testing.T, s *harness.Server, run string) {
 	t.Helper()
 	deadline := time.Now().Add(2 * patience)

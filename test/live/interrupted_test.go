@@ -12,9 +12,9 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// The server dies at moments that nobody chose, under load, again and again. A tool that
-// says nothing of a second call is never called twice, one that is idempotent gets the
-// same key each time, and every run ends.
+// The server is killed repeatedly at random moments under load. A tool without annotations
+// is never called twice, an idempotent tool gets the same key each time, and every run
+// ends.
 func TestEffectsHappenOnce(t *testing.T) {
 	const sessions = 6
 	kills := harness.Count(t, 10, 200)
@@ -75,8 +75,8 @@ func TestEffectsHappenOnce(t *testing.T) {
 	}
 }
 
-// The server dies during calls, and the next one goes on by what each call's tool and
-// its document say: the outcome is unknown, the call is repeated, or the user is asked.
+// The server dies during calls, and the next one decides by each call's tool and document:
+// the outcome is unknown, the call is repeated, or the user is asked.
 func TestKilledInMidCallOnce(t *testing.T) {
 	cases := []struct {
 		name, tool string

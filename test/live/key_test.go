@@ -62,8 +62,8 @@ func TestSameRequestTwice(t *testing.T) {
 	})
 }
 
-// A message to a session that is busy waits, steers, interrupts or is refused, as
-// the client says.
+// A message to a busy session waits, steers, interrupts or is refused, as the client
+// requests.
 func TestMessageToABusySession(t *testing.T) {
 	everywhere(t, func(t *testing.T, p *place) {
 		s := p.serve(t)

@@ -13,14 +13,14 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// resume takes a run up again and gives the stream of what follows.
+// resume resumes a run and returns the stream of the rest.
 func resume(t *testing.T, s *harness.Server, run string) *client {
 	t.Helper()
 	return open(t, http.MethodPost, s.URL+"/runs/"+run+"/resume?protocol=events", "", "Accept", "text/event-stream")
 }
 
-// interrupted checks what is left of a run whose server was killed: a client that
-// had c so far gets the rest of what was stored, and is told.
+// interrupted checks the state of a run whose server was killed: a client that had c gets
+// the rest of the stored events, and the error.
 func interrupted(t *testing.T, s *harness.Server, c *client, protocol string) {
 	t.Helper()
 	r := awaitRun(t, s, c.run, "interrupted")
@@ -29,7 +29,7 @@ func interrupted(t *testing.T, s *harness.Server, c *client, protocol string) {
 	if c.last <= r.LastSeq { // the last events that were shown may not have been stored
 		same(t, slices.Concat(c.frames, rest.frames), whole.frames)
 	}
-	// Who has more of it than was stored is told, too.
+	// A client with more events than were stored also gets the error.
 	if ahead := again(t, s, c.run, protocol, r.LastSeq+5).all(); !strings.Contains(ahead.show(), "the server was stopped while it answered") {
 		t.Errorf("who saw more than was stored is not told that the run was interrupted: %q", ahead.show())
 	}
@@ -122,8 +122,8 @@ func awaitLogged(t *testing.T, s *harness.Server, run, tool, key string) {
 	t.Fatalf("the log ends before %s %s is over", tool, key)
 }
 
-// The server dies at moments that nobody chose, under load, again and again: a
-// call whose result a client has seen is not made again, and each run ends.
+// The server is killed repeatedly at random moments under load: a call whose result a
+// client has seen is not repeated, and each run ends.
 func TestKilledAtAnyMoment(t *testing.T) {
 	const sessions = 6
 	kills := harness.Count(t, 10, 40)

@@ -1,7 +1,7 @@
-// Package live_test holds the server to what it says of runs that outlive a
-// connection and a process: real servers, killed and started again, sockets that
-// are cut or never read, two servers on one database. The model plays scripts
-// (script), the tools are those of a server that counts its calls (desk).
+// Package live_test tests that runs outlive connections and processes: real servers that
+// are killed and restarted, sockets that are cut or never read, two servers on one
+// database. The model plays scripts (script); the tools belong to a server that counts
+// its calls (desk).
 package live_test
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// proxy stands between p8 and PostgreSQL, and cuts connections.
+// proxy connects p8 with PostgreSQL and cuts connections.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -132,8 +132,8 @@ func (p *proxy) copy(to, from net.Conn, passing func() (before, after bool)) {
 	}
 }
 
-// cut resets every connection that there is. The one with a transaction under way may
-// have sent its COMMIT and never hears of it.
+// cut resets every connection. A client may have sent its COMMIT without getting the
+// answer.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,8 +176,8 @@ func tryTurn(t *testing.T, s *harness.Server, session, text string) *client {
 	return c.all()
 }
 
-// Connections to PostgreSQL break in mid-turn, again and again. Every call that was made has its two rows, each once, and was made
-// once; the client is told of nothing.
+// Connections to PostgreSQL break repeatedly during turns. Every call is made once and has
+// its two rows once; the client notices nothing.
 func TestDroppedConnectionsLoseNoRow(t *testing.T) {
 	const speakers = 4
 	turns := harness.Count(t, 100, 450)

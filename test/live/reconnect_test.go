@@ -12,11 +12,11 @@ import (
 // pace is the time between two pieces of a slow answer.
 const pace = 5 * time.Millisecond
 
-// fleeting are the fields of frames that are the reader's own: when it read, and
-// what it calls the model (OpenAI's clients are told the name that they asked for).
+// fleeting are the fields of frames that depend on the reader: the time of reading, and
+// the name of the model (OpenAI's clients get the requested name).
 var fleeting = []string{"timestamp", "created", "model"}
 
-// lasting is what of the frames must be the same however often they are read.
+// lasting returns the part of the frames that every reading must repeat.
 func lasting(frames []frame) []string {
 	out := make([]string, len(frames))
 	for i, f := range frames {

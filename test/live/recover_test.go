@@ -17,7 +17,7 @@ import (
 // speakers are the protocols, in turn.
 var speakers = []string{events, agui, aisdk, openai}
 
-// audience is clients that stay, each in a session of its own, with one script.
+// audience is a set of clients that reconnect, each in its own session, with one script.
 type audience struct {
 	t       *testing.T
 	clients []*stayer
@@ -26,7 +26,7 @@ type audience struct {
 	failed  sync.Map
 }
 
-// begin lets a client begin; what it must have on its screen in the end is want.
+// begin starts a client; want is the text that its screen must show in the end.
 func (c *audience) begin(ctx context.Context, url, session, want string, steps ...step) {
 	client := &stayer{url: url, session: session, protocol: speakers[len(c.clients)%len(speakers)], text: act(steps...)}
 	c.clients, c.wants = append(c.clients, client), append(c.wants, want)
@@ -37,7 +37,8 @@ func (c *audience) begin(ctx context.Context, url, session, want string, steps .
 	})
 }
 
-// end waits for all and checks what they have; it says how often streams were cut.
+// end waits for all clients, checks their screens, and returns how often streams were
+// cut.
 func (c *audience) end(s *harness.Server) (cuts int) {
 	c.t.Helper()
 	c.all.Wait()
@@ -73,8 +74,8 @@ func work(key string, words int) (want string, steps []step) {
 	return below.spoken() + end.spoken(), steps
 }
 
-// The server dies at any moment, under load, again and again, and is started anew:
-// every run goes on by itself, and whoever comes back has its text once.
+// The server is killed repeatedly at random moments under load, and restarted: every run
+// resumes by itself, and a client that reconnects has its text once.
 func TestKilledAndStartedAgain(t *testing.T) {
 	p := newPlace(t, "")
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=100")
@@ -212,8 +213,8 @@ func TestReadersOfARunWhoseReplicaDies(t *testing.T) {
 	b.Stop(t)
 }
 
-// What the real clients of AG-UI and of the AI SDK show of such a run: the model's
-// other words take the place of those that were cut.
+// The real clients of AG-UI and of the AI SDK replace the text of a cut step by the
+// model's new text.
 func TestFrontEndsOfARunWhoseReplicaDies(t *testing.T) {
 	p := newPlace(t, harness.Postgres(t, ""))
 	p.options.Env = append(p.options.Env, "P8_RUN_GRACE=2s")

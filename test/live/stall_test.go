@@ -24,8 +24,8 @@ const (
 	slow   = 100 * time.Millisecond
 )
 
-// Readers who stall cost the others nothing: their pieces come as they came when
-// nobody stalled. The runs that nobody reads end like all others.
+// Stalled readers do not slow the others: pieces arrive as fast as without them. Runs
+// without a reader end like all others.
 func TestStalledReaders(t *testing.T) {
 	p := newPlace(t, "")
 	s := p.serve(t)
@@ -46,8 +46,8 @@ func TestStalledReaders(t *testing.T) {
 	if at(beside, 50) > 3*max(at(alone, 50), slow) {
 		t.Errorf("the median gap was %s and is %s beside readers who stall", at(alone, 50), at(beside, 50))
 	}
-	// What nobody reads is in the database: in memory a run holds a window of it. The
-	// race detector multiplies all that a server holds.
+	// Unread events are in the database; a run holds only a window of them in memory. The
+	// race detector multiplies the server's memory.
 	if grown := during - before; grown > max(crowd, before/2) {
 		t.Errorf("the server's memory grew by %d MB", grown)
 	}

@@ -29,8 +29,8 @@ var stopped = map[string][]string{
 	openai: {`"finish_reason":"stop"`, `cancelled`},
 }
 
-// A stop ends the run wherever it is, keeps what was said and marks it; the stream
-// ends as its protocol ends one that was stopped.
+// A stop ends the run in any state, and keeps and marks its text; the stream ends with the
+// protocol's end of a stopped run.
 func TestStop(t *testing.T) {
 	p := newPlace(t, "")
 	s := p.serve(t)
@@ -77,8 +77,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A run that waits for its user is stopped: its question is closed, what it said
-// is kept.
+// Stopping a run that waits for its user closes its question and keeps its text.
 func TestStopOfOneThatWaits(t *testing.T) {
 	everywhere(t, func(t *testing.T, p *place) {
 		s := p.serve(t)

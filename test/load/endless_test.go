@@ -25,9 +25,9 @@ func newEndless(t testing.TB, pace time.Duration) *provider {
 
 const short, long = "a short question", "say something without an end"
 
-// TestEndlessAnswers: a thousand models that never stop cost the server less than
-// 300 MB, and without a database what P8_RUN_MEMORY allows; the turns of another
-// client go on beside them.
+// TestEndlessAnswers: a thousand models that never stop use less than 300 MB of the
+// server's memory, without a database at most P8_RUN_MEMORY, and the turns of another
+// client continue.
 func TestEndlessAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -1,8 +1,8 @@
-// Package load_test runs the real binary with as many streams as it promises to
-// bear, against a model provider on loopback, and holds its memory to its bounds.
+// Package load_test runs the real binary with its documented number of streams against a
+// model provider on loopback, and checks its memory bounds.
 //
-// The full counts run with P8_TEST_LONG=1; without it the same tests run with a
-// few streams, so that what they use cannot rot.
+// The full counts run with P8_TEST_LONG=1; without it the same tests run with a few
+// streams, so that they cannot rot.
 package load_test
 
 import (

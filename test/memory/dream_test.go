@@ -52,7 +52,7 @@ func (p *place) try(t *testing.T, args ...string) (code int, stdout, stderr stri
 	return harness.Run(t, append([]string{"P8_DATA_DIR=" + p.DataDir}, p.Env...), args...)
 }
 
-// walk has somebody talk in a session.
+// walk has a user talk in a session.
 func walk(t *testing.T, s *harness.Server, who person, session string, turns int) {
 	t.Helper()
 	for range turns {

@@ -13,8 +13,8 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// Nobody reads, changes or deletes what somebody else remembers: by any route, key,
-// query or tool, on either database.
+// Nobody reads, changes or deletes another user's memory by any route, key, query or tool,
+// on either database.
 func TestNobodySeesAnothersMemory(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
@@ -57,7 +57,7 @@ func TestNobodySeesAnothersMemory(t *testing.T) {
 	})
 }
 
-// spy tries to get at what somebody else has.
+// spy tries to reach another user's rows.
 func (x *owner) spy(t *testing.T, s *harness.Server, all []*owner, other *owner) {
 	t.Helper()
 	sees := func(what string, body []byte) {

@@ -14,8 +14,8 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// A server that is killed in a dream leaves it to the next one, whoever asks it for the
-// dream: the dreams are there once, and the model is asked once more at most.
+// If a server is killed in a dream, the next one completes it, whoever requests it: the
+// dreams exist once, and the model is called at most once more.
 func TestKilledInADream(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -53,10 +53,10 @@ func TestKilledInADream(t *testing.T) {
 	}
 }
 
-// stopper lets a dream come to where its server is killed; free is called after that.
+// stopper stops a dream at the moment where its server is killed; free continues it.
 type stopper func(t *testing.T, p *place, database string, begin func()) (free func())
 
-// died has a dream that its server does not survive, and looks what became of it.
+// died kills a server during a dream and checks the result.
 func (p *place) died(t *testing.T, database, again string, stop stopper) {
 	p.model.dream = dreamOf("long-walks", "walk-to-the-sea")
 	s := harness.Serve(t, p.Options)

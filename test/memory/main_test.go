@@ -1,7 +1,7 @@
-// Package memory_test holds the server to what it says of memory: sessions of a
-// thousand turns, facts that are found again, several servers that sum up at once,
-// dreams that a process dies in, reminders in other time zones, and what nobody else
-// may read. The server is the real one, the model npm aimock or a script.
+// Package memory_test tests memory end to end: sessions of a thousand turns, facts that
+// are found again, several servers that sum up at once, processes that die in a dream,
+// reminders in other time zones, and isolation between users. The server is the real
+// binary, the model npm aimock or a script.
 package memory_test
 
 import (
@@ -40,7 +40,7 @@ var (
 	foreign = person{"globex", "alice@example.com"}
 )
 
-// send makes a request as somebody; body is JSON, nil for none.
+// send makes a request as a user; body is JSON, nil for none.
 func send(t *testing.T, s *harness.Server, who person, method, path string, body any) (int, []byte) {
 	t.Helper()
 	return sendWith(t, s, who, method, path, body, nil)
@@ -82,7 +82,7 @@ func sendWith(t *testing.T, s *harness.Server, who person, method, path string, 
 	return res.StatusCode, out
 }
 
-// get reads JSON as somebody.
+// get reads JSON as a user.
 func get(t *testing.T, s *harness.Server, who person, path string, into any) {
 	t.Helper()
 	status, body := send(t, s, who, http.MethodGet, path, nil)
@@ -94,7 +94,7 @@ func get(t *testing.T, s *harness.Server, who person, path string, into any) {
 	}
 }
 
-// query runs a REM query as somebody and gives the answer as it is.
+// query runs a REM query as a user and returns the raw answer.
 func query(t *testing.T, s *harness.Server, who person, text string) string {
 	t.Helper()
 	status, body := send(t, s, who, http.MethodPost, "/query/raw", map[string]string{"query": text})

@@ -163,7 +163,7 @@ type moment struct {
 	} `json:"metadata"`
 }
 
-// moments are those of a type that somebody has, all of a session for one.
+// moments returns a user's moments of a type, or all of a session.
 func moments(t *testing.T, s *harness.Server, who person, kind, session string) (list []moment) {
 	t.Helper()
 	path := "/moments?limit=500&moment_type=" + kind

@@ -16,19 +16,19 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// owner is somebody with things of the same names as everybody's, and a word that only
-// what is theirs contains.
+// owner is a user with rows of the same names as everybody's, and a word that only their
+// own rows contain.
 type owner struct {
 	person
 	secret string
-	// session is their session, keys and ids what their rows are found by.
+	// session is their session, keys and ids those of their rows.
 	session   string
 	keys      []string
 	ids       map[string]string // of a moment, a reminder, a notification, a message, a run
 	reminders int
 }
 
-// live gives somebody something of everything that is remembered.
+// live gives a user a row of every kind.
 func (x *owner) live(t *testing.T, s *harness.Server) {
 	t.Helper()
 	long := strings.Repeat("The "+x.secret+" sleeps. ", 700) // of several parts
@@ -62,7 +62,7 @@ func (x *owner) must(t *testing.T, s *harness.Server, method, path string, body 
 	return answer
 }
 
-// collect notes by what the rows of somebody are found, and that they find them.
+// collect notes the keys and ids of a user's rows, and checks that the user finds them.
 func (x *owner) collect(t *testing.T, s *harness.Server) {
 	t.Helper()
 	x.ids = map[string]string{}
@@ -100,7 +100,7 @@ func (x *owner) collect(t *testing.T, s *harness.Server) {
 	}
 }
 
-// unharmed checks that all of somebody's is still there.
+// unharmed checks that all rows of a user still exist.
 func (x *owner) unharmed(t *testing.T, s *harness.Server) {
 	t.Helper()
 	for _, key := range x.keys {

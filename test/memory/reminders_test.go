@@ -120,7 +120,7 @@ type notified struct {
 	FiredAt    time.Time `json:"fired_at"`
 }
 
-// follow listens to somebody's notifications until the test or the server ends.
+// follow reads a user's notifications until the test or the server ends.
 func follow(t *testing.T, s *harness.Server, who person, headers ...string) <-chan notified {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/notifications", nil)

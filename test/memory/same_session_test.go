@@ -16,9 +16,8 @@ import (
 // common is a session id that everybody uses.
 const common = "diary"
 
-// A session id belongs to nobody: another caller's answers as an unused one does, by
-// every route, key and tool, and callers who use one id at once never meet, on either
-// database.
+// Another caller's session id behaves like an unused one, by every route, key and tool, and
+// callers that use one id at the same time never share rows, on either database.
 func TestSessionIDsOfSeveralCallers(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
@@ -108,7 +107,7 @@ func personsOf(owners []*owner) (list []person) {
 	return list
 }
 
-// seesOwn reads the session by every way: what comes back is the owner's.
+// seesOwn reads the session in every way and checks that the rows are the owner's.
 func (x *owner) seesOwn(t *testing.T, s *harness.Server, all []*owner) {
 	t.Helper()
 	for _, ask := range questions(x.session) {
@@ -191,11 +190,11 @@ func beginnings(id string) []question {
 	}
 }
 
-// changing is what differs between two answers that say the same.
+// changing matches the parts in which two equal answers differ.
 var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)|` +
 	`"(created|latency_ms|duration_ms|execution_time_ms|took_ms)":[0-9.]+|upload-hay-txt-[0-9a-f]{8}|"fingerprint":"[0-9a-f]+"|chatcmpl-\w+|\w+-\d+@example\.com`)
 
-// told is what somebody is told who asks that of a session, without what changes.
+// told returns the answer to a request about a session, without its changing parts.
 func (q question) told(t *testing.T, s *harness.Server, who person, id string) string {
 	t.Helper()
 	said := ""

@@ -1,9 +1,8 @@
 // Package providers runs agents with p8's clients of model providers against a
-// provider that nobody here wrote: aimock, which speaks every vendor's wire and
-// keeps a journal of what it understood. No binary, no network: what is tested is
-// that a client and the run above it agree with somebody else's idea of the wire.
-// The vendors' own SDKs, asked to hold the same conversation, say what its requests
-// should look like and what is to be read in an answer.
+// third-party provider: aimock, which speaks every vendor's protocol and records the
+// requests it understood. It needs no binary and no network. The vendors' own SDKs hold
+// the same conversations; p8's requests and its reading of answers must agree with
+// theirs.
 package providers
 
 import (

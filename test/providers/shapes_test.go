@@ -25,7 +25,7 @@ import (
 // sdkKey is the key in test/clients/vendors.mjs.
 const sdkKey = "unused"
 
-// vendor is somebody whose own SDK p8's client is held against.
+// vendor is a vendor whose SDK p8's client is compared with.
 type vendor struct {
 	name, model string
 	connect     func(url, model string) (llm.Model, error)
@@ -214,7 +214,7 @@ func comparison(t *testing.T) *llm.Request {
 	}
 }
 
-// reading is what somebody read in an answer.
+// reading is a client's reading of an answer.
 type reading struct {
 	Text      string     `json:"text"`
 	ToolCalls []called   `json:"toolCalls"`
