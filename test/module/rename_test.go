@@ -38,7 +38,7 @@ func TestRenameModule(t *testing.T) {
 	// Put together, so that renaming back leaves this file alone.
 	const here, there = "github.com/p8-org/p8", "example.com" + "/me/renamed"
 	run("scripts/rename-module", there)
-	run("go", "vet", there+"/run", there+"/internal/schema")
+	run("go", "vet", there+"/event", there+"/internal/schema")
 	for name, text := range files(t, dir) {
 		if bytes.Contains(text, []byte(here+"/")) {
 			t.Errorf("%s still names %s", name, here)
