@@ -88,8 +88,8 @@ func convert(args []any) error {
 // row implements store.Row on the current row.
 type row struct{ rows pgx.Rows }
 
-// Scan implements store.Row. The values are read as they came over the wire:
-// pgx's own Scan fails where the contract has NULL read as the zero value.
+// Scan implements store.Row. It reads the values from the wire itself: pgx's Scan fails
+// for NULL, which must become the zero value.
 func (r row) Scan(dest ...any) error {
 	values, fields := r.rows.RawValues(), r.rows.FieldDescriptions()
 	if len(values) != len(dest) {

@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Finding is one thing that p8 needs of the database.
+// Finding is the result of one check of the database.
 type Finding struct {
-	// Name is what was looked at: "connection", "extension vector", …
+	// Name is the checked thing: "connection", "extension vector", …
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Detail is what was found.
+	// Detail is the result of the check.
 	Detail string `json:"detail"`
-	// Mend is what to do about it, "" when OK.
+	// Mend is the remedy, "" if OK.
 	Mend string `json:"mend,omitempty"`
 }
 
@@ -41,8 +41,8 @@ func Doctor(ctx context.Context, url string) []Finding {
 	return append(list, reader(ctx, c), version(ctx, c), connections(ctx, c))
 }
 
-// requirements are what the migrations need. With create, missing extensions
-// are created.
+// requirements checks the prerequisites of the migrations. With create, it creates missing
+// extensions.
 func requirements(ctx context.Context, c *pgx.Conn, create bool) []Finding {
 	list := []Finding{server(ctx, c), encoding(ctx, c), privileges(ctx, c)}
 	for _, e := range []struct{ name, least, provider string }{

@@ -43,7 +43,7 @@ func code(err error) string {
 	return ""
 }
 
-// translate gives PostgreSQL's errors the meanings that the store knows.
+// translate maps PostgreSQL's errors to the store's.
 func translate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -67,8 +67,8 @@ func translate(ctx context.Context, err error) error {
 	return err
 }
 
-// unstorable gives a write that failed for its values a meaning: a number beyond
-// every type, JSON with \u0000, a key too long for an index.
+// unstorable maps the errors of values that PostgreSQL cannot store to ErrInvalid: a
+// number beyond every type, JSON with \u0000, a key too long for an index.
 func unstorable(err error) error {
 	if c := code(err); strings.HasPrefix(c, classData) || strings.HasPrefix(c, classLimit) {
 		return fmt.Errorf("%w: a value is too large, or has a part that PostgreSQL cannot store", store.ErrInvalid)
@@ -111,8 +111,8 @@ func wait(ctx context.Context, n int) error {
 	}
 }
 
-// connectionError says why there is no connection, and what to do. It keeps
-// nothing of pgx's error, which holds the configuration and so the password.
+// connectionError returns the reason for a failed connection and a remedy. It does not
+// wrap pgx's error, which holds the configuration and so the password.
 type connectionError struct{ problem, mend string }
 
 func (e *connectionError) Error() string { return "postgres: " + e.problem + ": " + e.mend }

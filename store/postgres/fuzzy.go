@@ -20,16 +20,15 @@ const wordThreshold = 0.6
 const fuzzySettings = `SELECT set_config('pg_trgm.similarity_threshold', $1, true),
 	set_config('pg_trgm.word_similarity_threshold', $2, true), set_config('enable_seqscan', 'off', true)`
 
-// fuzzySQL finds the rows by each of the four measures on its own: an OR of
-// them would make PostgreSQL compute all four for every candidate of the index,
-// and a summary costs ten times what a key does. What the caller does not see
-// (scope) and summaries of a quite different size (summary_size) are left out by
-// the index, before they are looked at: two texts of n and m trigrams are n/m
-// similar at most.
+// fuzzySQL finds the rows by each of the four measures separately: with an OR, PostgreSQL
+// would compute all four for every candidate of the index, and a summary costs ten times
+// as much as a key. The index itself excludes rows that the caller may not read (scope)
+// and summaries of a very different size (summary_size): the similarity of two texts of n
+// and m trigrams is at most n/m.
 //
-// The rest is Store.Fuzzy's order: the score is the greatest measure, and only
-// for rows that may be among the first (rank) is the similarity computed that
-// breaks ties. $1 is the text, $2 the threshold, $3 the limit, %[1]s the scopes.
+// Then come Store.Fuzzy's scores and order: the score is the greatest measure, and the
+// similarity that breaks ties is computed only for rows that may be among the first
+// (rank). $1 is the text, $2 the threshold, $3 the limit, %[1]s the scopes.
 const fuzzySQL = `WITH hits AS (
 	SELECT tenant_id, owner, entity_key, entity_type, similarity(entity_key, $1) AS score
 	FROM kv_store WHERE entity_key %% $1 AND scope && %[1]s
@@ -81,7 +80,7 @@ func fuzzyStatement(sc store.Scope, text string, threshold float64, limit int) *
 	return s
 }
 
-// keyScopes are the scopes whose keys sc may see, as kv_store.scope names them.
+// keyScopes are the scopes whose keys sc may read, in the form of kv_store.scope.
 func keyScopes(sc store.Scope) []string {
 	var list []string
 	for _, o := range sc.KeyOwners() {

@@ -17,7 +17,7 @@ import (
 	p8migrate "github.com/p8-org/p8/store/internal/migrate"
 )
 
-// What a client may be told.
+// The reasons that a client may read.
 const (
 	reasonUnreachable = "the database server cannot be reached"
 	reasonRefused     = "the database server refuses connections"
@@ -37,7 +37,7 @@ const (
 	codeInternalDamage = "XX000"
 )
 
-// health is what is known of the database under a running engine.
+// health is the state of the database under a running engine.
 type health struct {
 	// failed: the last write failed because the database could not be used.
 	failed atomic.Bool

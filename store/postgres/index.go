@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// What pgvector's HNSW takes: vector up to 2000 dimensions, halfvec up to 4000.
+// The limits of pgvector's HNSW: vector up to 2000 dimensions, halfvec up to 4000.
 const (
 	maxVectorIndex  = 2000
 	maxHalfvecIndex = 4000
@@ -21,7 +21,8 @@ const (
 // embedded are the tables whose rows have vectors and words.
 var embedded = []string{"resources", "ontologies", "moments", "schemas"}
 
-// checkTable makes sure that a name may stand in a statement.
+// checkTable returns an error unless the name is that of a known table, which may be part
+// of a statement.
 func checkTable(table string) error {
 	if !slices.Contains(embedded, table) {
 		return fmt.Errorf("%w: the rows of the table %.64q have no embedding", store.ErrInvalid, table)
@@ -29,8 +30,8 @@ func checkTable(table string) error {
 	return nil
 }
 
-// modelName is what may stand as a literal in the predicate of an index, which
-// takes no parameter. It has no quote and no backslash.
+// modelName matches names that may be literals in the predicate of an index, which takes
+// no parameters. They have no quote and no backslash.
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+ -]{0,199}$`)
 
 // vectorType is the type in which vectors of that many dimensions are indexed,
@@ -45,8 +46,8 @@ func vectorType(dimensions int) string {
 	return ""
 }
 
-// indexName is the name of the index for a table's vectors of a model. Names of
-// indexes are short, those of models are not: a hash stands for it.
+// indexName is the name of the index for a table's vectors of a model. It has a hash of
+// the model's name, because the names of indexes are short.
 func indexName(table, model string, dimensions int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", model, dimensions))
 	return "embeddings_" + table + "_" + hex.EncodeToString(sum[:8])
@@ -63,10 +64,10 @@ func checkModel(model string, dimensions int) error {
 	return nil
 }
 
-// PrepareModel implements store.Indexed: an HNSW index for each table that has
-// vectors, built beside running reads and writes (CREATE INDEX CONCURRENTLY).
-// Of several replicas one builds, the others wait. What a broken-off build left
-// is removed and built again.
+// PrepareModel implements store.Indexed. It builds an HNSW index for each table with
+// vectors, beside running reads and writes (CREATE INDEX CONCURRENTLY). One replica
+// builds while the others wait. It removes the index of an interrupted build and builds
+// it again.
 func (e *engine) PrepareModel(ctx context.Context, model string, dimensions int) error {
 	if err := checkModel(model, dimensions); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (e *engine) PrepareModel(ctx context.Context, model string, dimensions int)
 		return err
 	}
 	defer unlock()
-	// Another replica may have built them meanwhile.
+	// Another replica may have built them since.
 	if missing, err = e.missingIndexes(ctx, model, dimensions); err != nil {
 		return err
 	}

@@ -38,8 +38,8 @@ func (e *engine) DeleteText(ctx context.Context, c store.Conn, t store.IndexedTe
 	return err
 }
 
-// scopeWord stands among the words of a row for its table and owner, so that
-// the index itself leaves out what the caller may not see.
+// scopeWord is a word in each row's index for its table and owner, so that the index
+// itself excludes rows that the caller may not read.
 func scopeWord(table string, o store.RowOwner) string {
 	return table + "\n" + o.TenantID + "\n" + o.UserID
 }

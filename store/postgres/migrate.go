@@ -25,18 +25,16 @@ const (
 	minVector = "0.8.0"
 )
 
-// The keys of the advisory locks (per database): "p8" and what is locked.
+// The keys of the advisory locks (per database): "p8" and the locked thing.
 const (
 	lockClass   = 0x7038
 	lockMigrate = 1
 	lockIndexes = 2
 )
 
-// Migrate brings the database up to date: the extensions, then the migrations
-// that it lacks. Of several processes that migrate at once one does it and the
-// others wait, as long as ctx lets them. What is missing (a version, an
-// extension, a privilege) is an error that names its mend; so is a database that
-// is newer than the program.
+// Migrate creates missing extensions and applies missing migrations. Concurrent processes
+// wait for each other until ctx ends. The error of a missing version, extension or
+// privilege, or of a database newer than the program, names the remedy.
 func Migrate(ctx context.Context, url string, log *slog.Logger) error {
 	c, err := connect(ctx, url)
 	if err != nil {
@@ -80,16 +78,16 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	return c, nil
 }
 
-// disconnect says goodbye to the server, whatever became of the context.
+// disconnect closes the connection, even if the context has ended.
 func disconnect(c *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	c.Close(ctx)
 }
 
-// lock takes an advisory lock, which ends with the connection. It asks again
-// and again instead of waiting in the database: whoever waits there holds a
-// snapshot, and CREATE INDEX CONCURRENTLY waits for every snapshot.
+// lock takes an advisory lock, which ends with the connection. It polls instead of waiting
+// in the database: a waiting statement holds a snapshot, and CREATE INDEX CONCURRENTLY
+// waits for every snapshot.
 func lock(ctx context.Context, c *pgx.Conn, key int32) (unlock func(), err error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -122,8 +120,7 @@ func schemaVersion(ctx context.Context, c *pgx.Conn) (version int64, err error) 
 	return version, err
 }
 
-// behind says whether the database lacks migrations; a newer database is an
-// error.
+// behind reports whether the database lacks migrations; a newer database is an error.
 func behind(ctx context.Context, c *pgx.Conn) (version int64, pending bool, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

@@ -54,9 +54,9 @@ func (e *engine) Nearest(ctx context.Context, sc store.Scope, q store.SearchQuer
 // fewRows are compared one by one; of more, a scan of the index finds enough.
 const fewRows = 10_000
 
-// ofCategory are the ids of a category's visible rows, nil when they are many. A
-// small category may lie far from the question, where the scan of the index
-// would give up before it comes there.
+// ofCategory returns the ids of a category's visible rows, nil if they are many. The rows
+// of a small category may be so far from the question that the scan of the index ends
+// before it reaches them.
 func (e *engine) ofCategory(ctx context.Context, sc store.Scope, q store.SearchQuery) ([]string, error) {
 	if err := checkTable(q.Table); err != nil {
 		return nil, err
@@ -105,8 +105,8 @@ func nearestStatement(sc store.Scope, q store.SearchQuery, ids []string) (*state
 	}
 	if ids != nil {
 		s.add(` AND e.entity_id = ANY(%s)`, s.arg(ids))
-		// An order that no index has: these rows are compared one by one, as the scan
-		// of the index may give up before it comes to them.
+		// This order has no index, so PostgreSQL compares these rows one by one. The scan of
+		// the index might end before it reaches them.
 		order, limit = "("+whole+") + 0", q.Limit
 	}
 	s.add(` ORDER BY %s LIMIT %d`, order, limit)

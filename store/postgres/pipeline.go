@@ -10,14 +10,14 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// A round trip costs more than most statements. What Later got waits for the next
-// statement whose outcome is needed, or for the end, and travels with it; so do
-// BEGIN and COMMIT. A Write that needs no outcome is one batch, which PostgreSQL
-// takes as a transaction of its own.
+// A round trip costs more than most statements. So the statements of Later are kept until
+// the next statement whose result is needed, or the end, and sent with it; so are BEGIN
+// and COMMIT. A Write that needs no result is one batch, which PostgreSQL runs as one
+// transaction.
 //
-// A statement that must have a row fails in the server where it has none: the rest
-// of the batch is skipped and nothing stays written. Who asked for it learns why
-// from a second, careful attempt.
+// A statement with Missing fails in the server if it has no row: the server skips the rest
+// of the batch and rolls back. Then the transaction runs again, one statement at a time,
+// so that Missing can find the reason.
 
 // The ends of transactions. A reader's has one snapshot for all its statements.
 const (
@@ -37,7 +37,7 @@ func required(sql string) string {
 // open reports whether a transaction has begun and not ended.
 func (c *conn) open() bool { return !c.c.IsClosed() && c.c.PgConn().TxStatus() != 'I' }
 
-// run sends what waits and a statement, whose outcome it gives.
+// run sends the kept statements and another one, and returns the result of that one.
 func (c *conn) run(ctx context.Context, s store.Statement) (pgconn.CommandTag, error) {
 	list := append(c.waiting, s)
 	c.waiting = nil
@@ -50,7 +50,7 @@ func (c *conn) run(ctx context.Context, s store.Statement) (pgconn.CommandTag, e
 	return c.send(ctx, "", list, "")
 }
 
-// finish sends what waits and ends the transaction.
+// finish sends the kept statements and ends the transaction.
 func (c *conn) finish(ctx context.Context) error {
 	list := c.waiting
 	c.waiting = nil
@@ -74,8 +74,8 @@ func (c *conn) finish(ctx context.Context) error {
 	return err
 }
 
-// send makes one round trip of the statements, after and before those that begin
-// and end a transaction, unless they are "". It gives the outcome of the last.
+// send sends the statements in one round trip, between those that begin and end a
+// transaction, unless they are "". It returns the result of the last one.
 func (c *conn) send(ctx context.Context, before string, list []store.Statement, after string) (tag pgconn.CommandTag, err error) {
 	for _, s := range list {
 		if err := convert(s.Args); err != nil {
@@ -134,7 +134,7 @@ func (c *conn) text(s store.Statement) string {
 	return s.SQL
 }
 
-// read gives the rows to the statement, and notes one that has none.
+// read passes the rows to the statement's Each, and records a statement without rows.
 func (c *conn) read(rows pgx.Rows, s store.Statement, missing *[]func() error) (pgconn.CommandTag, error) {
 	n, err := c.eachRow(rows, s.Each)
 	if n == 0 && s.Missing != nil {

@@ -3,23 +3,22 @@
 //
 //	s, err := postgres.Open(ctx, postgres.Options{URL: url})
 //
-// Any number of processes may share the database. Opening brings its schema up
-// to date under an advisory lock, so that replicas which start together wait
-// for one another; see migrations/. What is missing is named with its mend, by
-// Open as by [Doctor].
+// Any number of processes may share the database. Open applies missing migrations under
+// an advisory lock, so that replicas which start together wait for one another; see
+// migrations/. Open and [Doctor] name missing prerequisites with the remedy.
 //
 // Reading and writing have a pool of connections each. The reading connections
 // are read-only by their settings (default_transaction_read_only), so that a
-// single query is a single round trip and still cannot write. A Write is one
-// READ COMMITTED transaction, run again a few times when it meets a deadlock.
-// Statements whose rows nobody waits for travel together, with the transaction's
-// beginning and end, in one round trip; see pipeline.go. They are prepared once a
-// connection (pgx's cache), values travel in PostgreSQL's binary form.
+// single query is a single round trip and still cannot write. A Write is one READ
+// COMMITTED transaction, which is retried a few times after a deadlock. Statements whose
+// rows are not needed are sent together, with BEGIN and COMMIT, in one round trip; see
+// pipeline.go. Statements are prepared once a connection (pgx's cache), and values are
+// sent in PostgreSQL's binary form.
 //
-// FUZZY and SEARCH use indexes of the database: a GIN index of trigrams over
-// the key index, and one HNSW index for each embedding model and table. The
-// settings that steer them hold for one pipelined batch, which is its own
-// transaction: one round trip, and nothing stays behind in a pooled connection.
+// FUZZY and SEARCH use indexes of the database: a GIN index of trigrams over the key
+// index, and one HNSW index for each embedding model and table. Their settings hold for
+// one pipelined batch, which is its own transaction: one round trip, and no setting
+// remains in a pooled connection.
 //
 // No URL, password or user's text is ever part of an error or a log line.
 //
@@ -44,7 +43,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Options say where the database is.
+// Options name the database and configure the engine.
 type Options struct {
 	// URL is postgres://user:password@host:port/database?sslmode=…, or a
 	// keyword/value string as libpq takes it.
@@ -54,8 +53,7 @@ type Options struct {
 	// of callers leave one for reading and one for writing. The server must have room
 	// for those of every replica.
 	MaxConns int
-	// Logger hears of migrations and of indexes that are built; nil is
-	// slog.Default().
+	// Logger receives migrations and the building of indexes; nil is slog.Default().
 	Logger *slog.Logger
 	// Reserved are those of store.Options.
 	Reserved []string
@@ -65,9 +63,9 @@ type Options struct {
 }
 
 var (
-	// ErrOutdated says that the database must be migrated before it is read.
+	// ErrOutdated: the database must be migrated before it is read.
 	ErrOutdated = errors.New("the database is of an older version: open it for writing first")
-	// ErrReadOnly says that the database was opened for reading.
+	// ErrReadOnly: the database was opened for reading.
 	ErrReadOnly = errors.New("the database is open for reading only")
 )
 
@@ -115,7 +113,7 @@ func open(ctx context.Context, o Options) (*engine, error) {
 	return &engine{readers: shared(readers), writers: shared(writers), log: o.Logger}, nil
 }
 
-// openReadOnly opens what others may be writing.
+// openReadOnly opens a database that other processes may be writing.
 func openReadOnly(ctx context.Context, o Options) (*engine, error) {
 	c, err := connect(ctx, o.URL)
 	if err != nil {
@@ -185,9 +183,9 @@ type engine struct {
 // Dialect implements store.Engine.
 func (e *engine) Dialect() store.Dialect { return store.DialectPostgres }
 
-// Read runs fn on a reading connection. Each statement sees what was committed
-// when it began; what Later sends together sees one state. fn runs again on another
-// connection when the first one breaks before it gave a row.
+// Read runs fn on a reading connection. Each statement sees the commits before its start;
+// statements that Later sends together see one state. If the connection breaks before the
+// first row, fn runs again on another one.
 func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 	for n := 1; ; n++ {
 		c := &conn{}
@@ -250,7 +248,7 @@ func using(ctx context.Context, pool pool, c *conn, fn func(store.Conn) error) e
 	return err
 }
 
-// Close waits for every connection to come back; what comes later fails.
+// Close waits for the connections in use; later calls fail.
 func (e *engine) Close() error {
 	e.readers.Close()
 	if e.writers.Pool != nil {

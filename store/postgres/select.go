@@ -13,10 +13,10 @@ import (
 	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
-// Select implements store.Engine. The statement is read by package sqlgate and
-// runs in a read-only transaction as a role that may read the listed tables,
-// whose rows the policies of the database choose by a signed setting. It is
-// rolled back whatever happens, so that no setting stays behind.
+// Select implements store.Engine. Package sqlgate checks the statement. It runs in a
+// read-only transaction, as a role that may read the listed tables; the policies of the
+// database select the rows by a signed setting. The transaction is always rolled back, so
+// that no setting remains.
 func (e *engine) Select(ctx context.Context, sc store.Scope, sql string, b store.SelectBounds) (store.Selection, error) {
 	q, err := sqlgate.Check(sql, selectTables())
 	if err != nil {
@@ -76,7 +76,7 @@ func (e *engine) selectAs(ctx context.Context, sc store.Scope, s *selection) (se
 
 var errTooLong = errors.New("the SELECT took too long")
 
-// late tells the bound of the SELECT from the end of the caller's context.
+// late distinguishes the timeout of the SELECT from the end of the caller's context.
 func (s *selection) late(ctx context.Context, err error) error {
 	if context.Cause(ctx) == errTooLong || code(err) == codeQueryCanceled && ctx.Err() == nil {
 		return &store.SelectError{Problem: fmt.Sprintf("the query took longer than %s and was stopped; "+
@@ -88,7 +88,7 @@ func (s *selection) late(ctx context.Context, err error) error {
 	return err
 }
 
-// sign is who asks and until when, signed, and the bounds of the transaction.
+// sign returns the signed caller with its expiry, and the bounds of the transaction.
 const sign = `SELECT
 	set_config('p8.caller', encode(sha256(secret || sha256(secret || convert_to(claims, 'UTF8'))), 'hex') || claims, true),
 	set_config('statement_timeout', $3, true), set_config('lock_timeout', '1000', true), set_config('work_mem', '16MB', true),
@@ -142,8 +142,8 @@ func (s *selection) run(ctx context.Context, c *pgconn.PgConn, sc store.Scope) (
 	return sel, nil
 }
 
-// results reads what the pipeline gives; more collects further rows, nil when
-// all are there.
+// results reads the results of the pipeline; more collects further rows, nil if there are
+// none.
 func (s *selection) results(p *pgconn.Pipeline) (sel store.Selection, more *sqlgate.Result, err error) {
 	if err := p.Sync(); err != nil {
 		return sel, nil, err

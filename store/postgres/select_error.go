@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
-// problem tells a mistake of the caller from a failure of the database.
+// problem distinguishes a mistake of the caller from a failure of the database.
 func (s *selection) problem(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || len(e.Code) != 5 {

@@ -10,16 +10,16 @@ import (
 	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
-// dangerous are calls that no statement from the gate has, as PostgreSQL prints
-// them: they would change a setting, and with it the role, run a text, or leave
-// the database. texts are the literals, which may say anything.
+// dangerous matches calls that no statement of the gate has, as PostgreSQL prints them:
+// calls that change a setting, and with it the role, run a text, or leave the database.
+// texts matches the literals, which may have any content.
 var (
 	dangerous = regexp.MustCompile(`\b(set_config|current_setting|\w+_to_xml\w*|pg_\w+|lo_\w+|dblink\w*|nextval|setval|currval|lastval|inet_\w+|ts_stat|ts_rewrite)\(`)
 	texts     = regexp.MustCompile(`E'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'`)
 )
 
-// checkPlan is the database's own reading of the statement: it may look at the
-// listed tables, and call nothing but what the gate allows.
+// checkPlan checks the database's plan of the statement: it may read the listed tables
+// only and call the gate's functions only.
 func checkPlan(rows [][][]byte) error {
 	if len(rows) != 1 || len(rows[0]) != 1 {
 		return errors.New("postgres: a SELECT has one plan")

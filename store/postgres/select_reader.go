@@ -45,8 +45,8 @@ func reader(ctx context.Context, c *pgx.Conn) Finding {
 	return f
 }
 
-// prepareReader makes the role and gives it its rights, when they are not there.
-// Without the right to do so SQL queries are refused, and all else works.
+// prepareReader creates the role of callers' SELECTs and grants its rights, if they are
+// missing. Without the privilege to do so, SQL queries are refused and all else works.
 func prepareReader(ctx context.Context, url string) (Finding, error) {
 	c, err := connect(ctx, url)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // of dimensions and a zero, 16 bits each, then the float32s, all big-endian.
 type vectorCodec struct{}
 
-// registerVector makes a connection know the type, whose OID differs from
-// database to database.
+// registerVector registers the type vector, whose OID differs between databases, with a
+// connection.
 func registerVector(ctx context.Context, c *pgx.Conn) error {
 	var oid uint32
 	if err := c.QueryRow(ctx, `SELECT 'vector'::regtype::oid`).Scan(&oid); err != nil {

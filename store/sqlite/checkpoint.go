@@ -13,10 +13,10 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// checkpointer moves what is in the write-ahead log to the database, on a
-// connection of its own, so that no commit waits for it. SQLite begins the log
-// anew when all of it is moved and nobody reads it, and never shortens the file:
-// the checkpointer does, when the file is too long, and when nobody writes.
+// checkpointer copies the write-ahead log into the database on a connection of its own,
+// so that no commit waits for it. SQLite restarts the log after all of it is copied and
+// no reader needs it, and never shortens the file: the checkpointer truncates it if it is
+// too long, and when there are no writes.
 type checkpointer struct {
 	logBounds
 	engine *engine
@@ -45,7 +45,7 @@ type checkpointer struct {
 type logBounds struct {
 	// pages are how many new pages in the log cause a checkpoint.
 	pages int
-	// keep is how long the file may stay when nobody writes, most when somebody does.
+	// keep bounds the file when there are no writes, most when there are.
 	keep, most int64
 	// pinned is how long a read may keep a log that is longer than most.
 	pinned time.Duration
@@ -103,7 +103,7 @@ func (k *checkpointer) look() {
 	}
 }
 
-// watch makes sure that what a reader reads can be cut.
+// watch registers the pin of a reader, so that its reads can be cut.
 func (k *checkpointer) watch(c *conn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -168,8 +168,8 @@ func (k *checkpointer) step() (again bool) {
 	return true
 }
 
-// move moves what no reader needs of the log, beside the writer, then in its place
-// what was written meanwhile: only when all is moved does the log begin anew.
+// move copies the part of the log that no reader needs, beside the writer, and then, while
+// the writer waits, the rest: SQLite restarts the log only after all of it is copied.
 func (k *checkpointer) move() error {
 	before := k.commits.Load()
 	all, moved, err := k.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
@@ -195,9 +195,9 @@ func (k *checkpointer) checkpoint(mode sqlite3.CheckpointMode) error {
 	return err
 }
 
-// truncate empties the file, in the writer's place: new readers do not need the
-// log then, and the others get a moment to leave. With force the callers' SELECTs
-// begin anew: one after the other they would keep the log for ever.
+// truncate empties the file while the writer waits. New readers do not need the log then;
+// the others have a moment to end. With force, it restarts the callers' SELECTs, which
+// together might need the log for ever.
 func (k *checkpointer) truncate(force bool) bool {
 	release, err := k.engine.Turn(context.Background())
 	if err != nil {
@@ -220,7 +220,7 @@ func (k *checkpointer) truncate(force bool) bool {
 	return k.checkpoint(sqlite3.CHECKPOINT_TRUNCATE) == nil
 }
 
-// begin says that a SELECT reads; end that it does no more.
+// begin registers a running SELECT; end removes it.
 func (k *checkpointer) begin(p *pin, ctx context.Context) context.Context {
 	k.gate.RLock()
 	defer k.gate.RUnlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// timeFormat has a fixed width, so that times sort as texts, and is what
-// SQLite's own datetime('now') compares with.
+// timeFormat has a fixed width, so that times sort as texts, and compares with SQLite's
+// datetime('now').
 const timeFormat = "2006-01-02 15:04:05.000000"
 
 // maxStatements bounds the prepared statements of a connection. The store's
@@ -207,7 +207,7 @@ func (c *conn) Query(ctx context.Context, sql string, each func(store.Row) error
 	return err
 }
 
-// rows is Query, and says whether there were any; each may be nil.
+// rows is Query; it reports whether there were rows. each may be nil.
 func (c *conn) rows(ctx context.Context, sql string, each func(store.Row) error, args []any) (found bool, err error) {
 	found, err = c.step(ctx, sql, each, args)
 	if err != nil {

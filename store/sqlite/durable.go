@@ -6,11 +6,10 @@ import (
 	"sync"
 )
 
-// durable waits for the disk on behalf of those who have committed: one fsync of
-// the write-ahead log for all who did so before it began. A commit of a connection
-// with synchronous=NORMAL has written its pages to the end of that file, in order,
-// and does not wait itself, so that the next one may begin meanwhile. SQLite waits
-// by itself where the order of files counts, at a checkpoint.
+// durable makes commits durable in groups: one fsync of the write-ahead log serves all
+// commits before its start. A connection with synchronous=NORMAL appends the pages of a
+// commit to that file, in order, and does not wait, so that the next transaction can
+// begin. SQLite itself waits where the order of files matters, at a checkpoint.
 type durable struct {
 	path string // of the write-ahead log
 
@@ -29,8 +28,8 @@ type flush struct {
 	err  error
 }
 
-// wait returns when everything is on the disk that was committed before. The first
-// who waits does it for those who come until it begins.
+// wait returns after every earlier commit is on the disk. The first caller calls fsync for
+// all callers that arrive before it begins.
 func (d *durable) wait() error {
 	d.mu.Lock()
 	r := d.next

@@ -18,18 +18,18 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// health is what is known of the file under a running engine.
+// health is the state of the file under a running engine.
 type health struct {
 	// file is the database as it was opened: held open, so that its number is not
 	// given to another file.
 	file *os.File
 	info os.FileInfo
-	// gone is why what is written would vanish, nil while it would not. damaged: a
+	// gone is the reason why writes would be lost, nil for none. damaged is true after a
 	// page could not be read.
 	gone    atomic.Pointer[store.UnavailableError]
 	damaged atomic.Bool
-	// written is when the last write succeeded, in nanoseconds; 0 after one that
-	// failed for the disk, which failed says.
+	// written is the time of the last successful write in nanoseconds; 0 after a write that
+	// the disk refused, with the reason in failed.
 	written atomic.Int64
 	failed  atomic.Bool
 
@@ -38,7 +38,7 @@ type health struct {
 	reader *conn
 }
 
-// What a client may be told.
+// The reasons that a client may read.
 const (
 	reasonGone     = "the database file is gone: somebody deleted or moved it under the running server"
 	reasonReplaced = "the database file was replaced under the running server: restart it to use the new one"
@@ -73,9 +73,8 @@ func (h *health) close() error {
 	return err
 }
 
-// present is an error when the files at the database's path are others than the
-// open ones, or nothing that the next process could open: what is written now would
-// vanish.
+// present returns an error if the files at the database's path are not the open ones, or
+// cannot be opened by the next process: writes would be lost.
 func (e *engine) present() error {
 	if e.readOnly {
 		return nil
@@ -213,7 +212,7 @@ func (e *engine) writeMuch(ctx context.Context) error {
 	})
 }
 
-// judge gives an error of the database its meaning, and remembers damage.
+// judge maps an error of the database to the store's, and records damage.
 func (e *engine) judge(ctx context.Context, err error) error {
 	err = translate(ctx, err)
 	u := (*store.UnavailableError)(nil)

@@ -107,7 +107,7 @@ func keywordScopes(ctx context.Context, c store.Conn, sc store.Scope, table stri
 // that those of others cost nothing.
 const within = `rowid BETWEEN $1 << 32 AND $1 + 1 << 32`
 
-// weighed are terms and how much each says.
+// weighed are terms with their weights.
 type weighed struct {
 	terms   []string
 	weights []float64

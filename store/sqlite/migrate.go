@@ -30,7 +30,7 @@ func migrate(ctx context.Context, path string, log *slog.Logger) error {
 	return migrateTo(ctx, path, files, log)
 }
 
-// migrateTo applies what the file lacks of the migrations in files.
+// migrateTo applies the missing migrations in files.
 func migrateTo(ctx context.Context, path string, files fs.FS, log *slog.Logger) error {
 	db, err := driver.Open(uri(path, "&_txlock=immediate&_timefmt=sqlite"+
 		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"), registerWords)
@@ -45,8 +45,8 @@ func migrateTo(ctx context.Context, path string, files fs.FS, log *slog.Logger) 
 	return db.Close()
 }
 
-// current says whether the database has the schema that this program knows,
-// without writing: goose would create its tables.
+// current returns ErrOutdated unless the database has this program's schema. It does not
+// write, as goose would.
 func current(ctx context.Context, c *conn) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

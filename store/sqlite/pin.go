@@ -11,12 +11,12 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// pin is the context of a connection's statements. As long as one runs, the log
-// cannot be emptied beyond what the statement may still read; cut ends it.
+// pin is the context of a connection's statements. A running statement keeps the part of
+// the log that it may read from being truncated; cut ends the statement.
 type pin struct {
 	context.Context
-	// reads grows by one when the connection begins to read and when it ends: it is
-	// odd meanwhile. cutRead is the one to end.
+	// reads grows by one when a read begins and when it ends, so it is odd during a read.
+	// cutRead is the read to end.
 	reads, cutRead atomic.Int64
 	// seen is the read that the checkpointer found, at the time at; both are its own.
 	seen int64
@@ -70,7 +70,7 @@ func (p *pin) cut(after time.Duration) bool {
 
 var errPinned = errors.New("sqlite: a read was stopped, as it kept the write-ahead log from being emptied")
 
-// explain says what the end of a cut statement means.
+// explain maps the error of a cut statement.
 func (p *pin) explain(err error) error {
 	if err != nil && errors.Is(err, sqlite3.INTERRUPT) && p.wasCut() {
 		return &store.UnavailableError{Reason: "the read took too long while others wrote much, and was stopped; try again, for less at once", Err: errPinned}

@@ -28,8 +28,8 @@ func private(path string) error {
 	return nil
 }
 
-// Tighten takes from everybody but its owner what they may do with a file or a
-// folder; one that is not there is none.
+// Tighten removes the permissions of a file or folder for everybody but its owner. It
+// ignores a missing one.
 func Tighten(path string) error {
 	info, err := os.Lstat(path)
 	switch {

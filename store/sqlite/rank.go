@@ -23,11 +23,10 @@ func registerWords(db *sqlite3.Conn) error {
 	})
 }
 
-// score is the score of a row, where the weights of the terms are given: FTS5's
-// own BM25 counts how rare a term is, and how long texts are, over the whole
-// database, thus also by the rows of others. How often a term occurs and how long
-// the text is count as in PostgreSQL's ts_rank (with normalization 1), so that
-// both engines rank alike.
+// score is the score of a row for terms with given weights. FTS5's BM25 would weigh terms
+// and lengths over the whole database, and so by the rows of other callers. The
+// occurrences of a term and the length of the text count as in PostgreSQL's ts_rank (with
+// normalization 1), so that both engines rank alike.
 func score(row fts5.Context, weights []sqlite3.Value) (float64, error) {
 	hits, err := row.InstCount()
 	if err != nil {

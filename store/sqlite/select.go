@@ -55,7 +55,7 @@ func (e *engine) read(ctx context.Context, s *selector, sc store.Scope, q *sqlga
 
 var errTooLong = errors.New("the SELECT took too long")
 
-// late tells the bound of the SELECT from the end of the caller's context.
+// late distinguishes the timeout of the SELECT from the end of the caller's context.
 func late(ctx context.Context, err error, b store.SelectBounds) error {
 	if context.Cause(ctx) == errTooLong {
 		return &store.SelectError{Problem: fmt.Sprintf("the query took longer than %s and was stopped; "+
@@ -201,7 +201,7 @@ func readRow(stmt *sqlite3.Stmt, columns []sqlgate.Column) []any {
 	return row
 }
 
-// problem tells a mistake of the caller from a failure of the database.
+// problem distinguishes a mistake of the caller from a failure of the database.
 func (s *selector) problem(err error, text *sqlgate.Statement, prefix string) error {
 	var e *sqlite3.Error
 	if !errors.As(err, &e) {

@@ -8,11 +8,11 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// The functions that give SQLite's SELECTs the values that PostgreSQL's have.
-// Their names begin with p8_; package sqlgate prints the calls.
+// The functions that make SQLite's SELECTs return PostgreSQL's values. Their names begin
+// with p8_; package sqlgate prints the calls.
 
-// maxText bounds, in characters, what the functions give that make long texts
-// of short ones, as sqlgate bounds them on PostgreSQL.
+// maxText bounds, in characters, the results of functions that make long texts of short
+// ones, as sqlgate bounds them on PostgreSQL.
 const maxText = 100_000
 
 type (
@@ -28,7 +28,7 @@ func (s *selector) functions() error {
 			name, flags, n := spec, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, -1
 			switch name {
 			case "p8_greatest", "p8_least", "p8_concat", "p8_concat_ws", "p8_element", "p8_element_text", "p8_bool_string":
-				// These have something to say of NULL.
+				// These have a result for NULL.
 			case "p8_tenant", "p8_user", "p8_owner", "p8_random":
 				if n = 0; name == "p8_random" {
 					flags = sqlite3.INNOCUOUS

@@ -84,8 +84,8 @@ func abs(n int64) int64 {
 	return n
 }
 
-// regex matches with Go's expressions, whose time is bounded by the length of
-// the text; what PostgreSQL's can besides is refused by them.
+// regex matches with Go's regular expressions, whose time is bounded by the length of the
+// text. They refuse the features that only PostgreSQL has.
 func regex(flags string) scalar {
 	return func(c sqlite3.Context, a args) error {
 		re, ok := c.GetAuxData(1).(*regexp.Regexp)

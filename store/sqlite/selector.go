@@ -13,10 +13,9 @@ import (
 	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
-// selector is a connection for the SELECTs of callers. It has TEMP views of
-// the tables, whose names nobody can guess: a view reads the caller from
-// functions that only views may call, and the authorizer lets only the view of
-// a table read that table.
+// selector is a connection for the SELECTs of callers. It has TEMP views of the tables,
+// with random names. A view reads the caller from functions that only views may call, and
+// the authorizer admits reads of a table only from its view.
 type selector struct {
 	db     *sqlite3.Conn
 	prefix string
@@ -30,7 +29,7 @@ type selector struct {
 // keeps in a column.
 const maxValue = 40 << 20
 
-// maxMemory bounds what a SELECT may take, in bytes.
+// maxMemory bounds the memory of a SELECT, in bytes.
 const maxMemory = 128 << 20
 
 func openSelector(ctx context.Context, path string) (_ *selector, err error) {
@@ -97,10 +96,9 @@ func (s *selector) hide(text string) string {
 	return strings.NewReplacer(s.prefix+"b_", "", s.prefix+"_", "", "temp.", "").Replace(text)
 }
 
-// createViews are the views of a table. The one for any statement has a LIMIT,
-// which keeps SQLite from merging it with the query around it: no condition of
-// the caller ever runs on a row that is not the caller's, so that neither an
-// error nor the time it takes tells anything of such a row.
+// createViews are the views of a table. The view for any statement has a LIMIT, which
+// keeps SQLite from merging it with the query around it. So the caller's conditions never
+// run on rows of others, and neither an error nor the time reveals such a row.
 func (s *selector) createViews(t store.TableInfo) string {
 	var columns []string
 	for _, c := range t.Columns {

@@ -18,8 +18,7 @@ func (e *engine) Queries() (running, underWay int) {
 	return running, min(16, max(8, 2*running))
 }
 
-// take takes a connection of a pool when it is the caller's turn; nil is one that
-// is not opened yet.
+// take takes a connection of a pool when it is the caller's turn; nil is one to open.
 func take(ctx context.Context, turns *fair.Turns, pool chan *conn) (*conn, error) {
 	id, _ := identity.From(ctx) // nobody: p8 itself
 	err := turns.Take(ctx, fair.Key{Tenant: id.TenantID, User: id.UserID})
@@ -32,14 +31,14 @@ func take(ctx context.Context, turns *fair.Turns, pool chan *conn) (*conn, error
 	return <-pool, nil
 }
 
-// give gives it back.
+// give returns it to the pool.
 func give(turns *fair.Turns, pool chan *conn, c *conn) {
 	pool <- c
 	turns.Give()
 }
 
-// yielding is a context whose Err pauses a SELECT: SQLite asks it every thousand
-// steps of a statement whether to go on, and knows no other way to wait.
+// yielding is a context whose Err pauses a SELECT: SQLite calls it every thousand steps of
+// a statement, and has no other way to wait.
 type yielding struct {
 	context.Context
 	yield func(context.Context) error

@@ -39,7 +39,7 @@ import (
 	"github.com/p8-org/p8/store/internal/fair"
 )
 
-// Options say where the database is. One of Dir and Path is required.
+// Options name the database and configure the engine. One of Dir and Path is required.
 type Options struct {
 	// Dir is the data folder; it is created, for its owner only. The database in
 	// it is p8.db.
@@ -54,7 +54,7 @@ type Options struct {
 	// it: without the lock, creating and migrating nothing. Open fails with
 	// [ErrMissing] or [ErrOutdated], every write with [ErrReadOnly].
 	ReadOnly bool
-	// Logger hears of migrations; nil is slog.Default().
+	// Logger receives migrations; nil is slog.Default().
 	Logger *slog.Logger
 	// Reserved are those of store.Options.
 	Reserved []string
@@ -64,13 +64,13 @@ type Options struct {
 }
 
 var (
-	// ErrInUse says that another process has the database open.
+	// ErrInUse: another process has the database open.
 	ErrInUse = errors.New("the database is in use by another process")
-	// ErrMissing says that there is no database to read.
+	// ErrMissing: there is no database to read.
 	ErrMissing = errors.New("there is no database")
-	// ErrOutdated says that the database must be migrated before it is read.
+	// ErrOutdated: the database must be migrated before it is read.
 	ErrOutdated = errors.New("the database is of an older version, or not finished: open it for writing first")
-	// ErrReadOnly says that the database was opened for reading.
+	// ErrReadOnly: the database was opened for reading.
 	ErrReadOnly = errors.New("the database is open for reading only")
 )
 
@@ -141,7 +141,7 @@ func open(ctx context.Context, o Options) (_ *engine, err error) {
 	return e, nil
 }
 
-// openReadOnly opens what another process may be writing.
+// openReadOnly opens a database that another process may be writing.
 func openReadOnly(ctx context.Context, path string, readers int) (*engine, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrMissing
@@ -301,7 +301,7 @@ func (e *engine) transact(ctx context.Context, fn func(store.Conn) error) (err e
 // Dialect implements store.Engine.
 func (e *engine) Dialect() store.Dialect { return store.DialectSQLite }
 
-// Close waits for every connection to come back; what comes later fails.
+// Close waits for the connections in use; later calls fail.
 func (e *engine) Close() error { return e.close() }
 
 func (e *engine) shut() error {
@@ -315,7 +315,7 @@ func (e *engine) shut() error {
 	for range cap(e.selectors) {
 		(<-e.selectors).close()
 	}
-	// The writer last: who closes last empties the log into the database.
+	// The writer last: SQLite copies the log into the database with the last connection.
 	w := <-e.writer
 	errs = append(errs, e.durable.close(), w.close())
 	if e.lock != nil {
@@ -324,7 +324,7 @@ func (e *engine) shut() error {
 	return errors.Join(errs...)
 }
 
-// translate gives SQLite's errors the meanings that the store knows.
+// translate maps SQLite's errors to the store's.
 func translate(ctx context.Context, err error) error {
 	switch {
 	case err == nil:

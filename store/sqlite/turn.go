@@ -2,8 +2,8 @@ package sqlite
 
 import "context"
 
-// Turn gives the one right to write to somebody with a connection of their own,
-// who would otherwise poll for it against this process and mostly lose.
+// Turn excludes this process's writer for a library with a connection of its own, which
+// would otherwise poll for SQLite's lock and mostly lose.
 func (e *engine) Turn(ctx context.Context) (release func(), err error) {
 	c, err := take(ctx, e.writing, e.writer)
 	if err != nil {
