@@ -1,10 +1,10 @@
-// Package fair shares what a store has few of, its connections and its time,
-// among tenants, and within a tenant among its users.
+// Package fair shares a store's connections and time among tenants, and within a tenant
+// among its users.
 //
 // [Turns] is a semaphore for short statements: when it is contended, tenants take
 // turns. [Queue] is for queries that callers write, which may take seconds: it
-// also takes slots back from a tenant that holds more than its share while
-// another one waits.
+// also preempts queries of a tenant that holds more than its share while another one
+// waits.
 package fair
 
 import "errors"

@@ -24,13 +24,12 @@ type Options struct {
 	Waiting int
 }
 
-// Queue grants slots to queries. All slots are granted as long as nobody waits.
-// A waiting tenant that holds less than its share (the slots divided by the
-// tenants that want one, one at least) takes a slot back from the tenant that
-// holds the most, if that one holds more than its share: the youngest query of
-// its greediest user is asked to make way. The same rule holds for the users
-// within a tenant. A free slot goes to the tenant that holds the fewest, then to
-// the one whose last grant is the oldest; within a tenant likewise.
+// Queue grants slots to queries. A free slot goes to the waiting tenant that holds the
+// fewest, then to the one whose last grant is the oldest; within a tenant likewise. A
+// tenant's share is the number of slots divided by the tenants that want one, at least
+// one. If a waiting tenant holds less than its share, and the tenant with the most slots
+// holds more than its share, the youngest query of that tenant's greediest user is asked
+// to make way. The same rule holds for the users within a tenant.
 type Queue struct {
 	o       Options
 	waiting atomic.Int64
@@ -138,10 +137,9 @@ func (s *Slot) wait(ctx context.Context, granted <-chan struct{}, late <-chan ti
 	return err
 }
 
-// Yield lets another query run first when this one was asked to make way, or
-// when others wait and it has used up its slice; it waits until it may go on. A
-// query calls it often: it costs next to nothing while nobody waits. After an
-// error, which is that of the context, only Release may be called.
+// Yield pauses the query if it was asked to make way, or if others wait and its slice is
+// used up, until it may go on. It is cheap while no query waits, so a query may call it
+// often. After an error, which is the context's, only Release may be called.
 func (s *Slot) Yield(ctx context.Context) error {
 	if s.q.waiting.Load() == 0 && !s.asked.Load() {
 		return nil
@@ -199,7 +197,7 @@ func (q *Queue) Alone(tenant string) bool {
 	return true
 }
 
-// settle grants what is free, then asks queries of the greedy to make way.
+// settle grants the free slots, then asks queries beyond a share to make way.
 func (q *Queue) settle() {
 	if q.waiting.Load() == 0 {
 		return
@@ -267,8 +265,8 @@ func (q *Queue) admits(s *Slot) bool {
 // part is a part of n, rounded up.
 func part(n, parts int) int { return (n + parts - 1) / parts }
 
-// deserving is a waiting query of a party that holds less than its share and for
-// which nobody was asked yet, nil for none.
+// deserving is a waiting query of a party that holds less than its share, for which no
+// other query was asked to make way yet; nil for none.
 func (q *Queue) deserving() *Slot {
 	share := max(1, q.o.Slots/max(1, len(q.tenants)))
 	for _, t := range ranked(q.tenants) {
@@ -375,7 +373,7 @@ func (q *Queue) unqueue(s *Slot) {
 	}
 }
 
-// start gives a waiting query a slot.
+// start grants a slot to a waiting query.
 func (q *Queue) start(s *Slot) {
 	if s.granted != nil {
 		q.unqueue(s)

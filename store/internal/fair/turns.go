@@ -53,7 +53,7 @@ func (t *Turns) Take(ctx context.Context, k Key) error {
 	return ctx.Err()
 }
 
-// Give gives a slot back.
+// Give releases a slot.
 func (t *Turns) Give() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 	"github.com/pressly/goose/v3/database"
 )
 
-// Up applies what db lacks of the files in fsys.
+// Up applies the files in fsys that db lacks.
 func Up(ctx context.Context, dialect database.Dialect, db *sql.DB, fsys fs.FS, log *slog.Logger) error {
 	p, err := goose.NewProvider(dialect, db, fsys, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 	if err != nil {
@@ -77,9 +77,8 @@ func Up(ctx context.Context, dialect database.Dialect, db *sql.DB, fsys fs.FS, l
 	return err
 }
 
-// Pending says whether a database of that version lacks some of the files,
-// for those who may not write to it. One with more than all of them is an
-// error.
+// Pending reports whether a database of a version lacks some of the files, without
+// writing to it. A version newer than all files is an error.
 func Pending(fsys fs.FS, version int64) (bool, error) {
 	files, err := fs.Glob(fsys, "*.sql")
 	if err != nil {

@@ -18,9 +18,9 @@ type cte struct {
 	name    string
 	columns []string
 	query   *query
-	// self says that the query reads its own name.
+	// self is true if the query reads its own name.
 	self bool
-	// alias is its name in what is printed.
+	// alias is its name in the printed statement.
 	alias string
 	out   []Column
 }
@@ -51,7 +51,7 @@ type core struct {
 type item struct {
 	e     expr
 	alias string
-	// cols are what a star stands for.
+	// cols are the columns of a star.
 	cols []*column
 }
 
@@ -59,7 +59,7 @@ type orderItem struct {
 	e     expr
 	desc  bool
 	nulls string
-	// output is the name of a result's column, when that is what e is.
+	// output is the name of a result's column, if e is one.
 	output string
 }
 
@@ -80,7 +80,7 @@ type source struct {
 	rel                 *relation
 }
 
-// window is what stands after OVER, in parentheses.
+// window is the window of an OVER.
 type window struct {
 	partition []expr
 	order     []*orderItem
@@ -110,7 +110,7 @@ type (
 		rel         *relation
 		// merged: a column of USING, which belongs to no relation alone.
 		merged bool
-		// same is what an alias of the SELECT list in GROUP BY stands for.
+		// same is the expression of an alias of the SELECT list in GROUP BY.
 		same expr
 	}
 	star struct {

@@ -16,7 +16,7 @@ type function struct {
 	sameAs int
 	// params are the types that literals take, by place; the last repeats.
 	params []Type
-	// agg takes DISTINCT, ORDER BY and FILTER; win needs OVER; set stands in FROM.
+	// agg takes DISTINCT, ORDER BY and FILTER; win needs OVER; set is for FROM.
 	agg, win, set bool
 	// lite is SQLite's name: "" is the same, "-" is none, so that the function is
 	// PostgreSQL's alone. pg is PostgreSQL's name when it is another.
@@ -240,10 +240,10 @@ func setFunctions() string {
 	return strings.Join(out, ", ")
 }
 
-// maxReplacement bounds what replace() and string_agg() put in, in bytes.
+// maxReplacement bounds the text that replace() and string_agg() insert, in bytes.
 const maxReplacement = 100
 
-// check refuses what a function cannot take.
+// check returns the mistake of a call, nil for none.
 func (c *call) check() *fault {
 	switch {
 	case c.spec.win && c.over == nil:
@@ -301,8 +301,7 @@ func (c *call) checkField() *fault {
 	return nil
 }
 
-// SetFunction says whether a function of PostgreSQL is one that the gate prints
-// in FROM.
+// SetFunction reports whether the gate may print a PostgreSQL function in FROM.
 func SetFunction(name string) bool {
 	for n, f := range functions {
 		if f.set && (n == name || f.pg == name) {

@@ -124,7 +124,7 @@ func scanComment(text string, i int) (token, int, *fault) {
 	return token{}, 0, faultf(i, "the comment that begins here has no end")
 }
 
-// quoted reads what is between two quotes; a doubled quote is one.
+// quoted reads the text between two quotes; a doubled quote is one.
 func quoted(text string, i int, quote byte) (string, int, bool) {
 	var b strings.Builder
 	for j := i + 1; j < len(text); j++ {

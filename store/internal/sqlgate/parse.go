@@ -4,8 +4,7 @@ import (
 	"strings"
 )
 
-// parser is a recursive descent over the tokens. What it does not know it
-// refuses by name.
+// parser is a recursive descent over the tokens. It refuses unknown syntax by name.
 type parser struct {
 	tokens []token
 	i      int
@@ -73,8 +72,8 @@ func (p *parser) expectSymbol(s string) *fault {
 	return nil
 }
 
-// refusals say what to do about the words that often come where no clause of
-// the gate begins.
+// refusals are the remedies for words that people often write and the gate does not
+// have.
 var refusals = map[string]string{
 	"insert":      "only reading is allowed: write a SELECT",
 	"update":      "only reading is allowed: write a SELECT",

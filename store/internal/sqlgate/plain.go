@@ -1,9 +1,9 @@
 package sqlgate
 
-// Plain says that the statement's conditions compare columns with constants
-// only, over tables alone. An engine may then evaluate them before it has
-// filtered the rows of others: they cannot fail, take long, or call anything,
-// so nothing of those rows could be learned.
+// Plain reports whether the statement's conditions only compare columns with constants,
+// over tables alone. An engine may evaluate such conditions before it filters out the
+// rows of other callers: they cannot fail, take long or call a function, so they reveal
+// nothing about those rows.
 func (q *Query) Plain() bool {
 	c, ok := q.root.body.(*core)
 	if !ok || q.root.with != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lite says what SQLite's variant needs.
+// Lite are the parameters of SQLite's variant.
 type Lite struct {
 	// Relation is the name of the view to read for a table.
 	Relation func(table string) string
@@ -22,7 +22,7 @@ type Statement struct {
 	marks []mark
 }
 
-// mark says where a piece of what was printed comes from.
+// mark maps a piece of the printed statement to its place in the text.
 type mark struct{ out, in int }
 
 // Position is the place in the caller's text, in characters from 1, of an offset
@@ -40,8 +40,8 @@ func (q *Query) Postgres() (*Statement, error) {
 	return q.print(&printer{})
 }
 
-// SQLite is the statement for SQLite; what only PostgreSQL can do is a *Error
-// that names it. The functions p8_… are the engine's.
+// SQLite returns the statement for SQLite. A feature that only PostgreSQL has is an *Error
+// that names it. The engine provides the functions p8_….
 func (q *Query) SQLite(l Lite) (*Statement, error) {
 	return q.print(&printer{lite: &l})
 }
@@ -147,8 +147,7 @@ func (p *printer) names(list []string) {
 	p.put(")")
 }
 
-// body prints a SELECT or a set operation; operand says that another one is
-// around it.
+// body prints a SELECT or a set operation; operand is true inside another one.
 func (p *printer) body(b any, operand bool) {
 	switch b := b.(type) {
 	case *core:
@@ -293,7 +292,7 @@ func (p *printer) orderItem(o *orderItem, k *core, outputs []Column) {
 	e := o.e
 	p.mark(e.base().at)
 	if k != nil && !k.distinct && outputs != nil {
-		// The expression itself, so that it can be given a collation.
+		// The expression itself, so that it can have a collation.
 		if l, ok := e.(*literal); ok && l.kind == number {
 			n, _ := strconv.Atoi(l.text)
 			e = k.output(n - 1)

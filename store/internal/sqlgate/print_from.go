@@ -96,7 +96,7 @@ func (p *printer) column(c *column) {
 	p.put(alias, ".", quoteName(name))
 }
 
-// element prints a column of json_each as PostgreSQL's function would give it.
+// element prints a column of json_each with the value of PostgreSQL's function.
 func (p *printer) element(rel *relation, i int) {
 	a := quoteName(rel.alias)
 	fn := rel.fn.postgresName()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// maxText bounds, in characters, what the functions that make long texts of
-// short ones give: nested, they would fill the server's memory.
+// maxText bounds, in characters, the results of functions that make long texts of short
+// ones: nested, they would fill the server's memory.
 const maxText = "100000"
 
 // expr prints an expression for either engine.
@@ -51,7 +51,7 @@ func (p *printer) expr(e expr) {
 	}
 }
 
-// plain prints what both engines write alike.
+// plain prints the expressions that are the same in both dialects.
 func (p *printer) plain(e expr) {
 	switch e := e.(type) {
 	case *unary:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// liteExpr prints an expression so that SQLite gives what PostgreSQL would.
+// liteExpr prints an expression so that SQLite computes PostgreSQL's value.
 func (p *printer) liteExpr(e expr) {
 	p.put("(")
 	defer p.put(")")

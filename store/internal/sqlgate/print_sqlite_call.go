@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// liteCall prints a function as SQLite, or the engine's own function, gives
-// what PostgreSQL would.
+// liteCall prints a call of SQLite's function, or of the engine's own, that computes
+// PostgreSQL's value.
 func (p *printer) liteCall(c *call) {
 	name := c.spec.lite
 	if name == "" {
@@ -62,8 +62,7 @@ func (p *printer) liteCall(c *call) {
 	}
 }
 
-// liteAggregate prints what stands in an aggregate's parentheses, those that
-// close it, FILTER and OVER.
+// liteAggregate prints an aggregate's arguments, closing parentheses, FILTER and OVER.
 func (p *printer) liteAggregate(c *call, args func()) {
 	if c.star {
 		p.put("*")
@@ -144,15 +143,15 @@ func (p *printer) jsonValue(e expr) {
 	}
 }
 
-// charPatterns are what to_char knows on both engines, a longer one before its
+// charPatterns are the patterns of to_char on both engines, a longer one before its
 // prefixes.
 var charPatterns = []string{
 	"YYYY", "YY", "Month", "MONTH", "month", "Mon", "MON", "mon", "MM", "MI", "Day", "DAY", "day", "DDD", "DD", "Dy", "DY", "dy",
 	"HH24", "HH12", "HH", "SS", "MS", "US", "AM", "PM", "am", "pm", "ID", "IW", "Q", "D",
 }
 
-// CharParts cuts a pattern of to_char: a part is a pattern, or a text that
-// stands for itself. ok is false when PostgreSQL would read more in it.
+// CharParts cuts a format of to_char into patterns and literal texts. ok is false if the
+// format has a pattern that only PostgreSQL knows.
 func CharParts(format string) (parts []string, ok bool) {
 outer:
 	for i := 0; i < len(format); {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// relation is what a name in FROM stands for.
+// relation is a table, a CTE, a query or a function in FROM.
 type relation struct {
 	name string
-	// alias is its name in what is printed, which no other relation has.
+	// alias is its unique name in the printed statement.
 	alias string
 	cols  []Column
 	table string
@@ -25,18 +25,18 @@ type scope struct {
 	ctes   []*cte
 	rels   []*relation
 	merged []string
-	// core is the SELECT whose aliases a mistake may mean.
+	// core is the SELECT of the scope; mistakes mention its aliases.
 	core *core
 }
 
-// resolver finds what every name means, and the type of every expression.
+// resolver finds the meaning of every name and the type of every expression.
 type resolver struct {
 	tables  map[string]Table
 	names   []string
 	aliases map[string]int
 	// ctes are the aliases of the WITH queries.
 	ctes map[string]bool
-	// weight is the size of what was resolved.
+	// weight is the size of the resolved expressions.
 	weight int
 }
 
@@ -196,7 +196,7 @@ func (r *resolver) output(e expr, c *core, s *scope) *fault {
 	return r.ordinal(e, len(c.outputs), func() *fault { return r.expr(e, s) })
 }
 
-// ordinal checks a number that stands for a column, and resolves all else.
+// ordinal checks the number of a column, and resolves any other expression.
 func (r *resolver) ordinal(e expr, n int, other func() *fault) *fault {
 	l, ok := e.(*literal)
 	if !ok {

@@ -2,7 +2,7 @@ package sqlgate
 
 import "slices"
 
-// cte resolves a WITH query; a recursive one reads what its first part gives.
+// cte resolves a WITH query; a recursive one has the columns of its first part.
 func (r *resolver) cte(c *cte, recursive bool, s *scope) *fault {
 	rename := func(cols []Column) ([]Column, *fault) {
 		if c.columns == nil {
@@ -51,7 +51,8 @@ func (r *resolver) cte(c *cte, recursive bool, s *scope) *fault {
 	return err
 }
 
-// recursive refuses what would grow without end, or differently.
+// recursive refuses recursive queries that grow without end, or differ between the
+// engines.
 func (r *resolver) recursive(c *cte, op *setOp) *fault {
 	if c.query.order != nil || c.query.limit != nil || c.query.offset != nil {
 		return faultf(c.at, "a recursive query takes no ORDER BY or LIMIT of its own; write them at the end of the statement")

@@ -1,6 +1,6 @@
 package sqlgate
 
-// expr resolves an expression and gives it its type.
+// expr resolves an expression and sets its type.
 func (r *resolver) expr(e expr, s *scope) *fault {
 	switch e := e.(type) {
 	case *literal, *interval, *array:

@@ -101,8 +101,7 @@ func (r *resolver) joined(src *source, s *scope) *fault {
 	return nil
 }
 
-// system are columns that every PostgreSQL or SQLite table has and nobody may
-// read.
+// system are the columns of every PostgreSQL or SQLite table, which no caller may read.
 var system = []string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "oid", "rowid", "_rowid_"}
 
 // column finds the relation of a column, from the inside out.
@@ -139,7 +138,7 @@ func (r *resolver) column(c *column, s *scope) *fault {
 	return r.missing(c, s)
 }
 
-// missing says why there is no such column.
+// missing returns the mistake of an unknown column.
 func (r *resolver) missing(c *column, s *scope) *fault {
 	if c.table != "" {
 		return faultf(c.at, "there is no %q in FROM", c.table)
@@ -194,7 +193,7 @@ func (r *resolver) window(w *window, s *scope) *fault {
 	return nil
 }
 
-// nameOf is the name that PostgreSQL gives a column without an alias.
+// nameOf is PostgreSQL's name of a column without an alias.
 func nameOf(e expr) string {
 	if n, strong := named(e); strong || n != "" {
 		return n

@@ -63,7 +63,7 @@ func (e *binary) contains(l, r Type) *fault {
 			return faultf(e.r.base().at, "%s takes a list: ARRAY['a', 'b']", e.op)
 		}
 	case "&&":
-		// p8's lists are JSON; what was meant is that they share an element.
+		// p8's lists are JSON; && means that they share an element.
 		if r != Array {
 			return faultf(e.r.base().at, "&& takes a list: ARRAY['a', 'b']")
 		}

@@ -17,7 +17,7 @@ func fits(got, wanted Type) bool {
 	return got == Unknown || got == Any || wanted == Any || wanted == Unknown || class(got) == class(wanted) && !(wanted == Integer && got != Integer)
 }
 
-// want checks an operand and gives a literal the type that it is taken for.
+// want checks the type of an operand and sets that of a literal.
 func want(e expr, t Type, where string) *fault {
 	i := e.base()
 	if !fits(i.typ, t) {
@@ -50,7 +50,7 @@ func article(t Type) string {
 	return "a " + t.String()
 }
 
-// literalAs gives a text in quotes the type of its surroundings.
+// literalAs sets the type of a text in quotes to that of its surroundings.
 func literalAs(e expr, t Type) *fault {
 	l, ok := e.(*literal)
 	if !ok || l.kind != str || l.typ != Unknown && l.typ != Text || t == Any || t == Unknown {
@@ -74,7 +74,7 @@ func relative(s string) bool {
 	return false
 }
 
-// comparable checks that values may be compared, and gives literals their type.
+// comparable checks that values may be compared, and sets the types of literals.
 func comparable(op string, es ...expr) *fault {
 	t := Unknown
 	for _, e := range es {

@@ -14,14 +14,14 @@ type Result struct {
 	// Limit and Bytes are the most rows, and the most bytes of their values.
 	Limit, Bytes int
 	Rows         [][]any
-	// Truncated says that a row did not fit; nothing more is taken then.
+	// Truncated is true if a row did not fit; no later row is added then.
 	Truncated bool
 
 	used int
 }
 
-// Add takes a row, and says whether there may be more. A first row that is too
-// large is shortened.
+// Add adds a row and reports whether more may be added. It shortens a first row that is
+// too large.
 func (r *Result) Add(row []any) bool {
 	size := 0
 	for _, v := range row {
@@ -86,7 +86,7 @@ func JSONValue(text []byte) any {
 	return json.RawMessage(b.Bytes())
 }
 
-// Value makes a value what its column's type says, on every engine alike.
+// Value converts a value to the type of its column, the same on both engines.
 func Value(t Type, v any) any {
 	switch x := v.(type) {
 	case int64:

@@ -34,8 +34,8 @@ import (
 const (
 	// MaxLength bounds a statement, in bytes.
 	MaxLength = 8192
-	// MaxPrinted bounds what is printed, in bytes: an ORDER BY may name a long
-	// expression again and again.
+	// MaxPrinted bounds the printed statement, in bytes: an ORDER BY may repeat a long
+	// expression many times.
 	MaxPrinted = 256 << 10
 	// maxDepth bounds how deep expressions and queries nest.
 	maxDepth = 50
@@ -44,12 +44,12 @@ const (
 	maxRelations = 16
 )
 
-// Type is what is known of a value.
+// Type is the type of a value.
 type Type int
 
-// The types. Unknown is a literal in quotes or NULL, which becomes what its
-// surroundings need; Any is a value of a type that the gate does not follow;
-// Whole is a number without a fraction that divides as one with (a sum).
+// The types. Unknown is a literal in quotes or NULL, which takes the type of its
+// surroundings. Any is a value whose type the gate does not know. Whole is a sum: a number
+// without a fraction, whose division has one.
 const (
 	Unknown Type = iota
 	Any
@@ -94,7 +94,7 @@ func TypeOf(name string) Type {
 	return Any
 }
 
-// Error says what is wrong with a statement, in words fit for a model.
+// Error is a mistake in a statement, in words for a model.
 type Error struct {
 	// Position is the place in the text, in characters from 1; 0 is unknown.
 	Position int
@@ -111,7 +111,7 @@ type Query struct {
 	ctes    map[string]bool
 }
 
-// IsCTE says whether a name in what is printed is that of a WITH query.
+// IsCTE reports whether a name in the printed statement is that of a WITH query.
 func (q *Query) IsCTE(name string) bool { return q.ctes[name] }
 
 // Columns are those of the result.

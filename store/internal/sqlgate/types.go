@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// castTypes are the types a cast may name, and what they are.
+// castTypes are the types that a cast may name.
 var castTypes = map[string]Type{
 	"text": Text, "varchar": Text, "char": Text,
 	"int": Integer, "integer": Integer, "bigint": Integer, "smallint": Integer, "int2": Integer, "int4": Integer, "int8": Integer,
@@ -93,7 +93,7 @@ func castOf(at int, x expr, to string, args []int) (expr, *fault) {
 		return intervalOf(at, l.text)
 	}
 	if to == "timestamp" {
-		// A time here always is one in UTC.
+		// All times are in UTC.
 		to = "timestamptz"
 	}
 	if to == "json" {

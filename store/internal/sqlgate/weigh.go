@@ -77,7 +77,7 @@ func children(e expr) []expr {
 		}
 		return list
 	case *subquery:
-		// What the query reads was weighed where it stands.
+		// The relations of the query were weighed with the query.
 		if !e.exists && len(e.q.outputs) == 1 {
 			return []expr{&literal{info: e.info}}
 		}

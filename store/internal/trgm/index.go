@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// Doc is what an index finds: two texts under an id.
+// Doc is a document of an index: two texts with an id.
 type Doc struct {
 	ID, Key, Summary string
 }
@@ -80,8 +80,8 @@ func (x *Index) Put(d Doc) {
 	x.docs = append(x.docs, entry)
 }
 
-// Delete removes a document. Its postings stay until as many documents are dead
-// as alive; then the index is built anew.
+// Delete removes a document. Its postings stay until half of the documents are deleted;
+// then the index is rebuilt.
 func (x *Index) Delete(id string) {
 	n, ok := x.ids[id]
 	if !ok {
@@ -101,11 +101,11 @@ func (x *Index) Delete(id string) {
 	}
 }
 
-// candidate is a document that shares trigrams with what is searched.
+// candidate is a document that shares trigrams with the search text.
 type candidate struct {
 	doc        int32
 	similarity float64
-	// bound is what the score can be at most.
+	// bound is an upper bound of the score.
 	bound float64
 }
 

@@ -16,7 +16,7 @@ import (
 // trigram is three characters, 21 bits each.
 type trigram uint64
 
-// isWord tells what pg_trgm counts into words in a UTF-8 locale.
+// isWord reports whether pg_trgm counts a character as part of a word in a UTF-8 locale.
 func isWord(r rune) bool {
 	if r < 0x80 {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
@@ -54,7 +54,7 @@ func set(text string) []trigram {
 	return slices.Compact(list)
 }
 
-// ratio is pg_trgm's similarity of two sets: what is shared, of everything.
+// ratio is pg_trgm's similarity of two sets: the intersection divided by the union.
 func ratio(shared, a, b int) float64 {
 	if shared == 0 {
 		return 0

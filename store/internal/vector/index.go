@@ -1,23 +1,22 @@
-// Package vector finds the vectors that are nearest to one, by cosine, in memory
-// and without I/O.
+// Package vector finds the nearest vectors by cosine, in memory and without I/O.
 //
 //	x := vector.New(384, 100_000)
 //	x.Put(vector.Row{ID: id, Owner: "u1", Vector: v})
 //	x.Tune()
 //	hits := x.Search(query, 10, 0, vector.Filter{Owners: []string{"", "u1"}})
 //
-// A component is kept in eight bits, with a scale per vector, so a cosine is right
-// to about a thousandth; who needs more asks for some hits more than he wants and
-// ranks those by the vectors themselves. [Index.Tune] then looks at the vectors and
-// chooses how they are searched:
+// A component is stored in eight bits, with a scale per vector, so a cosine is exact to
+// about a thousandth. A caller that needs more precision asks for more hits than it
+// wants and ranks them by the vectors themselves. [Index.Tune] chooses how the vectors
+// are searched:
 //
 //   - every vector, when they are few, or when nothing else finds the same;
-//   - by codes first, when they are many and dense, as a model's are: a bit for
-//     each component tells which vectors may be near, and only those are compared.
-//     How many must be compared for a recall of 0.99 is measured on the set itself;
-//   - by component, when many are zero, as where words are hashed to components:
-//     every vector is compared, but only by what the question has too, which is
-//     little. Codes tell nothing there.
+//   - by codes first, if they are many and dense, as a model's are: a bit for each
+//     component preselects the vectors that may be near, and only those are compared.
+//     Tune measures on the set how many must be compared for a recall of 0.99;
+//   - by component, if many are zero, as where words are hashed to components: every
+//     vector is compared, but only in the few components of the question. Codes do not
+//     help there.
 //
 // A filter is applied before ranking: it never costs recall.
 package vector
@@ -30,7 +29,7 @@ import (
 // ID names a vector: a UUID.
 type ID [16]byte
 
-// Row is a vector and what filters know about it.
+// Row is a vector with the values that filters use.
 type Row struct {
 	ID ID
 	// Owner and Category are any texts; "" is one of them.
@@ -107,9 +106,8 @@ func (x *Index) Size() int {
 	return size
 }
 
-// Put adds a vector, instead of the one with its id. It says whether it could: a
-// vector of another length, of zeros only, or with a component that is no number
-// is near to nothing.
+// Put adds a vector, or replaces the one with its id. It returns false for a vector of
+// another length, of zeros only, or with a component that is not a number.
 func (x *Index) Put(r Row) bool {
 	x.Delete(r.ID)
 	scale, ok := quantum(r.Vector, 127)

@@ -33,7 +33,7 @@ const queryMost = 2047
 // parallel is how many products are worth a second goroutine.
 const parallel = 4 << 20
 
-// scratch is what a search needs for a moment.
+// scratch is the reusable memory of a search.
 type scratch struct {
 	rows      []uint32
 	distances []uint16
@@ -96,10 +96,10 @@ func (x *Index) Search(query []float32, k int, least float64, f Filter) []Hit {
 	return t.hits()
 }
 
-// byCodes reports whether so many rows are compared by their codes first. How many
-// of them hold the nearest was measured on the whole set. The rows that a filter
-// leaves may all lie far from the query, where codes tell less: those are compared
-// themselves as long as that is quick.
+// byCodes reports whether to compare that many rows by their codes first. Tune measured
+// the number of candidates on the whole set. The rows that pass a filter may all be far
+// from the query, where codes are less precise, so they are compared directly if they are
+// few.
 func (x *Index) byCodes(rows int) bool {
 	return x.codes.words != nil && rows > 2*x.codes.rescore && (x.filtered(rows) == 0 || rows*x.dimensions > 2*parallel)
 }

@@ -27,9 +27,8 @@ const (
 	mostRescore  = 8
 )
 
-// Tune chooses how the index is searched, when the set has grown to twice what it
-// was at the last time. It is to be called after the vectors were put: it takes
-// about as long as 32 searches of every vector.
+// Tune chooses how the index is searched, if the set has doubled since the last time. Call
+// it after adding vectors: it takes about as long as 32 searches of every vector.
 func (x *Index) Tune() {
 	if len(x.rows) == 0 || len(x.rows) < 2*x.tuned || x.columns != nil {
 		return
