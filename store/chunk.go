@@ -118,7 +118,7 @@ func (w *writer) uncovered(ctx context.Context, c *Chunk) error {
 func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 	m := c.Moment
 	m.ID = "" // it may be that of a try before
-	p, err := moments.place(ctx, w.c, w.store.dialect, w.by, w.by.user, m)
+	p, err := moments.place(ctx, w.c, w.store.dialect.lock(), w.by, w.by.user, m)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (d *Document) check() error {
 
 func (w *writer) putDocument(ctx context.Context, d *Document) error {
 	owner := w.by.owner(d.File.Shared)
-	p, err := files.place(ctx, w.c, w.store.dialect, w.by, owner, d.File)
+	p, err := files.place(ctx, w.c, w.store.dialect.lock(), w.by, owner, d.File)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (w *writer) putParts(ctx context.Context, d *Document, t *table, parts []re
 		if was := old[name]; was != nil && w.kept(rec, placed{id: *was.place().id, old: was, live: true}) {
 			continue
 		}
-		p, err := t.place(ctx, w.c, w.store.dialect, w.by, owner, rec)
+		p, err := t.place(ctx, w.c, w.store.dialect.lock(), w.by, owner, rec)
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func (s *Store) PutLinked(ctx context.Context, back string, ms ...*Moment) ([]Li
 
 // putMerged is put with Merge, that keeps the edges of the moment that is there.
 func (w *writer) putMerged(ctx context.Context, m *Moment) error {
-	p, err := moments.place(ctx, w.c, w.store.dialect, w.by, w.by.user, m)
+	p, err := moments.place(ctx, w.c, w.store.dialect.lock(), w.by, w.by.user, m)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,10 @@ type placed struct {
 	live bool
 }
 
-// place finds and locks the row to write: the one with the record's id, which the write
+// place finds the row to write, and locks it unless lock is "": the one with the record's id, which the write
 // renames; else the owner's row of that identity, preferably a live one; else a new row
 // with the deterministic id, or a random one if a renamed row has that id.
-func (t *table) place(ctx context.Context, c Conn, d Dialect, by caller, owner any, rec record) (p placed, err error) {
+func (t *table) place(ctx context.Context, c Conn, lock string, by caller, owner any, rec record) (p placed, err error) {
 	p.id = *rec.place().id
 	column, value := rec.identity()
 	if p.id == "" && column == "" {
@@ -35,7 +35,7 @@ func (t *table) place(ctx context.Context, c Conn, d Dialect, by caller, owner a
 		q.add(` AND ` + column + ` = `).arg(value)
 		q.owned(owner)
 	}
-	q.add(d.lock())
+	q.add(lock)
 
 	taken := false
 	var f fields

@@ -45,7 +45,7 @@ func (w *writer) put(ctx context.Context, t *table, rec record, o PutOptions) er
 	at := rec.place()
 	// Private rows belong to their writer, even if Shared is set.
 	owner := w.by.owner(*at.shared && !t.Private)
-	p, err := t.place(ctx, w.c, w.store.dialect, w.by, owner, rec)
+	p, err := t.place(ctx, w.c, w.store.dialect.lock(), w.by, owner, rec)
 	if err != nil {
 		return err
 	}
