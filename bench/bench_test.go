@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/p8-org/p8/agent"
-	"github.com/p8-org/p8/chat"
 )
 
 // BenchmarkParseDocument is what happens once a changed document, not once a
@@ -31,10 +30,9 @@ func BenchmarkBuildAgent(b *testing.B) {
 	}
 }
 
-// BenchmarkTextTurn is a turn without tools in a new session, session and events
-// kept in memory.
+// BenchmarkTextTurn is a turn without tools of which nothing is stored.
 func BenchmarkTextTurn(b *testing.B) {
-	s := service(b, textModel(), new(chat.MemoryStore))
+	s := service(b, textModel(), nil)
 	var c client
 	b.ReportAllocs()
 	for b.Loop() {
@@ -42,10 +40,9 @@ func BenchmarkTextTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkToolTurn is a turn with one tool call, session and events kept in
-// memory.
+// BenchmarkToolTurn is a turn with one tool call of which nothing is stored.
 func BenchmarkToolTurn(b *testing.B) {
-	s := service(b, toolModel(), new(chat.MemoryStore))
+	s := service(b, toolModel(), nil)
 	var c client
 	b.ReportAllocs()
 	for b.Loop() {
@@ -62,7 +59,7 @@ func BenchmarkStream(b *testing.B) {
 		chunks int
 	}{{"100chunks", 100}, {"1100chunks", 1100}} {
 		b.Run(size.name, func(b *testing.B) {
-			s := service(b, wireModel(b, size.chunks), new(chat.MemoryStore))
+			s := service(b, wireModel(b, size.chunks), nil)
 			var c client
 			b.ReportAllocs()
 			for b.Loop() {

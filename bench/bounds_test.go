@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/p8-org/p8/agent"
-	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/internal/live"
 	"github.com/p8-org/p8/store"
@@ -36,17 +35,27 @@ func TestAllocationsStayWithinBounds(t *testing.T) {
 	}
 
 	var c client
-	text := service(t, textModel(), new(chat.MemoryStore))
-	if got := testing.AllocsPerRun(runs, func() { c.turn(t, text, ignore) }); got >= 95 {
-		t.Errorf("a text turn makes %v allocations, want fewer than 95", got)
+	text := service(t, textModel(), nil)
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, text, ignore) }); got >= 80 {
+		t.Errorf("a text turn makes %v allocations, want fewer than 80", got)
 	}
-	tool := service(t, toolModel(), new(chat.MemoryStore))
-	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 220 {
-		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 220", got)
+	tool := service(t, toolModel(), nil)
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 175 {
+		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 175", got)
+	}
+
+	stored := embedded(t)
+	text = service(t, textModel(), stored)
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, text, ignore) }); got >= 400 {
+		t.Errorf("a stored text turn makes %v allocations, want fewer than 400", got)
+	}
+	tool = service(t, toolModel(), stored)
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 700 {
+		t.Errorf("a stored turn with one tool call makes %v allocations, want fewer than 700", got)
 	}
 
 	streamed := func(chunks int) float64 {
-		s := service(t, wireModel(t, chunks), new(chat.MemoryStore))
+		s := service(t, wireModel(t, chunks), nil)
 		return testing.AllocsPerRun(runs/4, func() { c.turn(t, s, encoder(io.Discard).Write) })
 	}
 	// Texts share blocks, the answer and the run's log grow by doubling: some fifty

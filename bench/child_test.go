@@ -62,7 +62,7 @@ func delegating(tb testing.TB, every time.Duration, delegated bool) *chat.Servic
 	}
 	var tools fixed
 	s, err := chat.New(chat.Options{
-		Catalog: agents, Models: byName{"bench:worker": say, "": model}, Tools: &tools, Store: new(chat.MemoryStore),
+		Catalog: agents, Models: byName{"bench:worker": say, "": model}, Tools: &tools,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 // writes counts what is stored at a time.
 type writes struct {
-	chat.MemoryStore
+	*store.Store
 	mu    sync.Mutex
 	sizes []int
 }
@@ -30,7 +30,7 @@ func (w *writes) WriteRun(ctx context.Context, r store.RunWrite) (bool, error) {
 		w.sizes = append(w.sizes, n)
 	}
 	w.mu.Unlock()
-	return w.MemoryStore.WriteRun(ctx, r)
+	return w.Store.WriteRun(ctx, r)
 }
 
 // What is said beside the answer has rows before it; calls of a step are one write.
@@ -61,7 +61,7 @@ func TestAsides(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			kept := new(writes)
+			kept := &writes{Store: inMemory(t)}
 			var ended []chat.Ended
 			s := newService(t, steps(), chat.Options{
 				Store: kept, Tools: registry(t, newEcho(t), action), Ended: func(_ context.Context, e chat.Ended) { ended = append(ended, e) },

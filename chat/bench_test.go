@@ -29,7 +29,7 @@ func BenchmarkTurn(b *testing.B) {
 	for name, script := range map[string][]scripted.Turn{"text": {text}, "tool": {call, text}} {
 		b.Run(name, func(b *testing.B) {
 			model := scripted.NewWith(scripted.Options{Repeat: true}, script...)
-			s := newService(b, model, chat.Options{Store: &chat.MemoryStore{MaxSessions: 100}}, benchAgent)
+			s := newService(b, model, chat.Options{Store: inMemory(b)}, benchAgent)
 			ctx := as(b.Context(), "alice", "")
 			b.ReportAllocs()
 			for b.Loop() {
@@ -42,7 +42,7 @@ func BenchmarkTurn(b *testing.B) {
 // BenchmarkHistory is a text turn of a session that has ten turns already.
 func BenchmarkHistory(b *testing.B) {
 	model := scripted.NewWith(scripted.Options{Repeat: true}, scripted.Text("Hello, world."))
-	kept := &chat.MemoryStore{}
+	kept := inMemory(b)
 	s := newService(b, model, chat.Options{Store: &fixedHistory{kept}}, benchAgent)
 	ctx := as(b.Context(), "alice", "s1")
 	seed := newService(b, model, chat.Options{Store: kept}, benchAgent)
@@ -56,7 +56,7 @@ func BenchmarkHistory(b *testing.B) {
 }
 
 // fixedHistory takes writes and forgets them.
-type fixedHistory struct{ *chat.MemoryStore }
+type fixedHistory struct{ *store.Store }
 
 func (fixedHistory) BeginRun(context.Context, store.RunStart) error { return nil }
 

@@ -19,7 +19,7 @@ import (
 
 // broken is a store that fails at one operation.
 type broken struct {
-	chat.MemoryStore
+	*store.Store
 	at string
 }
 
@@ -34,14 +34,14 @@ func (b *broken) Recall(ctx context.Context, q store.RecallQuery) (store.Recalle
 	if err := b.fail("session"); err != nil {
 		return store.Recalled{}, err
 	}
-	return b.MemoryStore.Recall(ctx, q)
+	return b.Store.Recall(ctx, q)
 }
 
 func (b *broken) BeginRun(ctx context.Context, r store.RunStart) error {
 	if err := b.fail("begin"); err != nil {
 		return err
 	}
-	return b.MemoryStore.BeginRun(ctx, r)
+	return b.Store.BeginRun(ctx, r)
 }
 
 func (b *broken) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
@@ -55,7 +55,7 @@ func (b *broken) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 			return false, err
 		}
 	}
-	return b.MemoryStore.WriteRun(ctx, w)
+	return b.Store.WriteRun(ctx, w)
 }
 
 func TestAStoreThatFails(t *testing.T) {
@@ -63,7 +63,7 @@ func TestAStoreThatFails(t *testing.T) {
 	service := func(at string) *chat.Service {
 		model := scripted.New(scripted.Call("echo", `{"text":"a"}`), scripted.Text("Done."))
 		return newService(t, model, chat.Options{
-			Store: &broken{at: at}, Patience: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Store: &broken{Store: inMemory(t), at: at}, Patience: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		}, helper)
 	}
 	ctx := as(t.Context(), "alice", "s1")
@@ -96,25 +96,25 @@ func TestAStoreThatFails(t *testing.T) {
 
 // hasty is a store whose caller leaves in the middle of it.
 type hasty struct {
-	chat.MemoryStore
+	*store.Store
 	leave context.CancelFunc
 }
 
 func (h *hasty) BeginRun(ctx context.Context, r store.RunStart) error {
 	defer h.leave()
-	return h.MemoryStore.BeginRun(ctx, r)
+	return h.Store.BeginRun(ctx, r)
 }
 
 func (h *hasty) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	return h.MemoryStore.WriteRun(ctx, w)
+	return h.Store.WriteRun(ctx, w)
 }
 
 func TestAHistoryIsStoredWholeOrNot(t *testing.T) {
 	ctx, leave := context.WithCancel(as(t.Context(), "alice", "s1"))
-	kept := &hasty{leave: leave}
+	kept := &hasty{Store: inMemory(t), leave: leave}
 	s := newService(t, scripted.New(scripted.Text("Yes.")), chat.Options{Store: kept}, helper)
 	started, err := s.Start(ctx, chat.Request{Input: "Now", History: []llm.Message{
 		{Role: llm.User, Content: "Before"}, {Role: llm.Assistant, Content: "Then"},
@@ -123,7 +123,7 @@ func TestAHistoryIsStoredWholeOrNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	drain(t, started)
-	rows := transcript(t, &kept.MemoryStore, as(t.Context(), "alice", "s1"), "s1")
+	rows := transcript(t, kept.Store, as(t.Context(), "alice", "s1"), "s1")
 	if diff := cmp.Diff([]string{"1 user Before", "2 assistant Then", "3 user Now", "4 assistant Yes."}, rows); diff != "" {
 		t.Error(diff)
 	}

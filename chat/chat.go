@@ -12,8 +12,6 @@
 // are made anew on every turn and never stored.
 //
 // [Describe] turns any failure into words and a status fit for a client.
-// [MemoryStore] keeps sessions in the process: for programs that embed p8, for
-// tests, and for a chat that shall leave nothing behind.
 package chat
 
 import (

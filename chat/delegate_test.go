@@ -139,7 +139,7 @@ func TestAskAgent(t *testing.T) {
 		"boss":   scripted.New(asks("worker", "How old is Rome?"), scripted.Text("So it is.")),
 		"worker": scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "w1", Name: "echo", Arguments: `{"text":"Rome"}`}}}, scripted.Text("Very ", "old.")),
 	}
-	kept := &chat.MemoryStore{}
+	kept := inMemory(t)
 	s := stage(t, chat.Options{Store: kept}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
 	ctx := as(t.Context(), "alice", "s1")
 	events := turn(t, s, ctx, "Ask somebody")
@@ -196,9 +196,9 @@ func TestWhatTheChildIsSent(t *testing.T) {
 	for _, tc := range []struct{ name, document, want string }{
 		{"flat", flatNamed("worker", ""), "system You are worker.\nsystem [Context]\nDate: 2026-02-21\nTime: 14:30:00\nUser ID: alice\nSession: s1\nAgent: worker\n" +
 			"user Do it\n\nInput data: {\"b\":1,\"a\":[2]}\n"},
-		{"nested", nestedNamed("worker", ""), "system ## User Context\nDate: 2026-02-21\nTime: 14:30:00 UTC\n\nYou are worker.\n" +
+		{"nested", nestedNamed("worker", ""), "system ## User Context\nDate: 2026-02-21\nTime: 14:30:00 UTC\nUser: alice\n\nYou are worker.\n" +
 			"user First\nassistant \nuser Now\nuser Do it\n\nInput data: {\"b\":1,\"a\":[2]}\n"},
-		{"nested that skips tools", nestedNamed("worker", "history: {tools: skip}"), "system ## User Context\nDate: 2026-02-21\nTime: 14:30:00 UTC\n\nYou are worker.\n" +
+		{"nested that skips tools", nestedNamed("worker", "history: {tools: skip}"), "system ## User Context\nDate: 2026-02-21\nTime: 14:30:00 UTC\nUser: alice\n\nYou are worker.\n" +
 			"user First\nassistant Fine.\nuser Now\nuser Do it\n\nInput data: {\"b\":1,\"a\":[2]}\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestWhatTheChildIsSent(t *testing.T) {
 					scripted.Turn{Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"y"}`}, ask}}, scripted.Text("Done.")),
 				"worker": scripted.New(scripted.Text("Yes.")),
 			}
-			s := stage(t, chat.Options{Store: &chat.MemoryStore{}, Now: noon}, models, []string{flatNamed("boss", ""), tc.document})
+			s := stage(t, chat.Options{Store: inMemory(t), Now: noon}, models, []string{flatNamed("boss", ""), tc.document})
 			ctx := as(t.Context(), "alice", "s1")
 			turn(t, s, ctx, "First")
 			turn(t, s, ctx, "Now")

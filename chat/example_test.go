@@ -12,10 +12,11 @@ import (
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
-// A session that remembers: the second turn is sent the first. MemoryStore
-// keeps it in the process; sqlite.Open gives a store that survives it.
+// A session that remembers: the model is sent the first turn with the second. With a
+// folder instead of Memory, the session outlives the process.
 func Example() {
 	documents := fstest.MapFS{"greeter.yaml": {Data: []byte(`
 type: object
@@ -31,7 +32,12 @@ description: You greet people by their name.
 	models := llm.NewRegistry(llm.RegistryOptions{Providers: map[string]llm.Constructor{
 		"scripted": func(string) (llm.Model, error) { return model, nil },
 	}})
-	kept := &chat.MemoryStore{}
+	kept, err := sqlite.Open(context.Background(), sqlite.Options{Memory: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer kept.Close()
 	service, err := chat.New(chat.Options{Catalog: agents, Models: models, Store: kept, DefaultModel: "scripted:demo"})
 	if err != nil {
 		fmt.Println(err)

@@ -25,7 +25,7 @@ import (
 
 // flaky is a store whose writes of runs fail as a script says.
 type flaky struct {
-	chat.MemoryStore
+	*store.Store
 
 	mu sync.Mutex
 	// down: nothing works. fails, lost: the next writes that have rows fail, or are
@@ -64,12 +64,12 @@ func (f *flaky) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 		return false, errGone
 	case rows && f.lost > 0:
 		f.lost--
-		if _, err := f.MemoryStore.WriteRun(ctx, w); err != nil {
+		if _, err := f.Store.WriteRun(ctx, w); err != nil {
 			return false, err
 		}
 		return false, errGone
 	}
-	return f.MemoryStore.WriteRun(ctx, w)
+	return f.Store.WriteRun(ctx, w)
 }
 
 func (f *flaky) BeginRun(ctx context.Context, r store.RunStart) error {
@@ -81,12 +81,12 @@ func (f *flaky) BeginRun(ctx context.Context, r store.RunStart) error {
 		return errGone
 	case f.lost > 0:
 		f.lost--
-		if err := f.MemoryStore.BeginRun(ctx, r); err != nil {
+		if err := f.Store.BeginRun(ctx, r); err != nil {
 			return err
 		}
 		return errGone
 	}
-	return f.MemoryStore.BeginRun(ctx, r)
+	return f.Store.BeginRun(ctx, r)
 }
 
 func (f *flaky) works() error {
@@ -102,14 +102,14 @@ func (f *flaky) Run(ctx context.Context, id string) (store.Run, error) {
 	if err := f.works(); err != nil {
 		return store.Run{}, err
 	}
-	return f.MemoryStore.Run(ctx, id)
+	return f.Store.Run(ctx, id)
 }
 
 func (f *flaky) Message(ctx context.Context, id string) (store.Message, error) {
 	if err := f.works(); err != nil {
 		return store.Message{}, err
 	}
-	return f.MemoryStore.Message(ctx, id)
+	return f.Store.Message(ctx, id)
 }
 
 // noted is a tool that counts its calls; during runs in each.
@@ -164,7 +164,7 @@ type scene struct {
 }
 
 func newScene(t testing.TB) *scene {
-	return &scene{&flaky{}, newNoted(t, "pay", false), newNoted(t, "look", true)}
+	return &scene{&flaky{Store: inMemory(t)}, newNoted(t, "pay", false), newNoted(t, "look", true)}
 }
 
 // service answers by step of the conversation, so that a resumed run goes on.

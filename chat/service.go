@@ -31,8 +31,8 @@ type Tools interface {
 	Resolve(ctx context.Context, a *agent.Agent) tool.Resolved
 }
 
-// Store keeps sessions and runs; *store.Store and *MemoryStore are ones. Every
-// method takes the caller's identity from ctx.
+// Store keeps sessions and runs; *store.Store implements it. Every method takes the
+// caller's identity from ctx.
 type Store interface {
 	Conversations
 	Runs

@@ -54,7 +54,7 @@ func TestAnEndlessModel(t *testing.T) {
 		{"thoughts", thought, 0, false, event.LimitAnswer, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			kept := &chat.MemoryStore{}
+			kept := inMemory(t)
 			o := chat.Options{Store: kept, Memory: tt.memory}
 			if tt.none {
 				o.Store = nil
@@ -95,7 +95,7 @@ func TestAnEndlessModel(t *testing.T) {
 }
 
 // answer is the session's newest row.
-func answer(t *testing.T, kept *chat.MemoryStore, ctx context.Context, session string) store.Message {
+func answer(t *testing.T, kept *store.Store, ctx context.Context, session string) store.Message {
 	t.Helper()
 	rows, err := kept.Messages(ctx, session, store.MessageFilter{Last: 1})
 	if err != nil || len(rows) != 1 || rows[0].Content == nil {
@@ -133,7 +133,7 @@ func TestALongTextBeforeACall(t *testing.T) {
 					return nil
 				}},
 			)
-			kept := &chat.MemoryStore{}
+			kept := inMemory(t)
 			s := newService(t, model, chat.Options{Store: kept, Memory: memory}, helper)
 			ctx := as(t.Context(), "alice", "s1")
 			turn(t, s, ctx, "Hi")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
 )
@@ -12,19 +11,19 @@ import (
 // eager is a store whose run is taken up as soon as its request has an answer, before
 // whoever answered can do it.
 type eager struct {
-	chat.MemoryStore
+	*store.Store
 	after func()
 }
 
 func (h *eager) Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, error) {
-	r, err := h.MemoryStore.Decide(ctx, id, d)
+	r, err := h.Store.Decide(ctx, id, d)
 	h.after()
 	return r, err
 }
 
 // Who answers hears how the run goes on, whoever took it up.
 func TestAnAnswerThatSomebodyElseGoesOnWith(t *testing.T) {
-	kept, goOn := &eager{}, make(chan struct{})
+	kept, goOn := &eager{Store: inMemory(t)}, make(chan struct{})
 	slow := scripted.Text("Done.")
 	slow.Before = scripted.Until(0, goOn)
 	s, ctx, request := paused(t, kept, slow)

@@ -23,7 +23,7 @@ import (
 // outage is a store that fails to end runs, and to do what is named, until it is
 // over; before is called, once, before a run is claimed.
 type outage struct {
-	chat.MemoryStore
+	*store.Store
 	mu     sync.Mutex
 	over   bool
 	claims bool // claims are made, and say that they failed
@@ -45,7 +45,7 @@ func (o *outage) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 	if !over && w.Status != "" && w.Status != store.RunRunning {
 		return false, errOutage
 	}
-	return o.MemoryStore.WriteRun(ctx, w)
+	return o.Store.WriteRun(ctx, w)
 }
 
 func (o *outage) ClaimRun(ctx context.Context, id, owner string) (store.Run, error) {
@@ -53,7 +53,7 @@ func (o *outage) ClaimRun(ctx context.Context, id, owner string) (store.Run, err
 		o.before = nil
 		before()
 	}
-	r, err := o.MemoryStore.ClaimRun(ctx, id, owner)
+	r, err := o.Store.ClaimRun(ctx, id, owner)
 	if o.claims && err == nil {
 		return store.Run{}, errOutage
 	}
@@ -84,7 +84,7 @@ func TestAnEndThatCannotBeStored(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kept := &outage{}
+			kept := &outage{Store: inMemory(t)}
 			s := newService(t, scripted.New(scripted.Text("One"), scripted.Text("Two")), chat.Options{Patience: time.Millisecond, Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
 			ctx := as(t.Context(), "alice", "s1")
 			events := turn(t, s, ctx, "1")
@@ -137,7 +137,7 @@ func TestARunThatCannotBeTakenUpOrEnded(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kept := &outage{over: true}
+			kept := &outage{Store: inMemory(t), over: true}
 			s, ctx, request := paused(t, kept, scripted.Text("Done."))
 			r, err := s.Request(ctx, request)
 			if err != nil {
@@ -171,7 +171,7 @@ func TestARunThatCannotBeTakenUpOrEnded(t *testing.T) {
 // TestAStopThatComesWithAnAnswer: whoever goes on with the run a moment before it is
 // stopped is stopped.
 func TestAStopThatComesWithAnAnswer(t *testing.T) {
-	kept := &outage{over: true}
+	kept := &outage{Store: inMemory(t), over: true}
 	never := make(chan struct{})
 	s, ctx, request := paused(t, kept, scripted.Turn{Text: []string{"Never"}, Before: scripted.Until(0, never)})
 	r, err := s.Request(ctx, request)
@@ -191,7 +191,7 @@ func TestAStopThatComesWithAnAnswer(t *testing.T) {
 
 // silent is a store that cannot be asked anything for a while.
 type silent struct {
-	chat.MemoryStore
+	*store.Store
 	heard int
 }
 
@@ -201,13 +201,13 @@ func (s *silent) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 			return false, errOutage
 		}
 	}
-	return s.MemoryStore.WriteRun(ctx, w)
+	return s.Store.WriteRun(ctx, w)
 }
 
 // TestAQuestionThatCannotBeStored: it is stored with the pause, or nobody could ever
 // answer it.
 func TestAQuestionThatCannotBeStored(t *testing.T) {
-	s, ctx, request := paused(t, &silent{}, scripted.Text("Done."))
+	s, ctx, request := paused(t, &silent{Store: inMemory(t)}, scripted.Text("Done."))
 	_, again, err := s.Decide(ctx, request, store.Decision{Status: store.RequestAccepted})
 	if err != nil || again == nil {
 		t.Fatal(again, err)
@@ -219,7 +219,7 @@ func TestAQuestionThatCannotBeStored(t *testing.T) {
 
 // prompt is a store whose user answers when a run is about to pause.
 type prompt struct {
-	chat.MemoryStore
+	*store.Store
 	before func()
 }
 
@@ -228,13 +228,13 @@ func (p *prompt) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 		p.before = nil
 		before()
 	}
-	return p.MemoryStore.WriteRun(ctx, w)
+	return p.Store.WriteRun(ctx, w)
 }
 
 // TestAnAnswerThatComesWithThePause: the run goes on, by itself.
 func TestAnAnswerThatComesWithThePause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := &prompt{}
+		kept := &prompt{Store: inMemory(t)}
 		ctx := as(t.Context(), "alice", "s1")
 		model := scripted.New(scripted.Call("echo", `{"text":"a"}`), scripted.Text("Done."))
 		s := newService(t, model, chat.Options{Patience: time.Millisecond, Store: kept}, careful)
@@ -266,7 +266,7 @@ func TestAnAnswerBeforeThePause(t *testing.T) {
 			scripted.Turn{Text: []string{"Let me look."}, Calls: []llm.ToolCall{{ID: "w", Name: "echo", Arguments: `{"text":"a"}`}}},
 			scripted.Text("Found.")),
 	}
-	s := stage(t, chat.Options{Patience: time.Millisecond, Store: &chat.MemoryStore{}}, models, documents)
+	s := stage(t, chat.Options{Patience: time.Millisecond, Store: inMemory(t)}, models, documents)
 	ctx := as(t.Context(), "alice", "s1")
 	started, err := s.Start(ctx, chat.Request{Input: "Go"})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -38,7 +39,7 @@ required: [total]
 `
 
 // team is two agents on a scripted model, one of them named like a tool.
-func team(t *testing.T, turns ...scripted.Turn) (mcpserver.Options, *chat.MemoryStore) {
+func team(t *testing.T, turns ...scripted.Turn) (mcpserver.Options, *store.Store) {
 	t.Helper()
 	agents, err := catalog.New(catalog.Options{Logger: quiet, Builtin: fstest.MapFS{
 		"greeter.yaml": {Data: []byte(greeter)}, "who.yaml": {Data: []byte(reader)},
@@ -52,7 +53,11 @@ func team(t *testing.T, turns ...scripted.Turn) (mcpserver.Options, *chat.Memory
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := &chat.MemoryStore{}
+	kept, err := sqlite.Open(t.Context(), sqlite.Options{Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kept.Close() })
 	service, err := chat.New(chat.Options{
 		Catalog: agents, Store: kept, DefaultModel: "scripted:x", Logger: quiet, Tools: &tool.Box{Local: tools},
 		Models: llm.NewRegistry(llm.RegistryOptions{Providers: map[string]llm.Constructor{

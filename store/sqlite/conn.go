@@ -36,6 +36,9 @@ type conn struct {
 // uri is the file as SQLite's URI, which is the one form in which a path may
 // hold any character. The log gets the permissions of the database.
 func uri(path, query string) string {
+	if inMemory(path) {
+		return "file:/" + memoryName(path) + "?vfs=mvcc" + query
+	}
 	slashed := strings.ReplaceAll(path, `\`, "/")
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed

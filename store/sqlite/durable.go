@@ -11,7 +11,7 @@ import (
 // commit to that file, in order, and does not wait, so that the next transaction can
 // begin. SQLite itself waits where the order of files matters, at a checkpoint.
 type durable struct {
-	path string // of the write-ahead log
+	path string // of the write-ahead log; "" if there is none
 
 	mu   sync.Mutex
 	next *flush // that has not begun
@@ -56,7 +56,7 @@ func (d *durable) wait() error {
 // a connection is open; the last one writes everything to the database when it is
 // closed, and waits for that.
 func (d *durable) sync() error {
-	if d.closed {
+	if d.closed || d.path == "" {
 		return nil
 	}
 	if d.file == nil {

@@ -34,18 +34,23 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/vfs/mvcc"
 
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/store/internal/fair"
 )
 
-// Options name the database and configure the engine. One of Dir and Path is required.
+// Options name the database and configure the engine. One of Dir, Path and Memory is
+// required.
 type Options struct {
 	// Dir is the data folder; it is created, for its owner only. The database in
 	// it is p8.db.
 	Dir string
 	// Path is the database file, instead of p8.db in Dir.
 	Path string
+	// Memory keeps the database in memory, as long as it is open: for tests, and for
+	// what shall leave nothing behind. Dir, Path and ReadOnly are ignored.
+	Memory bool
 	// Readers is the number of reading connections; they are opened when needed.
 	// Callers' queries take half of them at most. 0 is twice the number of
 	// processors, 4 at least and 16 at most.
@@ -61,6 +66,8 @@ type Options struct {
 
 	// log bounds the write-ahead log; the zero value is the default.
 	log logBounds
+	// from is what a database in memory begins with.
+	from mvcc.Snapshot
 }
 
 var (
@@ -85,17 +92,20 @@ func Open(ctx context.Context, o Options) (*store.Store, error) {
 }
 
 func open(ctx context.Context, o Options) (_ *engine, err error) {
-	if o.Path == "" {
-		if o.Dir == "" {
-			return nil, errors.New("sqlite: neither Dir nor Path is given")
-		}
-		o.Path = filepath.Join(o.Dir, "p8.db")
-	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
 	if o.Readers <= 0 {
 		o.Readers = 2 * min(8, max(2, runtime.GOMAXPROCS(0)))
+	}
+	if o.Memory {
+		return openMemory(ctx, o)
+	}
+	if o.Path == "" {
+		if o.Dir == "" {
+			return nil, errors.New("sqlite: neither Dir nor Path is given")
+		}
+		o.Path = filepath.Join(o.Dir, "p8.db")
 	}
 	path, err := filepath.Abs(o.Path)
 	if err != nil {
@@ -138,6 +148,27 @@ func open(ctx context.Context, o Options) (_ *engine, err error) {
 	if err := e.log.start(ctx, e, w, o); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	return e, nil
+}
+
+// openMemory opens a new database in memory.
+func openMemory(ctx context.Context, o Options) (_ *engine, err error) {
+	path := newMemory(o.from)
+	defer func() {
+		if err != nil {
+			dropMemory(path)
+		}
+	}()
+	if err := migrate(ctx, path, o.Logger); err != nil {
+		return nil, err
+	}
+	w, err := connect(ctx, path, false)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: open a database in memory: %w", err)
+	}
+	e := newEngine(path, o.Readers)
+	e.durable.path = "" // there is no disk to wait for
+	e.writer <- w
 	return e, nil
 }
 
@@ -318,6 +349,9 @@ func (e *engine) shut() error {
 	// The writer last: SQLite copies the log into the database with the last connection.
 	w := <-e.writer
 	errs = append(errs, e.durable.close(), w.close())
+	if inMemory(e.path) {
+		dropMemory(e.path)
+	}
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())
 	}

@@ -7,20 +7,28 @@ import (
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
-// chatStores returns the store of sessions and the knowledge that search reads: the
-// database, or memory for a chat that is not stored.
-func chatStores(s *store.Store, o Options) (chat.Store, rem.Knowledge) {
+// openMemory opens the store of a chat in memory; nil if sessions are stored in the
+// database, or nowhere.
+func openMemory(ctx context.Context, s *store.Store, o Options) (*store.Store, error) {
+	if s != nil && !o.NoStore || !o.Memory {
+		return nil, nil
+	}
+	return sqlite.Open(ctx, sqlite.Options{Memory: true, Logger: o.Log})
+}
+
+// chatStores returns the store of sessions and the knowledge that search reads. memory is
+// the store of openMemory.
+func chatStores(s, memory *store.Store, o Options) (chat.Store, rem.Knowledge) {
 	switch {
+	case memory != nil && s != nil:
+		return memory, knowledge{Knowledge: s, memory: memory}
+	case memory != nil:
+		return memory, knowledge{Knowledge: noKnowledge{}, memory: memory}
 	case s != nil && !o.NoStore:
 		return s, s
-	case o.Memory:
-		k := knowledge{Knowledge: noKnowledge{}, kept: new(chat.MemoryStore)}
-		if s != nil {
-			k.Knowledge = s
-		}
-		return k.kept, k
 	}
 	return nil, nil
 }
@@ -29,24 +37,17 @@ func chatStores(s *store.Store, o Options) (chat.Store, rem.Knowledge) {
 // the messages of the chat.
 type knowledge struct {
 	rem.Knowledge
-	kept *chat.MemoryStore
+	memory *store.Store
 }
 
 // MessageBySeq returns a message of a session in memory.
 func (k knowledge) MessageBySeq(ctx context.Context, sessionID string, seq int64) (store.Message, error) {
-	rows, err := k.kept.Messages(ctx, sessionID, store.MessageFilter{AfterSeq: seq - 1, BeforeSeq: seq + 1})
-	if err == nil && len(rows) != 1 {
-		err = store.ErrNotFound
-	}
-	if err != nil {
-		return store.Message{}, err
-	}
-	return rows[0], nil
+	return k.memory.MessageBySeq(ctx, sessionID, seq)
 }
 
 // Message returns a message of a session in memory.
 func (k knowledge) Message(ctx context.Context, id string) (store.Message, error) {
-	return k.kept.Message(ctx, id)
+	return k.memory.Message(ctx, id)
 }
 
 // noKnowledge is the knowledge without a database.

@@ -75,7 +75,10 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		return nil, err
 	}
 	bounds := newLimits(cfg, boundMemory(cfg, p.Log), openFiles())
-	sessions, knowledge := chatStores(p.Store, o)
+	if p.memory, err = openMemory(ctx, p.Store, o); err != nil {
+		return nil, err
+	}
+	sessions, knowledge := chatStores(p.Store, p.memory, o)
 	if knowledge != nil {
 		p.engine = NewEngine(cfg, knowledge, p.embedder, p.Log)
 		if p.asker, err = NewAsker(cfg, p.engine, p.Catalog, p.Models, p.Choice); err != nil {

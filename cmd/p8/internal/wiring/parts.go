@@ -36,7 +36,9 @@ import (
 type Parts struct {
 	Log *slog.Logger
 	// Store is nil without a database.
-	Store   *store.Store
+	Store *store.Store
+	// memory is the store of a chat in memory; nil for none.
+	memory  *store.Store
 	Catalog *catalog.Catalog
 	Chat    *chat.Service
 	Models  *llm.Registry
@@ -85,8 +87,11 @@ func (p *Parts) Close() {
 	if p.extractor != nil {
 		p.extractor.Close()
 	}
-	if p.Store != nil {
-		if err := p.Store.Close(); err != nil {
+	for _, s := range []*store.Store{p.memory, p.Store} {
+		if s == nil {
+			continue
+		}
+		if err := s.Close(); err != nil {
 			p.Log.Error("close the store", "error", err)
 		}
 	}

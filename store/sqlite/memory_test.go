@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/vfs/mvcc"
+
+	"github.com/p8-org/p8/internal/testkit/storetest"
+	"github.com/p8-org/p8/store"
+)
+
+// TestMemory: a database in memory passes the suite of the one on the disk.
+func TestMemory(t *testing.T) {
+	open := func(t *testing.T, from mvcc.Snapshot) *engine {
+		e, err := open(t.Context(), Options{Memory: true, from: from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { e.Close() })
+		return e
+	}
+	snapshot := func(t *testing.T, fill func(*store.Store)) mvcc.Snapshot {
+		e := open(t, mvcc.Snapshot{})
+		fill(store.New(e))
+		return mvcc.TakeSnapshot(memoryName(e.path))
+	}
+	empty := snapshot(t, func(*store.Store) {})
+	storetest.Run(t, func(t *testing.T) *store.Store { return store.New(open(t, empty)) },
+		func(t *testing.T, fill func(*store.Store)) func() *store.Store {
+			full := snapshot(t, fill)
+			return func() *store.Store { return store.New(open(t, full)) }
+		})
+}
+
+// TestMemoryIsForgotten: two databases in memory know nothing of each other, and a
+// closed one leaves nothing.
+func TestMemoryIsForgotten(t *testing.T) {
+	ctx := caller(t.Context())
+	for range 2 {
+		s, err := Open(ctx, Options{Memory: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.BeginRun(ctx, store.RunStart{
+			Session: store.Session{ID: "s"}, Messages: []*store.Message{message("s", "Hi")},
+			Run: store.Run{ID: "0199a1b2-0000-7000-8000-000000000001", SessionID: "s", Status: store.RunRunning, Owner: "o"},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if sess, err := s.Session(ctx, "s"); err != nil || sess.Messages != 1 {
+			t.Errorf("%+v, %v", sess, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
