@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
 
-// Requests lists what runs of the caller ask.
+// Requests lists the requests of the caller's runs to their user.
 func (s *Service) Requests(ctx context.Context, f store.RequestFilter) (page []store.RunRequest, next string, err error) {
 	if s.o.Store == nil {
 		return nil, "", ErrNoRuns
@@ -18,7 +17,7 @@ func (s *Service) Requests(ctx context.Context, f store.RequestFilter) (page []s
 	return s.o.Store.Requests(ctx, f)
 }
 
-// Request is one of them.
+// Request is a request of one of the caller's runs.
 func (s *Service) Request(ctx context.Context, id string) (store.RunRequest, error) {
 	if s.o.Store == nil {
 		return store.RunRequest{}, ErrNoRuns
@@ -26,9 +25,9 @@ func (s *Service) Request(ctx context.Context, id string) (store.RunRequest, err
 	return s.o.Store.Request(ctx, id)
 }
 
-// Decide answers a request, for whoever asks with the right identity. The Turn is
-// the run that goes on with it, nil while other requests of it are open, or while
-// it is still at the rest of its step: it goes on by itself then.
+// Decide answers a request. The Turn is the run that is resumed with the answer. It is nil
+// while other requests of the run are open, or while the run still executes the rest of
+// its step: it then goes on by itself.
 func (s *Service) Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, *Turn, error) {
 	r, err := s.decide(ctx, id, d)
 	if err != nil {
@@ -41,17 +40,17 @@ func (s *Service) Decide(ctx context.Context, id string, d store.Decision) (stor
 	return r, t, err
 }
 
-// takenUp is the turn of a run that somebody else took up as soon as the request had
-// its answer; nil when the run has not come to its pause yet: it goes on by itself.
+// takenUp is the turn of a run that another caller resumed as soon as the request had its
+// answer; nil if the run has not paused yet: it then goes on by itself.
 func (s *Service) takenUp(ctx context.Context, r *store.RunRequest) *Turn {
-	t := s.slots.runReady(ctx, r.RunID)
-	if t == nil || !t.began.After(r.CreatedAt) {
+	here, ok := s.sessions.RunReady(ctx, r.RunID)
+	if !ok || !here.since.After(r.CreatedAt) {
 		return nil
 	}
-	return t.join(t.after)
+	return here.turn(here.after)
 }
 
-// decide checks an answer against what was asked, and records it.
+// decide checks an answer against the request's schema, and stores it.
 func (s *Service) decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, error) {
 	r, err := s.Request(ctx, id)
 	if err != nil {
@@ -68,7 +67,7 @@ func (s *Service) decide(ctx context.Context, id string, d store.Decision) (stor
 	return s.o.Store.Decide(ctx, id, d)
 }
 
-// checkAnswer holds an answer against the schema that the question came with.
+// checkAnswer validates an answer by the schema of its request.
 func checkAnswer(ctx context.Context, schema, content []byte) error {
 	err := tool.ValidateAnswer(ctx, schema, content)
 	var said *tool.Error
@@ -81,8 +80,7 @@ func checkAnswer(ctx context.Context, schema, content []byte) error {
 	return nil
 }
 
-// goOn takes the run up when it has all its answers; nil when it has not, or is
-// at it.
+// goOn resumes the run if it has all its answers; nil if it does not, or is under way.
 func (s *Service) goOn(ctx context.Context, runID string, results []ToolResult) (*Turn, error) {
 	t, err := s.resume(ctx, runID, results, "")
 	if errors.Is(err, ErrNotResumable) || errors.Is(err, ErrBusy) {
@@ -91,36 +89,33 @@ func (s *Service) goOn(ctx context.Context, runID string, results []ToolResult) 
 	return t, err
 }
 
-// answerAll is a request that decides requests of the session's waiting run.
-func (s *Service) answerAll(ctx context.Context, req Request) (*Turn, error) {
-	who, err := identity.From(ctx)
-	if err != nil {
-		return nil, err
-	}
+// answerAll decides requests of the session's waiting run.
+func (s *Service) answerAll(ctx context.Context, r request) (*Turn, error) {
 	runID := ""
-	for _, a := range req.Answers {
-		r, err := s.Request(ctx, a.RequestID)
+	for _, a := range r.asked.Answers {
+		asked, err := s.Request(ctx, a.RequestID)
 		if err != nil {
 			return nil, err
 		}
-		if who.SessionID != "" && r.SessionID != who.SessionID || runID != "" && r.RunID != runID {
+		if r.sessionNamed && asked.SessionID != r.caller.SessionID || runID != "" && asked.RunID != runID {
 			return nil, fmt.Errorf("request %w", store.ErrNotFound)
 		}
-		runID = r.RunID
+		runID = asked.RunID
 	}
-	for _, a := range req.Answers {
-		// One that was decided elsewhere stays as it was decided.
+	for _, a := range r.asked.Answers {
+		// A request that was decided elsewhere stays as it is.
 		if _, err := s.decide(ctx, a.RequestID, a.Decision); err != nil && !errors.Is(err, store.ErrDecided) {
 			return nil, err
 		}
 	}
-	t, err := s.goOn(ctx, runID, req.Results)
+	t, err := s.goOn(ctx, runID, r.asked.Results)
 	if t != nil || err != nil {
 		return t, err
 	}
-	t, r, err := s.Open(ctx, runID)
+	t, stored, err := s.Open(ctx, runID)
 	if err != nil {
 		return nil, err
 	}
-	return t.join(r.LastSeq), nil // what it says next, if anything
+	t.Past = stored.LastSeq // the caller reads what it says next, if anything
+	return t, nil
 }

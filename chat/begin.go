@@ -7,66 +7,154 @@ import (
 	"errors"
 	"time"
 
-	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/chat/internal/prompt"
+	"github.com/p8-org/p8/chat/internal/record"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/store"
-	"github.com/p8-org/p8/tool"
 )
 
-// checkRequest finds what of a request does not fit together.
-func checkRequest(req Request) error {
-	plain := req.Input == "" && len(req.Parts) == 0 && req.Query == nil
-	switch req.Busy {
-	case "", BusyReject, BusyQueue, BusySteer, BusyInterrupt:
-	default:
-		return &InputError{"if_busy", "if_busy is reject, queue, steer or interrupt"}
+// prepare makes the second stage of a new run, and stores the run with the user's message.
+func (s *Service) prepare(ctx context.Context, r request) (prepared, error) {
+	p, err := s.look(ctx, r, false)
+	if err != nil {
+		return p, err
 	}
-	switch {
-	case len(req.Answers) > 0 && !plain:
-		return &InputError{"answers", "answers to requests come without a message: send the message when the run is over, or instead of them"}
-	case req.Regenerate && !(plain && len(req.Results) == 0):
-		return &InputError{"regenerate", "to answer again, send no new message"}
-	case len(req.Key) > maxKey:
-		return &InputError{"Idempotency-Key", "the idempotency key is longer than 255 characters"}
-	case req.Busy == BusySteer && len(req.Parts) > 0:
-		return &InputError{"if_busy", "a message that steers is text alone: leave images and documents for the next turn"}
+	if s.o.Store == nil {
+		p, _, err = s.withSent(p)
+		return p, err
 	}
-	return nil
+	p, start, err := s.compose(ctx, p)
+	if err != nil {
+		return p, err
+	}
+	raw, err := p.saved()
+	if err != nil {
+		return p, err
+	}
+	start.Session = store.Session{
+		ID: p.session.stored.ID, Name: p.request.asked.SessionName, AgentName: p.cast.Name,
+		Mode: p.session.stored.Mode, Metadata: p.session.change,
+	}
+	start.Run = store.Run{
+		ID: p.request.runID, SessionID: p.session.stored.ID, AgentName: p.cast.Name, Model: p.cast.ModelName, Status: store.RunRunning,
+		Protocol: p.request.asked.Protocol, MessageID: p.request.answerID, InReplyTo: p.message.id,
+		Key: p.request.asked.Key, KeyHash: p.request.asked.KeyHash,
+		Request: raw, Owner: s.o.Owner, CreatedAt: p.request.started,
+	}
+	return p, s.insistOnBeginning(ctx, start)
 }
 
-const maxKey = 255
+// compose makes the payload, and what the run begins with in the store. The history is
+// read first: the new message must not be in it.
+func (s *Service) compose(ctx context.Context, p prepared) (_ prepared, start store.RunStart, err error) {
+	again := !prompt.SamePolicy(p.session.recalledFor, p.cast.Agent)
+	if len(p.session.recalled.Runs) > 0 {
+		if err := s.settle(ctx, p); err != nil {
+			return p, start, err
+		}
+		again = true
+	}
+	if p.request.asked.Regenerate {
+		if p.message, start.DropAfter, err = s.lastMessage(ctx, p); err != nil {
+			return p, start, err
+		}
+		again = true
+	}
+	if p.session.isNew() && len(p.request.asked.History) > 0 {
+		var rows []store.Message
+		if p, rows, err = s.withSent(p); err != nil {
+			return p, start, err
+		}
+		for i := range rows {
+			start.Messages = append(start.Messages, &rows[i])
+		}
+	} else {
+		if again && !p.session.isNew() {
+			if p.session, err = s.recall(ctx, p, p.cast.Agent, start.DropAfter); err != nil {
+				return p, start, err
+			}
+		}
+		if p, err = s.withSession(ctx, p); err != nil {
+			return p, start, err
+		}
+	}
+	rows := s.rows(p)
+	if !p.request.asked.Regenerate && !p.message.empty() {
+		row, err := rows.User(p.message.id, p.message.text, p.message.parts, p.request.started)
+		if err != nil {
+			return p, start, err
+		}
+		start.Messages = append(start.Messages, row)
+	}
+	if len(start.Messages) == 0 && p.session.isNew() {
+		// A client that keeps its own history brings the results of its tools.
+		for _, r := range p.request.asked.Results {
+			start.Messages = append(start.Messages, rows.ClientResult(r.ToolCallID, r.Content, p.request.started))
+		}
+	}
+	return p, start, nil
+}
 
-// saved is what a run needs to be taken up again, beside its rows.
+// rows makes the rows of the turn.
+func (s *Service) rows(p prepared) *record.Rows {
+	return &record.Rows{RunID: p.request.runID, SessionID: p.session.stored.ID, Agent: p.cast.Name, Now: s.o.Now, NewID: s.o.NewID}
+}
+
+// lastMessage is the session's last message of the user, for an answer that is made
+// again, and its number.
+func (s *Service) lastMessage(ctx context.Context, p prepared) (m message, seq int64, err error) {
+	rows, err := s.o.Store.Messages(ctx, p.session.stored.ID, store.MessageFilter{Last: 1, Types: []string{store.MessageUser}, Parts: true})
+	if err != nil {
+		return m, 0, err
+	}
+	if len(rows) == 0 || rows[0].Content == nil {
+		return m, 0, &InputError{"regenerate", "the session has no message that could be answered again"}
+	}
+	m.id, m.text = rows[0].ID, *rows[0].Content
+	m.parts, err = partsOf(&rows[0])
+	return m, rows[0].Seq, err
+}
+
+// partsOf are the images and documents of a row.
+func partsOf(row *store.Message) (parts []llm.Part, err error) {
+	if len(row.Parts) > 0 {
+		err = json.Unmarshal(row.Parts, &parts)
+	}
+	return parts, err
+}
+
+// saved is what a run needs to be resumed, beside its rows.
 type saved struct {
 	Identity    identity.Identity `json:"identity"`
 	Agent       string            `json:"agent"`
 	Document    json.RawMessage   `json:"document,omitempty"`
-	Asked       string            `json:"model,omitempty"`
+	Model       string            `json:"model,omitempty"`
 	Instruction string            `json:"instruction,omitempty"`
 	Settings    llm.Settings      `json:"settings,omitzero"`
 	ClientTools []llm.ToolSpec    `json:"client_tools,omitempty"`
 	// History is what a client sent that keeps its own.
 	History []llm.Message `json:"history,omitempty"`
-	// ResponseFormat is what the client wants the answer to follow.
+	// ResponseFormat is the schema that the client wants the answer to follow.
 	ResponseFormat *llm.Output `json:"response_format,omitempty"`
-	// Named: the client named the session.
-	Named bool `json:"named,omitempty"`
-	// Auto: it left it to p8 who answers.
+	// SessionNamed: the client named the session.
+	SessionNamed bool `json:"named,omitempty"`
+	// Auto: the client left it to p8 which agent answers.
 	Auto bool `json:"auto,omitempty"`
 }
 
-// saved writes down what the turn was asked.
-func (j *job) saved() (json.RawMessage, error) {
+// saved encodes what the turn was asked.
+func (p prepared) saved() (json.RawMessage, error) {
+	asked := p.request.asked
 	keep := saved{
-		Identity: j.who, Agent: j.name, Asked: j.asked, Instruction: j.req.Instruction, Settings: j.req.Settings,
-		ClientTools: j.req.ClientTools, ResponseFormat: j.req.ResponseFormat, Named: j.named, Auto: j.auto,
+		Identity: p.caller, Agent: p.cast.Name, Model: p.request.model, Instruction: asked.Instruction, Settings: asked.Settings,
+		ClientTools: asked.ClientTools, ResponseFormat: asked.ResponseFormat, SessionNamed: p.request.sessionNamed, Auto: p.auto,
 	}
-	if !j.named {
-		keep.History = j.req.History
+	if !p.request.sessionNamed {
+		keep.History = asked.History
 	}
-	if j.req.Document != nil {
-		raw, err := json.Marshal(j.req.Document)
+	if asked.Document != nil {
+		raw, err := json.Marshal(asked.Document)
 		if err != nil {
 			return nil, err
 		}
@@ -75,30 +163,15 @@ func (j *job) saved() (json.RawMessage, error) {
 	return json.Marshal(keep)
 }
 
-// beginRun makes the run and the user's message durable.
-func (s *Service) beginRun(ctx context.Context, j *job, start store.RunStart) error {
-	raw, err := j.saved()
-	if err != nil {
-		return err
-	}
-	start.Session = j.changes()
-	start.Run = store.Run{
-		ID: j.RunID, SessionID: j.SessionID, AgentName: j.name, Model: j.modelName, Status: store.RunRunning,
-		Protocol: j.Protocol, MessageID: j.MessageID, InReplyTo: j.InReplyTo, Key: j.req.Key, KeyHash: j.req.KeyHash,
-		Request: raw, Owner: s.o.Owner, CreatedAt: j.started,
-	}
-	return s.insistOnBeginning(ctx, start)
-}
-
 const (
 	// beginPatience is how long a request waits for a store that fails.
 	beginPatience = 5 * time.Second
-	// beginPause is the first pause between two tries; each is twice as long.
+	// beginPause is the first pause between two tries; each one doubles.
 	beginPause = 50 * time.Millisecond
 )
 
-// insistOnBeginning is BeginRun over a connection that may break: it is tried again,
-// and a run that was begun although the answer was lost is not begun twice.
+// insistOnBeginning calls BeginRun, and again while the store fails. A run that was begun
+// although the answer was lost is not begun twice.
 func (s *Service) insistOnBeginning(ctx context.Context, start store.RunStart) error {
 	until := time.Now().Add(min(cmp.Or(s.o.Patience, beginPatience), beginPatience))
 	for pause, lost := beginPause, false; ; pause *= 2 {
@@ -129,38 +202,11 @@ func isFailure(err error) bool {
 	return errors.As(err, &failure) && !errors.Is(err, store.ErrDisk)
 }
 
-// again finds the user's last message, for an answer that is made anew, and gives
-// its number.
-func (s *Service) again(ctx context.Context, j *job) (int64, error) {
-	rows, err := s.o.Store.Messages(ctx, j.SessionID, store.MessageFilter{Last: 1, Types: []string{store.MessageUser}, Parts: true})
-	if err != nil {
-		return 0, err
-	}
-	if len(rows) == 0 || rows[0].Content == nil {
-		return 0, &InputError{"regenerate", "the session has no message that could be answered again"}
-	}
-	j.InReplyTo, j.input = rows[0].ID, *rows[0].Content
-	j.req.Parts, err = partsOf(&rows[0])
-	return rows[0].Seq, err
-}
-
-// firstAgain answers the message at the end of what the client brought: its session
-// is not known here.
-func (j *job) firstAgain() error {
-	n := len(j.req.History) - 1
-	if n < 0 || j.req.History[n].Role != llm.User {
-		return &InputError{"regenerate", "the session has no message that could be answered again"}
-	}
-	j.input, j.req.Parts = j.req.History[n].Content, j.req.History[n].Parts
-	j.req.History, j.req.Regenerate = j.req.History[:n], false
-	return nil
-}
-
-// settle ends what the session's last run left open: one that waits, or was
-// interrupted, and is not gone on with. What it had said becomes its answer.
-func (s *Service) settle(ctx context.Context, j *job) error {
-	for i := range j.past.Runs {
-		r, err := &j.past.Runs[i], error(nil)
+// settle ends the session's runs that wait, or were interrupted, and are not resumed.
+// What they had said becomes their answer.
+func (s *Service) settle(ctx context.Context, p prepared) error {
+	for i := range p.session.recalled.Runs {
+		r, err := &p.session.recalled.Runs[i], error(nil)
 		if r.Status == store.RunRunning {
 			if r.Owner != s.o.Owner {
 				return ErrBusy // in another process
@@ -172,8 +218,8 @@ func (s *Service) settle(ctx context.Context, j *job) error {
 		if r.Status != store.RunWaiting && r.Status != store.RunInterrupted {
 			continue
 		}
-		if err := s.abandon(ctx, r); errors.Is(err, store.ErrNotOwner) {
-			return ErrBusy // somebody goes on with it
+		if err := s.ends.Abandon(ctx, r); errors.Is(err, store.ErrNotOwner) {
+			return ErrBusy // another process resumes it
 		} else if err != nil {
 			return err
 		}
@@ -181,10 +227,9 @@ func (s *Service) settle(ctx context.Context, j *job) error {
 	return nil
 }
 
-// overHere is a run that this process had and is over, although the store does not
-// know.
+// overHere is a run of this process that is over, although the store does not know.
 func (s *Service) overHere(ctx context.Context, r *store.Run) (*store.Run, error) {
-	if !s.endAgain(ctx, r.ID) {
+	if !s.ends.Again(ctx, r.ID) {
 		_, err := s.o.Store.WriteRun(ctx, store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: store.RunInterrupted})
 		if err != nil && !errors.Is(err, store.ErrNotOwner) {
 			return nil, err
@@ -200,45 +245,4 @@ func ignore(err, that error) error {
 		return nil
 	}
 	return err
-}
-
-// clientTool is a tool that the client brought.
-type clientTool struct{ tool.Base }
-
-// RunsAtClient tells it from others.
-func (clientTool) RunsAtClient() {}
-
-// Call is never made.
-func (clientTool) Call(context.Context, tool.Call) (tool.Result, error) {
-	return tool.Result{}, &tool.Error{Message: "the client runs this tool itself"}
-}
-
-// maxClientTools bounds what a client may bring.
-const maxClientTools = 128
-
-// addClientTools offers the client's tools beside the document's own, which win
-// where both have a name.
-func addClientTools(j *job) error {
-	if len(j.req.ClientTools) > maxClientTools {
-		return &InputError{"tools", "there are more than 128 tools"}
-	}
-	taken := map[string]bool{}
-	for _, t := range j.tools {
-		taken[t.Spec().Name] = true
-	}
-	for _, spec := range j.req.ClientTools {
-		if taken[spec.Name] {
-			j.warnings = append(j.warnings, event.WarningData{
-				Code: "tool_unavailable", Message: "the agent has a tool named " + spec.Name + " of its own; the client's is left out",
-			})
-			continue
-		}
-		base, err := tool.NewBase(spec)
-		if err != nil {
-			return &InputError{"tools", "the tool " + spec.Name + " cannot be offered: " + err.Error()}
-		}
-		taken[spec.Name] = true
-		j.tools = append(j.tools, clientTool{base})
-	}
-	return nil
 }

@@ -1,17 +1,32 @@
-// Package chat is one turn of one session.
+// Package chat runs turns of sessions: a user's message in, an agent's answer out, both
+// stored.
 //
-// [Service.Start] takes a [Request], loads the history that fits the budget,
-// assembles the payload, stores the user's message and starts the run, detached
-// from the caller. The [Turn] it returns is a live run: any number of readers
-// ([Turn.Events]), each from the beginning; a reader that leaves changes
-// nothing. Tool rows are stored as they happen, the assistant row before the
-// last events: whatever a client has seen the id of can be read back.
+// A turn goes through four stages, each made from the one before and never changed:
 //
-// The payload has three layers (p8's): the agent's system prompt, the
-// instructions of this one request, and the stored conversation. The first two
-// are made anew on every turn and never stored.
+//	request    what is asked for, checked; nothing has been read yet     request.go
+//	prepared   which agent answers what, and what its model is sent     prepared.go
+//	begun      the run is stored, and this process executes it          begun.go
+//	ended      why the run is over, and what it said                    ended.go
 //
-// [Describe] turns any failure into words and a status fit for a client.
+// [Service.Start] makes the first three and returns; a goroutine executes the run
+// (execute.go), which goes on whatever becomes of the caller. Tool rows are stored as they
+// happen, the answer's row before the last events: each row whose id a client has seen can
+// be read back.
+//
+// A [Turn] is a run for a reader. Behind it is a run that this process executes
+// (running.go), or one in the store that has ended or that another process executes
+// (kept.go). Any number of readers may read, each from any event on ([Turn.EventsAfter]).
+//
+// The payload of the model has three layers: the agent's system prompt, the instructions
+// of this one request, and the stored conversation. The first two are made anew on every
+// turn and never stored.
+//
+// [Describe] turns any error into words and a status for a client.
+//
+// The rooms below, in internal, from the top: delegate (agents that ask agents), recovery
+// (runs whose process died), route (the agent of a session), prompt (the payload), cast
+// (agent, model and tools), record (what a run leaves in the store), sessions (which
+// sessions have a turn under way).
 package chat
 
 import (
@@ -25,8 +40,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Request is one turn that somebody asks for. Who asks, the session, the agent
-// and the model come with the context's identity; Agent and Model override it.
+// Request asks for one turn. The caller, the session, the agent and the model come with the
+// context's identity; Agent and Model override it.
 type Request struct {
 	// Agent is a name; "" takes the identity's, then [DefaultAgent].
 	Agent string
@@ -34,15 +49,15 @@ type Request struct {
 	Document *agent.Document
 	// Model is "provider:model"; "" takes the identity's.
 	Model string
-	// Input is the user's message, Parts the images and documents that come with
-	// it; one of the two may be empty.
+	// Input is the user's message, Parts are its images and documents; one of the two may
+	// be empty.
 	Input string
 	Parts []llm.Part
 	// Query is structured input; its prompt replaces Input.
 	Query *run.Query
-	// History is used when the session is new: the messages that the client
-	// itself sent before Input. They are stored when the caller named the session;
-	// else it is expected to send them again.
+	// History is used if the session is new: the messages that the client sent before
+	// Input. They are stored if the caller named the session; else the client is expected
+	// to send them again.
 	History []llm.Message
 	// Instruction is added to this turn's instructions and never stored.
 	Instruction string
@@ -52,43 +67,42 @@ type Request struct {
 	// Settings override the document's and the defaults, where set.
 	Settings llm.Settings
 
-	// Busy says what becomes of the message while the session has a run under way:
+	// Busy says what becomes of the message if the session has a run under way:
 	// [BusyReject] when "".
 	Busy string
-	// Key makes a repeated request safe: the same key with the same KeyHash gives the
-	// run that the first one began; "" does not.
+	// Key makes it safe to repeat the request: the same Key with the same KeyHash returns
+	// the run that the first request began. "" begins a run each time.
 	Key, KeyHash string
-	// Protocol is what the client speaks, by stream.Protocol's names; kept with the
-	// run, for readers who come back.
+	// Protocol is the client's wire protocol, a stream.Protocol. It is stored with the run
+	// for readers that reconnect.
 	Protocol string
-	// ClientTools are tools that the client runs itself. Where the model calls one, the
-	// turn ends with event.ReasonToolCalls.
+	// ClientTools are tools that the client runs itself. If the model calls one, the turn
+	// ends with event.ReasonToolCalls.
 	ClientTools []llm.ToolSpec
-	// Results are those of the client's own tools. With them, and without Input, the
-	// session's waiting run goes on; one whose session is new, or was not named, goes
-	// on from History.
+	// Results are those of the client's own tools. With them, the session's waiting run is
+	// resumed; if the session is new, or was not named, a run continues History.
 	Results []ToolResult
-	// Answers decide open requests of the session's waiting run, which goes on when
-	// none is left open; Results of the same step may come with them. Input must be empty.
+	// Answers decide open requests of the session's waiting run, which is resumed when
+	// none is left open. Results of the same step may come with them. Input must be empty.
 	Answers []RequestAnswer
-	// Regenerate answers the session's last user message again; the answer that it had
-	// is deleted. Input must be empty.
+	// Regenerate answers the session's last user message again and deletes the answer that
+	// it had. Input must be empty.
 	Regenerate bool
 	// Options are those of an agent that is a script, such as the simulator.
 	Options map[string]string
-	// ResponseFormat is the schema that the client wants this answer to follow; it
-	// counts for an agent that has none of its own. Nil leaves the answer free.
+	// ResponseFormat is the schema that this answer must follow, for an agent that has none
+	// of its own; nil for none.
 	ResponseFormat *llm.Output
 }
 
-// What becomes of a message to a session that has a run under way.
+// The values of Request.Busy.
 const (
-	// BusyReject refuses it with ErrBusy.
+	// BusyReject refuses the message with ErrBusy.
 	BusyReject = "reject"
 	// BusyQueue waits until the run is over, in the order of arrival.
 	BusyQueue = "queue"
-	// BusySteer gives it to the running run, which reads it before its next request
-	// to the model; the Turn is that run's.
+	// BusySteer gives the message to the run, which reads it before its next request to the
+	// model; the Turn is that run's.
 	BusySteer = "steer"
 	// BusyInterrupt stops the run, which keeps what it has said, and then answers.
 	BusyInterrupt = "interrupt"
@@ -107,6 +121,5 @@ type RequestAnswer struct {
 	store.Decision
 }
 
-// Script answers in place of a model: the simulator is one. Its events end with
-// Done.
+// Script answers in place of a model, as the simulator does. Its events end with Done.
 type Script func(ctx context.Context, input string, options map[string]string) iter.Seq2[event.Event, error]

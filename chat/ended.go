@@ -1,33 +1,303 @@
 package chat
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/chat/internal/recovery"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 )
+
+// ended is the last stage of a turn: why its run is over in this process, and what it
+// said. The last row and the last events are made of it.
+type ended struct {
+	prepared prepared
+	// first is the turn as its client began it.
+	first *Turn
+	// cause is the error that ended the run; nil if it came to its own end. failure is
+	// that for the client.
+	cause   error
+	done    *event.DoneData
+	failure *event.ErrorData
+	// text is the answer, agent and speaker the names of those that answered and that
+	// spoke last, model the one that wrote it.
+	text, agent, speaker, model string
+	usage                       *event.UsageData
+	meta                        *event.MetadataData
+	latency                     int64 // since the request, in milliseconds
+	shown                       bool
+}
+
+// ended makes the last stage.
+func (r *recorder) ended(cause error, text string) ended {
+	e := ended{
+		prepared: r.now, first: &r.begun.running.first, cause: cause, text: text,
+		agent: r.rows.Agent, speaker: record.LastName(r.speaker), model: cmp.Or(r.tookOver, r.now.cast.ModelName),
+		usage: r.usage, meta: r.meta, shown: r.shown,
+		latency: max(1, r.s.o.Now().Sub(r.now.request.started).Milliseconds()),
+	}
+	e.done, e.failure = r.reason(cause)
+	return e
+}
+
+// reason is why the run is over.
+func (r *recorder) reason(err error) (*event.DoneData, *event.ErrorData) {
+	switch {
+	case err == nil && r.scriptFailed != nil:
+		return &event.DoneData{Reason: event.ReasonError}, r.scriptFailed
+	case err == nil && r.done != nil:
+		return r.done, nil
+	case errors.Is(err, errCancelled):
+		return &event.DoneData{Reason: event.ReasonCancelled}, nil
+	case errors.Is(err, errHandedOn):
+		return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitRequests}, nil
+	case errors.Is(err, errTooLong):
+		return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitEvents}, nil
+	case errors.Is(err, errMemory):
+		return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitMemory}, nil
+	}
+	return &event.DoneData{Reason: event.ReasonError}, Describe(err)
+}
+
+// status is the run's.
+func (e *ended) status() string {
+	waits := e.done.Reason == event.ReasonPaused || e.done.Reason == event.ReasonToolCalls
+	switch {
+	case errors.Is(e.cause, errShutdown), errors.Is(e.cause, errInterrupted), errors.Is(e.cause, record.ErrUnrecorded):
+		return store.RunInterrupted
+	case waits && (e.prepared.request.sessionNamed || e.done.Reason == event.ReasonPaused):
+		return store.RunWaiting
+	case e.done.Reason == event.ReasonError:
+		return store.RunFailed
+	case e.done.Reason == event.ReasonCancelled:
+		return store.RunCancelled
+	}
+	return store.RunCompleted // a client that keeps its own history goes on by itself
+}
+
+// result is what callers that do not stream get.
+func (e *ended) result(asks []event.ActionRequestData) Result {
+	res := Result{
+		Text: e.text, Output: e.done.Output, ChainedTool: e.done.ChainedTool, ChainedResult: e.done.ChainedResult,
+		Reason: e.done.Reason, Limit: e.done.Limit, Requests: asks, Error: e.failure,
+	}
+	if e.usage != nil {
+		res.Usage = *e.usage
+	}
+	return res
+}
+
+// answerRow is the row of the answer: what the user was shown, and what it took.
+func (e *ended) answerRow(rows *record.Rows) *store.Message {
+	text := e.text
+	if text == "" && e.done.Output != nil {
+		text = string(e.done.Output)
+	}
+	row := rows.New(e.first.MessageID, e.agent, store.MessageAssistant)
+	row.Content, row.TokenCount = &text, llm.EstimateTokens(text)
+	row.Model, row.LatencyMS = e.model, e.latency
+	if e.usage != nil {
+		row.InputTokens, row.OutputTokens, row.CostUSD = e.usage.InputTokens, e.usage.OutputTokens, e.usage.CostUSD
+	}
+	switch e.done.Reason {
+	case event.ReasonError:
+		row.Status = store.StatusError
+	case event.ReasonCancelled:
+		row.Status = store.StatusCancelled
+	case event.ReasonLength:
+		row.Status = store.StatusLength
+	}
+	return row
+}
+
+// metadata says where the answer is stored and what the tools said about it.
+func (e *ended) metadata(row *store.Message, stored bool) *event.MetadataData {
+	m := new(event.MetadataData)
+	if e.meta != nil {
+		*m = *e.meta
+	}
+	if stored {
+		m.MessageID, m.InReplyTo = e.first.MessageID, e.first.InReplyTo
+	}
+	m.SessionID, m.AgentSchema, m.RespondingAgent = e.first.SessionID, e.first.Agent, e.speaker
+	m.ModelVersion, m.LatencyMS, m.TokenCount, m.CostUSD = row.Model, row.LatencyMS, row.TokenCount, row.CostUSD
+	return m
+}
+
+// finish stores the answer, whole or not, and then ends the stream: a client that has seen
+// the end can read everything back and ask again. A run that waits has no answer yet.
+func (r *recorder) finish(cause error) {
+	r.begun.running.inbox.Close()
+	r.writer.Flush()
+	// The answer is read back before it is known how the run ended: without it the run can
+	// only be resumed.
+	text, release, unread := r.answerText()
+	defer release()
+	if unread != nil && cause == nil {
+		cause = fmt.Errorf("%w: read the answer back: %w", errInterrupted, unread)
+	}
+	e := r.ended(cause, text)
+	r.begun.running.result = e.result(r.asks)
+	if r.begun.running.long = r.text.Long(); r.begun.running.long {
+		r.begun.running.result.Text = "" // it is read when somebody asks for it
+	}
+	r.logEnd(&e)
+	key := r.now.request.key()
+	r.s.sessions.End(key)
+	left := r.store(&e)
+	r.begun.log.Close()
+	if left != nil {
+		end := recovery.End{Caller: r.now.caller, Write: *left, Events: r.begun.log.Left(recovery.MaxLeft)}
+		end.Late, end.Write.Journal = r.writer.Left()
+		_ = r.s.ends.Tell(r.begun.stored, end) // a failure is in the log already, and retried
+	}
+	r.s.sessions.Release(key)
+}
+
+// maxLongEnds is how many runs with a long answer may store it at one time.
+const maxLongEnds = 2
+
+// answerText puts the text of the answer into memory for the end of the run. Long ones
+// wait for each other until release.
+func (r *recorder) answerText() (text string, release func(), err error) {
+	release = func() {}
+	if r.text.Long() {
+		r.s.longEnds <- struct{}{}
+		release = func() { <-r.s.longEnds }
+	}
+	text, err = r.text.Read(r.begun.stored)
+	return text, release, err
+}
+
+func (r *recorder) logEnd(e *ended) {
+	switch {
+	case errors.Is(e.cause, errShutdown):
+		r.s.o.Logger.Info("a run was interrupted", "run", r.rows.RunID, "session", r.rows.SessionID)
+	case e.failure != nil:
+		message := e.failure.Message // a script says no more than the user is shown
+		if e.cause != nil {
+			message = e.cause.Error()
+		}
+		r.s.o.Logger.Warn("a run failed", "run", r.rows.RunID, "session", r.rows.SessionID, "agent", e.agent,
+			"model", r.now.cast.ModelName, "code", e.failure.Code, "error", message)
+	}
+}
+
+// store stores how the run ends and shows it. It returns what could not be stored, nil for
+// nothing.
+func (r *recorder) store(e *ended) *store.RunWrite {
+	w := store.RunWrite{Status: e.status(), Reason: e.done.Reason}
+	if !r.scripted() && e.done.Reason != event.ReasonPaused && e.done.Reason != event.ReasonToolCalls {
+		w.SessionMetadata = r.routing.Patch(r.now.session.stored.Metadata, e.agent)
+	}
+	switch {
+	case errors.Is(e.cause, errLost):
+		return nil // another process shows the rest
+	case w.Status == store.RunInterrupted:
+		// It may be resumed: what it said stays in its log, which has no end yet. A run that
+		// ends because a write failed reports that error.
+		if w.Requests = r.unasked; !errors.Is(e.cause, record.ErrUnrecorded) && r.writer.Write(w) == nil {
+			return nil
+		}
+	case w.Status == store.RunWaiting:
+		w.Requests = r.unasked
+	case !r.answered:
+		w.Messages, w.Answer = r.asides.Rows(r.rows, r.keepsObservations()), e.answerRow(r.rows)
+		r.calibrate(w.Answer)
+		if r.meta != nil {
+			w.SessionName = r.meta.SessionName
+		}
+	}
+	err := r.writer.Write(w, r.lastEvents(e, w, true)...)
+	if err == nil {
+		return nil
+	}
+	if e.failure == nil && !errors.Is(err, record.ErrNotStored) {
+		r.writer.Incomplete(err)
+	}
+	for _, x := range r.lastEvents(e, w, false) {
+		r.begun.log.Append(x)
+	}
+	if errors.Is(err, record.ErrNotStored) {
+		return nil
+	}
+	w.RunID = r.rows.RunID
+	return &w
+}
+
+// lastEvents end the stream; stored says that the answer has a row.
+func (r *recorder) lastEvents(e *ended, w store.RunWrite, stored bool) []event.Event {
+	const most = 4
+	events := make([]event.Event, 0, most)
+	if !r.scripted() && (e.failure == nil || e.shown) {
+		row := w.Answer
+		if row == nil {
+			row, stored = e.answerRow(r.rows), false
+		}
+		m := e.metadata(row, stored)
+		r.begun.running.result.Metadata = m
+		events = append(events, r.own(m))
+		if e.usage != nil {
+			events = append(events, r.own(e.usage))
+		}
+	}
+	if e.failure != nil {
+		events = append(events, r.own(e.failure))
+	}
+	return append(events, r.own(e.done))
+}
+
+// calibrate corrects the row's estimate by what the provider counted, and learns how the
+// provider counts, if one request made the whole answer.
+func (r *recorder) calibrate(answer *store.Message) {
+	if r.usage == nil || r.usage.Requests != 1 || r.usage.OutputTokens == 0 || answer.Status != store.StatusComplete || r.asides.Thought() {
+		return
+	}
+	if written := r.usage.OutputTokens - r.usage.ReasoningTokens; written > 0 {
+		answer.TokenCount = written
+	}
+	if r.tookOver == "" && len(r.now.message.parts) == 0 {
+		r.s.prompts.Observe(r.now.cast.ModelName, r.now.payload.Messages, r.now.cast.Tools, r.usage.InputTokens)
+	}
+}
+
+// observationsDisabled is the document's observation_mode that keeps none.
+const observationsDisabled = "disabled"
+
+// keepsObservations reports whether the document wants observations kept.
+func (r *recorder) keepsObservations() bool {
+	return r.now.cast.Agent.Document.ObservationMode != observationsDisabled
+}
 
 // Ended is a turn of a session that is over.
 type Ended struct {
 	SessionID string
 	// Mode is the session's: chat, evaluation, dreaming, ….
 	Mode string
-	// Unsummarised is how many tokens of the session no moment sums up, about.
+	// Unsummarised is about how many tokens of the session no moment sums up.
 	Unsummarised int
 	// Observed is what the agent observed.
 	Observed []*event.MetadataData
 }
 
-// tellEnded lets whoever keeps the session's moments know. The answer has been given;
-// nobody waits.
-func (r *recorder) tellEnded() {
-	if r.o.Ended == nil || !r.stores || !r.named {
+// reportEnded calls Options.Ended. The answer has been given; nobody waits.
+func (s *Service) reportEnded(r *recorder) {
+	if s.o.Ended == nil || s.o.Store == nil || !r.now.request.sessionNamed {
 		return
 	}
-	e := Ended{SessionID: r.SessionID, Mode: r.session.Mode, Unsummarised: r.session.TotalTokens - r.session.SummaryTokens + r.added + llm.EstimateTokens(r.input)}
-	if r.keepsObservations() {
-		e.Observed = r.asides.observed
+	was := r.now.session.stored
+	e := Ended{
+		SessionID: was.ID, Mode: was.Mode,
+		Unsummarised: was.TotalTokens - was.SummaryTokens + r.writer.Tokens() + llm.EstimateTokens(r.now.message.text),
 	}
-	r.o.Ended(identity.With(context.WithoutCancel(r.stored), r.who), e)
+	if r.keepsObservations() {
+		e.Observed = r.asides.Observed()
+	}
+	s.o.Ended(identity.With(context.WithoutCancel(r.begun.stored), r.now.caller), e)
 }

@@ -14,8 +14,8 @@ const MaxParts = 20
 // maxURL bounds the address of an image, in bytes.
 const maxURL = 8 << 10
 
-// NewPart is the image or document of a media type; an error says which there
-// are. Texts are none of these: they belong into the message.
+// NewPart makes the image or document of a media type. The error lists the media types
+// that can be read. A text belongs into the message instead.
 func NewPart(mediaType, name string, data []byte) (llm.Part, error) {
 	p := llm.Part{Kind: llm.Document, MediaType: mediaType, Name: name, Data: data}
 	if strings.HasPrefix(mediaType, "image/") {
@@ -24,8 +24,8 @@ func NewPart(mediaType, name string, data []byte) (llm.Part, error) {
 	return p, CheckPart(p)
 }
 
-// CheckPart says, in words fit for a client, why a part cannot be sent to a
-// model; nil if it can.
+// CheckPart returns why a part cannot be sent to a model, in words for a client; nil if it
+// can.
 func CheckPart(p llm.Part) error {
 	kind := llm.PartKind("")
 	switch p.MediaType {
@@ -49,7 +49,7 @@ func CheckPart(p llm.Part) error {
 	return nil
 }
 
-// checkURL accepts an address that a provider may fetch; p8 itself fetches none.
+// checkURL accepts an address that a provider may fetch. p8 itself fetches none.
 func checkURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -59,31 +59,6 @@ func checkURL(address string) error {
 		return fmt.Errorf("has a URL that is neither https, http nor data with base64")
 	case u.User != nil:
 		return fmt.Errorf("has a URL with a user name or a password in it; leave them out")
-	}
-	return nil
-}
-
-// checkParts looks at the parts of a request's messages.
-func checkParts(req Request) error {
-	if err := checkMessage("input", req.Parts); err != nil {
-		return err
-	}
-	for i := range req.History {
-		if err := checkMessage("history", req.History[i].Parts); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func checkMessage(field string, parts []llm.Part) error {
-	if len(parts) > MaxParts {
-		return &InputError{field, fmt.Sprintf("a message has %d images and documents; %d are the most", len(parts), MaxParts)}
-	}
-	for i, p := range parts {
-		if err := CheckPart(p); err != nil {
-			return &InputError{field, fmt.Sprintf("part %d of a message %v", i+1, err)}
-		}
 	}
 	return nil
 }

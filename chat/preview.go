@@ -5,8 +5,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/p8-org/p8/chat/internal/prompt"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/store"
 )
 
@@ -22,14 +24,14 @@ const (
 type PreviewPart struct {
 	// Kind is prompt, instructions, tools, output_schema, or one of memory's.
 	Kind string `json:"kind"`
-	// Role is that of its messages, "" for what is no message or is several.
+	// Role is that of its message, "" if it is no message or several.
 	Role string `json:"role,omitempty"`
-	// Key is what LOOKUP finds it by; First and Last are the numbers of its rows.
+	// Key is its key for LOOKUP; First and Last are the numbers of its rows.
 	Key    string `json:"key,omitempty"`
 	First  int64  `json:"first_seq,omitempty"`
 	Last   int64  `json:"last_seq,omitempty"`
 	Tokens int    `json:"tokens"`
-	// Content is its text; of tools their names.
+	// Content is its text, or the names of the tools.
 	Content string `json:"content"`
 }
 
@@ -51,10 +53,11 @@ type Preview struct {
 	Messages []llm.Message `json:"-"`
 }
 
-// Preview shows what the next turn of the caller's session would send; agent is "" for
-// the one that answered last. store.ErrNotFound for a session that is not the caller's.
+// Preview shows what the next turn of the caller's session would send to the model; agent
+// is "" for the one that answered last. The error is store.ErrNotFound if the session is
+// not the caller's.
 func (s *Service) Preview(ctx context.Context, sessionID, agent string) (Preview, error) {
-	who, err := identity.From(ctx)
+	caller, err := identity.From(ctx)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -68,71 +71,66 @@ func (s *Service) Preview(ctx context.Context, sessionID, agent string) (Preview
 	if err != nil {
 		return Preview{}, err
 	}
-	who.SessionID = sessionID
-	j := &job{
-		Turn: &Turn{SessionID: sessionID}, who: who, asked: who.DefaultModel, named: true, started: s.o.Now(),
-		req: Request{Agent: cmp.Or(agent, who.AgentSchemaURI, was.AgentName)},
-	}
-	if err := s.look(identity.With(ctx, who), j); err != nil {
+	caller.SessionID = sessionID
+	p, err := s.lookAt(identity.With(ctx, caller), request{
+		asked:  Request{Agent: cmp.Or(agent, caller.AgentSchemaURI, was.AgentName)},
+		caller: caller, sessionNamed: true, model: caller.DefaultModel, started: s.o.Now(),
+	})
+	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{
-		SessionID: sessionID, Agent: j.name, Model: j.modelName, Budget: s.within(j).Budget,
-		HistoryTokens: j.context.Tokens, More: j.context.More, Messages: j.messages,
+	out := Preview{
+		SessionID: sessionID, Agent: p.cast.Name, Model: p.cast.ModelName, Budget: p.payload.Budget,
+		HistoryTokens: p.payload.Context.Tokens, More: p.payload.Context.More, Messages: p.payload.Messages,
 	}
 	if s.o.Window != nil {
-		p.Window, _ = s.o.Window(j.modelName)
+		out.Window, _ = s.o.Window(p.cast.ModelName)
 	}
-	p.Parts = append(leadParts(j), historyParts(j)...)
-	for i := range p.Parts {
-		p.Tokens += p.Parts[i].Tokens
+	out.Parts = append(leadParts(p), historyParts(p.payload.Context)...)
+	for i := range out.Parts {
+		out.Tokens += out.Parts[i].Tokens
 	}
-	return p, nil
+	return out, nil
 }
 
-// look prepares a turn that is not begun.
-func (s *Service) look(ctx context.Context, j *job) error {
-	j.agent = s.firstAgent(ctx, j)
-	if err := s.readSession(ctx, j, 0); err != nil {
-		return err
+// lookAt makes the second stage of a turn that is not begun.
+func (s *Service) lookAt(ctx context.Context, r request) (prepared, error) {
+	p, err := s.look(ctx, r, true)
+	if err != nil {
+		return p, err
 	}
-	if !j.past.Found { // the caller may read it, and not go on with it
-		return store.ErrNotFound
+	if !p.session.recalled.Found { // the caller may read it, and not go on with it
+		return p, store.ErrNotFound
 	}
-	if err := s.equip(ctx, j, s.routed(ctx, j)); err != nil {
-		return err
-	}
-	if !sameHistory(j.recalled, j.agent) {
-		if err := s.recall(ctx, j, 0); err != nil {
-			return err
+	if !prompt.SamePolicy(p.session.recalledFor, p.cast.Agent) {
+		if p.session, err = s.recall(ctx, p, p.cast.Agent, 0); err != nil {
+			return p, err
 		}
 	}
-	history, err := s.history(ctx, j)
-	j.messages = s.payload(j, history)
-	return err
+	return s.withSession(ctx, p)
 }
 
-// leadParts are what stands before the history, and what comes beside the messages.
-func leadParts(j *job) []PreviewPart {
+// leadParts are the parts before the history, and those beside the messages.
+func leadParts(p prepared) []PreviewPart {
 	var parts []PreviewPart
-	for i, m := range j.lead {
+	for i, m := range p.payload.Lead {
 		kind := PreviewInstructions
 		if i == 0 {
 			kind = PreviewPrompt
 		}
 		parts = append(parts, PreviewPart{Kind: kind, Role: string(m.Role), Tokens: llm.EstimateTokens(m.Content), Content: m.Content})
 	}
-	if len(j.tools) > 0 {
-		p := PreviewPart{Kind: PreviewTools}
-		names := make([]string, len(j.tools))
-		for i, t := range j.tools {
+	if len(p.cast.Tools) > 0 {
+		part := PreviewPart{Kind: PreviewTools}
+		names := make([]string, len(p.cast.Tools))
+		for i, t := range p.cast.Tools {
 			names[i] = t.Spec().Name
-			p.Tokens += toolTokens(t)
+			part.Tokens += prompt.ToolTokens(t)
 		}
-		p.Content = strings.Join(names, ", ")
-		parts = append(parts, p)
+		part.Content = strings.Join(names, ", ")
+		parts = append(parts, part)
 	}
-	if out := j.agent.Output; j.agent.Structured && out != nil {
+	if out := p.cast.Agent.Output; p.cast.Agent.Structured && out != nil {
 		schema := string(out.Schema)
 		parts = append(parts, PreviewPart{Kind: PreviewOutput, Tokens: llm.EstimateTokens(schema), Content: schema})
 	}
@@ -140,12 +138,12 @@ func leadParts(j *job) []PreviewPart {
 }
 
 // historyParts are the parts of the history with their texts.
-func historyParts(j *job) []PreviewPart {
-	parts := make([]PreviewPart, 0, len(j.context.Parts))
+func historyParts(c memory.Context) []PreviewPart {
+	parts := make([]PreviewPart, 0, len(c.Parts))
 	at := 0
-	for _, p := range j.context.Parts {
+	for _, p := range c.Parts {
 		out := PreviewPart{Kind: p.Kind, Key: p.Key, First: p.First, Last: p.Last, Tokens: p.Tokens}
-		of := j.context.Messages[at:min(at+p.Messages, len(j.context.Messages))]
+		of := c.Messages[at:min(at+p.Messages, len(c.Messages))]
 		at += p.Messages
 		if len(of) == 1 {
 			out.Role = string(of[0].Role)

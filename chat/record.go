@@ -1,214 +1,100 @@
 package chat
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"fmt"
-	"iter"
-	"runtime/debug"
-	"strings"
+	"slices"
+	"time"
 
+	"github.com/p8-org/p8/chat/internal/delegate"
+	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/chat/internal/route"
 	"github.com/p8-org/p8/event"
-	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
-	"github.com/p8-org/p8/routing"
-	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
-// recorder follows one run: it stores the rows, adds what a turn says about
-// itself, and shows everything to the readers. One goroutine uses it.
+// recorder follows a run that is under way: it stores the rows, adds what a turn says
+// about itself, and shows everything to the readers. One goroutine uses it.
 type recorder struct {
-	*Service
-	*job
-	text spoken
-	// answer is the text of a long answer while the run ends.
-	answer string
-	shown  bool // something of an answer has been shown
+	s     *Service
+	begun *begun
+	// now is the stage of the agent that answers now: begun.prepared until a hand-over.
+	now    prepared
+	rows   *record.Rows
+	writer *record.Writer
+	// routing and tree are what the turn does to the session's routing, and what its
+	// delegations share.
+	routing *route.Turn
+	tree    *delegate.Tree
+
+	// text and asides are what was said for the answer and beside it; shown says that
+	// readers have seen something of it.
+	text   record.Text
+	asides record.Asides
+	shown  bool
 	usage  *event.UsageData
 	meta   *event.MetadataData
 	done   *event.DoneData
-	// asks are the questions that have no answer yet.
-	asks []event.ActionRequestData
-	// heard is the number of the last event that the tree of agents recalls.
-	heard int64
-	// unasked are those that could not be stored yet.
-	unasked []store.RunRequest
-	// speaker is the path of the agent that spoke last, tookOver the model that
-	// answers in place of the chosen one.
-	speaker, tookOver string
-	// asides are what was said beside the answer.
-	asides asides
-	// held are events of calls, with their rows, that are not stored yet.
-	held held
-	// added counts the tokens of the run's rows.
-	added int
-	// open counts the calls of the root agent that have not ended; called are
-	// the calls whose rows exist.
-	open   int
-	called map[callKey]bool
-	// chaining says that the answer is complete and handed on to the chained tool;
-	// told counts what each call said of its progress.
-	chaining bool
-	told     map[string]int
-	// routed is the session's routing with what this turn handed over; answered: the
-	// answer's row is there already.
-	routed       routing.State
-	answered     bool
+	// scriptFailed is the error of a script.
 	scriptFailed *event.ErrorData
-	failed       bool // a row could not be stored, and the client knows
+	// speaker is the path of the agent that spoke last, tookOver the model that answers
+	// in place of the chosen one.
+	speaker, tookOver string
+	// asks are the questions without an answer, unasked those that could not be stored yet.
+	asks    []event.ActionRequestData
+	unasked []store.RunRequest
+	// open counts the calls of the root agent that have not ended; called are the calls
+	// whose rows exist. chaining: the answer is complete, and the chained tool runs.
+	open     int
+	called   map[record.Call]bool
+	chaining bool
+	// progressed counts what each call said of its progress.
+	progressed map[string]int
+	// heard is the number of the last event that the tree knows.
+	heard int64
+	// answered: the answer's row is stored already.
+	answered bool
 }
 
-// callKey is a call of a run: agents of one name may run side by side.
-type callKey struct{ run, id string }
-
-// run follows the run to its end.
-func (s *Service) run(ctx context.Context, j *job) {
-	defer s.slots.turns.Done()
-	defer j.cancel(nil)
-	defer j.account.Close()
-	r := &recorder{Service: s, job: j, speaker: j.name, text: spoken{account: &j.account, logged: true}}
-	r.tree, r.routed = newTree(j.unkept()), routing.Read(j.session.Metadata)
-	r.journal.writer = r
-	if j.journal.over > 0 {
-		r.routed = j.journal.routed
+func (s *Service) newRecorder(b *begun) *recorder {
+	p := b.prepared
+	r := &recorder{
+		s: s, begun: b, now: p, rows: s.rows(p), speaker: p.cast.Name, text: record.NewText(&b.account, b.log),
+		routing: s.router.Begin(p.session.stored.Metadata, p.auto), tree: delegate.NewTree(s.unkept(p)),
 	}
-	switch {
-	case j.before != nil:
-		if err := r.replay(); err != nil {
-			// Nothing was done: it may be taken up once more.
-			r.finish(fmt.Errorf("%w: %w", errInterrupted, err))
-			return
-		}
-		r.progress(&event.ProgressData{Step: 1, Label: "Continuing", SessionID: j.SessionID, InReplyTo: j.InReplyTo})
-	case j.script == nil:
-		r.progress(&event.ProgressData{
-			Step: 1, Label: "Processing request", SessionID: j.SessionID, InReplyTo: j.InReplyTo,
-		})
+	if n, state := b.journal.HandOvers(); n > 0 {
+		r.routing.Resume(state)
 	}
-	r.finish(r.follow(ctx))
-	r.tellEnded()
-	if r.Turn.result.Reason == event.ReasonPaused && len(r.asks) > 0 {
-		// Whoever answered while it was about to pause left it to the run to go on.
-		if _, err := s.goOn(r.stored, r.RunID, nil); err != nil && !errors.Is(err, ErrClosed) {
-			r.o.Logger.Warn("a run could not be taken up again", "run", r.RunID, "error", err)
-		}
+	o := record.Options{
+		Context: b.stored, Log: b.log, Journal: b.journal, Account: &b.account, Stop: b.cancel, Warn: r.warnIncomplete,
+		RunID: r.rows.RunID, SessionID: r.rows.SessionID, Logger: s.o.Logger,
 	}
+	if s.o.Store != nil {
+		o.Lookup = s.o.Store
+	}
+	r.writer = record.NewWriter(o)
+	return r
 }
 
-// errTooLong says that a run has said more than a turn may hold.
-var errTooLong = errors.New("chat: the run said too much")
-
-// errMemory says that the runs of this process held too much together, and this one
-// most of it.
-var errMemory = errors.New("chat: the runs of this process hold too much")
-
-// follow records events until the run is over, has to wait, or must be broken
-// off. A panic in a model or a tool is the end of this run and of nothing else.
-func (r *recorder) follow(ctx context.Context) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.o.Logger.Error("a run panicked", "run", r.RunID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = errPanic
-		}
-	}()
-	for {
-		if err := r.listen(ctx, r.events(identity.With(ctx, r.who))); err != nil {
-			return err
-		}
-		again, err := r.another()
-		if err != nil || !again {
-			return err
-		}
+// unkept is the conversation where no session keeps it, for agents that are asked.
+func (s *Service) unkept(p prepared) []llm.Message {
+	messages := p.payload.Messages
+	if p.request.sessionNamed && s.o.Store != nil || len(messages) == 0 {
+		return nil
 	}
+	return slices.DeleteFunc(slices.Clone(messages), func(m llm.Message) bool { return m.Role == llm.System })
 }
 
-// events are those of the agent, or of what answers in its place.
-func (r *recorder) events(ctx context.Context) iter.Seq2[event.Event, error] {
-	if r.script != nil {
-		return r.script(ctx, r.input, r.req.Options)
-	}
-	return run.Stream(withPlace(ctx, r.agent, r.tree), r.options())
-}
-
-// listen records the events of one run.
-func (r *recorder) listen(ctx context.Context, events iter.Seq2[event.Event, error]) error {
-	for e, err := range events {
-		if err != nil {
-			if cause := context.Cause(ctx); cause != nil {
-				return cause
-			}
-			return err
-		}
-		full := r.log.Full() || r.text.size >= maxText
-		if full {
-			r.cancel(errTooLong)
-		}
-		if full && e.Data == nil {
-			continue // what ends the run is still told: its open calls, its cost
-		}
-		if r.script != nil {
-			e.RunID = r.RunID
-			e.Agent = cmp.Or(e.Agent, r.name)
-		}
-		r.record(e)
-	}
-	return nil
-}
-
-var errPanic = errors.New("chat: the run panicked")
-
-func (r *recorder) options() run.Options {
-	o := run.Options{
-		Memory: runMemory{r},
-		Agent:  r.agent, Model: r.model, Tools: r.tools, Chained: r.chained, ChainedMissing: r.chainedMissing, Cost: r.o.Cost, Messages: r.messages,
-		Settings: r.settings(), Warnings: r.warnings, RunID: r.RunID, Path: r.name,
-		Timeout: r.o.RunTimeout, ToolTimeout: r.o.ToolTimeout, Parallel: r.o.Parallel, MaxDepth: r.o.MaxDepth, ResultChars: r.o.ResultChars,
-		StepToolCalls: r.o.StepToolCalls, ToolCalls: r.o.ToolCalls,
-		StructuredMode: r.o.StructuredMode, Steer: r.inbox.take, Logger: r.o.Logger,
-	}
-	if r.o.Store != nil {
-		o.Journal, o.Thread, o.NewID = &r.journal, r.journal.thread(), r.o.NewID
-	}
-	return o
-}
-
-// another says whether the turn goes on with a run of its own: that of an agent
-// that the session was handed to, or the same one, whose questions were answered
-// meanwhile.
-func (r *recorder) another() (bool, error) {
-	switch {
-	case r.done == nil:
-		return false, nil
-	case r.done.TransferTo != "":
-		return true, r.transfer(r.done.TransferTo)
-	case r.done.Reason != event.ReasonPaused:
-		return false, nil
-	}
-	if len(r.unasked) > 0 {
-		return false, nil
-	}
-	open, err := r.Service.answers(r.stored, r.job)
-	if err != nil || open || len(r.asks) == 0 {
-		return false, err
-	}
-	r.asks = nil
-	return true, r.hearAgain()
-}
-
-// settings are the request's, then the document's, then the defaults.
-func (r *recorder) settings() llm.Settings {
-	return r.req.Settings.Or(r.agent.Settings).Or(r.o.Defaults)
-}
+// scripted reports whether a script answers.
+func (r *recorder) scripted() bool { return r.now.cast.Script != nil }
 
 // record stores and shows one event of the run.
 func (r *recorder) record(e event.Event) {
-	root := e.Agent == r.name
+	root := e.Agent == r.rows.Agent
 	if d, ok := e.Data.(*event.ToolCallData); !ok || d.Status == event.ToolStarted {
-		r.flush()
+		r.writer.Flush()
 	}
-	r.asides.add(e)
+	r.asides.Add(e)
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
@@ -225,7 +111,7 @@ func (r *recorder) record(e event.Event) {
 		return
 	case *event.ActionData:
 		if root {
-			r.routeAction(d)
+			r.routing.Action(r.begun.stored, r.rows.Agent, d)
 		}
 	case *event.ActionRequestData:
 		r.shown = true
@@ -240,7 +126,7 @@ func (r *recorder) record(e event.Event) {
 		return
 	case *event.UsageData:
 		if root {
-			spent := r.journal.spent
+			spent := r.begun.journal.Spent()
 			spent.Add(*d)
 			r.usage = &spent
 		}
@@ -255,70 +141,89 @@ func (r *recorder) record(e event.Event) {
 			r.tookOver = d.Model
 		}
 	case *event.ProgressData:
-		if !root || !r.mayTell(d) {
+		if !root || !r.mayProgress(d) {
 			return
 		}
 	case *event.ErrorData:
 		if !root {
-			return // how a delegated run went is told by its tool call
+			return // the tool call tells how a delegated run ended
 		}
-		if r.script != nil {
+		if r.scripted() {
 			r.scriptFailed = d
 			return
 		}
 	}
-	r.append(e)
+	r.writer.Append(e)
 }
 
-// describe keeps what was said about the answer for its end. A script says it
-// where it wants, and the answer is stored there.
+// describe keeps the metadata for the end of the answer. A script says where they come,
+// and the answer is stored there.
 func (r *recorder) describe(e event.Event, d *event.MetadataData) {
 	r.meta = d
-	if r.script == nil {
+	if !r.scripted() {
 		return
 	}
-	row := r.answerRow(&event.DoneData{Reason: event.ReasonStop})
+	text, release, err := r.answerText()
+	defer release()
+	end := r.ended(nil, text)
+	end.done = &event.DoneData{Reason: event.ReasonStop}
+	row := end.answerRow(r.rows)
 	r.answered = true
-	e.Data = r.metadata(row, true)
-	// The event tells, if the answer of the store is lost, whether it has the row.
-	err := r.write(store.RunWrite{Status: store.RunRunning, Answer: row, SessionName: d.SessionName}, e)
+	e.Data = end.metadata(row, true)
+	// If the store's answer is lost, the event tells whether the store has the row.
+	if err == nil {
+		err = r.writer.Write(store.RunWrite{Status: store.RunRunning, Answer: row, SessionName: d.SessionName}, e)
+	}
 	if err == nil {
 		return
 	}
-	if !errors.Is(err, errNotStored) {
-		r.tellNotStored(err)
+	if !errors.Is(err, record.ErrNotStored) {
+		r.writer.Incomplete(err)
 	}
-	e.Data = r.metadata(row, false)
-	r.append(e)
+	e.Data = end.metadata(row, false)
+	r.writer.Append(e)
 }
 
 // maxProgress bounds what one call may say of its progress, in events.
 const maxProgress = 200
 
-// mayTell counts what a tool says of its progress.
-func (r *recorder) mayTell(d *event.ProgressData) bool {
+// mayProgress counts what a tool says of its progress.
+func (r *recorder) mayProgress(d *event.ProgressData) bool {
 	if d.ToolCallID == "" {
 		return true
 	}
-	if r.told == nil {
-		r.told = make(map[string]int)
+	if r.progressed == nil {
+		r.progressed = make(map[string]int)
 	}
-	r.told[d.ToolCallID]++
-	return r.told[d.ToolCallID] <= maxProgress
+	r.progressed[d.ToolCallID]++
+	return r.progressed[d.ToolCallID] <= maxProgress
+}
+
+// begins notes that a call has a row without a result; false if it had one.
+func (r *recorder) begins(run, id string) bool {
+	key := record.Call{Run: run, ID: id}
+	if r.called[key] {
+		return false
+	}
+	if r.called == nil {
+		r.called = make(map[record.Call]bool)
+	}
+	r.called[key] = true
+	return true
 }
 
 // toolCall stores the rows of a call before the readers see their ids.
 func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
-	if r.script != nil {
-		r.append(e) // nobody called anything
+	if r.scripted() {
+		r.writer.Append(e) // nothing was called
 		return
 	}
 	switch {
 	case d.Structured:
-		r.save(e, d, r.resultRow(e.Agent, d))
+		r.writer.Save(e, d, r.rows.Result(e.Agent, d))
 		return
 	case d.Status == event.ToolStarted:
-		r.append(e)
+		r.writer.Append(e)
 		if root {
 			r.open++
 			r.progress(&event.ProgressData{Step: 2, Label: "Calling " + d.Name})
@@ -326,20 +231,21 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 		return
 	case d.Status == event.ToolExecuting:
 		// The model did not begin to write it, so it is the chained call.
-		r.chaining = r.chaining || root && r.chained != nil && r.open == 0 && d.Name == r.chained.Spec().Name
+		chained := r.now.cast.Chained
+		r.chaining = r.chaining || root && chained != nil && r.open == 0 && d.Name == chained.Spec().Name
 		if r.begins(e.RunID, d.ID) {
-			r.save(e, d, r.callRow(e.Agent, d))
+			r.writer.Save(e, d, r.rows.Call(e.Agent, d))
 		} else {
-			r.append(e) // it was called before the run was taken up again
+			r.writer.Append(e) // it was called before the run was resumed
 		}
 		return
 	}
 	// A call that was cut off before it was complete was never made.
-	if key := (callKey{e.RunID, d.ID}); r.called[key] {
+	if key := (record.Call{Run: e.RunID, ID: d.ID}); r.called[key] {
 		delete(r.called, key)
-		r.save(e, d, r.resultRow(e.Agent, d))
+		r.writer.Save(e, d, r.rows.Result(e.Agent, d))
 	} else {
-		r.append(e)
+		r.writer.Append(e)
 	}
 	if root && !r.chaining {
 		if r.open--; r.open <= 0 {
@@ -349,28 +255,43 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 	}
 }
 
+// ask stores a question before readers see it: any of them may answer.
+func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
+	now := r.s.o.Now().UTC()
+	if d.ExpiresAt.IsZero() {
+		d.ExpiresAt = now.Add(r.s.o.AnswerWithin).Truncate(time.Second)
+	}
+	r.asks = append(r.asks, *d)
+	asked := store.RunRequest{
+		ID: d.RequestID, RunID: r.rows.RunID, SessionID: r.rows.SessionID, Kind: d.Kind, AgentPath: e.Agent,
+		ToolName: d.ToolName, ToolCallID: d.ToolCallID, Arguments: d.Arguments, Message: d.Message, Schema: d.Schema,
+		Status: store.RequestOpen, CreatedAt: now, ExpiresAt: d.ExpiresAt,
+	}
+	if r.writer.Write(store.RunWrite{Requests: []store.RunRequest{asked}}, e) != nil {
+		r.unasked = append(r.unasked, asked) // without its row nobody could answer
+		r.begun.log.Append(e)
+	}
+}
+
 // progressSteps is the number of steps that a turn says it has (REMLight).
 const progressSteps = 3
 
 func (r *recorder) progress(d *event.ProgressData) {
 	d.TotalSteps, d.Status = progressSteps, "in_progress"
-	r.show(d)
-}
-
-// show adds an event of the turn itself.
-func (r *recorder) show(d event.Data) {
-	r.append(r.own(d))
+	r.writer.Append(r.own(d))
 }
 
 // own is an event of the turn itself.
 func (r *recorder) own(d event.Data) event.Event {
-	return event.Event{Type: d.EventType(), RunID: r.RunID, Agent: r.name, Data: d}
+	return event.Event{Type: d.EventType(), RunID: r.rows.RunID, Agent: r.rows.Agent, Data: d}
 }
 
-// latency is the time since the request, in milliseconds, at least one.
-func (r *recorder) latency() int64 {
-	return max(1, r.o.Now().Sub(r.started).Milliseconds())
-}
+// codeStorage is the code of everything that a failure of the store costs a client.
+const codeStorage = "storage_failed"
 
-// lastName is the name at the end of a path of agents.
-func lastName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+// warnIncomplete warns the client that the session may lack something.
+func (r *recorder) warnIncomplete() {
+	r.begun.log.Append(r.own(&event.WarningData{
+		Code: codeStorage, Message: "this turn could not be stored completely; the session may not remember it",
+	}))
+}

@@ -5,26 +5,31 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/chat/internal/recovery"
+	"github.com/p8-org/p8/chat/internal/sessions"
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/tool"
 )
 
-// Resume takes up a run that was interrupted, or that waits and has all its
-// answers. It calls no tool again whose result is known.
+// Resume resumes a run that was interrupted, or that waits and has all its answers. It
+// repeats no tool call whose result is known.
 func (s *Service) Resume(ctx context.Context, runID string) (*Turn, error) {
 	return s.resume(ctx, runID, nil, "")
 }
 
-// resume also gives the run the results of the client's tools, and what the user
-// says to them.
+// resume also gives the run the results of the client's tools, and a message of the user.
 func (s *Service) resume(ctx context.Context, runID string, results []ToolResult, text string) (*Turn, error) {
 	if s.o.Store == nil {
 		return nil, ErrNoRuns
 	}
-	who, err := identity.From(ctx)
+	caller, err := identity.From(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -35,182 +40,199 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 	if r.Status != store.RunWaiting && r.Status != store.RunInterrupted {
 		return nil, ErrNotResumable
 	}
-	who.SessionID = r.SessionID
-	j := &job{
-		Turn: &Turn{
-			RunID: r.ID, SessionID: r.SessionID, MessageID: r.MessageID, InReplyTo: r.InReplyTo, Protocol: r.Protocol, key: r.Key,
-		},
-		who: who, started: r.CreatedAt, before: &r,
-		key: sessionKey{who.TenantID, who.UserID, r.SessionID},
-	}
-	if open, err := s.answers(ctx, j); err != nil {
+	caller.SessionID = r.SessionID
+	from := &resumed{run: r, journal: new(record.Journal), unread: new(sessions.Inbox)}
+	if open, err := s.readAnswers(ctx, r.ID, from.journal); err != nil {
 		return nil, err
 	} else if open {
 		return nil, ErrNotResumable
 	}
-	j.journal.give(results)
-	t, err := s.launch(ctx, j, func(ctx context.Context, j *job) error { return s.takeUp(ctx, j, text) })
+	for _, x := range results {
+		from.journal.Give(x.ToolCallID, tool.Result{Content: x.Content, Failed: x.Failed})
+	}
+	claim := sessions.Claim{RunID: r.ID, IdempotencyKey: r.Key}
+	running, err := s.launch(ctx, caller, claim, func(ctx context.Context) (prepared, *resumed, error) {
+		p, err := s.takeUp(ctx, caller, from, text)
+		return p, from, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return t.join(j.before.LastSeq), nil
+	return running.turn(from.run.LastSeq), nil
 }
 
-// takeUp claims the run and puts together what it had. One that cannot go on
-// after all is left as it was. text is what the user says to it, "" for nothing.
-func (s *Service) takeUp(ctx context.Context, j *job, text string) error {
-	was := j.before.Status
-	claimed, err := s.o.Store.ClaimRun(ctx, j.RunID, s.o.Owner)
+// takeUp claims the run and restores its second stage. A run that cannot be resumed after
+// all is given back as it was. text is what the user says to it, "" for nothing.
+func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *resumed, text string) (prepared, error) {
+	was := from.run
+	claimed, err := s.o.Store.ClaimRun(ctx, was.ID, s.o.Owner)
 	if errors.Is(err, store.ErrNotOwner) {
-		return ErrNotResumable
+		return prepared{}, ErrNotResumable
 	}
 	if err != nil {
-		// It may be ours all the same.
-		return errors.Join(err, s.tellEnd(ctx, lastWrite{who: j.who, write: store.RunWrite{RunID: j.RunID, Owner: s.o.Owner, Status: was, Reason: j.before.Reason}}))
+		// The claim may have succeeded all the same.
+		back := store.RunWrite{RunID: was.ID, Owner: s.o.Owner, Status: was.Status, Reason: was.Reason}
+		return prepared{}, errors.Join(err, s.ends.Try(ctx, recovery.End{Caller: caller, Write: back}))
 	}
-	reason := j.before.Reason
-	j.before = &claimed
-	err = s.restore(ctx, j, &claimed)
+	from.run = claimed
+	p, err := s.restore(ctx, caller, from)
 	if err == nil {
-		err = s.restart(ctx, j, was)
+		err = s.restart(ctx, p, from, was.Status)
 	}
-	if err == nil && was == store.RunWaiting && len(j.journal.results) > 0 && !j.journal.waitsFor() {
+	if err == nil && was.Status == store.RunWaiting && !from.journal.UsesResults() {
 		err = &InputError{"messages", "no call of this session waits for these results; give each the id of the call that it answers"}
 	}
 	if err == nil && text != "" {
-		row := j.steeringRow(s, s.o.NewID(), text)
-		if _, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: j.RunID, Owner: s.o.Owner, Messages: []*store.Message{row}}); err == nil {
-			j.inbox.put(row.ID, text)
+		row := s.steeringRow(was.ID, was.SessionID, p.cast.Name, s.o.NewID(), text)
+		if _, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: was.ID, Owner: s.o.Owner, Messages: []*store.Message{row}}); err == nil {
+			from.unread.Put(row.ID, text)
 		}
 	}
 	if err == nil {
-		return nil
+		return p, nil
 	}
-	back := store.RunWrite{RunID: j.RunID, Status: was, Reason: reason, Attempted: was == store.RunInterrupted}
-	return errors.Join(err, s.letGo(ctx, j.who, back))
+	back := store.RunWrite{RunID: was.ID, Status: was.Status, Reason: was.Reason, Attempted: was.Status == store.RunInterrupted}
+	if p.request.runID != "" {
+		caller = p.caller
+	}
+	return p, errors.Join(err, s.ends.Tell(ctx, recovery.End{Caller: caller, Write: back}))
 }
 
-// restore puts together what the run had: what it was asked, the payload, the
-// journal.
-func (s *Service) restore(ctx context.Context, j *job, r *store.Run) error {
-	var was saved
-	if err := json.Unmarshal(r.Request, &was); err != nil {
-		return fmt.Errorf("chat: read the request of a run: %w", err)
-	}
-	// Who goes on with it was checked by the store; the rest is as it was.
-	was.Identity.TenantID, was.Identity.UserID, was.Identity.SessionID = j.who.TenantID, j.who.UserID, r.SessionID
-	j.who, j.asked, j.named, j.auto = was.Identity, was.Asked, was.Named, was.Auto
-	ctx = identity.With(ctx, j.who)
-	j.req = Request{
-		Agent: was.Agent, Model: was.Asked, Instruction: was.Instruction, Settings: was.Settings,
-		ClientTools: was.ClientTools, ResponseFormat: was.ResponseFormat, History: was.History, Protocol: r.Protocol,
-	}
-	var err error
-	if len(was.Document) > 0 {
-		if j.req.Document, err = agent.Parse("the request's document", was.Document); err != nil {
-			return err
-		}
-	}
-	entries, err := s.o.Store.RunJournal(ctx, j.RunID)
-	if err != nil {
+// restart takes back what the run said of a step that it makes again. The event is stored
+// before anybody reads on, so that later readers never see that text.
+func (s *Service) restart(ctx context.Context, p prepared, from *resumed, was string) error {
+	e, err := recovery.Restart(ctx, s.o.Store, &from.run, was, p.cast.Name, p.cast.Script != nil)
+	if e == nil || err != nil {
 		return err
 	}
-	name := j.req.Agent
-	took, err := j.journal.load(entries)
-	if err != nil {
-		return err
-	}
-	if took != "" {
-		j.req.Document, name = nil, took
-	}
-	if err := s.equip(ctx, j, name); err != nil {
-		return err
-	}
-	j.Agent, j.Model = j.name, j.modelName
-	return s.rebuild(ctx, j)
-}
-
-// rebuild makes the payload that the run began with, and finds what came in for
-// it since.
-func (s *Service) rebuild(ctx context.Context, j *job) error {
-	var before int64
-	if j.InReplyTo != "" {
-		row, err := s.o.Store.Message(ctx, j.InReplyTo)
-		switch {
-		case errors.Is(err, store.ErrNotFound): // a run of tool results alone has none
-		case err != nil:
-			return err
-		default:
-			before = row.Seq
-			if row.Content != nil {
-				j.input = *row.Content
-			}
-			if j.req.Parts, err = partsOf(&row); err != nil {
-				return err
-			}
-		}
-	}
-	if err := s.readSession(ctx, j, max(before, 1)); err != nil {
-		return err
-	}
-	if err := s.steered(ctx, j, before); err != nil {
-		return err
-	}
-	var history []llm.Message
-	var err error
-	if len(j.req.History) > 0 {
-		history, _, err = s.brought(j)
-	} else {
-		history, err = s.history(ctx, j)
-	}
-	j.messages = s.payload(j, history)
+	_, err = s.o.Store.WriteRun(ctx, store.RunWrite{
+		RunID: e.RunID, Owner: s.o.Owner, Events: []store.RunEvents{{First: e.Seq, Last: e.Seq, Data: event.AppendLog(nil, e)}},
+	})
+	from.restarted = e.Seq
 	return err
 }
 
-// steered puts the messages that came in while the run was running, and that it
-// has not read, into its inbox.
-func (s *Service) steered(ctx context.Context, j *job, after int64) error {
-	rows, err := s.o.Store.Messages(ctx, j.SessionID, store.MessageFilter{AfterSeq: after, Types: []string{store.MessageUser}})
+// restore makes the second stage of the run from what is stored: what it was asked, the
+// journal, the session.
+func (s *Service) restore(ctx context.Context, caller identity.Identity, from *resumed) (prepared, error) {
+	p, name, err := s.reread(caller, &from.run)
+	if err != nil {
+		return p, err
+	}
+	ctx = identity.With(ctx, p.caller)
+	entries, err := s.o.Store.RunJournal(ctx, from.run.ID)
+	if err != nil {
+		return p, err
+	}
+	successor, err := from.journal.Load(entries)
+	if err != nil {
+		return p, err
+	}
+	if successor != "" {
+		p.request.asked.Document, name = nil, successor
+	}
+	if p, err = s.withCast(ctx, p, name, named{}); err != nil {
+		return p, err
+	}
+	return s.rebuild(ctx, p, from.journal, from.unread)
+}
+
+// reread is what the run was asked, and the name of its agent.
+func (s *Service) reread(caller identity.Identity, r *store.Run) (p prepared, agentName string, err error) {
+	var was saved
+	if err := json.Unmarshal(r.Request, &was); err != nil {
+		return p, "", fmt.Errorf("chat: read the request of a run: %w", err)
+	}
+	// The store has checked the caller; the rest of the identity is as it was.
+	was.Identity.TenantID, was.Identity.UserID, was.Identity.SessionID = caller.TenantID, caller.UserID, r.SessionID
+	req := request{
+		caller: was.Identity, sessionNamed: was.SessionNamed, model: was.Model, runID: r.ID, answerID: r.MessageID, started: r.CreatedAt, resumed: true,
+		asked: Request{
+			Agent: was.Agent, Model: was.Model, Instruction: was.Instruction, Settings: was.Settings,
+			ClientTools: was.ClientTools, ResponseFormat: was.ResponseFormat, History: was.History, Protocol: r.Protocol,
+		},
+	}
+	if req.clientTools, err = newClientTools(was.ClientTools); err != nil {
+		return p, "", err
+	}
+	if len(was.Document) > 0 {
+		if req.asked.Document, err = agent.Parse("the request's document", was.Document); err != nil {
+			return p, "", err
+		}
+	}
+	p = prepared{request: req, caller: was.Identity, message: message{id: r.InReplyTo}, auto: was.Auto}
+	return p, was.Agent, nil
+}
+
+// rebuild makes the payload that the run began with, and finds the messages that steer it.
+func (s *Service) rebuild(ctx context.Context, p prepared, journal *record.Journal, unread *sessions.Inbox) (prepared, error) {
+	var before int64
+	if p.message.id != "" {
+		row, err := s.o.Store.Message(ctx, p.message.id)
+		switch {
+		case errors.Is(err, store.ErrNotFound): // a run of tool results alone has none
+		case err != nil:
+			return p, err
+		default:
+			before = row.Seq
+			if row.Content != nil {
+				p.message.text = *row.Content
+			}
+			if p.message.parts, err = partsOf(&row); err != nil {
+				return p, err
+			}
+		}
+	}
+	var err error
+	if p.session, err = s.readSession(ctx, p, p.cast.Agent, max(before, 1)); err != nil {
+		return p, err
+	}
+	if err := s.readSteering(ctx, p, before, journal, unread); err != nil {
+		return p, err
+	}
+	if len(p.request.asked.History) > 0 {
+		p, _, err = s.withSent(p)
+		return p, err
+	}
+	return s.withSession(ctx, p)
+}
+
+// readSteering puts the messages that came in while the run was under way, and that its
+// model has not seen, into the inbox.
+func (s *Service) readSteering(ctx context.Context, p prepared, after int64, journal *record.Journal, unread *sessions.Inbox) error {
+	rows, err := s.o.Store.Messages(ctx, p.session.stored.ID, store.MessageFilter{AfterSeq: after, Types: []string{store.MessageUser}})
 	if err != nil {
 		return err
 	}
-	read := map[string]int{} // the run speaks to its model as the user, too
-	for _, e := range j.journal.Entries(j.journal.thread()) {
+	seen := map[string]int{} // the run speaks to its model as the user, too
+	for _, e := range journal.Entries(journal.Thread()) {
 		if e.Message != nil && e.Message.Role == llm.User {
-			read[e.Message.Content]++
+			seen[e.Message.Content]++
 		}
 	}
 	for i := range rows {
-		if rows[i].RunID != j.RunID || rows[i].Content == nil {
+		if rows[i].RunID != p.request.runID || rows[i].Content == nil {
 			continue
 		}
-		if text := *rows[i].Content; read[text] > 0 {
-			read[text]--
+		if text := *rows[i].Content; seen[text] > 0 {
+			seen[text]--
 		} else {
-			j.inbox.put(rows[i].ID, text)
+			unread.Put(rows[i].ID, text)
 		}
 	}
 	return nil
 }
 
-// partsOf are the images and documents of a row.
-func partsOf(row *store.Message) (parts []llm.Part, err error) {
-	if len(row.Parts) > 0 {
-		err = json.Unmarshal(row.Parts, &parts)
-	}
-	return parts, err
-}
-
-// answers reads what the user said to the run's requests; open reports whether
-// one has no answer yet.
-func (s *Service) answers(ctx context.Context, j *job) (open bool, err error) {
-	filter := store.RequestFilter{RunID: j.RunID}
+// readAnswers reads the user's answers to the run's requests; open reports whether one has
+// no answer yet.
+func (s *Service) readAnswers(ctx context.Context, runID string, journal *record.Journal) (open bool, err error) {
+	filter := store.RequestFilter{RunID: runID}
 	for {
 		page, next, err := s.o.Store.Requests(ctx, filter)
 		if err != nil {
 			return false, err
 		}
-		if j.journal.decided(page) {
+		if journal.Decide(page) {
 			open = true
 		}
 		if next == "" {
@@ -218,4 +240,9 @@ func (s *Service) answers(ctx context.Context, j *job) (open bool, err error) {
 		}
 		filter.Cursor = next
 	}
+}
+
+// said is what a run said before it was resumed.
+func (s *Service) said(ctx context.Context, r *store.Run) iter.Seq2[event.Event, error] {
+	return recovery.Said(ctx, s.o.Store, r, 0)
 }

@@ -7,78 +7,33 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat/internal/cast"
+	"github.com/p8-org/p8/chat/internal/delegate"
+	"github.com/p8-org/p8/chat/internal/prompt"
+	"github.com/p8-org/p8/chat/internal/recovery"
+	"github.com/p8-org/p8/chat/internal/route"
+	"github.com/p8-org/p8/chat/internal/sessions"
 	"github.com/p8-org/p8/internal/live"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/routing"
-	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
 
-// Catalog finds agents by name; *catalog.Catalog is one.
-type Catalog interface {
-	Agent(ctx context.Context, name string) (*agent.Agent, error)
-}
-
-// Models finds models by "provider:model"; *llm.Registry is one.
-type Models interface {
-	Resolve(name string) (llm.Model, error)
-}
-
-// Tools finds the tools that a document declares and tells which of them are
-// not there; *tool.Box is one.
-type Tools interface {
-	Resolve(ctx context.Context, a *agent.Agent) tool.Resolved
-}
-
-// Store keeps sessions and runs; *store.Store implements it. Every method takes the
-// caller's identity from ctx.
-type Store interface {
-	Conversations
-	Runs
-}
-
-// Conversations are sessions and their messages.
-type Conversations interface {
-	// Session is store.ErrNotFound when there is none that the caller may see.
-	Session(ctx context.Context, id string) (store.Session, error)
-	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
-	Message(ctx context.Context, id string) (store.Message, error)
-	// Recall reads what the next turn of a session may be shown, in one go.
-	Recall(ctx context.Context, q store.RecallQuery) (store.Recalled, error)
-}
-
-// Runs are what runs leave behind: their logs, what they must not do twice, what
-// they ask. See package store for what each method promises.
-type Runs interface {
-	live.Store
-	BeginRun(ctx context.Context, r store.RunStart) error
-	RunByKey(ctx context.Context, key string) (store.Run, error)
-	Runs(ctx context.Context, f store.RunFilter) (page []store.Run, next string, err error)
-	RunJournal(ctx context.Context, id string) ([]store.JournalEntry, error)
-	ClaimRun(ctx context.Context, id, owner string) (store.Run, error)
-	StopRun(ctx context.Context, id string) (store.Run, error)
-	DeleteRun(ctx context.Context, id string) error
-	Request(ctx context.Context, id string) (store.RunRequest, error)
-	Requests(ctx context.Context, f store.RequestFilter) (page []store.RunRequest, next string, err error)
-	Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, error)
-}
-
-// Options are what a Service works with. Catalog and Models are needed; the
-// rest has defaults.
+// Options are what a Service works with. Catalog and Models are required; the rest has
+// defaults.
 type Options struct {
 	Catalog Catalog
 	Models  Models
 	// Tools may be nil: then agents have none.
 	Tools Tools
-	// Store may be nil: then nothing is stored, and each turn stands alone.
+	// Store may be nil: then nothing is stored, and no turn knows of another.
 	Store Store
-	// DefaultModel is for requests and documents that name none; Fallback takes
-	// over, in its order, where a document names no fallback of its own.
+	// DefaultModel is for requests and documents that name none. The models of Fallback
+	// take over, in order, for documents that name no fallback of their own.
 	DefaultModel string
 	Fallback     []string
-	// Cost is what a response of a model costs in US dollars, 0 when it is not
-	// known; nil knows none.
+	// Cost is what a response of a model costs in US dollars, 0 if that is unknown; nil
+	// knows no costs.
 	Cost func(model string, u llm.Usage) float64
 	// Defaults are the settings that neither request nor document names.
 	Defaults llm.Settings
@@ -88,17 +43,16 @@ type Options struct {
 	KeepLast int
 	// Budget of the history in tokens; 8000 when 0.
 	Budget int
-	// Moments is the most moments of a session that its turns are shown; 3 when 0, none
+	// Moments is how many moments of a session its turns are shown at most; 3 when 0, none
 	// when negative.
 	Moments int
-	// Window is what a model reads and writes together, and what it writes at most, in
-	// tokens; 0 is unknown, and nil knows none.
+	// Window is how much a model reads and writes together, and how much it writes at
+	// most, in tokens; 0 is unknown, and nil knows no model.
 	Window func(model string) (context, output int)
-	// ResultChars is how long a tool's result may be that a model is shown whole;
+	// ResultChars is how long a tool's result may be to be shown to a model whole;
 	// tool.DefaultResultChars when 0.
 	ResultChars int
-	// Ended is told of a session whose turn is over, on a goroutine of the turn; nil is
-	// not told.
+	// Ended is called when a turn of a session is over, on a goroutine of the turn.
 	Ended func(ctx context.Context, e Ended)
 	// MaxRuns bounds the runs at one time, of all callers together; 1000 when 0.
 	MaxRuns int
@@ -113,27 +67,26 @@ type Options struct {
 	// without a Store) when 0. The text of an answer has at most 2 MiB. A run that says more ends with reason length.
 	MaxEvents int
 	MaxBytes  int
-	// Memory is what all runs may hold in memory together, in bytes, with 16 KiB more for
-	// each of them; 64 MiB when 0.
-	// From half of it on they keep only what they have nowhere else; beyond it the
-	// run that holds most ends with reason length.
+	// Memory is how much all runs may hold in memory together, in bytes, with 16 KiB more
+	// for each of them; 64 MiB when 0. From half of it on, runs keep only what is nowhere
+	// else; beyond it, the run that holds most ends with reason length.
 	Memory int64
-	// MaxDepth bounds the agents that ask agents; 5 when 0.
+	// MaxDepth bounds how deep agents ask agents; 5 when 0.
 	MaxDepth int
 	// Patience is how long a run retries a write while the store fails, before it stops
 	// at its next call that acts; 30 s when 0.
 	Patience time.Duration
 	// AnswerWithin is how long a question to the user stands; 7 days when 0.
 	AnswerWithin time.Duration
-	// Classifier chooses among agents where a client leaves it to p8 (the agent auto);
+	// Classifier chooses among agents if a client leaves the choice to p8 (the agent auto);
 	// nil goes by the rules of the documents and asks a model where they are not sure.
 	Classifier routing.Classifier
 	// Scripts answer in place of a model, by the names of agents that the catalog has.
 	Scripts map[string]Script
-	// Attempts is how often a run whose process died is resumed by itself
-	// (ResumeInterrupted); 0 leaves interrupted runs to Resume.
+	// Attempts is how often ResumeInterrupted resumes a run whose process died; 0 leaves
+	// interrupted runs to Resume.
 	Attempts int
-	// Owner names this process among those that share the store; made up when "".
+	// Owner names this process among those that share the store; a new name when "".
 	Owner string
 	// Now and NewID are the clock and the source of ids (UUIDs).
 	Now    func() time.Time
@@ -154,22 +107,27 @@ const (
 
 	defaultAnswerWithin = 7 * 24 * time.Hour
 
-	// maxStoring is small: a question or an answer that comes now waits for as many
-	// writes of other runs' events.
+	// maxStoring is small: a question or an answer waits for as many writes of other
+	// runs' events.
 	maxStoring = 1
 )
 
-// Service starts turns and knows those that are running.
+// Service starts turns and knows those that are under way.
 type Service struct {
-	o     Options
-	slots slots
-	// storing bounds the runs that store their events at one time.
-	storing chan struct{}
-	// longEnds bounds the long answers that are in memory to be stored.
-	longEnds chan struct{}
-	budget   *live.Budget
-	scales   scales
-	// here ends with leave, when nobody shall read runs of other processes here any more.
+	o        Options
+	sessions *sessions.Slots[*running]
+	router   *route.Router
+	casts    *cast.Finder
+	prompts  *prompt.Composer
+	// delegates has the tools that ask other agents.
+	delegates *delegate.Delegator
+	// ends tells the store how runs ended; nil if nothing is stored.
+	ends *recovery.Ends
+	// storing bounds the runs that store their events at one time, longEnds the long
+	// answers that are in memory to be stored.
+	storing, longEnds chan struct{}
+	budget            *live.Budget
+	// here ends with leave: then nobody reads runs of other processes here any more.
 	here  context.Context
 	leave context.CancelFunc
 }
@@ -179,6 +137,39 @@ func New(o Options) (*Service, error) {
 	if o.Catalog == nil || o.Models == nil {
 		return nil, errors.New("chat: a catalog and models are needed")
 	}
+	o = o.withDefaults()
+	s := &Service{
+		o: o, sessions: sessions.NewSlots[*running](o.MaxRuns), budget: live.NewBudget(o.Memory),
+		storing: make(chan struct{}, maxStoring), longEnds: make(chan struct{}, maxLongEnds),
+	}
+	s.here, s.leave = context.WithCancel(context.Background())
+	s.router = route.New(route.Options{
+		Catalog: o.Catalog, Models: o.Models, Classifier: o.Classifier, DefaultModel: o.DefaultModel, DefaultAgent: DefaultAgent, Logger: o.Logger,
+	})
+	s.casts = cast.New(cast.Options{
+		Models: o.Models, Tools: o.Tools, DefaultModel: o.DefaultModel, Fallback: o.Fallback,
+		Script:  func(agent string) cast.Script { return o.Scripts[agent] },
+		Message: func(err error) string { return Describe(err).Message }, Logger: o.Logger,
+	})
+	prompts := prompt.Options{
+		KeepLast: o.KeepLast, Budget: o.Budget, Moments: o.Moments, ResultChars: o.ResultChars, Window: o.Window, Defaults: o.Defaults,
+	}
+	delegates := delegate.Options{
+		Catalog: o.Catalog, Casts: s.casts, Scripted: func(agent string) bool { return o.Scripts[agent] != nil },
+		Run: s.runOptions(), Defaults: o.Defaults, Start: s.startAsked, Describe: Describe, Now: o.Now,
+	}
+	if o.Store != nil {
+		prompts.Attachments, delegates.Sessions = o.Store, o.Store
+		s.ends = recovery.NewEnds(recovery.Options{Store: o.Store, Owner: o.Owner, Now: o.Now, NewID: o.NewID, Logger: o.Logger})
+	}
+	s.prompts = prompt.New(prompts)
+	delegates.Prompts = s.prompts
+	s.delegates = delegate.New(delegates)
+	return s, nil
+}
+
+// withDefaults fills in what is not set.
+func (o Options) withDefaults() Options {
 	o.KeepLast = cmp.Or(o.KeepLast, defaultKeepLast)
 	o.Budget = cmp.Or(o.Budget, defaultBudget)
 	o.Moments = max(0, cmp.Or(o.Moments, defaultMoments))
@@ -198,29 +189,25 @@ func New(o Options) (*Service, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	s := &Service{o: o, storing: make(chan struct{}, maxStoring), longEnds: make(chan struct{}, maxLongEnds), budget: live.NewBudget(o.Memory)}
-	s.here, s.leave = context.WithCancel(context.Background())
-	s.slots.most, s.slots.taken = o.MaxRuns, make(map[sessionKey]*slot)
-	return s, nil
+	return o
 }
 
 // Owner is the name of this process among those that share the store.
 func (s *Service) Owner() string { return s.o.Owner }
 
 // Running is the number of turns under way.
-func (s *Service) Running() int { return len(s.slots.all()) }
+func (s *Service) Running() int { return s.sessions.Count() }
 
-// closeGrace is how long cancelled runs have to store what they said.
+// closeGrace is how long interrupted runs have to store what they said.
 const closeGrace = 5 * time.Second
 
-// Close takes no more turns and waits for the running ones. When ctx ends
-// first, they are interrupted: they keep what they have said and can be taken up
-// again. The error is then ctx's.
+// Close takes no more turns and waits for those under way. When ctx ends first, they are
+// interrupted: they keep what they have said and can be resumed. The error is then ctx's.
 func (s *Service) Close(ctx context.Context) error {
-	s.slots.close()
+	s.sessions.Close()
 	idle := make(chan struct{})
 	go func() {
-		s.slots.turns.Wait()
+		s.sessions.Wait()
 		close(idle)
 	}()
 	select {
@@ -228,9 +215,7 @@ func (s *Service) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	for _, t := range s.slots.all() {
-		t.cancel(errShutdown)
-	}
+	s.sessions.CancelAll(errShutdown)
 	late := time.NewTimer(closeGrace)
 	defer late.Stop()
 	select {

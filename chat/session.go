@@ -6,74 +6,70 @@ import (
 	"encoding/json"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat/internal/prompt"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/store"
 )
 
-// readSession reads the session as far as the turn may need it, before a message
-// unless that is 0, and fills in what the request says about it.
-func (s *Service) readSession(ctx context.Context, j *job, before int64) error {
-	said, err := sessionMetadata(j.req.SessionMetadata)
+// session is the session of a turn, as it was read.
+type session struct {
+	// stored is the stored row merged with what the request says about the session;
+	// change is the part of its metadata that this turn stores.
+	stored store.Session
+	change json.RawMessage
+	// recalled is what the store recalled, as the agent recalledFor wants it.
+	recalled    store.Recalled
+	recalledFor *agent.Agent
+}
+
+// isNew reports whether the turn creates the session.
+func (s session) isNew() bool { return s.stored.CreatedAt.IsZero() }
+
+// with adds to the metadata, here and in what is stored.
+func (s session) with(add json.RawMessage) (session, error) {
+	metadata, _, err := store.MergeObjects(s.stored.Metadata, add)
 	if err != nil {
-		return err
+		return s, err
 	}
-	if s.o.Store != nil && (j.named || nested(j.agent)) {
-		if err := s.recall(ctx, j, before); err != nil {
-			return err
-		}
-	}
-	j.session, j.said = j.past.Session, nil
-	j.session.ID = j.SessionID
-	j.session.Name = cmp.Or(j.req.SessionName, j.session.Name)
-	if err = j.note(said); err == nil && len(said) > 0 && len(memory.Note(j.session.Metadata, false)) > maxMetadata {
-		err = &InputError{"session_metadata", "the session's metadata would be larger than 16 KiB"}
-	}
-	return err
-}
-
-// note adds to the session's metadata, here and where they are stored.
-func (j *job) note(add json.RawMessage) error {
-	metadata, _, err := store.MergeObjects(j.session.Metadata, add)
+	change, _, err := store.MergeObjects(s.change, add)
 	if err != nil {
-		return err
+		return s, err
 	}
-	said, _, err := store.MergeObjects(j.said, add)
-	if err == nil {
-		j.session.Metadata, j.said = metadata, said
-	}
-	return err
+	s.stored.Metadata, s.change = metadata, change
+	return s, nil
 }
 
-// changes is what the turn stores of its session: not what it only read, which
-// somebody may have changed meanwhile.
-func (j *job) changes() store.Session {
-	return store.Session{ID: j.SessionID, Name: j.req.SessionName, AgentName: j.name, Mode: j.session.Mode, Metadata: j.said}
-}
-
-// recall reads the session, with what the turn's agent wants of it.
-func (s *Service) recall(ctx context.Context, j *job, before int64) (err error) {
-	q := s.policy(j.agent).Query(j.SessionID)
-	q.BeforeSeq, q.Runs = before, j.before == nil
-	q.User = (j.auto || nested(j.agent)) && !j.who.Anonymous()
-	j.past, err = s.o.Store.Recall(ctx, q)
-	j.recalled = j.agent
-	return err
-}
-
-// nested reports whether the agent's prompt names the user.
-func nested(a *agent.Agent) bool { return a != nil && a.Document.Dialect == agent.Nested }
-
-// maxMetadata bounds what is said about a session: it stands in every prompt of
-// a flat agent.
+// maxMetadata bounds the metadata of a session, in bytes: every prompt of a flat agent
+// contains them.
 const maxMetadata = 16 << 10
 
-func sessionMetadata(m map[string]any) (json.RawMessage, error) {
-	if len(m) == 0 {
-		return nil, nil
+// readSession reads the session as far as the agent may need it, up to the message before,
+// 0 for all of it. The agent may be nil, if it is not known yet.
+func (s *Service) readSession(ctx context.Context, p prepared, a *agent.Agent, before int64) (session, error) {
+	var out session
+	if s.o.Store != nil && (p.request.sessionNamed || prompt.Nested(a)) {
+		var err error
+		if out, err = s.recall(ctx, p, a, before); err != nil {
+			return out, err
+		}
 	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		return nil, &InputError{"session_metadata", "the session's metadata cannot be written as JSON"}
+	out.stored = out.recalled.Session
+	out.stored.ID = p.request.caller.SessionID
+	out.stored.Name = cmp.Or(p.request.asked.SessionName, out.stored.Name)
+	out, err := out.with(p.request.metadata)
+	if err == nil && len(p.request.metadata) > 0 && len(memory.Note(out.stored.Metadata, false)) > maxMetadata {
+		err = &InputError{"session_metadata", "the session's metadata would be larger than 16 KiB"}
 	}
-	return raw, nil
+	return out, err
+}
+
+// recall reads the session again, as the agent wants it.
+func (s *Service) recall(ctx context.Context, p prepared, a *agent.Agent, before int64) (session, error) {
+	q := s.prompts.Policy(a).Query(p.request.caller.SessionID)
+	q.BeforeSeq, q.Runs = before, !p.request.resumed
+	q.User = (p.auto || prompt.Nested(a)) && !p.caller.Anonymous()
+	out, err := p.session, error(nil)
+	out.recalled, err = s.o.Store.Recall(ctx, q)
+	out.recalledFor = a
+	return out, err
 }

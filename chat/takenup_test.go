@@ -2,14 +2,16 @@ package chat_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
+	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
 )
 
-// eager is a store whose run is taken up as soon as its request has an answer, before
-// whoever answered can do it.
+// eager is a store whose run is resumed as soon as its request has an answer, before the
+// caller of Decide can do it.
 type eager struct {
 	*store.Store
 	after func()
@@ -21,7 +23,7 @@ func (h *eager) Decide(ctx context.Context, id string, d store.Decision) (store.
 	return r, err
 }
 
-// Who answers hears how the run goes on, whoever took it up.
+// Decide returns the turn of the run even if another caller resumed it first.
 func TestAnAnswerThatSomebodyElseGoesOnWith(t *testing.T) {
 	kept, goOn := &eager{Store: inMemory(t)}, make(chan struct{})
 	slow := scripted.Text("Done.")
@@ -32,7 +34,8 @@ func TestAnAnswerThatSomebodyElseGoesOnWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept.after = func() {
-		if _, err := s.Resume(ctx, r.RunID); err != nil {
+		// The run itself may be faster, if its pause is only just stored.
+		if _, err := s.Resume(ctx, r.RunID); err != nil && !errors.Is(err, chat.ErrBusy) {
 			t.Error(err)
 		}
 	}

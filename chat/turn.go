@@ -3,19 +3,15 @@ package chat
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"iter"
 	"strings"
-	"time"
 
+	"github.com/p8-org/p8/chat/internal/recovery"
 	"github.com/p8-org/p8/event"
-	"github.com/p8-org/p8/identity"
-	"github.com/p8-org/p8/internal/live"
-	"github.com/p8-org/p8/run"
 )
 
-// Turn is a run that goes on whether or not anybody reads it.
+// Turn is a run for a reader: one that this process executes, one that another process
+// executes, or one that has ended. It goes on whether or not anybody reads it.
 type Turn struct {
 	RunID     string
 	SessionID string
@@ -23,59 +19,75 @@ type Turn struct {
 	// in the final metadata; InReplyTo is the row of the user's message.
 	MessageID string
 	InReplyTo string
-	// Agent is the agent's name, Model "provider:model": the one that was chosen.
-	// The metadata name the one that answered.
+	// Agent is the name of the chosen agent, Model that of the chosen model. The metadata
+	// name the ones that answered.
 	Agent string
 	Model string
-	// Protocol is what the client who began it speaks.
+	// Protocol is that of the client that began the run.
 	Protocol string
-	// Past is the number of the last event that was told before this request joined
-	// the run, with answers or results that it waited for, or to steer it. Its client
-	// has them; 0 for a run of its own.
+	// Past is the number of the last event before this request joined the run, with
+	// answers or results that the run waited for, or to steer it. Its client has the
+	// events up to it; 0 for a request that began the run.
 	Past int64
 
-	// read replaces log, where the events come from elsewhere.
-	read func(ctx context.Context, after int64) iter.Seq2[event.Event, error]
-	// joined is the turn that this one is another look at; nil for itself.
-	joined *Turn
-	// log is the run's in this process; nil for one that is read from runs, as its
-	// caller who.
-	log  *live.Log
-	runs Runs
-	who  identity.Identity
-	// restarts is how often the run was interrupted, as far as it is known here.
-	restarts int
-	// service reads runs of other processes on; nil where runs is.
-	service *Service
-
-	// began is when this process took the run up, after the last event from before.
-	began time.Time
-	after int64
-
-	key    string // of idempotency
-	cancel context.CancelCauseFunc
-	result Result
-	// long: result has no Text, which is read from the log.
-	long  bool
-	inbox inbox
+	source source
 }
 
-// NewTurn is a turn whose events come from elsewhere, after the given number; the
-// caller sets the exported fields. It can be read, and neither waited for nor
-// cancelled.
+// source is where the events of a turn come from: a run of this process (running), a run
+// in the store that has ended or that another process executes (kept), or a function
+// (given).
+type source interface {
+	// events yields the log after a number, and waits for more until the run is over. idle,
+	// unless nil, is called whenever there is nothing more at the moment.
+	events(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error]
+	// cuts are the restarts of the run that are stored.
+	cuts(ctx context.Context) (recovery.Cuts, error)
+	// missingEnd is what ends the reading of a log that has no end.
+	missingEnd(ctx context.Context) []event.Event
+	// wait returns the result of t when the run is over.
+	wait(ctx context.Context, t *Turn) (Result, error)
+	// stop stops the run if this process executes it.
+	stop()
+	// goesOn reports whether the run is resumed by itself if it is interrupted.
+	goesOn() bool
+}
+
+// NewTurn makes a turn whose events come from elsewhere: read yields those after a number.
+// The caller sets the exported fields. Cancel does nothing.
 func NewTurn(read func(ctx context.Context, after int64) iter.Seq2[event.Event, error]) *Turn {
-	return &Turn{read: read}
+	return &Turn{source: given(read)}
 }
 
-// join is the turn for a request that came later; its client has the events up to
-// past.
-func (t *Turn) join(past int64) *Turn {
-	return &Turn{
-		RunID: t.RunID, SessionID: t.SessionID, MessageID: t.MessageID, InReplyTo: t.InReplyTo,
-		Agent: t.Agent, Model: t.Model, Protocol: t.Protocol, Past: past,
-		joined: t, log: t.log, runs: t.runs, who: t.who, restarts: t.restarts, service: t.service, cancel: t.cancel,
+// given is a source that the caller of NewTurn gives.
+type given func(ctx context.Context, after int64) iter.Seq2[event.Event, error]
+
+// events implements source. idle is called after each event: it is not known when the
+// next one comes.
+func (g given) events(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
+	if idle == nil {
+		return g(ctx, after)
+	}
+	return func(yield func(event.Event, error) bool) {
+		for e, err := range g(ctx, after) {
+			if !yield(e, err) {
+				return
+			}
+			if e.Type != event.Error && e.Type != event.Done {
+				idle()
+			}
+		}
 	}
 }
+
+func (given) cuts(context.Context) (recovery.Cuts, error) { return nil, nil }
+
+func (given) missingEnd(context.Context) []event.Event { return nil }
+
+func (given) wait(ctx context.Context, t *Turn) (Result, error) { return gather(ctx, t) }
+
+func (given) stop() {}
+
+func (given) goesOn() bool { return false }
 
 // Result is a turn as a whole, for callers that do not stream.
 type Result struct {
@@ -83,7 +95,7 @@ type Result struct {
 	Text   string
 	Output json.RawMessage
 	// ChainedTool is the tool that was called with Output, "" for none, and
-	// ChainedResult what it said, a JSON object.
+	// ChainedResult its result, a JSON object.
 	ChainedTool   string
 	ChainedResult json.RawMessage
 	// Metadata is nil when there is no answer to describe.
@@ -99,50 +111,42 @@ type Result struct {
 	Error *event.ErrorData
 }
 
-// The reasons for which a run's context is cancelled.
-var (
-	errCancelled = errors.New("chat: the run was stopped")
-	errShutdown  = fmt.Errorf("chat: the server is shutting down: %w", run.ErrInterrupted)
-	errLost      = errors.New("chat: the run belongs to another process now")
-)
-
-// Events is the run from its first event to Done; it blocks for events that are
-// still to come. Any number of readers may read, each at its own pace. The errors are
-// that of ctx, that of the store and ErrHandedOver; breaking off does not touch the run.
+// Events yields the run from its first event to Done, and waits for events that are still
+// to come. Any number of readers may read, each at its own pace. The errors are those of
+// ctx and of the store, and ErrHandedOver. A reader that stops does not affect the run.
 func (t *Turn) Events(ctx context.Context) iter.Seq2[event.Event, error] {
 	return t.EventsAfter(ctx, 0)
 }
 
-// EventsAfter is Events from an event's number on. Of a run that was resumed, the end
-// of what came before is not shown, and nothing that was void when the reading began.
-// A run that was interrupted is read on when it goes on; where nobody resumes runs it
-// ends with an error that says so.
+// EventsAfter is Events after the event with a number. It leaves out the interruptions of
+// a run that was resumed, and events that were void when the reading began. If the run is
+// interrupted, it waits until the run is resumed, or, where runs are not resumed by
+// themselves, ends with an error event.
 func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
 	return t.follow(ctx, after, nil, false)
 }
 
-// Follow is EventsAfter for a reader who gathers what it gets, and needs to know what
-// is void: idle, unless nil, is called whenever there is nothing more at the moment, and
-// before the last events.
+// Follow is EventsAfter with the void events. idle, unless nil, is called whenever there is
+// nothing more at the moment, and before the last events.
 func (t *Turn) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
 	return t.follow(ctx, after, idle, true)
 }
 
-// follow reads the run; void events are left out unless they are wanted.
+// follow reads the run, with the void events if void is set.
 func (t *Turn) follow(ctx context.Context, after int64, idle func(), void bool) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		known, err := t.cuts(ctx)
+		known, err := t.source.cuts(ctx)
 		if err != nil {
 			yield(event.Event{}, err)
 			return
 		}
-		var held []event.Event // the end of what a process did, until it is known to be the last
-		for e, err := range t.raw(ctx, after, idle) {
+		var held []event.Event // the end of one process's part, until it is known to be the last
+		for e, err := range t.source.events(ctx, after, idle) {
 			if err != nil {
 				yield(e, err)
 				return
 			}
-			if e.Void = known.void(&e); e.Void != 0 && !void {
+			if e.Void = known.Void(&e); e.Void != 0 && !void {
 				continue
 			}
 			if e.Type == event.Error || e.Type == event.Done {
@@ -153,12 +157,9 @@ func (t *Turn) follow(ctx context.Context, after int64, idle func(), void bool) 
 			if !yield(e, nil) {
 				return
 			}
-			if t.read != nil && idle != nil {
-				idle() // nobody knows when these come
-			}
 		}
 		if len(held) == 0 {
-			held = t.unended(ctx)
+			held = t.source.missingEnd(ctx)
 		}
 		for _, e := range held {
 			if !yield(e, nil) {
@@ -168,50 +169,18 @@ func (t *Turn) follow(ctx context.Context, after int64, idle func(), void bool) 
 	}
 }
 
-// raw is the log as it is. A run that another process took over goes on from there.
-func (t *Turn) raw(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
-	switch {
-	case t.read != nil:
-		return t.read(ctx, after)
-	case t.log == nil:
-		return t.elsewhere(ctx, after, idle)
-	}
-	return func(yield func(event.Event, error) bool) {
-		over := false
-		for e, err := range t.log.Follow(ctx, after, idle) {
-			if !yield(e, err) || err != nil {
-				return
-			}
-			after, over = e.Seq, e.Type == event.Done
-		}
-		if over || t.runs == nil {
-			return
-		}
-		for e, err := range t.elsewhere(ctx, after, idle) {
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-	}
-}
+// Wait blocks until the turn is over and everything is stored. The only error is that of
+// ctx, or of the store.
+func (t *Turn) Wait(ctx context.Context) (Result, error) { return t.source.wait(ctx, t) }
 
-// Wait blocks until the turn is over, everything stored. The only error is that
-// of ctx, or of the store.
-func (t *Turn) Wait(ctx context.Context) (Result, error) {
-	if t.joined != nil {
-		return t.joined.Wait(ctx)
-	}
-	if t.log != nil {
-		err := t.log.Wait(ctx)
-		if err != nil {
-			return Result{}, err
-		}
-		res := t.result
-		if t.long {
-			res.Text, err = readAnswer(ctx, t.log)
-		}
-		return res, err
-	}
+// Cancel stops the run; what it has said so far is kept. It does not wait.
+func (t *Turn) Cancel() { t.source.stop() }
+
+// GoesOn reports whether the run, if it is interrupted, is resumed by itself.
+func (t *Turn) GoesOn() bool { return t.source.goesOn() }
+
+// gather makes the result of a turn from its events.
+func gather(ctx context.Context, t *Turn) (Result, error) {
 	var f fold
 	for e, err := range t.Events(ctx) {
 		if err != nil {
@@ -220,13 +189,6 @@ func (t *Turn) Wait(ctx context.Context) (Result, error) {
 		f.add(e)
 	}
 	return f.result(), nil
-}
-
-// Cancel stops the run; what it has said so far is kept. It does not wait.
-func (t *Turn) Cancel() {
-	if t.cancel != nil {
-		t.cancel(errCancelled)
-	}
 }
 
 // fold makes the whole of a run's events.

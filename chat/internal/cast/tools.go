@@ -1,0 +1,129 @@
+package cast
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/tool"
+)
+
+// The tools whose descriptions depend on the turn.
+const (
+	// AskAgent is the tool with which agents ask agents.
+	AskAgent = "ask_agent"
+	// Transfer is the tool with which an agent hands the session over.
+	Transfer = "transfer_to_agent"
+	// action is the tool with which agents emit events.
+	action = "action"
+)
+
+// findTools resolves the declared tools. Each missing tool is a warning; the model is
+// told only of those whose server is down, which its prompt may mention.
+func (f *Finder) findTools(ctx context.Context, c *Cast, routed bool) {
+	var found tool.Resolved
+	if f.o.Tools != nil {
+		found = f.o.Tools.Resolve(ctx, c.Agent)
+	} else {
+		for _, ref := range c.Agent.Tools {
+			found.Missing = append(found.Missing, tool.Missing{Ref: ref})
+		}
+	}
+	c.Tools, c.Chained = listAgents(c.Agent, found.Tools), found.Chained
+	if routed {
+		c.Tools = explainRouting(c.Tools)
+	}
+	if found.ChainedMissing.Ref.Name != "" {
+		c.ChainedMissing = found.ChainedMissing.Message()
+	}
+	for _, m := range found.Missing {
+		if m.Reason != "" && len(m.Near) == 0 { // not a mistake of the document
+			c.Absent = append(c.Absent, m.Message())
+		}
+		c.Warnings = append(c.Warnings, event.WarningData{Code: "tool_unavailable", Message: m.Message()})
+	}
+}
+
+// listAgents adds the agents that the document lists to the descriptions of the tools
+// that ask one or hand over to one.
+func listAgents(a *agent.Agent, tools []tool.Tool) []tool.Tool {
+	if len(a.Document.Agents) == 0 {
+		return tools
+	}
+	var b strings.Builder
+	b.WriteString("The agents are:")
+	for _, ref := range a.Document.Agents {
+		b.WriteString("\n- " + ref.Name)
+		if ref.Description != "" {
+			b.WriteString(": " + ref.Description)
+		}
+	}
+	out := slices.Clone(tools)
+	for i, t := range out {
+		if name := t.Spec().Name; name == AskAgent || name == Transfer {
+			out[i] = tool.WithNote(t, b.String())
+		}
+	}
+	return out
+}
+
+// routingNote tells the model of a routed session how to give the session back.
+const routingNote = `In this conversation p8 chooses who answers. complete: what the user came for is done, so that the next message is looked at anew. escalate: you cannot do it; payload {reason, agent} with agent, when you know one, the agent that goes on. Either changes who answers the next message, not this one.`
+
+// explainRouting adds the note to the description of the action tool.
+func explainRouting(tools []tool.Tool) []tool.Tool {
+	out := slices.Clone(tools)
+	for i, t := range out {
+		if t.Spec().Name == action {
+			out[i] = tool.WithNote(t, routingNote)
+		}
+	}
+	return out
+}
+
+// clientTool is a tool that the client brought.
+type clientTool struct{ tool.Base }
+
+// NewClientTool makes a tool that the client runs itself.
+func NewClientTool(spec llm.ToolSpec) (tool.Tool, error) {
+	base, err := tool.NewBase(spec)
+	if err != nil {
+		return nil, err
+	}
+	return clientTool{base}, nil
+}
+
+// RunsAtClient tells it from other tools.
+func (clientTool) RunsAtClient() {}
+
+// Call always fails: the run ends before it would be made.
+func (clientTool) Call(context.Context, tool.Call) (tool.Result, error) {
+	return tool.Result{}, &tool.Error{Message: "the client runs this tool itself"}
+}
+
+// addClientTools offers the client's tools beside the document's own, which win where
+// both have a name.
+func (c *Cast) addClientTools(tools []tool.Tool) {
+	if len(tools) == 0 {
+		return
+	}
+	taken := map[string]bool{}
+	for _, t := range c.Tools {
+		taken[t.Spec().Name] = true
+	}
+	c.Tools = slices.Clip(c.Tools)
+	for _, t := range tools {
+		name := t.Spec().Name
+		if taken[name] {
+			c.Warnings = append(c.Warnings, event.WarningData{
+				Code: "tool_unavailable", Message: "the agent has a tool named " + name + " of its own; the client's is left out",
+			})
+			continue
+		}
+		taken[name] = true
+		c.Tools = append(c.Tools, t)
+	}
+}

@@ -1,0 +1,107 @@
+package delegate
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+)
+
+// Tree is what the delegations of one root run share.
+type Tree struct {
+	// conversation is the client's own, where no session keeps it; else nil.
+	conversation []llm.Message
+	// earlier are the events from before the run was resumed.
+	earlier []event.Event
+
+	mu sync.Mutex
+	// structured counts the answers of structured agents by name, answers has their ids
+	// by run.
+	structured map[string]int
+	answers    map[string]string
+}
+
+// NewTree makes the tree of a turn. The conversation is given where no session keeps it:
+// the client's own messages, and the user's.
+func NewTree(conversation []llm.Message) *Tree {
+	return &Tree{conversation: conversation}
+}
+
+// Recall takes in an event from before the run was resumed.
+func (t *Tree) Recall(e event.Event) {
+	if strings.IndexByte(e.Agent, '/') < 0 {
+		return // the root's own
+	}
+	t.earlier = append(t.earlier, e)
+	if d, ok := e.Data.(*event.ToolCallData); ok && d.Structured && t.answers[e.RunID] == "" {
+		t.name(d.Name, e.RunID, d.ID)
+	}
+}
+
+// structuredID is the id of a structured agent's answer, and whether the same run has
+// shown the answer before. The ids of a turn differ.
+func (t *Tree) structuredID(agent, runID string) (id string, shown bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, shown = t.answers[runID]; shown {
+		return id, true
+	}
+	id = agent + "_structured_output"
+	if n := t.structured[agent] + 1; n > 1 {
+		id += "_" + strconv.Itoa(n)
+	}
+	t.name(agent, runID, id)
+	return id, false
+}
+
+// name records the id of an answer. Most turns have none.
+func (t *Tree) name(agent, runID, id string) {
+	if t.answers == nil {
+		t.structured, t.answers = make(map[string]int), make(map[string]string)
+	}
+	t.structured[agent]++
+	t.answers[runID] = id
+}
+
+// place is a context that tells tools which agent calls them, and lets the
+// delegations below know of each other.
+type place struct {
+	context.Context
+	caller *agent.Agent
+	tree   *Tree
+}
+
+type placeKey struct{}
+
+// Value is the place, or what the context below has.
+func (p *place) Value(k any) any {
+	if k == (placeKey{}) {
+		return p
+	}
+	return p.Context.Value(k)
+}
+
+// In is the context of a run of an agent in a tree.
+func In(ctx context.Context, caller *agent.Agent, t *Tree) context.Context {
+	return &place{ctx, caller, t}
+}
+
+// callerFrom is the agent whose run ctx belongs to; nil outside of one.
+func callerFrom(ctx context.Context) *agent.Agent {
+	if p, _ := ctx.Value(placeKey{}).(*place); p != nil {
+		return p.caller
+	}
+	return nil
+}
+
+// treeFrom is the tree that ctx belongs to; one of its own outside of a turn.
+func treeFrom(ctx context.Context) *Tree {
+	if p, _ := ctx.Value(placeKey{}).(*place); p != nil {
+		return p.tree
+	}
+	return NewTree(nil)
+}

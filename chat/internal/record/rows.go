@@ -1,0 +1,139 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
+)
+
+// Rows makes the rows of one run. One goroutine uses it.
+type Rows struct {
+	RunID, SessionID string
+	// Agent is the name of the one that answers now.
+	Agent string
+	Now   func() time.Time
+	NewID func() string
+}
+
+// LastName is the name at the end of a path of agents.
+func LastName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// User is the row of the user's message.
+func (r *Rows) User(id, text string, parts []llm.Part, at time.Time) (*store.Message, error) {
+	row := &store.Message{
+		ID: id, SessionID: r.SessionID, Type: store.MessageUser, Content: &text,
+		TokenCount: llm.EstimateTokens(text), AgentName: r.Agent, RunID: r.RunID, CreatedAt: at,
+	}
+	return row, memory.Attach(row, parts)
+}
+
+// ClientResult is the row of what a client's tool returned.
+func (r *Rows) ClientResult(toolCallID, content string, at time.Time) *store.Message {
+	return &store.Message{
+		SessionID: r.SessionID, Type: store.MessageToolResponse, Content: &content, ToolCalls: callJSON("", toolCallID, nil),
+		TokenCount: llm.EstimateTokens(content), AgentName: r.Agent, RunID: r.RunID, CreatedAt: at,
+	}
+}
+
+// FromMessages are the rows that messages of a client would have been.
+func FromMessages(messages []llm.Message, sessionID string) ([]store.Message, error) {
+	rows := make([]store.Message, 0, len(messages))
+	add := func(kind, content string, call json.RawMessage) {
+		row := store.Message{SessionID: sessionID, Type: kind, ToolCalls: call}
+		if kind != store.MessageToolCall {
+			row.Content, row.TokenCount = &content, llm.EstimateTokens(content)
+		}
+		rows = append(rows, row)
+	}
+	for i := range messages {
+		m := &messages[i]
+		switch m.Role {
+		case llm.User:
+			add(store.MessageUser, m.Content, nil)
+			if err := memory.Attach(&rows[len(rows)-1], m.Parts); err != nil {
+				return nil, err
+			}
+		case llm.System:
+			add(store.MessageSystem, m.Content, nil)
+		case llm.ToolRole:
+			add(store.MessageToolResponse, m.Content, callJSON(m.Name, m.ToolCallID, nil))
+		case llm.Assistant:
+			if m.Content != "" {
+				add(store.MessageAssistant, m.Content, nil)
+			}
+			for _, c := range m.ToolCalls {
+				add(store.MessageToolCall, "", callJSON(c.Name, c.ID, json.RawMessage(c.Arguments)))
+			}
+		}
+	}
+	return rows, nil
+}
+
+// Call is the row of a tool call, which has no content.
+func (r *Rows) Call(path string, d *event.ToolCallData) *store.Message {
+	row := r.New(r.NewID(), path, store.MessageToolCall)
+	row.ToolCalls = callJSON(d.Name, d.ID, d.Arguments)
+	row.TokenCount = llm.EstimateTokens(d.Name) + llm.EstimateTokens(string(d.Arguments))
+	return row
+}
+
+// Result is the row of a tool's result as the model sees it.
+func (r *Rows) Result(path string, d *event.ToolCallData) *store.Message {
+	row := r.New(cmp.Or(d.MessageID, r.NewID()), path, store.MessageToolResponse)
+	row.Content = &d.Content
+	row.ToolCalls = callJSON(d.Name, d.ID, nil)
+	row.TokenCount = llm.EstimateTokens(d.Content)
+	if d.Status == event.ToolFailed {
+		row.Status = store.StatusError
+	}
+	return row
+}
+
+// New is a row of the run. That of a delegated agent carries its path: it is kept for
+// audit and never part of the conversation.
+func (r *Rows) New(id, path, kind string) *store.Message {
+	row := &store.Message{
+		ID: id, SessionID: r.SessionID, Type: kind, AgentName: r.Agent, RunID: r.RunID, CreatedAt: r.Now(),
+	}
+	if path != r.Agent {
+		row.AgentPath, row.AgentName = path, LastName(path)
+	}
+	return row
+}
+
+// callJSON is {name, id, arguments}, or {name, id}. Arguments that are not JSON
+// are kept as text.
+func callJSON(name, id string, arguments json.RawMessage) json.RawMessage {
+	const most = 48
+	b := make([]byte, 0, most+len(name)+len(id)+len(arguments))
+	b = appendQuoted(append(b, `{"name":`...), name)
+	b = appendQuoted(append(b, `,"id":`...), id)
+	if arguments != nil {
+		b = append(b, `,"arguments":`...)
+		if json.Valid(arguments) {
+			b = append(b, arguments...)
+		} else {
+			b = appendQuoted(b, string(arguments))
+		}
+	}
+	return append(b, '}')
+}
+
+// appendQuoted writes a JSON string; names and ids rarely need an escape.
+func appendQuoted(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
+			if quoted, err := json.Marshal(s); err == nil {
+				return append(b, quoted...)
+			}
+			return append(b, `""`...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}

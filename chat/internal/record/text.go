@@ -1,0 +1,116 @@
+package record
+
+import (
+	"context"
+	"strings"
+
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/live"
+)
+
+const (
+	// MaxText bounds the text of one answer, in bytes; a run that says more ends with
+	// reason length.
+	MaxText = 2 << 20
+	// mostText is how much text of an answer stays in memory, in bytes. A longer one is
+	// read from the run's log when it is needed.
+	mostText = 256 << 10
+)
+
+// Text is the text of an answer, in memory or, where that is long or memory tight, in
+// the log of its run alone.
+type Text struct {
+	text    event.Deltas
+	size    int
+	account *live.Account
+	log     *live.Log
+	inLog   bool
+}
+
+// NewText makes the text of a run whose log it can be read from. A nil log keeps all of
+// the text in memory.
+func NewText(account *live.Account, log *live.Log) Text { return Text{account: account, log: log} }
+
+// Add appends a delta, which is in the log or is appended to it next.
+func (t *Text) Add(delta string) {
+	t.size += len(delta)
+	if t.inLog {
+		return
+	}
+	t.text.Add(delta)
+	t.account.Hold(len(delta))
+	kept := t.text.Len()
+	if t.log != nil && kept > KeepText(t.account) {
+		t.text.Reset()
+		t.account.Hold(-kept)
+		t.inLog = true
+	}
+}
+
+// Size is the length of all of it, in bytes.
+func (t *Text) Size() int { return t.size }
+
+// Long reports whether the text is in the log alone.
+func (t *Text) Long() bool { return t.inLog }
+
+// Short is the text unless it is long.
+func (t *Text) Short() string {
+	if t.inLog {
+		return ""
+	}
+	return t.text.String()
+}
+
+// Read returns the text, from the log if it is long.
+func (t *Text) Read(ctx context.Context) (string, error) {
+	if t.inLog {
+		return ReadAnswer(ctx, t.log)
+	}
+	return t.text.String(), nil
+}
+
+// KeepText is how much text a run may keep that its log has too, in bytes: where memory
+// is tight, an eighth of its share.
+func KeepText(a *live.Account) int {
+	if share, tight := a.Share(); tight {
+		return share / 8
+	}
+	return mostText
+}
+
+// ReadAnswer is the text of the answer in the log: that of all agents, without what a
+// restart takes back.
+func ReadAnswer(ctx context.Context, log *live.Log) (string, error) {
+	var said event.Spoken
+	err := readLog(ctx, log, func(e *event.Event) { said.Add(e) })
+	return said.String(), err
+}
+
+// ReadText is the last n bytes of the text that one run has in the log.
+func ReadText(ctx context.Context, log *live.Log, n int, run string) (string, error) {
+	var b strings.Builder
+	b.Grow(min(n, MaxText))
+	err := readLog(ctx, log, func(e *event.Event) {
+		if e.Type == event.Text && e.RunID == run {
+			b.WriteString(e.Text)
+		}
+	})
+	return b.String()[max(0, b.Len()-n):], err
+}
+
+// readLog reads the events that the log has by now.
+func readLog(ctx context.Context, log *live.Log, add func(*event.Event)) error {
+	last := log.Last()
+	if last == 0 {
+		return nil
+	}
+	for e, err := range log.Read(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if add(&e); e.Seq >= last {
+			break
+		}
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+// Package record is what a run leaves in the store, and when.
+//
+// A [Writer] is the one way of a run to the store. It stores a row before anybody sees
+// the event that names it; a call that acts is stored before it is made, a call that only
+// reads with its result. What the store cannot take now is shown without its row and goes
+// with the next write ([Batch]); a call that acts is then not made, and the run stops.
+//
+// [Rows] makes the rows, [Journal] is what the run must not do twice, [Text] and [Asides]
+// gather what was said for the row of the answer.
+package record
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/store"
+)
+
+// Options are what a Writer works with.
+type Options struct {
+	// Context carries the identity of the store's calls. It outlives the run.
+	Context context.Context
+	// Lookup finds rows; nil if nothing is stored.
+	Lookup  Lookup
+	Log     *live.Log
+	Journal *Journal
+	Account *live.Account
+	// Stop ends the run; it is called with ErrLost, ErrUnrecorded or ErrUnstorable.
+	Stop func(error)
+	// Warn shows the client, once, that the session may lack something.
+	Warn func()
+	// RunID and SessionID are for the log.
+	RunID, SessionID string
+	Logger           *slog.Logger
+}
+
+// Writer stores the events of calls with their rows and journal entries, and shows them.
+// It is safe for concurrent use.
+type Writer struct {
+	o Options
+
+	mu sync.Mutex
+	// held waits a moment to be stored with what comes next: a call that only reads with
+	// its result, the calls of a step with each other. Nobody has seen any of it.
+	held []item
+	// acts: one of the items is a call that acts, and must be stored before it is made.
+	acts  bool
+	timer *time.Timer
+	// late was shown and is not stored yet: it goes with the next write.
+	late      []Batch
+	lateBytes int
+	// broken is why no call that acts may be made any more.
+	broken error
+	// tokens counts those of the run's rows.
+	tokens int
+
+	warned sync.Once
+}
+
+// NewWriter makes the Writer of a run, and binds its journal to it.
+func NewWriter(o Options) *Writer {
+	w := &Writer{o: o}
+	o.Journal.commit = w.commit
+	return w
+}
+
+// ErrNotStored is the error of writes if nothing is stored.
+var ErrNotStored = errors.New("chat: nothing is stored here")
+
+const (
+	// holdFor is how long an item waits at most.
+	holdFor = 5 * time.Millisecond
+	// maxHeld bounds the items of one write.
+	maxHeld = 64
+)
+
+// Save stores the row of a call and shows the event with the row's id, now or with what
+// comes within a moment. A call that acts is stored before it is made.
+func (w *Writer) Save(e event.Event, d *event.ToolCallData, row *store.Message) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d.MessageID = row.ID
+	i := item{e, row, w.o.Journal.take()}
+	w.held, w.acts = append(w.held, i), w.acts || i.acts()
+	w.tokens += row.TokenCount
+	if w.o.Lookup == nil || len(w.held) >= maxHeld || w.acts && !d.More {
+		w.storeHeld()
+		return
+	}
+	if len(w.held) > 1 {
+		return
+	}
+	if w.timer == nil {
+		w.timer = time.AfterFunc(holdFor, w.Flush)
+	} else {
+		w.timer.Reset(holdFor)
+	}
+}
+
+// Append shows an event that nothing is stored with, after those that are held.
+func (w *Writer) Append(e event.Event) {
+	w.Flush()
+	w.o.Log.Append(e)
+}
+
+// Write stores what is new, with the pending journal, and then shows the events. If it
+// fails, the journal stays for the next write, and the events are not shown.
+func (w *Writer) Write(write store.RunWrite, events ...event.Event) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.storeHeld()
+	write.Journal = w.o.Journal.take()
+	for _, m := range write.Messages {
+		w.tokens += m.TokenCount
+	}
+	if write.Answer != nil {
+		w.tokens += write.Answer.TokenCount
+	}
+	err := w.put(write, events...)
+	if err != nil {
+		w.o.Journal.putBack(write.Journal)
+	}
+	return err
+}
+
+// Flush stores and shows what is held.
+func (w *Writer) Flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.storeHeld()
+}
+
+// Tokens counts those of the rows that were written.
+func (w *Writer) Tokens() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tokens
+}
+
+// Left takes what is still to be stored when the run is over: the rows that are late, and
+// the pending journal.
+func (w *Writer) Left() ([]Batch, []store.JournalEntry) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clip(w.late), w.o.Journal.take()
+}
+
+// put is the one way to the store: it writes what is late, then write and the events. The
+// caller holds the lock.
+func (w *Writer) put(write store.RunWrite, events ...event.Event) error {
+	if w.o.Lookup == nil {
+		return ErrNotStored
+	}
+	for again := true; ; again = false {
+		late, err := Unstored(w.o.Context, w.o.Lookup, w.late)
+		if err == nil {
+			err = w.o.Log.Write(AddLate(write, late), events...)
+		}
+		if again && len(late) > 0 && errors.Is(err, store.ErrConflict) {
+			continue // what was late arrived after all
+		}
+		if err == nil {
+			w.o.Account.Hold(-w.lateBytes)
+			w.late, w.lateBytes = nil, 0
+		}
+		return err
+	}
+}
+
+// storeHeld is Flush for a caller that holds the lock.
+func (w *Writer) storeHeld() {
+	if len(w.held) == 0 {
+		return
+	}
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	// The log keeps the events.
+	events := make([]event.Event, len(w.held))
+	rows := make([]*store.Message, len(w.held))
+	entries := make([]store.JournalEntry, 0, len(w.held)+1)
+	for i := range w.held {
+		events[i], rows[i] = w.held[i].event, w.held[i].row
+		entries = append(entries, w.held[i].entries...)
+	}
+	if err := w.put(store.RunWrite{Messages: rows, Journal: entries}, events...); err != nil {
+		w.notStored(err)
+	}
+	clear(w.held)
+	w.held, w.acts = w.held[:0], false
+}
+
+// commit returns when everything held is stored, and the entries with it. Its error says
+// that no call that acts may be made.
+func (w *Writer) commit(entries []store.JournalEntry) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.storeHeld()
+	if w.broken == nil && len(entries) > 0 && w.o.Lookup != nil {
+		if err := w.put(store.RunWrite{Journal: entries}); err != nil {
+			w.stopFor(err)
+		}
+	}
+	return w.broken
+}

@@ -1,0 +1,179 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
+)
+
+// Abandon ends a run that waits, or was interrupted, and that nobody resumes: what it has
+// said becomes its answer, and its open calls end. It is store.ErrNotOwner if somebody
+// resumes the run after all.
+func (s *Ends) Abandon(ctx context.Context, r *store.Run) error {
+	how := ending{status: store.RunCancelled, reason: event.ReasonCancelled, row: store.StatusCancelled}
+	if r.Status == store.RunInterrupted {
+		how.row = store.StatusInterrupted
+	}
+	return s.close(ctx, r, how)
+}
+
+// Fail ends a run as Abandon does, as a failure.
+func (s *Ends) Fail(ctx context.Context, r *store.Run, failure *event.ErrorData) error {
+	return s.close(ctx, r, ending{
+		status: store.RunFailed, reason: event.ReasonError, row: store.StatusError, failure: failure,
+	})
+}
+
+// ending is how a run ends that nobody resumes: its status and reason, the status of the
+// row with what it said, and the failure, nil for none.
+type ending struct {
+	status, reason, row string
+	failure             *event.ErrorData
+}
+
+// close ends a run that waits or was interrupted.
+func (s *Ends) close(ctx context.Context, r *store.Run, how ending) error {
+	caller, err := identity.From(ctx)
+	if err != nil {
+		return err
+	}
+	claimed, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Owner)
+	if err != nil {
+		return err
+	}
+	claimed.Status = r.Status
+	if err := s.leftover(ctx, &claimed, how); err != nil {
+		back := s.Tell(ctx, End{Caller: caller, Write: store.RunWrite{RunID: r.ID, Status: r.Status, Reason: r.Reason}})
+		return errors.Join(err, back)
+	}
+	return nil
+}
+
+// leftover ends a run that this process has claimed for that.
+func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
+	l := leavings{rows: record.Rows{RunID: r.ID, SessionID: r.SessionID, Agent: r.AgentName, Now: s.o.Now, NewID: s.o.NewID}}
+	for e, err := range Said(ctx, s.o.Store, r, 0) {
+		if err != nil {
+			return err
+		}
+		if e.Void == 0 {
+			l.add(e)
+		}
+	}
+	after := r.LastSeq // the log begins live.Gap further, behind what readers may have
+	if after > 0 || r.Restarts > 0 {
+		after += live.Lost - live.Gap
+	}
+	// Somebody waits, who may ask again when the store works.
+	hurry, over := context.WithCancel(ctx)
+	over()
+	log := live.Open(context.WithoutCancel(ctx), live.Options{
+		RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: after, Logger: s.o.Logger, Run: hurry,
+	})
+	defer log.Close()
+	w, events := l.end(r, how)
+	w.Owner = s.o.Owner
+	err := log.Write(w, events...)
+	if errors.Is(err, store.ErrNotFound) {
+		// The session has gone; the run goes, too.
+		err = log.Write(store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: w.Status, Reason: w.Reason})
+	}
+	return err
+}
+
+// leavings gathers what a run has said and called.
+type leavings struct {
+	rows   record.Rows
+	text   event.Deltas
+	asides record.Asides
+	open   []event.Event // the last event of each call that has not ended
+}
+
+func (l *leavings) add(e event.Event) {
+	if !strings.Contains(e.Agent, "/") {
+		l.rows.Agent = e.Agent // in the end, the one that took over
+	}
+	l.asides.Add(e)
+	switch d := e.Data.(type) {
+	case nil:
+		if e.Type == event.Text {
+			l.text.Add(e.Text)
+		}
+	case *event.ToolCallData:
+		if d.Structured {
+			return
+		}
+		for i := range l.open {
+			was, ok := l.open[i].Data.(*event.ToolCallData)
+			if ok && was.ID == d.ID && l.open[i].RunID == e.RunID {
+				l.open = append(l.open[:i], l.open[i+1:]...)
+				break
+			}
+		}
+		if d.Status == event.ToolStarted || d.Status == event.ToolExecuting {
+			l.open = append(l.open, e)
+		}
+	}
+}
+
+// The results of a call that was never answered: one that was not begun, or waited, and
+// one that was under way when its process died.
+const (
+	notDone     = "the run was stopped before this call had a result"
+	perhapsDone = "the run was stopped while this call was under way: it may or may not have been done"
+)
+
+// unanswered is why a call has no result, and its status.
+func unanswered(r *store.Run, d *event.ToolCallData) (status, why string) {
+	if r.Status != store.RunInterrupted || d.Status != event.ToolExecuting || d.Client {
+		return "cancelled", notDone
+	}
+	return "unknown", perhapsDone
+}
+
+// end is the last that is written of the run.
+func (l *leavings) end(r *store.Run, how ending) (store.RunWrite, []event.Event) {
+	w := store.RunWrite{RunID: r.ID, Status: how.status, Reason: how.reason}
+	var events []event.Event
+	for _, e := range l.open {
+		was, ok := e.Data.(*event.ToolCallData)
+		if !ok {
+			continue
+		}
+		status, why := unanswered(r, was)
+		content := `{"status":"` + status + `","error":"` + why + `"}`
+		d := &event.ToolCallData{
+			Name: was.Name, ID: was.ID, Status: event.ToolFailed, Arguments: was.Arguments, Client: was.Client,
+			Result: []byte(content), Content: content, ErrorMessage: why,
+		}
+		if was.Status == event.ToolExecuting { // one that was only begun has no row
+			row := l.rows.Result(e.Agent, d)
+			d.MessageID = row.ID
+			w.Messages = append(w.Messages, row)
+		}
+		e.Data = d
+		events = append(events, e)
+	}
+	w.Messages = append(w.Messages, l.asides.Rows(&l.rows, true)...)
+	if text := l.text.String(); text != "" {
+		w.Answer = l.rows.New(r.MessageID, l.rows.Agent, store.MessageAssistant)
+		w.Answer.Content, w.Answer.TokenCount, w.Answer.Model = &text, llm.EstimateTokens(text), r.Model
+		w.Answer.Status = how.row
+	}
+	if how.failure != nil {
+		events = append(events, l.own(r.ID, how.failure))
+	}
+	return w, append(events, l.own(r.ID, &event.DoneData{Reason: how.reason}))
+}
+
+// own is an event of the run itself.
+func (l *leavings) own(runID string, d event.Data) event.Event {
+	return event.Event{Type: d.EventType(), RunID: runID, Agent: l.rows.Agent, Data: d}
+}

@@ -1,0 +1,182 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/store"
+)
+
+// Store is what recovery needs of the store.
+type Store interface {
+	live.Store
+	record.Lookup
+	ClaimRun(ctx context.Context, id, owner string) (store.Run, error)
+}
+
+// Options are what Ends work with.
+type Options struct {
+	Store Store
+	// Owner is this process.
+	Owner  string
+	Now    func() time.Time
+	NewID  func() string
+	Logger *slog.Logger
+}
+
+// Ends tells the store how runs of this process ended. While the store cannot be told, it
+// takes such a run for one that is under way, and no other process may end it: Ends keeps
+// the end in memory and tells it again.
+type Ends struct {
+	o Options
+
+	mu    sync.Mutex
+	left  map[string]End // by the run's id
+	bytes int            // of them, about
+}
+
+// NewEnds makes Ends.
+func NewEnds(o Options) *Ends { return &Ends{o: o, left: make(map[string]End)} }
+
+// End is how a run ended, or was given back.
+type End struct {
+	Caller identity.Identity
+	Write  store.RunWrite
+	// Late are rows that were not stored before, Events the end of the log.
+	Late   []record.Batch
+	Events []event.Event
+}
+
+const (
+	// maxUnended bounds the ends that are kept in memory.
+	maxUnended = 1000
+	// endTime bounds one try.
+	endTime = 10 * time.Second
+	// MaxLeft bounds the events of a run that an End keeps in memory, maxUnendedBytes all
+	// that is kept of runs, in bytes.
+	MaxLeft         = 1 << 20
+	maxUnendedBytes = 64 << 20
+)
+
+// Tell tells the store the end of a run. If it fails, Again and All tell it once more.
+func (s *Ends) Tell(ctx context.Context, l End) error {
+	l.Write.Owner = s.o.Owner
+	err := s.Try(ctx, l)
+	if err == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old, ok := s.left[l.Write.RunID]; ok {
+		s.bytes -= old.size()
+		delete(s.left, l.Write.RunID)
+	}
+	if s.bytes+l.size() > maxUnendedBytes {
+		// That the run is over is more important than what it said.
+		l.Write, l.Late, l.Events = l.bare(), nil, nil
+	}
+	if len(s.left) < maxUnended {
+		s.left[l.Write.RunID] = l
+		s.bytes += l.size()
+	}
+	return err
+}
+
+// size is about how much memory the end takes, in bytes.
+func (l *End) size() (n int) {
+	w := record.AddLate(l.Write, l.Late)
+	for _, m := range append(w.Messages[:len(w.Messages):len(w.Messages)], w.Answer) {
+		if m != nil && m.Content != nil {
+			n += len(*m.Content)
+		}
+	}
+	for _, e := range w.Journal {
+		n += len(e.Data)
+	}
+	return n + live.Size(l.Events)
+}
+
+// bare is the end without what the run said.
+func (l *End) bare() store.RunWrite {
+	return store.RunWrite{RunID: l.Write.RunID, Owner: l.Write.Owner, Status: l.Write.Status, Reason: l.Write.Reason, Attempted: l.Write.Attempted}
+}
+
+// Try writes an end once. It succeeds if the store has the end already, or the run is
+// gone.
+func (s *Ends) Try(ctx context.Context, l End) error {
+	ctx, cancel := context.WithTimeout(identity.With(context.WithoutCancel(ctx), l.Caller), endTime)
+	defer cancel()
+	w, err := s.wholeEnd(ctx, l)
+	if err == nil {
+		_, err = s.o.Store.WriteRun(ctx, w)
+	}
+	if errors.Is(err, store.ErrInvalid) && len(w.Events) > 0 {
+		w.Events = nil
+		_, err = s.o.Store.WriteRun(ctx, w)
+	}
+	if errors.Is(err, store.ErrInvalid) {
+		// It will never be stored as it is.
+		_, err = s.o.Store.WriteRun(ctx, l.bare())
+	}
+	if errors.Is(err, store.ErrNotOwner) || errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// wholeEnd is the end with everything that the store lacks.
+func (s *Ends) wholeEnd(ctx context.Context, l End) (store.RunWrite, error) {
+	late, err := record.Unstored(ctx, s.o.Store, l.Late)
+	if err != nil || len(l.Events) == 0 {
+		return record.AddLate(l.Write, late), err
+	}
+	r, err := s.o.Store.Run(ctx, l.Write.RunID)
+	if err != nil {
+		return l.Write, err
+	}
+	events := slices.DeleteFunc(slices.Clone(l.Events), func(e event.Event) bool { return e.Seq <= r.LastSeq })
+	w := record.AddLate(l.Write, late)
+	w.Events = live.Pieces(events)
+	return w, nil
+}
+
+// Again tells the end of one run. It is false if the run has no end here, or the store
+// fails again.
+func (s *Ends) Again(ctx context.Context, runID string) bool {
+	s.mu.Lock()
+	l, ok := s.left[runID]
+	s.mu.Unlock()
+	if !ok || s.Try(ctx, l) != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l, ok := s.left[runID]; ok {
+		s.bytes -= l.size()
+		delete(s.left, runID)
+	}
+	return true
+}
+
+// All tells all ends, until the store fails.
+func (s *Ends) All(ctx context.Context) {
+	s.mu.Lock()
+	ids := make([]string, 0, len(s.left))
+	for id := range s.left {
+		ids = append(ids, id)
+	}
+	s.mu.Unlock()
+	for _, id := range ids {
+		if !s.Again(ctx, id) {
+			return
+		}
+	}
+}

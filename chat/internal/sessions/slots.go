@@ -1,0 +1,298 @@
+// Package sessions knows which sessions have a turn under way in this process, and who
+// waits for them: two runs of a session at once would not know of each other's messages.
+//
+// [Slots] gives a session to one turn at a time; [Inbox] holds the messages that steer a
+// run which is under way.
+package sessions
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Why a session is not given.
+var (
+	// ErrBusy: the session's last turn is still running.
+	ErrBusy = errors.New("chat: the session has a turn under way")
+	// ErrOverloaded: as many runs as this process takes.
+	ErrOverloaded = errors.New("chat: too many runs at once")
+	// ErrClosed: the service is shutting down.
+	ErrClosed = errors.New("chat: the service is closed")
+)
+
+// Key names a session across callers.
+type Key struct{ Tenant, User, Session string }
+
+// Claim is a turn that wants a session.
+type Claim struct {
+	RunID string
+	// IdempotencyKey is the one of its request; "" for none.
+	IdempotencyKey string
+	// Cancel ends the turn.
+	Cancel context.CancelCauseFunc
+	// Wait queues the turn while the session is taken; Interrupt, unless nil, is also the
+	// cause with which the other turn is cancelled.
+	Wait      bool
+	Interrupt error
+}
+
+// Slots are the sessions with a turn under way; T is what readers of a turn are given.
+type Slots[T any] struct {
+	most    int
+	mu      sync.Mutex
+	waiting int // callers of Take
+	taken   map[Key]*slot[T]
+	closed  bool
+	turns   sync.WaitGroup
+}
+
+// NewSlots makes Slots for as many sessions at one time.
+func NewSlots[T any](most int) *Slots[T] {
+	return &Slots[T]{most: most, taken: make(map[Key]*slot[T])}
+}
+
+// slot is one session's.
+type slot[T any] struct {
+	// claim is the turn's that has the session; nil while it is kept for the next.
+	claim *Claim
+	turn  T
+	// ready: the turn can be read. begun, where somebody waits for that, is closed then,
+	// or when it comes to nothing.
+	ready bool
+	begun chan struct{}
+	// ending: the run is over, and about to release the session.
+	ending bool
+	queue  []chan struct{}
+}
+
+// The bounds of queues.
+const (
+	maxQueue   = 16   // messages that wait for one session
+	maxWaiting = 1000 // and for all
+)
+
+// Take gives the session to a turn, until Release. While another turn has it, the claim
+// decides; a turn that is about to end is waited for in any case. Done must be called
+// when the turn is over.
+func (s *Slots[T]) Take(ctx context.Context, k Key, c Claim) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		own := s.taken[k]
+		switch {
+		case s.closed:
+			return ErrClosed
+		case own == nil && len(s.taken) >= s.most:
+			return ErrOverloaded
+		case own == nil:
+			s.taken[k] = &slot[T]{claim: &c}
+			s.turns.Add(1)
+			return nil
+		case own.ending && len(own.queue) == 0, c.Wait:
+			if err := s.wait(ctx, k, own, c.Interrupt); err != nil {
+				return err
+			}
+		default:
+			return ErrBusy
+		}
+		if own := s.taken[k]; own != nil && own.claim == nil && !s.closed {
+			own.claim = &c // it was kept for the first in the queue
+			s.turns.Add(1)
+			return nil
+		}
+	}
+}
+
+// wait blocks, the lock given away, until it is this caller's turn.
+func (s *Slots[T]) wait(ctx context.Context, k Key, own *slot[T], interrupt error) error {
+	if len(own.queue) >= maxQueue || s.waiting >= maxWaiting {
+		return ErrOverloaded
+	}
+	if interrupt != nil && own.claim != nil && !own.ending {
+		own.claim.Cancel(interrupt)
+	}
+	turn := make(chan struct{})
+	own.queue = append(own.queue, turn)
+	s.waiting++
+	s.mu.Unlock()
+	var err error
+	select {
+	case <-turn:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	s.mu.Lock()
+	s.waiting--
+	if err == nil {
+		return nil
+	}
+	for i, other := range own.queue {
+		if other == turn {
+			own.queue = append(own.queue[:i], own.queue[i+1:]...)
+			return err
+		}
+	}
+	if own.claim == nil && s.taken[k] == own {
+		// The session came while ctx ended: the next one has it.
+		s.next(k, own)
+	}
+	return err
+}
+
+// next keeps the session for the first in its queue, or frees it.
+func (s *Slots[T]) next(k Key, own *slot[T]) {
+	var none T
+	own.claim, own.turn, own.ready, own.ending = nil, none, false, false
+	own.told()
+	if len(own.queue) == 0 {
+		delete(s.taken, k)
+		return
+	}
+	close(own.queue[0])
+	own.queue = own.queue[1:]
+}
+
+// Ready says that the turn can be read.
+func (s *Slots[T]) Ready(k Key, turn T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if own := s.taken[k]; own != nil {
+		own.turn, own.ready = turn, true
+		own.told()
+	}
+}
+
+// told wakes those who wait for the turn to begin.
+func (own *slot[T]) told() {
+	if own.begun != nil {
+		close(own.begun)
+		own.begun = nil
+	}
+}
+
+// Begun waits until the turn that has the session, and was asked for with this
+// idempotency key, can be read, or has come to nothing. It waits for no other turn.
+func (s *Slots[T]) Begun(ctx context.Context, k Key, key string) error {
+	s.mu.Lock()
+	own := s.taken[k]
+	if own == nil || own.claim == nil || own.claim.IdempotencyKey != key || own.ready {
+		s.mu.Unlock()
+		return nil
+	}
+	if own.begun == nil {
+		own.begun = make(chan struct{})
+	}
+	begun := own.begun
+	s.mu.Unlock()
+	select {
+	case <-begun:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// End says that the turn's run is over: claims that come now wait for Release.
+func (s *Slots[T]) End(k Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if own := s.taken[k]; own != nil {
+		own.ending = true
+	}
+}
+
+// Release hands the session to the next in its queue, or frees it.
+func (s *Slots[T]) Release(k Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if own := s.taken[k]; own != nil {
+		s.next(k, own)
+	}
+}
+
+// Of is the session's turn; false if it has none, or one that is over.
+func (s *Slots[T]) Of(k Key) (turn T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if own := s.taken[k]; own != nil && own.ready && !own.ending {
+		return own.turn, true
+	}
+	return turn, false
+}
+
+// Run is the turn with that run; false if it is not under way here.
+func (s *Slots[T]) Run(id string) (turn T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, own := range s.taken {
+		if own.ready && own.claim.RunID == id {
+			return own.turn, true
+		}
+	}
+	return turn, false
+}
+
+// RunReady is Run, and waits for a run that is being resumed.
+func (s *Slots[T]) RunReady(ctx context.Context, id string) (turn T, ok bool) {
+	s.mu.Lock()
+	var begun chan struct{}
+	for _, own := range s.taken {
+		if own.claim != nil && own.claim.RunID == id && !own.ready {
+			if own.begun == nil {
+				own.begun = make(chan struct{})
+			}
+			begun = own.begun
+		}
+	}
+	s.mu.Unlock()
+	if begun != nil {
+		select {
+		case <-begun:
+		case <-ctx.Done():
+		}
+	}
+	return s.Run(id)
+}
+
+// Count is the number of turns under way.
+func (s *Slots[T]) Count() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, own := range s.taken {
+		if own.claim != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// CancelAll cancels all turns.
+func (s *Slots[T]) CancelAll(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, own := range s.taken {
+		if own.claim != nil {
+			own.claim.Cancel(cause)
+		}
+	}
+}
+
+// Done says that a turn is over which Take had given a session.
+func (s *Slots[T]) Done() { s.turns.Done() }
+
+// Wait blocks until all turns are over.
+func (s *Slots[T]) Wait() { s.turns.Wait() }
+
+// Close takes no more turns.
+func (s *Slots[T]) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, own := range s.taken {
+		for _, waiting := range own.queue {
+			close(waiting)
+		}
+		own.queue = nil
+	}
+}

@@ -1,0 +1,176 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat/internal/cast"
+	"github.com/p8-org/p8/chat/internal/prompt"
+	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/chat/internal/route"
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
+)
+
+// prepared is the second stage of a turn: who answers what, and what the model is sent. A
+// turn that is handed over to another agent goes through it once more.
+type prepared struct {
+	request request
+	// caller is the request's, as the agent that answers sees it.
+	caller identity.Identity
+	// message is the user's message that is answered; it is empty if the run goes on with
+	// results of the client's tools.
+	message message
+	session session
+	// auto says that the client leaves it to p8 which agent answers.
+	auto    bool
+	cast    cast.Cast
+	payload prompt.Payload
+}
+
+// named is the agent that a request names. The agent is nil if it cannot be found: the
+// error is reported when the agent is needed.
+type named struct {
+	name  string
+	agent *agent.Agent
+	auto  bool
+}
+
+// namedAgent finds the agent that the request names.
+func (s *Service) namedAgent(ctx context.Context, r request) named {
+	n := named{name: cmp.Or(r.asked.Agent, r.caller.AgentSchemaURI, DefaultAgent)}
+	if n.auto = r.asked.Document == nil && s.router.IsAuto(ctx, n.name); n.auto {
+		n.name = DefaultAgent // most agents want the same of a session
+	}
+	n.agent, _ = s.findAgent(ctx, r, n.name, named{})
+	return n
+}
+
+// findAgent finds an agent by name, or compiles the request's document.
+func (s *Service) findAgent(ctx context.Context, r request, name string, known named) (*agent.Agent, error) {
+	switch {
+	case known.agent != nil && known.name == name:
+		return known.agent, nil
+	case r.asked.Document != nil:
+		return agent.Compile(r.asked.Document)
+	}
+	return s.o.Catalog.Agent(ctx, name)
+}
+
+// withCast makes the agent of that name answer.
+func (s *Service) withCast(ctx context.Context, p prepared, name string, known named) (prepared, error) {
+	a, err := s.findAgent(ctx, p.request, name, known)
+	if err != nil {
+		return p, err
+	}
+	p.cast, err = s.casts.Cast(ctx, a, cast.Wanted{
+		Model: p.request.model, Output: p.request.asked.ResponseFormat, ClientTools: p.request.clientTools,
+		Inline: p.request.asked.Document != nil, Routed: p.auto,
+	})
+	p.caller = p.caller.Child(p.cast.Name, p.request.model)
+	return p, err
+}
+
+// look reads the session and finds the agent that answers.
+func (s *Service) look(ctx context.Context, r request, preview bool) (prepared, error) {
+	first := s.namedAgent(ctx, r)
+	p := prepared{request: r, caller: r.caller, message: r.message, auto: first.auto}
+	var err error
+	if p.session, err = s.readSession(ctx, p, first.agent, 0); err != nil {
+		return p, err
+	}
+	if r.asked.Regenerate && p.session.isNew() {
+		if p.request, err = r.answeringSent(); err != nil {
+			return p, err
+		}
+		p.message = p.request.message
+	}
+	name := first.name
+	if r.asked.Document == nil {
+		if name, p.session, err = s.choose(ctx, p, first, preview); err != nil {
+			return p, err
+		}
+	}
+	return s.withCast(ctx, p, name, first)
+}
+
+// choose is the name of the agent that answers; the session has its new routing.
+func (s *Service) choose(ctx context.Context, p prepared, first named, preview bool) (string, session, error) {
+	asked := route.Asked{
+		Agent: cmp.Or(p.request.asked.Agent, p.caller.AgentSchemaURI, DefaultAgent), Auto: first.auto,
+		Session: p.session.stored, Message: p.message.text, Preview: preview, User: p.session.recalled.User,
+	}
+	if first.auto {
+		asked.Default, asked.Recent = first.agent, s.recent(p)
+	}
+	name, patch := s.router.Choose(ctx, asked)
+	changed, err := p.session.with(patch)
+	if err != nil {
+		s.o.Logger.WarnContext(ctx, "a session's routing could not be changed", "session", p.session.stored.ID, "error", err)
+		return name, p.session, nil
+	}
+	return name, changed, nil
+}
+
+// maxRecent is how many messages a classifier sees.
+const maxRecent = 6
+
+// recent is the end of the conversation, without calls and thoughts.
+func (s *Service) recent(p prepared) []llm.Message {
+	var out []llm.Message
+	if p.session.isNew() || s.o.Store == nil {
+		for _, m := range p.request.asked.History {
+			if m.Content != "" && (m.Role == llm.User || m.Role == llm.Assistant) {
+				out = append(out, m)
+			}
+		}
+		return out[max(0, len(out)-maxRecent):]
+	}
+	for _, row := range p.session.recalled.Messages {
+		if row.Content != nil && (row.Type == store.MessageUser || row.Type == store.MessageAssistant) {
+			out = append(out, llm.Message{Role: llm.Role(row.Type), Content: *row.Content})
+		}
+	}
+	return out[max(0, len(out)-maxRecent):]
+}
+
+// scene is what the payload is made of.
+func (p prepared) scene() prompt.Scene {
+	return prompt.Scene{
+		Cast: p.cast, Caller: p.caller, Session: p.session.stored, Recalled: p.session.recalled,
+		Instruction: p.request.asked.Instruction, Message: p.message.text, Parts: p.message.parts,
+		Settings: p.request.asked.Settings, Started: p.request.started,
+	}
+}
+
+// withSession is the stage with the payload of the session's own conversation.
+func (s *Service) withSession(ctx context.Context, p prepared) (_ prepared, err error) {
+	p.payload, err = s.prompts.Remembering(ctx, p.scene())
+	return p, err
+}
+
+// withSent is the stage with the payload of the conversation that the client sent, and
+// the rows of that conversation if they are to be stored.
+func (s *Service) withSent(p prepared) (prepared, []store.Message, error) {
+	sent := p.request.asked.History
+	if p.message.text == "" && !p.request.sessionNamed {
+		p.payload = s.prompts.Verbatim(p.scene(), sent) // it ends with results of the client's tools
+		return p, nil, nil
+	}
+	rows, err := record.FromMessages(sent, p.session.stored.ID)
+	if err != nil {
+		return p, nil, err
+	}
+	p.payload = s.prompts.Sent(p.scene(), rows, p.message.text == "")
+	if !p.request.sessionNamed {
+		rows = nil // a client that sends everything each time would store it each time
+	}
+	return p, rows, nil
+}
+
+// settings are the request's, then the document's, then the defaults.
+func (s *Service) settings(p prepared) llm.Settings {
+	return p.request.asked.Settings.Or(p.cast.Agent.Settings).Or(s.o.Defaults)
+}
