@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 
-	"github.com/p8-org/p8/chat/internal/cast"
 	"github.com/p8-org/p8/chat/internal/delegate"
 	"github.com/p8-org/p8/tool"
 )
@@ -11,9 +10,9 @@ import (
 // The tools by which agents work together.
 const (
 	// AskAgentName is the tool with which agents ask agents.
-	AskAgentName = cast.AskAgent
+	AskAgentName = "ask_agent"
 	// TransferName is the tool with which an agent hands the session over.
-	TransferName = cast.Transfer
+	TransferName = "transfer_to_agent"
 )
 
 // AskAgent returns the tool with which an agent asks another one, for the registry of the
