@@ -9,7 +9,6 @@ import (
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat/internal/record"
-	"github.com/p8-org/p8/chat/internal/sessions"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
@@ -20,11 +19,11 @@ import (
 // Why a turn was not started.
 var (
 	// ErrBusy: the session's last turn is still running.
-	ErrBusy = sessions.ErrBusy
+	ErrBusy = errors.New("chat: the session has a turn under way")
 	// ErrOverloaded: as many runs as this process takes.
-	ErrOverloaded = sessions.ErrOverloaded
+	ErrOverloaded = errors.New("chat: too many runs at once")
 	// ErrClosed: the service is shutting down.
-	ErrClosed = sessions.ErrClosed
+	ErrClosed = errors.New("chat: the service is closed")
 )
 
 // Why a run cannot be used as it was asked.

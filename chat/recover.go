@@ -56,6 +56,7 @@ func (s *Service) sweeper() *recovery.Sweeper {
 			_, err := s.Resume(ctx, runID)
 			return ignoreTaken(err)
 		},
+		Full:     func(err error) bool { return errors.Is(err, ErrOverloaded) || errors.Is(err, ErrClosed) },
 		GiveUp:   func(ctx context.Context, runID string) error { return ignoreTaken(s.giveUp(ctx, runID)) },
 		Attempts: s.o.Attempts, Now: s.o.Now, Logger: s.o.Logger,
 	}

@@ -139,7 +139,10 @@ func New(o Options) (*Service, error) {
 	}
 	o = o.withDefaults()
 	s := &Service{
-		o: o, sessions: sessions.NewSlots[*running](o.MaxRuns), budget: live.NewBudget(o.Memory),
+		o: o, budget: live.NewBudget(o.Memory),
+		sessions: sessions.NewSlots[*running](sessions.Options{
+			Most: o.MaxRuns, Busy: ErrBusy, Overloaded: ErrOverloaded, Closed: ErrClosed,
+		}),
 		storing: make(chan struct{}, maxStoring), longEnds: make(chan struct{}, maxLongEnds),
 	}
 	s.here, s.leave = context.WithCancel(context.Background())

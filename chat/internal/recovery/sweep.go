@@ -10,13 +10,11 @@ package recovery
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/p8-org/p8/chat/internal/sessions"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
 )
@@ -26,6 +24,8 @@ type Sweeper struct {
 	// Resume resumes a run of the caller. Its error is nil if another process resumed the
 	// run, or ended it.
 	Resume func(ctx context.Context, runID string) error
+	// Full reports whether an error of Resume says that this process takes no more runs.
+	Full func(error) bool
 	// GiveUp fails a run of the caller.
 	GiveUp func(ctx context.Context, runID string) error
 	// Attempts is how many processes may die with a run before it is given up; 0 is any
@@ -72,7 +72,7 @@ func (s *Sweeper) Sweep(ctx context.Context, from Interrupted) (more bool, err e
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			if err := s.resume(ctx, r); errors.Is(err, sessions.ErrOverloaded) || errors.Is(err, sessions.ErrClosed) {
+			if err := s.resume(ctx, r); err != nil && s.Full(err) {
 				full.Store(true)
 			} else if err != nil {
 				s.Logger.Warn("a run could not be resumed", "run", r.RunID, "attempts", r.Attempts, "error", err)

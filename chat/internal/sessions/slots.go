@@ -7,19 +7,17 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"sync"
 )
 
-// Why a session is not given.
-var (
-	// ErrBusy: the session's last turn is still running.
-	ErrBusy = errors.New("chat: the session has a turn under way")
-	// ErrOverloaded: as many runs as this process takes.
-	ErrOverloaded = errors.New("chat: too many runs at once")
-	// ErrClosed: the service is shutting down.
-	ErrClosed = errors.New("chat: the service is closed")
-)
+// Options are what Slots work with.
+type Options struct {
+	// Most bounds the turns at one time.
+	Most int
+	// Busy, Overloaded and Closed are the errors of Take: another turn has the session,
+	// there are as many turns as may be, Close was called.
+	Busy, Overloaded, Closed error
+}
 
 // Key names a session across callers.
 type Key struct{ Tenant, User, Session string }
@@ -39,7 +37,7 @@ type Claim struct {
 
 // Slots are the sessions with a turn under way; T is what readers of a turn are given.
 type Slots[T any] struct {
-	most    int
+	o       Options
 	mu      sync.Mutex
 	waiting int // callers of Take
 	taken   map[Key]*slot[T]
@@ -47,9 +45,9 @@ type Slots[T any] struct {
 	turns   sync.WaitGroup
 }
 
-// NewSlots makes Slots for as many sessions at one time.
-func NewSlots[T any](most int) *Slots[T] {
-	return &Slots[T]{most: most, taken: make(map[Key]*slot[T])}
+// NewSlots makes Slots.
+func NewSlots[T any](o Options) *Slots[T] {
+	return &Slots[T]{o: o, taken: make(map[Key]*slot[T])}
 }
 
 // slot is one session's.
@@ -82,9 +80,9 @@ func (s *Slots[T]) Take(ctx context.Context, k Key, c Claim) error {
 		own := s.taken[k]
 		switch {
 		case s.closed:
-			return ErrClosed
-		case own == nil && len(s.taken) >= s.most:
-			return ErrOverloaded
+			return s.o.Closed
+		case own == nil && len(s.taken) >= s.o.Most:
+			return s.o.Overloaded
 		case own == nil:
 			s.taken[k] = &slot[T]{claim: &c}
 			s.turns.Add(1)
@@ -94,7 +92,7 @@ func (s *Slots[T]) Take(ctx context.Context, k Key, c Claim) error {
 				return err
 			}
 		default:
-			return ErrBusy
+			return s.o.Busy
 		}
 		if own := s.taken[k]; own != nil && own.claim == nil && !s.closed {
 			own.claim = &c // it was kept for the first in the queue
@@ -107,7 +105,7 @@ func (s *Slots[T]) Take(ctx context.Context, k Key, c Claim) error {
 // wait blocks, the lock given away, until it is this caller's turn.
 func (s *Slots[T]) wait(ctx context.Context, k Key, own *slot[T], interrupt error) error {
 	if len(own.queue) >= maxQueue || s.waiting >= maxWaiting {
-		return ErrOverloaded
+		return s.o.Overloaded
 	}
 	if interrupt != nil && own.claim != nil && !own.ending {
 		own.claim.Cancel(interrupt)
