@@ -43,7 +43,7 @@ func (s *Service) Decide(ctx context.Context, id string, d store.Decision) (stor
 // takenUp is the turn of a run that another caller resumed as soon as the request had its
 // answer; nil if the run has not paused yet: it then goes on by itself.
 func (s *Service) takenUp(ctx context.Context, r *store.RunRequest) *Turn {
-	here, ok := s.sessions.RunReady(ctx, r.RunID)
+	here, ok := s.runs.sessions.RunReady(ctx, r.RunID)
 	if !ok || !here.since.After(r.CreatedAt) {
 		return nil
 	}

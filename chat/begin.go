@@ -15,7 +15,7 @@ import (
 )
 
 // prepare makes the second stage of a new run, and stores the run with the user's message.
-func (s *Service) prepare(ctx context.Context, r request) (prepared, error) {
+func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 	p, err := s.look(ctx, r, false)
 	if err != nil {
 		return p, err
@@ -47,7 +47,7 @@ func (s *Service) prepare(ctx context.Context, r request) (prepared, error) {
 
 // compose makes the payload, and what the run begins with in the store. The history is
 // read first: the new message must not be in it.
-func (s *Service) compose(ctx context.Context, p prepared) (_ prepared, start store.RunStart, err error) {
+func (s *preparer) compose(ctx context.Context, p prepared) (_ prepared, start store.RunStart, err error) {
 	again := !prompt.SamePolicy(p.session.recalledFor, p.cast.Agent)
 	if len(p.session.recalled.Runs) > 0 {
 		if err := s.settle(ctx, p); err != nil {
@@ -97,13 +97,13 @@ func (s *Service) compose(ctx context.Context, p prepared) (_ prepared, start st
 }
 
 // rows makes the rows of the turn.
-func (s *Service) rows(p prepared) *record.Rows {
+func (s *preparer) rows(p prepared) *record.Rows {
 	return &record.Rows{RunID: p.request.runID, SessionID: p.session.stored.ID, Agent: p.cast.Name, Now: s.o.Now, NewID: s.o.NewID}
 }
 
 // lastMessage is the session's last message of the user, for an answer that is made
 // again, and its number.
-func (s *Service) lastMessage(ctx context.Context, p prepared) (m message, seq int64, err error) {
+func (s *preparer) lastMessage(ctx context.Context, p prepared) (m message, seq int64, err error) {
 	rows, err := s.o.Store.Messages(ctx, p.session.stored.ID, store.MessageFilter{Last: 1, Types: []string{store.MessageUser}, Parts: true})
 	if err != nil {
 		return m, 0, err
@@ -172,7 +172,7 @@ const (
 
 // insistOnBeginning calls BeginRun, and again while the store fails. A run that was begun
 // although the answer was lost is not begun twice.
-func (s *Service) insistOnBeginning(ctx context.Context, start store.RunStart) error {
+func (s *preparer) insistOnBeginning(ctx context.Context, start store.RunStart) error {
 	until := time.Now().Add(min(cmp.Or(s.o.Patience, beginPatience), beginPatience))
 	for pause, lost := beginPause, false; ; pause *= 2 {
 		err := s.o.Store.BeginRun(ctx, start)
@@ -204,7 +204,7 @@ func isFailure(err error) bool {
 
 // settle ends the session's runs that wait, or were interrupted, and are not resumed.
 // What they had said becomes their answer.
-func (s *Service) settle(ctx context.Context, p prepared) error {
+func (s *preparer) settle(ctx context.Context, p prepared) error {
 	for i := range p.session.recalled.Runs {
 		r, err := &p.session.recalled.Runs[i], error(nil)
 		if r.Status == store.RunRunning {
@@ -228,7 +228,7 @@ func (s *Service) settle(ctx context.Context, p prepared) error {
 }
 
 // overHere is a run of this process that is over, although the store does not know.
-func (s *Service) overHere(ctx context.Context, r *store.Run) (*store.Run, error) {
+func (s *preparer) overHere(ctx context.Context, r *store.Run) (*store.Run, error) {
 	if !s.ends.Again(ctx, r.ID) {
 		_, err := s.o.Store.WriteRun(ctx, store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: store.RunInterrupted})
 		if err != nil && !errors.Is(err, store.ErrNotOwner) {

@@ -48,8 +48,40 @@ var (
 	errMemory = errors.New("chat: the runs of this process hold too much")
 )
 
+// executor makes the last two stages of turns: it executes runs.
+type executor struct {
+	o        *Options
+	stages   *preparer
+	sessions *sessions.Slots[*running]
+	archive  *archive
+	budget   *live.Budget
+	// storing bounds the runs that store their events at one time, longEnds the long
+	// answers that are in memory to be stored.
+	storing, longEnds chan struct{}
+	// resume resumes a run that has its answers when it pauses.
+	resume func(ctx context.Context, runID string) error
+}
+
+const (
+	// maxStoring is small: a question or an answer waits for as many writes of other
+	// runs' events.
+	maxStoring = 1
+	// maxLongEnds is how many runs with a long answer may store it at one time.
+	maxLongEnds = 2
+)
+
+func newExecutor(o *Options, stages *preparer, archive *archive) *executor {
+	return &executor{
+		o: o, stages: stages, archive: archive, budget: live.NewBudget(o.Memory),
+		sessions: sessions.NewSlots[*running](sessions.Options{
+			Most: o.MaxRuns, Busy: ErrBusy, Overloaded: ErrOverloaded, Closed: ErrClosed,
+		}),
+		storing: make(chan struct{}, maxStoring), longEnds: make(chan struct{}, maxLongEnds),
+	}
+}
+
 // launch claims the caller's session, makes the second stage and executes the run.
-func (s *Service) launch(ctx context.Context, caller identity.Identity, c sessions.Claim, prepare func(context.Context) (prepared, *resumed, error)) (*running, error) {
+func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessions.Claim, prepare func(context.Context) (prepared, *resumed, error)) (*running, error) {
 	ctx = identity.With(ctx, caller)
 	detached := context.WithoutCancel(ctx)
 	runCtx, cancel := context.WithCancelCause(detached)
@@ -82,7 +114,7 @@ func (s *Service) launch(ctx context.Context, caller identity.Identity, c sessio
 }
 
 // openLog opens the log of a run; ctx is the run's.
-func (s *Service) openLog(ctx context.Context, b *begun) *live.Log {
+func (s *executor) openLog(ctx context.Context, b *begun) *live.Log {
 	o := live.Options{
 		RunID: b.prepared.request.runID, Owner: s.o.Owner, MaxEvents: s.o.MaxEvents, MaxBytes: s.o.MaxBytes, Account: &b.account,
 		Logger: s.o.Logger, Patience: s.o.Patience, Run: ctx,

@@ -155,13 +155,10 @@ func (r *recorder) finish(cause error) {
 	if left != nil {
 		end := recovery.End{Caller: r.now.caller, Write: *left, Events: r.begun.log.Left(recovery.MaxLeft)}
 		end.Late, end.Write.Journal = r.writer.Left()
-		_ = r.s.ends.Tell(r.begun.stored, end) // a failure is in the log already, and retried
+		_ = r.s.stages.ends.Tell(r.begun.stored, end) // a failure is in the log already, and retried
 	}
 	r.s.sessions.Release(key)
 }
-
-// maxLongEnds is how many runs with a long answer may store it at one time.
-const maxLongEnds = 2
 
 // answerText puts the text of the answer into memory for the end of the run. Long ones
 // wait for each other until release.
@@ -263,7 +260,7 @@ func (r *recorder) calibrate(answer *store.Message) {
 		answer.TokenCount = written
 	}
 	if r.tookOver == "" && len(r.now.message.parts) == 0 {
-		r.s.prompts.Observe(r.now.cast.ModelName, r.now.payload.Messages, r.now.cast.Tools, r.usage.InputTokens)
+		r.s.stages.prompts.Observe(r.now.cast.ModelName, r.now.payload.Messages, r.now.cast.Tools, r.usage.InputTokens)
 	}
 }
 
@@ -287,7 +284,7 @@ type Ended struct {
 }
 
 // reportEnded calls Options.Ended. The answer has been given; nobody waits.
-func (s *Service) reportEnded(r *recorder) {
+func (s *executor) reportEnded(r *recorder) {
 	if s.o.Ended == nil || s.o.Store == nil || !r.now.request.sessionNamed {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/p8-org/p8/chat/internal/delegate"
 	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/chat/internal/recovery"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/run"
@@ -22,7 +23,7 @@ var (
 )
 
 // execute executes a run until it is over or pauses.
-func (s *Service) execute(ctx context.Context, b *begun) {
+func (s *executor) execute(ctx context.Context, b *begun) {
 	defer s.sessions.Done()
 	defer b.cancel(nil)
 	defer b.account.Close()
@@ -45,7 +46,7 @@ func (s *Service) execute(ctx context.Context, b *begun) {
 	s.reportEnded(r)
 	if b.running.result.Reason == event.ReasonPaused && len(r.asks) > 0 {
 		// An answer that came just before the pause left it to the run to go on.
-		if _, err := s.goOn(b.stored, p.request.runID, nil); err != nil && !errors.Is(err, ErrClosed) {
+		if err := s.resume(b.stored, p.request.runID); err != nil && !errors.Is(err, ErrClosed) {
 			s.o.Logger.Warn("a run could not be resumed", "run", p.request.runID, "error", err)
 		}
 	}
@@ -105,24 +106,16 @@ func (r *recorder) listen(ctx context.Context, events iter.Seq2[event.Event, err
 }
 
 func (r *recorder) options() run.Options {
-	o, c := r.s.runOptions(), &r.now.cast
+	o, c := r.s.o.runOptions(), &r.now.cast
 	o.Agent, o.Model, o.Tools, o.Warnings = c.Agent, c.Model, c.Tools, c.Warnings
 	o.Chained, o.ChainedMissing = c.Chained, c.ChainedMissing
-	o.Messages, o.Settings = r.now.payload.Messages, r.s.settings(r.now)
+	o.Messages, o.Settings = r.now.payload.Messages, r.s.stages.settings(r.now)
 	o.RunID, o.Path, o.Steer, o.Memory = r.rows.RunID, c.Name, r.begun.running.inbox.Take, runMemory{r}
 	o.Timeout, o.MaxDepth, o.ResultChars = r.s.o.RunTimeout, r.s.o.MaxDepth, r.s.o.ResultChars
 	if r.s.o.Store != nil {
 		o.Journal, o.Thread, o.NewID = r.begun.journal, r.begun.journal.Thread(), r.s.o.NewID
 	}
 	return o
-}
-
-// runOptions are the options that all runs share, nested ones included.
-func (s *Service) runOptions() run.Options {
-	return run.Options{
-		Cost: s.o.Cost, ToolTimeout: s.o.ToolTimeout, Parallel: s.o.Parallel, StepToolCalls: s.o.StepToolCalls, ToolCalls: s.o.ToolCalls,
-		StructuredMode: s.o.StructuredMode, Logger: s.o.Logger,
-	}
 }
 
 // another reports whether the turn goes on with one more run: that of the agent that the
@@ -136,7 +129,7 @@ func (r *recorder) another() (bool, error) {
 	case r.done.Reason != event.ReasonPaused || len(r.unasked) > 0:
 		return false, nil
 	}
-	open, err := r.s.readAnswers(r.begun.stored, r.rows.RunID, r.begun.journal)
+	open, err := r.s.stages.readAnswers(r.begun.stored, r.rows.RunID, r.begun.journal)
 	if err != nil || open || len(r.asks) == 0 {
 		return false, err
 	}
@@ -155,7 +148,7 @@ func (r *recorder) handOver(name string) error {
 	}
 	p := r.now
 	p.request.asked.Document, p.request.asked.Agent = nil, name
-	p, err := r.s.withCast(r.begun.stored, p, name, named{})
+	p, err := r.s.stages.withCast(r.begun.stored, p, name, named{})
 	if err != nil {
 		return err
 	}
@@ -166,9 +159,9 @@ func (r *recorder) handOver(name string) error {
 	}
 	r.begun.journal.HandOver(p.cast.Name, spent, r.routing.State())
 	if r.s.o.Store == nil {
-		p, _, err = r.s.withSent(p)
+		p, _, err = r.s.stages.withSent(p)
 	} else {
-		p, err = r.s.rebuild(r.begun.stored, p, r.begun.journal, r.begun.running.inbox)
+		p, err = r.s.stages.rebuild(r.begun.stored, p, r.begun.journal, r.begun.running.inbox)
 	}
 	r.now, r.rows.Agent, r.speaker = p, p.cast.Name, p.cast.Name
 	r.done, r.tookOver, r.open = nil, "", 0
@@ -181,7 +174,7 @@ func (r *recorder) replay() error {
 	if from.run.LastSeq == 0 {
 		return nil
 	}
-	for e, err := range r.s.said(r.begun.stored, &from.run) {
+	for e, err := range recovery.Said(r.begun.stored, r.s.o.Store, &from.run, 0) {
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,18 @@ import (
 // pollEvery is how often the store is asked for what another process adds to a run.
 const pollEvery = 250 * time.Millisecond
 
+// archive reads runs from the store.
+type archive struct {
+	store Runs
+	// resumes says that interrupted runs are resumed by themselves.
+	resumes bool
+	// here ends when this process shall read no runs of others any more.
+	here context.Context
+}
+
 // kept is a run in the store: one that has ended, or that another process executes.
 type kept struct {
-	service  *Service
+	archive  *archive
 	caller   identity.Identity
 	runID    string
 	agent    string
@@ -25,21 +34,21 @@ type kept struct {
 }
 
 // turnOf is a run that is read from the store.
-func (s *Service) turnOf(caller identity.Identity, r *store.Run) *Turn {
+func (a *archive) turnOf(caller identity.Identity, r *store.Run) *Turn {
 	return &Turn{
 		RunID: r.ID, SessionID: r.SessionID, MessageID: r.MessageID, InReplyTo: r.InReplyTo,
 		Agent: r.AgentName, Model: r.Model, Protocol: r.Protocol,
-		source: &kept{service: s, caller: caller, runID: r.ID, agent: r.AgentName, restarts: r.Restarts},
+		source: &kept{archive: a, caller: caller, runID: r.ID, agent: r.AgentName, restarts: r.Restarts},
 	}
 }
 
 // events implements source. Where interrupted runs are resumed, it waits until the run is.
 func (k *kept) events(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		ctx, stop := k.service.reading(identity.With(ctx, k.caller))
+		ctx, stop := k.archive.reading(identity.With(ctx, k.caller))
 		defer stop()
 		for {
-			for e, err := range live.Follow(ctx, k.service.o.Store, k.runID, live.FollowOptions{After: after, Poll: pollEvery, Idle: idle}) {
+			for e, err := range live.Follow(ctx, k.archive.store, k.runID, live.FollowOptions{After: after, Poll: pollEvery, Idle: idle}) {
 				if err != nil && context.Cause(ctx) == ErrHandedOver {
 					err = ErrHandedOver
 				}
@@ -60,7 +69,7 @@ func (k *kept) events(ctx context.Context, after int64, idle func()) iter.Seq2[e
 }
 
 // goesOn implements source.
-func (k *kept) goesOn() bool { return k.service.resumes() }
+func (k *kept) goesOn() bool { return k.archive.resumes }
 
 // waitResumed waits while the run is interrupted and will be resumed. It is false when the
 // run is over, or waits for its user.
@@ -71,7 +80,7 @@ func (k *kept) waitResumed(ctx context.Context, idle func()) (bool, error) {
 	look := time.NewTicker(pollEvery)
 	defer look.Stop()
 	for {
-		r, err := k.service.o.Store.Run(ctx, k.runID)
+		r, err := k.archive.store.Run(ctx, k.runID)
 		if err == nil && r.Status != store.RunInterrupted {
 			return r.Status == store.RunRunning, nil
 		}
@@ -94,7 +103,7 @@ func (k *kept) waitResumed(ctx context.Context, idle func()) (bool, error) {
 
 // cuts implements source.
 func (k *kept) cuts(ctx context.Context) (recovery.Cuts, error) {
-	return recovery.FindCuts(identity.With(ctx, k.caller), k.service.o.Store, k.runID, k.restarts)
+	return recovery.FindCuts(identity.With(ctx, k.caller), k.archive.store, k.runID, k.restarts)
 }
 
 // missingEnd implements source: the process of the run died, or left it to another one.
@@ -102,7 +111,7 @@ func (k *kept) missingEnd(ctx context.Context) (end []event.Event) {
 	if ctx.Err() != nil {
 		return nil
 	}
-	r, err := k.service.o.Store.Run(identity.With(ctx, k.caller), k.runID)
+	r, err := k.archive.store.Run(identity.With(ctx, k.caller), k.runID)
 	if err != nil {
 		return nil
 	}
@@ -126,16 +135,11 @@ func (k *kept) wait(ctx context.Context, t *Turn) (Result, error) { return gathe
 func (k *kept) stop() {}
 
 // reading is a context for reading runs of other processes; it ends with Leave.
-func (s *Service) reading(ctx context.Context) (context.Context, func()) {
+func (a *archive) reading(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(s.here, func() { cancel(ErrHandedOver) })
+	stop := context.AfterFunc(a.here, func() { cancel(ErrHandedOver) })
 	return ctx, func() {
 		stop()
 		cancel(nil)
 	}
 }
-
-// Leave ends the reading of runs that this process does not execute, with ErrHandedOver:
-// those of other processes, and those that Close interrupted. Their readers reconnect to
-// another process for the rest.
-func (s *Service) Leave() { s.leave() }

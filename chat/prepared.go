@@ -8,6 +8,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/cast"
 	"github.com/p8-org/p8/chat/internal/prompt"
 	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/chat/internal/recovery"
 	"github.com/p8-org/p8/chat/internal/route"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
@@ -30,6 +31,38 @@ type prepared struct {
 	payload prompt.Payload
 }
 
+// preparer makes the first two stages of turns, and stores what a run begins with.
+type preparer struct {
+	o       *Options
+	router  *route.Router
+	casts   *cast.Finder
+	prompts *prompt.Composer
+	// ends is nil if nothing is stored.
+	ends *recovery.Ends
+}
+
+// newPreparer makes the rooms that find and compose what a turn needs.
+func newPreparer(o *Options) *preparer {
+	p := &preparer{o: o}
+	p.router = route.New(route.Options{
+		Catalog: o.Catalog, Models: o.Models, Classifier: o.Classifier, DefaultModel: o.DefaultModel, DefaultAgent: DefaultAgent, Logger: o.Logger,
+	})
+	p.casts = cast.New(cast.Options{
+		Models: o.Models, Tools: o.Tools, DefaultModel: o.DefaultModel, Fallback: o.Fallback,
+		Script:  func(agent string) cast.Script { return o.Scripts[agent] },
+		Message: func(err error) string { return Describe(err).Message }, Logger: o.Logger,
+	})
+	prompts := prompt.Options{
+		KeepLast: o.KeepLast, Budget: o.Budget, Moments: o.Moments, ResultChars: o.ResultChars, Window: o.Window, Defaults: o.Defaults,
+	}
+	if o.Store != nil {
+		prompts.Attachments = o.Store
+		p.ends = recovery.NewEnds(recovery.Options{Store: o.Store, Owner: o.Owner, Now: o.Now, NewID: o.NewID, Logger: o.Logger})
+	}
+	p.prompts = prompt.New(prompts)
+	return p
+}
+
 // named is the agent that a request names. The agent is nil if it cannot be found: the
 // error is reported when the agent is needed.
 type named struct {
@@ -39,7 +72,7 @@ type named struct {
 }
 
 // namedAgent finds the agent that the request names.
-func (s *Service) namedAgent(ctx context.Context, r request) named {
+func (s *preparer) namedAgent(ctx context.Context, r request) named {
 	n := named{name: cmp.Or(r.asked.Agent, r.caller.AgentSchemaURI, DefaultAgent)}
 	if n.auto = r.asked.Document == nil && s.router.IsAuto(ctx, n.name); n.auto {
 		n.name = DefaultAgent // most agents want the same of a session
@@ -49,7 +82,7 @@ func (s *Service) namedAgent(ctx context.Context, r request) named {
 }
 
 // findAgent finds an agent by name, or compiles the request's document.
-func (s *Service) findAgent(ctx context.Context, r request, name string, known named) (*agent.Agent, error) {
+func (s *preparer) findAgent(ctx context.Context, r request, name string, known named) (*agent.Agent, error) {
 	switch {
 	case known.agent != nil && known.name == name:
 		return known.agent, nil
@@ -60,7 +93,7 @@ func (s *Service) findAgent(ctx context.Context, r request, name string, known n
 }
 
 // withCast makes the agent of that name answer.
-func (s *Service) withCast(ctx context.Context, p prepared, name string, known named) (prepared, error) {
+func (s *preparer) withCast(ctx context.Context, p prepared, name string, known named) (prepared, error) {
 	a, err := s.findAgent(ctx, p.request, name, known)
 	if err != nil {
 		return p, err
@@ -74,7 +107,7 @@ func (s *Service) withCast(ctx context.Context, p prepared, name string, known n
 }
 
 // look reads the session and finds the agent that answers.
-func (s *Service) look(ctx context.Context, r request, preview bool) (prepared, error) {
+func (s *preparer) look(ctx context.Context, r request, preview bool) (prepared, error) {
 	first := s.namedAgent(ctx, r)
 	p := prepared{request: r, caller: r.caller, message: r.message, auto: first.auto}
 	var err error
@@ -97,7 +130,7 @@ func (s *Service) look(ctx context.Context, r request, preview bool) (prepared, 
 }
 
 // choose is the name of the agent that answers; the session has its new routing.
-func (s *Service) choose(ctx context.Context, p prepared, first named, preview bool) (string, session, error) {
+func (s *preparer) choose(ctx context.Context, p prepared, first named, preview bool) (string, session, error) {
 	asked := route.Asked{
 		Agent: cmp.Or(p.request.asked.Agent, p.caller.AgentSchemaURI, DefaultAgent), Auto: first.auto,
 		Session: p.session.stored, Message: p.message.text, Preview: preview, User: p.session.recalled.User,
@@ -118,7 +151,7 @@ func (s *Service) choose(ctx context.Context, p prepared, first named, preview b
 const maxRecent = 6
 
 // recent is the end of the conversation, without calls and thoughts.
-func (s *Service) recent(p prepared) []llm.Message {
+func (s *preparer) recent(p prepared) []llm.Message {
 	var out []llm.Message
 	if p.session.isNew() || s.o.Store == nil {
 		for _, m := range p.request.asked.History {
@@ -146,14 +179,14 @@ func (p prepared) scene() prompt.Scene {
 }
 
 // withSession is the stage with the payload of the session's own conversation.
-func (s *Service) withSession(ctx context.Context, p prepared) (_ prepared, err error) {
+func (s *preparer) withSession(ctx context.Context, p prepared) (_ prepared, err error) {
 	p.payload, err = s.prompts.Remembering(ctx, p.scene())
 	return p, err
 }
 
 // withSent is the stage with the payload of the conversation that the client sent, and
 // the rows of that conversation if they are to be stored.
-func (s *Service) withSent(p prepared) (prepared, []store.Message, error) {
+func (s *preparer) withSent(p prepared) (prepared, []store.Message, error) {
 	sent := p.request.asked.History
 	if p.message.text == "" && !p.request.sessionNamed {
 		p.payload = s.prompts.Verbatim(p.scene(), sent) // it ends with results of the client's tools
@@ -171,6 +204,6 @@ func (s *Service) withSent(p prepared) (prepared, []store.Message, error) {
 }
 
 // settings are the request's, then the document's, then the defaults.
-func (s *Service) settings(p prepared) llm.Settings {
+func (s *preparer) settings(p prepared) llm.Settings {
 	return p.request.asked.Settings.Or(p.cast.Agent.Settings).Or(s.o.Defaults)
 }

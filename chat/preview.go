@@ -72,7 +72,7 @@ func (s *Service) Preview(ctx context.Context, sessionID, agent string) (Preview
 		return Preview{}, err
 	}
 	caller.SessionID = sessionID
-	p, err := s.lookAt(identity.With(ctx, caller), request{
+	p, err := s.stages.lookAt(identity.With(ctx, caller), request{
 		asked:  Request{Agent: cmp.Or(agent, caller.AgentSchemaURI, was.AgentName)},
 		caller: caller, sessionNamed: true, model: caller.DefaultModel, started: s.o.Now(),
 	})
@@ -94,7 +94,7 @@ func (s *Service) Preview(ctx context.Context, sessionID, agent string) (Preview
 }
 
 // lookAt makes the second stage of a turn that is not begun.
-func (s *Service) lookAt(ctx context.Context, r request) (prepared, error) {
+func (s *preparer) lookAt(ctx context.Context, r request) (prepared, error) {
 	p, err := s.look(ctx, r, true)
 	if err != nil {
 		return p, err

@@ -16,7 +16,7 @@ import (
 // recorder follows a run that is under way: it stores the rows, adds what a turn says
 // about itself, and shows everything to the readers. One goroutine uses it.
 type recorder struct {
-	s     *Service
+	s     *executor
 	begun *begun
 	// now is the stage of the agent that answers now: begun.prepared until a hand-over.
 	now    prepared
@@ -56,11 +56,11 @@ type recorder struct {
 	answered bool
 }
 
-func (s *Service) newRecorder(b *begun) *recorder {
+func (s *executor) newRecorder(b *begun) *recorder {
 	p := b.prepared
 	r := &recorder{
-		s: s, begun: b, now: p, rows: s.rows(p), speaker: p.cast.Name, text: record.NewText(&b.account, b.log),
-		routing: s.router.Begin(p.session.stored.Metadata, p.auto), tree: delegate.NewTree(s.unkept(p)),
+		s: s, begun: b, now: p, rows: s.stages.rows(p), speaker: p.cast.Name, text: record.NewText(&b.account, b.log),
+		routing: s.stages.router.Begin(p.session.stored.Metadata, p.auto), tree: delegate.NewTree(s.unkept(p)),
 	}
 	if n, state := b.journal.HandOvers(); n > 0 {
 		r.routing.Resume(state)
@@ -77,7 +77,7 @@ func (s *Service) newRecorder(b *begun) *recorder {
 }
 
 // unkept is the conversation where no session keeps it, for agents that are asked.
-func (s *Service) unkept(p prepared) []llm.Message {
+func (s *executor) unkept(p prepared) []llm.Message {
 	messages := p.payload.Messages
 	if p.request.sessionNamed && s.o.Store != nil || len(messages) == 0 {
 		return nil

@@ -25,7 +25,7 @@ type Interrupted interface {
 // declines requests that have expired, and resumes the runs that have all their answers.
 // A server calls it periodically.
 func (s *Service) Recover(ctx context.Context, from Recoverer, stale time.Time) error {
-	s.ends.All(ctx)
+	s.stages.ends.All(ctx)
 	ready, err := from.RecoverRuns(ctx, s.o.Owner, stale)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s *Service) giveUp(ctx context.Context, runID string) error {
 		return err
 	}
 	s.o.Logger.Warn("a run was given up", "run", r.ID, "session", r.SessionID, "attempts", r.Attempts)
-	return s.ends.Fail(ctx, &r, &event.ErrorData{
+	return s.stages.ends.Fail(ctx, &r, &event.ErrorData{
 		Code:    "interrupted_too_often",
 		Message: "the server stopped again and again while it answered this, so it was given up; what was said is kept",
 	})
@@ -101,7 +101,7 @@ func (s *Service) EndLeft(ctx context.Context, from Leftover, before time.Time) 
 		own := identity.With(ctx, identity.Identity{TenantID: x.TenantID, UserID: x.UserID})
 		r, err := s.o.Store.Run(own, x.RunID)
 		if err == nil {
-			err = s.ends.Abandon(own, &r)
+			err = s.stages.ends.Abandon(own, &r)
 		}
 		if err != nil {
 			return err

@@ -50,7 +50,7 @@ func (r request) key() sessions.Key {
 }
 
 // check makes the first stage of a turn.
-func (s *Service) check(ctx context.Context, req Request) (request, error) {
+func (s *preparer) check(ctx context.Context, req Request) (request, error) {
 	if err := checkCombination(req); err != nil {
 		return request{}, err
 	}
@@ -88,7 +88,7 @@ func (s *Service) check(ctx context.Context, req Request) (request, error) {
 }
 
 // numbered gives the request the ids of a new run.
-func (s *Service) numbered(r request) request {
+func (s *preparer) numbered(r request) request {
 	if !r.sessionNamed {
 		r.caller.SessionID = s.o.NewID()
 	}

@@ -30,7 +30,7 @@ type running struct {
 	long   bool
 }
 
-func (s *Service) newRunning(b *begun) *running {
+func (s *executor) newRunning(b *begun) *running {
 	p := &b.prepared
 	r := &running{log: b.log, cancel: b.cancel, inbox: new(sessions.Inbox), since: s.o.Now()}
 	r.first = Turn{
@@ -42,7 +42,7 @@ func (s *Service) newRunning(b *begun) *running {
 		r.inbox, r.after, restarts = b.resumed.unread, b.resumed.run.LastSeq, b.resumed.run.Restarts
 	}
 	if s.o.Store != nil {
-		r.kept = &kept{service: s, caller: p.caller, runID: r.first.RunID, agent: r.first.Agent, restarts: restarts}
+		r.kept = &kept{archive: s.archive, caller: p.caller, runID: r.first.RunID, agent: r.first.Agent, restarts: restarts}
 	}
 	return r
 }

@@ -16,7 +16,7 @@ func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, ok := s.sessions.Of(sessions.Key{Tenant: who.TenantID, User: who.UserID, Session: sessionID}); ok {
+	if r, ok := s.runs.sessions.Of(sessions.Key{Tenant: who.TenantID, User: who.UserID, Session: sessionID}); ok {
 		return r.turn(0), nil
 	}
 	if s.o.Store == nil {
@@ -26,7 +26,7 @@ func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
 	if err != nil || len(runs) == 0 || runs[0].Owner == s.o.Owner {
 		return nil, err // the run of this process ended a moment ago
 	}
-	return s.turnOf(who, &runs[0]), nil
+	return s.archive.turnOf(who, &runs[0]), nil
 }
 
 // Open is a run of the caller, in any state. The Turn reads what it said, and what it
@@ -40,16 +40,16 @@ func (s *Service) Open(ctx context.Context, runID string) (*Turn, store.Run, err
 		return nil, store.Run{}, ErrNoRuns
 	}
 	r, err := s.o.Store.Run(ctx, runID)
-	if err == nil && r.Status == store.RunRunning && s.ends.Again(ctx, runID) {
+	if err == nil && r.Status == store.RunRunning && s.stages.ends.Again(ctx, runID) {
 		r, err = s.o.Store.Run(ctx, runID)
 	}
 	if err != nil {
 		return nil, store.Run{}, err
 	}
-	if here, ok := s.sessions.Run(runID); ok {
+	if here, ok := s.runs.sessions.Run(runID); ok {
 		return here.turn(0), r, nil
 	}
-	return s.turnOf(who, &r), r, nil
+	return s.archive.turnOf(who, &r), r, nil
 }
 
 // List lists runs of the caller, the newest first.
@@ -69,7 +69,7 @@ func (s *Service) Stop(ctx context.Context, runID string) (store.Run, error) {
 		return r, err
 	}
 	if r.Status == store.RunWaiting || r.Status == store.RunInterrupted {
-		if err = s.ends.Abandon(ctx, &r); errors.Is(err, store.ErrNotOwner) {
+		if err = s.stages.ends.Abandon(ctx, &r); errors.Is(err, store.ErrNotOwner) {
 			// Another process resumed it a moment ago.
 			if _, r, err = s.Open(ctx, runID); err != nil {
 				return r, err
@@ -80,7 +80,7 @@ func (s *Service) Stop(ctx context.Context, runID string) (store.Run, error) {
 	case err != nil:
 	case r.Status != store.RunRunning:
 	default:
-		if here, ok := s.sessions.Run(runID); ok {
+		if here, ok := s.runs.sessions.Run(runID); ok {
 			here.stop()
 			err = here.log.Wait(ctx)
 		} else {
@@ -102,7 +102,7 @@ func (s *Service) Delete(ctx context.Context, runID string) error {
 	case r.Status == store.RunRunning:
 		return ErrRunning
 	case r.Status == store.RunWaiting || r.Status == store.RunInterrupted:
-		if err := s.ends.Abandon(ctx, &r); errors.Is(err, store.ErrNotOwner) {
+		if err := s.stages.ends.Abandon(ctx, &r); errors.Is(err, store.ErrNotOwner) {
 			return ErrRunning
 		} else if err != nil {
 			return err

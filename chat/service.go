@@ -1,134 +1,22 @@
 package chat
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
-	"github.com/p8-org/p8/chat/internal/cast"
 	"github.com/p8-org/p8/chat/internal/delegate"
-	"github.com/p8-org/p8/chat/internal/prompt"
-	"github.com/p8-org/p8/chat/internal/recovery"
-	"github.com/p8-org/p8/chat/internal/route"
-	"github.com/p8-org/p8/chat/internal/sessions"
-	"github.com/p8-org/p8/internal/live"
-	"github.com/p8-org/p8/llm"
-	"github.com/p8-org/p8/routing"
-	"github.com/p8-org/p8/tool"
-)
-
-// Options are what a Service works with. Catalog and Models are required; the rest has
-// defaults.
-type Options struct {
-	Catalog Catalog
-	Models  Models
-	// Tools may be nil: then agents have none.
-	Tools Tools
-	// Store may be nil: then nothing is stored, and no turn knows of another.
-	Store Store
-	// DefaultModel is for requests and documents that name none. The models of Fallback
-	// take over, in order, for documents that name no fallback of their own.
-	DefaultModel string
-	Fallback     []string
-	// Cost is what a response of a model costs in US dollars, 0 if that is unknown; nil
-	// knows no costs.
-	Cost func(model string, u llm.Usage) float64
-	// Defaults are the settings that neither request nor document names.
-	Defaults llm.Settings
-	// StructuredMode is "native", "tool", or "" to go by the model.
-	StructuredMode string
-	// KeepLast rows of the history stay whole; 5 when 0.
-	KeepLast int
-	// Budget of the history in tokens; 8000 when 0.
-	Budget int
-	// Moments is how many moments of a session its turns are shown at most; 3 when 0, none
-	// when negative.
-	Moments int
-	// Window is how much a model reads and writes together, and how much it writes at
-	// most, in tokens; 0 is unknown, and nil knows no model.
-	Window func(model string) (context, output int)
-	// ResultChars is how long a tool's result may be to be shown to a model whole;
-	// tool.DefaultResultChars when 0.
-	ResultChars int
-	// Ended is called when a turn of a session is over, on a goroutine of the turn.
-	Ended func(ctx context.Context, e Ended)
-	// MaxRuns bounds the runs at one time, of all callers together; 1000 when 0.
-	MaxRuns int
-	// RunTimeout, ToolTimeout and Parallel are those of package run.
-	RunTimeout  time.Duration
-	ToolTimeout time.Duration
-	Parallel    int
-	// StepToolCalls and ToolCalls bound the tool calls of one answer of a model and of a
-	// run, as package run has them.
-	StepToolCalls, ToolCalls int
-	// MaxEvents and MaxBytes bound what one run may say; 100,000 and 16 MiB (4 MiB
-	// without a Store) when 0. The text of an answer has at most 2 MiB. A run that says more ends with reason length.
-	MaxEvents int
-	MaxBytes  int
-	// Memory is how much all runs may hold in memory together, in bytes, with 16 KiB more
-	// for each of them; 64 MiB when 0. From half of it on, runs keep only what is nowhere
-	// else; beyond it, the run that holds most ends with reason length.
-	Memory int64
-	// MaxDepth bounds how deep agents ask agents; 5 when 0.
-	MaxDepth int
-	// Patience is how long a run retries a write while the store fails, before it stops
-	// at its next call that acts; 30 s when 0.
-	Patience time.Duration
-	// AnswerWithin is how long a question to the user stands; 7 days when 0.
-	AnswerWithin time.Duration
-	// Classifier chooses among agents if a client leaves the choice to p8 (the agent auto);
-	// nil goes by the rules of the documents and asks a model where they are not sure.
-	Classifier routing.Classifier
-	// Scripts answer in place of a model, by the names of agents that the catalog has.
-	Scripts map[string]Script
-	// Attempts is how often ResumeInterrupted resumes a run whose process died; 0 leaves
-	// interrupted runs to Resume.
-	Attempts int
-	// Owner names this process among those that share the store; a new name when "".
-	Owner string
-	// Now and NewID are the clock and the source of ids (UUIDs).
-	Now    func() time.Time
-	NewID  func() string
-	Logger *slog.Logger
-}
-
-// DefaultAgent answers where neither the request nor the identity names one.
-const DefaultAgent = "general"
-
-// The defaults of Options.
-const (
-	defaultKeepLast = 5
-	defaultBudget   = 8000
-	defaultMoments  = 3
-	defaultMaxRuns  = 1000
-	defaultMemory   = 64 << 20
-
-	defaultAnswerWithin = 7 * 24 * time.Hour
-
-	// maxStoring is small: a question or an answer waits for as many writes of other
-	// runs' events.
-	maxStoring = 1
 )
 
 // Service starts turns and knows those that are under way.
 type Service struct {
-	o        Options
-	sessions *sessions.Slots[*running]
-	router   *route.Router
-	casts    *cast.Finder
-	prompts  *prompt.Composer
+	o       Options
+	stages  *preparer
+	runs    *executor
+	archive *archive
 	// delegates has the tools that ask other agents.
 	delegates *delegate.Delegator
-	// ends tells the store how runs ended; nil if nothing is stored.
-	ends *recovery.Ends
-	// storing bounds the runs that store their events at one time, longEnds the long
-	// answers that are in memory to be stored.
-	storing, longEnds chan struct{}
-	budget            *live.Budget
-	// here ends with leave: then nobody reads runs of other processes here any more.
-	here  context.Context
+	// leave ends the reading of runs of other processes.
 	leave context.CancelFunc
 }
 
@@ -137,69 +25,33 @@ func New(o Options) (*Service, error) {
 	if o.Catalog == nil || o.Models == nil {
 		return nil, errors.New("chat: a catalog and models are needed")
 	}
-	o = o.withDefaults()
-	s := &Service{
-		o: o, budget: live.NewBudget(o.Memory),
-		sessions: sessions.NewSlots[*running](sessions.Options{
-			Most: o.MaxRuns, Busy: ErrBusy, Overloaded: ErrOverloaded, Closed: ErrClosed,
-		}),
-		storing: make(chan struct{}, maxStoring), longEnds: make(chan struct{}, maxLongEnds),
-	}
-	s.here, s.leave = context.WithCancel(context.Background())
-	s.router = route.New(route.Options{
-		Catalog: o.Catalog, Models: o.Models, Classifier: o.Classifier, DefaultModel: o.DefaultModel, DefaultAgent: DefaultAgent, Logger: o.Logger,
-	})
-	s.casts = cast.New(cast.Options{
-		Models: o.Models, Tools: o.Tools, DefaultModel: o.DefaultModel, Fallback: o.Fallback,
-		Script:  func(agent string) cast.Script { return o.Scripts[agent] },
-		Message: func(err error) string { return Describe(err).Message }, Logger: o.Logger,
-	})
-	prompts := prompt.Options{
-		KeepLast: o.KeepLast, Budget: o.Budget, Moments: o.Moments, ResultChars: o.ResultChars, Window: o.Window, Defaults: o.Defaults,
+	s := &Service{o: o.withDefaults()}
+	here, leave := context.WithCancel(context.Background())
+	s.leave = leave
+	s.archive = &archive{store: s.o.Store, resumes: s.resumes(), here: here}
+	s.stages = newPreparer(&s.o)
+	s.runs = newExecutor(&s.o, s.stages, s.archive)
+	s.runs.resume = func(ctx context.Context, runID string) error {
+		_, err := s.goOn(ctx, runID, nil)
+		return err
 	}
 	delegates := delegate.Options{
-		Catalog: o.Catalog, Casts: s.casts, Scripted: func(agent string) bool { return o.Scripts[agent] != nil },
-		Run: s.runOptions(), Defaults: o.Defaults, Start: s.startAsked, Describe: Describe, Now: o.Now,
+		Catalog: o.Catalog, Casts: s.stages.casts, Prompts: s.stages.prompts,
+		Scripted: func(agent string) bool { return o.Scripts[agent] != nil },
+		Run:      s.o.runOptions(), Defaults: o.Defaults, Start: s.startAsked, Describe: Describe, Now: s.o.Now,
 	}
 	if o.Store != nil {
-		prompts.Attachments, delegates.Sessions = o.Store, o.Store
-		s.ends = recovery.NewEnds(recovery.Options{Store: o.Store, Owner: o.Owner, Now: o.Now, NewID: o.NewID, Logger: o.Logger})
+		delegates.Sessions = o.Store
 	}
-	s.prompts = prompt.New(prompts)
-	delegates.Prompts = s.prompts
 	s.delegates = delegate.New(delegates)
 	return s, nil
-}
-
-// withDefaults fills in what is not set.
-func (o Options) withDefaults() Options {
-	o.KeepLast = cmp.Or(o.KeepLast, defaultKeepLast)
-	o.Budget = cmp.Or(o.Budget, defaultBudget)
-	o.Moments = max(0, cmp.Or(o.Moments, defaultMoments))
-	o.ResultChars = cmp.Or(o.ResultChars, tool.DefaultResultChars)
-	o.MaxRuns = cmp.Or(o.MaxRuns, defaultMaxRuns)
-	o.Memory = cmp.Or(o.Memory, defaultMemory)
-	o.AnswerWithin = cmp.Or(o.AnswerWithin, defaultAnswerWithin)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.NewID == nil {
-		o.NewID = newID
-	}
-	if o.Owner == "" {
-		o.Owner = newID()
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
-	return o
 }
 
 // Owner is the name of this process among those that share the store.
 func (s *Service) Owner() string { return s.o.Owner }
 
 // Running is the number of turns under way.
-func (s *Service) Running() int { return s.sessions.Count() }
+func (s *Service) Running() int { return s.runs.sessions.Count() }
 
 // closeGrace is how long interrupted runs have to store what they said.
 const closeGrace = 5 * time.Second
@@ -207,10 +59,10 @@ const closeGrace = 5 * time.Second
 // Close takes no more turns and waits for those under way. When ctx ends first, they are
 // interrupted: they keep what they have said and can be resumed. The error is then ctx's.
 func (s *Service) Close(ctx context.Context) error {
-	s.sessions.Close()
+	s.runs.sessions.Close()
 	idle := make(chan struct{})
 	go func() {
-		s.sessions.Wait()
+		s.runs.sessions.Wait()
 		close(idle)
 	}()
 	select {
@@ -218,7 +70,7 @@ func (s *Service) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	s.sessions.CancelAll(errShutdown)
+	s.runs.sessions.CancelAll(errShutdown)
 	late := time.NewTimer(closeGrace)
 	defer late.Stop()
 	select {
@@ -227,3 +79,8 @@ func (s *Service) Close(ctx context.Context) error {
 	}
 	return context.Cause(ctx)
 }
+
+// Leave ends the reading of runs that this process does not execute, with ErrHandedOver:
+// those of other processes, and those that Close interrupted. Their readers reconnect to
+// another process for the rest.
+func (s *Service) Leave() { s.leave() }

@@ -45,7 +45,7 @@ const maxMetadata = 16 << 10
 
 // readSession reads the session as far as the agent may need it, up to the message before,
 // 0 for all of it. The agent may be nil, if it is not known yet.
-func (s *Service) readSession(ctx context.Context, p prepared, a *agent.Agent, before int64) (session, error) {
+func (s *preparer) readSession(ctx context.Context, p prepared, a *agent.Agent, before int64) (session, error) {
 	var out session
 	if s.o.Store != nil && (p.request.sessionNamed || prompt.Nested(a)) {
 		var err error
@@ -64,7 +64,7 @@ func (s *Service) readSession(ctx context.Context, p prepared, a *agent.Agent, b
 }
 
 // recall reads the session again, as the agent wants it.
-func (s *Service) recall(ctx context.Context, p prepared, a *agent.Agent, before int64) (session, error) {
+func (s *preparer) recall(ctx context.Context, p prepared, a *agent.Agent, before int64) (session, error) {
 	q := s.prompts.Policy(a).Query(p.request.caller.SessionID)
 	q.BeforeSeq, q.Runs = before, !p.request.resumed
 	q.User = (p.auto || prompt.Nested(a)) && !p.caller.Anonymous()

@@ -16,7 +16,7 @@ import (
 // A request with Answers or Results, or one that steers, is for a run that exists already;
 // the Turn is that run's.
 func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
-	r, err := s.check(ctx, req)
+	r, err := s.stages.check(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
 	if t, err := s.steer(ctx, r); t != nil || err != nil {
 		return t, err
 	}
-	return s.begin(ctx, s.numbered(r))
+	return s.begin(ctx, s.stages.numbered(r))
 }
 
 // begin begins a run of its own for the request.
@@ -44,13 +44,13 @@ func (s *Service) begin(ctx context.Context, r request) (*Turn, error) {
 	if busy == BusyInterrupt {
 		claim.Interrupt = errCancelled
 	}
-	running, err := s.launch(ctx, r.caller, claim, func(ctx context.Context) (prepared, *resumed, error) {
-		p, err := s.prepare(ctx, r)
+	running, err := s.runs.launch(ctx, r.caller, claim, func(ctx context.Context) (prepared, *resumed, error) {
+		p, err := s.stages.prepare(ctx, r)
 		return p, nil, err
 	})
 	if errors.Is(err, store.ErrKeyUsed) || errors.Is(err, ErrBusy) && r.asked.Key != "" {
 		// The same request was here a moment ago, and may not have been stored yet.
-		if err := s.sessions.Begun(ctx, r.key(), r.asked.Key); err != nil {
+		if err := s.runs.sessions.Begun(ctx, r.key(), r.asked.Key); err != nil {
 			return nil, err
 		}
 		if t, again := s.repeated(ctx, r); t != nil || again != nil {

@@ -41,7 +41,7 @@ func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 	if r.asked.Busy != BusySteer {
 		return nil, nil
 	}
-	running, ok := s.sessions.Of(r.key())
+	running, ok := s.runs.sessions.Of(r.key())
 	if !ok {
 		return nil, nil
 	}

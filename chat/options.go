@@ -1,0 +1,134 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
+)
+
+// Options are what a Service works with. Catalog and Models are required; the rest has
+// defaults.
+type Options struct {
+	Catalog Catalog
+	Models  Models
+	// Tools may be nil: then agents have none.
+	Tools Tools
+	// Store may be nil: then nothing is stored, and no turn knows of another.
+	Store Store
+	// DefaultModel is for requests and documents that name none. The models of Fallback
+	// take over, in order, for documents that name no fallback of their own.
+	DefaultModel string
+	Fallback     []string
+	// Cost is what a response of a model costs in US dollars, 0 if that is unknown; nil
+	// knows no costs.
+	Cost func(model string, u llm.Usage) float64
+	// Defaults are the settings that neither request nor document names.
+	Defaults llm.Settings
+	// StructuredMode is "native", "tool", or "" to go by the model.
+	StructuredMode string
+	// KeepLast rows of the history stay whole; 5 when 0.
+	KeepLast int
+	// Budget of the history in tokens; 8000 when 0.
+	Budget int
+	// Moments is how many moments of a session its turns are shown at most; 3 when 0, none
+	// when negative.
+	Moments int
+	// Window is how much a model reads and writes together, and how much it writes at
+	// most, in tokens; 0 is unknown, and nil knows no model.
+	Window func(model string) (context, output int)
+	// ResultChars is how long a tool's result may be to be shown to a model whole;
+	// tool.DefaultResultChars when 0.
+	ResultChars int
+	// Ended is called when a turn of a session is over, on a goroutine of the turn.
+	Ended func(ctx context.Context, e Ended)
+	// MaxRuns bounds the runs at one time, of all callers together; 1000 when 0.
+	MaxRuns int
+	// RunTimeout, ToolTimeout and Parallel are those of package run.
+	RunTimeout  time.Duration
+	ToolTimeout time.Duration
+	Parallel    int
+	// StepToolCalls and ToolCalls bound the tool calls of one answer of a model and of a
+	// run, as package run has them.
+	StepToolCalls, ToolCalls int
+	// MaxEvents and MaxBytes bound what one run may say; 100,000 and 16 MiB (4 MiB
+	// without a Store) when 0. The text of an answer has at most 2 MiB. A run that says more ends with reason length.
+	MaxEvents int
+	MaxBytes  int
+	// Memory is how much all runs may hold in memory together, in bytes, with 16 KiB more
+	// for each of them; 64 MiB when 0. From half of it on, runs keep only what is nowhere
+	// else; beyond it, the run that holds most ends with reason length.
+	Memory int64
+	// MaxDepth bounds how deep agents ask agents; 5 when 0.
+	MaxDepth int
+	// Patience is how long a run retries a write while the store fails, before it stops
+	// at its next call that acts; 30 s when 0.
+	Patience time.Duration
+	// AnswerWithin is how long a question to the user stands; 7 days when 0.
+	AnswerWithin time.Duration
+	// Classifier chooses among agents if a client leaves the choice to p8 (the agent auto);
+	// nil goes by the rules of the documents and asks a model where they are not sure.
+	Classifier routing.Classifier
+	// Scripts answer in place of a model, by the names of agents that the catalog has.
+	Scripts map[string]Script
+	// Attempts is how often ResumeInterrupted resumes a run whose process died; 0 leaves
+	// interrupted runs to Resume.
+	Attempts int
+	// Owner names this process among those that share the store; a new name when "".
+	Owner string
+	// Now and NewID are the clock and the source of ids (UUIDs).
+	Now    func() time.Time
+	NewID  func() string
+	Logger *slog.Logger
+}
+
+// DefaultAgent answers where neither the request nor the identity names one.
+const DefaultAgent = "general"
+
+// The defaults of Options.
+const (
+	defaultKeepLast = 5
+	defaultBudget   = 8000
+	defaultMoments  = 3
+	defaultMaxRuns  = 1000
+	defaultMemory   = 64 << 20
+
+	defaultAnswerWithin = 7 * 24 * time.Hour
+)
+
+// withDefaults fills in what is not set.
+func (o Options) withDefaults() Options {
+	o.KeepLast = cmp.Or(o.KeepLast, defaultKeepLast)
+	o.Budget = cmp.Or(o.Budget, defaultBudget)
+	o.Moments = max(0, cmp.Or(o.Moments, defaultMoments))
+	o.ResultChars = cmp.Or(o.ResultChars, tool.DefaultResultChars)
+	o.MaxRuns = cmp.Or(o.MaxRuns, defaultMaxRuns)
+	o.Memory = cmp.Or(o.Memory, defaultMemory)
+	o.AnswerWithin = cmp.Or(o.AnswerWithin, defaultAnswerWithin)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = newID
+	}
+	if o.Owner == "" {
+		o.Owner = newID()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
+
+// runOptions are the options that all runs share, nested ones included.
+func (o *Options) runOptions() run.Options {
+	return run.Options{
+		Cost: o.Cost, ToolTimeout: o.ToolTimeout, Parallel: o.Parallel, StepToolCalls: o.StepToolCalls, ToolCalls: o.ToolCalls,
+		StructuredMode: o.StructuredMode, Logger: o.Logger,
+	}
+}
