@@ -272,17 +272,6 @@ func (r *recorder) keepsObservations() bool {
 	return r.now.cast.Agent.Document.ObservationMode != observationsDisabled
 }
 
-// Ended is a turn of a session that is over.
-type Ended struct {
-	SessionID string
-	// Mode is the session's: chat, evaluation, dreaming, ….
-	Mode string
-	// Unsummarised is about how many tokens of the session no moment sums up.
-	Unsummarised int
-	// Observed is what the agent observed.
-	Observed []*event.MetadataData
-}
-
 // reportEnded calls Options.Ended. The answer has been given; nobody waits.
 func (s *executor) reportEnded(r *recorder) {
 	if s.o.Ended == nil || s.o.Store == nil || !r.now.request.sessionNamed {

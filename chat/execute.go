@@ -16,12 +16,6 @@ import (
 	"github.com/p8-org/p8/run"
 )
 
-var (
-	errPanic = errors.New("chat: the run panicked")
-	// errHandedOn: agents handed one turn over too often.
-	errHandedOn = errors.New("chat: the turn was handed over too often")
-)
-
 // execute executes a run until it is over or pauses.
 func (s *executor) execute(ctx context.Context, b *begun) {
 	defer s.sessions.Done()

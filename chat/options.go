@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/routing"
 	"github.com/p8-org/p8/run"
@@ -131,4 +132,18 @@ func (o *Options) runOptions() run.Options {
 		Cost: o.Cost, ToolTimeout: o.ToolTimeout, Parallel: o.Parallel, StepToolCalls: o.StepToolCalls, ToolCalls: o.ToolCalls,
 		StructuredMode: o.StructuredMode, Logger: o.Logger,
 	}
+}
+
+// resumes reports whether interrupted runs are resumed by themselves.
+func (o *Options) resumes() bool { return o.Attempts > 0 && o.Store != nil }
+
+// Ended is a turn of a session that is over.
+type Ended struct {
+	SessionID string
+	// Mode is the session's: chat, evaluation, dreaming, ….
+	Mode string
+	// Unsummarised is about how many tokens of the session no moment sums up.
+	Unsummarised int
+	// Observed is what the agent observed.
+	Observed []*event.MetadataData
 }

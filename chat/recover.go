@@ -41,14 +41,11 @@ func (s *Service) Recover(ctx context.Context, from Recoverer, stale time.Time) 
 // what kills processes, and the others must not die with it. ResumeInterrupted does
 // nothing if Options.Attempts is 0.
 func (s *Service) ResumeInterrupted(ctx context.Context, from Interrupted) (more bool, err error) {
-	if !s.resumes() {
+	if !s.o.resumes() {
 		return false, nil
 	}
 	return s.sweeper().Sweep(ctx, from)
 }
-
-// resumes reports whether interrupted runs are resumed by themselves.
-func (s *Service) resumes() bool { return s.o.Attempts > 0 && s.o.Store != nil }
 
 func (s *Service) sweeper() *recovery.Sweeper {
 	return &recovery.Sweeper{

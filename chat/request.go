@@ -49,8 +49,8 @@ func (r request) key() sessions.Key {
 	return sessions.Key{Tenant: r.caller.TenantID, User: r.caller.UserID, Session: r.caller.SessionID}
 }
 
-// check makes the first stage of a turn.
-func (s *preparer) check(ctx context.Context, req Request) (request, error) {
+// check makes the first stage of a turn that is asked for now.
+func check(ctx context.Context, req Request, now time.Time) (request, error) {
 	if err := checkCombination(req); err != nil {
 		return request{}, err
 	}
@@ -59,7 +59,7 @@ func (s *preparer) check(ctx context.Context, req Request) (request, error) {
 		return request{}, err
 	}
 	r := request{
-		asked: req, caller: caller, sessionNamed: caller.SessionID != "", model: cmp.Or(req.Model, caller.DefaultModel), started: s.o.Now(),
+		asked: req, caller: caller, sessionNamed: caller.SessionID != "", model: cmp.Or(req.Model, caller.DefaultModel), started: now,
 	}
 	if len(req.Answers) > 0 {
 		return r, nil // it has no message, and the run that goes on has all else
@@ -88,11 +88,11 @@ func (s *preparer) check(ctx context.Context, req Request) (request, error) {
 }
 
 // numbered gives the request the ids of a new run.
-func (s *preparer) numbered(r request) request {
+func (r request) numbered(newID func() string) request {
 	if !r.sessionNamed {
-		r.caller.SessionID = s.o.NewID()
+		r.caller.SessionID = newID()
 	}
-	r.runID, r.answerID, r.message.id = s.o.NewID(), s.o.NewID(), s.o.NewID()
+	r.runID, r.answerID, r.message.id = newID(), newID(), newID()
 	return r
 }
 

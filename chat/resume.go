@@ -78,7 +78,7 @@ func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *re
 		err = &InputError{"messages", "no call of this session waits for these results; give each the id of the call that it answers"}
 	}
 	if err == nil && text != "" {
-		row := s.steeringRow(was.ID, was.SessionID, p.cast.Name, s.o.NewID(), text)
+		row := record.Steering(&was, p.cast.Name, s.o.NewID(), text, s.o.Now())
 		if _, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: was.ID, Owner: s.o.Owner, Messages: []*store.Message{row}}); err == nil {
 			from.unread.Put(row.ID, text)
 		}

@@ -110,23 +110,3 @@ func (s *Service) Delete(ctx context.Context, runID string) error {
 	}
 	return s.o.Store.DeleteRun(ctx, runID)
 }
-
-// repeated is the run that an earlier request with the same key began; nil if there is
-// none.
-func (s *Service) repeated(ctx context.Context, r request) (*Turn, error) {
-	if r.asked.Key == "" || s.o.Store == nil {
-		return nil, nil
-	}
-	was, err := s.o.Store.RunByKey(ctx, r.asked.Key)
-	if errors.Is(err, store.ErrNotFound) {
-		return s.steeredBefore(ctx, r)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if was.KeyHash != r.asked.KeyHash {
-		return nil, ErrKeyReused
-	}
-	t, _, err := s.Open(ctx, was.ID)
-	return t, err
-}

@@ -28,7 +28,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{o: o.withDefaults()}
 	here, leave := context.WithCancel(context.Background())
 	s.leave = leave
-	s.archive = &archive{store: s.o.Store, resumes: s.resumes(), here: here}
+	s.archive = &archive{store: s.o.Store, resumes: s.o.resumes(), here: here}
 	s.stages = newPreparer(&s.o)
 	s.runs = newExecutor(&s.o, s.stages, s.archive)
 	s.runs.resume = func(ctx context.Context, runID string) error {

@@ -16,7 +16,7 @@ import (
 // A request with Answers or Results, or one that steers, is for a run that exists already;
 // the Turn is that run's.
 func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
-	r, err := s.stages.check(ctx, req)
+	r, err := check(ctx, req, s.o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
 	if t, err := s.steer(ctx, r); t != nil || err != nil {
 		return t, err
 	}
-	return s.begin(ctx, s.stages.numbered(r))
+	return s.begin(ctx, r.numbered(s.o.NewID))
 }
 
 // begin begins a run of its own for the request.

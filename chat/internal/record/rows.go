@@ -33,6 +33,14 @@ func (r *Rows) User(id, text string, parts []llm.Part, at time.Time) (*store.Mes
 	return row, memory.Attach(row, parts)
 }
 
+// Steering is the row of a message to a run that is under way.
+func Steering(r *store.Run, agent, id, text string, at time.Time) *store.Message {
+	return &store.Message{
+		ID: id, SessionID: r.SessionID, Type: store.MessageUser, Content: &text, AgentName: agent,
+		TokenCount: llm.EstimateTokens(text), RunID: r.ID, CreatedAt: at,
+	}
+}
+
 // ClientResult is the row of what a client's tool returned.
 func (r *Rows) ClientResult(toolCallID, content string, at time.Time) *store.Message {
 	return &store.Message{

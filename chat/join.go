@@ -6,10 +6,30 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/p8-org/p8/chat/internal/record"
 	"github.com/p8-org/p8/identity"
-	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/store"
 )
+
+// repeated is the run that an earlier request with the same key began; nil if there is
+// none.
+func (s *Service) repeated(ctx context.Context, r request) (*Turn, error) {
+	if r.asked.Key == "" || s.o.Store == nil {
+		return nil, nil
+	}
+	was, err := s.o.Store.RunByKey(ctx, r.asked.Key)
+	if errors.Is(err, store.ErrNotFound) {
+		return s.steeredBefore(ctx, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if was.KeyHash != r.asked.KeyHash {
+		return nil, ErrKeyReused
+	}
+	t, _, err := s.Open(ctx, was.ID)
+	return t, err
+}
 
 // continued resumes the session's run that waits for the results of the client's tools;
 // nil if the request brings none.
@@ -56,7 +76,7 @@ func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 	var err error
 	if s.o.Store != nil {
 		t := &running.first
-		row := s.steeringRow(t.RunID, t.SessionID, t.Agent, id, r.message.text)
+		row := record.Steering(&store.Run{ID: t.RunID, SessionID: t.SessionID}, t.Agent, id, r.message.text, s.o.Now())
 		_, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: t.RunID, Owner: s.o.Owner, Messages: []*store.Message{row}})
 	}
 	running.inbox.Give(id, r.message.text, err == nil)
@@ -90,12 +110,4 @@ func (s *Service) steeredBefore(ctx context.Context, r request) (*Turn, error) {
 	}
 	t, _, err := s.Open(ctx, row.RunID)
 	return t, err
-}
-
-// steeringRow is the row of a message to a run that is under way.
-func (s *Service) steeringRow(runID, sessionID, agent, id, text string) *store.Message {
-	return &store.Message{
-		ID: id, SessionID: sessionID, Type: store.MessageUser, Content: &text, AgentName: agent,
-		TokenCount: llm.EstimateTokens(text), RunID: runID, CreatedAt: s.o.Now(),
-	}
 }
