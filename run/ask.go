@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// ask sends the request and passes on what the model says. It ends the run
-// when the answer was cut at the model's own bound.
+// ask sends the request and passes on the model's response. It ends the run if the
+// response was cut at the model's own bound.
 func (r *runner) ask() (*event.DoneData, error) {
 	r.hold(-r.step.held)
 	r.step.reset(r.Model.Name())
@@ -27,7 +27,7 @@ func (r *runner) ask() (*event.DoneData, error) {
 		if r.grow(&chunk) {
 			r.charge()
 			if err := r.ctx.Err(); err != nil {
-				return nil, err // the reader has ended it for a reason of its own
+				return nil, err // the reader ended the run
 			}
 			return r.cut()
 		}
@@ -60,10 +60,10 @@ func (r *runner) chunk(c *llm.Chunk) error {
 	switch c.Kind {
 	case llm.ChunkText:
 		if r.Agent.Structured || c.Text == "" {
-			return nil // a structured answer is shown once it is right
+			return nil // a structured answer is shown when it is valid
 		}
 		if r.childSpoke {
-			return nil // the reader has the answer from below
+			return nil // a nested run has shown the answer
 		}
 		return r.emit(event.Event{Type: event.Text, Text: c.Text})
 	case llm.ChunkReasoning:
@@ -84,18 +84,18 @@ func (r *runner) chunk(c *llm.Chunk) error {
 // remember adds the response to the conversation, for a next step.
 func (r *runner) remember() error {
 	if len(r.step.calls) == 0 && !r.Agent.Structured {
-		return nil // the last one
+		return nil // there is no next step
 	}
 	if err := r.readBack(); err != nil {
 		return err
 	}
 	r.req.Messages = append(r.req.Messages, r.step.message())
-	r.step.held = 0 // the conversation has it now
+	r.step.held = 0 // the conversation counts it now
 	return nil
 }
 
-// cut ends a run whose model ran into its own bound or into maxAnswer: calls it had
-// begun are not whole and are not run.
+// cut ends a run whose model reached its own bound or maxAnswer. Calls that it had begun
+// are incomplete and are not made.
 func (r *runner) cut() (*event.DoneData, error) {
 	if err := r.endCalls(); err != nil {
 		return nil, err
@@ -108,11 +108,11 @@ func (r *runner) cut() (*event.DoneData, error) {
 	return &event.DoneData{Reason: event.ReasonLength, Limit: event.LimitAnswer}, nil
 }
 
-// endCalls ends the calls that the model had begun when its answer broke off:
-// whoever saw them begin sees them end.
+// endCalls ends the calls that the model had begun when its response broke off, so that
+// each call that a reader saw begin ends.
 func (r *runner) endCalls() error {
 	if r.step.kept && r.interrupts() {
-		return nil // they are made again
+		return nil // they will be made again
 	}
 	for _, c := range r.step.calls {
 		if c.reported || r.output.isCall(c) {

@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// defaultRequests bounds a run whose document does not: a loop of tool calls
-// must end by itself.
+// defaultRequests bounds a run whose document sets no limit: a loop of tool calls must
+// end.
 const defaultRequests = 50
 
 // Budget is the account that a run's limits are charged to. A nested run's
@@ -22,7 +22,7 @@ type Budget struct {
 	used event.UsageData
 }
 
-// open makes it the account of a run; parent may be nil.
+// open makes b the account of a run. parent may be nil.
 func (b *Budget) open(limits agent.Limits, parent *Budget) *Budget {
 	if limits.Requests == 0 {
 		limits.Requests = defaultRequests
@@ -31,7 +31,7 @@ func (b *Budget) open(limits agent.Limits, parent *Budget) *Budget {
 	return b
 }
 
-// Used is what was charged so far, children included.
+// Used returns what was charged so far, nested runs included.
 func (b *Budget) Used() event.UsageData {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,12 +47,12 @@ func (b *Budget) charge(u event.UsageData) {
 	}
 }
 
-// request takes one more call of the model, or names the limit that forbids it.
+// request charges one request to the model, or returns the limit that forbids it.
 func (b *Budget) request() string {
 	return b.take(event.UsageData{Requests: 1}, (*Budget).spent)
 }
 
-// toolCall takes one more tool call, or names the limit that forbids it.
+// toolCall charges one tool call, or returns the limit that forbids it.
 func (b *Budget) toolCall() string {
 	return b.take(event.UsageData{ToolCalls: 1}, func(b *Budget) string {
 		if b.limits.ToolCalls > 0 && b.used.ToolCalls >= b.limits.ToolCalls {
@@ -62,8 +62,8 @@ func (b *Budget) toolCall() string {
 	})
 }
 
-// take charges u to every account of the chain, or to none and names the limit
-// that an account has reached: parallel runs cannot overdraw a shared one.
+// take charges u to this account and all above it. If one has reached a limit, it charges
+// none and returns that limit, so that parallel runs cannot overdraw a shared account.
 func (b *Budget) take(u event.UsageData, reached func(*Budget) string) string {
 	for p := b; p != nil; p = p.parent {
 		p.mu.Lock()
@@ -86,7 +86,7 @@ func (b *Budget) take(u event.UsageData, reached func(*Budget) string) string {
 	return ""
 }
 
-// spent names the limit that this account has reached.
+// spent returns the limit that this account has reached.
 func (b *Budget) spent() string {
 	full := func(used, limit int) bool { return limit > 0 && used >= limit }
 	switch l, u := &b.limits, &b.used; {

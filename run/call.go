@@ -18,7 +18,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// abandonAfter is how long a call may take to notice that its time is up.
+// abandonAfter is how long a call may take to return after its context has ended.
 const abandonAfter = 2 * time.Second
 
 // call is one tool call of the model.
@@ -27,31 +27,31 @@ type call struct {
 	id    string
 	name  string
 	args  event.Deltas
-	// signature goes back with the call, for the provider that gave it.
+	// signature is sent back with the call to the provider that gave it.
 	signature string
 
 	tool     tool.Tool
 	raw      json.RawMessage
 	reported bool // its end was shown
-	waiting  bool // for the user, or, atClient, for the client's tool
+	waiting  bool // for the user or, if atClient, for the client's tool
 	atClient bool
 	guarded  bool   // its user must approve it
-	policy   string // what becomes of it if it is interrupted
-	made     bool   // the tool was called by this process
+	policy   string // what happens to an interrupted attempt
+	made     bool   // this process called the tool
 	result
 
-	account Budget       // what it and the runs below it consumed
+	account Budget       // consumed by the call and the runs below it
 	begun   atomic.Int64 // runs below it
 	scope   Scope
 	asker   *asker
-	shown   []string      // before the run was taken up again
-	spoke   bool          // a run below it did
+	shown   []string      // before the run was resumed
+	spoke   bool          // a run below it has said something
 	over    bool          // guarded by the queue
 	open    []event.Event // of calls below it that have not ended
 	row     string        // of a result that the model is not shown whole
 }
 
-// call is what the tool is told.
+// call is the call as the tool gets it.
 func (c *call) call() tool.Call {
 	return tool.Call{ID: c.id, Name: c.name, Arguments: c.raw}
 }
@@ -59,7 +59,7 @@ func (c *call) call() tool.Call {
 // result is the answer to a call.
 type result struct {
 	tool.Result
-	reason string // why it failed, "" when it did not
+	reason string // why it failed; "" if it did not
 	paused bool   // it has no result yet
 }
 
@@ -77,8 +77,8 @@ func (r *runner) prepareTools() error {
 	return nil
 }
 
-// findTool is the tool of that name, nil if there is none. An agent has few: a
-// look is faster than a map.
+// findTool returns the tool of that name, nil if there is none. An agent has few tools: a
+// scan is faster than a map.
 func (r *runner) findTool(name string) tool.Tool {
 	for i := range min(len(r.Tools), len(r.req.Tools)) {
 		if r.req.Tools[i].Name == name {
@@ -88,8 +88,8 @@ func (r *runner) findTool(name string) tool.Tool {
 	return nil
 }
 
-// check finds the call's tool, unless it has one, and holds the arguments against
-// its schema. It says what is wrong with the call, for the model.
+// check finds the call's tool, unless it has one, and validates the arguments. It returns
+// what is wrong with the call, in words for the model.
 func (r *runner) check(c *call) string {
 	c.raw = json.RawMessage("{}")
 	if c.tool == nil {
@@ -122,7 +122,7 @@ func (r *runner) toolList() string {
 	return "the tools are " + strings.Join(names, ", ")
 }
 
-// fail ends a call that is not run; the model sees why.
+// fail ends a call that is not made. The model sees why.
 func (r *runner) fail(c *call, reason string) error {
 	c.result = failure(reason)
 	return r.emitResult(c, false)
@@ -166,12 +166,12 @@ func (r *runner) emitResult(c *call, more bool) error {
 	return r.recordAndEmit(d)
 }
 
-// problem is why a call failed.
+// problem returns why a call failed.
 func (c *call) problem() string {
 	return cmp.Or(c.reason, saidError(c.Content), "the tool reported an error")
 }
 
-// saidError is the reason in a tool's own {"status":"error","error":…}.
+// saidError returns the error of a result {"status":"error","error":…}.
 func saidError(content string) string {
 	var said struct {
 		Error string `json:"error"`
@@ -182,7 +182,7 @@ func saidError(content string) string {
 	return said.Error
 }
 
-// jsonValue is content where it is JSON, else a JSON string of it.
+// jsonValue returns content if it is JSON, else content as a JSON string.
 func jsonValue(content string) json.RawMessage {
 	raw := json.RawMessage(content)
 	if json.Valid(raw) {
@@ -195,8 +195,8 @@ func jsonValue(content string) json.RawMessage {
 	return quoted
 }
 
-// invoke runs one call within its time. A tool that does not notice that its
-// time is up is left behind.
+// invoke makes one call within its time. A tool that ignores the end of its context is
+// abandoned.
 func (r *runner) invoke(ctx context.Context, c *call, emit func(event.Event) bool) result {
 	if ctx.Err() != nil {
 		return failure("the call was cancelled")
@@ -231,7 +231,7 @@ func (r *runner) invoke(ctx context.Context, c *call, emit func(event.Event) boo
 	}
 }
 
-// patience is how long a call may take.
+// patience returns how long a call may take.
 func (r *runner) patience(c *call) time.Duration {
 	if t, ok := c.tool.(tool.Timed); ok {
 		return positive(t.Timeout(c.call()), r.ToolTimeout)
@@ -246,7 +246,7 @@ func (r *runner) outOfTime(ctx context.Context, patience time.Duration) result {
 	return failure("the call was cancelled")
 }
 
-// callTool calls the tool; a panic is a failure like another.
+// callTool calls the tool. A panic is an error.
 func (r *runner) callTool(ctx context.Context, c *call, emit func(event.Event) bool) (res result) {
 	defer func() {
 		if p := recover(); p != nil {

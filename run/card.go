@@ -50,7 +50,7 @@ type cardChoice struct {
 	Value string `json:"value"`
 }
 
-// newCard shows a question: two buttons, and a field for each property of the
+// newCard makes the card of a question: two buttons, and a field for each property of the
 // answer.
 func newCard(id string, q *tool.Question) json.RawMessage {
 	c := card{
@@ -91,7 +91,7 @@ type titled struct {
 	Title string `json:"title"`
 }
 
-// inputs are the fields of a form, in the order of the schema's properties.
+// inputs returns the fields of a form, in the order of the schema's properties.
 func inputs(schema json.RawMessage) []cardInput {
 	all := []cardInput{}
 	var s struct {
@@ -143,7 +143,7 @@ func (p *property) input(id string, required bool) cardInput {
 	return in
 }
 
-// choices are the values that a property may have, none when it may have any.
+// choices returns the values that a property may have; none if it may have any.
 func (p *property) choices() []cardChoice {
 	var all []cardChoice
 	for i, v := range p.Enum {
@@ -161,7 +161,7 @@ func (p *property) choices() []cardChoice {
 	return all
 }
 
-// words is a JSON value as a form shows it.
+// words returns a JSON value as a form shows it.
 func words(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -9,12 +9,11 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// chain hands a valid answer to the agent's chained tool: a call like another,
-// checked, timed and told in events, but without the model. The answer stands
-// whatever becomes of the call: a wrong argument, a panic, the limit of tool
-// calls, the clock and a stop are its failure alone. Only a reader who breaks
-// off ends it.
-// It may wait for the user, and gives that end then.
+// chain calls the agent's chained tool with a valid answer. The call is validated, timed
+// and shown as any other, but the model does not see it. The answer stands if the call
+// fails, whatever the cause: a wrong argument, a panic, the limit of tool calls, the time
+// or a stop. Only a reader that breaks off ends the call. If the call waits for the user,
+// chain returns that end of the run.
 func (r *runner) chain(d *event.DoneData) (*event.DoneData, error) {
 	if r.Chained == nil {
 		return d, r.chainedMissing()
@@ -32,12 +31,12 @@ func (r *runner) chain(d *event.DoneData) (*event.DoneData, error) {
 	return d, nil
 }
 
-// handOn makes the chained call, unless its result is known.
+// handOn makes the chained call unless its result is known.
 func (r *runner) handOn(c *call) error {
 	if c.reported {
 		return nil
 	}
-	var limit string // it refuses the call, and does not end the run
+	var limit string // a limit refuses the call and does not end the run
 	admitted, err := r.admit(c, &limit, false)
 	if admitted {
 		err = r.runAll([]*call{c})
@@ -45,7 +44,7 @@ func (r *runner) handOn(c *call) error {
 	return err
 }
 
-// chainedMissing says that the document names a tool that is not here.
+// chainedMissing reports that the document names a tool that does not exist here.
 func (r *runner) chainedMissing() error {
 	name := r.Agent.ChainedTool
 	if name == "" {
@@ -56,7 +55,7 @@ func (r *runner) chainedMissing() error {
 	return r.warn(event.WarningData{Code: "chained_tool_unavailable", Message: "the answer was not handed on: " + why})
 }
 
-// object is the result of a call as a JSON object.
+// object returns the result of a call as a JSON object.
 func (c *call) object() json.RawMessage {
 	content := strings.TrimSpace(c.Content)
 	isObject := strings.HasPrefix(content, "{") && json.Valid([]byte(content))

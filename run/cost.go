@@ -5,15 +5,15 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// charge books what the step cost.
+// charge charges the cost of the step.
 func (r *runner) charge() {
 	r.step.bill = r.bill(&r.step, r.req.Messages)
 	r.scope.Budget.charge(r.step.bill)
 	r.step.bill.Requests = 1 // charged before it was sent
 }
 
-// bill is what a response to the messages cost. A refused request costs nothing, a
-// broken answer does.
+// bill returns what a response to the messages cost. A refused request costs nothing; a
+// response that broke off costs what was sent.
 func (o *Options) bill(s *step, messages []llm.Message) event.UsageData {
 	var bill event.UsageData
 	for _, p := range s.past {
@@ -25,8 +25,7 @@ func (o *Options) bill(s *step, messages []llm.Message) event.UsageData {
 	return bill
 }
 
-// price is the cost of a model's usage, in tokens and, where prices are known, in
-// money.
+// price returns the cost of a model's usage in tokens and, if prices are known, in money.
 func (o *Options) price(model string, u llm.Usage) event.UsageData {
 	bill := event.UsageData{
 		InputTokens: u.Input, OutputTokens: u.Output,
@@ -38,9 +37,9 @@ func (o *Options) price(model string, u llm.Usage) event.UsageData {
 	return bill
 }
 
-// consumed is what the provider counted. One that does not count is estimated,
-// so that limits, prices and records hold for it too; and so is what was written
-// of an answer that broke off, as most providers count that at its end.
+// consumed returns what the provider counted, or an estimate if it counts nothing, so
+// that limits and prices hold for every provider. The output of a response that broke off
+// is estimated too: most providers count at the end.
 func (s *step) consumed(messages []llm.Message) llm.Usage {
 	u := s.usage
 	if u != (llm.Usage{}) && s.finish != "" {

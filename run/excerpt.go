@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// chooseRow is the id of the row of a result that the model is not shown whole, "" for
-// any other: LOOKUP finds the rest by it, also after the run was taken up again.
+// chooseRow returns the id for the row of a result that the model is not shown whole, ""
+// for other results. LOOKUP finds the rest by that id, also after the run was resumed.
 func (r *runner) chooseRow(c *call) string {
 	if r.NewID != nil && tool.IsLong(c.Content, r.ResultChars) {
 		c.row = cmp.Or(c.row, r.NewID())
@@ -16,7 +16,7 @@ func (r *runner) chooseRow(c *call) string {
 	return c.row
 }
 
-// excerpt is what the model is shown of a result.
+// excerpt returns what the model is shown of a result.
 func (r *runner) excerpt(c *call, content string) string {
 	key := ""
 	if c.row != "" {

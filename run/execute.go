@@ -13,10 +13,9 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// execute runs the calls of one step and adds their answers to the
-// conversation, in the order of the calls. It ends the run when a limit
-// forbids a call; calls that were already allowed are run all the same, so
-// that nothing is half done.
+// execute makes the calls of one step and adds their results to the conversation, in the
+// order of the calls. It ends the run when a limit forbids a call. Calls that were
+// already allowed are still made.
 func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 	if len(calls) == 0 {
 		return nil, nil
@@ -66,7 +65,7 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 	return transfer(calls), nil
 }
 
-// transfer is the end of a run that hands over to another agent.
+// transfer ends a run that hands over to another agent.
 func transfer(calls []*call) *event.DoneData {
 	for _, c := range calls {
 		if c.TransferTo != "" && !c.Failed {
@@ -76,7 +75,8 @@ func transfer(calls []*call) *event.DoneData {
 	return nil
 }
 
-// toRun reports whether a call of the step has not ended, and is one of a tool.
+// toRun reports whether a call of the step has not ended and is not the structured
+// answer.
 func (r *runner) toRun(c *call) bool { return !c.reported && !r.output.isCall(c) }
 
 // addResult answers a call in the conversation.
@@ -89,14 +89,14 @@ func (r *runner) addResult(c *call, content string) {
 	})
 }
 
-// admit checks a call, says that it executes and charges it; more says that another one
-// follows. It reports whether the call is to be run: not one that waits, or that the
-// client runs.
+// admit validates a call, shows that it executes and charges it. more says that another
+// call follows. It is false for a call that is not made now: one that waits, or that the
+// client makes.
 func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 	c.account.parent = r.scope.Budget
 	wrong := r.check(c)
 	if err := r.ctx.Err(); err != nil {
-		return false, err // the check may have been broken off
+		return false, err // the end of the context may have cut the check
 	}
 	_, client := c.tool.(tool.Client)
 	if !slices.Contains(c.shown, shownExecuting) {
@@ -129,8 +129,8 @@ func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 	return true, nil
 }
 
-// runAll runs the calls at once and reports each as it ends. None is made if those
-// that act cannot be stored.
+// runAll makes the calls at once and reports each as it ends. It makes none if those that
+// act cannot be stored.
 func (r *runner) runAll(calls []*call) error {
 	if err := r.commit(calls); err != nil {
 		return err
@@ -153,8 +153,8 @@ func isStreamer(c *call) bool {
 	return ok
 }
 
-// fanOut runs the calls on goroutines of their own; events of nested runs flow
-// through one queue, so this goroutine alone talks to the reader.
+// fanOut makes each call on a goroutine of its own. Events of nested runs go through one
+// queue, so that only this goroutine yields to the reader.
 func (r *runner) fanOut(calls []*call) error {
 	ctx, cancel := context.WithCancel(r.ctx)
 	events := newQueue()
@@ -192,7 +192,8 @@ func (r *runner) fanOut(calls []*call) error {
 	return nil
 }
 
-// handle deals with what came from a call; more says that the next one has ended.
+// handle processes an item of the queue. more says that the next item is the end of a
+// call.
 func (r *runner) handle(i *item, more bool) error {
 	switch {
 	case !i.ended:
@@ -208,8 +209,8 @@ func (r *runner) handle(i *item, more bool) error {
 	return nil
 }
 
-// interrupted ends calls whose run ended under them: whoever saw them begin
-// sees them end, unless they are to be made again.
+// interrupted ends the open calls of a run that ended, unless they will be made again:
+// each call that a reader saw begin ends.
 func (r *runner) interrupted(calls []*call, cause error) error {
 	if r.interrupts() {
 		r.notMade(calls)
@@ -228,7 +229,7 @@ func (r *runner) interrupted(calls []*call, cause error) error {
 	return cause
 }
 
-// nested passes on an event of a nested run, below this run's path; one without a
+// nested passes on an event of a nested run below this run's path. An event without a
 // path is the call's own.
 func (r *runner) nested(c *call, e *event.Event) error {
 	own := e.Agent == "" || e.Agent == r.Path
@@ -246,13 +247,13 @@ func (r *runner) nested(c *call, e *event.Event) error {
 	return r.emit(*e)
 }
 
-// below reports whether a path leads from another one down.
+// below reports whether a path is below another.
 func below(path, top string) bool {
 	return len(path) > len(top) && path[len(top)] == '/' && strings.HasPrefix(path, top)
 }
 
-// heard notes that a run below a call has said something, where that replaces what
-// this run says.
+// heard notes that a run below a call has said something, if that replaces what this run
+// says.
 func (r *runner) heard(c *call) {
 	if r.Agent.ChildText != agent.ChildReplace {
 		return
@@ -264,8 +265,7 @@ func (r *runner) heard(c *call) {
 	}
 }
 
-// stillHeard forgets what runs said whose calls failed: the reader is told the
-// rest by this run.
+// stillHeard clears childSpoke if no surviving child produced text.
 func (r *runner) stillHeard() {
 	if !r.childSpoke {
 		return
@@ -275,10 +275,10 @@ func (r *runner) stillHeard() {
 	})
 }
 
-// follow keeps the calls of the runs below a call that have not ended.
+// follow keeps the open calls of the runs below a call.
 func (c *call) follow(e *event.Event, d *event.ToolCallData) {
 	if d.Structured {
-		return // no call, but an answer
+		return // it is an answer, not a call
 	}
 	for i := range c.open {
 		if known := c.open[i].Data.(*event.ToolCallData); known.ID == d.ID && c.open[i].RunID == e.RunID {
@@ -291,8 +291,8 @@ func (c *call) follow(e *event.Event, d *event.ToolCallData) {
 	}
 }
 
-// endBelow ends what was left open below a call that has ended: by a run that was
-// waiting, or that could not end in time.
+// endBelow ends the open calls below a call that has ended. They belong to a run that was
+// waiting, or that did not end in time.
 func (r *runner) endBelow(c *call) error {
 	for _, e := range c.open {
 		known := e.Data.(*event.ToolCallData)

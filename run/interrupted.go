@@ -17,11 +17,11 @@ import (
 // questions of the call, in the journal's order, they tell whether it was under way
 // when the process died.
 const (
-	// attemptBegun: the call is made from here on. The first attempt of a call that
-	// needs no approval begins with shownExecuting.
+	// attemptBegun: an attempt of the call begins. The first attempt of a call that needs
+	// no approval begins with shownExecuting.
 	attemptBegun = "begun"
-	// attemptOver: the call is not under way: it was never made, or waits for a run
-	// below it.
+	// attemptOver: the call is not under way. It was never made, or waits for a run below
+	// it.
 	attemptOver = "over"
 )
 
@@ -79,9 +79,9 @@ func (r *runner) again(c *call) (bool, error) {
 	return false, r.leaveUnknown(c, answer.Reason)
 }
 
-// leaveUnknown ends a call that was interrupted and is not repeated; said is what the
-// user wrote who declined the repetition. The call counts as one of a tool: it may have
-// been done.
+// leaveUnknown ends an interrupted call that is not repeated. said is the comment of a
+// user who declined the repetition. The call is charged as a tool call: it may have been
+// done.
 func (r *runner) leaveUnknown(c *call, said string) error {
 	c.account.toolCall()
 	why := "the server stopped while this call was under way: it may or may not have been done, and was not repeated; check before you call it again"
@@ -95,8 +95,8 @@ func (r *runner) leaveUnknown(c *call, said string) error {
 	return r.emitResult(c, false)
 }
 
-// commit has what was recorded about the calls stored before those that act are made.
-// A call that has been shown before gets a mark that it is under way again.
+// commit stores what was recorded about the calls before those that act are made. A call
+// that was shown before gets a new mark that it is under way.
 func (r *runner) commit(calls []*call) error {
 	if r.Journal == nil {
 		return nil
@@ -119,8 +119,8 @@ func (r *runner) commit(calls []*call) error {
 	return nil
 }
 
-// notMade records which calls were never made, or wait, for the run that is resumed:
-// they are not under way.
+// notMade records which calls were never made, or wait. The resumed run knows by this
+// that they are not under way.
 func (r *runner) notMade(calls []*call) {
 	var entries []Entry
 	for _, c := range calls {
@@ -133,8 +133,8 @@ func (r *runner) notMade(calls []*call) {
 	}
 }
 
-// Key implements tool.Keyed: it is the same whenever the run makes this call again,
-// and no other call's.
+// Key implements tool.Keyed. It is the same each time the run makes this call, and no
+// other call has it.
 func (a *asker) Key() string {
 	s := &a.r.scope
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(s.RootRunID+"\x00"+s.Thread+"\x00"+a.c.id)).String()

@@ -10,16 +10,16 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Journal keeps what a run must not do twice. A run that is taken up again,
-// after a pause or a crash, finds in it what the model said and what its calls
-// returned, and goes on from there; a call whose result is there is not made
-// again. It is safe for concurrent use.
+// Journal keeps what a run must not do twice. A run that is resumed, after a pause or a
+// crash, finds in it what the model said and what its calls returned, and goes on from
+// there. A call whose result is in the journal is not made again. It is safe for
+// concurrent use.
 //
-// Every run of a tree has a thread of its own: "" is the root's, "call_1" that of
-// the agent which the root's call call_1 asked, "call_1/call_7" that of one below.
+// Every run of a tree has a thread of its own: "" is the root's, "call_1" that of the
+// agent that the root's call call_1 asked, "call_1/call_7" that of an agent below.
 type Journal interface {
-	// Entries are those of a thread from before, oldest first; none for a new run. A
-	// run asks once, when it begins.
+	// Entries returns those of a thread from before, oldest first; none for a new run. A
+	// run calls it once, when it begins.
 	Entries(thread string) []Entry
 	// Record adds an entry. It belongs to the next event of a tool call or of a
 	// question that is yielded: the two are stored together, before either is used.
@@ -28,29 +28,29 @@ type Journal interface {
 	// stored. A run calls it before it makes calls that act; after an error it makes
 	// none of them and ends.
 	Commit(ctx context.Context, entries ...Entry) error
-	// Answer is what the user said to a request; false when nobody has.
+	// Answer returns the user's answer to a request; false if there is none.
 	Answer(requestID string) (tool.Answer, bool)
-	// Result is what the client returned for a call of its own tool; false when it
-	// has not.
+	// Result returns what the client returned for a call of its own tool; false if it has
+	// not.
 	Result(thread, toolCallID string) (tool.Result, bool)
 }
 
-// Entry is one thing that a run has done: a step (Message), a call (Result), or
-// something that it showed and does not show again (Shown).
+// Entry is one thing that a run has done: a step (Message), a call (Result), or an event
+// that it does not show again (Shown).
 type Entry struct {
 	Thread string `json:"thread,omitempty"`
-	// Message is a response of the model, with its calls and thoughts, or what the
-	// user said in between.
+	// Message is a response of the model, with its calls and thoughts, or a message of
+	// the user.
 	Message *llm.Message `json:"message,omitempty"`
-	// ToolCallID and Result are the answer to a call of the last step.
+	// ToolCallID and Result are the result of a call of the last step.
 	ToolCallID string       `json:"call_id,omitempty"`
 	Result     *tool.Result `json:"result,omitempty"`
-	// MessageID is the row of a Result that the model is not shown whole.
+	// MessageID is the row of a Result that the model was not shown whole.
 	MessageID string `json:"message_id,omitempty"`
 	// Shown names an event of the last step, or of the call ToolCallID of it.
 	Shown string `json:"shown,omitempty"`
-	// Usage, with Message, is what the step consumed; with Result, what the call did
-	// and the runs below it.
+	// Usage is what the step consumed, if Message is set, or the call and the runs below
+	// it, if Result is.
 	Usage *event.UsageData `json:"usage,omitempty"`
 }
 
@@ -62,15 +62,15 @@ const (
 	shownByTool    = "tool:"     // the beginning of what a tool named itself
 )
 
-// ledger holds the entries of all runs of a tree back until their event comes to
-// the root's reader: one that has been recorded has been shown, and the other way
-// round, wherever the process dies.
+// ledger holds the entries of all runs of a tree back until their event reaches the
+// root's reader. So an entry is recorded if and only if its event is shown, wherever the
+// process dies.
 type ledger struct {
 	journal Journal
 
 	mu   sync.Mutex
 	held map[event.Data][]Entry
-	left bool // the root's reader: what happens now was never shown
+	left bool // the root's reader has left: later events are never shown
 }
 
 // hold keeps entries for the event with the payload d.
@@ -83,14 +83,14 @@ func (l *ledger) hold(d event.Data, entries ...Entry) {
 	l.held[d] = append(l.held[d], entries...)
 }
 
-// leave says that nobody reads the root any more.
+// leave says that the root's reader has left.
 func (l *ledger) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.left = true
 }
 
-// take gives back what was held for d.
+// take removes what was held for d.
 func (l *ledger) take(d event.Data) []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *ledger) take(d event.Data) []Entry {
 	return entries
 }
 
-// record writes entries. A run that was stopped still writes down how it ended.
+// record records entries. A run that was stopped still records how it ended.
 func (l *ledger) record(ctx context.Context, entries []Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -118,7 +118,7 @@ func (l *ledger) record(ctx context.Context, entries []Entry) error {
 	return nil
 }
 
-// keep notes an entry of this run, for its next event of a tool call.
+// keep adds an entry of this run for its next event of a tool call.
 func (r *runner) keep(e Entry) {
 	if r.scope.ledger == nil {
 		return
@@ -127,8 +127,8 @@ func (r *runner) keep(e Entry) {
 	r.pending = append(r.pending, e)
 }
 
-// broken says that the reader broke off. What is done from then on was not shown,
-// and is not recorded: to the journal it is as if the process had died.
+// broken says that the reader broke off. Later events are not shown and not recorded, as
+// if the process had died.
 func (r *runner) broken() error {
 	if r.scope.ledger != nil && r.scope.Depth == 0 {
 		r.scope.ledger.leave()
@@ -143,7 +143,7 @@ func (r *runner) keepMessage(m llm.Message, used *event.UsageData) {
 	}
 }
 
-// keepStep keeps the model's response, once, before anything is done about it.
+// keepStep keeps the model's response once, before the run acts on it.
 func (r *runner) keepStep() {
 	if r.scope.ledger == nil || r.step.kept {
 		return
@@ -153,13 +153,13 @@ func (r *runner) keepStep() {
 	r.keepMessage(r.step.message(), &used)
 }
 
-// keepResult keeps how a call ended.
+// keepResult keeps the result of a call.
 func (r *runner) keepResult(c *call) {
 	if r.scope.ledger == nil || !r.step.kept {
-		return // a call of an answer that broke off
+		return // a call of a response that broke off
 	}
 	res, used := c.Result, c.account.Used()
-	res.Usage = event.UsageData{} // it is in the account
+	res.Usage = event.UsageData{} // the account has it
 	r.keep(Entry{ToolCallID: c.id, Result: &res, MessageID: c.row, Usage: &used})
 }
 

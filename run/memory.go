@@ -2,21 +2,20 @@ package run
 
 import "github.com/p8-org/p8/llm"
 
-// Memory counts what a run and the runs below it hold. It is safe for concurrent
-// use.
+// Memory counts what a run and the runs below it hold in memory. It is safe for
+// concurrent use.
 type Memory interface {
 	// Hold counts n more bytes, or fewer when n is negative.
 	Hold(n int)
-	// Keep is how many bytes of shown text the run should keep at most: what is longer
-	// can be read back.
+	// Keep returns how many bytes of shown text the run should keep at most. It can read
+	// longer text back.
 	Keep() int
-	// Shown is the last n bytes of text that the root run has yielded, which may be
-	// more than one event.
+	// Shown returns the last n bytes of text that the root run has yielded.
 	Shown(n int) (string, error)
 }
 
-// maxAnswer bounds one response of the model, in bytes: a provider that never stops
-// must not fill the memory.
+// maxAnswer bounds one response of the model, in bytes: an endless response must not fill
+// the memory.
 const maxAnswer = 4 << 20
 
 // hold counts what the run keeps in memory until it ends.
@@ -48,8 +47,8 @@ func (r *runner) grow(c *llm.Chunk) (full bool) {
 	return false
 }
 
-// letGo drops the text of the step where the reader has it and memory is short. Only
-// the root's text can be read back: that of a nested run may still be on its way.
+// letGo drops text of the step that the reader has, if memory is short. Only the root's
+// text can be read back: that of a nested run may still be in the queue.
 func (r *runner) letGo() {
 	kept := r.step.text.Len()
 	if r.scope.memory == nil || r.scope.Depth > 0 || r.Agent.Structured || r.childSpoke || r.Answered != nil || kept <= r.scope.memory.Keep() {
@@ -61,7 +60,7 @@ func (r *runner) letGo() {
 	r.hold(-kept)
 }
 
-// readBack gets the text again that was dropped, for a step that the model is shown
+// readBack reads the dropped text of a step back before the model is shown the step
 // again.
 func (r *runner) readBack() error {
 	if r.step.shown == 0 {

@@ -15,26 +15,26 @@ import (
 type Options struct {
 	// Agent is the compiled document.
 	Agent *agent.Agent
-	// Model answers.
+	// Model responds.
 	Model llm.Model
 	// Tools are those that the document declares and this process has.
 	Tools []tool.Tool
-	// Chained is called with the structured answer, outside of the model's view;
-	// nil is none. It counts as a tool call; a limit refuses it, not the answer.
+	// Chained is called with the structured answer; the model does not see it. It counts
+	// as a tool call; a limit refuses the call, not the answer.
 	Chained tool.Tool
 	// ChainedMissing says why Chained is nil although the document names a tool.
 	ChainedMissing string
-	// Cost is what a response of a model costs in US dollars; nil knows no prices but
-	// the caller's, in a nested run.
+	// Cost is what a response of a model costs in US dollars. nil knows no prices; a
+	// nested run then uses its parent's.
 	Cost func(model string, u llm.Usage) float64
-	// Messages are the conversation, the user's message last. The agent's prompt
-	// is put before them when they do not begin with a system message.
+	// Messages are the conversation, the user's message last. The agent's prompt is put
+	// before them if they do not begin with a system message.
 	Messages []llm.Message
-	// Settings win over the document's; what is unset is taken from there.
+	// Settings override the document's.
 	Settings llm.Settings
 	// Warnings are emitted first.
 	Warnings []event.WarningData
-	// RunID is made up when empty.
+	// RunID is a new id when empty.
 	RunID string
 	// Path is the path of agent names; the agent's name, below the caller's path
 	// in a nested run, when empty.
@@ -45,37 +45,36 @@ type Options struct {
 	ToolTimeout time.Duration
 	// Parallel bounds the calls that run at once; 16 when 0.
 	Parallel int
-	// StepToolCalls bounds the tool calls that are made of one answer of the model, 250
-	// when 0; ToolCalls those of the run, 2,000 when 0. A document may set less, not more.
-	// A nested run has its parent's StepToolCalls where it sets none.
+	// StepToolCalls bounds the tool calls of one response of the model, 250 when 0;
+	// ToolCalls those of the run, 2,000 when 0. A document may set lower bounds, not
+	// higher ones. A nested run has its parent's StepToolCalls if it sets none.
 	StepToolCalls, ToolCalls int
-	// StructuredMode is "native" or "tool"; the model's ability decides when
-	// empty.
+	// StructuredMode is "native" or "tool"; when empty, the model's abilities decide.
 	StructuredMode string
-	// Thread is the root's place in the journal; another one than "" keeps a second run
-	// of one journal apart from the first.
+	// Thread is the root's thread in the journal. One that is not "" keeps a second run
+	// with the same journal apart from the first.
 	Thread string
-	// Journal lets the run pause for the user and be taken up again; nil does not:
-	// then what needs an approval is refused. A nested run has its parent's.
+	// Journal lets the run pause for the user and be resumed. If it is nil, calls that
+	// need an approval are refused. A nested run has its parent's.
 	Journal Journal
-	// Steer gives the messages that came in while the run was running, nil for none.
-	// It is called before every request to the model, and with last before a run
-	// ends that would end well: what is there then makes it go on.
+	// Steer returns the messages that came in while the run was running. It is called
+	// before every request to the model, and with last before the run ends with an
+	// answer: if it returns messages then, the run goes on.
 	Steer func(last bool) []llm.Message
-	// Answered is told the text of an answer that ends the run, whether it was shown
-	// or not (agent.ChildReplace).
+	// Answered is called with the text of the answer that ends the run, whether it was
+	// shown or not (agent.ChildReplace).
 	Answered func(text string)
-	// ResultChars is how long a result may be that the model is shown whole;
-	// [tool.DefaultResultChars] when 0. Of a longer one it sees the beginning.
+	// ResultChars is how long a result may be to be shown to the model whole;
+	// [tool.DefaultResultChars] when 0. The model sees the beginning of a longer one.
 	ResultChars int
-	// Memory counts what the run holds; nil counts nothing. A nested run has its
-	// parent's.
+	// Memory counts what the run holds in memory; nil counts nothing. A nested run has
+	// its parent's.
 	Memory Memory
-	// NewID makes the ids of the rows of such results, by which LOOKUP finds the rest;
-	// nil where they are not stored.
+	// NewID makes the ids of the rows of results that are shortened: LOOKUP finds the
+	// rest by them. nil if results are not stored.
 	NewID func() string
-	// MaxDepth bounds the runs below one another under the root; 5 when 0. It is the
-	// root's that counts.
+	// MaxDepth bounds how deep runs nest below the root; 5 when 0. Only the root's
+	// counts.
 	MaxDepth int
 	Logger   *slog.Logger
 }
@@ -96,7 +95,7 @@ const (
 	ModeTool = "tool"
 )
 
-// defaults fills in what the options leave out.
+// defaults fills in what is not set.
 func (r *runner) defaults(parent *Scope) {
 	r.nest(parent)
 	r.Timeout = positive(r.Timeout, defaultTimeout)
@@ -108,7 +107,7 @@ func (r *runner) defaults(parent *Scope) {
 	}
 }
 
-// positive is v, or other where v is not above 0.
+// positive returns v, or other if v is not above 0.
 func positive[T cmp.Ordered](v, other T) T {
 	var zero T
 	if v > zero {

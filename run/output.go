@@ -9,23 +9,23 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// outputRetries is how often a wrong structured answer goes back.
+// outputRetries is how often an invalid structured answer goes back to the model.
 const outputRetries = 2
 
-// output is how a structured agent answers.
+// output describes how a structured agent answers.
 type output struct {
 	mode  string // ModeNative, ModeTool, or "" for an agent that just talks
 	tries int
 }
 
-// OutputError says that a structured answer stayed wrong.
+// OutputError is the error of a run whose structured answer stayed invalid.
 type OutputError struct {
-	// Problems are what is wrong with the last answer, each with the JSON
-	// pointer of its place.
+	// Problems are the errors of the last answer, each with the JSON pointer of its
+	// place.
 	Problems []string
 }
 
-// Error names the first problem and counts the others.
+// Error returns the first problem and the number of the others.
 func (e *OutputError) Error() string {
 	s := "the model's answer does not follow the agent's output schema: " + e.Problems[0]
 	if n := len(e.Problems) - 1; n > 0 {
@@ -66,8 +66,8 @@ func (r *runner) prepareOutput() error {
 // isCall reports whether c is the structured answer rather than a tool call.
 func (o *output) isCall(c *call) bool { return o.mode == ModeTool && c.name == llm.OutputTool }
 
-// answerStructured runs the tools of the step, then takes the answer when
-// there is one.
+// answerStructured executes the tool calls of the step, then accepts the answer if there
+// is one.
 func (r *runner) answerStructured() (*event.DoneData, error) {
 	end, err := r.execute(r.step.calls)
 	if err != nil {
@@ -98,8 +98,8 @@ func (r *runner) answerStructured() (*event.DoneData, error) {
 	return nil, nil
 }
 
-// accept shows a valid answer, unless it was before, and hands it on. end is what
-// ends the run in any case.
+// accept shows a valid answer, unless it was shown before, and calls the chained tool.
+// end ends the run in any case.
 func (r *runner) accept(text string, end *event.DoneData) (*event.DoneData, error) {
 	if !r.wasShown(shownAnswer) {
 		if end == nil {
@@ -122,8 +122,8 @@ func (r *runner) accept(text string, end *event.DoneData) (*event.DoneData, erro
 	return r.chain(answer)
 }
 
-// candidate is the step's structured answer: the arguments of final_result,
-// or, when the model called nothing, its text.
+// candidate returns the step's structured answer: the arguments of final_result or, if
+// the model called nothing, its text.
 func (r *runner) candidate() (*call, string) {
 	for _, c := range r.step.calls {
 		if r.output.isCall(c) {
@@ -136,7 +136,7 @@ func (r *runner) candidate() (*call, string) {
 	return nil, strings.TrimSpace(r.step.text.String())
 }
 
-// reject sends a wrong answer back with everything that is wrong with it.
+// reject sends an invalid answer back to the model with all its errors.
 func (r *runner) reject(c *call, problems []string) {
 	text := "The answer does not follow the schema:\n- " + strings.Join(problems, "\n- ") +
 		"\nAnswer again with one JSON object that follows it."

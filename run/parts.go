@@ -16,8 +16,7 @@ const (
 // parts counts them.
 type parts struct{ count, bytes int }
 
-// take gives the parts that still fit, and a line for the model about those
-// that do not.
+// take returns the parts that still fit, and a line for the model about the others.
 func (p *parts) take(all []llm.Part) ([]llm.Part, string) {
 	var kept []llm.Part
 	for i := range all {

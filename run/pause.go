@@ -18,15 +18,14 @@ import (
 // maxQuestions bounds what one call may ask the user.
 const maxQuestions = 100
 
-// question is one that nobody has answered yet.
+// question is a question to the user without an answer.
 type question struct {
 	id string
 	tool.Question
 }
 
-// requestID names the n-th question of a call. It is the same when the call is
-// made again, and another when the call is: nobody's yes holds for anything but
-// what was shown.
+// requestID is the id of the n-th question of a call. It is the same when the call is
+// made again, and differs between calls: an approval counts only for what was shown.
 func (r *runner) requestID(c *call, n int, asked ...string) string {
 	what := strings.Join(append([]string{
 		r.scope.RootRunID, r.scope.Thread, r.Path, c.id, c.name, string(c.raw), fmt.Sprint(n),
@@ -34,8 +33,8 @@ func (r *runner) requestID(c *call, n int, asked ...string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(what)).String()
 }
 
-// approved reports whether a call may run. One that must be approved first waits,
-// or fails where the user did not.
+// approved reports whether a call may be made. A call that needs an approval waits for
+// it, or fails if the user declined.
 func (r *runner) approved(c *call) (bool, error) {
 	guarded, ok := c.tool.(tool.Guarded)
 	if !ok {
@@ -64,7 +63,7 @@ func (r *runner) approved(c *call) (bool, error) {
 	return false, r.emitResult(c, false)
 }
 
-// refused is the result of a call that the user did not approve.
+// refused returns the result of a call that the user did not approve.
 func refused(a tool.Answer) result {
 	status, why := "cancelled", "the user was asked to approve this call and did not decide"
 	switch a.Action {
@@ -83,7 +82,7 @@ func refused(a tool.Answer) result {
 	return res
 }
 
-// request shows a question to the user, once.
+// request shows a question to the user once.
 func (r *runner) request(c *call, q *question) error {
 	if slices.Contains(c.shown, q.id) {
 		return nil
@@ -102,8 +101,8 @@ func (r *runner) request(c *call, q *question) error {
 	return r.recordAndEmit(d)
 }
 
-// asker is the tool.Asker of one call. The questions are shown when the call has
-// ended for their sake.
+// asker is the tool.Asker of one call. Its questions are shown when the call has returned
+// tool.ErrPaused.
 type asker struct {
 	r *runner
 	c *call
@@ -113,7 +112,7 @@ type asker struct {
 	open  []question
 }
 
-// Ask gives the answer or ends the call.
+// Ask returns the answer, or tool.ErrPaused if there is none yet.
 func (a *asker) Ask(_ context.Context, q tool.Question) (tool.Answer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,8 +136,8 @@ func (a *asker) questions() []question {
 	return a.open
 }
 
-// wait leaves a call unanswered and asks what it wants to know. What a run below it
-// wants to know has been asked.
+// wait leaves a call without a result and shows its questions. The questions of a run
+// below it were shown already.
 func (r *runner) wait(c *call) error {
 	questions := c.asker.questions()
 	if len(questions) == 0 && !isStreamer(c) {
@@ -156,7 +155,7 @@ func (r *runner) wait(c *call) error {
 	return nil
 }
 
-// fromClient takes the result of the client's own tool, or waits for it.
+// fromClient takes the result of a tool that the client runs, or waits for it.
 func (r *runner) fromClient(c *call) error {
 	if r.Journal != nil {
 		if res, ok := r.Journal.Result(r.scope.Thread, c.id); ok {
@@ -168,7 +167,7 @@ func (r *runner) fromClient(c *call) error {
 	return nil
 }
 
-// waiting is the end of a run of which a call waits, nil when none does.
+// waiting returns the end of a run with a waiting call, nil if no call waits.
 func waiting(calls []*call) *event.DoneData {
 	var end *event.DoneData
 	for _, c := range calls {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Query is structured input for an agent: REM's AgentQuery.
+// Query is structured input for an agent (REM's AgentQuery).
 type Query struct {
 	// Query is the user's question or task.
 	Query string `json:"query"`
-	// Knowledge is what was retrieved for it, Markdown with fenced JSON.
+	// Knowledge is what was retrieved for the query: Markdown with fenced JSON.
 	Knowledge string `json:"knowledge,omitempty"`
 	// Scratchpad is working memory over several turns: a JSON string or object.
 	Scratchpad json.RawMessage `json:"scratchpad,omitempty"`
 }
 
-// Prompt lays the query out for a model: "# Query", "# Knowledge" and
-// "# Scratchpad", each with its text, absent ones left out; a scratchpad that
-// is an object stands in a json fence, indented by two.
+// Prompt formats the query for a model under the headings "# Query", "# Knowledge" and "#
+// Scratchpad", without the empty ones. A scratchpad that is an object is fenced JSON,
+// indented by two.
 func (q Query) Prompt() (string, error) {
 	parts := []string{"# Query", "", q.Query}
 	if q.Knowledge != "" {

@@ -9,17 +9,16 @@ import (
 // queueRoom is how many events of nested runs may wait for the reader.
 const queueRoom = 64
 
-// queue brings the events of nested runs to the one goroutine that talks to the
-// reader. What a child says is only put down, and taken several pieces at once
-// where the reader is slower; what must be stored before the child goes on is
-// waited for.
+// queue carries the events of nested runs to the goroutine that yields to the reader. A
+// child does not wait for its text to be taken. It waits for an event that must be stored
+// before it goes on (binding).
 type queue struct {
 	mu     sync.Mutex
-	filled sync.Cond // something is there
-	room   sync.Cond // there is room again
+	filled sync.Cond // there is an item
+	room   sync.Cond // there is room
 	items  []item
 	closed bool
-	left   chan struct{} // closed when nobody takes any more
+	left   chan struct{} // closed by close
 }
 
 // item is an event of a call, or the call's end.
@@ -27,7 +26,7 @@ type item struct {
 	event event.Event
 	call  *call
 	ended bool
-	taken chan struct{} // closed when the event has been dealt with; may be nil
+	taken chan struct{} // closed when the event was yielded; may be nil
 }
 
 func newQueue() *queue {
@@ -36,7 +35,8 @@ func newQueue() *queue {
 	return q
 }
 
-// emitter puts down the events of a call, until it is over or nobody reads.
+// emitter returns the function that puts the events of a call, until the call is over or
+// the queue is closed.
 func (q *queue) emitter(c *call) func(event.Event) bool {
 	return func(e event.Event) bool {
 		if !binding(&e) {
@@ -66,12 +66,12 @@ func binding(e *event.Event) bool {
 	return false
 }
 
-// end says that a call is over; nothing of it follows.
+// end puts the end of a call. None of its events follows.
 func (q *queue) end(c *call) {
 	q.put(c, nil, nil)
 }
 
-// put adds an event of a call; nil is its end.
+// put adds an event of a call; nil is the call's end.
 func (q *queue) put(c *call, e *event.Event, taken chan struct{}) bool {
 	q.mu.Lock()
 	for len(q.items) >= queueRoom && !q.closed && e != nil {
@@ -96,7 +96,7 @@ func (q *queue) put(c *call, e *event.Event, taken chan struct{}) bool {
 	return true
 }
 
-// take waits for items and exchanges them for an empty slice.
+// take waits for items and swaps them for an empty slice.
 func (q *queue) take(empty []item) []item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -111,7 +111,7 @@ func (q *queue) take(empty []item) []item {
 	return items
 }
 
-// close says that nobody takes any more.
+// close says that no items are taken any more.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// ErrNoOutput says that a run ended without a structured answer.
+// ErrNoOutput: the run ended without a structured answer.
 var ErrNoOutput = errors.New("run: the run ended without a structured answer")
 
 // As reads a run to its end and decodes its structured answer:
@@ -28,8 +28,8 @@ func As[T any](events iter.Seq2[event.Event, error]) (T, error) {
 	return out, nil
 }
 
-// Output reads a run to its end and gives its structured answer, or an error
-// that wraps ErrNoOutput and names the limit that the run reached.
+// Output reads a run to its end and returns its structured answer, or an error that wraps
+// ErrNoOutput and names the limit that the run reached.
 func Output(events iter.Seq2[event.Event, error]) (json.RawMessage, error) {
 	var done *event.DoneData
 	for e, err := range events {
@@ -49,8 +49,8 @@ func Output(events iter.Seq2[event.Event, error]) (json.RawMessage, error) {
 	return done.Output, nil
 }
 
-// Text reads a run to its end and gives the text of its own agent, without
-// that of nested runs.
+// Text reads a run to its end and returns the text of its own agent, without that of
+// nested runs.
 func Text(events iter.Seq2[event.Event, error]) (string, error) {
 	var text strings.Builder
 	var path string

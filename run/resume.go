@@ -10,15 +10,15 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// past is what the journal knows of a call; of the step itself by the id "".
+// past is what the journal has of a call, or, under the id "", of the step itself.
 type past struct {
 	result *tool.Result
 	row    string
 	shown  []string
 }
 
-// takeUp rebuilds the run from its journal: the conversation, what it cost, and the
-// last step, as far as it had come.
+// takeUp rebuilds the run from its journal: the conversation, its cost, and the part of
+// the last step that was done.
 func (r *runner) takeUp() {
 	if r.Journal == nil {
 		return
@@ -47,7 +47,7 @@ func (r *runner) takeUp() {
 	}
 }
 
-// openStep takes the model's response up again.
+// openStep restores the model's response of the last step.
 func (r *runner) openStep(m *llm.Message) {
 	r.step.reset(r.Model.Name())
 	r.step.kept = true
@@ -61,7 +61,7 @@ func (r *runner) openStep(m *llm.Message) {
 	r.childSpoke = r.childSpoke && len(m.ToolCalls) == 0
 }
 
-// recall takes in what is known of a call.
+// recall takes in a journal entry of a call.
 func (r *runner) recall(e Entry) {
 	p := r.past[e.ToolCallID]
 	if e.Shown != "" {
@@ -84,14 +84,14 @@ func (r *runner) recall(e Entry) {
 	}
 }
 
-// restore gives the calls of the step what is known of them.
+// restore restores the calls of the step.
 func (r *runner) restore() {
 	for _, c := range r.step.calls {
 		r.remind(c)
 	}
 }
 
-// remind gives a call what is known of it.
+// remind restores one call.
 func (r *runner) remind(c *call) {
 	p := r.past[c.id]
 	c.shown = p.shown
@@ -100,7 +100,7 @@ func (r *runner) remind(c *call) {
 	}
 }
 
-// closeStep answers the calls of a step that another one followed.
+// closeStep adds the results of a step to the conversation when the next step follows.
 func (r *runner) closeStep() {
 	r.restore()
 	for _, c := range r.step.calls {
@@ -113,18 +113,18 @@ func (r *runner) closeStep() {
 	}
 }
 
-// interrupts reports whether the run ends to be taken up again.
+// interrupts reports whether the run ends in order to be resumed.
 func (r *runner) interrupts() bool {
 	return r.Journal != nil && errors.Is(context.Cause(r.ctx), ErrInterrupted)
 }
 
-// wasShown reports whether the journal says that an event of the step was shown.
+// wasShown reports whether the journal has an event of the step as shown.
 func (r *runner) wasShown(name string) bool {
 	return slices.Contains(r.past[""].shown, name)
 }
 
-// steer takes what the user has said meanwhile into the conversation, and reports
-// whether there was something. With last, the run would end otherwise.
+// steer adds the user's new messages to the conversation, and reports whether there were
+// any. With last, the run ends if there are none.
 func (r *runner) steer(last bool) (bool, error) {
 	if r.Steer == nil {
 		return false, nil
@@ -145,14 +145,14 @@ func (r *runner) steer(last bool) (bool, error) {
 	return true, nil
 }
 
-// rememberLast keeps an answer that is not the last one after all.
+// rememberLast adds an answer to the conversation, because the run does not end with it.
 func (r *runner) rememberLast() error {
 	if err := r.readBack(); err != nil {
 		return err
 	}
 	if !r.Agent.Structured && r.step.text.String() != "" {
 		r.req.Messages = append(r.req.Messages, r.step.message())
-		r.step.held = 0 // the conversation has it now
+		r.step.held = 0 // the conversation counts it now
 		r.keepStep()
 	}
 	for _, c := range r.step.calls { // the structured answer
@@ -167,14 +167,14 @@ func (r *runner) rememberLast() error {
 	return nil
 }
 
-// answerOutput replies to a structured answer that is a call.
+// answerOutput adds the result of a structured answer that is a call.
 func (r *runner) answerOutput(c *call, text string) {
 	c.Result = tool.Result{Content: text}
 	r.addResult(c, text)
 	r.keepResult(c)
 }
 
-// mergeMetadata takes in what a tool says about the answer.
+// mergeMetadata merges what a tool says about the answer.
 func (r *runner) mergeMetadata(m *event.MetadataData) {
 	if m == nil {
 		return

@@ -58,10 +58,10 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Stream runs the agent. The sequence yields every event once and in order and
-// ends with Usage and Done; or with Usage and one error: an *llm.Error when the
-// model failed or was silent until the run's time was over, an *OutputError when a structured answer stayed wrong, the
-// context's cause when the caller cancelled. A limit is not an error: Done
+// Stream runs the agent. The sequence yields every event once and in order, and ends with
+// Usage and Done, or with Usage and one error: an *llm.Error if the model failed or was
+// silent until the run's time was over, an *OutputError if a structured answer stayed
+// invalid, the context's cause if the caller cancelled. A limit is not an error: Done
 // names it. Breaking off cancels the run and waits for its tools.
 func Stream(ctx context.Context, o Options) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
@@ -78,15 +78,15 @@ func Stream(ctx context.Context, o Options) iter.Seq2[event.Event, error] {
 	}
 }
 
-// ErrInterrupted, as the cause of a context's end, says that the run will be taken up
-// again: with a Journal, the calls under way are left without a result, to be made
-// again then. Without that cause, or a Journal, they have failed.
+// ErrInterrupted, as the cause of a context's end, says that the run will be resumed:
+// with a Journal, the calls under way are left without a result and made again then.
+// Without that cause, or a Journal, they fail.
 var ErrInterrupted = errors.New("run: interrupted, to be taken up again")
 
-// errBroken says that the reader broke off.
+// errBroken: the reader broke off.
 var errBroken = errors.New("run: the reader left")
 
-// errTimeLimit is the cause of a run's context that ran out of time.
+// errTimeLimit is the cause of a context that ran out of time.
 var errTimeLimit = errors.New("run: out of time")
 
 // runner is the state of one run. Only the goroutine that reads the sequence
@@ -98,29 +98,29 @@ type runner struct {
 	yield  func(event.Event, error) bool
 	scope  Scope
 	budget Budget // scope's
-	ledger ledger // scope's, where this is the root
+	ledger ledger // scope's, used if this is the root
 	req    llm.Request
 	seq    int64
 	meta   *event.MetadataData
 	output output
 	step   step
-	model  string // that answered last
+	model  string // that responded last
 	warned []event.WarningData
 	parts  parts
 	own    int // where the run's own messages begin
 	held   int // bytes that Memory counts for this run
 
-	// What is kept for the next event of a tool call, and what the journal knows of
-	// the step that was half done when the run ended before.
+	// The entries for the next event of a tool call, and the journal's entries of the
+	// step that was half done when the run ended before.
 	pending []Entry
 	past    map[string]past
 	takenUp bool
 	half    bool
-	// childSpoke: a run below has said something since this one's last step, and what
-	// this one says now would say it again.
+	// childSpoke: a run below has said something since this one's last step, and this
+	// run's text would repeat it.
 	childSpoke bool
-	// said: something of an answer was shown. asking: the model was asked and its answer
-	// is not whole.
+	// said: something of an answer was shown. asking: the model was asked, and its
+	// response is not complete.
 	said, asking bool
 }
 
@@ -149,7 +149,7 @@ func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bo
 
 // prepare builds the request that every step sends again, longer each time.
 func (r *runner) prepare() error {
-	const room = 8 // messages that most runs add
+	const room = 8 // most runs add no more messages
 	msgs := make([]llm.Message, 0, len(r.Messages)+1+room)
 	if len(r.Messages) == 0 || r.Messages[0].Role != llm.System {
 		msgs = append(msgs, llm.Message{Role: llm.System, Content: r.Agent.Prompt})
@@ -219,8 +219,8 @@ func (r *runner) run() error {
 	}
 }
 
-// turn is one step: a response of the model, and what it asks for. The first one of
-// a run that was taken up again may be half done.
+// turn is one step: a response of the model, and what it asks for. The first step of a
+// resumed run may be half done.
 func (r *runner) turn() (*event.DoneData, error) {
 	if r.half {
 		end, err := r.answer()
@@ -263,7 +263,7 @@ func (r *runner) answer() (*event.DoneData, error) {
 	return &event.DoneData{Reason: reason}, nil
 }
 
-// done ends the run and says why.
+// done ends the run with a reason.
 func (r *runner) done(d *event.DoneData) error {
 	if d.Reason == event.ReasonPaused || d.Reason == event.ReasonToolCalls {
 		pending := r.pending
@@ -278,7 +278,7 @@ func (r *runner) done(d *event.DoneData) error {
 	return r.emit(event.New(d))
 }
 
-// failed ends the run with an error: what it cost until then was spent.
+// failed ends the run with an error, after the usage until then.
 func (r *runner) failed(cause error) error {
 	if err := r.sum(); err != nil {
 		return err
@@ -286,7 +286,7 @@ func (r *runner) failed(cause error) error {
 	return cause
 }
 
-// sum says what the tools said about the answer, and what the run cost.
+// sum emits the metadata of the answer and the usage of the run.
 func (r *runner) sum() error {
 	if r.meta != nil {
 		if err := r.emit(event.New(r.meta)); err != nil {

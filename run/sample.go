@@ -10,11 +10,11 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// maxSamplings is how often the tools of one run may ask its model.
+// maxSamplings bounds the requests of one run's tools to its model.
 const maxSamplings = 10
 
-// sampler is the run's model, lent to its tools. It is safe for concurrent use:
-// it shares nothing with the run but what never changes, and the budget.
+// sampler is the run's model, lent to its tools. It is safe for concurrent use: apart
+// from the budget, it shares only what never changes with the run.
 type sampler struct {
 	*Options
 	run      context.Context
@@ -23,8 +23,8 @@ type sampler struct {
 	asked    atomic.Int64
 }
 
-// lend puts a sampler into the context of every call, where the document allows
-// it. What a caller lent to the tool that runs this agent ends here.
+// lend puts a sampler into the context of every call, if the document allows sampling. It
+// hides the sampler of the run that called this agent.
 func (r *runner) lend() {
 	switch {
 	case r.Agent.Sampling:
@@ -36,13 +36,13 @@ func (r *runner) lend() {
 	}
 }
 
-// Sample asks the model. The request's settings win over the run's, but for a
-// longer answer than the run may have; nothing of it is shown to the reader.
+// Sample asks the model. The request's settings override the run's, but cannot ask for a
+// longer answer. The reader sees nothing of it.
 func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Message, llm.Finish, error) {
 	n := s.asked.Add(1)
 	budget := s.budget
 	if in := ScopeFrom(ctx); in != nil && in.RunID == s.RunID {
-		budget = in.Budget // the call's, which is charged to the run
+		budget = in.Budget // the call's; the run's is above it
 	}
 	if err := s.admit(n, budget); err != nil {
 		return "", llm.Message{}, "", err
@@ -66,7 +66,7 @@ func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Mes
 	return answer.model, answer.message(), answer.finish, nil
 }
 
-// admit takes one more request from the budget.
+// admit charges one request to the budget.
 func (s *sampler) admit(n int64, budget *Budget) error {
 	if s.run.Err() != nil {
 		return &tool.Error{Message: "the run is over; its model cannot be asked any more"}
@@ -90,7 +90,7 @@ func (s *sampler) read(ctx context.Context, req *llm.Request, answer *step, n in
 	return ctx.Err()
 }
 
-// describe makes a failure of the model one of the tool.
+// describe turns an error of the model into one of the tool.
 func describe(err error) error {
 	var known *llm.Error
 	if errors.As(err, &known) {

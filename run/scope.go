@@ -12,17 +12,17 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// defaultDepth is how many runs may be below one another under the root.
+// defaultDepth is how deep runs may nest below the root.
 const defaultDepth = 5
 
-// Scope is the run, and the call of it, that a tool is called in. A run that is
-// started with a tool's context nests by it: its path and its thread grow, its
-// limits are the caller's too, and so are the prices, where it knows none.
+// Scope is the run, and the call, that a tool's context belongs to. A run that is started
+// with that context is nested: its path and its thread are longer, the caller's limits
+// hold for it too, and so do the prices if it knows none.
 type Scope struct {
 	RunID string
-	// RootRunID is the outermost run's; RunID where it is this one.
+	// RootRunID is the outermost run's; it is RunID in the root.
 	RootRunID string
-	// Path are the names of the agents from the root to this run, joined by "/".
+	// Path is the names of the agents from the root to this run, joined by "/".
 	Path string
 	// Depth is 0 for the root.
 	Depth int
@@ -30,9 +30,9 @@ type Scope struct {
 	Thread string
 	// ToolCallID is the call that the context belongs to, "" outside of one.
 	ToolCallID string
-	// Budget is what a run that is started here is charged to.
+	// Budget is charged by runs that are started here.
 	Budget *Budget
-	// Journal is the root's, nil where nothing is kept.
+	// Journal is the root's, nil if there is none.
 	Journal Journal
 
 	ledger   *ledger
@@ -40,16 +40,16 @@ type Scope struct {
 	maxDepth int
 	cost     func(model string, u llm.Usage) float64
 	newID    func() string
-	chars    int // that a result may have
-	// stepCalls are the tool calls that are made of one answer.
+	chars    int // the length of a result that is shown whole
+	// stepCalls bounds the tool calls of one response.
 	stepCalls int
-	shown     []string      // of the call, before the run was taken up again
-	begun     *atomic.Int64 // runs that were started in the call
+	shown     []string      // by the call, before the run was resumed
+	begun     *atomic.Int64 // runs started in the call
 }
 
 type scopeKey struct{}
 
-// ScopeFrom is the run that ctx belongs to, nil outside of one.
+// ScopeFrom returns the scope of ctx, nil outside of a run.
 func ScopeFrom(ctx context.Context) *Scope {
 	s, _ := ctx.Value(scopeKey{}).(*Scope)
 	return s
@@ -58,18 +58,17 @@ func ScopeFrom(ctx context.Context) *Scope {
 // MayNest reports whether a run may be started below this one.
 func (s *Scope) MayNest() bool { return s == nil || s.Depth < s.maxDepth }
 
-// Names are the agents from the root to this run: one that is among them and is
-// asked again makes a circle.
+// Names returns the agents from the root to this run. To ask one of them again would make
+// a circle.
 func (s *Scope) Names() []string { return strings.Split(s.Path, "/") }
 
-// childThread is the thread of the run that is started in this call; of the first
-// one, where there are several.
+// childThread returns the thread of the first run that is started in this call.
 func (s *Scope) childThread() string {
 	id := strings.ReplaceAll(s.ToolCallID, "/", "%2F")
 	return strings.TrimPrefix(s.Thread+"/"+id, "/")
 }
 
-// nextThread is the thread of the next run that is started in this call.
+// nextThread returns the thread of the next run that is started in this call.
 func (s *Scope) nextThread() string {
 	if s.begun == nil {
 		return s.childThread()
@@ -80,8 +79,8 @@ func (s *Scope) nextThread() string {
 	return s.childThread()
 }
 
-// ShowOnce emits an event of the call, unless it was shown before the run was taken
-// up again: name tells it from the call's others. It reports what emit does.
+// ShowOnce emits an event of the call, unless the event was shown before the run was
+// resumed. name identifies the event within the call. It returns the result of emit.
 func (s *Scope) ShowOnce(name string, e event.Event, emit func(event.Event) bool) bool {
 	name = shownByTool + name
 	for _, shown := range s.shown {
@@ -95,7 +94,7 @@ func (s *Scope) ShowOnce(name string, e event.Event, emit func(event.Event) bool
 	return emit(e)
 }
 
-// nest makes the scope of a run, below parent's where there is one.
+// nest makes the scope of a run, below parent's if there is one.
 func (r *runner) nest(parent *Scope) {
 	if r.RunID == "" && (parent == nil || parent.Journal == nil) {
 		r.RunID = uuid.NewString()
@@ -132,7 +131,7 @@ func (r *runner) nest(parent *Scope) {
 	r.Path, r.scope = s.Path, s
 }
 
-// scopeOf is the scope of a call.
+// scopeOf returns the scope of a call.
 func (r *runner) scopeOf(c *call) *Scope {
 	c.scope = r.scope
 	c.scope.ToolCallID, c.scope.Budget = c.id, &c.account

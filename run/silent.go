@@ -9,8 +9,8 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// note remembers whether the run has shown anything of an answer, its nested runs
-// included: text, or an action in its place.
+// note records whether the run or a nested one has shown anything of an answer: text, or
+// an action instead.
 func (r *runner) note(e *event.Event) {
 	switch {
 	case r.said:
@@ -21,16 +21,16 @@ func (r *runner) note(e *event.Event) {
 	}
 }
 
-// hasSaid reports whether anything of an answer was shown, before the run was taken up
-// again too.
+// hasSaid reports whether anything of an answer was shown, also before the run was
+// resumed.
 func (r *runner) hasSaid() bool {
 	return r.said || r.takenUp && slices.ContainsFunc(r.req.Messages[r.own:], func(m llm.Message) bool {
 		return m.Role == llm.Assistant && strings.TrimSpace(m.Content) != ""
 	})
 }
 
-// silence is the failure of a model that had not begun to answer when the run's time
-// was over, nil for a run that has something to show or waited for something else.
+// silence returns the error of a run whose time was over before the model began to
+// answer; nil if the run has shown something or waited for something else.
 func (r *runner) silence() error {
 	if !r.asking || r.step.begun || r.hasSaid() {
 		return nil
@@ -41,7 +41,7 @@ func (r *runner) silence() error {
 	}
 }
 
-// warnEmpty tells the client of a run that ends and has said nothing.
+// warnEmpty warns the client of a run that ends without text.
 func (r *runner) warnEmpty(reason string) error {
 	if r.hasSaid() {
 		return nil

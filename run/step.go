@@ -12,28 +12,28 @@ type step struct {
 	text     event.Deltas
 	calls    []*call
 	thoughts []llm.Reasoning
-	model    string // that answers
+	model    string // that responds
 	usage    llm.Usage
 	finish   llm.Finish
-	begun    bool   // something came from the model
-	most     int    // tool calls that are made of it
-	enough   bool   // the answer is not read on
-	past     []used // by models that gave up
+	begun    bool   // the model has sent something
+	most     int    // tool calls that are made at most
+	enough   bool   // the rest of the response is not read
+	past     []used // consumed by models that failed
 	bill     event.UsageData
-	before   []llm.Message // of the run, whose calls have their ids
-	kept     bool          // in the journal
-	// size is all that came of the response, in bytes; held is what is in memory of it,
-	// and shown counts the text that was dropped from there after it was shown.
+	before   []llm.Message // the conversation, whose calls have ids
+	kept     bool          // the journal has the step
+	// size is the length of the response so far, in bytes; held is the part in memory,
+	// shown the text that was dropped after it was shown.
 	size, held, shown int
 }
 
-// used is what a model consumed.
+// used is what a model has consumed.
 type used struct {
 	model string
 	usage llm.Usage
 }
 
-// reset makes room for the answer of a model.
+// reset prepares the step for the next response.
 func (s *step) reset(model string) {
 	s.text.Reset()
 	s.calls, s.thoughts, s.past = nil, nil, nil
@@ -45,8 +45,8 @@ func (s *step) reset(model string) {
 	s.bill = event.UsageData{}
 }
 
-// add takes in one chunk and gives the call that begins with it; seq makes ids
-// for calls that have none.
+// add takes in one chunk and returns the call that begins with it. seq makes ids for
+// calls without one.
 func (s *step) add(c *llm.Chunk, seq int64) *call {
 	switch c.Kind {
 	case llm.ChunkWarning:
@@ -73,8 +73,7 @@ func (s *step) add(c *llm.Chunk, seq int64) *call {
 	return nil
 }
 
-// takeOver lets another model answer; what the one before it consumed is paid for
-// all the same.
+// takeOver lets another model respond. What the one before it consumed is still charged.
 func (s *step) takeOver(model string) {
 	if s.usage != (llm.Usage{}) {
 		s.past = append(s.past, used{s.model, s.usage})
@@ -100,8 +99,8 @@ func (s *step) addCall(c *llm.Chunk, seq int64) *call {
 	return k
 }
 
-// freshID is id unless it is empty or another call of this run has it: an answer
-// must find its call, and so must what the journal keeps.
+// freshID returns id, or a new one if id is empty or another call of this run has it:
+// results and journal entries find their call by its id.
 func (s *step) freshID(id string, seq int64) string {
 	taken := func(id string) bool {
 		for _, c := range s.calls {
@@ -124,8 +123,8 @@ func (s *step) freshID(id string, seq int64) string {
 	return id
 }
 
-// message is the response as the model reads it again: with its thoughts, which
-// some providers want back together with the results of its calls.
+// message returns the response as a message of the conversation. It has the model's
+// thoughts: some providers want them back with the results of the calls.
 func (s *step) message() llm.Message {
 	m := llm.Message{Role: llm.Assistant, Content: s.text.String(), Reasoning: s.thoughts}
 	if len(s.calls) > 0 {
@@ -139,7 +138,7 @@ func (s *step) message() llm.Message {
 	return m
 }
 
-// reason is the end of a run whose model has stopped.
+// reason returns why the run ends when its model has stopped.
 func (s *step) reason() string {
 	switch s.finish {
 	case llm.FinishLength:

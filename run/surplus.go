@@ -7,15 +7,14 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// The calls that a run makes at most, where neither its document nor its options say
-// less.
+// The bounds of tool calls that documents and options can lower.
 const (
 	defaultStepToolCalls = 250
 	defaultToolCalls     = 2000
 )
 
-// limits are the document's, with the operator's bounds on tool calls: the smaller of
-// the two counts.
+// limits returns the document's limits with the operator's bounds on tool calls; the
+// smaller bound counts.
 func (r *runner) limits(parent *Scope) agent.Limits {
 	l := r.Agent.Limits
 	l.ToolCalls = least(l.ToolCalls, positive(r.ToolCalls, defaultToolCalls))
@@ -27,7 +26,7 @@ func (r *runner) limits(parent *Scope) agent.Limits {
 	return l
 }
 
-// least is the smaller of two bounds; 0 is none.
+// least returns the smaller of two bounds; 0 is no bound.
 func least(a, b int) int {
 	if a > 0 && a < b {
 		return a
@@ -35,12 +34,12 @@ func least(a, b int) int {
 	return b
 }
 
-// full reports whether the model's answer need not be read on: it has as many calls
-// beyond the limit as within it. The model is told of those one by one, and not of the
-// rest.
+// full reports whether the rest of the response is not read: it has as many calls above
+// the limit as the limit allows. Each of these gets a result for the model; the rest get
+// none.
 func (s *step) full() bool { return s.most > 0 && len(s.calls) >= 2*s.most }
 
-// leaveOut ends a call that is beyond the limit of its step; the model reads why.
+// leaveOut ends a call above the limit of its step. Its result tells the model why.
 func (r *runner) leaveOut(c *call) error {
 	most := r.scope.Budget.limits.StepToolCalls
 	err := r.warn(event.WarningData{

@@ -6,10 +6,10 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// maxWarnings bounds what a run warns of.
+// maxWarnings bounds the warnings of a run.
 const maxWarnings = 100
 
-// warn tells of something that the run survives, once.
+// warn emits a warning once.
 func (r *runner) warn(w event.WarningData) error {
 	if len(r.warned) >= maxWarnings || slices.Contains(r.warned, w) || slices.Contains(r.Warnings, w) {
 		return nil
@@ -18,8 +18,8 @@ func (r *runner) warn(w event.WarningData) error {
 	return r.emit(event.New(&w))
 }
 
-// answering says that another model answers than did until now. A chain of models
-// tells of the change, and why; or it changed when a tool asked it.
+// answering records which model responds, and warns if it changed. A fallback reports the
+// change with the reason, unless the model changed while a tool sampled it.
 func (r *runner) answering(model, why string) error {
 	if model == r.model {
 		return nil

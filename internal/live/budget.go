@@ -7,18 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// Budget bounds what the runs of a process hold in memory together, in bytes. Each
-// run has an [Account] of it. From half of the budget on it is tight: a run then
-// keeps only its share of what can be read again elsewhere. When all of it is used,
-// the run that holds most ends, then the next one, until what is left fits.
+// Budget bounds how much the runs of a process hold in memory together, in bytes. Each
+// run has an [Account]. Memory is tight when more than half of the budget is used: a run
+// then keeps only its share of what can be read back. When all of it is used, the run
+// that holds most ends, then the next one, until the others fit.
 //
 // A nil Budget has no bound.
 type Budget struct {
 	common int64
 	most   atomic.Int64
 	used   atomic.Int64
-	// share is a run's, in bytes. check is the use at which relieve looks for a run to
-	// end.
+	// share is that of one run, in bytes. check is the use at which relieve looks for a
+	// run to end.
 	share, check atomic.Int64
 
 	mu       sync.Mutex
@@ -26,24 +26,24 @@ type Budget struct {
 }
 
 const (
-	// allowance is what each run adds to the budget: many small ones must not end each
+	// allowance is what each run adds to the budget: many small runs must not end each
 	// other.
 	allowance = 16 << 10
-	// A share lies between these.
+	// leastShare and mostShare bound a share.
 	leastShare, mostShare = 1 << 10, 64 << 10
 )
 
-// NewBudget makes a budget of so many bytes, and 16 KiB more for each run.
+// NewBudget makes a budget of common bytes, and 16 KiB more for each run.
 func NewBudget(common int64) *Budget {
 	b := &Budget{common: common, accounts: make(map[*Account]struct{})}
 	b.counted()
 	return b
 }
 
-// Used is how many bytes all runs hold.
+// Used returns how many bytes all runs hold.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// counted adjusts the bounds to the number of accounts.
+// counted updates the bounds when the number of accounts has changed.
 func (b *Budget) counted() {
 	n := int64(len(b.accounts))
 	most := b.common + n*allowance
@@ -52,9 +52,9 @@ func (b *Budget) counted() {
 	b.share.Store(min(max(most/2/max(n, 1), leastShare), mostShare))
 }
 
-// Open makes a the account of a run, which must not be copied from then on. end is
-// called with why, at most once and on another run's goroutine, when this run has to
-// end for the others; it must not block. Close must be called.
+// Open makes a the account of a run; a must not be copied afterwards. If the run has to
+// end for the others, end is called once with why, on another run's goroutine; it must
+// not block. Close must be called.
 func (b *Budget) Open(a *Account, end context.CancelCauseFunc, why error) {
 	if b == nil {
 		return
@@ -66,15 +66,15 @@ func (b *Budget) Open(a *Account, end context.CancelCauseFunc, why error) {
 	b.counted()
 }
 
-// Account is what one run holds of a [Budget]. It is safe for concurrent use; one
-// that is nil, or of no budget, counts nothing and is never tight.
+// Account counts what one run holds of a [Budget]. It is safe for concurrent use. A nil
+// account, or one without a budget, counts nothing and is never tight.
 type Account struct {
 	budget *Budget
 	end    context.CancelCauseFunc
 	why    error
 	held   atomic.Int64
 	closed atomic.Bool
-	ended  bool // guarded by the budget
+	ended  bool // guarded by the budget's mu
 }
 
 // Hold counts n more bytes, or fewer when n is negative.
@@ -84,7 +84,7 @@ func (a *Account) Hold(n int) {
 	}
 	a.held.Add(int64(n))
 	used := a.budget.used.Add(int64(n))
-	if a.closed.Load() { // meanwhile
+	if a.closed.Load() { // closed meanwhile
 		a.budget.used.Add(-a.held.Swap(0))
 		return
 	}
@@ -93,8 +93,8 @@ func (a *Account) Hold(n int) {
 	}
 }
 
-// Share reports whether memory is tight, and how many bytes the run should keep at
-// most, then, of what can be read again.
+// Share reports whether memory is tight, and how many bytes the run should then keep at
+// most of what can be read back.
 func (a *Account) Share() (bytes int, tight bool) {
 	if a == nil || a.budget == nil || a.budget.used.Load() <= a.budget.most.Load()/2 {
 		return 0, false
@@ -102,8 +102,7 @@ func (a *Account) Share() (bytes int, tight bool) {
 	return int(a.budget.share.Load()), true
 }
 
-// Close gives back what the account holds. What is counted afterwards counts no
-// more.
+// Close releases what the account holds. Later calls of Hold do nothing.
 func (a *Account) Close() {
 	if a == nil || a.budget == nil || a.closed.Swap(true) {
 		return
@@ -116,7 +115,7 @@ func (a *Account) Close() {
 	b.counted()
 }
 
-// relieve ends the runs that hold most until the others fit.
+// relieve ends the runs that hold most, until the others fit.
 func (b *Budget) relieve() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,7 +140,7 @@ func (b *Budget) relieve() {
 		left -= held
 		greediest.end(greediest.why)
 	}
-	// The runs that end give back what they hold a little later. Until then there is
-	// no need to look at all of them for every byte.
+	// The runs that end release what they hold a little later. Until then, not every byte
+	// needs a look at all runs.
 	b.check.Store(max(most, b.used.Load()) + most/64)
 }

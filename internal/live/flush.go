@@ -17,14 +17,14 @@ const (
 	firstPause, lastPause = 100 * time.Millisecond, 5 * time.Second
 	// lastTries is how often Close tries to store what is left.
 	lastTries = 3
-	// pieceSize is how large a piece of the log becomes, in bytes, of several events.
+	// pieceSize bounds a piece of the log with several events, in bytes.
 	pieceSize = 64 << 10
 )
 
-// schedule sees to it that a new event is stored in time.
+// schedule sets the timer for a new event.
 func (l *Log) schedule() {
 	if l.timer == nil || l.busy || l.tries > 0 {
-		return // tick looks itself
+		return // tick sets the timer itself
 	}
 	switch n := l.unstored(); {
 	case n == l.o.Batch, l.behind():
@@ -34,8 +34,8 @@ func (l *Log) schedule() {
 	}
 }
 
-// tick runs when the timer says so, in a goroutine of its own: it stores what is
-// there, or says that the run lives, and sets the timer again.
+// tick runs on the timer's goroutine. It stores what is there, or reports to the store
+// that the run is alive, and sets the timer again.
 func (l *Log) tick() {
 	l.mu.Lock()
 	if l.busy || l.over {
@@ -70,8 +70,8 @@ func (l *Log) tick() {
 	}
 }
 
-// enter waits for a slot, if there is something to store; false when there is
-// none, or the log is over. The log is unlocked meanwhile.
+// enter waits for a slot if there is something to store. It is false if there is nothing,
+// or the log is over. The log is unlocked meanwhile.
 func (l *Log) enter() bool {
 	if l.unstored() == 0 && time.Since(l.written) < l.o.Beat {
 		return false
@@ -98,8 +98,8 @@ func (l *Log) enter() bool {
 	return entered
 }
 
-// exit gives the slot back, after a write not before as much time again has
-// passed: half of the store's time is for what runs wait for.
+// exit releases the slot. After a write, it first waits as long as the write took: half
+// of the store's time is for writes that runs wait for.
 func (l *Log) exit(rest time.Duration) {
 	slots := l.o.Slots
 	switch {
@@ -111,7 +111,7 @@ func (l *Log) exit(rest time.Duration) {
 	}
 }
 
-// pause is how long until the next tick, after one that ended with err.
+// pause returns the time until the next tick after one that ended with err.
 func (l *Log) pause(err error) time.Duration {
 	if err != nil {
 		return l.retry(err)
@@ -127,7 +127,7 @@ func (l *Log) pause(err error) time.Duration {
 	return max(0, l.o.Beat-time.Since(l.written))
 }
 
-// retry is how long until the store is tried again after a failure.
+// retry returns the time until the next try after a failure of the store.
 func (l *Log) retry(err error) time.Duration {
 	if l.tries == 0 {
 		l.outage(err)
@@ -140,8 +140,8 @@ func (l *Log) retry(err error) time.Duration {
 	return min(firstPause<<min(l.tries-1, maxShift), lastPause)
 }
 
-// write stores what is shown and not stored. It does nothing while a Write waits for
-// the store: that one stores everything.
+// write stores what is shown and not stored. It does nothing while a Write waits for the
+// store: the Write stores everything.
 func (l *Log) write() (stop bool, err error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -154,8 +154,8 @@ func (l *Log) write() (stop bool, err error) {
 	return l.try(store.RunWrite{}, nil)
 }
 
-// try stores what is shown and not stored, w and the events with it, and shows these,
-// if the store takes it. The caller holds l.writing.
+// try stores what is shown and not stored, w, and the events with it. If the store
+// succeeds, it shows these events. The caller holds l.writing.
 func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	l.mu.Lock()
 	if err := l.ended; err != nil {
@@ -183,12 +183,12 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	if l.o.Store != nil {
 		w.Events = pieces(events, bytes)
 		if stop, err = l.call(w); err != nil && len(events) > 0 {
-			// The answer may be all that was lost.
+			// The store may have taken the write, and its answer was lost.
 			var says bool
 			if known, says = l.inStore(); known >= events[len(events)-1].Seq {
 				err = nil
 			} else if !says && errors.Is(err, store.ErrInvalid) {
-				err = errUnknown // the events may be refused because they are there
+				err = errUnknown // the store may refuse the events because it has them
 			}
 		}
 	}
@@ -213,13 +213,13 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	}
 	if w.Status != "" && w.Status != store.RunRunning {
 		l.ended = errOver
-		l.stop() // whoever is at it next has a log of its own
+		l.stop() // the next owner has a log of its own
 	}
 	l.wake()
 	return stop, nil
 }
 
-// call is WriteRun.
+// call calls WriteRun within callTime.
 func (l *Log) call(w store.RunWrite) (stop bool, err error) {
 	ctx, cancel := context.WithTimeout(l.ctx, callTime)
 	defer cancel()
@@ -227,8 +227,8 @@ func (l *Log) call(w store.RunWrite) (stop bool, err error) {
 	return l.o.Store.WriteRun(ctx, w)
 }
 
-// inStore is the number of the newest event of this process that the store has, 0 if
-// another process writes the run. says is false if the store does not say.
+// inStore returns the number of the newest event of this process that the store has, 0 if
+// another process owns the run. says is false if the store does not answer.
 func (l *Log) inStore() (known int64, says bool) {
 	ctx, cancel := context.WithTimeout(l.ctx, callTime)
 	defer cancel()
@@ -239,10 +239,9 @@ func (l *Log) inStore() (known int64, says bool) {
 	return r.LastSeq, true
 }
 
-// pieces writes events down; bytes is about their size. An event that is large has
-// a piece of its own.
+// pieces encodes events; bytes is about their size. A large event has a piece of its own.
 func pieces(events []event.Event, bytes int) []store.RunEvents {
-	const more, dataMore = 32, 256 // what a line takes more than size says, mostly
+	const more, dataMore = 32, 256 // about how much longer a line is than size says
 	var all []store.RunEvents
 	bytes += more * len(events)
 	for i := range events {
@@ -265,7 +264,7 @@ func pieces(events []event.Event, bytes int) []store.RunEvents {
 	return all
 }
 
-// storeRest stores what is left at the end, and says what the store said last.
+// storeRest stores what is left at the end, and returns the last answer of the store.
 func (l *Log) storeRest() (stop bool, err error) {
 	for try := range lastTries {
 		if try > 0 {
@@ -284,7 +283,7 @@ func (l *Log) storeRest() (stop bool, err error) {
 	return stop, err
 }
 
-// tell calls Stop when the store said that the run shall, or must, stop.
+// tell calls Stop if the store answered that the run should stop, or has another owner.
 func (l *Log) tell(stop bool, err error) {
 	why := ErrStopped
 	if errors.Is(err, store.ErrNotOwner) {
@@ -299,7 +298,7 @@ func (l *Log) tell(stop bool, err error) {
 	})
 }
 
-// giveUp calls Failed.
+// giveUp calls Failed once.
 func (l *Log) giveUp(err error) {
 	if err == nil || errors.Is(err, store.ErrNotOwner) {
 		return

@@ -1,5 +1,5 @@
-// Package live is the log of a run: what it said, in order, for any number of
-// readers, now, after a reconnect, and after the process that ran it has gone.
+// Package live is the log of a run: its events in order, for any number of readers, now,
+// after a reconnect, and after the run's process has died.
 //
 //	log := live.Open(ctx, live.Options{RunID: id, Owner: process, Store: store})
 //	log.Append(ev)                                             // shown at once, stored soon
@@ -7,24 +7,24 @@
 //	for ev, err := range log.Read(ctx, after) { … }            // from any number on
 //	log.Close()
 //
-// Events are numbered when they are appended. Readers of this process get them
-// from memory; a piece of the log (some events, or a few milliseconds of them) is
-// written at once in the background. Only the newest events stay in memory:
-// a reader who is further behind reads the rest from the store, so that the
-// slowest reader costs what the fastest does and the run never waits for one.
+// Events are numbered when they are appended. Readers of this process get them from
+// memory; pieces of the log (some events, or a few milliseconds of them) are stored in
+// the background. Only the newest events stay in memory. A reader that is further behind
+// reads from the store, so that a slow reader costs no more than a fast one and the run
+// never waits for a reader.
 //
-// What is shown before it is stored may be lost with the process, but at most
-// [Gap] events are ever ahead of the store. A run that is taken up again leaves
-// that many numbers out, so that no number stands for two events. If that process
-// dies, too, before it stored anything, twice as many are lost: [Lost].
+// Events that are shown before they are stored may be lost with the process, at most
+// [Gap] of them. A resumed run skips that many numbers, so that no number stands for two
+// events. If its process dies, too, before it stored anything, twice as many are lost:
+// [Lost].
 //
-// [Follow] reads a run that another process runs, or that has ended.
+// [Follow] reads a run that another process executes, or that has ended.
 //
-// A [Budget] bounds the memory of all logs of a process. Above half of it, logs
-// drop what the store has and read it back on demand; at its end, the run that
-// holds most ends with memory_limit. While the store fails, Write retries for
-// Options.Patience and recognises a write whose answer was lost by the number of
-// its last event, which is never used twice.
+// A [Budget] bounds the memory of all logs of a process. Above half of it, logs drop what
+// the store has and read it back on demand; at its end, the run that holds most ends with
+// memory_limit. While the store fails, Write retries for Options.Patience and recognises
+// a write whose answer was lost by the number of its last event, which is never used
+// twice.
 package live
 
 import (
@@ -38,70 +38,66 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Store keeps logs; *store.Store is one. Another implementation, over a
-// distributed log, has to append, to replay, and to say what became of a run.
+// Store keeps logs; *store.Store implements it.
 type Store interface {
-	// WriteRun stores events and what belongs to them at once or not at all.
+	// WriteRun stores events and what belongs to them, all or nothing.
 	WriteRun(ctx context.Context, w store.RunWrite) (stop bool, err error)
 	Run(ctx context.Context, id string) (store.Run, error)
-	// RunEvents are whole pieces of the log that hold events after a number.
+	// RunEvents returns whole pieces of the log that hold events after a number.
 	RunEvents(ctx context.Context, id string, after int64, most int) ([]store.RunEvents, error)
 }
 
-// Gap is how many events may be shown and not yet stored. A run that is taken up
-// again goes on so many numbers further.
+// Gap is how many events may be shown and not yet stored. A resumed run skips as many
+// numbers.
 const Gap = 1024
 
-// Lost is how far the numbers that were shown may be ahead of the last stored event of
-// a run whose process died: it may have begun Gap numbers further, and stored nothing.
+// Lost bounds how far the numbers that were shown are ahead of the last stored event of a
+// run whose process died: the process may have skipped Gap numbers and stored nothing.
 const Lost = 2 * Gap
 
-// ErrStopped: somebody asked the run to stop.
+// ErrStopped: a caller asked the run to stop.
 var ErrStopped = errors.New("live: somebody asked the run to stop")
 
 // Options describe a log that this process writes.
 type Options struct {
 	RunID string
-	// Owner is this process, by the name with which it began or claimed the run.
+	// Owner is the name with which this process began or claimed the run.
 	Owner string
-	// Store may be nil: then everything stays in memory, as long as anybody holds the
-	// log.
+	// Store may be nil: then everything stays in memory as long as the log is referenced.
 	Store Store
-	// After is the number of the last stored event of a run that is taken up again,
-	// whose next event gets After+Gap+1. The first event of a new run is 1.
+	// After is the number of the last stored event of a resumed run: its next event gets
+	// After+Gap+1. The first event of a new run gets 1.
 	After int64
-	// MaxEvents and MaxBytes bound what the run may say in this process; 100,000 and
-	// 16 MiB when 0, and 4 MiB without a Store.
+	// MaxEvents and MaxBytes bound what the run says in this process; 100,000 and 16 MiB
+	// when 0, and 4 MiB without a Store.
 	MaxEvents, MaxBytes int
 	// Every is how long an event waits for others before it is stored; 25 ms when 0.
-	// Batch is the number that are stored at once; 64 when 0.
+	// Batch is how many are stored at once; 64 when 0.
 	Every time.Duration
 	Batch int
-	// Slots, shared by the logs of a process, has room for as many as may store events
-	// in the background at one time. The others wait and store more at once, and what a
-	// run waits for (Write) stands behind a few of them only, not behind a piece of
-	// every run. nil has room for all.
+	// Slots is shared by the logs of a process. Its capacity bounds the logs that store
+	// events in the background at one time. The others wait and then store more at once,
+	// so that a Write waits behind few of them. nil has no bound.
 	Slots chan struct{}
-	// Window is about how many bytes of stored events stay in memory for readers;
-	// 256 KiB when 0. Where memory is tight, it is an eighth of the run's share.
+	// Window is about how many bytes of stored events stay in memory for readers; 256 KiB
+	// when 0. While memory is tight, it is an eighth of the run's share.
 	Window int
 	// Account counts what the log holds in memory. nil counts nothing.
 	Account *Account
-	// Beat is how often the store hears that the run lives while it says nothing; 5 s
-	// when 0.
+	// Beat is how often a silent run reports to the store that it is alive; 5 s when 0.
 	Beat time.Duration
-	// Stop is called, once, when the store says that somebody asked the run to stop
-	// (ErrStopped), or that it has another owner (store.ErrNotOwner). After the latter
-	// nothing is shown any more: what follows is the other owner's to say.
+	// Stop is called once, if a caller asked the run to stop (ErrStopped), or the run has
+	// another owner (store.ErrNotOwner). After the latter nothing is shown any more: the
+	// other owner shows the rest.
 	Stop func(error)
-	// Failed is called, once, when events could not be stored for Patience. The log
-	// goes on in memory then, and tries again at every Beat.
+	// Failed is called once, if events could not be stored for Patience. The log then
+	// goes on in memory and retries at every Beat.
 	Failed func(error)
 	// Patience is how long Write retries while the store fails, counted from the first
 	// failure of the outage; 30 s when 0. Write gives up after 5 s of store.ErrDisk.
 	Patience time.Duration
-	// Run is the run's context: once it is done, Write gives up after a few tries. nil
-	// is never done.
+	// Run is the run's context: once it is done, Write gives up after a few tries. nil is
+	// never done.
 	Run    context.Context
 	Logger *slog.Logger
 }
@@ -128,8 +124,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Open begins the log of a run, or goes on with it. ctx carries the identity of
-// the store's calls and must outlive the run. Close must be called.
+// Open opens the log of a new or resumed run. ctx carries the identity of the store's
+// calls and must outlive the run. Close must be called.
 func Open(ctx context.Context, o Options) *Log {
 	l := &Log{ctx: ctx, o: o.withDefaults(), last: o.After, dropped: o.After, stored: o.After, done: make(chan struct{})}
 	l.room.L = &l.mu
@@ -139,7 +135,7 @@ func Open(ctx context.Context, o Options) *Log {
 	}
 	l.memory.init(next)
 	if o.Store != nil {
-		l.mu.Lock() // tick may be there before its timer is
+		l.mu.Lock() // tick may run before l.timer is set
 		defer l.mu.Unlock()
 		l.written = time.Now()
 		l.timer = time.AfterFunc(l.o.Beat, l.tick)
@@ -147,9 +143,9 @@ func Open(ctx context.Context, o Options) *Log {
 	return l
 }
 
-// Append numbers the event and shows it to the readers; it is stored with the next
-// ones. It waits only when the store is far behind. After the end (see Write and
-// Close) it does nothing.
+// Append numbers the event and shows it to the readers; it is stored with the next ones.
+// Append waits only if the store is far behind. After the end (see Write and Close) it
+// does nothing.
 func (l *Log) Append(e event.Event) {
 	l.mu.Lock()
 	for l.behind() {
@@ -163,8 +159,8 @@ func (l *Log) Append(e event.Event) {
 	l.mu.Unlock()
 }
 
-// maxUnstored is how many bytes may wait to be stored. Where memory is tight, it is
-// the run's share of it.
+// maxUnstored is how many bytes may wait to be stored. While memory is tight, the run's
+// share is the bound.
 const maxUnstored = 512 << 10
 
 // behind reports whether Append has to wait.
@@ -182,12 +178,12 @@ func (l *Log) behind() bool {
 	return tight && l.unstoredBytes >= share
 }
 
-// Write stores what was appended, then, in the same transaction, w and the
-// events with it, and only then shows these. It is tried again while the store
-// fails; what the store took although its answer was lost is not written twice. When
-// Write gives up, the events are not shown and their numbers are left out; what was
-// appended before stays to be stored, and w may still reach the store. A w that sets
-// a Status other than running is the last: nothing is appended or written after it.
+// Write stores what was appended and, in the same transaction, w and the events with it.
+// Only then it shows these events. It retries while the store fails, and writes nothing
+// twice if only the store's answer was lost. If Write gives up, the events are not shown
+// and their numbers are skipped; what was appended before is still to be stored, and w
+// may still reach the store. A w with a Status other than running is the last: nothing is
+// appended or written after it.
 func (l *Log) Write(w store.RunWrite, with ...event.Event) error {
 	stop, err := l.insist(w, with)
 	l.tell(stop, err)
@@ -201,7 +197,7 @@ func (l *Log) Full() bool {
 	return l.said >= l.o.MaxEvents || l.saidBytes >= l.o.MaxBytes
 }
 
-// Last is the number of the newest event.
+// Last returns the number of the newest event.
 func (l *Log) Last() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,8 +214,8 @@ func (l *Log) Wait(ctx context.Context) error {
 	}
 }
 
-// Close says that nothing follows in this process and stores what is left.
-// Readers get the rest and end.
+// Close ends the log in this process and stores what is left. Readers get the rest and
+// end.
 func (l *Log) Close() {
 	l.mu.Lock()
 	if l.closing {

@@ -9,8 +9,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// Log is what a run has said so far. Any number of goroutines may use it; who
-// appends from several says nothing about the order.
+// Log is what a run has said so far. It is safe for concurrent use.
 type Log struct {
 	ctx context.Context
 	o   Options
@@ -25,38 +24,38 @@ type Log struct {
 	mu     sync.Mutex
 	memory memory
 	// last is the number of the newest event, stored that of the newest stored one,
-	// dropped that of the newest one which is not in memory.
+	// dropped that of the newest one that is not in memory.
 	last, stored, dropped int64
 	unstoredBytes         int
 	said, saidBytes       int
-	// holes: there are numbers without an event.
+	// holes says that some numbers have no event.
 	holes bool
-	// more, where a reader waits, is closed when there is something new for it.
+	// more is closed when there is something new; nil if no reader waits.
 	more chan struct{}
-	// room is told when Append may go on, and when tick has ended.
+	// room is signalled when Append may go on, and when tick has ended.
 	room sync.Cond
 
-	// leave, where tick waits for a slot, is closed when the log is over.
+	// leave is closed when the log is over; nil unless tick waits for a slot.
 	leave chan struct{}
 
-	busy    bool  // tick is storing, or waits for its turn
-	writes  bool  // Write is storing events that will be the next ones, or waits to
+	busy    bool  // tick is storing, or waits for a slot
+	writes  bool  // Write is storing the next events, or waits to
 	closing bool  // Close was called
 	over    bool  // nothing is appended any more
 	ended   error // why nothing is stored any more
-	// tries is how often tick has failed without a break, since when it began to.
-	// failed: it did for so long that nobody waits for the store any more.
+	// tries counts the failures of tick in a row, since is the time of the first. failed:
+	// they lasted so long that nobody waits for the store any more.
 	tries  int
 	since  time.Time
 	failed bool
-	// written is when the store last heard of the run.
+	// written is the time of the last write to the store.
 	written time.Time
 }
 
 // errOver: the run has ended, or the log was closed.
 var errOver = errors.New("live: the log has ended")
 
-// add shows an event, and says what it takes.
+// add shows an event and returns its size.
 func (l *Log) add(e event.Event) int {
 	size := l.memory.add(e)
 	l.last = l.memory.next - 1
@@ -66,10 +65,10 @@ func (l *Log) add(e event.Event) int {
 	return size
 }
 
-// unstored is how many events are shown and not stored.
+// unstored returns how many events are shown and not stored.
 func (l *Log) unstored() int { return int(l.memory.next - max(l.memory.first, l.stored+1)) }
 
-// wake tells the readers that wait.
+// wake wakes the readers that wait.
 func (l *Log) wake() {
 	if l.more != nil {
 		close(l.more)
@@ -77,7 +76,7 @@ func (l *Log) wake() {
 	}
 }
 
-// stop says that nothing is appended any more.
+// stop ends appending.
 func (l *Log) stop() {
 	l.over = true
 	if l.leave != nil {
@@ -86,8 +85,8 @@ func (l *Log) stop() {
 	}
 }
 
-// advance says that the events up to a number are stored, and drops those that
-// the window has no room for.
+// advance records that the events up to a number are stored, and drops those that exceed
+// the window.
 func (l *Log) advance(to int64) {
 	for n := max(l.stored+1, l.memory.first); n <= to; n++ {
 		l.unstoredBytes -= size(l.memory.at(n))
@@ -96,7 +95,7 @@ func (l *Log) advance(to int64) {
 	l.trim()
 }
 
-// trim drops the stored events that the window has no room for.
+// trim drops the stored events that exceed the window.
 func (l *Log) trim() {
 	window := l.o.Window
 	if share, tight := l.o.Account.Share(); tight {

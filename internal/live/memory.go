@@ -2,9 +2,9 @@ package live
 
 import "github.com/p8-org/p8/event"
 
-// memory holds the newest events of a log: those from first until next, in a ring
-// that grows when it must and shrinks when most of it is empty. The number of an
-// event tells its place.
+// memory holds the newest events of a log, from first until next, in a ring that grows
+// when it is full and shrinks when most of it is empty. An event's number modulo the
+// length is its index.
 type memory struct {
 	ring        []event.Event // its length is a power of two
 	first, next int64
@@ -22,10 +22,10 @@ func (m *memory) init(next int64) {
 	m.first, m.next = next, next
 }
 
-// at is the place of the event with number n.
+// at returns the event with number n.
 func (m *memory) at(n int64) *event.Event { return &m.ring[n&int64(len(m.ring)-1)] }
 
-// add gives the event the next number, and says what it takes.
+// add gives the event the next number and returns its size.
 func (m *memory) add(e event.Event) int {
 	if m.next-m.first == int64(len(m.ring)) {
 		m.resize(2 * len(m.ring))
@@ -38,7 +38,7 @@ func (m *memory) add(e event.Event) int {
 	return size
 }
 
-// drop forgets the oldest event.
+// drop drops the oldest event.
 func (m *memory) drop() {
 	e := m.at(m.first)
 	m.bytes -= size(e)
@@ -58,7 +58,7 @@ func (m *memory) resize(length int) {
 	}
 }
 
-// copy fills buf with the events after a number, and says with how many.
+// copy copies the events after a number into buf and returns how many.
 func (m *memory) copy(buf []event.Event, after int64) int {
 	from := max(after+1, m.first)
 	n := 0
@@ -68,8 +68,8 @@ func (m *memory) copy(buf []event.Event, after int64) int {
 	return n
 }
 
-// size is about what an event keeps in memory, in bytes: its place in the ring,
-// which may be half empty, and its texts.
+// size is about how much memory an event takes, in bytes: its place in the ring, which
+// may be half empty, and its texts.
 func size(e *event.Event) int {
 	const fixed = 128
 	n := fixed + len(e.Text)

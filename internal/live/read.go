@@ -11,26 +11,24 @@ import (
 )
 
 const (
-	// batch is how many events a reader takes at once. They are on its stack: twice as
-	// many keep the garbage collector from halving the stack of a client's request,
-	// 16 KB more for each open stream.
+	// batch is how many events a reader takes at once. They are on its stack: with twice
+	// as many, the garbage collector does not halve the stack of a client's request,
+	// which costs 16 KB for each open stream.
 	batch = 16
-	// blockSize is about how much a reader takes from the store at once, in bytes.
+	// blockSize is about how much a reader reads from the store at once, in bytes.
 	blockSize = 64 << 10
 )
 
-// Read gives the events after a number, from wherever they are, and blocks for
-// those to come until the log is closed. The only error is that of ctx or of the
-// store. Any number may read.
+// Read yields the events after a number, from memory or the store, and waits for more
+// until the log is closed. The only error is that of ctx or of the store.
 func (l *Log) Read(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
 	return l.Follow(ctx, after, nil)
 }
 
-// Follow is Read for a reader who gathers what it gets: idle, unless nil, is called
-// before each waiting.
+// Follow is Read for a reader that buffers: idle, unless nil, is called before each wait.
 func (l *Log) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		// A reader copies what it takes: one that stalls holds no more than this.
+		// A reader copies what it takes, so that a stalled one holds no more than this.
 		var buf [batch]event.Event
 		for {
 			n, dropped, err := l.take(ctx, after, idle, &buf)
@@ -61,9 +59,9 @@ func (l *Log) Follow(ctx context.Context, after int64, idle func()) iter.Seq2[ev
 	}
 }
 
-// take fills buf with events after a number, and waits for them; none says that
-// the log has ended. When some of them are no longer in memory, it says which is
-// the last of those.
+// take copies events after a number into buf, and waits for them; it returns none when
+// the log has ended. If some of them are no longer in memory, it returns the last of
+// those.
 func (l *Log) take(ctx context.Context, after int64, idle func(), buf *[batch]event.Event) (n int, dropped int64, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -104,8 +102,8 @@ func (l *Log) closed() bool {
 	}
 }
 
-// readStored gives the stored events after one number, up to another. It reports
-// whether the reader wants more.
+// readStored yields the stored events after one number, up to another. It reports whether
+// the reader wants more.
 func (l *Log) readStored(ctx context.Context, after, last int64, yield func(event.Event, error) bool) bool {
 	if l.o.Store == nil {
 		return true
@@ -119,15 +117,15 @@ func (l *Log) readStored(ctx context.Context, after, last int64, yield func(even
 			return false
 		}
 		if next == after {
-			break // the numbers up to the last one were never given
+			break // the numbers up to the last one have no events
 		}
 		after = next
 	}
 	return true
 }
 
-// readBlock gives some of the stored events after one number, up to another, and
-// says which came last; the number itself when there are none.
+// readBlock yields some of the stored events after one number, up to another, and returns
+// the number of the last one; the first number if there are none.
 func readBlock(ctx context.Context, s Store, runID string, after, last int64, yield func(event.Event, error) bool) (int64, bool) {
 	pieces, err := s.RunEvents(ctx, runID, after, blockSize)
 	if err != nil {
@@ -150,19 +148,18 @@ func readBlock(ctx context.Context, s Store, runID string, after, last int64, yi
 	return after, true
 }
 
-// FollowOptions say how to read a run of elsewhere.
+// FollowOptions are the options of Follow.
 type FollowOptions struct {
 	// After is the number of the last event that the reader has.
 	After int64
-	// Poll is how often the store is asked while the run is at it; 250 ms when 0.
+	// Poll is how often the store is read while the run is under way; 250 ms when 0.
 	Poll time.Duration
-	// Idle, unless nil, is called before each waiting.
+	// Idle, unless nil, is called before each wait.
 	Idle func()
 }
 
-// Follow reads the log of a run from the store, and polls it as long as the run
-// is running. It ends when the run waits, is interrupted or has ended, and all of
-// the log was read.
+// Follow reads the log of a run from the store, and polls it while the run is under way.
+// It ends when the run waits, is interrupted or has ended, and all of the log was read.
 func Follow(ctx context.Context, s Store, runID string, o FollowOptions) iter.Seq2[event.Event, error] {
 	if o.Poll == 0 {
 		o.Poll = 250 * time.Millisecond
@@ -170,7 +167,7 @@ func Follow(ctx context.Context, s Store, runID string, o FollowOptions) iter.Se
 	return func(yield func(event.Event, error) bool) {
 		after := o.After
 		for {
-			// The state comes first: what a run said last is stored with its end.
+			// The status is read first: the last events of a run are stored with its end.
 			r, err := s.Run(ctx, runID)
 			if err != nil {
 				yield(event.Event{}, err)
@@ -182,7 +179,7 @@ func Follow(ctx context.Context, s Store, runID string, o FollowOptions) iter.Se
 					return
 				}
 				if next == after {
-					break // the log was deleted, or the store is behind itself
+					break // the log was deleted, or this read is older than the last one
 				}
 				after = next
 			}
@@ -200,7 +197,7 @@ func Follow(ctx context.Context, s Store, runID string, o FollowOptions) iter.Se
 	}
 }
 
-// pause waits, as long as ctx allows.
+// pause waits until the time is over or ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -10,11 +10,12 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// diskPatience is how long Write waits for a disk that is full or does not work: room
-// rarely comes by itself, and the run can be resumed.
+// diskPatience is how long Write retries on a disk that is full or fails: that rarely
+// mends itself, and the run can be resumed.
 const diskPatience = 5 * time.Second
 
-// insist is Write. As long as its events have no numbers, nothing else gets any.
+// insist does what Write says. No other event gets a number until those of the write have
+// theirs.
 func (l *Log) insist(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	l.turn.Lock()
 	defer l.turn.Unlock()
@@ -44,9 +45,9 @@ func (l *Log) insist(w store.RunWrite, with []event.Event) (stop bool, err error
 	return stop, err
 }
 
-// again waits until a Write that failed may be tried once more, and reports whether
-// it may. The patience of an outage counts from its first failure, in whatever write;
-// tries counts those of this one.
+// again waits until a Write that failed may be tried once more, and reports whether it
+// may. Patience counts from the first failure of the outage, in any write; tries counts
+// those of this write.
 func (l *Log) again(err error, tries int) bool {
 	if !transient(err) {
 		return false
@@ -80,20 +81,20 @@ func (l *Log) again(err error, tries int) bool {
 	return true
 }
 
-// maxShift keeps firstPause shifted by it far above lastPause and in range.
+// maxShift bounds the shift of firstPause, which must not overflow.
 const maxShift = 10
 
-// outage notes the first failure of the store in a row.
+// outage records the first of several failures in a row.
 func (l *Log) outage(err error) {
 	l.since = time.Now()
 	l.o.Logger.WarnContext(l.ctx, "a run waits to be stored", "run", l.o.RunID, "error", err)
 }
 
-// errUnknown says that the store refused a write and does not tell what it has.
+// errUnknown: the store refused a write, and it is unknown what the store has.
 var errUnknown = errors.New("live: the store does not say whether it has the events")
 
-// transient reports whether the same write may succeed later, and whether it may have
-// succeeded: the answer may be all that was lost.
+// transient reports whether the same write may succeed later, or may have succeeded with
+// only its answer lost.
 func transient(err error) bool {
 	for _, certain := range []error{
 		store.ErrNotOwner, store.ErrInvalid, store.ErrNotFound, store.ErrConflict, identity.ErrMissing, context.Canceled, errOver,
@@ -105,20 +106,20 @@ func transient(err error) bool {
 	return true
 }
 
-// hole stands for an event of a Write that failed although the store may have it, or
-// may still get it: its number is never given to another event.
+// hole stands for an event of a failed Write that the store may have, or may still get:
+// its number is never given to another event.
 type hole struct{}
 
-// EventType is none that a reader sees.
+// EventType returns no type that a reader sees.
 func (hole) EventType() event.Type { return event.Progress }
 
-// isHole reports whether an event is none.
+// isHole reports whether an event is a hole.
 func isHole(e *event.Event) bool {
 	_, ok := e.Data.(hole)
 	return ok
 }
 
-// skip leaves out the next numbers.
+// skip skips the next numbers.
 func (l *Log) skip(n int) {
 	for range n {
 		size := l.memory.add(event.Event{Data: hole{}})
@@ -128,8 +129,8 @@ func (l *Log) skip(n int) {
 	}
 }
 
-// Left are the events that are not stored, after Close: the newest ones of about so
-// many bytes at most. Pieces writes them down for a later RunWrite.
+// Left returns the events that are not stored after Close: the newest ones, of about most
+// bytes. Pieces encodes them for a later RunWrite.
 func (l *Log) Left(most int) []event.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,10 +153,10 @@ func (l *Log) Left(most int) []event.Event {
 	return left
 }
 
-// Pieces are events as a RunWrite takes them.
+// Pieces encodes events for a RunWrite.
 func Pieces(events []event.Event) []store.RunEvents { return pieces(events, Size(events)) }
 
-// Size is about what events keep in memory, in bytes.
+// Size is about how much memory events take, in bytes.
 func Size(events []event.Event) (bytes int) {
 	for i := range events {
 		bytes += size(&events[i])
