@@ -27,8 +27,10 @@ const (
 
 // underWay reports whether an attempt of the call had begun and not ended when the
 // run stopped, and how many attempts were marked. An attempt ends with a question of
-// the call, attemptOver, or a result.
+// the call, attemptOver, or a result. While a question of the call has no answer, an
+// attempt gets no further than the one that asked it: the call is not under way.
 func (r *runner) underWay(c *call) (begun bool, attempts int) {
+	unanswered := false
 	for _, name := range c.shown {
 		switch {
 		case name == shownExecuting:
@@ -37,11 +39,16 @@ func (r *runner) underWay(c *call) (begun bool, attempts int) {
 			begun = true
 			attempts++
 		case name == shownText, strings.HasPrefix(name, shownByTool), name == r.repeatID(c, attempts):
-		default: // a question, attemptOver
+		case name == attemptOver:
 			begun = false
+		default: // a question
+			begun = false
+			if _, answered := r.Journal.Answer(name); !answered {
+				unanswered = true
+			}
 		}
 	}
-	return begun, attempts
+	return begun && !unanswered, attempts
 }
 
 // repeatID names the question whether to repeat a call after its attempts so far.

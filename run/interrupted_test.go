@@ -184,6 +184,45 @@ func TestInterruptedCalls(t *testing.T) {
 	}
 }
 
+// asking is a payment that asks its user in each call.
+type asking struct{ *payment }
+
+func (a asking) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	if res, err := a.payment.Call(ctx, call); err != nil {
+		return res, err
+	}
+	answer, err := tool.AskerFrom(ctx).Ask(ctx, tool.Question{Message: "From which account?"})
+	return tool.Result{Content: answer.Action}, err
+}
+
+// TestInterruptedBeforeItsAnswer: a call whose question is open asks it again after
+// an interruption; it cannot have come further than to its question.
+func TestInterruptedBeforeItsAnswer(t *testing.T) {
+	p := &payment{Tool: echo(t, "pay")}
+	document := "name: a\ndescription: D.\ntools: [{name: pay}]\n"
+	o := options(t, document, nil, resolve(t, document, asking{p})...)
+	d := newDiary()
+	o.Model = byStep(scripted.Turn{Calls: []llm.ToolCall{{ID: "c", Name: "pay", Arguments: `{"text":"x"}`}}}, scripted.Text("ok"))()
+	o.Journal, o.RunID = d, "r"
+	got, _ := until(t, o, p)
+	if got.done == nil || got.done.Reason != event.ReasonPaused || len(got.requests) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	p.dies = p.calls + 1
+	if _, died := until(t, o, p); !died {
+		t.Fatal("the process did not die in the middle of the second call")
+	}
+	again, _ := until(t, o, p)
+	if again.done == nil || again.done.Reason != event.ReasonPaused || len(again.ends) > 0 {
+		t.Fatalf("the call has an open question, and the run ended with %+v, %+v", again.done, again.ends)
+	}
+	d.answers[got.requests[0].RequestID] = tool.Answer{Action: tool.Accepted}
+	last, _ := until(t, o, p)
+	if end := last.ends["c"]; end == nil || end.Content != tool.Accepted {
+		t.Errorf("the end is %+v", end)
+	}
+}
+
 // resolve gives the tools the policies of a document.
 func resolve(t *testing.T, document string, tools ...tool.Tool) []tool.Tool {
 	t.Helper()

@@ -144,8 +144,8 @@ func (r *runner) wait(c *call) error {
 		return r.fail(c, "the call waits for an answer, and has not asked for one")
 	}
 	c.waiting = true
-	if len(questions) == 0 {
-		r.keep(Entry{ToolCallID: c.id, Shown: attemptOver})
+	if !slices.ContainsFunc(questions, func(q question) bool { return !slices.Contains(c.shown, q.id) }) {
+		r.keep(Entry{ToolCallID: c.id, Shown: attemptOver}) // no new question ends the attempt
 	}
 	for _, q := range questions {
 		if err := r.request(c, &q); err != nil {
