@@ -126,7 +126,13 @@ func (p *Parts) ended(serves bool) func(context.Context, chat.Ended) {
 	}
 }
 
-// momentsLater enqueues the job that makes the moments of a session.
+// momentsAgain is how long after a turn a second job looks, if the first one ran when
+// the turn ended.
+const momentsAgain = 5 * time.Second
+
+// momentsLater enqueues the job that makes the moments of a session. One that is there
+// already may run, and may have read the session before this turn ended: then another
+// one follows it.
 func (p *Parts) momentsLater(ctx context.Context, session string) error {
 	id, err := identity.From(ctx)
 	if err != nil {
@@ -137,7 +143,10 @@ func (p *Parts) momentsLater(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.Work.Enqueue(ctx, kindMoments, of, jobs.EnqueueOptions{UniqueKey: string(key)})
+	receipt, err := p.Work.Enqueue(ctx, kindMoments, of, jobs.EnqueueOptions{UniqueKey: string(key)})
+	if err == nil && receipt.Duplicate {
+		_, err = p.Work.Enqueue(ctx, kindMoments, of, jobs.EnqueueOptions{UniqueKey: string(key) + " again", RunAt: time.Now().Add(momentsAgain)})
+	}
 	return err
 }
 
