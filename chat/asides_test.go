@@ -61,7 +61,7 @@ func TestAsides(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			kept := &writes{Store: inMemory(t)}
+			kept := &writes{Store: newStore(t)}
 			var ended []chat.Ended
 			s := newService(t, steps(), chat.Options{
 				Store: kept, Tools: registry(t, newEcho(t), action), Ended: func(_ context.Context, e chat.Ended) { ended = append(ended, e) },

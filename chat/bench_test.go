@@ -29,7 +29,7 @@ func BenchmarkTurn(b *testing.B) {
 	for name, script := range map[string][]scripted.Turn{"text": {text}, "tool": {call, text}} {
 		b.Run(name, func(b *testing.B) {
 			model := scripted.NewWith(scripted.Options{Repeat: true}, script...)
-			s := newService(b, model, chat.Options{Store: inMemory(b)}, benchAgent)
+			s := newService(b, model, chat.Options{Store: newStore(b)}, benchAgent)
 			ctx := as(b.Context(), "alice", "")
 			b.ReportAllocs()
 			for b.Loop() {
@@ -42,7 +42,7 @@ func BenchmarkTurn(b *testing.B) {
 // BenchmarkHistory is a text turn of a session that has ten turns already.
 func BenchmarkHistory(b *testing.B) {
 	model := scripted.NewWith(scripted.Options{Repeat: true}, scripted.Text("Hello, world."))
-	kept := inMemory(b)
+	kept := newStore(b)
 	s := newService(b, model, chat.Options{Store: &fixedHistory{kept}}, benchAgent)
 	ctx := as(b.Context(), "alice", "s1")
 	seed := newService(b, model, chat.Options{Store: kept}, benchAgent)

@@ -63,7 +63,7 @@ func TestAStoreThatFails(t *testing.T) {
 	service := func(at string) *chat.Service {
 		model := scripted.New(scripted.Call("echo", `{"text":"a"}`), scripted.Text("Done."))
 		return newService(t, model, chat.Options{
-			Store: &broken{Store: inMemory(t), at: at}, Patience: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Store: &broken{Store: newStore(t), at: at}, Patience: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		}, helper)
 	}
 	ctx := as(t.Context(), "alice", "s1")
@@ -114,7 +114,7 @@ func (h *hasty) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 
 func TestAHistoryIsStoredWholeOrNot(t *testing.T) {
 	ctx, leave := context.WithCancel(as(t.Context(), "alice", "s1"))
-	kept := &hasty{Store: inMemory(t), leave: leave}
+	kept := &hasty{Store: newStore(t), leave: leave}
 	s := newService(t, scripted.New(scripted.Text("Yes.")), chat.Options{Store: kept}, helper)
 	started, err := s.Start(ctx, chat.Request{Input: "Now", History: []llm.Message{
 		{Role: llm.User, Content: "Before"}, {Role: llm.Assistant, Content: "Then"},

@@ -75,7 +75,7 @@ func TestChainedTool(t *testing.T) {
 		scripted.Call("echo", `{"text":"ACME"}`), scripted.Call("final_result", `{"vendor":"ACME"}`),
 		scripted.Call("final_result", `{"vendor":"boom"}`),
 	)
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept, Tools: withChained{registry(t, newEcho(t)), newSaver(t)}}, invoice)
 	ctx := as(t.Context(), "alice", "s1")
 	started, err := s.Start(ctx, chat.Request{Input: "Read it"})
@@ -160,7 +160,7 @@ func TestFallback(t *testing.T) {
 		{"itself", "", []string{"a:down"}, "", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			kept := inMemory(t)
+			kept := newStore(t)
 			o := chat.Options{
 				Store: kept, Models: twoModels{"a:down": down(), "b:up": up()}, DefaultModel: "a:down", Fallback: tc.settings,
 				Cost: func(model string, u llm.Usage) float64 {

@@ -16,7 +16,7 @@ import (
 // run, for the race detector; every turn ends with Done and leaves an answer.
 func TestManySessions(t *testing.T) {
 	model := scripted.NewWith(scripted.Options{Repeat: true}, scripted.Turn{Text: []string{"a", "b", "c"}, Usage: llm.Usage{Input: 1}})
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	const sessions, turns, readers = 8, 20, 3
 	var wait sync.WaitGroup

@@ -221,7 +221,7 @@ func TestWhoTheChildIs(t *testing.T) {
 				models = cast{"asked": child, "boss": parent}
 			}
 			boss := flatNamed("boss", "override_model: s:boss")
-			s := stage(t, chat.Options{DefaultModel: "s:default", Store: inMemory(t)}, models, []string{boss, tc.document}, who)
+			s := stage(t, chat.Options{DefaultModel: "s:default", Store: newStore(t)}, models, []string{boss, tc.document}, who)
 			id := identity.Identity{UserID: "alice", TenantID: "acme", SessionID: "s1", IsEval: true, ClientID: "web", DefaultModel: tc.request}
 			turn(t, s, identity.With(t.Context(), id), "Go")
 			id.AgentSchemaURI = "worker"

@@ -24,7 +24,7 @@ func TestAClientThatKeepsItsHistory(t *testing.T) {
 		"boss":   scripted.New(asks("worker", "Do it"), scripted.Text("Done.")),
 		"worker": scripted.New(scripted.Text("Yes.")),
 	}
-	s := stage(t, chat.Options{Store: inMemory(t), Now: noon}, models, []string{flatNamed("boss", ""), nestedNamed("worker", "")})
+	s := stage(t, chat.Options{Store: newStore(t), Now: noon}, models, []string{flatNamed("boss", ""), nestedNamed("worker", "")})
 	started, err := s.Start(as(t.Context(), "alice", ""), chat.Request{
 		Input: "Now", History: []llm.Message{{Role: llm.User, Content: "First"}, {Role: llm.Assistant, Content: "Fine."}},
 	})
@@ -51,7 +51,7 @@ func TestStructuredChildren(t *testing.T) {
 		"middle": scripted.New(asks("form", "deep"), scripted.Text("Middle.")),
 		"loose":  scripted.New(final("5")),
 	}
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := stage(t, chat.Options{Store: kept}, models, []string{
 		nestedNamed("boss", ""), flatNamed("form", answerFields), flatNamed("middle", ""),
 		flatNamed("loose", strings.TrimPrefix(answerFields, "structured_output: true\n")),

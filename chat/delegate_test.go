@@ -139,7 +139,7 @@ func TestAskAgent(t *testing.T) {
 		"boss":   scripted.New(asks("worker", "How old is Rome?"), scripted.Text("So it is.")),
 		"worker": scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "w1", Name: "echo", Arguments: `{"text":"Rome"}`}}}, scripted.Text("Very ", "old.")),
 	}
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := stage(t, chat.Options{Store: kept}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
 	ctx := as(t.Context(), "alice", "s1")
 	events := turn(t, s, ctx, "Ask somebody")
@@ -208,7 +208,7 @@ func TestWhatTheChildIsSent(t *testing.T) {
 					scripted.Turn{Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"y"}`}, ask}}, scripted.Text("Done.")),
 				"worker": scripted.New(scripted.Text("Yes.")),
 			}
-			s := stage(t, chat.Options{Store: inMemory(t), Now: noon}, models, []string{flatNamed("boss", ""), tc.document})
+			s := stage(t, chat.Options{Store: newStore(t), Now: noon}, models, []string{flatNamed("boss", ""), tc.document})
 			ctx := as(t.Context(), "alice", "s1")
 			turn(t, s, ctx, "First")
 			turn(t, s, ctx, "Now")

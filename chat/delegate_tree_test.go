@@ -37,7 +37,7 @@ func TestChildText(t *testing.T) {
 				"middle": scripted.New(scripted.Turn{Text: []string{"I ask."}, Calls: asks("deep", "Hi").Calls}, scripted.Text("Middle.")),
 				"deep":   scripted.New(scripted.Text("Deep.")),
 			}
-			kept := inMemory(t)
+			kept := newStore(t)
 			s := stage(t, chat.Options{Store: kept}, models, []string{tc.boss, tc.middle, flatNamed("deep", "")})
 			ctx := as(t.Context(), "alice", "s1")
 			var shown []string
@@ -156,7 +156,7 @@ func TestParallelDelegations(t *testing.T) {
 				models[fmt.Sprintf("crowd #%d", i)] = shape
 			}
 			models["crowd"] = shape
-			kept := inMemory(t)
+			kept := newStore(t)
 			s := stage(t, chat.Options{Store: kept, Parallel: 256}, models, documents)
 			ctx := as(t.Context(), "alice", "s1")
 			calls := checkTree(t, shape, turn(t, s, ctx, "t"))

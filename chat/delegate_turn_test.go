@@ -66,7 +66,7 @@ func TestAskedFromOutside(t *testing.T) {
 			if tc.more == careful {
 				document = strings.Replace(document, "tools: [ask_agent, transfer_to_agent, echo]\n", "", 1)
 			}
-			kept := inMemory(t)
+			kept := newStore(t)
 			s := stage(t, chat.Options{Store: kept}, models, []string{document})
 			ctx := as(t.Context(), "alice", "s1")
 			got, res, events := outside(t, s, ctx, tc.arguments)
@@ -105,7 +105,7 @@ func TestAskedFromOutsideForTooLong(t *testing.T) {
 func TestAChildThatWaitsForTheUser(t *testing.T) {
 	careful := strings.Replace(flatNamed("worker", ""), "[ask_agent, transfer_to_agent, echo]", "[{name: echo, approval: always}]", 1)
 	documents := []string{flatNamed("boss", ""), careful}
-	kept := inMemory(t)
+	kept := newStore(t)
 	first := cast{
 		"boss":   scripted.New(asks("worker", "Hi")),
 		"worker": scripted.New(scripted.Turn{Text: []string{"Let me look."}, Calls: []llm.ToolCall{{ID: "w", Name: "echo", Arguments: `{"text":"a"}`}}}),
@@ -158,7 +158,7 @@ func TestHandOver(t *testing.T) {
 		"worker": scripted.New(scripted.Text("I am here."), scripted.Text("Still me."), scripted.Call("transfer_to_agent", `{"agent_name":"boss"}`)),
 		"shy":    scripted.New(),
 	}
-	s := stage(t, chat.Options{Store: inMemory(t)}, models, []string{
+	s := stage(t, chat.Options{Store: newStore(t)}, models, []string{
 		flatNamed("boss", ""), flatNamed("worker", ""), flatNamed("shy", "routing_enabled: false"),
 	})
 	ctx := identity.With(t.Context(), identity.Identity{UserID: "alice", SessionID: "s1", AgentSchemaURI: "boss"})
@@ -213,7 +213,7 @@ func TestHandedOverAgentsAreToldApart(t *testing.T) {
 		"worker": scripted.New(scripted.Turn{Calls: []llm.ToolCall{ask("two")}}, scripted.Text("Done.")),
 		"helper": scripted.New(scripted.Text("First."), scripted.Text("Second.")),
 	}
-	s := stage(t, chat.Options{Store: inMemory(t)}, models, []string{flatNamed("boss", ""), flatNamed("worker", ""), flatNamed("helper", "")})
+	s := stage(t, chat.Options{Store: newStore(t)}, models, []string{flatNamed("boss", ""), flatNamed("worker", ""), flatNamed("helper", "")})
 	ctx := identity.With(t.Context(), identity.Identity{UserID: "alice", SessionID: "s1", AgentSchemaURI: "boss"})
 	runs := map[string]bool{}
 	for _, e := range turn(t, s, ctx, "Go") {

@@ -18,7 +18,7 @@ func TestAHandOverOutlivesAPause(t *testing.T) {
 		flatNamed("boss", ""),
 		strings.Replace(flatNamed("worker", ""), "[ask_agent, transfer_to_agent, echo]", "[{name: echo, approval: always}]", 1),
 	}
-	kept := inMemory(t)
+	kept := newStore(t)
 	ctx := identity.With(t.Context(), identity.Identity{UserID: "alice", SessionID: "s1", AgentSchemaURI: "boss"})
 	models := cast{
 		"boss":   scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"worker"}`)),
@@ -48,7 +48,7 @@ func TestHandOversEnd(t *testing.T) {
 		worker = append(worker, scripted.Call("transfer_to_agent", `{"agent_name":"boss"}`))
 	}
 	models := cast{"boss": scripted.New(boss...), "worker": scripted.New(worker...)}
-	s := stage(t, chat.Options{Store: inMemory(t)}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
+	s := stage(t, chat.Options{Store: newStore(t)}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
 	events := turn(t, s, as(t.Context(), "alice", "s1"), "Go")
 	if got := story(events); got[len(got)-1] != "done length request_limit" {
 		t.Errorf("%q", got[len(got)-3:])
@@ -65,7 +65,7 @@ func TestAHandOverThatNobodyAnswers(t *testing.T) {
 		flatNamed("boss", ""),
 		strings.Replace(flatNamed("worker", ""), "[ask_agent, transfer_to_agent, echo]", "[{name: echo, approval: always}]", 1),
 	}
-	kept := inMemory(t)
+	kept := newStore(t)
 	ctx := identity.With(t.Context(), identity.Identity{UserID: "alice", SessionID: "s1", AgentSchemaURI: "boss"})
 	models := cast{
 		"boss":   scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"worker"}`), scripted.Text("As you like.")),

@@ -21,7 +21,7 @@ func TestWhenCallsAreStored(t *testing.T) {
 		reads bool
 	}{{"acts", false}, {"reads", true}} {
 		t.Run(tc.name, func(t *testing.T) {
-			kept := &writes{Store: inMemory(t)}
+			kept := &writes{Store: newStore(t)}
 			shown, before := make(chan struct{}), 0
 			look, err := tool.New("look", "D.", func(ctx context.Context, _ nothing) (any, error) {
 				rows, err := kept.Messages(as(ctx, "alice", "s1"), "s1", store.MessageFilter{Types: []string{store.MessageToolCall}})

@@ -164,7 +164,7 @@ type scene struct {
 }
 
 func newScene(t testing.TB) *scene {
-	return &scene{&flaky{Store: inMemory(t)}, newNoted(t, "pay", false), newNoted(t, "look", true)}
+	return &scene{&flaky{Store: newStore(t)}, newNoted(t, "pay", false), newNoted(t, "look", true)}
 }
 
 // service answers by step of the conversation, so that a resumed run goes on.

@@ -109,7 +109,7 @@ func TestThoughtsAreNoPartOfTheAnswersTokens(t *testing.T) {
 		{llm.Usage{Input: 100, Output: 5012, Reasoning: 5000}, 12},
 		{llm.Usage{Input: 100, Output: 5000, Reasoning: 5000}, llm.EstimateTokens("Hello, world.")},
 	} {
-		kept := inMemory(t)
+		kept := newStore(t)
 		s := newService(t, scripted.New(scripted.Turn{Text: []string{"Hello, world."}, Usage: tc.usage}), chat.Options{Store: kept}, helper)
 		ctx := as(t.Context(), "alice", "s1")
 		turn(t, s, ctx, "x")

@@ -75,7 +75,7 @@ func TestImagesOfASession(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for name, kept := range map[string]chat.Store{"embedded": db, "memory": inMemory(t)} {
+	for name, kept := range map[string]chat.Store{"embedded": db, "memory": newStore(t)} {
 		t.Run(name, func(t *testing.T) {
 			model := scripted.New(scripted.Text("A cat."), scripted.Text("Black."), scripted.Text("Small."), scripted.Text("Yes."))
 			s := newService(t, model, chat.Options{Store: kept}, helper)

@@ -20,7 +20,7 @@ func TestPreviewIsWhatTheNextTurnSends(t *testing.T) {
 		model := scripted.New(
 			scripted.Call("echo", `{"text":"a"}`), scripted.Text("one"),
 			scripted.Text(strings.Repeat("long ", 200)), scripted.Text("three"), scripted.Text("four"))
-		kept := inMemory(t)
+		kept := newStore(t)
 		s := newService(t, model, chat.Options{Store: kept, Now: noon, KeepLast: 1}, doc)
 		ctx := as(t.Context(), "alice", "s1")
 		for _, text := range []string{"first", "second", "third"} {
@@ -69,7 +69,7 @@ func TestWindow(t *testing.T) {
 	}
 	model := scripted.New(turns...)
 	s := newService(t, model, chat.Options{
-		Store: inMemory(t), Window: func(string) (int, int) { return 2000, 500 },
+		Store: newStore(t), Window: func(string) (int, int) { return 2000, 500 },
 		Defaults: llm.Settings{MaxTokens: 400},
 	}, helper)
 	ctx := as(t.Context(), "alice", "s1")

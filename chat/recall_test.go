@@ -15,7 +15,7 @@ import (
 
 // An answer that is made anew does not know the one that it replaces.
 func TestAnsweringAgainForgetsTheAnswer(t *testing.T) {
-	for name, kept := range map[string]chat.Store{"embedded": onDisk(t), "memory": inMemory(t)} {
+	for name, kept := range map[string]chat.Store{"embedded": onDisk(t), "memory": newStore(t)} {
 		model := scripted.New(scripted.Text("one"), scripted.Text("two"), scripted.Text("other"))
 		s := newService(t, model, chat.Options{Store: kept}, helper)
 		ctx := as(t.Context(), "alice", "s1")
@@ -47,7 +47,7 @@ func TestTheProvidersCountScalesTheHistory(t *testing.T) {
 		for range 6 {
 			turns = append(turns, scripted.Turn{Text: []string{long}, Usage: llm.Usage{Input: times * 700, Output: 500}})
 		}
-		s := newService(t, scripted.New(turns...), chat.Options{Store: inMemory(t), KeepLast: 1}, nestedAgent)
+		s := newService(t, scripted.New(turns...), chat.Options{Store: newStore(t), KeepLast: 1}, nestedAgent)
 		ctx := as(t.Context(), "alice", "s1")
 		for range turns {
 			turn(t, s, ctx, long)
@@ -98,7 +98,7 @@ func TestEndedCountsWhatIsNotSummedUp(t *testing.T) {
 
 // What an agent thinks that was asked is no thought of the one that answers.
 func TestThoughtsOfAskedAgentsAreNotKept(t *testing.T) {
-	kept := inMemory(t)
+	kept := newStore(t)
 	models := cast{
 		"lead":  scripted.New(scripted.Turn{Reasoning: []string{"Mine."}, Calls: asks("other", "what?").Calls}, scripted.Text("Done.")),
 		"other": scripted.New(scripted.Turn{Reasoning: []string{"Not yours."}, Text: []string{"So."}}),

@@ -19,7 +19,7 @@ import (
 func TestADocumentNamedAuto(t *testing.T) {
 	models := everybody()
 	models["auto"] = repeats("Auto.")
-	s := stage(t, chat.Options{Store: inMemory(t), Classifier: byRules()}, models, append(office(), desk("auto", "")), action(t))
+	s := stage(t, chat.Options{Store: newStore(t), Classifier: byRules()}, models, append(office(), desk("auto", "")), action(t))
 	if got := says(t, s, auto(t.Context(), "s1"), "My invoice"); got != "auto" {
 		t.Errorf("%s answers", got)
 	}
@@ -42,7 +42,7 @@ func TestRoutingSeesChangedDocuments(t *testing.T) {
 	}
 	models := everybody()
 	models["general"] = repeats("General.")
-	kept := inMemory(t)
+	kept := newStore(t)
 	s, err := chat.New(chat.Options{Catalog: found, Models: models, Store: kept, Tools: registry(t, newEcho(t), action(t))})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestRoutingSeesChangedDocuments(t *testing.T) {
 func TestARoutedRunThatPauses(t *testing.T) {
 	documents := office()
 	documents[1] = strings.Replace(documents[1], "echo]", "{name: echo, approval: always}]", 1)
-	kept, models := inMemory(t), everybody()
+	kept, models := newStore(t), everybody()
 	models["bills"] = scripted.New(scripted.Call("action", `{"type":"complete"}`), scripted.Turn{Calls: []llm.ToolCall{{ID: "w", Name: "echo", Arguments: `{"text":"a"}`}}})
 	s := stage(t, chat.Options{Store: kept, Classifier: byRules()}, models, documents, action(t))
 	ctx := auto(t.Context(), "s1")
@@ -95,7 +95,7 @@ func TestARoutedRunThatPauses(t *testing.T) {
 
 // TestTheSuccessorIsGone: the agent that handed the session over has it again.
 func TestTheSuccessorIsGone(t *testing.T) {
-	kept, models := inMemory(t), everybody()
+	kept, models := newStore(t), everybody()
 	models["desk"] = scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"bare"}`), scripted.Text("Desk."), scripted.Text("Desk."))
 	named := office()
 	named[0] = desk("desk", "agents: [bare]")

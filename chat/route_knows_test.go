@@ -15,7 +15,7 @@ import (
 // TestAClassifierKnowsTheUser, from what is read of the session anyway.
 func TestAClassifierKnowsTheUser(t *testing.T) {
 	c := byRules()
-	s := stage(t, chat.Options{Store: &profiled{Store: inMemory(t)}, Classifier: c}, everybody(), office(), action(t))
+	s := stage(t, chat.Options{Store: &profiled{Store: newStore(t)}, Classifier: c}, everybody(), office(), action(t))
 	says(t, s, auto(t.Context(), "s1"), "Hello")
 	if got := c.saw[0].Profile; got != "Writes compilers.\nInterests: a, b, c, d, e\nTopics: go, sql" {
 		t.Errorf("%q", got)
@@ -29,7 +29,7 @@ func TestAClassifierKnowsTheUser(t *testing.T) {
 // TestAPreviewOfARoutedSession asks nobody: there is no message to go by.
 func TestAPreviewOfARoutedSession(t *testing.T) {
 	c := byRules()
-	s := stage(t, chat.Options{Store: inMemory(t), Classifier: c}, everybody(), office(), action(t))
+	s := stage(t, chat.Options{Store: newStore(t), Classifier: c}, everybody(), office(), action(t))
 	ctx := auto(t.Context(), "s1")
 	says(t, s, ctx, "My invoice")
 	for _, name := range []string{"", "auto"} {
@@ -63,7 +63,7 @@ func TestACatalogThatListsNothing(t *testing.T) {
 	}
 	models := everybody()
 	models["general"] = repeats("General.")
-	s, err := chat.New(chat.Options{Catalog: unlisted{fixedCatalog(all)}, Models: models, Store: inMemory(t)})
+	s, err := chat.New(chat.Options{Catalog: unlisted{fixedCatalog(all)}, Models: models, Store: newStore(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestAHandedOverSessionIsGivenBack(t *testing.T) {
 		models := everybody()
 		models["desk"] = scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"bare"}`), scripted.Text("Welcome back."))
 		models["bare"] = scripted.New(scripted.Text("I am here."), scripted.Call("action", said), scripted.Text("Done."))
-		kept := inMemory(t)
+		kept := newStore(t)
 		s := stage(t, chat.Options{Store: kept}, models, office(), action(t))
 		ctx := identity.With(t.Context(), identity.Identity{UserID: "alice", SessionID: "s1", AgentSchemaURI: "desk"})
 		var who []string

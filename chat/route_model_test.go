@@ -15,7 +15,7 @@ import (
 
 // TestClassificationNeedNotWork: the fallback answers, and the turn goes on.
 func TestClassificationNeedNotWork(t *testing.T) {
-	kept, c := inMemory(t), &counted{Classifier: unable{}}
+	kept, c := newStore(t), &counted{Classifier: unable{}}
 	s := stage(t, chat.Options{Store: kept, Classifier: c}, everybody(), office(), action(t))
 	ctx := auto(t.Context(), "s1")
 	for range 2 {
@@ -50,7 +50,7 @@ func TestAModelChooses(t *testing.T) {
 		models[tc.model] = chooser
 		documents := office()
 		documents[0] = desk("desk", tc.more+"\nagents: [{name: bare, description: The rest}]")
-		kept := inMemory(t)
+		kept := newStore(t)
 		s := stage(t, chat.Options{Store: kept, DefaultModel: "s:chooser"}, models, documents, action(t))
 		ctx := auto(t.Context(), "s1")
 		want := "travel"

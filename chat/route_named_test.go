@@ -9,7 +9,7 @@ import (
 
 // TestANamedAgentInARoutedSession answers, and leaves the routing as it is.
 func TestANamedAgentInARoutedSession(t *testing.T) {
-	kept, models := inMemory(t), everybody()
+	kept, models := newStore(t), everybody()
 	models["travel"] = scripted.New(scripted.Call("action", `{"type":"complete"}`), scripted.Text("Yes."), scripted.Call("transfer_to_agent", `{"agent_name":"bare"}`))
 	s := stage(t, chat.Options{Store: kept, Classifier: byRules()}, models, office(), action(t))
 	ctx := auto(t.Context(), "s1")
@@ -33,7 +33,7 @@ func TestANamedAgentInARoutedSession(t *testing.T) {
 
 // TestAHandOverInARoutedSession: who took over has the session, as a part of the routing.
 func TestAHandOverInARoutedSession(t *testing.T) {
-	kept, c, models := inMemory(t), byRules(), everybody()
+	kept, c, models := newStore(t), byRules(), everybody()
 	models["bills"] = scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"bare","reason":"It knows."}`))
 	s := stage(t, chat.Options{Store: kept, Classifier: c}, models, office(), action(t))
 	ctx := auto(t.Context(), "s1")
@@ -52,7 +52,7 @@ func TestAHandOverInARoutedSession(t *testing.T) {
 
 // TestAHandedOverSessionThatIsLeftToP8 is routed from then on.
 func TestAHandedOverSessionThatIsLeftToP8(t *testing.T) {
-	kept, models := inMemory(t), everybody()
+	kept, models := newStore(t), everybody()
 	models["desk"] = scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"bare"}`))
 	s := stage(t, chat.Options{Store: kept, Classifier: byRules()}, models, office(), action(t))
 	if got := says(t, s, as(t.Context(), "alice", "s1"), "Go"); got != "desk" {

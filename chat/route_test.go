@@ -105,7 +105,7 @@ func everybody() cast {
 // TestASessionIsRouted: it finds its agent, stays with it without being classified,
 // leaves it with another matter, and is looked at anew when the turns are used up.
 func TestASessionIsRouted(t *testing.T) {
-	kept, c := inMemory(t), byRules()
+	kept, c := newStore(t), byRules()
 	s := stage(t, chat.Options{Store: kept, Classifier: c}, everybody(), office(), action(t))
 	ctx := auto(t.Context(), "s1")
 	for i, tc := range []struct {
@@ -143,7 +143,7 @@ func TestTheModelSeesItsRouting(t *testing.T) {
 	bills := scripted.New(scripted.Text("Bills."))
 	models := everybody()
 	models["bills"] = bills
-	s := stage(t, chat.Options{Store: inMemory(t), Classifier: byRules()}, models, office(), action(t))
+	s := stage(t, chat.Options{Store: newStore(t), Classifier: byRules()}, models, office(), action(t))
 	says(t, s, auto(t.Context(), "s1"), "My invoice")
 	req := bills.Requests()[0]
 	want := `Routing: {"active_agent":"bills","state":"executing","turn_count":0,"max_turns":3,"fallback":"desk","auto":true,"reason":"it has the keyword \"invoice\""}`
@@ -158,7 +158,7 @@ func TestTheModelSeesItsRouting(t *testing.T) {
 }
 
 func TestAnAgentIsDone(t *testing.T) {
-	kept, c, models := inMemory(t), byRules(), everybody()
+	kept, c, models := newStore(t), byRules(), everybody()
 	models["bills"] = scripted.New(scripted.Text("Which one?"), scripted.Call("action", `{"type":"complete"}`), scripted.Text("Paid."), scripted.Text("Again?"))
 	s := stage(t, chat.Options{Store: kept, Classifier: c}, models, office(), action(t))
 	ctx := auto(t.Context(), "s1")
@@ -185,7 +185,7 @@ func TestAnAgentGivesUp(t *testing.T) {
 		{"in words of its own", `{"agent":["travel"]}`, "", "desk"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			kept, c, models := inMemory(t), byRules(), everybody()
+			kept, c, models := newStore(t), byRules(), everybody()
 			models["bills"] = scripted.New(scripted.Call("action", `{"type":"escalate","payload":`+tc.payload+`}`), scripted.Text("Sorry."))
 			s := stage(t, chat.Options{Store: kept, Classifier: c}, models, office(), action(t))
 			ctx := auto(t.Context(), "s1")
@@ -211,7 +211,7 @@ func TestAnAgentGivesUp(t *testing.T) {
 
 // TestWithoutASession each turn is routed for itself, by what the client brings.
 func TestWithoutASession(t *testing.T) {
-	for name, kept := range map[string]chat.Store{"nothing is stored": nil, "no session is named": inMemory(t)} {
+	for name, kept := range map[string]chat.Store{"nothing is stored": nil, "no session is named": newStore(t)} {
 		c := byRules()
 		s := stage(t, chat.Options{Store: kept, Classifier: c}, everybody(), office(), action(t))
 		ctx := auto(t.Context(), "")
@@ -231,7 +231,7 @@ func TestWithoutASession(t *testing.T) {
 // message that it answers is what is classified.
 func TestAnAnswerThatIsMadeAgain(t *testing.T) {
 	c := byRules()
-	s := stage(t, chat.Options{Store: inMemory(t), Classifier: c}, everybody(), office(), action(t))
+	s := stage(t, chat.Options{Store: newStore(t), Classifier: c}, everybody(), office(), action(t))
 	ctx := auto(t.Context(), "s1")
 	answers(t, s, ctx, chat.Request{Agent: "bare", Input: "My invoice"})
 	for range 2 {

@@ -47,7 +47,7 @@ func TestAnApprovalOutlivesTheService(t *testing.T) {
 		{store.Decision{Status: store.RequestAccepted, Via: "cli"}, `{"text":"a"}`},
 		{store.Decision{Status: store.RequestDeclined, Comment: "not today"}, "not today"},
 	} {
-		kept := inMemory(t)
+		kept := newStore(t)
 		ctx := as(t.Context(), "alice", "s1")
 		first := newService(t, scripted.New(scripted.Turn{Calls: []llm.ToolCall{
 			{Name: "echo", Arguments: `{"text":"a"}`},
@@ -114,7 +114,7 @@ func TestAnApprovalOutlivesTheService(t *testing.T) {
 }
 
 func TestAMessageInsteadOfAnAnswer(t *testing.T) {
-	kept := inMemory(t)
+	kept := newStore(t)
 	ctx := as(t.Context(), "alice", "s1")
 	s := newService(t, scripted.New(
 		scripted.Turn{Text: []string{"Let me see."}, Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"a"}`}}},
@@ -143,7 +143,7 @@ func TestSteer(t *testing.T) {
 		scripted.Turn{Text: []string{"One"}, Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"a"}`}}, Before: scripted.Until(0, gate)},
 		scripted.Text("Two."),
 	)
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	first, err := s.Start(ctx, chat.Request{Input: "Go"})
@@ -179,7 +179,7 @@ func TestQueueAndInterrupt(t *testing.T) {
 			scripted.Turn{Text: []string{"Second"}, Before: scripted.Until(0, gate)},
 			scripted.Text("Third"),
 		)
-		kept := inMemory(t)
+		kept := newStore(t)
 		s := newService(t, model, chat.Options{Store: kept}, helper)
 		ctx := as(t.Context(), "alice", "s1")
 		first, err := s.Start(ctx, chat.Request{Input: "1"})
@@ -221,7 +221,7 @@ func TestQueueAndInterrupt(t *testing.T) {
 }
 
 func TestTheSameKeyIsTheSameRun(t *testing.T) {
-	kept := inMemory(t)
+	kept := newStore(t)
 	model := scripted.New(scripted.Text("Once."), scripted.Text("Again."))
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
@@ -251,7 +251,7 @@ func TestTheSameKeyIsTheSameRun(t *testing.T) {
 
 // TestTheSameKeyAtOnce: whoever comes while the first is being stored waits for it.
 func TestTheSameKeyAtOnce(t *testing.T) {
-	kept := &unhurried{Store: inMemory(t), begin: make(chan struct{})}
+	kept := &unhurried{Store: newStore(t), begin: make(chan struct{})}
 	s := newService(t, scripted.New(scripted.Text("Once.")), chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	req := chat.Request{Input: "Hi", Key: "k1", KeyHash: "h1"}
@@ -293,7 +293,7 @@ func (b *unhurried) BeginRun(ctx context.Context, r store.RunStart) error {
 }
 
 func TestRegenerate(t *testing.T) {
-	kept := inMemory(t)
+	kept := newStore(t)
 	model := scripted.New(scripted.Text("One."), scripted.Text("Better."))
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
@@ -315,7 +315,7 @@ func TestRegenerate(t *testing.T) {
 func TestClientTools(t *testing.T) {
 	spec := llm.ToolSpec{Name: "ring", Description: "Rings.", Parameters: json.RawMessage(`{"type":"object"}`)}
 	for _, named := range []bool{true, false} {
-		kept := inMemory(t)
+		kept := newStore(t)
 		model := scripted.New(scripted.Call("ring", `{}`), scripted.Text("It rang."))
 		s := newService(t, model, chat.Options{Store: kept}, helper)
 		ctx := as(t.Context(), "alice", "")
@@ -376,7 +376,7 @@ func TestClientTools(t *testing.T) {
 func TestStopAndDelete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		never := make(chan struct{})
-		kept := inMemory(t)
+		kept := newStore(t)
 		s := newService(t, scripted.New(scripted.Turn{Text: []string{"Half", " never"}, Before: scripted.Until(1, never)}), chat.Options{Store: kept}, helper)
 		ctx := as(t.Context(), "alice", "s1")
 		started, err := s.Start(ctx, chat.Request{Input: "Hi"})
@@ -411,7 +411,7 @@ func TestStopAndDelete(t *testing.T) {
 }
 
 func TestRequestsThatDoNotFit(t *testing.T) {
-	s := newService(t, scripted.New(), chat.Options{Store: inMemory(t)}, helper)
+	s := newService(t, scripted.New(), chat.Options{Store: newStore(t)}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	for field, req := range map[string]chat.Request{
 		"if_busy":    {Input: "x", Busy: "wait"},

@@ -74,7 +74,7 @@ func document(name string) string {
 }
 
 func TestRequestsThatCannotStart(t *testing.T) {
-	s := newService(t, scripted.New(), chat.Options{Store: inMemory(t)}, helper)
+	s := newService(t, scripted.New(), chat.Options{Store: newStore(t)}, helper)
 	bad := &agent.Document{Fields: agent.Fields{Name: "x", Tools: []agent.ToolRef{{}}}}
 	deep := map[string]any{"x": strings.Repeat("y", 17<<10)}
 	for _, tc := range []struct {
@@ -113,7 +113,7 @@ func TestRequestsThatCannotStart(t *testing.T) {
 
 func TestMetadataOfManyTurnsIsBounded(t *testing.T) {
 	model := scripted.NewWith(scripted.Options{Repeat: true}, scripted.Text("Yes."))
-	s := newService(t, model, chat.Options{Store: inMemory(t)}, helper)
+	s := newService(t, model, chat.Options{Store: newStore(t)}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	say := func(key string) error {
 		started, err := s.Start(ctx, chat.Request{Input: "Hi", SessionMetadata: map[string]any{key: strings.Repeat("y", 10<<10)}})
@@ -136,7 +136,7 @@ func TestMetadataOfManyTurnsIsBounded(t *testing.T) {
 // Another caller's session id starts a session of the caller's own.
 func TestSomebodyElsesSession(t *testing.T) {
 	model := scripted.New(scripted.Text("Yes."), scripted.Text("Yes."), scripted.Text("Yes."), scripted.Text("Yes."))
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	alice := as(t.Context(), "alice", "s1")
 	turn(t, s, alice, "My secret")
@@ -167,7 +167,7 @@ func TestOneTurnOfASessionAtATime(t *testing.T) {
 		scripted.Turn{Text: []string{"One."}, Before: scripted.Until(0, gate)},
 		scripted.Turn{Text: []string{"Two."}, Before: scripted.Until(0, gate)}, scripted.Text("Three."),
 	)
-	s := newService(t, model, chat.Options{Store: inMemory(t), MaxRuns: 2}, helper)
+	s := newService(t, model, chat.Options{Store: newStore(t), MaxRuns: 2}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	first, err := s.Start(ctx, chat.Request{Input: "1"})
 	if err != nil {
@@ -201,7 +201,7 @@ func TestClose(t *testing.T) {
 			scripted.Turn{Text: []string{"One", " two"}, Before: scripted.Until(1, gate)},
 			scripted.Turn{Text: []string{"Half", " never"}, Before: scripted.Until(1, never)},
 		)
-		kept := inMemory(t)
+		kept := newStore(t)
 		s := newService(t, model, chat.Options{Store: kept}, helper)
 		start := func(session string) *chat.Turn {
 			started, err := s.Start(as(t.Context(), "alice", session), chat.Request{Input: "Hi"})
@@ -245,7 +245,7 @@ func TestClose(t *testing.T) {
 
 func TestARunThatSaysTooMuch(t *testing.T) {
 	model := scripted.New(scripted.Text(strings.Split(strings.Repeat("word ", 100), " ")...))
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept, MaxEvents: 10}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	got := story(turn(t, s, ctx, "Hi"))
@@ -270,7 +270,7 @@ func (panicking) Stream(context.Context, *llm.Request) iter.Seq2[llm.Chunk, erro
 }
 
 func TestAPanicEndsTheTurnOnly(t *testing.T) {
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, panicking{}, chat.Options{Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	want := []string{"progress 1/3 Processing request", "text Half", "metadata", "error internal_error", "done error"}
@@ -341,7 +341,7 @@ func TestDelegation(t *testing.T) {
 		model: scripted.New(scripted.Call("echo", `{"text":"deep"}`), scripted.Text("Child says.")),
 	}
 	model := scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "p", Name: "ask", Arguments: "{}"}}}, scripted.Text(" Parent says."))
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept, Tools: registry(t, ask)}, strings.Replace(helper, "echo", "ask", 1))
 	ctx := as(t.Context(), "alice", "s1")
 	events := turn(t, s, ctx, "Hi")

@@ -54,7 +54,7 @@ func TestAnEndlessModel(t *testing.T) {
 		{"thoughts", thought, 0, false, event.LimitAnswer, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			kept := inMemory(t)
+			kept := newStore(t)
 			o := chat.Options{Store: kept, Memory: tt.memory}
 			if tt.none {
 				o.Store = nil
@@ -133,7 +133,7 @@ func TestALongTextBeforeACall(t *testing.T) {
 					return nil
 				}},
 			)
-			kept := inMemory(t)
+			kept := newStore(t)
 			s := newService(t, model, chat.Options{Store: kept, Memory: memory}, helper)
 			ctx := as(t.Context(), "alice", "s1")
 			turn(t, s, ctx, "Hi")

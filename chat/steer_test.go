@@ -30,7 +30,7 @@ func told(r llm.Request, text string) (n int) {
 func TestWordsWithResults(t *testing.T) {
 	spec := llm.ToolSpec{Name: "ring", Description: "Rings.", Parameters: []byte(`{"type":"object"}`)}
 	for range 20 {
-		kept := inMemory(t)
+		kept := newStore(t)
 		model := scripted.New(scripted.Call("ring", `{}`), scripted.Text("It rang."))
 		s := newService(t, model, chat.Options{Store: kept}, helper)
 		ctx := as(t.Context(), "alice", "s1")
@@ -60,7 +60,7 @@ func TestSteerBeforeAHandOver(t *testing.T) {
 	handOver := scripted.Call("transfer_to_agent", `{"agent_name":"worker"}`)
 	handOver.Before = scripted.Until(0, gate)
 	models := cast{"boss": scripted.New(handOver), "worker": scripted.New(scripted.Text("Yes."))}
-	s := stage(t, chat.Options{Store: inMemory(t)}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
+	s := stage(t, chat.Options{Store: newStore(t)}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
 	ctx := as(t.Context(), "alice", "s1")
 	first, err := s.Start(ctx, chat.Request{Input: "Go"})
 	if err != nil {
@@ -90,7 +90,7 @@ func TestSteerAfterAWrongAnswer(t *testing.T) {
 		},
 	)
 	document := careful + answerFields
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, document)
 	ctx := as(t.Context(), "alice", "s1")
 	first, err := s.Start(ctx, chat.Request{Input: "Go"})
@@ -124,7 +124,7 @@ func TestSteerTwiceWithAKey(t *testing.T) {
 	gate := make(chan struct{})
 	model := scripted.New(
 		scripted.Turn{Text: []string{"One"}, Before: scripted.Until(0, gate)}, scripted.Text("Deux."), scripted.Text("Trois."))
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	first, err := s.Start(ctx, chat.Request{Input: "Go"})
@@ -159,7 +159,7 @@ func TestAnAnswerWithAResult(t *testing.T) {
 	model := scripted.New(scripted.Turn{Calls: []llm.ToolCall{
 		{ID: "a", Name: "echo", Arguments: `{"text":"a"}`}, {ID: "b", Name: "ring", Arguments: `{}`},
 	}}, scripted.Text("Both."))
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, careful)
 	ctx := as(t.Context(), "alice", "s1")
 	first, err := s.Start(ctx, chat.Request{Input: "Go", ClientTools: []llm.ToolSpec{spec}})

@@ -25,7 +25,7 @@ func (h *eager) Decide(ctx context.Context, id string, d store.Decision) (store.
 
 // Decide returns the turn of the run even if another caller resumed it first.
 func TestAnAnswerThatSomebodyElseGoesOnWith(t *testing.T) {
-	kept, goOn := &eager{Store: inMemory(t)}, make(chan struct{})
+	kept, goOn := &eager{Store: newStore(t)}, make(chan struct{})
 	slow := scripted.Text("Done.")
 	slow.Before = scripted.Until(0, goOn)
 	s, ctx, request := paused(t, kept, slow)

@@ -93,7 +93,7 @@ func TestTextTurn(t *testing.T) {
 	model := scripted.New(scripted.Turn{
 		Reasoning: []string{"Hm."}, Text: []string{"Hel", "lo."}, Usage: llm.Usage{Input: 7, Output: 3},
 	})
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	started, err := s.Start(ctx, chat.Request{Input: "Hi"})
@@ -158,7 +158,7 @@ func TestToolTurn(t *testing.T) {
 		scripted.Call("echo", `{"text":"name"}`),
 		scripted.Text("Done."),
 	)
-	kept := inMemory(t)
+	kept := newStore(t)
 	tools := newEcho(t)
 	s := newService(t, model, chat.Options{Store: kept, Tools: registry(t, tools)}, helper)
 	ctx := as(t.Context(), "alice", "s1")
@@ -211,7 +211,7 @@ func TestToolTurn(t *testing.T) {
 
 func TestRowsAreStoredBeforeTheirIDsAreSeen(t *testing.T) {
 	model := scripted.New(scripted.Call("echo", `{"text":"hi"}`), scripted.Text("Done."))
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	started, err := s.Start(ctx, chat.Request{Input: "Hi"})
@@ -274,7 +274,7 @@ func TestModelFailures(t *testing.T) {
 			[]string{"progress 1/3 Processing request", "error internal_error", "done error"}, "2 assistant   error"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			kept := inMemory(t)
+			kept := newStore(t)
 			s := newService(t, scripted.New(tc.turn, scripted.Text("Better.")), chat.Options{Store: kept}, helper)
 			ctx := as(t.Context(), "alice", "s1")
 			events := turn(t, s, ctx, "Hi")
@@ -297,7 +297,7 @@ func TestModelFailures(t *testing.T) {
 func TestCancelKeepsWhatWasSaid(t *testing.T) {
 	never := make(chan struct{})
 	model := scripted.New(scripted.Turn{Text: []string{"Half", " never"}, Before: scripted.Until(1, never)})
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	started, err := s.Start(ctx, chat.Request{Input: "Hi"})
@@ -325,7 +325,7 @@ func TestCancelKeepsWhatWasSaid(t *testing.T) {
 func TestAClientThatLeavesLosesNothing(t *testing.T) {
 	gate := make(chan struct{})
 	model := scripted.New(scripted.Turn{Text: []string{"One", " two"}, Before: scripted.Until(1, gate)})
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, helper)
 	request, leave := context.WithCancel(as(t.Context(), "alice", "s1"))
 	defer leave()
@@ -364,7 +364,7 @@ func TestAClientThatLeavesLosesNothing(t *testing.T) {
 
 func TestStructuredAnswer(t *testing.T) {
 	model := scripted.New(scripted.Call("final_result", `{"answer":"42"}`))
-	kept := inMemory(t)
+	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, structured)
 	ctx := as(t.Context(), "alice", "s1")
 	events := turn(t, s, ctx, "Hi")

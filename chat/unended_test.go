@@ -84,7 +84,7 @@ func TestAnEndThatCannotBeStored(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kept := &outage{Store: inMemory(t)}
+			kept := &outage{Store: newStore(t)}
 			s := newService(t, scripted.New(scripted.Text("One"), scripted.Text("Two")), chat.Options{Patience: time.Millisecond, Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
 			ctx := as(t.Context(), "alice", "s1")
 			events := turn(t, s, ctx, "1")
@@ -137,7 +137,7 @@ func TestARunThatCannotBeTakenUpOrEnded(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kept := &outage{Store: inMemory(t), over: true}
+			kept := &outage{Store: newStore(t), over: true}
 			s, ctx, request := paused(t, kept, scripted.Text("Done."))
 			r, err := s.Request(ctx, request)
 			if err != nil {
@@ -171,7 +171,7 @@ func TestARunThatCannotBeTakenUpOrEnded(t *testing.T) {
 // TestAStopThatComesWithAnAnswer: whoever goes on with the run a moment before it is
 // stopped is stopped.
 func TestAStopThatComesWithAnAnswer(t *testing.T) {
-	kept := &outage{Store: inMemory(t), over: true}
+	kept := &outage{Store: newStore(t), over: true}
 	never := make(chan struct{})
 	s, ctx, request := paused(t, kept, scripted.Turn{Text: []string{"Never"}, Before: scripted.Until(0, never)})
 	r, err := s.Request(ctx, request)
@@ -207,7 +207,7 @@ func (s *silent) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 // TestAQuestionThatCannotBeStored: it is stored with the pause, or nobody could ever
 // answer it.
 func TestAQuestionThatCannotBeStored(t *testing.T) {
-	s, ctx, request := paused(t, &silent{Store: inMemory(t)}, scripted.Text("Done."))
+	s, ctx, request := paused(t, &silent{Store: newStore(t)}, scripted.Text("Done."))
 	_, again, err := s.Decide(ctx, request, store.Decision{Status: store.RequestAccepted})
 	if err != nil || again == nil {
 		t.Fatal(again, err)
@@ -234,7 +234,7 @@ func (p *prompt) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 // TestAnAnswerThatComesWithThePause: the run goes on, by itself.
 func TestAnAnswerThatComesWithThePause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := &prompt{Store: inMemory(t)}
+		kept := &prompt{Store: newStore(t)}
 		ctx := as(t.Context(), "alice", "s1")
 		model := scripted.New(scripted.Call("echo", `{"text":"a"}`), scripted.Text("Done."))
 		s := newService(t, model, chat.Options{Patience: time.Millisecond, Store: kept}, careful)
@@ -266,7 +266,7 @@ func TestAnAnswerBeforeThePause(t *testing.T) {
 			scripted.Turn{Text: []string{"Let me look."}, Calls: []llm.ToolCall{{ID: "w", Name: "echo", Arguments: `{"text":"a"}`}}},
 			scripted.Text("Found.")),
 	}
-	s := stage(t, chat.Options{Patience: time.Millisecond, Store: inMemory(t)}, models, documents)
+	s := stage(t, chat.Options{Patience: time.Millisecond, Store: newStore(t)}, models, documents)
 	ctx := as(t.Context(), "alice", "s1")
 	started, err := s.Start(ctx, chat.Request{Input: "Go"})
 	if err != nil {

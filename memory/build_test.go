@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -15,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/database"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/store"
-	"github.com/p8-org/p8/store/sqlite"
 )
 
 func must(t testing.TB, err error) {
@@ -34,10 +33,7 @@ func as(t testing.TB, user string) context.Context {
 
 func open(t testing.TB) *store.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
-	return s
+	return database.Open(t)
 }
 
 func builder(t testing.TB, o memory.BuilderOptions) *memory.Builder {

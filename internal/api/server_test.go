@@ -22,6 +22,7 @@ import (
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/internal/ingest"
+	"github.com/p8-org/p8/internal/testkit/database"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
@@ -68,6 +69,7 @@ func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 	var err error
 	if !s.noStore {
 		out.file = filepath.Join(t.TempDir(), "p8.db")
+		database.Copy(t, out.file)
 		out.store, err = sqlite.Open(context.Background(), sqlite.Options{Path: out.file, Logger: logger})
 		must(t, err)
 		t.Cleanup(func() { must(t, out.store.Close()) })

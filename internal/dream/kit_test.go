@@ -16,12 +16,12 @@ import (
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/dream"
+	"github.com/p8-org/p8/internal/testkit/database"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/store"
-	"github.com/p8-org/p8/store/sqlite"
 	"github.com/p8-org/p8/tool"
 	"github.com/p8-org/p8/tool/builtin"
 )
@@ -60,10 +60,7 @@ type kit struct {
 // onSQLite is a kit whose model says the turns.
 func onSQLite(t *testing.T, turns ...scripted.Turn) *kit {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
-	k := &kit{T: t, store: s}
+	k := &kit{T: t, store: database.Open(t)}
 	k.process(turns...)
 	return k
 }

@@ -11,24 +11,15 @@ import (
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/ingest"
+	"github.com/p8-org/p8/internal/testkit/database"
 	"github.com/p8-org/p8/store"
-	"github.com/p8-org/p8/store/sqlite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t testing.TB) *store.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return database.Open(t)
 }
 
 func as(ctx context.Context, user string) context.Context {

@@ -2,7 +2,6 @@ package live_test
 
 import (
 	"context"
-	"log/slog"
 	"math"
 	"sync"
 	"testing"
@@ -11,8 +10,8 @@ import (
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/internal/testkit/database"
 	"github.com/p8-org/p8/store"
-	"github.com/p8-org/p8/store/sqlite"
 )
 
 const runID = "01980d3a-0000-7000-8000-000000000001"
@@ -21,17 +20,9 @@ const runID = "01980d3a-0000-7000-8000-000000000001"
 func openStore(tb testing.TB) (*store.Store, context.Context) {
 	tb.Helper()
 	ctx := identity.With(context.WithoutCancel(tb.Context()), identity.Identity{UserID: "ann"})
-	db, err := sqlite.Open(ctx, sqlite.Options{Dir: tb.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	db := database.Open(tb)
 	hello := "hello"
-	err = db.BeginRun(ctx, store.RunStart{
+	err := db.BeginRun(ctx, store.RunStart{
 		Run:      store.Run{ID: runID, AgentName: "a", Owner: "me"},
 		Session:  store.Session{ID: "s"},
 		Messages: []*store.Message{{SessionID: "s", Type: store.MessageUser, Content: &hello}},

@@ -16,8 +16,8 @@ import (
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/internal/testkit/database"
 	"github.com/p8-org/p8/store"
-	"github.com/p8-org/p8/store/sqlite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -58,10 +58,7 @@ var start = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC) // a Monday
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
-	return anotherWorld(t, s)
+	return anotherWorld(t, database.Open(t))
 }
 
 // anotherWorld is one more on a store, for other users.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/database"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/store/sqlite"
@@ -36,7 +38,9 @@ func newKit(t *testing.T) *kit {
 		"type: object\nname: general\nversion: 1.0.0\nshort_description: For everything.\ndescription: You help.\n")}}
 	names, err := catalog.Names(documents)
 	must(t, err)
-	k.Store, err = sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Logger: k.Logger, Reserved: names})
+	path := filepath.Join(t.TempDir(), "p8.db")
+	database.Copy(t, path)
+	k.Store, err = sqlite.Open(t.Context(), sqlite.Options{Path: path, Logger: k.Logger, Reserved: names})
 	must(t, err)
 	opened := k.Store
 	t.Cleanup(func() { must(t, opened.Close()) })
