@@ -106,13 +106,18 @@ func TestAnEndThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// paused is a service with a run that waits for an approval.
+// paused is a service with a run that waits for an approval. Another service began the
+// run, and is closed: a run looks once more for an answer after its pause is stored.
 func paused(t *testing.T, kept chat.Store, more ...scripted.Turn) (*chat.Service, context.Context, string) {
 	t.Helper()
-	turns := append([]scripted.Turn{{Text: []string{"Let me see."}, Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"a"}`}}}}, more...)
-	s := newService(t, scripted.New(turns...), chat.Options{Patience: time.Millisecond, Store: kept, Logger: slog.New(slog.DiscardHandler)}, careful)
+	o := chat.Options{Patience: time.Millisecond, Store: kept, Logger: slog.New(slog.DiscardHandler)}
 	ctx := as(t.Context(), "alice", "s1")
-	return s, ctx, find[*event.ActionRequestData](t, turn(t, s, ctx, "Go")).RequestID
+	first := newService(t, scripted.New(scripted.Turn{Text: []string{"Let me see."}, Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"a"}`}}}), o, careful)
+	request := find[*event.ActionRequestData](t, turn(t, first, ctx, "Go")).RequestID
+	if err := first.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return newService(t, scripted.New(more...), o, careful), ctx, request
 }
 
 // TestARunThatCannotBeTakenUpOrEnded: it waits as before, and can be answered later.
