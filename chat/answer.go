@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/p8-org/p8/chat/internal/record"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
@@ -108,14 +110,54 @@ func (s *Service) answerAll(ctx context.Context, r request) (*Turn, error) {
 			return nil, err
 		}
 	}
-	t, err := s.goOn(ctx, runID, r.asked.Results)
-	if t != nil || err != nil {
-		return t, err
+	return s.goOnWith(ctx, runID, r.asked.Results)
+}
+
+// A run that is resumed elsewhere with the answers alone is waited for, so many times,
+// with a pause, to give it the results.
+const (
+	resultTries = 100
+	resultPause = 20 * time.Millisecond
+)
+
+// goOnWith resumes a run whose requests have their answers, and gives it the results of
+// the client's tools. A run that looked for answers in the same moment may be faster, and
+// pauses once more without the results.
+func (s *Service) goOnWith(ctx context.Context, runID string, results []ToolResult) (*Turn, error) {
+	past := int64(-1)
+	for tries := 0; ; tries++ {
+		t, err := s.goOn(ctx, runID, results)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			if past >= 0 {
+				t.Past = past
+			}
+			return t, nil
+		}
+		t, stored, err := s.Open(ctx, runID)
+		if err != nil {
+			return nil, err
+		}
+		if past < 0 {
+			past = stored.LastSeq // the caller reads what it says next, if anything
+		}
+		t.Past = past
+		waits := stored.Status == store.RunRunning || stored.Status == store.RunWaiting
+		if len(results) == 0 || !waits || tries == resultTries {
+			return t, nil
+		}
+		if open, err := s.stages.readAnswers(ctx, runID, new(record.Journal)); open || err != nil {
+			return t, err
+		}
+		if _, err := t.Wait(ctx); err != nil {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(resultPause):
+		}
 	}
-	t, stored, err := s.Open(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	t.Past = stored.LastSeq // the caller reads what it says next, if anything
-	return t, nil
 }
