@@ -182,13 +182,13 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	known := shown
 	if l.o.Store != nil {
 		w.Events = pieces(events, bytes)
-		if stop, err = l.call(w); err != nil && len(events) > 0 {
+		if stop, err = l.call(w); err != nil && (len(events) > 0 || rests(w)) {
 			// The store may have taken the write, and its answer was lost.
-			var says bool
-			if known, says = l.inStore(); known >= events[len(events)-1].Seq {
+			var has, says bool
+			if known, has, says = l.inStore(events, w); has {
 				err = nil
-			} else if !says && errors.Is(err, store.ErrInvalid) {
-				err = errUnknown // the store may refuse the events because it has them
+			} else if !says && (errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrNotOwner)) {
+				err = errUnknown // the store may refuse the write because it has it
 			}
 		}
 	}
@@ -211,7 +211,7 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 		l.advance(shown)
 		l.written, l.tries, l.failed = time.Now(), 0, false
 	}
-	if w.Status != "" && w.Status != store.RunRunning {
+	if rests(w) {
 		l.ended = errOver
 		l.stop() // the next owner has a log of its own
 	}
@@ -227,17 +227,24 @@ func (l *Log) call(w store.RunWrite) (stop bool, err error) {
 	return l.o.Store.WriteRun(ctx, w)
 }
 
-// inStore returns the number of the newest event of this process that the store has, 0 if
-// another process owns the run. says is false if the store does not answer.
-func (l *Log) inStore() (known int64, says bool) {
+// inStore reports whether the store has a write with events, and returns the number of the
+// newest event of this process that the store has, 0 if another process owns the run. says
+// is false if the store does not answer.
+func (l *Log) inStore(events []event.Event, w store.RunWrite) (known int64, has, says bool) {
 	ctx, cancel := context.WithTimeout(l.ctx, callTime)
 	defer cancel()
 	r, err := l.o.Store.Run(ctx, l.o.RunID)
 	if err != nil || r.Owner != l.o.Owner {
-		return 0, err == nil
+		return 0, false, err == nil
 	}
-	return r.LastSeq, true
+	if n := len(events); n > 0 {
+		return r.LastSeq, r.LastSeq >= events[n-1].Seq, true
+	}
+	return r.LastSeq, rests(w) && r.Status != store.RunRunning, true
 }
+
+// rests reports whether a write ends the run, or this process's part of it.
+func rests(w store.RunWrite) bool { return w.Status != "" && w.Status != store.RunRunning }
 
 // pieces encodes events; bytes is about their size. A large event has a piece of its own.
 func pieces(events []event.Event, bytes int) []store.RunEvents {

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"testing"
@@ -259,6 +260,28 @@ func TestTheAnswerOfTheStoreIsLost(t *testing.T) {
 		wantTexts(t, take(t, l.Read(t.Context(), 0), 9), 1, 1, 4)
 		wantTexts(t, take(t, live.Follow(t.Context(), endedRun{s}, "run", live.FollowOptions{}), 9), 1, 1, 4)
 	})
+} // TestTheAnswerOfTheLastWriteIsLost: the store has ended the run, and does not answer when
+// it is asked whether it did. It refuses the next try, as the run is over.
+func TestTheAnswerOfTheLastWriteIsLost(t *testing.T) {
+	for _, status := range []string{store.RunCompleted, store.RunInterrupted} {
+		for _, last := range [][]event.Event{{text(1)}, nil} {
+			t.Run(fmt.Sprintf("%s with %d events", status, len(last)), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newFake()
+					l := open(t, s, live.Options{})
+					s.set(func() { s.lost, s.readErr = errDown, errDown })
+					time.AfterFunc(time.Second, func() { s.set(func() { s.readErr = nil }) })
+					if err := l.Write(store.RunWrite{Status: status}, last...); err != nil {
+						t.Errorf("the write ends with %v", err)
+					}
+					l.Close()
+					if got := take(t, l.Read(t.Context(), 0), 9); len(got) != len(last) || len(s.writes) != 1 {
+						t.Errorf("readers see %d events; it was stored %d times", len(got), len(s.writes))
+					}
+				})
+			})
+		}
+	}
 }
 
 func TestAppendWaitsForAStoreThatIsFarBehind(t *testing.T) {

@@ -210,7 +210,7 @@ func TestDroppedConnectionsLoseNoRow(t *testing.T) {
 					continue
 				}
 				if last := c.frames[len(c.frames)-1]; last.at("data", "reason") != "stop" {
-					t.Errorf("turn %s ends with %s", key, last.data)
+					t.Errorf("turn %s ends with %s:\n%s", key, last.data, c.show())
 				}
 				if told := c.show(); strings.Contains(told, "storage_failed") {
 					t.Errorf("the client of turn %s is told that it was not stored", key)
