@@ -1,10 +1,12 @@
 // Package agents holds the documents that come with p8: general, the agent of a
-// request that names none; sample-agent and default-agent, the smallest of each
-// dialect; moment-builder, which sums up what was said; dreaming-agent, which reflects on past sessions, and user-model, which
-// keeps a person's profile; rem-query-agent, which turns questions into queries.
+// request that names no agent; sample-agent and default-agent, the smallest of each
+// dialect; moment-builder, which sums up a part of a conversation; dreaming-agent, which
+// reflects on past sessions; user-model, which keeps a person's profile; rem-query-agent,
+// which turns questions into queries.
 //
 // They are ordinary documents. Copy one to start an agent of your own. A person's own
-// document of the same name takes its place for that person; shared ones cannot have it.
+// document of the same name takes its place for that person; a shared document cannot
+// have a built-in name.
 package agents
 
 import (
