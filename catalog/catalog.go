@@ -50,7 +50,7 @@ type Store interface {
 type Options struct {
 	// Builtin holds documents in its root, as *.yaml, *.yml or *.json.
 	Builtin fs.FS
-	// Dir is the schema folder, without its sub-folders; "" is none.
+	// Dir is the schema folder, without its sub-folders; "" for no folder.
 	Dir string
 	// Store may be nil: then the documents are the built-in ones and those of the folder.
 	Store Store
@@ -116,8 +116,8 @@ func (c *Catalog) Agent(ctx context.Context, name string) (*agent.Agent, error) 
 	return c.compile(s)
 }
 
-// Has reports whether a document has that name. It ignores the other names of stored rows
-// and so costs one look-up, also for names that are probably no agent's.
+// Has reports whether a document has that name. It ignores the other names of stored rows,
+// so that it costs one look-up even if no agent has the name.
 func (c *Catalog) Has(ctx context.Context, name string) (bool, error) {
 	clean, err := cleanName(name)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *Catalog) Has(ctx context.Context, name string) (bool, error) {
 	return s != nil, err
 }
 
-// find is the text of that name, the first in the order.
+// find returns the document of that name: the first one in the package's order.
 func (c *Catalog) find(ctx context.Context, name string) (*source, error) {
 	clean, err := cleanName(name)
 	if err != nil {
@@ -146,8 +146,8 @@ func (c *Catalog) find(ctx context.Context, name string) (*source, error) {
 	return s, nil
 }
 
-// named returns the document of that exact name and the row that was read for it, nil if
-// there is none.
+// named returns the document of that exact name and the row that was read for it. Each is
+// nil if it does not exist.
 func (c *Catalog) named(ctx context.Context, name string) (*source, *store.Schema, error) {
 	row, err := c.row(ctx, name)
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *Catalog) named(ctx context.Context, name string) (*source, *store.Schem
 	return s, row, nil
 }
 
-// row returns the stored document of that exact name, nil if there is none.
+// row returns the stored document of that exact name, nil if no row has the name.
 func (c *Catalog) row(ctx context.Context, name string) (*store.Schema, error) {
 	if c.store == nil {
 		return nil, nil
@@ -181,8 +181,8 @@ func (c *Catalog) row(ctx context.Context, name string) (*store.Schema, error) {
 	return &row, nil
 }
 
-// alias finds a row by one of its other names. It reads every row, and only for
-// a name that nothing else has: then the near ones are wanted too.
+// alias finds a row by one of its other names. It reads every row, so it is called only if
+// no document has the name itself; the error's near names need every row anyway.
 func (c *Catalog) alias(ctx context.Context, name string) (*source, error) {
 	var found *source
 	var names []string

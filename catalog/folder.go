@@ -46,7 +46,7 @@ type stamp struct {
 	read     time.Time
 }
 
-// holds reports whether a file that looks like info now is as it was read.
+// holds reports whether the file, whose state is now info, is unchanged since it was read.
 func (s *stamp) holds(info fs.FileInfo) bool {
 	return s.modified.Equal(info.ModTime()) && s.size == info.Size() && s.read.Sub(s.modified) > racy
 }
@@ -55,7 +55,7 @@ func newFolder(dir string, c *Catalog) *folder {
 	return &folder{dir: dir, c: c, files: map[string]*file{}}
 }
 
-// get returns the present document of a name, nil if there is none.
+// get returns the present document of a name, nil if no file has the name.
 func (f *folder) get(name string) *source {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,8 +23,8 @@ func Row(a *agent.Agent, text []byte) (store.Schema, error) {
 	}, nil
 }
 
-// mirror updates the copy of a document that SQL sees; row is the stored copy, nil if
-// there is none. Its failure is logged and never fails a run.
+// mirror updates the copy of a document that SQL sees; row is the stored copy, nil if no
+// copy is stored. A failure is logged and never fails a run.
 func (c *Catalog) mirror(ctx context.Context, s *source, row *store.Schema) {
 	if c.store == nil || row != nil && row.Hash == s.hash && row.Origin == s.origin {
 		return
