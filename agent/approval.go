@@ -46,7 +46,7 @@ func (a Approval) MarshalJSON() ([]byte, error) {
 
 // Asks reports whether the user must allow a call first. names are all names of the
 // tool. If the rules cannot be decided, for example because the arguments are not an
-// object, the user is asked.
+// object, the answer is true.
 func (a *Approval) Asks(args json.RawMessage, names ...string) bool {
 	switch {
 	case a == nil:

@@ -92,7 +92,7 @@ func (r *report) checkTools(d *Document) {
 			r.warnf(at, p, "add approval: always, or rules", "the tool %q has an approval_message and asks for no approval", clip(t.Name, 60))
 		}
 		if t.IfInterrupted != "" && t.Local() && t.Name == askAgent {
-			r.warnf(at, p, "take if_interrupted away", "the run of an agent that was asked is resumed after a crash: if_interrupted of %s means nothing", askAgent)
+			r.warnf(at, p, "take if_interrupted away", "if_interrupted has no effect on %s: after a crash, the run of the agent that it asked is resumed", askAgent)
 		}
 	}
 	for _, m := range [][2]string{{"model", d.Model}, {"override_model", d.OverrideModel}, {"routing_model", d.RoutingModel}, {"chained_tool", d.ChainedTool}} {
@@ -239,7 +239,7 @@ func listed(known []string) string {
 	return "there are " + strings.Join(known, ", ")
 }
 
-// didYouMean is a hint with the nearest name, "" when there is none.
+// didYouMean returns a hint with the name nearest to name, "" if no name is similar.
 func didYouMean(name string, names []string) string {
 	if similar := near.Names(name, names, 1); len(similar) > 0 {
 		return "did you mean " + similar[0] + "?"

@@ -215,7 +215,7 @@ func (s *schemaCheck) refs() []string {
 	return out
 }
 
-// resolve returns the target of a local reference, nil if there is none.
+// resolve returns the target of a local reference, nil if the reference leads nowhere.
 func (n *node) resolve(ref string) *node {
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok || path != "" && path[0] != '/' {

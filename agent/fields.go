@@ -71,7 +71,7 @@ type Fields struct {
 	Limits                Limits `json:"limits,omitzero" doc:"What ends a run; without a field there is no such limit."`
 
 	History   History `json:"history,omitzero" doc:"How earlier turns reach the model."`
-	ChildText string  `json:"child_text,omitempty" enum:"replace,keep" doc:"Whether an agent that was asked speaks in place of this one (replace) or besides it (keep). Default: replace when nested, keep when flat."`
+	ChildText string  `json:"child_text,omitempty" enum:"replace,keep" doc:"How the text of an agent that this one asks reaches the user: in place of this agent's text (replace) or besides it (keep). Default: replace when nested, keep when flat."`
 
 	Routing         *Routing `json:"routing,omitempty" doc:"How a message for this agent is recognised when the client leaves the choice to p8 (agent auto); with it, empty or not, the agent may be chosen."`
 	RoutingEnabled  *bool    `json:"routing_enabled,omitempty" doc:"Whether a session may be routed to this agent; true when left out."`
@@ -105,9 +105,9 @@ type ToolRef struct {
 	URI         string `json:"uri,omitempty" doc:"The MCP resource that the tool reads; {name} in it is an argument."`
 	// Approval is nil for never.
 	Approval        *Approval `json:"approval,omitempty" doc:"Which calls the user must allow first: always, never (also when left out), or those that one of the rules describes."`
-	ApprovalMessage string    `json:"approval_message,omitempty" doc:"What the user is asked then; {name} in it is an argument. Made of the call when left out."`
+	ApprovalMessage string    `json:"approval_message,omitempty" doc:"The question that the user must answer before the call; {name} in it is an argument. When left out, p8 writes it from the call."`
 	// IfInterrupted is unknown, ask or repeat; "" leaves it to the tool.
-	IfInterrupted string `json:"if_interrupted,omitempty" enum:"unknown,ask,repeat" doc:"What happens to a call that was under way when its process died: the model is told that the outcome is unknown, the user is asked whether to repeat it, or it is repeated. Default: repeat for a tool that only reads or is idempotent, else unknown."`
+	IfInterrupted string `json:"if_interrupted,omitempty" enum:"unknown,ask,repeat" doc:"What happens to a call that was under way when its process died: unknown: the model gets the result \"outcome unknown\"; ask: p8 asks the user whether to repeat the call; repeat: p8 repeats the call. Default: repeat for a tool that only reads or is idempotent, else unknown."`
 }
 
 // Local reports whether the tool belongs to this process.
