@@ -16,8 +16,8 @@ const (
 )
 
 // AskAgent returns the tool with which an agent asks another one, for the registry of the
-// tools that this service resolves. The agent that is asked runs within the run that asks:
-// its events flow into the same stream, its costs count there too. Outside of any run, a
+// tools that this service resolves. The called agent runs within the caller's run: its
+// events flow into the same stream, and its costs count there, too. Outside of any run, a
 // call is a whole turn.
 func (s *Service) AskAgent() (tool.Tool, error) { return s.delegates.AskAgent() }
 
@@ -25,7 +25,7 @@ func (s *Service) AskAgent() (tool.Tool, error) { return s.delegates.AskAgent() 
 // session to another one, for the registry of the tools that this service resolves.
 func (s *Service) TransferToAgent() (tool.Tool, error) { return s.delegates.TransferToAgent() }
 
-// startAsked begins the whole turn of an agent that is asked outside of any run.
+// startAsked begins a whole turn, for a call of ask_agent outside of any run.
 func (s *Service) startAsked(ctx context.Context, q delegate.TurnRequest) (delegate.Turn, error) {
 	t, err := s.Start(ctx, Request{Agent: q.Agent, Document: q.Document, Input: q.Input})
 	if err != nil {

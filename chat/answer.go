@@ -113,16 +113,16 @@ func (s *Service) answerAll(ctx context.Context, r request) (*Turn, error) {
 	return s.goOnWith(ctx, runID, r.asked.Results)
 }
 
-// A run that is resumed elsewhere with the answers alone is waited for, so many times,
-// with a pause, to give it the results.
+// If another caller resumed the run with the answers alone, goOnWith waits until the run
+// pauses again, to give it the results: at most resultTries times resultPause.
 const (
 	resultTries = 100
 	resultPause = 20 * time.Millisecond
 )
 
-// goOnWith resumes a run whose requests have their answers, and gives it the results of
-// the client's tools. A run that looked for answers in the same moment may be faster, and
-// pauses once more without the results.
+// goOnWith resumes a run whose requests have their answers, and gives it the results of the
+// client's tools. The run may resume itself first, with the answers alone; it then pauses
+// again, because it lacks the results.
 func (s *Service) goOnWith(ctx context.Context, runID string, results []ToolResult) (*Turn, error) {
 	past := int64(-1)
 	for tries := 0; ; tries++ {
@@ -141,7 +141,7 @@ func (s *Service) goOnWith(ctx context.Context, runID string, results []ToolResu
 			return nil, err
 		}
 		if past < 0 {
-			past = stored.LastSeq // the caller reads what it says next, if anything
+			past = stored.LastSeq // the caller reads only later events
 		}
 		t.Past = past
 		waits := stored.Status == store.RunRunning || stored.Status == store.RunWaiting

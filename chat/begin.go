@@ -133,7 +133,7 @@ type saved struct {
 	Instruction string            `json:"instruction,omitempty"`
 	Settings    llm.Settings      `json:"settings,omitzero"`
 	ClientTools []llm.ToolSpec    `json:"client_tools,omitempty"`
-	// History is what a client sent that keeps its own.
+	// History is the conversation of a client that keeps its own.
 	History []llm.Message `json:"history,omitempty"`
 	// ResponseFormat is the schema that the client wants the answer to follow.
 	ResponseFormat *llm.Output `json:"response_format,omitempty"`
@@ -143,7 +143,7 @@ type saved struct {
 	Auto bool `json:"auto,omitempty"`
 }
 
-// saved encodes what the turn was asked.
+// saved encodes the request for a later resume.
 func (p prepared) saved() (json.RawMessage, error) {
 	asked := p.request.asked
 	keep := saved{
@@ -170,8 +170,8 @@ const (
 	beginPause = 50 * time.Millisecond
 )
 
-// insistOnBeginning calls BeginRun, and again while the store fails. A run that was begun
-// although the answer was lost is not begun twice.
+// insistOnBeginning calls BeginRun, and retries it while the store fails. A run that the
+// store began although its reply was lost is not begun twice.
 func (s *preparer) insistOnBeginning(ctx context.Context, start store.RunStart) error {
 	until := time.Now().Add(min(cmp.Or(s.o.Patience, beginPatience), beginPatience))
 	for pause, lost := beginPause, false; ; pause *= 2 {
@@ -202,8 +202,8 @@ func isFailure(err error) bool {
 	return errors.As(err, &failure) && !errors.Is(err, store.ErrDisk)
 }
 
-// settle ends the session's runs that wait, or were interrupted, and are not resumed.
-// What they had said becomes their answer.
+// settle ends the session's runs that wait, or were interrupted, and are not resumed. Their
+// text so far becomes their answer.
 func (s *preparer) settle(ctx context.Context, p prepared) error {
 	for i := range p.session.recalled.Runs {
 		r, err := &p.session.recalled.Runs[i], error(nil)
@@ -227,7 +227,8 @@ func (s *preparer) settle(ctx context.Context, p prepared) error {
 	return nil
 }
 
-// overHere is a run of this process that is over, although the store does not know.
+// overHere writes the end of a run that is over in this process, but under way in the store.
+// It returns the row that the store has then.
 func (s *preparer) overHere(ctx context.Context, r *store.Run) (*store.Run, error) {
 	if !s.ends.Again(ctx, r.ID) {
 		_, err := s.o.Store.WriteRun(ctx, store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: store.RunInterrupted})
@@ -239,7 +240,7 @@ func (s *preparer) overHere(ctx context.Context, r *store.Run) (*store.Run, erro
 	return &now, err
 }
 
-// ignore is err unless it is that one.
+// ignore returns err, or nil if err is that.
 func ignore(err, that error) error {
 	if errors.Is(err, that) {
 		return nil

@@ -25,14 +25,14 @@ type begun struct {
 	resumed *resumed
 }
 
-// resumed is what a run that was begun before, in this process or another one, had.
+// resumed is the stored state of a run that was begun before, in this process or another.
 type resumed struct {
 	// run is its stored row, as it was claimed.
 	run     store.Run
 	journal *record.Journal
 	// unread are messages that steer the run, and that its model has not seen.
 	unread *sessions.Inbox
-	// restarted is the number of the event that takes back what the run said of the step
-	// that was cut, 0 for none.
+	// restarted is the number of the restart event, which takes back the text of the step
+	// that was cut; 0 if nothing was taken back.
 	restarted int64
 }

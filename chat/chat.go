@@ -1,16 +1,16 @@
-// Package chat runs turns of sessions: a user's message in, an agent's answer out, both
-// stored.
+// Package chat runs turns of sessions. A turn takes a user's message, produces an agent's
+// answer, and stores both.
 //
 // A turn goes through four stages, each made from the one before and never changed:
 //
-//	request    what is asked for, checked; nothing has been read yet     request.go
-//	prepared   which agent answers what, and what its model is sent     prepared.go
+//	request    the checked request; nothing has been read yet            request.go
+//	prepared   the agent, the user's message and the model's payload    prepared.go
 //	begun      the run is stored, and this process executes it          begun.go
-//	ended      why the run is over, and what it said                    ended.go
+//	ended      why the run is over, and the text of the answer          ended.go
 //
 // [Service.Start] makes the first three and returns; a goroutine executes the run
-// (execute.go), which goes on whatever becomes of the caller. Tool rows are stored as they
-// happen, the answer's row before the last events: each row whose id a client has seen can
+// (execute.go), and continues if the caller leaves. The rows of tool calls are stored during
+// the run, the answer's row before the last events: each row whose id a client has seen can
 // be read back.
 //
 // A [Turn] is a run for a reader. Behind it is a run that this process executes
@@ -45,7 +45,7 @@ import (
 type Request struct {
 	// Agent is a name; "" takes the identity's, then [DefaultAgent].
 	Agent string
-	// Document is an inline document; it beats Agent.
+	// Document is an inline document; it takes precedence over Agent.
 	Document *agent.Document
 	// Model is "provider:model"; "" takes the identity's.
 	Model string
@@ -79,19 +79,20 @@ type Request struct {
 	// ClientTools are tools that the client runs itself. If the model calls one, the turn
 	// ends with event.ReasonToolCalls.
 	ClientTools []llm.ToolSpec
-	// Results are those of the client's own tools. With them, the session's waiting run is
-	// resumed; if the session is new, or was not named, a run continues History.
+	// Results are the results of the client's own tools. They resume the session's waiting
+	// run; if the session is new, or was not named, a new run continues History with them.
 	Results []ToolResult
-	// Answers decide open requests of the session's waiting run, which is resumed when
-	// none is left open. Results of the same step may come with them. Input must be empty.
+	// Answers decide open requests of the session's waiting run. The run is resumed when
+	// all its requests are decided. Results of the same step may come with them. Input must
+	// be empty.
 	Answers []RequestAnswer
 	// Regenerate answers the session's last user message again and deletes the answer that
 	// it had. Input must be empty.
 	Regenerate bool
-	// Options are those of an agent that is a script, such as the simulator.
+	// Options are passed to an agent that is a script, such as the simulator.
 	Options map[string]string
-	// ResponseFormat is the schema that this answer must follow, for an agent that has none
-	// of its own; nil for none.
+	// ResponseFormat is the schema that this answer must follow, unless the agent has an
+	// output schema of its own; nil for free text.
 	ResponseFormat *llm.Output
 }
 

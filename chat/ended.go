@@ -14,14 +14,14 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// ended is the last stage of a turn: why its run is over in this process, and what it
-// said. The last row and the last events are made of it.
+// ended is the last stage of a turn: why its run is over in this process, and the text of
+// the answer. The answer's row and the last events are made of it.
 type ended struct {
 	prepared prepared
 	// first is the turn as its client began it.
 	first *Turn
-	// cause is the error that ended the run; nil if it came to its own end. failure is
-	// that for the client.
+	// cause is the error that ended the run; nil if it ended normally. failure is the error
+	// in words for the client.
 	cause   error
 	done    *event.DoneData
 	failure *event.ErrorData
@@ -145,7 +145,7 @@ func (r *recorder) finish(cause error) {
 	e := r.ended(cause, text)
 	r.begun.running.result = e.result(r.asks)
 	if r.begun.running.long = r.text.Long(); r.begun.running.long {
-		r.begun.running.result.Text = "" // it is read when somebody asks for it
+		r.begun.running.result.Text = "" // a caller of Wait reads it from the log
 	}
 	r.logEnd(&e)
 	key := r.now.request.key()
@@ -177,7 +177,7 @@ func (r *recorder) logEnd(e *ended) {
 	case errors.Is(e.cause, errShutdown):
 		r.s.o.Logger.Info("a run was interrupted", "run", r.rows.RunID, "session", r.rows.SessionID)
 	case e.failure != nil:
-		message := e.failure.Message // a script says no more than the user is shown
+		message := e.failure.Message // a script's error has no other text than the client's
 		if e.cause != nil {
 			message = e.cause.Error()
 		}
@@ -186,8 +186,8 @@ func (r *recorder) logEnd(e *ended) {
 	}
 }
 
-// store stores how the run ends and shows it. It returns what could not be stored, nil for
-// nothing.
+// store stores the end of the run and shows it. It returns the write that failed, nil if
+// everything is stored.
 func (r *recorder) store(e *ended) *store.RunWrite {
 	w := store.RunWrite{Status: e.status(), Reason: e.done.Reason}
 	if !r.scripted() && e.done.Reason != event.ReasonPaused && e.done.Reason != event.ReasonToolCalls {
@@ -264,7 +264,7 @@ func (r *recorder) calibrate(answer *store.Message) {
 	}
 }
 
-// observationsDisabled is the document's observation_mode that keeps none.
+// observationsDisabled is the observation_mode of documents whose observations are not kept.
 const observationsDisabled = "disabled"
 
 // keepsObservations reports whether the document wants observations kept.

@@ -12,19 +12,19 @@ import (
 var (
 	// ErrBusy: the session's last turn is still running.
 	ErrBusy = errors.New("chat: the session has a turn under way")
-	// ErrOverloaded: as many runs as this process takes.
+	// ErrOverloaded: this process has as many runs as it takes.
 	ErrOverloaded = errors.New("chat: too many runs at once")
 	// ErrClosed: the service is shutting down.
 	ErrClosed = errors.New("chat: the service is closed")
 )
 
-// Why a run cannot be used as it was asked.
+// Why a run cannot be used as the request wants.
 var (
 	// ErrNotResumable: the run is under way, waits for answers, or has ended.
 	ErrNotResumable = errors.New("chat: the run cannot be resumed")
 	// ErrKeyReused: the idempotency key was used with another request.
 	ErrKeyReused = errors.New("chat: the idempotency key belongs to another request")
-	// ErrNoRuns: nothing keeps runs here.
+	// ErrNoRuns: the Service has no Store.
 	ErrNoRuns = errors.New("chat: runs are not kept")
 	// ErrRunning: the run is under way.
 	ErrRunning = errors.New("chat: the run is under way")
@@ -39,7 +39,8 @@ var (
 	errCancelled = errors.New("chat: the run was stopped")
 	errLost      = record.ErrLost
 	errTooLong   = errors.New("chat: the run said too much")
-	// errMemory: the runs of this process held too much together, and this one most of it.
+	// errMemory: the runs of this process held too much memory together, and this run held
+	// the most.
 	errMemory   = errors.New("chat: the runs of this process hold too much")
 	errShutdown = fmt.Errorf("chat: the server is shutting down: %w", run.ErrInterrupted)
 )

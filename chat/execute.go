@@ -39,7 +39,8 @@ func (s *executor) execute(ctx context.Context, b *begun) {
 	r.finish(r.follow(ctx))
 	s.reportEnded(r)
 	if b.running.result.Reason == event.ReasonPaused && len(r.asks) > 0 {
-		// An answer that came just before the pause left it to the run to go on.
+		// An answer that was stored just before the pause did not resume the run, because
+		// the run was still under way: it resumes itself.
 		if err := s.resume(b.stored, p.request.runID); err != nil && !errors.Is(err, ErrClosed) {
 			s.o.Logger.Warn("a run could not be resumed", "run", p.request.runID, "error", err)
 		}
@@ -88,7 +89,7 @@ func (r *recorder) listen(ctx context.Context, events iter.Seq2[event.Event, err
 			r.begun.cancel(errTooLong)
 		}
 		if full && e.Data == nil {
-			continue // what ends the run is still shown: its open calls, its cost
+			continue // text is dropped; the ends of open calls and the cost are still shown
 		}
 		if r.scripted() {
 			e.RunID = r.rows.RunID
@@ -212,8 +213,8 @@ func (r *recorder) recallCall(run string, d *event.ToolCallData) {
 	}
 }
 
-// recallPause tells the agents below what they said before a pause, if the run goes on
-// within this process.
+// recallPause gives the delegated agents the events from before a pause, if the run
+// continues within this process.
 func (r *recorder) recallPause() error {
 	last := r.begun.log.Last()
 	if last <= r.heard {
@@ -238,7 +239,7 @@ type runMemory struct{ r *recorder }
 // Hold counts bytes.
 func (m runMemory) Hold(n int) { m.r.begun.account.Hold(n) }
 
-// Keep is how much shown text the run may keep, in bytes.
+// Keep returns how many bytes of shown text the run may keep.
 func (m runMemory) Keep() int { return record.KeepText(&m.r.begun.account) }
 
 // Shown is the end of what the run itself has said.

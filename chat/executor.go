@@ -22,8 +22,8 @@ type executor struct {
 }
 
 const (
-	// maxStoring is small: a question or an answer waits for as many writes of other
-	// runs' events.
+	// maxStoring is small: the write of a question or an answer waits for so many writes of
+	// other runs' events.
 	maxStoring = 1
 	// maxLongEnds is how many runs with a long answer may store it at one time.
 	maxLongEnds = 2

@@ -7,9 +7,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// newID is a UUID of version 7: it begins with the time, so that rows which are
-// written together lie together in an index. By hand, as uuid.NewV7 allocates,
-// and a turn needs several.
+// newID returns a UUID of version 7: it begins with the time, so that rows which are
+// written together lie together in an index. uuid.NewV7 is not used: it allocates, and a
+// turn needs several ids.
 func newID() string {
 	var u uuid.UUID
 	// crypto/rand never fails: it ends the program where there is no randomness.

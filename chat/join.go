@@ -11,8 +11,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// repeated is the run that an earlier request with the same key began; nil if there is
-// none.
+// repeated is the run that an earlier request with the same key began; nil if the key is
+// new.
 func (s *Service) repeated(ctx context.Context, r request) (*Turn, error) {
 	if r.asked.Key == "" || s.o.Store == nil {
 		return nil, nil
@@ -55,8 +55,8 @@ func (s *Service) continued(ctx context.Context, r request) (*Turn, error) {
 	return s.resume(ctx, runs[0].ID, r.asked.Results, r.asked.Input)
 }
 
-// steer gives the message to the session's run that is under way. It is nil if the request
-// does not steer, or the session has no such run, or one that reads no more.
+// steer gives the message to the session's run that is under way. It returns nil if the
+// request does not steer, if no run is under way, or if the run reads no further messages.
 func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 	if r.asked.Busy != BusySteer {
 		return nil, nil
@@ -89,14 +89,14 @@ func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 	return running.turn(running.log.Last()), nil
 }
 
-// keyedRow is the id of the row of a message that steers and whose request has a key: sent
-// again, the message gets the same.
+// keyedRow derives the row id of a steering message from the request's key, so that a
+// repeated request writes the same row.
 func keyedRow(caller identity.Identity, key string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(caller.TenantID+"\x00"+caller.UserID+"\x00steer\x00"+key)).String()
 }
 
-// steeredBefore is the run that an earlier request with the same key steered; nil if there
-// is none.
+// steeredBefore is the run that an earlier request with the same key steered; nil if the key
+// is new.
 func (s *Service) steeredBefore(ctx context.Context, r request) (*Turn, error) {
 	if r.asked.Busy != BusySteer {
 		return nil, nil

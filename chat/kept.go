@@ -12,15 +12,15 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// pollEvery is how often the store is asked for what another process adds to a run.
+// pollEvery is how often the store is read for new events of another process's run.
 const pollEvery = 250 * time.Millisecond
 
 // archive reads runs from the store.
 type archive struct {
 	store Runs
-	// resumes says that interrupted runs are resumed by themselves.
+	// resumes says that interrupted runs are resumed automatically.
 	resumes bool
-	// here ends when this process shall read no runs of others any more.
+	// here ends when this process stops reading the runs of other processes.
 	here context.Context
 }
 

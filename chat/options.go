@@ -22,14 +22,14 @@ type Options struct {
 	Tools Tools
 	// Store may be nil: then nothing is stored, and no turn knows of another.
 	Store Store
-	// DefaultModel is for requests and documents that name none. The models of Fallback
-	// take over, in order, for documents that name no fallback of their own.
+	// DefaultModel is used if neither the request nor the document names a model. The
+	// models of Fallback take over, in order, unless the document names its own.
 	DefaultModel string
 	Fallback     []string
-	// Cost is what a response of a model costs in US dollars, 0 if that is unknown; nil
-	// knows no costs.
+	// Cost returns the cost of a response of a model in US dollars, 0 if unknown. If Cost
+	// is nil, no cost is known.
 	Cost func(model string, u llm.Usage) float64
-	// Defaults are the settings that neither request nor document names.
+	// Defaults are the settings that neither the request nor the document sets.
 	Defaults llm.Settings
 	// StructuredMode is "native", "tool", or "" to go by the model.
 	StructuredMode string
@@ -40,8 +40,8 @@ type Options struct {
 	// Moments is how many moments of a session its turns are shown at most; 3 when 0, none
 	// when negative.
 	Moments int
-	// Window is how much a model reads and writes together, and how much it writes at
-	// most, in tokens; 0 is unknown, and nil knows no model.
+	// Window returns how many tokens a model reads and writes together, and how many it
+	// writes at most; 0 if unknown. If Window is nil, no model's window is known.
 	Window func(model string) (context, output int)
 	// ResultChars is how long a tool's result may be to be shown to a model whole;
 	// tool.DefaultResultChars when 0.
@@ -57,13 +57,14 @@ type Options struct {
 	// StepToolCalls and ToolCalls bound the tool calls of one answer of a model and of a
 	// run, as package run has them.
 	StepToolCalls, ToolCalls int
-	// MaxEvents and MaxBytes bound what one run may say; 100,000 and 16 MiB (4 MiB
-	// without a Store) when 0. The text of an answer has at most 2 MiB. A run that says more ends with reason length.
+	// MaxEvents and MaxBytes bound the log of one run; 100,000 and 16 MiB (4 MiB without a
+	// Store) when 0. The text of an answer has at most 2 MiB. A run that exceeds one of
+	// these ends with reason length.
 	MaxEvents int
 	MaxBytes  int
-	// Memory is how much all runs may hold in memory together, in bytes, with 16 KiB more
-	// for each of them; 64 MiB when 0. From half of it on, runs keep only what is nowhere
-	// else; beyond it, the run that holds most ends with reason length.
+	// Memory is how many bytes all runs may hold together, plus 16 KiB for each run; 64 MiB
+	// when 0. Once half of it is used, runs keep in memory only what is not stored. Beyond
+	// it, the run that holds most ends with reason length.
 	Memory int64
 	// MaxDepth bounds how deep agents ask agents; 5 when 0.
 	MaxDepth int

@@ -16,8 +16,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// prepared is the second stage of a turn: who answers what, and what the model is sent. A
-// turn that is handed over to another agent goes through it once more.
+// prepared is the second stage of a turn: the agent, the message that it answers, and the
+// payload of its model. A turn that is handed over to another agent goes through it again.
 type prepared struct {
 	request request
 	// caller is the request's, as the agent that answers sees it.
@@ -76,7 +76,7 @@ type named struct {
 func (s *preparer) namedAgent(ctx context.Context, r request) named {
 	n := named{name: cmp.Or(r.asked.Agent, r.caller.AgentSchemaURI, DefaultAgent)}
 	if n.auto = r.asked.Document == nil && s.router.IsAuto(ctx, n.name); n.auto {
-		n.name = DefaultAgent // most agents want the same of a session
+		n.name = DefaultAgent // its history suits most agents, so the session is rarely read twice
 	}
 	n.agent, _ = s.findAgent(ctx, r, n.name, named{})
 	return n

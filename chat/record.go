@@ -27,8 +27,8 @@ type recorder struct {
 	routing *route.Turn
 	tree    *delegate.Tree
 
-	// text and asides are what was said for the answer and beside it; shown says that
-	// readers have seen something of it.
+	// text is the text of the answer, asides are the thoughts and observations beside it;
+	// shown says that readers have seen a part of either.
 	text   record.Text
 	asides record.Asides
 	shown  bool
@@ -37,8 +37,8 @@ type recorder struct {
 	done   *event.DoneData
 	// scriptFailed is the error of a script.
 	scriptFailed *event.ErrorData
-	// speaker is the path of the agent that spoke last, tookOver the model that answers
-	// in place of the chosen one.
+	// speaker is the path of the agent that spoke last, tookOver the fallback model that
+	// answers in place of the chosen one, if any.
 	speaker, tookOver string
 	// asks are the questions without an answer, unasked those that could not be stored yet.
 	asks    []event.ActionRequestData
@@ -50,7 +50,7 @@ type recorder struct {
 	chaining bool
 	// progressed counts what each call said of its progress.
 	progressed map[string]int
-	// heard is the number of the last event that the tree knows.
+	// heard is the number of the last event that was given to the tree.
 	heard int64
 	// answered: the answer's row is stored already.
 	answered bool
@@ -76,7 +76,7 @@ func (s *executor) newRecorder(b *begun) *recorder {
 	return r
 }
 
-// unkept is the conversation where no session keeps it, for agents that are asked.
+// unkept returns the conversation for delegated agents if no session stores it, else nil.
 func (s *executor) unkept(p prepared) []llm.Message {
 	messages := p.payload.Messages
 	if p.request.sessionNamed && s.o.Store != nil || len(messages) == 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// request is the first stage of a turn: what somebody asks for, checked. Nothing has been
-// read yet, and nothing is checked again later.
+// request is the first stage of a turn: the checked Request. Nothing has been read from the
+// store yet, and no field is checked again later.
 type request struct {
 	asked  Request
 	caller identity.Identity
@@ -24,7 +24,7 @@ type request struct {
 	sessionNamed bool
 	// message is what the user says now.
 	message message
-	// model is the one that the request wants, "" for none.
+	// model is the model that the request names, "" if it names no model.
 	model       string
 	clientTools []tool.Tool
 	// metadata is what the request says about the session.
@@ -49,7 +49,7 @@ func (r request) key() sessions.Key {
 	return sessions.Key{Tenant: r.caller.TenantID, User: r.caller.UserID, Session: r.caller.SessionID}
 }
 
-// check makes the first stage of a turn that is asked for now.
+// check makes the first stage of a turn from a new Request.
 func check(ctx context.Context, req Request, now time.Time) (request, error) {
 	if err := checkCombination(req); err != nil {
 		return request{}, err
@@ -62,7 +62,7 @@ func check(ctx context.Context, req Request, now time.Time) (request, error) {
 		asked: req, caller: caller, sessionNamed: caller.SessionID != "", model: cmp.Or(req.Model, caller.DefaultModel), started: now,
 	}
 	if len(req.Answers) > 0 {
-		return r, nil // it has no message, and the run that goes on has all else
+		return r, nil // answers come without a message; the waiting run has everything else
 	}
 	if r.sessionNamed {
 		if err := identity.ValidateID("session_id", caller.SessionID); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// restore makes the second stage of the run from what is stored: what it was asked, the
-// journal, the session.
+// restore makes the second stage of the run from the store: the saved request, the journal
+// and the session.
 func (s *preparer) restore(ctx context.Context, caller identity.Identity, from *resumed) (prepared, error) {
 	p, name, err := s.reread(caller, &from.run)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *preparer) restore(ctx context.Context, caller identity.Identity, from *
 	return s.rebuild(ctx, p, from.journal, from.unread)
 }
 
-// reread is what the run was asked, and the name of its agent.
+// reread restores the request of the run, and the name of its agent.
 func (s *preparer) reread(caller identity.Identity, r *store.Run) (p prepared, agentName string, err error) {
 	var was saved
 	if err := json.Unmarshal(r.Request, &was); err != nil {
@@ -106,7 +106,7 @@ func (s *preparer) readSteering(ctx context.Context, p prepared, after int64, jo
 	if err != nil {
 		return err
 	}
-	seen := map[string]int{} // the run speaks to its model as the user, too
+	seen := map[string]int{} // by text: the run itself sends user messages to its model, too
 	for _, e := range journal.Entries(journal.Thread()) {
 		if e.Message != nil && e.Message.Role == llm.User {
 			seen[e.Message.Content]++

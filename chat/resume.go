@@ -56,8 +56,8 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 	return running.turn(from.run.LastSeq), nil
 }
 
-// takeUp claims the run and restores its second stage. A run that cannot be resumed after
-// all is given back as it was. text is what the user says to it, "" for nothing.
+// takeUp claims the run and restores its second stage. If the run cannot be resumed, it is
+// released unchanged. text is the user's message to the run, "" for no message.
 func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *resumed, text string) (prepared, error) {
 	was := from.run
 	claimed, err := s.o.Store.ClaimRun(ctx, was.ID, s.o.Owner)
@@ -93,8 +93,8 @@ func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *re
 	return p, errors.Join(err, s.stages.ends.Tell(ctx, recovery.End{Caller: caller, Write: back}))
 }
 
-// restart takes back what the run said of a step that it makes again. The event is stored
-// before anybody reads on, so that later readers never see that text.
+// restart takes back the text of a step that the run repeats. The event is stored before a
+// reader gets new events, so that later readers never see that text.
 func (s *Service) restart(ctx context.Context, p prepared, from *resumed, was string) error {
 	e, err := recovery.Restart(ctx, s.o.Store, &from.run, was, p.cast.Name, p.cast.Script != nil)
 	if e == nil || err != nil {

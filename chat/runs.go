@@ -9,8 +9,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Active is the session's run that is under way, in this process or another; nil if there
-// is none.
+// Active is the session's run that is under way, in this process or another; nil if no run
+// is under way.
 func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
 	who, err := identity.From(ctx)
 	if err != nil {
@@ -29,8 +29,8 @@ func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
 	return s.archive.turnOf(who, &runs[0]), nil
 }
 
-// Open is a run of the caller, in any state. The Turn reads what it said, and what it
-// still says.
+// Open is a run of the caller, in any state. The Turn reads its events, those still to come
+// included.
 func (s *Service) Open(ctx context.Context, runID string) (*Turn, store.Run, error) {
 	who, err := identity.From(ctx)
 	if err != nil {

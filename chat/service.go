@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/delegate"
 )
 
-// Service starts turns and knows those that are under way.
+// Service starts turns and keeps track of those under way.
 type Service struct {
 	o       Options
 	stages  *preparer
@@ -53,11 +53,11 @@ func (s *Service) Owner() string { return s.o.Owner }
 // Running is the number of turns under way.
 func (s *Service) Running() int { return s.runs.sessions.Count() }
 
-// closeGrace is how long interrupted runs have to store what they said.
+// closeGrace is how long interrupted runs have to store their events.
 const closeGrace = 5 * time.Second
 
-// Close takes no more turns and waits for those under way. When ctx ends first, they are
-// interrupted: they keep what they have said and can be resumed. The error is then ctx's.
+// Close refuses new turns and waits for those under way. If ctx ends first, they are
+// interrupted: their text so far is kept, and they can be resumed. The error is then ctx's.
 func (s *Service) Close(ctx context.Context) error {
 	s.runs.sessions.Close()
 	idle := make(chan struct{})

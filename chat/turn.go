@@ -42,13 +42,13 @@ type source interface {
 	events(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error]
 	// cuts are the restarts of the run that are stored.
 	cuts(ctx context.Context) (recovery.Cuts, error)
-	// missingEnd is what ends the reading of a log that has no end.
+	// missingEnd returns the events that end the reading of a log without an end.
 	missingEnd(ctx context.Context) []event.Event
 	// wait returns the result of t when the run is over.
 	wait(ctx context.Context, t *Turn) (Result, error)
 	// stop stops the run if this process executes it.
 	stop()
-	// goesOn reports whether the run is resumed by itself if it is interrupted.
+	// goesOn reports whether the run is resumed automatically if it is interrupted.
 	goesOn() bool
 }
 
@@ -94,7 +94,7 @@ type Result struct {
 	// Text is the answer as it was shown; Output is that of a structured agent.
 	Text   string
 	Output json.RawMessage
-	// ChainedTool is the tool that was called with Output, "" for none, and
+	// ChainedTool is the tool that was called with Output, "" if no tool was, and
 	// ChainedResult its result, a JSON object.
 	ChainedTool   string
 	ChainedResult json.RawMessage
@@ -105,7 +105,7 @@ type Result struct {
 	// reached.
 	Reason string
 	Limit  string
-	// Requests are what a paused run asks.
+	// Requests are the open requests of a paused run.
 	Requests []event.ActionRequestData
 	// Error is set when Reason is error.
 	Error *event.ErrorData
@@ -113,15 +113,15 @@ type Result struct {
 
 // Events yields the run from its first event to Done, and waits for events that are still
 // to come. Any number of readers may read, each at its own pace. The errors are those of
-// ctx and of the store, and ErrHandedOver. A reader that stops does not affect the run.
+// ctx and of the store, and ErrHandedOver. The run continues if a reader stops.
 func (t *Turn) Events(ctx context.Context) iter.Seq2[event.Event, error] {
 	return t.EventsAfter(ctx, 0)
 }
 
 // EventsAfter is Events after the event with a number. It leaves out the interruptions of
 // a run that was resumed, and events that were void when the reading began. If the run is
-// interrupted, it waits until the run is resumed, or, where runs are not resumed by
-// themselves, ends with an error event.
+// interrupted, it waits until the run is resumed, or, if runs are not resumed automatically,
+// ends with an error event.
 func (t *Turn) EventsAfter(ctx context.Context, after int64) iter.Seq2[event.Event, error] {
 	return t.follow(ctx, after, nil, false)
 }

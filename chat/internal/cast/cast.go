@@ -1,5 +1,5 @@
-// Package cast finds what answers a turn: the agent, its model with those that take
-// over, and the tools that its document declares.
+// Package cast finds what answers a turn: the agent, its model, the fallback models, and
+// the tools that its document declares.
 //
 // A [Cast] is made once and never changed. A turn that is handed over to another
 // agent gets another one.
@@ -41,8 +41,8 @@ type Options struct {
 	Models Models
 	// Tools may be nil: then agents have none.
 	Tools Tools
-	// DefaultModel is for requests and documents that name none; Fallback takes over
-	// for documents that name no fallback of their own.
+	// DefaultModel is used if neither the request nor the document names a model; Fallback
+	// takes over if the document names no fallback of its own.
 	DefaultModel string
 	Fallback     []string
 	// Script returns the script of an agent; nil for most.
@@ -58,11 +58,11 @@ type Finder struct{ o Options }
 // New makes a Finder.
 func New(o Options) *Finder { return &Finder{o} }
 
-// Wanted is what a request adds to what the document says.
+// Wanted is what a request adds to the agent's document.
 type Wanted struct {
 	// Model is "provider:model"; "" leaves it to the document.
 	Model string
-	// Output is the schema for the answer of an agent that has none of its own.
+	// Output is the answer's schema, unless the agent has one of its own.
 	Output *llm.Output
 	// ClientTools are tools that the client runs itself. A tool of the document wins
 	// over one of the same name.
@@ -86,7 +86,7 @@ type Cast struct {
 	// ChainedMissing says why Chained is nil although the document names one.
 	ChainedMissing string
 	Warnings       []event.WarningData
-	// Absent says which declared tools the model has to do without, and why.
+	// Absent names the declared tools that are not available now, each with the reason.
 	Absent []string
 	// Script answers in place of the model; nil for most.
 	Script Script
@@ -114,8 +114,7 @@ func ModelName(a *agent.Agent, request, fallback string) string {
 	return cmp.Or(a.OverrideModel, request, a.Model, fallback)
 }
 
-// findModel finds the model and those that take over. One of these that does not
-// exist is a warning.
+// findModel finds the model and its fallbacks. A fallback that does not exist is a warning.
 func (f *Finder) findModel(c *Cast, wanted string) error {
 	model, err := f.o.Models.Resolve(ModelName(c.Agent, wanted, f.o.DefaultModel))
 	if err != nil {

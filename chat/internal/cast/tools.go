@@ -21,8 +21,8 @@ const (
 	action = "action"
 )
 
-// findTools resolves the declared tools. Each missing tool is a warning; the model is
-// told only of those whose server is down, which its prompt may mention.
+// findTools resolves the declared tools. Each missing tool is a warning. Only the tools of
+// servers that are down are reported to the model: its prompt may mention them.
 func (f *Finder) findTools(ctx context.Context, c *Cast, routed bool) {
 	var found tool.Resolved
 	if f.o.Tools != nil {
@@ -104,8 +104,8 @@ func (clientTool) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{}, &tool.Error{Message: "the client runs this tool itself"}
 }
 
-// addClientTools offers the client's tools beside the document's own, which win where
-// both have a name.
+// addClientTools adds the client's tools to the document's own. If both have a tool of one
+// name, the document's is used.
 func (c *Cast) addClientTools(tools []tool.Tool) {
 	if len(tools) == 0 {
 		return

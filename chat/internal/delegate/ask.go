@@ -62,8 +62,8 @@ type askAgent struct {
 	d *Delegator
 }
 
-// AskAgent is the tool with which an agent asks another one. The agent that is asked runs
-// within the run that asks: its events flow into the same stream, its costs count there
+// AskAgent returns the tool with which an agent asks another one. The called agent runs
+// within the caller's run: its events flow into the same stream, and its costs count there,
 // too. Outside of any run, a call is a whole turn.
 func (d *Delegator) AskAgent() (tool.Tool, error) {
 	base, err := tool.NewBase(llm.ToolSpec{
@@ -119,7 +119,7 @@ func (t *askAgent) Stream(ctx context.Context, call tool.Call, emit func(event.E
 	return tool.Result{}, err
 }
 
-// question is what an agent is asked.
+// question holds the arguments of ask_agent.
 type question struct {
 	Agent      string          `json:"agent_name"`
 	Input      string          `json:"input_text"`
@@ -177,7 +177,7 @@ func (a answered) result() (tool.Result, error) {
 type refusal struct {
 	message string
 	near    []string
-	// text is what the agent had said until then.
+	// text is the agent's text up to the failure.
 	text string
 }
 

@@ -61,7 +61,7 @@ func (c *child) run(ctx context.Context, emit func(event.Event) bool) (tool.Resu
 	return out.result()
 }
 
-// recall takes in what the run and those below it said before they were resumed.
+// recall takes in the events of the run and of its child runs from before they were resumed.
 func (c *child) recall() {
 	ours := map[string]bool{c.runID: true}
 	for _, e := range c.tree.earlier {
@@ -152,7 +152,7 @@ func (c *child) answer(ctx context.Context, err error) (answered, error) {
 	out := answered{Text: text, Agent: name, Structured: c.cast.Agent.Structured, Chained: c.done.ChainedResult, Limit: c.done.Limit}
 	missing := c.done.Output == nil
 	if !out.Structured {
-		// The last text is the answer; what came before it was shown.
+		// The last text is the answer; the texts before it were shown already.
 		last := c.last
 		if c.done.Limit == "" || c.done.Limit == event.LimitAnswer {
 			last = cmp.Or(last, text)

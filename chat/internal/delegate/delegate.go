@@ -1,13 +1,13 @@
 // Package delegate lets agents ask agents, and hand a session over.
 //
-// [Delegator.AskAgent] is the tool ask_agent. The agent that is asked runs within the run
-// that asks, as a nested run: its events flow into the same stream under a longer path,
-// and are stored there. [Tree] is what the delegations of one turn share: it tells a
-// resumed run what the agents below it had said. [In] puts the asking agent and the tree
-// into the context of a run.
+// [Delegator.AskAgent] is the tool ask_agent. The called agent runs as a nested run within
+// the caller's run: its events flow into the same stream under a longer path, and are stored
+// there. [Tree] is shared by the delegations of one turn: it gives a resumed run the earlier
+// events of its nested runs. [In] puts the calling agent and the tree into the context of a
+// run.
 //
-// Whatever goes wrong with an agent that is asked is a result of the call, in words for
-// the asking model; see refusal.
+// A failure of the called agent is a result of the call, in words for the calling model; see
+// refusal.
 package delegate
 
 import (
@@ -67,8 +67,8 @@ func New(o Options) *Delegator { return &Delegator{o} }
 // maxNear is how many similar names the error for an unknown one offers.
 const maxNear = 3
 
-// prepare makes the run of an agent that is asked. A *refusal says why it cannot be
-// asked.
+// prepare makes the run of the called agent. If the agent may not be called, the error is a
+// *refusal.
 func (d *Delegator) prepare(ctx context.Context, q question, scope *run.Scope, toolCallID string) (*child, error) {
 	caller, err := identity.From(ctx)
 	if err != nil {
@@ -105,7 +105,8 @@ func (d *Delegator) prepare(ctx context.Context, q question, scope *run.Scope, t
 	return c, err
 }
 
-// askable finds the agent, if from may ask it; nil may ask any.
+// askable finds the agent, if the agent from may ask it. If from is nil, every agent may be
+// asked.
 func (d *Delegator) askable(ctx context.Context, from *agent.Agent, name string) (*agent.Agent, error) {
 	a, err := d.o.Catalog.Agent(ctx, name)
 	var missing *catalog.NotFoundError
@@ -143,7 +144,7 @@ func listed(list []agent.AgentRef, a *agent.Agent) bool {
 	})
 }
 
-// overridden is the agent with structured output on or off, as asked.
+// overridden is the agent with structured output on or off, as the question wants it.
 func overridden(a *agent.Agent, structured *bool) (*agent.Agent, error) {
 	if structured == nil || *structured == a.Structured {
 		return a, nil
@@ -161,9 +162,9 @@ func childRunID(parent *run.Scope, toolCallID string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(parent.RunID+"\x00"+parent.Thread+"\x00"+toolCallID)).String()
 }
 
-// payload makes what the agent's model is sent: its own prompt and context, the session's
-// conversation if its document is a nested one (REMLight's agents know what was said, p8's
-// do not), and the question.
+// payload makes the messages for the agent's model: its own prompt and context, the
+// session's conversation if its document is nested (REMLight's agents see the conversation,
+// p8's do not), and the question.
 func (d *Delegator) payload(ctx context.Context, c *child) ([]llm.Message, error) {
 	scene := prompt.Scene{
 		Cast: c.cast, Caller: c.caller, Message: c.question.prompt(), Started: d.o.Now(),

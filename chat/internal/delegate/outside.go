@@ -53,8 +53,8 @@ func (d *Delegator) askOutside(ctx context.Context, q question, emit func(event.
 	return tool.Result{}, err
 }
 
-// turnRequest makes the request for the turn. If the agent is asked for another form of
-// answer than its document says, the request has a document of its own.
+// turnRequest makes the request for the turn. If the question wants another form of answer
+// than the agent's document, the request has a document of its own.
 func (d *Delegator) turnRequest(ctx context.Context, q question) (TurnRequest, error) {
 	req := TurnRequest{Agent: q.Agent, Input: q.prompt()}
 	a, err := d.askable(ctx, nil, q.Agent)

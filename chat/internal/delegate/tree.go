@@ -67,8 +67,8 @@ func (t *Tree) name(agent, runID, id string) {
 	t.answers[runID] = id
 }
 
-// place is a context that tells tools which agent calls them, and lets the
-// delegations below know of each other.
+// place is a context that holds the agent whose run it is, and the tree that the nested runs
+// share.
 type place struct {
 	context.Context
 	caller *agent.Agent

@@ -25,10 +25,10 @@ type Options struct {
 	// tokens, Moments the most moments that a model is shown, ResultChars the length of
 	// a tool's result that it is shown whole.
 	KeepLast, Budget, Moments, ResultChars int
-	// Window is what a model reads and writes together, and what it writes at most, in
-	// tokens; 0 is unknown, and nil knows none.
+	// Window returns how many tokens a model reads and writes together, and how many it
+	// writes at most; 0 if unknown. If Window is nil, no model's window is known.
 	Window func(model string) (context, output int)
-	// Defaults are the settings that neither request nor document names.
+	// Defaults are the settings that neither the request nor the document sets.
 	Defaults llm.Settings
 	// Attachments has the images and documents of a session's rows.
 	Attachments memory.Source
@@ -131,7 +131,7 @@ func (c *Composer) Policy(a *agent.Agent) memory.Policy {
 	return p
 }
 
-// SamePolicy reports whether two agents want the same of a session.
+// SamePolicy reports whether two agents want the same rows of a session.
 func SamePolicy(a, b *agent.Agent) bool {
 	return a == b || a != nil && b != nil && a.HistoryTools == b.HistoryTools && Nested(a) == Nested(b)
 }
@@ -140,12 +140,12 @@ func SamePolicy(a, b *agent.Agent) bool {
 func Nested(a *agent.Agent) bool { return a != nil && a.Document.Dialect == agent.Nested }
 
 const (
-	// leastBudget is what is left of the history where the rest fills the model's
-	// window, in tokens: the newest message is shown whatever it takes.
+	// leastBudget is the least budget of the history, in tokens, even if everything else
+	// fills the model's window: the newest message is shown in any case.
 	leastBudget = 256
-	// answerPart is the part of the window that the answer may take at most.
+	// answerPart: at most one part in answerPart of the window is kept free for the answer.
 	answerPart = 4
-	// windowsApart is how much larger than the budget a window is that bounds nothing.
+	// windowsApart: a window of more than windowsApart budgets never bounds the history.
 	windowsApart = 16
 )
 
@@ -159,7 +159,7 @@ func (c *Composer) within(s Scene, lead []llm.Message) memory.Policy {
 	}
 	window, output := c.o.Window(s.Cast.ModelName)
 	if window == 0 || window > windowsApart*p.Budget {
-		return p // nobody counts what cannot matter
+		return p // the history fits in any case, so nothing is counted
 	}
 	answer := window / answerPart
 	if settings := s.Settings.Or(s.Cast.Agent.Settings).Or(c.o.Defaults); settings.MaxTokens > 0 {

@@ -27,16 +27,16 @@ const (
 	leastSeen = 200
 	// newest is the weight of an observation in the mean.
 	newest = 0.2
-	// leastScale and mostScale bound what is believed: anything else is no count of
-	// what was sent.
+	// leastScale and mostScale bound a plausible observation. Outside of them, the provider
+	// counted something else than the payload.
 	leastScale, mostScale = 0.4, 3.0
 	// firstSeen responses are all observed, later ones one in observeEvery: observing
 	// reads everything that was sent.
 	firstSeen, observeEvery = 4, 32
 )
 
-// of is the scale of a model; 1 when nothing is known, or when the provider counts
-// fewer: some do not count everything that they are sent.
+// of is the scale of a model. It is 1 if nothing was observed yet, or if the provider counts
+// fewer tokens than estimated: some providers do not count the whole payload.
 func (s *scales) of(model string) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *scales) of(model string) float64 {
 	return 1
 }
 
-// wants reports whether what a provider counts this time should be observed.
+// wants reports whether the provider's count of this response should be observed.
 func (s *scales) wants(model string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func ToolTokens(t tool.Tool) int {
 	return llm.EstimateTokens(spec.Name) + llm.EstimateTokens(spec.Description) + llm.EstimateTokens(string(spec.Parameters))
 }
 
-// Observe compares what was estimated for a payload with what the provider counted.
+// Observe compares the estimated tokens of a payload with the provider's count.
 func (c *Composer) Observe(model string, messages []llm.Message, tools []tool.Tool, counted int) {
 	if c.scales.wants(model) {
 		c.scales.observe(model, tokensOf(messages, tools), counted)

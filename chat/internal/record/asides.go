@@ -11,8 +11,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Asides are what the answering agent said beside its answer and the session keeps:
-// what its model thought, and what it observed.
+// Asides are the model's thoughts and the agent's observations, which the session keeps
+// beside the answer.
 type Asides struct {
 	thoughts event.Deltas
 	size     int
@@ -62,7 +62,7 @@ func (a *Asides) Thought() bool { return a.size > 0 }
 // Observed is what the agent observed.
 func (a *Asides) Observed() []*event.MetadataData { return a.observed }
 
-// Rows are the rows of what was said beside the answer; they come before it.
+// Rows are the rows of the thoughts and observations; they precede the answer's row.
 func (a *Asides) Rows(r *Rows, observations bool) []*store.Message {
 	var rows []*store.Message
 	add := func(kind, text string) {

@@ -24,8 +24,8 @@ type Journal struct {
 	pending []store.JournalEntry
 	// commit stores what the writer holds, and the entries.
 	commit func([]store.JournalEntry) error
-	// spent is what the agents consumed that handed the turn over, handOvers their
-	// number, routed the routing after the last one.
+	// spent is the usage of the agents that handed the turn over, handOvers their number,
+	// routed the routing after the last hand-over.
 	spent     event.UsageData
 	handOvers int
 	routed    routing.State
@@ -43,7 +43,7 @@ type handedOver struct {
 	Routing routing.State `json:"routing"`
 }
 
-// Entries are what a thread did before.
+// Entries are the recorded entries of a thread.
 func (j *Journal) Entries(thread string) []run.Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -64,7 +64,7 @@ func (j *Journal) Record(_ context.Context, e run.Entry) error {
 	return nil
 }
 
-// Commit has everything that was recorded and yielded stored, and the entries.
+// Commit stores everything that was recorded and yielded so far, and the entries.
 func (j *Journal) Commit(_ context.Context, entries ...run.Entry) error {
 	var list []store.JournalEntry
 	for _, e := range entries {
@@ -143,7 +143,7 @@ func (j *Journal) root() string {
 	return "agent" + strconv.Itoa(j.handOvers)
 }
 
-// take removes what has to be written.
+// take removes and returns the entries to write.
 func (j *Journal) take() []store.JournalEntry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -152,7 +152,7 @@ func (j *Journal) take() []store.JournalEntry {
 	return taken
 }
 
-// putBack keeps what could not be written for the next write.
+// putBack keeps entries whose write failed, for the next write.
 func (j *Journal) putBack(entries []store.JournalEntry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -170,7 +170,8 @@ func (j *Journal) HandOver(agent string, spent event.UsageData, to routing.State
 	j.pending = append(j.pending, store.JournalEntry{Thread: handOverThread, Data: data})
 }
 
-// Load reads what is stored; agent is the one that took over, "" for none.
+// Load reads the stored entries; agent is the agent that took over last, "" if the turn was
+// never handed over.
 func (j *Journal) Load(entries []store.JournalEntry) (agent string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -224,7 +225,7 @@ func (j *Journal) Decide(requests []store.RunRequest) (open bool) {
 }
 
 // UsesResults reports whether a call of the last step waits for one of the client's
-// results, or there is none.
+// results. It is true if the client gave no results.
 func (j *Journal) UsesResults() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -269,7 +270,7 @@ func (j *Journal) HandOvers() (int, routing.State) {
 	return j.handOvers, j.routed
 }
 
-// Spent is what the agents consumed that handed the turn over.
+// Spent is the usage of the agents that handed the turn over.
 func (j *Journal) Spent() event.UsageData {
 	j.mu.Lock()
 	defer j.mu.Unlock()

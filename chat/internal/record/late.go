@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Why a run stops whose calls cannot be recorded.
+// The reasons to stop a run whose calls cannot be recorded.
 var (
 	// ErrUnrecorded: the store fails. The run can be resumed when it works again.
 	ErrUnrecorded = fmt.Errorf("chat: the run cannot be recorded: %w", run.ErrInterrupted)
@@ -21,14 +21,15 @@ var (
 	ErrLost = errors.New("chat: the run belongs to another process now")
 )
 
-// Batch is what one failed write had of calls: it was written as a whole or not at all,
-// and may be in the store although the write failed.
+// Batch holds the rows and entries of one failed write. The store has all of them or none;
+// it may have them although the write failed.
 type Batch struct {
 	rows    []*store.Message
 	entries []store.JournalEntry
 }
 
-// Lookup finds a row of the caller; store.ErrNotFound if there is none.
+// Lookup finds a row of the caller by its id. If no row has it, the error is
+// store.ErrNotFound.
 type Lookup interface {
 	Message(ctx context.Context, id string) (store.Message, error)
 }
@@ -42,7 +43,7 @@ func Unstored(ctx context.Context, s Lookup, late []Batch) ([]Batch, error) {
 		_, err := s.Message(ctx, b.rows[0].ID)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			// What was written later is not there either.
+			// Batches are written in order: the later ones are not stored either.
 			return late[i:], nil
 		case err != nil:
 			return nil, err
@@ -51,7 +52,7 @@ func Unstored(ctx context.Context, s Lookup, late []Batch) ([]Batch, error) {
 	return nil, nil
 }
 
-// AddLate puts what is late before a write's own rows and entries.
+// AddLate puts the rows and entries of late batches before those of the write.
 func AddLate(w store.RunWrite, late []Batch) store.RunWrite {
 	if len(late) == 0 {
 		return w

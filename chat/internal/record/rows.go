@@ -15,7 +15,7 @@ import (
 // Rows makes the rows of one run. One goroutine uses it.
 type Rows struct {
 	RunID, SessionID string
-	// Agent is the name of the one that answers now.
+	// Agent is the name of the agent that answers now.
 	Agent string
 	Now   func() time.Time
 	NewID func() string
@@ -33,7 +33,7 @@ func (r *Rows) User(id, text string, parts []llm.Part, at time.Time) (*store.Mes
 	return row, memory.Attach(row, parts)
 }
 
-// Steering is the row of a message to a run that is under way.
+// Steering is the row of a user's message to a run that is under way.
 func Steering(r *store.Run, agent, id, text string, at time.Time) *store.Message {
 	return &store.Message{
 		ID: id, SessionID: r.SessionID, Type: store.MessageUser, Content: &text, AgentName: agent,
@@ -49,7 +49,7 @@ func (r *Rows) ClientResult(toolCallID, content string, at time.Time) *store.Mes
 	}
 }
 
-// FromMessages are the rows that messages of a client would have been.
+// FromMessages are the rows that the client's messages would have as stored messages.
 func FromMessages(messages []llm.Message, sessionID string) ([]store.Message, error) {
 	rows := make([]store.Message, 0, len(messages))
 	add := func(kind, content string, call json.RawMessage) {

@@ -17,8 +17,8 @@ const (
 	mostText = 256 << 10
 )
 
-// Text is the text of an answer, in memory or, where that is long or memory tight, in
-// the log of its run alone.
+// Text is the text of an answer. It is kept in memory; if the text is long, or memory is
+// tight, only the run's log has it.
 type Text struct {
 	text    event.Deltas
 	size    int
@@ -69,8 +69,8 @@ func (t *Text) Read(ctx context.Context) (string, error) {
 	return t.text.String(), nil
 }
 
-// KeepText is how much text a run may keep that its log has too, in bytes: where memory
-// is tight, an eighth of its share.
+// KeepText is how many bytes of text a run may keep in memory although its log has them,
+// too: while memory is tight, an eighth of the run's share.
 func KeepText(a *live.Account) int {
 	if share, tight := a.Share(); tight {
 		return share / 8

@@ -1,12 +1,13 @@
-// Package record is what a run leaves in the store, and when.
+// Package record stores what a run does: its rows, its journal and its events.
 //
-// A [Writer] is the one way of a run to the store. It stores a row before anybody sees
-// the event that names it; a call that acts is stored before it is made, a call that only
-// reads with its result. What the store cannot take now is shown without its row and goes
-// with the next write ([Batch]); a call that acts is then not made, and the run stops.
+// All writes of a run go through its [Writer]. It stores a row before a reader sees the
+// event that names it. A call that acts is stored before it is made; a call that only reads
+// is stored with its result. If a write fails, the event is shown without its row, and the
+// row goes with the next write ([Batch]); a call that acts is then not made, and the run
+// stops.
 //
-// [Rows] makes the rows, [Journal] is what the run must not do twice, [Text] and [Asides]
-// gather what was said for the row of the answer.
+// [Rows] makes the rows, [Journal] records the finished calls so that they are not repeated,
+// [Text] and [Asides] gather the text, thoughts and observations for the answer's rows.
 package record
 
 import (
@@ -46,8 +47,8 @@ type Writer struct {
 	o Options
 
 	mu sync.Mutex
-	// held waits a moment to be stored with what comes next: a call that only reads with
-	// its result, the calls of a step with each other. Nobody has seen any of it.
+	// held are items that wait up to holdFor, to be stored in one write: a call that only
+	// reads with its result, the calls of a step with each other. No reader has seen them.
 	held []item
 	// acts: one of the items is a call that acts, and must be stored before it is made.
 	acts  bool
@@ -55,7 +56,7 @@ type Writer struct {
 	// late was shown and is not stored yet: it goes with the next write.
 	late      []Batch
 	lateBytes int
-	// broken is why no call that acts may be made any more.
+	// broken is the error because of which no further call that acts may be made.
 	broken error
 	// tokens counts those of the run's rows.
 	tokens int
@@ -163,7 +164,7 @@ func (w *Writer) put(write store.RunWrite, events ...event.Event) error {
 			err = w.o.Log.Write(AddLate(write, late), events...)
 		}
 		if again && len(late) > 0 && errors.Is(err, store.ErrConflict) {
-			continue // what was late arrived after all
+			continue // the write that seemed to fail had succeeded
 		}
 		if err == nil {
 			w.o.Account.Hold(-w.lateBytes)
@@ -196,8 +197,8 @@ func (w *Writer) storeHeld() {
 	w.held, w.acts = w.held[:0], false
 }
 
-// commit returns when everything held is stored, and the entries with it. Its error says
-// that no call that acts may be made.
+// commit returns when everything held is stored, and the entries with it. After an error, no
+// call that acts may be made.
 func (w *Writer) commit(entries []store.JournalEntry) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

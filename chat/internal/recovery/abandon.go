@@ -13,9 +13,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Abandon ends a run that waits, or was interrupted, and that nobody resumes: what it has
-// said becomes its answer, and its open calls end. It is store.ErrNotOwner if somebody
-// resumes the run after all.
+// Abandon ends a run that waits, or was interrupted, and will not be resumed: its text so
+// far becomes its answer, and its open calls end. The error is store.ErrNotOwner if another
+// process resumed the run meanwhile.
 func (s *Ends) Abandon(ctx context.Context, r *store.Run) error {
 	how := ending{status: store.RunCancelled, reason: event.ReasonCancelled, row: store.StatusCancelled}
 	if r.Status == store.RunInterrupted {
@@ -24,15 +24,15 @@ func (s *Ends) Abandon(ctx context.Context, r *store.Run) error {
 	return s.close(ctx, r, how)
 }
 
-// Fail ends a run as Abandon does, as a failure.
+// Fail ends a run like Abandon, with the status failed.
 func (s *Ends) Fail(ctx context.Context, r *store.Run, failure *event.ErrorData) error {
 	return s.close(ctx, r, ending{
 		status: store.RunFailed, reason: event.ReasonError, row: store.StatusError, failure: failure,
 	})
 }
 
-// ending is how a run ends that nobody resumes: its status and reason, the status of the
-// row with what it said, and the failure, nil for none.
+// ending is how an abandoned run ends: its status and reason, the status of its answer's
+// row, and the failure, nil if it is not one.
 type ending struct {
 	status, reason, row string
 	failure             *event.ErrorData
@@ -71,7 +71,8 @@ func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 	if after > 0 || r.Restarts > 0 {
 		after += live.Lost - live.Gap
 	}
-	// Somebody waits, who may ask again when the store works.
+	// A caller waits for this write and can repeat the request: with a run's context that is
+	// over, the log gives up after a few tries.
 	hurry, over := context.WithCancel(ctx)
 	over()
 	log := live.Open(context.WithoutCancel(ctx), live.Options{
@@ -88,7 +89,7 @@ func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 	return err
 }
 
-// leavings gathers what a run has said and called.
+// leavings gathers the text and the open calls of an abandoned run.
 type leavings struct {
 	rows   record.Rows
 	text   event.Deltas
@@ -98,7 +99,7 @@ type leavings struct {
 
 func (l *leavings) add(e event.Event) {
 	if !strings.Contains(e.Agent, "/") {
-		l.rows.Agent = e.Agent // in the end, the one that took over
+		l.rows.Agent = e.Agent // the last one is the agent that took over
 	}
 	l.asides.Add(e)
 	switch d := e.Data.(type) {
@@ -123,8 +124,8 @@ func (l *leavings) add(e event.Event) {
 	}
 }
 
-// The results of a call that was never answered: one that was not begun, or waited, and
-// one that was under way when its process died.
+// The results of calls without an answer: of a call that was not begun or waited, and of a
+// call that was under way when its process died.
 const (
 	notDone     = "the run was stopped before this call had a result"
 	perhapsDone = "the run was stopped while this call was under way: it may or may not have been done"
@@ -138,7 +139,7 @@ func unanswered(r *store.Run, d *event.ToolCallData) (status, why string) {
 	return "unknown", perhapsDone
 }
 
-// end is the last that is written of the run.
+// end makes the last write of the run and its events.
 func (l *leavings) end(r *store.Run, how ending) (store.RunWrite, []event.Event) {
 	w := store.RunWrite{RunID: r.ID, Status: how.status, Reason: how.reason}
 	var events []event.Event

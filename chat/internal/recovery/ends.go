@@ -32,9 +32,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Ends tells the store how runs of this process ended. While the store cannot be told, it
-// takes such a run for one that is under way, and no other process may end it: Ends keeps
-// the end in memory and tells it again.
+// Ends writes the ends of this process's runs to the store. While such a write fails, the
+// store still lists the run as under way, and no other process may end it: Ends keeps the
+// end in memory and retries the write.
 type Ends struct {
 	o Options
 
@@ -66,7 +66,7 @@ const (
 	maxUnendedBytes = 64 << 20
 )
 
-// Tell tells the store the end of a run. If it fails, Again and All tell it once more.
+// Tell writes the end of a run. If the write fails, Again and All retry it.
 func (s *Ends) Tell(ctx context.Context, l End) error {
 	l.Write.Owner = s.o.Owner
 	err := s.Try(ctx, l)
@@ -80,7 +80,7 @@ func (s *Ends) Tell(ctx context.Context, l End) error {
 		delete(s.left, l.Write.RunID)
 	}
 	if s.bytes+l.size() > maxUnendedBytes {
-		// That the run is over is more important than what it said.
+		// Too much to keep: keep the end without its text.
 		l.Write, l.Late, l.Events = l.bare(), nil, nil
 	}
 	if len(s.left) < maxUnended {
@@ -148,8 +148,8 @@ func (s *Ends) wholeEnd(ctx context.Context, l End) (store.RunWrite, error) {
 	return w, nil
 }
 
-// Again tells the end of one run. It is false if the run has no end here, or the store
-// fails again.
+// Again retries the end of one run. It is false if no end of the run is kept here, or if the
+// write fails again.
 func (s *Ends) Again(ctx context.Context, runID string) bool {
 	s.mu.Lock()
 	l, ok := s.left[runID]
@@ -166,7 +166,7 @@ func (s *Ends) Again(ctx context.Context, runID string) bool {
 	return true
 }
 
-// All tells all ends, until the store fails.
+// All retries all ends, until a write fails.
 func (s *Ends) All(ctx context.Context) {
 	s.mu.Lock()
 	ids := make([]string, 0, len(s.left))

@@ -41,7 +41,7 @@ type cut struct {
 	data *event.RestartData
 }
 
-// Void is the number of the restart that takes the event back, 0 for none.
+// Void is the number of the restart that takes the event back, 0 if the event is valid.
 func (c Cuts) Void(e *event.Event) int64 {
 	for i := range c {
 		if c[i].data.Takes(e, c[i].seq) {

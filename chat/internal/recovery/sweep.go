@@ -1,11 +1,10 @@
-// Package recovery goes on with what a process left behind when it died, stopped or could
-// not reach the store.
+// Package recovery resumes or ends the runs of a process that died, stopped or could not
+// reach the store.
 //
-// A run is interrupted when its process dies or stops. [Sweeper] finds interrupted runs
-// and has them resumed, a bounded number at one time. [Restart] takes back what a run said
-// of the step that was cut, and [Said] reads the rest. [Ends] tells the store how runs of
-// this process ended, again and again while the store fails, and ends the runs that nobody
-// resumes.
+// A run is interrupted when its process dies or stops. [Sweeper] finds interrupted runs and
+// resumes them, a bounded number at one time. [Restart] takes back the text of a step that
+// the interruption cut, and [Said] reads the rest. [Ends] writes the ends of this process's
+// runs to the store, retries while the store fails, and ends the runs that are not resumed.
 package recovery
 
 import (
@@ -28,8 +27,8 @@ type Sweeper struct {
 	Full func(error) bool
 	// GiveUp fails a run of the caller.
 	GiveUp func(ctx context.Context, runID string) error
-	// Attempts is how many processes may die with a run before it is given up; 0 is any
-	// number.
+	// Attempts is how many processes may die with a run before it is given up; 0 for no
+	// bound.
 	Attempts int
 	Now      func() time.Time
 	Logger   *slog.Logger

@@ -15,7 +15,7 @@ type Lister interface {
 	Routable(ctx context.Context) ([]catalog.Routable, error)
 }
 
-// maxCandidates bounds the agents among which is chosen.
+// maxCandidates bounds the agents from which one is chosen.
 const maxCandidates = 200
 
 // candidates are the agents that a session may be routed to: those that the fallback's

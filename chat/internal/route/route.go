@@ -2,9 +2,9 @@
 // the routing of its session.
 //
 // A session's routing is a [routing.State] in its metadata. [Router.Choose] reads it and
-// returns the agent with the change to the metadata. A [Turn] is told when the answering
-// agent hands the session over, completes its task or gives up, and returns the change
-// that is stored with the answer.
+// returns the agent with the change to the metadata. The caller reports to a [Turn] when the
+// answering agent hands the session over, completes its task or gives up; the Turn returns
+// the change that is stored with the answer.
 package route
 
 import (
@@ -37,11 +37,11 @@ type Models interface {
 type Options struct {
 	Catalog Catalog
 	Models  Models
-	// Classifier tells agents apart; nil goes by the rules of the documents and asks a
-	// model where they are not sure.
+	// Classifier decides between agents. If it is nil, the rules of the documents decide,
+	// and a model if they are not sure.
 	Classifier routing.Classifier
-	// DefaultModel classifies for documents that name no model; DefaultAgent answers
-	// where no agent was chosen.
+	// DefaultModel classifies if the document names no model; DefaultAgent answers if no
+	// agent was chosen.
 	DefaultModel, DefaultAgent string
 	Logger                     *slog.Logger
 }
@@ -64,15 +64,15 @@ type Asked struct {
 	// Message is the user's. Without one (Preview) nothing is classified.
 	Message string
 	Preview bool
-	// Recent is the end of the conversation, User what is known of the user: a
-	// classifier sees both.
+	// Recent is the end of the conversation, User the user's stored row. A classifier sees
+	// both.
 	Recent []llm.Message
 	User   store.User
 }
 
 // Choose returns the name of the agent that answers, and what to merge into the
-// session's metadata, nil for nothing. The agent is the one that is asked for, or the one
-// that it handed the session to; with Auto, the one that the session is routed to.
+// session's metadata, nil for no change. The agent is the requested one, or the one that it
+// handed the session to; with Auto, it is the one that the session is routed to.
 func (r *Router) Choose(ctx context.Context, a Asked) (name string, patch json.RawMessage) {
 	if a.Auto {
 		return r.route(ctx, a)
@@ -169,7 +169,7 @@ type informed struct {
 func (i *informed) Classify(ctx context.Context, in routing.Input) (routing.Decision, error) {
 	in.History = i.asked.Recent
 	if last := lastOfUser(in.History); in.Message == "" && last >= 0 {
-		in.Message, in.History = in.History[last].Content, in.History[:last] // it is answered again
+		in.Message, in.History = in.History[last].Content, in.History[:last] // the turn answers it again
 	}
 	in.Profile = profile(i.asked.User)
 	return i.then.Classify(ctx, in)

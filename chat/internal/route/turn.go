@@ -45,8 +45,8 @@ const (
 	actionEscalate = "escalate"
 )
 
-// Action takes in an action of the answering agent, which may say that it is done, or
-// gives up.
+// Action takes in an action of the answering agent. By some actions, the agent says that its
+// task is complete or that it gives up.
 func (t *Turn) Action(ctx context.Context, answering string, d *event.ActionData) {
 	if t.state.None() || !t.mayChange() || !t.auto && !routing.Same(answering, t.state.Active) {
 		return
@@ -59,7 +59,7 @@ func (t *Turn) Action(ctx context.Context, answering string, d *event.ActionData
 			Agent  string `json:"agent"`
 			Reason string `json:"reason"`
 		}
-		_ = json.Unmarshal(d.Payload, &payload) // an unreadable payload names nobody
+		_ = json.Unmarshal(d.Payload, &payload) // an unreadable payload names no agent
 		t.state = t.state.Escalate(t.successor(ctx, payload.Agent), payload.Reason)
 	}
 }
@@ -81,8 +81,8 @@ func (t *Turn) successor(ctx context.Context, name string) string {
 	return ""
 }
 
-// Patch is the change to the session's metadata when the turn is over and answering has
-// answered; nil if there is none.
+// Patch is the change to the session's metadata when the turn is over and the agent
+// answering has answered; nil if the metadata stay as they are.
 func (t *Turn) Patch(metadata json.RawMessage, answering string) json.RawMessage {
 	now := t.state
 	if t.mayChange() {

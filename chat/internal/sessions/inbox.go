@@ -11,9 +11,9 @@ import (
 // zero value is empty.
 type Inbox struct {
 	mu       sync.Mutex
-	stored   sync.Cond // a message that was held was given
+	stored   sync.Cond // signals Give
 	messages []incoming
-	held     []string // rows that are being stored
+	held     []string // ids of messages that are being stored
 	closed   bool
 }
 
@@ -34,8 +34,8 @@ func (b *Inbox) Put(id, text string) {
 	}
 }
 
-// Hold announces a message, which Give must follow. It is false if the run reads no
-// more, or has the message.
+// Hold announces a message; Give must follow. It is false if the run reads no further
+// messages, or has this one.
 func (b *Inbox) Hold(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,8 +59,8 @@ func (b *Inbox) Give(id, text string, ok bool) {
 	}
 }
 
-// Take removes what came in. With last, it waits for messages that are announced, and
-// closes the inbox if there is none.
+// Take removes and returns the messages. With last, it first waits for announced messages,
+// and closes the inbox if no message came.
 func (b *Inbox) Take(last bool) []llm.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +79,7 @@ func (b *Inbox) Take(last bool) []llm.Message {
 	return taken
 }
 
-// Close takes no more.
+// Close makes the inbox refuse further messages.
 func (b *Inbox) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package sessions knows which sessions have a turn under way in this process, and who
-// waits for them: two runs of a session at once would not know of each other's messages.
+// Package sessions allows one turn at a time for each session of this process, and queues
+// the others: two runs of a session at once would not see each other's messages.
 //
 // [Slots] gives a session to one turn at a time; [Inbox] holds the messages that steer a
 // run which is under way.
@@ -14,8 +14,8 @@ import (
 type Options struct {
 	// Most bounds the turns at one time.
 	Most int
-	// Busy, Overloaded and Closed are the errors of Take: another turn has the session,
-	// there are as many turns as may be, Close was called.
+	// Busy, Overloaded and Closed are the errors of Take: another turn has the session, as
+	// many turns as Most are under way, Close was called.
 	Busy, Overloaded, Closed error
 }
 
@@ -25,7 +25,7 @@ type Key struct{ Tenant, User, Session string }
 // Claim is a turn that wants a session.
 type Claim struct {
 	RunID string
-	// IdempotencyKey is the one of its request; "" for none.
+	// IdempotencyKey is the request's; "" if it has no key.
 	IdempotencyKey string
 	// Cancel ends the turn.
 	Cancel context.CancelCauseFunc
@@ -52,11 +52,12 @@ func NewSlots[T any](o Options) *Slots[T] {
 
 // slot is one session's.
 type slot[T any] struct {
-	// claim is the turn's that has the session; nil while it is kept for the next.
+	// claim belongs to the turn that has the session; nil while the session is kept for the
+	// next in the queue.
 	claim *Claim
 	turn  T
-	// ready: the turn can be read. begun, where somebody waits for that, is closed then,
-	// or when it comes to nothing.
+	// ready: the turn can be read. begun is closed then, or when the turn fails to begin; nil
+	// if no caller waits for it.
 	ready bool
 	begun chan struct{}
 	// ending: the run is over, and about to release the session.
@@ -67,11 +68,11 @@ type slot[T any] struct {
 // The bounds of queues.
 const (
 	maxQueue   = 16   // messages that wait for one session
-	maxWaiting = 1000 // and for all
+	maxWaiting = 1000 // messages that wait, for all sessions together
 )
 
-// Take gives the session to a turn, until Release. While another turn has it, the claim
-// decides; a turn that is about to end is waited for in any case. Done must be called
+// Take gives the session to a turn, until Release. While another turn has it, the claim says
+// whether to wait; Take always waits for a turn that is about to end. Done must be called
 // when the turn is over.
 func (s *Slots[T]) Take(ctx context.Context, k Key, c Claim) error {
 	s.mu.Lock()
@@ -102,7 +103,7 @@ func (s *Slots[T]) Take(ctx context.Context, k Key, c Claim) error {
 	}
 }
 
-// wait blocks, the lock given away, until it is this caller's turn.
+// wait blocks until the session is handed to this caller. It releases the lock meanwhile.
 func (s *Slots[T]) wait(ctx context.Context, k Key, own *slot[T], interrupt error) error {
 	if len(own.queue) >= maxQueue || s.waiting >= maxWaiting {
 		return s.o.Overloaded
@@ -132,7 +133,7 @@ func (s *Slots[T]) wait(ctx context.Context, k Key, own *slot[T], interrupt erro
 		}
 	}
 	if own.claim == nil && s.taken[k] == own {
-		// The session came while ctx ended: the next one has it.
+		// The session was handed over while ctx ended: it goes to the next in the queue.
 		s.next(k, own)
 	}
 	return err
@@ -142,7 +143,7 @@ func (s *Slots[T]) wait(ctx context.Context, k Key, own *slot[T], interrupt erro
 func (s *Slots[T]) next(k Key, own *slot[T]) {
 	var none T
 	own.claim, own.turn, own.ready, own.ending = nil, none, false, false
-	own.told()
+	own.wake()
 	if len(own.queue) == 0 {
 		delete(s.taken, k)
 		return
@@ -157,20 +158,20 @@ func (s *Slots[T]) Ready(k Key, turn T) {
 	defer s.mu.Unlock()
 	if own := s.taken[k]; own != nil {
 		own.turn, own.ready = turn, true
-		own.told()
+		own.wake()
 	}
 }
 
-// told wakes those who wait for the turn to begin.
-func (own *slot[T]) told() {
+// wake wakes the callers of Begun.
+func (own *slot[T]) wake() {
 	if own.begun != nil {
 		close(own.begun)
 		own.begun = nil
 	}
 }
 
-// Begun waits until the turn that has the session, and was asked for with this
-// idempotency key, can be read, or has come to nothing. It waits for no other turn.
+// Begun waits until the session's turn can be read or has failed to begin, if the turn's
+// request had this idempotency key. It does not wait for any other turn.
 func (s *Slots[T]) Begun(ctx context.Context, k Key, key string) error {
 	s.mu.Lock()
 	own := s.taken[k]
@@ -276,13 +277,13 @@ func (s *Slots[T]) CancelAll(cause error) {
 	}
 }
 
-// Done says that a turn is over which Take had given a session.
+// Done reports that a turn to which Take gave a session is over.
 func (s *Slots[T]) Done() { s.turns.Done() }
 
 // Wait blocks until all turns are over.
 func (s *Slots[T]) Wait() { s.turns.Wait() }
 
-// Close takes no more turns.
+// Close makes Take refuse further turns.
 func (s *Slots[T]) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
