@@ -130,7 +130,7 @@ func TestREPL(t *testing.T) {
 	c.types("/zzz\r", "✗ there is no command /zzz: /help lists those there are")
 	c.types("/model nobody:x\r", "✗ there is no model nobody:x")
 	c.types("/agents nobody\r", "✗ there is no agent \"nobody\": /agents lists those there are")
-	c.types("/agents\r", "● general", "  auto                   p8 chooses who answers")
+	c.types("/agents\r", "● general", "  auto                   p8 chooses the agent for each message")
 	c.types("/agents au\t\r", "auto answers from here on\n")
 	c.types("/model nobody:x\r", "✗ there is no model nobody:x")
 	c.types("/agents\r", "● auto", "  general")

@@ -37,6 +37,19 @@ func (a *App) Report(err error) int {
 	return code
 }
 
+// SayEmpty reports that a list is empty: because no entry matches the options, if there are
+// any, or because there is none yet. hint says how to get a first one; it may be "".
+func (a *App) SayEmpty(nouns string, options bool, hint string) {
+	switch {
+	case options:
+		a.Say("no %s match", nouns)
+	case hint == "":
+		a.Say("there are no %s yet", nouns)
+	default:
+		a.Say("there are no %s yet: %s", nouns, hint)
+	}
+}
+
 // Say prints one line to stderr.
 func (a *App) Say(format string, args ...any) {
 	fmt.Fprintf(a.Stderr, "p8: "+format+"\n", args...)

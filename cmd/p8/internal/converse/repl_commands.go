@@ -120,7 +120,7 @@ func (r *repl) help(string) error {
 }
 
 // chosenByUs describes the agent auto.
-const chosenByUs = "p8 chooses who answers, by what the documents say of themselves"
+const chosenByUs = "p8 chooses the agent for each message"
 
 func (r *repl) agents(name string) error {
 	if name != "" {
@@ -166,7 +166,7 @@ func (r *repl) sessions(id string) error {
 		for _, s := range list {
 			g.Rows = append(g.Rows, []string{s.ID, s.Name, s.AgentName, strconv.FormatInt(s.Messages, 10), show.Local(s.UpdatedAt)})
 		}
-		r.table(g, "there is no session yet")
+		r.table(g, "there are no sessions yet")
 		return nil
 	}
 	s, err := r.Store.Session(r.Ctx, id)

@@ -60,7 +60,11 @@ func (r *repl) moments(kind string) error {
 	if err != nil {
 		return err
 	}
-	r.table(sessions.MomentGrid(found), "there is no such moment yet")
+	none := "there are no moments yet: /compact makes them from this session"
+	if kind != "" {
+		none = "no moments match"
+	}
+	r.table(sessions.MomentGrid(found), none)
 	return nil
 }
 

@@ -39,11 +39,12 @@ func (c *schemaListCmd) Run(a *command.App) error {
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			if list == nil {
-				list = []catalog.Entry{}
-			}
-			return show.JSON(a.Stdout, list)
+		switch {
+		case c.JSON:
+			return show.JSON(a.Stdout, append([]catalog.Entry{}, list...))
+		case len(list) == 0:
+			a.SayEmpty("documents", c.Kind != "", "")
+			return nil
 		}
 		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "NAME\tKIND\tORIGIN\tDESCRIPTION")

@@ -91,6 +91,10 @@ func (c *Tools) print(a *command.App, list []listedTool) error {
 	if c.JSON {
 		return show.JSON(a.Stdout, list)
 	}
+	if len(list) == 0 && c.Server != "" {
+		a.Say("the MCP server %s has no tools", c.Server)
+		return nil
+	}
 	g := show.Grid{Columns: []string{"server", "tool", "description"}}
 	for _, t := range list {
 		g.Rows = append(g.Rows, []string{t.Server, t.Name, show.OneLine(t.Description)})

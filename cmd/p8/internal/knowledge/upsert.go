@@ -98,7 +98,7 @@ func (c *Upsert) embed(ctx context.Context, a *command.App, cfg *config.Config, 
 		return command.Fail(command.ExitInterrupted, errors.New("stopped: everything is stored; the next server or upsert makes the missing vectors"))
 	case err != nil:
 		a.Say("the vectors of SEARCH could not be made; the next server or upsert tries again: %v", err)
-	case status.Failed > 0 && len(status.Last) > 0: // another p8 may have made them in between
+	case status.Failed > 0 && len(status.Last) > 0: // unless another p8 embedded them meanwhile
 		a.Say("%s could not be embedded yet; tried again later (the first: %s)", show.Count(int(status.Failed), "text"), show.OneLine(status.Last[0].Error))
 	}
 	return nil

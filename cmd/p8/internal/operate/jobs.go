@@ -46,25 +46,27 @@ func (c *jobsListCmd) Run(a *command.App) error {
 		}
 		f.States = append(f.States, state)
 	}
-	return withJobs(a, true, func(ctx context.Context, q *jobs.Queue) error {
-		list, err := q.List(ctx, f)
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return show.JSON(a.Stdout, append([]jobs.Job{}, list...))
-		}
-		if len(list) == 0 {
-			a.Say("there is no such job")
-			return nil
-		}
-		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "JOB\tKIND\tSTATE\tATTEMPT\tDUE\tERROR")
-		for _, j := range list {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%d/%d\t%s\t%s\n", j.ID, j.Kind, j.State, j.Attempt, j.MaxAttempts, show.Local(j.RunAt), cmp.Or(show.OneLine(j.Error), "-"))
-		}
-		return w.Flush()
+	list := []jobs.Job{}
+	err := withJobs(a, true, func(ctx context.Context, q *jobs.Queue) error {
+		found, err := q.List(ctx, f)
+		list = append(list, found...)
+		return err
 	})
+	switch {
+	case err != nil && !errors.Is(err, errNoJobs):
+		return err
+	case c.JSON:
+		return show.JSON(a.Stdout, list)
+	case len(list) == 0:
+		a.SayEmpty("jobs", len(c.State)+len(c.Kind) > 0, firstJob)
+		return nil
+	}
+	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "JOB\tKIND\tSTATE\tATTEMPT\tDUE\tERROR")
+	for _, j := range list {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%d/%d\t%s\t%s\n", j.ID, j.Kind, j.State, j.Attempt, j.MaxAttempts, show.Local(j.RunAt), cmp.Or(show.OneLine(j.Error), "-"))
+	}
+	return w.Flush()
 }
 
 type jobsStatsCmd struct {
@@ -73,20 +75,22 @@ type jobsStatsCmd struct {
 
 // Run prints a table, or JSON. It works while a server has the database.
 func (c *jobsStatsCmd) Run(a *command.App) error {
-	return withJobs(a, true, func(ctx context.Context, q *jobs.Queue) error {
-		kinds, err := q.Stats(ctx)
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return show.JSON(a.Stdout, append([]jobs.KindStats{}, kinds...))
-		}
-		if len(kinds) == 0 {
-			a.Say("there are no jobs")
-			return nil
-		}
-		return printStats(a.Stdout, kinds)
+	kinds := []jobs.KindStats{}
+	err := withJobs(a, true, func(ctx context.Context, q *jobs.Queue) error {
+		found, err := q.Stats(ctx)
+		kinds = append(kinds, found...)
+		return err
 	})
+	switch {
+	case err != nil && !errors.Is(err, errNoJobs):
+		return err
+	case c.JSON:
+		return show.JSON(a.Stdout, kinds)
+	case len(kinds) == 0:
+		a.SayEmpty("jobs", false, firstJob)
+		return nil
+	}
+	return printStats(a.Stdout, kinds)
 }
 
 // printStats prints a table with a line per kind.
@@ -138,6 +142,12 @@ func changeJob(a *command.App, change func(context.Context, *jobs.Queue) (jobs.J
 	})
 }
 
+// firstJob says how a database gets a job.
+const firstJob = "`p8 serve` adds and runs them"
+
+// errNoJobs is the error of withJobs without a database.
+var errNoJobs = errors.New("nothing is stored yet, so there are no jobs: start p8 with `p8 serve`")
+
 // withJobs calls fn with the queue. It runs no jobs.
 func withJobs(a *command.App, readOnly bool, fn func(context.Context, *jobs.Queue) error) error {
 	cfg, err := a.Stored()
@@ -146,7 +156,7 @@ func withJobs(a *command.App, readOnly bool, fn func(context.Context, *jobs.Queu
 	}
 	if db := cfg.Database(); db.Postgres == "" {
 		if _, err := os.Stat(db.Path); errors.Is(err, fs.ErrNotExist) {
-			return errors.New("nothing is stored yet, so there are no jobs: start p8 with `p8 serve`")
+			return errNoJobs
 		}
 	}
 	ctx := context.Background()

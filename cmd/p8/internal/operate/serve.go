@@ -63,7 +63,7 @@ func (c *Serve) Run(a *command.App) error {
 		wiring.WarnReserved(context.Background(), p.Store, p.Log)
 	}
 	if p.Work != nil {
-		if cfg.Database().Path != "" { // no other process: this one has the lock
+		if cfg.Database().Path != "" { // this process has the lock, so no other one can be alive
 			if err := p.Store.Maintenance().FreeLeases(context.Background()); err != nil {
 				return err
 			}

@@ -43,9 +43,12 @@ func TakeOver(a *command.App, ctx context.Context, p *wiring.Parts) error {
 	return m.FreeLeases(ctx)
 }
 
-// At runs a command where its data is: it calls there if the flags name a server or a
-// server has the embedded database, else here. what names the data, for the error that
-// nothing is stored yet.
+// ErrNothingStored is in the error of At if there is no database yet.
+var ErrNothingStored = errors.New("nothing is stored yet")
+
+// At runs a command where its data is. If the flags name a server, or a server has the
+// embedded database, At calls there, else here. what names the data in the error that
+// wraps ErrNothingStored.
 func At(a *command.App, who command.Caller, at Elsewhere, what string, there func(context.Context, *Server) error, here func(context.Context, *wiring.Parts) error) error {
 	ctx, err := who.Context()
 	if err != nil {
@@ -63,7 +66,7 @@ func At(a *command.App, who command.Caller, at Elsewhere, what string, there fun
 	}
 	if db := cfg.Database(); db.Postgres == "" {
 		if _, err := os.Stat(db.Path); errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("nothing is stored yet, so there are no %s: begin one with `p8 chat`", what)
+			return fmt.Errorf("%w, so there are no %s: begin one with `p8 chat`", ErrNothingStored, what)
 		}
 	}
 	p, err := wiring.Open(ctx, cfg, wiring.Options{Log: a.QuietLogger(cfg)})

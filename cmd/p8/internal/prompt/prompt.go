@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/term"
 )
 
-// Reader reads lines, with editing, history and completion on a terminal.
+// prompt reads lines, with editing, history and completion on a terminal.
 type prompt struct {
 	text    string
 	stdin   *os.File
@@ -27,8 +27,8 @@ type prompt struct {
 // maxLine bounds a line of a pipe, in bytes.
 const maxLine = 1 << 20
 
-// New returns a Reader of stdin. file keeps the history, "" keeps none. Tab completes
-// words.
+// New returns a prompt that reads stdin. file keeps the history; with "", no history is
+// kept. Tab completes words.
 func New(a *command.App, text, file string, words []string) *prompt {
 	p := &prompt{text: text, stdin: a.Stdin, history: History{file}}
 	out, ok := a.Stdout.(*os.File)

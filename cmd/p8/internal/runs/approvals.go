@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
@@ -28,7 +27,7 @@ type Approvals struct {
 	List    approvalsListCmd `cmd:"" help:"List approvals, the oldest first."`
 	Show    approvalsShowCmd `cmd:"" help:"Show one approval."`
 	Approve approveCmd       `cmd:"" help:"Approve, or give the requested data; the run continues."`
-	Deny    denyCmd          `cmd:"" help:"Deny; the run continues, and the model is told."`
+	Deny    denyCmd          `cmd:"" help:"Deny; the run continues, and the model learns that you denied."`
 }
 
 type approvalsListCmd struct {
@@ -45,7 +44,7 @@ var requestStatuses = []string{"all", store.RequestOpen, store.RequestAccepted, 
 // Run prints a table, or JSON. It works while a server has the database.
 func (c *approvalsListCmd) Run(a *command.App) error {
 	if !slices.Contains(requestStatuses, c.Status) {
-		return command.Usage("--status: %q is no state of a question: give one of %s", c.Status, strings.Join(requestStatuses, ", "))
+		return command.Usage("--status: %q is no state of an approval: give one of %s", c.Status, strings.Join(requestStatuses, ", "))
 	}
 	if c.Limit < 1 || c.Limit > 500 {
 		return command.Usage("--limit is %d: give a number from 1 to 500", c.Limit)
@@ -73,11 +72,11 @@ func (c *approvalsListCmd) Run(a *command.App) error {
 		return err
 	case c.JSON:
 		return show.JSON(a.Stdout, list)
-	case len(list) == 0 && c.Status == store.RequestOpen:
-		a.Say("nothing waits for an answer")
+	case len(list) == 0 && c.Status == store.RequestOpen && c.Session == "":
+		a.Say("there are no open approvals")
 		return nil
 	case len(list) == 0:
-		a.Say("there is no such question")
+		a.SayEmpty("approvals", f.Status != "" || c.Session != "", "a run asks for one before a call that a document marks with approval")
 		return nil
 	}
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
@@ -121,46 +120,32 @@ func (c *approvalsShowCmd) Run(a *command.App) error {
 }
 
 func unknownRequest(id string) error {
-	return fmt.Errorf("there is no question %q for this user: `p8 approvals list --status all` shows those there are", show.OneLine(id))
+	return fmt.Errorf("there is no approval %q for this user: `p8 approvals list --status all` shows those there are", show.OneLine(id))
 }
 
 // showRequest prints a question for a person.
 func showRequest(w io.Writer, q store.RunRequest) {
 	fmt.Fprintf(w, "%s\n\n", show.Visible(q.Message))
-	line := func(name, text string) {
-		if text = show.OneLine(text); text != "" {
-			fmt.Fprintf(w, "%-10s %s\n", name, text)
-		}
-	}
-	when := func(name string, t time.Time) {
-		if !t.IsZero() {
-			line(name, show.Local(t))
-		}
-	}
-	line("id", q.ID)
-	line("kind", q.Kind)
-	line("agent", q.AgentPath)
-	line("tool", q.ToolName)
-	whole := func(name string, raw json.RawMessage) {
-		if len(raw) > 0 {
-			fmt.Fprintf(w, "%-10s %s\n", name, show.Visible(string(raw)))
-		}
-	}
-	whole("arguments", q.Arguments)
-	whole("schema", q.Schema)
-	line("session", q.SessionID)
-	line("run", q.RunID)
-	when("asked", q.CreatedAt)
-	line("status", q.Status)
+	f := show.Fields{W: w, Width: 10}
+	f.Line("id", q.ID)
+	f.Line("kind", q.Kind)
+	f.Line("agent", q.AgentPath)
+	f.Line("tool", q.ToolName)
+	f.Whole("arguments", string(q.Arguments))
+	f.Whole("schema", string(q.Schema))
+	f.Line("session", q.SessionID)
+	f.Line("run", q.RunID)
+	f.Time("asked", q.CreatedAt)
+	f.Line("status", q.Status)
 	if q.Status == store.RequestOpen {
-		when("expires", q.ExpiresAt)
+		f.Time("expires", q.ExpiresAt)
 		return
 	}
-	when("decided", q.DecidedAt)
-	line("by", q.DecidedBy)
-	line("via", q.DecidedVia)
-	whole("content", q.Content)
-	line("comment", q.Comment)
+	f.Time("decided", q.DecidedAt)
+	f.Line("by", q.DecidedBy)
+	f.Line("via", q.DecidedVia)
+	f.Whole("content", string(q.Content))
+	f.Line("comment", q.Comment)
 }
 
 // verdict has the flags of both decisions.

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/peer"
@@ -73,7 +72,7 @@ func (c *runsListCmd) Run(a *command.App) error {
 	case c.JSON:
 		return show.JSON(a.Stdout, list)
 	case len(list) == 0:
-		a.Say("there is no such run")
+		a.SayEmpty("runs", status != "" || c.Session != "", "begin one with `p8 chat`")
 		return nil
 	}
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
@@ -125,27 +124,18 @@ func unknownRun(id string) error {
 
 // showRun prints a run for a person.
 func showRun(w io.Writer, r store.Run) {
-	line := func(name, text string) {
-		if text = show.OneLine(text); text != "" {
-			fmt.Fprintf(w, "%-9s %s\n", name, text)
-		}
-	}
-	line("run", r.ID)
-	line("status", r.Status)
-	line("reason", r.Reason)
-	line("agent", r.AgentName)
-	line("model", r.Model)
-	line("session", r.SessionID)
-	line("protocol", r.Protocol)
-	line("events", strconv.FormatInt(r.LastSeq, 10))
-	for _, at := range []struct {
-		name string
-		time time.Time
-	}{{"begun", r.CreatedAt}, {"alive", r.UpdatedAt}, {"ended", r.EndedAt}} {
-		if !at.time.IsZero() {
-			line(at.name, show.Local(at.time))
-		}
-	}
+	f := show.Fields{W: w, Width: 9}
+	f.Line("run", r.ID)
+	f.Line("status", r.Status)
+	f.Line("reason", r.Reason)
+	f.Line("agent", r.AgentName)
+	f.Line("model", r.Model)
+	f.Line("session", r.SessionID)
+	f.Line("protocol", r.Protocol)
+	f.Line("events", strconv.FormatInt(r.LastSeq, 10))
+	f.Time("begun", r.CreatedAt)
+	f.Time("alive", r.UpdatedAt)
+	f.Time("ended", r.EndedAt)
 }
 
 type runsResumeCmd struct{ chosenRun }

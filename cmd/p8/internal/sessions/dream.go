@@ -121,7 +121,7 @@ func showDream(w io.Writer, r dream.Result) {
 	}
 	line("status", "%s", strings.ReplaceAll(r.Status, "_", " "))
 	line("days", "%s to %s", show.Local(r.From), show.Local(r.Until))
-	line("sessions", "%d looked at, %s made, %d enriched", r.Phase1.SessionsChecked, show.Count(r.Phase1.MomentsBuilt, "moment"), r.Phase1.Enriched)
+	line("sessions", "%d read, %s made, %d enriched", r.Phase1.SessionsChecked, show.Count(r.Phase1.MomentsBuilt, "moment"), r.Phase1.Enriched)
 	line("dreams", "%d (%s)", r.Phase2.MomentsSaved, strings.ReplaceAll(r.Phase2.Status, "_", " "))
 	for _, key := range append(r.Phase1.Keys, r.Phase2.Keys...) {
 		line("", "%s", show.OneLine(key))

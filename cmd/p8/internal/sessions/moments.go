@@ -77,7 +77,7 @@ func (c *MomentsList) Run(a *command.App) error {
 		case c.JSON:
 			return show.JSON(a.Stdout, list)
 		case len(list) == 0:
-			a.Say("there is no such moment")
+			a.SayEmpty("moments", c.Type != "" || c.Session != "" || len(c.Topic) > 0, "`p8 compact SESSION` makes them from a session")
 			return nil
 		}
 		return MomentGrid(list).Table(a.Stdout)
@@ -160,28 +160,22 @@ func (c *momentsShowCmd) Run(a *command.App) error {
 
 // showMoment prints a moment for a person.
 func showMoment(w io.Writer, m store.Moment) {
-	line := func(name, text string) {
-		if text = show.OneLine(text); text != "" {
-			fmt.Fprintf(w, "%-9s %s\n", name, text)
-		}
-	}
-	line("moment", m.Name)
-	line("id", m.ID)
-	line("type", m.MomentType)
-	line("category", m.Category)
-	line("session", m.SourceSessionID)
-	line("when", show.Local(whenOf(m)))
-	if !m.EndsAt.IsZero() {
-		line("until", show.Local(m.EndsAt))
-	}
-	line("topics", strings.Join(m.TopicTags, ", "))
-	line("emotions", strings.Join(m.EmotionTags, ", "))
+	f := show.Fields{W: w, Width: 9}
+	f.Line("moment", m.Name)
+	f.Line("id", m.ID)
+	f.Line("type", m.MomentType)
+	f.Line("category", m.Category)
+	f.Line("session", m.SourceSessionID)
+	f.Time("when", whenOf(m))
+	f.Time("until", m.EndsAt)
+	f.Line("topics", strings.Join(m.TopicTags, ", "))
+	f.Line("emotions", strings.Join(m.EmotionTags, ", "))
 	if m.Rating > 0 {
-		line("rating", strconv.Itoa(m.Rating)+" of 5")
+		f.Line("rating", strconv.Itoa(m.Rating)+" of 5")
 	}
-	line("before", strings.Join(m.PreviousMomentKeys, ", "))
+	f.Line("before", strings.Join(m.PreviousMomentKeys, ", "))
 	for _, e := range m.GraphEdges {
-		line("edge", fmt.Sprintf("%s → %s (%s)", cmp.Or(e.Relation, "related"), e.Target, show.Score(e.Weight)))
+		f.Line("edge", fmt.Sprintf("%s → %s (%s)", cmp.Or(e.Relation, "related"), e.Target, show.Score(e.Weight)))
 	}
 	if m.Summary != "" {
 		fmt.Fprintf(w, "\n%s\n", show.Visible(m.Summary))

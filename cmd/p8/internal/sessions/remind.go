@@ -123,12 +123,12 @@ func (c *remindersListCmd) Run(a *command.App) error {
 		return err
 	})
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, peer.ErrNothingStored):
 		return err
 	case c.JSON:
 		return show.JSON(a.Stdout, append([]reminder.Reminder{}, list...))
 	case len(list) == 0:
-		a.Say("there is no reminder: make one with p8 remind NAME WHEN")
+		a.SayEmpty("reminders", false, "`p8 remind NAME WHEN` makes one")
 		return nil
 	}
 	return reminderGrid(list).Table(a.Stdout)

@@ -52,7 +52,7 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 			return show.JSON(a.Stdout, list)
 		}
 		if len(list) == 0 {
-			a.Say(`there is no session yet: begin one with p8 chat "Hello"`)
+			a.SayEmpty("sessions", c.Agent != "", "begin one with `p8 chat`")
 			return nil
 		}
 		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)

@@ -92,6 +92,9 @@ func (c *Feed) Run(a *command.App) error {
 		switch {
 		case c.JSON:
 			return show.JSON(a.Stdout, days)
+		case len(days) == 0 && c.Before != "":
+			a.Say("nothing happened before %s", c.Before)
+			return nil
 		case len(days) == 0:
 			a.Say("nothing happened yet")
 			return nil

@@ -125,7 +125,7 @@ func (p *pane) take(width int) (done, open []string) {
 	return done, open
 }
 
-// fit cuts a line that is too long. Only notes are.
+// fit cuts a line that is too long. Only notes are: text was wrapped.
 func (p *pane) fit(line string, width int) string {
 	if term.Width(line) <= width {
 		return line

@@ -1,6 +1,6 @@
 // Package turns runs turns for the person at the terminal and shows their events:
-// on a terminal as Markdown in colour, with a pane for each agent that is asked and
-// a status line ([Screen]); in a pipe as plain text; with --json as lines of JSON.
+// on a terminal as Markdown in colour, with a pane for each child agent and a status
+// line ([Screen]); in a pipe as plain text; with --json as lines of JSON.
 package turns
 
 import (

@@ -14,7 +14,7 @@ type Screen struct {
 	File   *os.File
 	Canvas *term.Canvas
 	Pen    term.Pen
-	// Asks: a person is at the keyboard and is asked the questions of a run at once.
+	// Asks: a person is at the keyboard and answers the questions of a run at once.
 	Asks bool
 	// Tokens and Cost are those of the session since the chat began.
 	Tokens int

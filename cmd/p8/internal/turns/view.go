@@ -185,14 +185,15 @@ func (v *view) finish(p *pane, how string) {
 	v.children = slices.DeleteFunc(v.children, func(other *pane) bool { return other == p })
 }
 
-// request notes a question that the run waits for, and shows it if nobody is asked.
+// request notes a question that the run waits for. It shows the question, unless the chat
+// asks it when the run has paused.
 func (v *view) request(p *pane, d *event.ActionRequestData) {
 	if d.RequestID == "" {
 		return
 	}
 	v.Asked = append(v.Asked, *d)
 	if v.summary {
-		return // it is asked when the run has paused
+		return // the chat asks it when the run has paused
 	}
 	how := "p8 approvals approve " + d.RequestID + ", or deny"
 	if d.Kind == event.RequestElicitation {

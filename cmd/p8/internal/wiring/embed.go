@@ -55,7 +55,7 @@ func EmbedNow(ctx context.Context, s *store.Store, model embed.Model, log *slog.
 	return status, errors.Join(err, e)
 }
 
-// NewIngester returns what stores files in s.
+// NewIngester returns the Ingester that stores files in s.
 func NewIngester(cfg *config.Config, s *store.Store, x ingest.Extractor) (*ingest.Ingester, error) {
 	return ingest.New(ingest.Options{Store: ingest.Over(s), SchemaRow: catalog.Row, Extractor: x, MaxFileBytes: int64(cfg.MaxUploadBytes)})
 }
@@ -67,8 +67,8 @@ func NewExtractor(cfg *config.Config, log *slog.Logger) *child.Pool {
 	})
 }
 
-// NewAsker returns what turns questions into queries: a model, or rules if the default
-// model is offline.
+// NewAsker returns the Asker, which turns questions into queries: by a model, or by rules if
+// the default model is offline.
 func NewAsker(cfg *config.Config, e ask.Engine, docs *catalog.Catalog, registry *llm.Registry, choice llm.Choice) (*ask.Asker, error) {
 	return ask.New(ask.Options{
 		Engine: e, Catalog: docs, Models: registry, Model: cfg.QueryAgentModel, DefaultModel: choice.Model,

@@ -18,7 +18,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Options are what differs between commands.
+// Options are the differences between commands.
 type Options struct {
 	Log *slog.Logger
 	// Memory keeps sessions in memory if there is no database.

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// lookEvery is how often a server resumes interrupted runs while there are some or
-	// other servers share the database; recoverEvery is how often it does so otherwise.
+	// lookEvery is how often a server resumes interrupted runs, if there are some or other
+	// servers share the database; recoverEvery is how often it does so otherwise.
 	lookEvery, recoverEvery = time.Second, 5 * time.Second
 	// beatsPerGrace is how many beats a process misses before it counts as dead.
 	beatsPerGrace = 5
@@ -170,11 +170,11 @@ func (k *keeper) alive(ctx context.Context) error {
 }
 
 // pulse finds processes whose beats have stopped. It counts only the time between its own
-// observations: if nobody reached the database, nobody is dead.
+// observations: while no process reaches the database, none is declared dead.
 type pulse struct {
 	own   string
 	grace time.Duration
-	// most bounds the time that counts between two observations.
+	// most bounds the time that one pause between two observations counts as silence.
 	most time.Duration
 
 	last  time.Time

@@ -126,13 +126,12 @@ func (p *Parts) ended(serves bool) func(context.Context, chat.Ended) {
 	}
 }
 
-// momentsAgain is how long after a turn a second job looks, if the first one ran when
-// the turn ended.
+// momentsAgain is how long after a turn a second job runs, if the first one was running
+// when the turn ended.
 const momentsAgain = 5 * time.Second
 
-// momentsLater enqueues the job that makes the moments of a session. One that is there
-// already may run, and may have read the session before this turn ended: then another
-// one follows it.
+// momentsLater enqueues the job that makes the moments of a session. If such a job exists
+// already, it may have read the session before this turn ended: a second one follows it.
 func (p *Parts) momentsLater(ctx context.Context, session string) error {
 	id, err := identity.From(ctx)
 	if err != nil {

@@ -65,7 +65,7 @@ func (e *InUse) Error() string {
 }
 
 // readStore opens the store for reading, even while another process has it. It returns
-// nil if there is none yet.
+// nil if there is no database yet.
 func readStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
 	db := cfg.Database()
 	if db.Postgres != "" {

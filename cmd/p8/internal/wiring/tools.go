@@ -20,7 +20,7 @@ func (p *Parts) openTools(cfg *config.Config, o Options) (*tool.Registry, error)
 	if p.own, err = builtin.Tools(options); err != nil {
 		return nil, err
 	}
-	remind, err := p.reminders.Tools() // which fail without a database
+	remind, err := p.reminders.Tools() // without a database, their calls fail
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// WithStore calls fn with the store, opened for reading; nil if there is none yet.
+// WithStore calls fn with the store, opened for reading; nil if there is no database yet.
 func WithStore(a *command.App, who command.Caller, fn func(context.Context, *store.Store) error) error {
 	ctx, err := who.Context()
 	if err != nil {
