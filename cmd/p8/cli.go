@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"os"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/completion"
@@ -63,59 +60,15 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer, environ []stri
 	case args[0] == "--version": // as in other tools
 		args[0] = "version"
 	}
-	err := dispatch(a, args)
-	if err == nil || errors.Is(err, errHelp) {
-		return command.ExitOK
+	if err := dispatch(a, args); err != nil {
+		return a.Report(err)
 	}
-	return a.Report(err)
+	return command.ExitOK
 }
-
-func dispatch(a *command.App, args []string) error {
-	parser, err := kong.New(&grammar{}, kong.Name("p8"), kong.NoDefaultHelp(),
-		kong.Description("p8 turns documents into agents."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.Writers(a.Stdout, a.Stderr), kong.Bind(a))
-	if err != nil {
-		return err
-	}
-	ctx, err := parser.Parse(args)
-	if errors.Is(err, errHelp) {
-		return err
-	}
-	var parse *kong.ParseError
-	if errors.As(err, &parse) {
-		return command.Usage("%v: run %q", err, helpFor(parse.Context))
-	}
-	if err != nil {
-		return err
-	}
-	return ctx.Run()
-}
-
-// helpFor returns the help command for what was typed.
-func helpFor(ctx *kong.Context) string {
-	if ctx != nil {
-		if node := ctx.Selected(); node != nil {
-			return node.FullPath() + " --help"
-		}
-	}
-	return "p8 help"
-}
-
-// errHelp ends parsing after help was printed.
-var errHelp = errors.New("help")
 
 type helpFlag bool
 
-// BeforeReset prints the help of the command typed so far.
-func (helpFlag) BeforeReset(ctx *kong.Context) error {
-	if err := ctx.PrintUsage(false); err != nil {
-		return err
-	}
-	return errHelp
-}
-
-// IgnoreDefault keeps kong from printing a default.
+// IgnoreDefault keeps kong from choosing a default command: the help is that of the group.
 func (helpFlag) IgnoreDefault() {}
 
 type helpCmd struct {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/p8-org/p8/internal/config"
 )
 
@@ -21,6 +23,8 @@ type App struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Environ []string
+	// Grammar has all commands, for completion.
+	Grammar *kong.Node
 }
 
 // Getenv returns a variable of the environment, "" if it is not set.

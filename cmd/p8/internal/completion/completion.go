@@ -66,12 +66,12 @@ type Complete struct {
 }
 
 // Run prints the words that fit the last one, a line each, with their help after a tab.
-func (c *Complete) Run(a *command.App, grammar *kong.Context) error {
+func (c *Complete) Run(a *command.App) error {
 	words := c.Words
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	node, value, rest := walk(grammar.Model.Node, words[:len(words)-1])
+	node, value, rest := walk(a.Grammar, words[:len(words)-1])
 	typed := words[len(words)-1]
 	for _, w := range fitting(a, node, value, typed, rest) {
 		if strings.HasPrefix(w.Text, typed) {
