@@ -116,24 +116,29 @@ func (w *writer) compareParts(ctx context.Context, d *Document) (stale, changed 
 			changed = append(changed, x)
 		}
 	}
-	return stale, changed, w.refuseForeign(ctx, d, p, owner, added)
+	if d.Ontology != nil {
+		if err := w.refuseForeign(ctx, d, ontologies, p, owner, []string{d.Ontology.Name}); err != nil {
+			return nil, nil, err
+		}
+	}
+	return stale, changed, w.refuseForeign(ctx, d, resources, p, owner, added)
 }
 
-// refuseForeign is ErrConflict when a live chunk of another file has one of the names.
-func (w *writer) refuseForeign(ctx context.Context, d *Document, file placed, owner any, names []string) error {
+// refuseForeign is ErrConflict when a live row of the table that was made of another file has one of the names.
+func (w *writer) refuseForeign(ctx context.Context, d *Document, t *table, file placed, owner any, names []string) error {
 	for part := range slices.Chunk(names, maxFilter) {
-		q := newQuery(resources.selects)
+		q := newQuery(t.selects)
 		q.add(`tenant_id = `).arg(w.by.TenantID)
 		q.owned(owner)
 		q.add(` AND deleted_at IS NULL AND file_id <> `).arg(file.id)
 		q.in(w.store.dialect, "name", part)
 		q.add(` LIMIT 1`)
-		rec, err := resources.first(ctx, w.c, q)
+		rec, err := t.first(ctx, w.c, q)
 		if err != nil {
 			return err
 		}
 		if rec != nil && fileOf(rec) != "" {
-			return foreign(resources, rec.entry().name, d)
+			return foreign(t, rec.entry().name, d)
 		}
 	}
 	return nil

@@ -127,10 +127,12 @@ func largeDocuments(t *testing.T, s *store.Store) {
 	put(true, large(600, 1300))
 
 	// A name that another file's chunk has is refused before anything is written.
-	must(t, s.PutDocuments(ctx, document("small", "one")))
+	must(t, s.PutDocuments(ctx, withOntology(document("small", "one"), "Small page", "whole")))
 	foreign := large(0, 700)
 	foreign.Chunks[650].Name = "small one"
 	wantErr(t, "another file's chunk", s.PutDocuments(ctx, foreign), store.ErrConflict)
+	wantEqual(t, "status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileCompleted)
+	wantErr(t, "another file's ontology", s.PutDocuments(ctx, withOntology(large(0, 700), "Small page", "mine")), store.ErrConflict)
 	wantEqual(t, "status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileCompleted)
 
 	// A document that is cut in the middle, here by a key that is taken, leaves a
