@@ -31,10 +31,11 @@ func (m Maintenance) RebuildKeys(ctx context.Context) (written int64, err error)
 func (m Maintenance) sweepKeys(ctx context.Context) error {
 	// The last key of the batch before.
 	var tenant, owner, key, entity string
+	type held struct{ tenant, owner, key, entity, id string }
 	for n := rebuildBatch; n == rebuildBatch; {
+		var batch []held
 		if err := m.write(ctx, "sweep the key index", func(c Conn) error {
-			type held struct{ tenant, owner, key, entity, id string }
-			var batch []held
+			batch = nil
 			if err := c.Query(ctx, `SELECT tenant_id, owner, entity_key, entity_type, entity_id FROM kv_store
 				WHERE (tenant_id, owner, entity_key, entity_type) > ($1, $2, $3, $4)
 				ORDER BY tenant_id, owner, entity_key, entity_type LIMIT $5`, func(r Row) error {
@@ -45,9 +46,7 @@ func (m Maintenance) sweepKeys(ctx context.Context) error {
 			}, tenant, owner, key, entity, rebuildBatch); err != nil {
 				return err
 			}
-			n = len(batch)
 			for _, h := range batch {
-				tenant, owner, key, entity = h.tenant, h.owner, h.key, h.entity
 				t := tableOf(h.entity)
 				if t == nil {
 					continue // of a newer program
@@ -70,6 +69,10 @@ func (m Maintenance) sweepKeys(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
+		if n = len(batch); n > 0 {
+			last := batch[n-1]
+			tenant, owner, key, entity = last.tenant, last.owner, last.key, last.entity
+		}
 	}
 	return nil
 }
@@ -78,13 +81,15 @@ func (m Maintenance) sweepKeys(ctx context.Context) error {
 func (m Maintenance) rebuildTable(ctx context.Context, t *table) (written int64, err error) {
 	// The last row of the batch before.
 	var tenant, id string
+	type live struct {
+		tenant string
+		record
+	}
 	for n := rebuildBatch; n == rebuildBatch; {
+		var batch []live
+		var keys int64
 		err = m.write(ctx, "rebuild the key index", func(c Conn) error {
-			type live struct {
-				tenant string
-				record
-			}
-			var batch []live
+			batch, keys = nil, 0
 			q := newQuery(t.selects)
 			q.args = []any{tenant, id, rebuildBatch}
 			q.add(`(tenant_id, id) > ($1, $2) AND deleted_at IS NULL ORDER BY tenant_id, id LIMIT $3` + m.store.dialect.lock())
@@ -97,19 +102,21 @@ func (m Maintenance) rebuildTable(ctx context.Context, t *table) (written int64,
 			}, q.args...); err != nil {
 				return err
 			}
-			n = len(batch)
 			for _, x := range batch {
-				tenant, id = x.tenant, *x.place().id
 				if _, ok, err := writeKey(ctx, c, t, x.tenant, x.record); err != nil {
 					return err
 				} else if ok {
-					written++
+					keys++
 				}
 			}
 			return nil
 		})
 		if err != nil {
 			return written, err
+		}
+		written += keys
+		if n = len(batch); n > 0 {
+			tenant, id = batch[n-1].tenant, *batch[n-1].place().id
 		}
 	}
 	return written, nil

@@ -93,8 +93,9 @@ func (s *Store) FinishTurn(ctx context.Context, m *Message, sessionName string) 
 	if err != nil {
 		return missingFirst(ctx, err)
 	}
+	now := s.clock()
 	return s.write(ctx, "finish turn", func(c Conn, by caller) error {
-		to, ms := addTo(c, s.dialect, by, m.SessionID, s.clock()), []*Message{m}
+		to, ms := addTo(c, s.dialect, by, m.SessionID, now), []*Message{m}
 		if err := to.touch(ctx, &Session{Name: sessionName}, ms); err != nil {
 			return err
 		}

@@ -11,25 +11,33 @@ import (
 
 // TestMemory: a database in memory passes the suite of the one on the disk.
 func TestMemory(t *testing.T) {
-	open := func(t *testing.T, from mvcc.Snapshot) *engine {
-		e, err := open(t.Context(), Options{Memory: true, from: from})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { e.Close() })
-		return e
-	}
+	suiteInMemory(t, func(e *engine) store.Engine { return e })
+}
+
+// suiteInMemory runs the suite of stores on databases in memory, whose engines wrap
+// may change.
+func suiteInMemory(t *testing.T, wrap func(*engine) store.Engine) {
 	snapshot := func(t *testing.T, fill func(*store.Store)) mvcc.Snapshot {
-		e := open(t, mvcc.Snapshot{})
+		e := memoryEngine(t, mvcc.Snapshot{})
 		fill(store.New(e))
 		return mvcc.TakeSnapshot(memoryName(e.path))
 	}
 	empty := snapshot(t, func(*store.Store) {})
-	storetest.Run(t, func(t *testing.T) *store.Store { return store.New(open(t, empty)) },
+	storetest.Run(t, func(t *testing.T) *store.Store { return store.New(wrap(memoryEngine(t, empty))) },
 		func(t *testing.T, fill func(*store.Store)) func() *store.Store {
 			full := snapshot(t, fill)
-			return func() *store.Store { return store.New(open(t, full)) }
+			return func() *store.Store { return store.New(wrap(memoryEngine(t, full))) }
 		})
+}
+
+func memoryEngine(t *testing.T, from mvcc.Snapshot) *engine {
+	t.Helper()
+	e, err := open(t.Context(), Options{Memory: true, from: from})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
 }
 
 // TestMemoryIsForgotten: two databases in memory know nothing of each other, and a
