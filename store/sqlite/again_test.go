@@ -30,11 +30,6 @@ func (e again) Write(ctx context.Context, fn func(store.Conn) error) error {
 	return err
 }
 
-// TestTransactionsRunAgain: a transaction that runs again writes and returns the same.
-func TestTransactionsRunAgain(t *testing.T) {
-	suiteInMemory(t, func(e *engine) store.Engine { return again{e} })
-}
-
 // TestRebuildKeysRunsAgain: no row is skipped whose transaction runs again.
 func TestRebuildKeysRunsAgain(t *testing.T) {
 	e, ctx := memoryEngine(t, mvcc.Snapshot{}), caller(t.Context())

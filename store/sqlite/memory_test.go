@@ -9,24 +9,19 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestMemory: a database in memory passes the suite of the one on the disk.
+// TestMemory: a database in memory passes the suite of the one on the disk, also when
+// every transaction runs again.
 func TestMemory(t *testing.T) {
-	suiteInMemory(t, func(e *engine) store.Engine { return e })
-}
-
-// suiteInMemory runs the suite of stores on databases in memory, whose engines wrap
-// may change.
-func suiteInMemory(t *testing.T, wrap func(*engine) store.Engine) {
 	snapshot := func(t *testing.T, fill func(*store.Store)) mvcc.Snapshot {
 		e := memoryEngine(t, mvcc.Snapshot{})
 		fill(store.New(e))
 		return mvcc.TakeSnapshot(memoryName(e.path))
 	}
 	empty := snapshot(t, func(*store.Store) {})
-	storetest.Run(t, func(t *testing.T) *store.Store { return store.New(wrap(memoryEngine(t, empty))) },
+	storetest.Run(t, func(t *testing.T) *store.Store { return store.New(again{memoryEngine(t, empty)}) },
 		func(t *testing.T, fill func(*store.Store)) func() *store.Store {
 			full := snapshot(t, fill)
-			return func() *store.Store { return store.New(wrap(memoryEngine(t, full))) }
+			return func() *store.Store { return store.New(again{memoryEngine(t, full)}) }
 		})
 }
 

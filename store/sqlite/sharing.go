@@ -19,7 +19,7 @@ func (e *engine) Queries() (running, underWay int) {
 }
 
 // take takes a connection of a pool when it is the caller's turn; nil is one to open.
-func take(ctx context.Context, turns *fair.Turns, pool chan *conn) (*conn, error) {
+func (e *engine) take(ctx context.Context, turns *fair.Turns, pool chan *conn) (*conn, error) {
 	id, _ := identity.From(ctx) // nobody: p8 itself
 	err := turns.Take(ctx, fair.Key{Tenant: id.TenantID, User: id.UserID})
 	if errors.Is(err, fair.ErrClosed) {
@@ -28,7 +28,12 @@ func take(ctx context.Context, turns *fair.Turns, pool chan *conn) (*conn, error
 	if err != nil {
 		return nil, err
 	}
-	return <-pool, nil
+	select {
+	case c := <-pool:
+		return c, nil
+	case <-e.closed: // which takes all connections
+		return nil, errClosed
+	}
 }
 
 // give returns it to the pool.

@@ -244,7 +244,7 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 	if gone := e.health.gone.Load(); gone != nil {
 		return gone
 	}
-	c, err := take(ctx, e.reading, e.readers)
+	c, err := e.take(ctx, e.reading, e.readers)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (e *engine) write(ctx context.Context, fn func(store.Conn) error) error {
 }
 
 func (e *engine) transact(ctx context.Context, fn func(store.Conn) error) (err error) {
-	c, err := take(ctx, e.writing, e.writer)
+	c, err := e.take(ctx, e.writing, e.writer)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import "context"
 // Turn excludes this process's writer for a library with a connection of its own, which
 // would otherwise poll for SQLite's lock and mostly lose.
 func (e *engine) Turn(ctx context.Context) (release func(), err error) {
-	c, err := take(ctx, e.writing, e.writer)
+	c, err := e.take(ctx, e.writing, e.writer)
 	if err != nil {
 		return nil, err
 	}

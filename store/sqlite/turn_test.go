@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -25,5 +26,16 @@ func TestTurn(t *testing.T) {
 	release()
 	if err := s.BeginTurn(caller(t.Context()), store.Session{ID: "s"}, message("s", "x")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTurnAtClose: Close takes the connections; a caller that has its turn, but no
+// connection yet, does not wait for one.
+func TestTurnAtClose(t *testing.T) {
+	e := newEngine("", 1)
+	<-e.readers // as Close does
+	close(e.closed)
+	if _, err := e.take(caller(t.Context()), e.reading, e.readers); !errors.Is(err, errClosed) {
+		t.Errorf("a closed engine: %v", err)
 	}
 }
