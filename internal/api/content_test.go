@@ -106,6 +106,8 @@ func TestContent(t *testing.T) {
 		{name: "s3-key", parts: []part{file, {name: "s3_key", value: "bucket/key"}}},
 		{name: "session-id", parts: []part{file, {name: "session_id", value: "a\x01"}}},
 		{name: "tags", parts: []part{file, {name: "tags", value: strings.Repeat("a,", 51)}}},
+		{name: "long-tag", parts: []part{file, {name: "tags", value: "a," + strings.Repeat("b", 101)}}},
+		{name: "long-category", parts: []part{file, {name: "category", value: strings.Repeat("c", 101)}}},
 		{name: "large", parts: []part{large}},
 		{name: "invalid", parts: []part{file}, err: fmt.Errorf("%w: the file has no text", store.ErrInvalid)},
 		{name: "too-large", parts: []part{file}, err: fmt.Errorf("%w: it is more than 9 bytes", ingest.ErrTooLarge)},

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api/internal/body"
+	"github.com/p8-org/p8/internal/api/internal/field"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/web"
@@ -19,8 +21,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// maxTags bounds the tags of an upload.
-const maxTags = 50
+// maxCategory bounds the category of an upload, in characters. Every piece of the file
+// has the category and the tags.
+const maxCategory = 100
 
 // uploadAnswer is a file that was taken in.
 type uploadAnswer struct {
@@ -166,15 +169,9 @@ func (u *openUpload) check(r *http.Request) *problem.Problem {
 			return problem.Invalid("session_id", "%s", err)
 		}
 	}
-	for tag := range strings.SplitSeq(r.PostFormValue("tags"), ",") {
-		if tag = strings.TrimSpace(tag); tag != "" {
-			u.Tags = append(u.Tags, tag)
-		}
-	}
-	if len(u.Tags) > maxTags {
-		return problem.Invalid("tags", "there are %d tags; at most %d are allowed", len(u.Tags), maxTags)
-	}
-	return nil
+	var p *problem.Problem
+	u.Tags, p = field.Tags("tags", strings.Split(r.PostFormValue("tags"), ","))
+	return cmp.Or(p, field.Longer("category", u.Category, maxCategory))
 }
 
 // uploadProblem returns an error of a file as a problem.
