@@ -41,27 +41,47 @@ func (l Limits) For(path string) (int64, *problem.Problem) {
 	return l.JSON, problem.TooLarge(l.JSON)
 }
 
-// Reader reads bodies that the limits already cut.
+// Reader reads bodies that the middleware has limited and timed.
 type Reader struct {
 	Limits Limits
 	Logger *slog.Logger
 }
 
-// timeout is how long a client may take to send a body.
+// timeout is how long a client may take to send a body that is not an upload.
 const timeout = 30 * time.Second
 
-// Within gives the client d to send its body, until done is called.
-func Within(w http.ResponseWriter, d time.Duration) (done func()) {
-	ctl := http.NewResponseController(w)
-	// Both fail only on a connection that has no deadlines.
-	_ = ctl.SetReadDeadline(time.Now().Add(d))
-	// The connection is still read afterwards: that shows when the client leaves.
-	return func() { _ = ctl.SetReadDeadline(time.Time{}) }
+// Timed gives the client of a request a while to send the body, also after the route has
+// answered: the server then reads the rest. When the body has been read, the connection
+// has no deadline any more, as reading on shows when the client leaves.
+func Timed(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
+	within(w, timeout)
+	return &timed{body, w}
+}
+
+type timed struct {
+	io.ReadCloser
+	w http.ResponseWriter
+}
+
+func (t *timed) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		setDeadline(t.w, time.Time{})
+	}
+	return n, err
+}
+
+// within gives the client d from now on.
+func within(w http.ResponseWriter, d time.Duration) { setDeadline(w, time.Now().Add(d)) }
+
+// setDeadline sets that of the connection's reads. It fails only on a connection that has
+// no deadlines.
+func setDeadline(w http.ResponseWriter, at time.Time) {
+	_ = http.NewResponseController(w).SetReadDeadline(at)
 }
 
 // Bytes reads the whole body.
 func (b Reader) Bytes(w http.ResponseWriter, r *http.Request) ([]byte, *problem.Problem) {
-	defer Within(w, timeout)()
 	var text bytes.Buffer
 	if r.ContentLength > 0 {
 		text.Grow(int(min(r.ContentLength, b.Limits.JSON)) + bytes.MinRead)

@@ -25,7 +25,7 @@ func (b Reader) Form(w http.ResponseWriter, r *http.Request) *problem.Problem {
 	if t, err := web.MediaType(r); err != nil || t != "multipart/form-data" {
 		return NotForm()
 	}
-	defer Within(w, uploadTimeout)()
+	within(w, uploadTimeout)
 	if err := r.ParseMultipartForm(uploadMemory); err != nil {
 		return b.unreadableForm(r.Context(), err)
 	}

@@ -1,8 +1,8 @@
 // Package middleware is what every request passes before its route.
 //
-// In this order: a request id and the access log, recovery from panics, the check of
-// Host, Origin and media type, the limit of the body, the path without its prefix,
-// the caller's identity.
+// In this order: a request id and the access log, recovery from panics, the time for the
+// body, the check of Host, Origin and media type, the limit of the body, the path
+// without its prefix, the caller's identity.
 package middleware
 
 import (
@@ -44,7 +44,7 @@ type chain struct {
 func New(o Options, next http.Handler) http.Handler {
 	c := &chain{Options: o, describe: problem.Describer{Logger: o.Logger}, pages: http.NewCrossOriginProtection()}
 	c.allow(o.Origins)
-	return c.logged(c.recovered(c.guarded(c.bounded(c.rooted(c.identified(next))))))
+	return c.logged(c.recovered(timed(c.guarded(c.bounded(c.rooted(c.identified(next)))))))
 }
 
 // logged gives the request an id, the client's own if it is a valid one, and logs one
@@ -86,6 +86,18 @@ func (c *chain) recovered(next http.Handler) http.Handler {
 				problem.Write(w, r, problem.Internal(r.Context()))
 			}
 		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// timed bounds the time that the client may take to send the body.
+func timed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			known := *r
+			known.Body = body.Timed(w, r.Body)
+			r = &known
+		}
 		next.ServeHTTP(w, r)
 	})
 }
