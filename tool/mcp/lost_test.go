@@ -203,3 +203,29 @@ func TestAServerThatGoesAwayInAList(t *testing.T) {
 		t.Errorf("with sampling: %d tools, %v", len(tools), err)
 	}
 }
+
+// A connection with sampling whose idle time ends just when a call wants it is ended, not
+// forgotten.
+func TestSamplerTakenTooLate(t *testing.T) {
+	s := open(t, Options{}, "MCP_SERVER_X="+newFixture().overHTTP(t).URL).Server("x")
+	remote, _ := s.(*server)
+	p := &remote.samplers
+	first, err := p.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.give(first, false)
+	p.mu.Lock()
+	p.idle[0].timer.Stop() // as if it had fired, and forget waited for the lock
+	p.mu.Unlock()
+	second, err := p.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.forget(first)
+	p.give(second, true)
+	if first == second {
+		t.Error("a connection was taken after its time")
+	}
+	<-first.ctx.Done()
+}

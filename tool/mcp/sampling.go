@@ -91,6 +91,8 @@ func (p *pool) take(ctx context.Context) (*session, error) {
 			p.mu.Unlock()
 			return last.session, nil
 		}
+		// Its idle time has just ended, and forget does not find it any more.
+		p.server.all.work.Go(last.end)
 	}
 	p.mu.Unlock()
 	if err := ctx.Err(); err != nil {
