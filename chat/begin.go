@@ -40,7 +40,7 @@ func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 		ID: p.request.runID, SessionID: p.session.stored.ID, AgentName: p.cast.Name, Model: p.cast.ModelName, Status: store.RunRunning,
 		Protocol: p.request.asked.Protocol, MessageID: p.request.answerID, InReplyTo: p.message.id,
 		Key: p.request.asked.Key, KeyHash: p.request.asked.KeyHash,
-		Request: raw, Owner: s.o.Owner, CreatedAt: p.request.started,
+		Request: raw, Process: s.o.Process, CreatedAt: p.request.started,
 	}
 	return p, s.insistOnBeginning(ctx, start)
 }
@@ -180,7 +180,7 @@ func (s *preparer) insistOnBeginning(ctx context.Context, start store.RunStart) 
 			return err
 		}
 		lost = true
-		if r, e := s.o.Store.Run(ctx, start.Run.ID); e == nil && r.Owner == s.o.Owner {
+		if r, e := s.o.Store.Run(ctx, start.Run.ID); e == nil && r.Process == s.o.Process {
 			return nil
 		}
 		if time.Until(until) < pause {
@@ -208,7 +208,7 @@ func (s *preparer) settle(ctx context.Context, p prepared) error {
 	for i := range p.session.recalled.Runs {
 		r, err := &p.session.recalled.Runs[i], error(nil)
 		if r.Status == store.RunRunning {
-			if r.Owner != s.o.Owner {
+			if r.Process != s.o.Process {
 				return ErrBusy // in another process
 			}
 			if r, err = s.overHere(ctx, r); err != nil {
@@ -218,7 +218,7 @@ func (s *preparer) settle(ctx context.Context, p prepared) error {
 		if r.Status != store.RunWaiting && r.Status != store.RunInterrupted {
 			continue
 		}
-		if err := s.ends.Abandon(ctx, r); errors.Is(err, store.ErrNotOwner) {
+		if err := s.ends.Abandon(ctx, r); errors.Is(err, store.ErrRunTaken) {
 			return ErrBusy // another process resumes it
 		} else if err != nil {
 			return err
@@ -231,8 +231,8 @@ func (s *preparer) settle(ctx context.Context, p prepared) error {
 // It returns the row that the store has then.
 func (s *preparer) overHere(ctx context.Context, r *store.Run) (*store.Run, error) {
 	if !s.ends.Again(ctx, r.ID) {
-		_, err := s.o.Store.WriteRun(ctx, store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: store.RunInterrupted})
-		if err != nil && !errors.Is(err, store.ErrNotOwner) {
+		_, err := s.o.Store.WriteRun(ctx, store.RunWrite{RunID: r.ID, Process: s.o.Process, Status: store.RunInterrupted})
+		if err != nil && !errors.Is(err, store.ErrRunTaken) {
 			return nil, err
 		}
 	}

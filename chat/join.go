@@ -77,10 +77,10 @@ func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 	if s.o.Store != nil {
 		t := &running.first
 		row := record.Steering(&store.Run{ID: t.RunID, SessionID: t.SessionID}, t.Agent, id, r.message.text, s.o.Now())
-		_, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: t.RunID, Owner: s.o.Owner, Messages: []*store.Message{row}})
+		_, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: t.RunID, Process: s.o.Process, Messages: []*store.Message{row}})
 	}
 	running.inbox.Give(id, r.message.text, err == nil)
-	if errors.Is(err, store.ErrNotOwner) {
+	if errors.Is(err, store.ErrRunTaken) {
 		return nil, nil // the run ended meanwhile
 	}
 	if err != nil {

@@ -171,7 +171,7 @@ func newScene(t testing.TB) *scene {
 func (s *scene) service(t testing.TB, models cast) *chat.Service {
 	t.Helper()
 	return stage(t, chat.Options{
-		Store: s.kept, Logger: slog.New(slog.DiscardHandler), Owner: "me",
+		Store: s.kept, Logger: slog.New(slog.DiscardHandler), Process: "me",
 	}, models, []string{payer, clerk}, s.pay, s.look)
 }
 

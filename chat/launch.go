@@ -47,10 +47,10 @@ func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessi
 // openLog opens the log of a run; ctx is the run's.
 func (s *executor) openLog(ctx context.Context, b *begun) *live.Log {
 	o := live.Options{
-		RunID: b.prepared.request.runID, Owner: s.o.Owner, MaxEvents: s.o.MaxEvents, MaxBytes: s.o.MaxBytes, Account: &b.account,
+		RunID: b.prepared.request.runID, Process: s.o.Process, MaxEvents: s.o.MaxEvents, MaxBytes: s.o.MaxBytes, Account: &b.account,
 		Logger: s.o.Logger, Patience: s.o.Patience, Run: ctx,
 		Stop: func(err error) {
-			if errors.Is(err, store.ErrNotOwner) {
+			if errors.Is(err, store.ErrRunTaken) {
 				b.cancel(errLost)
 			} else {
 				b.cancel(errCancelled)

@@ -81,8 +81,8 @@ type Options struct {
 	// Attempts is how often ResumeInterrupted resumes a run whose process died; 0 leaves
 	// interrupted runs to Resume.
 	Attempts int
-	// Owner names this process among those that share the store; a new name when "".
-	Owner string
+	// Process names this process among those that share the store; a new name when "".
+	Process string
 	// Now and NewID are the clock and the source of ids (UUIDs).
 	Now    func() time.Time
 	NewID  func() string
@@ -118,8 +118,8 @@ func (o Options) withDefaults() Options {
 	if o.NewID == nil {
 		o.NewID = newID
 	}
-	if o.Owner == "" {
-		o.Owner = newID()
+	if o.Process == "" {
+		o.Process = newID()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

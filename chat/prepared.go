@@ -58,7 +58,7 @@ func newPreparer(o *Options) *preparer {
 	}
 	if o.Store != nil {
 		prompts.Attachments = o.Store
-		p.ends = recovery.NewEnds(recovery.Options{Store: o.Store, Owner: o.Owner, Now: o.Now, NewID: o.NewID, Logger: o.Logger})
+		p.ends = recovery.NewEnds(recovery.Options{Store: o.Store, Process: o.Process, Now: o.Now, NewID: o.NewID, Logger: o.Logger})
 	}
 	p.prompts = prompt.New(prompts)
 	return p

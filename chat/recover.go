@@ -13,7 +13,7 @@ import (
 
 // Recoverer finds runs that no process runs; store.Maintenance implements it.
 type Recoverer interface {
-	RecoverRuns(ctx context.Context, owner string, stale time.Time) ([]store.OwnedRun, error)
+	RecoverRuns(ctx context.Context, process string, stale time.Time) ([]store.OwnedRun, error)
 }
 
 // Interrupted lists runs that were interrupted; store.Maintenance implements it.
@@ -26,7 +26,7 @@ type Interrupted interface {
 // A server calls it periodically.
 func (s *Service) Recover(ctx context.Context, from Recoverer, stale time.Time) error {
 	s.stages.ends.All(ctx)
-	ready, err := from.RecoverRuns(ctx, s.o.Owner, stale)
+	ready, err := from.RecoverRuns(ctx, s.o.Process, stale)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *Service) sweeper() *recovery.Sweeper {
 
 // ignoreTaken is nil for the errors of a run that another process resumed or ended.
 func ignoreTaken(err error) error {
-	for _, taken := range []error{ErrNotResumable, ErrBusy, store.ErrNotOwner, store.ErrNotFound} {
+	for _, taken := range []error{ErrNotResumable, ErrBusy, store.ErrRunTaken, store.ErrNotFound} {
 		if errors.Is(err, taken) {
 			return nil
 		}

@@ -46,12 +46,12 @@ func quiet(db chat.Store) chat.Options {
 func kill(t testing.TB, db *store.Store, s *chat.Service) {
 	t.Helper()
 	m := db.Maintenance()
-	all, err := m.Beat(t.Context(), s.Owner())
+	all, err := m.Beat(t.Context(), s.Process())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range all {
-		if b.Owner != s.Owner() {
+		if b.Process != s.Process() {
 			continue
 		}
 		if dead, err := m.EndProcess(t.Context(), b); err != nil || !dead {
@@ -305,7 +305,7 @@ func TestRunsOnTheirLastAttempt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.WriteRun(own, store.RunWrite{RunID: claimed.ID, Owner: "x", Status: store.RunInterrupted, Attempted: true}); err != nil {
+			if _, err := db.WriteRun(own, store.RunWrite{RunID: claimed.ID, Process: "x", Status: store.RunInterrupted, Attempted: true}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -60,13 +60,13 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 // released unchanged. text is the user's message to the run, "" for no message.
 func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *resumed, text string) (prepared, error) {
 	was := from.run
-	claimed, err := s.o.Store.ClaimRun(ctx, was.ID, s.o.Owner)
-	if errors.Is(err, store.ErrNotOwner) {
+	claimed, err := s.o.Store.ClaimRun(ctx, was.ID, s.o.Process)
+	if errors.Is(err, store.ErrRunTaken) {
 		return prepared{}, ErrNotResumable
 	}
 	if err != nil {
 		// The claim may have succeeded all the same.
-		back := store.RunWrite{RunID: was.ID, Owner: s.o.Owner, Status: was.Status, Reason: was.Reason}
+		back := store.RunWrite{RunID: was.ID, Process: s.o.Process, Status: was.Status, Reason: was.Reason}
 		return prepared{}, errors.Join(err, s.stages.ends.Try(ctx, recovery.End{Caller: caller, Write: back}))
 	}
 	from.run = claimed
@@ -79,7 +79,7 @@ func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *re
 	}
 	if err == nil && text != "" {
 		row := record.Steering(&was, p.cast.Name, s.o.NewID(), text, s.o.Now())
-		if _, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: was.ID, Owner: s.o.Owner, Messages: []*store.Message{row}}); err == nil {
+		if _, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: was.ID, Process: s.o.Process, Messages: []*store.Message{row}}); err == nil {
 			from.unread.Put(row.ID, text)
 		}
 	}
@@ -101,7 +101,7 @@ func (s *Service) restart(ctx context.Context, p prepared, from *resumed, was st
 		return err
 	}
 	_, err = s.o.Store.WriteRun(ctx, store.RunWrite{
-		RunID: e.RunID, Owner: s.o.Owner, Events: []store.RunEvents{{First: e.Seq, Last: e.Seq, Data: event.AppendLog(nil, e)}},
+		RunID: e.RunID, Process: s.o.Process, Events: []store.RunEvents{{First: e.Seq, Last: e.Seq, Data: event.AppendLog(nil, e)}},
 	})
 	from.restarted = e.Seq
 	return err

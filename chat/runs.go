@@ -23,7 +23,7 @@ func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
 		return nil, nil
 	}
 	runs, _, err := s.o.Store.Runs(ctx, store.RunFilter{SessionID: sessionID, Statuses: []string{store.RunRunning}, Limit: 1})
-	if err != nil || len(runs) == 0 || runs[0].Owner == s.o.Owner {
+	if err != nil || len(runs) == 0 || runs[0].Process == s.o.Process {
 		return nil, err // the run of this process ended a moment ago
 	}
 	return s.archive.turnOf(who, &runs[0]), nil
@@ -69,7 +69,7 @@ func (s *Service) Stop(ctx context.Context, runID string) (store.Run, error) {
 		return r, err
 	}
 	if r.Status == store.RunWaiting || r.Status == store.RunInterrupted {
-		if err = s.stages.ends.Abandon(ctx, &r); errors.Is(err, store.ErrNotOwner) {
+		if err = s.stages.ends.Abandon(ctx, &r); errors.Is(err, store.ErrRunTaken) {
 			// Another process resumed it a moment ago.
 			if _, r, err = s.Open(ctx, runID); err != nil {
 				return r, err
@@ -102,7 +102,7 @@ func (s *Service) Delete(ctx context.Context, runID string) error {
 	case r.Status == store.RunRunning:
 		return ErrRunning
 	case r.Status == store.RunWaiting || r.Status == store.RunInterrupted:
-		if err := s.stages.ends.Abandon(ctx, &r); errors.Is(err, store.ErrNotOwner) {
+		if err := s.stages.ends.Abandon(ctx, &r); errors.Is(err, store.ErrRunTaken) {
 			return ErrRunning
 		} else if err != nil {
 			return err

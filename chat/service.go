@@ -47,8 +47,8 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Owner is the name of this process among those that share the store.
-func (s *Service) Owner() string { return s.o.Owner }
+// Process is the name of this process among those that share the store.
+func (s *Service) Process() string { return s.o.Process }
 
 // Running is the number of turns under way.
 func (s *Service) Running() int { return s.runs.sessions.Count() }

@@ -48,12 +48,12 @@ func (o *outage) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 	return o.Store.WriteRun(ctx, w)
 }
 
-func (o *outage) ClaimRun(ctx context.Context, id, owner string) (store.Run, error) {
+func (o *outage) ClaimRun(ctx context.Context, id, process string) (store.Run, error) {
 	if before := o.before; before != nil {
 		o.before = nil
 		before()
 	}
-	r, err := o.Store.ClaimRun(ctx, id, owner)
+	r, err := o.Store.ClaimRun(ctx, id, process)
 	if o.claims && err == nil {
 		return store.Run{}, errOutage
 	}

@@ -50,7 +50,7 @@ func fail(op string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, identity.ErrMissing),
 		errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid), errors.Is(err, ErrForbidden),
-		errors.Is(err, ErrNotOwner), errors.Is(err, ErrKeyUsed), errors.Is(err, ErrDecided), errors.Is(err, ErrNameTaken),
+		errors.Is(err, ErrRunTaken), errors.Is(err, ErrKeyUsed), errors.Is(err, ErrDecided), errors.Is(err, ErrNameTaken),
 		errors.Is(err, ErrBusy):
 		return err
 	case errors.Is(err, context.Canceled):
@@ -95,8 +95,8 @@ func notFound(what, name string) error {
 
 // The refusals of runs.
 var (
-	// ErrNotOwner: another process has taken the run over, or it has ended.
-	ErrNotOwner = errors.New("the run belongs to another process")
+	// ErrRunTaken: another process has the run now, or the run has ended.
+	ErrRunTaken = errors.New("the run belongs to another process")
 	// ErrKeyUsed: the caller has begun a run with that idempotency key.
 	ErrKeyUsed = errors.New("the idempotency key was used")
 	// ErrDecided: the request is not open any more.

@@ -163,19 +163,19 @@ func ExampleStore_ClaimRun() {
 	example(func(ctx context.Context, s *store.Store) error {
 		const id = "0192f6a0-0000-7000-8000-000000000001"
 		err := s.BeginRun(ctx, store.RunStart{
-			Run:      store.Run{ID: id, Owner: "first process", AgentName: "general"},
+			Run:      store.Run{ID: id, Process: "first process", AgentName: "general"},
 			Session:  store.Session{ID: "tea-time"},
 			Messages: []*store.Message{{Type: store.MessageUser, Content: text("Order tea.")}},
 		})
 		if err != nil {
 			return err
 		}
-		if _, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "first process", Status: store.RunWaiting}); err != nil {
+		if _, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "first process", Status: store.RunWaiting}); err != nil {
 			return err
 		}
 		r, err := s.ClaimRun(ctx, id, "second process")
-		fmt.Println(r.Status, "in the", r.Owner)
-		_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "first process"})
+		fmt.Println(r.Status, "in the", r.Process)
+		_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "first process"})
 		fmt.Println("the first process:", err)
 		return nil
 	})

@@ -5,27 +5,27 @@ import "context"
 // Beat is the heartbeat of a process that runs turns: its count grows as long as the
 // process lives.
 type Beat struct {
-	Owner string
-	Count int64
+	Process string
+	Count   int64
 }
 
-// Beat raises the owner's count and lists the beats of all processes. A process whose
+// Beat raises the process's count and lists the beats of all processes. A process whose
 // count does not grow while others beat is dead, and EndProcess interrupts its runs. No
 // clocks are compared. A beat is one write to one row, however many runs there are.
-func (m Maintenance) Beat(ctx context.Context, owner string) (all []Beat, err error) {
-	if err := checkOwner(owner); err != nil {
+func (m Maintenance) Beat(ctx context.Context, process string) (all []Beat, err error) {
+	if err := checkProcess(process); err != nil {
 		return nil, err
 	}
 	err = m.write(ctx, "beat", func(c Conn) error {
 		all = all[:0]
 		if err := c.Later(ctx, Statement{
-			SQL: `INSERT INTO processes (owner, beats) VALUES ($1, 1) ON CONFLICT (owner) DO UPDATE SET beats = processes.beats + 1`, Args: []any{owner},
+			SQL: `INSERT INTO processes (owner, beats) VALUES ($1, 1) ON CONFLICT (owner) DO UPDATE SET beats = processes.beats + 1`, Args: []any{process},
 		}); err != nil {
 			return err
 		}
 		return c.Later(ctx, Statement{SQL: `SELECT owner, beats FROM processes`, Each: func(r Row) error {
 			var b Beat
-			err := r.Scan(&b.Owner, &b.Count)
+			err := r.Scan(&b.Process, &b.Count)
 			all = append(all, b)
 			return err
 		}})
@@ -42,8 +42,8 @@ func (m Maintenance) EndProcess(ctx context.Context, b Beat) (dead bool, err err
 
 // LeaveProcess is EndProcess for a process that exits in order: its unfinished runs are
 // interrupted, and no attempt is counted.
-func (m Maintenance) LeaveProcess(ctx context.Context, owner string) error {
-	_, err := m.endProcess(ctx, Beat{Owner: owner}, false)
+func (m Maintenance) LeaveProcess(ctx context.Context, process string) error {
+	_, err := m.endProcess(ctx, Beat{Process: process}, false)
 	return err
 }
 
@@ -53,23 +53,23 @@ func (m Maintenance) endProcess(ctx context.Context, b Beat, died bool) (ended b
 			// The row is locked: a concurrent beat waits, and creates the process again.
 			var count int64
 			ended, more = false, false
-			found, err := one(ctx, c, `SELECT beats FROM processes WHERE owner = $1`+m.store.dialect.lock(), []any{&count}, b.Owner)
+			found, err := one(ctx, c, `SELECT beats FROM processes WHERE owner = $1`+m.store.dialect.lock(), []any{&count}, b.Process)
 			if err != nil || died && (!found || count != b.Count) {
 				return err
 			}
-			if more, err = m.leaveRuns(ctx, c, b.Owner, died); err != nil || more {
+			if more, err = m.leaveRuns(ctx, c, b.Process, died); err != nil || more {
 				return err
 			}
 			ended = true
-			_, err = c.Exec(ctx, `DELETE FROM processes WHERE owner = $1`, b.Owner)
+			_, err = c.Exec(ctx, `DELETE FROM processes WHERE owner = $1`, b.Process)
 			return err
 		})
 	}
 	return ended && err == nil, err
 }
 
-// leaveRuns interrupts runs of an owner and reports whether more remain.
-func (m Maintenance) leaveRuns(ctx context.Context, c Conn, owner string, died bool) (more bool, err error) {
+// leaveRuns interrupts runs of a process and reports whether more remain.
+func (m Maintenance) leaveRuns(ctx context.Context, c Conn, process string, died bool) (more bool, err error) {
 	type left struct {
 		OwnedRun
 		reason string
@@ -82,7 +82,7 @@ func (m Maintenance) leaveRuns(ctx context.Context, c Conn, owner string, died b
 		err := r.Scan(&x.TenantID, &x.RunID, &x.reason, &x.stop)
 		runs = append(runs, x)
 		return err
-	}, owner, runBatch)
+	}, process, runBatch)
 	if err != nil {
 		return false, err
 	}

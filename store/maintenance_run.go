@@ -20,19 +20,19 @@ const (
 	pruneBytes = 64 << 20
 )
 
-// RecoverRuns interrupts the running runs of other owners that have not written since
+// RecoverRuns interrupts the running runs of other processes that have not written since
 // stale (it cancels those that were asked to stop), and expires due requests. It lists
 // the waiting runs without an open request, which can be resumed, except those that wait
 // for the client's tools. Each call handles at most a hundred of each.
-func (m Maintenance) RecoverRuns(ctx context.Context, owner string, stale time.Time) ([]OwnedRun, error) {
-	if err := checkOwner(owner); err != nil {
+func (m Maintenance) RecoverRuns(ctx context.Context, process string, stale time.Time) ([]OwnedRun, error) {
+	if err := checkProcess(process); err != nil {
 		return nil, err
 	}
 	now := m.store.clock()
 	if err := m.expireRequests(ctx, now); err != nil {
 		return nil, err
 	}
-	if err := m.interruptRuns(ctx, owner, stale, now); err != nil {
+	if err := m.interruptRuns(ctx, process, stale, now); err != nil {
 		return nil, err
 	}
 	return m.ownedRuns(ctx, `SELECT tenant_id, user_id, id, status FROM runs
@@ -94,9 +94,9 @@ func (m Maintenance) expireRequests(ctx context.Context, now time.Time) error {
 	})
 }
 
-func (m Maintenance) interruptRuns(ctx context.Context, owner string, stale, now time.Time) error {
+func (m Maintenance) interruptRuns(ctx context.Context, process string, stale, now time.Time) error {
 	left, err := m.ownedRuns(ctx, `SELECT tenant_id, user_id, id, status FROM runs
-		WHERE status = 'running' AND rested_at IS NULL AND owner <> $1 AND updated_at < $2 LIMIT $3`, owner, stale, runBatch)
+		WHERE status = 'running' AND rested_at IS NULL AND owner <> $1 AND updated_at < $2 LIMIT $3`, process, stale, runBatch)
 	if err != nil || len(left) == 0 {
 		return err
 	}
@@ -107,7 +107,7 @@ func (m Maintenance) interruptRuns(ctx context.Context, owner string, stale, now
 			// The run may have been written since it was listed.
 			still, err := one(ctx, c, `SELECT reason, stop_requested FROM runs WHERE tenant_id = $1 AND id = $2
 				AND status = 'running' AND owner <> $3 AND updated_at < $4`+m.store.dialect.lock(),
-				[]any{&reason, &stop}, x.TenantID, x.RunID, owner, stale)
+				[]any{&reason, &stop}, x.TenantID, x.RunID, process, stale)
 			if err != nil {
 				return err
 			}

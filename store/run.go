@@ -47,8 +47,8 @@ type Run struct {
 	// Request is what package chat needs to resume the run, as JSON. BeginRun stores it,
 	// ClaimRun returns it, and the end of the run deletes it.
 	Request json.RawMessage `json:"-"`
-	// Owner is the process that runs it. StopRequested asks that process to stop.
-	Owner         string `json:"-"`
+	// Process is the process that executes it. StopRequested asks that process to stop.
+	Process       string `json:"-"`
 	StopRequested bool   `json:"-"`
 	// Attempts counts the processes that died with the run or could not resume it, Restarts
 	// every interruption. In the log of a run with Restarts above 0, event.Restart makes
@@ -57,7 +57,7 @@ type Run struct {
 	Restarts int `json:"restarts,omitempty"`
 
 	CreatedAt time.Time `json:"created_at"`
-	// UpdatedAt is the time of the owner's last write.
+	// UpdatedAt is the time of the process's last write.
 	UpdatedAt time.Time `json:"updated_at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 }
@@ -90,8 +90,8 @@ type RunStart struct {
 // RunWrite is a change of a run, which is written whole or not at all.
 type RunWrite struct {
 	RunID string
-	// Owner must be the run's owner; else WriteRun returns ErrNotOwner and writes nothing.
-	Owner    string
+	// Process must be the run's; else WriteRun returns ErrRunTaken and writes nothing.
+	Process  string
 	Events   []RunEvents
 	Journal  []JournalEntry
 	Requests []RunRequest
@@ -137,7 +137,7 @@ const runColumns = `tenant_id, id, user_id, session_id, agent_name, model, statu
 
 func (r *Run) columns() []any {
 	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.MessageID, &r.InReplyTo,
-		&r.LastSeq, &r.Key, &r.KeyHash, &r.Owner, &r.StopRequested, &r.Attempts, &r.Restarts,
+		&r.LastSeq, &r.Key, &r.KeyHash, &r.Process, &r.StopRequested, &r.Attempts, &r.Restarts,
 		&r.CreatedAt, &r.UpdatedAt, &r.EndedAt}
 }
 
@@ -150,9 +150,9 @@ func runEnded(status string) bool {
 	return status == RunCompleted || status == RunFailed || status == RunCancelled
 }
 
-func checkOwner(owner string) error {
-	if !printable(owner, maxName) {
-		return invalidf("the owner of a run must be 1-%d printable characters", maxName)
+func checkProcess(name string) error {
+	if !printable(name, maxName) {
+		return invalidf("the process of a run must be 1-%d printable characters", maxName)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (r *Run) check() error {
 	if r.Key != "" && !printable(r.Key, maxName) {
 		return invalidf("an idempotency key must be 1-%d printable characters", maxName)
 	}
-	return firstError(checkOwner(r.Owner), checkObject("request", &r.Request),
+	return firstError(checkProcess(r.Process), checkObject("request", &r.Request),
 		checkShort("agent_name", &r.AgentName, "model", &r.Model, "protocol", &r.Protocol, "key_hash", &r.KeyHash))
 }
 
@@ -66,7 +66,7 @@ func (w *writer) insertRun(ctx context.Context, r *Run) error {
 			idempotency_key, key_hash, owner, created_at, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14) ON CONFLICT DO NOTHING RETURNING 1`,
 		Args: []any{w.by.TenantID, r.ID, w.by.user, r.SessionID, null(r.AgentName), null(r.Model), RunRunning, null(r.Protocol),
-			null(r.MessageID), null(r.InReplyTo), null(r.Key), null(r.KeyHash), r.Owner, w.now},
+			null(r.MessageID), null(r.InReplyTo), null(r.Key), null(r.KeyHash), r.Process, w.now},
 		Missing: func() error { return w.runRefused(ctx, r) },
 	})
 	if err != nil || len(r.Request) == 0 {

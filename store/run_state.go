@@ -2,23 +2,23 @@ package store
 
 import "context"
 
-// ClaimRun makes a process the owner of a run that is waiting or interrupted, and returns
-// the run with its Request. In any other state it returns ErrNotOwner.
-func (s *Store) ClaimRun(ctx context.Context, id, owner string) (r Run, err error) {
-	if err := checkOwner(owner); err != nil {
+// ClaimRun gives a run that is waiting or interrupted to a process, and returns the run
+// with its Request. In any other state it returns ErrRunTaken.
+func (s *Store) ClaimRun(ctx context.Context, id, process string) (r Run, err error) {
+	if err := checkProcess(process); err != nil {
 		return Run{}, missingFirst(ctx, err)
 	}
 	err = s.write(ctx, "claim run", func(c Conn, by caller) error {
 		if err := c.Later(ctx, Statement{
 			SQL: `UPDATE runs SET status = 'running', owner = $4, stop_requested = false, updated_at = $5, rested_at = NULL,
 				kept_bytes = 0` + ownRow + ` AND status IN ('waiting', 'interrupted') RETURNING ` + runColumns,
-			Args: []any{by.TenantID, storable(id), by.user, owner, s.clock()},
+			Args: []any{by.TenantID, storable(id), by.user, process, s.clock()},
 			Each: func(row Row) error { return row.Scan(r.columns()...) },
 			Missing: func() error {
 				if err := sees(ctx, c, by, id); err != nil {
 					return err
 				}
-				return ErrNotOwner
+				return ErrRunTaken
 			},
 		}); err != nil {
 			return err
@@ -45,7 +45,7 @@ func lockRun(ctx context.Context, c Conn, d Dialect, by caller, id string) (r Ru
 	return r, err
 }
 
-// StopRun asks the owner of a running run to stop. It cancels a run that is waiting or
+// StopRun asks the process of a running run to stop it. It cancels a run that is waiting or
 // interrupted, with its open requests. It returns the run as it is afterwards.
 func (s *Store) StopRun(ctx context.Context, id string) (r Run, err error) {
 	err = s.write(ctx, "stop run", func(c Conn, by caller) error {

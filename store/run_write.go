@@ -10,7 +10,7 @@ import (
 const maxJournalEntries = 100_000
 
 // WriteRun stores a change of the caller's run in one transaction, which also proves that
-// its owner lives. stop reports whether StopRun was called. Events are appended to the
+// the run's process lives. stop reports whether StopRun was called. Events are appended to the
 // log; an event that the log has already is ErrInvalid. A request whose id the run has
 // used before is not changed.
 func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error) {
@@ -47,7 +47,7 @@ func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error)
 
 // check returns the pieces of the log as texts that can be stored.
 func (w *RunWrite) check() (pieces []string, err error) {
-	if err := firstError(checkID(w.RunID), checkOwner(w.Owner)); err != nil {
+	if err := firstError(checkID(w.RunID), checkProcess(w.Process)); err != nil {
 		return nil, err
 	}
 	if n := max(len(w.Events), len(w.Journal), len(w.Requests), len(w.Messages)); n > maxList {
@@ -121,7 +121,7 @@ func (w *RunWrite) beat(ctx context.Context, c Conn, by caller, now time.Time, s
 			AND owner = $4 AND rested_at IS NULL AND last_seq < $8`
 		known = ` RETURNING session_id, stop_requested`
 	)
-	sql, args := lives+known, append(make([]any, 0, 9), by.TenantID, w.RunID, by.user, w.Owner, now, last, size, first)
+	sql, args := lives+known, append(make([]any, 0, 9), by.TenantID, w.RunID, by.user, w.Process, now, last, size, first)
 	if n := len(w.Journal); n > 0 {
 		sql, args = lives+` AND $9 >= `+lastEntry+known, append(args, maxJournalEntries-n)
 	}
@@ -137,14 +137,14 @@ func (w *RunWrite) refused(ctx context.Context, c Conn, by caller, first int64) 
 	var end int64
 	var mine bool
 	found, err := one(ctx, c, `SELECT last_seq, owner = $4 AND rested_at IS NULL FROM runs`+ownRow, []any{&end, &mine},
-		by.TenantID, w.RunID, by.user, w.Owner)
+		by.TenantID, w.RunID, by.user, w.Process)
 	switch {
 	case err != nil:
 		return err
 	case !found:
 		return notFound("run", w.RunID)
 	case !mine:
-		return ErrNotOwner
+		return ErrRunTaken
 	}
 	if end < first {
 		return invalidf("a run's journal has at most %d entries", maxJournalEntries)

@@ -128,7 +128,7 @@ func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
 		err = d.rehearse(ctx)
 		return d.result(), err
 	}
-	held, err := hold(ctx, s.o.Store.Leases(), s.o.Owner+"/"+uuid.NewString(), s.o.Lease, d.dream)
+	held, err := hold(ctx, s.o.Store.Leases(), s.o.Process+"/"+uuid.NewString(), s.o.Lease, d.dream)
 	if err == nil && !held {
 		d.Status = StatusBusy
 	}

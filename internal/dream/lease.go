@@ -21,8 +21,8 @@ const (
 
 // leaser has leases. Implemented by store.Leases.
 type leaser interface {
-	Take(ctx context.Context, name, owner string, ttl time.Duration) (bool, error)
-	Release(ctx context.Context, name, owner string) error
+	Take(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
+	Release(ctx context.Context, name, holder string) error
 }
 
 // errLost means that another process has taken the lease.
@@ -31,8 +31,8 @@ var errLost = errors.New("dream: another process dreams for this user now")
 // hold calls fn while it has the caller's lease, which it takes for ttl and renews; it
 // returns false if another process has the lease. fn's context ends when the lease is
 // lost.
-func hold(ctx context.Context, l leaser, owner string, ttl time.Duration, fn func(context.Context) error) (bool, error) {
-	held, err := l.Take(ctx, leaseName, owner, ttl)
+func hold(ctx context.Context, l leaser, holder string, ttl time.Duration, fn func(context.Context) error) (bool, error) {
+	held, err := l.Take(ctx, leaseName, holder, ttl)
 	if err != nil || !held {
 		return false, err
 	}
@@ -40,7 +40,7 @@ func hold(ctx context.Context, l leaser, owner string, ttl time.Duration, fn fun
 	renewed := make(chan struct{})
 	go func() {
 		defer close(renewed)
-		renew(working, l, owner, ttl, stop)
+		renew(working, l, holder, ttl, stop)
 	}()
 	err = fn(working)
 	if lost := context.Cause(working); errors.Is(lost, errLost) {
@@ -51,12 +51,12 @@ func hold(ctx context.Context, l leaser, owner string, ttl time.Duration, fn fun
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseCall)
 	defer cancel()
 	// A lease that cannot be released expires.
-	return true, errors.Join(err, l.Release(last, leaseName, owner))
+	return true, errors.Join(err, l.Release(last, leaseName, holder))
 }
 
 // renew renews the lease until ctx ends. While the store fails, the lease is valid to
 // the end of its ttl.
-func renew(ctx context.Context, l leaser, owner string, ttl time.Duration, stop context.CancelCauseFunc) {
+func renew(ctx context.Context, l leaser, holder string, ttl time.Duration, stop context.CancelCauseFunc) {
 	ticker := time.NewTicker(ttl / renewals)
 	defer ticker.Stop()
 	since := time.Now()
@@ -68,7 +68,7 @@ func renew(ctx context.Context, l leaser, owner string, ttl time.Duration, stop 
 		}
 		asked := time.Now()
 		call, cancel := context.WithTimeout(ctx, min(leaseCall, ttl/callParts))
-		held, err := l.Take(call, leaseName, owner, ttl)
+		held, err := l.Take(call, leaseName, holder, ttl)
 		cancel()
 		switch {
 		case err == nil && held:

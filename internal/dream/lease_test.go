@@ -11,32 +11,32 @@ import (
 
 // desk is a place where leases are given, with a clock of its own.
 type desk struct {
-	mu    sync.Mutex
-	owner string
-	until time.Time
-	err   error
-	asked int
+	mu     sync.Mutex
+	holder string
+	until  time.Time
+	err    error
+	asked  int
 }
 
-func (d *desk) Take(_ context.Context, _, owner string, ttl time.Duration) (bool, error) {
+func (d *desk) Take(_ context.Context, _, holder string, ttl time.Duration) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.asked++
 	if d.err != nil {
 		return false, d.err
 	}
-	if d.owner != "" && d.owner != owner && time.Now().Before(d.until) {
+	if d.holder != "" && d.holder != holder && time.Now().Before(d.until) {
 		return false, nil
 	}
-	d.owner, d.until = owner, time.Now().Add(ttl)
+	d.holder, d.until = holder, time.Now().Add(ttl)
 	return true, nil
 }
 
-func (d *desk) Release(_ context.Context, _, owner string) error {
+func (d *desk) Release(_ context.Context, _, holder string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.owner == owner {
-		d.owner = ""
+	if d.holder == holder {
+		d.holder = ""
 	}
 	return nil
 }
@@ -73,9 +73,9 @@ func TestLease(t *testing.T) {
 		after   time.Duration
 	}{
 		{"a long dream", &desk{}, nil, 10 * time.Minute, true, nil, 10 * time.Minute},
-		{"somebody has it", &desk{owner: "b", until: time.Now().Add(24 * 365 * 100 * time.Hour)}, nil, time.Minute, false, nil, 0},
-		{"somebody died with it", &desk{owner: "b"}, nil, time.Minute, true, nil, time.Minute},
-		{"somebody takes it", &desk{}, func(d *desk) { d.becomes(func() { d.owner, d.until = "b", time.Now().Add(time.Hour) }) }, 10 * time.Minute, true, errLost, 2 * time.Minute},
+		{"somebody has it", &desk{holder: "b", until: time.Now().Add(24 * 365 * 100 * time.Hour)}, nil, time.Minute, false, nil, 0},
+		{"somebody died with it", &desk{holder: "b"}, nil, time.Minute, true, nil, time.Minute},
+		{"somebody takes it", &desk{}, func(d *desk) { d.becomes(func() { d.holder, d.until = "b", time.Now().Add(time.Hour) }) }, 10 * time.Minute, true, errLost, 2 * time.Minute},
 		{"the store fails for good", &desk{}, func(d *desk) { d.becomes(func() { d.err = down }) }, 10 * time.Minute, true, errLost, 140 * time.Second},
 		{"the store fails a moment", &desk{}, func(d *desk) {
 			d.becomes(func() { d.err = down })
@@ -96,7 +96,7 @@ func TestLease(t *testing.T) {
 				if took := time.Since(began); took != tc.after {
 					t.Errorf("it took %v, want %v", took, tc.after)
 				}
-				if d.owner == "a" {
+				if d.holder == "a" {
 					t.Error("the lease was not given back")
 				}
 				asked := d.asked

@@ -50,8 +50,8 @@ type Options struct {
 	// replace it for tenants, "" for none.
 	Schedule        string
 	TenantSchedules map[string]string
-	// Owner names this process as the owner of leases; "" makes a name.
-	Owner string
+	// Process names this process as the holder of leases; "" makes a name.
+	Process string
 	// Lease is the lifetime of a lease, after which a silent process counts as dead; a
 	// minute when 0.
 	Lease  time.Duration
@@ -84,7 +84,7 @@ func New(o Options) (*Service, error) {
 	}
 	o.Budget = cmp.Or(o.Budget, defaultBudget)
 	o.Lookback = cmp.Or(o.Lookback, defaultLookback)
-	o.Owner = cmp.Or(o.Owner, uuid.NewString())
+	o.Process = cmp.Or(o.Process, uuid.NewString())
 	o.Lease = cmp.Or(max(0, o.Lease), leaseFor)
 	if len(o.Agents) == 0 {
 		o.Agents = []string{Agent}

@@ -83,7 +83,7 @@ func (sink) RunEvents(context.Context, string, int64, int) ([]store.RunEvents, e
 // BenchmarkReconnect10k reads 10,000 events from a database.
 func BenchmarkReconnect10k(b *testing.B) {
 	db, ctx := openStore(b)
-	l := live.Open(ctx, live.Options{RunID: runID, Owner: "me", Store: db})
+	l := live.Open(ctx, live.Options{RunID: runID, Process: "me", Store: db})
 	for range 10_000 {
 		l.Append(words)
 	}

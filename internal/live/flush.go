@@ -187,7 +187,7 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 			var has, says bool
 			if known, has, says = l.inStore(events, w); has {
 				err = nil
-			} else if !says && (errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrNotOwner)) {
+			} else if !says && (errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrRunTaken)) {
 				err = errUnknown // the store may refuse the write because it has it
 			}
 		}
@@ -196,7 +196,7 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
-		if errors.Is(err, store.ErrNotOwner) {
+		if errors.Is(err, store.ErrRunTaken) {
 			l.ended = err
 			l.stop()
 		}
@@ -213,7 +213,7 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	}
 	if rests(w) {
 		l.ended = errOver
-		l.stop() // the next owner has a log of its own
+		l.stop() // the next process has a log of its own
 	}
 	l.wake()
 	return stop, nil
@@ -223,7 +223,7 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 func (l *Log) call(w store.RunWrite) (stop bool, err error) {
 	ctx, cancel := context.WithTimeout(l.ctx, callTime)
 	defer cancel()
-	w.RunID, w.Owner = l.o.RunID, l.o.Owner
+	w.RunID, w.Process = l.o.RunID, l.o.Process
 	return l.o.Store.WriteRun(ctx, w)
 }
 
@@ -234,7 +234,7 @@ func (l *Log) inStore(events []event.Event, w store.RunWrite) (known int64, has,
 	ctx, cancel := context.WithTimeout(l.ctx, callTime)
 	defer cancel()
 	r, err := l.o.Store.Run(ctx, l.o.RunID)
-	if err != nil || r.Owner != l.o.Owner {
+	if err != nil || r.Process != l.o.Process {
 		return 0, false, err == nil
 	}
 	if n := len(events); n > 0 {
@@ -290,10 +290,10 @@ func (l *Log) storeRest() (stop bool, err error) {
 	return stop, err
 }
 
-// tell calls Stop if the store answered that the run should stop, or has another owner.
+// tell calls Stop if the store answered that the run should stop, or belongs to another process.
 func (l *Log) tell(stop bool, err error) {
 	why := ErrStopped
-	if errors.Is(err, store.ErrNotOwner) {
+	if errors.Is(err, store.ErrRunTaken) {
 		why = err
 	} else if !stop {
 		return
@@ -307,7 +307,7 @@ func (l *Log) tell(stop bool, err error) {
 
 // giveUp calls Failed once.
 func (l *Log) giveUp(err error) {
-	if err == nil || errors.Is(err, store.ErrNotOwner) {
+	if err == nil || errors.Is(err, store.ErrRunTaken) {
 		return
 	}
 	l.gaveUp.Do(func() {

@@ -41,7 +41,9 @@ type fake struct {
 	gate chan struct{}
 }
 
-func newFake() *fake { return &fake{run: store.Run{ID: "run", Owner: "me", Status: store.RunRunning}} }
+func newFake() *fake {
+	return &fake{run: store.Run{ID: "run", Process: "me", Status: store.RunRunning}}
+}
 
 func (f *fake) set(change func()) {
 	f.mu.Lock()
@@ -79,8 +81,8 @@ func (f *fake) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 	if f.err != nil {
 		return false, f.err
 	}
-	if w.RunID != "run" || w.Owner != "me" || f.run.Status != store.RunRunning {
-		return false, store.ErrNotOwner
+	if w.RunID != "run" || w.Process != "me" || f.run.Status != store.RunRunning {
+		return false, store.ErrRunTaken
 	}
 	for _, p := range w.Events {
 		if p.First <= f.run.LastSeq {
@@ -122,7 +124,7 @@ func (f *fake) RunEvents(_ context.Context, _ string, after int64, most int) ([]
 // open is a log over the store, which may be nil.
 func open(tb testing.TB, s live.Store, o live.Options) *live.Log {
 	tb.Helper()
-	o.RunID, o.Owner, o.Store = "run", "me", s
+	o.RunID, o.Process, o.Store = "run", "me", s
 	o.Logger = slog.New(slog.DiscardHandler)
 	l := live.Open(tb.Context(), o)
 	tb.Cleanup(l.Close)

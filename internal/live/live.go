@@ -1,7 +1,7 @@
 // Package live is the log of a run: its events in order, for any number of readers, now,
 // after a reconnect, and after the run's process has died.
 //
-//	log := live.Open(ctx, live.Options{RunID: id, Owner: process, Store: store})
+//	log := live.Open(ctx, live.Options{RunID: id, Process: process, Store: store})
 //	log.Append(ev)                                             // shown at once, stored soon
 //	err := log.Write(store.RunWrite{Messages: rows}, ev)       // stored with its rows, then shown
 //	for ev, err := range log.Read(ctx, after) { … }            // from any number on
@@ -61,8 +61,8 @@ var ErrStopped = errors.New("live: somebody asked the run to stop")
 // Options describe a log that this process writes.
 type Options struct {
 	RunID string
-	// Owner is the name with which this process began or claimed the run.
-	Owner string
+	// Process is the name with which this process began or claimed the run.
+	Process string
 	// Store may be nil: then everything stays in memory as long as the log is referenced.
 	Store Store
 	// After is the number of the last stored event of a resumed run: its next event gets
@@ -86,9 +86,9 @@ type Options struct {
 	Account *Account
 	// Beat is how often a silent run reports to the store that it is alive; 5 s when 0.
 	Beat time.Duration
-	// Stop is called once, if a caller asked the run to stop (ErrStopped), or the run has
-	// another owner (store.ErrNotOwner). After the latter nothing is shown any more: the
-	// other owner shows the rest.
+	// Stop is called once, if a caller asked the run to stop (ErrStopped), or another process
+	// has the run now (store.ErrRunTaken). After the latter nothing is shown any more: the
+	// other process shows the rest.
 	Stop func(error)
 	// Failed is called once, if events could not be stored for Patience. The log then
 	// goes on in memory and retries at every Beat.

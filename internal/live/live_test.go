@@ -151,7 +151,7 @@ func TestStopIsHeardOnce(t *testing.T) {
 		last   int64
 	}{
 		"somebody asked":  {func(f *fake) { f.stop = true }, live.ErrStopped, 2},
-		"another process": {func(f *fake) { f.err = store.ErrNotOwner }, store.ErrNotOwner, 1},
+		"another process": {func(f *fake) { f.err = store.ErrRunTaken }, store.ErrRunTaken, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestStopIsHeardOnce(t *testing.T) {
 				if l.Last() != tt.last {
 					t.Errorf("the last event is %d, want %d", l.Last(), tt.last)
 				}
-				if err := l.Write(store.RunWrite{}); (err != nil) != (tt.want == store.ErrNotOwner) {
+				if err := l.Write(store.RunWrite{}); (err != nil) != (tt.want == store.ErrRunTaken) {
 					t.Errorf("a write says %v", err)
 				}
 			})

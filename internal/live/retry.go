@@ -97,7 +97,7 @@ var errUnknown = errors.New("live: the store does not say whether it has the eve
 // only its answer lost.
 func transient(err error) bool {
 	for _, certain := range []error{
-		store.ErrNotOwner, store.ErrInvalid, store.ErrNotFound, store.ErrConflict, identity.ErrMissing, context.Canceled, errOver,
+		store.ErrRunTaken, store.ErrInvalid, store.ErrNotFound, store.ErrConflict, identity.ErrMissing, context.Canceled, errOver,
 	} {
 		if errors.Is(err, certain) {
 			return false
@@ -134,7 +134,7 @@ func (l *Log) skip(n int) {
 func (l *Log) Left(most int) []event.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.o.Store == nil || errors.Is(l.ended, store.ErrNotOwner) {
+	if l.o.Store == nil || errors.Is(l.ended, store.ErrRunTaken) {
 		return nil
 	}
 	from := l.memory.next

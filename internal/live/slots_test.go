@@ -28,7 +28,7 @@ func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var writes atomic.Int64
 		slots := make(chan struct{}, 1)
-		l := live.Open(context.Background(), live.Options{RunID: runID, Owner: "me", Store: counting{writes: &writes}, Slots: slots})
+		l := live.Open(context.Background(), live.Options{RunID: runID, Process: "me", Store: counting{writes: &writes}, Slots: slots})
 		l.Append(words)
 		time.Sleep(time.Second)
 		if writes.Load() != 1 || len(slots) != 0 {

@@ -23,7 +23,7 @@ func openStore(tb testing.TB) (*store.Store, context.Context) {
 	db := database.Open(tb)
 	hello := "hello"
 	err := db.BeginRun(ctx, store.RunStart{
-		Run:      store.Run{ID: runID, AgentName: "a", Owner: "me"},
+		Run:      store.Run{ID: runID, AgentName: "a", Process: "me"},
 		Session:  store.Session{ID: "s"},
 		Messages: []*store.Message{{SessionID: "s", Type: store.MessageUser, Content: &hello}},
 	})
@@ -36,7 +36,7 @@ func openStore(tb testing.TB) (*store.Store, context.Context) {
 func TestARunInADatabase(t *testing.T) {
 	db, ctx := openStore(t)
 	o := live.Options{
-		RunID: runID, Owner: "me", Store: db, Window: 4 << 10, Every: time.Millisecond,
+		RunID: runID, Process: "me", Store: db, Window: 4 << 10, Every: time.Millisecond,
 		Failed: func(err error) { t.Error(err) }, Stop: func(err error) { t.Errorf("stopped: %v", err) },
 	}
 	l := live.Open(ctx, o)
@@ -60,7 +60,7 @@ func TestARunInADatabase(t *testing.T) {
 	if err != nil || r.LastSeq != 2002 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	o.Owner, o.After = "other", r.LastSeq
+	o.Process, o.After = "other", r.LastSeq
 	l = live.Open(ctx, o)
 	var readers sync.WaitGroup
 	readers.Go(func() {
@@ -82,7 +82,7 @@ func TestARunInADatabase(t *testing.T) {
 func TestADatabaseSaysWhenToStop(t *testing.T) {
 	db, ctx := openStore(t)
 	heard := make(chan error, 9)
-	l := live.Open(ctx, live.Options{RunID: runID, Owner: "me", Store: db, Stop: func(err error) { heard <- err }})
+	l := live.Open(ctx, live.Options{RunID: runID, Process: "me", Store: db, Stop: func(err error) { heard <- err }})
 	defer l.Close()
 	if _, err := db.StopRun(ctx, runID); err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func TestRoundTrips(t *testing.T) {
 	entry := store.JournalEntry{Data: json.RawMessage(`{"a":1}`)}
 	write := func(w store.RunWrite) {
 		t.Helper()
-		w.RunID, w.Owner, w.Events = run, "p", piece()
+		w.RunID, w.Process, w.Events = run, "p", piece()
 		_, err := s.WriteRun(ctx, w)
 		must(err)
 	}
@@ -55,7 +55,7 @@ func TestRoundTrips(t *testing.T) {
 		{"begin a run", 1, func() {
 			run, seq = runID(), 0
 			must(s.BeginRun(ctx, store.RunStart{
-				Run:     store.Run{ID: run, Owner: "p", AgentName: "a", Request: json.RawMessage(`{}`)},
+				Run:     store.Run{ID: run, Process: "p", AgentName: "a", Request: json.RawMessage(`{}`)},
 				Session: store.Session{ID: "s", AgentName: "a", Metadata: meta}, Messages: []*store.Message{userMessage("s", "x")},
 			}))
 		}},
@@ -68,12 +68,12 @@ func TestRoundTrips(t *testing.T) {
 		}},
 		{"the answer, after the beginning", 2, func() {
 			run, seq = runID(), 0
-			must(s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: run, Owner: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("s", "x")}}))
+			must(s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: run, Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("s", "x")}}))
 			write(store.RunWrite{Answer: row(store.MessageAssistant), SessionName: "n", SessionMetadata: meta, Status: store.RunCompleted, Reason: "stop"})
 		}},
 		{"a claim, after the beginning and a pause", 3, func() {
 			run, seq = runID(), 0
-			must(s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: run, Owner: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("s", "x")}}))
+			must(s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: run, Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("s", "x")}}))
 			write(store.RunWrite{Status: store.RunWaiting, Reason: "paused"})
 			_, err := s.ClaimRun(ctx, run, "q")
 			must(err)

@@ -46,7 +46,7 @@ func TestMemoryIsForgotten(t *testing.T) {
 		}
 		err = s.BeginRun(ctx, store.RunStart{
 			Session: store.Session{ID: "s"}, Messages: []*store.Message{message("s", "Hi")},
-			Run: store.Run{ID: "0199a1b2-0000-7000-8000-000000000001", SessionID: "s", Status: store.RunRunning, Owner: "o"},
+			Run: store.Run{ID: "0199a1b2-0000-7000-8000-000000000001", SessionID: "s", Status: store.RunRunning, Process: "o"},
 		})
 		if err != nil {
 			t.Error(err)

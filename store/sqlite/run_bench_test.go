@@ -14,7 +14,7 @@ func newRun(b *testing.B, s *store.Store, n int) string {
 	b.Helper()
 	id := fmt.Sprintf("00000000-0000-7000-8000-%012d", n)
 	err := s.BeginRun(caller(b.Context()), store.RunStart{
-		Run: store.Run{ID: id, Owner: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{message("s", "x")},
+		Run: store.Run{ID: id, Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{message("s", "x")},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -33,7 +33,7 @@ func BenchmarkWriteRun(b *testing.B) {
 	id := newRun(b, s, 1)
 	b.ReportAllocs()
 	for n := int64(0); b.Loop(); n++ {
-		if _, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "p", Events: []store.RunEvents{piece(n)}}); err != nil {
+		if _, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "p", Events: []store.RunEvents{piece(n)}}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -45,7 +45,7 @@ func BenchmarkRunEvents(b *testing.B) {
 	ctx := caller(b.Context())
 	id := newRun(b, s, 1)
 	for n := range int64(500) {
-		if _, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "p", Events: []store.RunEvents{piece(n)}}); err != nil {
+		if _, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "p", Events: []store.RunEvents{piece(n)}}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -66,7 +66,7 @@ func BenchmarkRun(b *testing.B) {
 	for n := 0; b.Loop(); n++ {
 		id := newRun(b, s, n)
 		if _, err := s.WriteRun(ctx, store.RunWrite{
-			RunID: id, Owner: "p", Events: []store.RunEvents{piece(0)}, Answer: message("s", "I am well."), Status: store.RunCompleted, Reason: "stop",
+			RunID: id, Process: "p", Events: []store.RunEvents{piece(0)}, Answer: message("s", "I am well."), Status: store.RunCompleted, Reason: "stop",
 		}); err != nil {
 			b.Fatal(err)
 		}

@@ -103,7 +103,7 @@ func (w *Writer) notStored(err error) {
 		w.o.Log.Append(withoutRow(items[i].event))
 	}
 	switch {
-	case errors.Is(err, ErrNotStored), errors.Is(err, store.ErrNotOwner), len(items) == 0:
+	case errors.Is(err, ErrNotStored), errors.Is(err, store.ErrRunTaken), len(items) == 0:
 	case refused:
 		// The rows are lost. A result is lost to the journal, too: its call counts as
 		// interrupted.
@@ -165,7 +165,7 @@ func (w *Writer) stopFor(err error) {
 		return
 	}
 	switch {
-	case errors.Is(err, store.ErrNotOwner):
+	case errors.Is(err, store.ErrRunTaken):
 		w.broken = ErrLost
 	case isRefused(err):
 		w.broken = ErrUnstorable

@@ -14,7 +14,7 @@ import (
 )
 
 // Abandon ends a run that waits, or was interrupted, and will not be resumed: its text so
-// far becomes its answer, and its open calls end. The error is store.ErrNotOwner if another
+// far becomes its answer, and its open calls end. The error is store.ErrRunTaken if another
 // process resumed the run meanwhile.
 func (s *Ends) Abandon(ctx context.Context, r *store.Run) error {
 	how := ending{status: store.RunCancelled, reason: event.ReasonCancelled, row: store.StatusCancelled}
@@ -44,7 +44,7 @@ func (s *Ends) close(ctx context.Context, r *store.Run, how ending) error {
 	if err != nil {
 		return err
 	}
-	claimed, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Owner)
+	claimed, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Process)
 	if err != nil {
 		return err
 	}
@@ -76,15 +76,15 @@ func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 	hurry, over := context.WithCancel(ctx)
 	over()
 	log := live.Open(context.WithoutCancel(ctx), live.Options{
-		RunID: r.ID, Owner: s.o.Owner, Store: s.o.Store, After: after, Logger: s.o.Logger, Run: hurry,
+		RunID: r.ID, Process: s.o.Process, Store: s.o.Store, After: after, Logger: s.o.Logger, Run: hurry,
 	})
 	defer log.Close()
 	w, events := l.end(r, how)
-	w.Owner = s.o.Owner
+	w.Process = s.o.Process
 	err := log.Write(w, events...)
 	if errors.Is(err, store.ErrNotFound) {
 		// The session has gone; the run goes, too.
-		err = log.Write(store.RunWrite{RunID: r.ID, Owner: s.o.Owner, Status: w.Status, Reason: w.Reason})
+		err = log.Write(store.RunWrite{RunID: r.ID, Process: s.o.Process, Status: w.Status, Reason: w.Reason})
 	}
 	return err
 }

@@ -19,17 +19,17 @@ import (
 type Store interface {
 	live.Store
 	record.Lookup
-	ClaimRun(ctx context.Context, id, owner string) (store.Run, error)
+	ClaimRun(ctx context.Context, id, process string) (store.Run, error)
 }
 
 // Options are what Ends work with.
 type Options struct {
 	Store Store
-	// Owner is this process.
-	Owner  string
-	Now    func() time.Time
-	NewID  func() string
-	Logger *slog.Logger
+	// Process is the name of this process.
+	Process string
+	Now     func() time.Time
+	NewID   func() string
+	Logger  *slog.Logger
 }
 
 // Ends writes the ends of this process's runs to the store. While such a write fails, the
@@ -68,7 +68,7 @@ const (
 
 // Tell writes the end of a run. If the write fails, Again and All retry it.
 func (s *Ends) Tell(ctx context.Context, l End) error {
-	l.Write.Owner = s.o.Owner
+	l.Write.Process = s.o.Process
 	err := s.Try(ctx, l)
 	if err == nil {
 		return nil
@@ -106,7 +106,7 @@ func (l *End) size() (n int) {
 
 // bare is the end without what the run said.
 func (l *End) bare() store.RunWrite {
-	return store.RunWrite{RunID: l.Write.RunID, Owner: l.Write.Owner, Status: l.Write.Status, Reason: l.Write.Reason, Attempted: l.Write.Attempted}
+	return store.RunWrite{RunID: l.Write.RunID, Process: l.Write.Process, Status: l.Write.Status, Reason: l.Write.Reason, Attempted: l.Write.Attempted}
 }
 
 // Try writes an end once. It succeeds if the store has the end already, or the run is
@@ -126,7 +126,7 @@ func (s *Ends) Try(ctx context.Context, l End) error {
 		// It will never be stored as it is.
 		_, err = s.o.Store.WriteRun(ctx, l.bare())
 	}
-	if errors.Is(err, store.ErrNotOwner) || errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, store.ErrRunTaken) || errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err

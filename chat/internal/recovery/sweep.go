@@ -91,7 +91,7 @@ func (s *Sweeper) Ready(ctx context.Context, runs []store.OwnedRun) {
 	}
 }
 
-// resume resumes a run as its owner, or gives it up.
+// resume resumes a run as its user, or gives it up.
 func (s *Sweeper) resume(ctx context.Context, r store.OwnedRun) error {
 	own := identity.With(ctx, identity.Identity{TenantID: r.TenantID, UserID: r.UserID})
 	if s.Attempts > 0 && r.Attempts > s.Attempts {

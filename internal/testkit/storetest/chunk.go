@@ -111,7 +111,7 @@ func chunkDrops(t *testing.T, open Open) {
 	c.Memory = &store.Message{Content: text("contents"), TokenCount: 3}
 	must(t, s.PutChunk(ctx, c))
 	must(t, s.BeginRun(ctx, store.RunStart{
-		Run: store.Run{ID: newID(), Owner: "p", InReplyTo: newID()}, Session: store.Session{ID: "s"}, DropAfter: 3,
+		Run: store.Run{ID: newID(), Process: "p", InReplyTo: newID()}, Session: store.Session{ID: "s"}, DropAfter: 3,
 	}))
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "session", []int64{sess.SummarySeq, int64(sess.SummaryTokens), int64(sess.TotalTokens), sess.Messages, sess.MemorySeq}, []int64{5, 33, 33, 4, 7})
@@ -206,9 +206,9 @@ func putSession(t *testing.T, open Open) {
 func leases(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
-	lease := func(ctx context.Context, name, owner string, ttl time.Duration) bool {
+	lease := func(ctx context.Context, name, holder string, ttl time.Duration) bool {
 		t.Helper()
-		return get[bool](t)(s.Leases().Take(ctx, name, owner, ttl))
+		return get[bool](t)(s.Leases().Take(ctx, name, holder, ttl))
 	}
 	wantEqual(t, "free", lease(ctx, "dream", "a", time.Hour), true)
 	wantEqual(t, "taken", lease(ctx, "dream", "b", time.Hour), false)
@@ -227,7 +227,7 @@ func leases(t *testing.T, open Open) {
 	wantErr(t, "no name", err, store.ErrInvalid)
 	_, err = s.Leases().Take(ctx, "x", "a", 0)
 	wantErr(t, "no time", err, store.ErrInvalid)
-	wantErr(t, "no owner", s.Leases().Release(ctx, "x", ""), store.ErrInvalid)
+	wantErr(t, "no holder", s.Leases().Release(ctx, "x", ""), store.ErrInvalid)
 
 	var won [16]bool
 	var wg sync.WaitGroup

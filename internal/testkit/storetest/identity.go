@@ -122,7 +122,7 @@ func (o *things) populateRuns(t *testing.T, s *store.Store) {
 	ctx, text := o.ctx(), o.String()
 	o.run, o.waiting, o.ended, o.request = newID(), newID(), newID(), newID()
 	for _, id := range []string{o.run, o.waiting, o.ended} {
-		r := store.Run{ID: id, AgentName: text, Owner: "p", Request: json.RawMessage(`{}`)}
+		r := store.Run{ID: id, AgentName: text, Process: "p", Request: json.RawMessage(`{}`)}
 		if id == o.run {
 			r.Key = "key"
 		}

@@ -12,10 +12,10 @@ import (
 func processes(t *testing.T, open Open) {
 	s := open(t)
 	m, u := s.Maintenance(), as("t", "u")
-	beat := func(owner string) map[string]int64 {
+	beat := func(process string) map[string]int64 {
 		counts := map[string]int64{}
-		for _, b := range get[[]store.Beat](t)(m.Beat(t.Context(), owner)) {
-			counts[b.Owner] = b.Count
+		for _, b := range get[[]store.Beat](t)(m.Beat(t.Context(), process)) {
+			counts[b.Process] = b.Count
 		}
 		return counts
 	}
@@ -32,11 +32,11 @@ func processes(t *testing.T, open Open) {
 	write(t, s, u, store.RunWrite{RunID: asks, Requests: []store.RunRequest{{ID: question, Kind: "approval", Message: "?"}}})
 	get[store.Run](t)(s.StopRun(u, stopped))
 	other := newID()
-	must(t, s.BeginRun(u, store.RunStart{Run: store.Run{ID: other, Owner: "q"}, Session: store.Session{ID: "s2"}, Messages: []*store.Message{userMessage("x")}}))
+	must(t, s.BeginRun(u, store.RunStart{Run: store.Run{ID: other, Process: "q"}, Session: store.Session{ID: "s2"}, Messages: []*store.Message{userMessage("x")}}))
 
-	wantEqual(t, "a process that beat since", get[bool](t)(m.EndProcess(t.Context(), store.Beat{Owner: "p", Count: 1})), false)
+	wantEqual(t, "a process that beat since", get[bool](t)(m.EndProcess(t.Context(), store.Beat{Process: "p", Count: 1})), false)
 	wantEqual(t, "its run", state(plain), "running  attempts 0 restarts 0")
-	dead := store.Beat{Owner: "p", Count: 2}
+	dead := store.Beat{Process: "p", Count: 2}
 	wantEqual(t, "a dead process", get[bool](t)(m.EndProcess(t.Context(), dead)), true)
 	wantEqual(t, "a dead process, told twice", get[bool](t)(m.EndProcess(t.Context(), dead)), false)
 	wantEqual(t, "its run", state(plain), "interrupted  attempts 1 restarts 1")
@@ -44,8 +44,8 @@ func processes(t *testing.T, open Open) {
 	wantEqual(t, "its run that was asked to stop", state(stopped), "cancelled  attempts 0 restarts 0")
 	wantEqual(t, "the run of another process", state(other), "running  attempts 0 restarts 0")
 	wantEqual(t, "the processes left", beat("q"), map[string]int64{"q": 2})
-	_, err := s.WriteRun(u, store.RunWrite{RunID: plain, Owner: "p"})
-	wantErr(t, "the dead process writes", err, store.ErrNotOwner)
+	_, err := s.WriteRun(u, store.RunWrite{RunID: plain, Process: "p"})
+	wantErr(t, "the dead process writes", err, store.ErrRunTaken)
 
 	list := get[[]store.OwnedRun](t)(m.InterruptedRuns(t.Context(), 0))
 	if len(list) != 1 || list[0].RunID != plain || list[0].TenantID != "t" || list[0].UserID != "u" || list[0].Attempts != 1 || list[0].RestedAt.IsZero() {

@@ -197,14 +197,14 @@ func recallRuns(t *testing.T, open Open) {
 	var want []string
 	for i := range 6 {
 		id := newID()
-		must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: id, Owner: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("x")}}))
+		must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: id, Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("x")}}))
 		if i == 3 {
 			write(t, s, ctx, store.RunWrite{RunID: id, Status: store.RunCompleted})
 			continue
 		}
 		want = append([]string{id}, want...)
 	}
-	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Owner: "p"}, Session: store.Session{ID: "s2"}, Messages: []*store.Message{userMessage("x")}}))
+	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Process: "p"}, Session: store.Session{ID: "s2"}, Messages: []*store.Message{userMessage("x")}}))
 	rec := get[store.Recalled](t)(s.Recall(ctx, store.RecallQuery{SessionID: "s", Runs: true}))
 	var got []string
 	for _, r := range rec.Runs {

@@ -19,7 +19,7 @@ func newID() string { return uuid.NewString() }
 // write writes a run as the process p, whom nobody has asked to stop.
 func write(t *testing.T, s *store.Store, ctx context.Context, w store.RunWrite) {
 	t.Helper()
-	w.Owner = "p"
+	w.Process = "p"
 	if stop := get[bool](t)(s.WriteRun(ctx, w)); stop {
 		t.Error("somebody asked the run to stop")
 	}
@@ -29,7 +29,7 @@ func write(t *testing.T, s *store.Store, ctx context.Context, w store.RunWrite) 
 func start(t *testing.T, s *store.Store, ctx context.Context, session string, ms ...*store.Message) string {
 	t.Helper()
 	id := newID()
-	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: id, Owner: "p"}, Session: store.Session{ID: session}, Messages: ms}))
+	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: id, Process: "p"}, Session: store.Session{ID: session}, Messages: ms}))
 	return id
 }
 
@@ -49,7 +49,7 @@ func runBegin(t *testing.T, open Open) {
 	ctx := as("t", "u")
 	m := userMessage("hello")
 	r := store.Run{
-		ID: newID(), AgentName: "general", Model: "openai:gpt", Protocol: "ag-ui", Key: "k", KeyHash: "h", Owner: "p",
+		ID: newID(), AgentName: "general", Model: "openai:gpt", Protocol: "ag-ui", Key: "k", KeyHash: "h", Process: "p",
 		Request: json.RawMessage(`{ "a":1}`),
 	}
 	must(t, s.BeginRun(ctx, store.RunStart{
@@ -80,7 +80,7 @@ func runBegin(t *testing.T, open Open) {
 	// A key is used once by each caller, and a refused run leaves nothing.
 	again := func(ctx context.Context, session string) error {
 		return s.BeginRun(ctx, store.RunStart{
-			Run: store.Run{ID: newID(), Owner: "p", Key: "k"}, Session: store.Session{ID: session}, Messages: []*store.Message{userMessage("x")},
+			Run: store.Run{ID: newID(), Process: "p", Key: "k"}, Session: store.Session{ID: session}, Messages: []*store.Message{userMessage("x")},
 		})
 	}
 	wantErr(t, "a key twice", again(ctx, "s"), store.ErrKeyUsed)
@@ -97,16 +97,16 @@ func runBegin(t *testing.T, open Open) {
 		start store.RunStart
 		want  error
 	}{
-		"an id twice":                {store.RunStart{Run: store.Run{ID: r.ID, Owner: "p"}, Session: store.Session{ID: "s"}}, store.ErrConflict},
-		"no message, no session":     {store.RunStart{Run: store.Run{ID: newID(), Owner: "p"}, Session: store.Session{ID: "none"}}, store.ErrNotFound},
-		"no id":                      {store.RunStart{Run: store.Run{Owner: "p"}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
-		"no UUID":                    {store.RunStart{Run: store.Run{ID: "7", Owner: "p"}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
-		"no owner":                   {store.RunStart{Run: store.Run{ID: newID()}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
-		"no session":                 {store.RunStart{Run: store.Run{ID: newID(), Owner: "p"}}, store.ErrInvalid},
-		"a key that nobody can read": {store.RunStart{Run: store.Run{ID: newID(), Owner: "p", Key: "a\n"}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
-		"a request that is none":     {store.RunStart{Run: store.Run{ID: newID(), Owner: "p", Request: json.RawMessage(`[`)}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
-		"a long name":                {store.RunStart{Run: store.Run{ID: newID(), Owner: "p", AgentName: strings.Repeat("x", 2000)}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
-		"a bad message":              {store.RunStart{Run: store.Run{ID: newID(), Owner: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{{Type: "gossip"}}}, store.ErrInvalid},
+		"an id twice":                {store.RunStart{Run: store.Run{ID: r.ID, Process: "p"}, Session: store.Session{ID: "s"}}, store.ErrConflict},
+		"no message, no session":     {store.RunStart{Run: store.Run{ID: newID(), Process: "p"}, Session: store.Session{ID: "none"}}, store.ErrNotFound},
+		"no id":                      {store.RunStart{Run: store.Run{Process: "p"}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
+		"no UUID":                    {store.RunStart{Run: store.Run{ID: "7", Process: "p"}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
+		"no process":                 {store.RunStart{Run: store.Run{ID: newID()}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
+		"no session":                 {store.RunStart{Run: store.Run{ID: newID(), Process: "p"}}, store.ErrInvalid},
+		"a key that nobody can read": {store.RunStart{Run: store.Run{ID: newID(), Process: "p", Key: "a\n"}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
+		"a request that is none":     {store.RunStart{Run: store.Run{ID: newID(), Process: "p", Request: json.RawMessage(`[`)}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
+		"a long name":                {store.RunStart{Run: store.Run{ID: newID(), Process: "p", AgentName: strings.Repeat("x", 2000)}, Session: store.Session{ID: "s"}}, store.ErrInvalid},
+		"a bad message":              {store.RunStart{Run: store.Run{ID: newID(), Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{{Type: "gossip"}}}, store.ErrInvalid},
 	} {
 		wantErr(t, what, s.BeginRun(ctx, c.start), c.want)
 		if c.want != store.ErrConflict {
@@ -134,7 +134,7 @@ func runDrop(t *testing.T, open Open) {
 
 	id := newID()
 	must(t, s.BeginRun(ctx, store.RunStart{
-		Run: store.Run{ID: id, Owner: "p", InReplyTo: first.ID}, Session: store.Session{ID: "s"}, DropAfter: first.Seq,
+		Run: store.Run{ID: id, Process: "p", InReplyTo: first.ID}, Session: store.Session{ID: "s"}, DropAfter: first.Seq,
 	}))
 	answer := &store.Message{Type: store.MessageAssistant, Content: text("new"), TokenCount: 2}
 	write(t, s, ctx, store.RunWrite{RunID: id, Answer: answer, Status: store.RunCompleted})
@@ -160,7 +160,7 @@ func runDrop(t *testing.T, open Open) {
 
 	// With a message that is said anew.
 	m := userMessage("other question")
-	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Owner: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{m}, DropAfter: 1}))
+	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{m}, DropAfter: 1}))
 	wantEqual(t, "after another", numbers(store.MessageFilter{}), []int64{1, 5})
 	wantEqual(t, "number", m.Seq, int64(5))
 	next := &store.Message{SessionID: "s", Type: store.MessageThink}

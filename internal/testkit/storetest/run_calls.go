@@ -13,7 +13,7 @@ import (
 // CallRuns calls every method of runs, for who looks at the statements. check
 // gets what must be nil.
 func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
-	const owner = "p"
+	const process = "p"
 	caller, err := identity.From(ctx)
 	check(err)
 	session := "runs of " + caller.UserID
@@ -27,12 +27,12 @@ func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 	}
 	begin := func(n int, key string) {
 		check(s.BeginRun(ctx, store.RunStart{
-			Run: store.Run{ID: id(n), Owner: owner, Key: key, Request: []byte(`{}`)}, Session: store.Session{ID: session},
+			Run: store.Run{ID: id(n), Process: process, Key: key, Request: []byte(`{}`)}, Session: store.Session{ID: session},
 			Messages: []*store.Message{{Type: store.MessageUser}}, DropAfter: 1,
 		}))
 	}
 	write := func(w store.RunWrite) {
-		w.Owner = owner
+		w.Process = process
 		_, err := s.WriteRun(ctx, w)
 		check(err)
 	}
@@ -40,7 +40,7 @@ func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 		begin(n, fmt.Sprint(n))
 		write(store.RunWrite{RunID: id(n), Events: []store.RunEvents{{First: 1, Last: 1, Data: []byte("x")}}})
 	}
-	if err := s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: id(9), Owner: owner, Key: "1"}, Session: store.Session{ID: session}}); !errors.Is(err, store.ErrKeyUsed) {
+	if err := s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: id(9), Process: process, Key: "1"}, Session: store.Session{ID: session}}); !errors.Is(err, store.ErrKeyUsed) {
 		check(err)
 	}
 	write(store.RunWrite{
@@ -50,8 +50,8 @@ func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 	write(store.RunWrite{RunID: id(2), Requests: asked(3), Status: store.RunInterrupted})
 	write(store.RunWrite{RunID: id(3), Answer: &store.Message{Type: store.MessageAssistant}, Status: store.RunCompleted})
 	write(store.RunWrite{RunID: id(4), Status: store.RunCompleted})
-	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id(3), Owner: owner})
-	if !errors.Is(err, store.ErrNotOwner) {
+	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id(3), Process: process})
+	if !errors.Is(err, store.ErrRunTaken) {
 		check(err)
 	}
 	_, err = s.Run(ctx, id(1))
@@ -86,14 +86,14 @@ func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 	m := s.Maintenance()
 	_, err = m.Beat(ctx, "z")
 	check(err)
-	_, err = m.EndProcess(ctx, store.Beat{Owner: "z", Count: 1})
+	_, err = m.EndProcess(ctx, store.Beat{Process: "z", Count: 1})
 	check(err)
 	check(m.LeaveProcess(ctx, "z"))
 	_, err = m.InterruptedRuns(ctx, 10)
 	check(err)
 	_, err = m.RecoverRuns(ctx, "q", time.Now().Add(time.Hour))
 	check(err)
-	_, err = s.ClaimRun(ctx, id(1), owner)
+	_, err = s.ClaimRun(ctx, id(1), process)
 	check(err)
 	_, err = s.StopRun(ctx, id(1))
 	check(err)

@@ -64,10 +64,10 @@ func addRunReadings(list map[string]reading) {
 func addRunWritings(list map[string]*writing) {
 	for name, call := range map[string]func(s *store.Store, ctx context.Context, o things) error{
 		"BeginRun": func(s *store.Store, ctx context.Context, o things) error {
-			return s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Owner: "p"}, Session: store.Session{ID: o.session}})
+			return s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Process: "p"}, Session: store.Session{ID: o.session}})
 		},
 		"WriteRun": func(s *store.Store, ctx context.Context, o things) error {
-			_, err := s.WriteRun(ctx, store.RunWrite{RunID: o.run, Owner: "p", Events: []store.RunEvents{{First: 2, Last: 2, Data: []byte("changed")}}})
+			_, err := s.WriteRun(ctx, store.RunWrite{RunID: o.run, Process: "p", Events: []store.RunEvents{{First: 2, Last: 2, Data: []byte("changed")}}})
 			return err
 		},
 		"ClaimRun": func(s *store.Store, ctx context.Context, o things) error {
@@ -93,7 +93,7 @@ func runSnapshot(s *store.Store, ctx context.Context) string {
 	runs, _, err := s.Runs(ctx, store.RunFilter{})
 	out := fmt.Sprintln("runs", err)
 	for _, r := range runs {
-		out += fmt.Sprintln(r.ID, r.Status, r.LastSeq, r.Owner, r.StopRequested)
+		out += fmt.Sprintln(r.ID, r.Status, r.LastSeq, r.Process, r.StopRequested)
 	}
 	asked, _, err := s.Requests(ctx, store.RequestFilter{})
 	out += fmt.Sprintln("requests", err)

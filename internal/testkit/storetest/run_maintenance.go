@@ -53,8 +53,8 @@ func runRecover(t *testing.T, open Open) {
 	wantEqual(t, "can go on", recovered(), want)
 	wantEqual(t, "left behind with a question", status(t, s, u, left), "waiting paused ended false")
 	wantEqual(t, "its journal", len(get[[]store.JournalEntry](t)(s.RunJournal(u, left))), 1)
-	_, err := s.WriteRun(u, store.RunWrite{RunID: left, Owner: "p"})
-	wantErr(t, "the old owner", err, store.ErrNotOwner)
+	_, err := s.WriteRun(u, store.RunWrite{RunID: left, Process: "p"})
+	wantErr(t, "the old process", err, store.ErrRunTaken)
 	wantEqual(t, "asked to stop", status(t, s, u, stopped), "cancelled  ended true")
 	wantEqual(t, "its request", get[store.RunRequest](t)(s.Request(u, gone)).Status, store.RequestCancelled)
 	r := get[store.RunRequest](t)(s.Request(u, expired))
@@ -148,7 +148,7 @@ func runConcurrency(t *testing.T, open Open) {
 		ids = append(ids, id)
 	}
 	fine := func(err error) {
-		for _, refusal := range []error{nil, store.ErrNotOwner, store.ErrDecided, store.ErrInvalid} {
+		for _, refusal := range []error{nil, store.ErrRunTaken, store.ErrDecided, store.ErrInvalid} {
 			if errors.Is(err, refusal) {
 				return
 			}
@@ -160,11 +160,11 @@ func runConcurrency(t *testing.T, open Open) {
 		wg.Go(func() {
 			for n := range int64(5) {
 				_, err := s.WriteRun(u, store.RunWrite{
-					RunID: id, Owner: "p", Events: events(n+1, n+1, "x"), Messages: []*store.Message{{Type: store.MessageThink}},
+					RunID: id, Process: "p", Events: events(n+1, n+1, "x"), Messages: []*store.Message{{Type: store.MessageThink}},
 				})
 				fine(err)
 			}
-			_, err := s.WriteRun(u, store.RunWrite{RunID: id, Owner: "p", Status: store.RunWaiting, Reason: "paused"})
+			_, err := s.WriteRun(u, store.RunWrite{RunID: id, Process: "p", Status: store.RunWaiting, Reason: "paused"})
 			fine(err)
 			if i%4 == 0 {
 				_, err := s.StopRun(u, id)
@@ -178,13 +178,13 @@ func runConcurrency(t *testing.T, open Open) {
 			fine(err)
 		})
 	}
-	for _, owner := range []string{"q", "r"} {
+	for _, process := range []string{"q", "r"} {
 		wg.Go(func() {
 			for range 5 {
-				list, err := m.RecoverRuns(t.Context(), owner, ago())
+				list, err := m.RecoverRuns(t.Context(), process, ago())
 				fine(err)
 				for _, x := range list {
-					_, err := s.ClaimRun(u, x.RunID, owner)
+					_, err := s.ClaimRun(u, x.RunID, process)
 					fine(err)
 				}
 			}

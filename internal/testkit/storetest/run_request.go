@@ -16,11 +16,11 @@ func runStop(t *testing.T, open Open) {
 	id := start(t, s, ctx, "s", userMessage("x"))
 	r := get[store.Run](t)(s.StopRun(ctx, id))
 	wantEqual(t, "asked", []any{r.Status, r.StopRequested}, []any{store.RunRunning, true})
-	if stop := get[bool](t)(s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "p"})); !stop {
-		t.Error("the owner does not hear that it shall stop")
+	if stop := get[bool](t)(s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "p"})); !stop {
+		t.Error("the process does not learn that it shall stop")
 	}
 	wantErr(t, "deleting a run that is at work", s.DeleteRun(ctx, id), store.ErrConflict)
-	_, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "p", Status: store.RunCancelled, Reason: "cancelled"})
+	_, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "p", Status: store.RunCancelled, Reason: "cancelled"})
 	must(t, err)
 	r = get[store.Run](t)(s.StopRun(ctx, id))
 	wantEqual(t, "stopped before", []string{r.Status, r.Reason}, []string{store.RunCancelled, "cancelled"})
@@ -57,7 +57,7 @@ func runStop(t *testing.T, open Open) {
 	wantErr(t, "no run", err, store.ErrNotFound)
 
 	// A key is free again when its run is forgotten.
-	keyed := store.RunStart{Run: store.Run{ID: newID(), Owner: "p", Key: "k"}, Session: store.Session{ID: "s"}}
+	keyed := store.RunStart{Run: store.Run{ID: newID(), Process: "p", Key: "k"}, Session: store.Session{ID: "s"}}
 	must(t, s.BeginRun(ctx, keyed))
 	write(t, s, ctx, store.RunWrite{RunID: keyed.Run.ID, Status: store.RunCompleted})
 	must(t, s.DeleteRun(ctx, keyed.Run.ID))

@@ -47,17 +47,17 @@ func runWrite(t *testing.T, open Open) {
 	r := get[store.Run](t)(s.Run(ctx, id))
 	wantEqual(t, "goes on", []any{r.Status, r.MessageID, early.Seq}, []any{store.RunRunning, early.ID, int64(3)})
 
-	// All or nothing, and by its owner alone.
+	// All or nothing, and by its process alone.
 	other := start(t, s, ctx, "s", userMessage("y"))
 	asked := store.RunRequest{ID: newID(), Kind: "approval", Message: "?"}
 	write(t, s, ctx, store.RunWrite{RunID: other, Requests: []store.RunRequest{asked}})
-	_, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "p", Events: events(10, 10, "x"), Requests: []store.RunRequest{asked}})
+	_, err := s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "p", Events: events(10, 10, "x"), Requests: []store.RunRequest{asked}})
 	wantErr(t, "the request of another run", err, store.ErrConflict)
-	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "q", Events: events(10, 10, "x")})
-	wantErr(t, "another owner", err, store.ErrNotOwner)
-	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "p", Events: events(9, 10, "x")})
+	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "q", Events: events(10, 10, "x")})
+	wantErr(t, "another process", err, store.ErrRunTaken)
+	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "p", Events: events(9, 10, "x")})
 	wantErr(t, "an event twice", err, store.ErrInvalid)
-	_, err = s.WriteRun(ctx, store.RunWrite{RunID: newID(), Owner: "p"})
+	_, err = s.WriteRun(ctx, store.RunWrite{RunID: newID(), Process: "p"})
 	wantErr(t, "no run", err, store.ErrNotFound)
 	wantEqual(t, "log after refusals", read(0, 0), whole)
 
@@ -73,8 +73,8 @@ func runWrite(t *testing.T, open Open) {
 	wantEqual(t, "session", []any{sess.Name, sess.Messages, sess.TotalTokens, string(compact(sess.Metadata)), answer.Seq},
 		[]any{"name", int64(6), 5, `{"b":2}`, int64(6)})
 	wantEqual(t, "journal of an ended run", len(get[[]store.JournalEntry](t)(s.RunJournal(ctx, id))), 0)
-	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "p"})
-	wantErr(t, "writing an ended run", err, store.ErrNotOwner)
+	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "p"})
+	wantErr(t, "writing an ended run", err, store.ErrRunTaken)
 	wantEqual(t, "log of an ended run", len(read(0, 0)), 4)
 
 	// A run that goes on changes what it is given only.
@@ -83,8 +83,8 @@ func runWrite(t *testing.T, open Open) {
 	wantEqual(t, "name and metadata", sess.Name+string(compact(sess.Metadata)), `name{"b":2,"c":3}`)
 	// With its session it ends.
 	must(t, s.DeleteSession(ctx, "s"))
-	_, err = s.WriteRun(ctx, store.RunWrite{RunID: other, Owner: "p", Messages: []*store.Message{userMessage("x")}})
-	wantErr(t, "a message to a deleted session", err, store.ErrNotOwner)
+	_, err = s.WriteRun(ctx, store.RunWrite{RunID: other, Process: "p", Messages: []*store.Message{userMessage("x")}})
+	wantErr(t, "a message to a deleted session", err, store.ErrRunTaken)
 	wantEqual(t, "the run of a deleted session", get[store.Run](t)(s.Run(ctx, other)).Status, store.RunCancelled)
 }
 
@@ -120,39 +120,39 @@ func runClaim(t *testing.T, open Open) {
 	ctx := as("t", "u")
 	id := newID()
 	must(t, s.BeginRun(ctx, store.RunStart{
-		Run: store.Run{ID: id, Owner: "p", Request: json.RawMessage(`{"a":1}`)}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("x")},
+		Run: store.Run{ID: id, Process: "p", Request: json.RawMessage(`{"a":1}`)}, Session: store.Session{ID: "s"}, Messages: []*store.Message{userMessage("x")},
 	}))
 	_, err := s.ClaimRun(ctx, id, "q")
-	wantErr(t, "a run that is at work", err, store.ErrNotOwner)
+	wantErr(t, "a run that is at work", err, store.ErrRunTaken)
 	write(t, s, ctx, store.RunWrite{RunID: id, Events: events(1, 1, "x"), Journal: []store.JournalEntry{{Data: json.RawMessage(`{}`)}}, Status: store.RunWaiting, Reason: "paused"})
 	wantEqual(t, "waiting", status(t, s, ctx, id), "waiting paused ended false")
-	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: "p"})
-	wantErr(t, "writing a run that waits", err, store.ErrNotOwner)
+	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "p"})
+	wantErr(t, "writing a run that waits", err, store.ErrRunTaken)
 
 	// Of several processes one gets it.
-	winner := race(t, store.ErrNotOwner, func(i int) error {
+	winner := race(t, store.ErrRunTaken, func(i int) error {
 		_, err := s.ClaimRun(ctx, id, fmt.Sprint("q", i))
 		return err
 	})
 	r := get[store.Run](t)(s.Run(ctx, id))
-	wantEqual(t, "claimed", []string{r.Status, r.Owner}, []string{store.RunRunning, fmt.Sprint("q", winner)})
+	wantEqual(t, "claimed", []string{r.Status, r.Process}, []string{store.RunRunning, fmt.Sprint("q", winner)})
 	wantEqual(t, "journal", len(get[[]store.JournalEntry](t)(s.RunJournal(ctx, id))), 1)
-	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Owner: r.Owner, Events: events(2, 2, "y"), Status: store.RunInterrupted})
+	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Process: r.Process, Events: events(2, 2, "y"), Status: store.RunInterrupted})
 	must(t, err)
 	r = get[store.Run](t)(s.ClaimRun(ctx, id, "p"))
-	wantEqual(t, "taken up", []any{r.Owner, r.LastSeq, string(compact(r.Request))}, []any{"p", int64(2), `{"a":1}`})
+	wantEqual(t, "taken up", []any{r.Process, r.LastSeq, string(compact(r.Request))}, []any{"p", int64(2), `{"a":1}`})
 	write(t, s, ctx, store.RunWrite{RunID: id, Status: store.RunCompleted})
 	_, err = s.ClaimRun(ctx, id, "q")
-	wantErr(t, "an ended run", err, store.ErrNotOwner)
+	wantErr(t, "an ended run", err, store.ErrRunTaken)
 	_, err = s.ClaimRun(ctx, newID(), "q")
 	wantErr(t, "no run", err, store.ErrNotFound)
 	_, err = s.ClaimRun(ctx, id, "")
-	wantErr(t, "no owner", err, store.ErrInvalid)
+	wantErr(t, "no process", err, store.ErrInvalid)
 
 	// Of several requests with one key one begins a run.
 	race(t, store.ErrKeyUsed, func(i int) error {
 		return s.BeginRun(ctx, store.RunStart{
-			Run: store.Run{ID: newID(), Owner: "p", Key: "k"}, Session: store.Session{ID: "one"}, Messages: []*store.Message{userMessage("x")},
+			Run: store.Run{ID: newID(), Process: "p", Key: "k"}, Session: store.Session{ID: "one"}, Messages: []*store.Message{userMessage("x")},
 		})
 	})
 	wantEqual(t, "messages", len(get[[]store.Message](t)(s.Messages(ctx, "one", store.MessageFilter{}))), 1)
@@ -215,11 +215,11 @@ func runInvalid(t *testing.T, open Open) {
 		"a large schema":       request(store.RunRequest{Kind: "approval", Schema: deep}),
 		"a schema":             request(store.RunRequest{Kind: "approval", Schema: json.RawMessage(`{`)}),
 	} {
-		w.RunID, w.Owner = id, "p"
+		w.RunID, w.Process = id, "p"
 		_, err := s.WriteRun(ctx, w)
 		wantErr(t, what, err, store.ErrInvalid)
 	}
-	for what, w := range map[string]store.RunWrite{"id": {RunID: "7", Owner: "p"}, "owner": {RunID: id}} {
+	for what, w := range map[string]store.RunWrite{"id": {RunID: "7", Process: "p"}, "process": {RunID: id}} {
 		_, err := s.WriteRun(ctx, w)
 		wantErr(t, what, err, store.ErrInvalid)
 	}

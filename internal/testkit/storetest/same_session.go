@@ -76,7 +76,7 @@ func sessionErrors(s *store.Store, ctx context.Context, id string) (said []strin
 	add("Append", s.Append(ctx, &store.Message{SessionID: id, Type: store.MessageThink}))
 	add("FinishTurn", s.FinishTurn(ctx, &store.Message{SessionID: id, Type: store.MessageAssistant}, "taken"))
 	add("ChangeSession", s.ChangeSession(ctx, id, func(x store.Session) (store.Session, error) { return x, nil }))
-	add("BeginRun", s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Owner: "p", InReplyTo: newID()}, Session: store.Session{ID: id}}))
+	add("BeginRun", s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Process: "p", InReplyTo: newID()}, Session: store.Session{ID: id}}))
 	add("PutChunk", s.PutChunk(ctx, chunkOf(id, "part", 0, 1)))
 	add("DeleteSession", s.DeleteSession(ctx, id))
 	return said
@@ -121,7 +121,7 @@ func (l *life) run() {
 	id := newID()
 	l.runs = append(l.runs, id)
 	must(l.t, l.s.BeginRun(l.ctx(), store.RunStart{
-		Run:     store.Run{ID: id, AgentName: l.String(), Owner: "p", Key: "key", Request: l.object()},
+		Run:     store.Run{ID: id, AgentName: l.String(), Process: "p", Key: "key", Request: l.object()},
 		Session: store.Session{ID: sharedID}, Messages: []*store.Message{l.message(store.MessageUser, "second question")},
 	}))
 	write(l.t, l.s, l.ctx(), store.RunWrite{
@@ -137,7 +137,7 @@ func (l *life) wait() {
 	id, request := newID(), newID()
 	l.runs, l.requests = append(l.runs, id), append(l.requests, request)
 	must(l.t, l.s.BeginRun(l.ctx(), store.RunStart{
-		Run: store.Run{ID: id, AgentName: l.String(), Owner: "p"}, Session: store.Session{ID: sharedID},
+		Run: store.Run{ID: id, AgentName: l.String(), Process: "p"}, Session: store.Session{ID: sharedID},
 		Messages: []*store.Message{l.message(store.MessageUser, "third question")},
 	}))
 	write(l.t, l.s, l.ctx(), store.RunWrite{
@@ -150,7 +150,7 @@ func (l *life) drop() {
 	id := newID()
 	l.runs = append(l.runs, id)
 	must(l.t, l.s.BeginRun(l.ctx(), store.RunStart{
-		Run: store.Run{ID: id, AgentName: l.String(), Owner: "p"}, Session: store.Session{ID: sharedID}, DropAfter: 7,
+		Run: store.Run{ID: id, AgentName: l.String(), Process: "p"}, Session: store.Session{ID: sharedID}, DropAfter: 7,
 		Messages: []*store.Message{l.message(store.MessageUser, "third question again")},
 	}))
 	write(l.t, l.s, l.ctx(), store.RunWrite{RunID: id, Answer: l.message(store.MessageAssistant, "third answer"), Status: store.RunCompleted})

@@ -21,9 +21,9 @@ func sessionDelete(t *testing.T, open Open) {
 	must(t, s.Moments().Put(other, &store.Moment{Name: "seen by another", MomentType: store.MomentObservation, SourceSessionID: "s", Summary: "zebra"}))
 	waiting, running, ended, elsewhere := newID(), newID(), newID(), newID()
 	for _, id := range []string{waiting, running, ended} {
-		must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: id, Owner: "p"}, Session: store.Session{ID: "s"}}))
+		must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: id, Process: "p"}, Session: store.Session{ID: "s"}}))
 	}
-	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: elsewhere, Owner: "p"}, Session: store.Session{ID: "kept"}}))
+	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: elsewhere, Process: "p"}, Session: store.Session{ID: "kept"}}))
 	request := store.RunRequest{ID: newID(), Kind: "approval", Message: "may I?"}
 	write(t, s, ctx, store.RunWrite{RunID: waiting, Status: store.RunWaiting, Requests: []store.RunRequest{request}})
 	write(t, s, ctx, store.RunWrite{RunID: ended, Status: store.RunFailed})

@@ -21,7 +21,7 @@ func BenchmarkTurn(b *testing.B, s *store.Store, ctx context.Context) {
 	begin := func() string {
 		id := newID()
 		if err := s.BeginRun(ctx, store.RunStart{
-			Run:     store.Run{ID: id, Owner: "p", AgentName: "bench", Model: "m", Request: json.RawMessage(`{"agent":"bench"}`)},
+			Run:     store.Run{ID: id, Process: "p", AgentName: "bench", Model: "m", Request: json.RawMessage(`{"agent":"bench"}`)},
 			Session: store.Session{ID: id, AgentName: "bench"}, Messages: []*store.Message{userMessage("How much tea is there?")},
 		}); err != nil {
 			b.Fatal(err)
@@ -29,7 +29,7 @@ func BenchmarkTurn(b *testing.B, s *store.Store, ctx context.Context) {
 		return id
 	}
 	write := func(w store.RunWrite, id string, first int64) {
-		w.RunID, w.Owner, w.Events = id, "p", []store.RunEvents{{First: first, Last: first + 1, Data: data}}
+		w.RunID, w.Process, w.Events = id, "p", []store.RunEvents{{First: first, Last: first + 1, Data: data}}
 		if _, err := s.WriteRun(ctx, w); err != nil {
 			b.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func (p *Parts) KeepRuns(cfg *config.Config) (*keeper, error) {
 		return nil, nil
 	}
 	k := &keeper{Parts: p, shared: cfg.Database().Path == "", beat: cfg.RunGrace / beatsPerGrace, done: make(chan struct{})}
-	k.pulse = pulse{own: p.Chat.Owner(), grace: cfg.RunGrace, most: 2 * k.beat}
+	k.pulse = pulse{own: p.Chat.Process(), grace: cfg.RunGrace, most: 2 * k.beat}
 	stale := time.Duration(0) // no other process: this one has the lock
 	if k.shared {
 		stale = silentRun
@@ -101,7 +101,7 @@ func (k *keeper) Stop() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maintenanceTime)
 	defer cancel()
-	if err := k.Store.Maintenance().LeaveProcess(ctx, k.Chat.Owner()); err != nil {
+	if err := k.Store.Maintenance().LeaveProcess(ctx, k.Chat.Process()); err != nil {
 		k.Log.Warn("the server could not say that it ends; others notice", "error", err)
 	}
 }
@@ -153,7 +153,7 @@ func (k *keeper) resume(ctx context.Context) {
 
 // alive records a beat of this process and interrupts the runs of dead ones.
 func (k *keeper) alive(ctx context.Context) error {
-	all, err := k.Store.Maintenance().Beat(ctx, k.Chat.Owner())
+	all, err := k.Store.Maintenance().Beat(ctx, k.Chat.Process())
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (k *keeper) alive(ctx context.Context) error {
 			return err
 		}
 		if dead {
-			k.Log.Warn("another server died; its runs go on", "owner", b.Owner)
+			k.Log.Warn("another server died; its runs go on", "process", b.Process)
 		}
 	}
 	return nil
@@ -196,9 +196,9 @@ func (p *pulse) dead(all []store.Beat, now time.Time) (list []store.Beat) {
 	p.last = now
 	known := make(map[string]heard, len(all))
 	for _, b := range all {
-		h, ok := p.known[b.Owner]
+		h, ok := p.known[b.Process]
 		switch {
-		case b.Owner == p.own:
+		case b.Process == p.own:
 			continue
 		case !ok || h.count != b.Count:
 			h = heard{count: b.Count}
@@ -208,7 +208,7 @@ func (p *pulse) dead(all []store.Beat, now time.Time) (list []store.Beat) {
 		if h.silent >= p.grace {
 			list = append(list, b)
 		}
-		known[b.Owner] = h
+		known[b.Process] = h
 	}
 	p.known = known
 	return list

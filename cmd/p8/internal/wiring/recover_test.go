@@ -14,7 +14,7 @@ func TestPulse(t *testing.T) {
 	now := time.Unix(0, 0)
 	look := func(after time.Duration, other int64) int {
 		now = now.Add(after)
-		return len(p.dead([]store.Beat{{Owner: "me", Count: 1}, {Owner: "other", Count: other}}, now))
+		return len(p.dead([]store.Beat{{Process: "me", Count: 1}, {Process: "other", Count: other}}, now))
 	}
 	for i, step := range []struct {
 		after time.Duration
@@ -35,7 +35,7 @@ func TestPulse(t *testing.T) {
 			t.Errorf("step %d: %d are dead, want %d", i, got, step.dead)
 		}
 	}
-	if got := p.dead([]store.Beat{{Owner: "me"}, {Owner: "me"}}, now.Add(time.Hour)); len(got) != 0 {
+	if got := p.dead([]store.Beat{{Process: "me"}, {Process: "me"}}, now.Add(time.Hour)); len(got) != 0 {
 		t.Errorf("%v are dead", got)
 	}
 }
