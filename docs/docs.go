@@ -1,8 +1,8 @@
 // Package docs holds p8's own user documentation as Markdown, one page a file.
 //
-// A new database gets every page as a shared resource, so that an agent can
-// answer questions about p8. A page's key is its file name without ".md", its
-// first paragraph is its summary.
+// A new database gets every page as p8's manual, so that an agent can answer questions
+// about p8. A page's key is its file name without ".md", its first paragraph is its
+// summary.
 package docs
 
 import (

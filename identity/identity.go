@@ -18,10 +18,13 @@ import (
 // DefaultTenant is the tenant of a deployment that does not name any.
 const DefaultTenant = "default"
 
-// SystemTenant is the tenant of p8's own rows: built-in documents, user
-// documentation. Every tenant reads them as shared rows; only an identity of
+// SystemTenant is the tenant of p8's own rows, such as built-in documents. Every tenant reads them as shared rows; only an identity of
 // this tenant writes them. No header or token may choose it.
 const SystemTenant = "_"
+
+// ManualTenant is the tenant of the pages of p8's manual. They are a scope of their own:
+// a query reads them only if it names them. No header or token may choose it.
+const ManualTenant = "_manual"
 
 // Identity is the caller, with the session and agent of the request: REMLight's agent
 // context, with its fields and JSON names.

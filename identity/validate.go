@@ -63,7 +63,7 @@ func (id *Identity) fields() [8]struct{ name, value string } {
 func validate(name, value string) error {
 	switch name {
 	case "tenant_id", HeaderTenantID:
-		if value == SystemTenant {
+		if value == SystemTenant || value == ManualTenant {
 			return &InvalidError{name, fmt.Sprintf("is %q, which is reserved; choose another tenant", value)}
 		}
 		return ValidateID(name, value)

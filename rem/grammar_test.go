@@ -13,7 +13,7 @@ import (
 // rules are the grammar; %d stand for the bounds.
 const rules = `query    = ["REM"] ( lookup | fuzzy | search | traverse | sql | "EXPLAIN" query )
 lookup   = "LOOKUP" keys
-fuzzy    = "FUZZY" text { "THRESHOLD" number | limit | "LOAD" }
+fuzzy    = "FUZZY" text { "FROM" "manual" | "THRESHOLD" number | limit | "LOAD" }
 search   = "SEARCH" ( text | table quoted ) { ("FROM"|"IN"|"TABLE") table | "FIELD" column
            | "WHERE" quoted | "CATEGORY" word | "MIN_SIMILARITY" number | limit | "HYBRID" | "LOAD" }
 traverse = "TRAVERSE" ( ["FROM"] keys { clause } | [names] { clause } "WITH" query { clause } )
@@ -26,7 +26,7 @@ const remarks = "Words may be in any case. A clause counts at the end of a query
 	"A quoted word is never a keyword: quote texts and keys that hold commas or end like a clause. " +
 	"`name=value` stands for a clause: table (table_name), field (field_name), where (where_clause), category, threshold, min_similarity, " +
 	"limit, depth (max_depth), type (rel_type, rel_types, edge_types), order_by, load, hybrid. Of two the last counts. " +
-	"CATEGORY, HYBRID and LOAD at the end of a text count in capitals only."
+	"CATEGORY, HYBRID, LOAD and the FROM of FUZZY at the end of a text count in capitals only."
 
 // TestGrammar writes the page from the rules and the examples that the other
 // tests parse, and holds Grammar to it.

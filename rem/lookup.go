@@ -28,15 +28,22 @@ func (e *Engine) lookup(ctx context.Context, q Lookup, res *Result) error {
 	return e.suggest(ctx, res)
 }
 
+// lookupKey finds the rows of a key. A page of p8's manual has to be asked for by its key,
+// and is found only if nothing of the caller has it.
 func (e *Engine) lookupKey(ctx context.Context, key string) ([]Row, error) {
 	if rows, err := e.message(ctx, key); err != nil || len(rows) > 0 {
 		return rows, err
 	}
-	matches, err := e.Knowledge.Lookup(ctx, key)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, err
+	for _, ctx := range []context.Context{ctx, store.InManual(ctx)} {
+		matches, err := e.Knowledge.Lookup(ctx, key)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		if len(matches) > 0 {
+			return rowsOf(matches), nil
+		}
 	}
-	return rowsOf(matches), nil
+	return nil, nil
 }
 
 // suggest finds keys that resemble the missing ones.
@@ -61,6 +68,9 @@ func (e *Engine) suggest(ctx context.Context, res *Result) error {
 
 func (e *Engine) fuzzy(ctx context.Context, q Fuzzy, res *Result) error {
 	res.Text = q.Text
+	if q.Manual {
+		ctx = store.InManual(ctx)
+	}
 	matches, err := e.Knowledge.Fuzzy(ctx, q.Text, cmp.Or(q.Threshold, DefaultThreshold), limited(q.Limit, DefaultLimit))
 	if err != nil {
 		return err

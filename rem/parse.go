@@ -198,6 +198,9 @@ func (p *parser) fuzzy() (Query, error) {
 		if c, ok := flag(t, "LOAD"); ok {
 			return c, true
 		}
+		if c, _, ok := keyword(t, "FROM"); ok && t[0].text == "FROM" && strings.EqualFold(c.text, Manual) {
+			return c, true
+		}
 		return parameter(t, "THRESHOLD", "MIN_SIMILARITY", "LIMIT", "LOAD")
 	})
 	var q Fuzzy
@@ -207,6 +210,8 @@ func (p *parser) fuzzy() (Query, error) {
 			q.Limit, err = c.whole(1, MaxLimit)
 		case "LOAD":
 			q.Load, err = c.truth()
+		case "FROM":
+			q.Manual = true
 		default:
 			q.Threshold, err = c.share(false)
 		}

@@ -80,7 +80,7 @@ func TestParseErrors(t *testing.T) {
 		"LOOKUP [a, b":                             "column 8: the list that opens here does not end with ]",
 		`LOOKUP a, "b`:                             "column 11: the quote that opens here is never closed",
 		`LOOKUP a, " "`:                            "column 11: the key is empty",
-		"FUZZY":                                    "column 6: FUZZY needs a text to search for; write FUZZY text [THRESHOLD 0.3] [LIMIT 10]",
+		"FUZZY":                                    "column 6: FUZZY needs a text to search for; write FUZZY text [FROM manual] [THRESHOLD 0.3] [LIMIT 10]",
 		"FUZZY LIMIT 5":                            "column 6: FUZZY needs a text",
 		`FUZZY "never closed`:                      "column 7: the quote that opens here is never closed",
 		"FUZZY é LIMIT 0":                          "column 15: LIMIT is 0; it takes a whole number from 1 to 100",

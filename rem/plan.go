@@ -94,7 +94,7 @@ func (e *Engine) steps(ctx context.Context, query Query) (steps []Step, notes []
 			threshold = DefaultThreshold
 		}
 		steps = []Step{{
-			Operation: fmt.Sprintf("rank keys and summaries by trigram similarity of %s or more", formatFloat(threshold)),
+			Operation: fmt.Sprintf("rank keys and summaries%s by trigram similarity of %s or more", ofManual(q.Manual), formatFloat(threshold)),
 			Index:     ix.similar,
 			Bound:     rowsBound(limited(q.Limit, DefaultLimit)),
 		}}
@@ -196,6 +196,13 @@ func withoutPosition(err error) error {
 		return &store.SelectError{Problem: wrong.Problem}
 	}
 	return err
+}
+
+func ofManual(manual bool) string {
+	if manual {
+		return " of p8's manual"
+	}
+	return ""
 }
 
 func loadSteps(load bool, limit int) []Step {

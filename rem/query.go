@@ -34,6 +34,8 @@ type Fuzzy struct {
 	Limit int
 	// Load adds the whole rows.
 	Load bool
+	// Manual reads p8's manual instead of the caller's rows.
+	Manual bool
 }
 
 // NewFuzzy is a query with the default threshold and limit.
@@ -45,6 +47,9 @@ func (Fuzzy) Verb() Verb { return FUZZY }
 // String is the query in its canonical form.
 func (q Fuzzy) String() string {
 	w := writer{"FUZZY " + quote(q.Text)}
+	if q.Manual {
+		w.word("FROM", Manual)
+	}
 	w.number("THRESHOLD", q.Threshold)
 	w.number("LIMIT", float64(q.Limit))
 	w.flag("LOAD", q.Load)

@@ -69,6 +69,8 @@ const (
 	DefaultLimit     = store.DefaultLimit
 	DefaultTable     = "resources"
 	DefaultDepth     = 1
+	// Manual is the table of p8's manual.
+	Manual = store.ManualTable
 	// DefaultNodes is the LIMIT of TRAVERSE; the sources had none, 9 and 10.
 	DefaultNodes = 20
 )
@@ -76,7 +78,7 @@ const (
 // Tables are the names that a query may use for tables unless told otherwise:
 // those that every store has.
 func Tables() []string {
-	return []string{"schemas", "resources", "ontologies", "moments", "sessions", "messages", "users", "files", "feedback"}
+	return []string{"schemas", "resources", "ontologies", "moments", "sessions", "messages", "users", "files", "feedback", Manual}
 }
 
 // singular is the name of one row of a table.

@@ -14,10 +14,20 @@ type caller struct {
 	user any
 }
 
+type manualKey struct{}
+
+// InManual returns a context whose reads are those of p8's manual, for any caller.
+func InManual(ctx context.Context) context.Context {
+	return context.WithValue(ctx, manualKey{}, true)
+}
+
 func callerOf(ctx context.Context) (caller, error) {
 	id, err := identity.From(ctx)
 	if err != nil {
 		return caller{}, err
+	}
+	if ctx.Value(manualKey{}) != nil {
+		id = identity.Identity{TenantID: identity.ManualTenant, SharedReadOnly: true}
 	}
 	if !printable(id.TenantID, maxName) {
 		return caller{}, invalidf("the tenant must be 1-%d printable characters", maxName)

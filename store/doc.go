@@ -13,7 +13,7 @@
 //     session without a user may read it; only anonymous callers list and write it.
 //   - schemas, resources, ontologies and files: its own, then the shared ones of its
 //     tenant (user_id NULL), then those of [identity.SystemTenant], p8's own, which no
-//     other tenant can write.
+//     other tenant can write. The pages of p8's manual are read by [InManual] only.
 //   - moments and feedback: its own; those without a user are the anonymous
 //     callers'.
 //   - users: itself.

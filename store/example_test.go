@@ -140,7 +140,7 @@ func ExampleStore_Select() {
 	})
 	// Output:
 	// [name rating] [[Tea 5] [Coffee 4]]
-	// 18 there is no table "resorces"; tables are schemas, resources, ontologies, moments, sessions, messages, users, files, feedback; did you mean "resources"?
+	// 18 there is no table "resorces"; tables are schemas, resources, ontologies, moments, sessions, messages, users, files, feedback, manual; did you mean "resources"?
 }
 
 // What is learned about the caller is merged with what is known.

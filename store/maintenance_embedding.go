@@ -170,7 +170,7 @@ func (m Maintenance) QueueMissing(ctx context.Context, model string, limit int) 
 		queued = 0
 		now := m.store.clock()
 		for _, t := range tables {
-			if t.EmbeddingField == "" || queued >= int64(limit) {
+			if t.EmbeddingField == "" || t.new == nil || queued >= int64(limit) {
 				continue
 			}
 			n, err := c.Exec(ctx, `INSERT INTO embedding_queue

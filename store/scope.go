@@ -28,10 +28,15 @@ func (sc Scope) Reads(table string) []RowOwner {
 	if sc.User != "" {
 		list = append(list, shared)
 	}
-	if sc.Tenant != identity.SystemTenant {
+	if !sc.alone() {
 		list = append(list, RowOwner{TenantID: identity.SystemTenant})
 	}
 	return list
+}
+
+// alone reports whether the tenant does not read the system's rows beside its own.
+func (sc Scope) alone() bool {
+	return sc.Tenant == identity.SystemTenant || sc.Tenant == identity.ManualTenant
 }
 
 // KeyOwners lists the owners whose keys the scope may read, the nearest first: itself,
@@ -39,7 +44,7 @@ func (sc Scope) Reads(table string) []RowOwner {
 // shared rows. An anonymous caller's private rows have an owner that is no user id.
 func (sc Scope) KeyOwners() []RowOwner {
 	list := []RowOwner{{sc.Tenant, cmp.Or(sc.User, anonymousOwner)}, {TenantID: sc.Tenant}}
-	if sc.Tenant != identity.SystemTenant {
+	if !sc.alone() {
 		list = append(list, RowOwner{TenantID: identity.SystemTenant})
 	}
 	return list

@@ -24,6 +24,9 @@ func (s *Store) Search(ctx context.Context, q SearchQuery) (found []Match, err e
 }
 
 func (s *Store) searchOnce(ctx context.Context, q SearchQuery) ([]Match, error) {
+	if q.Table == ManualTable {
+		ctx, q.Table = InManual(ctx), resources.Name
+	}
 	t, err := q.check()
 	if err != nil {
 		return nil, missingFirst(ctx, err)

@@ -29,6 +29,14 @@ type TableInfo struct {
 	Columns []ColumnInfo `json:"columns"`
 }
 
+// Stored is the name of the table that has the rows.
+func (t TableInfo) Stored() string {
+	if t.Name == ManualTable {
+		return resources.Name
+	}
+	return t.Name
+}
+
 // ColumnInfo describes a column.
 type ColumnInfo struct {
 	Name string `json:"name"`
@@ -199,8 +207,18 @@ var (
 			"agent_name", "agent_path", "run_id", "trace_id", "span_id")),
 	})
 
-	tables = []*table{schemas, resources, ontologies, moments, sessions, messages, users, files, feedback}
+	// manual is a view of resources: those of identity.ManualTenant.
+	manual = listedTable(TableInfo{
+		Name: ManualTable, Type: TypeResource, EmbeddingField: "content",
+		Description: "The pages of p8's own manual, which no other table holds.",
+		Columns:     withSystem(columnInfos("name", "uri", "content", "category")),
+	})
+
+	tables = []*table{schemas, resources, ontologies, moments, sessions, messages, users, files, feedback, manual}
 )
+
+// ManualTable is the name under which a query reads p8's manual.
+const ManualTable = "manual"
 
 // columnInfos reads "name type"; the type is text when none is given.
 func columnInfos(list ...string) []ColumnInfo {

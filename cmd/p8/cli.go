@@ -1,8 +1,13 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/completion"
@@ -48,7 +53,7 @@ type grammar struct {
 	Completion  completion.Completion `cmd:"" help:"Print a shell completion script."`
 	Complete    completion.Complete   `cmd:"" name:"complete" hidden:"" passthrough:""`
 	Version     operate.Version       `cmd:"" help:"Show the version."`
-	HelpCmd     helpCmd               `cmd:"" name:"help" help:"Show help."`
+	HelpCmd     helpCmd               `cmd:"" name:"help" help:"Show help for a command, or what p8's manual has about a question."`
 }
 
 // run runs one command line and returns the exit code.
@@ -72,8 +77,21 @@ type helpFlag bool
 func (helpFlag) IgnoreDefault() {}
 
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"A command, such as chat or schema show."`
+	Command []string `arg:"" optional:"" name:"command or question" help:"A command such as chat or schema show, a page of the manual such as docs/search, or a question such as how do I write an agent."`
 }
 
-// Run is `p8 COMMAND --help`.
-func (c *helpCmd) Run(a *command.App) error { return dispatch(a, append(c.Command, "--help")) }
+// Run is `p8 COMMAND --help`, a page of the manual, or the pages about a question.
+func (c *helpCmd) Run(a *command.App) error {
+	words := strings.Fields(strings.Join(c.Command, " "))
+	isCommand := len(words) == 0 || slices.ContainsFunc(a.Grammar.Children, func(n *kong.Node) bool { return n.Name == words[0] })
+	if len(words) == 1 && !isCommand {
+		if p, ok := knowledge.Page(words[0]); ok {
+			_, err := io.WriteString(a.Stdout, p.Text)
+			return err
+		}
+	}
+	if isCommand || len(words) == 1 {
+		return dispatch(a, append(c.Command, "--help"))
+	}
+	return knowledge.AnswerFromManual(context.Background(), a, strings.Join(words, " "))
+}

@@ -222,7 +222,11 @@ func searchFor(subject words, kind noun, when span, limit int) proposal {
 	if text == "" || kind.searched == "" {
 		return cannot("it does not say what to search for")
 	}
-	query := "SEARCH " + quoted(text) + " FROM " + kind.searched
+	table := kind.searched
+	if table == rem.DefaultTable && when == (span{}) && slices.Contains(subject.low, "p8") {
+		table = rem.Manual
+	}
+	query := "SEARCH " + quoted(text) + " FROM " + table
 	if where := all(kind.only, when.where(kind.time)); where != "" {
 		query += " WHERE " + quoted(where)
 	}

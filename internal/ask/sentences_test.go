@@ -68,6 +68,7 @@ func sentences() []sentence {
 func further() []sentence {
 	return []sentence{
 		{"get me the profile of sarah chen", `LOOKUP sarah-chen`},
+		{"How do I install p8?", `SEARCH "install p8" FROM manual`},
 		{"Who is Mike?", `FUZZY "Mike"`},
 		{"look up q4 report", `LOOKUP q4-report`},
 		{"documents regarding incident response", `SEARCH "incident response" FROM resources`},

@@ -67,6 +67,7 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 			return
 		}
 		t := readTurn(req.Messages)
+		t.manual = mentionsManual(req)
 		if hasTool(req, searchTool) && req.ToolChoice != "none" {
 			if queries := t.next(); len(queries) > 0 {
 				call(req, queries, yield)
@@ -75,6 +76,12 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 		}
 		say(req, m.answer(t, hasTool(req, searchTool)), yield)
 	}
+}
+
+// mentionsManual reports whether the agent's prompt or its search tool names p8's manual.
+func mentionsManual(req *llm.Request) bool {
+	return slices.ContainsFunc(req.Tools, func(t llm.ToolSpec) bool { return t.Name == searchTool && strings.Contains(t.Description, inManual) }) ||
+		slices.ContainsFunc(req.Messages, func(m llm.Message) bool { return m.Role == llm.System && strings.Contains(m.Content, inManual) })
 }
 
 func hasTool(req *llm.Request, name string) bool {

@@ -45,9 +45,15 @@ func step(t testing.TB, m llm.Model, req *llm.Request) (text string, calls []llm
 // returns the queries of each round and the answer.
 func talk(t testing.TB, question string, find func(query string) string) (rounds [][]string, answer string) {
 	t.Helper()
+	return talkTo(t, "You search.", question, find)
+}
+
+// talkTo is talk to an agent with that prompt.
+func talkTo(t testing.TB, prompt, question string, find func(query string) string) (rounds [][]string, answer string) {
+	t.Helper()
 	m := offline.New(offline.Options{})
 	req := &llm.Request{Tools: []llm.ToolSpec{search}, Messages: []llm.Message{
-		{Role: llm.System, Content: "You search."}, {Role: llm.User, Content: question},
+		{Role: llm.System, Content: prompt}, {Role: llm.User, Content: question},
 	}}
 	for range 10 {
 		text, calls, err := step(t, m, req)

@@ -18,6 +18,7 @@ type turn struct {
 	asked   []string // queries
 	rows    []row    // the rows found, each key once, best first
 	failure string   // why a search failed
+	manual  bool     // the agent may read p8's manual
 }
 
 // row is one search result.
@@ -31,6 +32,7 @@ const (
 	maxRounds  = 4 // of searching for one message
 	maxRead    = 3 // rows that are read in full
 	maxApart   = 3 // words that are searched for one by one
+	inManual   = " FROM manual"
 	fuzzyLimit = 8
 	threshold  = "0.2"
 )
@@ -65,8 +67,9 @@ func readTurn(messages []llm.Message) turn {
 }
 
 // next returns the queries to ask next; none if it is time to answer. First it asks for
-// the names in the message and its words; if nothing is found, for each word; then it
-// reads the rows that were found by similarity in full.
+// the names in the message and its words; if no row is about them, it asks p8's manual, if
+// the agent may; if nothing is found, it asks for each word; then it reads the rows that
+// were found by similarity in full.
 func (t *turn) next() []string {
 	var queries []string
 	unread := t.unread()
@@ -82,6 +85,8 @@ func (t *turn) next() []string {
 		if len(t.words) > 0 {
 			queries = append(queries, fuzzy(strings.Join(t.words, " ")))
 		}
+	case t.manual && len(t.words) > 0 && !t.inManual() && (slices.Contains(t.words, "p8") || !t.strong()):
+		queries = []string{fuzzy(strings.Join(t.words, " ")) + inManual}
 	case len(unread) > 0:
 		queries = []string{lookup(unread)}
 	case len(t.rows) == 0 && len(t.words) > 1:
@@ -93,6 +98,16 @@ func (t *turn) next() []string {
 	}
 	// No query is asked twice.
 	return slices.DeleteFunc(queries, func(q string) bool { return slices.Contains(t.asked, q) })
+}
+
+// inManual reports whether the manual was asked.
+func (t *turn) inManual() bool {
+	return slices.ContainsFunc(t.asked, func(q string) bool { return strings.HasSuffix(q, inManual) })
+}
+
+// strong reports whether a row has more than half of the message's words.
+func (t *turn) strong() bool {
+	return slices.ContainsFunc(t.rows, func(r row) bool { return 2*t.shared(r) > len(stems(t.words)) })
 }
 
 // unread returns the keys of the rows that are worth reading; none if a row was read
@@ -114,15 +129,20 @@ func (t *turn) unread() []string {
 // similar without sharing a word (it may be misspelt) scores low, and so does an agent
 // document.
 func (t *turn) promise(r row) float64 {
+	n := r.score + float64(t.shared(r))
+	if strings.HasPrefix(r.kind, "schema") && !slices.Contains(t.keys, r.key) {
+		n /= 4
+	}
+	return n
+}
+
+// shared counts the message's words that a row has in its key and summary.
+func (t *turn) shared(r row) (n int) {
 	have := stems(wordsOf(r.key + " " + r.summary))
-	n := r.score
 	for w := range stems(t.words) {
 		if have[w] {
 			n++
 		}
-	}
-	if strings.HasPrefix(r.kind, "schema") && !slices.Contains(t.keys, r.key) {
-		n /= 4
 	}
 	return n
 }

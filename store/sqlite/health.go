@@ -169,7 +169,7 @@ func (e *engine) readAnew(ctx context.Context) (err error) {
 	}
 	tables := []string{"sqlite_schema", "goose_db_version"}
 	for _, t := range store.Tables() {
-		tables = append(tables, t.Name)
+		tables = append(tables, t.Stored())
 	}
 	for _, t := range append(tables, "kv_store", "runs", "run_events", "leases") {
 		if err := c.Query(ctx, `SELECT 1 FROM `+t+` LIMIT 1`, func(store.Row) error { return nil }); err != nil {

@@ -114,7 +114,10 @@ func (s *selector) createViews(t store.TableInfo) string {
 			OR tenant_id = p8_tenant() AND user_id IS NULL
 			OR tenant_id = '` + identity.SystemTenant + `' AND user_id IS NULL)`
 	}
-	body := ` AS SELECT ` + strings.Join(columns, ", ") + ` FROM main."` + t.Name + `" WHERE ` + visible
+	if t.Name == store.ManualTable {
+		visible = `deleted_at IS NULL AND tenant_id = '` + identity.ManualTenant + `' AND user_id IS NULL`
+	}
+	body := ` AS SELECT ` + strings.Join(columns, ", ") + ` FROM main."` + t.Stored() + `" WHERE ` + visible
 	return `CREATE TEMP VIEW "` + s.view(t.Name, true) + `"` + body + `;
 		CREATE TEMP VIEW "` + s.view(t.Name, false) + `"` + body + ` LIMIT -1`
 }
@@ -125,7 +128,7 @@ func (s *selector) authorizer() func(sqlite3.AuthorizerActionCode, string, strin
 	for _, t := range store.Tables() {
 		for _, plain := range []bool{true, false} {
 			views[s.view(t.Name, plain)] = true
-			tables[s.view(t.Name, plain)] = t.Name
+			tables[s.view(t.Name, plain)] = t.Stored()
 		}
 	}
 	functions := sqlgate.SQLiteFunctions()

@@ -13,6 +13,9 @@ func TestTables(t *testing.T) {
 	e := testEngine(t)
 	types := map[string]string{"text": "TEXT", "timestamp": "TEXT", "json": "TEXT", "integer": "INTEGER", "number": "REAL"}
 	for _, table := range store.Tables() {
+		if table.Stored() != table.Name {
+			continue
+		}
 		var got, want []string
 		err := e.Read(t.Context(), func(c store.Conn) error {
 			return c.Query(t.Context(), `SELECT name, type FROM pragma_table_xinfo($1)`, func(r store.Row) error {

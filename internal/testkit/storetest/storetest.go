@@ -95,6 +95,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"fuzzy", fuzzy},
 		{"fuzzy follows writes", fuzzyFollows},
 		{"search", search},
+		{"manual", manual},
 		{"search isolation", searchIsolation},
 		{"search models", searchModels},
 		{"search filters", searchFilters},

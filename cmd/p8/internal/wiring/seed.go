@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 
 	"github.com/p8-org/p8/docs"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
+	"github.com/p8-org/p8/store/sqlite"
 )
 
 // seedMarker is the page whose metadata has the stored edition.
@@ -22,14 +24,22 @@ type edition struct {
 	Keys []string `json:"docs_keys"`
 }
 
-// seedDocs stores p8's user documentation as shared knowledge of the system's tenant, and
-// deletes pages of older editions. It costs one read if this edition is stored already.
-func seedDocs(ctx context.Context, s *store.Store) error {
-	pages, err := docs.Pages()
-	if err != nil {
+// seedDocs stores p8's manual in its own tenant, or removes it if wanted is false, and
+// deletes pages of older editions. It costs two reads if there is nothing to do.
+func seedDocs(ctx context.Context, s *store.Store, wanted bool) error {
+	// Older programs stored the pages among the system's rows, where every search found them.
+	system := identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
+	if err := removePages(system, s, storedEdition(system, s).Keys); err != nil {
 		return err
 	}
-	ctx = identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
+	var pages []docs.Page
+	var err error
+	if wanted {
+		if pages, err = docs.Pages(); err != nil {
+			return err
+		}
+	}
+	ctx = identity.With(ctx, identity.Identity{TenantID: identity.ManualTenant})
 	now, stored := editionOf(pages), storedEdition(ctx, s)
 	if stored.Hash == now.Hash {
 		return nil
@@ -48,19 +58,53 @@ func seedDocs(ctx context.Context, s *store.Store) error {
 			rows[i].Metadata = metadata
 		}
 	}
-	for _, key := range stored.Keys {
-		if slices.Contains(now.Keys, key) {
-			continue
-		}
-		if err := s.Resources().Delete(ctx, key); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
+	gone := slices.DeleteFunc(stored.Keys, func(key string) bool { return slices.Contains(now.Keys, key) })
+	if err := removePages(ctx, s, gone); err != nil {
+		return err
 	}
 	return s.Resources().Put(ctx, rows...)
 }
 
+// OpenManual opens a store in memory that holds p8's manual.
+func OpenManual(ctx context.Context) (*store.Store, error) {
+	s, err := sqlite.Open(ctx, sqlite.Options{Memory: true, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	if err := seedDocs(ctx, s, true); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// removePages deletes pages of the caller's tenant; the one with the marker last, so that
+// an interrupted removal is repeated.
+func removePages(ctx context.Context, s *store.Store, keys []string) error {
+	slices.SortStableFunc(keys, func(a, b string) int { return compareBool(a == seedMarker, b == seedMarker) })
+	for _, key := range keys {
+		if err := s.Resources().Delete(ctx, key); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// editionOf is zero for no pages.
 func editionOf(pages []docs.Page) edition {
 	var e edition
+	if len(pages) == 0 {
+		return e
+	}
 	h := sha256.New()
 	for _, p := range pages {
 		e.Keys = append(e.Keys, p.Key)

@@ -14,10 +14,12 @@ import (
 
 func TestSeedDocs(t *testing.T) {
 	s := seeded(t)
-	ctx := identity.With(t.Context(), identity.Identity{TenantID: "acme", UserID: "alice"})
+	acme := identity.With(t.Context(), identity.Identity{TenantID: "acme", UserID: "alice"})
+	ctx := store.InManual(acme)
+	manual := identity.With(t.Context(), identity.Identity{TenantID: identity.ManualTenant})
 	system := identity.With(t.Context(), identity.Identity{TenantID: identity.SystemTenant})
 
-	// Everybody finds every page by its key.
+	// Everybody finds every page by its key in the manual, and none elsewhere.
 	pages, err := docs.Pages()
 	if err != nil {
 		t.Fatal(err)
@@ -26,11 +28,14 @@ func TestSeedDocs(t *testing.T) {
 		if row := page(ctx, t, s, p.Key); row == nil || row.Content != p.Text || row.UserID != "" {
 			t.Errorf("%s: %+v", p.Key, row)
 		}
+		if row := page(acme, t, s, p.Key); row != nil {
+			t.Errorf("%s is found outside of the manual", p.Key)
+		}
 	}
 	first := page(ctx, t, s, seedMarker)
 
 	// The same edition is not written again.
-	if err := seedDocs(t.Context(), s); err != nil {
+	if err := seedDocs(t.Context(), s, true); err != nil {
 		t.Fatal(err)
 	}
 	if again := page(ctx, t, s, seedMarker); !again.UpdatedAt.Equal(first.UpdatedAt) {
@@ -39,13 +44,16 @@ func TestSeedDocs(t *testing.T) {
 
 	// Another edition is replaced, and pages that are gone are removed.
 	old, _ := json.Marshal(edition{Hash: "older", Keys: []string{seedMarker, "old-page"}})
-	err = s.Resources().Put(system,
-		&store.Resource{Base: store.Base{Metadata: old, Shared: true}, Name: seedMarker, Content: "old"},
-		&store.Resource{Base: store.Base{Shared: true}, Name: "old-page", Content: "old"})
-	if err != nil {
-		t.Fatal(err)
+	// So is that of a program that stored the pages among the system's rows.
+	for _, tenant := range []context.Context{manual, system} {
+		err = s.Resources().Put(tenant,
+			&store.Resource{Base: store.Base{Metadata: old, Shared: true}, Name: seedMarker, Content: "old"},
+			&store.Resource{Base: store.Base{Shared: true}, Name: "old-page", Content: "old"})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := seedDocs(t.Context(), s); err != nil {
+	if err := seedDocs(t.Context(), s, true); err != nil {
 		t.Fatal(err)
 	}
 	if row := page(ctx, t, s, seedMarker); row == nil || row.Content == "old" {
@@ -54,12 +62,25 @@ func TestSeedDocs(t *testing.T) {
 	if row := page(ctx, t, s, "old-page"); row != nil {
 		t.Errorf("a page that is gone is still there: %+v", row)
 	}
+	if row := page(acme, t, s, seedMarker); row != nil {
+		t.Errorf("a page among the system's rows is still there: %+v", row)
+	}
+
+	// One setting removes the manual, and brings it back.
+	for _, wanted := range []bool{false, true} {
+		if err := seedDocs(t.Context(), s, wanted); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.Resources().Count(manual, store.Filter{}); err != nil || (n == int64(len(pages))) != wanted || (n == 0) == wanted {
+			t.Errorf("wanted %t: %d pages, %v", wanted, n, err)
+		}
+	}
 }
 
 // The first questions that people have find the page that answers them.
 func TestQuestionsFindTheirPage(t *testing.T) {
 	s := seeded(t)
-	ctx := identity.With(t.Context(), identity.Identity{})
+	ctx := store.InManual(identity.With(t.Context(), identity.Identity{}))
 	const leastSimilarity = 0.2 // that of the search tool for plain words
 	for question, key := range map[string]string{
 		"How do I write an agent?":        "write-an-agent",

@@ -16,13 +16,13 @@ import (
 	"github.com/p8-org/p8/store/sqlite"
 )
 
-// OpenStore opens the store and updates p8's documentation and the list of tables in it.
+// OpenStore opens the store and updates p8's manual and the list of tables in it.
 func OpenStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*store.Store, error) {
 	s, err := ConnectStore(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(seedDocs(ctx, s), s.Maintenance().PutRegistry(ctx)); err != nil {
+	if err := errors.Join(seedDocs(ctx, s, cfg.Manual), s.Maintenance().PutRegistry(ctx)); err != nil {
 		// p8 works without its documentation in the store.
 		log.Warn("the user documentation could not be stored", "error", err)
 	}
