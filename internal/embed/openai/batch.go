@@ -45,7 +45,7 @@ func (m *Model) embed(ctx context.Context, before string, texts []string) []embe
 			w.results[i].Err = embed.ErrEmpty
 			continue
 		}
-		text = strings.ToValidUTF8(m.cutter.cut(before+text, m.known.maxTokens), "�")
+		text = strings.ToValidUTF8(m.cut(before+text, m.known.maxTokens), "�")
 		n := len(text)/minBytesPerToken + 1
 		if len(batch) > 0 && (len(batch) == maxTexts || tokens+n > maxTokens) {
 			w.send(ctx, batch)

@@ -24,6 +24,7 @@ import (
 
 	"github.com/p8-org/p8/internal/embed"
 	"github.com/p8-org/p8/internal/outbound"
+	"github.com/p8-org/p8/internal/tokens"
 )
 
 // Options configure a Model. Model is required.
@@ -80,7 +81,7 @@ type Model struct {
 	retries   int
 	timeout   time.Duration
 	debug     func([]byte)
-	cutter    cutter
+	counter   tokens.Counter
 	// packed asks for base64, which has a third of the bytes. Only OpenAI is sure to
 	// support it.
 	packed bool
@@ -97,7 +98,6 @@ func New(o Options) (*Model, error) {
 		asked: o.Dimensions, least: o.MinSimilarity,
 		client: o.HTTPClient, retries: outbound.Retries(o.MaxRetries), timeout: o.Timeout, debug: o.Debug,
 		packed: o.Provider == "openai" && o.BaseURL == "",
-		cutter: newCutter(),
 	}
 	bad := func(format string, args ...any) (*Model, error) {
 		return nil, &embed.Error{Kind: embed.NoModel, Model: m.name, Hint: fmt.Sprintf(format, args...)}

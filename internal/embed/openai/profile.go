@@ -2,10 +2,7 @@ package openai
 
 import (
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"github.com/tiktoken-go/tokenizer/codec"
 )
 
 // profile has the documented properties of a model.
@@ -46,38 +43,16 @@ func profileOf(model string) profile {
 	return best
 }
 
-// cutter cuts texts to a number of tokens of OpenAI's models. For other models that is an
-// estimate; a text that is refused as too long is halved.
-type cutter struct {
-	// vocabulary is loaded for the first long text.
-	vocabulary func() *codec.Codec
-}
-
-func newCutter() cutter {
-	return cutter{sync.OnceValue(codec.NewCl100kBase)}
-}
-
 // bytesPerToken is more than the average of any long text.
 const bytesPerToken = 8
 
-func (c cutter) cut(text string, tokens int) string {
-	if len(text) <= tokens { // a token has at least one byte
+// cut cuts a text to a number of tokens of OpenAI's models. For other models that is an
+// estimate; a text that is refused as too long is halved.
+func (m *Model) cut(text string, most int) string {
+	if len(text) <= most { // a token has at least one byte
 		return text
 	}
-	text = head(text, tokens*bytesPerToken)
-	cl100k := c.vocabulary()
-	ids, _, err := cl100k.Encode(text)
-	if err != nil {
-		return head(text, tokens)
-	}
-	if len(ids) <= tokens {
-		return text
-	}
-	short, err := cl100k.Decode(ids[:tokens])
-	if err != nil {
-		return head(text, tokens)
-	}
-	return whole(short)
+	return whole(m.counter.Head(head(text, most*bytesPerToken), most))
 }
 
 // head returns at most n bytes of a text, without a partial character at the end.

@@ -14,9 +14,8 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"sync"
 
-	"github.com/tiktoken-go/tokenizer/codec"
+	"github.com/p8-org/p8/internal/tokens"
 )
 
 // Kind decides where a block may be cut.
@@ -55,8 +54,7 @@ type Text struct {
 	Blocks  iter.Seq[Block]
 }
 
-// Options has sizes in tokens of cl100k_base, the vocabulary of the most used embedding
-// models.
+// Options has sizes in tokens.
 type Options struct {
 	// Target is the size to which chunks are filled; 0 is 400.
 	Target int
@@ -98,8 +96,7 @@ type Chunk struct {
 // Cutter cuts texts. It is safe for concurrent use.
 type Cutter struct {
 	Options
-	codec    *codec.Codec
-	counters *sync.Pool
+	tokens.Counter
 }
 
 // New makes a Cutter. Sizes that contradict each other are an error.
@@ -121,15 +118,7 @@ func New(o Options) (*Cutter, error) {
 		return nil, fmt.Errorf("chunks of %d tokens, %d at most, that repeat %d: the target must be %d or more, the maximum no less than it, the overlap at most half of it",
 			o.Target, o.Max, o.Overlap, leastTarget)
 	}
-	cl100k := codec.NewCl100kBase()
-	return &Cutter{Options: o, codec: cl100k, counters: newCounters(cl100k)}, nil
-}
-
-// Count returns the size of a text in tokens.
-func (c *Cutter) Count(s string) int {
-	k := c.counters.Get().(*counter)
-	defer c.counters.Put(k)
-	return k.count(s)
+	return &Cutter{Options: o}, nil
 }
 
 // looks is the number of units between two checks of the context.

@@ -1,60 +1,10 @@
-package chunk
+package tokens
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/tiktoken-go/tokenizer/codec"
 )
-
-// counter counts tokens like the codec, but splits words itself and caches the count of
-// each. As texts repeat their words, this is ten times as fast.
-type counter struct {
-	codec *codec.Codec
-	known map[string]int
-}
-
-// The bounds of the cache: words, and bytes of a word.
-const (
-	maxKnown     = 1 << 15
-	maxKnownWord = 32
-)
-
-// newCounters returns a pool of counters, which are not safe for concurrent use.
-func newCounters(codec *codec.Codec) *sync.Pool {
-	return &sync.Pool{New: func() any { return &counter{codec: codec, known: map[string]int{}} }}
-}
-
-// count returns the number of tokens of a text.
-func (c *counter) count(s string) int {
-	total := 0
-	for len(s) > 0 {
-		n := piece(s)
-		total += c.piece(s[:n])
-		s = s[n:]
-	}
-	return total
-}
-
-// piece returns the number of tokens of a piece.
-func (c *counter) piece(s string) int {
-	if n, ok := c.known[s]; ok {
-		return n
-	}
-	n, err := c.codec.Count(s)
-	if err != nil { // no text fails; a token has at least one byte
-		n = len(s)
-	}
-	if len(s) <= maxKnownWord {
-		if len(c.known) == maxKnown {
-			clear(c.known)
-		}
-		c.known[strings.Clone(s)] = n // a clone, so that the cache does not keep the text
-	}
-	return n
-}
 
 // piece returns the length of the first piece that cl100k_base counts separately. It matches
 // this pattern:
