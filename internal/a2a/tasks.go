@@ -111,20 +111,26 @@ func over(r store.Run) bool {
 	return r.Status == store.RunCompleted || r.Status == store.RunFailed || r.Status == store.RunCancelled
 }
 
-// cancel is CancelTask.
-func (x *exchange) cancel(raw json.RawMessage) error {
+// unended finds the task of a request, and returns ended if its run has ended.
+func (x *exchange) unended(raw json.RawMessage, ended error) (*chat.Turn, store.Run, error) {
 	var p taskParams
 	if err := params(raw, &p); err != nil {
-		return err
+		return nil, store.Run{}, err
 	}
-	_, r, err := x.find(p.ID)
+	t, r, err := x.find(p.ID)
+	if err == nil && over(r) {
+		err = ended
+	}
+	return t, r, err
+}
+
+// cancel is CancelTask.
+func (x *exchange) cancel(raw json.RawMessage) error {
+	_, r, err := x.unended(raw, fail(codeNotCanceled, "TASK_NOT_CANCELABLE", "the task has ended"))
 	if err != nil {
 		return err
 	}
-	if over(r) {
-		return fail(codeNotCanceled, "TASK_NOT_CANCELABLE", "the task has ended")
-	}
-	if _, err := x.o.Chat.Stop(x.r.Context(), p.ID); err != nil {
+	if _, err := x.o.Chat.Stop(x.r.Context(), r.ID); err != nil {
 		return err
 	}
 	return x.get(raw)
@@ -132,16 +138,9 @@ func (x *exchange) cancel(raw json.RawMessage) error {
 
 // subscribe is SubscribeToTask.
 func (x *exchange) subscribe(raw json.RawMessage) error {
-	var p taskParams
-	if err := params(raw, &p); err != nil {
-		return err
-	}
-	t, r, err := x.find(p.ID)
+	t, r, err := x.unended(raw, fail(codeUnsupported, "UNSUPPORTED_OPERATION", "the task has ended; use GetTask"))
 	if err != nil {
 		return err
-	}
-	if over(r) {
-		return fail(codeUnsupported, "UNSUPPORTED_OPERATION", "the task has ended; use GetTask")
 	}
 	l, err := x.state(t, r)
 	if err != nil {
