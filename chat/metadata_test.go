@@ -13,27 +13,12 @@ import (
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
-	"github.com/p8-org/p8/store/sqlite"
 )
 
 // meanwhile is a store whose session somebody else changes after it was recalled.
 type meanwhile struct {
 	*store.Store
 	change *store.Session
-}
-
-func onDisk(t *testing.T) *store.Store {
-	t.Helper()
-	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
 }
 
 func (m *meanwhile) Recall(ctx context.Context, q store.RecallQuery) (store.Recalled, error) {
@@ -48,7 +33,7 @@ func (m *meanwhile) Recall(ctx context.Context, q store.RecallQuery) (store.Reca
 // A turn writes what was said about its session with it, and nothing that it only read:
 // somebody may have changed that.
 func TestATurnKeepsWhatOthersNote(t *testing.T) {
-	kept := &meanwhile{Store: onDisk(t)}
+	kept := &meanwhile{Store: embedded(t)}
 	s := newService(t, scripted.New(scripted.Text("one"), scripted.Text("two")), chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	say := func(name string, metadata map[string]any) {
@@ -77,7 +62,7 @@ func TestATurnKeepsWhatOthersNote(t *testing.T) {
 
 // What p8 notes of uploads is not the client's to keep small.
 func TestMetadataBesideManyUploads(t *testing.T) {
-	kept := onDisk(t)
+	kept := embedded(t)
 	s := newService(t, scripted.New(scripted.Text("one"), scripted.Text("two")), chat.Options{Store: kept}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	turn(t, s, ctx, "x")

@@ -89,7 +89,7 @@ func TestWindow(t *testing.T) {
 // A session that a named user may read because it is nobody's is not one that she goes
 // on with: there is nothing to preview.
 func TestPreviewOfNobodysSession(t *testing.T) {
-	s := newService(t, scripted.New(scripted.Text("one")), chat.Options{Store: onDisk(t)}, helper)
+	s := newService(t, scripted.New(scripted.Text("one")), chat.Options{Store: embedded(t)}, helper)
 	nobody := as(t.Context(), "", "s1")
 	turn(t, s, nobody, "first")
 	if p, err := s.Preview(nobody, "s1", ""); err != nil || p.HistoryTokens == 0 {

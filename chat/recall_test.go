@@ -15,7 +15,7 @@ import (
 
 // An answer that is made anew does not know the one that it replaces.
 func TestAnsweringAgainForgetsTheAnswer(t *testing.T) {
-	for name, kept := range map[string]chat.Store{"embedded": onDisk(t), "memory": newStore(t)} {
+	for name, kept := range map[string]chat.Store{"embedded": embedded(t), "memory": newStore(t)} {
 		model := scripted.New(scripted.Text("one"), scripted.Text("two"), scripted.Text("other"))
 		s := newService(t, model, chat.Options{Store: kept}, helper)
 		ctx := as(t.Context(), "alice", "s1")
@@ -71,7 +71,7 @@ func TestTheProvidersCountScalesTheHistory(t *testing.T) {
 
 // Who keeps the moments hears of what no moment sums up yet.
 func TestEndedCountsWhatIsNotSummedUp(t *testing.T) {
-	kept, unsummarised := onDisk(t), 0
+	kept, unsummarised := embedded(t), 0
 	ctx := as(t.Context(), "alice", "s1")
 	wait := func(input string) {
 		t.Helper()
