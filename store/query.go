@@ -40,8 +40,17 @@ func timeCursor(at time.Time, id string) string {
 	return newCursor(strconv.FormatInt(at.UnixMicro(), 10), id)
 }
 
-// beyond adds the condition that rows come after a timeCursor, "" for none. op is < for
-// lists with the newest first, and > for those with the oldest first.
+// pageOf cuts a list that may have one row more than limit, and returns the cursor of the
+// next page, "" after the last. at returns the time and the id of a row.
+func pageOf[T any](list []T, limit int, at func(*T) (time.Time, string)) (page []T, next string) {
+	if len(list) <= limit {
+		return list, ""
+	}
+	return list[:limit], timeCursor(at(&list[limit-1]))
+}
+
+// beyond adds the condition that rows come after a timeCursor; "" is the beginning of the
+// list. op is < for lists with the newest first, and > for those with the oldest first.
 func (q *query) beyond(cursor, column, op string) error {
 	if cursor == "" {
 		return nil

@@ -131,11 +131,11 @@ func (s *Store) Requests(ctx context.Context, f RequestFilter) (list []RunReques
 			return r.Scan(list[len(list)-1].columns()...)
 		}, q.args...)
 	})
-	if err != nil || len(list) <= limit {
+	if err != nil {
 		return list, "", err
 	}
-	last := list[limit-1]
-	return list[:limit], timeCursor(last.CreatedAt, last.ID), nil
+	list, next = pageOf(list, limit, func(r *RunRequest) (time.Time, string) { return r.CreatedAt, r.ID })
+	return list, next, nil
 }
 
 // Decide answers an open request and records by whom and when. A request that is not

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 )
 
 // Run returns a run of the caller. Runs without a user are the anonymous callers'.
@@ -70,11 +71,11 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) (list []Run, next string,
 			return r.Scan(list[len(list)-1].columns()...)
 		}, q.args...)
 	})
-	if err != nil || len(list) <= limit {
+	if err != nil {
 		return list, "", err
 	}
-	last := list[limit-1]
-	return list[:limit], timeCursor(last.CreatedAt, last.ID), nil
+	list, next = pageOf(list, limit, func(r *Run) (time.Time, string) { return r.CreatedAt, r.ID })
+	return list, next, nil
 }
 
 // Bounds of one reading of a log: pieces a query, and bytes in all.

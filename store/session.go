@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"time"
 )
 
 // The modes of a session that the store sets; others are the caller's.
@@ -122,9 +123,9 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 			return r.Scan(list[len(list)-1].columns()...)
 		}, q.args...)
 	})
-	if err != nil || len(list) <= limit {
+	if err != nil {
 		return list, "", err
 	}
-	last := list[limit-1]
-	return list[:limit], timeCursor(last.UpdatedAt, last.ID), nil
+	list, next := pageOf(list, limit, func(s *Session) (time.Time, string) { return s.UpdatedAt, s.ID })
+	return list, next, nil
 }
