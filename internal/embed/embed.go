@@ -19,6 +19,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 // Model is one embedding model. It is safe for concurrent use.
@@ -48,35 +50,14 @@ type Result struct {
 // ErrEmpty is the error of a text without words.
 var ErrEmpty = errors.New("the text has no words")
 
-// Kind says what went wrong with a provider; the names are those of llm.
-type Kind string
-
-// The kinds of failure.
-const (
-	// Auth: the key is missing or refused.
-	Auth Kind = "authentication_error"
-	// RateLimit: too many requests or tokens.
-	RateLimit Kind = "rate_limit_exceeded"
-	// NotFound: the provider has no such model.
-	NotFound Kind = "model_not_found"
-	// BadRequest: the provider refused the text, or the request.
-	BadRequest Kind = "invalid_request"
-	// TooLong: the text is longer than the model's window.
-	TooLong Kind = "context_length_exceeded"
-	// Unavailable: overloaded, 5xx, no connection.
-	Unavailable Kind = "provider_unavailable"
-	// Timeout: no answer in time.
-	Timeout Kind = "provider_timeout"
-	// BadResponse: a response outside of the protocol, or without a usable vector.
-	BadResponse Kind = "bad_provider_response"
-	// NoModel: the name or the settings are invalid.
-	NoModel Kind = "no_model"
-)
+// NoModel is the kind of an error about the name of a model or its settings; package outbound
+// has the others.
+const NoModel outbound.Kind = "no_model"
 
 // Error is a provider's failure. Its text has neither the provider's words nor a key, so it
 // may be shown and logged.
 type Error struct {
-	Kind Kind
+	Kind outbound.Kind
 	// Model is "provider:model".
 	Model string
 	// Status is the provider's HTTP status, 0 if there was none.
@@ -109,22 +90,22 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) sentence() string {
 	model := "the embedding model " + e.Model
 	switch e.Kind {
-	case Auth:
+	case outbound.Auth:
 		return model + " refused the API key"
-	case RateLimit:
+	case outbound.RateLimit:
 		return model + " is rate limited"
-	case NotFound:
+	case outbound.NotFound:
 		return "there is no embedding model " + e.Model
-	case BadRequest:
+	case outbound.BadRequest:
 		if e.OneText {
 			return model + " refused the text"
 		}
 		return model + " refused the request"
-	case TooLong:
+	case outbound.TooLong:
 		return "the text is too long for " + model
-	case Timeout:
+	case outbound.Timeout:
 		return model + " did not answer in time"
-	case BadResponse:
+	case outbound.BadResponse:
 		return model + " sent an answer that cannot be used"
 	case NoModel:
 		return model + " cannot be used"

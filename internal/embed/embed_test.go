@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/p8-org/p8/internal/embed"
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 func TestNormalise(t *testing.T) {
@@ -38,7 +39,7 @@ func TestNormalise(t *testing.T) {
 }
 
 func TestErrorHidesTheCause(t *testing.T) {
-	err := &embed.Error{Kind: embed.Auth, Model: "openai:m", Status: 401, Hint: "check the API key", Err: io.ErrUnexpectedEOF}
+	err := &embed.Error{Kind: outbound.Auth, Model: "openai:m", Status: 401, Hint: "check the API key", Err: io.ErrUnexpectedEOF}
 	if got, want := err.Error(), "the embedding model openai:m refused the API key (status 401): check the API key"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

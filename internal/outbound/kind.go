@@ -7,19 +7,26 @@ import (
 	"strings"
 )
 
-// Kind says what went wrong with a provider. Packages llm and embed have kinds of the
-// same names.
+// Kind says what went wrong with a provider. Package llm has kinds of the same names.
 type Kind string
 
-// The kinds that a status or a refusal tells apart.
+// The kinds of failure.
 const (
-	Auth        Kind = "authentication_error"
-	RateLimit   Kind = "rate_limit_exceeded"
-	NotFound    Kind = "model_not_found"
-	BadRequest  Kind = "invalid_request"
-	TooLong     Kind = "context_length_exceeded"
+	// Auth: the key is missing or refused.
+	Auth Kind = "authentication_error"
+	// RateLimit: too many requests or tokens.
+	RateLimit Kind = "rate_limit_exceeded"
+	// NotFound: the provider has no such model.
+	NotFound Kind = "model_not_found"
+	// BadRequest: the provider refused the text, or the request.
+	BadRequest Kind = "invalid_request"
+	// TooLong: the text is longer than the model's window.
+	TooLong Kind = "context_length_exceeded"
+	// Unavailable: overloaded, 5xx, no connection.
 	Unavailable Kind = "provider_unavailable"
-	Timeout     Kind = "provider_timeout"
+	// Timeout: no answer in time.
+	Timeout Kind = "provider_timeout"
+	// BadResponse: a response outside of the protocol, or without what was requested.
 	BadResponse Kind = "bad_provider_response"
 )
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/internal/embed"
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 // The bounds of a request; OpenAI's are 2,048 texts and 300,000 tokens.
@@ -84,7 +85,7 @@ func (w *work) send(ctx context.Context, batch []item) {
 		w.refuse(batch, err)
 		return
 	}
-	if e.Kind != embed.TooLong && !w.alive(ctx) {
+	if e.Kind != outbound.TooLong && !w.alive(ctx) {
 		w.refuse(batch, w.broken)
 		return
 	}
@@ -95,7 +96,7 @@ func (w *work) send(ctx context.Context, batch []item) {
 		return
 	}
 	it := batch[0]
-	if e.Kind == embed.TooLong && it.halvings < maxHalvings && len(it.text) > 1 {
+	if e.Kind == outbound.TooLong && it.halvings < maxHalvings && len(it.text) > 1 {
 		w.send(ctx, []item{{it.at, head(it.text, (len(it.text)+1)/2), it.halvings + 1}})
 		return
 	}
@@ -104,8 +105,8 @@ func (w *work) send(ctx context.Context, batch []item) {
 }
 
 // aboutText reports whether a text may have caused a failure.
-func aboutText(k embed.Kind) bool {
-	return k == embed.BadRequest || k == embed.TooLong || k == embed.BadResponse
+func aboutText(k outbound.Kind) bool {
+	return k == outbound.BadRequest || k == outbound.TooLong || k == outbound.BadResponse
 }
 
 // alive checks once whether the model embeds a short text.
@@ -127,7 +128,7 @@ func (w *work) refuse(batch []item, err error) {
 // check returns the result of a vector.
 func (w *work) check(v []float32) embed.Result {
 	bad := func(format string, args ...any) embed.Result {
-		return embed.Result{Err: &embed.Error{Kind: embed.BadResponse, Model: w.name, OneText: true, Hint: fmt.Sprintf(format, args...)}}
+		return embed.Result{Err: &embed.Error{Kind: outbound.BadResponse, Model: w.name, OneText: true, Hint: fmt.Sprintf(format, args...)}}
 	}
 	if len(v) == 0 || len(v) > maxDimensions {
 		return bad("a vector has %d dimensions", len(v))

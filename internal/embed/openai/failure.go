@@ -17,16 +17,16 @@ type failure struct {
 	retry bool
 }
 
-func (m *Model) fail(kind embed.Kind, err error, hint string) *failure {
-	return &failure{&embed.Error{Kind: kind, Model: m.name, Hint: hint, Err: outbound.Cause(err)}, kind == embed.Unavailable}
+func (m *Model) fail(kind outbound.Kind, err error, hint string) *failure {
+	return &failure{&embed.Error{Kind: kind, Model: m.name, Hint: hint, Err: outbound.Cause(err)}, kind == outbound.Unavailable}
 }
 
 // broken returns the failure of a connection.
 func (m *Model) broken(ctx context.Context, err error) *failure {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return m.fail(embed.Timeout, ctx.Err(), "")
+		return m.fail(outbound.Timeout, ctx.Err(), "")
 	}
-	return m.fail(embed.Unavailable, err, "check the network and the base URL of the embedding model")
+	return m.fail(outbound.Unavailable, err, "check the network and the base URL of the embedding model")
 }
 
 // refused returns the failure of an error response. The provider's words decide the kind and
@@ -34,22 +34,22 @@ func (m *Model) broken(ctx context.Context, err error) *failure {
 func (m *Model) refused(status int, body []byte, retryAfter time.Duration) *failure {
 	r := outbound.ReadRefusal(body)
 	e := &embed.Error{Model: m.name, Status: status, RetryAfter: retryAfter, Kind: kindOf(status, r)}
-	f := &failure{Error: e, retry: outbound.Kind(e.Kind).Temporary()}
+	f := &failure{Error: e, retry: e.Kind.Temporary()}
 	switch e.Kind {
-	case embed.Auth:
+	case outbound.Auth:
 		e.Hint = "check the API key"
-	case embed.NotFound:
+	case outbound.NotFound:
 		e.Hint = "check the model's name and the base URL"
-	case embed.RateLimit:
+	case outbound.RateLimit:
 		e.Hint = "it is tried again later"
 		if status == http.StatusPaymentRequired || r.NoCredit() {
 			e.Hint, f.retry = "the account has no credit left", false
 		}
-	case embed.BadRequest:
+	case outbound.BadRequest:
 		e.Hint = "check the model's name, and its dimensions if you set them"
-	case embed.BadResponse:
+	case outbound.BadResponse:
 		e.Hint = "check the base URL, which usually ends in /v1"
-	case embed.Unavailable, embed.Timeout:
+	case outbound.Unavailable, outbound.Timeout:
 		e.Hint = "it is tried again later"
 	}
 	return f
@@ -61,14 +61,14 @@ var tooLong = []string{
 	"input length", "too long", "too many tokens", "max_tokens_per_request", "maximum sequence length", "physical batch size",
 }
 
-func kindOf(status int, r *outbound.Refusal) embed.Kind {
+func kindOf(status int, r *outbound.Refusal) outbound.Kind {
 	if status != http.StatusTooManyRequests {
 		said := strings.ToLower(r.Code + " " + r.Type + " " + r.Message + " " + r.Detail)
 		for _, words := range tooLong {
 			if strings.Contains(said, words) {
-				return embed.TooLong
+				return outbound.TooLong
 			}
 		}
 	}
-	return embed.Kind(r.Kind(status))
+	return r.Kind(status)
 }

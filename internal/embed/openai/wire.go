@@ -32,7 +32,7 @@ func (m *Model) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
-		return nil, &embed.Error{Kind: embed.BadRequest, Model: m.name, Err: err}
+		return nil, &embed.Error{Kind: outbound.BadRequest, Model: m.name, Err: err}
 	}
 	if m.debug != nil {
 		m.debug(body)
@@ -89,11 +89,11 @@ func (m *Model) attempt(ctx context.Context, body []byte, n int) ([][]float32, *
 		return nil, m.broken(ctx, err)
 	}
 	if int64(len(text)) > limit {
-		return nil, m.fail(embed.BadResponse, nil, "the answer is longer than its vectors can be")
+		return nil, m.fail(outbound.BadResponse, nil, "the answer is longer than its vectors can be")
 	}
 	vectors, err := decode(text, n)
 	if err != nil {
-		return nil, m.fail(embed.BadResponse, err, "check the base URL, which usually ends in /v1, and that the model makes embeddings")
+		return nil, m.fail(outbound.BadResponse, err, "check the base URL, which usually ends in /v1, and that the model makes embeddings")
 	}
 	return vectors, nil
 }

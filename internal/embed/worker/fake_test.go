@@ -15,6 +15,7 @@ import (
 	"github.com/p8-org/p8/internal/embed"
 	"github.com/p8-org/p8/internal/embed/worker"
 	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/store"
 )
 
@@ -180,7 +181,7 @@ func (m *model) Embed(ctx context.Context, texts []string) []embed.Result {
 		case down != nil:
 			results[i].Err = down
 		case strings.HasPrefix(text, "bad"):
-			results[i].Err = &embed.Error{Kind: embed.BadRequest, Model: "test:model", OneText: true}
+			results[i].Err = &embed.Error{Kind: outbound.BadRequest, Model: "test:model", OneText: true}
 		default:
 			results[i].Vector = []float32{1, 0, 0}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/p8-org/p8/internal/embed"
 	"github.com/p8-org/p8/internal/embed/worker"
+	"github.com/p8-org/p8/internal/outbound"
 )
 
 func numbered(n int) []string {
@@ -81,7 +82,7 @@ func TestOneBadText(t *testing.T) {
 func TestModelIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newMemory(numbered(500)...), &model{}
-		m.down = &embed.Error{Kind: embed.RateLimit, Model: "test:model", RetryAfter: 10 * time.Minute}
+		m.down = &embed.Error{Kind: outbound.RateLimit, Model: "test:model", RetryAfter: 10 * time.Minute}
 		w := newWorker(t, s, m)
 		if err := w.Run(t.Context(), nil); !errors.Is(err, m.down) {
 			t.Fatalf("the run ended with %v", err)
