@@ -180,16 +180,9 @@ func schemaOfAnswer(t *testing.T, s *harness.Server) {
 
 // files uploads two at a time, each hostile in its own way.
 func files(t *testing.T, s *harness.Server) {
-	hostile := []struct {
-		name string
-		body []byte
-	}{
-		{"loop.pdf", loopPDF()}, {"bomb.pdf", bombPDF(t)}, {"bomb.docx", bombDOCX(t)}, {"long.csv", longCSV(t)}, {"wide.csv", wideCSV()},
-		{"deep.html", deepHTML()}, {"deep.json", deepJSON()}, {"laughs.yaml", laughs()}, {"nested.md", nestedMarkdown()}, {"huge.md", hugeMarkdown(t)},
-	}
 	var all sync.WaitGroup
 	room := make(chan struct{}, 2)
-	for _, f := range hostile {
+	for _, f := range uploads(t) {
 		room <- struct{}{}
 		all.Go(func() {
 			defer func() { <-room }()
