@@ -21,6 +21,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"sync"
 
 	"github.com/p8-org/p8/agent"
@@ -52,6 +53,9 @@ type Options struct {
 	Builtin fs.FS
 	// Dir is the schema folder, without its sub-folders; "" for no folder.
 	Dir string
+	// Document is the path of one document, "" for none. It takes precedence over every
+	// other document of its names and is not mirrored.
+	Document string
 	// Store may be nil: then the documents are the built-in ones and those of the folder.
 	Store Store
 	// CacheSize bounds the compiled agents; 100 if 0.
@@ -67,9 +71,11 @@ type Catalog struct {
 	store   Store
 	log     *slog.Logger
 	builtin index
-	folder  *folder
-	cache   *cache
-	routes  routes
+	// folder holds Options.Dir, given Options.Document; nil for none.
+	folder *folder
+	given  *folder
+	cache  *cache
+	routes routes
 
 	mu sync.Mutex
 	// mirrored holds the hashes of the mirrors that were written or failed, by name, so that
@@ -101,7 +107,10 @@ func New(o Options) (*Catalog, error) {
 		c.builtin = c.newIndex(sources)
 	}
 	if o.Dir != "" {
-		c.folder = newFolder(o.Dir, c)
+		c.folder = newFolder(o.Dir, "", c)
+	}
+	if o.Document != "" {
+		c.given = newFolder(filepath.Dir(o.Document), filepath.Base(o.Document), c)
 	}
 	return c, nil
 }
@@ -123,6 +132,9 @@ func (c *Catalog) Has(ctx context.Context, name string) (bool, error) {
 	if err != nil {
 		return false, nil // no document can have it
 	}
+	if c.given.get(clean) != nil {
+		return true, nil
+	}
 	s, _, err := c.named(ctx, clean)
 	return s != nil, err
 }
@@ -132,6 +144,9 @@ func (c *Catalog) find(ctx context.Context, name string) (*source, error) {
 	clean, err := cleanName(name)
 	if err != nil {
 		return nil, err
+	}
+	if s := c.given.get(clean); s != nil {
+		return s, nil
 	}
 	s, row, err := c.named(ctx, clean)
 	if err != nil {
@@ -157,7 +172,7 @@ func (c *Catalog) named(ctx context.Context, name string) (*source, *store.Schem
 		return rowSource(row), row, nil
 	}
 	s := c.builtin.get(name)
-	if s == nil && c.folder != nil {
+	if s == nil {
 		s = c.folder.get(name)
 	}
 	return s, row, nil

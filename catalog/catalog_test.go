@@ -240,6 +240,47 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// A document that is given by its path outranks all others and is not mirrored.
+func TestGivenDocument(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "given.yaml", document("general", "Given."))
+	write(t, dir, "beside.yaml", document("beside", "Not given."))
+	db := &table{}
+	db.put("default", store.Schema{Name: "general", Source: document("general", "A person's.")})
+	c := newCatalog(t, catalog.Options{Document: filepath.Join(dir, "given.yaml"), Store: db})
+	if got := prompt(t, c, "general"); got != "Given." {
+		t.Errorf("%q", got)
+	}
+	if has, err := c.Has(caller(t), "general"); !has || err != nil {
+		t.Error(has, err)
+	}
+	if _, err := c.Agent(caller(t), "beside"); err == nil {
+		t.Error("a file beside it is found")
+	}
+	list, err := c.List(caller(t), "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if e.Name == "general" && e.Origin != catalog.File {
+			t.Errorf("the list has %+v", e)
+		}
+	}
+	write(t, dir, "given.yaml", document("general", "Changed."))
+	if got := prompt(t, c, "general"); got != "Changed." {
+		t.Errorf("%q", got)
+	}
+	if len(db.writes) > 0 {
+		t.Errorf("mirrored: %q", db.writes)
+	}
+	if err := os.Remove(filepath.Join(dir, "given.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if got := prompt(t, c, "general"); got != "A person's." {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestAMirrorNeverOutranksItsSource(t *testing.T) {
 	db := &table{}
 	db.put(identity.SystemTenant, store.Schema{Name: "general", Origin: catalog.Builtin, Source: document("general", "An old version.")})

@@ -23,7 +23,9 @@ const racy = 2 * time.Second
 // files have changed: the directory and one file if the name is known, else every file.
 type folder struct {
 	dir string
-	c   *Catalog
+	// only is the one file of the directory that counts, "" for all.
+	only string
+	c    *Catalog
 
 	mu    sync.Mutex
 	seen  stamp // of the directory
@@ -51,12 +53,15 @@ func (s *stamp) holds(info fs.FileInfo) bool {
 	return s.modified.Equal(info.ModTime()) && s.size == info.Size() && s.read.Sub(s.modified) > racy
 }
 
-func newFolder(dir string, c *Catalog) *folder {
-	return &folder{dir: dir, c: c, files: map[string]*file{}}
+func newFolder(dir, only string, c *Catalog) *folder {
+	return &folder{dir: dir, only: only, c: c, files: map[string]*file{}}
 }
 
-// get returns the present document of a name, nil if no file has the name.
+// get returns the present document of a name, nil if there is none. A nil folder has none.
 func (f *folder) get(name string) *source {
+	if f == nil {
+		return nil
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	info, err := os.Stat(f.dir)
@@ -79,6 +84,9 @@ func (f *folder) get(name string) *source {
 
 // all returns every present document.
 func (f *folder) all() []*source {
+	if f == nil {
+		return nil
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.scan()
@@ -89,9 +97,9 @@ func (f *folder) all() []*source {
 func (f *folder) scan() {
 	now := time.Now()
 	info, err := os.Stat(f.dir)
-	var entries []os.DirEntry
+	var names []string
 	if err == nil {
-		entries, err = os.ReadDir(f.dir)
+		names, err = f.names()
 	}
 	if err != nil {
 		if !f.unreadable {
@@ -105,25 +113,37 @@ func (f *folder) scan() {
 	f.files = make(map[string]*file, len(old))
 	var sources []*source
 	changed := false
-	for _, e := range entries {
-		if !IsDocument(e.Name()) {
-			continue
-		}
+	for _, name := range names {
 		if len(sources) == maxFiles {
 			f.c.log.Error("the schema folder holds too many documents; the rest is not available", "dir", f.dir, "limit", maxFiles)
 			break
 		}
-		next := f.read(e.Name(), old[e.Name()], now)
+		next := f.read(name, old[name], now)
 		if next == nil {
 			continue
 		}
-		changed = changed || old[e.Name()] == nil || old[e.Name()].source != next.source
-		f.files[e.Name()] = next
+		changed = changed || old[name] == nil || old[name].source != next.source
+		f.files[name] = next
 		sources = append(sources, next.source)
 	}
 	if changed || len(f.files) != len(old) {
 		f.index = f.c.newIndex(sources)
 	}
+}
+
+// names returns the files that may be documents.
+func (f *folder) names() ([]string, error) {
+	if f.only != "" {
+		return []string{f.only}, nil
+	}
+	entries, err := os.ReadDir(f.dir)
+	var names []string
+	for _, e := range entries {
+		if IsDocument(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
 }
 
 // read returns the document of a file, from the cache if the file has not changed; nil for

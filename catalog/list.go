@@ -36,6 +36,9 @@ func (c *Catalog) List(ctx context.Context, kind string) ([]Entry, error) {
 		}
 		taken[e.Name] = true
 	}
+	for _, s := range c.given.all() {
+		add(c.entry(s))
+	}
 	err := c.eachRow(ctx, func(row *store.Schema) bool {
 		add(Entry{
 			Name: row.Name, Names: unique(c.ownNames(row, rowNames(row))), Kind: row.Kind, Version: row.Version,
@@ -47,28 +50,29 @@ func (c *Catalog) List(ctx context.Context, kind string) ([]Entry, error) {
 		return nil, err
 	}
 	for _, s := range c.sources() {
-		a, err := c.compile(s)
-		if err != nil {
-			add(Entry{Name: s.name(), Names: s.names, Origin: s.origin, Problems: problems(s.file, err)})
-			continue
-		}
-		d := a.Document
-		add(Entry{
-			Name: s.name(), Names: s.names, Kind: cmp.Or(d.Kind, "agent"), Version: d.Version,
-			Description: d.Summary(), Origin: s.origin,
-		})
+		add(c.entry(s))
 	}
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
 
-// sources are the built-in documents and those of the folder, each under its
-// first name once.
-func (c *Catalog) sources() []*source {
-	all := slices.Clone(c.builtin.sources)
-	if c.folder != nil {
-		all = append(all, c.folder.all()...)
+// entry describes a document of a file.
+func (c *Catalog) entry(s *source) Entry {
+	a, err := c.compile(s)
+	if err != nil {
+		return Entry{Name: s.name(), Names: s.names, Origin: s.origin, Problems: problems(s.file, err)}
 	}
+	d := a.Document
+	return Entry{
+		Name: s.name(), Names: s.names, Kind: cmp.Or(d.Kind, "agent"), Version: d.Version,
+		Description: d.Summary(), Origin: s.origin,
+	}
+}
+
+// sources are the given document, the built-in ones and those of the folder, each under
+// its first name once.
+func (c *Catalog) sources() []*source {
+	all := slices.Concat(c.given.all(), c.builtin.sources, c.folder.all())
 	seen := make(map[string]bool, len(all))
 	return slices.DeleteFunc(all, func(s *source) bool {
 		twice := seen[s.name()]

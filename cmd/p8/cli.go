@@ -22,6 +22,7 @@ import (
 // grammar is the command line.
 type grammar struct {
 	Help helpFlag `short:"h" help:"Show help for p8 or a command."`
+	command.Folders
 
 	Serve       operate.Serve         `cmd:"" help:"Run the server."`
 	Chat        converse.Chat         `cmd:"" help:"Talk to an agent, without a server."`

@@ -19,7 +19,8 @@ type runner interface{ Run(a *command.App) error }
 // It calls neither Parse, Validate nor Run of kong: they look up methods by names that are
 // no constants, for which the linker keeps every exported method in the program, 4 MB.
 func dispatch(a *command.App, args []string) error {
-	parser, err := newParser(a)
+	var g grammar
+	parser, err := newParser(a, &g)
 	if err != nil {
 		return err
 	}
@@ -42,12 +43,12 @@ func dispatch(a *command.App, args []string) error {
 	if err := check(ctx); err != nil {
 		return misused(ctx, err)
 	}
-	a.Grammar = ctx.Model.Node
+	a.Grammar, a.Folders = ctx.Model.Node, g.Folders
 	return ctx.Selected().Target.Addr().Interface().(runner).Run(a)
 }
 
-func newParser(a *command.App) (*kong.Kong, error) {
-	return kong.New(&grammar{}, kong.Name("p8"), kong.NoDefaultHelp(),
+func newParser(a *command.App, g *grammar) (*kong.Kong, error) {
+	return kong.New(g, kong.Name("p8"), kong.NoDefaultHelp(),
 		kong.Description("p8 turns documents into agents."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Writers(a.Stdout, a.Stderr))

@@ -12,7 +12,7 @@ import (
 
 // TestGrammar finds commands that do not run, and uses of kong that dispatch ignores.
 func TestGrammar(t *testing.T) {
-	parser, err := newParser(&command.App{Stdout: io.Discard, Stderr: io.Discard})
+	parser, err := newParser(&command.App{Stdout: io.Discard, Stderr: io.Discard}, new(grammar))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,14 @@ type App struct {
 	Environ []string
 	// Grammar has all commands, for completion.
 	Grammar *kong.Node
+	// Folders are the flags that every command has.
+	Folders Folders
+}
+
+// Folders are the folders of an invocation.
+type Folders struct {
+	DataDir   string `help:"Folder of the embedded database (P8_DATA_DIR)." placeholder:"FOLDER"`
+	SchemaDir string `help:"Folder with agent documents (P8_SCHEMA_DIR)." placeholder:"FOLDER"`
 }
 
 // Getenv returns a variable of the environment, "" if it is not set.
@@ -39,6 +47,9 @@ func (a *App) Getenv(name string) string {
 
 // Config loads the settings. Flags override the environment.
 func (a *App) Config(flags ...config.Flag) (*config.Config, error) {
+	flags = append(flags,
+		config.Flag{Env: "P8_DATA_DIR", Name: "--data-dir", Value: a.Folders.DataDir},
+		config.Flag{Env: "P8_SCHEMA_DIR", Name: "--schema-dir", Value: a.Folders.SchemaDir})
 	given := flags[:0]
 	for _, f := range flags {
 		if f.Value != "" {

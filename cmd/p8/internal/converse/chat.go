@@ -21,9 +21,9 @@ import (
 
 // Chat is p8 chat.
 type Chat struct {
-	Message []string `arg:"" optional:"" help:"Message. Without it: standard input if that is a pipe, an interactive chat on a terminal. A UUID alone is the session to continue."`
+	Message []string `arg:"" optional:"" help:"Message; a document's path before it is the agent. Without a message: standard input if that is a pipe, an interactive chat on a terminal. A UUID alone is the session to continue."`
 
-	Agent   string   `short:"a" help:"Agent to talk to (general)."`
+	Agent   string   `short:"a" help:"Agent to talk to (general): its name, or the path of its document."`
 	Session string   `short:"s" help:"Session to start or continue: any printable string of 1-128 characters."`
 	Model   string   `short:"m" help:"Model, as provider:model."`
 	User    string   `short:"u" help:"Act as this user (e-mail address or id)."`
@@ -36,6 +36,15 @@ type Chat struct {
 
 // Run runs one turn, or turns until the input ends.
 func (c *Chat) Run(a *command.App) error {
+	document, err := c.documentArgument()
+	if err != nil {
+		return err
+	}
+	if document != "" {
+		if c.Agent, err = readDocument(a, document); err != nil {
+			return err
+		}
+	}
 	id, err := c.identity()
 	if err != nil {
 		return err
@@ -55,7 +64,7 @@ func (c *Chat) Run(a *command.App) error {
 	if err := attach(&req, c.Attach, int64(cfg.MaxUploadBytes)); err != nil {
 		return err
 	}
-	return converse(a, c, cfg, id, req, interactive)
+	return converse(a, c, cfg, id, document, req, interactive)
 }
 
 // identity returns the identity of the flags.
@@ -100,8 +109,8 @@ func (c *Chat) message(a *command.App, limit int64) (text string, interactive bo
 }
 
 // converse opens the parts and runs the turns.
-func converse(a *command.App, c *Chat, cfg *config.Config, id identity.Identity, req chat.Request, interactive bool) error {
-	options := wiring.Options{Log: a.QuietLogger(cfg), NoStore: c.NoStore, Memory: true}
+func converse(a *command.App, c *Chat, cfg *config.Config, id identity.Identity, document string, req chat.Request, interactive bool) error {
+	options := wiring.Options{Log: a.QuietLogger(cfg), NoStore: c.NoStore, Memory: true, Document: document}
 	if c.Debug {
 		options.Debug = a.Stderr
 	}
@@ -119,7 +128,7 @@ func converse(a *command.App, c *Chat, cfg *config.Config, id identity.Identity,
 	if id.SessionID == "" {
 		id.SessionID = uuid.NewString()
 		if p.Store != nil && !c.NoStore {
-			t.Resume = "to go on: p8 chat --session " + id.SessionID
+			t.Resume = "to go on: p8 chat " + strings.TrimLeft(document+" ", " ") + "--session " + id.SessionID
 		}
 	}
 	t.Ctx = identity.With(context.Background(), id)

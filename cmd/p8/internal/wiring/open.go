@@ -25,6 +25,8 @@ type Options struct {
 	Memory bool
 	// NoStore does not store sessions although there is a database.
 	NoStore bool
+	// Document is the path of a document that takes precedence over all others; "" for none.
+	Document string
 	// Serves: this process is a server, whose workers run the background jobs.
 	Serves bool
 	// Debug gets the JSON of each request to a model; it may be nil.
@@ -63,7 +65,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 			p.Close()
 		}
 	}()
-	if p.Catalog, err = NewCatalog(cfg, documents, p.Log); err != nil {
+	if p.Catalog, err = NewCatalog(cfg, documents, o.Document, p.Log); err != nil {
 		return nil, err
 	}
 	if p.embedder, err = NewEmbedder(cfg); err != nil {

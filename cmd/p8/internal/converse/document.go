@@ -1,0 +1,91 @@
+package converse
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/internal/near"
+)
+
+// documentArgument reads `p8 chat FILE [MESSAGE]` and `--agent FILE` as the document that
+// answers. It returns "" if the command line names no file.
+func (c *Chat) documentArgument() (string, error) {
+	path := ""
+	if isPath(c.Agent) && catalog.IsDocument(filepath.Base(c.Agent)) {
+		path, c.Agent = c.Agent, ""
+	} else if len(c.Message) > 0 && namesFile(c.Message[0], len(c.Message) == 1) {
+		path, c.Message = c.Message[0], c.Message[1:]
+	}
+	if path == "" {
+		return "", nil
+	}
+	if c.Agent != "" {
+		return "", command.Usage("--agent %s and %s both name an agent: give one of them", show.OneLine(c.Agent), show.OneLine(path))
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", noFile(path)
+	case info.IsDir():
+		return "", command.Usage("%s is a folder: give a document, or run `p8 dev %s`", show.OneLine(path), show.OneLine(path))
+	}
+	return path, nil
+}
+
+// namesFile reports whether the first word of a message is a path. alone: it is the whole
+// message.
+func namesFile(word string, alone bool) bool {
+	if strings.ContainsFunc(word, unicode.IsSpace) {
+		return false
+	}
+	info, err := os.Stat(word)
+	if err == nil && info.IsDir() {
+		return isPath(word)
+	}
+	return catalog.IsDocument(filepath.Base(word)) && (err == nil || alone || isPath(word))
+}
+
+// isPath reports whether a word has a separator of folders.
+func isPath(word string) bool { return strings.ContainsAny(word, `/`+string(filepath.Separator)) }
+
+// noFile returns the error of a document that is not there, with a similar one.
+func noFile(path string) error {
+	dir, base := filepath.Split(path)
+	entries, _ := os.ReadDir(filepath.Clean(dir + "."))
+	var names []string
+	for _, e := range entries {
+		if catalog.IsDocument(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	if similar := near.Word(base, names); similar != "" {
+		return command.Usage("there is no file %s; did you mean %s?", show.OneLine(path), show.OneLine(dir+similar))
+	}
+	return command.Usage("there is no file %s: give the path of an agent's document", show.OneLine(path))
+}
+
+// readDocument returns the name of the agent in a file, and prints the document's warnings.
+func readDocument(a *command.App, path string) (string, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be read: make it a file that you may read", show.OneLine(path))
+	}
+	doc, err := agent.Parse(path, src)
+	var problems agent.Problems
+	if errors.As(err, &problems) {
+		return "", problems
+	}
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprint(a.Stderr, doc.Warnings.Detail())
+	return doc.Key(), nil
+}
