@@ -12,8 +12,8 @@ import (
 	"github.com/p8-org/p8/agent"
 )
 
-// maxFiles bounds the documents of a folder.
-const maxFiles = 1000
+// MaxFiles bounds the documents of a folder; the first by name are read.
+const MaxFiles = 1000
 
 // racy is how long a time stamp is not trusted: a file that is written twice
 // within its resolution keeps its time and perhaps its size.
@@ -114,8 +114,8 @@ func (f *folder) scan() {
 	var sources []*source
 	changed := false
 	for _, name := range names {
-		if len(sources) == maxFiles {
-			f.c.log.Error("the schema folder holds too many documents; the rest is not available", "dir", f.dir, "limit", maxFiles)
+		if len(sources) == MaxFiles {
+			f.c.log.Error("the schema folder holds too many documents; the rest is not available", "dir", f.dir, "limit", MaxFiles)
 			break
 		}
 		next := f.read(name, old[name], now)
@@ -200,8 +200,8 @@ func readLimited(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
-	if err == nil && len(text) > maxDocument {
+	text, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	if err == nil && len(text) > MaxBytes {
 		err = errTooLarge
 	}
 	return text, err

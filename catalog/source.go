@@ -28,8 +28,8 @@ type source struct {
 	problems agent.Problems
 }
 
-// maxDocument bounds a document, in bytes.
-const maxDocument = 1 << 20
+// MaxBytes bounds a document, in bytes.
+const MaxBytes = 1 << 20
 
 // newSource reads the names of a document.
 func newSource(origin, file string, text []byte) (*source, agent.Problems) {

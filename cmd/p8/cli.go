@@ -24,8 +24,10 @@ type grammar struct {
 	Help helpFlag `short:"h" help:"Show help for p8 or a command."`
 	command.Folders
 
+	Init        documents.Init        `cmd:"" help:"Write a first agent into a folder."`
 	Serve       operate.Serve         `cmd:"" help:"Run the server."`
 	Chat        converse.Chat         `cmd:"" help:"Talk to an agent, without a server."`
+	Dev         converse.Dev          `cmd:"" help:"Talk to the agents of a folder while you write them."`
 	Simulate    operate.Simulate      `cmd:"" help:"Play a scripted stream of events, without a model."`
 	MCP         operate.MCP           `cmd:"" name:"mcp" help:"Serve p8's tools to an MCP client on standard input and output."`
 	Query       knowledge.Query       `cmd:"" help:"Query stored knowledge in the REM dialect."`

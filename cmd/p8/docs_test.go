@@ -45,7 +45,7 @@ func TestDocumentedCommands(t *testing.T) {
 	command := regexp.MustCompile("(?:`|(?m:^))p8 ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
 	inline := regexp.MustCompile("`p8 [^`]*`")
 	known := map[string]string{
-		"serve": "", "chat": "", "simulate": "", "mcp": "", "query": "", "ask": "", "upsert": "", "verify-links": "",
+		"init": "", "dev": "", "serve": "", "chat": "", "simulate": "", "mcp": "", "query": "", "ask": "", "upsert": "", "verify-links": "",
 		"schema": "list show validate import history spec", "sessions": "list show context timeline delete",
 		"moments": "list show rate edit delete today feed timeline compact", "today": "", "feed": "", "timeline": "", "compact": "",
 		"dream": "", "remind": "", "reminders": "list delete", "completion": "",

@@ -25,13 +25,19 @@ type console struct {
 // onTerminal starts p8 on a terminal of 80 by 30.
 func onTerminal(t *testing.T, environ []string, args ...string) *console {
 	t.Helper()
+	return onTerminalOf(t, 80, 30, environ, args...)
+}
+
+// onTerminalOf starts p8 on a terminal of that size.
+func onTerminalOf(t *testing.T, columns, rows uint16, environ []string, args ...string) *console {
+	t.Helper()
 	cmd := exec.Command("p8", args...)
 	cmd.Env, cmd.Dir = environ, t.TempDir()
-	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 80})
+	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: rows, Cols: columns})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &console{t: t, file: file, screen: termtest.New(80, 30), over: make(chan error, 1), read: make(chan struct{})}
+	c := &console{t: t, file: file, screen: termtest.New(int(columns), int(rows)), over: make(chan error, 1), read: make(chan struct{})}
 	go func() {
 		defer close(c.read)
 		b := make([]byte, 4096)

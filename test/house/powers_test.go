@@ -54,7 +54,8 @@ func powers() []power {
 			holders: map[string]string{
 				"cmd/p8/internal/converse":  "attached files",
 				"cmd/p8/internal/datadir":   "the address file, and the permissions of the data folder",
-				"cmd/p8/internal/documents": "the documents that p8 schema checks and imports",
+				"cmd/p8/internal/documents": "the documents that p8 schema checks and imports, and p8 init writes",
+				"cmd/p8/internal/watch":     "the folder that p8 dev watches",
 				"cmd/p8/internal/operate":   "whether the database file exists",
 				"cmd/p8/internal/peer":      "whether the database file exists",
 				"cmd/p8/internal/prompt":    "the history of typed lines",

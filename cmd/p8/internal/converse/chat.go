@@ -3,7 +3,6 @@
 package converse
 
 import (
-	"context"
 	"errors"
 	"io"
 	"strings"
@@ -14,24 +13,17 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/turns"
-	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/identity"
-	"github.com/p8-org/p8/internal/config"
 )
 
 // Chat is p8 chat.
 type Chat struct {
 	Message []string `arg:"" optional:"" help:"Message; a document's path before it is the agent. Without a message: standard input if that is a pipe, an interactive chat on a terminal. A UUID alone is the session to continue."`
 
-	Agent   string   `short:"a" help:"Agent to talk to (general): its name, or the path of its document."`
-	Session string   `short:"s" help:"Session to start or continue: any printable string of 1-128 characters."`
-	Model   string   `short:"m" help:"Model, as provider:model."`
-	User    string   `short:"u" help:"Act as this user (e-mail address or id)."`
-	Tenant  string   `short:"t" help:"Tenant of the user."`
-	Attach  []string `help:"Image, PDF or text file to attach to the message; may be repeated." placeholder:"FILE"`
-	NoStore bool     `help:"Do not store this chat."`
-	JSON    bool     `help:"Print every event as a line of JSON."`
-	Debug   bool     `help:"Print the exact JSON sent to the model, to stderr."`
+	Agent  string   `short:"a" help:"Agent to talk to (general): its name, or the path of its document."`
+	Attach []string `help:"Image, PDF or text file to attach to the message; may be repeated." placeholder:"FILE"`
+	JSON   bool     `help:"Print every event as a line of JSON."`
+	Talk
 }
 
 // Run runs one turn, or turns until the input ends.
@@ -64,13 +56,26 @@ func (c *Chat) Run(a *command.App) error {
 	if err := attach(&req, c.Attach, int64(cfg.MaxUploadBytes)); err != nil {
 		return err
 	}
-	return converse(a, c, cfg, id, document, req, interactive)
+	o := c.options(a, cfg)
+	o.Document = document
+	return c.open(a, cfg, id, o, func(t *turns.Runner, id identity.Identity) error {
+		if t.JSON = c.JSON; c.JSON {
+			t.Screen = nil
+		}
+		switch {
+		case !interactive:
+			return once(t, req)
+		case t.Screen != nil:
+			return startREPL(t, cfg, id, nil)
+		}
+		return Loop(t, id)
+	})
 }
 
 // identity returns the identity of the flags.
 func (c *Chat) identity() (identity.Identity, error) {
 	c.sessionArgument()
-	return command.Caller{User: c.User, Tenant: c.Tenant}.Identity(identity.Identity{
+	return c.Caller.Identity(identity.Identity{
 		SessionID: c.Session, AgentSchemaURI: c.Agent, DefaultModel: c.Model,
 	})
 }
@@ -106,48 +111,4 @@ func (c *Chat) message(a *command.App, limit int64) (text string, interactive bo
 		return "", false, command.Usage(`there is no message: give one, as in p8 chat "How do I write an agent?"`)
 	}
 	return text, false, nil
-}
-
-// converse opens the parts and runs the turns.
-func converse(a *command.App, c *Chat, cfg *config.Config, id identity.Identity, document string, req chat.Request, interactive bool) error {
-	options := wiring.Options{Log: a.QuietLogger(cfg), NoStore: c.NoStore, Memory: true, Document: document}
-	if c.Debug {
-		options.Debug = a.Stderr
-	}
-	var shown *turns.Screen
-	if !c.JSON && !c.Debug {
-		shown = turns.NewScreen(a)
-	}
-	p, err := wiring.Open(context.Background(), cfg, options)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	sayWhatIsStored(a, cfg, c.NoStore)
-	t := &turns.Runner{App: a, Parts: p, JSON: c.JSON, Screen: shown}
-	if id.SessionID == "" {
-		id.SessionID = uuid.NewString()
-		if p.Store != nil && !c.NoStore {
-			t.Resume = "to go on: p8 chat " + strings.TrimLeft(document+" ", " ") + "--session " + id.SessionID
-		}
-	}
-	t.Ctx = identity.With(context.Background(), id)
-	defer t.WatchInterrupts()()
-	switch {
-	case interactive && shown != nil:
-		return startREPL(t, cfg, id, c.NoStore)
-	case interactive:
-		return Loop(t, id)
-	}
-	return once(t, req)
-}
-
-// sayWhatIsStored reports a chat that is not stored.
-func sayWhatIsStored(a *command.App, cfg *config.Config, noStore bool) {
-	switch {
-	case noStore:
-		a.Say("nothing of this chat is stored (--no-store)")
-	case cfg.Database().None:
-		a.Say("nothing is stored (P8_DATABASE_URL=none)")
-	}
 }

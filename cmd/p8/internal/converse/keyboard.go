@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/p8-org/p8/cmd/p8/internal/watch"
 )
 
 // keyboard reads a raw terminal. While a run is shown, Ctrl-C is an interrupt; otherwise
@@ -16,6 +18,10 @@ type keyboard struct {
 	rest       []byte
 	interrupts chan os.Signal
 	running    atomic.Bool
+	// reports are those of the watched folder, which Read gives to report while it waits;
+	// nil without one.
+	reports <-chan watch.Report
+	report  func(watch.Report)
 }
 
 // The bounds of input that is not read yet: chunks, and bytes of each.
@@ -69,6 +75,12 @@ func (k *keyboard) Read(p []byte) (int, error) {
 				return 0, errTerminated
 			}
 			k.rest = []byte{interruptKey}
+		case found, ok := <-k.reports:
+			if !ok {
+				k.reports = nil
+				continue
+			}
+			k.report(found)
 		}
 	}
 	n := copy(p, k.rest)

@@ -3,6 +3,7 @@ package converse
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +11,10 @@ import (
 	"syscall"
 
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/turns"
+	"github.com/p8-org/p8/cmd/p8/internal/watch"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/routing"
@@ -27,29 +31,43 @@ func once(t *turns.Runner, req chat.Request) error {
 
 // Loop is an interactive chat without redrawing: each line is a turn, Ctrl-C stops a run,
 // Ctrl-D or "exit" ends the chat.
-func Loop(t *turns.Runner, id identity.Identity) error {
+func Loop(t *turns.Runner, id identity.Identity) error { return loop(t, id, nil) }
+
+// loop is Loop. With dev it reports the changes of a folder while it waits for a line.
+func loop(t *turns.Runner, id identity.Identity, dev *development) error {
 	// A missing agent or model is reported before anything is typed.
 	agent, model, err := answering(t, id)
 	if err != nil {
 		return err
 	}
 	t.Say("session %s, agent %s, model %s", id.SessionID, agent, model)
-	t.Say("Ctrl-C stops an answer, Ctrl-D or exit ends the chat")
 	lines, next := readLines(t.Stdin)
 	defer close(next)
+	w := lineWaiter{t: t, lines: lines, dev: dev, id: id, prompt: "> "}
+	if dev != nil && !show.IsTerminal(t.Stdin) {
+		w.prompt = ""
+	} else {
+		t.Say("Ctrl-C stops an answer, Ctrl-D or exit ends the chat")
+	}
 	for {
-		fmt.Fprint(t.Stderr, "> ")
+		fmt.Fprint(t.Stderr, w.prompt)
 		next <- struct{}{}
-		line, ok, signal := waitLine(t, lines)
+		line, ok, signal := w.wait()
 		switch {
-		case !ok && signal != syscall.SIGTERM:
+		case !ok && signal == nil && w.prompt != "":
 			fmt.Fprintln(t.Stderr)
 			return nil
+		case !ok && signal == os.Interrupt:
+			return command.Fail(command.ExitInterrupted, errors.New("stopped"))
 		case !ok:
 			return nil
 		case line == "exit", line == "quit":
 			return nil
 		case line == "":
+			continue
+		}
+		if err := dev.ready(t, w.id.AgentSchemaURI); err != nil {
+			t.Report(err)
 			continue
 		}
 		done, signal, err := turn(t, chat.Request{Input: line})
@@ -86,20 +104,51 @@ func answering(t *turns.Runner, id identity.Identity) (name, model string, err e
 	return agent.Document.Key(), model, nil
 }
 
-// waitLine returns the next line; ok is false at the end of the input and on SIGTERM. On
-// Ctrl-C it prints how to leave.
-func waitLine(t *turns.Runner, lines <-chan string) (line string, ok bool, by os.Signal) {
+// lineWaiter waits for lines.
+type lineWaiter struct {
+	t      *turns.Runner
+	lines  <-chan string
+	dev    *development
+	id     identity.Identity
+	prompt string
+}
+
+// wait returns the next line; ok is false at the end of the input and on SIGTERM. On Ctrl-C
+// it prints how to leave; without a prompt, Ctrl-C leaves.
+func (w *lineWaiter) wait() (line string, ok bool, by os.Signal) {
 	for {
 		select {
-		case line, ok = <-lines:
+		case line, ok = <-w.lines:
 			return line, ok, nil
-		case by = <-t.Interrupts:
-			if by != os.Interrupt {
+		case by = <-w.t.Interrupts:
+			if by != os.Interrupt || w.prompt == "" {
 				return "", false, by
 			}
-			fmt.Fprint(t.Stderr, "\nCtrl-D or exit ends the chat.\n> ")
+			fmt.Fprint(w.t.Stderr, "\nCtrl-D or exit ends the chat.\n"+w.prompt)
+		case found, open := <-w.dev.found():
+			if !open {
+				w.dev = nil
+				continue
+			}
+			w.report(found)
 		}
 	}
+}
+
+// report prints what the watcher has found, and changes to an agent that has become ready.
+func (w *lineWaiter) report(found watch.Report) {
+	if w.prompt != "" {
+		fmt.Fprintln(w.t.Stderr)
+	}
+	for _, n := range w.dev.notices(found) {
+		fmt.Fprintln(w.t.Stderr, n.plain())
+	}
+	if next := w.dev.follow(w.id.AgentSchemaURI, found.Changes); next != "" {
+		w.id.AgentSchemaURI = next
+		w.t.Ctx = identity.With(w.t.Ctx, w.id)
+		fmt.Fprintln(w.t.Stderr, next+" answers from here on")
+	}
+	fmt.Fprint(w.t.Stderr, w.prompt)
 }
 
 // readLines sends one trimmed line for each message on next.

@@ -33,19 +33,19 @@ type repl struct {
 	keys         *keyboard
 	editor       *term.Editor
 	history      prompt.History
-	// kept: the session is stored.
-	kept bool
+	// dev is set in p8 dev.
+	dev *development
 }
 
 // startREPL runs the chat until Ctrl-D.
-func startREPL(t *turns.Runner, cfg *config.Config, id identity.Identity, noStore bool) error {
+func startREPL(t *turns.Runner, cfg *config.Config, id identity.Identity, dev *development) error {
 	agent, model, err := answering(t, id)
 	if err != nil {
 		return err
 	}
 	restore, err := term.Raw(t.Stdin)
 	if err != nil {
-		return Loop(t, id)
+		return loop(t, id, dev)
 	}
 	defer restore()
 	// On a raw terminal, output needs carriage returns.
@@ -55,14 +55,16 @@ func startREPL(t *turns.Runner, cfg *config.Config, id identity.Identity, noStor
 	t.App, t.Screen.Asks = &raw, true
 	defer func() { t.App = cooked }()
 
-	r := &repl{Runner: t, id: id, agent: agent, model: model, kept: t.Store != nil && !noStore}
-	if r.kept {
+	r := &repl{Runner: t, id: id, agent: agent, model: model, dev: dev}
+	if r.Keeps {
 		r.history.Path = filepath.Join(cfg.DataDir, datadir.ChatHistory)
 	}
 	r.keys = newKeyboard(t.Stdin, t.Interrupts)
 	r.editor = term.NewEditor(r.keys, t.Screen.File, t.Screen.Canvas.Size, t.Screen.Pen)
 	r.editor.Multiline, r.editor.Complete, r.editor.History = true, r.complete, r.history.Load()
-	r.greet()
+	if r.greet(); dev != nil {
+		r.keys.reports, r.keys.report = dev.reports, r.report
+	}
 	return r.converse()
 }
 
@@ -111,6 +113,9 @@ func (r *repl) obey(text string) error {
 		return errQuit
 	case strings.HasPrefix(text, "/"):
 		return r.command(text)
+	}
+	if err := r.dev.ready(r.Runner, r.agent); err != nil {
+		return err
 	}
 	r.lines("")
 	turn, err := r.Chat.Start(r.Ctx, chat.Request{Input: text})

@@ -55,7 +55,7 @@ func (r *repl) command(line string) error {
 		if names[i] = c.name; c.name != strings.ToLower(name) {
 			continue
 		}
-		if c.stored && !r.kept {
+		if c.stored && !r.Keeps {
 			return errors.New("nothing of this chat is stored, so there is nothing to show")
 		}
 		return c.run(r, strings.TrimSpace(argument))
@@ -131,6 +131,9 @@ func (r *repl) agents(name string) error {
 			err = fmt.Errorf("%w: /agents lists those there are", err)
 		}
 		if err == nil {
+			if r.dev != nil {
+				r.dev.agent = r.agent
+			}
 			r.note("%s answers from here on", r.agent)
 		}
 		return err
@@ -195,7 +198,7 @@ func (r *repl) sessions(id string) error {
 
 // newest returns the newest sessions.
 func (r *repl) newest(limit int) ([]completion.Word, error) {
-	if !r.kept {
+	if !r.Keeps {
 		return nil, nil
 	}
 	found, _, err := r.Store.Sessions(r.Ctx, store.SessionFilter{Limit: limit})

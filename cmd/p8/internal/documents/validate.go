@@ -1,24 +1,16 @@
 package documents
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
-	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
-	"github.com/p8-org/p8/cmd/p8/internal/wiring"
-	"github.com/p8-org/p8/tool"
-	"github.com/p8-org/p8/tool/builtin"
-	"github.com/p8-org/p8/tool/mcp"
 )
 
 type schemaValidateCmd struct {
@@ -32,10 +24,10 @@ func (c *schemaValidateCmd) Run(a *command.App) error {
 		return err
 	}
 	errs, warnings, taken := 0, 0, map[string]string{}
-	known, done := toolNames(a)
-	defer done()
+	checker := NewChecker(a)
+	defer checker.Close()
 	for _, file := range files {
-		problems, err := validate(file, known, taken)
+		problems, err := c.validate(file, checker, taken)
 		if err != nil {
 			return err
 		}
@@ -55,74 +47,23 @@ func (c *schemaValidateCmd) Run(a *command.App) error {
 	return nil
 }
 
-// toolNames returns a function that lists the tools that a document may name. It asks the
-// MCP servers once, when the first document names one. done closes the connections.
-func toolNames(a *command.App) (names func(*agent.Document) ([]string, error), done func()) {
-	var servers *mcp.Servers
-	var all []string
-	names = func(doc *agent.Document) ([]string, error) {
-		if all != nil {
-			return all, nil
-		}
-		if !remote(doc) {
-			return ownNames(), nil
-		}
-		cfg, err := a.Config()
-		if err != nil {
-			return nil, err
-		}
-		if servers, err = wiring.NewServers(cfg, a.QuietLogger(cfg)); err != nil {
-			return nil, err
-		}
-		box := tool.Box{Local: new(tool.Registry), Servers: servers}
-		all = append(ownNames(), box.Names(context.Background())...)
-		return all, nil
-	}
-	return names, func() {
-		if servers != nil {
-			_ = servers.Close()
-		}
-	}
-}
-
-// ownNames returns the names of the tools that p8 always has.
-func ownNames() []string {
-	return append(builtin.Names(), chat.AskAgentName, chat.TransferName)
-}
-
-// remote reports whether a document names an MCP server.
-func remote(doc *agent.Document) bool {
-	return strings.Contains(doc.ChainedTool, "/") ||
-		slices.ContainsFunc(doc.Tools, func(t agent.ToolRef) bool { return !t.Local() }) ||
-		slices.ContainsFunc(doc.Resources, func(r agent.Resource) bool { return !(agent.ToolRef{Server: r.Server}).Local() })
-}
-
 // validate returns all problems of one document. taken maps names to the files that have
 // them.
-func validate(file string, known func(*agent.Document) ([]string, error), taken map[string]string) (agent.Problems, error) {
+func (c *schemaValidateCmd) validate(file string, checker *Checker, taken map[string]string) (agent.Problems, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: make it a file that you may read", file)
 	}
-	doc, err := agent.Parse(file, src)
-	var problems agent.Problems
-	if errors.As(err, &problems) {
-		return problems, nil
+	key, problems, err := checker.Check(file, src)
+	if err != nil || key == "" {
+		return problems, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	tools, err := known(doc)
-	if err != nil {
-		return nil, err
-	}
-	problems = append(slices.Clone(doc.Warnings), doc.CheckTools(tools)...)
 	// Documents of one folder are used together.
-	name := filepath.Join(filepath.Dir(file), doc.Key())
+	name := filepath.Join(filepath.Dir(file), key)
 	if first, ok := taken[name]; ok && first != file {
 		problems = append(problems, agent.Problem{
 			Severity: agent.SeverityWarning, File: file,
-			Message: fmt.Sprintf("%s has the name %q, too", first, doc.Key()), Hint: "give each its own: the first is used, this one is not",
+			Message: fmt.Sprintf("%s has the name %q, too", first, key), Hint: "give each its own: the first is used, this one is not",
 		})
 	} else {
 		taken[name] = file

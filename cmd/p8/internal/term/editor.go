@@ -59,6 +59,10 @@ func (e *Editor) Read(prompt string) (string, error) {
 	}
 }
 
+// Above writes lines above the text that is being read. Only the reader of keys may call
+// it, while Read waits for a key.
+func (e *Editor) Above(lines []string) { e.view.above(lines, &e.buffer) }
+
 // press handles a key.
 func (e *Editor) press(k key) (text string, done bool, err error) {
 	b := &e.buffer

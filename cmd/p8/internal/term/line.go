@@ -98,6 +98,21 @@ func (v *lineView) draw(b *buffer) {
 	_, _ = io.WriteString(v.w, out.String())
 }
 
+// above writes lines above the text, which moves down.
+func (v *lineView) above(lines []string, b *buffer) {
+	var out strings.Builder
+	if v.row > 0 {
+		out.WriteString("\x1b[" + strconv.Itoa(v.row) + "A")
+	}
+	out.WriteString("\r\x1b[J")
+	for _, line := range lines {
+		out.WriteString(line + "\r\n")
+	}
+	v.row = 0
+	_, _ = io.WriteString(v.w, out.String())
+	v.draw(b)
+}
+
 // end moves the cursor below the text.
 func (v *lineView) end(b *buffer) {
 	v.below = nil

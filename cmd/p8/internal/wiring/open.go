@@ -27,6 +27,8 @@ type Options struct {
 	NoStore bool
 	// Document is the path of a document that takes precedence over all others; "" for none.
 	Document string
+	// Yields: if another process has the embedded database, NoStore is set.
+	Yields bool
 	// Serves: this process is a server, whose workers run the background jobs.
 	Serves bool
 	// Debug gets the JSON of each request to a model; it may be nil.
@@ -44,7 +46,8 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	if !cfg.Database().None {
 		p.Store, err = OpenStore(ctx, cfg, p.Log)
 		var taken *InUse
-		readOnly := errors.As(err, &taken) && o.NoStore
+		readOnly := errors.As(err, &taken) && (o.NoStore || o.Yields)
+		o.NoStore = o.NoStore || readOnly
 		switch {
 		case readOnly:
 			p.Store, err = readStore(ctx, cfg, p.Log)
@@ -60,6 +63,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 			documents = p.Store
 		}
 	}
+	p.Keeps = p.Store != nil && !o.NoStore
 	defer func() {
 		if err != nil {
 			p.Close()

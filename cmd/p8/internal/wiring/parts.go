@@ -37,6 +37,8 @@ type Parts struct {
 	Log *slog.Logger
 	// Store is nil without a database.
 	Store *store.Store
+	// Keeps: sessions are stored in Store.
+	Keeps bool
 	// memory is the store of a chat in memory; nil for none.
 	memory  *store.Store
 	Catalog *catalog.Catalog
