@@ -9,6 +9,7 @@ import (
 
 	"github.com/p8-org/p8/chat/internal/prompt"
 	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/chat/internal/recovery"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/store"
@@ -42,7 +43,7 @@ func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 		Key: p.request.asked.Key, KeyHash: p.request.asked.KeyHash,
 		Request: raw, Process: s.o.Process, CreatedAt: p.request.started,
 	}
-	return p, s.insistOnBeginning(ctx, start)
+	return p, s.insistOnBeginning(ctx, p.caller, start)
 }
 
 // compose makes the payload, and what the run begins with in the store. The history is
@@ -171,35 +172,44 @@ const (
 )
 
 // insistOnBeginning calls BeginRun, and retries it while the store fails. A run that the
-// store began although its reply was lost is not begun twice.
-func (s *preparer) insistOnBeginning(ctx context.Context, start store.RunStart) error {
+// store began although its reply was lost is not begun twice. If it stays unknown whether
+// the store began the run, the run is interrupted: this process does not execute it.
+func (s *preparer) insistOnBeginning(ctx context.Context, caller identity.Identity, start store.RunStart) error {
 	until := time.Now().Add(min(cmp.Or(s.o.Patience, beginPatience), beginPatience))
 	for pause, lost := beginPause, false; ; pause *= 2 {
 		err := s.o.Store.BeginRun(ctx, start)
-		if err == nil || !lost && !isFailure(err) {
+		if lost = lost || isFailure(err); err == nil || !lost {
 			return err
 		}
-		lost = true
 		if r, e := s.o.Store.Run(ctx, start.Run.ID); e == nil && r.Process == s.o.Process {
 			return nil
 		}
-		if time.Until(until) < pause {
-			return err
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if time.Until(until) < pause || !wait(ctx, pause) {
+			end := store.RunWrite{RunID: start.Run.ID, Status: store.RunInterrupted}
+			_ = s.ends.Tell(ctx, recovery.End{Caller: caller, Write: end}) // a failure is retried
 			return err
 		}
 	}
 }
 
-// isFailure reports whether the store failed in a way that may pass.
+// wait is false if ctx ends before the pause is over.
+func wait(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// isFailure reports whether the store failed in a way that may pass, or its reply was not
+// waited for. It may have done what was asked.
 func isFailure(err error) bool {
 	var failure *store.Failure
-	return errors.As(err, &failure) && !errors.Is(err, store.ErrDisk)
+	return errors.As(err, &failure) && !errors.Is(err, store.ErrDisk) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // settle ends the session's runs that wait, or were interrupted, and are not resumed. Their

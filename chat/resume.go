@@ -60,14 +60,12 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 // released unchanged. text is the user's message to the run, "" for no message.
 func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *resumed, text string) (prepared, error) {
 	was := from.run
-	claimed, err := s.o.Store.ClaimRun(ctx, was.ID, s.o.Process)
+	claimed, err := s.stages.ends.Claim(ctx, &was)
 	if errors.Is(err, store.ErrRunTaken) {
 		return prepared{}, ErrNotResumable
 	}
 	if err != nil {
-		// The claim may have succeeded all the same.
-		back := store.RunWrite{RunID: was.ID, Process: s.o.Process, Status: was.Status, Reason: was.Reason}
-		return prepared{}, errors.Join(err, s.stages.ends.Try(ctx, recovery.End{Caller: caller, Write: back}))
+		return prepared{}, err
 	}
 	from.run = claimed
 	p, err := s.stages.restore(ctx, caller, from)

@@ -21,13 +21,13 @@ import (
 )
 
 // outage is a store that fails to end runs, and to do what is named, until it is
-// over; before is called, once, before a run is claimed.
+// over; after is called, once, after a run is read.
 type outage struct {
 	*store.Store
 	mu     sync.Mutex
 	over   bool
 	claims bool // claims are made, and say that they failed
-	before func()
+	after  func()
 }
 
 func (o *outage) set(over bool) {
@@ -49,13 +49,18 @@ func (o *outage) WriteRun(ctx context.Context, w store.RunWrite) (bool, error) {
 }
 
 func (o *outage) ClaimRun(ctx context.Context, id, process string) (store.Run, error) {
-	if before := o.before; before != nil {
-		o.before = nil
-		before()
-	}
 	r, err := o.Store.ClaimRun(ctx, id, process)
 	if o.claims && err == nil {
 		return store.Run{}, errOutage
+	}
+	return r, err
+}
+
+func (o *outage) Run(ctx context.Context, id string) (store.Run, error) {
+	r, err := o.Store.Run(ctx, id)
+	if after := o.after; after != nil {
+		o.after = nil
+		after()
 	}
 	return r, err
 }
@@ -183,7 +188,7 @@ func TestAStopThatComesWithAnAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept.before = func() {
+	kept.after = func() {
 		if _, again, err := s.Decide(ctx, request, store.Decision{Status: store.RequestAccepted}); err != nil || again == nil {
 			t.Error(again, err)
 		}

@@ -44,7 +44,7 @@ func (s *Ends) close(ctx context.Context, r *store.Run, how ending) error {
 	if err != nil {
 		return err
 	}
-	claimed, err := s.o.Store.ClaimRun(ctx, r.ID, s.o.Process)
+	claimed, err := s.Claim(ctx, r)
 	if err != nil {
 		return err
 	}

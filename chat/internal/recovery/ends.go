@@ -41,10 +41,14 @@ type Ends struct {
 	mu    sync.Mutex
 	left  map[string]End // by the run's id
 	bytes int            // of them, about
+	// busy are the runs that are being ended or claimed; the channel is closed afterwards.
+	busy map[string]chan struct{}
 }
 
 // NewEnds makes Ends.
-func NewEnds(o Options) *Ends { return &Ends{o: o, left: make(map[string]End)} }
+func NewEnds(o Options) *Ends {
+	return &Ends{o: o, left: make(map[string]End), busy: make(map[string]chan struct{})}
+}
 
 // End is how a run ended, or was given back.
 type End struct {
@@ -66,19 +70,42 @@ const (
 	maxUnendedBytes = 64 << 20
 )
 
+// alone excludes other calls that end or claim the run, until done is called.
+func (s *Ends) alone(runID string) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.busy[runID] != nil {
+		other := s.busy[runID]
+		s.mu.Unlock()
+		<-other
+		s.mu.Lock()
+	}
+	mine := make(chan struct{})
+	s.busy[runID] = mine
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.busy, runID)
+		close(mine)
+	}
+}
+
 // Tell writes the end of a run. If the write fails, Again and All retry it.
 func (s *Ends) Tell(ctx context.Context, l End) error {
+	defer s.alone(l.Write.RunID)()
+	return s.tell(ctx, l)
+}
+
+// tell is Tell for a caller that is alone with the run.
+func (s *Ends) tell(ctx context.Context, l End) error {
 	l.Write.Process = s.o.Process
-	err := s.Try(ctx, l)
+	err := s.try(ctx, l)
 	if err == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old, ok := s.left[l.Write.RunID]; ok {
-		s.bytes -= old.size()
-		delete(s.left, l.Write.RunID)
-	}
+	s.forget(l.Write.RunID)
 	if s.bytes+l.size() > maxUnendedBytes {
 		// Too much to keep: keep the end without its text.
 		l.Write, l.Late, l.Events = l.bare(), nil, nil
@@ -88,6 +115,37 @@ func (s *Ends) Tell(ctx context.Context, l End) error {
 		s.bytes += l.size()
 	}
 	return err
+}
+
+// forget drops the end of a run that is kept. The caller holds s.mu.
+func (s *Ends) forget(runID string) {
+	if l, ok := s.left[runID]; ok {
+		s.bytes -= l.size()
+		delete(s.left, runID)
+	}
+}
+
+// Claim makes this process execute a run that rests; was is the run as it was read. If the
+// store's reply is lost, the run may be claimed all the same, and is released.
+func (s *Ends) Claim(ctx context.Context, was *store.Run) (store.Run, error) {
+	caller, err := identity.From(ctx)
+	if err != nil {
+		return store.Run{}, err
+	}
+	defer s.alone(was.ID)()
+	r, err := s.o.Store.ClaimRun(ctx, was.ID, s.o.Process)
+	switch {
+	case err == nil:
+		// The run rested, so the store has the end that may be kept here. Written again, it
+		// would end the part of the run that begins now.
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.forget(was.ID)
+	case !errors.Is(err, store.ErrRunTaken) && !errors.Is(err, store.ErrNotFound):
+		back := store.RunWrite{RunID: was.ID, Status: was.Status, Reason: was.Reason}
+		err = errors.Join(err, s.tell(ctx, End{Caller: caller, Write: back}))
+	}
+	return r, err
 }
 
 // size is about how much memory the end takes, in bytes.
@@ -109,9 +167,9 @@ func (l *End) bare() store.RunWrite {
 	return store.RunWrite{RunID: l.Write.RunID, Process: l.Write.Process, Status: l.Write.Status, Reason: l.Write.Reason, Attempted: l.Write.Attempted}
 }
 
-// Try writes an end once. It succeeds if the store has the end already, or the run is
+// try writes an end once. It succeeds if the store has the end already, or the run is
 // gone.
-func (s *Ends) Try(ctx context.Context, l End) error {
+func (s *Ends) try(ctx context.Context, l End) error {
 	ctx, cancel := context.WithTimeout(identity.With(context.WithoutCancel(ctx), l.Caller), endTime)
 	defer cancel()
 	w, err := s.wholeEnd(ctx, l)
@@ -151,18 +209,16 @@ func (s *Ends) wholeEnd(ctx context.Context, l End) (store.RunWrite, error) {
 // Again retries the end of one run. It is false if no end of the run is kept here, or if the
 // write fails again.
 func (s *Ends) Again(ctx context.Context, runID string) bool {
+	defer s.alone(runID)()
 	s.mu.Lock()
 	l, ok := s.left[runID]
 	s.mu.Unlock()
-	if !ok || s.Try(ctx, l) != nil {
+	if !ok || s.try(ctx, l) != nil {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l, ok := s.left[runID]; ok {
-		s.bytes -= l.size()
-		delete(s.left, runID)
-	}
+	s.forget(runID)
 	return true
 }
 
