@@ -38,6 +38,10 @@ func TestAHandOverOutlivesAPause(t *testing.T) {
 	drain(t, again)
 	turn(t, s, ctx, "And now?")
 	models.done(t)
+	first := models["worker"].(*scripted.Model).Requests()[0].Messages
+	if last := first[len(first)-1]; last.Role != llm.ToolRole || last.Content != `{"text":"a"}` {
+		t.Errorf("the approved call was not made: the agent is sent %+v", last)
+	}
 }
 
 // TestHandOversEnd: agents that give a turn to each other do not do so for ever.
@@ -84,4 +88,31 @@ func TestAHandOverThatNobodyAnswers(t *testing.T) {
 			t.Errorf("row %d is one of %s", row.Seq, row.AgentPath)
 		}
 	}
+}
+
+// TestClientToolsAfterAHandOver: the agent that took over is given the results of the
+// client's tools that it called.
+func TestClientToolsAfterAHandOver(t *testing.T) {
+	spec := llm.ToolSpec{Name: "ring", Description: "Rings.", Parameters: []byte(`{"type":"object"}`)}
+	models := cast{
+		"boss":   scripted.New(scripted.Call("transfer_to_agent", `{"agent_name":"worker"}`)),
+		"worker": scripted.New(scripted.Turn{Calls: []llm.ToolCall{{ID: "w", Name: "ring", Arguments: `{}`}}}, scripted.Text("It rang.")),
+	}
+	s := stage(t, chat.Options{Store: newStore(t)}, models, []string{flatNamed("boss", ""), flatNamed("worker", "")})
+	ctx := identity.With(t.Context(), identity.Identity{UserID: "alice", SessionID: "s1", AgentSchemaURI: "boss"})
+	first, err := s.Start(ctx, chat.Request{Input: "Ring", ClientTools: []llm.ToolSpec{spec}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := story(drain(t, first)); got[len(got)-1] != "done tool_calls" {
+		t.Fatalf("%q", got)
+	}
+	second, err := s.Start(ctx, chat.Request{Results: []chat.ToolResult{{ToolCallID: "w", Content: "ding"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := story(drain(t, second)); got[len(got)-1] != "done stop" {
+		t.Errorf("%q", got)
+	}
+	models.done(t)
 }

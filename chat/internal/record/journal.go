@@ -32,8 +32,8 @@ type Journal struct {
 }
 
 // handOverThread marks the entry that another agent took over: what came before it is
-// not that agent's conversation.
-const handOverThread = "\x00hand-over"
+// not that agent's conversation. The store would change a NUL.
+const handOverThread = "\uFFFDhand-over"
 
 // handedOver is the data of that entry.
 type handedOver struct {
@@ -233,7 +233,7 @@ func (j *Journal) UsesResults() bool {
 		return true
 	}
 	waits := map[string]bool{}
-	for _, e := range j.old[""] {
+	for _, e := range j.old[j.root()] {
 		switch {
 		case e.Message != nil && len(e.Message.ToolCalls) > 0:
 			clear(waits)
