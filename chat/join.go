@@ -78,6 +78,11 @@ func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 		t := &running.first
 		row := record.Steering(&store.Run{ID: t.RunID, SessionID: t.SessionID}, t.Agent, id, r.message.text, s.o.Now())
 		_, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: t.RunID, Process: s.o.Process, Messages: []*store.Message{row}})
+		if isFailure(err) {
+			if _, missing := s.o.Store.Message(ctx, id); missing == nil {
+				err = nil // only the answer was lost
+			}
+		}
 	}
 	running.inbox.Give(id, r.message.text, err == nil)
 	if errors.Is(err, store.ErrRunTaken) {

@@ -217,3 +217,30 @@ func TestABeginningWhoseAnswerIsLost(t *testing.T) {
 		})
 	}
 }
+
+// TestASteeringMessageWhoseAnswerIsLost: the run reads the message, as it is stored.
+func TestASteeringMessageWhoseAnswerIsLost(t *testing.T) {
+	kept, goOn := &unsure{Store: newStore(t)}, make(chan struct{})
+	kept.lose = func() error {
+		kept.down = false
+		return errOutage
+	}
+	slow := scripted.Call("echo", `{"text":"a"}`)
+	slow.Before = scripted.Until(0, goOn)
+	model := scripted.New(slow, scripted.Text("Oui."))
+	s := newService(t, model, chat.Options{Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
+	ctx := as(t.Context(), "alice", "s1")
+	first, err := s.Start(ctx, chat.Request{Input: "Go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept.breaks("steer")
+	if _, err := s.Start(ctx, chat.Request{Input: "In French", Busy: chat.BusySteer}); err != nil {
+		t.Error(err)
+	}
+	close(goOn)
+	drain(t, first)
+	if requests := model.Requests(); told(requests[len(requests)-1], "In French") != 1 {
+		t.Errorf("%s", conversation(requests[len(requests)-1]))
+	}
+}
