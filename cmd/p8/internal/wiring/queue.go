@@ -67,14 +67,16 @@ func (w *work) Stats(ctx context.Context) ([]jobs.KindStats, error) {
 	return q.Stats(ctx)
 }
 
-// close waits for running jobs until ctx ends.
+// close waits for running jobs until ctx ends. They may still call Enqueue, which then
+// fails.
 func (w *work) close(ctx context.Context) error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.queue == nil {
+	q := w.queue
+	w.mu.Unlock()
+	if q == nil {
 		return nil
 	}
-	return w.queue.Close(ctx)
+	return q.Close(ctx)
 }
 
 // OpenJobs opens the queue of background jobs in the store's database.
