@@ -65,8 +65,8 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 	const live = ` WHERE sessions.deleted_at IS NULL` + known
 	sql.open, sql.openMerge = open+live, open+`, metadata = `+d.mergedKeys(`sessions.metadata`, `excluded.metadata`)+live
 
-	// $2 and $3 are the message's session and number where they are known, else the key
-	// and how many messages come after it.
+	// $2 and $3 are the message's session and number if they are known, else the key of the
+	// session and the number of messages after this one.
 	at := `$2, $3`
 	if !d.knows() {
 		at = session + `, (SELECT message_count + dropped_messages - $3 FROM sessions WHERE tenant_id = $1 AND id = ` + session +
@@ -171,7 +171,7 @@ func (m *Message) complete(now time.Time) (err error) {
 	return nil
 }
 
-// args are the parameters of insert; key and number are the session and the place in it.
+// args are the parameters of insert; key is the session, number the message's place in it.
 func (m *Message) args(by caller, key string, number int64) []any {
 	var content, latency any
 	if m.Content != nil {

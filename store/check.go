@@ -132,7 +132,7 @@ func checkStart(field string, raw *json.RawMessage, start byte) error {
 	return nil
 }
 
-// checkRating accepts none (0) and least-5.
+// checkRating accepts 0, which is no rating, and least to 5.
 func checkRating(rating, least int) error {
 	if rating != 0 && (rating < least || rating > 5) {
 		return invalidf("rating must be %d to 5, or 0 for none", least)

@@ -27,8 +27,8 @@ func dayOf(at time.Time, zone *time.Location) day {
 	}
 	y, m, n := at.In(zone).Date()
 	d := newDay(time.Date(y, m, n, 0, 0, 0, 0, time.UTC), zone)
-	// Where clocks went back over midnight, the minutes before count to the day that
-	// came back.
+	// If clocks were set back over midnight, the repeated minutes before midnight belong
+	// to the day that was repeated.
 	switch date, _ := time.Parse(time.DateOnly, d.date); {
 	case at.Before(d.begin):
 		return newDay(date.AddDate(0, 0, -1), zone)
@@ -46,11 +46,11 @@ func newDay(date time.Time, zone *time.Location) day {
 	return day{date.Format(time.DateOnly), dayBegin(date, zone), dayBegin(date.AddDate(0, 0, 1), zone)}
 }
 
-// dayBegin is the first second of a date in a zone. It is not always midnight, which
-// some clocks pass over and others see twice.
+// dayBegin is the first second of a date in a zone. It is not always midnight: where clocks
+// change at midnight, they skip it or show it twice.
 func dayBegin(date time.Time, zone *time.Location) time.Time {
 	want := date.Format(time.DateOnly)
-	// No zone is further from UTC than that.
+	// No zone is more than 36 hours from UTC.
 	from := date.Add(-36 * time.Hour)
 	n := sort.Search(72*60*60, func(i int) bool {
 		return from.Add(time.Duration(i)*time.Second).In(zone).Format(time.DateOnly) >= want

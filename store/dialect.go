@@ -24,9 +24,8 @@ func (d Dialect) mergedKeys(column, add string) string {
 	return `p8_merge(` + column + `, ` + add + `)`
 }
 
-// in adds the condition that a text column has one of the values, which are one
-// parameter: a text of the statement's own for each number of values would have
-// to be compiled each time.
+// in adds the condition that a text column has one of the values. They are one parameter:
+// otherwise each number of values would be another statement to compile.
 func (q *query) in(d Dialect, column string, values []string) {
 	if d == DialectPostgres {
 		q.add(` AND ` + column + ` = ANY (ARRAY(SELECT jsonb_array_elements_text(`).arg(encodeList(values))
@@ -37,7 +36,7 @@ func (q *query) in(d Dialect, column string, values []string) {
 	q.add(`))`)
 }
 
-// hasAll adds the condition that a column with a list of texts has all values.
+// hasAll adds the condition that a column, which holds a list of texts, has all values.
 func (q *query) hasAll(d Dialect, column string, values []string) {
 	if d == DialectPostgres {
 		q.add(` AND ` + column + `::jsonb @> `).arg(encodeList(values))

@@ -7,7 +7,7 @@
 //	s, err := sqlite.Open(ctx, sqlite.Options{Dir: dir})
 //
 // Every method takes the caller from the context (package identity) and fails with
-// identity.ErrMissing if there is none. A caller reads:
+// identity.ErrMissing if the context has no caller. A caller reads:
 //
 //   - sessions and messages: its own. Every caller of the tenant who knows the id of a
 //     session without a user may read it; only anonymous callers list and write it.

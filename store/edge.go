@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// DefaultRelation is that of an edge which names none (p8).
+// DefaultRelation is the relation of an edge that does not name one (p8).
 const DefaultRelation = "related"
 
 // UnmarshalJSON reads an edge as any of REM, REMLight and p8 wrote it: dst is a

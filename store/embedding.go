@@ -12,7 +12,8 @@ type EmbeddingTask struct {
 	Text     string `json:"-"`
 	// Hash is the SHA-256 of Text, hex.
 	Hash string `json:"content_hash"`
-	// Attempts that failed, the last Error, and when the next is due.
+	// Attempts counts the failed attempts; Error is the last failure, and DueAt the time of
+	// the next attempt.
 	Attempts int       `json:"attempts"`
 	Error    string    `json:"error,omitempty"`
 	DueAt    time.Time `json:"due_at"`

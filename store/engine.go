@@ -57,7 +57,7 @@ type Indexed interface {
 	// visible ones, among ids unless that is nil. The query is checked and its
 	// defaults are set; Where, Text and Hybrid are for the Store.
 	Nearest(ctx context.Context, sc Scope, q SearchQuery, ids []string) ([]Ranked, error)
-	// PrepareModel makes the index for the vectors of a model, when it has none.
+	// PrepareModel makes the index for the vectors of a model, unless it exists.
 	PrepareModel(ctx context.Context, model string, dimensions int) error
 }
 
@@ -174,7 +174,7 @@ func (e *SelectError) Error() string { return e.Problem }
 
 // SearchQuery asks for the rows of a table whose texts are nearest to a vector.
 type SearchQuery struct {
-	// Table is a table that has an embedding field, "" is resources.
+	// Table is a table that has an embedding field; "" for resources.
 	Table string
 	// Field is the embedded column; "" is the table's.
 	Field string

@@ -19,9 +19,10 @@ type Session struct {
 	Mode        string `json:"mode,omitempty"`
 	TotalTokens int    `json:"total_tokens"`
 	Messages    int64  `json:"message_count"`
-	// SummarySeq is the last message that a session_chunk moment covers, SummaryTokens
-	// what the covered ones counted in TotalTokens, Chunks how many such moments there
-	// are, MemorySeq the newest memory row; PutChunk alone writes them.
+	// SummarySeq is the number of the last message that a session_chunk moment covers,
+	// SummaryTokens the part of TotalTokens that the covered messages are, Chunks the number
+	// of these moments, MemorySeq the number of the newest memory row. Only PutChunk writes
+	// them.
 	SummarySeq    int64           `json:"-"`
 	SummaryTokens int             `json:"-"`
 	Chunks        int             `json:"-"`
@@ -67,8 +68,7 @@ type Message struct {
 	// ToolCalls is {name, id, arguments} of a tool_call, {name, id} of a
 	// tool_response.
 	ToolCalls json.RawMessage `json:"tool_calls,omitempty"`
-	// Status marks an answer that is not whole: error, cancelled, interrupted,
-	// length.
+	// Status marks an incomplete answer: error, cancelled, interrupted, length.
 	Status       string `json:"status,omitempty"`
 	TokenCount   int    `json:"token_count"`
 	InputTokens  int    `json:"input_tokens"`
@@ -143,7 +143,7 @@ type Resource struct {
 	ImageURI        string   `json:"image_uri,omitempty"`
 	Comment         string   `json:"comment,omitempty"`
 	RelatedEntities []string `json:"related_entities,omitempty"`
-	// Rating is 1-5, 0 for none.
+	// Rating is 1-5, 0 if the resource was not rated.
 	Rating int `json:"rating,omitempty"`
 	// FileID is the file that a chunk was cut from.
 	FileID string `json:"file_id,omitempty"`
@@ -216,7 +216,7 @@ type Feedback struct {
 	Base
 	SessionID string `json:"session_id,omitempty"`
 	MessageID string `json:"message_id,omitempty"`
-	// Rating is -1 to 5 (REM), 0 for none.
+	// Rating is -1 to 5 (REM), 0 for a comment without a rating.
 	Rating  int    `json:"rating"`
 	Comment string `json:"comment,omitempty"`
 	TraceID string `json:"trace_id,omitempty"`
@@ -269,7 +269,8 @@ type Node struct {
 	Edges    []Edge          `json:"graph_edges,omitempty"`
 	// Own marks a row of the caller; the others are shared.
 	Own bool `json:"-"`
-	// TenantID is the tenant of the row, "" for the nearest one of that id.
+	// TenantID is the tenant of the row. If it is "", the node is the nearest row of the id:
+	// the caller's own, its tenant's, the system's.
 	TenantID string `json:"-"`
 }
 

@@ -13,7 +13,7 @@ import (
 // Errors that a caller can act on; test with errors.Is. The texts of the errors that wrap
 // them are fit for a client.
 var (
-	// ErrNotFound: no such row, or none that the caller may see.
+	// ErrNotFound: the row does not exist, or the caller may not see it.
 	ErrNotFound = errors.New("not found")
 	// ErrConflict: another row is in the way.
 	ErrConflict = errors.New("conflict")

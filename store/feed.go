@@ -9,8 +9,8 @@ import (
 type FeedFilter struct {
 	// Limit is the most active days; 20 when 0, 100 at most.
 	Limit int
-	// Before leaves out that day and later ones ("2026-02-21"); "" none. Paging gives
-	// the oldest day of the page before.
+	// Before leaves out that day and later ones ("2026-02-21"); "" leaves out no day. For
+	// the next page, it is the oldest day of the page before.
 	Before string
 	// Zone is where days begin and end; nil is UTC.
 	Zone *time.Location
@@ -22,8 +22,8 @@ type FeedFilter struct {
 type FeedDay struct {
 	// Date is as in "2026-02-21".
 	Date string `json:"date"`
-	// SessionID is the id of the day's own session, the same for a user and date
-	// whoever asks.
+	// SessionID is the id of the day's own session. It depends only on the user and the
+	// date.
 	SessionID string `json:"session_id"`
 	Messages  int    `json:"message_count"`
 	Tokens    int    `json:"total_tokens"`
@@ -65,7 +65,7 @@ func (diary Diary) Feed(ctx context.Context, f FeedFilter) ([]FeedDay, error) {
 	err := diary.store.read(ctx, "read feed", func(c Conn, by caller) error {
 		list = nil
 		r := feedReader{diary.store.dialect, by, f.Future, diary.store.clock()}
-		// From day to day; then all of them at once.
+		// Find the days one by one; then read all of them in one round trip.
 		var days []day
 		for len(days) < limit {
 			at, err := r.newest(ctx, c, before)
@@ -113,7 +113,7 @@ type feedReader struct {
 	now    time.Time
 }
 
-// said adds the condition on the messages that count: those of an index of their own.
+// said adds the condition on the messages that count. It matches a partial index.
 func (r feedReader) said(q *query) {
 	q.add(`tenant_id = `).arg(r.by.TenantID)
 	q.ownedSession(r.d, r.by)
@@ -131,7 +131,7 @@ func (r feedReader) made(q *query) {
 	}
 }
 
-// newest is when something happened last before a time, zero for never.
+// newest is the time of the last event before a time, zero if there was no event.
 func (r feedReader) newest(ctx context.Context, c Conn, before time.Time) (time.Time, error) {
 	q := newQuery(`SELECT (SELECT created_at FROM messages WHERE `)
 	r.said(q)

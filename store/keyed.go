@@ -48,5 +48,5 @@ func dropKey(ctx context.Context, c Conn, tenant, entity, id string) error {
 	return err
 }
 
-// summarize keeps what of a text FUZZY searches.
+// summarize returns the part of a text that FUZZY searches.
 func summarize(s string) string { return clip(s, maxSummary) }

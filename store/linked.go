@@ -66,7 +66,7 @@ func (s *Store) PutLinked(ctx context.Context, back string, ms ...*Moment) ([]Li
 	return list, nil
 }
 
-// putMerged is put with Merge, that keeps the edges of the moment that is there.
+// putMerged is put with Merge that also keeps the edges of the stored moment.
 func (w *writer) putMerged(ctx context.Context, m *Moment) error {
 	p, err := moments.place(ctx, w.c, w.store.dialect.lock(), w.by, w.by.user, m)
 	if err != nil {

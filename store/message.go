@@ -84,13 +84,13 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 
 // MessageFilter chooses messages of a session.
 type MessageFilter struct {
-	// AfterSeq and BeforeSeq bound the numbers, both exclusive; 0 does not.
+	// AfterSeq and BeforeSeq bound the numbers, both exclusive; 0 is no bound.
 	AfterSeq, BeforeSeq int64
 	// Last takes the newest n instead of the oldest Limit.
 	Last int
 	// Limit is 1000 by default; Limit and Last are 10000 at most.
 	Limit int
-	// Types chooses by message type; none is all.
+	// Types chooses by message type; empty for all types.
 	Types []string
 	// Parts reads the parts, too: a row may have many megabytes of them.
 	Parts bool

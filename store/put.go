@@ -22,8 +22,8 @@ func (t *table) refused(rec record) error {
 	return conflictf("the schema %q was written by a person; a %s document does not replace it", d.Name, d.Origin)
 }
 
-// byNameOrID looks for a row by name and, if there is none and it could be one,
-// by id: two statements with an index each rather than one with an OR.
+// byNameOrID looks for a row by name and, if no row has the name and it could be an id, by
+// id: two statements with an index each rather than one with an OR.
 func (t *table) byNameOrID(nameOrID string, find func(column string) (bool, error)) (bool, error) {
 	if t.named() {
 		if found, err := find("name"); err != nil || found || checkID(nameOrID) != nil {

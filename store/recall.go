@@ -9,10 +9,10 @@ import (
 
 // RecallQuery selects the rows that the next turn of a session may show to its model.
 type RecallQuery struct {
-	// SessionID is the caller's session. If there is none, Recalled.Found is false, nothing
-	// but the User is read, and that is no error.
+	// SessionID is the caller's session. If the session does not exist, Recalled.Found is
+	// false and only the User is read; the error is nil.
 	SessionID string
-	// Types are the message types to read; none is all. Rows of delegated agents
+	// Types are the message types to read; empty for all. Rows of delegated agents
 	// (agent_path) are never read.
 	Types []string
 	// Tokens bounds the messages, newest first, by their Cost; the newest is always read. 0
@@ -23,9 +23,11 @@ type RecallQuery struct {
 	ResultTokens int
 	// Rows bounds the messages; 400 when 0, 2000 at most.
 	Rows int
-	// BeforeSeq leaves out the message of that number and those after it; 0 none.
+	// BeforeSeq leaves out the message of that number and those after it; 0 leaves out no
+	// message.
 	BeforeSeq int64
-	// ExceptRun leaves out the rows of a run, but for the user's messages; "" none.
+	// ExceptRun leaves out the rows of a run, except the user's messages; "" leaves out no
+	// run.
 	ExceptRun string
 	// Moments is the most moments of the session to read: the newest session_chunk and
 	// content_upload ones.
@@ -51,7 +53,7 @@ type Recalled struct {
 	// Found reports whether the session exists.
 	Found   bool
 	Session Session
-	// User is the caller's row; its ID is "" for none.
+	// User is the caller's row; its ID is "" if the caller has no row.
 	User User
 	// Runs are those that have not ended, the newest first, 4 at most.
 	Runs []Run

@@ -45,14 +45,14 @@ func (s *Store) Feedback() Repository[Feedback] {
 
 // Filter selects rows; its zero value is all of them. Every condition must hold.
 type Filter struct {
-	// IDs and Names are at most 1000 each; none is any.
+	// IDs and Names are at most 1000 each; empty for any.
 	IDs   []string
 	Names []string
 	// Equal holds columns and the values they must have: string, int, int64,
 	// float64, time.Time, or nil for NULL. A column that the table does not have,
 	// or that holds JSON, is ErrInvalid.
 	Equal map[string]any
-	// Tags must all be there.
+	// Tags must all be in the row's tags.
 	Tags []string
 	// HasAll holds columns that are lists of texts, and the texts, at most 1000, that
 	// must be in them. Another column is ErrInvalid.
@@ -107,8 +107,8 @@ func (r Repository[T]) PutWith(ctx context.Context, o PutOptions, rows ...*T) er
 	})
 }
 
-// Get returns the row of an id, the nearest of several. If the caller may read none, it
-// returns ErrNotFound.
+// Get returns the row of an id, the nearest of several. If the caller may read no row of that
+// id, it returns ErrNotFound.
 func (r Repository[T]) Get(ctx context.Context, id string) (T, error) { return r.one(ctx, "id", id) }
 
 // ByName returns the row of an exact name: the caller's own, else its tenant's shared one,

@@ -80,9 +80,9 @@ func (w *RunWrite) ask(ctx context.Context, c Conn, by caller, now time.Time) er
 	return countRequests(ctx, c, by.TenantID, w.RunID, asked, now)
 }
 
-// countRequests counts the open requests of a run, which stands in its row so
-// that the runs without any are found at once. A run that waited long for an
-// answer is as young as that, lest it be pruned before it goes on.
+// countRequests stores the number of a run's open requests in the run's row, so that an index
+// finds the runs without any. It also sets the time since which the run rests: a run that
+// waited long for an answer must not be pruned before it is resumed.
 func countRequests(ctx context.Context, c Conn, tenant, run string, more int64, now time.Time) error {
 	return c.Later(ctx, Statement{
 		SQL: `UPDATE runs SET open_requests = open_requests + $3, rested_at = CASE WHEN rested_at IS NULL THEN rested_at ELSE $4 END
@@ -154,7 +154,7 @@ func (s *Store) Decide(ctx context.Context, id string, d Decision) (r RunRequest
 			return notFound("request", id)
 		}
 		if _, err := lockRun(ctx, c, s.dialect, by, run); errors.Is(err, ErrNotFound) {
-			return ErrDecided // with the run, which was forgotten
+			return ErrDecided // DeleteRun deleted the run
 		} else if err != nil {
 			return err
 		}

@@ -40,8 +40,8 @@ type Run struct {
 	InReplyTo string `json:"in_reply_to,omitempty"`
 	// LastSeq is the number of the last event in the log.
 	LastSeq int64 `json:"last_seq"`
-	// Key is the Idempotency-Key of the request, KeyHash the hash of its body; "" for
-	// none. A caller's keys are unique.
+	// Key is the Idempotency-Key of the request, KeyHash the hash of its body; both are ""
+	// for a request without a key. A caller's keys are unique.
 	Key     string `json:"-"`
 	KeyHash string `json:"-"`
 	// Request is what package chat needs to resume the run, as JSON. BeginRun stores it,
@@ -97,9 +97,9 @@ type RunWrite struct {
 	Requests []RunRequest
 	// Messages are appended to the session.
 	Messages []*Message
-	// Status and Reason end the ownership: the run waits, is interrupted, or has ended. It
-	// goes on if Status is "" or RunRunning. A run that has ended (completed, failed,
-	// cancelled) loses its journal, and its open requests are cancelled.
+	// Status and Reason end the process's work on the run: the run waits, is interrupted, or
+	// has ended. If Status is "" or RunRunning, the work continues. A run that has ended
+	// (completed, failed, cancelled) loses its journal, and its open requests are cancelled.
 	Status, Reason string
 	// Attempted, with RunInterrupted, counts a failed attempt to resume the run.
 	Attempted bool
@@ -113,7 +113,7 @@ type RunWrite struct {
 // RunFilter chooses runs; the newest come first.
 type RunFilter struct {
 	SessionID string
-	// Statuses, none for all.
+	// Statuses are those to list; empty for all.
 	Statuses []string
 	Limit    int
 	Cursor   string

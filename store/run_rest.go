@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// rest is the end of a process's work on a run: the run waits, is interrupted or has
-// ended. answer is "" for none. attempted counts a failed attempt to resume the run.
+// rest is the end of a process's work on a run: the run waits, is interrupted or has ended.
+// answer is the id of its answer, "" if it has no answer. attempted counts a failed attempt
+// to resume the run.
 type rest struct {
 	status, reason, answer string
 	at                     time.Time
@@ -28,7 +29,7 @@ func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
 			Args: []any{tenant, id, r.reason, r.at, failed},
 		})
 	}
-	// Of one that has ended no request stays open.
+	// A run that has ended keeps no open request.
 	ended, open := any(nil), 1
 	if runEnded(r.status) {
 		ended, open = r.at, 0

@@ -183,7 +183,7 @@ func (w *RunWrite) say(ctx context.Context, to *adding) error {
 	return to.insert(ctx, rows)
 }
 
-// end stores which message is the answer, and ends the ownership of a run that rests.
+// end stores the id of the answer, and ends the process's work on a run that rests.
 func (w *RunWrite) end(ctx context.Context, c Conn, by caller, now time.Time) error {
 	answer := ""
 	if w.Answer != nil {

@@ -113,7 +113,7 @@ const notIgnored = ` AND (user_id IS NOT NULL OR tenant_id = $3)`
 
 // SchemaFilter chooses documents.
 type SchemaFilter struct {
-	// Kind and Name choose exactly, "" any.
+	// Kind and Name must be equal; "" matches all.
 	Kind, Name string
 	// Limit is 100 by default and 1000 at most.
 	Limit int

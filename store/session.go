@@ -65,7 +65,7 @@ func MergeObjects(old, add json.RawMessage) (merged json.RawMessage, changed boo
 	return merged, true, err
 }
 
-// sameJSON compares two JSON values, none with none.
+// sameJSON compares two JSON values; two empty ones are the same.
 func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -90,7 +90,7 @@ func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 
 // SessionFilter chooses sessions.
 type SessionFilter struct {
-	// Agent and Mode choose by agent_name and mode, "" any.
+	// Agent and Mode choose by agent_name and mode; "" matches all.
 	Agent, Mode string
 	// Limit is 50 by default and 500 at most.
 	Limit int

@@ -5,7 +5,7 @@ import (
 	"context"
 )
 
-// Users are the people who ask; each caller reads and writes its own row.
+// Users reads and writes the table users, in which each caller has one row.
 type Users struct{ store *Store }
 
 // Users returns the caller's row in users, to be read and written.
@@ -84,8 +84,8 @@ func (w *writer) ensureUser(ctx context.Context) error {
 // newUser writes the caller's row from its identity.
 func (w *writer) newUser(ctx context.Context) error {
 	by := w.by
-	// The name and the e-mail come from a token or a header: what cannot be a
-	// key is left out rather than failing the turn.
+	// The name and the e-mail come from a token or a header. A name that cannot be a key is
+	// left out: it must not fail the turn.
 	u := User{Name: cmp.Or(by.Name, by.Email, by.UserID), Email: by.Email}
 	if u.check() != nil {
 		u = User{Name: by.UserID}
@@ -108,7 +108,7 @@ func (w *writer) putUser(ctx context.Context, u *User) error {
 	return w.replace(ctx, users, p, u, w.by.user)
 }
 
-// lockUser is the caller's row, nil for none; nobody else writes it until the
+// lockUser is the caller's row, nil if the caller has none. It is locked until the
 // transaction ends.
 func (w *writer) lockUser(ctx context.Context) (old *User, live bool, err error) {
 	q := newQuery(users.placing)

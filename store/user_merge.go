@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// object is the keys of a JSON object; none has no keys.
+// object is the keys of a JSON object; an empty text has no keys.
 func object(raw json.RawMessage) (all map[string]json.RawMessage, err error) {
 	if len(raw) > 0 {
 		err = json.Unmarshal(raw, &all)
@@ -30,12 +30,12 @@ func listOf(raw json.RawMessage) (items []json.RawMessage) {
 		return []json.RawMessage{raw}
 	}
 	if json.Unmarshal(raw, &items) != nil {
-		return nil // it was read once before
+		return nil // cannot fail: the value was decoded before
 	}
 	return items
 }
 
-// mergeKnown adds what is learned to what is known; deep merges objects, too.
+// mergeKnown merges learned into known, key by key; deep merges objects, too.
 func mergeKnown(known, learned map[string]json.RawMessage, deep bool) error {
 	for key, value := range learned {
 		old := known[key]
@@ -72,7 +72,7 @@ func mergeKnown(known, learned map[string]json.RawMessage, deep bool) error {
 	return nil
 }
 
-// removeItems takes items out of the lists of what is known.
+// removeItems removes items from the lists of known.
 func removeItems(known, items map[string]json.RawMessage, deep bool) {
 	for key, out := range items {
 		old := known[key]
@@ -145,8 +145,8 @@ func hasText(list []string, text string) bool {
 	return slices.ContainsFunc(list, func(x string) bool { return sameText(x, text) })
 }
 
-// addTexts adds texts to a list of the row, in which the oldest that were not said
-// again make room for them.
+// addTexts adds texts to a list of the row. The oldest texts that more does not repeat make
+// room for them.
 func addTexts(list, more []string) []string {
 	added := false
 	for _, text := range more {
@@ -164,13 +164,12 @@ func addTexts(list, more []string) []string {
 	return list
 }
 
-// The bounds of what is known of a person.
+// The bounds of a user's row.
 const (
 	// maxUserMetadata is in bytes, maxUserList in items of one list.
 	maxUserMetadata = 256 << 10
 	maxUserList     = 200
-	// maxUserTopics bounds the row's interests and preferred topics, which stand in
-	// prompts.
+	// maxUserTopics bounds the row's interests and preferred topics, which are in prompts.
 	maxUserTopics = 20
 )
 

@@ -5,20 +5,19 @@ import (
 	"encoding/json"
 )
 
-// UserChange is what is learned about the caller, or forgotten. It happens in the
-// order of the fields.
+// UserChange adds facts to the caller's row, or removes them, in the order of the fields.
 type UserChange struct {
-	// Remove are keys of the metadata that are forgotten.
+	// Remove are keys of the metadata to remove.
 	Remove []string
 	// RemoveItems is a JSON object with the items to take out of the metadata's lists,
 	// by key: {"likes": ["tea"], "facts": {"cities": ["Bonn"]}}.
 	RemoveItems json.RawMessage
-	// Set is a JSON object that is merged with the metadata. Lists are added to: what
-	// they have already is not added again, texts whatever their case. An object is
-	// merged key by key by the same rules; what is deeper is replaced. null forgets a
-	// key, a single value joins the list that is there, any other replaces what was.
+	// Set is a JSON object that is merged with the metadata. A list is extended by the items
+	// that it does not have yet; texts are compared without case. A single value is added to
+	// a stored list; any other value replaces the stored one. An object is merged key by key
+	// by the same rules; objects deeper inside it are replaced. null removes a key.
 	Set json.RawMessage
-	// Summary replaces the row's, "" leaves it.
+	// Summary replaces the row's summary, unless it is "".
 	Summary string
 	// Interests and Topics are added to the row's columns.
 	Interests, Topics []string
@@ -66,7 +65,7 @@ func (all Users) Update(ctx context.Context, c UserChange) (User, error) {
 	return u, err
 }
 
-// change does to the row what a UserChange says.
+// change applies a UserChange to the row.
 func (u *User) change(c UserChange) error {
 	all, err := object(u.Metadata)
 	if err != nil {

@@ -13,13 +13,13 @@ func null(s string) any {
 	return s
 }
 
-// encode is v as JSON; what the store marshals always can be.
+// encode is v as JSON. It cannot fail for the values that the store encodes.
 func encode(v any) json.RawMessage {
 	b, _ := json.Marshal(v)
 	return b
 }
 
-// encodeList is a list as JSON, [] for none.
+// encodeList is a list as JSON, [] for an empty one.
 func encodeList[T any](list []T) json.RawMessage {
 	if len(list) == 0 {
 		return json.RawMessage("[]")
@@ -35,5 +35,5 @@ func decode[T any](raw json.RawMessage, list *[]T) error {
 	return json.Unmarshal(raw, list)
 }
 
-// errEnough ends a query whose reader has what it wants.
+// errEnough ends a query early: the reader needs no more rows.
 var errEnough = errors.New("enough")

@@ -40,7 +40,7 @@ func (t *table) visibleOf(d Dialect, by caller, ids []string) (q *query, order s
 	return q, order
 }
 
-// nearest is the nearest record with that value, nil for none.
+// nearest is the nearest record with that value, nil if no record has it.
 func (t *table) nearest(ctx context.Context, c Conn, by caller, column, value string) (record, error) {
 	q, order := t.visible(by)
 	q.add(` AND ` + column + ` = `).arg(value)

@@ -22,9 +22,8 @@ type Finding struct {
 	Mend string `json:"mend,omitempty"`
 }
 
-// Doctor looks at everything that p8 needs of a database and changes nothing.
-// The findings come in the order in which to mend them; without a connection
-// there is only the first.
+// Doctor checks everything that p8 needs of a database and changes nothing. The findings
+// come in the order in which to mend them; without a connection, the first is the only one.
 func Doctor(ctx context.Context, url string) []Finding {
 	c, err := connect(ctx, url)
 	if err != nil {

@@ -86,8 +86,8 @@ func known(err error) error {
 	return nil
 }
 
-// retryable reports whether the database gave a transaction up for another one,
-// or never saw it.
+// retryable reports whether the database aborted a transaction in favour of another one, or
+// never received it.
 func retryable(err error) bool {
 	switch code(err) {
 	case codeSerializationFailure, codeDeadlock:
@@ -98,8 +98,8 @@ func retryable(err error) bool {
 	return false
 }
 
-// wait pauses before a transaction's next attempt, so that those that met do
-// not meet again.
+// wait pauses for a random time before a transaction's next attempt, so that transactions
+// that collided do not collide again.
 func wait(ctx context.Context, n int) error {
 	t := time.NewTimer(rand.N(10 * time.Millisecond << n))
 	defer t.Stop()

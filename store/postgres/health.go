@@ -87,7 +87,7 @@ func (e *engine) Check(ctx context.Context) error {
 	return nil
 }
 
-// writeAnew writes a row that nobody reads.
+// writeAnew writes a row whose only purpose is to test writing.
 func (e *engine) writeAnew(ctx context.Context) error {
 	return e.Write(ctx, func(c store.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO leases (tenant_id, user_id, name, owner, expires_at) VALUES ('_', '', 'p8 ready', 'p8', $1)

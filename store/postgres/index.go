@@ -34,8 +34,8 @@ func checkTable(table string) error {
 // no parameters. They have no quote and no backslash.
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+ -]{0,199}$`)
 
-// vectorType is the type in which vectors of that many dimensions are indexed,
-// "" for none: those are compared one by one.
+// vectorType is the type in which vectors of that many dimensions are indexed. It is "" for
+// vectors that no index can hold, which are compared one by one.
 func vectorType(dimensions int) string {
 	switch {
 	case dimensions <= maxVectorIndex:

@@ -66,7 +66,7 @@ func (c *conn) finish(ctx context.Context) error {
 		_, err = c.send(ctx, beginSnapshot, list, commit)
 	}
 	if err == nil && tag.String() == `ROLLBACK` {
-		err = pgx.ErrTxCommitRollback // fn went on after an error
+		err = pgx.ErrTxCommitRollback // fn ignored an error
 	}
 	if err == nil && len(c.waiting) > 0 {
 		return c.finish(ctx) // of what a row that was missing asked for
@@ -126,7 +126,8 @@ func (c *conn) sendOne(ctx context.Context, s store.Statement) (tag pgconn.Comma
 	return tag, callAll(missing, c.missed(s, err))
 }
 
-// text is the SQL of a statement. A reader has nothing to take back.
+// text is the SQL of a statement. A reader needs no rollback, so its statements do not fail
+// without a row.
 func (c *conn) text(s store.Statement) string {
 	if c.writes && s.Missing != nil {
 		return required(s.SQL)
@@ -151,7 +152,7 @@ func (c *conn) missed(s store.Statement, err error) error {
 	return err
 }
 
-// callAll asks about the rows that were missing, when all is read.
+// callAll calls the Missing functions, when all results are read.
 func callAll(missing []func() error, err error) error {
 	for i := 0; i < len(missing) && err == nil; i++ {
 		err = missing[i]()

@@ -158,9 +158,9 @@ func newPool(ctx context.Context, url string, conns int, readOnly bool) (*pgxpoo
 	return pool, nil
 }
 
-// settings are those of every connection. The store's statements are short:
-// compiling one (jit) costs more than running it. A context that ends stops the
-// statement in the server, and the connection lives on.
+// settings configures every connection. The store's statements are short: compiling one (jit)
+// costs more than running it. When a context ends, the statement is cancelled in the server
+// and the connection stays open.
 func settings(c *pgconn.Config) {
 	c.RuntimeParams["timezone"] = "UTC"
 	c.RuntimeParams["jit"] = "off"
@@ -199,8 +199,9 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 // attempts bounds how often a transaction that others aborted is run.
 const attempts = 5
 
-// Write runs fn in a transaction, and again when the database gave it up for
-// another one, or when a row was missing: careful then, to learn why.
+// Write runs fn in a transaction. It runs fn again if the database aborted the transaction in
+// favour of another one, or if a row was missing; then each statement is sent at once, to
+// find the reason.
 func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
 	if e.writers.Pool == nil {
 		return ErrReadOnly

@@ -26,7 +26,7 @@ func shared(p *pgxpool.Pool) pool { return pool{p, fair.NewTurns(int(p.Config().
 
 // take takes a connection when it is the caller's turn.
 func (p pool) take(ctx context.Context) (c *pgxpool.Conn, release func(), err error) {
-	id, _ := identity.From(ctx) // nobody: p8 itself
+	id, _ := identity.From(ctx) // without an identity: p8 itself
 	if err := p.turns.Take(ctx, fair.Key{Tenant: id.TenantID, User: id.UserID}); err != nil {
 		return nil, nil, err
 	}

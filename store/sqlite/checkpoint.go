@@ -121,7 +121,7 @@ func (k *checkpointer) stop() error {
 
 func (k *checkpointer) run() {
 	defer close(k.done)
-	again := time.NewTimer(k.pause) // there may be a log of the process before
+	again := time.NewTimer(k.pause) // the process before may have left a log
 	defer again.Stop()
 	for {
 		select {
@@ -135,7 +135,7 @@ func (k *checkpointer) run() {
 			again.Reset(k.pause)
 			continue
 		}
-		// A commit during the step did not wake anybody.
+		// A commit during the step did not wake the checkpointer.
 		if k.asleep.Store(true); k.commits.Load() != k.seen {
 			again.Reset(k.pause)
 		}
@@ -174,7 +174,7 @@ func (k *checkpointer) move() error {
 	before := k.commits.Load()
 	all, moved, err := k.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
 	if errors.Is(err, sqlite3.BUSY) {
-		return nil // somebody else's checkpoint is as good
+		return nil // another connection's checkpoint does the same
 	}
 	if err != nil || moved < all || k.commits.Load() == before {
 		return err

@@ -11,10 +11,10 @@ import (
 // commit to that file, in order, and does not wait, so that the next transaction can
 // begin. SQLite itself waits where the order of files matters, at a checkpoint.
 type durable struct {
-	path string // of the write-ahead log; "" if there is none
+	path string // of the write-ahead log; "" for a database in memory
 
 	mu   sync.Mutex
-	next *flush // that has not begun
+	next *flush // the fsync that has not begun, nil if no commit waits
 	info os.FileInfo
 
 	syncing sync.Mutex // held during an fsync
@@ -52,9 +52,8 @@ func (d *durable) wait() error {
 	return r.err
 }
 
-// sync is the fsync. The file is there since the first commit, and stays as long as
-// a connection is open; the last one writes everything to the database when it is
-// closed, and waits for that.
+// sync is the fsync. The file exists from the first commit on, until the last connection is
+// closed: SQLite then copies everything into the database, and waits for the disk.
 func (d *durable) sync() error {
 	if d.closed || d.path == "" {
 		return nil

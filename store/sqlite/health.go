@@ -24,8 +24,8 @@ type health struct {
 	// given to another file.
 	file *os.File
 	info os.FileInfo
-	// gone is the reason why writes would be lost, nil for none. damaged is true after a
-	// page could not be read.
+	// gone is the reason why writes would be lost, nil if they are safe. damaged is true after
+	// a page could not be read.
 	gone    atomic.Pointer[store.UnavailableError]
 	damaged atomic.Bool
 	// written is the time of the last successful write in nanoseconds; 0 after a write that
@@ -80,7 +80,7 @@ func (e *engine) present() error {
 		return nil
 	}
 	select {
-	case <-e.closed: // which takes the log away
+	case <-e.closed: // closing removes the log
 		return nil
 	default:
 	}
@@ -190,13 +190,13 @@ func (e *engine) writeAnew(ctx context.Context) error {
 		return err
 	})
 	if errors.Is(err, context.DeadlineExceeded) && e.health.written.Load() != 0 {
-		return nil // somebody else's transaction is long: it works
+		return nil // another transaction is running, so writing works
 	}
 	return err
 }
 
-// writeMuch writes as much as a long turn, after a write failed: a single page may
-// still find room where a turn does not. Nothing stays of it.
+// writeMuch writes as much as a long turn, after a write failed: a full disk may have room
+// for a single page and not for a turn. It rolls back.
 func (e *engine) writeMuch(ctx context.Context) error {
 	const name = "p8 ready"
 	if err := e.write(ctx, func(c store.Conn) error {

@@ -48,7 +48,7 @@ func (e *engine) DeleteText(ctx context.Context, c store.Conn, t store.IndexedTe
 	return err
 }
 
-// keywordNumber is the number under which a row's text is indexed, 0 for none.
+// keywordNumber is the number under which a row's text is indexed, 0 if it is not indexed.
 func keywordNumber(ctx context.Context, c store.Conn, t store.IndexedText) (number int64, err error) {
 	err = c.Query(ctx, `SELECT number FROM keyword_rows WHERE tenant_id = $1 AND table_name = $2 AND entity_id = $3`,
 		func(r store.Row) error { return r.Scan(&number) }, t.TenantID, t.Table, t.ID)

@@ -32,7 +32,7 @@ func (e *engine) Select(ctx context.Context, sc store.Scope, sql string, b store
 	}
 	sel, err := e.read(ctx, s, sc, q, b)
 	if err != nil && !errors.As(err, new(*store.SelectError)) {
-		// Whatever was going on, no later caller shall inherit it.
+		// The connection may be in any state, so no later caller may get it.
 		s.close()
 		s = nil
 		err = late(ctx, e.judge(ctx, err), b)
@@ -41,7 +41,7 @@ func (e *engine) Select(ctx context.Context, sc store.Scope, sql string, b store
 	return sel, err
 }
 
-// read runs the SELECT, again when it had to let go of the write-ahead log.
+// read runs the SELECT, and runs it again if the checkpointer cut it.
 func (e *engine) read(ctx context.Context, s *selector, sc store.Scope, q *sqlgate.Query, b store.SelectBounds) (sel store.Selection, err error) {
 	for again := true; again; {
 		var p pin

@@ -20,7 +20,7 @@ func (e *engine) Queries() (running, underWay int) {
 
 // take takes a connection of a pool when it is the caller's turn; nil is one to open.
 func (e *engine) take(ctx context.Context, turns *fair.Turns, pool chan *conn) (*conn, error) {
-	id, _ := identity.From(ctx) // nobody: p8 itself
+	id, _ := identity.From(ctx) // without an identity: p8 itself
 	err := turns.Take(ctx, fair.Key{Tenant: id.TenantID, User: id.UserID})
 	if errors.Is(err, fair.ErrClosed) {
 		return nil, errClosed

@@ -48,16 +48,16 @@ type Options struct {
 	Dir string
 	// Path is the database file, instead of p8.db in Dir.
 	Path string
-	// Memory keeps the database in memory, as long as it is open: for tests, and for
-	// what shall leave nothing behind. Dir, Path and ReadOnly are ignored.
+	// Memory keeps the database in memory, as long as it is open: for tests, and for chats
+	// that are not stored. Dir, Path and ReadOnly are ignored.
 	Memory bool
 	// Readers is the number of reading connections; they are opened when needed.
 	// Callers' queries take half of them at most. 0 is twice the number of
 	// processors, 4 at least and 16 at most.
 	Readers int
-	// ReadOnly opens a database that is there, beside the process that writes
-	// it: without the lock, creating and migrating nothing. Open fails with
-	// [ErrMissing] or [ErrOutdated], every write with [ErrReadOnly].
+	// ReadOnly opens an existing database, even while another process writes it: without the
+	// lock, and without creating or migrating anything. Open fails with [ErrMissing] or
+	// [ErrOutdated], every write with [ErrReadOnly].
 	ReadOnly bool
 	// Logger receives migrations; nil is slog.Default().
 	Logger *slog.Logger
@@ -132,7 +132,7 @@ func open(ctx context.Context, o Options) (_ *engine, err error) {
 	if err := migrate(ctx, path, o.Logger); err != nil {
 		return nil, err
 	}
-	if err := private(path); err != nil { // the last connection took some files with it
+	if err := private(path); err != nil { // closing the last connection removed some files
 		return nil, err
 	}
 	w, err := connect(ctx, path, false)
@@ -177,7 +177,7 @@ func openReadOnly(ctx context.Context, path string, readers int) (*engine, error
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrMissing
 	}
-	_ = private(path) // not where the folder is read-only
+	_ = private(path) // fails if the folder is read-only
 	c, err := connect(ctx, path, true)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
@@ -222,12 +222,12 @@ type engine struct {
 	// readOnly: there is no writing connection and no lock.
 	readOnly bool
 	lock     *os.File
-	// writer holds the writing connection when nobody uses it; readers holds one
-	// entry for each reading connection, nil for one not opened yet.
+	// writer holds the writing connection while it is free; readers holds one entry for each
+	// reading connection, nil for one not opened yet.
 	writer, readers chan *conn
 	// reading and writing say whose turn it is to take one.
 	reading, writing *fair.Turns
-	// selectors is the same for the connections of Select.
+	// selectors is like readers, for the connections of Select.
 	selectors chan *selector
 	durable   durable
 	log       checkpointer
@@ -286,7 +286,7 @@ func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
 
 func (e *engine) write(ctx context.Context, fn func(store.Conn) error) error {
 	if e.health.gone.Load() != nil {
-		if err := e.present(); err != nil { // it may be back
+		if err := e.present(); err != nil { // the file may be back
 			return err
 		}
 	}

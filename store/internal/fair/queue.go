@@ -13,10 +13,9 @@ import (
 type Options struct {
 	// Slots is how many queries run at once.
 	Slots int
-	// Members is how many are under way, running or paused by [Slot.Yield], which
-	// wants more Members than Slots; 0 is Slots. A tenant gets a part of them that
-	// leaves room for another tenant, and a user a part that leaves room for another
-	// user.
+	// Members is how many queries are under way: running, or paused by [Slot.Yield]. Yield
+	// needs more Members than Slots; 0 is Slots. No tenant gets so many of them that no room
+	// is left for another tenant, and no user so many that no room is left for another user.
 	Members int
 	// Slice is how long a query runs before Yield lets another one go first.
 	Slice time.Duration
@@ -44,7 +43,7 @@ type Queue struct {
 type party struct {
 	name             string
 	running, members int
-	// promised counts the waiting queries for which another one was asked to make way.
+	// promised counts the waiting queries for which a running query was asked to make way.
 	promised  int
 	lastGrant uint64
 	// users are those of a tenant; slots and line, oldest first, those of a user.
@@ -265,8 +264,8 @@ func (q *Queue) admits(s *Slot) bool {
 // part is a part of n, rounded up.
 func part(n, parts int) int { return (n + parts - 1) / parts }
 
-// deserving is a waiting query of a party that holds less than its share, for which no
-// other query was asked to make way yet; nil for none.
+// deserving is a waiting query of a party that holds less than its share, unless a running
+// query was asked already to make way for it; nil if there is no such query.
 func (q *Queue) deserving() *Slot {
 	share := max(1, q.o.Slots/max(1, len(q.tenants)))
 	for _, t := range ranked(q.tenants) {
@@ -301,8 +300,8 @@ func (q *Queue) victim(s *Slot) *Slot {
 	return nil
 }
 
-// greediest is the party that holds the most slots that were not asked for, if
-// it is more than its share.
+// greediest is the party that holds the most slots, without those that were asked to make
+// way, if that is more than its share; else nil.
 func greediest(all map[string]*party, share int) *party {
 	var most *party
 	for _, p := range all {
@@ -313,7 +312,7 @@ func greediest(all map[string]*party, share int) *party {
 	return most
 }
 
-// held counts the slots of a party that were not asked for.
+// held counts the slots of a party whose queries were not asked to make way.
 func (p *party) held() (n int) {
 	for _, u := range p.users {
 		n += u.held()

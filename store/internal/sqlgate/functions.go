@@ -18,8 +18,8 @@ type function struct {
 	params []Type
 	// agg takes DISTINCT, ORDER BY and FILTER; win needs OVER; set is for FROM.
 	agg, win, set bool
-	// lite is SQLite's name: "" is the same, "-" is none, so that the function is
-	// PostgreSQL's alone. pg is PostgreSQL's name when it is another.
+	// lite is SQLite's name: "" for the same name, "-" for a function that only PostgreSQL
+	// has. pg is PostgreSQL's name, if it differs.
 	lite, pg string
 	// grows marks texts that may be much longer than the arguments.
 	grows bool
@@ -262,7 +262,7 @@ func (c *call) check() *fault {
 	case strings.HasSuffix(c.name, "build_object") && len(c.args)%2 != 0:
 		return faultf(c.at, "%s() takes pairs: a key, a value, …", c.name)
 	case c.name == "replace" || c.name == "regexp_replace":
-		// Replacing is how a short statement makes a text of any size.
+		// By replacing, a short statement could make a text of any size.
 		if l, ok := c.args[2].(*literal); !ok || l.kind != str || len(l.text) > maxReplacement {
 			return faultf(c.args[2].base().at, "the third argument of %s() is a text in quotes of at most %d bytes", c.name, maxReplacement)
 		}

@@ -67,7 +67,7 @@ func shorten(row []any, room int) {
 			}
 			row[i] = v[:share]
 		case json.RawMessage:
-			// Half of a document is no document.
+			// A cut JSON document could not be read: leave it out.
 			row[i] = nil
 		}
 	}
@@ -76,8 +76,8 @@ func shorten(row []any, room int) {
 // TimeText is a time as results show it: RFC 3339 in UTC.
 func TimeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// JSONValue is JSON without the space between its tokens; a text that is none
-// stays a text.
+// JSONValue is JSON without the space between its tokens. A text that is not JSON stays a
+// text.
 func JSONValue(text []byte) any {
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {

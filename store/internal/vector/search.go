@@ -10,7 +10,7 @@ import (
 
 // Filter says which vectors may be found; its zero value is all of them.
 type Filter struct {
-	// Owners are those whose vectors count, nil for everybody's.
+	// Owners are the owners whose vectors count; nil for all.
 	Owners []string
 	// Category, unless it is "".
 	Category string
