@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
@@ -132,5 +134,32 @@ func TestRunsThatNobodyWentOnWith(t *testing.T) {
 	}
 	if n, err := db.Maintenance().LeftRuns(t.Context(), time.Now().Add(time.Hour)); len(n) > 0 || err != nil {
 		t.Errorf("%v %v", n, err)
+	}
+}
+
+// TestManyRunsThatNobodyWentOnWith: all of them end, however many the store lists at once.
+func TestManyRunsThatNobodyWentOnWith(t *testing.T) {
+	db := newStore(t)
+	ctx := as(t.Context(), "alice", "s1")
+	if err := db.PutSession(ctx, store.Session{ID: "s1"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 101 {
+		r := store.Run{ID: uuid.NewString(), MessageID: uuid.NewString(), InReplyTo: uuid.NewString(), Process: "another"}
+		if err := db.BeginRun(ctx, store.RunStart{Session: store.Session{ID: "s1"}, Run: r}); err != nil {
+			t.Fatal(err)
+		}
+		w := store.RunWrite{RunID: r.ID, Process: "another", Status: store.RunWaiting, Reason: event.ReasonToolCalls}
+		if _, err := db.WriteRun(ctx, w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newService(t, scripted.New(), chat.Options{Store: db}, helper)
+	soon := time.Now().Add(time.Hour)
+	if err := s.EndLeft(t.Context(), db.Maintenance(), soon); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := db.Maintenance().LeftRuns(t.Context(), soon); len(left) > 0 || err != nil {
+		t.Errorf("%d runs are left: %v", len(left), err)
 	}
 }

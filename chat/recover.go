@@ -90,19 +90,20 @@ type Leftover interface {
 // EndLeft ends the runs that nobody has resumed since before a time: what they had said
 // stays in their sessions. A server calls it before it deletes old logs.
 func (s *Service) EndLeft(ctx context.Context, from Leftover, before time.Time) error {
-	left, err := from.LeftRuns(ctx, before)
-	if err != nil {
-		return err
-	}
-	for _, x := range left {
-		own := identity.With(ctx, identity.Identity{TenantID: x.TenantID, UserID: x.UserID})
-		r, err := s.o.Store.Run(own, x.RunID)
-		if err == nil {
-			err = s.stages.ends.Abandon(own, &r)
-		}
-		if err != nil {
+	for {
+		left, err := from.LeftRuns(ctx, before)
+		if err != nil || len(left) == 0 {
 			return err
 		}
+		for _, x := range left {
+			own := identity.With(ctx, identity.Identity{TenantID: x.TenantID, UserID: x.UserID})
+			r, err := s.o.Store.Run(own, x.RunID)
+			if err == nil {
+				err = s.stages.ends.Abandon(own, &r)
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
-	return nil
 }
