@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -21,16 +22,22 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// exchange sends one request and prints what came back.
+// exchange sends one request and prints what came back. A caller of a stream that
+// waits goes away after a second, which is soon in a bubble of synctest.
 func exchange(t testing.TB, s http.Handler, method, path, body string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	ctx = identity.With(ctx, identity.Identity{UserID: "ann", TenantID: "acme"})
 	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	return fmt.Sprintf("%d %s\n%s", w.Code, w.Header().Get("Content-Type"), w.Body)
+}
+
+// alone runs a test on a clock of its own.
+func alone(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
 // TestTranscripts sends the requests of each file of testdata, in their order, and
@@ -42,7 +49,7 @@ func TestTranscripts(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), alone(func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -63,7 +70,7 @@ func TestTranscripts(t *testing.T) {
 				out.Files = append(out.Files, txtar.File{Name: "decided", Data: []byte(strings.Join(c.decided, "\n") + "\n")})
 			}
 			golden.Compare(t, file, string(txtar.Format(out)))
-		})
+		}))
 	}
 }
 
@@ -170,15 +177,17 @@ func FuzzRequest(f *testing.F) {
 	f.Add(`{"jsonrpc":"2.0","id":"x","method":"tasks/get","params":{"id":"run-1"}}`)
 	f.Add(`[]`)
 	f.Fuzz(func(t *testing.T, body string) {
-		s, _ := newServer(t, a2a.Options{})
-		exchange(t, s, "POST", "/a2a", send("ask", ""))
-		got := exchange(t, s, "POST", "/a2a", body)
-		_, answer, _ := strings.Cut(got, "\n")
-		if strings.Contains(got, "text/event-stream") {
-			return
-		}
-		if !json.Valid([]byte(answer)) || !strings.HasPrefix(got, "200 ") {
-			t.Errorf("%q gives %q", body, got)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			s, _ := newServer(t, a2a.Options{})
+			exchange(t, s, "POST", "/a2a", send("ask", ""))
+			got := exchange(t, s, "POST", "/a2a", body)
+			_, answer, _ := strings.Cut(got, "\n")
+			if strings.Contains(got, "text/event-stream") {
+				return
+			}
+			if !json.Valid([]byte(answer)) || !strings.HasPrefix(got, "200 ") {
+				t.Errorf("%q gives %q", body, got)
+			}
+		})
 	})
 }

@@ -54,6 +54,11 @@ func (s streaming) Stream(ctx context.Context, _ tool.Call, emit func(event.Even
 	return s.stream(ctx, emit)
 }
 
+// hurried is a tool that has less time than others.
+type hurried struct{ streaming }
+
+func (hurried) Timeout(tool.Call) time.Duration { return 50 * time.Millisecond }
+
 func spec(t testing.TB, name string) tool.Base {
 	t.Helper()
 	base, err := tool.NewBase(llm.ToolSpec{
@@ -131,7 +136,7 @@ func text(res *sdk.CallToolResult) string {
 
 func TestTools(t *testing.T) {
 	panics := func(context.Context, func(event.Event) bool) (tool.Result, error) { panic("secret") }
-	s := newServer(t, mcpserver.Options{ToolTimeout: 50 * time.Millisecond, Tools: []tool.Tool{
+	s := newServer(t, mcpserver.Options{Tools: []tool.Tool{
 		who{spec(t, "who")},
 		streaming{spec(t, "breaks"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
 			return tool.Result{}, errors.New("dial 10.0.0.1: secret")
@@ -143,10 +148,10 @@ func TestTools(t *testing.T) {
 			return tool.Result{Content: `{"status":"error"}`, Failed: true}, nil
 		}},
 		streaming{spec(t, "panics"), panics},
-		streaming{spec(t, "sleeps"), func(ctx context.Context, _ func(event.Event) bool) (tool.Result, error) {
+		hurried{streaming{spec(t, "sleeps"), func(ctx context.Context, _ func(event.Event) bool) (tool.Result, error) {
 			<-ctx.Done()
 			return tool.Result{}, ctx.Err()
-		}},
+		}}},
 		streaming{spec(t, "draws"), func(context.Context, func(event.Event) bool) (tool.Result, error) {
 			return tool.Result{Content: "a picture and a page", Parts: []llm.Part{
 				{Kind: llm.Image, MediaType: "image/png", Data: []byte("png")},

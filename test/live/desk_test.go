@@ -12,7 +12,7 @@ import (
 )
 
 // patience is how long anything may take that takes well under a second.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // desk has the tools, outlives the servers and counts what it was asked for.
 type desk struct {

@@ -40,7 +40,7 @@ func (x *owner) live(t *testing.T, s *harness.Server) {
 		"name": "note", "summary": "The " + x.secret + " sleeps.", "topic_tags": []string{"sleep"}, "session_id": x.session,
 		"metadata": map[string]any{"animal": x.secret},
 	})
-	soon, later := time.Now().Add(time.Second), time.Now().Add(time.Hour)
+	soon, later := time.Now().Add(5*time.Second), time.Now().Add(time.Hour)
 	for _, at := range []time.Time{soon, later} {
 		x.must(t, s, http.MethodPost, "/reminders", map[string]any{"name": "feed", "description": "Feed the " + x.secret + ".", "crontab": at.Format(time.RFC3339)})
 	}

@@ -47,7 +47,7 @@ func TestTwoReplicas(t *testing.T) {
 	})
 	t.Run("reminders", func(t *testing.T) {
 		const each = 5
-		due := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339)
+		due := time.Now().Add(6 * time.Second).UTC().Format(time.RFC3339)
 		for i, who := range people {
 			for n := range each {
 				status, body := send(t, two[(i+n)%2], who, http.MethodPost, "/reminders",

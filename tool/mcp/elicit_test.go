@@ -90,8 +90,19 @@ func midway(t *testing.T, begun, slow chan struct{}) tool.Server {
 	t.Helper()
 	server := sdk.NewServer(&sdk.Implementation{Name: "asks", Version: "1"}, nil)
 	asksMidway(server, begun, slow)
+	// A call whose end the server is not told of must not outlive the test.
+	over, end := context.WithCancel(context.Background())
+	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(over, cancel)()
+			return next(ctx, method, req)
+		}
+	})
 	srv := serve(t, "127.0.0.1:0", sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	t.Cleanup(func() {
+		end()
 		for session := range server.Sessions() {
 			_ = session.Close()
 		}

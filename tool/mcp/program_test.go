@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -85,32 +86,41 @@ func TestAProgramOfAProgram(t *testing.T) {
 	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, Options{ConfigFile: file, ConnectTimeout: 500 * time.Millisecond, Getenv: os.Getenv})
-	if _, err := s.Server("prog").Tools(t.Context()); err == nil {
+	s := open(t, Options{ConfigFile: file, Getenv: os.Getenv})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	asked := make(chan error, 1)
+	go func() {
+		_, err := s.Server("prog").Tools(ctx)
+		asked <- err
+	}()
+	var child int
+	await(t, "the program starts another", func() bool {
+		raw, _ := os.ReadFile(pid)
+		line, whole := strings.CutSuffix(string(raw), "\n")
+		child, _ = strconv.Atoi(line)
+		return whole
+	})
+	cancel()
+	if <-asked == nil {
 		t.Error("a shell has tools")
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	raw, err := os.ReadFile(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	child, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
 	// It is nobody's child any more, so it goes away by itself.
-	deadline := time.NewTimer(10 * time.Second)
-	defer deadline.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for running(child) {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatal("what the program started still runs")
+	await(t, "what the program started ends", func() bool { return !running(child) })
+}
+
+// await waits until something is so.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for !is() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not so: %s", what)
 		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds waits that normally take well under a second.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // process is one started program.
 type process struct {
