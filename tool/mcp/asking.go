@@ -20,14 +20,20 @@ type asking struct {
 	asker tool.Asker // nil: the user cannot be asked
 
 	mu sync.Mutex
-	// cancel cancels the message while it is under way; over is closed when it has
-	// ended.
-	cancel context.CancelFunc
-	over   chan struct{}
 	// failed is why there is no answer, usually tool.ErrPaused. again means that the
 	// message is sent once more, alone.
 	failed error
 	again  bool
+}
+
+// sending is one sending of a message.
+type sending struct {
+	*asking
+	cancel context.CancelFunc
+	over   chan struct{} // closed when it has ended
+	// cancelled, which the session's lock guards, is true if it ended without an
+	// answer because it was cancelled.
+	cancelled bool
 }
 
 func newAsking(ctx context.Context) *asking {
@@ -57,37 +63,39 @@ func (a *asking) fail(reason error) {
 	}
 }
 
-// breakOff cancels the message, if it is under way, and waits until its server knows;
-// a nil reason sends it again.
-func (a *asking) breakOff(ctx context.Context, reason error) {
+// begin marks the begin of a sending.
+func (a *asking) begin(cancel context.CancelFunc) *sending {
 	a.mu.Lock()
-	over := a.over
-	if a.cancel != nil {
-		if a.failed == nil {
-			a.failed, a.again = reason, reason == nil
-		}
-		a.cancel()
-	}
-	a.mu.Unlock()
+	defer a.mu.Unlock()
+	a.again = false
+	return &sending{asking: a, cancel: cancel, over: make(chan struct{})}
+}
+
+// end marks its end.
+func (m *sending) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cancel()
+	close(m.over)
+}
+
+// breakOff cancels the sending, if it is under way, and waits until its server knows;
+// a nil reason sends the message again.
+func (m *sending) breakOff(ctx context.Context, reason error) {
+	m.mu.Lock()
 	select {
-	case <-over:
+	case <-m.over:
+	default:
+		if m.failed == nil {
+			m.failed, m.again = reason, reason == nil
+		}
+		m.cancel()
+	}
+	m.mu.Unlock()
+	select {
+	case <-m.over:
 	case <-ctx.Done():
 	}
-}
-
-// begin and end mark the time that the message is under way.
-func (a *asking) begin(cancel context.CancelFunc) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.cancel, a.over, a.again = cancel, make(chan struct{}), false
-}
-
-func (a *asking) end() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.cancel()
-	a.cancel = nil
-	close(a.over)
 }
 
 // resend reports whether the message is sent once more.
@@ -145,10 +153,13 @@ func (s *session) once(ctx context.Context, a *asking, responses sdk.InputRespon
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	a.begin(cancel)
-	defer a.end()
-	s.underWay(func() { s.asking = append(s.asking, a) })
-	defer s.underWay(func() { s.asking = slices.DeleteFunc(s.asking, func(b *asking) bool { return a == b }) })
+	m := a.begin(cancel)
+	defer m.end()
+	s.underWay(func() { s.asking = append(s.asking, m) })
+	defer s.underWay(func() {
+		m.cancelled = ctx.Err() != nil
+		s.asking = slices.DeleteFunc(s.asking, func(other *sending) bool { return m == other })
+	})
 	return send(ctx, responses, state)
 }
 
@@ -167,31 +178,30 @@ var errNotAlone = errors.New("mcp: nobody can tell which call asks")
 
 // whose returns the message that a question of the server belongs to; nil if nobody
 // can be asked. The question does not name it. While others are under way, whose waits
-// until they end or ask too; then all of them are sent again, one after the other.
-func (s *session) whose(ctx context.Context) (*asking, error) {
-	s.underWay(func() { s.questions++ })
+// until they end or ask too; then all of them are sent again, one after the other. So
+// are those that are left if one was cancelled, which may have been the one that asked.
+func (s *session) whose(ctx context.Context) (*sending, error) {
+	var all []*sending // those that may have asked
+	s.underWay(func() { s.questions++; all = slices.Clone(s.asking) })
 	defer s.underWay(func() { s.questions-- })
 	for {
 		s.mu.Lock()
-		moved, others := s.moved, len(s.asking)
+		moved, waiting := s.moved, s.questions >= len(s.asking)
+		cancelled := slices.ContainsFunc(all, func(m *sending) bool { return m.cancelled })
+		left := slices.DeleteFunc(slices.Clone(all), func(m *sending) bool { return !slices.Contains(s.asking, m) })
+		s.mu.Unlock()
 		switch {
-		case !slices.ContainsFunc(s.asking, func(a *asking) bool { return a.asker != nil }):
-			s.mu.Unlock()
+		case !slices.ContainsFunc(left, func(m *sending) bool { return m.asker != nil }):
 			return nil, nil
-		case others == 1:
-			a := s.asking[0]
-			s.mu.Unlock()
-			return a, nil
-		case s.questions >= others:
-			all := slices.Clone(s.asking)
-			s.mu.Unlock()
+		case len(left) == 1 && !cancelled:
+			return left[0], nil
+		case waiting || cancelled:
 			s.server.alone.Store(true)
-			for _, a := range all {
-				a.breakOff(ctx, nil)
+			for _, m := range left {
+				m.breakOff(ctx, nil)
 			}
 			return nil, errNotAlone
 		}
-		s.mu.Unlock()
 		s.server.alone.Store(true)
 		select {
 		case <-moved:

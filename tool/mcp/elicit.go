@@ -25,21 +25,21 @@ const maxForm = 64 << 10
 // 2025-11-25. Without an answer the call is cancelled and made again when there is
 // one.
 func (s *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-	a, err := s.whose(ctx)
-	if err == nil && a == nil {
+	m, err := s.whose(ctx)
+	if err == nil && m == nil {
 		return &sdk.ElicitResult{Action: tool.Declined}, nil
 	}
 	var res *sdk.ElicitResult
 	if err == nil {
-		res, err = s.askUser(a, req.Params)
+		res, err = s.askUser(m.asking, req.Params)
 	}
 	var rpc *jsonrpc.Error
 	if err == nil || errors.As(err, &rpc) {
 		return res, err
 	}
-	if a != nil {
+	if m != nil {
 		// The server must learn first that its call is over.
-		a.breakOff(ctx, err)
+		m.breakOff(ctx, err)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the call is made again when the user has answered"}
 }

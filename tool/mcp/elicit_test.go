@@ -54,13 +54,17 @@ const dayForm = `{"properties":{"day":{"type":"string"}},"required":["day"],"typ
 
 var daySchema = map[string]any{"type": "object", "properties": map[string]any{"day": map[string]any{"type": "string"}}, "required": []string{"day"}}
 
-// asksMidway adds tools that ask in the middle of a call, as until 2025-11-25.
-func asksMidway(s *sdk.Server, begun, slow chan struct{}) {
+// asksMidway adds tools that ask in the middle of a call, as until 2025-11-25; once asks
+// is closed, if there is one.
+func asksMidway(s *sdk.Server, begun, asks, slow chan struct{}) {
 	say := func(format string, args ...any) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil, nil
 	}
 	sdk.AddTool(s, &sdk.Tool{Name: "book"}, func(ctx context.Context, req *sdk.CallToolRequest, in text) (*sdk.CallToolResult, any, error) {
 		begun <- struct{}{}
+		if asks != nil {
+			<-asks
+		}
 		day, err := req.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Which day, " + in.Text + "?", RequestedSchema: daySchema})
 		if err != nil {
 			return nil, nil, err
@@ -86,10 +90,10 @@ func asksMidway(s *sdk.Server, begun, slow chan struct{}) {
 }
 
 // midway is a server that asks in the middle of its calls.
-func midway(t *testing.T, begun, slow chan struct{}) tool.Server {
+func midway(t *testing.T, begun, asks, slow chan struct{}) tool.Server {
 	t.Helper()
 	server := sdk.NewServer(&sdk.Implementation{Name: "asks", Version: "1"}, nil)
-	asksMidway(server, begun, slow)
+	asksMidway(server, begun, asks, slow)
 	// A call whose end the server is not told of must not outlive the test.
 	over, end := context.WithCancel(context.Background())
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
@@ -112,7 +116,7 @@ func midway(t *testing.T, begun, slow chan struct{}) tool.Server {
 
 func TestElicitationMidway(t *testing.T) {
 	begun := make(chan struct{}, 20)
-	s, u := midway(t, begun, nil), &user{}
+	s, u := midway(t, begun, nil, nil), &user{}
 	_, err := u.calls(t, s, "book", `{"text":"ada"}`)
 	if !errors.Is(err, tool.ErrPaused) || len(u.asked) != 1 {
 		t.Fatalf("%v, asked %v", err, u.asked)
@@ -159,8 +163,8 @@ func TestElicitationMidway(t *testing.T) {
 // A question that may belong to several calls waits for the others, or, when all
 // of them ask, has each made again alone.
 func TestElicitationOfSeveralCalls(t *testing.T) {
-	begun, slow := make(chan struct{}, 20), make(chan struct{})
-	s := midway(t, begun, slow)
+	begun, asks, slow := make(chan struct{}, 20), make(chan struct{}), make(chan struct{})
+	s := midway(t, begun, asks, slow)
 	find(t, s, "book")
 	var wait sync.WaitGroup
 	users := []*user{{}, {}, {}}
@@ -174,6 +178,7 @@ func TestElicitationOfSeveralCalls(t *testing.T) {
 	for range 4 {
 		within(t, begun, "a call")
 	}
+	close(asks)
 	close(slow)
 	wait.Wait()
 	if failed != nil || waited.Content != "waited" {

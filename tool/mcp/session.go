@@ -52,7 +52,7 @@ type session struct {
 	mu sync.Mutex
 	// asking are the messages under way that the server may ask about, questions those
 	// that it has asked; moved is closed when either changes.
-	asking    []*asking
+	asking    []*sending
 	questions int
 	moved     chan struct{}
 	token     int
