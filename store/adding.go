@@ -56,12 +56,12 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 
 	column, owner := d.putOwner(`$3`)
 	open := `INSERT INTO sessions
-		(tenant_id, id, ` + column + `, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, metadata)
-		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11)
+		(tenant_id, id, ` + column + `, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, metadata, client_id)
+		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11, $12)
 		ON CONFLICT (tenant_id, id, (` + d.ownerOf(``) + `)) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
 		total_tokens = sessions.total_tokens + excluded.total_tokens, name = COALESCE(excluded.name, sessions.name),
 		description = COALESCE(excluded.description, sessions.description), agent_name = COALESCE(excluded.agent_name, sessions.agent_name),
-		mode = COALESCE($9, sessions.mode), updated_at = excluded.updated_at`
+		mode = COALESCE($9, sessions.mode), client_id = COALESCE(excluded.client_id, sessions.client_id), updated_at = excluded.updated_at`
 	const live = ` WHERE sessions.deleted_at IS NULL` + known
 	sql.open, sql.openMerge = open+live, open+`, metadata = `+d.mergedKeys(`sessions.metadata`, `excluded.metadata`)+live
 
@@ -75,8 +75,8 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 	column, owner = d.putOwner(`$5`)
 	sql.insert = `INSERT INTO messages (tenant_id, session_id, seq, id, ` + column + `, message_type, content, tool_calls, status,
 		token_count, input_tokens, output_tokens, latency_ms, model, agent_name, agent_path,
-		run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd) VALUES ($1, ` + at + `, $4, ` + owner + `,
-		$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23)`
+		run_id, trace_id, span_id, metadata, created_at, updated_at, parts, cost_usd, agent_run_id, parent_call_id) VALUES ($1, ` + at + `, $4, ` + owner + `,
+		$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $22, $23, $24, $25)`
 	return sql
 }
 
@@ -129,12 +129,12 @@ func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
 	if len(sess.Metadata) > 0 {
 		sql = a.sql().openMerge
 	}
-	return a.count(ctx, ms, sql, append(a.args(sess, ms), sess.Metadata))
+	return a.count(ctx, ms, sql, append(a.args(sess, ms), sess.Metadata, null(a.by.ClientID)))
 }
 
 // args are those of touch and open, with room for the metadata.
 func (a *adding) args(sess *Session, ms []*Message) []any {
-	return append(make([]any, 0, 11), a.by.TenantID, a.key, a.by.UserID, len(ms), tokensOf(ms),
+	return append(make([]any, 0, 12), a.by.TenantID, a.key, a.by.UserID, len(ms), tokensOf(ms),
 		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now)
 }
 
@@ -184,6 +184,7 @@ func (m *Message) args(by caller, key string, number int64) []any {
 		by.TenantID, key, number, m.ID, by.UserID, m.Type, content, m.ToolCalls, null(m.Status),
 		m.TokenCount, m.InputTokens, m.OutputTokens, latency, null(m.Model), null(m.AgentName), null(m.AgentPath),
 		null(m.RunID), null(m.TraceID), null(m.SpanID), m.Metadata, m.CreatedAt, m.Parts, m.CostUSD,
+		null(m.AgentRunID), null(m.ParentCallID),
 	}
 }
 

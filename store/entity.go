@@ -17,6 +17,8 @@ type Session struct {
 	Description string `json:"description,omitempty"`
 	AgentName   string `json:"agent_name,omitempty"`
 	Mode        string `json:"mode,omitempty"`
+	// ClientID is the kind of client of the newest turn, from the caller's identity.
+	ClientID    string `json:"client_id,omitempty"`
 	TotalTokens int    `json:"total_tokens"`
 	Messages    int64  `json:"message_count"`
 	// SummarySeq is the number of the last message that a session_chunk moment covers,
@@ -79,12 +81,16 @@ type Message struct {
 	Model     string  `json:"model,omitempty"`
 	AgentName string  `json:"agent_name,omitempty"`
 	// AgentPath is the path of a child's row, "" for the session's own agent.
-	AgentPath string          `json:"agent_path,omitempty"`
-	RunID     string          `json:"run_id,omitempty"`
-	TraceID   string          `json:"trace_id,omitempty"`
-	SpanID    string          `json:"span_id,omitempty"`
-	Metadata  json.RawMessage `json:"metadata,omitempty"`
-	CreatedAt time.Time       `json:"created_at"`
+	AgentPath string `json:"agent_path,omitempty"`
+	RunID     string `json:"run_id,omitempty"`
+	// AgentRunID is the child's own run, below the one in RunID, and ParentCallID the call
+	// that asked the child; "" for the session's own agent.
+	AgentRunID   string          `json:"agent_run_id,omitempty"`
+	ParentCallID string          `json:"parent_call_id,omitempty"`
+	TraceID      string          `json:"trace_id,omitempty"`
+	SpanID       string          `json:"span_id,omitempty"`
+	Metadata     json.RawMessage `json:"metadata,omitempty"`
+	CreatedAt    time.Time       `json:"created_at"`
 }
 
 // Schema is a stored document: an agent, an evaluator.

@@ -35,6 +35,8 @@ type Run struct {
 	Reason string `json:"reason,omitempty"`
 	// Protocol is that of the client who began the run (stream.Protocol's names).
 	Protocol string `json:"protocol,omitempty"`
+	// ClientID is the kind of client that began the run, from the caller's identity.
+	ClientID string `json:"client_id,omitempty"`
 	// MessageID is the row of the answer, InReplyTo that of the user's message.
 	MessageID string `json:"message_id,omitempty"`
 	InReplyTo string `json:"in_reply_to,omitempty"`
@@ -55,11 +57,21 @@ type Run struct {
 	// events before it void.
 	Attempts int `json:"attempts,omitempty"`
 	Restarts int `json:"restarts,omitempty"`
+	// Consumed is what the run consumed, every agent in it included.
+	Consumed
 
 	CreatedAt time.Time `json:"created_at"`
 	// UpdatedAt is the time of the process's last write.
 	UpdatedAt time.Time `json:"updated_at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
+}
+
+// Consumed is what models read and wrote for a run, and the cost of the models with a known
+// price.
+type Consumed struct {
+	InputTokens  int     `json:"input_tokens"`
+	OutputTokens int     `json:"output_tokens"`
+	CostUSD      float64 `json:"cost_usd,omitempty"`
 }
 
 // RunEvents is a piece of a run's log: the events First to Last, as package live
@@ -101,6 +113,9 @@ type RunWrite struct {
 	// has ended. If Status is "" or RunRunning, the work continues. A run that has ended
 	// (completed, failed, cancelled) loses its journal, and its open requests are cancelled.
 	Status, Reason string
+	// Consumed is that of the whole run so far; it is stored with a Status that ends the
+	// ownership, unless it is zero.
+	Consumed Consumed
 	// Attempted, with RunInterrupted, counts a failed attempt to resume the run.
 	Attempted bool
 	// Answer is appended after the Messages, as FinishTurn does, and becomes the run's
@@ -131,14 +146,14 @@ const (
 )
 
 // runColumns are a run's, but for its Request, which may be large.
-const runColumns = `tenant_id, id, user_id, session_id, agent_name, model, status, reason, protocol, message_id, in_reply_to,
+const runColumns = `tenant_id, id, user_id, session_id, agent_name, model, status, reason, protocol, client_id, message_id, in_reply_to,
 	last_seq, idempotency_key, key_hash, owner, stop_requested, attempts, restarts,
-	created_at, updated_at, ended_at`
+	input_tokens, output_tokens, cost_usd, created_at, updated_at, ended_at`
 
 func (r *Run) columns() []any {
-	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.MessageID, &r.InReplyTo,
+	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.ClientID, &r.MessageID, &r.InReplyTo,
 		&r.LastSeq, &r.Key, &r.KeyHash, &r.Process, &r.StopRequested, &r.Attempts, &r.Restarts,
-		&r.CreatedAt, &r.UpdatedAt, &r.EndedAt}
+		&r.InputTokens, &r.OutputTokens, &r.CostUSD, &r.CreatedAt, &r.UpdatedAt, &r.EndedAt}
 }
 
 // ownRow chooses a row of the caller by its id: $1 is the tenant, $2 the id, $3

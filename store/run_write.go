@@ -191,7 +191,7 @@ func (w *RunWrite) end(ctx context.Context, c Conn, by caller, now time.Time) er
 	}
 	switch {
 	case w.Status != "" && w.Status != RunRunning:
-		return restRun(ctx, c, by.TenantID, w.RunID, rest{status: w.Status, reason: w.Reason, answer: answer, at: now, attempted: w.Attempted})
+		return restRun(ctx, c, by.TenantID, w.RunID, rest{status: w.Status, reason: w.Reason, answer: answer, at: now, attempted: w.Attempted, consumed: w.Consumed})
 	case answer == "":
 		return nil
 	}

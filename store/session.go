@@ -14,11 +14,11 @@ const (
 	ModeEvaluation = "evaluation"
 )
 
-const sessionColumns = `tenant_id, id, user_id, name, description, agent_name, mode,
+const sessionColumns = `tenant_id, id, user_id, name, description, agent_name, mode, client_id,
 	total_tokens, message_count, summary_seq, summary_tokens, chunks, memory_seq, metadata, created_at, updated_at`
 
 func (s *Session) columns() []any {
-	return []any{&s.TenantID, &s.ID, &s.UserID, &s.Name, &s.Description, &s.AgentName, &s.Mode,
+	return []any{&s.TenantID, &s.ID, &s.UserID, &s.Name, &s.Description, &s.AgentName, &s.Mode, &s.ClientID,
 		&s.TotalTokens, &s.Messages, &s.SummarySeq, &s.SummaryTokens, &s.Chunks, &s.MemorySeq,
 		&s.Metadata, &s.CreatedAt, &s.UpdatedAt}
 }

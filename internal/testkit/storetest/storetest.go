@@ -67,6 +67,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"timeline", timeline},
 		{"linked moments", linked},
 		{"active users", activeUsers},
+		{"usage", usage},
 		{"messages", messages},
 		{"message filter", messageFilter},
 		{"message parts", messageParts},
