@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/p8-org/p8/agent"
@@ -18,8 +19,9 @@ type Budget struct {
 	limits agent.Limits
 	parent *Budget
 
-	mu   sync.Mutex
-	used event.UsageData
+	mu    sync.Mutex
+	used  event.UsageData
+	parts []Spent
 }
 
 // open makes b the account of a run. parent may be nil.
@@ -38,11 +40,21 @@ func (b *Budget) Used() event.UsageData {
 	return b.used
 }
 
-// charge adds u here and to every account above.
-func (b *Budget) charge(u event.UsageData) {
+// Parts returns what each agent consumed with each model, in the order in which they
+// began to.
+func (b *Budget) Parts() []Spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.parts)
+}
+
+// charge adds u and the parts here and to every account above.
+func (b *Budget) charge(u event.UsageData, parts []Spent) {
+	u.Add(sum(parts))
 	for ; b != nil; b = b.parent {
 		b.mu.Lock()
 		b.used.Add(u)
+		b.parts = add(b.parts, parts...)
 		b.mu.Unlock()
 	}
 }

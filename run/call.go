@@ -147,7 +147,11 @@ func (r *runner) emitResult(c *call, more bool) error {
 	}
 	c.reported, c.waiting = true, false
 	r.stillHeard()
-	c.account.charge(c.Usage)
+	if c.Usage != (event.UsageData{}) {
+		own := r.of
+		own.Usage = c.Usage
+		c.account.charge(event.UsageData{}, []Spent{own})
+	}
 	if c.Action != nil {
 		if err := r.emit(event.New(c.Action)); err != nil {
 			return err

@@ -5,26 +5,6 @@ import (
 	"github.com/p8-org/p8/llm"
 )
 
-// charge charges the cost of the step.
-func (r *runner) charge() {
-	r.step.bill = r.bill(&r.step, r.req.Messages)
-	r.scope.Budget.charge(r.step.bill)
-	r.step.bill.Requests = 1 // charged before it was sent
-}
-
-// bill returns what a response to the messages cost. A refused request costs nothing; a
-// response that broke off costs what was sent.
-func (o *Options) bill(s *step, messages []llm.Message) event.UsageData {
-	var bill event.UsageData
-	for _, p := range s.past {
-		bill.Add(o.price(p.model, p.usage))
-	}
-	if s.begun {
-		bill.Add(o.price(s.model, s.consumed(messages)))
-	}
-	return bill
-}
-
 // price returns the cost of a model's usage in tokens and, if prices are known, in money.
 func (o *Options) price(model string, u llm.Usage) event.UsageData {
 	bill := event.UsageData{

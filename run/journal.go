@@ -50,8 +50,9 @@ type Entry struct {
 	// Shown names an event of the last step, or of the call ToolCallID of it.
 	Shown string `json:"shown,omitempty"`
 	// Usage is what the step consumed, if Message is set, or the call and the runs below
-	// it, if Result is.
+	// it, if Result is. Spent has its parts.
 	Usage *event.UsageData `json:"usage,omitempty"`
+	Spent []Spent          `json:"spent,omitempty"`
 }
 
 // What Entry.Shown may name, besides the id of a request.
@@ -136,10 +137,10 @@ func (r *runner) broken() error {
 	return errBroken
 }
 
-// keepMessage keeps one message of the conversation.
-func (r *runner) keepMessage(m llm.Message, used *event.UsageData) {
+// keepMessage keeps a message of the user.
+func (r *runner) keepMessage(m llm.Message) {
 	if r.scope.ledger != nil {
-		r.keep(Entry{Message: &m, Usage: used})
+		r.keep(Entry{Message: &m})
 	}
 }
 
@@ -149,8 +150,9 @@ func (r *runner) keepStep() {
 		return
 	}
 	r.step.kept = true
-	used := r.step.bill
-	r.keepMessage(r.step.message(), &used)
+	m, used := r.step.message(), sum(r.step.bill)
+	used.Requests = 1 // charged before it was sent
+	r.keep(Entry{Message: &m, Usage: &used, Spent: r.step.bill})
 }
 
 // keepResult keeps the result of a call.
@@ -160,7 +162,7 @@ func (r *runner) keepResult(c *call) {
 	}
 	res, used := c.Result, c.account.Used()
 	res.Usage = event.UsageData{} // the account has it
-	r.keep(Entry{ToolCallID: c.id, Result: &res, MessageID: c.row, Usage: &used})
+	r.keep(Entry{ToolCallID: c.id, Result: &res, MessageID: c.row, Usage: &used, Spent: c.account.Parts()})
 }
 
 // recordAndEmit emits an event and records the pending entries of the journal with it.

@@ -64,6 +64,9 @@ type Options struct {
 	// Answered is called with the text of the answer that ends the run, whether it was
 	// shown or not (agent.ChildReplace).
 	Answered func(text string)
+	// Spent is called before the usage of the run is emitted, with what each agent of the
+	// tree consumed with each model. Only the root's is called.
+	Spent func(parts []Spent)
 	// ResultChars is how long a result may be to be shown to the model whole;
 	// [tool.DefaultResultChars] when 0. The model sees the beginning of a longer one.
 	ResultChars int

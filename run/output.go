@@ -149,6 +149,6 @@ func (r *runner) reject(c *call, problems []string) {
 	if c == nil {
 		m := llm.Message{Role: llm.User, Content: text}
 		r.req.Messages = append(r.req.Messages, m)
-		r.keepMessage(m, nil)
+		r.keepMessage(m)
 	}
 }

@@ -27,7 +27,7 @@ func (r *runner) takeUp() {
 	for _, e := range r.Journal.Entries(r.scope.Thread) {
 		r.takenUp = true
 		if e.Usage != nil {
-			r.scope.Budget.charge(*e.Usage)
+			r.recallSpent(&e)
 		}
 		if e.Message == nil {
 			r.recall(e)
@@ -140,7 +140,7 @@ func (r *runner) steer(last bool) (bool, error) {
 	}
 	for _, m := range said {
 		r.req.Messages = append(r.req.Messages, m)
-		r.keepMessage(m, nil)
+		r.keepMessage(m)
 	}
 	return true, nil
 }

@@ -52,6 +52,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
@@ -105,6 +106,8 @@ type runner struct {
 	output output
 	step   step
 	model  string // that responded last
+	of     Spent  // names the run in what it spends
+	since  time.Time
 	warned []event.WarningData
 	parts  parts
 	own    int // where the run's own messages begin
@@ -128,7 +131,7 @@ func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bo
 	if o.Agent == nil || o.Model == nil {
 		return nil, errors.New("run: an agent and a model are needed")
 	}
-	r := &runner{Options: o, yield: yield}
+	r := &runner{Options: o, yield: yield, since: time.Now()}
 	parent := ScopeFrom(ctx)
 	if !parent.MayNest() {
 		return nil, &tool.Error{Message: fmt.Sprintf("agents are %d deep in one another already; answer without asking another one", parent.Depth)}
@@ -272,7 +275,7 @@ func (r *runner) done(d *event.DoneData) error {
 			return r.failed(err)
 		}
 	}
-	if err := r.sum(); err != nil {
+	if err := r.sumUp(); err != nil {
 		return err
 	}
 	return r.emit(event.New(d))
@@ -280,18 +283,21 @@ func (r *runner) done(d *event.DoneData) error {
 
 // failed ends the run with an error, after the usage until then.
 func (r *runner) failed(cause error) error {
-	if err := r.sum(); err != nil {
+	if err := r.sumUp(); err != nil {
 		return err
 	}
 	return cause
 }
 
-// sum emits the metadata of the answer and the usage of the run.
-func (r *runner) sum() error {
+// sumUp emits the metadata of the answer and the usage of the run.
+func (r *runner) sumUp() error {
 	if r.meta != nil {
 		if err := r.emit(event.New(r.meta)); err != nil {
 			return err
 		}
+	}
+	if r.Spent != nil && r.scope.Depth == 0 {
+		r.Spent(r.scope.Budget.Parts())
 	}
 	used := r.scope.Budget.Used()
 	return r.emit(event.New(&used))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/tool"
 )
@@ -19,6 +20,7 @@ type sampler struct {
 	*Options
 	run      context.Context
 	budget   *Budget
+	of       Spent
 	settings llm.Settings
 	asked    atomic.Int64
 }
@@ -29,7 +31,7 @@ func (r *runner) lend() {
 	switch {
 	case r.Agent.Sampling:
 		r.ctx = tool.WithSampler(r.ctx, &sampler{
-			Options: &r.Options, run: r.ctx, budget: r.scope.Budget, settings: r.req.Settings,
+			Options: &r.Options, run: r.ctx, budget: r.scope.Budget, of: r.of, settings: r.req.Settings,
 		})
 	case tool.SamplerFrom(r.ctx) != nil:
 		r.ctx = tool.WithSampler(r.ctx, nil)
@@ -59,7 +61,7 @@ func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Mes
 	var answer step
 	answer.reset(s.Model.Name())
 	err := s.read(ctx, &own, &answer, n)
-	budget.charge(s.bill(&answer, own.Messages))
+	budget.charge(event.UsageData{}, s.bill(s.of, &answer, own.Messages))
 	if err != nil {
 		return "", llm.Message{}, "", describe(err)
 	}

@@ -129,6 +129,10 @@ func (r *runner) nest(parent *Scope) {
 	s.Journal, s.cost, s.Budget = r.Journal, r.Cost, r.budget.open(r.limits(parent), above)
 	s.newID, s.chars, s.stepCalls = r.NewID, r.ResultChars, r.StepToolCalls
 	r.Path, r.scope = s.Path, s
+	r.of = Spent{RunID: r.RunID, Path: s.Path}
+	if parent != nil {
+		r.of.ToolCallID = parent.ToolCallID
+	}
 }
 
 // scopeOf returns the scope of a call.

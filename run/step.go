@@ -19,7 +19,7 @@ type step struct {
 	most     int    // tool calls that are made at most
 	enough   bool   // the rest of the response is not read
 	past     []used // consumed by models that failed
-	bill     event.UsageData
+	bill     []Spent
 	before   []llm.Message // the conversation, whose calls have ids
 	kept     bool          // the journal has the step
 	// size is the length of the response so far, in bytes; held is the part in memory,
@@ -42,7 +42,7 @@ func (s *step) reset(model string) {
 	s.finish = ""
 	s.begun, s.kept, s.enough = false, false, false
 	s.size, s.held, s.shown = 0, 0, 0
-	s.bill = event.UsageData{}
+	s.bill = nil
 }
 
 // add takes in one chunk and returns the call that begins with it. seq makes ids for
