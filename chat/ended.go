@@ -2,15 +2,14 @@ package chat
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/p8-org/p8/chat/internal/record"
 	"github.com/p8-org/p8/chat/internal/recovery"
 	"github.com/p8-org/p8/event"
-	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -29,6 +28,7 @@ type ended struct {
 	// spoke last, model the one that wrote it.
 	text, agent, speaker, model string
 	usage                       *event.UsageData
+	parts                       []run.Spent
 	meta                        *event.MetadataData
 	latency                     int64 // since the request, in milliseconds
 	shown                       bool
@@ -39,7 +39,7 @@ func (r *recorder) ended(cause error, text string) ended {
 	e := ended{
 		prepared: r.now, first: &r.begun.running.first, cause: cause, text: text,
 		agent: r.rows.Agent, speaker: record.LastName(r.speaker), model: cmp.Or(r.tookOver, r.now.cast.ModelName),
-		usage: r.usage, meta: r.meta, shown: r.shown,
+		usage: r.usage, parts: r.parts, meta: r.meta, shown: r.shown,
 		latency: max(1, r.s.o.Now().Sub(r.now.request.started).Milliseconds()),
 	}
 	e.done, e.failure = r.reason(cause)
@@ -81,6 +81,14 @@ func (e *ended) status() string {
 	return store.RunCompleted // a client that keeps its own history goes on by itself
 }
 
+// consumed is the total of the run so far.
+func (e *ended) consumed() store.Consumed {
+	if e.usage == nil {
+		return store.Consumed{}
+	}
+	return store.Consumed{InputTokens: e.usage.InputTokens, OutputTokens: e.usage.OutputTokens, CostUSD: e.usage.CostUSD}
+}
+
 // result is what callers that do not stream get.
 func (e *ended) result(asks []event.ActionRequestData) Result {
 	res := Result{
@@ -102,7 +110,7 @@ func (e *ended) answerRow(rows *record.Rows) *store.Message {
 	row := rows.New(e.first.MessageID, e.agent, store.MessageAssistant)
 	row.Content, row.TokenCount = &text, llm.EstimateTokens(text)
 	row.Model, row.LatencyMS = e.model, e.latency
-	if e.usage != nil {
+	if e.usage != nil && len(e.parts) == 0 { // a script counts as one
 		row.InputTokens, row.OutputTokens, row.CostUSD = e.usage.InputTokens, e.usage.OutputTokens, e.usage.CostUSD
 	}
 	switch e.done.Reason {
@@ -126,7 +134,10 @@ func (e *ended) metadata(row *store.Message, stored bool) *event.MetadataData {
 		m.MessageID, m.InReplyTo = e.first.MessageID, e.first.InReplyTo
 	}
 	m.SessionID, m.AgentSchema, m.RespondingAgent = e.first.SessionID, e.first.Agent, e.speaker
-	m.ModelVersion, m.LatencyMS, m.TokenCount, m.CostUSD = row.Model, row.LatencyMS, row.TokenCount, row.CostUSD
+	m.ModelVersion, m.LatencyMS, m.TokenCount = row.Model, row.LatencyMS, row.TokenCount
+	if e.usage != nil {
+		m.CostUSD = e.usage.CostUSD
+	}
 	return m
 }
 
@@ -189,7 +200,7 @@ func (r *recorder) logEnd(e *ended) {
 // store stores the end of the run and shows it. It returns the write that failed, nil if
 // everything is stored.
 func (r *recorder) store(e *ended) *store.RunWrite {
-	w := store.RunWrite{Status: e.status(), Reason: e.done.Reason}
+	w := store.RunWrite{Status: e.status(), Reason: e.done.Reason, Consumed: e.consumed()}
 	if !r.scripted() && e.done.Reason != event.ReasonPaused && e.done.Reason != event.ReasonToolCalls {
 		w.SessionMetadata = r.routing.Patch(r.now.session.stored.Metadata, e.agent)
 	}
@@ -206,6 +217,7 @@ func (r *recorder) store(e *ended) *store.RunWrite {
 		w.Requests = r.unasked
 	case !r.answered:
 		w.Messages, w.Answer = r.asides.Rows(r.rows, r.keepsObservations()), e.answerRow(r.rows)
+		w.Messages = append(w.Messages, r.rows.Shares(w.Answer, e.parts)...)
 		r.calibrate(w.Answer)
 		if r.meta != nil {
 			w.SessionName = r.meta.SessionName
@@ -262,28 +274,4 @@ func (r *recorder) calibrate(answer *store.Message) {
 	if r.tookOver == "" && len(r.now.message.parts) == 0 {
 		r.s.stages.prompts.Observe(r.now.cast.ModelName, r.now.payload.Messages, r.now.cast.Tools, r.usage.InputTokens)
 	}
-}
-
-// observationsDisabled is the observation_mode of documents whose observations are not kept.
-const observationsDisabled = "disabled"
-
-// keepsObservations reports whether the document wants observations kept.
-func (r *recorder) keepsObservations() bool {
-	return r.now.cast.Agent.Document.ObservationMode != observationsDisabled
-}
-
-// reportEnded calls Options.Ended. The answer has been given; nobody waits.
-func (s *executor) reportEnded(r *recorder) {
-	if s.o.Ended == nil || s.o.Store == nil || !r.now.request.sessionNamed {
-		return
-	}
-	was := r.now.session.stored
-	e := Ended{
-		SessionID: was.ID, Mode: was.Mode,
-		Unsummarised: was.TotalTokens - was.SummaryTokens + r.writer.Tokens() + llm.EstimateTokens(r.now.message.text),
-	}
-	if r.keepsObservations() {
-		e.Observed = r.asides.Observed()
-	}
-	s.o.Ended(identity.With(context.WithoutCancel(r.begun.stored), r.now.caller), e)
 }

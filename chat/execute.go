@@ -107,6 +107,12 @@ func (r *recorder) options() run.Options {
 	o.Messages, o.Settings = r.now.payload.Messages, r.s.stages.settings(r.now)
 	o.RunID, o.Path, o.Steer, o.Memory = r.rows.RunID, c.Name, r.begun.running.inbox.Take, runMemory{r}
 	o.Timeout, o.MaxDepth, o.ResultChars = r.s.o.RunTimeout, r.s.o.MaxDepth, r.s.o.ResultChars
+	o.Spent = func(parts []run.Spent) {
+		if _, before := r.begun.journal.Spent(); len(before) > 0 {
+			parts = run.AddSpent(before, parts...)
+		}
+		r.parts = parts
+	}
 	if r.s.o.Store != nil {
 		o.Journal, o.Thread, o.NewID = r.begun.journal, r.begun.journal.Thread(), r.s.o.NewID
 	}
@@ -152,7 +158,7 @@ func (r *recorder) handOver(name string) error {
 	if r.usage != nil {
 		spent = *r.usage
 	}
-	r.begun.journal.HandOver(p.cast.Name, spent, r.routing.State())
+	r.begun.journal.HandOver(p.cast.Name, spent, r.parts, r.routing.State())
 	if r.s.o.Store == nil {
 		p, _, err = r.s.stages.withSent(p)
 	} else {
@@ -198,6 +204,7 @@ func (r *recorder) recall(e event.Event) {
 		}
 	}
 	r.asides.Add(e)
+	r.rows.Heard(e)
 	r.tree.Recall(e)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/route"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -33,8 +34,10 @@ type recorder struct {
 	asides record.Asides
 	shown  bool
 	usage  *event.UsageData
-	meta   *event.MetadataData
-	done   *event.DoneData
+	// parts are each agent's share of the usage.
+	parts []run.Spent
+	meta  *event.MetadataData
+	done  *event.DoneData
 	// scriptFailed is the error of a script.
 	scriptFailed *event.ErrorData
 	// speaker is the path of the agent that spoke last, tookOver the fallback model that
@@ -95,6 +98,7 @@ func (r *recorder) record(e event.Event) {
 		r.writer.Flush()
 	}
 	r.asides.Add(e)
+	r.rows.Heard(e)
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
@@ -126,7 +130,7 @@ func (r *recorder) record(e event.Event) {
 		return
 	case *event.UsageData:
 		if root {
-			spent := r.begun.journal.Spent()
+			spent, _ := r.begun.journal.Spent()
 			spent.Add(*d)
 			r.usage = &spent
 		}
@@ -184,21 +188,6 @@ func (r *recorder) describe(e event.Event, d *event.MetadataData) {
 	r.writer.Append(e)
 }
 
-// maxProgress bounds what one call may say of its progress, in events.
-const maxProgress = 200
-
-// mayProgress counts what a tool says of its progress.
-func (r *recorder) mayProgress(d *event.ProgressData) bool {
-	if d.ToolCallID == "" {
-		return true
-	}
-	if r.progressed == nil {
-		r.progressed = make(map[string]int)
-	}
-	r.progressed[d.ToolCallID]++
-	return r.progressed[d.ToolCallID] <= maxProgress
-}
-
 // begins notes that a call has a row without a result; false if it had one.
 func (r *recorder) begins(run, id string) bool {
 	key := record.Call{Run: run, ID: id}
@@ -220,7 +209,7 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 	}
 	switch {
 	case d.Structured:
-		r.writer.Save(e, d, r.rows.Result(e.Agent, d))
+		r.writer.SavePair(e, d, r.rows.Call(e, d), r.rows.Result(e, d))
 		return
 	case d.Status == event.ToolStarted:
 		r.writer.Append(e)
@@ -234,7 +223,7 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 		chained := r.now.cast.Chained
 		r.chaining = r.chaining || root && chained != nil && r.open == 0 && d.Name == chained.Spec().Name
 		if r.begins(e.RunID, d.ID) {
-			r.writer.Save(e, d, r.rows.Call(e.Agent, d))
+			r.writer.Save(e, d, r.rows.Call(e, d))
 		} else {
 			r.writer.Append(e) // it was called before the run was resumed
 		}
@@ -243,7 +232,7 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 	// A call that was cut off before it was complete was never made.
 	if key := (record.Call{Run: e.RunID, ID: d.ID}); r.called[key] {
 		delete(r.called, key)
-		r.writer.Save(e, d, r.rows.Result(e.Agent, d))
+		r.writer.Save(e, d, r.rows.Result(e, d))
 	} else {
 		r.writer.Append(e)
 	}
@@ -271,14 +260,6 @@ func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
 		r.unasked = append(r.unasked, asked) // without its row nobody could answer
 		r.begun.log.Append(e)
 	}
-}
-
-// progressSteps is the number of steps that a turn says it has (REMLight).
-const progressSteps = 3
-
-func (r *recorder) progress(d *event.ProgressData) {
-	d.TotalSteps, d.Status = progressSteps, "in_progress"
-	r.writer.Append(r.own(d))
 }
 
 // own is an event of the turn itself.

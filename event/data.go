@@ -51,6 +51,9 @@ type ToolCallData struct {
 	Status ToolStatus `json:"status"`
 	// Arguments are the call's arguments, known from executing on.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Written are the arguments as the model wrote them, if they are no JSON object; the
+	// stored row has them.
+	Written string `json:"-"`
 	// Result is the tool's result, a JSON value; when completed or failed.
 	Result json.RawMessage `json:"result,omitempty"`
 	// Content is the result as the model sees it and as it is stored.
@@ -147,8 +150,8 @@ type MetadataData struct {
 	RiskScore         *int   `json:"risk_score,omitempty"`
 	RiskReasoning     string `json:"risk_reasoning,omitempty"`
 	RecommendedAction string `json:"recommended_action,omitempty"`
-	// ModelVersion is the model that answered; LatencyMS, TokenCount and CostUSD are
-	// the answer's. The cost counts the models with a known price.
+	// ModelVersion is the model that answered; LatencyMS and TokenCount are the answer's.
+	// CostUSD is the whole run's, of the models with a known price.
 	ModelVersion string  `json:"model_version,omitempty"`
 	LatencyMS    int64   `json:"latency_ms,omitempty"`
 	TokenCount   int     `json:"token_count,omitempty"`

@@ -54,7 +54,7 @@ func (b *Budget) charge(u event.UsageData, parts []Spent) {
 	for ; b != nil; b = b.parent {
 		b.mu.Lock()
 		b.used.Add(u)
-		b.parts = add(b.parts, parts...)
+		b.parts = AddSpent(b.parts, parts...)
 		b.mu.Unlock()
 	}
 }

@@ -32,8 +32,9 @@ type call struct {
 
 	tool     tool.Tool
 	raw      json.RawMessage
-	reported bool // its end was shown
-	waiting  bool // for the user or, if atClient, for the client's tool
+	written  string // the arguments, if they are no JSON object
+	reported bool   // its end was shown
+	waiting  bool   // for the user or, if atClient, for the client's tool
 	atClient bool
 	guarded  bool   // its user must approve it
 	policy   string // what happens to an interrupted attempt
@@ -95,15 +96,20 @@ func (r *runner) check(c *call) string {
 	if c.tool == nil {
 		c.tool = r.findTool(c.name)
 	}
+	raw, err := tool.Arguments(c.args.String())
+	if err == nil {
+		c.raw = raw
+	} else {
+		text := c.args.String()
+		c.written = text[:min(len(text), tool.MaxArguments)]
+	}
 	if c.tool == nil {
 		return fmt.Sprintf("there is no tool named %q; %s", c.name, r.toolList())
 	}
 	c.policy = tool.IfInterrupted(c.tool)
-	raw, err := tool.Arguments(c.args.String())
 	if err != nil {
 		return err.Error()
 	}
-	c.raw = raw
 	if err := tool.Validate(r.ctx, c.tool, raw); err != nil {
 		return err.Error()
 	}

@@ -102,7 +102,7 @@ func (r *runner) admit(c *call, limit *string, more bool) (bool, error) {
 	if !slices.Contains(c.shown, shownExecuting) {
 		r.keep(Entry{ToolCallID: c.id, Shown: shownExecuting})
 		if err := r.recordAndEmit(&event.ToolCallData{
-			Name: c.name, ID: c.id, Status: event.ToolExecuting, Arguments: c.raw, Client: client && wrong == "", More: more,
+			Name: c.name, ID: c.id, Status: event.ToolExecuting, Arguments: c.raw, Written: c.written, Client: client && wrong == "", More: more,
 			Reads: c.tool != nil && tool.AnnotationsOf(c.tool).ReadOnly,
 		}); err != nil {
 			return false, err

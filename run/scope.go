@@ -63,9 +63,12 @@ func (s *Scope) MayNest() bool { return s == nil || s.Depth < s.maxDepth }
 func (s *Scope) Names() []string { return strings.Split(s.Path, "/") }
 
 // childThread returns the thread of the first run that is started in this call.
-func (s *Scope) childThread() string {
-	id := strings.ReplaceAll(s.ToolCallID, "/", "%2F")
-	return strings.TrimPrefix(s.Thread+"/"+id, "/")
+func (s *Scope) childThread() string { return ChildThread(s.Thread, s.ToolCallID) }
+
+// ChildThread returns the thread of the first run that a call of a thread starts. Those
+// of its other runs have "~2" and so on behind it.
+func ChildThread(thread, toolCallID string) string {
+	return strings.TrimPrefix(thread+"/"+strings.ReplaceAll(toolCallID, "/", "%2F"), "/")
 }
 
 // nextThread returns the thread of the next run that is started in this call.

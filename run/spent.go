@@ -21,8 +21,8 @@ type Spent struct {
 	Latency time.Duration `json:"latency,omitempty"`
 }
 
-// add merges what was spent into the list: one entry for each run, agent and model.
-func add(list []Spent, more ...Spent) []Spent {
+// AddSpent merges what was spent into the list: one entry for each run, agent and model.
+func AddSpent(list []Spent, more ...Spent) []Spent {
 	for _, m := range more {
 		i := len(list) - 1 // mostly the run that spent last
 		for ; i >= 0; i-- {

@@ -94,6 +94,9 @@ type MessageFilter struct {
 	Types []string
 	// Parts reads the parts, too: a row may have many megabytes of them.
 	Parts bool
+	// Shares also reads the rows without content that say what an agent below the answer
+	// consumed: assistant rows with an AgentPath.
+	Shares bool
 }
 
 // Messages returns the messages of a session, oldest first: of the caller's own session of
@@ -134,6 +137,9 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 		if f.BeforeSeq > 0 {
 			q.add(` AND m.seq < `).arg(f.BeforeSeq)
 		}
+		if !f.Shares {
+			q.add(withoutShares)
+		}
 		for i, t := range f.Types {
 			q.add([]string{` AND m.message_type IN (`, `, `}[min(i, 1)]).arg(t)
 		}
@@ -162,6 +168,9 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	}
 	return list, nil
 }
+
+// withoutShares leaves out the rows that MessageFilter.Shares is about.
+const withoutShares = ` AND (m.agent_path IS NULL OR m.message_type <> '` + MessageAssistant + `' OR m.content IS NOT NULL)`
 
 var (
 	// readableMessages chooses the messages m of a session that the caller may read; the

@@ -136,7 +136,7 @@ func openTimelineCursor(cursor string) (timelinePlace, error) {
 func timelineMessages(d Dialect, by caller, session string, before timelinePlace, limit int, list *[]placedEvent) Statement {
 	return Statement{
 		SQL: `SELECT m.id, m.seq, m.message_type, m.content, m.tool_calls, m.token_count, m.agent_name, m.model, m.created_at` +
-			` FROM messages m` + readableMessages[d] + ` AND m.seq < $4 ORDER BY m.seq DESC LIMIT $5`,
+			` FROM messages m` + readableMessages[d] + withoutShares + ` AND m.seq < $4 ORDER BY m.seq DESC LIMIT $5`,
 		Args: []any{by.TenantID, session, by.UserID, before.seq, limit},
 		Each: func(r Row) error {
 			x := placedEvent{TimelineEvent: TimelineEvent{Type: TimelineMessage}}

@@ -134,8 +134,8 @@ func childEvents(t *testing.T, turn harness.Turn) {
 	}
 }
 
-// childRows: what a child says is part of the answer, a structured answer is a
-// tool row of the id that its event names.
+// childRows: what a child says is part of the answer, a structured answer is a call and
+// its result, whose row has the id that its event names.
 func childRows(t *testing.T, d *desk, turn harness.Turn, session string) {
 	rows := d.Messages(t, session)
 	if last := rows[len(rows)-1]; last.Type != "assistant" || last.Content == nil || *last.Content != turn.Text {
@@ -145,8 +145,8 @@ func childRows(t *testing.T, d *desk, turn harness.Turn, session string) {
 	if len(filed) != 1 {
 		t.Fatalf("%d calls of the structured child", len(filed))
 	}
-	i := slices.IndexFunc(rows, func(r harness.Row) bool { return r.ToolCallID == filed[0].ToolCallID })
-	if i < 0 || rows[i].Type != "tool_response" || rows[i].ToolName != "archive" || rows[i].Content == nil || *rows[i].Content != `{"title":"A title"}` {
+	i := slices.IndexFunc(rows, func(r harness.Row) bool { return r.ToolCallID == filed[0].ToolCallID }) + 1
+	if i == 0 || rows[i-1].Type != "tool_call" || string(rows[i-1].Arguments) != `{"input_text":"A title"}` || rows[i].Type != "tool_response" || rows[i].ToolName != "archive" || rows[i].Content == nil || *rows[i].Content != `{"title":"A title"}` {
 		t.Fatalf("the structured child has the row %d of %+v", i, rows)
 	}
 	if rows[i].ID != filed[0].MessageID {

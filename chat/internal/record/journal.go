@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -24,9 +25,10 @@ type Journal struct {
 	pending []store.JournalEntry
 	// commit stores what the writer holds, and the entries.
 	commit func([]store.JournalEntry) error
-	// spent is the usage of the agents that handed the turn over, handOvers their number,
-	// routed the routing after the last hand-over.
+	// spent is the usage of the agents that handed the turn over, parts each one's share,
+	// handOvers their number, routed the routing after the last hand-over.
 	spent     event.UsageData
+	parts     []run.Spent
 	handOvers int
 	routed    routing.State
 }
@@ -39,6 +41,7 @@ const handOverThread = "\uFFFDhand-over"
 type handedOver struct {
 	Agent string          `json:"agent"`
 	Spent event.UsageData `json:"spent"`
+	Parts []run.Spent     `json:"parts,omitempty"`
 	// Routing is the session's from then on, stored with it when the turn is over.
 	Routing routing.State `json:"routing"`
 }
@@ -160,12 +163,12 @@ func (j *Journal) putBack(entries []store.JournalEntry) {
 }
 
 // HandOver begins the conversation of another agent; spent is what the turn has
-// consumed.
-func (j *Journal) HandOver(agent string, spent event.UsageData, to routing.State) {
-	data, _ := json.Marshal(handedOver{agent, spent, to})
+// consumed, parts each agent's share.
+func (j *Journal) HandOver(agent string, spent event.UsageData, parts []run.Spent, to routing.State) {
+	data, _ := json.Marshal(handedOver{agent, spent, parts, to})
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.old, j.spent, j.routed = nil, spent, to
+	j.old, j.spent, j.parts, j.routed = nil, spent, parts, to
 	j.handOvers++
 	j.pending = append(j.pending, store.JournalEntry{Thread: handOverThread, Data: data})
 }
@@ -181,7 +184,7 @@ func (j *Journal) Load(entries []store.JournalEntry) (agent string, err error) {
 			if err := json.Unmarshal(stored.Data, &to); err != nil {
 				return "", fmt.Errorf("chat: read the journal: %w", err)
 			}
-			j.old, j.spent, j.routed, agent = nil, to.Spent, to.Routing, to.Agent
+			j.old, j.spent, j.parts, j.routed, agent = nil, to.Spent, to.Parts, to.Routing, to.Agent
 			j.handOvers++
 			continue
 		}
@@ -270,9 +273,9 @@ func (j *Journal) HandOvers() (int, routing.State) {
 	return j.handOvers, j.routed
 }
 
-// Spent is the usage of the agents that handed the turn over.
-func (j *Journal) Spent() event.UsageData {
+// Spent is the usage of the agents that handed the turn over, and each one's share.
+func (j *Journal) Spent() (event.UsageData, []run.Spent) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.spent
+	return j.spent, slices.Clone(j.parts)
 }

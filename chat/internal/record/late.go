@@ -66,11 +66,20 @@ func AddLate(w store.RunWrite, late []Batch) store.RunWrite {
 	return w
 }
 
-// item is an event of a call with its row and its journal entries.
+// item is an event of a call with its row and its journal entries. pair is the row of the
+// call that the row answers, if the call has no event of its own.
 type item struct {
-	event   event.Event
-	row     *store.Message
-	entries []store.JournalEntry
+	event     event.Event
+	pair, row *store.Message
+	entries   []store.JournalEntry
+}
+
+// rows appends the item's rows to a list.
+func (i *item) rows(list []*store.Message) []*store.Message {
+	if i.pair != nil {
+		list = append(list, i.pair)
+	}
+	return append(list, i.row)
 }
 
 // acts reports whether the item is a call that acts.
@@ -143,7 +152,7 @@ func (w *Writer) keepLate(items []item, err error) {
 	var b Batch
 	size := 0
 	for _, i := range items {
-		b.rows, b.entries = append(b.rows, i.row), append(b.entries, i.entries...)
+		b.rows, b.entries = i.rows(b.rows), append(b.entries, i.entries...)
 		if i.row.Content != nil {
 			size += len(*i.row.Content)
 		}

@@ -19,6 +19,19 @@ type Rows struct {
 	Agent string
 	Now   func() time.Time
 	NewID func() string
+
+	// asked are the calls that asked agents, by the agents' runs.
+	asked map[string]string
+}
+
+// Heard takes in an event: rows of agents that are asked name the call that asked them.
+func (r *Rows) Heard(e event.Event) {
+	if d, ok := e.Data.(*event.ChildRunData); ok && d.Status == event.ChildStarted {
+		if r.asked == nil {
+			r.asked = make(map[string]string)
+		}
+		r.asked[e.RunID] = d.ToolCallID
+	}
 }
 
 // LastName is the name at the end of a path of agents.
@@ -84,16 +97,20 @@ func FromMessages(messages []llm.Message, sessionID string) ([]store.Message, er
 }
 
 // Call is the row of a tool call, which has no content.
-func (r *Rows) Call(path string, d *event.ToolCallData) *store.Message {
-	row := r.New(r.NewID(), path, store.MessageToolCall)
-	row.ToolCalls = callJSON(d.Name, d.ID, d.Arguments)
-	row.TokenCount = llm.EstimateTokens(d.Name) + llm.EstimateTokens(string(d.Arguments))
+func (r *Rows) Call(e event.Event, d *event.ToolCallData) *store.Message {
+	row := r.of(e, r.NewID(), store.MessageToolCall)
+	arguments := d.Arguments
+	if d.Written != "" {
+		arguments = json.RawMessage(d.Written)
+	}
+	row.ToolCalls = callJSON(d.Name, d.ID, arguments)
+	row.TokenCount = llm.EstimateTokens(d.Name) + llm.EstimateTokens(string(arguments))
 	return row
 }
 
 // Result is the row of a tool's result as the model sees it.
-func (r *Rows) Result(path string, d *event.ToolCallData) *store.Message {
-	row := r.New(cmp.Or(d.MessageID, r.NewID()), path, store.MessageToolResponse)
+func (r *Rows) Result(e event.Event, d *event.ToolCallData) *store.Message {
+	row := r.of(e, cmp.Or(d.MessageID, r.NewID()), store.MessageToolResponse)
 	row.Content = &d.Content
 	row.ToolCalls = callJSON(d.Name, d.ID, nil)
 	row.TokenCount = llm.EstimateTokens(d.Content)
@@ -111,6 +128,15 @@ func (r *Rows) New(id, path, kind string) *store.Message {
 	}
 	if path != r.Agent {
 		row.AgentPath, row.AgentName = path, LastName(path)
+	}
+	return row
+}
+
+// of is a row of the agent that emitted an event.
+func (r *Rows) of(e event.Event, id, kind string) *store.Message {
+	row := r.New(id, e.Agent, kind)
+	if e.RunID != "" && e.RunID != r.RunID {
+		row.AgentRunID, row.ParentCallID = e.RunID, r.asked[e.RunID]
 	}
 	return row
 }

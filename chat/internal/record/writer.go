@@ -84,12 +84,20 @@ const (
 // Save stores the row of a call and shows the event with the row's id, now or with what
 // comes within a moment. A call that acts is stored before it is made.
 func (w *Writer) Save(e event.Event, d *event.ToolCallData, row *store.Message) {
+	w.SavePair(e, d, nil, row)
+}
+
+// SavePair is Save for a result whose call has no event of its own; call is nil for none.
+func (w *Writer) SavePair(e event.Event, d *event.ToolCallData, call, row *store.Message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d.MessageID = row.ID
-	i := item{e, row, w.o.Journal.take()}
+	i := item{e, call, row, w.o.Journal.take()}
 	w.held, w.acts = append(w.held, i), w.acts || i.acts()
 	w.tokens += row.TokenCount
+	if call != nil {
+		w.tokens += call.TokenCount
+	}
 	if w.o.Lookup == nil || len(w.held) >= maxHeld || w.acts && !d.More {
 		w.storeHeld()
 		return
@@ -184,10 +192,10 @@ func (w *Writer) storeHeld() {
 	}
 	// The log keeps the events.
 	events := make([]event.Event, len(w.held))
-	rows := make([]*store.Message, len(w.held))
+	rows := make([]*store.Message, 0, len(w.held)+1)
 	entries := make([]store.JournalEntry, 0, len(w.held)+1)
 	for i := range w.held {
-		events[i], rows[i] = w.held[i].event, w.held[i].row
+		events[i], rows = w.held[i].event, w.held[i].rows(rows)
 		entries = append(entries, w.held[i].entries...)
 	}
 	if err := w.put(store.RunWrite{Messages: rows, Journal: entries}, events...); err != nil {

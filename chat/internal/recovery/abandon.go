@@ -10,6 +10,7 @@ import (
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/live"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -67,6 +68,15 @@ func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 			l.add(e)
 		}
 	}
+	entries, err := s.o.Store.RunJournal(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	var journal record.Journal
+	if _, err := journal.Load(entries); err != nil {
+		return err
+	}
+	l.parts = journal.Unended()
 	after := r.LastSeq // the log begins live.Gap further, behind what readers may have
 	if after > 0 || r.Restarts > 0 {
 		after += live.Lost - live.Gap
@@ -81,7 +91,7 @@ func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 	defer log.Close()
 	w, events := l.end(r, how)
 	w.Process = s.o.Process
-	err := log.Write(w, events...)
+	err = log.Write(w, events...)
 	if errors.Is(err, store.ErrNotFound) {
 		// The session has gone; the run goes, too.
 		err = log.Write(store.RunWrite{RunID: r.ID, Process: s.o.Process, Status: w.Status, Reason: w.Reason})
@@ -95,6 +105,7 @@ type leavings struct {
 	text   event.Deltas
 	asides record.Asides
 	open   []event.Event // the last event of each call that has not ended
+	parts  []run.Spent
 }
 
 func (l *leavings) add(e event.Event) {
@@ -102,6 +113,7 @@ func (l *leavings) add(e event.Event) {
 		l.rows.Agent = e.Agent // the last one is the agent that took over
 	}
 	l.asides.Add(e)
+	l.rows.Heard(e)
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
@@ -155,7 +167,7 @@ func (l *leavings) end(r *store.Run, how ending) (store.RunWrite, []event.Event)
 			Result: []byte(content), Content: content, ErrorMessage: why,
 		}
 		if was.Status == event.ToolExecuting { // one that was only begun has no row
-			row := l.rows.Result(e.Agent, d)
+			row := l.rows.Result(e, d)
 			d.MessageID = row.ID
 			w.Messages = append(w.Messages, row)
 		}
@@ -167,6 +179,16 @@ func (l *leavings) end(r *store.Run, how ending) (store.RunWrite, []event.Event)
 		w.Answer = l.rows.New(r.MessageID, l.rows.Agent, store.MessageAssistant)
 		w.Answer.Content, w.Answer.TokenCount, w.Answer.Model = &text, llm.EstimateTokens(text), r.Model
 		w.Answer.Status = how.row
+	}
+	w.Messages = append(w.Messages, l.rows.Shares(w.Answer, l.parts)...)
+	for i := range l.parts {
+		u := &l.parts[i].Usage
+		w.Consumed.InputTokens += u.InputTokens
+		w.Consumed.OutputTokens += u.OutputTokens
+		w.Consumed.CostUSD += u.CostUSD
+	}
+	if was := r.Consumed; was.InputTokens+was.OutputTokens > w.Consumed.InputTokens+w.Consumed.OutputTokens {
+		w.Consumed = was // it has what the journal lost
 	}
 	if how.failure != nil {
 		events = append(events, l.own(r.ID, how.failure))

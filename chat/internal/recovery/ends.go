@@ -20,6 +20,7 @@ type Store interface {
 	live.Store
 	record.Lookup
 	ClaimRun(ctx context.Context, id, process string) (store.Run, error)
+	RunJournal(ctx context.Context, id string) ([]store.JournalEntry, error)
 }
 
 // Options are what Ends work with.

@@ -37,6 +37,8 @@ func usage(t *testing.T, open Open) {
 	got := get[store.Run](t)(s.Run(ctx, run))
 	wantEqual(t, "the run's total", got.Consumed, total)
 	wantEqual(t, "the run's client", got.ClientID, "mobile")
+	wantEqual(t, "the conversation", len(get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{}))), 2)
+	wantEqual(t, "all rows", len(get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{Shares: true}))), 4)
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "the session's client", sess.ClientID, "mobile")
 	row := get[store.Message](t)(s.Message(ctx, asked.ID))

@@ -1,0 +1,75 @@
+package record
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
+)
+
+// Shares are the rows of what the agents of the run consumed, without content: one for each
+// run, agent and model. The answer gets its own share in its row; it may be nil.
+func (r *Rows) Shares(answer *store.Message, parts []run.Spent) []*store.Message {
+	var rows []*store.Message
+	for i := range parts {
+		p := &parts[i]
+		if answer != nil && p.RunID == r.RunID && p.Path == answer.AgentName && p.Model == answer.Model {
+			answer.InputTokens, answer.OutputTokens, answer.CostUSD = p.Usage.InputTokens, p.Usage.OutputTokens, p.Usage.CostUSD
+			continue
+		}
+		row := Share(p, r.SessionID)
+		row.ID, row.RunID, row.CreatedAt = r.NewID(), r.RunID, r.Now()
+		if p.RunID == r.RunID {
+			row.AgentRunID = ""
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Share is the row of what an agent consumed with a model. Its path keeps it out of the
+// conversation.
+func Share(p *run.Spent, session string) *store.Message {
+	return &store.Message{
+		SessionID: session, Type: store.MessageAssistant, AgentName: LastName(p.Path), AgentPath: p.Path, AgentRunID: p.RunID, ParentCallID: p.ToolCallID,
+		Model: p.Model, InputTokens: p.Usage.InputTokens, OutputTokens: p.Usage.OutputTokens, CostUSD: p.Usage.CostUSD,
+		LatencyMS: max(1, p.Latency.Milliseconds()),
+	}
+}
+
+// Unended is what the agents of the run have consumed as far as the journal knows, for a run
+// that nobody resumes.
+func (j *Journal) Unended() []run.Spent {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	ended := map[string]bool{} // threads whose call has a result, which has their share
+	for thread, entries := range j.old {
+		for i := range entries {
+			if entries[i].Result != nil {
+				ended[run.ChildThread(thread, entries[i].ToolCallID)] = true
+			}
+		}
+	}
+	parts := slices.Clone(j.parts)
+	for thread, entries := range j.old {
+		if within(thread, ended) {
+			continue
+		}
+		for i := range entries {
+			parts = run.AddSpent(parts, entries[i].Spent...)
+		}
+	}
+	return parts
+}
+
+// within reports whether a thread is one of the given ones or below one.
+func within(thread string, threads map[string]bool) bool {
+	for at := thread; at != ""; at = at[:max(0, strings.LastIndexByte(at, '/'))] {
+		first, _, _ := strings.Cut(at[strings.LastIndexByte(at, '/')+1:], "~") // of several runs of a call
+		if threads[at] || threads[at[:strings.LastIndexByte(at, '/')+1]+first] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,32 @@
+package chat
+
+import (
+	"context"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
+)
+
+// observationsDisabled is the observation_mode of documents whose observations are not kept.
+const observationsDisabled = "disabled"
+
+// keepsObservations reports whether the document wants observations kept.
+func (r *recorder) keepsObservations() bool {
+	return r.now.cast.Agent.Document.ObservationMode != observationsDisabled
+}
+
+// reportEnded calls Options.Ended. The answer has been given; nobody waits.
+func (s *executor) reportEnded(r *recorder) {
+	if s.o.Ended == nil || s.o.Store == nil || !r.now.request.sessionNamed {
+		return
+	}
+	was := r.now.session.stored
+	e := Ended{
+		SessionID: was.ID, Mode: was.Mode,
+		Unsummarised: was.TotalTokens - was.SummaryTokens + r.writer.Tokens() + llm.EstimateTokens(r.now.message.text),
+	}
+	if r.keepsObservations() {
+		e.Observed = r.asides.Observed()
+	}
+	s.o.Ended(identity.With(context.WithoutCancel(r.begun.stored), r.now.caller), e)
+}
