@@ -17,10 +17,10 @@ const (
 	breakFor = 15 * time.Second
 )
 
-// breaker keeps requests from an endpoint that is down. A closed breaker lets all
-// requests pass, an open one none for breakFor. Then one request probes the endpoint
-// and closes or reopens the breaker; if the probe is silent for too long, the next
-// request probes. A rate limit is no outage: it concerns one model or key.
+// breaker keeps requests from an endpoint that is down. A closed breaker lets all requests
+// pass; an open one refuses them for breakFor. Then one request probes the endpoint and
+// closes or reopens the breaker; if the probe is silent for too long, the next request
+// probes. A rate limit does not count as an outage: it concerns one model or key.
 type breaker struct {
 	now func() time.Time
 
@@ -139,6 +139,6 @@ func (g *guarded) refuse(wait time.Duration) error {
 	seconds := int((wait + time.Second - 1) / time.Second)
 	return &Error{
 		Kind: Unavailable, Model: g.Name(), RetryAfter: wait,
-		Hint: fmt.Sprintf("its server failed several times in a row and is asked again in %d s; wait, or choose another model", seconds),
+		Hint: fmt.Sprintf("its server failed several times in a row; p8 tries it again in %d s; wait, or choose another model", seconds),
 	}
 }

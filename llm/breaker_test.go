@@ -100,7 +100,7 @@ func refused(t *testing.T, s *server, m llm.Model) (time.Duration, bool) {
 		return 0, false
 	}
 	var e *llm.Error
-	if !errors.As(err, &e) || e.Kind != llm.Unavailable || e.Model != m.Name() || !strings.Contains(e.Hint, "is asked again in") {
+	if !errors.As(err, &e) || e.Kind != llm.Unavailable || e.Model != m.Name() || !strings.Contains(e.Hint, "p8 tries it again in") {
 		t.Fatalf("a request that was not sent ends with %v", err)
 	}
 	return e.RetryAfter, true

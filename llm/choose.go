@@ -27,8 +27,8 @@ type Choice struct {
 	Model string
 	// Reason is one sentence for the operator.
 	Reason string
-	// Notice is a sentence for the user of the offline model if the reason is
-	// something other than that nothing is configured.
+	// Notice is a sentence for the user of the offline model. It is "" if the reason is that
+	// nothing is configured.
 	Notice string
 }
 

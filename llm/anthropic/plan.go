@@ -175,7 +175,7 @@ func (p *plan) choose(req *llm.Request, d *dialect) {
 	case req.ToolChoice == "none":
 		p.choice = "none"
 	case req.ToolChoice == "required" && (d.unforced || p.thinking == "enabled"):
-		p.warn("the model is asked, not made, to call a tool, as it cannot be made to while it thinks")
+		p.warn("the model decides itself whether to call a tool: it cannot be forced to while it thinks")
 	case req.ToolChoice == "required":
 		p.choice = "any"
 	}

@@ -204,7 +204,8 @@ func (c *conversation) results(calls []llm.ToolCall, follow []llm.Message) {
 	}
 }
 
-// answered returns the unanswered call of a message, -1 if there is none.
+// answered returns the index of the call that a message answers, -1 if it answers no open
+// call.
 func answered(calls []llm.ToolCall, results []*llm.Message, m *llm.Message) int {
 	if m.Role == llm.ToolRole {
 		for i := range calls {

@@ -18,7 +18,7 @@ type member struct {
 	value any // object, []any, string, json.Number, bool or nil
 }
 
-// get returns the value of a key, nil if there is none.
+// get returns the value of a key, nil if the object lacks it.
 func (o object) get(key string) any {
 	for _, m := range o {
 		if m.key == key {

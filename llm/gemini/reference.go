@@ -49,7 +49,7 @@ func (c *cleaner) fits(ref string) bool {
 	return c.room >= 0
 }
 
-// find returns the target of a reference within the schema, nil if there is none.
+// find returns the target of a reference within the schema, nil if it leads nowhere.
 func (c *cleaner) find(ref string) any {
 	pointer, ok := strings.CutPrefix(ref, "#")
 	if !ok {
