@@ -80,7 +80,7 @@ func parameter(tokens []token, names ...string) (clause, bool) {
 	}
 	column := tokens[0].start + utf8.RuneCountInString(key) + 2
 	if n := len(value); n > 0 && (value[0] == '"' || value[0] == '\'') {
-		// The lexer saw that the quote is closed, if it is.
+		// The lexer has checked whether the quote is closed.
 		l := lexer{runes: []rune(value)}
 		if text, ok := l.quoted(); ok && l.at == len(l.runes) {
 			value = text

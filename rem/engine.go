@@ -21,9 +21,11 @@ type Knowledge interface {
 	Lookup(ctx context.Context, key string) ([]store.Match, error)
 	// Fuzzy returns the rows that resemble a text, the best first.
 	Fuzzy(ctx context.Context, text string, threshold float64, limit int) ([]store.Match, error)
-	// MessageBySeq returns a stored message; store.ErrNotFound if there is none.
+	// MessageBySeq returns the message of a session with a number. If there is no such
+	// message, the error is store.ErrNotFound.
 	MessageBySeq(ctx context.Context, sessionID string, seq int64) (store.Message, error)
-	// Message returns a stored message by its id; store.ErrNotFound if there is none.
+	// Message returns a stored message by its id. If there is no such message, the error is
+	// store.ErrNotFound.
 	Message(ctx context.Context, id string) (store.Message, error)
 	// Nodes returns every row with one of the keys and its edges, own rows first.
 	Nodes(ctx context.Context, keys []string) ([]store.Node, error)
@@ -185,7 +187,7 @@ func (e *Engine) explainError(ctx context.Context, q Query, text string, err err
 	return fmt.Errorf("rem: %s: %w", q.Verb(), err)
 }
 
-// sqlOf is the SQL inside a query, "" if there is none.
+// sqlOf is the SQL inside a query, "" for a query without SQL.
 func sqlOf(query Query) string {
 	switch q := query.(type) {
 	case Select:

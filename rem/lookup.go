@@ -28,8 +28,8 @@ func (e *Engine) lookup(ctx context.Context, q Lookup, res *Result) error {
 	return e.suggest(ctx, res)
 }
 
-// lookupKey finds the rows of a key. A page of p8's manual has to be asked for by its key,
-// and is found only if nothing of the caller has it.
+// lookupKey finds the rows of a key. It finds a page of p8's manual by its exact key, if no
+// row that the caller may read has the key.
 func (e *Engine) lookupKey(ctx context.Context, key string) ([]Row, error) {
 	if rows, err := e.message(ctx, key); err != nil || len(rows) > 0 {
 		return rows, err

@@ -81,8 +81,8 @@ func (p *parser) query() (Query, error) {
 	return nil, &SyntaxError{Column: word.column(), Problem: fmt.Sprintf("%.40q is no verb", word.text), Form: allForms, cause: ErrNoVerb}
 }
 
-// verb reads the verb; it returns "" and the word if there is none. A bare SELECT or WITH
-// is SQL.
+// verb reads the verb. If the first word is not one, it returns "" and the word. A bare
+// SELECT or WITH is SQL.
 func (p *parser) verb() (Verb, token) {
 	word := p.word()
 	if word.is("REM") {

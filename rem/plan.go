@@ -190,7 +190,7 @@ func (e *Engine) selectStep(ctx context.Context, q Select) (Step, error) {
 	return step, err
 }
 
-// withoutPosition drops a place that is none in the text of the caller.
+// withoutPosition drops the position of an error, because it is not one in the caller's text.
 func withoutPosition(err error) error {
 	if wrong := (*store.SelectError)(nil); errors.As(err, &wrong) {
 		return &store.SelectError{Problem: wrong.Problem}

@@ -166,7 +166,7 @@ func (q Traverse) String() string {
 // Select is one SELECT in the store's SQL; the store checks it.
 type Select struct {
 	Text string
-	// Rows is the most rows, 0 for MaxRows; no part of the text.
+	// Rows is the most rows, 0 for MaxRows. It is not part of the text.
 	Rows int
 }
 

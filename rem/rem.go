@@ -59,7 +59,7 @@ const (
 	MaxRows = 1000
 	// MaxDepth is how far TRAVERSE goes.
 	MaxDepth = 5
-	// maxTypes is the most relations that TRAVERSE is told to follow.
+	// maxTypes is the most relations that a TRAVERSE can name.
 	maxTypes = 20
 )
 
@@ -71,12 +71,11 @@ const (
 	DefaultDepth     = 1
 	// Manual is the table of p8's manual.
 	Manual = store.ManualTable
-	// DefaultNodes is the LIMIT of TRAVERSE; the sources had none, 9 and 10.
+	// DefaultNodes is the LIMIT of TRAVERSE. The limits of REM, REMLight and p8: none, 9 and 10.
 	DefaultNodes = 20
 )
 
-// Tables are the names that a query may use for tables unless told otherwise:
-// those that every store has.
+// Tables are the default names that a query may use for tables: those that every store has.
 func Tables() []string {
 	return []string{"schemas", "resources", "ontologies", "moments", "sessions", "messages", "users", "files", "feedback", Manual}
 }

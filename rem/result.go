@@ -10,8 +10,8 @@ import (
 // Result is the answer to a query.
 type Result struct {
 	QueryType Verb `json:"query_type"`
-	// Keys are the keys of a LOOKUP and where a TRAVERSE starts, Missing those of
-	// them that nothing has, Suggestions keys that resemble those.
+	// Keys are the keys of a LOOKUP, or those from which a TRAVERSE starts. Missing are those
+	// that no row has, Suggestions the keys that resemble the missing ones.
 	Keys        []string `json:"keys,omitempty"`
 	Missing     []string `json:"missing,omitempty"`
 	Suggestions []string `json:"suggestions,omitempty"`
@@ -50,7 +50,7 @@ type Row struct {
 	// Hop is how a TRAVERSE came to the row, nil for other queries.
 	*Hop
 	Summary string
-	// Data is the row as JSON, if it was asked for.
+	// Data is the row as JSON, if the query asks for it.
 	Data json.RawMessage
 }
 

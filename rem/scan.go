@@ -9,7 +9,7 @@ import (
 type sqlScanner struct {
 	runes []rune
 	at    int
-	// open is the quote that is never closed, 0 if there is none.
+	// open is the quote that is never closed, 0 if all are closed.
 	open rune
 }
 

@@ -99,7 +99,7 @@ func (e *Engine) leastSimilarity(q Search) float64 {
 	case q.MinSimilarity != nil:
 		return *q.MinSimilarity
 	case e.Embedder == nil:
-		return 0 // words alone have none
+		return 0 // a search by words has no bound
 	case e.MinSimilarity != nil:
 		return *e.MinSimilarity
 	}

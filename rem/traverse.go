@@ -14,7 +14,7 @@ import (
 const (
 	// maxFrontier is how many keys are read for one level, the heaviest first.
 	maxFrontier = 256
-	// maxEdges is how many edges of one row are looked at.
+	// maxEdges is how many edges of one row are followed.
 	maxEdges = 1000
 	// maxRelations is how many relations a summary lists.
 	maxRelations = 50
@@ -231,8 +231,8 @@ func (w *walk) step(ctx context.Context, from, level int) error {
 	return nil
 }
 
-// sort puts the results into the order that was asked for; they are nearest
-// first already.
+// sort puts the results into the order of the query. They are already in the default order,
+// the nearest first.
 func (w *walk) sort() {
 	order := w.q.Order
 	if order.Field == "created_at" {
