@@ -78,8 +78,8 @@ func (r *runner) prepareTools() error {
 	return nil
 }
 
-// findTool returns the tool of that name, nil if there is none. An agent has few tools: a
-// scan is faster than a map.
+// findTool returns the tool of that name, nil if the agent has no such tool. An agent has few
+// tools: a scan is faster than a map.
 func (r *runner) findTool(name string) tool.Tool {
 	for i := range min(len(r.Tools), len(r.req.Tools)) {
 		if r.req.Tools[i].Name == name {

@@ -252,8 +252,7 @@ func below(path, top string) bool {
 	return len(path) > len(top) && path[len(top)] == '/' && strings.HasPrefix(path, top)
 }
 
-// heard notes that a run below a call has said something, if that replaces what this run
-// says.
+// heard notes that a nested run has produced text, if that text replaces this run's.
 func (r *runner) heard(c *call) {
 	if r.Agent.ChildText != agent.ChildReplace {
 		return

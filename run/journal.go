@@ -10,16 +10,15 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Journal keeps what a run must not do twice. A run that is resumed, after a pause or a
-// crash, finds in it what the model said and what its calls returned, and goes on from
-// there. A call whose result is in the journal is not made again. It is safe for
-// concurrent use.
+// Journal records the steps and the finished calls of a run, so that they are not repeated. A
+// run that is resumed, after a pause or a crash, reads the model's responses and the results
+// of its calls from it and continues from there. It is safe for concurrent use.
 //
 // Every run of a tree has a thread of its own: "" is the root's, "call_1" that of the
 // agent that the root's call call_1 asked, "call_1/call_7" that of an agent below.
 type Journal interface {
-	// Entries returns those of a thread from before, oldest first; none for a new run. A
-	// run calls it once, when it begins.
+	// Entries returns the entries that a thread recorded before, oldest first; a new run has
+	// no entries. A run calls it once, when it begins.
 	Entries(thread string) []Entry
 	// Record adds an entry. It belongs to the next event of a tool call or of a
 	// question that is yielded: the two are stored together, before either is used.
@@ -28,7 +27,7 @@ type Journal interface {
 	// stored. A run calls it before it makes calls that act; after an error it makes
 	// none of them and ends.
 	Commit(ctx context.Context, entries ...Entry) error
-	// Answer returns the user's answer to a request; false if there is none.
+	// Answer returns the user's answer to a request; false if the user has not answered.
 	Answer(requestID string) (tool.Answer, bool)
 	// Result returns what the client returned for a call of its own tool; false if it has
 	// not.

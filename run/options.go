@@ -24,8 +24,8 @@ type Options struct {
 	Chained tool.Tool
 	// ChainedMissing says why Chained is nil although the document names a tool.
 	ChainedMissing string
-	// Cost is what a response of a model costs in US dollars. nil knows no prices; a
-	// nested run then uses its parent's.
+	// Cost returns the cost of a response of a model in US dollars. If it is nil, no prices
+	// are known; a nested run then uses its parent's.
 	Cost func(model string, u llm.Usage) float64
 	// Messages are the conversation, the user's message last. The agent's prompt is put
 	// before them if they do not begin with a system message.
@@ -57,9 +57,9 @@ type Options struct {
 	// Journal lets the run pause for the user and be resumed. If it is nil, calls that
 	// need an approval are refused. A nested run has its parent's.
 	Journal Journal
-	// Steer returns the messages that came in while the run was running. It is called
-	// before every request to the model, and with last before the run ends with an
-	// answer: if it returns messages then, the run goes on.
+	// Steer returns the user's messages that came in since the last call. It is called before
+	// every request to the model. It is also called, with last set, before the run ends with
+	// an answer: if it then returns messages, the run continues.
 	Steer func(last bool) []llm.Message
 	// Answered is called with the text of the answer that ends the run, whether it was
 	// shown or not (agent.ChildReplace).

@@ -112,7 +112,7 @@ type asker struct {
 	open  []question
 }
 
-// Ask returns the answer, or tool.ErrPaused if there is none yet.
+// Ask returns the answer, or tool.ErrPaused if the user has not answered yet.
 func (a *asker) Ask(_ context.Context, q tool.Question) (tool.Answer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -124,7 +124,7 @@ func (r *runner) wasShown(name string) bool {
 }
 
 // steer adds the user's new messages to the conversation, and reports whether there were
-// any. With last, the run ends if there are none.
+// any. With last, the run ends if it reports false.
 func (r *runner) steer(last bool) (bool, error) {
 	if r.Steer == nil {
 		return false, nil

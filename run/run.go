@@ -119,11 +119,10 @@ type runner struct {
 	past    map[string]past
 	takenUp bool
 	half    bool
-	// childSpoke: a run below has said something since this one's last step, and this
+	// childSpoke: a nested run has produced text since this run's last step, so that this
 	// run's text would repeat it.
 	childSpoke bool
-	// said: something of an answer was shown. asking: the model was asked, and its
-	// response is not complete.
+	// said: a part of an answer was shown. asking: a request to the model is under way.
 	said, asking bool
 }
 

@@ -32,7 +32,7 @@ type Scope struct {
 	ToolCallID string
 	// Budget is charged by runs that are started here.
 	Budget *Budget
-	// Journal is the root's, nil if there is none.
+	// Journal is the root's, nil if the root has no journal.
 	Journal Journal
 
 	ledger   *ledger
@@ -58,8 +58,8 @@ func ScopeFrom(ctx context.Context) *Scope {
 // MayNest reports whether a run may be started below this one.
 func (s *Scope) MayNest() bool { return s == nil || s.Depth < s.maxDepth }
 
-// Names returns the agents from the root to this run. To ask one of them again would make
-// a circle.
+// Names returns the agents from the root to this run. Asking one of them again would be a
+// cycle.
 func (s *Scope) Names() []string { return strings.Split(s.Path, "/") }
 
 // childThread returns the thread of the first run that is started in this call.
