@@ -82,15 +82,15 @@ func unsummarised(s *store.Session) int { return max(0, s.TotalTokens-s.SummaryT
 
 // The bounds of one Build.
 const (
-	maxChunks = 50  // that are made or that somebody else made first
+	maxChunks = 50  // moments that are made, by this process or another one
 	chunkRows = 500 // of one moment
 )
 
-// Build makes the due moments of the caller's session. With a threshold above 0 it uses
-// that one instead of the options'. Without one it leaves out the newest turn, whose
-// answer may still be made again, and which models see whole. A moment covers whole
-// turns of at least the threshold, and at most about the larger of the two thresholds.
-// Each range of messages gets one moment, however many processes build at once.
+// Build makes the due moments of the caller's session. A threshold above 0 replaces the
+// options' threshold. With threshold 0, Build leaves out the newest turn: models see it
+// whole, and its answer may still be regenerated. A moment covers whole turns of at least the
+// threshold, and at most about the larger of the two thresholds. Each range of messages gets
+// one moment, however many processes build at once.
 func (b *Builder) Build(ctx context.Context, sessionID string, threshold int) (Built, error) {
 	out := Built{SessionID: sessionID}
 	waits := threshold <= 0

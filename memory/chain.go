@@ -12,8 +12,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// chain is the session_chunk moments of a session, one after the other. Each knows the
-// ones 1, 2, 4, 8 … before it, so any is a few LOOKUPs away from any later one.
+// chain is the session_chunk moments of a session, one after the other. Each names the
+// moments 1, 2, 4, 8 … places before it, so that a few LOOKUPs lead from any moment to any
+// earlier one.
 type chain struct {
 	store Chunks
 	sess  *store.Session
@@ -94,8 +95,8 @@ const (
 	contentsEach   = 8
 )
 
-// contents is the memory row to store with the next moment, nil for none: the subjects of
-// the moments that are no longer shown, and the key of the moment before them.
+// contents is the memory row to store with the next moment, nil if it is not due: the
+// subjects of the moments that are no longer shown, and the key of the moment before them.
 func (c *chain) contents(ctx context.Context, last *store.Moment) (*store.Message, error) {
 	older := c.sess.Chunks + 1 - contentsRecent // how many, with the next
 	if older <= 0 || older%contentsEach != 0 {

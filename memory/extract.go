@@ -64,10 +64,10 @@ func speaker(user bool) string {
 // sentence is a sentence or a line of a message.
 type sentence struct {
 	text  string
-	at    int // which it is
+	at    int // its index
 	row   int
 	user  bool
-	first bool // that a user said
+	first bool // the first sentence of a user's message
 	words []string
 	score float64
 }
@@ -176,8 +176,8 @@ func sentencesOf(text string) []sentence {
 	return out
 }
 
-// sentenceEnd is where the first sentence of a line ends. A full stop ends one only
-// after a word of some length: "e.g. 3. May" is none.
+// sentenceEnd is where the first sentence of a line ends. A full stop ends a sentence only
+// after a word of some length, so not in "e.g. 3. May".
 func sentenceEnd(line string) int {
 	letters := 0
 	for i, r := range line {

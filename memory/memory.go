@@ -1,5 +1,4 @@
-// Package memory decides what a model is sent of a session, and sums up what it
-// is not sent any more.
+// Package memory chooses the part of a session that is sent to a model, and sums up the rest.
 //
 //	the next turn:  newest memory row │ newest 3 moments │ newest rows that fit
 //	                    │                  │                    └─ breadcrumbs and hints: keys of what is cut
@@ -13,11 +12,11 @@
 //     they take at most a third of the budget.
 //   - Then the newest rows that fit, without gaps. The newest row is always
 //     included.
-//   - Tool rows are replayed as calls and results, or skipped because the answer
-//     already says what they said (p8); the document decides. A replayed call
-//     always has its result and a result its call, because models refuse a
-//     conversation with only one of them. Results are not compressed; of a very
-//     long one the beginning is shown, as in the first turn.
+//   - Tool rows are replayed as calls and results, or skipped, because the answer
+//     repeats what matters in them (p8); the document decides. A call is replayed
+//     with its result or not at all, because models refuse a conversation with only
+//     one of them. Results are not compressed; of a very long one the beginning is
+//     shown, as in the first turn.
 //   - Older long answers are cut to their beginning and end around the key with
 //     which LOOKUP finds the whole text (REMLight), or replaced by a breadcrumb
 //     to the moment that covers them (p8).

@@ -13,9 +13,9 @@ const (
 	noteResources = "resource_keys"
 )
 
-// Note returns the metadata of a session for the prompt of each turn: unknown keys as they
-// are, the keys about moments within a bound. It leaves out ids, with which LOOKUP finds
-// nothing, and the newest summary if the moments themselves are shown.
+// Note returns the metadata of a session for the prompt of each turn: unknown keys unchanged,
+// the keys about moments shortened. It leaves out ids, because LOOKUP does not find them, and
+// the newest summary if the moments themselves are shown.
 func Note(metadata json.RawMessage, shown bool) json.RawMessage {
 	if !bytes.Contains(metadata, []byte(`"`+noteLatest)) && !bytes.Contains(metadata, []byte(`"`+noteUploads)) &&
 		!bytes.Contains(metadata, []byte(`"`+noteResources)) {
@@ -36,7 +36,7 @@ func Note(metadata json.RawMessage, shown bool) json.RawMessage {
 	}
 	short, err := json.Marshal(all)
 	if err != nil {
-		return metadata // it was read a moment ago
+		return metadata // the values were decoded above, so they can be encoded
 	}
 	return short
 }

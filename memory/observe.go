@@ -75,8 +75,8 @@ func lineOf(fields []field, but ...string) string {
 	return b.String()
 }
 
-// RecordObservation adds what an agent observed to the session's observation moment of
-// the day (UTC); nothing that is only a confidence or a session's name makes one.
+// RecordObservation adds an agent's observation to the session's observation moment of the
+// day (UTC). An observation with nothing but a confidence or a session's name is ignored.
 func RecordObservation(ctx context.Context, k Keeper, sessionID string, d *event.MetadataData, at time.Time) error {
 	line := lineOf(fieldsOf(d), "session_name", "confidence")
 	if line == "" || sessionID == "" {

@@ -38,7 +38,7 @@ func views(ms []store.Moment) []view {
 	return out
 }
 
-// covering is the moment that covers a row, nil for none.
+// covering is the moment that covers a row, nil if no moment does.
 func covering(chunks []view, seq int64) *view {
 	for i := range slices.Backward(chunks) {
 		if chunks[i].First <= seq && seq <= chunks[i].Last {

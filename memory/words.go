@@ -26,7 +26,7 @@ type vocabulary struct {
 type word struct {
 	count float64 // what users say counts twice
 	texts int     // how many have it
-	at    int     // which word it is
+	at    int     // its index
 }
 
 func newVocabulary() *vocabulary {
