@@ -1,9 +1,12 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/docs"
@@ -32,6 +35,36 @@ func TestDocumentedAgents(t *testing.T) {
 	}
 	if found < 4 {
 		t.Errorf("only %d documents found", found)
+	}
+}
+
+// TestFirstCommands compares the first commands of the README with those that the
+// transcript first.txtar runs.
+func TestFirstCommands(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, start, _ := strings.Cut(string(readme), "\n## Start\n")
+	_, start, _ = strings.Cut(start, "\n```\n")
+	block, _, _ := strings.Cut(start, "\n```")
+	script, err := os.ReadFile("testdata/script/first.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := []string{"go install ./cmd/p8"} // the test is built from it
+	for line := range strings.Lines(string(script)) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "exec "); ok {
+			run = append(run, strings.ReplaceAll(strings.TrimSuffix(command, " &server&"), "'", `"`))
+		}
+	}
+	var want []string
+	for line := range strings.Lines(block) {
+		command, _, _ := strings.Cut(line, "  #")
+		want = append(want, strings.TrimSpace(command))
+	}
+	if diff := cmp.Diff(want, run); diff != "" || len(want) < 10 {
+		t.Errorf("-README +transcript:\n%s", diff)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/internal/ingest/child"
 	"github.com/p8-org/p8/internal/testkit/golden"
+	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
 // quickExit keeps the race detector from sleeping at the end of every p8.
@@ -49,6 +50,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("P8_DATA_DIR", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("PROVIDER", p.URL)
 			e.Setenv("VERSION", command.Version())
+			if err := os.Symlink(filepath.Join(harness.Root(e.T().(testing.TB)), "examples"), filepath.Join(e.WorkDir, "examples")); err != nil {
+				return err
+			}
 			e.Vars = append(e.Vars, quickExit)
 			// No Ollama of this machine takes part.
 			e.Setenv("OLLAMA_HOST", "127.0.0.1:1")
