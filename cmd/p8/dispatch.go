@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -56,15 +55,6 @@ func newParser(a *command.App, g *grammar) (*kong.Kong, error) {
 
 func isHelp(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "help" }
 
-// misused returns the error of a command line, which names the help for what was typed.
-func misused(ctx *kong.Context, err error) error {
-	help := "p8 help"
-	if node := ctx.Selected(); node != nil {
-		help = node.FullPath() + " --help"
-	}
-	return command.Usage("%v: run %q", err, help)
-}
-
 // check returns an error if a value is not in its enumeration, an argument or a subcommand
 // is missing, or flags exclude each other. The grammar has no other rules.
 func check(ctx *kong.Context) error {
@@ -81,10 +71,8 @@ func check(ctx *kong.Context) error {
 	if node == nil {
 		node = ctx.Model.Node
 	}
-	if missing := missing(node); len(missing) == 1 {
-		return fmt.Errorf("expected %s", missing[0])
-	} else if len(missing) > 1 {
-		return fmt.Errorf("expected one of %s", strings.Join(missing, ", "))
+	if err := checkMissing(node); err != nil {
+		return err
 	}
 	return checkExclusive(ctx.Flags())
 }
@@ -93,19 +81,14 @@ func checkEnum(v *kong.Value) error {
 	if v == nil || v.Enum == "" {
 		return nil
 	}
-	var names []string
-	for _, name := range v.EnumSlice() {
-		if name == v.Target.String() {
-			return nil
-		}
-		names = append(names, strconv.Quote(name))
+	if slices.Contains(v.EnumSlice(), v.Target.String()) {
+		return nil
 	}
-	return fmt.Errorf("%s must be one of %s but got %q", v.ShortSummary(), strings.Join(names, ","), v.Target)
+	return fmt.Errorf("%s is %q: give %s", v.ShortSummary(), v.Target, either(v.EnumSlice()))
 }
 
-// missing returns the arguments or the subcommands of which one must follow, at most five.
-func missing(node *kong.Node) []string {
-	const most = 5
+// checkMissing returns an error if arguments or a subcommand must follow.
+func checkMissing(node *kong.Node) error {
 	var names []string
 	for _, v := range node.Positional {
 		if v.Required && !v.Set {
@@ -113,17 +96,17 @@ func missing(node *kong.Node) []string {
 		}
 	}
 	if len(names) > 0 {
-		return []string{strconv.Quote(strings.Join(names, " "))}
+		return fmt.Errorf("%s is missing", strings.Join(names, " "))
 	}
 	for _, child := range node.Children {
 		if !child.Hidden {
-			names = append(names, strconv.Quote(child.Name))
+			names = append(names, child.Name)
 		}
 	}
-	if len(names) > most {
-		names = append(names[:most], "...")
+	if len(names) > 0 {
+		return fmt.Errorf("a subcommand is missing: %s", either(names))
 	}
-	return names
+	return nil
 }
 
 // checkExclusive returns an error if two flags of a group are set.
@@ -135,7 +118,7 @@ func checkExclusive(flags []*kong.Flag) error {
 		}
 		for _, group := range f.Xor {
 			if other := first[group]; other != nil {
-				return fmt.Errorf("--%s and --%s can't be used together", other.Name, f.Name)
+				return fmt.Errorf("--%s and --%s cannot be used together", other.Name, f.Name)
 			}
 			first[group] = f
 		}

@@ -111,7 +111,7 @@ type Config struct {
 
 	fields  []field
 	entries []Entry
-	unknown []string
+	unknown []Unknown
 	lookup  func(string) string
 	environ []string
 }
@@ -171,4 +171,4 @@ func (c *Config) Entries() []Entry {
 }
 
 // Unknown returns the P8_ variables that are set but are not settings.
-func (c *Config) Unknown() []string { return c.unknown }
+func (c *Config) Unknown() []Unknown { return c.unknown }

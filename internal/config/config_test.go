@@ -104,7 +104,7 @@ func TestAliases(t *testing.T) {
 	if e := entry(t, c, "P8_OPENAI_BASE_URL"); e.Value != "http://user:"+mask+"@localhost:1/v1" {
 		t.Errorf("%+v", e)
 	}
-	if got := c.Unknown(); !slices.Equal(got, []string{"P8_TYPO"}) {
+	if got := c.Unknown(); !slices.Equal(got, []Unknown{{Name: "P8_TYPO"}}) {
 		t.Errorf("unknown: %v", got)
 	}
 	if c.Getenv("GROQ_API_KEY") != "g" || c.Getenv("OPENAI_BASE_URL") == "" || c.Getenv("NOPE") != "" {

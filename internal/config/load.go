@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/caarlos0/env/v11"
+
+	"github.com/p8-org/p8/internal/near"
 )
 
 // Options says where settings come from.
@@ -131,19 +133,44 @@ func isFalse(s string) bool {
 	return false
 }
 
-// unknown returns the P8_ variables that are not settings.
-func unknown(fields []field, sources ...map[string]string) []string {
+// prefix begins the names of settings.
+const prefix = "P8_"
+
+// Unknown is a variable with a setting's prefix that is not a setting.
+type Unknown struct {
+	Name string
+	// Near is the setting that was perhaps meant, "" if none has a similar name.
+	Near string
+}
+
+// unknown returns the P8_ variables that are not settings, by name.
+func unknown(fields []field, sources ...map[string]string) []Unknown {
+	var known []string // without the prefix, which would make all names similar
+	for _, f := range fields {
+		for _, name := range append([]string{f.env}, f.aliases...) {
+			if rest, ok := strings.CutPrefix(name, prefix); ok {
+				known = append(known, rest)
+			}
+		}
+	}
 	var names []string
 	for _, vars := range sources {
 		for name := range vars {
-			known := func(f field) bool { return f.env == name || slices.Contains(f.aliases, name) }
-			if strings.HasPrefix(name, "P8_") && !slices.ContainsFunc(fields, known) {
-				names = append(names, name)
+			if rest, ok := strings.CutPrefix(name, prefix); ok && !slices.Contains(known, rest) {
+				names = append(names, rest)
 			}
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	var list []Unknown
+	for _, name := range slices.Compact(names) {
+		u := Unknown{Name: prefix + name}
+		if similar := near.Names(name, known, 1); len(similar) > 0 {
+			u.Near = prefix + similar[0]
+		}
+		list = append(list, u)
+	}
+	return list
 }
 
 // field is a setting, from the tags of Config.

@@ -24,12 +24,44 @@ func ParseCron(expression string) (interface{ Next(time.Time) time.Time }, error
 	}
 	s, err := cron.NewParser(fields).Parse(sunday(expression))
 	if err != nil {
-		return nil, unreadable(err.Error())
+		return nil, unreadable(misread(expression))
 	}
 	if s.Next(time.Now()).IsZero() {
 		return nil, fmt.Errorf("jobs: the cron expression %q never comes due", expression)
 	}
 	return s, nil
+}
+
+// misread returns what is wrong with an expression that cannot be parsed.
+func misread(expression string) string {
+	text := expression
+	if zone, rest, found := strings.Cut(expression, " "); found && strings.Contains(zone, "TZ=") {
+		text = rest
+		if _, err := time.LoadLocation(zone[strings.IndexByte(zone, '=')+1:]); err != nil {
+			return "there is no such time zone"
+		}
+	}
+	list := strings.Fields(text)
+	switch {
+	case strings.HasPrefix(text, "@every"):
+		return "the pause after @every is not one such as 90m or 24h"
+	case strings.HasPrefix(text, "@"):
+		return "the macros are @hourly, @daily, @weekly, @monthly, @yearly and @every"
+	}
+	names := [...]struct{ field, values string }{
+		{"minute", "0-59"}, {"hour", "0-23"}, {"day of month", "1-31"}, {"month", "1-12 or JAN-DEC"}, {"day of week", "0-7 or SUN-SAT"},
+	}
+	if len(list) != len(names) {
+		return fmt.Sprintf("it has %d fields, not %d", len(list), len(names))
+	}
+	for i, name := range names {
+		only := []string{"*", "*", "*", "*", "*"}
+		only[i] = list[i]
+		if _, err := cron.ParseStandard(sunday(strings.Join(only, " "))); err != nil {
+			return fmt.Sprintf("the %s is %s, which is not of %s", name.field, list[i], name.values)
+		}
+	}
+	return "its fields do not fit together"
 }
 
 // sunday replaces 7 by 0 among the days of the week: cron takes both for Sunday.

@@ -27,6 +27,8 @@ type App struct {
 	Grammar *kong.Node
 	// Folders are the flags that every command has.
 	Folders Folders
+	// warned: the misspelt settings were reported.
+	warned bool
 }
 
 // Folders are the folders of an invocation.
@@ -60,6 +62,7 @@ func (a *App) Config(flags ...config.Flag) (*config.Config, error) {
 	if err != nil {
 		return nil, Fail(ExitUsage, err)
 	}
+	a.warnMisspelt(c)
 	return c, nil
 }
 
@@ -72,9 +75,25 @@ func (a *App) Stored() (*config.Config, error) {
 	return cfg, err
 }
 
-// WarnUnknown reports P8_ variables that are not settings.
+// warnMisspelt reports P8_ variables that are almost settings, once.
+func (a *App) warnMisspelt(cfg *config.Config) {
+	if a.warned {
+		return
+	}
+	a.warned = true
+	for _, u := range cfg.Unknown() {
+		if u.Near != "" {
+			a.Say("warning: %s is not a setting; did you mean %s?", u.Name, u.Near)
+		}
+	}
+}
+
+// WarnUnknown reports the other P8_ variables that are not settings. They may be another
+// program's, so only some commands report them.
 func (a *App) WarnUnknown(cfg *config.Config) {
-	for _, name := range cfg.Unknown() {
-		a.Say("%s is no setting of this build: `p8 config` lists them all", name)
+	for _, u := range cfg.Unknown() {
+		if u.Near == "" {
+			a.Say("warning: %s is not a setting: `p8 config` lists the settings", u.Name)
+		}
 	}
 }

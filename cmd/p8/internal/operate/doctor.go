@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/store/postgres"
@@ -91,7 +92,7 @@ func examine(ctx context.Context, cfg *config.Config) []postgres.Finding {
 	case errors.Is(err, sqlite.ErrOutdated):
 		f.OK, f.Detail, f.Mend = false, "of an older p8, or not finished", "run `p8 migrate`"
 	default:
-		f.OK, f.Detail, f.Mend = false, err.Error(), "look at the disk and the permissions of the folder, or choose another one with P8_DATA_DIR"
+		f.OK, f.Detail, f.Mend = false, "it cannot be opened, "+wiring.Reason(err), "look at the disk and the permissions of the folder, or choose another one with P8_DATA_DIR"
 	}
 	return []postgres.Finding{f}
 }

@@ -1,15 +1,20 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/p8-org/p8/agents"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/cmd/p8/internal/datadir"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/store/postgres"
@@ -99,9 +104,27 @@ func WarnReserved(ctx context.Context, s *store.Store, log *slog.Logger) {
 	}
 }
 
-// unusable adds to an error of the database what the user can do.
+// unusable returns the error of a database that cannot be opened: why, and what to do.
 func unusable(path string, err error) error {
-	return fmt.Errorf("the database %s cannot be opened (%w): mend that, choose another folder with P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing", path, err)
+	const mend = "choose another folder with --data-dir or P8_DATA_DIR, or set P8_DATABASE_URL=none to store nothing"
+	var failed *fs.PathError
+	if errors.As(err, &failed) && failed.Op == "mkdir" {
+		reason := show.Reason(err)
+		if errors.Is(err, fs.ErrNotExist) {
+			reason = "a folder cannot be made there"
+		}
+		return fmt.Errorf("the data folder %s cannot be made, %s: %s", filepath.Dir(path), reason, mend)
+	}
+	return fmt.Errorf("the database %s cannot be opened, %s: %s", path, Reason(err), mend)
+}
+
+// Reason says in plain words why a database cannot be opened.
+func Reason(err error) string {
+	var system syscall.Errno
+	if errors.As(err, &system) {
+		return show.Reason(err)
+	}
+	return cmp.Or(sqlite.Reason(err), strings.TrimPrefix(err.Error(), "sqlite: "))
 }
 
 // readOnlyDocuments is a store whose mirrors of documents are not updated.

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+)
+
+// misused returns the error of a command line, which names the help for what was typed.
+func misused(ctx *kong.Context, err error) error {
+	help := "p8 help"
+	if node := ctx.Selected(); node != nil {
+		help = node.FullPath() + " --help"
+	}
+	return command.Usage("%s: run %q", plainly(err.Error()), help)
+}
+
+// plainly says in plain words what kong says in Go's.
+func plainly(problem string) string {
+	for _, w := range wordings() {
+		if w.kong.MatchString(problem) {
+			return w.kong.ReplaceAllString(problem, w.plain)
+		}
+	}
+	return problem
+}
+
+type wording struct {
+	kong  *regexp.Regexp
+	plain string
+}
+
+func wordings() []wording {
+	return []wording{
+		{regexp.MustCompile(`^(\S+): expected \S+ value but got .*; perhaps try (.*)\?$`), `$1 needs a value; if it begins with a dash, write $2`},
+		{regexp.MustCompile(`^(\S+): expected \S+ value but got .*$`), `$1 needs a value`},
+		{regexp.MustCompile(`^(\S+): expected (?:a valid \d+ bit u?int|an int|a float) but got (".*?").*$`), `$1 is $2, which is not a number`},
+		{regexp.MustCompile(`^(\S+): bool value must be .*$`), `$1 takes no value, or true or false`},
+		{regexp.MustCompile(`^(unknown flag -[^-]), did you mean .*$`), `$1`}, // every letter is near
+		{regexp.MustCompile(`^(.*), did you mean one of (.*)\?$`), `$1, did you mean $2?`},
+	}
+}
+
+// either lists alternatives: "a, b or c".
+func either(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return fmt.Sprintf("%s or %s", strings.Join(list[:last], ", "), list[last])
+}
