@@ -67,7 +67,7 @@ func translate(ctx context.Context, err error) error {
 	return err
 }
 
-// unstorable maps the errors of values that PostgreSQL cannot store to ErrInvalid: a
+// unstorable maps the errors of values that PostgreSQL cannot hold to ErrInvalid: a
 // number beyond every type, JSON with \u0000, a key too long for an index.
 func unstorable(err error) error {
 	if c := code(err); strings.HasPrefix(c, classData) || strings.HasPrefix(c, classLimit) {

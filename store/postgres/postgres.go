@@ -191,7 +191,7 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 		c := &conn{}
 		err := using(ctx, e.readers, c, fn)
 		if err == nil || n >= attempts || !c.broke || c.gave || wait(ctx, n) != nil {
-			return translate(ctx, err)
+			return unstorable(translate(ctx, err))
 		}
 	}
 }
