@@ -65,10 +65,19 @@ func (s *Scope) Names() []string { return strings.Split(s.Path, "/") }
 // childThread returns the thread of the first run that is started in this call.
 func (s *Scope) childThread() string { return ChildThread(s.Thread, s.ToolCallID) }
 
+// longestID is the longest id of a call that is a part of a thread as it is, in bytes: a
+// store bounds threads.
+const longestID = 180
+
 // ChildThread returns the thread of the first run that a call of a thread starts. Those
-// of its other runs have "~2" and so on behind it.
+// of its other runs have "~2" and so on behind it. A hash stands for an id that a store
+// would refuse or change.
 func ChildThread(thread, toolCallID string) string {
-	return strings.TrimPrefix(thread+"/"+strings.ReplaceAll(toolCallID, "/", "%2F"), "/")
+	id := strings.ReplaceAll(toolCallID, "/", "%2F")
+	if len(id) > longestID || strings.IndexByte(id, 0) >= 0 {
+		id = uuid.NewSHA1(uuid.NameSpaceOID, []byte(id)).String()
+	}
+	return strings.TrimPrefix(thread+"/"+id, "/")
 }
 
 // nextThread returns the thread of the next run that is started in this call.

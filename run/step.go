@@ -2,6 +2,7 @@ package run
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
@@ -99,9 +100,12 @@ func (s *step) addCall(c *llm.Chunk, seq int64) *call {
 	return k
 }
 
-// freshID returns id, or a new one if id is empty or another call of this run has it:
-// results and journal entries find their call by its id.
+// freshID returns id, or a new one if id is empty, no UTF-8, which JSON would change, or
+// another call of this run has it: results and journal entries find their call by its id.
 func (s *step) freshID(id string, seq int64) string {
+	if !utf8.ValidString(id) {
+		id = ""
+	}
 	taken := func(id string) bool {
 		for _, c := range s.calls {
 			if c.id == id {
