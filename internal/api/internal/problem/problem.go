@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -108,7 +107,10 @@ const RetrySoon = time.Second
 // read.
 func Write(w http.ResponseWriter, r *http.Request, p *Problem) {
 	header := w.Header()
-	maps.Copy(header, p.GetHeaders())
+	if p.RetryAfter > 0 {
+		seconds := (p.RetryAfter + time.Second - 1) / time.Second
+		header.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	}
 	header.Set("Cache-Control", "no-store")
 	var body []byte
 	if isOpenAI(r.URL.Path) {
@@ -134,23 +136,6 @@ func isOpenAI(path string) bool {
 	}
 	return false
 }
-
-// GetStatus returns the status. It makes a Problem an error that huma answers with,
-// as GetHeaders and ContentType do.
-func (p *Problem) GetStatus() int { return p.Status }
-
-// GetHeaders returns the headers of the answer besides its type.
-func (p *Problem) GetHeaders() http.Header {
-	header := http.Header{}
-	if p.RetryAfter > 0 {
-		seconds := (p.RetryAfter + time.Second - 1) / time.Second
-		header.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
-	}
-	return header
-}
-
-// ContentType returns that of a problem document.
-func (p *Problem) ContentType(string) string { return "application/problem+json" }
 
 // MarshalJSON writes the problem document.
 func (p *Problem) MarshalJSON() ([]byte, error) {

@@ -38,7 +38,7 @@ func Text(name, in, doc string) *huma.Param {
 // Sends describes the JSON body of an operation by a value of its type. name is that
 // of the schema if the type has none.
 func (a *API) Sends(op *huma.Operation, name string, like any) {
-	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(like), true, name)
+	schema := a.schemas().Schema(reflect.TypeOf(like), true, name)
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
 }
 

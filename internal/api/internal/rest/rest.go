@@ -1,23 +1,20 @@
 // Package rest is what every family of routes is registered on: the mux, the OpenAPI
 // description, and one way to answer.
 //
-// Routes without a body, and those whose parameters are all in the path and the query,
-// are huma operations ([Register]). Routes that read a body, or stream, are a [Handler]
-// ([API.Handle], [API.Route]); package body says why huma does not read bodies.
+// Routes whose parameters are all in the path and the query have a type for them
+// ([Register]). Routes that read a body, or stream, are a [Handler] ([API.Handle],
+// [API.Route]). huma describes both, and judges parameters by their schemas.
 package rest
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/internal/api/internal/body"
@@ -54,23 +51,19 @@ type API struct {
 	Stream   stream.SSEOptions
 	Draining <-chan struct{}
 
-	stored bool
-	mux    *http.ServeMux
-	huma   huma.API
+	stored  bool
+	mux     *http.ServeMux
+	openAPI *huma.OpenAPI
 }
 
 // New returns an API without routes.
 func New(o Options) *API {
 	config := huma.DefaultConfig("p8", o.Version)
-	// No page shows the description: huma's would load its scripts from a CDN.
-	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
-	config.CreateHooks = nil // no $schema keys in answers
-	config.Transformers = []huma.Transformer{parameterProblem}
 	config.Info.Description = "Agents from documents. Every path also works under /v1 and /api/v1."
 	return &API{
 		Describer: problem.Describer{Logger: o.Logger}, Reader: body.Reader{Limits: o.Limits, Logger: o.Logger},
 		Logger: o.Logger, Now: o.Now, Stream: o.Stream, Draining: o.Draining,
-		stored: o.Stored, mux: o.Mux, huma: humago.New(o.Mux, config),
+		stored: o.Stored, mux: o.Mux, openAPI: config.OpenAPI,
 	}
 }
 
@@ -99,17 +92,12 @@ func (a *API) Route(op huma.Operation, h Handler) {
 }
 
 // Document adds an operation to the description alone.
-func (a *API) Document(op huma.Operation) { a.huma.OpenAPI().AddOperation(&op) }
-
-// Register serves an operation whose parameters huma reads and checks.
-func Register[I, O any](a *API, op huma.Operation, h func(context.Context, *I) (*O, error)) {
-	huma.Register(a.huma, op, h)
-}
+func (a *API) Document(op huma.Operation) { a.openAPI.AddOperation(&op) }
 
 // ServeDescription serves GET /openapi.json with every operation that was added.
 func (a *API) ServeDescription() {
 	// Marshalled on the first request: it takes longer than everything else in New.
-	spec := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) })
+	spec := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.openAPI) })
 	a.Handle("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) (int, any, error) {
 		spec, err := spec()
 		if err != nil {
@@ -137,27 +125,4 @@ func (a *API) Refuse(ctx context.Context) *problem.Problem {
 	default:
 		return nil
 	}
-}
-
-// parameterProblem turns huma's error about parameters into a Problem, which names
-// each parameter with its value.
-func parameterProblem(_ huma.Context, _ string, v any) (any, error) {
-	e, ok := v.(*huma.ErrorModel)
-	if !ok {
-		return v, nil
-	}
-	p := &problem.Problem{Status: e.Status, Code: "invalid_value", Message: e.Detail, Details: e.Errors}
-	if len(e.Errors) == 0 {
-		return p, nil
-	}
-	var all []string
-	for _, d := range e.Errors {
-		_, name, _ := strings.Cut(d.Location, ".")
-		if value := fmt.Sprint(d.Value); value != "" {
-			name += " is " + web.Cut(value)
-		}
-		all = append(all, name+": "+d.Message)
-	}
-	p.Message = strings.Join(all, "; ")
-	return p, nil
 }
