@@ -13,14 +13,14 @@ func Fixed(name string) Classifier { return fixed(name) }
 
 type fixed string
 
-// Classify is the name.
+// Classify chooses the agent of the name.
 func (f fixed) Classify(context.Context, Input) (Decision, error) {
 	return Decision{Agent: string(f), Confidence: 1, Reason: "it is always this one"}, nil
 }
 
-// Chain asks one classifier after the other until one is sure enough ([Bar]). Where none
-// is, the surest decision counts. One that fails is passed over; what it said is the
-// error beside the decision.
+// Chain asks one classifier after the other until a decision is sure enough ([Bar]). If no
+// decision is, the surest one counts. A classifier that fails is skipped; its error is
+// returned beside the decision.
 func Chain(first Classifier, then ...Classifier) Classifier {
 	return chain(append([]Classifier{first}, then...))
 }

@@ -8,7 +8,7 @@ import (
 
 // examples are those of all candidates.
 type examples struct {
-	of [][]bag // each candidate's, in the order of its document
+	of [][]bag // by candidate, in the order of its document
 	// have counts the examples that have a word, all is their number.
 	have map[string]int
 	all  int
@@ -32,8 +32,9 @@ func newExamples(agents []Candidate) *examples {
 	return e
 }
 
-// nearest is the example of a candidate that is most like the message, and how much: the
-// cosine of their weighted words. One that shares only common words is like nothing.
+// nearest is the example of a candidate that is most similar to the message, and the
+// similarity: the cosine of their weighted words. An example that shares only common words
+// has the similarity 0.
 func (e *examples) nearest(message bag, candidate int) (best float64, at int) {
 	if len(e.of[candidate]) == 0 {
 		return 0, 0
@@ -73,7 +74,7 @@ func (e *examples) product(a, b bag, telling *bool) (sum float64) {
 	return sum
 }
 
-// weight is what a word tells: the more examples have it, the less.
+// weight is the weight of a word: the more examples have it, the lower it is.
 func (e *examples) weight(word string) float64 {
 	const ofCommon = 0.1
 	w := 1 + math.Log(float64(1+e.all)/float64(1+e.have[word]))

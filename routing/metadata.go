@@ -8,7 +8,8 @@ import (
 // Key is where a session's metadata have the State.
 const metadataKey = "routing"
 
-// Read is what a session's metadata say; what cannot be read says nothing.
+// Read returns the State in a session's metadata. A State that cannot be read is the zero
+// value.
 func Read(metadata json.RawMessage) State {
 	if !bytes.Contains(metadata, []byte(metadataKey)) {
 		return State{}
@@ -25,7 +26,7 @@ func Read(metadata json.RawMessage) State {
 	return s
 }
 
-// valid reports whether somebody can go by the state.
+// valid reports whether the state is within its bounds.
 func (s State) valid() bool {
 	for _, name := range append([]string{s.Active, s.Fallback, s.Escalation}, s.Delegation...) {
 		if len(name) > maxName {
@@ -44,20 +45,20 @@ func (s State) valid() bool {
 	return false
 }
 
-// Patch is the state as metadata to merge into a session's; null takes it out.
+// Patch is the state as metadata to merge into a session's; null removes it.
 func (s State) Patch() json.RawMessage {
 	if s.None() {
 		return json.RawMessage(`{"` + metadataKey + `":null}`)
 	}
 	raw, err := json.Marshal(map[string]State{metadataKey: s})
 	if err != nil {
-		return nil // strings and numbers can be written
+		return nil // cannot fail: strings and numbers can always be encoded
 	}
 	return raw
 }
 
-// Split parts a session's metadata for the prompt: what was said about the session, and
-// who answers in it; each "" when there is nothing.
+// Split divides a session's metadata for the prompt into the routing and all other keys; each
+// is "" if it is empty.
 func Split(metadata json.RawMessage) (said, routing string) {
 	if said = string(metadata); said == "{}" || said == "null" {
 		return "", ""
@@ -78,7 +79,7 @@ func Split(metadata json.RawMessage) (said, routing string) {
 	}
 	rest, err := json.Marshal(all)
 	if err != nil {
-		return "", routing // it was read a moment ago
+		return "", routing // cannot fail: the values were decoded above
 	}
 	return string(rest), routing
 }

@@ -1,18 +1,18 @@
-// Package routing says which agent answers in a session.
+// Package routing chooses the agent that answers in a session.
 //
-// It is lazy (p8): a session that has found its agent stays with it, and nothing is
-// classified until the turn count is used up, the agent says that it is done, or the
-// user wants something else. [State] is what the session remembers, in its metadata;
-// [Route] takes the next step. How agents are told apart is a [Classifier]'s: [Fixed],
-// [Rules] of the documents themselves, or [NewModel]; [Chain] asks one after the other.
+// It is lazy (p8): a session stays with the agent that was chosen, and no message is
+// classified until the agent's turns are used up, the agent says that it is done, or the
+// message is clearly for another agent. A session's metadata hold its [State]; [Route]
+// computes the next one. A [Classifier] chooses between agents: [Fixed], the [Rules] of the
+// documents, or a model ([NewModel]); [Chain] asks several, one after the other.
 //
 //	idle ──► executing ──► complete ─────► idle
 //	  ▲          ├───────► re-evaluate ──► executing, the same agent or another
-//	  │          └───────► escalated ────► executing, who took over
-//	  └── nobody fits: the fallback answers, and the next message is classified too
+//	  │          └───────► escalated ────► executing, the agent that took over
+//	  └── no agent fits: the fallback answers, and the next message is classified too
 //
-// A session that an agent handed over ([State.HandOver]) has a State, too: who answers
-// in place of the agent that clients go on asking for. Its messages are not classified.
+// A session that an agent handed over ([State.HandOver]) has a State, too. It names the agent
+// that answers although clients still name the former one. Its messages are not classified.
 package routing
 
 import (
@@ -31,23 +31,23 @@ const (
 	Escalated  = "escalated"
 )
 
-// Auto is the agent's name by which a client wants the session routed.
+// Auto is the agent's name with which a client leaves the choice to routing.
 const Auto = "auto"
 
 // Candidate is an agent that may answer.
 type Candidate struct {
 	Name        string
 	Description string
-	// Routing are the document's own rules; nil for none.
+	// Routing are the document's own rules; nil if it has no rules.
 	Routing *agent.Routing
 	// MaxTurns is how long a session stays with it; 20 when 0.
 	MaxTurns int
 }
 
-// Input is what a Classifier goes by.
+// Input is the input of a Classifier.
 type Input struct {
 	Message string
-	// Profile is what is known of the user; History the end of the conversation.
+	// Profile is the user's profile as text; History the end of the conversation.
 	Profile string
 	History []llm.Message
 	State   State
@@ -55,40 +55,41 @@ type Input struct {
 	Agents []Candidate
 }
 
-// Decision is a Classifier's. An Agent of "" is none of them.
+// Decision is the result of a Classifier. If Agent is "", no candidate fits.
 type Decision struct {
 	Agent string
-	// Confidence is from 0 to 1; 0 is a classifier that has nothing to say.
+	// Confidence is from 0 to 1; 0 means that the classifier cannot decide.
 	Confidence float64
 	// Reason is a short sentence.
 	Reason string
 }
 
-// Classifier chooses among agents. A decision that comes with an error is the best it
-// could do without what failed.
+// Classifier chooses among agents. A decision that comes with an error is the best one
+// possible despite the failure.
 type Classifier interface {
 	Classify(ctx context.Context, in Input) (Decision, error)
 }
 
-// Stays reports whether the session stays with the agent that it has, so that nothing
-// has to be classified. It is cheap and asks nobody.
+// Stays reports whether the session stays with its agent, so that the message need not be
+// classified. It is cheap: it calls no classifier.
 func Stays(in Input) bool {
 	s := in.State
 	switch {
 	case !s.has(in.Agents):
 		return false
 	case s.State == Escalated:
-		return true // who took over answers
+		return true // the agent that took over answers
 	case s.State != Executing || s.Turns >= s.mostTurns():
 		return false
 	}
 	return !shifted(in)
 }
 
-// Route is who answers the message, and the state from then on; it asks the classifier
-// only when it must. The state's Fallback answers where nobody fits ([Start] names it).
+// Route returns the agent that answers the message, and the new state. It calls the
+// classifier only if it must. If no agent fits, the state's Fallback answers ([Start] sets
+// it).
 //
-// An error is the classifier's, for the log: state and decision can be used all the
+// An error is the classifier's, for the log: the state and the decision are valid all the
 // same.
 func Route(ctx context.Context, in Input, c Classifier) (State, Decision, error) {
 	s := in.State
@@ -113,7 +114,7 @@ func Route(ctx context.Context, in Input, c Classifier) (State, Decision, error)
 	case !found && d.Agent != "" && Same(d.Agent, s.Fallback):
 		to, found = Candidate{Name: s.Fallback}, true
 	case !found && working:
-		// It only looked as if the user wanted something else.
+		// The classifier chose the active agent after all.
 		return s, Decision{Agent: s.Active, Confidence: 1, Reason: s.Reason}, err
 	case !found:
 		s.Reason = clip(d.Reason)

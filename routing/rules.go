@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// What scores mean.
+// The meaning of scores.
 const (
-	// matches is the least that counts as a match, surely what leaves little doubt.
+	// matches is the least score of a match, surely that of a clear one.
 	matches = 0.3
 	surely  = 0.6
 	// oneKeyword is the score of a message that has one of the keywords.
@@ -18,13 +18,14 @@ const (
 	maxMarks = 200
 )
 
-// rules recognises agents by what their documents say.
+// rules is a Classifier by the rules of the documents.
 type rules struct{}
 
-// Rules goes by the keywords and examples of the documents (their routing), with no
-// model: a keyword is a word or phrase of the message, case and accents aside; an
-// example counts as far as the message has its words, rare ones more than those that
-// many examples have. Of agents that fit alike the first is taken, with less confidence.
+// Rules makes a Classifier that uses the keywords and examples of the documents (their
+// routing), and no model. A keyword matches a word or phrase of the message, regardless of
+// case and accents. An example scores by the words that it shares with the message; rare
+// words weigh more. If two agents fit equally well, the first is chosen, with less
+// confidence.
 func Rules() Classifier { return rules{} }
 
 // Classify chooses the agent whose rules fit best.
@@ -46,7 +47,7 @@ func (rules) Classify(_ context.Context, in Input) (Decision, error) {
 		return Decision{Reason: "no agent's keywords or examples fit"}, nil
 	}
 	top := found[best]
-	// Two that fit alike leave half of the confidence.
+	// If two agents fit equally well, half of the confidence is left.
 	return Decision{Agent: in.Agents[best].Name, Confidence: top.value * (1 - second/top.value/2), Reason: top.why}, nil
 }
 
@@ -93,8 +94,8 @@ func scores(message string, agents []Candidate) []score {
 	return out
 }
 
-// byKeywords counts the keywords that the message has: with each one more, half of the
-// doubt goes.
+// byKeywords scores by the number of keywords in the message: each further one halves the
+// remaining doubt.
 func byKeywords(said, keywords []string) score {
 	doubt, hits := 2*(1-oneKeyword), []string(nil)
 	var seen [][]string

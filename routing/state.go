@@ -7,28 +7,28 @@ import (
 	"github.com/p8-org/p8/agent"
 )
 
-// defaultMaxTurns is how long a session stays with an agent whose document does not
-// say.
+// defaultMaxTurns is how many turns a session stays with an agent, unless the agent's
+// document sets a number.
 const defaultMaxTurns = 20
 
-// The bounds of a State: it stands in every prompt of its session.
+// The bounds of a State, which is part of every prompt of its session.
 const (
 	maxDelegation = 10
 	maxReason     = 200
 	maxName       = 255
 )
 
-// State is a session's routing. The zero value is a session that has none. Its methods
-// give the state that follows, and change nothing.
+// State is a session's routing. The zero value is a session without routing. Its methods
+// return the new state; the receiver does not change.
 type State struct {
-	// Active answers. Fallback does where nobody fits, and after it.
+	// Active is the agent that answers. Fallback answers if no agent fits, and after Active.
 	Active   string `json:"active_agent"`
 	State    string `json:"state"`
 	Turns    int    `json:"turn_count"`
 	MaxTurns int    `json:"max_turns"`
 	Fallback string `json:"fallback"`
-	// Escalation takes over where the active agent gives up; Delegation are the agents
-	// that handed the session on, the last one last.
+	// Escalation takes over if the active agent gives up; Delegation are the agents that
+	// handed the session over, the last one last.
 	Escalation string   `json:"escalation,omitempty"`
 	Delegation []string `json:"delegation,omitempty"`
 	// Auto: the client asked for routing, not for an agent; only then is the message
@@ -38,23 +38,23 @@ type State struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Start is the state of a session that is to be routed from now on.
+// Start is the state of a session whose routing begins.
 func Start(fallback string) State {
 	return State{Active: fallback, State: Idle, MaxTurns: defaultMaxTurns, Fallback: fallback, Auto: true}
 }
 
-// None reports whether there is no routing.
+// None reports whether the session has no routing.
 func (s State) None() bool { return s.State == "" }
 
-// Equal reports whether two states say the same.
+// Equal reports whether two states are equal.
 func (s State) Equal(o State) bool {
 	return s.Active == o.Active && s.State == o.State && s.Turns == o.Turns && s.MaxTurns == o.MaxTurns &&
 		s.Fallback == o.Fallback && s.Escalation == o.Escalation && s.Auto == o.Auto && s.Reason == o.Reason &&
 		slices.Equal(s.Delegation, o.Delegation)
 }
 
-// Answers is who answers when a client asks for this agent by its name. In a session
-// that was handed over, the active one does in place of the one that handed over, until
+// Answers returns the agent that answers when a client names this agent. In a session that
+// was handed over, the active agent answers in place of the one that handed it over, until
 // its turns are used up.
 func (s State) Answers(requested string) string {
 	if !s.Auto && s.State == Executing && s.Turns < s.mostTurns() && Same(requested, s.Fallback) {
@@ -72,9 +72,8 @@ func (s State) Activate(to Candidate, reason string) State {
 	return s
 }
 
-// HandOver is the routing after one agent gave the session to another. Where clients
-// ask for an agent by its name, that one stays the fallback; given back to it, nothing
-// is left.
+// HandOver is the routing after one agent gave the session to another. If clients name an
+// agent, that agent stays the fallback; when it gets the session back, the routing ends.
 func (s State) HandOver(from string, to Candidate) State {
 	if s.Auto {
 		return s.delegated(from).Activate(to, "handed over by "+from)
@@ -93,8 +92,8 @@ func (s State) HandOver(from string, to Candidate) State {
 	return s
 }
 
-// Done is the routing when the active agent says that it has done what it was for: the
-// next message is classified, or goes back to the agent that handed over.
+// Done is the routing when the active agent says that its task is complete: the next message
+// is classified, or goes back to the agent that handed the session over.
 func (s State) Done() State {
 	if !s.Auto {
 		return State{}
@@ -103,12 +102,12 @@ func (s State) Done() State {
 	return s
 }
 
-// Escalate is the routing when the active agent gives up: the agent that it names, or
-// the session's own escalation, or the fallback takes over with the next message. Where
-// that would be itself, the next message is classified.
+// Escalate is the routing when the active agent gives up: with the next message, the agent
+// that it names takes over, or the session's Escalation, or the Fallback. If that is the
+// active agent itself, the next message is classified.
 func (s State) Escalate(to, reason string) State {
 	if !s.Auto {
-		return State{} // back to the one that handed over
+		return State{} // back to the agent that handed the session over
 	}
 	from := s.Active
 	s.State, s.Active, s.Reason = Escalated, "", clip(reason)
@@ -121,9 +120,8 @@ func (s State) Escalate(to, reason string) State {
 	return s.delegated(from)
 }
 
-// AfterTurn is the routing when a turn is over, of which answered said the last word: a
-// turn of the active agent counts, and with the last of its turns the session is looked
-// at anew.
+// AfterTurn is the routing after a turn whose last speaker was the agent answered. It counts
+// the turns of the active agent; after the last one, the next message is classified.
 func (s State) AfterTurn(answered string) State {
 	switch {
 	case s.State != Executing:
@@ -143,7 +141,7 @@ func (s State) idle() State {
 	return s
 }
 
-// has reports whether the active agent is still there.
+// has reports whether the active agent is still a candidate.
 func (s State) has(agents []Candidate) bool {
 	if s.Active == "" {
 		return false
@@ -159,7 +157,7 @@ func (s State) mostTurns() int {
 	return s.MaxTurns
 }
 
-// delegated remembers who handed the session on.
+// delegated records that an agent handed the session over.
 func (s State) delegated(from string) State {
 	if from == "" {
 		return s

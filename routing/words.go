@@ -8,14 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxText and maxWords bound what is read of one text.
+// maxText and maxWords bound the part of a text that is read.
 const (
 	maxText  = 8 << 10
 	maxWords = 1000
 )
 
-// words cuts a text into words as rules compare them: without case, accents and the
-// plural's s. What is written without spaces between words is cut into characters.
+// words cuts a text into words as rules compare them: without case, accents and the plural's
+// s. Scripts without spaces between words are cut into characters.
 func words(text string) []string {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
@@ -52,7 +52,7 @@ func words(text string) []string {
 	return out
 }
 
-// singular takes the s of a plural away, in a text and a rule alike.
+// singular removes the s of a plural, in messages and rules alike.
 func singular(word string) string {
 	if len(word) > 3 && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") {
 		return word[:len(word)-1]
@@ -69,7 +69,7 @@ func ascii(s string) bool {
 	return true
 }
 
-// common reports whether a word is in every second sentence, whatever it is about.
+// common reports whether a word is too frequent to say anything about a text's subject.
 func common(word string) bool {
 	switch word {
 	case "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does", "for",
