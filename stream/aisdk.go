@@ -23,7 +23,7 @@ type AISDKOptions struct {
 	// set, as after a message that joined the run. Earlier calls are introduced again
 	// once they have news.
 	Fresh bool
-	// Metadata is the messageMetadata of the start; nil is none.
+	// Metadata is the messageMetadata of the start; nil leaves it out.
 	Metadata map[string]any
 	// Denied reports whether the user declined a request; nil is never.
 	Denied func(requestID string) bool

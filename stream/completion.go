@@ -36,8 +36,8 @@ type Completion struct {
 	err      *event.ErrorData
 }
 
-// Known adds an event of an earlier response. A call of the client's tools that still
-// has no result is asked for again.
+// Known adds an event of an earlier response. A call of the client's tools that still has no
+// result is sent again.
 func (c *Completion) Known(ev event.Event) { c.calls = owed(c.calls, ev) }
 
 // ownCall is a call of one of the client's own tools, with the run that made it.
