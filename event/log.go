@@ -102,7 +102,7 @@ func ReadLog(data []byte, after int64) iter.Seq2[Event, error] {
 	}
 }
 
-// lineReader reads the lines of text and reasoning, which are nearly all, without
+// lineReader reads the lines of text and reasoning, which are nearly all lines, without
 // encoding/json. It leaves all other lines, and other spellings of these, to
 // UnmarshalJSON.
 type lineReader struct {
