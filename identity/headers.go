@@ -16,7 +16,7 @@ const (
 
 	HeaderSessionID = "X-Session-Id"
 	headerModel     = "X-Model-Name"
-	// headerAgent wins over headerAgentName, p8's older name.
+	// headerAgent takes precedence over headerAgentName, p8's older name.
 	headerAgent     = "X-Agent-Schema"
 	headerAgentName = "X-Agent-Schema-Name"
 	// headerIsEval is set by true, 1 or yes in any case.
@@ -71,7 +71,7 @@ func (id *Identity) readUser(h http.Header) error {
 	}
 	switch {
 	case user != "" || email != "":
-		// Half of one person and half of another would be nobody.
+		// An id of one person with the e-mail of another would name nobody.
 		id.UserID, id.Email, id.Name, id.UserContext = user, email, name, ""
 	case name != "":
 		id.Name = name
