@@ -88,7 +88,7 @@ func TestChainedTool(t *testing.T) {
 		{"nothing", answers(t, "", false), right, "", event.ToolCompleted, `{"result":""}`},
 		{"knows no such keys", forwarder{mustBase(t, "save"), nil}, right, "", event.ToolFailed, "do not fit the tool's schema"},
 		{"fails", fails(&tool.Error{Message: "the disk is full"}), right, "", event.ToolFailed, fmt.Sprintf(failed, "the disk is full")},
-		{"fails with a secret", fails(errors.New("dial 10.0.0.1")), right, "", event.ToolFailed, "for a reason that it cannot tell"},
+		{"fails with a secret", fails(errors.New("dial 10.0.0.1")), right, "", event.ToolFailed, "the server's log has the reason"},
 		{"says that it failed", answers(t, "no room", true), right, "", event.ToolFailed, fmt.Sprintf(failed, "no room")},
 		{"says so in JSON", answers(t, `{"error":"no room"}`, true), right, "", event.ToolFailed, fmt.Sprintf(failed, "no room")},
 		{"panics", save(t, func(context.Context, tool.Call) (tool.Result, error) { panic("a bug") }), right, "", event.ToolFailed, "failed unexpectedly"},

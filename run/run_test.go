@@ -188,7 +188,7 @@ func TestFailedCallsAreTheModelsToSee(t *testing.T) {
 		{"broken arguments", "echo", `{"text":`, "not valid JSON"},
 		{"wrong arguments", "echo", `{"txt":1}`, "do not fit the tool's schema"},
 		{"tool error", "echo", `{"text":"no"}`, "I will not say that"},
-		{"internal error", "echo", `{"text":"boom"}`, "the tool failed for a reason that it cannot tell"},
+		{"internal error", "echo", `{"text":"boom"}`, "the tool failed; the server's log has the reason"},
 		{"panic", "echo", `{"text":"panic"}`, "the tool failed unexpectedly"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -133,8 +133,8 @@ func mask(value any) any {
 	return value
 }
 
-// isSecret recognises a secret by its name. A number is one only under names whose
-// secrets are numbers: max_tokens is none.
+// isSecret recognises a secret by its name. A number counts as a secret only under a name
+// whose secrets are numbers, so not under max_tokens.
 func isSecret(name string, value any) bool {
 	switch value.(type) {
 	case nil, bool:

@@ -30,7 +30,7 @@ type Servers interface {
 type Box struct {
 	// Local are this process's tools. Required.
 	Local *Registry
-	// Resources are this process's resources; nil is none.
+	// Resources are this process's resources; nil if it has no resources.
 	Resources Resources
 	// Servers may be nil.
 	Servers Servers

@@ -23,5 +23,5 @@ func Describe(ctx context.Context, log *slog.Logger, call Call, err error) strin
 		log = slog.Default()
 	}
 	log.ErrorContext(ctx, "a tool failed", "tool", call.Name, "call", call.ID, "error", err)
-	return "the tool failed for a reason that it cannot tell; trying again may help"
+	return "the tool failed; the server's log has the reason; trying again may help"
 }

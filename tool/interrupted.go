@@ -19,8 +19,7 @@ type interruptible interface{ ifInterrupted() string }
 
 // IfInterrupted says what happens to a call of t that was under way when its process
 // died: agent.InterruptedUnknown, InterruptedAsk or InterruptedRepeat. The document
-// decides. By default a tool that only reads, is idempotent or is keyed is repeated,
-// and no other.
+// decides. By default, only a tool that only reads, is idempotent or is keyed is repeated.
 func IfInterrupted(t Tool) string {
 	if resumes(t) {
 		return agent.InterruptedRepeat

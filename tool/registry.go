@@ -55,7 +55,7 @@ func (r *Registry) Names() []string {
 	return slices.Sorted(maps.Keys(r.tools))
 }
 
-// Get returns the tool of that name, nil if there is none.
+// Get returns the tool of that name, nil if no tool has the name.
 func (r *Registry) Get(name string) Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

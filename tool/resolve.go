@@ -151,8 +151,8 @@ func pick(tools []Tool, name string) Tool {
 	return nil
 }
 
-// near returns similar names on the server, else the same name on another server that
-// was asked.
+// near returns similar names on the server, else the same name on another server whose tools
+// were listed.
 func (r *resolver) near(ref agent.ToolRef, tools []Tool) []string {
 	names := make([]string, len(tools))
 	for i, t := range tools {

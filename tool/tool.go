@@ -8,8 +8,8 @@
 //	                                  ├─ Resources    p8's own resources, read like tools
 //	                                  └─ Servers      tools of MCP servers, see tool/mcp
 //
-// A declared tool that nobody has is a warning, not an error: a server that is
-// down costs its tools, and the model and the client are told.
+// A declared tool that is not available is a warning, not an error. If a server is
+// down, the agent runs without its tools, and the model and the client see a warning.
 //
 // A tool is written once. Agents call it in a run, MCP clients through p8's
 // server, structured answers as a chained tool; each way validates by the same

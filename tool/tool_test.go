@@ -292,7 +292,7 @@ func TestDescribe(t *testing.T) {
 		{fmt.Errorf("weather: %w", &tool.Error{Message: "there is no such city"}), "there is no such city", false},
 		{fmt.Errorf("x: %w", context.DeadlineExceeded), "the tool did not answer in time", false},
 		{context.Canceled, "the call was cancelled", false},
-		{errors.New("open /etc/secret"), "the tool failed for a reason that it cannot tell; trying again may help", true},
+		{errors.New("open /etc/secret"), "the tool failed; the server's log has the reason; trying again may help", true},
 	} {
 		logged.Reset()
 		if got := tool.Describe(t.Context(), log, call, c.err); got != c.want {

@@ -180,7 +180,7 @@ func TestTools(t *testing.T) {
 		}
 	})
 	for name, want := range map[string]string{
-		"breaks":  "the tool failed for a reason that it cannot tell; trying again may help",
+		"breaks":  "the tool failed; the server's log has the reason; trying again may help",
 		"refuses": "the shelf is empty",
 		"fails":   `{"status":"error"}`,
 		"panics":  "the tool failed unexpectedly",

@@ -222,7 +222,7 @@ func midCall(t *testing.T, server transport, tools map[string]tool.Tool) {
 		return true
 	})
 	var known *tool.Error
-	if !errors.As(err, &known) || known.Message != "the MCP server everything broke off the connection; what was asked for may or may not have been done" {
+	if !errors.As(err, &known) || known.Message != "the MCP server everything broke off the connection; the call may or may not have taken effect" {
 		t.Errorf("killed in mid-call: %v", err)
 	}
 	server.again()

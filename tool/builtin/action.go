@@ -87,7 +87,7 @@ func (actionTool) Call(ctx context.Context, call tool.Call) (tool.Result, error)
 }
 
 // act returns the result of an action. payload is a JSON object, null or empty; said
-// is the user's answer, nil if nobody was asked.
+// is the user's answer, nil if the user was not asked.
 func act(kind string, payload json.RawMessage, said *tool.Answer) (tool.Result, error) {
 	if len(payload) > maxPayload {
 		return tool.Result{}, &tool.Error{Message: fmt.Sprintf("payload is %d bytes long; at most %d are allowed", len(payload), maxPayload)}

@@ -20,8 +20,8 @@ const (
 )
 
 // elicit asks the user, if the context has an asker and the payload says what an
-// answer looks like. It fails with tool.ErrPaused until there is an answer; it returns
-// nil without an error if nobody is asked.
+// answer looks like. It fails with tool.ErrPaused until there is an answer. It returns nil
+// without an error if the user is not asked.
 func elicit(ctx context.Context, payload json.RawMessage) (*tool.Answer, error) {
 	asker := tool.AskerFrom(ctx)
 	if asker == nil || len(payload) > maxPayload {

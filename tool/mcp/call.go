@@ -114,9 +114,9 @@ func (s *server) explain(ctx context.Context, err error, d *delivery) error {
 	case !mayHaveArrived(d):
 		return s.errorf("is down; the request did not reach it")
 	case status >= 500:
-		return s.errorf("failed with status %d; what was asked for may or may not have been done", status)
+		return s.errorf("failed with status %d; the call may or may not have taken effect", status)
 	}
-	return s.errorf("broke off the connection; what was asked for may or may not have been done")
+	return s.errorf("broke off the connection; the call may or may not have taken effect")
 }
 
 // refused words the server's own error. The model reads what is wrong with the

@@ -94,8 +94,8 @@ func (s *server) makeTransport(kind string) sdk.Transport {
 // stopping is the error of everything after Close.
 func stopping() error { return &tool.Error{Message: "p8 is stopping"} }
 
-// acquire returns the shared connection and makes it if there is none. Concurrent
-// callers wait for the same attempt; after a recent failure they get its error at
+// acquire returns the shared connection, and connects if the server has no connection.
+// Concurrent callers wait for the same attempt; after a recent failure they get its error at
 // once. release gives the connection back.
 func (s *server) acquire(ctx context.Context) (*session, error) {
 	const most = 3 // a connection may end as soon as it is made
@@ -121,7 +121,8 @@ func (s *server) acquire(ctx context.Context) (*session, error) {
 	return nil, last
 }
 
-// current returns the connection, or the attempt to make it, or why there is none.
+// current returns the connection, the attempt under way to make it, or the error of a recent
+// attempt.
 func (s *server) current() (*session, *dial, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

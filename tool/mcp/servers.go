@@ -20,7 +20,7 @@ type Options struct {
 	// the variables MCP_SERVER_<NAME>. nil is the process's own.
 	Getenv  func(string) string
 	Environ []string
-	// ConfigFile is an mcpServers file; "" is none.
+	// ConfigFile is an mcpServers file; "" for no file.
 	ConfigFile string
 	// HTTPClient's transport sends the requests to servers.
 	HTTPClient *http.Client
