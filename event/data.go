@@ -133,7 +133,7 @@ type MetadataData struct {
 	MessageID string `json:"message_id,omitempty"`
 	InReplyTo string `json:"in_reply_to,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
-	// AgentSchema is the agent that began the answer, RespondingAgent the one that spoke
+	// AgentSchema is the agent that began the turn, RespondingAgent the one that spoke
 	// last.
 	AgentSchema     string `json:"agent_schema,omitempty"`
 	RespondingAgent string `json:"responding_agent,omitempty"`
