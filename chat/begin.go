@@ -80,6 +80,7 @@ func (s *preparer) compose(ctx context.Context, p prepared) (_ prepared, start s
 			return p, start, err
 		}
 	}
+	start.Messages = append(start.Messages, p.session.shares()...)
 	rows := s.rows(p)
 	if !p.request.asked.Regenerate && !p.message.empty() {
 		row, err := rows.User(p.message.id, p.message.text, p.message.parts, p.request.started)
@@ -88,7 +89,7 @@ func (s *preparer) compose(ctx context.Context, p prepared) (_ prepared, start s
 		}
 		start.Messages = append(start.Messages, row)
 	}
-	if len(start.Messages) == 0 && p.session.isNew() {
+	if len(start.Messages) == len(p.session.spent) && p.session.isNew() {
 		// A client that keeps its own history brings the results of its tools.
 		for _, r := range p.request.asked.Results {
 			start.Messages = append(start.Messages, rows.ClientResult(r.ToolCallID, r.Content, p.request.started))

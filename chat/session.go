@@ -4,6 +4,11 @@ import (
 	"encoding/json"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/routing"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -16,6 +21,8 @@ type session struct {
 	// recalled is what the store recalled, as the agent recalledFor wants it.
 	recalled    store.Recalled
 	recalledFor *agent.Agent
+	// spent is what models consumed that chose the agent.
+	spent []run.Spent
 }
 
 // isNew reports whether the turn creates the session.
@@ -33,4 +40,24 @@ func (s session) with(add json.RawMessage) (session, error) {
 	}
 	s.stored.Metadata, s.change = metadata, change
 	return s, nil
+}
+
+// spentChoosing is what a model consumed that chose the agent. It belongs to no run.
+func (s *preparer) spentChoosing(model string, u llm.Usage) run.Spent {
+	spent := run.Spent{Path: routing.Auto, Model: model, Usage: event.UsageData{
+		InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached, ReasoningTokens: u.Reasoning,
+	}}
+	if s.o.Cost != nil {
+		spent.Usage.CostUSD = s.o.Cost(model, u)
+	}
+	return spent
+}
+
+// shares are the rows of what models consumed that chose the agent.
+func (s session) shares() []*store.Message {
+	var rows []*store.Message
+	for i := range s.spent {
+		rows = append(rows, memory.Share(&s.spent[i], s.stored.ID))
+	}
+	return rows
 }

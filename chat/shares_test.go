@@ -212,3 +212,24 @@ func TestCallsAreKeptAsTheyWereWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestTheChoiceOfAnAgentIsPaidFor: by a row of its own, outside of the run.
+func TestTheChoiceOfAnAgentIsPaidFor(t *testing.T) {
+	models := everybody()
+	models["chooser"] = spends("c:tiny", 7, scripted.Call(llm.OutputTool, `{"agent":"travel","confidence":0.9,"reason":"It is far."}`))
+	documents := office()
+	documents[0] = desk("desk", "agents: [{name: bare, description: The rest}]")
+	kept := newStore(t)
+	s := stage(t, chat.Options{Store: kept, DefaultModel: "s:chooser", Cost: cents}, models, documents, action(t))
+	ctx := auto(t.Context(), "s1")
+	if got := says(t, s, ctx, "I want to see Lisbon"); got != "travel" {
+		t.Fatalf("%s answers", got)
+	}
+	rows, err := kept.Messages(ctx, "s1", store.MessageFilter{Shares: true, Types: []string{store.MessageAssistant}})
+	if err != nil || len(rows) != 2 {
+		t.Fatal(rows, err)
+	}
+	if r := rows[0]; r.AgentName != "auto" || r.AgentPath != "auto" || r.Model != "c:tiny" || r.InputTokens != 7 || r.OutputTokens != 1 || r.CostUSD != 0.08 || r.RunID != "" || r.Content != nil {
+		t.Errorf("%+v", r)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -17,12 +18,15 @@ type Chunks interface {
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	Lookup(ctx context.Context, key string) ([]store.Match, error)
 	PutChunk(ctx context.Context, c store.Chunk) error
+	Append(ctx context.Context, ms ...*store.Message) error
 }
 
 // Summary is the summary of a part of a conversation.
 type Summary struct {
 	Text   string
 	Topics []string
+	// Spent is what its model consumed, also if there is an error.
+	Spent []run.Spent
 }
 
 // Summarizer sums up a part of a conversation, oldest message first. If it fails, the

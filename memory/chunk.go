@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -91,6 +92,7 @@ func (b *Builder) summarize(ctx context.Context, rows []store.Message) Summary {
 		return extract
 	}
 	s, err := b.o.Summarizer.Summarize(ctx, rows)
+	b.keepSpent(ctx, rows[0].SessionID, s.Spent)
 	if err != nil {
 		b.o.Logger.WarnContext(ctx, "a part of a session is shortened, for the model could not sum it up",
 			"session", rows[0].SessionID, "error", err)
@@ -103,6 +105,20 @@ func (b *Builder) summarize(ctx context.Context, rows []store.Message) Summary {
 		s.Topics = extract.Topics
 	}
 	return s
+}
+
+// keepSpent stores what the Summarizer consumed. The summary does not depend on it.
+func (b *Builder) keepSpent(ctx context.Context, session string, spent []run.Spent) {
+	if len(spent) == 0 {
+		return
+	}
+	shares := make([]*store.Message, len(spent))
+	for i := range spent {
+		shares[i] = Share(&spent[i], session)
+	}
+	if err := b.o.Store.Append(context.WithoutCancel(ctx), shares...); err != nil {
+		b.o.Logger.WarnContext(ctx, "the usage of a summary could not be stored", "session", session, "error", err)
+	}
 }
 
 // describe is the metadata of the moment of some rows.

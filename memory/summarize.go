@@ -31,7 +31,9 @@ type SummarizerOptions struct {
 	Timeout time.Duration
 	// StructuredMode is as in run.Options.
 	StructuredMode string
-	Logger         *slog.Logger
+	// Cost is as in run.Options.
+	Cost   func(model string, u llm.Usage) float64
+	Logger *slog.Logger
 }
 
 // NewModelSummarizer makes a Summarizer that asks a model.
@@ -60,20 +62,22 @@ func (s *modelSummarizer) Summarize(ctx context.Context, rows []store.Message) (
 	if err != nil {
 		return Summary{}, err
 	}
+	var spent []run.Spent
 	out, err := run.As[struct {
 		Summary string   `json:"summary"`
 		Topics  []string `json:"topic_tags"`
 	}](run.Stream(ctx, run.Options{
-		Agent: a, Model: model, StructuredMode: s.o.StructuredMode, Timeout: s.o.Timeout, Logger: s.o.Logger,
+		Agent: a, Model: model, StructuredMode: s.o.StructuredMode, Timeout: s.o.Timeout, Cost: s.o.Cost, Logger: s.o.Logger,
+		Spent: func(parts []run.Spent) { spent = parts },
 		Messages: []llm.Message{
 			{Role: llm.System, Content: a.SystemPrompt("")},
 			{Role: llm.User, Content: transcript(rows, s.o.Tokens)},
 		},
 	}))
 	if err != nil {
-		return Summary{}, fmt.Errorf("memory: sum up: %w", err)
+		return Summary{Spent: spent}, fmt.Errorf("memory: sum up: %w", err)
 	}
-	return Summary{Text: strings.TrimSpace(out.Summary), Topics: out.Topics}, nil
+	return Summary{Text: strings.TrimSpace(out.Summary), Topics: out.Topics, Spent: spent}, nil
 }
 
 // transcript is the fenced conversation for the model, within tokens: the less room there

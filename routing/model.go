@@ -19,6 +19,8 @@ type Options struct {
 	Model llm.Model
 	// Timeout bounds the model's answer; 10 seconds when 0.
 	Timeout time.Duration
+	// Used is called with what the model consumed, also if it failed; nil is not.
+	Used func(u llm.Usage)
 	// MaxTokens bounds its answer; 200 when 0. A model that reasons gets more tokens for its
 	// reasoning.
 	MaxTokens int
@@ -155,6 +157,12 @@ var errTooMuch = errors.New("routing: the answer has no end")
 // ask returns the model's answer: the arguments of its call, else its text.
 func (m *asking) ask(ctx context.Context, req *llm.Request) (string, error) {
 	var text, arguments strings.Builder
+	var used llm.Usage
+	defer func() {
+		if m.o.Used != nil && used != (llm.Usage{}) {
+			m.o.Used(used)
+		}
+	}()
 	for c, err := range m.o.Model.Stream(ctx, req) {
 		if err != nil {
 			return "", err
@@ -164,6 +172,8 @@ func (m *asking) ask(ctx context.Context, req *llm.Request) (string, error) {
 			text.WriteString(c.Text)
 		case c.Kind == llm.ChunkToolCall && c.Call == 0:
 			arguments.WriteString(c.Text)
+		case c.Kind == llm.ChunkUsage:
+			used = c.Usage
 		}
 		if text.Len()+arguments.Len() > maxAnswer {
 			return "", errTooMuch

@@ -28,6 +28,7 @@ import (
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -78,6 +79,10 @@ type Options struct {
 	StructuredMode string
 	// Timeout bounds the model's time for one query; 1 minute when 0.
 	Timeout time.Duration
+	// Cost is as in run.Options. Spent is called with what a question outside of any run
+	// consumed, also if it failed; nil is not. Within a run, the run counts it.
+	Cost  func(model string, u llm.Usage) float64
+	Spent func(ctx context.Context, parts []run.Spent)
 	// Parallel bounds the concurrent requests to models, 16 when 0; others wait.
 	Parallel int
 	// Now is the clock, for relative dates.

@@ -103,6 +103,12 @@ func (w *writer) run(ctx context.Context, messages []llm.Message) (proposal, err
 		Agent: w.agent, Model: w.model, Messages: messages,
 		StructuredMode: w.asker.o.StructuredMode,
 		Timeout:        w.asker.o.Timeout, Logger: w.asker.o.Logger,
+		Cost: w.asker.o.Cost,
+		Spent: func(parts []run.Spent) {
+			if w.asker.o.Spent != nil && len(parts) > 0 {
+				w.asker.o.Spent(ctx, parts)
+			}
+		},
 	}))
 	var wrong *run.OutputError
 	switch {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
@@ -18,7 +19,7 @@ func (r *Rows) Shares(answer *store.Message, parts []run.Spent) []*store.Message
 			answer.InputTokens, answer.OutputTokens, answer.CostUSD = p.Usage.InputTokens, p.Usage.OutputTokens, p.Usage.CostUSD
 			continue
 		}
-		row := Share(p, r.SessionID)
+		row := memory.Share(p, r.SessionID)
 		row.ID, row.RunID, row.CreatedAt = r.NewID(), r.RunID, r.Now()
 		if p.RunID == r.RunID {
 			row.AgentRunID = ""
@@ -26,16 +27,6 @@ func (r *Rows) Shares(answer *store.Message, parts []run.Spent) []*store.Message
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// Share is the row of what an agent consumed with a model. Its path keeps it out of the
-// conversation.
-func Share(p *run.Spent, session string) *store.Message {
-	return &store.Message{
-		SessionID: session, Type: store.MessageAssistant, AgentName: LastName(p.Path), AgentPath: p.Path, AgentRunID: p.RunID, ParentCallID: p.ToolCallID,
-		Model: p.Model, InputTokens: p.Usage.InputTokens, OutputTokens: p.Usage.OutputTokens, CostUSD: p.Usage.CostUSD,
-		LatencyMS: max(1, p.Latency.Milliseconds()),
-	}
 }
 
 // Unended is what the agents of the run have consumed as far as the journal knows, for a run

@@ -68,6 +68,8 @@ type Asked struct {
 	// both.
 	Recent []llm.Message
 	User   store.User
+	// Used is called with what a model consumed that chose; nil is not.
+	Used func(model string, u llm.Usage)
 }
 
 // Choose returns the name of the agent that answers, and what to merge into the
@@ -133,7 +135,7 @@ func (r *Router) route(ctx context.Context, a Asked) (name string, patch json.Ra
 		return cmp.Or(state.Active, state.Fallback), nil
 	}
 	in := routing.Input{Message: a.Message, State: state, Agents: r.candidates(ctx, fallback, state)}
-	next, to, err := routing.Route(ctx, in, &informed{a, r.classifier(ctx, fallback)})
+	next, to, err := routing.Route(ctx, in, &informed{a, r.classifier(ctx, fallback, a.Used)})
 	if err != nil {
 		r.o.Logger.WarnContext(ctx, "a message could not be classified", "session", a.Session.ID, "agent", to.Agent, "error", err)
 	}
@@ -142,7 +144,7 @@ func (r *Router) route(ctx context.Context, a Asked) (name string, patch json.Ra
 
 // classifier is the given one, else the documents' rules and, where they are not sure,
 // the model of the fallback's document or the default one.
-func (r *Router) classifier(ctx context.Context, fallback *agent.Agent) routing.Classifier {
+func (r *Router) classifier(ctx context.Context, fallback *agent.Agent, used func(string, llm.Usage)) routing.Classifier {
 	if r.o.Classifier != nil {
 		return r.o.Classifier
 	}
@@ -156,7 +158,11 @@ func (r *Router) classifier(ctx context.Context, fallback *agent.Agent) routing.
 		r.o.Logger.WarnContext(ctx, "the model that chooses among agents was not found", "model", name, "error", err)
 		return routing.Rules()
 	}
-	return routing.Chain(routing.Rules(), routing.NewModel(routing.Options{Model: model}))
+	o := routing.Options{Model: model}
+	if used != nil {
+		o.Used = func(u llm.Usage) { used(model.Name(), u) }
+	}
+	return routing.Chain(routing.Rules(), routing.NewModel(o))
 }
 
 // informed is a classifier that sees the conversation and the user's profile.

@@ -34,7 +34,7 @@ func (c *Ask) Run(a *command.App) error {
 			return err
 		}
 		registry, choice := wiring.NewModels(ctx, cfg, nil)
-		asker, err := wiring.NewAsker(cfg, e, docs, registry, choice)
+		asker, err := wiring.NewAsker(cfg, e, docs, registry, choice, nil) // the store is open for reading only
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/p8-org/p8/internal/ingest/child"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -68,10 +69,14 @@ func NewExtractor(cfg *config.Config, log *slog.Logger) *child.Pool {
 }
 
 // NewAsker returns the Asker, which turns questions into queries: by a model, or by rules if
-// the default model is offline.
-func NewAsker(cfg *config.Config, e ask.Engine, docs *catalog.Catalog, registry *llm.Registry, choice llm.Choice) (*ask.Asker, error) {
+// the default model is offline. spent keeps what the model consumed; nil does not.
+func NewAsker(cfg *config.Config, e ask.Engine, docs *catalog.Catalog, registry *llm.Registry, choice llm.Choice, spent func(context.Context, []run.Spent)) (*ask.Asker, error) {
+	prices, err := NewPrices(cfg)
+	if err != nil {
+		return nil, err
+	}
 	return ask.New(ask.Options{
 		Engine: e, Catalog: docs, Models: registry, Model: cfg.QueryAgentModel, DefaultModel: choice.Model,
-		Fallback: cfg.FallbackModels, StructuredMode: cfg.StructuredMode,
+		Fallback: cfg.FallbackModels, StructuredMode: cfg.StructuredMode, Cost: prices.Cost, Spent: spent,
 	})
 }

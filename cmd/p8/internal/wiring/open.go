@@ -15,6 +15,7 @@ import (
 	"github.com/p8-org/p8/internal/simulator"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/models"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -87,7 +88,11 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	sessions, knowledge := chatStores(p.Store, p.memory, o)
 	if knowledge != nil {
 		p.engine = NewEngine(cfg, knowledge, p.embedder, p.Log)
-		if p.asker, err = NewAsker(cfg, p.engine, p.Catalog, p.Models, p.Choice); err != nil {
+		var spent func(context.Context, []run.Spent)
+		if p.Keeps {
+			spent = KeepSpent(p.Store, p.Log)
+		}
+		if p.asker, err = NewAsker(cfg, p.engine, p.Catalog, p.Models, p.Choice, spent); err != nil {
 			return nil, err
 		}
 	}

@@ -31,7 +31,11 @@ func (p *Parts) openMemory(cfg *config.Config, o Options) (err error) {
 		return nil
 	}
 	p.Work, p.threshold = newWork(cfg, p.Store, p), cfg.MomentTokenThreshold
-	summarizer, err := p.summarizer(cfg)
+	prices, err := NewPrices(cfg)
+	if err != nil {
+		return err
+	}
+	summarizer, err := p.summarizer(cfg, prices.Cost)
 	if err != nil {
 		return err
 	}
@@ -56,7 +60,7 @@ func (p *Parts) openMemory(cfg *config.Config, o Options) (err error) {
 const momentsTimeout = 10 * time.Minute
 
 // summarizer returns the model that summarises, nil for none.
-func (p *Parts) summarizer(cfg *config.Config) (memory.Summarizer, error) {
+func (p *Parts) summarizer(cfg *config.Config, cost func(string, llm.Usage) float64) (memory.Summarizer, error) {
 	name := cfg.SummaryModel
 	if name == "" {
 		name = p.Choice.Model
@@ -69,7 +73,7 @@ func (p *Parts) summarizer(cfg *config.Config) (memory.Summarizer, error) {
 		Model: func(_ context.Context, a *agent.Agent) (llm.Model, error) {
 			return p.Models.Resolve(chat.ModelName(a, cfg.SummaryModel, p.Choice.Model))
 		},
-		Logger: p.Log,
+		Cost: cost, Logger: p.Log,
 	})
 }
 

@@ -1,0 +1,47 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
+)
+
+// The session of what questions outside of any session consumed.
+const (
+	questionsID   = "questions"
+	questionsName = "Questions in plain words"
+	questionsMode = "query"
+)
+
+// KeepSpent returns what stores the usage of questions that no run counts: in the caller's
+// session if it exists, else in one of their own.
+func KeepSpent(s *store.Store, log interface{ Warn(string, ...any) }) func(context.Context, []run.Spent) {
+	return func(ctx context.Context, parts []run.Spent) {
+		ctx = context.WithoutCancel(ctx)
+		id, err := identity.From(ctx)
+		if err == nil {
+			err = store.ErrNotFound
+			if id.SessionID != "" {
+				err = s.Append(ctx, shares(parts, id.SessionID)...)
+			}
+			if errors.Is(err, store.ErrNotFound) {
+				err = s.BeginTurn(ctx, store.Session{ID: questionsID, Name: questionsName, Mode: questionsMode}, shares(parts, questionsID)...)
+			}
+		}
+		if err != nil {
+			log.Warn("the usage of a question could not be stored", "error", err)
+		}
+	}
+}
+
+func shares(parts []run.Spent, session string) []*store.Message {
+	rows := make([]*store.Message, len(parts))
+	for i := range parts {
+		rows[i] = memory.Share(&parts[i], session)
+	}
+	return rows
+}
