@@ -84,7 +84,7 @@ func describeValue(err error) *event.ErrorData {
 	case errors.Is(err, ErrNotResumable):
 		return &event.ErrorData{
 			Code: "not_resumable", HTTPStatus: http.StatusConflict,
-			Message: "this run cannot be taken up again: it is under way, waits for answers (GET /approvals lists them), or has ended",
+			Message: "this run cannot be resumed: it is under way, waits for answers (GET /approvals lists them), or has ended",
 		}
 	case errors.Is(err, ErrRunning):
 		return &event.ErrorData{

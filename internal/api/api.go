@@ -74,7 +74,7 @@ type Options struct {
 	// and its cards. Both find the caller in the request's context.
 	MCP, A2A http.Handler
 	// Models are the models that GET /models lists beside the agents, as
-	// "provider:model"; nil is none.
+	// "provider:model"; nil lists no models.
 	Models func(context.Context) []string
 	// Tools are the names that documents may declare (tool.Box.Names). A stored document
 	// gets a warning about others; nil warns of none.

@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestTalkErrors pins what is said about a wrong body or path.
+// TestTalkErrors pins the errors of a wrong body or path.
 func TestTalkErrors(t *testing.T) {
 	parts := func(p string) string { return `{"messages":[{"role":"user","parts":[` + p + `]}]}` }
 	long := strings.Repeat("x", 1025)
@@ -99,7 +99,7 @@ func TestRefusals(t *testing.T) {
 		status int
 		says   string
 	}{
-		{chat.ErrBusy, 409, "if_busy"}, {chat.ErrKeyReused, 422, "Idempotency-Key"}, {chat.ErrNotResumable, 409, "taken up"},
+		{chat.ErrBusy, 409, "if_busy"}, {chat.ErrKeyReused, 422, "Idempotency-Key"}, {chat.ErrNotResumable, 409, "cannot be resumed"},
 		{chat.ErrNoRuns, 501, "keeps no runs"}, {store.ErrNotFound, 404, "there is no such"}, {chat.ErrOverloaded, 503, "try again"},
 		{store.ErrDecided, 409, "decided already"}, {&chat.InputError{Field: "content", Message: "the answer does not follow it"}, 422, "does not follow"},
 		{fmt.Errorf("sk-secret"), 500, "its log says what"},
@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRuns pins what is told of runs and of what they ask.
+// TestRuns pins the JSON of runs and of their requests.
 func TestRuns(t *testing.T) {
 	f := asking()
 	f.say("One ", "two ", "three.", &event.DoneData{Reason: event.ReasonStop})

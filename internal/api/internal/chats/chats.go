@@ -38,7 +38,7 @@ type Options struct {
 	Catalog Catalog
 	// Store finds runs to stop; it may be nil.
 	Store runs.Store
-	// Models are the models that GET /models lists beside the agents; nil is none.
+	// Models are the models that GET /models lists beside the agents; nil lists no models.
 	Models func(context.Context) []string
 	// Started is the creation time of agents in the list of models.
 	Started time.Time

@@ -63,7 +63,7 @@ func (c *toolChoice) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// tools returns the client's tools; none if its tool_choice is none.
+// tools returns the client's tools, or no tools if its tool_choice is "none".
 func (b *Completion) tools() ([]llm.ToolSpec, *problem.Problem) {
 	switch b.ToolChoice {
 	case "", "auto":

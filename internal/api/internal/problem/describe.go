@@ -19,7 +19,7 @@ import (
 // Describer turns errors into problems and logs what a client must not read.
 type Describer struct{ Logger *slog.Logger }
 
-// Describe returns err as a Problem. An error that nobody worded for a client is
+// Describe returns err as a Problem. An error whose text is not meant for clients is
 // logged under the request's id.
 func (d Describer) Describe(ctx context.Context, err error) *Problem {
 	if p := (*Problem)(nil); errors.As(err, &p) {

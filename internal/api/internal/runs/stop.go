@@ -35,7 +35,7 @@ func (s *Stopper) Stop(ctx context.Context, runID string) (store.Run, error) {
 }
 
 // Unfinished returns the session's run that has not ended: the one under way, or else
-// the newest that waits or was interrupted. runID is "" if there is none.
+// the newest that waits or was interrupted. runID is "" if all runs have ended.
 func (s *Stopper) Unfinished(ctx context.Context, sessionID string) (runID string, err error) {
 	turn, err := s.Chat.Active(ctx, sessionID)
 	if err != nil {
