@@ -13,7 +13,6 @@
 // A query runs if its confidence reaches [MinConfidence]; otherwise the answer says
 // why it did not. A question that needs several steps becomes a plan: see [Stage] and
 // [Asker.Run].
-// becomes a plan: see [Stage] and [Asker.Run].
 package ask
 
 import (

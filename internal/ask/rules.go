@@ -14,7 +14,7 @@ import (
 
 // rules read plain English questions without a language model: a name, a misspelt
 // name, a subject, a relation, a date or a count. They answer a question only if they
-// recognise all of it: a wrong query is worse than none.
+// recognise all of it: a wrong query is worse than no query.
 type rules struct {
 	engine Engine
 	when   calendar
@@ -273,7 +273,7 @@ func (r rules) keysOf(ctx context.Context, names ...words) ([]string, error) {
 	return keys, err
 }
 
-// look searches the index for a name, and for similar keys if there is none.
+// look searches the index for a name, and for similar keys if no key is equal.
 func (r rules) look(ctx context.Context, name words) (known, error) {
 	keys, err := r.keysOf(ctx, name)
 	if err != nil || keys[0] != "" {

@@ -31,7 +31,7 @@ func newCalendar(now time.Time) calendar {
 }
 
 // find returns the first expression of time among the words (lower case): its span,
-// and its place from start to end; ok is false if there is none.
+// and its place from start to end; ok is false if the words hold no such expression.
 func (c calendar) find(words []string) (s span, start, end int, ok bool) {
 	for i := range words {
 		s, n := c.expression(words[i:])

@@ -10,7 +10,7 @@ import (
 	"github.com/joho/godotenv"
 )
 
-// readDotEnv reads a .env file. It returns nil if there is none.
+// readDotEnv reads a .env file. It returns nil if the file does not exist.
 func readDotEnv(path string) (map[string]string, error) {
 	if path == "" {
 		return nil, nil

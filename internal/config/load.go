@@ -94,7 +94,7 @@ func resolve(fields []field, flags []Flag, environ, file map[string]string) (map
 	return values, entries
 }
 
-// find returns the first value that is set, and its origin; "" if there is none.
+// find returns the first value that is set, and its origin; both are "" if no value is set.
 func (f field) find(flags []Flag, environ, file map[string]string) (value, origin string) {
 	for _, flag := range flags {
 		if flag.Env == f.env {

@@ -2,7 +2,8 @@ package config
 
 import "strings"
 
-// TenantSchedules returns the schedules of P8_DREAM_TENANTS by tenant; "" is none.
+// TenantSchedules returns the schedules of P8_DREAM_TENANTS by tenant; "" for a tenant
+// without scheduled dreams.
 func (c *Config) TenantSchedules() map[string]string {
 	schedules, _ := parseTenants(c.DreamTenants)
 	return schedules

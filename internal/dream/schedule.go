@@ -54,7 +54,7 @@ func (s *Service) schedule(ctx context.Context) error {
 		return err
 	}
 	if err := s.enqueueDue(ctx, due, now); err != nil {
-		return err // the retry enqueues nobody twice
+		return err // the retry enqueues no user twice
 	}
 	return s.putTick(system, now)
 }

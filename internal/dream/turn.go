@@ -74,7 +74,7 @@ func (d *dream) run(ctx context.Context, req chat.Request) (chat.Result, error) 
 		if known.Status == store.RunInterrupted {
 			t, err = d.o.Chat.Resume(ctx, known.ID)
 		}
-		if errors.Is(err, chat.ErrNotResumable) { // there is none yet, or it is running
+		if errors.Is(err, chat.ErrNotResumable) { // no run was begun yet, or it is running
 			t, err = d.o.Chat.Start(ctx, req)
 		}
 		if err != nil {

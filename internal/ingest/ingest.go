@@ -35,7 +35,7 @@ type Options struct {
 type Chunking struct {
 	// Target is the size to which chunks are filled; 0 is 400 (REM: 1500 characters).
 	// Overlap is how much of the previous text a chunk repeats; 0 is 50 (REM: 200
-	// characters), negative is none. Max is the maximum; 0 is 1.5 times Target (REM: 2500
+	// characters), negative for no overlap. Max is the maximum; 0 is 1.5 times Target (REM: 2500
 	// characters).
 	Target, Overlap, Max int
 }

@@ -46,7 +46,7 @@ func (in *Ingester) scan(s *source) (*candidate, error) {
 		return c, nil
 	}
 	if src, _ := markdown.SplitFront(strings.TrimPrefix(string(head), "\uFEFF")); src != "" {
-		// What is wrong with it is said when the file is read.
+		// The error is reported when the file is read.
 		if f, ok, err := readFront(s.path, src); ok && err == nil {
 			c.explicit = f.name
 		}

@@ -48,14 +48,14 @@ type Options struct {
 	// keeps it from writing until release is called. Without it jobs wait longer
 	// while the store writes without a pause.
 	Turn func(ctx context.Context) (release func(), err error)
-	// ReadOnly opens for List alone: nothing is created, migrated or written.
+	// ReadOnly opens the queue for List and Stats: nothing is created, migrated or written.
 	ReadOnly bool
 	// Workers is the number of jobs that run at once in this process; 4 if 0.
 	Workers int
 	// PollInterval is how often a running queue looks for jobs without a notification, such
 	// as those of another process on SQLite; 2 s if 0.
 	PollInterval time.Duration
-	// Logger hears of failures; nil is slog.Default().
+	// Logger receives failures; nil is slog.Default().
 	Logger *slog.Logger
 }
 
@@ -221,10 +221,9 @@ func (q *Queue) Start(ctx context.Context) error {
 // lastWait is how long Close waits for jobs that it has cancelled.
 const lastWait = 5 * time.Second
 
-// Close takes no more jobs, lets those that run end until ctx does, and then
-// cancels them: they are run again by the next process, and it does not count as
-// an attempt. A job that does not heed its context for 5 s more is left behind
-// with an error.
+// Close starts no more jobs and waits for the running ones. When ctx ends, it cancels
+// them: the next process runs them again, and the attempt does not count. If a job
+// ignores its context for 5 s more, Close returns an error and leaves the job running.
 func (q *Queue) Close(ctx context.Context) error {
 	q.mu.Lock()
 	if q.closed {

@@ -13,7 +13,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// State is how far a job has come.
+// State is the progress of a job.
 type State string
 
 // The states of a job.
@@ -36,7 +36,7 @@ func States() []State {
 	return []State{Pending, Scheduled, Retrying, Running, Completed, Failed, Cancelled}
 }
 
-// ours and theirs translate between the words of River and of this package.
+// ours and theirs translate between River's names of states and this package's.
 func ours(s rivertype.JobState) State {
 	switch s {
 	case rivertype.JobStateAvailable, rivertype.JobStatePending:
@@ -98,7 +98,7 @@ type Filter struct {
 	Limit int
 }
 
-// List returns jobs, the newest first. A database without jobs has none.
+// List returns jobs, the newest first. It is empty for a database without River's tables.
 func (q *Queue) List(ctx context.Context, f Filter) ([]Job, error) {
 	client, err := q.current(false)
 	if err != nil {

@@ -37,7 +37,8 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 // migrationLock is the advisory lock of migrations; the number spells "p8jobs".
 const migrationLock int64 = 0x70386a6f6273
 
-// migrate lets one replica after the other do it; the later ones find it done.
+// migrate migrates under an advisory lock, one replica after the other; the later ones find
+// nothing to do.
 func (p *postgres) migrate(ctx context.Context, log *slog.Logger) (err error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
@@ -48,7 +49,7 @@ func (p *postgres) migrate(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() {
-		// A connection that cannot be asked any more has lost the lock as well.
+		// A connection that is broken has lost the lock, too.
 		_, e := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
 		if e != nil && !conn.Conn().IsClosed() {
 			err = errors.Join(err, e)

@@ -29,9 +29,9 @@ import (
 // for each other, so that none fails because the database is locked.
 type embedded struct{ db *sql.DB }
 
-// queueing is how a writer waits for another one. SQLite can only look again and
-// again, and a store that writes without a pause leaves hardly a gap to be
-// found; a turn keeps the store from its next transaction.
+// queueing is how a writer waits for another one. SQLite can only retry, and a store that
+// writes without a pause leaves hardly a gap for a retry; a turn keeps the store from its
+// next transaction.
 type queueing struct {
 	turn func(context.Context) (release func(), err error)
 }
@@ -39,7 +39,7 @@ type queueing struct {
 const (
 	// longestWait is far more than any transaction of the store takes.
 	longestWait = time.Minute
-	// look is the pause between two looks.
+	// look is the pause between two tries.
 	look = time.Millisecond
 	// head is how long other writers wait after a turn; beginning a transaction takes less.
 	head = 2 * time.Millisecond
@@ -105,7 +105,7 @@ func openSQLite(o Options) (database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jobs: open the database: %w", err)
 	}
-	// River works in parallel, SQLite's writers do not.
+	// River writes in parallel, SQLite has one writer at a time.
 	db.SetMaxOpenConns(1)
 	return &embedded{db}, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// KindStats is how the jobs of a kind fare, those of every process.
+// KindStats are statistics of the jobs of a kind, over all processes.
 type KindStats struct {
 	Kind string `json:"kind"`
 	// States counts the jobs that are kept by their state; completed and cancelled ones
@@ -18,8 +18,8 @@ type KindStats struct {
 	// Attempts counts the attempts, Errors the failed ones.
 	Attempts int `json:"attempts"`
 	Errors   int `json:"errors"`
-	// Average and Longest are how long the completed ones took, on SQLite within a
-	// second; Oldest is how long the first of those that are due waits already.
+	// Average and Longest are the durations of completed jobs, on SQLite to a second; Oldest
+	// is how long the job that is due the longest has waited.
 	Average time.Duration `json:"average_ns"`
 	Longest time.Duration `json:"longest_ns"`
 	Oldest  time.Duration `json:"oldest_waiting_ns"`

@@ -17,11 +17,11 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Worker is how jobs of one kind are done.
+// Worker runs the jobs of one kind.
 type Worker struct {
-	// Run does the job. It must end when ctx does, and bear being run twice. An
-	// error runs it again later, [Again] at a time of its own choice. The error's
-	// text is stored and shown.
+	// Run does the job. It must end when ctx does, and must tolerate being run twice. After
+	// an error the job is retried; [Again] is an error that sets the time of the retry. The
+	// error's text is stored and shown.
 	Run func(ctx context.Context, args json.RawMessage) error
 	// Timeout ends ctx; 5 minutes if 0. On PostgreSQL a job whose process died runs again
 	// after this time.

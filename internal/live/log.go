@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// Log is what a run has said so far. It is safe for concurrent use.
+// Log holds the events of a run. It is safe for concurrent use.
 type Log struct {
 	ctx context.Context
 	o   Options

@@ -54,7 +54,7 @@ func Pause(ctx context.Context, try int, asked time.Duration) bool {
 }
 
 // RetryAfter is the wait that the headers ask for: Retry-After-Ms, or Retry-After in
-// seconds or as a date. It is 0 if there is none that can be read.
+// seconds or as a date. It is 0 if neither header can be read.
 func RetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
 		return time.Duration(ms * float64(time.Millisecond))

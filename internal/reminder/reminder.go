@@ -104,8 +104,8 @@ type Request struct {
 	// (metadata.timezone), else UTC. An offset in When wins.
 	Zone string   `json:"timezone,omitempty"`
 	Tags []string `json:"tags,omitempty"`
-	// Key makes retries safe: the same key returns the reminder of the first request.
-	// "" is none.
+	// Key makes retries safe: the same key returns the reminder of the first request. "" makes
+	// a new reminder each time.
 	Key string `json:"-"`
 }
 

@@ -73,7 +73,7 @@ func TestWebhookOptions(t *testing.T) {
 	}
 }
 
-// TestWebhookIsCareful: no redirect is followed, no address is told, no end is waited for.
+// TestWebhookIsCareful: it follows no redirect, reports no address, and waits for no endless answer.
 func TestWebhookIsCareful(t *testing.T) {
 	asked := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))

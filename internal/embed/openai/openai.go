@@ -45,7 +45,7 @@ type Options struct {
 	MinSimilarity float64
 	// HTTPClient is a new client if nil.
 	HTTPClient *http.Client
-	// MaxRetries bounds the tries after the first; 0 is 2, negative is none.
+	// MaxRetries bounds the tries after the first; 0 is 2, negative for no retries.
 	MaxRetries int
 	// Timeout bounds a request; 0 is a minute.
 	Timeout time.Duration

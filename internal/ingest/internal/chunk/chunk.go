@@ -37,7 +37,7 @@ type Block struct {
 	// Start and End are offsets in bytes.
 	Start, End int
 	Kind       Kind
-	// Level and Title open a section; 0 is none, 1 the highest.
+	// Level and Title open a section; level 1 is the highest, 0 opens no section.
 	Level int
 	Title string
 	// Page counts from 1; 0 is unknown.
@@ -58,7 +58,8 @@ type Text struct {
 type Options struct {
 	// Target is the size to which chunks are filled; 0 is 400.
 	Target int
-	// Overlap is how much of the previous text a chunk repeats; 0 is 50, negative is none.
+	// Overlap is how much of the previous text a chunk repeats; 0 is 50, negative for no
+	// overlap.
 	// It does not cross a heading, and holds whole sentences if possible.
 	Overlap int
 	// Max is the maximum size; 0 is 600.

@@ -167,7 +167,7 @@ type wikiLinks struct{}
 // Trigger returns the character that may begin a link.
 func (wikiLinks) Trigger() []byte { return []byte{'['} }
 
-// Parse parses the link at the reader's position; it returns nil if there is none.
+// Parse parses the link at the reader's position; it returns nil if no link begins there.
 func (wikiLinks) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	if len(line) < 5 || line[1] != '[' {
