@@ -69,7 +69,7 @@ func TestTheProvidersCountScalesTheHistory(t *testing.T) {
 	}
 }
 
-// Who keeps the moments hears of what no moment sums up yet.
+// Options.Ended gets the tokens that no moment sums up yet.
 func TestEndedCountsWhatIsNotSummedUp(t *testing.T) {
 	kept, unsummarised := embedded(t), 0
 	ctx := as(t.Context(), "alice", "s1")

@@ -60,7 +60,7 @@ func TestTypesAndTheirData(t *testing.T) {
 	}
 }
 
-// TestCostsAddUp: money is told without the noise of binary fractions.
+// TestCostsAddUp: sums of money have no noise of binary fractions.
 func TestCostsAddUp(t *testing.T) {
 	var sum event.UsageData
 	for range 5 {

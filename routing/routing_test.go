@@ -14,7 +14,7 @@ func rules(name string, keywords ...string) routing.Candidate {
 	return routing.Candidate{Name: name, Routing: &agent.Routing{Keywords: keywords}}
 }
 
-// counting says what it is told to, and counts how often it is asked.
+// counting returns a given decision, and counts its calls.
 type counting struct {
 	routing.Decision
 	err   error

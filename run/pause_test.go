@@ -184,7 +184,7 @@ func TestBothKindsWait(t *testing.T) {
 	}
 }
 
-// TestOutOfReach: a call that asks where nobody can be asked has failed.
+// TestOutOfReach: a call that must ask the user fails if the run cannot pause.
 func TestOutOfReach(t *testing.T) {
 	ask, err := tool.New("ask", "Asks.", func(ctx context.Context, _ struct{}) (any, error) {
 		if tool.AskerFrom(ctx) != nil {
@@ -264,7 +264,7 @@ func TestElicitation(t *testing.T) {
 	}
 }
 
-// TestWaitingForNothing: a call that waits and has asked nobody would wait for ever.
+// TestWaitingForNothing: a call that waits without a question would wait for ever.
 func TestWaitingForNothing(t *testing.T) {
 	wait, err := tool.New("wait", "Waits.", func(context.Context, struct{}) (any, error) { return nil, tool.ErrPaused })
 	if err != nil {

@@ -49,7 +49,7 @@ func TestSilentModel(t *testing.T) {
 	}
 }
 
-// TestEmptyAnswer: the client is told of a run that ends well and says nothing.
+// TestEmptyAnswer: a run that ends well without text warns the client.
 func TestEmptyAnswer(t *testing.T) {
 	act, err := tool.New("act", "Acts.", func(context.Context, struct{}) (any, error) {
 		return tool.Result{Content: "{}", Action: &event.ActionData{}}, nil

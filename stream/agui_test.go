@@ -155,7 +155,7 @@ func TestStructuredChildAfterItsEnd(t *testing.T) {
 	}
 }
 
-// TestStillPaused: who answers one of two questions is told of the other.
+// TestStillPaused: the answer to one of two questions leaves the other one open.
 func TestStillPaused(t *testing.T) {
 	for _, tr := range transcripts(t) {
 		if tr.name != "approval" {

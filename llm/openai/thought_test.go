@@ -65,7 +65,7 @@ func TestThoughtsGoBack(t *testing.T) {
 	}
 }
 
-// What a model writes to its cache costs more: it is told apart.
+// A model that writes to its cache costs more: the price counts these tokens apart.
 func TestCacheWrites(t *testing.T) {
 	const chat = `data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":2006,"completion_tokens":3,"total_tokens":2009,"prompt_tokens_details":{"cached_tokens":100,"cache_write_tokens":1900}}}` + "\n\ndata: [DONE]\n\n"
 	const responses = `data: {"type":"response.completed","response":{"status":"completed","output":[],"usage":{"input_tokens":2006,"input_tokens_details":{"cached_tokens":100,"cache_write_tokens":1900},"output_tokens":3}}}` + "\n\n"

@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// Whoever waits hears of an fsync that began after he came, and of its failure.
+// A caller of wait gets the result of an fsync that began after the call.
 func TestDurable(t *testing.T) {
 	path := filepath.Join(harness.Disk(t), "p8.db-wal")
 	d := durable{path: path}

@@ -21,7 +21,7 @@ func lite() Lite {
 	return Lite{Relation: func(t string) string { return "view of " + t }, Now: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)}
 }
 
-// A mistake is told with its place and what to write.
+// An error names the place of the mistake and what to write.
 func TestMistakes(t *testing.T) {
 	for _, test := range []struct {
 		sql      string
