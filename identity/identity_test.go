@@ -52,6 +52,14 @@ func TestFromHeaders(t *testing.T) {
 			headers("X-User-Email", "alice@example.com"),
 			identity.Identity{UserID: aliceID, Email: "alice@example.com", TenantID: "default", DefaultModel: "openai:gpt-4.1", ClientID: "api"},
 		},
+		"an id that is an e-mail": {
+			headers("X-User-Id", " Alice@Example.com"),
+			identity.Identity{UserID: aliceID, Email: "Alice@Example.com", TenantID: "default", DefaultModel: "openai:gpt-4.1", ClientID: "api"},
+		},
+		"an id that is the e-mail": {
+			headers("X-User-Id", "alice@example.com", "X-User-Email", "ALICE@example.com"),
+			identity.Identity{UserID: aliceID, Email: "alice@example.com", TenantID: "default", DefaultModel: "openai:gpt-4.1", ClientID: "api"},
+		},
 		"Latin-1, as Node sends it, and UTF-8": {
 			headers("X-User-Name", "Jos\xe9", "X-Session-Id", "José", "X-User-Id", "jos\xe9"),
 			identity.Identity{UserID: "josé", Name: "José", SessionID: "José", TenantID: "default", DefaultModel: "openai:gpt-4.1", ClientID: "api"},
@@ -85,6 +93,7 @@ func TestFromHeadersReplacesTheWholeUser(t *testing.T) {
 func TestBadHeaders(t *testing.T) {
 	long := strings.Repeat("x", 129)
 	for want, h := range map[string]http.Header{
+		"user_email is not the address in the user id; send one of the two":                      headers("X-User-Id", "a@example.com", "X-User-Email", "b@example.com"),
 		"X-Session-Id is 129 characters long; at most 128 are allowed":                           headers("X-Session-Id", long),
 		"X-User-Id holds U+0001 at character 3; only printable characters are allowed":           headers("X-User-Id", "üb\x01"),
 		"X-User-Name holds U+0085 at character 2; only printable characters are allowed":         headers("X-User-Name", "a\x85b"),

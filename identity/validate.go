@@ -70,18 +70,24 @@ func validate(name, value string) error {
 	case "user_id", HeaderUserID, "session_id", HeaderSessionID, "client_id", HeaderClientID:
 		return ValidateID(name, value)
 	case "user_email", HeaderUserEmail:
-		address := strings.TrimSpace(value)
-		local, domain, _ := strings.Cut(address, "@")
-		if local == "" || domain == "" || strings.Contains(domain, "@") || strings.Contains(address, " ") {
+		if !isEmail(value) {
 			return &InvalidError{name, "is not an e-mail address; write it as name@example.com"}
 		}
 	}
 	return validatePrintable(name, value, maxText)
 }
 
+// isEmail reports whether a text is an e-mail address.
+func isEmail(text string) bool {
+	address := strings.TrimSpace(text)
+	local, domain, _ := strings.Cut(address, "@")
+	return local != "" && domain != "" && !strings.Contains(domain, "@") && !strings.Contains(address, " ")
+}
+
 // Normalize completes and checks an identity from outside: an empty tenant becomes the
-// default one, and an e-mail without a user id sets the user id. The error is an
-// *InvalidError that names the JSON field.
+// default one, and an e-mail without a user id sets the user id. A user id that is an
+// e-mail address is that person's e-mail. The error is an *InvalidError that names the
+// JSON field.
 func (id Identity) Normalize() (Identity, error) {
 	if id.TenantID == "" {
 		id.TenantID = DefaultTenant
@@ -93,6 +99,12 @@ func (id Identity) Normalize() (Identity, error) {
 		if err := validate(f.name, f.value); err != nil {
 			return Identity{}, err
 		}
+	}
+	if isEmail(id.UserID) {
+		if id.Email != "" && UserID(id.Email) != UserID(id.UserID) {
+			return Identity{}, &InvalidError{"user_email", "is not the address in the user id; send one of the two"}
+		}
+		id.UserID, id.Email = "", id.UserID
 	}
 	if id.UserID == "" && id.Email != "" {
 		id.UserID = UserID(id.Email)
