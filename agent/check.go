@@ -162,8 +162,8 @@ func (d *Document) CheckTools(known []string) Problems {
 		servers := k.servers[near.Fold(t.Server)]
 		switch {
 		case t.reads():
-		case t.Local() && slices.Contains(k.names, t.Name) || !t.Local() && slices.Contains(servers, t.Name):
-		case t.Local():
+		case t.LocalBeside(k.servers[ServerREM] != nil) && slices.Contains(k.names, t.Name) || !t.LocalBeside(k.servers[ServerREM] != nil) && slices.Contains(servers, t.Name):
+		case t.LocalBeside(k.servers[ServerREM] != nil):
 			r.warnf(at, p, cmp.Or(didYouMean(t.Name, k.names), listed(k.names)), "the tool %q does not exist here and is left out", clip(t.Name, 60))
 		case servers == nil && len(k.serverNames) > 0:
 			r.warnf(at, p, cmp.Or(didYouMean(t.Server, k.serverNames), "there are "+strings.Join(k.serverNames[:min(8, len(k.serverNames))], ", ")),

@@ -27,7 +27,7 @@ func (r *report) checkServers(d *Document, k toolNames) {
 }
 
 func (r *report) checkServer(d *Document, k toolNames, list string, i int, t ToolRef) {
-	if t.Local() || k.servers[near.Fold(t.Server)] != nil {
+	if t.LocalBeside(k.servers[ServerREM] != nil) || k.servers[near.Fold(t.Server)] != nil {
 		return
 	}
 	at, p := d.item(list, i)

@@ -99,8 +99,9 @@ type Fields struct {
 // ToolRef is a tool that a document declares; a bare string is its name.
 type ToolRef struct {
 	Name string `json:"name" required:"true" doc:"The tool's name."`
-	// Server is the MCP server; "", "local" and "rem" are this process.
-	Server      string `json:"server,omitempty" alias:"mcp_server" doc:"The MCP server that has the tool; this process when left out, local or rem."`
+	// Server is the MCP server; "" and "local" are this process, and so is "rem" unless an
+	// MCP server has that name (MCP_SERVER_REM).
+	Server      string `json:"server,omitempty" alias:"mcp_server" doc:"The MCP server that has the tool; this process when left out or local, and when it is rem and MCP_SERVER_REM is not set."`
 	Description string `json:"description,omitempty" doc:"What this agent should know about the tool, besides the tool's own description."`
 	URI         string `json:"uri,omitempty" doc:"The MCP resource that the tool reads; {name} in it is an argument."`
 	// Approval is nil for never.
@@ -110,9 +111,16 @@ type ToolRef struct {
 	IfInterrupted string `json:"if_interrupted,omitempty" enum:"unknown,ask,repeat" doc:"What happens to a call that was under way when its process died: unknown: the model gets the result \"outcome unknown\"; ask: p8 asks the user whether to repeat the call; repeat: p8 repeats the call. Default: repeat for a tool that only reads or is idempotent, else unknown."`
 }
 
-// Local reports whether the tool belongs to this process.
-func (t ToolRef) Local() bool {
-	return t.Server == "" || t.Server == "local" || t.Server == "rem"
+// ServerREM is the server that REM's documents name.
+const ServerREM = "rem"
+
+// Local reports whether the tool belongs to this process, if no MCP server is named rem.
+func (t ToolRef) Local() bool { return t.LocalBeside(false) }
+
+// LocalBeside reports whether the tool belongs to this process; rem says that an MCP
+// server is named rem.
+func (t ToolRef) LocalBeside(rem bool) bool {
+	return t.Server == "" || t.Server == "local" || t.Server == ServerREM && !rem
 }
 
 // Resource is an MCP resource that a document declares: one URI, or a pattern of
@@ -122,7 +130,7 @@ type Resource struct {
 	URIPattern  string `json:"uri_pattern,omitempty" doc:"A regular expression of the resources that may be read."`
 	Name        string `json:"name,omitempty" doc:"The name of the tool that reads it."`
 	Description string `json:"description,omitempty" doc:"What is found there."`
-	Server      string `json:"server,omitempty" alias:"mcp_server" doc:"The MCP server that has it; this process when left out, local or rem."`
+	Server      string `json:"server,omitempty" alias:"mcp_server" doc:"The MCP server that has it; this process when left out or local, and when it is rem and MCP_SERVER_REM is not set."`
 }
 
 // AgentRef is an agent that a document may delegate to; a bare string is its

@@ -58,7 +58,8 @@ type Resolved struct {
 // and the agent works without them. It asks only the servers that the document names,
 // all at the same time.
 func (b *Box) Resolve(ctx context.Context, a *agent.Agent) Resolved {
-	r := &resolver{box: b, agent: a, taken: reserved(a)}
+	rem := b.Servers != nil && b.Servers.Server(agent.ServerREM) != nil
+	r := &resolver{box: b, agent: a, rem: rem, taken: reserved(a, rem)}
 	if a.Sampling {
 		// Servers offer more tools to a client with sampling.
 		ctx = WithSampler(ctx, notYet{})

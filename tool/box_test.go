@@ -302,3 +302,32 @@ func FuzzTemplate(f *testing.F) {
 		}
 	})
 }
+
+// TestAServerNamedREM: rem is this process until a server has the name.
+func TestAServerNamedREM(t *testing.T) {
+	const lines = "tools: [{name: lookup, mcp_server: rem}, {name: search}, {name: page, uri: 'x://page', mcp_server: rem}]\nresources: [{uri_pattern: 'x://.*', mcp_server: rem, name: pages}]\n"
+	server := &shelf{resources: map[string]string{"x://page": "there"}}
+	server.tools = []tool.Tool{named(t, "lookup", "there")}
+	for _, tc := range []struct {
+		servers shelves
+		from    string
+		tools   string
+	}{
+		{shelves{}, "From here.", "lookup search page pages"},
+		{shelves{"rem": server}, "From there.", "lookup search page pages"},
+	} {
+		b := box(t, tc.servers, "lookup", "search")
+		b.Resources = &shelf{resources: map[string]string{"x://page": "here"}}
+		got := resolved(t, b, lines)
+		if toolNames(got.Tools) != tc.tools || len(got.Missing) > 0 {
+			t.Fatalf("%s, without %s", toolNames(got.Tools), messages(got.Missing))
+		}
+		if d := got.Tools[0].Spec().Description; d != tc.from || got.Tools[1].Spec().Description != "From here." {
+			t.Errorf("lookup is %q", d)
+		}
+		res, err := got.Tools[2].Call(identity.With(t.Context(), identity.Identity{}), tool.Call{Arguments: json.RawMessage(`{}`)})
+		if want := strings.TrimSuffix(strings.TrimPrefix(tc.from, "From "), "."); err != nil || !strings.Contains(res.Content, `"`+want+`"`) && res.Content != want {
+			t.Errorf("the page is %q from %s, %v", res.Content, want, err)
+		}
+	}
+}

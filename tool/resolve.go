@@ -16,6 +16,7 @@ import (
 type resolver struct {
 	box     *Box
 	agent   *agent.Agent
+	rem     bool // an MCP server is named rem
 	answers map[string]answer
 	// taken are the names of the tools so far.
 	taken map[string]bool
@@ -23,11 +24,12 @@ type resolver struct {
 	out   Resolved
 }
 
-// reserved returns the names that only this process's tools may have.
-func reserved(a *agent.Agent) map[string]bool {
+// reserved returns the names that only this process's tools may have; rem says that an MCP
+// server is named rem.
+func reserved(a *agent.Agent, rem bool) map[string]bool {
 	names := map[string]bool{llm.OutputTool: true}
 	for _, ref := range a.Tools {
-		if ref.Local() && uriOf(ref) == "" {
+		if ref.LocalBeside(rem) && uriOf(ref) == "" {
 			names[ref.Name] = true
 		}
 	}
@@ -38,7 +40,7 @@ func reserved(a *agent.Agent) map[string]bool {
 func (r *resolver) servers() []string {
 	var names []string
 	add := func(ref agent.ToolRef) {
-		if !ref.Local() && !slices.Contains(names, ref.Server) {
+		if !ref.LocalBeside(r.rem) && !slices.Contains(names, ref.Server) {
 			names = append(names, ref.Server)
 		}
 	}
@@ -65,7 +67,7 @@ func uriOf(ref agent.ToolRef) string {
 // again reports whether the document has declared the same before.
 func (r *resolver) again(ref agent.ToolRef, uri string) bool {
 	server := ref.Server
-	if ref.Local() {
+	if ref.LocalBeside(r.rem) {
 		server = ""
 	}
 	if r.seen == nil {
@@ -90,7 +92,7 @@ func (r *resolver) tool(ref agent.ToolRef) {
 		r.resourceTool(ref, agent.Resource{URI: uri, Name: name, Description: ref.Description, Server: ref.Server})
 		return
 	}
-	if ref.Local() {
+	if ref.LocalBeside(r.rem) {
 		if t := r.box.Local.Get(ref.Name); t != nil {
 			r.out.Tools = append(r.out.Tools, r.declared(t, ref))
 			return
@@ -257,7 +259,7 @@ func (r *resolver) chained() Tool {
 		return nil
 	}
 	for _, ref := range r.agent.Tools {
-		if name := r.agent.ChainedTool; ref.Name == name || !ref.Local() && ref.Server+"/"+ref.Name == name {
+		if name := r.agent.ChainedTool; ref.Name == name || !ref.LocalBeside(r.rem) && ref.Server+"/"+ref.Name == name {
 			return withPolicies(t, r.agent.Name, ref)
 		}
 	}
@@ -271,7 +273,7 @@ func (r *resolver) chainedTool() Tool {
 		return nil
 	}
 	for _, ref := range r.agent.Tools {
-		if ref.Name == name && !ref.Local() {
+		if ref.Name == name && !ref.LocalBeside(r.rem) {
 			if t := pick(r.answers[ref.Server].tools, name); t != nil {
 				return t
 			}

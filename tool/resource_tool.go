@@ -35,7 +35,7 @@ func (r *resolver) resource(res agent.Resource) {
 
 func (r *resolver) resourceTool(ref agent.ToolRef, res agent.Resource) {
 	from := r.box.Resources
-	if !ref.Local() {
+	if !ref.LocalBeside(r.rem) {
 		a, ok := r.server(ref)
 		if !ok {
 			return
@@ -52,7 +52,7 @@ func (r *resolver) resourceTool(ref agent.ToolRef, res agent.Resource) {
 		return
 	}
 	server := ""
-	if !ref.Local() {
+	if !ref.LocalBeside(r.rem) {
 		server = ref.Server
 	}
 	r.add(withApproval(t, r.agent.Name, ref), server)

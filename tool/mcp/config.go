@@ -156,10 +156,11 @@ func isToken(name, value string) bool {
 	return strings.HasSuffix(name, tokenSuffix) && len(name) > len(envPrefix+tokenSuffix) && !address
 }
 
-// usable warns of names that documents use for this process.
+// usable warns of the name that documents use for this process. They mean it by rem, too,
+// but only if no server has that name.
 func usable(k, where string, log *slog.Logger) bool {
-	if k == "local" || k == "rem" {
-		log.Warn("an MCP server cannot be named local or rem: documents mean this process by them", "where", where)
+	if k == "local" {
+		log.Warn("an MCP server cannot be named local: documents mean this process by it", "where", where)
 		return false
 	}
 	return true

@@ -80,6 +80,6 @@ func ownNames() []string {
 // remote reports whether a document names an MCP server.
 func remote(doc *agent.Document) bool {
 	return strings.Contains(doc.ChainedTool, "/") ||
-		slices.ContainsFunc(doc.Tools, func(t agent.ToolRef) bool { return !t.Local() }) ||
-		slices.ContainsFunc(doc.Resources, func(r agent.Resource) bool { return !(agent.ToolRef{Server: r.Server}).Local() })
+		slices.ContainsFunc(doc.Tools, func(t agent.ToolRef) bool { return !t.LocalBeside(true) }) ||
+		slices.ContainsFunc(doc.Resources, func(r agent.Resource) bool { return !(agent.ToolRef{Server: r.Server}).LocalBeside(true) })
 }
