@@ -144,7 +144,7 @@ func TestAChildThatWaitsForTheUser(t *testing.T) {
 	if diff := cmp.Diff([]string{"Let me look.", "Found.", "Done."}, text); diff != "" {
 		t.Error(diff)
 	}
-	if told := results(t, second["boss"])[0]; told["text_response"] != "Let me look.Found." || told["output"] != "Found." {
+	if told := results(t, second["boss"])[0]; told["text_response"] != "Let me look.\n\nFound." || told["output"] != "Found." {
 		t.Errorf("%v", told)
 	}
 	second.done(t)

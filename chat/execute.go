@@ -179,6 +179,7 @@ func (r *recorder) replay() error {
 		if err != nil {
 			return err
 		}
+		r.text.Add(&e)
 		if e.Void == 0 {
 			r.recall(e)
 		}
@@ -193,7 +194,6 @@ func (r *recorder) recall(e event.Event) {
 	case nil:
 		r.shown = true
 		if e.Type == event.Text {
-			r.text.Add(e.Text)
 			r.speaker = e.Agent
 		}
 	case *event.ToolCallData:

@@ -97,15 +97,15 @@ func (r *recorder) record(e event.Event) {
 	if d, ok := e.Data.(*event.ToolCallData); !ok || d.Status == event.ToolStarted {
 		r.writer.Flush()
 	}
+	if r.chaining && e.Type == event.Text {
+		return // what the chained tool says is no part of the answer
+	}
 	r.asides.Add(e)
 	r.rows.Heard(e)
+	r.text.Add(&e)
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
-			if r.chaining {
-				return // what the chained tool says is no part of the answer
-			}
-			r.text.Add(e.Text)
 			r.speaker = e.Agent
 		}
 		r.shown = true

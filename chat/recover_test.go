@@ -135,17 +135,17 @@ func TestAnInterruptedStepIsAskedForAgain(t *testing.T) {
 		"a long answer, after a step": { // more than stays in memory
 			cast{"boss": scripted.New(scripted.Turn{Text: []string{"Let me see. "}, Calls: []llm.ToolCall{{ID: "a", Name: "echo", Arguments: `{"text":"a"}`}}}, begins("I begin"))},
 			cast{"boss": scripted.New(scripted.Text(strings.Split(strings.Repeat(strings.Repeat("so ", 400)+"|", 400), "|")...))},
-			"I begin", "Let me see. " + strings.Repeat(strings.Repeat("so ", 400), 400), []string{"boss"},
+			"I begin", "Let me see. \n\n" + strings.Repeat(strings.Repeat("so ", 400), 400), []string{"boss"},
 		},
 		"the root, after a step": {
 			cast{"boss": scripted.New(scripted.Turn{Text: []string{"Let me see. "}, Calls: []llm.ToolCall{{ID: "a", Name: "echo", Arguments: `{"text":"a"}`}}}, begins("I begin"))},
 			cast{"boss": scripted.New(scripted.Text("It is Y."))},
-			"I begin", "Let me see. It is Y.", []string{"boss"},
+			"I begin", "Let me see. \n\nIt is Y.", []string{"boss"},
 		},
 		"a child": {
 			cast{"boss": scripted.New(scripted.Turn{Text: []string{"Wait. "}, Calls: []llm.ToolCall{askCall("worker", "Hi", "")}}), "worker": scripted.New(begins("I work"))},
 			cast{"boss": scripted.New(scripted.Text(" Done.")), "worker": scripted.New(scripted.Text("I found it."))},
-			"I work", "Wait. I found it. Done.", []string{"boss/worker"},
+			"I work", "Wait. \n\nI found it.\n\n Done.", []string{"boss/worker"},
 		},
 		"a grandchild": {
 			cast{
@@ -153,7 +153,7 @@ func TestAnInterruptedStepIsAskedForAgain(t *testing.T) {
 				"helper": scripted.New(begins("I help")),
 			},
 			cast{"boss": scripted.New(scripted.Text(" Done.")), "worker": scripted.New(scripted.Text("So.")), "helper": scripted.New(scripted.Text("Deep. "))},
-			"I help", "Wait. Deep. So. Done.", []string{"boss/worker/helper"},
+			"I help", "Wait. \n\nDeep. \n\nSo.\n\n Done.", []string{"boss/worker/helper"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

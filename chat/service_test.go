@@ -360,7 +360,7 @@ func TestDelegation(t *testing.T) {
 		`3 tool_call NULL {"name":"echo","id":"call_1","arguments":{"text":"deep"}}  helper/child`,
 		`4 tool_response {"text":"deep"} {"name":"echo","id":"call_1"}  helper/child`,
 		`5 tool_response Child says. {"name":"ask","id":"p"}`,
-		"7 assistant Child says. Parent says.",
+		"7 assistant Child says.\n\n Parent says.",
 	}, transcript(t, kept, ctx, "s1")); diff != "" {
 		t.Error(diff)
 	}

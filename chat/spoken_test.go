@@ -138,7 +138,7 @@ func TestALongTextBeforeACall(t *testing.T) {
 			ctx := as(t.Context(), "alice", "s1")
 			turn(t, s, ctx, "Hi")
 			model.AssertDone(t)
-			want := strings.Join(first, "") + strings.Join(second, "") + "The end."
+			want := strings.Join(first, "") + "\n\n" + strings.Join(second, "") + "\n\nThe end."
 			if got := *answer(t, kept, ctx, "s1").Content; got != want {
 				t.Errorf("%d bytes are stored, want %d", len(got), len(want))
 			}

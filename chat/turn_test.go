@@ -188,7 +188,7 @@ func TestToolTurn(t *testing.T) {
 		`tool_response {"error":"it blew up","status":"error"} {"name":"echo","id":"b"} error`,
 		`6 tool_call NULL {"name":"echo","id":"call_3","arguments":{"text":"name"}}`,
 		`7 tool_response named {"name":"echo","id":"call_3"}`,
-		"8 assistant Let me see. Done.",
+		"8 assistant Let me see. \n\nDone.",
 	} {
 		if !strings.Contains(strings.Join(rows, "\n"), want) {
 			t.Errorf("no row %q in\n%s", want, strings.Join(rows, "\n"))

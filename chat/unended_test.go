@@ -290,7 +290,7 @@ func TestAnAnswerBeforeThePause(t *testing.T) {
 			close(gate)
 		}
 	}
-	if told := results(t, models["boss"])[0]; told["text_response"] != "Let me look.Found." || told["output"] != "Found." {
+	if told := results(t, models["boss"])[0]; told["text_response"] != "Let me look.\n\nFound." || told["output"] != "Found." {
 		t.Errorf("%v", told)
 	}
 	models.done(t)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/p8-org/p8/event"
 )
@@ -50,19 +49,18 @@ func Output(events iter.Seq2[event.Event, error]) (json.RawMessage, error) {
 }
 
 // Text reads a run to its end and returns the text of its own agent, without that of
-// nested runs.
+// nested runs. A blank line separates what it said before and after a tool call.
 func Text(events iter.Seq2[event.Event, error]) (string, error) {
-	var text strings.Builder
-	var path string
+	var text event.Spoken
 	for e, err := range events {
 		if err != nil {
 			return text.String(), err
 		}
-		if path == "" {
-			path = e.Agent // a run speaks before the runs below it
+		if text.Run == "" {
+			text.Run = e.RunID // a run speaks before the runs below it
 		}
-		if e.Type == event.Text && e.Agent == path {
-			text.WriteString(e.Text)
+		if e.RunID == text.Run {
+			text.Add(&e)
 		}
 	}
 	return text.String(), nil

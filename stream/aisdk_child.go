@@ -28,9 +28,14 @@ type delegate struct {
 	text []byte
 	sent int
 	full bool
-	// kept is how much of the text stays if the run's step is cut.
-	kept  int
-	tools []delegateTool
+	// paragraphs separate the text; fresh: it goes on after a call.
+	paragraphs event.Paragraphs
+	fresh      bool
+	// kept is how much of the text stays if the run's step is cut; before is where its
+	// paragraphs were then.
+	kept   int
+	before event.Paragraphs
+	tools  []delegateTool
 }
 
 type delegateTool struct {
@@ -104,7 +109,8 @@ func (e *aisdkEncoder) appendChildText(ev event.Event) error {
 		e.appendPart(&d.part, ev)
 	case d.full:
 	default:
-		d.text = appendInner(d.text, ev.Text)
+		d.text = appendInner(d.text, d.paragraphs.Next(ev.Text, d.fresh))
+		d.fresh = false
 		d.full = len(d.text) >= childText
 		if more := len(d.text) - d.sent; d.full || d.sent == 0 || more >= max(childPiece, d.sent/childShare) {
 			return e.preliminary(d, "running", true)
@@ -137,6 +143,7 @@ func (e *aisdkEncoder) appendChildRun(ev event.Event, r *event.ChildRunData) err
 
 // childTool records a stage of a delegated agent's tool call.
 func (e *aisdkEncoder) childTool(d *delegate, t *event.ToolCallData) error {
+	d.fresh = true
 	at := -1
 	for i := range d.tools {
 		if d.tools[i].ID == t.ID {

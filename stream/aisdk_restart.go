@@ -13,7 +13,7 @@ func (e *aisdkEncoder) keep(ev event.Event) {
 		return
 	}
 	d := e.delegate(ev)
-	d.kept = len(d.text)
+	d.kept, d.before = len(d.text), d.paragraphs
 }
 
 // appendRestart removes the parts of the cut steps: the root's with the SDK's
@@ -41,6 +41,7 @@ func (e *aisdkEncoder) appendRestart(ev event.Event, d *event.RestartData) error
 			continue
 		}
 		below.text, below.full = below.text[:below.kept], false
+		below.paragraphs, below.fresh = below.before, true
 		below.tools = slices.DeleteFunc(below.tools, func(t delegateTool) bool { return t.Status == event.ToolStarted })
 		if err := e.preliminary(below, "running", true); err != nil {
 			return err

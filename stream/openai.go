@@ -44,6 +44,7 @@ type openAIEncoder struct {
 	owed   []ownCall // calls that an earlier response asked for
 	spoke  bool      // a chunk with the role was sent
 	text   bool      // the root agent has sent text
+	order  order     // of what agents say side by side
 	again  again     // the text that a restart repeats
 	closed bool
 }
@@ -62,6 +63,7 @@ func newOpenAI(w io.Writer, r Reader, o OpenAIOptions) *openAIEncoder {
 		o.Format = Polyglot
 	}
 	e := &openAIEncoder{o: o, numbers: r.IDs}
+	e.order.voices = event.Voices{Say: e.say, Again: r.Again}
 	// No frame has an id line: OpenAI's Python SDK dispatches an event without data
 	// for each block that has only an id, and fails.
 	r.IDs = false
@@ -80,23 +82,37 @@ func newOpenAI(w io.Writer, r Reader, o OpenAIOptions) *openAIEncoder {
 // the format ends there) are ignored. An error is the writer's, or means that an event
 // holds invalid raw JSON.
 func (e *openAIEncoder) Write(ev event.Event) error {
-	if e.closed || e.r.past(ev) || e.r.over(ev) || e.r.hides(ev) {
-		if e.r.past(ev) {
-			e.owed = owed(e.owed, ev)
-		}
+	switch {
+	case e.closed:
 		return nil
+	case e.r.past(ev):
+		e.owed = owed(e.owed, ev)
+		return nil
+	case ev.Void != 0 && !e.r.hides(ev):
+		ev.Void = 0 // it is on the client's screen
 	}
-	e.buf, e.number = e.buf[:0], 0
-	if e.numbers && e.o.Format != None && ev.Type != event.Done {
-		e.number = ev.Seq
+	if over, err := e.order.add(e, &ev); over || err != nil || e.r.over(ev) || ev.Void != 0 {
+		return err
 	}
+	e.begin(ev)
 	if held, err := e.saidAgain(&ev); held || err != nil {
 		return err
 	}
 	if err := e.append(ev); err != nil {
 		return err
 	}
+	if e.order.behind {
+		return nil
+	}
 	return e.send(ev)
+}
+
+// begin prepares for the frames of an event.
+func (e *openAIEncoder) begin(ev event.Event) {
+	e.buf, e.number = e.buf[:0], 0
+	if e.numbers && e.o.Format != None && ev.Type != event.Done {
+		e.number = ev.Seq
+	}
 }
 
 // appendEnd ends a chunk. A client that reconnects sends the field seq as
@@ -111,9 +127,6 @@ func (e *openAIEncoder) appendEnd() {
 // append encodes the event into e.buf.
 func (e *openAIEncoder) append(ev event.Event) error {
 	switch ev.Type {
-	case event.Text:
-		e.appendText(ev)
-		return nil
 	case event.Reasoning:
 		e.appendReasoning(ev)
 		return nil
@@ -168,17 +181,6 @@ func toolName(agent string, d *event.ToolCallData) string {
 		return d.Name
 	}
 	return path.Base(agent) + ":" + d.Name
-}
-
-// appendText is the hot path: no allocation.
-func (e *openAIEncoder) appendText(ev event.Event) {
-	if ev.Text == "" {
-		return
-	}
-	if !child(ev.Agent) {
-		e.text = true
-	}
-	e.appendContent(ev.Text)
 }
 
 func (e *openAIEncoder) appendContent(text string) {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +19,9 @@ type again struct {
 	// text; lost is true if it is unknown.
 	count, begun int
 	lost         bool
+	// before is where the paragraphs were before text; now, before the piece that is
+	// written.
+	before, now event.Paragraphs
 
 	// void is the text of the cut step while the run repeats it; same is how much of
 	// it was repeated, held the number of the last event that was held back.
@@ -57,7 +61,7 @@ func (e *openAIEncoder) saidAgain(ev *event.Event) (held bool, err error) {
 		if a.waits {
 			err = e.differs(nil)
 		}
-		if d.Ends() {
+		if d.Ends() && ev.RunID == a.run {
 			a.text.Reset()
 			a.mixed = false
 		}
@@ -85,8 +89,11 @@ func (a *again) sent() int64 {
 // add records a piece of text.
 func (a *again) add(ev *event.Event) {
 	switch {
-	case a.text.Len() == 0 && !a.mixed:
-		a.run, a.begun = ev.RunID, a.count
+	case a.text.Len() == 0 && !a.mixed, a.run != ev.RunID && !child(ev.Agent):
+		// What was said below the root counts once the root speaks.
+		a.text.Reset()
+		a.mixed = false
+		a.run, a.begun, a.before = ev.RunID, a.count, a.now
 	case a.run != ev.RunID, a.text.Len() > maxAgain:
 		a.mixed = true
 		a.text.Reset() // nothing is compared with it any more
@@ -100,11 +107,13 @@ func (a *again) add(ev *event.Event) {
 // restart records that a step runs again.
 func (e *openAIEncoder) restart(ev *event.Event, d *event.RestartData) error {
 	a := &e.again
-	void, run := a.text.String(), a.run
-	atEnd := !a.mixed && len(d.Runs) == 1 && d.Runs[0].RunID == run || void == "" && !a.mixed
+	void, atEnd := a.text.String(), !a.mixed
+	if !slices.ContainsFunc(d.Runs, func(r event.CutRun) bool { return r.RunID == a.run }) {
+		void = "" // it counts
+	}
 	a.lost = a.lost || !atEnd
 	if void != "" {
-		a.count = a.begun
+		a.count, e.order.paragraphs = a.begun, a.before
 	}
 	mixed := a.mixed
 	a.text.Reset()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/p8-org/p8/event"
 )
@@ -24,6 +25,9 @@ type Reader struct {
 	// before a question to the user. The client keeps that response; this one begins
 	// after it and treats its tool calls as known.
 	Past int64
+	// Again reads the run's events after a number again, void ones included. An encoder whose protocol has one text then keeps little of the text that it holds back
+	// while another agent speaks; if Again is nil, it keeps all of it in memory.
+	Again func(after int64) iter.Seq2[event.Event, error]
 	// Newest is the number of the run's newest event when the reader begins. A pause
 	// before it is over and does not end the response.
 	Newest int64
@@ -99,6 +103,11 @@ func (f *frames) send(ev event.Event) error {
 		f.buf = appendInt(append(f.buf, "id: "...), ev.Seq)
 		f.buf = append(f.buf, "\n\n"...)
 	}
+	return f.write()
+}
+
+// write writes the collected frames.
+func (f *frames) write() error {
 	_, err := f.w.Write(f.buf)
 	if cap(f.buf) > keep {
 		f.buf = nil

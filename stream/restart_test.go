@@ -20,6 +20,16 @@ type story struct {
 	before, after []event.Event
 	cut           *event.RestartData
 	want          string
+	// side: two children speak side by side; all protocols but OpenAI show them so.
+	side bool
+}
+
+func (s *story) protocols() []stream.Protocol {
+	all := []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolEvents, stream.ProtocolAGUI, stream.ProtocolAISDK}
+	if s.side {
+		all = all[:1]
+	}
+	return all
 }
 
 // restartSeq is the number of the restart in a story.
@@ -69,6 +79,12 @@ func below(e event.Event) event.Event {
 	return e
 }
 
+// beside is an event of a second child.
+func beside(e event.Event) event.Event {
+	e.RunID, e.Agent = "run3", "general/helper"
+	return e
+}
+
 func stories() map[string]*story {
 	begin := event.New(&event.ProgressData{Step: 1, TotalSteps: 3, Label: "Processing request", SessionID: "s1"})
 	goes := event.New(&event.ProgressData{Step: 1, TotalSteps: 3, Label: "Continuing"})
@@ -82,6 +98,9 @@ func stories() map[string]*story {
 	child := func(e *event.ChildRunData) event.Event {
 		e.ParentRunID, e.ToolCallID = "run1", "c"
 		return below(event.New(e))
+	}
+	other := func(status string) event.Event {
+		return beside(event.New(&event.ChildRunData{Status: status, ParentRunID: "run1", ToolCallID: "d"}))
 	}
 	asked := []event.Event{
 		begin, said("Wait. "), stage("ask_agent", "c", event.ToolStarted), stage("ask_agent", "c", event.ToolExecuting),
@@ -105,11 +124,11 @@ func stories() map[string]*story {
 		},
 		"after a step": {
 			before: []event.Event{begin, said("Look. "), stage("search", "a", event.ToolStarted), stage("search", "a", event.ToolExecuting), stage("search", "a", event.ToolCompleted), said("It is")},
-			cut:    root(5), after: end(said("They are.")), want: "Look. They are.",
+			cut:    root(5), after: end(said("They are.")), want: "Look. \n\nThey are.",
 		},
 		"a call that only began": {
 			before: []event.Event{begin, said("I look"), stage("search", "a", event.ToolStarted)}, cut: root(0),
-			after: end(said("I see"), stage("search", "b", event.ToolStarted), stage("search", "b", event.ToolExecuting), stage("search", "b", event.ToolCompleted), said(" it.")), want: "I see it.",
+			after: end(said("I see"), stage("search", "b", event.ToolStarted), stage("search", "b", event.ToolExecuting), stage("search", "b", event.ToolCompleted), said(" it.")), want: "I see\n\n it.",
 		},
 		"thoughts": {
 			before: []event.Event{begin, event.NewReasoning("Hm"), said("I think")}, cut: root(0),
@@ -121,18 +140,27 @@ func stories() map[string]*story {
 			cut:    &event.RestartData{Runs: []event.CutRun{{RunID: "run2", Agent: "general/worker", After: 0}}},
 			after: end(child(&event.ChildRunData{Status: event.ChildStarted, Input: "Hi"}), below(said("I worked.")),
 				child(&event.ChildRunData{Status: event.ChildCompleted}), stage("ask_agent", "c", event.ToolCompleted), said(" Done.")),
-			want: "Wait. I worked. Done.",
+			want: "Wait. \n\nI worked.\n\n Done.",
+		},
+		"two children": {
+			before: append(slices.Clone(asked), other(event.ChildStarted), below(said("I work")), beside(said("I help")), below(said(" hard")),
+				beside(stage("search", "a", event.ToolStarted)), beside(stage("search", "a", event.ToolExecuting)), beside(stage("search", "a", event.ToolCompleted)), beside(said("Loo"))),
+			cut: &event.RestartData{Runs: []event.CutRun{{RunID: "run2", Agent: "general/worker", After: 0}, {RunID: "run3", Agent: "general/helper", After: 12}}},
+			after: end(other(event.ChildStarted), beside(said("Look")), child(&event.ChildRunData{Status: event.ChildStarted, Input: "Hi"}), below(said("I wor")),
+				beside(said(" here")), below(said("ked.")), child(&event.ChildRunData{Status: event.ChildCompleted}), beside(said(".")),
+				other(event.ChildCompleted), stage("ask_agent", "c", event.ToolCompleted), said(" Done.")),
+			want: "Wait. \n\nI worked.\n\nI help\n\nLook here.\n\n Done.", side: true,
 		},
 		"a child that had ended": { // and whose call has no result yet
 			before: append(slices.Clone(asked), below(said("I work")), child(&event.ChildRunData{Status: event.ChildCompleted})),
 			cut:    &event.RestartData{Runs: []event.CutRun{{RunID: "run2", Agent: "general/worker", After: 0}}},
 			after: end(child(&event.ChildRunData{Status: event.ChildStarted, Input: "Hi"}), below(said("I worked.")),
 				child(&event.ChildRunData{Status: event.ChildCompleted}), stage("ask_agent", "c", event.ToolCompleted), said(" Done.")),
-			want: "Wait. I worked. Done.",
+			want: "Wait. \n\nI worked.\n\n Done.",
 		},
 		"a child, and then the root": {
 			before: append(slices.Clone(asked), below(said("I work.")), child(&event.ChildRunData{Status: event.ChildCompleted}), stage("ask_agent", "c", event.ToolCompleted), said(" Do")),
-			cut:    root(8), after: end(said(" Done.")), want: "Wait. I work. Done.",
+			cut:    root(8), after: end(said(" Done.")), want: "Wait. \n\nI work.\n\n Done.",
 		},
 	}
 }
@@ -149,7 +177,9 @@ func (s *viewer) frame(t *testing.T, p stream.Protocol, data string) {
 	if err := s.Frame(string(p), data); err != nil {
 		t.Error(err)
 	}
-	s.last = max(s.last, s.Seq)
+	if p == stream.ProtocolOpenAI {
+		s.last = s.Seq
+	}
 }
 
 // text is what the screen says.
@@ -205,7 +235,7 @@ func (s *viewer) read(t *testing.T, p stream.Protocol, r stream.Reader, events [
 // comes back at any frame, before or after it, has the text that counts on the screen.
 func TestRestart(t *testing.T) {
 	for name, s := range stories() {
-		for _, p := range []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
+		for _, p := range s.protocols() {
 			t.Run(name+"/"+string(p), func(t *testing.T) {
 				check := func(how string, c *viewer) {
 					t.Helper()
@@ -282,7 +312,7 @@ func TestRestartForPlainClients(t *testing.T) {
 	for name, want := range map[string]string{
 		"the same again": "I begin with X and end.", "exactly the same": "I begin with X",
 		"another text": "I begin with X" + note + "I begin anew. Bye.", "a shorter text": "I begin with X" + note + "I begin",
-		"nothing said": "Hi.", "a child": "Wait. I worked. Done.",
+		"nothing said": "Hi.", "a child": "Wait. \n\nI worked.\n\n Done.",
 	} {
 		s := stories()[name]
 		var out bytes.Buffer

@@ -21,10 +21,14 @@ type builder struct {
 	// open are the open questions.
 	open func() ([]store.RunRequest, error)
 
-	text   event.Spoken
-	said   bool // the client has a piece of the answer
-	output *part
-	failed *event.ErrorData
+	text event.Spoken
+	// voices and paragraphs make the same text piece by piece, pieces those of one event.
+	voices     event.Voices
+	paragraphs event.Paragraphs
+	pieces     []update
+	said       bool // the client has a piece of the answer
+	output     *part
+	failed     *event.ErrorData
 	// seq is the number of the last event.
 	seq int64
 	// ended is true after the last event.
@@ -35,6 +39,7 @@ func newBuilder(t *chat.Turn, now func() time.Time, open func() ([]store.RunRequ
 	b := &builder{now: now, open: open}
 	b.task = task{ID: t.RunID, ContextID: t.SessionID, Metadata: map[string]any{"agent": t.Agent}}
 	b.task.Status = b.status(stateWorking, nil)
+	b.voices.Say = b.addText
 	return b
 }
 
@@ -49,7 +54,7 @@ func (b *builder) snapshot() *task {
 	case b.output != nil:
 		t.Artifacts = []artifact{{answerID, answerID, []part{*b.output}}}
 	default:
-		if text := b.text.String(); text != "" {
+		if text := b.text.Said(); text != "" {
 			t.Artifacts = []artifact{{answerID, answerID, []part{textPart(text)}}}
 		}
 	}
@@ -58,15 +63,25 @@ func (b *builder) snapshot() *task {
 
 // add adds an event and returns the stream's updates, perhaps none.
 func (b *builder) add(e event.Event) ([]update, error) {
-	b.seq = e.Seq
+	b.seq, b.pieces = e.Seq, nil
+	b.text.Add(&e)
+	if err := b.voices.Add(&e); err != nil {
+		return nil, err
+	}
+	more, err := b.more(e)
+	return append(b.pieces, more...), err
+}
+
+// more returns the updates of an event that are not text of the answer.
+func (b *builder) more(e event.Event) ([]update, error) {
 	child := strings.Contains(e.Agent, "/")
 	switch d := e.Data.(type) {
 	case nil:
 		if e.Type == event.Text {
-			return b.addText(e, child), nil
+			return nil, nil
 		}
 	case *event.RestartData:
-		return append(b.replace(e), b.update(e)), nil
+		return append(b.replace(), b.update(e)), nil
 	case *event.ErrorData:
 		if !child {
 			b.failed = d
@@ -87,32 +102,27 @@ func (b *builder) add(e event.Event) ([]update, error) {
 
 // addText adds a piece to the answer. A delegated agent's text is part of the answer, as
 // it is in the session.
-func (b *builder) addText(e event.Event, child bool) []update {
-	if e.Text == "" {
-		return nil
-	}
-	begun := b.said
-	b.said = true
+func (b *builder) addText(e event.Event, begins bool) error {
 	u := &artifactUpdate{
-		TaskID: b.task.ID, ContextID: b.task.ContextID, Append: begun,
-		Artifact: artifact{answerID, answerID, []part{textPart(e.Text)}},
+		TaskID: b.task.ID, ContextID: b.task.ContextID, Append: b.said,
+		Artifact: artifact{answerID, answerID, []part{textPart(b.paragraphs.Next(e.Text, begins))}},
 	}
-	if child {
+	b.said = true
+	if strings.Contains(e.Agent, "/") {
 		u.Metadata = map[string]any{"agent": e.Agent, "run_id": e.RunID}
 	}
-	b.text.Add(&e)
-	return []update{{Artifact: u}}
+	b.pieces = append(b.pieces, update{Artifact: u})
+	return nil
 }
 
-// replace replaces the client's answer by the one without the text that the event
-// voids.
-func (b *builder) replace(e event.Event) []update {
-	b.text.Add(&e)
+// replace replaces the client's answer by the one without the text that a restart voids.
+func (b *builder) replace() []update {
 	if !b.said {
 		return nil
 	}
-	text := b.text.String()
-	b.said = text != ""
+	text := b.text.Said()
+	b.said, b.paragraphs, b.pieces = text != "", event.Paragraphs{}, nil
+	b.paragraphs.Next(text, false)
 	return []update{{Artifact: &artifactUpdate{
 		TaskID: b.task.ID, ContextID: b.task.ContextID, Artifact: artifact{answerID, answerID, []part{textPart(text)}},
 	}}}

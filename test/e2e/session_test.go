@@ -66,7 +66,7 @@ func TestTwoTurnSession(t *testing.T) {
 				if len(replies) != 2 {
 					t.Fatalf("%d turns, want 2", len(replies))
 				}
-				if want := "Let me look. " + answer; replies[0].Text != want {
+				if want := "Let me look. \n\n" + answer; replies[0].Text != want {
 					t.Errorf("turn 1 says %q, want %q", replies[0].Text, want)
 				}
 				if replies[1].Text != source {

@@ -20,7 +20,7 @@ const (
 // Text is the text of an answer. It is kept in memory; if the text is long, or memory is
 // tight, only the run's log has it.
 type Text struct {
-	text    event.Deltas
+	text    *event.Spoken
 	size    int
 	account *live.Account
 	log     *live.Log
@@ -29,19 +29,28 @@ type Text struct {
 
 // NewText makes the text of a run whose log it can be read from. A nil log keeps all of
 // the text in memory.
-func NewText(account *live.Account, log *live.Log) Text { return Text{account: account, log: log} }
+func NewText(account *live.Account, log *live.Log) Text {
+	return Text{text: new(event.Spoken), account: account, log: log}
+}
 
-// Add appends a delta, which is in the log or is appended to it next.
-func (t *Text) Add(delta string) {
-	t.size += len(delta)
+// Add takes in an event, which is in the log or is appended to it next.
+func (t *Text) Add(e *event.Event) {
+	n := 0
+	if e.Type == event.Text && e.Void == 0 {
+		n = len(e.Text)
+	}
+	t.size += n
 	if t.inLog {
 		return
 	}
-	t.text.Add(delta)
-	t.account.Hold(len(delta))
+	t.text.Add(e)
+	if n == 0 {
+		return
+	}
+	t.account.Hold(n)
 	kept := t.text.Len()
 	if t.log != nil && kept > KeepText(t.account) {
-		t.text.Reset()
+		t.text = nil
 		t.account.Hold(-kept)
 		t.inLog = true
 	}

@@ -64,9 +64,7 @@ func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 		if err != nil {
 			return err
 		}
-		if e.Void == 0 {
-			l.add(e)
-		}
+		l.add(e)
 	}
 	entries, err := s.o.Store.RunJournal(ctx, r.ID)
 	if err != nil {
@@ -102,23 +100,23 @@ func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 // leavings gathers the text and the open calls of an abandoned run.
 type leavings struct {
 	rows   record.Rows
-	text   event.Deltas
+	text   event.Spoken
 	asides record.Asides
 	open   []event.Event // the last event of each call that has not ended
 	parts  []run.Spent
 }
 
 func (l *leavings) add(e event.Event) {
+	l.text.Add(&e)
+	if e.Void != 0 {
+		return
+	}
 	if !strings.Contains(e.Agent, "/") {
 		l.rows.Agent = e.Agent // the last one is the agent that took over
 	}
 	l.asides.Add(e)
 	l.rows.Heard(e)
 	switch d := e.Data.(type) {
-	case nil:
-		if e.Type == event.Text {
-			l.text.Add(e.Text)
-		}
 	case *event.ToolCallData:
 		if d.Structured {
 			return

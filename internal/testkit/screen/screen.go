@@ -138,9 +138,10 @@ func (s *Screen) part(f *frame) error {
 	return nil
 }
 
-// Text returns the shown text.
+// Text returns the shown text, a blank line between two messages or parts.
 func (s *Screen) Text(protocol string) string {
 	var b strings.Builder
+	var paragraphs event.Paragraphs
 	switch protocol {
 	case OpenAI:
 		return s.openai
@@ -148,13 +149,13 @@ func (s *Screen) Text(protocol string) string {
 		return s.said.String()
 	case AGUI:
 		for _, id := range s.ids {
-			b.WriteString(s.agui[id])
+			b.WriteString(paragraphs.Next(s.agui[id], true))
 		}
 		return b.String()
 	}
 	for _, p := range s.parts {
 		if p != step {
-			b.WriteString(strings.TrimPrefix(p, below))
+			b.WriteString(paragraphs.Next(strings.TrimPrefix(p, below), true))
 		}
 	}
 	return b.String()

@@ -24,6 +24,9 @@ type printer struct {
 	json bool
 
 	inLine bool // the answer so far does not end with a line break
+	// voices and paragraphs make one text of what agents say side by side.
+	voices     event.Voices
+	paragraphs event.Paragraphs
 	done   *event.DoneData
 	failed *event.ErrorData
 }
@@ -47,11 +50,13 @@ func (p *printer) Print(e event.Event) error {
 		_, err = p.stdout.Write(append(line, '\n'))
 		return err
 	}
+	if p.voices.Say == nil {
+		p.voices.Say = p.say
+	}
+	if err := p.voices.Add(&e); err != nil {
+		return err
+	}
 	switch d := e.Data.(type) {
-	case nil:
-		if e.Type == event.Text {
-			return p.text(e.Text)
-		}
 	case *event.ToolCallData:
 		p.toolCall(d)
 	case *event.ActionRequestData:
@@ -72,10 +77,9 @@ func (p *printer) outcome() (*event.DoneData, *event.ErrorData) { return p.done,
 // close does nothing.
 func (p *printer) close() {}
 
-func (p *printer) text(s string) error {
-	if s == "" {
-		return nil
-	}
+// say prints a piece of the answer.
+func (p *printer) say(e event.Event, begins bool) error {
+	s := p.paragraphs.Next(e.Text, begins)
 	if p.clean {
 		s = show.Visible(s)
 	}
@@ -112,7 +116,7 @@ func (p *printer) request(d *event.ActionRequestData) {
 // note prints a line that is not part of the answer.
 func (p *printer) note(line string) {
 	if p.shared && p.inLine {
-		fmt.Fprintln(p.stdout)
+		fmt.Fprint(p.stdout, p.paragraphs.Next("\n", false))
 		p.inLine = false
 	}
 	if p.color {

@@ -31,9 +31,9 @@ func TestPrinter(t *testing.T) {
 		p              printer
 		stdout, stderr string
 	}{
-		{"pipe", printer{}, "Let me\x1b[2J look.Nothing.\n",
+		{"pipe", printer{}, "Let me\x1b[2J look.\n\nNothing.\n",
 			"→ search FUZZY a b\n✗ search: no such  key\np8: warning: the tool x is not here\n"},
-		{"terminal", printer{clean: true, shared: true, color: true}, "Let me[2J look.\nNothing.\n",
+		{"terminal", printer{clean: true, shared: true, color: true}, "Let me[2J look.\n\nNothing.\n",
 			"\x1b[2m→ search FUZZY a b\x1b[0m\n\x1b[2m✗ search: no such  key\x1b[0m\n\x1b[2mp8: warning: the tool x is not here\x1b[0m\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -97,8 +98,9 @@ func (s *Streamer) encoder(ctx context.Context, w io.Writer, turn *chat.Turn, v 
 	if turn.Past > 0 {
 		newest = max(newest, turn.Past+1) // an earlier pause is not the end of this response
 	}
+	again := func(after int64) iter.Seq2[event.Event, error] { return turn.Follow(ctx, after, nil) }
 	return stream.New(v.Protocol, w, stream.Options{
-		Reader: stream.Reader{IDs: true, Seen: v.seen, Past: turn.Past, Newest: newest},
+		Reader: stream.Reader{IDs: true, Seen: v.seen, Past: turn.Past, Newest: newest, Again: again},
 		OpenAI: stream.OpenAIOptions{
 			ID: CompletionID(turn), Model: cmp.Or(v.Model, turn.Model), Created: s.API.Now(), Format: v.format, IncludeUsage: v.IncludeUsage,
 		},
