@@ -55,8 +55,8 @@ type Agent struct {
 	Fallback []string
 	// Settings are the document's, where set.
 	Settings llm.Settings
-	// HistoryTools is HistoryReplay or HistorySkip, ChildText ChildReplace or
-	// ChildKeep.
+	// HistoryTools is HistoryReplay or HistorySkip, ChildText ChildOnce,
+	// ChildReplace or ChildKeep.
 	HistoryTools, ChildText string
 	// ChainedTool is called with the answer of a structured agent; may be "".
 	ChainedTool string

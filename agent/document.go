@@ -139,14 +139,14 @@ func (d *Document) historyTools() string {
 	return HistorySkip
 }
 
-// childText returns child_text, by default replace for nested and keep for flat
+// childText returns child_text, by default once for nested and keep for flat
 // documents.
 func (d *Document) childText() string {
 	switch {
 	case d.ChildText != "":
 		return d.ChildText
 	case d.Dialect == Nested:
-		return ChildReplace
+		return ChildOnce
 	}
 	return ChildKeep
 }

@@ -167,7 +167,7 @@ resources:
 func TestPolicies(t *testing.T) {
 	for _, c := range []struct{ src, tools, child string }{
 		{"name: x", agent.HistorySkip, agent.ChildKeep},
-		{"json_schema_extra: {name: x}", agent.HistoryReplay, agent.ChildReplace},
+		{"json_schema_extra: {name: x}", agent.HistoryReplay, agent.ChildOnce},
 		{"name: x\nhistory: {tools: replay}\nchild_text: replace", agent.HistoryReplay, agent.ChildReplace},
 		{"json_schema_extra: {name: x, history: {tools: skip}, child_text: keep}", agent.HistorySkip, agent.ChildKeep},
 	} {

@@ -71,7 +71,7 @@ type Fields struct {
 	Limits                Limits `json:"limits,omitzero" doc:"What ends a run; without a field there is no such limit."`
 
 	History   History `json:"history,omitzero" doc:"How earlier turns reach the model."`
-	ChildText string  `json:"child_text,omitempty" enum:"replace,keep" doc:"How the text of an agent that this one asks reaches the user: in place of this agent's text (replace) or besides it (keep). Default: replace when nested, keep when flat."`
+	ChildText string  `json:"child_text,omitempty" enum:"once,replace,keep" doc:"What is shown of this agent's text after an agent that it asked has spoken: what that agent did not say (once), nothing (replace), or everything (keep). Default: once when nested, keep when flat."`
 
 	Routing         *Routing `json:"routing,omitempty" doc:"How a message for this agent is recognised when the client leaves the choice to p8 (agent auto); with it, empty or not, the agent may be chosen."`
 	RoutingEnabled  *bool    `json:"routing_enabled,omitempty" doc:"Whether a session may be routed to this agent; true when left out."`
@@ -168,6 +168,7 @@ type History struct {
 const (
 	HistoryReplay = "replay"
 	HistorySkip   = "skip"
+	ChildOnce     = "once"
 	ChildReplace  = "replace"
 	ChildKeep     = "keep"
 )

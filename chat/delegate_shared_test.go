@@ -77,7 +77,7 @@ func TestStructuredChildren(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"Middle.", "Free."}, text); diff != "" {
+	if diff := cmp.Diff([]string{"Middle.", "Free.", "Done."}, text); diff != "" {
 		t.Error(diff)
 	}
 	told := results(t, models["boss"])

@@ -18,7 +18,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestChildText: replace and keep, in the stream, in the answer's row, and in what
+// TestChildText: once, replace and keep, in the stream, in the answer's row, and in what
 // a parent is told about a child that asked itself.
 func TestChildText(t *testing.T) {
 	for _, tc := range []struct {
@@ -26,9 +26,10 @@ func TestChildText(t *testing.T) {
 		shown, told        string // of the whole turn; to the boss, of the middle
 	}{
 		{"keep", flatNamed("boss", ""), flatNamed("middle", ""), "Let me ask. / I ask. / Deep. / Middle. / Boss. / Last.", "I ask.\n\nDeep.\n\nMiddle."},
-		{"replace", nestedNamed("boss", ""), nestedNamed("middle", ""), "Let me ask. / I ask. / Deep. / Last.", "I ask.\n\nDeep."},
-		{"the boss keeps", nestedNamed("boss", "child_text: keep"), nestedNamed("middle", ""), "Let me ask. / I ask. / Deep. / Boss. / Last.", "I ask.\n\nDeep."},
-		{"the middle keeps", nestedNamed("boss", ""), flatNamed("middle", ""), "Let me ask. / I ask. / Deep. / Middle. / Last.", "I ask.\n\nDeep.\n\nMiddle."},
+		{"once", nestedNamed("boss", ""), nestedNamed("middle", ""), "Let me ask. / I ask. / Deep. / Middle. / Boss. / Last.", "I ask.\n\nDeep.\n\nMiddle."},
+		{"replace", nestedNamed("boss", "child_text: replace"), nestedNamed("middle", "child_text: replace"), "Let me ask. / I ask. / Deep. / Last.", "I ask.\n\nDeep."},
+		{"the boss keeps", nestedNamed("boss", "child_text: keep"), nestedNamed("middle", "child_text: replace"), "Let me ask. / I ask. / Deep. / Boss. / Last.", "I ask.\n\nDeep."},
+		{"the middle keeps", nestedNamed("boss", "child_text: replace"), flatNamed("middle", ""), "Let me ask. / I ask. / Deep. / Middle. / Last.", "I ask.\n\nDeep.\n\nMiddle."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			models := cast{

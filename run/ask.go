@@ -25,6 +25,9 @@ func (r *runner) ask() (*event.DoneData, error) {
 			return nil, err
 		}
 		if r.grow(&chunk) {
+			if err := r.showRest(); err != nil {
+				return nil, err
+			}
 			r.charge()
 			if err := r.ctx.Err(); err != nil {
 				return nil, err // the reader ended the run
@@ -34,6 +37,9 @@ func (r *runner) ask() (*event.DoneData, error) {
 		if r.step.enough {
 			break
 		}
+	}
+	if err := r.showRest(); err != nil {
+		return nil, err
 	}
 	r.charge()
 	if err := r.ctx.Err(); err != nil {
@@ -65,12 +71,15 @@ func (r *runner) chunk(c *llm.Chunk) error {
 		if r.childSpoke {
 			return nil // a nested run has shown the answer
 		}
-		return r.emit(event.Event{Type: event.Text, Text: c.Text})
+		return r.show(c.Text)
 	case llm.ChunkReasoning:
 		return r.emit(event.Event{Type: event.Reasoning, Text: c.Text})
 	case llm.ChunkToolCall:
 		if k == nil || r.output.isCall(k) {
 			return nil
+		}
+		if err := r.showRest(); err != nil {
+			return err
 		}
 		return r.emit(event.New(&event.ToolCallData{Name: k.name, ID: k.id, Status: event.ToolStarted}))
 	case llm.ChunkModel:
@@ -79,6 +88,25 @@ func (r *runner) chunk(c *llm.Chunk) error {
 		return r.warn(event.WarningData{Code: c.Name, Message: c.Text})
 	}
 	return nil
+}
+
+// show shows text of the run, without what a run below has said.
+func (r *runner) show(text string) error {
+	if r.repeats.active() {
+		if text = r.repeats.add(text); text == "" {
+			return nil
+		}
+	}
+	return r.emit(event.Event{Type: event.Text, Text: text})
+}
+
+// showRest shows the text that was held back to see whether a run below has said it.
+func (r *runner) showRest() error {
+	text := r.repeats.rest()
+	if text == "" {
+		return nil
+	}
+	return r.emit(event.Event{Type: event.Text, Text: text})
 }
 
 // remember adds the response to the conversation, for a next step.

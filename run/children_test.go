@@ -36,6 +36,8 @@ func spoken(t *testing.T, o run.Options) string {
 
 const replacing = "name: talker\ndescription: You talk.\nchild_text: replace\nlimits: {request_limit: 9}\n"
 
+var once = strings.Replace(replacing, "replace", "once", 1)
+
 func TestChildText(t *testing.T) {
 	ask := func(name string) llm.ToolCall { return llm.ToolCall{Name: "ask_" + name, Arguments: "{}"} }
 	for _, tc := range []struct {
@@ -63,6 +65,20 @@ func TestChildText(t *testing.T) {
 		{"a child that fails", replacing, []scripted.Turn{
 			{Calls: []llm.ToolCall{ask("broken")}}, scripted.Text("it broke"),
 		}, "talker/broken: I am\ntalker: it broke"},
+		{"once", once, []scripted.Turn{
+			{Text: []string{"I ask"}, Calls: []llm.ToolCall{ask("guide")}}, scripted.Text("The guide said: ", "It was", " Guido. It was **guido", "**!\n\nIn 1991. ", "Yes."),
+		}, "talker: I ask\ntalker/guide: I'll look that up. It was Guido.\ntalker: The guide said: It was Guido. \ntalker: In 1991. \ntalker: Yes."},
+		{"once, nothing new", once, []scripted.Turn{
+			{Calls: []llm.ToolCall{ask("guide")}}, scripted.Text("It was ", "Guido."),
+		}, "talker/guide: I'll look that up. It was Guido."},
+		{"once, after another call", once, []scripted.Turn{
+			{Calls: []llm.ToolCall{ask("guide")}},
+			{Text: []string{"It was Guido.", " Let me check"}, Calls: []llm.ToolCall{{Name: "echo", Arguments: `{"text":"x"}`}}},
+			scripted.Text("It was Guido. Surely."),
+		}, "talker/guide: I'll look that up. It was Guido.\ntalker: Let me check\ntalker: Surely."},
+		{"once, an agent that only promises", once, []scripted.Turn{
+			{Calls: []llm.ToolCall{ask("child")}}, scripted.Text("It was Guido."),
+		}, "talker/child: hi\ntalker: It was Guido."},
 		{"deep", replacing, []scripted.Turn{
 			{Calls: []llm.ToolCall{ask("middle")}}, scripted.Text("top"),
 		}, "talker/middle/child: hi"},
@@ -76,6 +92,7 @@ func TestChildText(t *testing.T) {
 			o := options(t, tc.doc, m, c(), newDelegate(t, middle), echo(t, "echo"),
 				newDelegate(t, child(t, "mute", scripted.New(scripted.Text("")))),
 				newDelegate(t, child(t, "broken", scripted.New(scripted.Turn{Text: []string{"I am"}, Err: errors.New("gone")}))))
+			o.Tools = append(o.Tools, newDelegate(t, child(t, "guide", scripted.New(scripted.Text("I'll look that up. It was Guido.")))))
 			o.Answered = func(text string) { answered = text }
 			if got := spoken(t, o); got != tc.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tc.want)

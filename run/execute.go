@@ -81,6 +81,9 @@ func (r *runner) toRun(c *call) bool { return !c.reported && !r.output.isCall(c)
 
 // addResult answers a call in the conversation.
 func (r *runner) addResult(c *call, content string) {
+	if r.Agent.ChildText == agent.ChildOnce && !c.Failed && c.spokeBelow() {
+		r.repeats.learn(c.Content)
+	}
 	parts, note := r.parts.take(c.Parts)
 	content = r.excerpt(c, content)
 	r.hold(len(content) + len(note))
@@ -252,13 +255,13 @@ func below(path, top string) bool {
 	return len(path) > len(top) && path[len(top)] == '/' && strings.HasPrefix(path, top)
 }
 
-// heard notes that a nested run has produced text, if that text replaces this run's.
+// heard notes that a nested run has produced text, if that matters for this run's text.
 func (r *runner) heard(c *call) {
-	if r.Agent.ChildText != agent.ChildReplace {
+	if r.Agent.ChildText == agent.ChildKeep {
 		return
 	}
-	r.childSpoke = true
-	if !c.spoke && !slices.Contains(c.shown, shownText) {
+	r.childSpoke = r.Agent.ChildText == agent.ChildReplace
+	if !c.spokeBelow() {
 		c.spoke = true
 		r.keep(Entry{ToolCallID: c.id, Shown: shownText})
 	}
@@ -270,9 +273,12 @@ func (r *runner) stillHeard() {
 		return
 	}
 	r.childSpoke = slices.ContainsFunc(r.step.calls, func(c *call) bool {
-		return !(c.reported && c.Failed) && (c.spoke || slices.Contains(c.shown, shownText))
+		return !(c.reported && c.Failed) && c.spokeBelow()
 	})
 }
+
+// spokeBelow reports whether a run below the call has said something.
+func (c *call) spokeBelow() bool { return c.spoke || slices.Contains(c.shown, shownText) }
 
 // follow keeps the open calls of the runs below a call.
 func (c *call) follow(e *event.Event, d *event.ToolCallData) {

@@ -51,7 +51,7 @@ func (r *runner) grow(c *llm.Chunk) (full bool) {
 // text can be read back: that of a nested run may still be in the queue.
 func (r *runner) letGo() {
 	kept := r.step.text.Len()
-	if r.scope.memory == nil || r.scope.Depth > 0 || r.Agent.Structured || r.childSpoke || r.Answered != nil || kept <= r.scope.memory.Keep() {
+	if r.scope.memory == nil || r.scope.Depth > 0 || r.Agent.Structured || r.childSpoke || r.repeats.active() || r.Answered != nil || kept <= r.scope.memory.Keep() {
 		return
 	}
 	r.step.shown += kept

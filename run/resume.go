@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/tool"
@@ -66,7 +67,7 @@ func (r *runner) recall(e Entry) {
 	p := r.past[e.ToolCallID]
 	if e.Shown != "" {
 		p.shown = append(p.shown, e.Shown)
-		r.childSpoke = r.childSpoke || e.Shown == shownText
+		r.childSpoke = r.childSpoke || e.Shown == shownText && r.Agent.ChildText == agent.ChildReplace
 	}
 	if e.Result != nil {
 		p.result, p.row = e.Result, e.MessageID
@@ -75,7 +76,7 @@ func (r *runner) recall(e Entry) {
 			p.shown = slices.DeleteFunc(p.shown, func(name string) bool { return name == shownText })
 			r.childSpoke = false
 			for id, other := range r.past {
-				r.childSpoke = r.childSpoke || id != e.ToolCallID && slices.Contains(other.shown, shownText)
+				r.childSpoke = r.childSpoke || id != e.ToolCallID && r.Agent.ChildText == agent.ChildReplace && slices.Contains(other.shown, shownText)
 			}
 		}
 	}

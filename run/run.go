@@ -122,6 +122,8 @@ type runner struct {
 	// childSpoke: a nested run has produced text since this run's last step, so that this
 	// run's text would repeat it.
 	childSpoke bool
+	// repeats knows what nested runs have shown, and this run need not repeat.
+	repeats repeats
 	// said: a part of an answer was shown. asking: a request to the model is under way.
 	said, asking bool
 }
