@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat/internal/cast"
 	"github.com/p8-org/p8/chat/internal/prompt"
 	"github.com/p8-org/p8/chat/internal/record"
@@ -48,7 +49,12 @@ func newPreparer(o *Options) *preparer {
 	p.router = route.New(route.Options{
 		Catalog: o.Catalog, Models: o.Models, Classifier: o.Classifier, DefaultModel: o.DefaultModel, DefaultAgent: DefaultAgent, Logger: o.Logger,
 	})
+	var agents func(ctx context.Context) ([]catalog.Routable, error)
+	if l, ok := o.Catalog.(Lister); ok {
+		agents = l.Routable
+	}
 	p.casts = cast.New(cast.Options{
+		Agents: agents,
 		Models: o.Models, Tools: o.Tools, DefaultModel: o.DefaultModel, Fallback: o.Fallback,
 		Script:  func(agent string) cast.Script { return o.Scripts[agent] },
 		Message: func(err error) string { return Describe(err).Message }, Logger: o.Logger,

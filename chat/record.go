@@ -63,7 +63,7 @@ func (s *executor) newRecorder(b *begun) *recorder {
 	p := b.prepared
 	r := &recorder{
 		s: s, begun: b, now: p, rows: s.stages.rows(p), speaker: p.cast.Name, text: record.NewText(&b.account, b.log),
-		routing: s.stages.router.Begin(p.session.stored.Metadata, p.auto), tree: delegate.NewTree(s.unkept(p)),
+		routing: s.stages.router.Begin(p.session.stored.Metadata, p.auto), tree: delegate.NewTree(s.unkept(p), p.request.asked.Instruction),
 	}
 	if n, state := b.journal.HandOvers(); n > 0 {
 		r.routing.Resume(state)

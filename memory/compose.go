@@ -160,7 +160,7 @@ func (c *composer) take(it *item) bool {
 		c.at--
 		row := &c.rows[c.at]
 		switch {
-		case !c.p.shows(row):
+		case !c.p.shows(row), row.Type == store.MessageObservation && c.p.replaysObservation(c.rows, c.at):
 		case isTool(row):
 			start := c.p.blockStart(c.rows, c.at)
 			c.steps = c.p.replay(c.rows[start : c.at+1])

@@ -33,6 +33,7 @@
 package memory
 
 import (
+	"bytes"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/store"
 )
@@ -109,6 +110,23 @@ func (p *Policy) shows(row *store.Message) bool {
 	}
 	return false
 }
+
+// replaysObservation reports whether the call with which the agent gave the observation at
+// i is shown, too: it has the same fields.
+func (p *Policy) replaysObservation(rows []store.Message, i int) bool {
+	if !p.ReplayTools {
+		return false
+	}
+	for i--; i >= 0 && rows[i].Type != store.MessageUser; i-- {
+		if row := &rows[i]; row.Type == store.MessageToolCall && row.AgentPath == "" && bytes.Contains(row.ToolCalls, observationArgument) {
+			return true
+		}
+	}
+	return false
+}
+
+// observationArgument is in every call that gives an observation.
+var observationArgument = []byte(`"observation"`)
 
 func isTool(row *store.Message) bool {
 	return row.Type == store.MessageToolCall || row.Type == store.MessageToolResponse

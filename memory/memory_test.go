@@ -76,6 +76,10 @@ func TestHistory(t *testing.T) {
 		policy memory.Policy
 		want   []string
 	}{
+		{"an observation whose call is shown", rows("user q", `call a action {"type":"observation","payload":{"flags":["calm"]}}`, "result a r", "observation calm", "assistant done"), replay,
+			[]string{"user q", `assistant [a action {"type":"observation","payload":{"flags":["calm"]}}]`, "tool a r", "assistant done"}},
+		{"an observation of another turn", rows("user q", `call a action {"type":"observation"}`, "result a r", "assistant done", "user r", "observation calm", "assistant yes"), replay,
+			[]string{"user q", `assistant [a action {"type":"observation"}]`, "tool a r", "assistant done", "user r", "user [Observation] calm", "assistant yes"}},
 		{"roles", rows("user hi", "system facts", "memory old", "observation calm", "think hm", "assistant hello"),
 			memory.Policy{}, []string{"system " + llm.Material("memory", "old"), "user hi", "system facts", "user [Observation] calm", "assistant hello"}},
 		{"the newest memory row, first", rows("memory a", "user hi", "memory b", "assistant hello"),

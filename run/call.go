@@ -163,7 +163,7 @@ func (r *runner) emitResult(c *call, more bool) error {
 			return err
 		}
 	}
-	r.mergeMetadata(c.Metadata)
+	r.observe(&c.Result)
 	d := &event.ToolCallData{
 		Name: c.name, ID: c.id, Status: event.ToolCompleted,
 		Arguments: c.raw, Result: jsonValue(c.Content), Content: c.Content,

@@ -5,7 +5,43 @@ import (
 	"slices"
 
 	"github.com/p8-org/p8/event"
+	"github.com/p8-org/p8/tool"
 )
+
+// observe takes in what a call says about the answer.
+func (r *runner) observe(res *tool.Result) {
+	for _, m := range []struct {
+		to   **event.MetadataData
+		from *event.MetadataData
+	}{{&r.meta, res.Metadata}, {&r.below, res.Below}} {
+		if m.from == nil {
+			continue
+		}
+		if *m.to == nil {
+			*m.to = new(event.MetadataData)
+		}
+		mergeMetadata(*m.to, m.from)
+	}
+}
+
+// metadata is what the run says about its answer, and what the runs below it say where it
+// says nothing itself; nil for nothing.
+func (r *runner) metadata() *event.MetadataData {
+	switch {
+	case r.below == nil:
+		return r.meta
+	case r.meta == nil:
+		return r.below
+	}
+	m := *r.below
+	for to, own := range map[*[]string][]string{&m.Sources: r.meta.Sources, &m.References: r.meta.References, &m.Flags: r.meta.Flags} {
+		if len(own) > 0 {
+			*to = nil
+		}
+	}
+	mergeMetadata(&m, r.meta)
+	return &m
+}
 
 // mergeMetadata adds src to dst. Lists are joined without duplicates; a later single
 // value replaces an earlier one, and so does each key of extra. src is not changed and

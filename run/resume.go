@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/p8-org/p8/agent"
-	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/tool"
 )
@@ -71,7 +70,7 @@ func (r *runner) recall(e Entry) {
 	}
 	if e.Result != nil {
 		p.result, p.row = e.Result, e.MessageID
-		r.mergeMetadata(e.Result.Metadata)
+		r.observe(e.Result)
 		if e.Result.Failed && slices.Contains(p.shown, shownText) {
 			p.shown = slices.DeleteFunc(p.shown, func(name string) bool { return name == shownText })
 			r.childSpoke = false
@@ -173,15 +172,4 @@ func (r *runner) answerOutput(c *call, text string) {
 	c.Result = tool.Result{Content: text}
 	r.addResult(c, text)
 	r.keepResult(c)
-}
-
-// mergeMetadata merges what a tool says about the answer.
-func (r *runner) mergeMetadata(m *event.MetadataData) {
-	if m == nil {
-		return
-	}
-	if r.meta == nil {
-		r.meta = new(event.MetadataData)
-	}
-	mergeMetadata(r.meta, m)
 }

@@ -103,6 +103,7 @@ type runner struct {
 	req    llm.Request
 	seq    int64
 	meta   *event.MetadataData
+	below  *event.MetadataData // of runs below, where meta has nothing
 	output output
 	step   step
 	model  string // that responded last
@@ -292,8 +293,8 @@ func (r *runner) failed(cause error) error {
 
 // sumUp emits the metadata of the answer and the usage of the run.
 func (r *runner) sumUp() error {
-	if r.meta != nil {
-		if err := r.emit(event.New(r.meta)); err != nil {
+	if m := r.metadata(); m != nil {
+		if err := r.emit(event.New(m)); err != nil {
 			return err
 		}
 	}

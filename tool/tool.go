@@ -68,6 +68,9 @@ type Result struct {
 	// Metadata is merged into the final metadata of the run; its SessionName
 	// renames the session.
 	Metadata *event.MetadataData `json:"metadata,omitempty"`
+	// Below is what a run that the tool started observed: it counts in the final metadata
+	// where the calling run observes nothing.
+	Below *event.MetadataData `json:"below,omitempty"`
 	// Usage is what the tool itself consumed, charged to the run. A run that it
 	// starts with the context of its call is charged already.
 	Usage event.UsageData `json:"usage,omitzero"`

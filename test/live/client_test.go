@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
@@ -221,9 +222,19 @@ func (c *client) all() *client {
 	return c
 }
 
-// said is the text so far.
+// said is the text so far, of events as one text is made of them.
 func (c *client) said(protocol string) string {
 	var text strings.Builder
+	if protocol == events {
+		var said event.Spoken
+		for _, f := range c.frames {
+			var e event.Event
+			if json.Unmarshal([]byte(f.data), &e) == nil {
+				said.Add(&e)
+			}
+		}
+		return said.String()
+	}
 	for _, f := range c.frames {
 		text.WriteString(f.text(protocol))
 	}

@@ -96,8 +96,8 @@ func TestMessageToABusySession(t *testing.T) {
 			c    *client
 			text string
 		}{
-			{refused, "word0 word1 end0 end1 "}, {steered, "word0 word1 look left"}, {joined, "look left"},
-			{instead, "instead0 instead1 "}, {first, "word0 word1 end0 end1 "}, {<-queued, "second0 second1 "},
+			{refused, "word0 word1 \n\nend0 end1 "}, {steered, "word0 word1 \n\nlook left"}, {joined, "look left"},
+			{instead, "instead0 instead1 "}, {first, "word0 word1 \n\nend0 end1 "}, {<-queued, "second0 second1 "},
 		} {
 			if got := want.c.all().said(events); got != want.text {
 				t.Errorf("said %q, want %q", got, want.text)

@@ -71,7 +71,7 @@ func (c *audience) end(s *harness.Server) (cuts int) {
 func work(key string, words int) (want string, steps []step) {
 	below, end := say("below", words/3, pace), say("word", words, pace)
 	steps = []step{do(use("first", key)), do(ask("child", do(use("first", key+"-c")), below)), end}
-	return below.spoken() + end.spoken(), steps
+	return below.spoken() + "\n\n" + end.spoken(), steps
 }
 
 // The server is killed repeatedly at random moments under load, and restarted: every run

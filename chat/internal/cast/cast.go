@@ -13,6 +13,7 @@ import (
 	"log/slog"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/tool"
@@ -47,6 +48,8 @@ type Options struct {
 	Fallback     []string
 	// Script returns the script of an agent; nil for most.
 	Script func(agent string) Script
+	// Agents lists the agents that the caller may use; nil lists none.
+	Agents func(ctx context.Context) ([]catalog.Routable, error)
 	// Message words an error for a client.
 	Message func(error) string
 	Logger  *slog.Logger

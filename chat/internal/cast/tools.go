@@ -3,9 +3,7 @@ package cast
 import (
 	"context"
 	"slices"
-	"strings"
 
-	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/tool"
@@ -32,7 +30,7 @@ func (f *Finder) findTools(ctx context.Context, c *Cast, routed bool) {
 			found.Missing = append(found.Missing, tool.Missing{Ref: ref})
 		}
 	}
-	c.Tools, c.Chained = listAgents(c.Agent, found.Tools), found.Chained
+	c.Tools, c.Chained = f.listAgents(ctx, c.Agent, found.Tools), found.Chained
 	if routed {
 		c.Tools = explainRouting(c.Tools)
 	}
@@ -45,29 +43,6 @@ func (f *Finder) findTools(ctx context.Context, c *Cast, routed bool) {
 		}
 		c.Warnings = append(c.Warnings, event.WarningData{Code: "tool_unavailable", Message: m.Message()})
 	}
-}
-
-// listAgents adds the agents that the document lists to the descriptions of the tools
-// that ask one or hand over to one.
-func listAgents(a *agent.Agent, tools []tool.Tool) []tool.Tool {
-	if len(a.Document.Agents) == 0 {
-		return tools
-	}
-	var b strings.Builder
-	b.WriteString("The agents are:")
-	for _, ref := range a.Document.Agents {
-		b.WriteString("\n- " + ref.Name)
-		if ref.Description != "" {
-			b.WriteString(": " + ref.Description)
-		}
-	}
-	out := slices.Clone(tools)
-	for i, t := range out {
-		if name := t.Spec().Name; name == AskAgent || name == Transfer {
-			out[i] = tool.WithNote(t, b.String())
-		}
-	}
-	return out
 }
 
 // routingNote tells the model of a routed session how to give the session back.

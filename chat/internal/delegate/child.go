@@ -30,6 +30,8 @@ type child struct {
 
 	said *said
 	done *event.DoneData
+	// observed is what the agent said about its answer.
+	observed *event.MetadataData
 	// last is the text that ended the run, shown or not.
 	last string
 	emit func(event.Event) bool
@@ -58,7 +60,9 @@ func (c *child) run(ctx context.Context, emit func(event.Event) bool) (tool.Resu
 		return tool.Result{}, err
 	}
 	c.end(event.ChildCompleted, "")
-	return out.result()
+	res, err := out.result()
+	res.Below = c.observed
+	return res, err
 }
 
 // recall takes in the events of the run and of its child runs from before they were resumed.
@@ -107,8 +111,8 @@ func (c *child) options() run.Options {
 
 func (c *child) path() string { return c.scope.Path + "/" + c.cast.Name }
 
-// hear takes in an event and reports whether to pass it on. The usage and the end of the
-// run are part of the call's result.
+// hear takes in an event and reports whether to pass it on. The usage, the end
+// and the observations of the run are part of the call's result.
 func (c *child) hear(e event.Event) bool {
 	if e.RunID == c.runID {
 		switch data := e.Data.(type) {
@@ -116,6 +120,9 @@ func (c *child) hear(e event.Event) bool {
 			c.done = data
 			return false
 		case *event.UsageData:
+			return false
+		case *event.MetadataData:
+			c.observed = data
 			return false
 		}
 	}

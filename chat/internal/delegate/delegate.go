@@ -167,7 +167,7 @@ func childRunID(parent *run.Scope, toolCallID string) string {
 // p8's do not), and the question.
 func (d *Delegator) payload(ctx context.Context, c *child) ([]llm.Message, error) {
 	scene := prompt.Scene{
-		Cast: c.cast, Caller: c.caller, Message: c.question.prompt(), Started: d.o.Now(),
+		Cast: c.cast, Caller: c.caller, Instruction: c.tree.instruction, Message: c.question.prompt(), Started: d.o.Now(),
 	}
 	remembers := prompt.Nested(c.cast.Agent)
 	if d.o.Sessions != nil {

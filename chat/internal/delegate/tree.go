@@ -15,6 +15,8 @@ import (
 type Tree struct {
 	// conversation is the client's own, where no session keeps it; else nil.
 	conversation []llm.Message
+	// instruction is what the client adds to the turn's instructions.
+	instruction string
 	// earlier are the events from before the run was resumed.
 	earlier []event.Event
 
@@ -26,9 +28,9 @@ type Tree struct {
 }
 
 // NewTree makes the tree of a turn. The conversation is given where no session keeps it:
-// the client's own messages, and the user's.
-func NewTree(conversation []llm.Message) *Tree {
-	return &Tree{conversation: conversation}
+// the client's own messages, and the user's. The instruction is the client's for this turn.
+func NewTree(conversation []llm.Message, instruction string) *Tree {
+	return &Tree{conversation: conversation, instruction: instruction}
 }
 
 // Recall takes in an event from before the run was resumed.
@@ -103,5 +105,5 @@ func treeFrom(ctx context.Context) *Tree {
 	if p, _ := ctx.Value(placeKey{}).(*place); p != nil {
 		return p.tree
 	}
-	return NewTree(nil)
+	return NewTree(nil, "")
 }
