@@ -63,7 +63,9 @@ func TestInstructionsReachAskedAgents(t *testing.T) {
 		}
 		drain(t, started)
 		sent := models["worker"].(*scripted.Model).Requests()[0].Messages
-		if !slices.ContainsFunc(sent, func(m llm.Message) bool { return m.Role == llm.System && strings.HasSuffix(m.Content, "Answer in French.") }) {
+		if !slices.ContainsFunc(sent, func(m llm.Message) bool {
+			return m.Role == llm.System && strings.HasSuffix(m.Content, "Answer in French.")
+		}) {
 			t.Errorf("the worker was sent %+v", sent)
 		}
 	}

@@ -39,11 +39,11 @@ func childSeesHistory(t *testing.T, d *desk) {
 	t.Error("the model was not asked for the child")
 }
 
-// childIsSaidOnce: what the child says is shown and stored once; what the asking
-// agent says of it afterwards is held back.
+// childIsSaidOnce: what the child says is shown and stored once; what the asking agent
+// adds follows, as a paragraph of its own.
 func childIsSaidOnce(t *testing.T, d *desk) {
 	turn, _ := d.ask(t, harness.Ask{Agent: "host", Text: asks("nested", "hello")})
-	if turn.Text != "You said: hello" {
+	if turn.Text != "You said: hello\n\nThe tools have answered." {
 		t.Errorf("the user reads %q", turn.Text)
 	}
 	rows := d.Messages(t, t.Name())

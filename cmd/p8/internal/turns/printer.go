@@ -27,8 +27,8 @@ type printer struct {
 	// voices and paragraphs make one text of what agents say side by side.
 	voices     event.Voices
 	paragraphs event.Paragraphs
-	done   *event.DoneData
-	failed *event.ErrorData
+	done       *event.DoneData
+	failed     *event.ErrorData
 }
 
 // NewJSONPrinter prints every event as a line of JSON.
