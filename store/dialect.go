@@ -36,6 +36,14 @@ func (q *query) in(d Dialect, column string, values []string) {
 	q.add(`))`)
 }
 
+// itemsOf is a table with the items of a JSON list, in its column value.
+func (d Dialect) itemsOf(list string) string {
+	if d == DialectPostgres {
+		return `jsonb_array_elements(` + list + `::jsonb) AS items(value)`
+	}
+	return `json_each(` + list + `) AS items`
+}
+
 // hasAll adds the condition that a column, which holds a list of texts, has all values.
 func (q *query) hasAll(d Dialect, column string, values []string) {
 	if d == DialectPostgres {

@@ -143,7 +143,12 @@ func (w *writer) addEdge(ctx context.Context, t *table, id string, e Edge) (stat
 			return "", err
 		}
 	}
-	return LinkDone, nil
+	k := keyOf{tenant: w.by.TenantID, entity: t.Type, id: id}
+	if found, err = one(ctx, w.c, `SELECT owner, entity_key FROM kv_store WHERE tenant_id = $1 AND entity_type = $2 AND entity_id = $3`,
+		[]any{&k.owner, &k.key}, k.tenant, k.entity, k.id); err != nil || !found {
+		return LinkDone, err
+	}
+	return LinkDone, addEdges(ctx, w.c, w.store.dialect, k, []Edge{e})
 }
 
 // linked reports whether the table has a column of edges.

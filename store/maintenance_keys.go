@@ -60,6 +60,9 @@ func (m Maintenance) sweepKeys(ctx context.Context) error {
 				if live && t.Keyed && NormalizeKey(name) == h.key && keyOwner(t, user) == h.owner {
 					continue
 				}
+				if err := dropEdges(ctx, c, h.tenant, h.entity, h.id); err != nil {
+					return err
+				}
 				if _, err := c.Exec(ctx, `DELETE FROM kv_store
 					WHERE tenant_id = $1 AND owner = $2 AND entity_key = $3 AND entity_type = $4`, h.tenant, h.owner, h.key, h.entity); err != nil {
 					return err
@@ -103,11 +106,17 @@ func (m Maintenance) rebuildTable(ctx context.Context, t *table) (written int64,
 				return err
 			}
 			for _, x := range batch {
-				if _, ok, err := writeKey(ctx, c, t, x.tenant, x.record); err != nil {
+				k, ok, err := writeKey(ctx, c, t, x.tenant, x.record)
+				if err != nil {
 					return err
-				} else if ok {
-					keys++
 				}
+				if !ok {
+					continue
+				}
+				if err := replaceEdges(ctx, c, m.store.dialect, k, x.entry().edges); err != nil {
+					return err
+				}
+				keys++
 			}
 			return nil
 		})

@@ -108,7 +108,7 @@ var ordered = regexp.MustCompile(`Index Scan (Backward )?using \w+_shared .*\n.*
 
 // scans are plans that read a table whole, of those that fill made large, or a
 // whole tenant of it.
-var scans = regexp.MustCompile(`Seq Scan on (kv_store|resources|messages|keywords|embedding_queue|runs|run_\w+)|Index Cond: \(tenant_id = '\w+'::text\)\n`)
+var scans = regexp.MustCompile(`Seq Scan on (kv_store|kv_edges|resources|messages|keywords|embedding_queue|runs|run_\w+)|Index Cond: \(tenant_id = '\w+'::text\)\n`)
 
 // No statement that serves a caller reads a whole table or a whole tenant, once
 // the tables are of some size.
@@ -145,6 +145,10 @@ func TestPlans(t *testing.T) {
 		check(err)
 		_, err = s.Load(who, nodes...)
 		check(err)
+		for _, relations := range [][]string{nil, {"manages", "mentions"}} {
+			_, err = s.Inward(who, []string{corpus.Key(0), corpus.Key(7), "nothing"}, relations, 10)
+			check(err)
+		}
 		_, err = s.Lookup(who, corpus.Key(7))
 		check(err)
 		rows, next, err := s.Resources().Find(who, store.Filter{Limit: 5})

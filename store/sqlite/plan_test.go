@@ -133,6 +133,10 @@ func TestPlans(t *testing.T) {
 	check(err)
 	_, err = s.Load(ctx, found...)
 	check(err)
+	for _, relations := range [][]string{nil, {"related", "knows"}} {
+		_, err = s.Inward(ctx, []string{"b", "x"}, relations, 10)
+		check(err)
+	}
 	m2 := s.Maintenance()
 	tasks, err := m2.EmbeddingTasks(ctx, 10)
 	check(err)

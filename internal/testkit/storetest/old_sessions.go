@@ -77,6 +77,23 @@ func SessionOwnerMigration(t *testing.T, d OldDatabase) {
 	s := d.Open()
 	unchanged("after the migration")
 	checkOldSessions(t, s)
+	checkOldEdges(t, d, s)
+}
+
+// checkOldEdges: the edges of keys that a program without an index of edges wrote are
+// indexed in Go, which normalises their targets.
+func checkOldEdges(t *testing.T, d OldDatabase, s *store.Store) {
+	t.Helper()
+	const row = `'default', '', 'sarah-chen', 'ontology'`
+	must(t, d.Exec(`INSERT INTO kv_store (tenant_id, owner, entity_key, entity_type, entity_id, content_summary, graph_edges, updated_at)
+		VALUES (`+row+`, 'o1', '', '[{"dst":"Émile Zola","rel_type":"Reports_To"}]', `+oldTime+`)`))
+	must(t, d.Exec(`INSERT INTO kv_edges_waiting (tenant_id, owner, entity_key, entity_type) VALUES (`+row+`), ('default', '', 'gone', 'ontology')`))
+	for _, want := range []int64{2, 0} {
+		wantEqual(t, "indexed keys", get[int64](t)(s.Maintenance().IndexEdges(t.Context())), want)
+	}
+	links := get[[]store.Link](t)(s.Inward(as("default", "u"), []string{"émile-zola"}, []string{"reports-to"}, 10))
+	wantEqual(t, "edges of an older program", links,
+		[]store.Link{{Target: "émile-zola", Key: "sarah-chen", Type: store.TypeOntology, TenantID: "default", Relation: "Reports_To", Weight: 1}})
 }
 
 // oldSessionRows are how many rows of each table oldSessions writes.

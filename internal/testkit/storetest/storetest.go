@@ -97,6 +97,8 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"fuzzy follows writes", fuzzyFollows},
 		{"search", search},
 		{"manual", manual},
+		{"inward", inward},
+		{"inward hub", inwardHub},
 		{"search isolation", searchIsolation},
 		{"search models", searchModels},
 		{"search filters", searchFilters},

@@ -31,6 +31,11 @@ func OpenStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*stor
 		// p8 works without its documentation in the store.
 		log.Warn("the user documentation could not be stored", "error", err)
 	}
+	if n, err := s.Maintenance().IndexEdges(ctx); err != nil {
+		log.Warn("edges of an older p8 could not be indexed: TRAVERSE does not follow them inwards yet", "error", err)
+	} else if n > 0 {
+		log.Info("edges of an older p8 were indexed", "rows", n)
+	}
 	return s, nil
 }
 
