@@ -27,13 +27,13 @@ type clause struct {
 var (
 	keywords = []string{
 		"THRESHOLD", "MIN_SIMILARITY", "LIMIT", "FROM", "IN", "TABLE", "FIELD", "WHERE", "CATEGORY", "HYBRID", "LOAD",
-		"TYPE", "DEPTH", "MAX_DEPTH", "ORDER", "WITH", "DESC", "ASC", "BY",
+		"TYPE", "DIRECTION", "DEPTH", "MAX_DEPTH", "ORDER", "WITH", "DESC", "ASC", "BY",
 	}
 	parameters = map[string]string{
 		"threshold": "THRESHOLD", "min_similarity": "MIN_SIMILARITY", "limit": "LIMIT", "table": "TABLE", "table_name": "TABLE",
 		"field": "FIELD", "field_name": "FIELD", "where": "WHERE", "where_clause": "WHERE", "category": "CATEGORY",
 		"hybrid": "HYBRID", "load": "LOAD", "type": "TYPE", "rel_type": "TYPE", "rel_types": "TYPE", "edge_types": "TYPE",
-		"depth": "DEPTH", "max_depth": "DEPTH", "order_by": "ORDER",
+		"direction": "DIRECTION", "depth": "DEPTH", "max_depth": "DEPTH", "order_by": "ORDER",
 	}
 )
 

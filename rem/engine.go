@@ -29,6 +29,9 @@ type Knowledge interface {
 	Message(ctx context.Context, id string) (store.Message, error)
 	// Nodes returns every row with one of the keys and its edges, own rows first.
 	Nodes(ctx context.Context, keys []string) ([]store.Node, error)
+	// Inward returns the edges that point to the keys, the heaviest of each key and
+	// relation; no relations are all.
+	Inward(ctx context.Context, keys, relations []string, limit int) ([]store.Link, error)
 	// Load returns the whole rows of nodes, nil for a deleted one.
 	Load(ctx context.Context, nodes ...store.Node) ([]json.RawMessage, error)
 	// Search returns the whole rows of a table that are nearest to a vector or to words.

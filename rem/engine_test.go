@@ -29,6 +29,7 @@ type knowledge struct {
 	selection store.Selection
 	graph     map[string][]store.Node
 	levels    [][]string
+	inward    []string
 	wait      bool
 }
 
@@ -77,6 +78,23 @@ func (k *knowledge) Nodes(_ context.Context, keys []string) ([]store.Node, error
 		nodes = append(nodes, k.graph[store.NormalizeKey(key)]...)
 	}
 	return nodes, k.err
+}
+
+// Inward finds the edges of the graph; of a resource, as the caller has it.
+func (k *knowledge) Inward(_ context.Context, keys, relations []string, limit int) ([]store.Link, error) {
+	k.inward = append(k.inward, fmt.Sprint(keys, relations, limit))
+	var links []store.Link
+	for key, nodes := range k.graph {
+		for _, n := range nodes {
+			for _, e := range n.Edges {
+				target := store.NormalizeKey(e.Target)
+				if slices.Contains(keys, target) && (len(relations) == 0 || slices.Contains(relations, e.Relation)) {
+					links = append(links, store.Link{Target: target, Key: key, Type: n.Type, TenantID: n.TenantID, Own: n.Own, Relation: e.Relation, Weight: max(e.Weight, 0.01)})
+				}
+			}
+		}
+	}
+	return links, k.err
 }
 
 func (k *knowledge) Load(_ context.Context, nodes ...store.Node) ([]json.RawMessage, error) {

@@ -45,7 +45,7 @@ const (
 	lookupForm   = `LOOKUP key, or LOOKUP [key, "another, key"]`
 	fuzzyForm    = `FUZZY text [FROM manual] [THRESHOLD 0.3] [LIMIT 10]`
 	searchForm   = `SEARCH text [FROM resources] [WHERE "condition"] [CATEGORY name] [MIN_SIMILARITY 0.3] [LIMIT 10] [HYBRID]`
-	traverseForm = `TRAVERSE key [TYPE relation, relation] [DEPTH 1] [LIMIT 20] [LOAD], or TRAVERSE [TYPE relation] WITH query`
+	traverseForm = `TRAVERSE key [TYPE relation, relation] [DIRECTION in|out|both] [DEPTH 1] [LIMIT 20] [LOAD], or TRAVERSE [TYPE relation] WITH query`
 	sqlForm      = `SQL SELECT … FROM table …, or SQL table [WHERE "condition"] [ORDER BY column] [LIMIT 10]`
 	explainForm  = `EXPLAIN query`
 	allForms     = `LOOKUP key, FUZZY text, SEARCH text [FROM table], TRAVERSE key [DEPTH 1], SQL SELECT … or EXPLAIN query`

@@ -85,5 +85,5 @@ func ExampleParse() {
 	}
 	// Output:
 	// SEARCH "what is tea?" FROM resources LIMIT 3 <nil>
-	// column 9: TRAVERSE needs a key; write TRAVERSE key [TYPE relation, relation] [DEPTH 1] [LIMIT 20] [LOAD], or TRAVERSE [TYPE relation] WITH query
+	// column 9: TRAVERSE needs a key; write TRAVERSE key [TYPE relation, relation] [DIRECTION in|out|both] [DEPTH 1] [LIMIT 20] [LOAD], or TRAVERSE [TYPE relation] WITH query
 }

@@ -17,7 +17,7 @@ fuzzy    = "FUZZY" text { "FROM" "manual" | "THRESHOLD" number | limit | "LOAD" 
 search   = "SEARCH" ( text | table quoted ) { ("FROM"|"IN"|"TABLE") table | "FIELD" column
            | "WHERE" quoted | "CATEGORY" word | "MIN_SIMILARITY" number | limit | "HYBRID" | "LOAD" }
 traverse = "TRAVERSE" ( ["FROM"] keys { clause } | [names] { clause } "WITH" query { clause } )
-clause   = "TYPE" names | "DEPTH" 0…%d | limit | "LOAD" | "ORDER BY" field ["DESC"]
+clause   = "TYPE" names | "DIRECTION" ("in"|"out"|"both") | "DEPTH" 0…%d | limit | "LOAD" | "ORDER BY" field ["DESC"]
 sql      = "SQL" select | select | "SQL" table { "WHERE" quoted | "ORDER BY" columns | limit }
 limit    = "LIMIT" 1…%d (SQL: 1…%d)
 keys     = key { "," key } | "[" key { "," key } "]"`
@@ -25,14 +25,14 @@ keys     = key { "," key } | "[" key { "," key } "]"`
 const remarks = "Words may be in any case. A clause counts at the end of a query only, and only with a value that fits it; else it is text. " +
 	"A quoted word is never a keyword: quote texts and keys that hold commas or end like a clause. " +
 	"`name=value` stands for a clause: table (table_name), field (field_name), where (where_clause), category, threshold, min_similarity, " +
-	"limit, depth (max_depth), type (rel_type, rel_types, edge_types), order_by, load, hybrid. Of two the last counts. " +
+	"limit, depth (max_depth), type (rel_type, rel_types, edge_types), direction, order_by, load, hybrid. Of two the last counts. " +
 	"CATEGORY, HYBRID, LOAD and the FROM of FUZZY at the end of a text count in capitals only."
 
 // TestGrammar writes the page from the rules and the examples that the other
 // tests parse, and holds Grammar to it.
 func TestGrammar(t *testing.T) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "```\n"+rules+"\n```\n\n%s\n\nDefaults: THRESHOLD %v, LIMIT %d (TRAVERSE %d, SQL %d), SEARCH in %s, DEPTH %d.\n",
+	fmt.Fprintf(&b, "```\n"+rules+"\n```\n\n%s\n\nDefaults: THRESHOLD %v, LIMIT %d (TRAVERSE %d, SQL %d), SEARCH in %s, DEPTH %d, DIRECTION out.\n",
 		rem.MaxDepth, rem.MaxLimit, rem.MaxRows, remarks, rem.DefaultThreshold, rem.DefaultLimit, rem.DefaultNodes, rem.MaxRows, rem.DefaultTable, rem.DefaultDepth)
 	file, err := os.ReadFile("testdata/queries.txt")
 	if err != nil {

@@ -106,6 +106,9 @@ func takesFirst(verb Verb, name string) bool {
 	return verb == TRAVERSE
 }
 
+// directions are the values of DIRECTION.
+var directions = map[string]Direction{"out": Out, "in": In, "both": Both}
+
 // orders are the fields of ORDER BY; REM wrote edge.created_at.
 var orders = []string{"depth", "weight", "key", "relation", "entity_type", "created_at"}
 
@@ -117,6 +120,10 @@ func traverseClause(tokens []token) (clause, bool) {
 			c.name = "DEPTH"
 		}
 		return c, true
+	}
+	if c, value, ok := keyword(tokens, "DIRECTION"); ok && !value.quoted {
+		_, known := directions[strings.ToLower(c.text)]
+		return c, known
 	}
 	if tokens[0].is("LOAD") {
 		return clause{name: "LOAD", text: "true", column: tokens[0].column(), size: 1}, true
@@ -137,7 +144,7 @@ func traverseClause(tokens []token) (clause, bool) {
 		_, known := orderField(c.text)
 		return c, known
 	}
-	c, ok := parameter(tokens, "DEPTH", "TYPE", "LIMIT", "LOAD", "ORDER")
+	c, ok := parameter(tokens, "DEPTH", "TYPE", "DIRECTION", "LIMIT", "LOAD", "ORDER")
 	if ok && c.name == "TYPE" {
 		return typeParameter(c, tokens)
 	}
@@ -202,6 +209,12 @@ func (q *Traverse) takeAll(clauses []clause) (err error) {
 			q.Load, err = c.truth()
 		case "TYPE":
 			q.Types, err = c.types()
+		case "DIRECTION":
+			direction, ok := directions[strings.ToLower(c.text)]
+			if !ok {
+				return problemf(c.column, "DIRECTION is %.40q; it takes in, out or both", c.text)
+			}
+			q.Direction = direction
 		case "ORDER":
 			field, ok := orderField(c.text)
 			if !ok {

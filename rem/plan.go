@@ -33,13 +33,15 @@ type Step struct {
 }
 
 // indexes are those of the engines.
-type indexes struct{ keys, similar, vectors, words string }
+type indexes struct{ keys, edges, similar, vectors, words string }
 
 func (e *Engine) indexes() indexes {
 	const keys = "primary key of kv_store (tenant_id, owner, entity_key, entity_type)"
+	const edges = "indexes of kv_edges (tenant_id, owner, target_key, relation_key, weight)"
 	if e.Dialect == store.DialectPostgres {
 		return indexes{
 			keys:    keys,
+			edges:   edges,
 			similar: "GIN trigram indexes of kv_store (entity_key, content_summary)",
 			vectors: "HNSW index of embeddings, scanned until enough rows of the caller are found",
 			words:   "GIN text search index of the table",
@@ -47,6 +49,7 @@ func (e *Engine) indexes() indexes {
 	}
 	return indexes{
 		keys:    keys,
+		edges:   edges,
 		similar: "trigram index in memory, one for each owner",
 		vectors: "vectors in memory, one set for each tenant, table and model",
 		words:   "FTS5 index of the table, ranked by rarity and frequency",
@@ -156,17 +159,29 @@ func (e *Engine) traverseSteps(ctx context.Context, q Traverse) (steps []Step, n
 		start = "take the rows found to start from"
 	}
 	steps = append(steps, Step{Operation: start, Index: ix.keys, Bound: rowsBound(limit)})
+	index := ix.keys
+	way, queries := "edges", "one query"
+	switch q.Direction {
+	case In:
+		index, way, queries = ix.edges, "edges to the rows", "two queries"
+	case Both:
+		index, way, queries = ix.keys+"; "+ix.edges, "edges of and to the rows", "two queries"
+	}
 	relation := "every relation"
 	if len(q.Types) > 0 {
 		relation = strings.Join(q.Types, ", ")
 	}
 	if q.Plan {
-		steps = append(steps, Step{Operation: "summarise their edges of " + relation, Index: "none", Bound: fmt.Sprintf("%d edges a row", maxEdges)})
+		summaryIndex := "none"
+		if q.Direction != Out {
+			summaryIndex = ix.edges
+		}
+		steps = append(steps, Step{Operation: "summarise the " + way + " of " + relation, Index: summaryIndex, Bound: fmt.Sprintf("%d edges a row", maxEdges)})
 	} else {
 		steps = append(steps, Step{
-			Operation: "follow edges of " + relation + ", nearest first, each row once",
-			Index:     ix.keys,
-			Bound:     fmt.Sprintf("%s, one query a level, %d keys a level, %s", count(depth, "level"), maxFrontier, rowsBound(limit)),
+			Operation: "follow " + way + " of " + relation + ", nearest first, each row once",
+			Index:     index,
+			Bound:     fmt.Sprintf("%s, "+queries+" a level, %d keys a level, %s", count(depth, "level"), maxFrontier, rowsBound(limit)),
 		})
 	}
 	return append(steps, loadSteps(q.Load, limit)...), notes, nil

@@ -23,6 +23,7 @@ func TestExplain(t *testing.T) {
 				`EXPLAIN SEARCH api FROM moments WHERE "category = 'x'" LIMIT 5 HYBRID`,
 				"EXPLAIN TRAVERSE a TYPE manages, knows DEPTH 2 LOAD",
 				"EXPLAIN TRAVERSE WITH FUZZY a DEPTH 0",
+				"EXPLAIN TRAVERSE a TYPE manages DIRECTION both DEPTH 2",
 				"EXPLAIN SQL SELECT name FROM moments",
 			} {
 				res, err := e.Run(t.Context(), query)

@@ -114,6 +114,8 @@ type Traverse struct {
 	// Types are the relations to follow, none for all. Case and the kind of
 	// dashes do not matter.
 	Types []string
+	// Direction is In or Both; "" is Out.
+	Direction Direction
 	// Depth is the number of hops, 1 to MaxDepth; 0 is DefaultDepth.
 	Depth int
 	// Plan is DEPTH 0: the edges of the start are summarised and none followed.
@@ -126,6 +128,16 @@ type Traverse struct {
 	// Order is how the rows that were found are sorted, nearest first by default.
 	Order Order
 }
+
+// Direction is how a Traverse follows edges.
+type Direction string
+
+// The directions: from the row that has an edge to its target, back, or both ways.
+const (
+	Out  Direction = ""
+	In   Direction = "in"
+	Both Direction = "both"
+)
 
 // Order sorts rows by one field.
 type Order struct {
@@ -148,6 +160,7 @@ func (q Traverse) String() string {
 		types = []string{anyType}
 	}
 	w.list("TYPE", types)
+	w.word("DIRECTION", string(q.Direction))
 	if q.Plan {
 		w.word("DEPTH", "0")
 	} else {

@@ -59,8 +59,10 @@ type Hop struct {
 	// Depth counts the edges from the start, which has 0.
 	Depth int `json:"depth"`
 	// Relation and Weight are those of the edge that led to the row.
-	Relation string  `json:"relation,omitempty"`
-	Weight   float64 `json:"weight"`
+	Relation string `json:"relation,omitempty"`
+	// Direction is In if the row has the edge, Out if the edge points to it.
+	Direction Direction `json:"direction,omitempty"`
+	Weight    float64   `json:"weight"`
 	// Path are the keys from the start to the row.
 	Path []string `json:"path"`
 }
@@ -68,8 +70,10 @@ type Hop struct {
 // EdgeSummary is the edges of one relation.
 type EdgeSummary struct {
 	Relation string `json:"relation"`
-	Count    int    `json:"count"`
-	// Targets are the keys that they point to, the heaviest first, at most 10.
+	// Direction is In for edges that point to the rows.
+	Direction Direction `json:"direction,omitempty"`
+	Count     int       `json:"count"`
+	// Targets are the keys at their other ends, the heaviest first, at most 10.
 	Targets []string `json:"targets"`
 }
 

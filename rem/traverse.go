@@ -16,6 +16,9 @@ const (
 	maxFrontier = 256
 	// maxEdges is how many edges of one row are followed.
 	maxEdges = 1000
+	// maxInward is how many edges to one row are read for one level, of each owner and
+	// relation. It is more than maxFrontier, as some lead to rows that were found.
+	maxInward = maxFrontier + MaxLimit
 	// maxRelations is how many relations a summary lists.
 	maxRelations = 50
 	// maxTargets is how many targets of a relation are named.
@@ -50,7 +53,9 @@ func (e *Engine) traverse(ctx context.Context, q Traverse, res *Result) error {
 		return err
 	}
 	if q.Plan {
-		res.EdgeSummary = w.summary()
+		if err := w.summarize(ctx); err != nil {
+			return err
+		}
 	}
 	for from, level := 0, 1; level <= depth && from < len(w.found); level++ {
 		next := len(w.found)
@@ -173,32 +178,26 @@ func (w *walk) more() {
 	}
 }
 
-// edge is the best edge that leads to a key.
-type edge struct {
-	key, relation string
-	weight        float64
-	// from is the place of the row that has it.
-	from int
-}
-
-// step follows the edges of the rows from found[from], with one query.
+// step follows the edges of the rows from found[from], with one query, or two if it also
+// follows edges that point to them.
 func (w *walk) step(ctx context.Context, from, level int) error {
+	edges, err := w.edges(ctx, from, maxInward)
+	if err != nil {
+		return err
+	}
 	best := make(map[string]edge)
-	for i, n := range w.found[from:] {
-		for _, e := range n.Edges[:min(len(n.Edges), maxEdges)] {
-			next, ok := w.edge(e, from+i)
-			if !ok || w.seen[next.key] {
-				continue
-			}
-			if known, ok := best[next.key]; !ok || next.weight > known.weight {
-				best[next.key] = next
-			}
+	for _, next := range edges {
+		if w.seen[next.key] {
+			continue
+		}
+		if known, ok := best[next.key]; !ok || next.weight > known.weight {
+			best[next.key] = next
 		}
 	}
 	if len(best) == 0 {
 		return nil
 	}
-	edges := make([]edge, 0, len(best))
+	edges = edges[:0]
 	for _, e := range best {
 		edges = append(edges, e)
 	}
@@ -224,8 +223,11 @@ func (w *walk) step(ctx context.Context, from, level int) error {
 	byKey := groups(nodes)
 	for _, e := range edges {
 		for _, n := range byKey[e.key] {
+			if e.link != nil && (n.Type != e.link.Type || n.TenantID != e.link.TenantID || n.Own != e.link.Own) {
+				continue // another row of the key has the edge
+			}
 			path := w.res.Results[e.from].Path
-			w.add(n, Hop{Depth: level, Relation: e.relation, Weight: e.weight, Path: append(slices.Clip(path), n.Key)})
+			w.add(n, Hop{Depth: level, Relation: e.relation, Direction: e.direction(), Weight: e.weight, Path: append(slices.Clip(path), n.Key)})
 		}
 	}
 	return nil

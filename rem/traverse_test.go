@@ -62,18 +62,22 @@ func TestTraverse(t *testing.T) {
 	near := []string{start, "ann/resource 1 manages 0.9 sally>ann", "ann/file 1 manages 0.9 sally>ann", "bob/resource 1 manages 0.9 sally>bob", "bob/user 1 manages 0.9 sally>bob"}
 	one := append(slices.Clone(near), "alpha/resource 1 works_on 0.5 sally>alpha")
 	for query, want := range map[string][]string{
-		"TRAVERSE Sally":                      one,
-		"TRAVERSE sally DEPTH 2":              append(slices.Clone(one), "beta/resource 2 works_on 1 sally>bob>beta"),
-		"TRAVERSE sally DEPTH 5":              append(slices.Clone(one), "beta/resource 2 works_on 1 sally>bob>beta"),
-		"TRAVERSE sally TYPE manages":         near,
-		"TRAVERSE sally TYPE Works-On":        {start, "alpha/resource 1 works_on 0.5 sally>alpha"},
-		"TRAVERSE sally TYPE nothing":         {start},
-		"TRAVERSE sally LIMIT 2":              near[:2],
-		"TRAVERSE lone":                       {"lone/resource 0  1 lone"},
-		"TRAVERSE sally TYPE x DEPTH 0":       {start},
-		"TRAVERSE ann, alpha DEPTH 3":         {"ann/resource 0  1 ann", "ann/file 0  1 ann", "alpha/resource 0  1 alpha", "beta/resource 1 works_on 0.7 ann>beta"},
-		"TRAVERSE sally ORDER BY key LIMIT 3": {near[1], near[2], start},
-		"TRAVERSE knows":                      nil,
+		"TRAVERSE Sally":                                 one,
+		"TRAVERSE sally DEPTH 2":                         append(slices.Clone(one), "beta/resource 2 works_on 1 sally>bob>beta"),
+		"TRAVERSE sally DEPTH 5":                         append(slices.Clone(one), "beta/resource 2 works_on 1 sally>bob>beta"),
+		"TRAVERSE sally TYPE manages":                    near,
+		"TRAVERSE sally TYPE Works-On":                   {start, "alpha/resource 1 works_on 0.5 sally>alpha"},
+		"TRAVERSE sally TYPE nothing":                    {start},
+		"TRAVERSE sally LIMIT 2":                         near[:2],
+		"TRAVERSE lone":                                  {"lone/resource 0  1 lone"},
+		"TRAVERSE sally TYPE x DEPTH 0":                  {start},
+		"TRAVERSE ann, alpha DEPTH 3":                    {"ann/resource 0  1 ann", "ann/file 0  1 ann", "alpha/resource 0  1 alpha", "beta/resource 1 works_on 0.7 ann>beta"},
+		"TRAVERSE sally ORDER BY key LIMIT 3":            {near[1], near[2], start},
+		"TRAVERSE knows":                                 nil,
+		"TRAVERSE beta DIRECTION in":                     {"beta/resource 0  1 beta", "ann/resource 1 works_on 0.7 beta>ann", "alpha/resource 1 depends_on 0.2 beta>alpha", "bob/resource 1 works_on 0.01 beta>bob"},
+		"TRAVERSE ann TYPE manages DIRECTION in DEPTH 3": {"ann/resource 0  1 ann", "ann/file 0  1 ann", "sally/resource 1 manages 0.9 ann>sally"},
+		"TRAVERSE alpha DIRECTION both": {"alpha/resource 0  1 alpha", "bob/resource 1 works-on 0.8 alpha>bob", "sally/resource 1 works_on 0.5 alpha>sally",
+			"beta/resource 1 depends_on 0.2 alpha>beta"},
 	} {
 		got, err := engine(company()).Run(t.Context(), query)
 		if err != nil || !slices.Equal(walked(got.Results), want) || got.Count != len(want) {

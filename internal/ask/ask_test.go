@@ -42,6 +42,9 @@ func (e *engine) Execute(_ context.Context, q rem.Query) (rem.Result, error) {
 		res.Results = append(res.Results, rem.Row{Key: key})
 	}
 	res.Count = len(res.Results)
+	if t, ok := q.(rem.Traverse); ok && t.Plan {
+		res.EdgeSummary = []rem.EdgeSummary{{Relation: "manages", Count: 1}}
+	}
 	return res, e.fails[q.String()]
 }
 

@@ -1,6 +1,10 @@
 package ask
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/p8-org/p8/rem"
+)
 
 // noun is a word for the rows of a table.
 type noun struct {
@@ -44,24 +48,49 @@ func nounOf(word string) (noun, bool) {
 type relation struct {
 	// verbs are its forms: for one subject, for several.
 	verbs string
-	// forward edges lead from the subject, backward edges from the object; "" if no
-	// such names are common.
-	forward, backward string
+	// active are the relations whose edges lead from the subject to the object, passive
+	// those whose edges lead back; "" if no such names are common.
+	active, passive string
+	// mutual is true if the subject and the object may be exchanged.
+	mutual bool
 }
 
 var relations = []relation{
-	{"works with|work with|collaborates with|collaborate with", "works_with", "works_with"},
-	{"works on|work on", "works_on", ""},
-	{"works for|work for", "works_for", ""},
-	{"reports to|report to", "reports_to", "manages"},
-	{"manages|manage|leads|lead", "manages", "managed_by,reports_to"},
-	{"owns|own", "owns", "owned_by"},
-	{"knows|know", "knows", "knows"},
-	{"wrote|write|writes|authored|author", "authored", "authored_by"},
-	{"depends on|depend on", "depends_on", ""},
-	{"blocks|block", "blocks", "blocked_by"},
-	{"uses|use", "uses", "used_by"},
-	{"mentions|mention|refers to|refer to", "mentions", ""},
-	{"links to|link to", "links_to", ""},
-	{"belongs to|belong to", "part_of", ""},
+	{verbs: "works with|work with|collaborates with|collaborate with", active: "works_with", mutual: true},
+	{verbs: "works on|work on", active: "works_on"},
+	{verbs: "works for|work for", active: "works_for"},
+	{verbs: "reports to|report to", active: "reports_to", passive: "manages"},
+	{verbs: "manages|manage|leads|lead", active: "manages", passive: "managed_by,reports_to"},
+	{verbs: "owns|own", active: "owns", passive: "owned_by"},
+	{verbs: "knows|know", active: "knows", mutual: true},
+	{verbs: "wrote|write|writes|authored|author", active: "authored", passive: "authored_by"},
+	{verbs: "depends on|depend on", active: "depends_on"},
+	{verbs: "blocks|block", active: "blocks", passive: "blocked_by"},
+	{verbs: "uses|use", active: "uses", passive: "used_by"},
+	{verbs: "mentions|mention|refers to|refer to", active: "mentions"},
+	{verbs: "links to|link to", active: "links_to"},
+	{verbs: "belongs to|belong to", active: "part_of"},
+}
+
+// way is how a walk follows edges.
+type way struct {
+	types     string
+	direction rem.Direction
+}
+
+// toObjects are the ways from a subject to its objects, toSubjects those back, the likelier
+// one first.
+func (r relation) toObjects() []way { return r.ways(rem.Out, rem.In) }
+
+func (r relation) toSubjects() []way { return r.ways(rem.In, rem.Out) }
+
+func (r relation) ways(active, passive rem.Direction) []way {
+	if r.mutual {
+		active = rem.Both
+	}
+	list := []way{{r.active, active}}
+	if r.passive != "" {
+		list = append(list, way{r.passive, passive})
+	}
+	return list
 }

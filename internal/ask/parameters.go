@@ -20,12 +20,14 @@ type Parameters struct {
 	// RawQuery is the SELECT of an SQL.
 	RawQuery string `json:"raw_query,omitempty"`
 	// InitialQuery finds the start of a TRAVERSE … WITH.
-	InitialQuery  string   `json:"initial_query,omitempty"`
-	EdgeTypes     []string `json:"edge_types,omitempty"`
-	MaxDepth      *int     `json:"max_depth,omitempty"`
-	Threshold     float64  `json:"threshold,omitempty"`
-	MinSimilarity *float64 `json:"min_similarity,omitempty"`
-	Limit         int      `json:"limit,omitempty"`
+	InitialQuery string   `json:"initial_query,omitempty"`
+	EdgeTypes    []string `json:"edge_types,omitempty"`
+	// Direction is in or both; "" is out.
+	Direction     rem.Direction `json:"direction,omitempty"`
+	MaxDepth      *int          `json:"max_depth,omitempty"`
+	Threshold     float64       `json:"threshold,omitempty"`
+	MinSimilarity *float64      `json:"min_similarity,omitempty"`
+	Limit         int           `json:"limit,omitempty"`
 }
 
 // Keys are one key or several; in JSON a string or a list of them.
@@ -56,7 +58,7 @@ func parametersOf(query rem.Query) Parameters {
 		if q.Plan {
 			depth = 0
 		}
-		p := Parameters{EntityKey: q.Keys, EdgeTypes: q.Types, MaxDepth: &depth, Limit: cmp.Or(q.Limit, rem.DefaultNodes)}
+		p := Parameters{EntityKey: q.Keys, EdgeTypes: q.Types, Direction: q.Direction, MaxDepth: &depth, Limit: cmp.Or(q.Limit, rem.DefaultNodes)}
 		if q.With != nil {
 			p.InitialQuery = q.With.String()
 		}

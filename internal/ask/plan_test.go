@@ -137,8 +137,8 @@ func TestRun(t *testing.T) {
 		},
 		"an intent": {
 			plan: Plan{Stages: plan(t, `[{"stage":1,"query":"FUZZY sara"},{"stage":2,"intent":"What does ${stage1.key} manage?"}]`), Model: "rules"},
-			// The rules look the name up.
-			ran:  []string{`FUZZY "sara"`, `LOOKUP sarah-chen`, `TRAVERSE sarah-chen TYPE manages`},
+			// The rules look the name up, and whether it has such edges.
+			ran:  []string{`FUZZY "sara"`, `LOOKUP sarah-chen`, `TRAVERSE sarah-chen TYPE manages DEPTH 0`, `TRAVERSE sarah-chen TYPE manages`},
 			want: "1:2 2:1",
 		},
 		"an intent that says nothing": {

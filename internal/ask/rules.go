@@ -25,6 +25,7 @@ const (
 	exact   = 1.0
 	plain   = 0.9
 	likely  = 0.75
+	unsure  = 0.5
 	nothing = 0.2
 )
 

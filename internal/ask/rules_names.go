@@ -15,17 +15,17 @@ func (r rules) connected(ctx context.Context, w words) (proposal, error) {
 		if a, _, both := w.cut("is related|is connected|is linked"); both && a.len() > 1 && a.low[0] == "how" {
 			return proposal{}, nil // "between" needs two walks
 		}
-		return r.walk(ctx, x, "", 0)
+		return r.walk(ctx, x, 0, way{direction: rem.Both})
 	}
 	if before, x, ok := w.cut("hops of|hops from|hop of|hop from|steps of|steps from|step from"); ok && before.len() > 0 {
 		if n, ok := number(before.low[before.len()-1]); ok && n <= maxHops {
-			return r.walk(ctx, x, "", n)
+			return r.walk(ctx, x, n, way{direction: rem.Both})
 		}
 	}
 	if x, ok := w.begins("who does|whom does|what does|which projects does|who do|what do|who did|what did"); ok {
 		for _, rel := range relations {
 			if name, ok := x.ends(rel.verbs); ok && name.len() > 0 {
-				return r.walk(ctx, name, rel.forward, 0)
+				return r.walk(ctx, name, 0, rel.toObjects()...)
 			}
 		}
 		return proposal{}, nil
@@ -36,7 +36,7 @@ func (r rules) connected(ctx context.Context, w words) (proposal, error) {
 			break
 		}
 		if x, ok = x.begins(rel.verbs); ok && x.len() > 0 {
-			return r.walk(ctx, x, rel.backward, 0)
+			return r.walk(ctx, x, 0, rel.toSubjects()...)
 		}
 	}
 	return proposal{}, nil
@@ -45,8 +45,9 @@ func (r rules) connected(ctx context.Context, w words) (proposal, error) {
 // maxHops bounds the depth of a walk.
 const maxHops = 3
 
-// walk returns a TRAVERSE from the row with this name.
-func (r rules) walk(ctx context.Context, name words, types string, depth int) (proposal, error) {
+// walk returns a TRAVERSE from the row with this name, on the first of the ways on which
+// an edge leads from it. If there is none, it is not sure that any of them is meant.
+func (r rules) walk(ctx context.Context, name words, depth int, ways ...way) (proposal, error) {
 	found, err := r.look(ctx, name)
 	if err != nil {
 		return proposal{}, err
@@ -60,14 +61,49 @@ func (r rules) walk(ctx context.Context, name words, types string, depth int) (p
 	default:
 		return cannot(fmt.Sprintf("nothing is called %q", name.bare().text())), nil
 	}
-	p.Query = "TRAVERSE " + key
-	if types != "" {
-		p.Query += " TYPE " + types
+	chosen, leads := ways[0], ways[0].types == ""
+	for _, w := range ways {
+		if leads {
+			break
+		}
+		if leads, err = r.leads(ctx, key, w); err != nil {
+			return proposal{}, err
+		}
+		if leads {
+			chosen = w
+		}
 	}
+	if !leads {
+		p.Confidence = unsure
+		p.Reasoning = fmt.Sprintf("%s has no such relation: no edge %s leads %s it.", key, chosen.types, map[rem.Direction]string{rem.Out: "from", rem.In: "to", rem.Both: "from or to"}[chosen.direction])
+	}
+	p.Query = chosen.query(key)
 	if depth > 0 {
 		p.Query += fmt.Sprintf(" DEPTH %d", depth)
 	}
 	return p, nil
+}
+
+// query is the TRAVERSE from a key.
+func (w way) query(key string) string {
+	query := "TRAVERSE " + rem.Quote(key)
+	if w.types != "" {
+		query += " TYPE " + w.types
+	}
+	if w.direction != rem.Out {
+		query += " DIRECTION " + string(w.direction)
+	}
+	return query
+}
+
+// leads reports whether an edge leads from a key on a way.
+func (r rules) leads(ctx context.Context, key string, w way) (bool, error) {
+	q, err := r.engine.Parse(w.query(key) + " DEPTH 0")
+	if err != nil {
+		return false, err
+	}
+	res, err := r.engine.Execute(ctx, q)
+	return len(res.EdgeSummary) > 0, err
 }
 
 // named reads one name, correct or slightly misspelt, or several.

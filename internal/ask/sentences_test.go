@@ -34,12 +34,12 @@ func sentences() []sentence {
 		{"give me the top 5 documents about query performance", `SEARCH "query performance" FROM resources LIMIT 5`},
 
 		// How things hang together.
-		{"What is related to Project Alpha?", `TRAVERSE project-alpha`},
-		{"who works with Sarah Chen", `TRAVERSE sarah-chen TYPE works_with`},
+		{"What is related to Project Alpha?", `TRAVERSE project-alpha DIRECTION both`},
+		{"who works with Sarah Chen", `TRAVERSE sarah-chen TYPE works_with DIRECTION both`},
 		{"Who does Sarah Chen report to?", `TRAVERSE sarah-chen TYPE reports_to`},
-		{"what is connected with the tidb migration", `TRAVERSE tidb-migration`},
+		{"what is connected with the tidb migration", `TRAVERSE tidb-migration DIRECTION both`},
 		{"What does Mike Ross manage?", `TRAVERSE mike-ross TYPE manages`},
-		{"show everything within two hops of project alpha", `TRAVERSE project-alpha DEPTH 2`},
+		{"show everything within two hops of project alpha", `TRAVERSE project-alpha DIRECTION both DEPTH 2`},
 
 		// Dates and numbers.
 		{"meetings last week", `SQL SELECT name, summary, starts_timestamp FROM moments WHERE moment_type = 'meeting' AND starts_timestamp >= '2026-11-09' AND starts_timestamp < '2026-11-16' ORDER BY starts_timestamp DESC LIMIT 20`},
@@ -78,10 +78,11 @@ func further() []sentence {
 		{"files added in the last 3 days", `SQL SELECT name, uri, processing_status, created_at FROM files WHERE created_at >= '2026-11-17' AND created_at < '2026-11-21' ORDER BY created_at DESC LIMIT 20`},
 		{"How many meetings were there in October?", `SQL SELECT COUNT(*) AS count FROM moments WHERE moment_type = 'meeting' AND starts_timestamp >= '2026-10-01' AND starts_timestamp < '2026-11-01'`},
 		{"show the latest documents", `SQL SELECT name, uri, processing_status, created_at FROM files ORDER BY created_at DESC LIMIT 20`},
-		{"what's connected to mike ross?", `TRAVERSE mike-ross`},
-		{"who manages project alpha?", `TRAVERSE project-alpha TYPE managed_by,reports_to`},
-		{"what depends on the TiDB migration", `TRAVERSE tidb-migration`},
-		{"everyone who reports to Mike Ross", `TRAVERSE mike-ross TYPE manages`},
+		{"what's connected to mike ross?", `TRAVERSE mike-ross DIRECTION both`},
+		{"who manages project alpha?", `TRAVERSE project-alpha TYPE manages DIRECTION in`},
+		{"what depends on the TiDB migration", `TRAVERSE tidb-migration TYPE depends_on DIRECTION in`},
+		{"everyone who reports to Mike Ross", `TRAVERSE mike-ross TYPE reports_to DIRECTION in`},
+		{"who wrote the Q4 report?", `TRAVERSE q4-report TYPE authored_by`},
 		{"events on 3 November", `SQL SELECT name, summary, starts_timestamp FROM moments WHERE starts_timestamp >= '2026-11-03' AND starts_timestamp < '2026-11-04' ORDER BY starts_timestamp DESC LIMIT 20`},
 		{"LOOKUP sarah-chen", `LOOKUP sarah-chen`},
 		{"hello world", `LOOKUP hello-world`},

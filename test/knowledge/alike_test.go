@@ -160,6 +160,8 @@ func about(n int) []string {
 			"SEARCH "+strings.Join(text[5:9], " ")+fmt.Sprintf(" CATEGORY topic-%d", corpus.Topic(i)),
 			"TRAVERSE "+corpus.Key(i)+" DEPTH 3 LIMIT 60",
 			"TRAVERSE "+corpus.Key(i)+" TYPE manages, mentions DEPTH 2",
+			"TRAVERSE "+corpus.Key(i)+" DIRECTION in DEPTH 2 LIMIT 60",
+			"TRAVERSE "+corpus.Key(i)+" TYPE manages DIRECTION both DEPTH 3",
 		)
 	}
 	return list

@@ -20,7 +20,7 @@ const maxQuery = 240
 
 // searchIn are the arguments of search.
 type searchIn struct {
-	Query string `json:"query" jsonschema:"LOOKUP key | FUZZY text | SEARCH text [FROM table] | TRAVERSE key [TYPE relation] [DEPTH 1] | SQL SELECT … | plain words"`
+	Query string `json:"query" jsonschema:"LOOKUP key | FUZZY text | SEARCH text [FROM table] | TRAVERSE key [TYPE relation] [DIRECTION in|both] [DEPTH 1] | SQL SELECT … | plain words"`
 	Limit int    `json:"limit" default:"20" minimum:"1" maximum:"100" jsonschema:"the most results, unless the query has a LIMIT"`
 }
 
@@ -28,7 +28,7 @@ const searchDescription = `Finds what is stored: documents, people, moments, age
 LOOKUP key gives the whole row with that key; use it when you know the key, and for the keys of other results. LOOKUP [key1, key2] takes several.
 FUZZY text finds keys and summaries that resemble the text; use it for a name that you do not know exactly. Plain words are a FUZZY.
 SEARCH text [FROM resources|ontologies|moments|schemas] [WHERE "condition"] [LIMIT 10] finds texts of a similar meaning; use it for a subject.
-TRAVERSE key [TYPE relation] [DEPTH 1] gives what a row is connected with; DEPTH 0 counts its edges.
+TRAVERSE key [TYPE relation] [DIRECTION in|both] [DEPTH 1] gives what a row leads to, DIRECTION in what leads to the row; DEPTH 0 counts the edges.
 SQL SELECT … FROM table gives rows by filter, date or count; one read-only SELECT.`
 
 // NewSearch returns the search tool over an engine. With a nil engine it answers that

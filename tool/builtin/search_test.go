@@ -63,6 +63,10 @@ func (s *shelf) Nodes(_ context.Context, keys []string) ([]store.Node, error) {
 	return nodes, s.err
 }
 
+func (s *shelf) Inward(context.Context, []string, []string, int) ([]store.Link, error) {
+	return nil, s.err
+}
+
 func (s *shelf) Load(_ context.Context, nodes ...store.Node) ([]json.RawMessage, error) {
 	return make([]json.RawMessage, len(nodes)), s.err
 }

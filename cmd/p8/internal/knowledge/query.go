@@ -177,7 +177,7 @@ func gridOf(res rem.Result) (show.Grid, error) {
 	case len(res.EdgeSummary) > 0:
 		g := show.Grid{Columns: []string{"relation", "count", "targets"}}
 		for _, s := range res.EdgeSummary {
-			g.Rows = append(g.Rows, []string{s.Relation, strconv.Itoa(s.Count), strings.Join(s.Targets, ", ")})
+			g.Rows = append(g.Rows, []string{arrow(s.Relation, s.Direction), strconv.Itoa(s.Count), strings.Join(s.Targets, ", ")})
 		}
 		return g, nil
 	case res.QueryType == rem.TRAVERSE:
@@ -186,7 +186,7 @@ func gridOf(res rem.Result) (show.Grid, error) {
 			if r.Hop == nil {
 				continue
 			}
-			g.Rows = append(g.Rows, []string{strconv.Itoa(r.Depth), r.Relation, show.Score(r.Weight), r.Key, r.EntityType, summaryOf(r)})
+			g.Rows = append(g.Rows, []string{strconv.Itoa(r.Depth), arrow(r.Relation, r.Direction), show.Score(r.Weight), r.Key, r.EntityType, summaryOf(r)})
 		}
 		return g, nil
 	}
@@ -195,6 +195,14 @@ func gridOf(res rem.Result) (show.Grid, error) {
 		g.Rows = append(g.Rows, []string{r.Key, r.EntityType, show.Score(r.Score), summaryOf(r)})
 	}
 	return g, nil
+}
+
+// arrow marks the relation of an edge that points to the row before.
+func arrow(relation string, d rem.Direction) string {
+	if d == rem.In {
+		return "← " + relation
+	}
+	return relation
 }
 
 // summaryOf returns the text of a row for a table.
@@ -235,6 +243,6 @@ const (
 // queryWords returns what Tab completes: the words of the dialect and the tables.
 func queryWords() []string {
 	words := strings.Fields("LOOKUP FUZZY SEARCH TRAVERSE SQL EXPLAIN SELECT FROM WHERE CATEGORY FIELD LIMIT THRESHOLD " +
-		"MIN_SIMILARITY HYBRID TYPE DEPTH LOAD WITH ORDER BY exit quit help")
+		"MIN_SIMILARITY HYBRID TYPE DIRECTION DEPTH LOAD WITH ORDER BY exit quit help")
 	return append(words, rem.Tables()...)
 }

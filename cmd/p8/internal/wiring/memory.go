@@ -58,6 +58,9 @@ func (noKnowledge) Fuzzy(context.Context, string, float64, int) ([]store.Match, 
 	return nil, nil
 }
 func (noKnowledge) Nodes(context.Context, []string) ([]store.Node, error)            { return nil, nil }
+func (noKnowledge) Inward(context.Context, []string, []string, int) ([]store.Link, error) {
+	return nil, nil
+}
 func (noKnowledge) Search(context.Context, store.SearchQuery) ([]store.Match, error) { return nil, nil }
 func (noKnowledge) Tables() []store.TableInfo                                        { return nil }
 
