@@ -98,6 +98,7 @@ func populate(t *testing.T, s *store.Store) []things {
 		r := &store.Resource{Name: "note", Content: text}
 		must(t, s.Resources().Put(ctx, r))
 		o := &store.Ontology{Name: "page", Content: text}
+		o.GraphEdges = []store.Edge{{Target: "hub", Relation: text}}
 		must(t, s.Ontologies().Put(ctx, o))
 		mo := &store.Moment{Name: "meeting", Summary: text}
 		must(t, s.Moments().Put(ctx, mo))

@@ -72,6 +72,10 @@ func readings() map[string]reading {
 				return x.Content
 			}), err
 		}, caller.reads},
+		"Inward": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			links, err := s.Inward(ctx, []string{"hub"}, nil, 100)
+			return each(links, func(l store.Link) string { return l.Relation }), err
+		}, caller.reads},
 		"Load private": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			rows, err := s.Load(ctx, store.Node{Type: store.TypeMoment, ID: o.moment, TenantID: o.tenant})
 			return each(rows, func(row json.RawMessage) string {

@@ -57,7 +57,7 @@ func (noKnowledge) Lookup(context.Context, string) ([]store.Match, error) { retu
 func (noKnowledge) Fuzzy(context.Context, string, float64, int) ([]store.Match, error) {
 	return nil, nil
 }
-func (noKnowledge) Nodes(context.Context, []string) ([]store.Node, error)            { return nil, nil }
+func (noKnowledge) Nodes(context.Context, []string) ([]store.Node, error) { return nil, nil }
 func (noKnowledge) Inward(context.Context, []string, []string, int) ([]store.Link, error) {
 	return nil, nil
 }
