@@ -87,9 +87,9 @@ func TestFirstQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`go run \./cmd/p8 chat "([^"]+)"`).FindSubmatch(readme)
+	found := regexp.MustCompile(`(?m)^p8 chat "([^"]+)"`).FindSubmatch(readme)
 	if found == nil {
-		t.Fatal("the README does not show a question to `go run ./cmd/p8 chat`")
+		t.Fatal("the README does not show a question to `p8 chat`")
 	}
 	code, answer, stderr := harness.Run(t, []string{"P8_DATA_DIR=" + t.TempDir()}, "chat", string(found[1]))
 	if code != 0 {
