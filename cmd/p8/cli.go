@@ -24,39 +24,45 @@ type grammar struct {
 	Help helpFlag `short:"h" help:"Show help for p8 or a command."`
 	command.Folders
 
-	Init        documents.Init        `cmd:"" help:"Write a first agent into a folder."`
-	Serve       operate.Serve         `cmd:"" help:"Run the server."`
-	Chat        converse.Chat         `cmd:"" help:"Talk to an agent, without a server."`
-	Dev         converse.Dev          `cmd:"" help:"Talk to the agents of a folder while you write them."`
-	Simulate    operate.Simulate      `cmd:"" help:"Play a scripted stream of events, without a model."`
-	MCP         operate.MCP           `cmd:"" name:"mcp" help:"Serve p8's tools to an MCP client on standard input and output."`
-	Query       knowledge.Query       `cmd:"" help:"Query stored knowledge in the REM dialect."`
-	Ask         knowledge.Ask         `cmd:"" help:"Query stored knowledge in plain words."`
-	Upsert      knowledge.Upsert      `cmd:"" help:"Store files and folders as knowledge."`
-	VerifyLinks knowledge.VerifyLinks `cmd:"" help:"Check the links of a folder of Markdown files."`
-	Schema      documents.Schema      `cmd:"" help:"List, show, check and import agent documents."`
-	Sessions    sessions.Sessions     `cmd:"" help:"List, show and delete sessions, and preview what a model is sent."`
-	Moments     sessions.Moments      `cmd:"" help:"List, show, rate, change and delete moments."`
-	Today       sessions.Today        `cmd:"" help:"Show what happened today."`
-	Feed        sessions.Feed         `cmd:"" help:"Show what happened, day by day."`
-	Timeline    sessions.Timeline     `cmd:"" help:"Show the messages and moments of a session."`
-	Compact     sessions.Compact      `cmd:"" help:"Summarise a session since its last moment."`
-	Dream       sessions.Dream        `cmd:"" help:"Make moments and dreams from the last days."`
-	Remind      sessions.Remind       `cmd:"" help:"Create a reminder, once or recurring."`
-	Reminders   sessions.Reminders    `cmd:"" help:"List and delete reminders."`
-	Approvals   runs.Approvals        `cmd:"" help:"List and answer approvals that runs wait for."`
-	Runs        runs.Runs             `cmd:"" help:"List, show, resume and stop runs."`
-	Tools       documents.Tools       `cmd:"" help:"List the tools that documents may name, those of MCP servers included."`
-	Models      documents.Models      `cmd:"" help:"List models with their windows and prices."`
-	Jobs        operate.Jobs          `cmd:"" help:"List, retry and cancel background jobs."`
-	Migrate     operate.Migrate       `cmd:"" help:"Migrate the database."`
-	Doctor      operate.Doctor        `cmd:"" help:"Check the database and say how to fix it."`
-	DB          operate.DB            `cmd:"" name:"db" help:"Maintain the database."`
-	Config      operate.Config        `cmd:"" help:"Show each setting, its value and its origin."`
-	Completion  completion.Completion `cmd:"" help:"Print a shell completion script."`
-	Complete    completion.Complete   `cmd:"" name:"complete" hidden:"" passthrough:""`
-	Version     operate.Version       `cmd:"" help:"Show the version."`
-	HelpCmd     helpCmd               `cmd:"" name:"help" help:"Show help for a command, or what p8's manual has about a question."`
+	Init  documents.Init `cmd:"" help:"Write a first agent into a folder." group:"Start" example:"p8 init my-agents"`
+	Chat  converse.Chat  `cmd:"" help:"Talk to an agent, without a server." group:"Start" example:"p8 chat \"How do I write an agent?\""`
+	Dev   converse.Dev   `cmd:"" help:"Talk to the agents of a folder while you write them." group:"Start" example:"p8 dev my-agents"`
+	Serve operate.Serve  `cmd:"" help:"Run the server." group:"Start" example:"p8 serve --port 8080"`
+
+	Upsert      knowledge.Upsert      `cmd:"" help:"Store files and folders as knowledge." group:"Knowledge" example:"p8 upsert examples/data"`
+	Query       knowledge.Query       `cmd:"" help:"Query stored knowledge in the REM dialect." group:"Knowledge" example:"p8 query \"LOOKUP sarah-chen\""`
+	Ask         knowledge.Ask         `cmd:"" help:"Query stored knowledge in plain words." group:"Knowledge" example:"p8 ask \"who reports to Sarah Chen?\""`
+	VerifyLinks knowledge.VerifyLinks `cmd:"" help:"Check the links of a folder of Markdown files." group:"Knowledge" example:"p8 verify-links docs"`
+
+	Schema   documents.Schema `cmd:"" help:"List, show, check and import agent documents." group:"Agents"`
+	Tools    documents.Tools  `cmd:"" help:"List the tools that documents may name, those of MCP servers included." group:"Agents" example:"p8 tools local"`
+	Models   documents.Models `cmd:"" help:"List models with their windows and prices." group:"Agents" example:"p8 models claude"`
+	Simulate operate.Simulate `cmd:"" help:"Play a scripted stream of events, without a model." group:"Agents" example:"p8 simulate --children"`
+
+	Sessions  sessions.Sessions  `cmd:"" help:"List, show and delete sessions, and preview what a model is sent." group:"Sessions and memory"`
+	Timeline  sessions.Timeline  `cmd:"" help:"Show the messages and moments of a session." group:"Sessions and memory" example:"p8 timeline trip"`
+	Compact   sessions.Compact   `cmd:"" help:"Summarise a session since its last moment." group:"Sessions and memory" example:"p8 compact trip"`
+	Moments   sessions.Moments   `cmd:"" help:"List, show, rate, change and delete moments." group:"Sessions and memory"`
+	Today     sessions.Today     `cmd:"" help:"Show what happened today." group:"Sessions and memory" example:"p8 today --zone Europe/Oslo"`
+	Feed      sessions.Feed      `cmd:"" help:"Show what happened, day by day." group:"Sessions and memory" example:"p8 feed --limit 7"`
+	Dream     sessions.Dream     `cmd:"" help:"Make moments and dreams from the last days." group:"Sessions and memory" example:"p8 dream --dry-run"`
+	Remind    sessions.Remind    `cmd:"" help:"Create a reminder, once or recurring." group:"Sessions and memory" example:"p8 remind \"Book the train\" 2027-04-15T09:00 --zone Europe/Oslo"`
+	Reminders sessions.Reminders `cmd:"" help:"List and delete reminders." group:"Sessions and memory"`
+
+	Approvals runs.Approvals `cmd:"" help:"List and answer approvals that runs wait for." group:"Runs"`
+	Runs      runs.Runs      `cmd:"" help:"List, show, resume and stop runs." group:"Runs"`
+
+	MCP     operate.MCP     `cmd:"" name:"mcp" help:"Serve p8's tools to an MCP client on standard input and output." group:"Operate" example:"p8 mcp --user alice@example.com"`
+	Config  operate.Config  `cmd:"" help:"Show each setting, its value and its origin." group:"Operate" example:"p8 config --json"`
+	Doctor  operate.Doctor  `cmd:"" help:"Check the database and say how to fix it." group:"Operate" example:"p8 doctor"`
+	Migrate operate.Migrate `cmd:"" help:"Migrate the database." group:"Operate" example:"p8 migrate"`
+	DB      operate.DB      `cmd:"" name:"db" help:"Maintain the database." group:"Operate"`
+	Jobs    operate.Jobs    `cmd:"" help:"List, retry and cancel background jobs." group:"Operate"`
+
+	HelpCmd    helpCmd               `cmd:"" name:"help" help:"Show help for a command, or what p8's manual has about a question." group:"Help" example:"p8 help how do I write an agent"`
+	Completion completion.Completion `cmd:"" help:"Print a shell completion script." group:"Help" example:"p8 completion bash"`
+	Version    operate.Version       `cmd:"" help:"Show the version." group:"Help" example:"p8 version"`
+	Complete   completion.Complete   `cmd:"" name:"complete" hidden:"" passthrough:""`
 }
 
 // run runs one command line and returns the exit code.

@@ -47,10 +47,25 @@ func dispatch(a *command.App, args []string) error {
 }
 
 func newParser(a *command.App, g *grammar) (*kong.Kong, error) {
-	return kong.New(g, kong.Name("p8"), kong.NoDefaultHelp(),
+	parser, err := kong.New(g, kong.Name("p8"), kong.NoDefaultHelp(),
 		kong.Description("p8 turns documents into agents."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Writers(a.Stdout, a.Stderr))
+	if err != nil {
+		return nil, err
+	}
+	addExamples(parser.Model.Node)
+	return parser, nil
+}
+
+// addExamples puts the examples of the grammar into the help.
+func addExamples(n *kong.Node) {
+	if n.Tag != nil && n.Tag.Has("example") {
+		n.Detail = "Example:\n\n    " + n.Tag.Get("example")
+	}
+	for _, child := range n.Children {
+		addExamples(child)
+	}
 }
 
 func isHelp(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "help" }
@@ -98,12 +113,7 @@ func checkMissing(node *kong.Node) error {
 	if len(names) > 0 {
 		return fmt.Errorf("%s is missing", strings.Join(names, " "))
 	}
-	for _, child := range node.Children {
-		if !child.Hidden {
-			names = append(names, child.Name)
-		}
-	}
-	if len(names) > 0 {
+	if names = commandNames(node); len(names) > 0 {
 		return fmt.Errorf("a subcommand is missing: %s", either(names))
 	}
 	return nil

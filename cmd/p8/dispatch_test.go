@@ -3,6 +3,9 @@ package main
 import (
 	"io"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -17,6 +20,63 @@ func TestGrammar(t *testing.T) {
 		t.Fatal(err)
 	}
 	testNode(t, parser.Model.Node)
+	testShort(t, parser.Model.Node, map[rune]string{})
+	testLeaves(t, parser.Model.Node)
+}
+
+// testShort finds a short flag with two meanings.
+func testShort(t *testing.T, n *kong.Node, long map[rune]string) {
+	for _, f := range n.Flags {
+		if f.Short == 0 {
+			continue
+		}
+		if first := long[f.Short]; first != "" && first != f.Name {
+			t.Errorf("%s: -%c is --%s here, and --%s elsewhere", n.FullPath(), f.Short, f.Name, first)
+		}
+		long[f.Short] = f.Name
+	}
+	for _, child := range n.Children {
+		testShort(t, child, long)
+	}
+}
+
+// textOnly are the commands that print no data, so have no --json.
+var textOnly = []string{
+	"p8 serve", "p8 mcp", "p8 dev", "p8 init", "p8 help", "p8 completion", "p8 migrate", "p8 db rebuild-keys", "p8 schema spec", "p8 schema import",
+	"p8 sessions delete", "p8 moments delete", "p8 reminders delete", "p8 jobs retry", "p8 jobs cancel",
+}
+
+// testLeaves finds commands without an example that p8 takes, or without --json.
+func testLeaves(t *testing.T, n *kong.Node) {
+	for _, child := range n.Children {
+		testLeaves(t, child)
+	}
+	if len(n.Children) > 0 || n.Hidden {
+		return
+	}
+	asJSON := slices.ContainsFunc(n.Flags, func(f *kong.Flag) bool { return f.Name == "json" })
+	if text := slices.Contains(textOnly, n.FullPath()); asJSON == text {
+		t.Errorf("%s: --json is %v", n.FullPath(), asJSON)
+	}
+	example := n.Tag.Get("example")
+	if !strings.HasPrefix(example, n.FullPath()) {
+		t.Errorf("%s: the example is %q", n.FullPath(), example)
+		return
+	}
+	parser, err := newParser(&command.App{Stdout: io.Discard, Stderr: io.Discard}, new(grammar))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(example, -1)[1:]
+	ctx, err := kong.Trace(parser, words)
+	if err == nil && ctx.Error == nil {
+		if _, err = ctx.Apply(); err == nil {
+			err = check(ctx)
+		}
+	}
+	if err != nil || ctx.Error != nil {
+		t.Errorf("%s: %v, %v", example, err, ctx.Error)
+	}
 }
 
 func testNode(t *testing.T, n *kong.Node) {

@@ -8,15 +8,36 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/internal/near"
 )
 
 // misused returns the error of a command line, which names the help for what was typed.
 func misused(ctx *kong.Context, err error) error {
-	help := "p8 help"
-	if node := ctx.Selected(); node != nil {
-		help = node.FullPath() + " --help"
+	help, node := "p8 help", ctx.Model.Node
+	if selected := ctx.Selected(); selected != nil {
+		help, node = selected.FullPath()+" --help", selected
 	}
-	return command.Usage("%s: run %q", plainly(err.Error()), help)
+	problem := err.Error()
+	if begin, _, found := strings.Cut(problem, ", did you mean "); found && strings.HasPrefix(begin, unexpected) {
+		problem = begin
+		if similar := near.Word(begin[len(unexpected):], commandNames(node)); similar != "" {
+			problem += fmt.Sprintf(", did you mean %q?", similar)
+		}
+	}
+	return command.Usage("%s: run %q", plainly(problem), help)
+}
+
+// unexpected begins kong's error of a word that is no command.
+const unexpected = "unexpected argument "
+
+func commandNames(n *kong.Node) []string {
+	var names []string
+	for _, child := range n.Children {
+		if !child.Hidden {
+			names = append(names, child.Name)
+		}
+	}
+	return names
 }
 
 // plainly says in plain words what kong says in Go's.

@@ -11,7 +11,7 @@ import (
 // Caller has the flags that name the user of a command.
 type Caller struct {
 	User   string `short:"u" help:"Act as this user (e-mail address or id)."`
-	Tenant string `short:"t" help:"Tenant of the user."`
+	Tenant string `help:"Tenant of the user."`
 }
 
 // Context returns a context with the identity of the caller.

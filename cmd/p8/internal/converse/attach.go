@@ -1,6 +1,7 @@
 package converse
 
 import (
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -10,14 +11,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/p8-org/p8/chat"
-	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/llm"
 )
 
 // attach adds files to a message: images and PDF files as parts, text after the input.
 func attach(req *chat.Request, files []string, limit int64) error {
-	if len(files) > chat.MaxParts {
-		return command.Usage("--attach: %d files are too many; %d is the most", len(files), chat.MaxParts)
+	if n := len(req.Parts) + len(files); n > chat.MaxParts {
+		return fmt.Errorf("%d files are too many; %d is the most", n, chat.MaxParts)
 	}
 	for _, path := range files {
 		data, err := readAtMost(path, limit)
@@ -33,7 +33,7 @@ func attach(req *chat.Request, files []string, limit int64) error {
 		case len(data) > 0 && utf8.Valid(data) && !strings.ContainsRune(string(data), 0):
 			req.Input += "\n\n" + llm.Material("file "+name, string(data))
 		default:
-			return command.Usage("--attach: %s %v", path, err)
+			return fmt.Errorf("%s %v", path, err)
 		}
 	}
 	return nil
@@ -43,15 +43,15 @@ func attach(req *chat.Request, files []string, limit int64) error {
 func readAtMost(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, command.Usage("--attach: the file %s cannot be read: give the path of an image, a PDF or a text", path)
+		return nil, fmt.Errorf("the file %s cannot be read: give the path of an image, a PDF or a text", path)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	switch {
 	case err != nil:
-		return nil, command.Usage("--attach: %s cannot be read: give the path of an image, a PDF or a text", path)
+		return nil, fmt.Errorf("%s cannot be read: give the path of an image, a PDF or a text", path)
 	case int64(len(data)) > limit:
-		return nil, command.Usage("--attach: %s is longer than %d bytes, which is the most (P8_MAX_UPLOAD_BYTES)", path, limit)
+		return nil, fmt.Errorf("%s is longer than %d bytes, which is the most (P8_MAX_UPLOAD_BYTES)", path, limit)
 	}
 	return data, nil
 }

@@ -54,7 +54,7 @@ func (c *Chat) Run(a *command.App) error {
 		return command.Usage("--attach belongs to a message: give one, as in p8 chat --attach photo.png %q", "What is this?")
 	}
 	if err := attach(&req, c.Attach, int64(cfg.MaxUploadBytes)); err != nil {
-		return err
+		return command.Usage("--attach: %v", err)
 	}
 	o := c.options(a, cfg)
 	o.Document = document

@@ -33,6 +33,9 @@ type repl struct {
 	keys         *keyboard
 	editor       *term.Editor
 	history      prompt.History
+	// next has the files of the next message, each of at most maxUpload bytes.
+	next      chat.Request
+	maxUpload int64
 	// dev is set in p8 dev.
 	dev *development
 }
@@ -55,7 +58,7 @@ func startREPL(t *turns.Runner, cfg *config.Config, id identity.Identity, dev *d
 	t.App, t.Screen.Asks = &raw, true
 	defer func() { t.App = cooked }()
 
-	r := &repl{Runner: t, id: id, agent: agent, model: model, dev: dev}
+	r := &repl{Runner: t, id: id, agent: agent, model: model, dev: dev, maxUpload: int64(cfg.MaxUploadBytes)}
 	if r.Keeps {
 		r.history.Path = filepath.Join(cfg.DataDir, datadir.ChatHistory)
 	}
@@ -118,10 +121,11 @@ func (r *repl) obey(text string) error {
 		return err
 	}
 	r.lines("")
-	turn, err := r.Chat.Start(r.Ctx, chat.Request{Input: text})
+	turn, err := r.Chat.Start(r.Ctx, r.request(text))
 	if err != nil {
 		return turns.Explain(r.Runner.Parts, err)
 	}
+	r.next = chat.Request{}
 	return r.show(turn)
 }
 

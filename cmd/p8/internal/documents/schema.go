@@ -18,12 +18,12 @@ import (
 
 // Schema is p8 schema.
 type Schema struct {
-	List     schemaListCmd     `cmd:"" help:"List documents."`
-	Show     schemaShowCmd     `cmd:"" help:"Show a document, or its prompt."`
-	Validate schemaValidateCmd `cmd:"" help:"Check documents and print each problem with its place."`
-	Import   schemaImportCmd   `cmd:"" help:"Store documents in the database, for all replicas."`
-	History  schemaHistoryCmd  `cmd:"" help:"Show who changed a stored document and when."`
-	Spec     schemaSpecCmd     `cmd:"" help:"Print the JSON Schema of agent documents."`
+	List     schemaListCmd     `cmd:"" help:"List documents." example:"p8 schema list --kind agent"`
+	Show     schemaShowCmd     `cmd:"" help:"Show a document, or its prompt." example:"p8 schema show general --prompt"`
+	Validate schemaValidateCmd `cmd:"" help:"Check documents and print each problem with its place." example:"p8 schema validate my-agents"`
+	Import   schemaImportCmd   `cmd:"" help:"Store documents in the database, for all replicas." example:"p8 schema import my-agents/assistant.yaml --user alice@example.com"`
+	History  schemaHistoryCmd  `cmd:"" help:"Show who changed a stored document and when." example:"p8 schema history assistant"`
+	Spec     schemaSpecCmd     `cmd:"" help:"Print the JSON Schema of agent documents." example:"p8 schema spec"`
 }
 
 type schemaListCmd struct {

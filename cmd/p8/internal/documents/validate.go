@@ -15,6 +15,15 @@ import (
 
 type schemaValidateCmd struct {
 	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json) at any depth."`
+	JSON  bool     `help:"Print JSON."`
+}
+
+// checked is the result of p8 schema validate --json.
+type checked struct {
+	Documents int            `json:"documents"`
+	Errors    int            `json:"errors"`
+	Warnings  int            `json:"warnings"`
+	Problems  agent.Problems `json:"problems"`
 }
 
 // Run prints all problems of the documents.
@@ -23,7 +32,8 @@ func (c *schemaValidateCmd) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
-	errs, warnings, taken := 0, 0, map[string]string{}
+	taken := map[string]string{}
+	found := checked{Documents: len(files), Problems: agent.Problems{}}
 	checker := NewChecker(a)
 	defer checker.Close()
 	for _, file := range files {
@@ -31,17 +41,21 @@ func (c *schemaValidateCmd) Run(a *command.App) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprint(a.Stdout, problems.Detail()); err != nil {
-			return err
+		if !c.JSON {
+			fmt.Fprint(a.Stdout, problems.Detail())
 		}
-		errs += len(problems.Errors())
-		warnings += len(problems.Warnings())
+		found.Problems = append(found.Problems, problems...)
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s checked: %s, %s\n", show.Count(len(files), "document"), show.Count(errs, "error"), show.Count(warnings, "warning"))
+	found.Errors, found.Warnings = len(found.Problems.Errors()), len(found.Problems.Warnings())
+	if c.JSON {
+		err = show.JSON(a.Stdout, found)
+	} else {
+		_, err = fmt.Fprintf(a.Stdout, "%s checked: %s, %s\n", show.Count(len(files), "document"), show.Count(found.Errors, "error"), show.Count(found.Warnings, "warning"))
+	}
 	if err != nil {
 		return err
 	}
-	if errs > 0 {
+	if found.Errors > 0 {
 		return command.Fail(command.ExitFailed, command.ErrSilent)
 	}
 	return nil

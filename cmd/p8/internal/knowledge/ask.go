@@ -17,9 +17,9 @@ type Ask struct {
 	Question []string `arg:"" help:"A question in plain words, such as 'who works on project-alpha?'."`
 
 	command.Caller
-	Model  string `short:"m" help:"Model that writes the query, as provider:model."`
-	Plan   bool   `help:"Print the query without running it."`
-	Format string `short:"f" default:"table" enum:"table,json,yaml,markdown" help:"Output format: table, json, yaml or markdown (${default})."`
+	Model string `short:"m" help:"Model that writes the query, as provider:model."`
+	Plan  bool   `help:"Print the query without running it."`
+	form
 }
 
 // Run turns the question into a query and prints the result.
@@ -47,7 +47,7 @@ func (c *Ask) Run(a *command.App) error {
 }
 
 func (c *Ask) print(a *command.App, res ask.Answer) error {
-	switch c.Format {
+	switch c.format() {
 	case formatJSON:
 		return show.JSON(a.Stdout, res)
 	case formatYAML:
@@ -65,7 +65,7 @@ func (c *Ask) print(a *command.App, res ask.Answer) error {
 	}
 	switch {
 	case res.Found != nil:
-		return printResult(a.Stdout, c.Format, *res.Found)
+		return printResult(a.Stdout, c.format(), *res.Found)
 	case res.PlanOnly:
 		_, err := fmt.Fprintln(a.Stdout, res.Query)
 		return err

@@ -28,7 +28,21 @@ type Query struct {
 	Query []string `arg:"" optional:"" help:"A query of the REM dialect, such as 'LOOKUP sarah-chen'. Without it: one query a line, with history and completion on a terminal."`
 
 	command.Caller
+	form
+}
+
+// form has the flags of the form of a result.
+type form struct {
 	Format string `short:"f" default:"table" enum:"table,json,yaml,markdown" help:"Output format: table, json, yaml or markdown (${default})."`
+	JSON   bool   `help:"Print JSON, like --format json."`
+}
+
+// format returns the form that was asked for.
+func (f form) format() string {
+	if f.JSON {
+		return formatJSON
+	}
+	return f.Format
 }
 
 // Run answers the query of the arguments, or one a line from standard input.
@@ -77,7 +91,7 @@ func (c *Query) answer(ctx context.Context, a *command.App, e *rem.Engine, text 
 	for _, note := range res.Notes {
 		a.Say("%s", note)
 	}
-	return printResult(a.Stdout, c.Format, res)
+	return printResult(a.Stdout, c.format(), res)
 }
 
 // explainQuery adds to a syntax error the query with a mark at the mistake.

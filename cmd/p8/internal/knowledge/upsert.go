@@ -28,7 +28,7 @@ type Upsert struct {
 	Table    string   `help:"Store into this table: ontologies or resources for documents; for YAML and JSON lists, the table of their rows."`
 	Category string   `help:"Category of files that name none."`
 	Tags     []string `help:"Tags for everything, separated by commas."`
-	Pattern  string   `short:"p" help:"Only files in folders that match, such as '**/*.md'."`
+	Pattern  string   `help:"Only files in folders that match, such as '**/*.md'."`
 	Shared   bool     `help:"With --user: make the files visible to the whole tenant."`
 	Prune    bool     `help:"Delete the rows of files that are gone from the folders."`
 	DryRun   bool     `help:"Read everything and write nothing."`

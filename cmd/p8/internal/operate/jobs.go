@@ -20,10 +20,10 @@ import (
 
 // Jobs is p8 jobs.
 type Jobs struct {
-	List   jobsListCmd   `cmd:"" help:"List background jobs, the newest first."`
-	Retry  jobsRetryCmd  `cmd:"" help:"Run a job again now."`
-	Cancel jobsCancelCmd `cmd:"" help:"Cancel a job."`
-	Stats  jobsStatsCmd  `cmd:"" help:"Count background jobs by kind and state."`
+	List   jobsListCmd   `cmd:"" help:"List background jobs, the newest first." example:"p8 jobs list --state retryable"`
+	Retry  jobsRetryCmd  `cmd:"" help:"Run a job again now." example:"p8 jobs retry 42"`
+	Cancel jobsCancelCmd `cmd:"" help:"Cancel a job." example:"p8 jobs cancel 42"`
+	Stats  jobsStatsCmd  `cmd:"" help:"Count background jobs by kind and state." example:"p8 jobs stats"`
 }
 
 type jobsListCmd struct {

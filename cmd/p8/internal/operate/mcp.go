@@ -12,7 +12,7 @@ import (
 // MCP is p8 mcp.
 type MCP struct {
 	User   string `short:"u" help:"Act as this user (e-mail address or id)."`
-	Tenant string `short:"t" help:"Tenant of the user."`
+	Tenant string `help:"Tenant of the user."`
 }
 
 // Run serves one client until it disconnects or a signal comes. Only the protocol writes

@@ -35,7 +35,7 @@ func (Migrate) Run(a *command.App) error {
 
 // DB is p8 db.
 type DB struct {
-	RebuildKeys rebuildKeysCmd `cmd:"" help:"Rebuild the key index from the rows."`
+	RebuildKeys rebuildKeysCmd `cmd:"" help:"Rebuild the key index from the rows." example:"p8 db rebuild-keys"`
 }
 
 type rebuildKeysCmd struct{}

@@ -24,7 +24,8 @@ type Simulate struct {
 	Prompt []string `arg:"" optional:"" help:"Message to the simulator; \"help\" to rem-simulator lists what it understands."`
 
 	Agent    string `short:"a" enum:"simulator,rem-simulator" default:"simulator" help:"simulator plays the whole sequence, rem-simulator the part that the prompt names."`
-	Protocol string `help:"Print the bytes of a protocol: openai, ag-ui, ai-sdk or events. Without it: each event as a line of JSON, like p8 chat --json." placeholder:"NAME"`
+	JSON     bool   `help:"Print every event as a line of JSON, as in a pipe."`
+	Protocol string `help:"Print the bytes of a protocol: openai, ag-ui, ai-sdk or events." placeholder:"NAME"`
 	Format   string `help:"Form of typed events in the protocol openai: unnamed, polyglot (default), named, wrapped or none." placeholder:"NAME"`
 
 	Delay       string `help:"Milliseconds between two events (50)." placeholder:"MS"`
@@ -45,10 +46,11 @@ func (c *Simulate) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
-	write, err := c.writer(a.Stdout, o)
+	write, done, err := c.writer(a, o)
 	if err != nil {
 		return err
 	}
+	defer done()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	for e, err := range simulator.Events(ctx, c.Agent, strings.Join(c.Prompt, " "), o) {
@@ -94,11 +96,24 @@ func (c *Simulate) options() (simulator.Options, error) {
 	return o, err
 }
 
-// writer returns what prints events, as lines of JSON or in a protocol.
-func (c *Simulate) writer(w io.Writer, o simulator.Options) (func(event.Event) error, error) {
+// writer returns what shows events: drawn on a terminal, as lines of JSON, or in a protocol.
+func (c *Simulate) writer(a *command.App, o simulator.Options) (write func(event.Event) error, done func(), err error) {
 	if c.Protocol == "" && c.Format == "" {
-		return turns.NewJSONPrinter(w).Print, nil
+		if screen := turns.NewScreen(a); screen != nil && !c.JSON {
+			write, done = turns.Draw(screen, c.Agent, simulator.Model)
+			return write, done, nil
+		}
+		return turns.NewJSONPrinter(a.Stdout).Print, func() {}, nil
 	}
+	if c.JSON {
+		return nil, nil, command.Usage("--json has no protocol: leave out --protocol and --format, or --json")
+	}
+	write, err = c.protocol(a.Stdout, o)
+	return write, func() {}, err
+}
+
+// protocol returns what prints events in a protocol.
+func (c *Simulate) protocol(w io.Writer, o simulator.Options) (func(event.Event) error, error) {
 	protocol, err := stream.ParseProtocol(cmp.Or(c.Protocol, string(stream.ProtocolOpenAI)))
 	if err != nil {
 		return nil, command.Usage("--protocol: %v", err)

@@ -24,10 +24,10 @@ import (
 
 // Approvals is p8 approvals.
 type Approvals struct {
-	List    approvalsListCmd `cmd:"" help:"List approvals, the oldest first."`
-	Show    approvalsShowCmd `cmd:"" help:"Show one approval."`
-	Approve approveCmd       `cmd:"" help:"Approve, or give the requested data; the run continues."`
-	Deny    denyCmd          `cmd:"" help:"Deny; the run continues, and the model learns that you denied."`
+	List    approvalsListCmd `cmd:"" help:"List approvals, the oldest first." example:"p8 approvals list"`
+	Show    approvalsShowCmd `cmd:"" help:"Show one approval." example:"p8 approvals show APPROVAL"`
+	Approve approveCmd       `cmd:"" help:"Approve, or give the requested data; the run continues." example:"p8 approvals approve APPROVAL --comment \"go on\""`
+	Deny    denyCmd          `cmd:"" help:"Deny; the run continues, and the model learns that you denied." example:"p8 approvals deny APPROVAL --comment \"not today\""`
 }
 
 type approvalsListCmd struct {

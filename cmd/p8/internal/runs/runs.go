@@ -22,10 +22,10 @@ import (
 
 // Runs is p8 runs.
 type Runs struct {
-	List   runsListCmd   `cmd:"" help:"List runs, the newest first."`
-	Show   runsShowCmd   `cmd:"" help:"Show one run."`
-	Resume runsResumeCmd `cmd:"" help:"Resume an interrupted run."`
-	Stop   runsStopCmd   `cmd:"" help:"Stop a run; its answer so far is kept."`
+	List   runsListCmd   `cmd:"" help:"List runs, the newest first." example:"p8 runs list --status interrupted"`
+	Show   runsShowCmd   `cmd:"" help:"Show one run." example:"p8 runs show RUN"`
+	Resume runsResumeCmd `cmd:"" help:"Resume an interrupted run." example:"p8 runs resume RUN"`
+	Stop   runsStopCmd   `cmd:"" help:"Stop a run; its answer so far is kept." example:"p8 runs stop RUN"`
 }
 
 type runsListCmd struct {

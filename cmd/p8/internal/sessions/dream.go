@@ -22,7 +22,7 @@ import (
 type Dream struct {
 	User string `arg:"" optional:"" help:"Dream for this user (e-mail address or id); without it, for anonymous messages."`
 
-	Tenant string `short:"t" help:"Tenant of the user."`
+	Tenant string `help:"Tenant of the user."`
 	peer.Elsewhere
 	Lookback float64 `short:"l" default:"1" help:"Number of days (${default})."`
 	Agent    string  `short:"a" help:"Agent that dreams (dreaming-agent)."`

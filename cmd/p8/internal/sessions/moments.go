@@ -23,15 +23,15 @@ import (
 
 // Moments is p8 moments.
 type Moments struct {
-	List     MomentsList      `cmd:"" default:"withargs" help:"List moments, the newest first."`
-	Show     momentsShowCmd   `cmd:"" help:"Show one moment."`
-	Rate     momentsRateCmd   `cmd:"" help:"Rate a moment from 1 to 5."`
-	Edit     momentsEditCmd   `cmd:"" help:"Edit one of your moments."`
-	Delete   momentsDeleteCmd `cmd:"" help:"Delete a moment."`
-	Today    Today            `cmd:"" help:"Show what happened today."`
-	Feed     Feed             `cmd:"" help:"Show what happened, day by day."`
-	Timeline Timeline         `cmd:"" help:"Show the messages and moments of a session."`
-	Compact  Compact          `cmd:"" help:"Summarise a session since its last moment."`
+	List     MomentsList      `cmd:"" default:"withargs" help:"List moments, the newest first." example:"p8 moments list --session trip"`
+	Show     momentsShowCmd   `cmd:"" help:"Show one moment." example:"p8 moments show oslo-trip"`
+	Rate     momentsRateCmd   `cmd:"" help:"Rate a moment from 1 to 5." example:"p8 moments rate oslo-trip 5"`
+	Edit     momentsEditCmd   `cmd:"" help:"Edit one of your moments." example:"p8 moments edit oslo-trip --summary \"We leave on Friday.\""`
+	Delete   momentsDeleteCmd `cmd:"" help:"Delete a moment." example:"p8 moments delete oslo-trip"`
+	Today    Today            `cmd:"" help:"Show what happened today." example:"p8 moments today"`
+	Feed     Feed             `cmd:"" help:"Show what happened, day by day." example:"p8 moments feed"`
+	Timeline Timeline         `cmd:"" help:"Show the messages and moments of a session." example:"p8 moments timeline trip"`
+	Compact  Compact          `cmd:"" help:"Summarise a session since its last moment." example:"p8 moments compact trip"`
 }
 
 // MomentsList is p8 moments list.
@@ -215,7 +215,8 @@ func merge(change store.Moment) func(context.Context, *wiring.Parts, *store.Mome
 
 type momentsRateCmd struct {
 	chosenMoment
-	Rating int `arg:"" help:"Rating from 1 to 5."`
+	Rating int  `arg:"" help:"Rating from 1 to 5."`
+	JSON   bool `help:"Print the rated moment as JSON."`
 }
 
 // Run rates the moment.
@@ -224,6 +225,9 @@ func (c *momentsRateCmd) Run(a *command.App) error {
 		return command.Usage("the rating is %d: give a number from 1 to 5", c.Rating)
 	}
 	m, err := c.change(a, http.MethodPost, "/rate", map[string]int{"rating": c.Rating}, merge(store.Moment{Rating: c.Rating}))
+	if err == nil && c.JSON {
+		return show.JSON(a.Stdout, m)
+	}
 	if err == nil {
 		fmt.Fprintf(a.Stdout, "%s is rated %d\n", show.OneLine(m.Name), c.Rating)
 	}
@@ -235,6 +239,7 @@ type momentsEditCmd struct {
 	Name    string   `help:"New name."`
 	Summary string   `help:"New summary."`
 	Topic   []string `help:"New topic; may be repeated. The topics replace the old ones."`
+	JSON    bool     `help:"Print the changed moment as JSON."`
 }
 
 // Run changes the fields that are given.
@@ -258,6 +263,9 @@ func (c *momentsEditCmd) Run(a *command.App) error {
 		}
 		return merge(store.Moment{Name: c.Name, Summary: c.Summary, TopicTags: c.Topic})(ctx, p, m)
 	})
+	if err == nil && c.JSON {
+		return show.JSON(a.Stdout, m)
+	}
 	if err == nil {
 		fmt.Fprintf(a.Stdout, "%s is changed\n", show.OneLine(m.Name))
 	}

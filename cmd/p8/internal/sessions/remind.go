@@ -90,8 +90,8 @@ func RemindedLine(r reminder.Reminder) string {
 
 // Reminders is p8 reminders.
 type Reminders struct {
-	List   remindersListCmd   `cmd:"" default:"withargs" help:"List reminders, the next one first."`
-	Delete remindersDeleteCmd `cmd:"" help:"Delete a reminder."`
+	List   remindersListCmd   `cmd:"" default:"withargs" help:"List reminders, the next one first." example:"p8 reminders list"`
+	Delete remindersDeleteCmd `cmd:"" help:"Delete a reminder." example:"p8 reminders delete 0199a7c0-0000-7000-8000-000000000000"`
 }
 
 type remindersListCmd struct {

@@ -20,11 +20,11 @@ import (
 
 // Sessions is p8 sessions.
 type Sessions struct {
-	List     sessionsListCmd    `cmd:"" help:"List sessions, the newest first."`
-	Show     sessionsShowCmd    `cmd:"" help:"Show the messages of a session."`
-	Context  sessionsContextCmd `cmd:"" help:"Show what the next turn of a session would send to the model."`
-	Timeline Timeline           `cmd:"" help:"Show the messages and moments of a session."`
-	Delete   sessionsDeleteCmd  `cmd:"" help:"Delete a session for good."`
+	List     sessionsListCmd    `cmd:"" help:"List sessions, the newest first." example:"p8 sessions list --limit 5"`
+	Show     sessionsShowCmd    `cmd:"" help:"Show the messages of a session." example:"p8 sessions show trip"`
+	Context  sessionsContextCmd `cmd:"" help:"Show what the next turn of a session would send to the model." example:"p8 sessions context trip --full"`
+	Timeline Timeline           `cmd:"" help:"Show the messages and moments of a session." example:"p8 sessions timeline trip"`
+	Delete   sessionsDeleteCmd  `cmd:"" help:"Delete a session for good." example:"p8 sessions delete trip"`
 }
 
 type sessionsListCmd struct {

@@ -91,7 +91,7 @@ type Compact struct {
 	User   string `short:"u" help:"Act as this user (e-mail address or id)."`
 	Tenant string `help:"Tenant of the user."`
 	peer.Elsewhere
-	Threshold int  `short:"t" default:"200" help:"Minimum number of tokens in a moment (${default})."`
+	Threshold int  `default:"200" help:"Minimum number of tokens in a moment (${default})."`
 	JSON      bool `help:"Print JSON."`
 }
 

@@ -33,6 +33,7 @@ type pane struct {
 	lines []string
 	last  lineKind
 	calls []call
+	thought
 }
 
 // call is a running tool call.
@@ -118,6 +119,12 @@ func (p *pane) take(width int) (done, open []string) {
 	open = append(open, growing...)
 	if len(p.calls) > 0 && (len(growing) > 0 || p.last == lineText || p.last == linePane) {
 		open = append(open, "")
+	}
+	if line := p.thinking(width); line != "" {
+		if len(growing) > 0 || p.last == lineText || p.last == linePane {
+			open = append(open, "")
+		}
+		open = append(open, line)
 	}
 	for _, c := range p.calls {
 		open = append(open, p.fit(p.pen.Paint(term.Dim, "→ "+strings.TrimSpace(c.name+" "+c.brief)), width))

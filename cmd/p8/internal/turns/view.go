@@ -44,12 +44,14 @@ type view struct {
 	Meta     event.MetadataData
 	thinking bool
 	said     bool
-	drawn    time.Time
-	done     *event.DoneData
-	failed   *event.ErrorData
-	over     bool
-	stop     chan struct{}
-	stopped  sync.WaitGroup
+	// answer is the text of the root, up to mostThought bytes.
+	answer  strings.Builder
+	drawn   time.Time
+	done    *event.DoneData
+	failed  *event.ErrorData
+	over    bool
+	stop    chan struct{}
+	stopped sync.WaitGroup
 }
 
 // newView starts to show a turn of an agent. Its owner calls close.
@@ -61,6 +63,12 @@ func newView(s *Screen, agent, model string) *view {
 	v.root = v.pane("", "")
 	v.stopped.Go(v.tick)
 	return v
+}
+
+// Draw returns what shows the events of a run without a service, and what ends it.
+func Draw(s *Screen, agent, model string) (print func(event.Event) error, done func()) {
+	v := newView(s, agent, model)
+	return v.Print, v.close
 }
 
 // tick redraws new events and the elapsed time.
@@ -98,13 +106,24 @@ func (v *view) Print(e event.Event) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := v.paneOf(e)
+	if ends(e) {
+		p.endThought(v.now())
+	}
 	switch d := e.Data.(type) {
 	case nil:
 		v.thinking = e.Type == event.Reasoning
+		if v.thinking {
+			p.think(e.Text, v.now())
+		}
 		if e.Type != event.Text || e.Text == "" {
 			break
 		}
-		v.said = v.said || p == v.root
+		if p == v.root {
+			v.said = true
+			if v.answer.Len()+len(e.Text) <= mostThought {
+				v.answer.WriteString(e.Text)
+			}
+		}
 		p.text(e.Text)
 		if v.now().Sub(v.drawn) < viewPause {
 			return nil // tick draws it
@@ -115,7 +134,10 @@ func (v *view) Print(e event.Event) error {
 		v.childRun(p, d)
 	case *event.ActionRequestData:
 		v.request(p, d)
+	case *event.ActionData:
+		p.card(d)
 	case *event.RestartData:
+		v.answer.Reset()
 		v.root.endText()
 		v.root.line(lineNote, v.pen.Paint(term.Yellow, "! ")+v.pen.Paint(term.Dim, restarted))
 	case *event.WarningData:
@@ -189,6 +211,10 @@ func (v *view) finish(p *pane, how string) {
 // asks it when the run has paused.
 func (v *view) request(p *pane, d *event.ActionRequestData) {
 	if d.RequestID == "" {
+		if d.Message != "" {
+			p.endText()
+			p.line(lineNote, v.pen.Paint(term.Yellow, "? ")+show.OneLine(d.Message), "  "+v.pen.Paint(term.Dim, choices(d.Card)))
+		}
 		return
 	}
 	v.Asked = append(v.Asked, *d)

@@ -67,7 +67,9 @@ func TestView(t *testing.T) {
 		event.New(&event.UsageData{InputTokens: 1200, OutputTokens: 34, CostUSD: 0.0123}),
 		event.New(&event.MetadataData{RespondingAgent: "other", ModelVersion: "openai:y"}),
 		stopped)
-	want := `# Look
+	want := `∴ thought for 1.0s: hm
+
+# Look
 
 Let me look at ` + "`it`" + `.
 
@@ -157,6 +159,45 @@ func TestViewLongAnswer(t *testing.T) {
 		want += "• " + line + "\n"
 	}
 	s, _ := shownBy(t, 40, 10, false, append(events, stopped)...)
+	if got := s.String(); got != want {
+		t.Errorf("the screen shows\n%s", got)
+	}
+}
+
+// Reasoning is one line while it arrives and one when it has ended; actions are cards.
+func TestViewCards(t *testing.T) {
+	s, during := shownBy(t, 40, 20, true,
+		event.NewReasoning("The user asks\nfor something that is longer than a line. "),
+		event.New(&event.ProgressData{Step: 1}))
+	if !strings.Contains(during, "∴ …that is longer than a line.\n") {
+		t.Errorf("while it thinks the screen shows\n%s", during)
+	}
+	s, _ = shownBy(t, 40, 30, true,
+		event.NewReasoning("First this,\n\nthen that, and at last something else."),
+		event.NewText("An answer."),
+		event.New(&event.ActionData{ActionType: "observation", Payload: json.RawMessage(`{"confidence":0.9,"why":"a\u001b[2J very long text that does not fit","sources":["a","b"]}`)}),
+		event.New(&event.ActionData{ActionType: "note", Payload: json.RawMessage(`"all is well"`)}),
+		event.New(&event.ActionRequestData{Message: "Was it helpful?", Card: json.RawMessage(`{"actions":[{"title":"Yes"},{"title":"No"}]}`)}),
+		stopped)
+	want := `∴ thought for 1.0s: First this, then t…
+
+An answer.
+
+╭ observation
+│ confidence  0.9
+│ why         a [2J very long text tha…
+│ sources     ["a","b"]
+╰
+
+╭ note
+│ all is well
+╰
+
+? Was it helpful?
+  [Yes] [No]
+
+general · openai:x · 5.0s
+`
 	if got := s.String(); got != want {
 		t.Errorf("the screen shows\n%s", got)
 	}

@@ -3,6 +3,7 @@
 package termtest
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ type Screen struct {
 	x, y          int
 	left          []byte
 	unknown       []string
+	clipboard     string
 }
 
 // New returns an empty screen.
@@ -105,6 +107,14 @@ func (s *Screen) escape(b []byte) int {
 	if len(b) < 2 {
 		return 0
 	}
+	const copies = "\x1b]52;c;"
+	if b[1] == ']' {
+		end := bytes.IndexByte(b, '\a')
+		if text, found := strings.CutPrefix(string(b[:max(end, 0)]), copies); found {
+			s.clipboard = text
+		}
+		return end + 1
+	}
 	end := 2
 	for end < len(b) && (b[end] < '@' || b[end] > '~') {
 		end++
@@ -169,6 +179,13 @@ func (s *Screen) Cursor() (column, row int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.x, s.y
+}
+
+// Clipboard returns what was copied last, in base64.
+func (s *Screen) Clipboard() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clipboard
 }
 
 // Unknown returns the sequences that Screen does not know.
