@@ -100,7 +100,7 @@ func TestFirstQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, page := range pages {
-		if strings.Contains(answer, "`"+page.Key+"`") {
+		if strings.Contains(answer, "["+page.Key+"]") {
 			return
 		}
 	}
