@@ -30,8 +30,16 @@ func (s *Service) Request(ctx context.Context, id string) (store.RunRequest, err
 // Decide answers a request. The Turn is the run that is resumed with the answer. It is nil
 // while other requests of the run are open, or while the run still executes the rest of
 // its step: it then goes on by itself.
+//
+// The error is store.ErrDecided if the request has an answer already. If the process that
+// stored the answer did not resume the run, because the store's reply was lost, Decide does.
 func (s *Service) Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, *Turn, error) {
 	r, err := s.decide(ctx, id, d)
+	if errors.Is(err, store.ErrDecided) {
+		if _, failed := s.goOn(ctx, r.RunID, nil); failed != nil {
+			return r, nil, failed
+		}
+	}
 	if err != nil {
 		return r, nil, err
 	}
@@ -52,7 +60,8 @@ func (s *Service) takenUp(ctx context.Context, r *store.RunRequest) *Turn {
 	return here.turn(here.after)
 }
 
-// decide checks an answer against the request's schema, and stores it.
+// decide checks an answer against the request's schema, and stores it. With an error it
+// returns the request as it was before.
 func (s *Service) decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, error) {
 	r, err := s.Request(ctx, id)
 	if err != nil {
@@ -66,7 +75,11 @@ func (s *Service) decide(ctx context.Context, id string, d store.Decision) (stor
 			return r, err
 		}
 	}
-	return s.o.Store.Decide(ctx, id, d)
+	decided, err := s.o.Store.Decide(ctx, id, d)
+	if err != nil {
+		return r, err
+	}
+	return decided, nil
 }
 
 // checkAnswer validates an answer by the schema of its request.
@@ -84,7 +97,7 @@ func checkAnswer(ctx context.Context, schema, content []byte) error {
 
 // goOn resumes the run if it has all its answers; nil if it does not, or is under way.
 func (s *Service) goOn(ctx context.Context, runID string, results []ToolResult) (*Turn, error) {
-	t, err := s.resume(ctx, runID, results, "")
+	t, err := s.resume(ctx, runID, results, message{})
 	if errors.Is(err, ErrNotResumable) || errors.Is(err, ErrBusy) {
 		return nil, nil
 	}
@@ -122,7 +135,8 @@ const (
 
 // goOnWith resumes a run whose requests have their answers, and gives it the results of the
 // client's tools. The run may resume itself first, with the answers alone; it then pauses
-// again, because it lacks the results.
+// again, because it lacks the results. If the session stays busy with another run, the
+// error is ErrBusy: the client has to send the results again.
 func (s *Service) goOnWith(ctx context.Context, runID string, results []ToolResult) (*Turn, error) {
 	past := int64(-1)
 	for tries := 0; ; tries++ {
@@ -144,15 +158,20 @@ func (s *Service) goOnWith(ctx context.Context, runID string, results []ToolResu
 			past = stored.LastSeq // the caller reads only later events
 		}
 		t.Past = past
-		waits := stored.Status == store.RunRunning || stored.Status == store.RunWaiting
-		if len(results) == 0 || !waits || tries == resultTries {
+		rests := stored.Status == store.RunWaiting || stored.Status == store.RunInterrupted
+		if len(results) == 0 || !rests && stored.Status != store.RunRunning {
 			return t, nil
+		}
+		if tries == resultTries {
+			return nil, ErrBusy
 		}
 		if open, err := s.stages.readAnswers(ctx, runID, new(record.Journal)); open || err != nil {
 			return t, err
 		}
-		if _, err := t.Wait(ctx); err != nil {
-			return nil, err
+		if stored.Status != store.RunInterrupted {
+			if _, err := t.Wait(ctx); err != nil {
+				return nil, err
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -3,10 +3,12 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/google/uuid"
 
 	"github.com/p8-org/p8/chat/internal/record"
+	"github.com/p8-org/p8/chat/internal/sessions"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
 )
@@ -52,7 +54,7 @@ func (s *Service) continued(ctx context.Context, r request) (*Turn, error) {
 		}
 		return nil, &InputError{"messages", "no run of this session waits for the results of tools; send a message"}
 	}
-	return s.resume(ctx, runs[0].ID, r.asked.Results, r.asked.Input)
+	return s.resume(ctx, runs[0].ID, r.asked.Results, r.steering(s.o.NewID))
 }
 
 // steer gives the message to the session's run that is under way. It returns nil if the
@@ -65,33 +67,50 @@ func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 	if !ok {
 		return nil, nil
 	}
-	id := s.o.NewID()
-	if r.asked.Key != "" {
-		id = keyedRow(r.caller, r.asked.Key)
-	}
-	if !running.inbox.Hold(id) {
-		return nil, nil
-	}
-	// The message is stored before the run sees it, so that it is not lost.
-	var err error
-	if s.o.Store != nil {
-		t := &running.first
-		row := record.Steering(&store.Run{ID: t.RunID, SessionID: t.SessionID}, t.Agent, id, r.message.text, s.o.Now())
-		_, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: t.RunID, Process: s.o.Process, Messages: []*store.Message{row}})
-		if isFailure(err) {
-			if _, missing := s.o.Store.Message(ctx, id); missing == nil {
-				err = nil // only the answer was lost
-			}
-		}
-	}
-	running.inbox.Give(id, r.message.text, err == nil)
-	if errors.Is(err, store.ErrRunTaken) {
-		return nil, nil // the run ended meanwhile
+	t := &running.first
+	run := store.Run{ID: t.RunID, SessionID: t.SessionID}
+	err := s.say(ctx, running.inbox, &run, t.Agent, r.steering(s.o.NewID))
+	if errors.Is(err, errInbox) || errors.Is(err, store.ErrRunTaken) {
+		return nil, nil // the run has ended, or reads no further messages
 	}
 	if err != nil {
 		return nil, err
 	}
 	return running.turn(running.log.Last()), nil
+}
+
+// steering is the request's message for a run that exists.
+func (r *request) steering(newID func() string) message {
+	id := newID()
+	if r.asked.Key != "" {
+		id = keyedRow(r.caller, r.asked.Key)
+	}
+	return message{id: id, text: r.message.text}
+}
+
+// errInbox: the run reads no further messages, has too many that it has not read, or has
+// this one.
+var errInbox = fmt.Errorf("chat: the run does not take the message: %w", ErrOverloaded)
+
+// say stores a message of the user to a run of this process, and then gives it to the run,
+// so that it is not lost. If it is unknown whether the message was stored, a request that
+// is repeated with its key finds out, in steeredBefore.
+func (s *Service) say(ctx context.Context, inbox *sessions.Inbox, r *store.Run, agent string, m message) error {
+	if !inbox.Hold(m.id) {
+		return errInbox
+	}
+	var err error
+	if s.o.Store != nil {
+		row := record.Steering(r, agent, m.id, m.text, s.o.Now())
+		_, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: r.ID, Process: s.o.Process, Messages: []*store.Message{row}})
+		if isFailure(err) {
+			if _, missing := s.o.Store.Message(ctx, m.id); missing == nil {
+				err = nil // only the answer was lost
+			}
+		}
+	}
+	inbox.Give(m.id, m.text, err == nil)
+	return err
 }
 
 // keyedRow derives the row id of a steering message from the request's key, so that a
@@ -103,7 +122,7 @@ func keyedRow(caller identity.Identity, key string) string {
 // steeredBefore is the run that an earlier request with the same key steered; nil if the key
 // is new.
 func (s *Service) steeredBefore(ctx context.Context, r request) (*Turn, error) {
-	if r.asked.Busy != BusySteer {
+	if r.asked.Busy != BusySteer || len(r.asked.Results) > 0 {
 		return nil, nil
 	}
 	row, err := s.o.Store.Message(ctx, keyedRow(r.caller, r.asked.Key))
@@ -112,6 +131,9 @@ func (s *Service) steeredBefore(ctx context.Context, r request) (*Turn, error) {
 	}
 	if row.Content == nil || *row.Content != r.message.text {
 		return nil, ErrKeyReused
+	}
+	if running, ok := s.runs.sessions.Run(row.RunID); ok {
+		running.inbox.PutOnce(row.ID, r.message.text) // the run lacks it if the store's reply was lost
 	}
 	t, _, err := s.Open(ctx, row.RunID)
 	return t, err

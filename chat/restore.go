@@ -118,6 +118,7 @@ func (s *preparer) readSteering(ctx context.Context, p prepared, after int64, jo
 		}
 		if text := *rows[i].Content; seen[text] > 0 {
 			seen[text]--
+			unread.Read(rows[i].ID)
 		} else {
 			unread.Put(rows[i].ID, text)
 		}

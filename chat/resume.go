@@ -16,11 +16,11 @@ import (
 // Resume resumes a run that was interrupted, or that waits and has all its answers. It
 // repeats no tool call whose result is known.
 func (s *Service) Resume(ctx context.Context, runID string) (*Turn, error) {
-	return s.resume(ctx, runID, nil, "")
+	return s.resume(ctx, runID, nil, message{})
 }
 
 // resume also gives the run the results of the client's tools, and a message of the user.
-func (s *Service) resume(ctx context.Context, runID string, results []ToolResult, text string) (*Turn, error) {
+func (s *Service) resume(ctx context.Context, runID string, results []ToolResult, m message) (*Turn, error) {
 	if s.o.Store == nil {
 		return nil, ErrNoRuns
 	}
@@ -47,7 +47,7 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 	}
 	claim := sessions.Claim{RunID: r.ID, IdempotencyKey: r.Key}
 	running, err := s.runs.launch(ctx, caller, claim, func(ctx context.Context) (prepared, *resumed, error) {
-		p, err := s.takeUp(ctx, caller, from, text)
+		p, err := s.takeUp(ctx, caller, from, m)
 		return p, from, err
 	})
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 }
 
 // takeUp claims the run and restores its second stage. If the run cannot be resumed, it is
-// released unchanged. text is the user's message to the run, "" for no message.
-func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *resumed, text string) (prepared, error) {
+// released unchanged. m is the user's message to the run, with the text "" for no message.
+func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *resumed, m message) (prepared, error) {
 	was := from.run
 	claimed, err := s.stages.ends.Claim(ctx, &was)
 	if errors.Is(err, store.ErrRunTaken) {
@@ -68,19 +68,7 @@ func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *re
 		return prepared{}, err
 	}
 	from.run = claimed
-	p, err := s.stages.restore(ctx, caller, from)
-	if err == nil {
-		err = s.restart(ctx, p, from, was.Status)
-	}
-	if err == nil && was.Status == store.RunWaiting && !from.journal.UsesResults() {
-		err = &InputError{"messages", "no call of this session waits for these results; give each the id of the call that it answers"}
-	}
-	if err == nil && text != "" {
-		row := record.Steering(&was, p.cast.Name, s.o.NewID(), text, s.o.Now())
-		if _, err = s.o.Store.WriteRun(ctx, store.RunWrite{RunID: was.ID, Process: s.o.Process, Messages: []*store.Message{row}}); err == nil {
-			from.unread.Put(row.ID, text)
-		}
-	}
+	p, err := s.rejoin(ctx, caller, &was, from, m)
 	if err == nil {
 		return p, nil
 	}
@@ -89,6 +77,29 @@ func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *re
 		caller = p.caller
 	}
 	return p, errors.Join(err, s.stages.ends.Tell(ctx, recovery.End{Caller: caller, Write: back}))
+}
+
+// rejoin restores the second stage of a run that is claimed; was is the run before that. A
+// panic is an error, so that takeUp releases the run.
+func (s *Service) rejoin(ctx context.Context, caller identity.Identity, was *store.Run, from *resumed, m message) (p prepared, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = s.runs.panicked(was.ID, x)
+		}
+	}()
+	if p, err = s.stages.restore(ctx, caller, from); err != nil {
+		return p, err
+	}
+	if err := s.restart(ctx, p, from, was.Status); err != nil {
+		return p, err
+	}
+	if was.Status == store.RunWaiting && !from.journal.UsesResults() {
+		return p, &InputError{"messages", "no call of this session waits for these results; give each the id of the call that it answers"}
+	}
+	if m.text != "" && !from.unread.Had(m.id) { // restore found it if an earlier request stored it
+		return p, s.say(ctx, from.unread, was, p.cast.Name, m)
+	}
+	return p, nil
 }
 
 // restart takes back the text of a step that the run repeats. The event is stored before a

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
 )
@@ -243,4 +245,72 @@ func TestASteeringMessageWhoseAnswerIsLost(t *testing.T) {
 	if requests := model.Requests(); told(requests[len(requests)-1], "In French") != 1 {
 		t.Errorf("%s", conversation(requests[len(requests)-1]))
 	}
+}
+
+// TestAKeyedMessageWhoseReplyIsLost: the store's reply is lost, and it cannot be asked
+// whether it has the message. The request that is repeated with its key tells the model,
+// once.
+func TestAKeyedMessageWhoseReplyIsLost(t *testing.T) {
+	kept, goOn := &unsure{Store: newStore(t)}, make(chan struct{})
+	slow := scripted.Call("echo", `{"text":"a"}`)
+	slow.Before = scripted.Until(0, goOn)
+	model := scripted.New(slow, scripted.Text("Oui."))
+	s := newService(t, model, chat.Options{Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
+	ctx := as(t.Context(), "alice", "s1")
+	first, err := s.Start(ctx, chat.Request{Input: "Go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept.breaks("steer")
+	ask := chat.Request{Input: "In French", Busy: chat.BusySteer, Key: "k", KeyHash: "h"}
+	if _, err := s.Start(ctx, ask); !errors.Is(err, errOutage) {
+		t.Fatal(err)
+	}
+	kept.mend()
+	for range 2 {
+		if again, err := s.Start(ctx, ask); err != nil || again.RunID != first.RunID {
+			t.Fatal(again, err)
+		}
+	}
+	close(goOn)
+	drain(t, first)
+	if requests := model.Requests(); told(requests[len(requests)-1], "In French") != 1 {
+		t.Errorf("%s", conversation(requests[len(requests)-1]))
+	}
+}
+
+// TestWordsWithResultsWhoseReplyIsLost: the model reads them once when they are sent again
+// with their key.
+func TestWordsWithResultsWhoseReplyIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := llm.ToolSpec{Name: "ring", Description: "Rings.", Parameters: []byte(`{"type":"object"}`)}
+		kept := &unsure{Store: newStore(t)}
+		model := scripted.New(scripted.Call("ring", `{}`), scripted.Text("It rang."))
+		s := newService(t, model, chat.Options{Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
+		ctx := as(t.Context(), "alice", "s1")
+		first, err := s.Start(ctx, chat.Request{Input: "Ring", ClientTools: []llm.ToolSpec{spec}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := find[*event.ToolCallData](t, drain(t, first))
+		synctest.Wait()
+		kept.breaks("steer")
+		ask := chat.Request{Input: "Hurry", Key: "k", KeyHash: "h", Busy: chat.BusySteer, Results: []chat.ToolResult{{ToolCallID: call.ID, Content: "ding"}}}
+		if _, err := s.Start(ctx, ask); !errors.Is(err, errOutage) {
+			t.Fatal(err)
+		}
+		kept.mend()
+		recovers(t, s)
+		second, err := s.Start(ctx, ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drain(t, second)
+		if last := model.Requests()[1]; told(last, "Hurry") != 1 {
+			t.Errorf("%s", conversation(last))
+		}
+		if rows := transcript(t, kept, ctx, "s1"); len(rows) != 5 {
+			t.Errorf("%q", rows)
+		}
+	})
 }

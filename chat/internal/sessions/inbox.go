@@ -11,9 +11,10 @@ import (
 // zero value is empty.
 type Inbox struct {
 	mu       sync.Mutex
-	stored   sync.Cond // signals Give
+	stored   sync.Cond // signals the end of an announcement
 	messages []incoming
 	held     []string // ids of messages that are being stored
+	given    []string // ids of messages that are stored, also those that the run has read
 	closed   bool
 }
 
@@ -30,8 +31,49 @@ func (b *Inbox) Put(id, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.has(id) {
-		b.messages = append(b.messages, incoming{id, text})
+		b.add(id, text)
 	}
+}
+
+// PutOnce adds a message that is stored, unless the run ever had it.
+func (b *Inbox) PutOnce(id, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Contains(b.given, id) {
+		b.release(id)
+		b.add(id, text)
+	}
+}
+
+// Read notes that the run has read a message.
+func (b *Inbox) Read(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.given = append(b.given, id)
+}
+
+// Had reports whether the run has the message, or has read it.
+func (b *Inbox) Had(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Contains(b.given, id)
+}
+
+func (b *Inbox) add(id, text string) {
+	b.messages, b.given = append(b.messages, incoming{id, text}), append(b.given, id)
+}
+
+// release ends the announcement of a message; false if there is none.
+func (b *Inbox) release(id string) bool {
+	i := slices.Index(b.held, id)
+	if i < 0 {
+		return false
+	}
+	b.held = slices.Delete(b.held, i, i+1)
+	if b.stored.L != nil {
+		b.stored.Broadcast()
+	}
+	return true
 }
 
 // Hold announces a message; Give must follow. It is false if the run reads no further
@@ -46,16 +88,13 @@ func (b *Inbox) Hold(id string) bool {
 	return true
 }
 
-// Give adds the message that was announced, unless it could not be stored.
+// Give adds the message that was announced, unless it could not be stored, or PutOnce was
+// faster.
 func (b *Inbox) Give(id, text string, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.held = slices.DeleteFunc(b.held, func(other string) bool { return other == id })
-	if ok {
-		b.messages = append(b.messages, incoming{id, text})
-	}
-	if b.stored.L != nil {
-		b.stored.Broadcast()
+	if b.release(id) && ok {
+		b.add(id, text)
 	}
 }
 
