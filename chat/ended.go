@@ -144,6 +144,13 @@ func (e *ended) metadata(row *store.Message, stored bool) *event.MetadataData {
 // finish stores the answer, whole or not, and then ends the stream: a client that has seen
 // the end can read everything back and ask again. A run that waits has no answer yet.
 func (r *recorder) finish(cause error) {
+	key := r.now.request.key()
+	defer r.s.sessions.Release(key)
+	defer func() {
+		if x := recover(); x != nil {
+			r.fail(r.s.panicked(r.rows.RunID, x))
+		}
+	}()
 	r.begun.running.inbox.Close()
 	r.writer.Flush()
 	// The answer is read back before it is known how the run ended: without it the run can
@@ -159,7 +166,6 @@ func (r *recorder) finish(cause error) {
 		r.begun.running.result.Text = "" // a caller of Wait reads it from the log
 	}
 	r.logEnd(&e)
-	key := r.now.request.key()
 	r.s.sessions.End(key)
 	left := r.store(&e)
 	r.begun.log.Close()
@@ -168,7 +174,24 @@ func (r *recorder) finish(cause error) {
 		end.Late, end.Write.Journal = r.writer.Left()
 		_ = r.s.stages.ends.Tell(r.begun.stored, end) // a failure is in the log already, and retried
 	}
-	r.s.sessions.Release(key)
+}
+
+// fail ends a run whose end panicked: its readers get an error, and the store the status.
+func (r *recorder) fail(err error) {
+	failed, done := Describe(err), &event.DoneData{Reason: event.ReasonError}
+	r.begun.running.result = Result{Reason: done.Reason, Error: failed}
+	w := store.RunWrite{RunID: r.rows.RunID, Status: store.RunFailed, Reason: done.Reason}
+	events := []event.Event{r.own(failed), r.own(done)}
+	unstored := r.begun.log.Write(w, events...)
+	if unstored != nil {
+		for _, e := range events {
+			r.begun.log.Append(e)
+		}
+	}
+	r.begun.log.Close()
+	if unstored != nil && r.s.o.Store != nil {
+		_ = r.s.stages.ends.Tell(r.begun.stored, recovery.End{Caller: r.now.caller, Write: w}) // a failure is retried
+	}
 }
 
 // answerText puts the text of the answer into memory for the end of the run. Long ones

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"runtime/debug"
 
 	"github.com/p8-org/p8/chat/internal/delegate"
 	"github.com/p8-org/p8/chat/internal/record"
@@ -51,9 +50,8 @@ func (s *executor) execute(ctx context.Context, b *begun) {
 // model or a tool ends this run alone.
 func (r *recorder) follow(ctx context.Context) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			r.s.o.Logger.Error("a run panicked", "run", r.rows.RunID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = errPanic
+		if x := recover(); x != nil {
+			err = r.s.panicked(r.rows.RunID, x)
 		}
 	}()
 	for {
@@ -170,7 +168,12 @@ func (r *recorder) handOver(name string) error {
 }
 
 // replay recalls what the run said before it was resumed.
-func (r *recorder) replay() error {
+func (r *recorder) replay() (err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = r.s.panicked(r.rows.RunID, x)
+		}
+	}()
 	from := r.begun.resumed
 	if from.run.LastSeq == 0 {
 		return nil

@@ -3,6 +3,8 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 
 	"github.com/p8-org/p8/chat/internal/record"
 	"github.com/p8-org/p8/chat/internal/sessions"
@@ -22,7 +24,7 @@ func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessi
 		cancel(err)
 		return nil, err
 	}
-	p, from, err := prepare(ctx)
+	p, from, err := s.prepared(ctx, c.RunID, prepare)
 	if err != nil {
 		s.sessions.Release(key)
 		s.sessions.Done()
@@ -42,6 +44,24 @@ func (s *executor) launch(ctx context.Context, caller identity.Identity, c sessi
 	s.sessions.Ready(key, b.running)
 	go s.execute(runCtx, b)
 	return b.running, nil
+}
+
+// prepared makes the second stage of a run. A panic fails the request alone.
+func (s *executor) prepared(
+	ctx context.Context, runID string, prepare func(context.Context) (prepared, *resumed, error),
+) (p prepared, from *resumed, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = s.panicked(runID, x)
+		}
+	}()
+	return prepare(ctx)
+}
+
+// panicked logs a panic of a run, or of what it was begun with.
+func (s *executor) panicked(runID string, x any) error {
+	s.o.Logger.Error("a run panicked", "run", runID, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
+	return errPanic
 }
 
 // openLog opens the log of a run; ctx is the run's.

@@ -17,6 +17,11 @@ func (r *recorder) keepsObservations() bool {
 
 // reportEnded calls Options.Ended. The answer has been given; nobody waits.
 func (s *executor) reportEnded(r *recorder) {
+	defer func() {
+		if x := recover(); x != nil {
+			_ = s.panicked(r.rows.RunID, x)
+		}
+	}()
 	if s.o.Ended == nil || s.o.Store == nil || !r.now.request.sessionNamed {
 		return
 	}

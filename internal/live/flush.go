@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -219,8 +220,14 @@ func (l *Log) try(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	return stop, nil
 }
 
-// call calls WriteRun within callTime.
+// call calls WriteRun within callTime. A panic of the store is a failure that is retried:
+// it must not end the process, or leave the log locked.
 func (l *Log) call(w store.RunWrite) (stop bool, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = &store.Failure{Op: "write run", Err: fmt.Errorf("panic: %v", x)}
+		}
+	}()
 	ctx, cancel := context.WithTimeout(l.ctx, callTime)
 	defer cancel()
 	w.RunID, w.Process = l.o.RunID, l.o.Process
