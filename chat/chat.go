@@ -61,8 +61,10 @@ type Request struct {
 	History []llm.Message
 	// Instruction is added to this turn's instructions and never stored.
 	Instruction string
-	// SessionName and SessionMetadata describe the session.
+	// SessionName, SessionMode and SessionMetadata describe the session. The mode of a
+	// session of background work stays.
 	SessionName     string
+	SessionMode     string
 	SessionMetadata map[string]any
 	// Settings override the document's and the defaults, where set.
 	Settings llm.Settings

@@ -153,6 +153,9 @@ func (s *preparer) readSession(ctx context.Context, p prepared, a *agent.Agent, 
 	out.stored = out.recalled.Session
 	out.stored.ID = p.request.caller.SessionID
 	out.stored.Name = cmp.Or(p.request.asked.SessionName, out.stored.Name)
+	if !store.IsBackground(out.stored.Mode) {
+		out.stored.Mode = cmp.Or(p.request.asked.SessionMode, out.stored.Mode)
+	}
 	out, err := out.with(p.request.metadata)
 	if err == nil && len(p.request.metadata) > 0 && len(memory.Note(out.stored.Metadata, false)) > maxMetadata {
 		err = &InputError{"session_metadata", "the session's metadata would be larger than 16 KiB"}

@@ -18,7 +18,7 @@ type FeedFilter struct {
 	Future bool
 }
 
-// FeedDay is a day on which something happened.
+// FeedDay is a day on which something happened. Sessions of background work do not count.
 type FeedDay struct {
 	// Date is as in "2026-02-21".
 	Date string `json:"date"`
@@ -113,6 +113,12 @@ type feedReader struct {
 	now    time.Time
 }
 
+// notBackground is the condition that a message is not of background work.
+func (r feedReader) notBackground() string {
+	return `NOT EXISTS (SELECT 1 FROM sessions b WHERE b.tenant_id = messages.tenant_id AND b.id = messages.session_id
+		AND ` + r.d.ownerOf(`b.`) + ` = ` + r.d.ownerOf(`messages.`) + ` AND b.mode IN ` + backgroundModes + `)`
+}
+
 // said adds the condition on the messages that count. It matches a partial index.
 func (r feedReader) said(q *query) {
 	q.add(`tenant_id = `).arg(r.by.TenantID)
@@ -136,7 +142,7 @@ func (r feedReader) newest(ctx context.Context, c Conn, before time.Time) (time.
 	q := newQuery(`SELECT (SELECT created_at FROM messages WHERE `)
 	r.said(q)
 	q.add(` AND created_at < `).arg(before)
-	q.add(` ORDER BY created_at DESC LIMIT 1), (SELECT created_at FROM moments WHERE `)
+	q.add(` AND ` + r.notBackground() + ` ORDER BY created_at DESC LIMIT 1), (SELECT created_at FROM moments WHERE `)
 	r.made(q)
 	q.add(` AND created_at < `).arg(before)
 	q.add(` ORDER BY created_at DESC LIMIT 1)`)
@@ -176,7 +182,7 @@ func (r feedReader) sessions(d day, out *FeedDay) Statement {
 		CAST(SUM(SUM(token_count)) OVER () AS BIGINT) AS tokens, count(*) OVER () AS sessions FROM messages WHERE `)
 	r.said(q)
 	d.within(q)
-	q.add(` GROUP BY session_id ORDER BY latest DESC, session_id LIMIT `).arg(feedSessions)
+	q.add(` AND ` + r.notBackground() + ` GROUP BY session_id ORDER BY latest DESC, session_id LIMIT `).arg(feedSessions)
 	q.add(`) AS x JOIN sessions s ON s.tenant_id = `).arg(r.by.TenantID)
 	q.add(` AND s.id = x.session_id AND ` + r.d.ownerOf(`s.`) + ` = `).arg(r.by.UserID)
 	q.add(` ORDER BY x.latest DESC, x.session_id`)

@@ -8,11 +8,25 @@ import (
 	"time"
 )
 
-// The modes of a session that the store sets; others are the caller's.
+// The modes of a session that p8 sets; others are the caller's.
 const (
 	ModeChat       = "chat"
 	ModeEvaluation = "evaluation"
+	// The modes of p8's own background work: an agent that dreams, questions in plain words
+	// that no session asked, and the schedule of dreams.
+	ModeDreaming  = "dreaming"
+	ModeQuestions = "query"
+	ModeSchedule  = "schedule"
 )
+
+// backgroundModes are the modes of background work in SQL.
+const backgroundModes = `('` + ModeDreaming + `', '` + ModeQuestions + `', '` + ModeSchedule + `')`
+
+// IsBackground reports whether sessions of a mode are p8's background work. A client
+// cannot choose such a mode.
+func IsBackground(mode string) bool {
+	return mode == ModeDreaming || mode == ModeQuestions || mode == ModeSchedule
+}
 
 const sessionColumns = `tenant_id, id, user_id, name, description, agent_name, mode, client_id,
 	total_tokens, message_count, summary_seq, summary_tokens, chunks, memory_seq, metadata, created_at, updated_at`
@@ -92,6 +106,9 @@ func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 type SessionFilter struct {
 	// Agent and Mode choose by agent_name and mode; "" matches all.
 	Agent, Mode string
+	// Background includes sessions of background work. They are left out unless Mode asks
+	// for them.
+	Background bool
 	// Limit is 50 by default and 500 at most.
 	Limit int
 	// Cursor is the next of the previous page.
@@ -112,7 +129,9 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 			q.add(` AND agent_name = `).arg(f.Agent)
 		}
 		if f.Mode != "" {
-			q.add(` AND mode = `).arg(f.Mode)
+			q.add(` AND mode = `).arg(storable(f.Mode))
+		} else if !f.Background {
+			q.add(` AND COALESCE(mode, '') NOT IN ` + backgroundModes)
 		}
 		if err := q.beyond(f.Cursor, "updated_at", "<"); err != nil {
 			return err

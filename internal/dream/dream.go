@@ -37,7 +37,7 @@ const (
 )
 
 // Mode is the mode of the sessions in which agents dream.
-const Mode = "dreaming"
+const Mode = store.ModeDreaming
 
 // Request asks for one dream of the caller.
 type Request struct {

@@ -7,33 +7,13 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// The bounds of the first phase (p8: ten sessions).
-const (
-	maxFirst     = 10
-	sessionPage  = 50
-	sessionPages = 10
-)
+// maxFirst bounds the first phase (p8: ten sessions).
+const maxFirst = 10
 
-// sessions returns the caller's last used sessions, without dreaming sessions.
+// sessions returns the caller's last used sessions, without those of background work.
 func (d *dream) sessions(ctx context.Context, most int) ([]store.Session, error) {
-	var out []store.Session
-	f := store.SessionFilter{Limit: sessionPage}
-	for range sessionPages {
-		page, next, err := d.o.Store.Sessions(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		for _, sess := range page {
-			if sess.Mode != Mode && len(out) < most {
-				out = append(out, sess)
-			}
-		}
-		if len(out) == most || next == "" {
-			break
-		}
-		f.Cursor = next
-	}
-	return out, nil
+	list, _, err := d.o.Store.Sessions(ctx, store.SessionFilter{Limit: most})
+	return list, err
 }
 
 // first is the first phase: it makes the moments of the last sessions, with their

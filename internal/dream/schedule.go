@@ -29,7 +29,6 @@ func Due(schedule string, last, now time.Time) (bool, error) {
 // replica and the next process.
 const (
 	tickSession = "dream-schedule"
-	tickMode    = "schedule"
 	usersPage   = 500
 )
 
@@ -121,5 +120,5 @@ func (s *Service) putTick(ctx context.Context, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	return s.o.Store.PutSession(ctx, store.Session{ID: tickSession, Mode: tickMode, Metadata: metadata})
+	return s.o.Store.PutSession(ctx, store.Session{ID: tickSession, Mode: store.ModeSchedule, Metadata: metadata})
 }

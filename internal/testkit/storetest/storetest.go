@@ -52,6 +52,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"run concurrency", runConcurrency},
 		{"session", sessions},
 		{"session paging", sessionPaging},
+		{"session of background work", backgroundSessions},
 		{"session deleted", sessionDelete},
 		{"session id of several callers", sameSession},
 		{"session id of several callers at once", sameSessionAtOnce},

@@ -30,6 +30,8 @@ type Sessions struct {
 type sessionsListCmd struct {
 	command.Caller
 	Agent string `short:"a" help:"Only sessions of this agent."`
+	Mode  string `help:"Only sessions of this mode, such as chat or evaluation."`
+	All   bool   `help:"Also list sessions of background work, such as dreams."`
 	Limit int    `short:"n" default:"20" help:"Maximum number of sessions (${default})."`
 	JSON  bool   `help:"Print JSON."`
 }
@@ -42,7 +44,7 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
 		list := []store.Session{}
 		if s != nil {
-			found, _, err := s.Sessions(ctx, store.SessionFilter{Agent: c.Agent, Limit: c.Limit})
+			found, _, err := s.Sessions(ctx, store.SessionFilter{Agent: c.Agent, Mode: c.Mode, Background: c.All, Limit: c.Limit})
 			if err != nil {
 				return err
 			}
@@ -52,7 +54,7 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 			return show.JSON(a.Stdout, list)
 		}
 		if len(list) == 0 {
-			a.SayEmpty("sessions", c.Agent != "", "begin one with `p8 chat`")
+			a.SayEmpty("sessions", c.Agent != "" || c.Mode != "", "begin one with `p8 chat`")
 			return nil
 		}
 		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)

@@ -14,6 +14,7 @@ import (
 	"github.com/p8-org/p8/internal/reminder"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/memory"
+	"github.com/p8-org/p8/store"
 )
 
 // The kinds of jobs besides those of other packages.
@@ -115,7 +116,7 @@ func (p *Parts) ended(serves bool) func(context.Context, chat.Ended) {
 				p.Log.Warn("an observation's moment could not be stored", "session", e.SessionID, "error", err)
 			}
 		}
-		if e.Mode == dream.Mode || e.Unsummarised < p.threshold {
+		if store.IsBackground(e.Mode) || e.Unsummarised < p.threshold {
 			return
 		}
 		err := error(nil)

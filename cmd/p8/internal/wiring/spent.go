@@ -14,7 +14,6 @@ import (
 const (
 	questionsID   = "questions"
 	questionsName = "Questions in plain words"
-	questionsMode = "query"
 )
 
 // KeepSpent returns what stores the usage of questions that no run counts: in the caller's
@@ -29,7 +28,7 @@ func KeepSpent(s *store.Store, log interface{ Warn(string, ...any) }) func(conte
 				err = s.Append(ctx, shares(parts, id.SessionID)...)
 			}
 			if errors.Is(err, store.ErrNotFound) {
-				err = s.BeginTurn(ctx, store.Session{ID: questionsID, Name: questionsName, Mode: questionsMode}, shares(parts, questionsID)...)
+				err = s.BeginTurn(ctx, store.Session{ID: questionsID, Name: questionsName, Mode: store.ModeQuestions}, shares(parts, questionsID)...)
 			}
 		}
 		if err != nil {

@@ -20,7 +20,7 @@ func document(api *rest.API) {
 		rest.Text("X-Is-Eval", "header", "true, 1 or yes marks the session as an evaluation."),
 		rest.Text(headerInstruction, "header", "An instruction for this request alone; never stored."),
 		rest.Text(headerSessionName, "header", "The session's name."),
-		rest.Text(headerSessionType, "header", "The kind of session, stored with it."),
+		rest.Text(headerSessionType, "header", "The session's mode, which GET /sessions?mode= finds."),
 		rest.Text(runs.HeaderFormat, "header", "The frames of typed events for OpenAI's clients: auto, unnamed, polyglot, named, wrapped or none."),
 		rest.Text(runs.HeaderProtocol, "header", "The protocol of the stream: openai, ag-ui, ai-sdk or events; the parameter protocol is the same."),
 		rest.Text(headerBusy, "header", "What to do with the message while the session is answering: reject, queue, steer or interrupt."),

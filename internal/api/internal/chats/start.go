@@ -8,6 +8,7 @@ import (
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/api/internal/field"
 	"github.com/p8-org/p8/internal/api/internal/inbound"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/runs"
@@ -42,17 +43,12 @@ func (h *handlers) start(r *http.Request, req *chat.Request, session string, bod
 		inbound.Instruct(req, identity.HeaderText(text))
 	}
 	req.SessionName = identity.HeaderText(r.Header.Get(headerSessionName))
-	if kind := identity.HeaderText(r.Header.Get(headerSessionType)); kind != "" {
-		if err := identity.ValidateID(headerSessionType, kind); err != nil {
-			return nil, h.api.Describe(ctx, err)
-		}
-		if req.SessionMetadata == nil {
-			req.SessionMetadata = map[string]any{}
-		}
-		req.SessionMetadata["session_type"] = kind
+	req.SessionMode = identity.HeaderText(r.Header.Get(headerSessionType))
+	p := field.Mode(headerSessionType, req.SessionMode)
+	if p == nil {
+		req.Busy, p = busy(req.Busy, r.Header.Get(headerBusy))
 	}
-	var p *problem.Problem
-	if req.Busy, p = busy(req.Busy, r.Header.Get(headerBusy)); p == nil {
+	if p == nil {
 		p = addOptions(req, r)
 	}
 	if p != nil {

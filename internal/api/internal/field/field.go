@@ -11,6 +11,7 @@ import (
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/store"
 )
 
 const (
@@ -56,6 +57,14 @@ func Identifier(param, value string) *problem.Problem {
 		return problem.Invalid(param, "%s", err)
 	}
 	return nil
+}
+
+// Mode refuses a session's mode that a client cannot choose; "" is allowed.
+func Mode(param, value string) *problem.Problem {
+	if store.IsBackground(value) {
+		return problem.Invalid(param, "%s is %s, the mode of p8's own background work; choose a word of your own, such as support", param, value)
+	}
+	return Identifier(param, value)
 }
 
 // Metadata refuses metadata that are no object or too large, and makes null empty.

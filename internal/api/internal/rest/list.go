@@ -44,6 +44,14 @@ func NextPage(query url.Values) string {
 	return "<?" + query.Encode() + `>; rel="next"`
 }
 
+// Yes is the value of a parameter in a Query: "true", or "" for false.
+func Yes(b bool) string {
+	if b {
+		return "true"
+	}
+	return ""
+}
+
 // Query returns the parameters that are not empty, from names and values in turn.
 func Query(pairs ...string) url.Values {
 	v := url.Values{}

@@ -94,7 +94,9 @@ type (
 		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
 		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
 		Agent  string `query:"agent" maxLength:"255" doc:"Only sessions with this last agent."`
-		Mode   string `query:"mode" maxLength:"50" doc:"Only sessions of this mode: chat, evaluation, …."`
+		Mode   string `query:"mode" maxLength:"128" doc:"Only sessions of this mode: chat, evaluation, or a client's own from X-Session-Type."`
+
+		Background bool `query:"background" doc:"With sessions of p8's background work, such as dreams. They are left out by default, unless mode asks for them."`
 	}
 	sessionInput struct {
 		ID string `path:"id" doc:"The session's id, which the client chose."`
@@ -113,11 +115,13 @@ func (h *handlers) list(ctx context.Context, in *listSessionsInput) (*rest.List[
 	if h.o.Store == nil {
 		return nil, problem.NoStore()
 	}
-	rows, next, err := h.o.Store.Sessions(ctx, store.SessionFilter{Agent: in.Agent, Mode: in.Mode, Limit: in.Limit, Cursor: in.Cursor})
+	rows, next, err := h.o.Store.Sessions(ctx, store.SessionFilter{
+		Agent: in.Agent, Mode: in.Mode, Background: in.Background, Limit: in.Limit, Cursor: in.Cursor,
+	})
 	if err != nil {
 		return nil, h.api.About(ctx, "session", err)
 	}
-	return rest.NewList(rows, rest.Query("agent", in.Agent, "mode", in.Mode), in.Limit, next), nil
+	return rest.NewList(rows, rest.Query("agent", in.Agent, "mode", in.Mode, "background", rest.Yes(in.Background)), in.Limit, next), nil
 }
 
 func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[store.Session], error) {

@@ -1,0 +1,66 @@
+package api_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
+)
+
+// listed returns the ids that GET answers, sorted.
+func listed(t *testing.T, s *server, path string) string {
+	t.Helper()
+	w := s.do("GET", path, "")
+	var list []store.Session
+	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	ids := make([]string, len(list))
+	for i, x := range list {
+		ids[i] = x.ID
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, " ")
+}
+
+// X-Session-Type is the mode by which a client finds its sessions, and background work is
+// listed for those who ask for it.
+func TestSessionModes(t *testing.T) {
+	s := newServer(t, setup{}, scripted.Text("one"), scripted.Text("two"), scripted.Text("three"))
+	say := func(session, kind string, want int) string {
+		t.Helper()
+		w := s.do("POST", "/chat/completions", `{"model":"sample-agent","messages":[{"role":"user","content":"Hi"}]}`,
+			"X-Session-Id: "+session, "X-Session-Type: "+kind)
+		if w.Code != want {
+			t.Fatalf("%s: %d %s", kind, w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	say("s1", "support", 200)
+	say("s2", "", 200)
+	must(t, s.store.PutSession(identity.With(t.Context(), identity.Identity{}), store.Session{ID: "d1", Mode: store.ModeDreaming}))
+	for path, want := range map[string]string{
+		"/sessions": "s1 s2", "/sessions?mode=support": "s1", "/sessions?mode=chat": "s2",
+		"/sessions?mode=dreaming": "d1", "/sessions?background=true": "d1 s1 s2", "/sessions?mode=none": "",
+	} {
+		if got := listed(t, s, path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	w := s.do("GET", "/sessions?background=true&limit=1", "")
+	if link := w.Header().Get("Link"); !strings.Contains(link, "background=true") {
+		t.Errorf("the next page is another list: %s", link)
+	}
+	// A turn does not bring a dream to the foreground, and a client cannot hide what it says.
+	say("d1", "support", 200)
+	if got := listed(t, s, "/sessions?mode=support"); got != "s1" {
+		t.Errorf("a dream with another mode: %q", got)
+	}
+	if body := say("s3", "dreaming", 422); !strings.Contains(body, "background work") {
+		t.Error(body)
+	}
+}
