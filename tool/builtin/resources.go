@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
@@ -51,6 +52,25 @@ func NewResources(o Options) *Resources {
 			p, err := profileOf(ctx, o.Store)
 			return encoded(p, err)
 		}, nil)
+	r.add("user://profile/{user_id}", "own-profile", "User profile by id", "The profile of the user who asks, by their id or e-mail; nobody else's.", typeJSON,
+		func(ctx context.Context, user string) (string, error) {
+			id, err := identity.From(ctx)
+			if err == nil && (id.Anonymous() || user != id.UserID && identity.UserID(user) != id.UserID) {
+				err = unknown("profile", user, nil)
+			}
+			if err != nil {
+				return "", err
+			}
+			p, err := profileOf(ctx, o.Store)
+			return encoded(p, err)
+		},
+		func(ctx context.Context) ([]string, error) {
+			id, err := identity.From(ctx)
+			if err != nil || id.Anonymous() {
+				return nil, err
+			}
+			return []string{id.UserID}, nil
+		})
 	r.addREM(&o)
 	if o.Documents != nil {
 		r.addAgents(o.Documents)
@@ -58,6 +78,7 @@ func NewResources(o Options) *Resources {
 	if o.Store != nil {
 		r.addSessions(o.Store)
 		r.addFiles(o.Store)
+		r.addKnowledge(o.Store)
 		r.addMoments(o.Store)
 	}
 	return r

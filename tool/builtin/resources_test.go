@@ -61,6 +61,10 @@ func TestResources(t *testing.T) {
 		"rem://moments/2":           {`"page": 2`, "ann day 04", "ann day 00", `"has_more": false`},
 		"moment://ann-day-07":       {`"name": "ann day 07"`, "A day of ann"},
 		"moment://Ann%20Day%2007":   {`"name": "ann day 07"`},
+
+		"user://profile/ann":              {`"user_id": "ann"`, `"name": "ANN"`},
+		"rem://resources/ann-piece-1":     {`"entity_type": "resource"`, `"key": "ann-piece-1"`, `"content": "Piece 1 of ann"`},
+		"rem://resources/Ann%20Piece%201": {`"content": "Piece 1 of ann"`},
 	} {
 		text := read(t, ann, r, uri)
 		for _, part := range want {
@@ -78,12 +82,12 @@ func TestResources(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
-	const all = "user://profile rem://schema/entities rem://schema/query-types rem://agents rem://agents/{name} rem://sessions/{id} files://{id} rem://moments rem://moments/{page} moment://{key}"
+	const all = "user://profile user://profile/{user_id} rem://schema/entities rem://schema/query-types rem://agents rem://agents/{name} rem://sessions/{id} files://{id} rem://resources/{key} rem://moments rem://moments/{page} moment://{key}"
 	if got := strings.Join(uris, " "); got != all {
 		t.Errorf("got %s", got)
 	}
 	infos, err = builtin.NewResources(builtin.Options{}).List(ann)
-	if err != nil || len(infos) != 2 {
+	if err != nil || len(infos) != 3 {
 		t.Errorf("without parts: %+v, %v", infos, err)
 	}
 }
@@ -100,10 +104,12 @@ func TestResourcesAreTheCallers(t *testing.T) {
 	for _, user := range []string{"bob", ""} {
 		ctx := as(t, user)
 		for uri, want := range map[string]string{
-			"rem://sessions/sess%20ann":  "there is no session sess ann here",
-			"files://" + file:            "there is no file " + file + " here",
-			"moment://ann-day-07":        "there is no moment ann-day-07 here",
-			"rem://agents/private-agent": "there is no agent private-agent here",
+			"rem://sessions/sess%20ann":   "there is no session sess ann here",
+			"files://" + file:             "there is no file " + file + " here",
+			"user://profile/ann":          "there is no profile ann here",
+			"rem://resources/ann-piece-1": "there is no resource ann-piece-1 here",
+			"moment://ann-day-07":         "there is no moment ann-day-07 here",
+			"rem://agents/private-agent":  "there is no agent private-agent here",
 		} {
 			_, err := r.Read(ctx, uri)
 			var known *tool.Error

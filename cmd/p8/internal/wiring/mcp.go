@@ -14,7 +14,7 @@ func (p *Parts) NewMCP(cfg *config.Config) (*mcpserver.Server, error) {
 	return mcpserver.New(mcpserver.Options{
 		Tools: p.own, Resources: p.resources, Completer: p.resources,
 		Touches: map[string][]string{
-			"save_agent": {agentsURI, agentsURI + "/{name}"}, "update_user_metadata": {"user://profile"},
+			"save_agent": {agentsURI, agentsURI + "/{name}"}, "update_user_metadata": {"user://profile", "user://profile/{user_id}"},
 			"save_moments": {"rem://moments"},
 		},
 		ExposeAgents: cfg.MCPAgents, Catalog: p.Catalog, Chat: p.Chat,
