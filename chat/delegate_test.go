@@ -53,7 +53,10 @@ const answerFields = "structured_output: true\nproperties: {answer: {type: strin
 func stage(t testing.TB, o chat.Options, models cast, documents []string, tools ...tool.Tool) *chat.Service {
 	t.Helper()
 	box := registry(t, append(tools, newEcho(t))...)
-	o.Models, o.Logger = models, slog.New(slog.DiscardHandler)
+	o.Models = models
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	if o.Tools == nil {
 		o.Tools = box
 	}

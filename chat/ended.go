@@ -216,7 +216,7 @@ func (r *recorder) logEnd(e *ended) {
 			message = e.cause.Error()
 		}
 		r.s.o.Logger.Warn("a run failed", "run", r.rows.RunID, "session", r.rows.SessionID, "agent", e.agent,
-			"model", r.now.cast.ModelName, "code", e.failure.Code, "error", message)
+			"model", r.now.cast.ModelName, "code", e.failure.Code, "error", message, llm.Said(e.cause))
 	}
 }
 

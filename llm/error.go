@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 )
 
@@ -31,7 +33,7 @@ const (
 )
 
 // Error is a provider's failure. Error() is fit for a client and a log: it
-// holds neither the provider's words nor a key.
+// holds neither the provider's words nor a key. [Said] has the words, for a log alone.
 type Error struct {
 	Kind ErrorKind
 	// Model is "provider:model".
@@ -42,8 +44,21 @@ type Error struct {
 	RetryAfter time.Duration
 	// Hint says what to do about it.
 	Hint string
+	// Words are the provider's own, cut and without secrets, "" for none. They may quote
+	// the request, so only an operator may read them.
+	Words string
 	// Err is the cause, for errors.Is; it is never printed.
 	Err error
+}
+
+// Said returns what a provider said about a failure, as an attribute for an operator's log;
+// the empty one, which logs leave out, if err is no refusal of a provider.
+func Said(err error) slog.Attr {
+	var e *Error
+	if !errors.As(err, &e) || e.Words == "" {
+		return slog.Attr{}
+	}
+	return slog.String("provider_said", e.Words)
 }
 
 // Error says what went wrong and what to do about it.

@@ -109,7 +109,7 @@ func (f *fallback) takeOver(ctx context.Context, i int, why *Error) Model {
 	// Another request of the run may have advanced further.
 	f.at.CompareAndSwap(int32(i), int32(i+1))
 	next := f.models[i+1]
-	f.log.WarnContext(ctx, "another model takes over", "from", f.models[i].Name(), "to", next.Name(), "kind", why.Kind, "status", why.Status)
+	f.log.WarnContext(ctx, "another model takes over", "from", f.models[i].Name(), "to", next.Name(), "kind", why.Kind, "status", why.Status, Said(why))
 	return next
 }
 

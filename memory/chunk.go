@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
@@ -95,7 +96,7 @@ func (b *Builder) summarize(ctx context.Context, rows []store.Message) Summary {
 	b.keepSpent(ctx, rows[0].SessionID, s.Spent)
 	if err != nil {
 		b.o.Logger.WarnContext(ctx, "a part of a session is shortened, for the model could not sum it up",
-			"session", rows[0].SessionID, "error", err)
+			"session", rows[0].SessionID, "error", err, llm.Said(err))
 		return extract
 	}
 	if s.Text = clip(s.Text, maxSummary); s.Text == "" {

@@ -27,6 +27,9 @@ func (r *runner) chain(d *event.DoneData) (*event.DoneData, error) {
 	if waits := waiting([]*call{c}); waits != nil {
 		return waits, nil
 	}
+	if c.Failed {
+		r.Logger.Warn("the chained tool failed", "tool", c.name, "why", c.problem(), "agent", r.Agent.Name, "run", r.RunID)
+	}
 	d.ChainedTool, d.ChainedResult = c.name, c.object()
 	return d, nil
 }

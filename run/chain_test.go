@@ -1,10 +1,12 @@
 package run_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +173,22 @@ func TestChainedToolThatIsMissing(t *testing.T) {
 	o.Model = scripted.New(say(run.ModeTool, right))
 	if d := chain(t, t.Context(), o).done; string(d.Output) != right || d.ChainedTool != "" || d.ChainedResult != nil {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestAFailedChainedToolIsLogged: nobody may read the result of a background run.
+func TestAFailedChainedToolIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	o := options(t, answerer+"chained_tool: save\n", scripted.New(say(run.ModeTool, right)))
+	o.Chained = save(t, func(context.Context, tool.Call) (tool.Result, error) {
+		return tool.Result{}, &tool.Error{Message: "the shelf is full"}
+	})
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	if d := chain(t, t.Context(), o).done; d.ChainedTool != "save" || string(d.Output) != right {
+		t.Errorf("%+v", d)
+	}
+	if got := log.String(); !strings.Contains(got, `msg="the chained tool failed" tool=save why="the shelf is full"`) {
+		t.Errorf("the log has %q", got)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Refusal is an error response of a provider. Its words decide the [Kind] and are never
-// shown: they may quote the request.
+// Refusal is an error response of a provider. Its words decide the [Kind]. Only an
+// operator sees them, by [Refusal.Words]: they may quote the request.
 type Refusal struct {
 	Message string
 	// Type is the provider's name of the error (type, or Google's status).
@@ -21,7 +21,9 @@ type Refusal struct {
 	// Reasons are those of Google's details.
 	Reasons string
 	// Detail is FastAPI's, as JSON.
-	Detail     string
+	Detail string
+	// Body is the beginning of a body that is no JSON.
+	Body       string
 	RetryAfter time.Duration
 }
 
@@ -43,6 +45,9 @@ func ReadRefusal(body []byte) *Refusal {
 	}
 	outerErr := json.Unmarshal(body, &outer)
 	r.Detail = string(outer.Detail)
+	if outerErr != nil {
+		r.Body = string(body[:min(len(body), maxWords)])
+	}
 	if outerErr == nil && len(outer.Error) > 0 && string(outer.Error) != "null" {
 		body = outer.Error
 		if json.Unmarshal(body, &r.Message) == nil {

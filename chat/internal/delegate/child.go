@@ -149,7 +149,7 @@ func (c *child) answer(ctx context.Context, err error) (answered, error) {
 		return answered{}, ctx.Err()
 	case err != nil:
 		failure := c.d.o.Describe(err)
-		c.d.o.Run.Logger.WarnContext(ctx, "a delegated run failed", "run", c.runID, "agent", c.path(), "code", failure.Code, "error", err)
+		c.d.o.Run.Logger.WarnContext(ctx, "a delegated run failed", "run", c.runID, "agent", c.path(), "code", failure.Code, "error", err, llm.Said(err))
 		return answered{}, no("failed: %s", failure.Message)
 	case c.done == nil:
 		return answered{}, no("ended without a word")

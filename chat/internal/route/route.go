@@ -137,7 +137,7 @@ func (r *Router) route(ctx context.Context, a Asked) (name string, patch json.Ra
 	in := routing.Input{Message: a.Message, State: state, Agents: r.candidates(ctx, fallback, state)}
 	next, to, err := routing.Route(ctx, in, &informed{a, r.classifier(ctx, fallback, a.Used)})
 	if err != nil {
-		r.o.Logger.WarnContext(ctx, "a message could not be classified", "session", a.Session.ID, "agent", to.Agent, "error", err)
+		r.o.Logger.WarnContext(ctx, "a message could not be classified", "session", a.Session.ID, "agent", to.Agent, "error", err, llm.Said(err))
 	}
 	return to.Agent, next.Patch()
 }

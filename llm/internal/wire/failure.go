@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -79,13 +80,14 @@ func (c *Client) hint(kind llm.ErrorKind, usual string) string {
 }
 
 // refused turns a status, 0 within a stream, and the provider's words into a
-// failure. The words decide about the kind and go no further.
+// failure. The words decide about the kind; an operator may read them.
 func (c *Client) refused(status int, r *outbound.Refusal, retryAfter time.Duration) *failure {
 	// In a stream the HTTP status was 200; the code may hold the real one.
 	if status == 0 && r.Status >= 400 && r.Status < 600 {
 		status = r.Status
 	}
-	e := &llm.Error{Model: c.o.Name, Status: status, RetryAfter: cmp.Or(retryAfter, r.RetryAfter)}
+	e := &llm.Error{Model: c.o.Name, Status: status, RetryAfter: cmp.Or(retryAfter, r.RetryAfter), Words: r.Words(c.secrets()...)}
+	c.debugRefusal(e)
 	if e.Kind = kindOf(status, r); e.Kind == llm.NotFound && status == 0 {
 		e.Status = http.StatusNotFound // as the provider would answer, unlike an unknown provider
 	}
@@ -110,6 +112,37 @@ func (c *Client) refused(status int, r *outbound.Refusal, retryAfter time.Durati
 		e.Hint = "wait a moment and ask again"
 	}
 	return f
+}
+
+// secrets are the values of the headers that authorise requests.
+func (c *Client) secrets() []string {
+	if c.o.Authorize == nil {
+		return nil
+	}
+	h := http.Header{}
+	c.o.Authorize(h)
+	var all []string
+	for _, values := range h {
+		for _, v := range values {
+			_, token, _ := strings.Cut(v, " ") // of "Bearer token"
+			all = append(all, v, token)
+		}
+	}
+	return all
+}
+
+// debugRefusal shows a refusal in a line below the request.
+func (c *Client) debugRefusal(e *llm.Error) {
+	if c.o.Debug == nil || e.Words == "" {
+		return
+	}
+	line, err := json.Marshal(struct {
+		Status int    `json:"refused"`
+		Words  string `json:"provider_said"`
+	}{e.Status, e.Words})
+	if err == nil {
+		c.o.Debug(line)
+	}
 }
 
 // kindOf is the kind of a refusal. Many servers have no code for a conversation that is

@@ -42,7 +42,8 @@ type Options struct {
 	// local server may load a model first and a reasoning one may think. Comments,
 	// pings and blanks that keep a connection open are silence.
 	IdleTimeout time.Duration
-	// Debug gets the exact JSON body of each request.
+	// Debug gets the exact JSON body of each request, and each refusal as
+	// {"refused": status, "provider_said": words}.
 	Debug func(payload []byte)
 	// KeyVars and BaseURLVars are the settings that an error points to.
 	KeyVars, BaseURLVars []string
