@@ -38,3 +38,16 @@ func TestSimulateOnTerminal(t *testing.T) {
 	c.shows("∴ thought for ", "✓ ", "╭ researcher", "? Was this SSE demonstration helpful?", "[Yes] [Partly] [No]")
 	c.ends()
 }
+
+// Ctrl-C stops a command that waits for a model.
+func TestREPLInterruptsCommands(t *testing.T) {
+	environ, _ := terminalEnviron(t, "openai:echo")
+	c := onTerminal(t, append(environ, "P8_SUMMARY_MODEL=openai:slow"), "chat", "--agent", "brief")
+	c.shows("›")
+	c.types("Hello\r", "You said: Hello")
+	c.types("/compact 1\r", "› /compact 1\n")
+	c.types("\x03", "stopped\n\n›")
+	c.types("Hello again\r", "You said: Hello again")
+	c.types("\x04")
+	c.ends()
+}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
+	"sync"
 	"syscall"
 
 	"github.com/p8-org/p8/cmd/p8/internal/watch"
@@ -17,7 +17,8 @@ type keyboard struct {
 	chunks     chan []byte
 	rest       []byte
 	interrupts chan os.Signal
-	running    atomic.Bool
+	mu         sync.Mutex
+	running    bool
 	// reports are those of the watched folder, which Read gives to report while it waits;
 	// nil without one.
 	reports <-chan watch.Report
@@ -47,17 +48,55 @@ func (k *keyboard) pump(in io.Reader) {
 	for {
 		chunk := make([]byte, typedChunk)
 		n, err := in.Read(chunk)
-		if chunk = chunk[:n]; k.running.Load() && bytes.IndexByte(chunk, interruptKey) >= 0 {
-			select {
-			case k.interrupts <- os.Interrupt:
-			default:
-			}
-		} else if n > 0 {
-			k.chunks <- chunk
+		if n > 0 && !k.keep(chunk[:n]) {
+			k.chunks <- chunk[:n] // Read is behind
 		}
 		if err != nil {
 			return
 		}
+	}
+}
+
+// keep queues a chunk or, while something runs, turns it into an interrupt. It reports
+// whether there was room.
+func (k *keyboard) keep(chunk []byte) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.running && bytes.IndexByte(chunk, interruptKey) >= 0 {
+		k.interrupt()
+		return true
+	}
+	select {
+	case k.chunks <- chunk:
+		return true
+	default:
+		return false
+	}
+}
+
+func (k *keyboard) interrupt() {
+	select {
+	case k.interrupts <- os.Interrupt:
+	default:
+	}
+}
+
+// run makes Ctrl-C an interrupt until over is called, also one that was typed already.
+func (k *keyboard) run() (over func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.running = true
+	for range len(k.chunks) {
+		if chunk := <-k.chunks; bytes.IndexByte(chunk, interruptKey) >= 0 {
+			k.interrupt()
+		} else {
+			k.rest = append(k.rest, chunk...)
+		}
+	}
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.running = false
 	}
 }
 

@@ -1,6 +1,7 @@
 package converse
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -132,9 +133,9 @@ func (r *repl) obey(text string) error {
 // show shows a turn to its end and asks the user its questions.
 func (r *repl) show(turn *chat.Turn) error {
 	for turn != nil {
-		r.keys.running.Store(true)
+		over := r.keys.run()
 		done, by, err := r.Watch(turn)
-		r.keys.running.Store(false)
+		over()
 		r.account()
 		if by == syscall.SIGTERM {
 			return errQuit
@@ -252,6 +253,29 @@ func (r *repl) become(id identity.Identity) error {
 	r.id, r.agent, r.model = id, agent, model
 	r.Ctx = identity.With(r.Ctx, id)
 	return nil
+}
+
+// interruptible returns a context that Ctrl-C ends, until over is called.
+func (r *repl) interruptible() (ctx context.Context, over func()) {
+	ctx, cancel := context.WithCancel(r.Ctx)
+	done, stopped := make(chan struct{}), make(chan struct{})
+	end := r.keys.run()
+	go func() {
+		defer close(stopped)
+		select {
+		case s := <-r.Interrupts:
+			cancel()
+			if s == syscall.SIGTERM {
+				r.Interrupts <- s // it also ends the chat
+			}
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		end()
+		close(done)
+		<-stopped
+	}
 }
 
 // lines writes lines, paint adds a style to a text, problem prints an error.

@@ -77,7 +77,13 @@ func (r *repl) compact(n string) error {
 	if err != nil {
 		return err
 	}
-	built, err := b.Build(r.Ctx, r.id.SessionID, threshold)
+	ctx, over := r.interruptible()
+	built, err := b.Build(ctx, r.id.SessionID, threshold)
+	over()
+	if err != nil && ctx.Err() != nil {
+		r.note("stopped")
+		return nil
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		r.note("nothing was said in this session yet")
 		return nil
