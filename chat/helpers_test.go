@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 
@@ -142,4 +143,9 @@ func drain(t testing.TB, turn *chat.Turn) []event.Event {
 		events = append(events, e)
 	}
 	return events
+}
+
+// alone runs a test on a clock of its own.
+func alone(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, test) }
 }

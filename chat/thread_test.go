@@ -1,9 +1,9 @@
 package chat_test
 
 import (
-	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/event"
@@ -22,7 +22,7 @@ func TestStrangeIDsOfCalls(t *testing.T) {
 	for name, id := range map[string]string{
 		"a NUL": "a\x00b", "no UTF-8": "a\xffb", "long": strings.Repeat("a", 2000), "slashes": strings.Repeat("/", 100),
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, alone(func(t *testing.T) {
 			ask := askCall("worker", "Hi", "")
 			ask.ID = id
 			models := cast{
@@ -33,9 +33,7 @@ func TestStrangeIDsOfCalls(t *testing.T) {
 			s := stage(t, chat.Options{Store: newStore(t)}, models, documents)
 			ctx := as(t.Context(), "alice", "s1")
 			asked := find[*event.ActionRequestData](t, turn(t, s, ctx, "Go"))
-			for s.Running() > 0 { // until the pause is stored
-				runtime.Gosched()
-			}
+			synctest.Wait() // until the pause is stored
 			_, again, err := s.Decide(ctx, asked.RequestID, store.Decision{Status: store.RequestAccepted})
 			if err != nil || again == nil {
 				t.Fatal(again, err)
@@ -44,6 +42,6 @@ func TestStrangeIDsOfCalls(t *testing.T) {
 				t.Errorf("%q", got)
 			}
 			models.done(t)
-		})
+		}))
 	}
 }

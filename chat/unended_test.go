@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -88,7 +87,7 @@ func TestAnEndThatCannotBeStored(t *testing.T) {
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, alone(func(t *testing.T) {
 			kept := &outage{Store: newStore(t)}
 			s := newService(t, scripted.New(scripted.Text("One"), scripted.Text("Two")), chat.Options{Patience: time.Millisecond, Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
 			ctx := as(t.Context(), "alice", "s1")
@@ -96,9 +95,7 @@ func TestAnEndThatCannotBeStored(t *testing.T) {
 			if got := story(events); got[len(got)-1] != "done stop" {
 				t.Errorf("%q", got)
 			}
-			for s.Running() > 0 { // it tries to store its end
-				runtime.Gosched()
-			}
+			synctest.Wait() // it tried to store its end
 			kept.set(true)
 			later(t, s, ctx, events[0].RunID)
 			if diff := cmp.Diff([]string{"1 user 1", "2 assistant One"}, transcript(t, kept, ctx, "s1")[:2]); diff != "" {
@@ -107,7 +104,7 @@ func TestAnEndThatCannotBeStored(t *testing.T) {
 			if r, err := kept.Run(ctx, events[0].RunID); err != nil || r.Status != store.RunCompleted {
 				t.Errorf("%+v %v", r, err)
 			}
-		})
+		}))
 	}
 }
 

@@ -103,10 +103,13 @@ func job(t *testing.T, q *jobs.Queue, id int64) jobs.Job {
 	return jobs.Job{}
 }
 
+// patience ends a wait that takes no time when all is well.
+const patience = 2 * time.Minute
+
 // await waits until the job is in the state.
 func await(t *testing.T, q *jobs.Queue, id int64, want jobs.State) jobs.Job {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -128,7 +131,7 @@ func receive[T any](t *testing.T, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("nothing came")
 		panic("unreachable")
 	}

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,28 +23,24 @@ const (
 	slow   = 100 * time.Millisecond
 )
 
-// Stalled readers do not slow the others: pieces arrive as fast as without them. Runs
-// without a reader end like all others.
+// Stalled readers do not hold up the others, who get all pieces while nobody reads what
+// those are sent. Runs without a reader end like all others.
 func TestStalledReaders(t *testing.T) {
 	p := newPlace(t, "")
 	s := p.serve(t)
 	text := act(step{Text: "word", Pieces: pieces, Pace: int(slow.Milliseconds()), Size: 4 << 10})
-	alone := gaps(t, s, "alone", text, 2*crowd)
+	readAll(t, s, "alone", text, 2*crowd)
 	before, _ := s.Memory(t)
 	stalled := make([]net.Conn, crowd)
 	for i := range stalled {
 		stalled[i] = stall(t, s, fmt.Sprintf("stalled-%d", i), text)
 	}
-	beside := gaps(t, s, "beside", text, crowd)
+	readAll(t, s, "beside", text, crowd)
 	during, _ := s.Memory(t)
 	if n := unread(t, s); n < crowd {
 		t.Errorf("%d connections have something that nobody reads; the test proves nothing", n)
 	}
-	t.Logf("median gap %s without and %s beside %d stalled readers (99 of 100 within %s and %s); memory %d MB, then %d MB",
-		at(alone, 50), at(beside, 50), crowd, at(alone, 99), at(beside, 99), before, during)
-	if at(beside, 50) > 3*max(at(alone, 50), slow) {
-		t.Errorf("the median gap was %s and is %s beside readers who stall", at(alone, 50), at(beside, 50))
-	}
+	t.Logf("memory %d MB, then %d MB beside %d stalled readers", before, during, crowd)
 	// Unread events are in the database; a run holds only a window of them in memory. The
 	// race detector multiplies the server's memory.
 	if grown := during - before; grown > max(crowd, before/2) {
@@ -66,45 +61,27 @@ func TestStalledReaders(t *testing.T) {
 	}
 }
 
-// gaps are the times between the pieces that so many readers get, sorted.
-func gaps(t *testing.T, s *harness.Server, name, text string, readers int) []time.Duration {
+// readAll lets so many readers read an answer to its end.
+func readAll(t *testing.T, s *harness.Server, name, text string, readers int) {
 	t.Helper()
-	var (
-		mu    sync.Mutex
-		all   sync.WaitGroup
-		found []time.Duration
-	)
+	var all sync.WaitGroup
 	for i := range readers {
 		all.Go(func() {
-			c := begin(t, s, fmt.Sprintf("%s-%d", name, i), events, text)
-			var own []time.Duration
-			var last time.Time
+			c, got := begin(t, s, fmt.Sprintf("%s-%d", name, i), events, text), 0
 			for c.next() {
-				if c.frames[len(c.frames)-1].kind() != "text" {
-					continue
+				if c.frames[len(c.frames)-1].kind() == "text" {
+					got++
 				}
-				now := time.Now()
-				if !last.IsZero() {
-					own = append(own, now.Sub(last))
-				}
-				last = now
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			found = append(found, own...)
+			if got < pieces {
+				t.Errorf("reader %d got %d of %d pieces", i, got, pieces)
+			}
 		})
 	}
 	all.Wait()
-	if t.Failed() || len(found) < readers*(pieces-1) {
-		t.Fatalf("%d gaps", len(found))
+	if t.Failed() {
+		t.FailNow()
 	}
-	slices.Sort(found)
-	return found
-}
-
-// at is the gap that so many of a hundred are within.
-func at(sorted []time.Duration, percent int) time.Duration {
-	return sorted[len(sorted)*percent/100].Round(100 * time.Microsecond)
 }
 
 // stall asks for a run on a connection that has a small buffer and is never read.
