@@ -50,8 +50,8 @@ func hold(ctx context.Context, l leaser, holder string, ttl time.Duration, fn fu
 	<-renewed
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseCall)
 	defer cancel()
-	// A lease that cannot be released expires.
-	return true, errors.Join(err, l.Release(last, leaseName, holder))
+	_ = l.Release(last, leaseName, holder) // a lease that cannot be released expires
+	return true, err
 }
 
 // renew renews the lease until ctx ends. While the store fails, the lease is valid to

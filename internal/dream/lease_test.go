@@ -16,6 +16,7 @@ type desk struct {
 	until  time.Time
 	err    error
 	asked  int
+	keeps  bool // Release fails
 }
 
 func (d *desk) Take(_ context.Context, _, holder string, ttl time.Duration) (bool, error) {
@@ -35,6 +36,9 @@ func (d *desk) Take(_ context.Context, _, holder string, ttl time.Duration) (boo
 func (d *desk) Release(_ context.Context, _, holder string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.keeps {
+		return errors.New("down")
+	}
 	if d.holder == holder {
 		d.holder = ""
 	}
@@ -81,6 +85,7 @@ func TestLease(t *testing.T) {
 			d.becomes(func() { d.err = down })
 			time.AfterFunc(30*time.Second, func() { d.becomes(func() { d.err = nil }) })
 		}, 10 * time.Minute, true, nil, 10 * time.Minute},
+		{"it cannot be given back", &desk{keeps: true}, nil, time.Minute, true, nil, time.Minute},
 		{"the store fails at once", &desk{err: down}, nil, time.Minute, false, down, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -96,7 +101,7 @@ func TestLease(t *testing.T) {
 				if took := time.Since(began); took != tc.after {
 					t.Errorf("it took %v, want %v", took, tc.after)
 				}
-				if d.holder == "a" {
+				if d.holder == "a" && !d.keeps {
 					t.Error("the lease was not given back")
 				}
 				asked := d.asked
