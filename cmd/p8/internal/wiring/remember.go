@@ -106,13 +106,17 @@ type ofSession struct {
 
 // ended returns what is called after each turn. It stores observations, and makes moments
 // once a session has enough to summarise; a server leaves that to its workers.
-func (p *Parts) ended(serves bool) func(context.Context, chat.Ended) {
+func (p *Parts) ended(o Options) func(context.Context, chat.Ended) {
 	if p.builder == nil {
 		return nil
 	}
+	now := time.Now
+	if o.Now != nil {
+		now = o.Now
+	}
 	return func(ctx context.Context, e chat.Ended) {
 		for _, d := range e.Observed {
-			if err := memory.RecordObservation(ctx, p.Store, e.SessionID, d, time.Now()); err != nil {
+			if err := memory.RecordObservation(ctx, p.Store, e.SessionID, d, now()); err != nil {
 				p.Log.Warn("an observation's moment could not be stored", "session", e.SessionID, "error", err)
 			}
 		}
@@ -120,7 +124,7 @@ func (p *Parts) ended(serves bool) func(context.Context, chat.Ended) {
 			return
 		}
 		err := error(nil)
-		if serves {
+		if o.Serves {
 			err = p.momentsLater(ctx, e.SessionID)
 		} else {
 			err = p.momentsNow(ctx, e.SessionID)
