@@ -97,7 +97,7 @@ func TestWhoAsks(t *testing.T) {
 func TestFiles(t *testing.T) {
 	s, c := newServer(t, a2a.Options{})
 	body := `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[
-		{"text":"hello"},{"raw":"aGk=","mediaType":"image/png","filename":"a.png"},{"url":"https://x.example/b.pdf","mediaType":"application/pdf"}]}}}`
+		{"text":"hello"},{"raw":"aGk=","mediaType":"image/png","filename":" a\n\u202e.png"},{"url":"https://x.example/b.pdf","mediaType":"application/pdf"}]}}}`
 	exchange(t, s, "POST", "/a2a", body)
 	old := `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m","role":"user","parts":[
 		{"kind":"text","text":"hello"},{"kind":"file","file":{"bytes":"aGk=","mimeType":"image/png","name":"a.png"}}]}}}`
@@ -105,7 +105,7 @@ func TestFiles(t *testing.T) {
 	if len(c.started) != 2 {
 		t.Fatalf("%d runs", len(c.started))
 	}
-	if p := c.started[0].Parts; len(p) != 2 || string(p[0].Data) != "hi" || p[0].Kind != "image" || p[0].Name != "a.png" || p[1].URL != "https://x.example/b.pdf" {
+	if p := c.started[0].Parts; len(p) != 2 || string(p[0].Data) != "hi" || p[0].Kind != "image" || p[0].Name != "a  .png" || p[1].URL != "https://x.example/b.pdf" {
 		t.Errorf("%+v", p)
 	}
 	if p := c.started[1].Parts; len(p) != 1 || string(p[0].Data) != "hi" {

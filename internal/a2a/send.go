@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/identity"
@@ -124,12 +126,16 @@ func content(parts []part) (text string, files []llm.Part, err error) {
 		if p.File != nil {
 			p.Raw, p.URL, p.MediaType, p.Filename = p.File.Bytes, p.File.URI, p.File.MimeType, p.File.Name
 		}
+		p.Filename = fileName(p.Filename)
 		switch {
 		case p.Text != nil:
 			texts = append(texts, *p.Text)
 		case len(p.Data) > 0:
 			texts = append(texts, "```json\n"+string(p.Data)+"\n```")
 		case len(p.Raw) > 0 && strings.HasPrefix(p.MediaType, "text/"):
+			if !utf8.Valid(p.Raw) {
+				return "", nil, wrong("a part of the message is a text that is not UTF-8; encode it as UTF-8")
+			}
 			texts = append(texts, llm.Material("document "+cmp.Or(p.Filename, "text"), string(p.Raw)))
 		case len(p.Raw) > 0 || p.URL != "":
 			f := llm.Part{Kind: llm.Document, MediaType: p.MediaType, Name: p.Filename, Data: p.Raw, URL: p.URL}
@@ -148,6 +154,20 @@ func content(parts []part) (text string, files []llm.Part, err error) {
 		return "", nil, wrong("the message has too many files")
 	}
 	return strings.Join(texts, "\n\n"), files, nil
+}
+
+// maxFileName bounds the name of a file, in characters.
+const maxFileName = 255
+
+// fileName is a client's name of a file on one line, for the text of a prompt.
+func fileName(name string) string {
+	runes := []rune(strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, name)))
+	return string(runes[:min(len(runes), maxFileName)])
 }
 
 // decide answers the questions of a waiting task.
