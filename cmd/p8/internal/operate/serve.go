@@ -78,7 +78,10 @@ func (c *Serve) Run(a *command.App) error {
 		return err
 	}
 	if len(cfg.A2AAgents) > 0 {
-		p.A2A, err = a2a.New(a2a.Options{Chat: p.Chat, Catalog: p.Catalog, Agents: cfg.A2AAgents, BaseURL: cfg.PublicURL, Version: command.Version(), Logger: p.Log})
+		p.A2A, err = a2a.New(a2a.Options{
+			Chat: p.Chat, Catalog: p.Catalog, Agents: cfg.A2AAgents, BaseURL: cfg.PublicURL, MaxBody: int64(cfg.MaxBodyBytes),
+			Version: command.Version(), Logger: p.Log,
+		})
 		if err != nil {
 			return err
 		}
