@@ -132,6 +132,9 @@ func (b *Box) Names(ctx context.Context) []string {
 	}
 	if !fresh {
 		known = b.serverNames(ctx)
+		if ctx.Err() != nil {
+			return append(names, known...) // servers were not waited for
+		}
 		b.mu.Lock()
 		b.known, b.knownTill = known, time.Now().Add(namesFor)
 		b.mu.Unlock()

@@ -24,8 +24,11 @@ type shelf struct {
 	resources map[string]string
 }
 
-func (s *shelf) Tools(context.Context) ([]tool.Tool, error) {
+func (s *shelf) Tools(ctx context.Context) ([]tool.Tool, error) {
 	s.asked.Add(1)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	return s.tools, s.down
 }
 
@@ -201,6 +204,10 @@ func TestBoxChained(t *testing.T) {
 func TestBoxNames(t *testing.T) {
 	crm := &shelf{tools: []tool.Tool{named(t, "query", "crm")}}
 	b := box(t, shelves{"crm": crm, "down": {down: errors.New("x")}}, "search")
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	b.Names(gone) // what a caller who has gone would hear is not kept for the others
+	crm.asked.Store(0)
 	for range 3 {
 		if got := strings.Join(b.Names(t.Context()), " "); got != "search crm/ crm/query down/" {
 			t.Error(got)
