@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -227,21 +228,31 @@ func (c *conn) step(ctx context.Context, sql string, each func(store.Row) error,
 	if err != nil {
 		return false, err
 	}
+	defer func() {
+		if e := s.Reset(); err == nil {
+			err = e
+		}
+	}()
 	for s.Step() {
 		found = true
 		if each == nil {
 			continue
 		}
 		if err := each(row{s}); err != nil {
-			s.Reset()
 			return true, err
 		}
 	}
-	err = s.Err()
-	if e := s.Reset(); err == nil {
-		err = e
-	}
-	return found, err
+	return found, s.Err()
+}
+
+// read calls fn, and ends the snapshot that fn read, even if fn panics.
+func (c *conn) read(fn func(store.Conn) error) (err error) {
+	defer func() {
+		err = errors.Join(err, c.rollback())
+		c.snapshot = false
+		c.pin.end()
+	}()
+	return fn(c)
 }
 
 // Later implements store.Conn: there is no way to save. A reader's statements see

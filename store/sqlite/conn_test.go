@@ -113,3 +113,45 @@ func TestInterrupt(t *testing.T) {
 func TestEngine(t *testing.T) {
 	storetest.Engine(t, func(t *testing.T) store.Engine { return testEngine(t) })
 }
+
+// TestPanicInARead: the connection forgets the snapshot and the statement in whose middle
+// the reader panicked, so that the next reader sees later commits.
+func TestPanicInARead(t *testing.T) {
+	e, ctx := testEngine(t), t.Context()
+	exec := func(sql string) {
+		t.Helper()
+		if err := e.Write(ctx, func(c store.Conn) error { _, err := c.Exec(ctx, sql); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`CREATE TABLE panics (n)`)
+	exec(`INSERT INTO panics VALUES (1)`)
+	var sum int
+	read := func(each func(store.Row) error) error {
+		return e.Read(ctx, func(c store.Conn) error {
+			return c.Later(ctx, store.Statement{SQL: `SELECT n FROM panics`, Each: each})
+		})
+	}
+	for range cap(e.readers) {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			_ = read(func(store.Row) error { panic("boom") })
+		}()
+	}
+	exec(`INSERT INTO panics VALUES (2)`)
+	for range cap(e.readers) {
+		sum = 0
+		if err := read(func(r store.Row) error {
+			var n int
+			err := r.Scan(&n)
+			sum += n
+			return err
+		}); err != nil || sum != 3 {
+			t.Errorf("%d, %v", sum, err)
+		}
+	}
+}

@@ -10,6 +10,10 @@ import (
 // commits before its start. A connection with synchronous=NORMAL appends the pages of a
 // commit to that file, in order, and does not wait, so that the next transaction can
 // begin. SQLite itself waits where the order of files matters, at a checkpoint.
+//
+// The commits that wait for an fsync that fails get its error. Linux reports a page that it
+// could not write once: a later fsync succeeds without it, and if the machine then loses
+// power before the checkpoint, the log ends before that page, and later commits are lost.
 type durable struct {
 	path string // of the write-ahead log; "" for a database in memory
 

@@ -258,11 +258,7 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 		}
 		e.log.watch(c)
 	}
-	err = fn(c)
-	err = errors.Join(err, c.rollback())
-	c.snapshot = false
-	c.pin.end()
-	return e.judge(ctx, err)
+	return e.judge(ctx, c.read(fn))
 }
 
 // Write runs fn in a transaction of the writing connection, and waits until it is
