@@ -3,6 +3,7 @@ package openai
 import (
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 
 	"github.com/p8-org/p8/llm"
 )
@@ -60,8 +61,14 @@ func (c *wireChunk) failed() bool {
 	return len(c.Error) > 0 && string(c.Error) != "null" || c.Object == "error"
 }
 
+// maxCalls bounds the tool calls of an answer: each piece of a call may be compared with
+// all of them.
+const maxCalls = 1000
+
+var errCalls = fmt.Errorf("openai: more than %d tool calls in one answer", maxCalls)
+
 // chunk handles a chunk that is more than plain text.
-func (r *reader) chunk(c *wireChunk) {
+func (r *reader) chunk(c *wireChunk) error {
 	r.any = r.any || len(c.Choices) > 0
 	if len(c.Usage) > 0 {
 		r.count(c.Usage)
@@ -86,15 +93,18 @@ func (r *reader) chunk(c *wireChunk) {
 			}
 			for i := range delta.ToolCalls {
 				if r.out.Stopped() {
-					return
+					return nil
 				}
-				r.call(&delta.ToolCalls[i])
+				if r.call(&delta.ToolCalls[i]); len(r.calls) > maxCalls {
+					return errCalls
+				}
 			}
 		}
 		if choice.FinishReason != "" {
 			r.finish = finishOf(choice.FinishReason)
 		}
 	}
+	return nil
 }
 
 // count reads the usage. Unreadable numbers do not fail the answer, and negative ones

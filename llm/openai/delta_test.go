@@ -86,7 +86,9 @@ func FuzzScanDelta(f *testing.F) {
 		}
 		var got []llm.Chunk
 		r := reader{out: wire.NewSink(func(c llm.Chunk) { got = append(got, c) })}
-		r.chunk(&c)
+		if err := r.chunk(&c); err != nil {
+			t.Fatal(err)
+		}
 		var want []llm.Chunk
 		r.out = wire.NewSink(func(c llm.Chunk) { want = append(want, c) })
 		r.say(text, reasoning)

@@ -47,8 +47,7 @@ func (r *reader) Event(data []byte) (done bool, err error) {
 	if c.failed() {
 		return false, outbound.ReadRefusal(data)
 	}
-	r.chunk(&c)
-	return false, nil
+	return false, r.chunk(&c)
 }
 
 // Begun reports whether a chunk has come.

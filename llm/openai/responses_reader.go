@@ -110,11 +110,16 @@ func (r *responsesReader) Event(data []byte) (done bool, err error) {
 			if r.out.Stopped() {
 				break
 			}
-			r.item(i, &w.Output[i], true)
+			if r.item(i, &w.Output[i], true); len(r.calls) > maxCalls {
+				return false, errCalls
+			}
 		}
 		return true, r.end(&w)
 	}
-	return r.event(&e, data)
+	if done, err = r.event(&e, data); err == nil && len(r.calls) > maxCalls {
+		err = errCalls
+	}
+	return done, err
 }
 
 func (r *responsesReader) event(e *responsesEvent, data []byte) (done bool, err error) {

@@ -30,6 +30,7 @@ type events struct {
 	data       []byte // the data lines of the event so far
 	ready      []byte // a data line that waits for the previous one
 	held       bool   // ready is set
+	checked    int    // bytes that complete has read
 	seen       bool   // a field of an event stream was read
 	torn       bool   // the last line lacks its end
 	err        error  // the last error of Read
@@ -73,7 +74,7 @@ func (e *events) next() ([]byte, error) {
 			e.data = append(e.data, value...)
 			continue
 		}
-		if complete(e.data) {
+		if e.complete() {
 			e.ready, e.held = append(e.ready[:0], value...), true
 			return e.data, nil
 		}
@@ -84,7 +85,16 @@ func (e *events) next() ([]byte, error) {
 	}
 }
 
-func complete(data []byte) bool { return isDone(data) || json.Valid(data) }
+// complete reports whether the data are an event although no empty line ended them. It
+// reads them anew for each line, and so stops after a response's length in all; a server that
+// leaves out empty lines stays below.
+func (e *events) complete() bool {
+	if e.checked > maxResponse {
+		return false
+	}
+	e.checked += len(e.data)
+	return isDone(e.data) || json.Valid(e.data)
+}
 
 func isDone(data []byte) bool { return string(data) == "[DONE]" }
 
