@@ -48,7 +48,7 @@ func namesFile(word string, alone bool) bool {
 	}
 	info, err := os.Stat(word)
 	if err == nil && info.IsDir() {
-		return isPath(word)
+		return isPath(word) || alone && len(documentsIn(word)) > 0
 	}
 	return catalog.IsDocument(filepath.Base(word)) && (err == nil || alone || isPath(word))
 }
@@ -59,17 +59,22 @@ func isPath(word string) bool { return strings.ContainsAny(word, `/`+string(file
 // noFile returns the error of a document that is not there, with a similar one.
 func noFile(path string) error {
 	dir, base := filepath.Split(path)
-	entries, _ := os.ReadDir(filepath.Clean(dir + "."))
+	if similar := near.Word(base, documentsIn(filepath.Clean(dir+"."))); similar != "" {
+		return command.Usage("there is no file %s; did you mean %s?", show.OneLine(path), show.OneLine(dir+similar))
+	}
+	return command.Usage("there is no file %s: give the path of an agent's document", show.OneLine(path))
+}
+
+// documentsIn returns the documents of a folder, none if it cannot be read.
+func documentsIn(dir string) []string {
+	entries, _ := os.ReadDir(dir)
 	var names []string
 	for _, e := range entries {
 		if catalog.IsDocument(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
-	if similar := near.Word(base, names); similar != "" {
-		return command.Usage("there is no file %s; did you mean %s?", show.OneLine(path), show.OneLine(dir+similar))
-	}
-	return command.Usage("there is no file %s: give the path of an agent's document", show.OneLine(path))
+	return names
 }
 
 // readDocument returns the name of the agent in a file, and prints the document's warnings.
