@@ -96,11 +96,11 @@ func TestDreamingAgent(t *testing.T) {
 
 func TestUserModel(t *testing.T) {
 	a := compile(t, "user-model")
-	if failures := failuresOf(t, a, []byte(`{"summary": "Ann builds boats.", "interests": ["boats"], "preferred_topics": []}`)); failures != nil {
+	if failures := failuresOf(t, a, []byte(`{"content": "Ann builds boats.", "interests": ["boats"], "preferred_topics": []}`)); failures != nil {
 		t.Errorf("got %v", failures)
 	}
 	long := strings.Repeat("x", 601)
-	if failures := failuresOf(t, a, []byte(`{"summary": "`+long+`", "interests": "boats"}`)); len(failures) != 3 {
+	if failures := failuresOf(t, a, []byte(`{"content": "`+long+`", "interests": "boats"}`)); len(failures) != 3 {
 		t.Errorf("got %q", failures)
 	}
 }

@@ -69,7 +69,7 @@ func (p *profiled) Recall(ctx context.Context, q store.RecallQuery) (store.Recal
 	rec, err := p.Store.Recall(ctx, q)
 	if q.User {
 		rec.User = store.User{
-			Name: "Alice", Summary: p.said(), Interests: []string{"a", "b", "c", "d", "e", "f"}, Topics: []string{"go", "sql"},
+			Name: "Alice", Content: p.said(), Interests: []string{"a", "b", "c", "d", "e", "f"}, Topics: []string{"go", "sql"},
 		}
 	}
 	return rec, err

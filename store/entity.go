@@ -242,7 +242,7 @@ type User struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Email     string          `json:"email,omitempty"`
-	Summary   string          `json:"summary,omitempty"`
+	Content   string          `json:"content,omitempty"`
 	Interests []string        `json:"interests,omitempty"`
 	Topics    []string        `json:"preferred_topics,omitempty"`
 	Metadata  json.RawMessage `json:"metadata,omitempty"`

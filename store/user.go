@@ -30,8 +30,7 @@ func (all Users) Get(ctx context.Context) (User, error) {
 func (u *User) fields(f *fields) {
 	f.require("name", &u.Name)
 	f.add("email", &u.Email)
-	f.add("content", &u.Summary)
-	f.as("summary")
+	f.add("content", &u.Content)
 	f.add("interests", &u.Interests)
 	f.add("preferred_topics", &u.Topics)
 	f.require("id", &u.ID)
@@ -50,7 +49,7 @@ func (u *User) place() place {
 func (u *User) identity() (column, value string) { return "id", u.ID }
 
 func (u *User) entry() entry {
-	return entry{name: u.Name, metadata: u.Metadata, summary: cmp.Or(u.Summary, u.Name)}
+	return entry{name: u.Name, metadata: u.Metadata, summary: cmp.Or(u.Content, u.Name)}
 }
 
 // Put writes the caller's own row, restoring a deleted one, and sets its ID and times.
@@ -127,7 +126,7 @@ func (u *User) check() error {
 	if _, err := checkKey(u.Name); err != nil {
 		return err
 	}
-	if err := cleanTexts("email", &u.Email, "summary", &u.Summary); err != nil {
+	if err := cleanTexts("email", &u.Email, "content", &u.Content); err != nil {
 		return err
 	}
 	return firstError(cleanList("interests", u.Interests), cleanList("preferred_topics", u.Topics), checkObject("metadata", &u.Metadata))

@@ -17,8 +17,8 @@ type UserChange struct {
 	// a stored list; any other value replaces the stored one. An object is merged key by key
 	// by the same rules; objects deeper inside it are replaced. null removes a key.
 	Set json.RawMessage
-	// Summary replaces the row's summary, unless it is "".
-	Summary string
+	// Content replaces the row's content, unless it is "".
+	Content string
 	// Interests and Topics are added to the row's columns.
 	Interests, Topics []string
 }
@@ -91,8 +91,8 @@ func (u *User) change(c UserChange) error {
 			return err
 		}
 	}
-	if c.Summary != "" {
-		u.Summary = c.Summary
+	if c.Content != "" {
+		u.Content = c.Content
 	}
 	u.Interests = column(u.Interests, keyInterests, c.Remove, items, set, c.Interests)
 	u.Topics = column(u.Topics, keyTopics, c.Remove, items, set, c.Topics)

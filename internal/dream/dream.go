@@ -102,7 +102,7 @@ type Phase2 struct {
 // Profile is the update of the user's profile.
 type Profile struct {
 	Status string `json:"status"`
-	// Updated are the fields that changed: summary, interests, preferred_topics.
+	// Updated are the fields that changed: content, interests, preferred_topics.
 	Updated []string `json:"updated,omitempty"`
 	Error   string   `json:"error,omitempty"`
 }

@@ -30,12 +30,12 @@ func TestDream(t *testing.T) {
 		!slices.Equal(res.Phase2.AgentsRun, []string{dream.Agent}) || res.IOTokens != 1111 || res.Phase2.IOTokens != 1100 || res.Phase1.SessionsChecked != 1 {
 		t.Errorf("%+v", res)
 	}
-	if res.Profile.Status != dream.StatusCompleted || !slices.Equal(res.Profile.Updated, []string{"summary", "interests", "preferred_topics"}) {
+	if res.Profile.Status != dream.StatusCompleted || !slices.Equal(res.Profile.Updated, []string{"content", "interests", "preferred_topics"}) {
 		t.Errorf("%+v", res.Profile)
 	}
 	u, err := k.store.Users().Get(ann)
 	must(t, err)
-	if u.Summary != "Ann asks about trains." || !slices.Equal(u.Interests, []string{"chess", "trains"}) || !slices.Equal(u.Topics, []string{"rail"}) {
+	if u.Content != "Ann asks about trains." || !slices.Equal(u.Interests, []string{"chess", "trains"}) || !slices.Equal(u.Topics, []string{"rail"}) {
 		t.Errorf("%+v", u)
 	}
 
@@ -53,7 +53,7 @@ func TestDream(t *testing.T) {
 			t.Errorf("prompt %d tells of another user:\n%s", i, prompt)
 		}
 	}
-	if shown := k.prompts()[1]; !strings.Contains(shown, "## Present profile\n\nSummary: \nInterests: chess\nTopics: ") {
+	if shown := k.prompts()[1]; !strings.Contains(shown, "## Present profile\n\nContent: \nInterests: chess\nTopics: ") {
 		t.Errorf("the profile is not shown:\n%s", shown)
 	}
 	var stats dream.Stats

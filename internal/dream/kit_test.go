@@ -129,9 +129,9 @@ func answer(name, target string) scripted.Turn {
 }
 
 // profile is what the agent of profiles says.
-func profile(summary string, interests ...string) scripted.Turn {
+func profile(content string, interests ...string) scripted.Turn {
 	list, _ := json.Marshal(append([]string{}, interests...))
-	turn := scripted.Call("final_result", `{"summary":"`+summary+`","interests":`+string(list)+`,"preferred_topics":["rail"]}`)
+	turn := scripted.Call("final_result", `{"content":"`+content+`","interests":`+string(list)+`,"preferred_topics":["rail"]}`)
 	turn.Usage = llm.Usage{Input: 10, Output: 1}
 	return turn
 }

@@ -13,7 +13,7 @@ import (
 
 // learned is the answer of the third phase's agent.
 type learned struct {
-	Summary   string   `json:"summary"`
+	Content   string   `json:"content"`
 	Interests []string `json:"interests"`
 	Topics    []string `json:"preferred_topics"`
 }
@@ -34,7 +34,7 @@ func (d *dream) learn(ctx context.Context, m *material) error {
 		if json.Unmarshal(result.Output, &said) != nil {
 			return &failed{"the answer is no profile"}
 		}
-		r.Keys, err = d.update(ctx, store.UserChange{Summary: strings.TrimSpace(said.Summary), Interests: said.Interests, Topics: said.Topics})
+		r.Keys, err = d.update(ctx, store.UserChange{Content: strings.TrimSpace(said.Content), Interests: said.Interests, Topics: said.Topics})
 		if errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrNotFound) {
 			return &failed{"the profile could not be kept: " + err.Error()}
 		}
@@ -81,8 +81,8 @@ func (d *dream) update(ctx context.Context, c store.UserChange) (changed []strin
 	if err != nil {
 		return nil, err
 	}
-	if before.Summary != after.Summary {
-		changed = append(changed, "summary")
+	if before.Content != after.Content {
+		changed = append(changed, "content")
 	}
 	if !slices.Equal(before.Interests, after.Interests) {
 		changed = append(changed, "interests")
@@ -97,7 +97,7 @@ func (d *dream) update(ctx context.Context, c store.UserChange) (changed []strin
 func profileText(u *store.User) string {
 	text := "## Present profile\n"
 	for _, line := range [][2]string{
-		{"Summary: ", u.Summary}, {"Interests: ", strings.Join(u.Interests, ", ")}, {"Topics: ", strings.Join(u.Topics, ", ")},
+		{"Content: ", u.Content}, {"Interests: ", strings.Join(u.Interests, ", ")}, {"Topics: ", strings.Join(u.Topics, ", ")},
 	} {
 		text += "\n" + line[0] + short(line[1], maxMomentText)
 	}

@@ -116,7 +116,7 @@ func (m *mind) answer(x harness.Exchange) harness.Reply {
 	case dreamer:
 		text = strings.ReplaceAll(dream, "SECRET", secretOf(x))
 	case profiler:
-		text = object("summary", "Somebody who walks.", "interests", []string{"gardens"}, "preferred_topics", []string{"bridges"})
+		text = object("content", "Somebody who walks.", "interests", []string{"gardens"}, "preferred_topics", []string{"bridges"})
 	default:
 		text = "That is worth a thought, and another walk along the sea."
 	}

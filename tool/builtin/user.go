@@ -51,7 +51,7 @@ func profileOf(ctx context.Context, s *store.Store) (profile, error) {
 		u.Metadata = json.RawMessage("{}")
 	}
 	return profile{
-		UserID: u.ID, Name: u.Name, Email: u.Email, Content: u.Summary,
+		UserID: u.ID, Name: u.Name, Email: u.Email, Content: u.Content,
 		Interests: list(u.Interests), Topics: list(u.Topics), Metadata: u.Metadata,
 	}, nil
 }

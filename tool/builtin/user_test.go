@@ -42,7 +42,7 @@ func TestUserProfile(t *testing.T) {
 	if string(u.Metadata) != `{"interests":[],"likes":["rum"],"n":12345678901234567890}` || len(u.Interests) != 0 {
 		t.Errorf("stored %s, %q", u.Metadata, u.Interests)
 	}
-	must(t, k.Store.Users().Put(ctx, &store.User{Name: "Ann", Summary: "Drinks rum.", Interests: []string{"rum"}, Metadata: u.Metadata}))
+	must(t, k.Store.Users().Put(ctx, &store.User{Name: "Ann", Content: "Drinks rum.", Interests: []string{"rum"}, Metadata: u.Metadata}))
 	if res := k.ok(t, ctx, "get_user_profile", `{}`, &p); p.Name != "Ann" || p.Content != "Drinks rum." || !strings.Contains(res.Content, `"interests":["rum"],"preferred_topics":[]`) {
 		t.Errorf("%s", res.Content)
 	}

@@ -83,7 +83,7 @@ func userContext(s Scene) string {
 	writeTime(&b, now, timeFormat)
 	b.WriteString(" UTC")
 	WriteLine(&b, "User: ", cmp.Or(user.Name, s.Caller.Name))
-	WriteLine(&b, "", fenced("profile", "Profile: ", user.Summary, "Interests: ", FirstFive(user.Interests), "Topics: ", FirstFive(user.Topics)))
+	WriteLine(&b, "", fenced("profile", "Profile: ", user.Content, "Interests: ", FirstFive(user.Interests), "Topics: ", FirstFive(user.Topics)))
 	WriteLine(&b, "", strings.TrimSpace(s.Caller.UserContext))
 	return b.String()
 }

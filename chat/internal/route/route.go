@@ -193,7 +193,7 @@ func lastOfUser(messages []llm.Message) int {
 // profile is what is known of the user, in words.
 func profile(user store.User) string {
 	var b strings.Builder
-	b.WriteString(user.Summary)
+	b.WriteString(user.Content)
 	prompt.WriteLine(&b, "Interests: ", prompt.FirstFive(user.Interests))
 	prompt.WriteLine(&b, "Topics: ", prompt.FirstFive(user.Topics))
 	return strings.TrimSpace(b.String())

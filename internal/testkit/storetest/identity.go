@@ -107,7 +107,7 @@ func populate(t *testing.T, s *store.Store) []things {
 		fb := &store.Feedback{Comment: text}
 		must(t, s.Feedback().Put(ctx, fb))
 		if c.user != "" {
-			must(t, s.Users().Put(ctx, &store.User{Name: "me", Summary: text}))
+			must(t, s.Users().Put(ctx, &store.User{Name: "me", Content: text}))
 		}
 		x.message, x.schema, x.resource = m.ID, d.ID, r.ID
 		x.ontology, x.moment, x.file, x.feedback = o.ID, mo.ID, f.ID, fb.ID

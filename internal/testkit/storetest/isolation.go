@@ -54,7 +54,7 @@ func readings() map[string]reading {
 		}, caller.reads},
 		"Users.Get": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			u, err := s.Users().Get(ctx)
-			return []string{u.Summary}, err
+			return []string{u.Content}, err
 		}, caller.named},
 		"Select": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			rows, err := s.Select(ctx, `SELECT content FROM resources`, store.SelectBounds{})
@@ -248,7 +248,7 @@ func writings() map[string]*writing {
 			return s.DeleteSchema(ctx, o.schema)
 		}, caller.reads, another},
 		"Users.Put": {func(s *store.Store, ctx context.Context, o things) error {
-			return s.Users().Put(ctx, &store.User{ID: o.user, Name: "me", Summary: "changed"})
+			return s.Users().Put(ctx, &store.User{ID: o.user, Name: "me", Content: "changed"})
 		}, caller.named, func(c, o caller) bool { return c != o && (o.user == "" || o.user == c.user) }},
 		"Users.Update": {func(s *store.Store, ctx context.Context, o things) error {
 			_, err := s.Users().Update(ctx, store.UserChange{Set: json.RawMessage(`{"changed":true}`)})

@@ -18,7 +18,7 @@ func users(t *testing.T, open Open) {
 	ctx, anonymous := as("t", "u"), as("t", "")
 	_, err := s.Users().Get(ctx)
 	wantErr(t, "no row yet", err, store.ErrNotFound)
-	u := &store.User{Name: "Ute Ü", Email: "u@example.com", Summary: "likes tea", Interests: []string{"tea"}, Topics: []string{"a", "b"}, Metadata: json.RawMessage(`{ "x": 1 }`)}
+	u := &store.User{Name: "Ute Ü", Email: "u@example.com", Content: "likes tea", Interests: []string{"tea"}, Topics: []string{"a", "b"}, Metadata: json.RawMessage(`{ "x": 1 }`)}
 	must(t, s.Users().Put(ctx, u))
 	wantEqual(t, "user", get[store.User](t)(s.Users().Get(ctx)), *u)
 	wantEqual(t, "id", u.ID, "u")

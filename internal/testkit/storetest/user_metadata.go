@@ -34,10 +34,10 @@ func userMetadata(t *testing.T, open Open) {
 	same("nothing", update(``), `{"city":"Kiel","facts":{"a":1,"b":2}}`)
 	same("emptied", update(`{}`, "city", "facts"), `{}`)
 
-	must(t, s.Users().Put(ctx, &store.User{Name: "Ute", Summary: "likes tea"}))
+	must(t, s.Users().Put(ctx, &store.User{Name: "Ute", Content: "likes tea"}))
 	update(`{"x":1}`)
 	u := get[store.User](t)(s.Users().Get(ctx))
-	wantEqual(t, "the rest of the row", []string{u.Name, u.Summary}, []string{"Ute", "likes tea"})
+	wantEqual(t, "the rest of the row", []string{u.Name, u.Content}, []string{"Ute", "likes tea"})
 
 	for _, set := range []string{`[1]`, `"x"`, `{`, `{"x":"` + strings.Repeat("x", 300<<10) + `"}`} {
 		_, err := s.Users().Update(ctx, store.UserChange{Set: json.RawMessage(set)})
@@ -97,8 +97,8 @@ func userLists(t *testing.T, open Open) {
 		`{"interests":["chess"],"preferred_topics":"tea","a":[1,2],"p":{"colours":["blue"],"deep":{"b":1}}}`, []string{"chess"}, []string{"tea"})
 	change(store.UserChange{Remove: []string{"interests", "preferred_topics", "a", "p"}}, `{}`, nil, nil)
 
-	change(store.UserChange{Summary: "Plays.", Interests: []string{"chess", " Chess", ""}, Topics: []string{"openings"}}, `{}`, []string{"chess"}, []string{"openings"})
-	wantEqual(t, "summary", get[store.User](t)(s.Users().Get(ctx)).Summary, "Plays.")
+	change(store.UserChange{Content: "Plays.", Interests: []string{"chess", " Chess", ""}, Topics: []string{"openings"}}, `{}`, []string{"chess"}, []string{"openings"})
+	wantEqual(t, "content", get[store.User](t)(s.Users().Get(ctx)).Content, "Plays.")
 	// Of more than 20 the oldest go that were not said again.
 	var many []string
 	for i := range 20 {
