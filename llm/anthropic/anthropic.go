@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/p8-org/p8/internal/schema/fit"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
@@ -72,6 +73,7 @@ type Model struct {
 	name     string // anthropic:model
 	model    string
 	endpoint string
+	schemas  *fit.Fitter
 	client   *wire.Client
 	// dialect holds the model's settings, known from its name and its refusals.
 	dialect atomic.Pointer[dialect]
@@ -101,7 +103,7 @@ func New(o Options) (*Model, error) {
 	if strings.ContainsFunc(key+token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return bad("the API key of anthropic holds characters that no key has" + wire.Either("; look at ", keyVars()))
 	}
-	m := &Model{name: name, model: o.Model, endpoint: u.Scheme + "://" + u.Host}
+	m := &Model{name: name, model: o.Model, endpoint: u.Scheme + "://" + u.Host, schemas: fit.NewFitter(fit.Anthropic())}
 	d := dialectOf(o.Model)
 	m.dialect.Store(&d)
 	m.client = wire.NewClient(wire.Options{
@@ -160,6 +162,6 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 				return
 			}
 		}
-		m.client.Stream(ctx, wire.Request{Body: appendRequest(nil, m.model, req, &p), Once: req.Once, Mend: a.mend, Mended: a.mended}, yield)
+		m.client.Stream(ctx, wire.Request{Body: m.appendRequest(nil, req, &p), Once: req.Once, Mend: a.mend, Mended: a.mended}, yield)
 	}
 }

@@ -46,7 +46,7 @@ func (a *attempt) mend(r *outbound.Refusal, out *wire.Sink) []byte {
 	for _, text := range a.untold(p.warnings) {
 		out.Warn(settingDropped, text)
 	}
-	return appendRequest(nil, a.model.model, a.req, &p)
+	return a.model.appendRequest(nil, a.req, &p)
 }
 
 // mended stores what was learned, once the API accepted the mended request and so

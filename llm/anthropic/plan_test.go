@@ -14,13 +14,13 @@ import (
 // TestPromptCache: the marks stand behind the tools, the first and the last system
 // message and the last message.
 func TestPromptCache(t *testing.T) {
-	schema := json.RawMessage("{\n \"type\": \"object\"}")
+	schema := json.RawMessage("{\n \"type\": \"object\", \"properties\": {}}")
 	req := llm.Request{
 		Messages: []llm.Message{{Role: llm.System, Content: "S1"}, {Role: llm.System, Content: "S2"}, {Role: llm.System, Content: "S3"}, user("hi"), calls("", "a"), result("a", "A")},
 		Tools:    []llm.ToolSpec{{Name: "now"}, {Name: "search", Description: "Searches.", Parameters: schema}},
 	}
 	const body = `{"model":"claude-sonnet-4-5","max_tokens":8192,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}},` +
-		"{\"name\":\"search\",\"description\":\"Searches.\",\"input_schema\":{\n \"type\": \"object\"}MARK}]," +
+		"{\"name\":\"search\",\"description\":\"Searches.\",\"input_schema\":{\n \"type\": \"object\", \"properties\": {}}MARK}]," +
 		`"system":[{"type":"text","text":"S1"MARK},{"type":"text","text":"S2"},{"type":"text","text":"S3"MARK}],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"search","input":{"q":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A"MARK}]}],"stream":true}`
 	for setting, mark := range map[string]string{

@@ -7,24 +7,24 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// appendRequest writes the body of a request. Schemas are sent unchanged.
+// appendRequest writes the body of a request.
 //
 // The order is that of the provider's cache: tools, system, messages. A mark at the end
 // of each lets the next request read this one's cache. Another mark after the first
 // system message, the agent's prompt, serves conversations that differ after it.
-func appendRequest(b []byte, model string, req *llm.Request, p *plan) []byte {
+func (m *Model) appendRequest(b []byte, req *llm.Request, p *plan) []byte {
 	if b == nil {
 		b = make([]byte, 0, bodySize(req))
 	}
 	b = append(b, `{"model":`...)
-	b = wire.AppendString(b, model)
+	b = wire.AppendString(b, m.model)
 	b = append(b, `,"max_tokens":`...)
 	b = strconv.AppendInt(b, int64(p.maxTokens), 10)
-	b = appendTools(b, p)
+	b = m.appendTools(b, p)
 	head := headOf(req.Messages)
 	b = appendSystem(b, req.Messages[:head], p)
 	b = append(b, `,"messages":`...)
-	b = appendConversation(b, req.Messages, model, p)
+	b = appendConversation(b, req.Messages, m.model, p)
 	b = appendSettings(b, p)
 	return append(b, `,"stream":true}`...)
 }
@@ -63,7 +63,7 @@ func appendMark(b []byte, ttl string) []byte {
 	return append(b, `}}`...)
 }
 
-func appendTools(b []byte, p *plan) []byte {
+func (m *Model) appendTools(b []byte, p *plan) []byte {
 	if len(p.tools) == 0 {
 		return b
 	}
@@ -83,7 +83,7 @@ func appendTools(b []byte, p *plan) []byte {
 		if len(t.Parameters) == 0 {
 			b = append(b, `{"type":"object","properties":{}}`...)
 		} else {
-			b = append(b, wire.PlainObject(t.Parameters)...)
+			b = append(b, m.schemas.Fit(t.Parameters)...)
 		}
 		b = append(b, '}')
 	}

@@ -27,6 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/p8-org/p8/internal/schema/fit"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
@@ -71,7 +72,9 @@ type Model struct {
 	name     string // gemini:model
 	endpoint string
 	family   family
-	client   *wire.Client
+	// schemas and openAPI fit schemas for the two forms of them.
+	schemas, openAPI *fit.Fitter
+	client           *wire.Client
 	// learned are the options that the provider has refused for this model.
 	learned atomic.Uint32
 }
@@ -105,7 +108,7 @@ func New(o Options) (*Model, error) {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return bad(llm.NoModel, "the API key of gemini holds characters that no key has"+wire.Either("; look at ", keyVars))
 	}
-	m := &Model{name: name, endpoint: u.Scheme + "://" + u.Host, family: familyOf(model)}
+	m := &Model{name: name, endpoint: u.Scheme + "://" + u.Host, family: familyOf(model), schemas: fit.NewFitter(fit.Gemini()), openAPI: fit.NewFitter(fit.GeminiOpenAPI())}
 	m.client = wire.NewClient(wire.Options{
 		Name: name, Provider: provider, URL: address(u, model),
 		Authorize: func(h http.Header) {

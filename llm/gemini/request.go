@@ -32,7 +32,7 @@ func (m *Model) body(req *llm.Request, without option) []byte {
 	if len(req.Tools) > 0 {
 		b = append(b, `,"tools":[{"functionDeclarations":[`...)
 		for i := range req.Tools {
-			b = append(appendTool(b, &req.Tools[i], without), ',')
+			b = append(m.appendTool(b, &req.Tools[i], without), ',')
 		}
 		b = append(b[:len(b)-1], `]}]`...)
 		switch req.ToolChoice {
@@ -88,21 +88,22 @@ func (m *Model) system(req *llm.Request) (texts []string, rest []llm.Message) {
 	return texts, rest
 }
 
-func appendTool(b []byte, t *llm.ToolSpec, without option) []byte {
+func (m *Model) appendTool(b []byte, t *llm.ToolSpec, without option) []byte {
 	b = append(b, `{"name":`...)
 	b = wire.AppendString(b, t.Name)
 	if t.Description != "" {
 		b = append(b, `,"description":`...)
 		b = wire.AppendString(b, t.Description)
 	}
-	openAPI := without&optJSONSchema != 0
-	schema := appendSchema(nil, t.Parameters, openAPI)
 	switch {
 	case len(t.Parameters) == 0:
-	case !openAPI:
-		b = append(append(b, `,"parametersJsonSchema":`...), schema...)
-	case bytes.Contains(schema, []byte(`"properties":{"`)): // the API refuses an object without properties
-		b = append(append(b, `,"parameters":`...), schema...)
+	case without&optJSONSchema == 0:
+		b = append(append(b, `,"parametersJsonSchema":`...), m.schemas.Fit(t.Parameters)...)
+	default:
+		schema := m.openAPI.Fit(t.Parameters)
+		if bytes.Contains(schema, []byte(`"properties":{"`)) { // the API refuses an object without properties
+			b = append(append(b, `,"parameters":`...), schema...)
+		}
 	}
 	return append(b, '}')
 }

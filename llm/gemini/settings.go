@@ -93,11 +93,11 @@ func (m *Model) appendConfig(b []byte, req *llm.Request, without option) []byte 
 	if m.bindsAnswer(req) {
 		b = append(b, `"responseMimeType":"application/json",`...)
 		if without&optJSONSchema == 0 {
-			b = append(b, `"responseJsonSchema":`...)
+			b = append(append(b, `"responseJsonSchema":`...), m.schemas.Fit(req.Output.Schema)...)
 		} else {
-			b = append(b, `"responseSchema":`...)
+			b = append(append(b, `"responseSchema":`...), m.openAPI.Fit(req.Output.Schema)...)
 		}
-		b = append(appendSchema(b, req.Output.Schema, without&optJSONSchema != 0), ',')
+		b = append(b, ',')
 	}
 	if len(b) == empty {
 		return b[:start]

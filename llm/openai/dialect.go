@@ -24,8 +24,8 @@ type dialect struct {
 	thoughts bool
 	// images and files: what a user's message may contain.
 	images, files bool
-	// plainTools: the model refuses alternatives at the root of a tool's schema.
-	plainTools bool
+	// ownSchemas: OpenAI's own rules for schemas apply.
+	ownSchemas bool
 	// cacheKey: prompt_cache_key routes requests with the same beginning to one cache.
 	cacheKey bool
 }
@@ -54,7 +54,7 @@ func dialectOf(p provider, model string) dialect {
 		images:        !old,
 		files:         !old,
 		cacheKey:      known,
-		plainTools:    true,
+		ownSchemas:    true,
 	}
 }
 

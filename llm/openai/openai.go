@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/p8-org/p8/internal/schema/fit"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
@@ -71,6 +72,7 @@ type Model struct {
 	model    string
 	endpoint string
 	dialect  dialect
+	schemas  *fit.Fitter
 	client   *wire.Client
 	// refused are the options that the provider refused; they are not sent again.
 	refused atomic.Uint32
@@ -108,6 +110,10 @@ func New(o Options) (*Model, error) {
 		return bad("the API key of " + o.Provider + " holds characters that no key has" + wire.Either("; look at ", p.KeyVars))
 	}
 	m := &Model{name: name, model: o.Model, endpoint: u.Scheme + "://" + u.Host, dialect: dialectOf(p, o.Model)}
+	m.schemas = fit.NewFitter(fit.Compatible())
+	if m.dialect.ownSchemas {
+		m.schemas = fit.NewFitter(fit.OpenAI())
+	}
 	m.client = wire.NewClient(wire.Options{
 		Name: name, Provider: o.Provider, URL: address(&o, u, m.dialect.responses), Authorize: authorize(o.Provider, key),
 		NewDecoder: m.newDecoder,

@@ -1,13 +1,11 @@
 package openai
 
 import (
-	"encoding/json"
-
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// appendRequest writes the body of a request. Schemas are sent unchanged.
+// appendRequest writes the body of a request.
 func (m *Model) appendRequest(b []byte, req *llm.Request, without option) []byte {
 	if b == nil {
 		b = make([]byte, 0, bodySize(req))
@@ -43,7 +41,7 @@ func (m *Model) appendRequest(b []byte, req *llm.Request, without option) []byte
 		b = append(b, `,"response_format":{"type":"json_schema","json_schema":{"name":`...)
 		b = wire.AppendString(b, o.Name)
 		b = append(b, `,"schema":`...)
-		b = append(b, o.Schema...)
+		b = append(b, m.schemas.Fit(o.Schema)...)
 		b = append(b, `,"strict":false}}`...)
 	}
 	b = m.appendSettings(b, &req.Settings, without)
@@ -146,16 +144,7 @@ func (m *Model) appendTool(b []byte, t *llm.ToolSpec) []byte {
 	if len(t.Parameters) == 0 {
 		b = append(b, `{"type":"object","properties":{}}`...)
 	} else {
-		b = append(b, m.parameters(t)...)
+		b = append(b, m.schemas.Fit(t.Parameters)...)
 	}
 	return append(b, `}}`...)
-}
-
-// parameters returns the schema of a tool's arguments in a form that the server
-// accepts.
-func (m *Model) parameters(t *llm.ToolSpec) json.RawMessage {
-	if m.dialect.plainTools {
-		return wire.PlainObject(t.Parameters)
-	}
-	return t.Parameters
 }

@@ -27,7 +27,7 @@ func sentBy(t testing.TB, o openai.Options, req *llm.Request) string {
 func TestRequest(t *testing.T) {
 	zero, half := 0.0, 0.5
 	user := []llm.Message{{Role: llm.User, Content: "hi"}}
-	schema := json.RawMessage("{\n \"type\": \"object\"}")
+	schema := json.RawMessage("{\n \"type\": \"object\", \"properties\": {}}")
 	const (
 		head = `{"model":"gpt-4.1","messages":[{"role":"user","content":"hi"}]`
 		tail = `,"stream":true,"stream_options":{"include_usage":true}}`
@@ -203,7 +203,7 @@ func ExampleProviders() {
 
 // BenchmarkRequest is the body of a request with a history and tools.
 func BenchmarkRequest(b *testing.B) {
-	req := &llm.Request{Tools: []llm.ToolSpec{{Name: "search", Description: "Searches.", Parameters: json.RawMessage(`{"type":"object"}`)}}}
+	req := &llm.Request{Tools: []llm.ToolSpec{{Name: "search", Description: "Searches.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}}}
 	for range 20 {
 		req.Messages = append(req.Messages, llm.Message{Role: llm.User, Content: strings.Repeat("What is a session?\n", 20)})
 	}

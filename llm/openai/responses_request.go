@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"encoding/json"
 	"strconv"
 
 	"github.com/p8-org/p8/llm"
@@ -40,7 +39,7 @@ func (m *Model) appendResponses(b []byte, req *llm.Request, without option) []by
 		b = append(b, `,"text":{"format":{"type":"json_schema","name":`...)
 		b = wire.AppendString(b, o.Name)
 		b = append(b, `,"schema":`...)
-		b = append(b, o.Schema...)
+		b = append(b, m.schemas.Fit(o.Schema)...)
 		b = append(b, `,"strict":false}}`...)
 	}
 	b = m.appendResponsesSettings(b, &req.Settings, without)
@@ -181,11 +180,11 @@ func (m *Model) appendResponsesTool(b []byte, t *llm.ToolSpec) []byte {
 		b = append(b, `,"description":`...)
 		b = wire.AppendString(b, t.Description)
 	}
-	parameters := m.parameters(t)
-	if len(parameters) == 0 {
-		parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-	}
 	b = append(b, `,"parameters":`...)
-	b = append(b, parameters...)
+	if len(t.Parameters) == 0 {
+		b = append(b, `{"type":"object","properties":{}}`...)
+	} else {
+		b = append(b, m.schemas.Fit(t.Parameters)...)
+	}
 	return append(b, `,"strict":false}`...)
 }

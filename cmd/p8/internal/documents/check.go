@@ -48,7 +48,7 @@ func (c *Checker) Check(file string, src []byte) (name string, problems agent.Pr
 	if err != nil {
 		return "", nil, err
 	}
-	return doc.Key(), append(slices.Clone(doc.Warnings), doc.CheckTools(tools)...), nil
+	return doc.Key(), slices.Concat(doc.Warnings, doc.CheckTools(tools), doc.CheckProviders()), nil
 }
 
 // tools lists the tools that a document may name. It asks the MCP servers once, for the

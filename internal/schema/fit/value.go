@@ -1,12 +1,11 @@
-package gemini
+package fit
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/p8-org/p8/llm/internal/wire"
+	"slices"
 )
 
 // object is a JSON object that keeps the order of its members: a model fills the
@@ -28,6 +27,10 @@ func (o object) get(key string) any {
 	return nil
 }
 
+func (o object) has(key string) bool {
+	return slices.ContainsFunc(o, func(m member) bool { return m.key == key })
+}
+
 // set sets the value of a key; a new key comes last.
 func (o object) set(key string, value any) object {
 	for i := range o {
@@ -39,10 +42,15 @@ func (o object) set(key string, value any) object {
 	return append(o, member{key, value})
 }
 
-// maxJSONDepth bounds how deep a schema may be nested.
+// without returns a copy that lacks the keys.
+func (o object) without(keys ...string) object {
+	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return slices.Contains(keys, m.key) })
+}
+
+// maxJSONDepth bounds how deep the text of a schema may be nested.
 const maxJSONDepth = 100
 
-var errTooDeep = errors.New("gemini: the schema is nested too deep")
+var errTooDeep = errors.New("fit: the schema is nested too deep")
 
 // parse reads one JSON value.
 func parse(raw []byte) (any, error) {
@@ -57,24 +65,11 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 	}
 	token, err := d.Token()
 	if err != nil {
-		return nil, fmt.Errorf("gemini: reading a schema: %w", err)
+		return nil, fmt.Errorf("fit: reading a schema: %w", err)
 	}
 	switch token {
 	case json.Delim('{'):
-		o := object{}
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return nil, fmt.Errorf("gemini: reading a schema: %w", err)
-			}
-			value, err := parseValue(d, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			o = o.set(fmt.Sprint(key), value)
-		}
-		_, err = d.Token()
-		return o, err
+		return parseObject(d, depth)
 	case json.Delim('['):
 		list := []any{}
 		for d.More() {
@@ -90,6 +85,31 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 	return token, nil
 }
 
+// parseObject reads the members of an object. Of two with the same key the last one
+// counts; the index keeps a huge object linear.
+func parseObject(d *json.Decoder, depth int) (any, error) {
+	o, index := object{}, map[string]int{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("fit: reading a schema: %w", err)
+		}
+		value, err := parseValue(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		key := fmt.Sprint(token)
+		if i, seen := index[key]; seen {
+			o[i].value = value
+			continue
+		}
+		index[key] = len(o)
+		o = append(o, member{key, value})
+	}
+	_, err := d.Token()
+	return o, err
+}
+
 // appendValue writes what parse read.
 func appendValue(b []byte, v any) []byte {
 	switch v := v.(type) {
@@ -99,7 +119,7 @@ func appendValue(b []byte, v any) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(wire.AppendString(b, m.key), ':')
+			b = append(appendString(b, m.key), ':')
 			b = appendValue(b, m.value)
 		}
 		return append(b, '}')
@@ -113,7 +133,7 @@ func appendValue(b []byte, v any) []byte {
 		}
 		return append(b, ']')
 	case string:
-		return wire.AppendString(b, v)
+		return appendString(b, v)
 	case json.Number:
 		return append(b, v...)
 	case bool:
@@ -123,4 +143,16 @@ func appendValue(b []byte, v any) []byte {
 		return append(b, "false"...)
 	}
 	return append(b, "null"...)
+}
+
+// appendString writes a JSON string. <, > and & stay as they are, because a model reads
+// them better.
+func appendString(b []byte, s string) []byte {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if e.Encode(s) != nil { // a string can always be encoded
+		return append(b, `""`...)
+	}
+	return append(b, bytes.TrimSuffix(text.Bytes(), []byte("\n"))...)
 }
