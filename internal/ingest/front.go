@@ -2,7 +2,10 @@ package ingest
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -69,11 +72,37 @@ func readFront(file, src string) (f frontMatter, ok bool, err error) {
 		default:
 			f.metadata[m.key] = raw
 		}
+		if err == nil {
+			err = f.check(file, m, firstLine)
+		}
 		if err != nil {
 			return f, true, err
 		}
 	}
 	return f, true, nil
+}
+
+// Bounds of what every piece of the document repeats; the lengths are in characters.
+const (
+	maxCategory = 200
+	maxTag      = 200
+	maxTags     = 100
+)
+
+// check refuses a category or tags, the values of m, that are too long to be repeated.
+func (f *frontMatter) check(file string, m member, line int) error {
+	what := ""
+	switch {
+	case m.key == "category" && utf8.RuneCountInString(f.category) > maxCategory:
+		what = fmt.Sprintf("category is longer than %d characters", maxCategory)
+	case m.key == "tags" && len(f.tags) > maxTags:
+		what = fmt.Sprintf("there are more than %d tags", maxTags)
+	case m.key == "tags" && slices.ContainsFunc(f.tags, func(tag string) bool { return utf8.RuneCountInString(tag) > maxTag }):
+		what = fmt.Sprintf("a tag is longer than %d characters", maxTag)
+	default:
+		return nil
+	}
+	return at(file, m.value.GetToken(), line, what)
 }
 
 // splitTags splits tags at commas.

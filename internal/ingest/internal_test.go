@@ -135,18 +135,21 @@ func TestFrontMatter(t *testing.T) {
 // TestMistakes: each says where it is.
 func TestMistakes(t *testing.T) {
 	for src, want := range map[string]string{
-		"name: [a]":                              "f.md:2:7: name must be a text",
-		"tags: {a: b}":                           "f.md:2:",
-		"a: 1\nedges: x":                         "f.md:3:8: edges must be a list",
-		"edges:\n  - {relation: x}":              "this edge has no target",
-		"edges:\n  - {target: x, colour: y}":     "f.md:3:17: an edge has target",
-		"edges:\n  - {target: x, weight: heavy}": "is no weight",
-		"a: &x 1\nb: *x":                         "anchors and aliases are not taken",
-		"name: '???'":                            "must have a letter",
-		"a: 1\n\tb: 2":                           "f.md:3:",
-		"a: " + strings.Repeat("[", 200):         "nested more than",
-		"a: 1\n---\nb: 2":                        "second document",
-		"a: .inf":                                "cannot be written as JSON",
+		"name: [a]":                                         "f.md:2:7: name must be a text",
+		"category: " + strings.Repeat("é", 201):             "f.md:2:11: category is longer than 200 characters",
+		"a: 1\ntags: [" + strings.Repeat("a, ", 100) + "b]": "f.md:3:7: there are more than 100 tags",
+		"tags: " + strings.Repeat("é", 201):                 "f.md:2:7: a tag is longer than 200 characters",
+		"tags: {a: b}":                                      "f.md:2:",
+		"a: 1\nedges: x":                                    "f.md:3:8: edges must be a list",
+		"edges:\n  - {relation: x}":                         "this edge has no target",
+		"edges:\n  - {target: x, colour: y}":                "f.md:3:17: an edge has target",
+		"edges:\n  - {target: x, weight: heavy}":            "is no weight",
+		"a: &x 1\nb: *x":                                    "anchors and aliases are not taken",
+		"name: '???'":                                       "must have a letter",
+		"a: 1\n\tb: 2":                                      "f.md:3:",
+		"a: " + strings.Repeat("[", 200):                    "nested more than",
+		"a: 1\n---\nb: 2":                                   "second document",
+		"a: .inf":                                           "cannot be written as JSON",
 	} {
 		_, _, err := readFront("f.md", src)
 		if err == nil || !strings.Contains(err.Error(), want) {

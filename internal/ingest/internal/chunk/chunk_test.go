@@ -148,6 +148,20 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
+// TestALongHeading is repeated in part: each chunk below it has it.
+func TestALongHeading(t *testing.T) {
+	title := strings.Repeat("é", 201)
+	text := Text{Content: title + "\nwords"}
+	text.Blocks = slices.Values([]Block{
+		{End: len(title) + 1, Kind: Heading, Level: 1, Title: title}, {Start: len(title) + 1, End: len(text.Content)},
+	})
+	for _, c := range cut(t, cutter(t, Options{Target: 16, Max: 24}), text) {
+		if diff := cmp.Diff([]string{strings.Repeat("é", 200) + "…"}, c.Headings); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestRepeatedHeader(t *testing.T) {
 	k := cutter(t, Options{Target: 24, Max: 40})
 	text := Text{Content: "name,city\n"}

@@ -102,14 +102,27 @@ func (p *packer) pass(units []unit) []string {
 	return common
 }
 
+// maxTitle bounds a heading as each chunk below it repeats it, in characters.
+const maxTitle = 200
+
 func titles(stack []Block) []string {
 	var out []string
 	for _, b := range stack {
 		if b.Title != "" {
-			out = append(out, b.Title)
+			out = append(out, clip(b.Title))
 		}
 	}
 	return out
+}
+
+func clip(title string) string {
+	n := 0
+	for i := range title {
+		if n++; n > maxTitle {
+			return title[:i] + "…"
+		}
+	}
+	return title
 }
 
 // shared returns the common beginning of two lists.
