@@ -231,7 +231,7 @@ func (e *openAIEncoder) appendReasoning(ev event.Event) {
 	}
 	e.open(ev.Type)
 	e.comma()
-	e.buf = appendQuoted(append(e.buf, `"content":`...), ev.Text)
+	e.buf = appendQuoted(append(e.buf, `"text":`...), ev.Text)
 	e.appendSpeaker(ev)
 	e.close()
 }
