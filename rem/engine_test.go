@@ -57,7 +57,12 @@ func (k *knowledge) Fuzzy(_ context.Context, text string, threshold float64, lim
 	if text == "none" {
 		return nil, k.err
 	}
-	return []store.Match{{Key: "plan", Type: "resource", ID: "p", Score: 0.6, Summary: "A plan."}}, k.err
+	found := []store.Match{{Key: "plan", Type: "resource", ID: "p", Score: 0.6, Summary: "A plan."}}
+	if text == "gone" || text == "sali" {
+		// Beside the plan, which only has the word in its summary, a key that is close.
+		found = append(found, store.Match{Key: text + "s", Type: "resource", Score: 0.5})
+	}
+	return found, k.err
 }
 
 func (k *knowledge) MessageBySeq(_ context.Context, sessionID string, seq int64) (store.Message, error) {
@@ -146,7 +151,7 @@ func engine(k *knowledge) *rem.Engine { return rem.New(rem.Options{Knowledge: k}
 func TestLookup(t *testing.T) {
 	got, err := engine(new(knowledge)).Execute(t.Context(), rem.Lookup{Keys: []string{"plan", "none", "session-odd-msg-9", "gone"}})
 	want := rem.Result{
-		QueryType: rem.LOOKUP, Keys: []string{"plan", "none", "session-odd-msg-9", "gone"}, Missing: []string{"none", "gone"}, Suggestions: []string{"plan"}, Count: 3,
+		QueryType: rem.LOOKUP, Keys: []string{"plan", "none", "session-odd-msg-9", "gone"}, Missing: []string{"none", "gone"}, Suggestions: []string{"gones"}, Count: 3,
 		Results: []rem.Row{
 			{Key: "plan", EntityType: "resource", Score: 1, Summary: "A plan.", Data: json.RawMessage(`{"content":"all"}`)},
 			{Key: "plan", EntityType: "schema", Score: 1},

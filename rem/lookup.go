@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/store"
 )
 
@@ -46,20 +47,26 @@ func (e *Engine) lookupKey(ctx context.Context, key string) ([]Row, error) {
 	return nil, nil
 }
 
-// suggest finds keys that resemble the missing ones.
+// suggest finds keys that are close to the missing ones. A row that only has their words
+// in its summary is none.
 func (e *Engine) suggest(ctx context.Context, res *Result) error {
 	const (
-		keys = 3
-		each = 3
+		keys       = 3
+		each       = 3
+		candidates = 30
 	)
 	for _, key := range res.Missing[:min(len(res.Missing), keys)] {
-		matches, err := e.Knowledge.Fuzzy(ctx, key, DefaultThreshold, each)
+		matches, err := e.Knowledge.Fuzzy(ctx, key, DefaultThreshold, candidates)
 		if err != nil {
 			return err
 		}
-		for _, m := range matches {
-			if !slices.Contains(res.Suggestions, m.Key) {
-				res.Suggestions = append(res.Suggestions, m.Key)
+		alike := make([]string, len(matches))
+		for i, m := range matches {
+			alike[i] = m.Key
+		}
+		for _, name := range near.Names(store.NormalizeKey(key), alike, each) {
+			if !slices.Contains(res.Suggestions, name) {
+				res.Suggestions = append(res.Suggestions, name)
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func TestTraverseResult(t *testing.T) {
 	}
 	got, err = engine(company()).Run(t.Context(), "TRAVERSE sali")
 	b, _ = json.Marshal(got)
-	if want := `{"query_type":"TRAVERSE","missing":["sali"],"suggestions":["plan"],"depth":1,"results":[],"count":0}`; err != nil || string(b) != want {
+	if want := `{"query_type":"TRAVERSE","missing":["sali"],"suggestions":["salis"],"depth":1,"results":[],"count":0}`; err != nil || string(b) != want {
 		t.Errorf("%s, %v\nwant %s", b, err, want)
 	}
 	got, err = engine(company()).Run(t.Context(), "TRAVERSE sally ORDER BY edge.created_at DESC")
