@@ -50,7 +50,7 @@ const (
 )
 
 // Feed lists the days on which something happened, the newest first. A moment belongs to
-// the day of its creation.
+// the day on which it began; a reminder and a moment without a time to that of its creation.
 func (diary Diary) Feed(ctx context.Context, f FeedFilter) ([]FeedDay, error) {
 	limit := page(f.Limit, 20, 100)
 	before := lastTime
@@ -142,10 +142,10 @@ func (r feedReader) newest(ctx context.Context, c Conn, before time.Time) (time.
 	q := newQuery(`SELECT (SELECT created_at FROM messages WHERE `)
 	r.said(q)
 	q.add(` AND created_at < `).arg(before)
-	q.add(` AND ` + r.notBackground() + ` ORDER BY created_at DESC LIMIT 1), (SELECT created_at FROM moments WHERE `)
+	q.add(` AND ` + r.notBackground() + ` ORDER BY created_at DESC LIMIT 1), (SELECT ` + happened + ` FROM moments WHERE `)
 	r.made(q)
-	q.add(` AND created_at < `).arg(before)
-	q.add(` ORDER BY created_at DESC LIMIT 1)`)
+	q.add(` AND ` + happened + ` < `).arg(before)
+	q.add(` ORDER BY ` + happened + ` DESC LIMIT 1)`)
 	var message, moment time.Time
 	if _, err := one(ctx, c, q.String(), []any{&message, &moment}, q.args...); err != nil {
 		return time.Time{}, err
@@ -170,10 +170,13 @@ func (r feedReader) read(ctx context.Context, c Conn, d day, out *FeedDay) error
 	return nil
 }
 
-func (d day) within(q *query) {
-	q.add(` AND created_at >= `).arg(d.begin)
-	q.add(` AND created_at < `).arg(d.end)
+func (d day) within(q *query, column string) {
+	q.add(` AND ` + column + ` >= `).arg(d.begin)
+	q.add(` AND ` + column + ` < `).arg(d.end)
 }
+
+// happened is the time of a moment in the feed, for which there is an index.
+const happened = `(CASE WHEN moment_type = '` + MomentReminder + `' THEN created_at ELSE COALESCE(starts_timestamp, created_at) END)`
 
 // sessions reads the day's sessions, the last used first, with the totals of all.
 func (r feedReader) sessions(d day, out *FeedDay) Statement {
@@ -181,7 +184,7 @@ func (r feedReader) sessions(d day, out *FeedDay) Statement {
 		MAX(created_at) AS latest, CAST(SUM(count(*)) OVER () AS BIGINT) AS messages,
 		CAST(SUM(SUM(token_count)) OVER () AS BIGINT) AS tokens, count(*) OVER () AS sessions FROM messages WHERE `)
 	r.said(q)
-	d.within(q)
+	d.within(q, `created_at`)
 	q.add(` AND ` + r.notBackground() + ` GROUP BY session_id ORDER BY latest DESC, session_id LIMIT `).arg(feedSessions)
 	q.add(`) AS x JOIN sessions s ON s.tenant_id = `).arg(r.by.TenantID)
 	q.add(` AND s.id = x.session_id AND ` + r.d.ownerOf(`s.`) + ` = `).arg(r.by.UserID)
@@ -198,7 +201,7 @@ func (r feedReader) sessions(d day, out *FeedDay) Statement {
 func (r feedReader) counts(d day, out *FeedDay) Statement {
 	q := newQuery(`SELECT count(*), count(CASE WHEN moment_type = '` + MomentReminder + `' THEN 1 END) FROM moments WHERE `)
 	r.made(q)
-	d.within(q)
+	d.within(q, happened)
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
 		return row.Scan(&out.MomentCount, &out.Reminders)
 	}}
@@ -208,8 +211,8 @@ func (r feedReader) counts(d day, out *FeedDay) Statement {
 func (r feedReader) moments(d day, out *FeedDay) Statement {
 	q := newQuery(moments.selects)
 	r.made(q)
-	d.within(q)
-	q.add(` ORDER BY created_at DESC, id DESC LIMIT `).arg(feedMoments)
+	d.within(q, happened)
+	q.add(` ORDER BY ` + happened + ` DESC, id DESC LIMIT `).arg(feedMoments)
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
 		out.Moments = append(out.Moments, Moment{})
 		var f fields

@@ -23,6 +23,13 @@ func (m *Moment) fields(f *fields) {
 	m.Base.fields(f)
 }
 
+// begin sets the time of a moment that names none: its end, else its creation.
+func (m *Moment) begin() {
+	if m.StartsAt.IsZero() {
+		m.StartsAt = cmp.Or(m.EndsAt, m.CreatedAt)
+	}
+}
+
 func (m *Moment) identity() (column, value string) { return "name", m.Name }
 
 func (m *Moment) entry() entry { return m.keyed(m.Name, cmp.Or(m.Summary, m.Name)) }

@@ -77,6 +77,9 @@ func (w *writer) replace(ctx context.Context, t *table, p placed, rec record, ow
 	if p.old != nil {
 		*at.created = *p.old.place().created
 	}
+	if m, ok := rec.(*Moment); ok {
+		m.begin()
+	}
 	var f fields
 	args := []any{w.by.TenantID}
 	for _, x := range f.of(rec) {

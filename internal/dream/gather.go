@@ -1,6 +1,7 @@
 package dream
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -53,6 +54,10 @@ func (d *dream) addMoments(ctx context.Context, p past, m *material) error {
 			x := &rows[i]
 			switch x.MomentType {
 			case store.MomentDream, store.MomentSessionChunk, store.MomentNotification:
+				continue
+			}
+			// What was stored now and happened earlier, such as an imported meeting, is not news.
+			if last := cmp.Or(x.EndsAt, x.StartsAt); !last.IsZero() && last.Before(d.window.From) {
 				continue
 			}
 			if p.sessions[x.SourceSessionID] || seen == maxMoments {

@@ -60,7 +60,19 @@ func feed(t *testing.T, open Open) {
 			Date: "2025-10-24", SessionID: store.EntityID("sessions", "daily-2025-10-24", who.user), Sessions: []store.FeedSession{}, Moments: []store.Moment{},
 		})
 
-		// Moments are of the day on which they are made: today.
+		// A moment is of the day on which it began, whenever it was stored.
+		began := time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
+		for _, m := range []*store.Moment{{Name: "imported", MomentType: "meeting", StartsAt: began, EndsAt: began.Add(time.Hour)}, {Name: "ended", EndsAt: began}} {
+			must(t, s.Moments().Put(ctx, m))
+			wantEqual(t, "its beginning", m.StartsAt, began)
+		}
+		wantEqual(t, "no news of today", dates(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{})))[0], "2025-10-26 1/2/10")
+		wantEqual(t, "news of then", get[store.FeedDay](t)(s.Diary().Day(ctx, "2025-03-01", nil)).MomentCount, 2)
+		untimed := &store.Moment{Name: "untimed"}
+		must(t, s.Moments().Put(ctx, untimed))
+		wantEqual(t, "without a time it is of now", untimed.StartsAt, untimed.CreatedAt)
+		must(t, s.Moments().Delete(ctx, "untimed"))
+
 		must(t, s.PutChunk(ctx, chunkOf(id("a"), "part", 0, 1)))
 		wantEqual(t, "a part of a session is no news", len(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{}))), 3)
 		later := time.Now().Add(100 * time.Hour)
