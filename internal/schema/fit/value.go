@@ -50,10 +50,16 @@ func (o object) without(keys ...string) object {
 // maxJSONDepth bounds how deep the text of a schema may be nested.
 const maxJSONDepth = 100
 
-var errTooDeep = errors.New("fit: the schema is nested too deep")
+var (
+	errTooDeep = errors.New("fit: the schema is nested too deep")
+	errNoJSON  = errors.New("fit: the schema is not JSON")
+)
 
 // parse reads one JSON value.
 func parse(raw []byte) (any, error) {
+	if !json.Valid(raw) { // a decoder stops at the end of the first value
+		return nil, errNoJSON
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return parseValue(d, 0)
