@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"strings"
 
 	"github.com/p8-org/p8/chat/internal/delegate"
 	"github.com/p8-org/p8/tool"
@@ -35,8 +36,12 @@ func (s *Service) startAsked(ctx context.Context, q delegate.TurnRequest) (deleg
 		RunID: t.RunID, Agent: t.Agent, Events: t.Events, Cancel: t.Cancel,
 		Wait: func(ctx context.Context) (delegate.Outcome, error) {
 			res, err := t.Wait(ctx)
+			text := res.Text
+			if res.Limit != "" { // the caller is told of the limit itself
+				text = strings.TrimSpace(strings.TrimSuffix(text, limitText(res.Limit)))
+			}
 			return delegate.Outcome{
-				Text: res.Text, Output: res.Output, ChainedResult: res.ChainedResult, Reason: res.Reason, Limit: res.Limit, Error: res.Error,
+				Text: text, Output: res.Output, ChainedResult: res.ChainedResult, Reason: res.Reason, Limit: res.Limit, Error: res.Error,
 			}, err
 		},
 	}, nil

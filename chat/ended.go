@@ -153,6 +153,7 @@ func (r *recorder) finish(cause error) {
 	}()
 	r.begun.running.inbox.Close()
 	r.writer.Flush()
+	r.sayLimit(cause)
 	// The answer is read back before it is known how the run ended: without it the run can
 	// only be resumed.
 	text, release, unread := r.answerText()

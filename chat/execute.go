@@ -13,6 +13,7 @@ import (
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/tool"
 )
 
 // execute executes a run until it is over or pauses.
@@ -65,10 +66,17 @@ func (r *recorder) follow(ctx context.Context) (err error) {
 	}
 }
 
+// protocolOpenAI is the protocol whose clients have no way to answer a question but the
+// user's next message.
+const protocolOpenAI = "openai"
+
 // events are those of the agent, or of the script in its place.
 func (r *recorder) events(ctx context.Context) iter.Seq2[event.Event, error] {
 	if script := r.now.cast.Script; script != nil {
 		return script(ctx, r.now.message.text, r.now.request.asked.Options)
+	}
+	if r.now.request.asked.Protocol == protocolOpenAI {
+		ctx = tool.WithDialogue(ctx)
 	}
 	return run.Stream(delegate.In(ctx, r.now.cast.Agent, r.tree), r.options())
 }

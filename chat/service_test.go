@@ -249,7 +249,8 @@ func TestARunThatSaysTooMuch(t *testing.T) {
 	s := newService(t, model, chat.Options{Store: kept, MaxEvents: 10}, helper)
 	ctx := as(t.Context(), "alice", "s1")
 	got := story(turn(t, s, ctx, "Hi"))
-	if len(got) != 13 || got[11] != "usage" || got[12] != "done length event_limit" {
+	if len(got) != 14 || got[10] != "text \n\n[This answer ends early: it is as long as an answer may be (event_limit).]" ||
+		got[12] != "usage" || got[13] != "done length event_limit" {
 		t.Errorf("%q", got)
 	}
 	if rows := transcript(t, kept, ctx, "s1"); !strings.HasSuffix(rows[1], "length") {

@@ -64,6 +64,19 @@ func (b *Budget) request() string {
 	return b.take(event.UsageData{Requests: 1}, (*Budget).spent)
 }
 
+// over returns the limit that forbids another request to the model, "" for none.
+func (b *Budget) over() string {
+	for ; b != nil; b = b.parent {
+		b.mu.Lock()
+		limit := b.spent()
+		b.mu.Unlock()
+		if limit != "" {
+			return limit
+		}
+	}
+	return ""
+}
+
 // toolCall charges one tool call, or returns the limit that forbids it.
 func (b *Budget) toolCall() string {
 	return b.take(event.UsageData{ToolCalls: 1}, func(b *Budget) string {

@@ -23,7 +23,8 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 	r.keepStep()
 	runnable := make([]*call, 0, len(calls))
 	var limit string
-	n := 0 // tool calls of the step
+	unread := r.scope.Budget.over() // the limit that keeps the model from reading results
+	n := 0                          // tool calls of the step
 	for i, c := range calls {
 		if !r.output.isCall(c) {
 			n++
@@ -35,6 +36,13 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 			if err := r.leaveOut(c); err != nil {
 				return nil, err
 			}
+			continue
+		}
+		if unread != "" && !r.signals(c) {
+			if err := r.fail(c, "this call was not made: the run has reached its "+unread+", so nobody would read the result"); err != nil {
+				return nil, err
+			}
+			limit = unread
 			continue
 		}
 		ok, err := r.admit(c, &limit, slices.ContainsFunc(calls[i+1:], r.toRun))
@@ -62,7 +70,38 @@ func (r *runner) execute(calls []*call) (*event.DoneData, error) {
 	if limit != "" {
 		return &event.DoneData{Reason: event.ReasonLength, Limit: limit}, nil
 	}
-	return transfer(calls), nil
+	if end := transfer(calls); end != nil {
+		return end, nil
+	}
+	return r.question(calls)
+}
+
+// signals reports whether a call matters although the model does not read its result.
+func (r *runner) signals(c *call) bool {
+	t := r.findTool(c.name)
+	return t != nil && tool.AnnotationsOf(t).Signals
+}
+
+// question shows the questions of the calls to the user and ends the run with them; nil if
+// there are none.
+func (r *runner) question(calls []*call) (*event.DoneData, error) {
+	var asked []string
+	for _, c := range calls {
+		if c.Question != "" && !c.Failed {
+			asked = append(asked, c.Question)
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	text := strings.Join(asked, "\n\n")
+	if err := r.emit(event.NewText(text)); err != nil {
+		return nil, err
+	}
+	if r.Answered != nil {
+		r.Answered(text)
+	}
+	return &event.DoneData{Reason: event.ReasonStop}, nil
 }
 
 // transfer ends a run that hands over to another agent.

@@ -97,6 +97,11 @@ func (r *runner) request(c *call, q *question) error {
 	if len(d.Card) == 0 {
 		d.Card = newCard(q.id, &q.Question)
 	}
+	if q.Action != nil {
+		if err := r.emit(event.New(q.Action)); err != nil {
+			return err
+		}
+	}
 	r.keep(Entry{ToolCallID: c.id, Shown: q.id})
 	return r.recordAndEmit(d)
 }

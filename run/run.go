@@ -12,7 +12,9 @@
 // or if a structured answer is still invalid after two retries.
 //
 // A limit ends a run and does not fail it: Done has the reason length and the
-// limit's name. Calls of the same step that were already allowed still run.
+// limit's name. Calls of the same step that were already allowed still run, unless the
+// model may not be asked again: then only those are made that signal something to others
+// (tool.Annotations).
 // Each call above the limit of one step gets a result that says that it was not
 // made; at twice the limit the model's stream is cut, which bounds the memory of
 // one answer. A run that is out of time before the model said anything fails.

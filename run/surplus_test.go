@@ -171,3 +171,29 @@ func (m endless) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Chunk
 		}
 	}
 }
+
+// TestCallsThatNobodyReads: where the model may not be asked again, only calls that
+// signal something are made.
+func TestCallsThatNobodyReads(t *testing.T) {
+	var made, signalled atomic.Int64
+	signal, err := tool.New("signal", "Signals.", func(context.Context, struct{}) (any, error) {
+		signalled.Add(1)
+		return "done", nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if signal, err = tool.Annotate(signal, tool.Annotations{Signals: true}); err != nil {
+		t.Fatal(err)
+	}
+	turn := manyCalls(2)
+	turn.Calls = append(turn.Calls, llm.ToolCall{ID: "s", Name: "signal", Arguments: "{}"})
+	m := scripted.New(manyCalls(1), turn)
+	got := tell(t, t.Context(), options(t, talker+"limits: {request_limit: 2}\n", m, counted(t, &made), signal))
+	if made.Load() != 1 || signalled.Load() != 1 || got.done.Limit != event.LimitRequests {
+		t.Errorf("%d calls were made, %d signals; the run ended with %+v", made.Load(), signalled.Load(), got.done)
+	}
+	if why := got.ends["c1"].ErrorMessage; !strings.Contains(why, "request_limit") {
+		t.Errorf("the call that was not made says %q", why)
+	}
+}

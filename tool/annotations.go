@@ -17,6 +17,9 @@ type Annotations struct {
 	// Keyed tools recognise a repeated call by its key ([KeyFrom]): the repetition
 	// after a crash has no further effect, while a second call of the model does.
 	Keyed bool
+	// Signals is true for tools whose calls matter although the model never reads their
+	// result: they emit an event for the client, or hand the session over.
+	Signals bool
 	// Output is the JSON Schema of Result.Content, an object; nil is any text.
 	Output json.RawMessage
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/p8-org/p8/event"
 )
 
 // Question is a question of a call to the user.
@@ -15,6 +17,8 @@ type Question struct {
 	Message string
 	// Schema is the JSON Schema of the answer, an object; nil for an approval.
 	Schema json.RawMessage
+	// Action, unless nil, is an event that is emitted before the question is shown.
+	Action *event.ActionData
 	// Card is REM's action request card; nil is made from the other fields.
 	Card json.RawMessage
 	// Expires is how long the question stays open; the process's default when 0.
@@ -66,6 +70,17 @@ func AskerFrom(ctx context.Context) Asker {
 	a, _ := ctx.Value(askerKey{}).(Asker)
 	return a
 }
+
+type dialogueKey struct{}
+
+// WithDialogue says that the user can only answer with the next message: a call with a
+// question to the user gives it as Result.Question.
+func WithDialogue(ctx context.Context) context.Context {
+	return context.WithValue(ctx, dialogueKey{}, true)
+}
+
+// InDialogue reports whether ctx is one of WithDialogue.
+func InDialogue(ctx context.Context) bool { return ctx.Value(dialogueKey{}) != nil }
 
 // Timed is a tool with a timeout of its own instead of the run's.
 type Timed interface {

@@ -74,6 +74,9 @@ type Result struct {
 	// Usage is what the tool itself consumed, charged to the run. A run that it
 	// starts with the context of its call is charged already.
 	Usage event.UsageData `json:"usage,omitzero"`
+	// Question is a question to the user in words. It becomes the end of the run's answer:
+	// the run ends after this step, and the user's next message answers it.
+	Question string `json:"question,omitempty"`
 	// TransferTo ends the run after this step and names the agent that goes on with
 	// the session; "" does not.
 	TransferTo string `json:"transfer_to,omitempty"`

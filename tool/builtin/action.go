@@ -38,8 +38,9 @@ const actionParameters = `{
 // call and is named.
 //
 // An elicit with options or a schema asks the user if the call's context has a
-// [tool.Asker]: the call pauses, and the result and the event come with the answer.
-// Otherwise elicit is an event like any other.
+// [tool.Asker]: after the event, the call pauses, and the result comes with the answer. In
+// a dialogue ([tool.InDialogue]), a question with options becomes the text of the answer,
+// and the user's next message answers it. Otherwise elicit is an event like any other.
 func NewAction() (tool.Tool, error) {
 	base, err := tool.NewBase(llm.ToolSpec{
 		Name: "action", Description: actionDescription, Parameters: json.RawMessage(actionParameters),
@@ -47,7 +48,7 @@ func NewAction() (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tool.Annotate(actionTool{base}, tool.Annotations{Title: "Emit an event", Idempotent: true, Output: json.RawMessage(actionOutput)})
+	return tool.Annotate(actionTool{base}, tool.Annotations{Title: "Emit an event", Idempotent: true, Signals: true, Output: json.RawMessage(actionOutput)})
 }
 
 // actionOutput has the fields of every action and those of an observation.
@@ -67,7 +68,7 @@ const actionOutput = `{
 
 type actionTool struct{ tool.Base }
 
-// Call emits the action; an elicit that asks, after the answer.
+// Call emits the action.
 func (actionTool) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct {
 		Type    string          `json:"type"`
@@ -76,14 +77,26 @@ func (actionTool) Call(ctx context.Context, call tool.Call) (tool.Result, error)
 	if err := json.Unmarshal(call.Arguments, &in); err != nil {
 		return tool.Result{}, &tool.Error{Message: "the arguments cannot be read; write type, a string, and payload, an object"}
 	}
-	var answer *tool.Answer
-	if in.Type == elicitType {
-		var err error
-		if answer, err = elicit(ctx, in.Payload); err != nil {
-			return tool.Result{}, err
-		}
+	if in.Type != elicitType {
+		return act(in.Type, in.Payload, nil)
 	}
-	return act(in.Type, in.Payload, answer)
+	res, err := act(in.Type, in.Payload, nil) // what an elicit without an answer would be
+	if err != nil {
+		return res, err
+	}
+	if res.Question = inWords(ctx, in.Payload); res.Question != "" {
+		return res, nil
+	}
+	answer, err := elicit(ctx, in.Payload, res.Action)
+	switch {
+	case err != nil:
+		return tool.Result{}, err
+	case answer == nil:
+		return res, nil
+	}
+	res, err = act(in.Type, in.Payload, answer)
+	res.Action = nil // it came before the question
+	return res, err
 }
 
 // act returns the result of an action. payload is a JSON object, null or empty; said

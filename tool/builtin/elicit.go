@@ -19,21 +19,48 @@ const (
 	maxOptions  = 100
 )
 
+// elicitation is the payload of an elicit.
+type elicitation struct {
+	Question       string            `json:"question"`
+	Options        []json.RawMessage `json:"options"`
+	Schema         json.RawMessage   `json:"schema"`
+	ResponseSchema json.RawMessage   `json:"response_schema"`
+}
+
+// readElicit reads a payload; false if it asks nothing.
+func readElicit(payload json.RawMessage) (in elicitation, ok bool) {
+	ok = json.Unmarshal(payload, &in) == nil && strings.TrimSpace(in.Question) != ""
+	return in, ok
+}
+
+// inWords is the question with its options, one a line, if the call is in a dialogue.
+func inWords(ctx context.Context, payload json.RawMessage) string {
+	in, ok := readElicit(payload)
+	if !ok || !tool.InDialogue(ctx) || len(in.Options) == 0 || len(in.Options) > maxOptions {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(tool.Cut(strings.TrimSpace(in.Question), maxQuestion) + "\n")
+	for i, raw := range in.Options {
+		_, title, err := readOption(raw)
+		if err != nil {
+			return ""
+		}
+		fmt.Fprintf(&b, "\n%d. %s", i+1, title)
+	}
+	return b.String()
+}
+
 // elicit asks the user, if the context has an asker and the payload says what an
 // answer looks like. It fails with tool.ErrPaused until there is an answer. It returns nil
 // without an error if the user is not asked.
-func elicit(ctx context.Context, payload json.RawMessage) (*tool.Answer, error) {
+func elicit(ctx context.Context, payload json.RawMessage, action *event.ActionData) (*tool.Answer, error) {
 	asker := tool.AskerFrom(ctx)
-	if asker == nil || len(payload) > maxPayload {
+	if asker == nil {
 		return nil, nil
 	}
-	var in struct {
-		Question       string            `json:"question"`
-		Options        []json.RawMessage `json:"options"`
-		Schema         json.RawMessage   `json:"schema"`
-		ResponseSchema json.RawMessage   `json:"response_schema"`
-	}
-	if json.Unmarshal(payload, &in) != nil || strings.TrimSpace(in.Question) == "" {
+	in, ok := readElicit(payload)
+	if !ok {
 		return nil, nil
 	}
 	schema, err := in.ResponseSchema, error(nil)
@@ -52,7 +79,7 @@ func elicit(ctx context.Context, payload json.RawMessage) (*tool.Answer, error) 
 	default:
 		return nil, nil
 	}
-	answer, err := asker.Ask(ctx, tool.Question{Kind: event.RequestElicitation, Message: tool.Cut(in.Question, maxQuestion), Schema: schema})
+	answer, err := asker.Ask(ctx, tool.Question{Kind: event.RequestElicitation, Message: tool.Cut(in.Question, maxQuestion), Schema: schema, Action: action})
 	if err != nil {
 		return nil, err
 	}

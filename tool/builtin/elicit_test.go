@@ -52,6 +52,9 @@ func TestElicitAsks(t *testing.T) {
 		if string(q.Schema) != want || q.Kind != event.RequestElicitation || !strings.HasPrefix(q.Message, "Wh") {
 			t.Errorf("%s asks %s %s %s", payload, q.Kind, q.Message, q.Schema)
 		}
+		if q.Action == nil || q.Action.ActionType != "elicit" || string(q.Action.Payload) != payload {
+			t.Errorf("%s: the event before the question is %+v", payload, q.Action)
+		}
 	}
 }
 
@@ -68,10 +71,24 @@ func TestElicitAnswers(t *testing.T) {
 	} {
 		res, err := askUser(t, &user{answer: &c.answer}, `{"type":"elicit","payload":`+payload+`}`)
 		want := `{"_action_event":true,"action_type":"elicit",` + c.want + `,"status":"success"}`
-		if err != nil || res.Content != want || string(res.Action.Payload) != payload || res.Failed {
+		if err != nil || res.Content != want || res.Action != nil || res.Failed {
 			t.Errorf("%s:\n got %s %v\nwant %s", c.answer.Action, res.Content, err, want)
 		}
 		checkOutput(t, find(t, "action"), res)
+	}
+}
+
+// In a dialogue, options become the text of the answer; nobody is waited for.
+func TestElicitInADialogue(t *testing.T) {
+	for payload, want := range map[string]string{
+		`{"question":" Which? ","options":["a",{"title":"Second","value":2}]}`: "Which?\n\n1. a\n2. Second",
+		`{"question":"When?","schema":{"type":"object","properties":{}}}`:      "",
+		`{"question":"Which?"}`: "",
+	} {
+		res, err := find(t, "action").Call(tool.WithDialogue(t.Context()), tool.Call{Arguments: json.RawMessage(`{"type":"elicit","payload":` + payload + `}`)})
+		if err != nil || res.Question != want || res.Action == nil {
+			t.Errorf("%s: %+v, %v", payload, res, err)
+		}
 	}
 }
 

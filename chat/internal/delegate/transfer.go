@@ -44,7 +44,7 @@ func (d *Delegator) TransferToAgent() (tool.Tool, error) {
 
 // Annotations are for people.
 func (*transfer) Annotations() tool.Annotations {
-	return tool.Annotations{Title: "Hand the session over", Idempotent: true}
+	return tool.Annotations{Title: "Hand the session over", Idempotent: true, Signals: true}
 }
 
 // Call checks that the agent may take over; the turn does the rest.
