@@ -108,7 +108,9 @@ func TestVoices(t *testing.T) {
 			}
 			_, body := harness.Curl(t, server.URL+"/v1/chat/completions", "-H", "Content-Type: application/json",
 				"-d", `{"model":"`+agent+`","messages":[{"role":"user","content":"Go"}]}`)
-			var whole struct{ Choices []struct{ Message struct{ Content string } } }
+			var whole struct {
+				Choices []struct{ Message struct{ Content string } }
+			}
 			if err := json.Unmarshal([]byte(body), &whole); err != nil || len(whole.Choices) == 0 {
 				t.Fatal(err, body)
 			}
