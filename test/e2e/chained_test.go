@@ -92,14 +92,15 @@ func TestChainedToolNeverCostsTheAnswer(t *testing.T) {
 	if warning.Code != "chained_tool_unavailable" || !strings.Contains(warning.Message, "save_moment") || !strings.Contains(turn.Text, "invoice-2026-117") {
 		t.Errorf("the warning is %+v, the answer %q", warning, turn.Text)
 	}
-	if log := server.Stderr(); !strings.Contains(log, "save_moment") {
-		t.Errorf("the log does not name the missing tool:\n%s", log)
-	}
 
 	turn = server.Chat(t, harness.Ask{Agent: "invoice-refused", Session: "refused", Text: "Invoices to refuse"})
 	var done chained
 	turn.Frame(t, "done", &done)
 	if done.Reason != "stop" || done.Result.Status != "error" || done.Result.Error == "" || !strings.Contains(turn.Text, "2026-117") {
 		t.Errorf("done is %+v, the answer %q", done, turn.Text)
+	}
+	server.Stop(t) // what it logged is complete only then
+	if log := server.Stderr(); !strings.Contains(log, "tool=save_moment ") {
+		t.Errorf("the log does not name the missing tool:\n%s", log)
 	}
 }
