@@ -34,7 +34,7 @@ func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 		return p, err
 	}
 	start.Session = store.Session{
-		ID: p.session.stored.ID, Name: p.request.asked.SessionName, AgentName: p.cast.Name,
+		ID: p.session.stored.ID, Name: p.request.asked.SessionName, Named: p.request.asked.SessionName != "", AgentName: p.cast.Name,
 		Mode: p.session.stored.Mode, Metadata: p.session.change,
 	}
 	start.Run = store.Run{

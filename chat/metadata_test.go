@@ -45,7 +45,7 @@ func TestATurnKeepsWhatOthersNote(t *testing.T) {
 		drain(t, started)
 	}
 	say("first", map[string]any{"plan": "free", "uploads": []string{"a"}})
-	kept.change = &store.Session{ID: "s1", Name: "second", Metadata: json.RawMessage(`{"uploads":["a","b"]}`)}
+	kept.change = &store.Session{ID: "s1", Name: "second", Named: true, Metadata: json.RawMessage(`{"uploads":["a","b"]}`)}
 	say("", map[string]any{"plan": "paid"})
 	sess, err := kept.Session(ctx, "s1")
 	if err != nil {

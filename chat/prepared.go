@@ -136,9 +136,9 @@ func (s *preparer) look(ctx context.Context, r request, preview bool) (prepared,
 	return s.withCast(ctx, p, name, first)
 }
 
-// maxMetadata bounds the metadata of a session, in bytes: every prompt of a flat agent
-// contains them.
-const maxMetadata = 16 << 10
+// MaxSessionMetadata bounds the metadata of a session, in bytes: every prompt of a flat
+// agent contains them.
+const MaxSessionMetadata = 16 << 10
 
 // readSession reads the session as far as the agent may need it, up to the message before,
 // 0 for all of it. The agent may be nil, if it is not known yet.
@@ -157,7 +157,7 @@ func (s *preparer) readSession(ctx context.Context, p prepared, a *agent.Agent, 
 		out.stored.Mode = cmp.Or(p.request.asked.SessionMode, out.stored.Mode)
 	}
 	out, err := out.with(p.request.metadata)
-	if err == nil && len(p.request.metadata) > 0 && len(memory.Note(out.stored.Metadata, false)) > maxMetadata {
+	if err == nil && len(p.request.metadata) > 0 && len(memory.Note(out.stored.Metadata, false)) > MaxSessionMetadata {
 		err = &InputError{"session_metadata", "the session's metadata would be larger than 16 KiB"}
 	}
 	return out, err

@@ -50,16 +50,17 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 	own := ` WHERE tenant_id = $1 AND id = ` + session + ` AND ` + d.ownerOf(``) + ` = $3 AND deleted_at IS NULL` + known
 	sql.append = `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5` + own
 	touch := `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5,
-		name = COALESCE($6, name), description = COALESCE($7, description), agent_name = COALESCE($8, agent_name),
+		name = CASE WHEN named AND NOT $11 THEN name ELSE COALESCE($6, name) END, named = (named OR $11), description = COALESCE($7, description), agent_name = COALESCE($8, agent_name),
 		mode = COALESCE($9, mode), updated_at = $10`
-	sql.touch, sql.touchMerge = touch+own, touch+`, metadata = `+d.mergedKeys(`metadata`, `$11`)+own
+	sql.touch, sql.touchMerge = touch+own, touch+`, metadata = `+d.mergedKeys(`metadata`, `$12`)+own
 
 	column, owner := d.putOwner(`$3`)
 	open := `INSERT INTO sessions
-		(tenant_id, id, ` + column + `, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, metadata, client_id)
-		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11, $12)
+		(tenant_id, id, ` + column + `, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, named, metadata, client_id)
+		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11, $12, $13)
 		ON CONFLICT (tenant_id, id, (` + d.ownerOf(``) + `)) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
-		total_tokens = sessions.total_tokens + excluded.total_tokens, name = COALESCE(excluded.name, sessions.name),
+		total_tokens = sessions.total_tokens + excluded.total_tokens, name = CASE WHEN sessions.named AND NOT $11
+		THEN sessions.name ELSE COALESCE(excluded.name, sessions.name) END, named = (sessions.named OR $11),
 		description = COALESCE(excluded.description, sessions.description), agent_name = COALESCE(excluded.agent_name, sessions.agent_name),
 		mode = COALESCE($9, sessions.mode), client_id = COALESCE(excluded.client_id, sessions.client_id), updated_at = excluded.updated_at`
 	const live = ` WHERE sessions.deleted_at IS NULL` + known
@@ -134,8 +135,8 @@ func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
 
 // args are those of touch and open, with room for the metadata.
 func (a *adding) args(sess *Session, ms []*Message) []any {
-	return append(make([]any, 0, 12), a.by.TenantID, a.key, a.by.UserID, len(ms), tokensOf(ms),
-		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now)
+	return append(make([]any, 0, 13), a.by.TenantID, a.key, a.by.UserID, len(ms), tokensOf(ms),
+		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now, sess.Named)
 }
 
 // insert writes the messages by which the counters were raised last. It sets their ID and

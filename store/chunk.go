@@ -184,12 +184,7 @@ func (s *Store) PutSession(ctx context.Context, sess Session) error {
 func (s *Store) ChangeSession(ctx context.Context, id string, change func(Session) (Session, error)) error {
 	id = storable(id)
 	return s.write(ctx, "change session", func(c Conn, by caller) error {
-		var sess Session
-		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions`+s.dialect.ownSession()+` AND deleted_at IS NULL`+s.dialect.lock(),
-			sess.columns(), by.TenantID, id, by.UserID)
-		if err == nil && !found {
-			err = notFound("session", id)
-		}
+		sess, err := lockSession(ctx, c, s.dialect, by, id)
 		if err != nil {
 			return err
 		}

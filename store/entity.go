@@ -30,8 +30,13 @@ type Session struct {
 	Chunks        int             `json:"-"`
 	MemorySeq     int64           `json:"-"`
 	Metadata      json.RawMessage `json:"metadata,omitempty"`
-	CreatedAt     time.Time       `json:"created_at"`
-	UpdatedAt     time.Time       `json:"updated_at"`
+	// Named says that Name is the client's: what an agent calls the session does not
+	// replace it.
+	Named bool `json:"-"`
+	// Archived sessions are in no list, unless the caller asks for them.
+	Archived  bool      `json:"archived,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // The message types (p8's roles).

@@ -29,12 +29,12 @@ func IsBackground(mode string) bool {
 }
 
 const sessionColumns = `tenant_id, id, user_id, name, description, agent_name, mode, client_id,
-	total_tokens, message_count, summary_seq, summary_tokens, chunks, memory_seq, metadata, created_at, updated_at`
+	total_tokens, message_count, summary_seq, summary_tokens, chunks, memory_seq, metadata, named, archived, created_at, updated_at`
 
 func (s *Session) columns() []any {
 	return []any{&s.TenantID, &s.ID, &s.UserID, &s.Name, &s.Description, &s.AgentName, &s.Mode, &s.ClientID,
 		&s.TotalTokens, &s.Messages, &s.SummarySeq, &s.SummaryTokens, &s.Chunks, &s.MemorySeq,
-		&s.Metadata, &s.CreatedAt, &s.UpdatedAt}
+		&s.Metadata, &s.Named, &s.Archived, &s.CreatedAt, &s.UpdatedAt}
 }
 
 func (s *Session) check() error {
@@ -109,6 +109,8 @@ type SessionFilter struct {
 	// Background includes sessions of background work. They are left out unless Mode asks
 	// for them.
 	Background bool
+	// Archived lists the archived sessions instead of the others.
+	Archived bool
 	// Limit is 50 by default and 500 at most.
 	Limit int
 	// Cursor is the next of the previous page.
@@ -125,6 +127,11 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 		q.arg(by.TenantID)
 		q.ownedSession(s.dialect, by)
 		q.add(` AND deleted_at IS NULL`)
+		if f.Archived {
+			q.add(` AND archived`)
+		} else {
+			q.add(` AND NOT archived`)
+		}
 		if f.Agent != "" {
 			q.add(` AND agent_name = `).arg(f.Agent)
 		}

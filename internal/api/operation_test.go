@@ -291,7 +291,7 @@ func TestOpenAPI(t *testing.T) {
 		"/chat/completions": "post", "/chat/completions/{session_id}": "post", "/models": "get", "/models/{id}": "get",
 		"/health": "get", "/ready": "get", "/schemas": "get post", "/schemas/{id}": "get delete",
 		"/query": "post", "/query/raw": "post", "/ask": "post", "/content": "post",
-		"/sessions": "get", "/sessions/{id}": "get delete", "/sessions/{id}/messages": "get", "/messages/{id}": "get",
+		"/sessions": "get", "/sessions/{id}": "get delete patch", "/sessions/{id}/messages": "get", "/messages/{id}": "get",
 		"/sessions/{id}/context": "get", "/sessions/{id}/timeline": "get", "/sessions/{id}/compact": "post",
 		"/moments": "get post", "/moments/{id}": "get patch delete", "/moments/{id}/rate": "post", "/moments/feed": "get",
 		"/moments/today": "get", "/moments/session/{id}": "get", "/moments/search": "get", "/moments/by-name/{name}": "get",

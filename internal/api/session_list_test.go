@@ -64,3 +64,50 @@ func TestSessionModes(t *testing.T) {
 		t.Error(body)
 	}
 }
+
+// A person changes a session of theirs, and is told what is wrong with a change.
+func TestPatchSession(t *testing.T) {
+	s := newServer(t, setup{})
+	mine := identity.With(t.Context(), identity.Identity{})
+	must(t, s.store.PutSession(mine, store.Session{ID: "s1", Metadata: json.RawMessage(`{"a":1}`)}))
+	must(t, s.store.PutSession(mine, store.Session{ID: "d1", Mode: store.ModeDreaming}))
+	w := s.do("PATCH", "/sessions/s1", `{"title":" Trip\n to Rome ","mode":"support","metadata":{"b":2},"archived":true}`)
+	var got store.Session
+	must(t, json.Unmarshal(w.Body.Bytes(), &got))
+	if w.Code != 200 || got.Name != "Trip to Rome" || got.Mode != "support" || !got.Archived || string(got.Metadata) != `{"a":1,"b":2}` {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if got := listed(t, s, "/sessions") + "|" + listed(t, s, "/sessions?archived=true"); got != "|s1" {
+		t.Errorf("listed: %s", got)
+	}
+	for _, tc := range []struct {
+		id, body string
+		code     int
+		words    string
+	}{
+		{"s1", `{}`, 400, "there is nothing to change"},
+		{"s1", ``, 400, "Trip to Rome"},
+		{"s1", `{"metadata":null}`, 400, "there is nothing to change"},
+		{"s1", `{"metadata":[1]}`, 422, "metadata must be an object"},
+		{"s1", `{"metadata":{"c":"` + strings.Repeat("x", 17<<10) + `"}}`, 422, "16 KiB"},
+		{"s1", `{"title":"` + strings.Repeat("x", 201) + `"}`, 422, "title has 201 characters; at most 200"},
+		{"s1", `{"title":5}`, 422, "title must be a string"},
+		{"s1", `{"mode":""}`, 422, "mode is empty"},
+		{"s1", `{"mode":"dreaming"}`, 422, "background work"},
+		{"s1", `{"archived":"yes"}`, 422, "archived must be true or false"},
+		{"d1", `{"archived":true}`, 422, "only its title"},
+		{"none", `{"title":"x"}`, 404, "session"},
+	} {
+		w := s.do("PATCH", "/sessions/"+tc.id, tc.body)
+		if w.Code != tc.code || !strings.Contains(w.Body.String(), tc.words) {
+			t.Errorf("%s %.60s: %d %s", tc.id, tc.body, w.Code, w.Body)
+		}
+	}
+	for _, who := range []identity.Identity{{UserID: "eve"}, {TenantID: "another"}} {
+		id := "of-" + who.UserID + who.TenantID
+		must(t, s.store.PutSession(identity.With(t.Context(), who), store.Session{ID: id}))
+		if w := s.do("PATCH", "/sessions/"+id, `{"title":"x"}`); w.Code != 404 {
+			t.Errorf("%s: %d %s", id, w.Code, w.Body)
+		}
+	}
+}

@@ -35,7 +35,8 @@ func TestTables(t *testing.T) {
 		case "messages":
 			want = append(want, "parts TEXT", "owner TEXT")
 		case "sessions":
-			want = append(want, "owner TEXT", "dropped_messages INTEGER", "summary_seq INTEGER", "summary_tokens INTEGER", "chunks INTEGER", "memory_seq INTEGER")
+			want = append(want, "owner TEXT", "dropped_messages INTEGER", "summary_seq INTEGER", "summary_tokens INTEGER", "chunks INTEGER", "memory_seq INTEGER",
+				"named INTEGER", "archived INTEGER")
 		case "moments":
 			want = append(want, "first_seq INTEGER", "last_seq INTEGER")
 		}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/p8-org/p8/store"
@@ -63,6 +64,10 @@ func addMemoryWritings(list map[string]*writing) {
 		return s.ChangeSession(ctx, o.session, func(store.Session) (store.Session, error) {
 			return store.Session{Description: "changed"}, nil
 		})
+	}, caller.owns, never}
+	list["PatchSession"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
+		_, err := s.PatchSession(ctx, o.session, store.SessionPatch{Metadata: json.RawMessage(`{"changed":true}`), Name: new("changed")})
+		return err
 	}, caller.owns, never}
 	list["PutChunk"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		c := chunkOf(o.session, "part", 0, 1)

@@ -53,6 +53,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"session", sessions},
 		{"session paging", sessionPaging},
 		{"session of background work", backgroundSessions},
+		{"session changed", patchSession},
 		{"session deleted", sessionDelete},
 		{"session id of several callers", sameSession},
 		{"session id of several callers at once", sameSessionAtOnce},

@@ -24,16 +24,18 @@ type Sessions struct {
 	Show     sessionsShowCmd    `cmd:"" help:"Show the messages of a session." example:"p8 sessions show trip"`
 	Context  sessionsContextCmd `cmd:"" help:"Show what the next turn of a session would send to the model." example:"p8 sessions context trip --full"`
 	Timeline Timeline           `cmd:"" help:"Show the messages and moments of a session." example:"p8 sessions timeline trip"`
+	Title    sessionsTitleCmd   `cmd:"" help:"Give a session a title." example:"p8 sessions title trip 'A weekend in Rome'"`
 	Delete   sessionsDeleteCmd  `cmd:"" help:"Delete a session for good." example:"p8 sessions delete trip"`
 }
 
 type sessionsListCmd struct {
 	command.Caller
-	Agent string `short:"a" help:"Only sessions of this agent."`
-	Mode  string `help:"Only sessions of this mode, such as chat or evaluation."`
-	All   bool   `help:"Also list sessions of background work, such as dreams."`
-	Limit int    `short:"n" default:"20" help:"Maximum number of sessions (${default})."`
-	JSON  bool   `help:"Print JSON."`
+	Agent    string `short:"a" help:"Only sessions of this agent."`
+	Mode     string `help:"Only sessions of this mode, such as chat or evaluation."`
+	All      bool   `help:"Also list sessions of background work, such as dreams."`
+	Archived bool   `help:"List the archived sessions instead."`
+	Limit    int    `short:"n" default:"20" help:"Maximum number of sessions (${default})."`
+	JSON     bool   `help:"Print JSON."`
 }
 
 // Run prints a table, or JSON.
@@ -44,7 +46,7 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
 		list := []store.Session{}
 		if s != nil {
-			found, _, err := s.Sessions(ctx, store.SessionFilter{Agent: c.Agent, Mode: c.Mode, Background: c.All, Limit: c.Limit})
+			found, _, err := s.Sessions(ctx, store.SessionFilter{Agent: c.Agent, Mode: c.Mode, Background: c.All, Archived: c.Archived, Limit: c.Limit})
 			if err != nil {
 				return err
 			}
@@ -54,7 +56,7 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 			return show.JSON(a.Stdout, list)
 		}
 		if len(list) == 0 {
-			a.SayEmpty("sessions", c.Agent != "" || c.Mode != "", "begin one with `p8 chat`")
+			a.SayEmpty("sessions", c.Agent != "" || c.Mode != "" || c.Archived, "begin one with `p8 chat`")
 			return nil
 		}
 		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)

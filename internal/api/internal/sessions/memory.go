@@ -42,6 +42,7 @@ func (h *handlers) memoryRoutes() {
 	del := rest.Resource("delete-session", http.MethodDelete, "/sessions/{id}", "Delete a session of yours", "sessions")
 	del.Description = "A run under way is stopped first. The session's rows are hidden for good, the logs of its runs are deleted, and its id cannot be used again."
 	rest.Register(h.api, del, h.delete)
+	h.patchRoute()
 	seen := rest.Resource("session-context", http.MethodGet, "/sessions/{id}/context", "The context that the next turn of a session sends to the model", "sessions")
 	seen.Description = "Every part in order, with its tokens, before a new message."
 	rest.Register(h.api, seen, h.context)

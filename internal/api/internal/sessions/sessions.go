@@ -23,6 +23,7 @@ type Store interface {
 	Finder
 	Sessions(ctx context.Context, f store.SessionFilter) (page []store.Session, next string, err error)
 	DeleteSession(ctx context.Context, id string) error
+	PatchSession(ctx context.Context, id string, p store.SessionPatch) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	Message(ctx context.Context, id string) (store.Message, error)
 }
@@ -96,6 +97,7 @@ type (
 		Agent  string `query:"agent" maxLength:"255" doc:"Only sessions with this last agent."`
 		Mode   string `query:"mode" maxLength:"128" doc:"Only sessions of this mode: chat, evaluation, or a client's own from X-Session-Type."`
 
+		Archived   bool `query:"archived" doc:"The archived sessions instead of the others."`
 		Background bool `query:"background" doc:"With sessions of p8's background work, such as dreams. They are left out by default, unless mode asks for them."`
 	}
 	sessionInput struct {
@@ -116,12 +118,12 @@ func (h *handlers) list(ctx context.Context, in *listSessionsInput) (*rest.List[
 		return nil, problem.NoStore()
 	}
 	rows, next, err := h.o.Store.Sessions(ctx, store.SessionFilter{
-		Agent: in.Agent, Mode: in.Mode, Background: in.Background, Limit: in.Limit, Cursor: in.Cursor,
+		Agent: in.Agent, Mode: in.Mode, Background: in.Background, Archived: in.Archived, Limit: in.Limit, Cursor: in.Cursor,
 	})
 	if err != nil {
 		return nil, h.api.About(ctx, "session", err)
 	}
-	return rest.NewList(rows, rest.Query("agent", in.Agent, "mode", in.Mode, "background", rest.Yes(in.Background)), in.Limit, next), nil
+	return rest.NewList(rows, rest.Query("agent", in.Agent, "mode", in.Mode, "background", rest.Yes(in.Background), "archived", rest.Yes(in.Archived)), in.Limit, next), nil
 }
 
 func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[store.Session], error) {

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// SessionPatch is what a person changes in a session of theirs. What is nil or empty stays.
+type SessionPatch struct {
+	// Name is the session's new name, which no agent replaces. "" removes the name, and
+	// an agent may name the session again.
+	Name *string
+	Mode string
+	// Metadata are merged key by key.
+	Metadata json.RawMessage
+	Archived *bool
+}
+
+// PatchSession changes one of the caller's own sessions and returns it. Its place in the
+// list of sessions stays, which is that of its newest turn. Only the name of a session of
+// background work can be changed: p8 finds its work by the rest.
+func (s *Store) PatchSession(ctx context.Context, id string, p SessionPatch) (Session, error) {
+	var sess Session
+	err := s.write(ctx, "change session", func(c Conn, by caller) (err error) {
+		if sess, err = lockSession(ctx, c, s.dialect, by, storable(id)); err != nil {
+			return err
+		}
+		if IsBackground(sess.Mode) && (p.Mode != "" || p.Metadata != nil || p.Archived != nil) {
+			return invalidf("the session is p8's own background work: only its title can be changed")
+		}
+		if err := p.apply(&sess); err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `UPDATE sessions SET name = $4, named = $5, mode = $6, metadata = $7, archived = $8`+s.dialect.ownSession(),
+			by.TenantID, sess.ID, by.UserID, null(sess.Name), sess.Named, null(sess.Mode), sess.Metadata, sess.Archived)
+		return err
+	})
+	if err != nil {
+		return Session{}, err
+	}
+	return sess, nil
+}
+
+// apply changes the session.
+func (p *SessionPatch) apply(sess *Session) (err error) {
+	if err := checkObject("metadata", &p.Metadata); err != nil {
+		return err
+	}
+	if p.Name != nil {
+		sess.Name, sess.Named = *p.Name, *p.Name != ""
+	}
+	if p.Mode != "" {
+		sess.Mode = p.Mode
+	}
+	if p.Archived != nil {
+		sess.Archived = *p.Archived
+	}
+	if sess.Metadata, _, err = MergeObjects(sess.Metadata, p.Metadata); err != nil {
+		return err
+	}
+	return sess.check()
+}
+
+// lockSession reads the caller's own session; other writers of it wait.
+func lockSession(ctx context.Context, c Conn, d Dialect, by caller, id string) (sess Session, err error) {
+	found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions`+d.ownSession()+` AND deleted_at IS NULL`+d.lock(),
+		sess.columns(), by.TenantID, id, by.UserID)
+	if err == nil && !found {
+		err = notFound("session", id)
+	}
+	return sess, err
+}
