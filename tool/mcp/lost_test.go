@@ -82,7 +82,7 @@ func TestAServerThatGoesAwayInMidCall(t *testing.T) {
 	}()
 	_, err := slow.Call(t.Context(), tool.Call{})
 	var known *tool.Error
-	if !errors.As(err, &known) || !strings.Contains(known.Message, "may or may not have been done") {
+	if !errors.As(err, &known) || !strings.Contains(known.Message, "may or may not have taken effect") {
 		t.Errorf("got %v", err)
 	}
 	if f.calls.Load() != 1 {
