@@ -10,10 +10,13 @@ import (
 // Session is one conversation.
 type Session struct {
 	// ID is the client's: any printable string of 1-128 characters.
-	ID          string `json:"id"`
-	TenantID    string `json:"tenant_id"`
-	UserID      string `json:"user_id,omitempty"`
-	Name        string `json:"name,omitempty"`
+	ID       string `json:"id"`
+	TenantID string `json:"tenant_id"`
+	UserID   string `json:"user_id,omitempty"`
+	Name     string `json:"name,omitempty"`
+	// Title is what a person knows the session by: the name, else the first words of the
+	// first message, else the id. Only Session, Sessions and PatchSession set it.
+	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	AgentName   string `json:"agent_name,omitempty"`
 	Mode        string `json:"mode,omitempty"`

@@ -92,13 +92,16 @@ func sameJSON(a, b json.RawMessage) bool {
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	var sess Session
 	err := s.read(ctx, "read session", func(c Conn, by caller) error {
-		found, err := one(ctx, c, `SELECT `+sessionColumns+` FROM sessions`+s.dialect.readableSession(),
-			sess.columns(), by.TenantID, storable(id), by.UserID)
+		found, err := one(ctx, c, `SELECT `+sessionColumns+s.dialect.firstMessage()+` FROM sessions`+s.dialect.readableSession(),
+			append(sess.columns(), &sess.Title), by.TenantID, storable(id), by.UserID)
 		if err == nil && !found {
 			err = notFound("session", id)
 		}
 		return err
 	})
+	if err == nil {
+		sess.setTitle()
+	}
 	return sess, err
 }
 
@@ -123,7 +126,7 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 	var list []Session
 	limit := page(f.Limit, 50, 500)
 	err := s.read(ctx, "list sessions", func(c Conn, by caller) error {
-		q := newQuery(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant_id = `)
+		q := newQuery(`SELECT ` + sessionColumns + s.dialect.firstMessage() + ` FROM sessions WHERE tenant_id = `)
 		q.arg(by.TenantID)
 		q.ownedSession(s.dialect, by)
 		q.add(` AND deleted_at IS NULL`)
@@ -146,7 +149,10 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, strin
 		q.add(` ORDER BY updated_at DESC, id DESC LIMIT `).arg(limit + 1)
 		return c.Query(ctx, q.String(), func(r Row) error {
 			list = append(list, Session{})
-			return r.Scan(list[len(list)-1].columns()...)
+			sess := &list[len(list)-1]
+			err := r.Scan(append(sess.columns(), &sess.Title)...)
+			sess.setTitle()
+			return err
 		}, q.args...)
 	})
 	if err != nil {

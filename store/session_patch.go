@@ -38,7 +38,7 @@ func (s *Store) PatchSession(ctx context.Context, id string, p SessionPatch) (Se
 	if err != nil {
 		return Session{}, err
 	}
-	return sess, nil
+	return s.Session(ctx, sess.ID)
 }
 
 // apply changes the session.

@@ -1,12 +1,43 @@
 package store
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 )
 
 // MaxTitle bounds the title that a client gives a session, in characters.
 const MaxTitle = 200
+
+// maxWords bounds a title that is made of a message, in characters.
+const maxWords = 60
+
+// firstMessage is the beginning of a session's first message if the session has no name,
+// as a further column. Only the session's first rows are searched.
+func (d Dialect) firstMessage() string {
+	return `, CASE WHEN name IS NULL THEN (SELECT substr(m.content, 1, 400) FROM messages m WHERE m.tenant_id = sessions.tenant_id
+		AND m.session_id = sessions.id AND ` + d.ownerOf(`m.`) + ` = ` + d.ownerOf(`sessions.`) + ` AND m.seq <= 20
+		AND m.message_type = '` + MessageUser + `' AND m.content <> '' AND m.deleted_at IS NULL ORDER BY m.seq LIMIT 1) END`
+}
+
+// setTitle makes the title of what firstMessage read.
+func (s *Session) setTitle() {
+	s.Title = cmp.Or(CleanTitle(s.Name), firstWords(s.Title), s.ID)
+}
+
+// firstWords is the beginning of a text as a title, cut between two words if it can be.
+func firstWords(text string) string {
+	text = CleanTitle(text)
+	runes := []rune(text)
+	if len(runes) <= maxWords {
+		return text
+	}
+	text = string(runes[:maxWords])
+	if i := strings.LastIndexByte(text, ' '); i > maxWords/2 {
+		text = text[:i]
+	}
+	return strings.TrimRight(text, " .,;:") + "…"
+}
 
 // CleanTitle makes one line of a text: each run of white space becomes a space, and
 // characters that cannot be seen, such as those of control, are left out.

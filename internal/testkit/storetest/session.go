@@ -35,7 +35,7 @@ func turn(t *testing.T, open Open) {
 
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "session", sess, store.Session{
-		ID: "s", TenantID: "t", UserID: "u", Name: "renamed", AgentName: "general", Mode: store.ModeChat,
+		ID: "s", TenantID: "t", UserID: "u", Name: "renamed", Title: "renamed", AgentName: "general", Mode: store.ModeChat,
 		TotalTokens: 8, Messages: 4, Metadata: json.RawMessage(`{"a":1,"b":{"c":[1]}}`),
 		CreatedAt: m.CreatedAt, UpdatedAt: end.CreatedAt,
 	})

@@ -27,7 +27,7 @@ func patchSession(t *testing.T, open Open) {
 			Name: new("mine"), Mode: "support", Metadata: json.RawMessage(`{"b":3,"c":null}`), Archived: new(true),
 		}))
 		want := before
-		want.Name, want.Named, want.Mode, want.Archived = "mine", true, "support", true
+		want.Name, want.Title, want.Named, want.Mode, want.Archived = "mine", "mine", true, "support", true
 		wantEqual(t, "metadata", got.Metadata, json.RawMessage(`{"a":1,"b":3,"c":null}`))
 		want.Metadata = got.Metadata
 		wantEqual(t, "changed", got, want)
@@ -59,6 +59,20 @@ func patchSession(t *testing.T, open Open) {
 		wantEqual(t, "without a name", name("a"), "")
 		answer("a", "the agent's")
 		wantEqual(t, "named again", name("a"), "the agent's")
+
+		title := func(id, said string) string {
+			begin(t, s, ctx, id, said)
+			list, _, err := s.Sessions(ctx, store.SessionFilter{Limit: 1})
+			must(t, err)
+			one := get[store.Session](t)(s.Session(ctx, id))
+			wantEqual(t, "listed as it is shown", list[0].Title, one.Title)
+			return one.Title
+		}
+		wantEqual(t, "first words", title("w", " Plan\n a\ttrip\x1b. "), "Plan a trip.")
+		wantEqual(t, "the second message", title("w", "And then?"), "Plan a trip.")
+		wantEqual(t, "many words", title("m", repeat("seven s ", 1000)), repeat("seven s ", 7)[:55]+"…")
+		wantEqual(t, "a long word", title("l", repeat("語", 1000)), repeat("語", 60)+"…")
+		wantEqual(t, "an empty message", title("e", ""), "e")
 
 		for _, bad := range []string{`[]`, `{`, `1`} {
 			_, err := s.PatchSession(ctx, "a", store.SessionPatch{Metadata: json.RawMessage(bad)})

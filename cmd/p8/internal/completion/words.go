@@ -1,7 +1,6 @@
 package completion
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/p8-org/p8/catalog"
@@ -35,7 +34,7 @@ func sessionWords(a *command.App) (list []Word) {
 		}
 		found, _, err := s.Sessions(ctx, store.SessionFilter{Limit: MaxWords})
 		for _, x := range found {
-			list = append(list, Word{x.ID, cmp.Or(x.Name, x.AgentName)})
+			list = append(list, Word{x.ID, x.Title})
 		}
 		return err
 	})

@@ -168,9 +168,9 @@ func (r *repl) sessions(id string) error {
 		if err != nil {
 			return err
 		}
-		g := show.Grid{Columns: []string{"session", "name", "agent", "messages", "last turn"}}
+		g := show.Grid{Columns: []string{"session", "title", "agent", "messages", "last turn"}}
 		for _, s := range list {
-			g.Rows = append(g.Rows, []string{s.ID, s.Name, s.AgentName, strconv.FormatInt(s.Messages, 10), show.Local(s.UpdatedAt)})
+			g.Rows = append(g.Rows, []string{s.ID, s.Title, s.AgentName, strconv.FormatInt(s.Messages, 10), show.Local(s.UpdatedAt)})
 		}
 		r.table(g, "there are no sessions yet")
 		return nil
@@ -207,7 +207,7 @@ func (r *repl) newest(limit int) ([]completion.Word, error) {
 	found, _, err := r.Store.Sessions(r.Ctx, store.SessionFilter{Limit: limit})
 	list := make([]completion.Word, len(found))
 	for i, s := range found {
-		list[i] = completion.Word{Text: s.ID, Help: s.Name}
+		list[i] = completion.Word{Text: s.ID, Help: s.Title}
 	}
 	return list, err
 }

@@ -60,9 +60,9 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 			return nil
 		}
 		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "SESSION\tNAME\tAGENT\tMESSAGES\tLAST TURN")
+		fmt.Fprintln(w, "SESSION\tTITLE\tAGENT\tMESSAGES\tLAST TURN")
 		for _, s := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", show.OneLine(s.ID), cmp.Or(show.OneLine(s.Name), "-"), cmp.Or(s.AgentName, "-"), s.Messages, show.Local(s.UpdatedAt))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", show.OneLine(s.ID), show.OneLine(s.Title), cmp.Or(s.AgentName, "-"), s.Messages, show.Local(s.UpdatedAt))
 		}
 		return w.Flush()
 	})
