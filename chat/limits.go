@@ -2,9 +2,6 @@ package chat
 
 import "github.com/p8-org/p8/event"
 
-// codeCut is the code of a warning that the model may not write more in one answer.
-const codeCut = "answer_cut"
-
 // sayLimit says in words that a limit ended the run: as the last paragraph of the answer,
 // which every protocol shows. An answer that the model may not continue has its own reason
 // in every protocol, and a warning.
@@ -14,7 +11,7 @@ func (r *recorder) sayLimit(cause error) {
 		return
 	}
 	if done.Limit == event.LimitAnswer || done.Limit == "" {
-		r.writer.Append(r.own(&event.WarningData{Code: codeCut, Message: "the answer is as long as the model may write one (max_tokens), and ends here"}))
+		r.writer.Append(r.own(&event.WarningData{Code: event.CodeAnswerCut, Message: "the answer is as long as the model may write one (max_tokens), and ends here"}))
 		return
 	}
 	e := event.Event{Type: event.Text, RunID: r.rows.RunID, Agent: r.rows.Agent, Text: limitText(done.Limit)}

@@ -216,6 +216,9 @@ const CodeModelFallback = "model_fallback"
 // CodeEmptyAnswer is the code of a warning that a run ended without text.
 const CodeEmptyAnswer = "empty_answer"
 
+// CodeAnswerCut is the code of a warning that the model may not write more in one answer.
+const CodeAnswerCut = "answer_cut"
+
 // CodeToolCallsLeftOut is the code of a warning that an answer of the model had more
 // tool calls than are allowed.
 const CodeToolCallsLeftOut = "tool_calls_left_out"

@@ -45,7 +45,7 @@ func TestDreamAfterKill(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	mustContain(t, out, "status    completed", "late-trains", "profile   summary, interests")
+	mustContain(t, out, "status    completed", "late-trains", "profile   content, interests")
 	if n := strings.Count(printed(t, well, "moments", "--user", "ann@example.com", "--type", "dream"), "Late Trains"); n != 1 {
 		t.Errorf("%d dreams", n)
 	}

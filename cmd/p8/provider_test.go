@@ -98,7 +98,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.text(`{"dream_moments":[{"name":"late-trains","summary":"Trains are late in winter.","topic_tags":["trains"],"emotion_tags":[],`)
 		s.text(`"affinity_fragments":[{"target":"standup","relation":"builds_on","weight":0.8,"reason":"the same week"}]}],"search_questions":[],"cross_session_themes":[]}`)
 	case req.Model == "dreams" && strings.Contains(req.Messages[0].Content, "You keep the profile of a person"):
-		s.text(`{"summary":"They ask about trains.","interests":["trains"],"preferred_topics":[]}`)
+		s.text(`{"content":"They ask about trains.","interests":["trains"],"preferred_topics":[]}`)
 	case req.Model == "invoices":
 		s.text(`{"moments":[{"invoice_number":"INV-7","vendor":"Acme","total":120.5},{"name":"INV 8","summary":"Two chairs"}]}`)
 	default:

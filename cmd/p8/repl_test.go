@@ -238,7 +238,7 @@ func TestQueryOnTerminal(t *testing.T) {
 	c := onTerminal(t, environ, "query")
 	c.shows("rem>")
 	// Before the next prompt the terminal itself would take Ctrl-C.
-	c.types("look\t nobody\r", "rem> LOOKUP  nobody\n", "nothing found; near: memory-api\nrem>")
+	c.types("look\t nobody\r", "rem> LOOKUP  nobody\n", "nothing found\nrem>")
 	c.types("\x03", "rem>\nrem>")
 	c.types("\x04")
 	c.ends()

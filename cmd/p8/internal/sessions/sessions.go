@@ -24,7 +24,7 @@ type Sessions struct {
 	Show     sessionsShowCmd    `cmd:"" help:"Show the messages of a session." example:"p8 sessions show trip"`
 	Context  sessionsContextCmd `cmd:"" help:"Show what the next turn of a session would send to the model." example:"p8 sessions context trip --full"`
 	Timeline Timeline           `cmd:"" help:"Show the messages and moments of a session." example:"p8 sessions timeline trip"`
-	Title    sessionsTitleCmd   `cmd:"" help:"Give a session a title." example:"p8 sessions title trip 'A weekend in Rome'"`
+	Title    sessionsTitleCmd   `cmd:"" help:"Give a session a title." example:"p8 sessions title trip \"A weekend in Rome\""`
 	Delete   sessionsDeleteCmd  `cmd:"" help:"Delete a session for good." example:"p8 sessions delete trip"`
 }
 

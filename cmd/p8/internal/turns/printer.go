@@ -64,7 +64,9 @@ func (p *printer) Print(e event.Event) error {
 	case *event.RestartData:
 		p.note("p8: " + restarted)
 	case *event.WarningData:
-		p.note("p8: warning: " + d.Message)
+		if d.Code != event.CodeAnswerCut { // the command ends with an error that says it
+			p.note("p8: warning: " + d.Message)
+		}
 	case *event.DoneData:
 		return p.end()
 	}
