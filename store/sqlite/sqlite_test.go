@@ -184,7 +184,8 @@ func TestFailure(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	// Nothing of the failed transaction stays, and the writer still works.
-	if _, err := s.Session(caller(t.Context()), "s"); !errors.Is(err, store.ErrNotFound) {
+	same := func(was store.Session) (store.Session, error) { return was, nil }
+	if err := s.ChangeSession(caller(t.Context()), "s", same); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("session of a failed turn: %v", err)
 	}
 	if err := s.Users().Put(caller(t.Context()), &store.User{Name: "x"}); err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -106,8 +105,7 @@ func (p *place) died(t *testing.T, database, again string, stop stopper) {
 		t.Errorf("the way back is %+v", target)
 	}
 	var sessions []struct{ ID, Mode string }
-	get(t, s, alice, "/sessions", &sessions)
-	sessions = slices.DeleteFunc(sessions, func(x struct{ ID, Mode string }) bool { return x.Mode != "dreaming" })
+	get(t, s, alice, "/sessions?mode=dreaming", &sessions)
 	if len(sessions) != 2 {
 		t.Errorf("the dreaming sessions are %+v", sessions)
 	}
