@@ -137,7 +137,7 @@ func (d *desk) look(t *testing.T, x person) {
 		x.sees(t, q, string(body), i < len(probes))
 	}
 	// The command line, one query a line.
-	_, stdout, stderr := harness.Start(t, d.env(), strings.Join(all, "\n"), "query", "-u", x.email, "-t", x.tenant, "-f", "json").Wait()
+	_, stdout, stderr := harness.Start(t, d.env(), strings.Join(all, "\n"), "query", "-u", x.email, "--tenant", x.tenant, "-f", "json").Wait()
 	var answers int
 	for dec := json.NewDecoder(strings.NewReader(stdout)); dec.More(); answers++ {
 		var raw json.RawMessage
@@ -161,7 +161,7 @@ func (d *desk) look(t *testing.T, x person) {
 		_, body := send(t, http.MethodPost, d.URL+"/ask", object(t, "query", q), x.headers()...)
 		x.sees(t, q, string(body), false)
 	}
-	_, stdout, _ = harness.Run(t, d.env(), "ask", "diary", "-u", x.email, "-t", x.tenant, "-f", "json")
+	_, stdout, _ = harness.Run(t, d.env(), "ask", "diary", "-u", x.email, "--tenant", x.tenant, "-f", "json")
 	x.sees(t, "p8 ask", stdout, true)
 	// Fields and routes.
 	for _, tc := range []struct {
