@@ -166,13 +166,13 @@ func TestViewLongAnswer(t *testing.T) {
 
 // Reasoning is one line while it arrives and one when it has ended; actions are cards.
 func TestViewCards(t *testing.T) {
-	s, during := shownBy(t, 40, 20, true,
+	_, during := shownBy(t, 40, 20, true,
 		event.NewReasoning("The user asks\nfor something that is longer than a line. "),
 		event.New(&event.ProgressData{Step: 1}))
 	if !strings.Contains(during, "∴ …that is longer than a line.\n") {
 		t.Errorf("while it thinks the screen shows\n%s", during)
 	}
-	s, _ = shownBy(t, 40, 30, true,
+	s, _ := shownBy(t, 40, 30, true,
 		event.NewReasoning("First this,\n\nthen that, and at last something else."),
 		event.NewText("An answer."),
 		event.New(&event.ActionData{ActionType: "observation", Payload: json.RawMessage(`{"confidence":0.9,"why":"a\u001b[2J very long text that does not fit","sources":["a","b"]}`)}),
