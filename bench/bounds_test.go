@@ -36,12 +36,12 @@ func TestAllocationsStayWithinBounds(t *testing.T) {
 
 	var c client
 	text := service(t, textModel(), nil)
-	if got := testing.AllocsPerRun(runs, func() { c.turn(t, text, ignore) }); got >= 96 {
-		t.Errorf("a text turn makes %v allocations, want fewer than 96", got)
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, text, ignore) }); got >= 90 {
+		t.Errorf("a text turn makes %v allocations, want fewer than 90", got)
 	}
 	tool := service(t, toolModel(), nil)
-	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 184 {
-		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 184", got)
+	if got := testing.AllocsPerRun(runs, func() { c.turn(t, tool, ignore) }); got >= 175 {
+		t.Errorf("a turn with one tool call makes %v allocations, want fewer than 175", got)
 	}
 
 	stored := embedded(t)

@@ -179,14 +179,14 @@ func (s *preparer) choose(ctx context.Context, p prepared, first named, preview 
 	asked := route.Asked{
 		Agent: cmp.Or(p.request.asked.Agent, p.caller.AgentSchemaURI, DefaultAgent), Auto: first.auto,
 		Session: p.session.stored, Message: p.message.text, Preview: preview, User: p.session.recalled.User,
-		Used: func(model string, u llm.Usage) {
-			p.session.spent = append(p.session.spent, s.spentChoosing(model, u))
-		},
 	}
 	if first.auto {
 		asked.Default, asked.Recent = first.agent, s.recent(p)
 	}
-	name, patch := s.router.Choose(ctx, asked)
+	name, patch, used := s.router.Choose(ctx, asked)
+	for _, u := range used {
+		p.session.spent = append(p.session.spent, s.spentChoosing(u))
+	}
 	changed, err := p.session.with(patch)
 	if err != nil {
 		s.o.Logger.WarnContext(ctx, "a session's routing could not be changed", "session", p.session.stored.ID, "error", err)

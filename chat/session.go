@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/chat/internal/route"
 	"github.com/p8-org/p8/event"
-	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/routing"
 	"github.com/p8-org/p8/run"
@@ -43,12 +43,12 @@ func (s session) with(add json.RawMessage) (session, error) {
 }
 
 // spentChoosing is what a model consumed that chose the agent. It belongs to no run.
-func (s *preparer) spentChoosing(model string, u llm.Usage) run.Spent {
-	spent := run.Spent{Path: routing.Auto, Model: model, Usage: event.UsageData{
+func (s *preparer) spentChoosing(u route.Used) run.Spent {
+	spent := run.Spent{Path: routing.Auto, Model: u.Model, Usage: event.UsageData{
 		InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached, ReasoningTokens: u.Reasoning,
 	}}
 	if s.o.Cost != nil {
-		spent.Usage.CostUSD = s.o.Cost(model, u)
+		spent.Usage.CostUSD = s.o.Cost(u.Model, u.Usage)
 	}
 	return spent
 }

@@ -12,6 +12,8 @@ type Spoken struct {
 
 	voices Voices
 	parts  []*spokenPart
+	first  spokenPart // the first of parts: most texts have one
+	one    [1]*spokenPart
 	broken bool // another event than text came since
 	size   int
 }
@@ -58,7 +60,13 @@ func (s *Spoken) void(e *Event, d *RestartData) {
 func (s *Spoken) said(e Event, begins bool) error {
 	n := len(s.parts)
 	if n == 0 || s.broken || begins {
-		s.parts = append(s.parts, &spokenPart{run: e.RunID, seq: e.Seq, begins: begins})
+		p := spokenPart{run: e.RunID, seq: e.Seq, begins: begins}
+		if n == 0 {
+			s.first = p
+			s.parts = append(s.one[:0], &s.first)
+		} else {
+			s.parts = append(s.parts, &p)
+		}
 		s.broken = false
 		n++
 	}

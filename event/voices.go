@@ -24,6 +24,7 @@ type Voices struct {
 	// numbers, only a bounded part of the text that is held back stays in memory.
 	Again func(after int64) iter.Seq2[Event, error]
 
+	root  voice // the top, usually
 	top   *voice
 	below map[string]*voice
 	last  *voice // the one of the last event
@@ -127,7 +128,8 @@ func (s *Voices) isTop(e *Event) bool {
 // voice returns the voice of an event's run.
 func (s *Voices) voice(e *Event) *voice {
 	if s.top == nil {
-		s.top = &voice{placed: true, live: true}
+		s.root = voice{placed: true, live: true}
+		s.top = &s.root
 	}
 	if s.isTop(e) {
 		s.top.run, s.top.agent = e.RunID, e.Agent

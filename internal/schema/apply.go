@@ -174,8 +174,12 @@ func (j *judgement) choices() {
 	for _, sub := range s.AllOf {
 		j.same(sub)
 	}
-	j.anyOf(s.AnyOf)
-	j.oneOf(s.OneOf)
+	if len(s.AnyOf) > 0 {
+		j.anyOf(s.AnyOf)
+	}
+	if len(s.OneOf) > 0 {
+		j.oneOf(s.OneOf)
+	}
 	if s.If == nil {
 		return
 	}
@@ -196,7 +200,7 @@ func (j *judgement) choices() {
 func (j *judgement) anyOf(alternatives []*js.Schema) {
 	var failures verdict
 	var meant *verdict
-	matched, near, kept := len(alternatives) == 0, 0, j.kept
+	matched, near, kept := false, 0, j.kept
 	for _, sub := range alternatives {
 		v := j.eval(sub, j.node)
 		if j.err != nil {

@@ -68,32 +68,36 @@ type Asked struct {
 	// both.
 	Recent []llm.Message
 	User   store.User
-	// Used is called with what a model consumed that chose; nil is not.
-	Used func(model string, u llm.Usage)
 }
 
-// Choose returns the name of the agent that answers, and what to merge into the
-// session's metadata, nil for no change. The agent is the requested one, or the one that it
+// Used is what a model consumed that chose.
+type Used struct {
+	Model string
+	llm.Usage
+}
+
+// Choose returns the name of the agent that answers, what to merge into the session's
+// metadata, nil for no change, and what models consumed. The agent is the requested one, or the one that it
 // handed the session to; with Auto, it is the one that the session is routed to.
-func (r *Router) Choose(ctx context.Context, a Asked) (name string, patch json.RawMessage) {
+func (r *Router) Choose(ctx context.Context, a Asked) (name string, patch json.RawMessage, used []Used) {
 	if a.Auto {
 		return r.route(ctx, a)
 	}
 	state := routing.Read(a.Session.Metadata)
 	if state.None() || state.Auto {
-		return a.Agent, nil
+		return a.Agent, nil, nil
 	}
 	// An agent has several names; the routing has the one that it is known by.
 	asked, err := r.o.Catalog.Agent(ctx, a.Agent)
 	if err != nil {
-		return a.Agent, nil
+		return a.Agent, nil, nil
 	}
 	active := cmp.Or(state.Answers(asked.Name), a.Agent)
 	var gone *catalog.NotFoundError
 	if _, err := r.o.Catalog.Agent(ctx, active); errors.As(err, &gone) {
-		return a.Agent, routing.State{}.Patch() // the routing goes with the agent that had taken over
+		return a.Agent, routing.State{}.Patch(), nil // the routing goes with the agent that had taken over
 	}
-	return active, nil
+	return active, nil, nil
 }
 
 // IsAuto reports whether the name leaves the choice to p8: it is auto, and no document
@@ -113,7 +117,7 @@ func (r *Router) IsAuto(ctx context.Context, name string) bool {
 }
 
 // route takes the session's next step.
-func (r *Router) route(ctx context.Context, a Asked) (name string, patch json.RawMessage) {
+func (r *Router) route(ctx context.Context, a Asked) (name string, patch json.RawMessage, used []Used) {
 	state := routing.Read(a.Session.Metadata)
 	fallback, err := a.Default, error(nil)
 	if fallback == nil {
@@ -125,26 +129,26 @@ func (r *Router) route(ctx context.Context, a Asked) (name string, patch json.Ra
 		}
 	}
 	if err != nil {
-		return r.o.DefaultAgent, nil // looking it up again reports the error
+		return r.o.DefaultAgent, nil, nil // looking it up again reports the error
 	}
 	if !state.Auto {
 		state = routing.Start(fallback.Name)
 	}
 	state.Fallback = fallback.Name
 	if a.Preview {
-		return cmp.Or(state.Active, state.Fallback), nil
+		return cmp.Or(state.Active, state.Fallback), nil, nil
 	}
 	in := routing.Input{Message: a.Message, State: state, Agents: r.candidates(ctx, fallback, state)}
-	next, to, err := routing.Route(ctx, in, &informed{a, r.classifier(ctx, fallback, a.Used)})
+	next, to, err := routing.Route(ctx, in, &informed{a, r.classifier(ctx, fallback, &used)})
 	if err != nil {
 		r.o.Logger.WarnContext(ctx, "a message could not be classified", "session", a.Session.ID, "agent", to.Agent, "error", err, llm.Said(err))
 	}
-	return to.Agent, next.Patch()
+	return to.Agent, next.Patch(), used
 }
 
 // classifier is the given one, else the documents' rules and, where they are not sure,
 // the model of the fallback's document or the default one.
-func (r *Router) classifier(ctx context.Context, fallback *agent.Agent, used func(string, llm.Usage)) routing.Classifier {
+func (r *Router) classifier(ctx context.Context, fallback *agent.Agent, used *[]Used) routing.Classifier {
 	if r.o.Classifier != nil {
 		return r.o.Classifier
 	}
@@ -158,10 +162,7 @@ func (r *Router) classifier(ctx context.Context, fallback *agent.Agent, used fun
 		r.o.Logger.WarnContext(ctx, "the model that chooses among agents was not found", "model", name, "error", err)
 		return routing.Rules()
 	}
-	o := routing.Options{Model: model}
-	if used != nil {
-		o.Used = func(u llm.Usage) { used(model.Name(), u) }
-	}
+	o := routing.Options{Model: model, Used: func(u llm.Usage) { *used = append(*used, Used{model.Name(), u}) }}
 	return routing.Chain(routing.Rules(), routing.NewModel(o))
 }
 
