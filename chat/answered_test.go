@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 
 	"github.com/p8-org/p8/chat"
-	"github.com/p8-org/p8/event"
-	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
 )
@@ -89,18 +87,8 @@ func (e *elsewhere) Run(ctx context.Context, id string) (store.Run, error) {
 // while the session was busy.
 func TestResultsForAnInterruptedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		spec := llm.ToolSpec{Name: "ring", Description: "Rings.", Parameters: []byte(`{"type":"object"}`)}
-		model := scripted.New(scripted.Turn{Calls: []llm.ToolCall{
-			{ID: "a", Name: "echo", Arguments: `{"text":"a"}`}, {ID: "b", Name: "ring", Arguments: `{}`},
-		}}, scripted.Text("Both."))
 		kept := &elsewhere{Store: newStore(t)}
-		s := newService(t, model, chat.Options{Store: kept}, careful)
-		ctx := as(t.Context(), "alice", "s1")
-		first, err := s.Start(ctx, chat.Request{Input: "Go", ClientTools: []llm.ToolSpec{spec}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		asked := find[*event.ActionRequestData](t, drain(t, first))
+		s, model, ctx, first, asked := asksBoth(t, kept)
 		synctest.Wait()
 		kept.decided = func() {
 			if _, err := kept.Store.ClaimRun(ctx, first.RunID, "other"); err != nil {
@@ -124,16 +112,6 @@ func TestResultsForAnInterruptedRun(t *testing.T) {
 				}
 			}
 		}
-		again, err := s.Start(ctx, chat.Request{
-			Answers: []chat.RequestAnswer{{RequestID: asked.RequestID, Decision: store.Decision{Status: store.RequestAccepted}}},
-			Results: []chat.ToolResult{{ToolCallID: "b", Content: "ding"}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := story(drain(t, again)); got[len(got)-1] != "done stop" {
-			t.Errorf("%q", got)
-		}
-		model.AssertDone(t)
+		answersBoth(t, s, model, ctx, asked)
 	})
 }

@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -152,21 +153,26 @@ func TestSteerTwiceWithAKey(t *testing.T) {
 	}
 }
 
-// TestAnAnswerWithAResult: a step may wait for the user and for the client's tool,
-// and both may come at once.
-func TestAnAnswerWithAResult(t *testing.T) {
+// asksBoth runs a turn whose step waits for the user, and for the call b of the client's
+// tool.
+func asksBoth(t *testing.T, kept chat.Store) (*chat.Service, *scripted.Model, context.Context, *chat.Turn, *event.ActionRequestData) {
+	t.Helper()
 	spec := llm.ToolSpec{Name: "ring", Description: "Rings.", Parameters: []byte(`{"type":"object"}`)}
 	model := scripted.New(scripted.Turn{Calls: []llm.ToolCall{
 		{ID: "a", Name: "echo", Arguments: `{"text":"a"}`}, {ID: "b", Name: "ring", Arguments: `{}`},
 	}}, scripted.Text("Both."))
-	kept := newStore(t)
 	s := newService(t, model, chat.Options{Store: kept}, careful)
 	ctx := as(t.Context(), "alice", "s1")
 	first, err := s.Start(ctx, chat.Request{Input: "Go", ClientTools: []llm.ToolSpec{spec}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := find[*event.ActionRequestData](t, drain(t, first))
+	return s, model, ctx, first, find[*event.ActionRequestData](t, drain(t, first))
+}
+
+// answersBoth sends the user's answer and the client's result at once: the run ends.
+func answersBoth(t *testing.T, s *chat.Service, model *scripted.Model, ctx context.Context, asked *event.ActionRequestData) {
+	t.Helper()
 	again, err := s.Start(ctx, chat.Request{
 		Answers: []chat.RequestAnswer{{RequestID: asked.RequestID, Decision: store.Decision{Status: store.RequestAccepted}}},
 		Results: []chat.ToolResult{{ToolCallID: "b", Content: "ding"}},
@@ -178,4 +184,11 @@ func TestAnAnswerWithAResult(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	model.AssertDone(t)
+}
+
+// TestAnAnswerWithAResult: a step may wait for the user and for the client's tool,
+// and both may come at once.
+func TestAnAnswerWithAResult(t *testing.T) {
+	s, model, ctx, _, asked := asksBoth(t, newStore(t))
+	answersBoth(t, s, model, ctx, asked)
 }

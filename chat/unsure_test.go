@@ -220,13 +220,9 @@ func TestABeginningWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
-// TestASteeringMessageWhoseAnswerIsLost: the run reads the message, as it is stored.
-func TestASteeringMessageWhoseAnswerIsLost(t *testing.T) {
-	kept, goOn := &unsure{Store: newStore(t)}, make(chan struct{})
-	kept.lose = func() error {
-		kept.down = false
-		return errOutage
-	}
+// held starts a turn whose model calls a tool once goOn is closed.
+func held(t *testing.T, kept *unsure, goOn <-chan struct{}) (*chat.Service, *scripted.Model, context.Context, *chat.Turn) {
+	t.Helper()
 	slow := scripted.Call("echo", `{"text":"a"}`)
 	slow.Before = scripted.Until(0, goOn)
 	model := scripted.New(slow, scripted.Text("Oui."))
@@ -236,6 +232,17 @@ func TestASteeringMessageWhoseAnswerIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, model, ctx, first
+}
+
+// TestASteeringMessageWhoseAnswerIsLost: the run reads the message, as it is stored.
+func TestASteeringMessageWhoseAnswerIsLost(t *testing.T) {
+	kept, goOn := &unsure{Store: newStore(t)}, make(chan struct{})
+	kept.lose = func() error {
+		kept.down = false
+		return errOutage
+	}
+	s, model, ctx, first := held(t, kept, goOn)
 	kept.breaks("steer")
 	if _, err := s.Start(ctx, chat.Request{Input: "In French", Busy: chat.BusySteer}); err != nil {
 		t.Error(err)
@@ -252,15 +259,7 @@ func TestASteeringMessageWhoseAnswerIsLost(t *testing.T) {
 // once.
 func TestAKeyedMessageWhoseReplyIsLost(t *testing.T) {
 	kept, goOn := &unsure{Store: newStore(t)}, make(chan struct{})
-	slow := scripted.Call("echo", `{"text":"a"}`)
-	slow.Before = scripted.Until(0, goOn)
-	model := scripted.New(slow, scripted.Text("Oui."))
-	s := newService(t, model, chat.Options{Store: kept, Logger: slog.New(slog.DiscardHandler)}, helper)
-	ctx := as(t.Context(), "alice", "s1")
-	first, err := s.Start(ctx, chat.Request{Input: "Go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, model, ctx, first := held(t, kept, goOn)
 	kept.breaks("steer")
 	ask := chat.Request{Input: "In French", Busy: chat.BusySteer, Key: "k", KeyHash: "h"}
 	if _, err := s.Start(ctx, ask); !errors.Is(err, errOutage) {
