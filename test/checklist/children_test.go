@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
@@ -52,28 +54,59 @@ func childIsSaidOnce(t *testing.T, d *desk) {
 	}
 }
 
-// childrenDoNotBlock: children of one step run at once, and text reaches the client while
-// they go on.
+// childrenDoNotBlock: children of one step speak at once, and each piece reaches the
+// client while they go on. A client of one text reads the child that spoke first; the
+// other's text is held back until the first has ended.
 func childrenDoNotBlock(t *testing.T) {
-	d := newDesk(t) // whose rows are of no interest to the other checks
-	turn, _ := d.ask(t, harness.Ask{Agent: "boss", Text: asks("plain", "slowly one") + "\n" + asks("nested", "slowly two")})
-	// The stream has one text, so the child that spoke first is heard first.
-	begun, spoke := 0, false
-	for _, f := range turn.Frames {
-		if f.Type == "child_run" && f.Status == "completed" {
-			break
+	var begun atomic.Int32
+	allBegun, bothHeard := make(chan struct{}), make(chan struct{})
+	d := deskWith(t, func(x harness.Exchange) harness.Reply {
+		reply := obey(x)
+		switch text, _ := x.Question(); text {
+		case "one", "two":
+			if reply.Hold = allBegun; begun.Add(1) == 2 {
+				close(allBegun)
+			}
+		case "three", "four":
+			reply.Hold = bothHeard
 		}
-		if f.Type == "child_run" {
-			begun++
+		return reply
+	})
+	t.Run("one text", func(t *testing.T) {
+		turn, _ := d.ask(t, harness.Ask{Agent: "boss", Session: "text", Text: asks("plain", "one") + "\n" + asks("nested", "two")})
+		begun, spoke := 0, false
+		for _, f := range turn.Frames {
+			if f.Type == "child_run" && f.Status == "completed" {
+				break
+			}
+			if f.Type == "child_run" {
+				begun++
+			}
+			spoke = spoke || strings.Contains(f.Text(), "one") || strings.Contains(f.Text(), "two")
 		}
-		spoke = spoke || strings.Contains(f.Text(), "one") || strings.Contains(f.Text(), "two")
-	}
-	if begun != 2 || !spoke {
-		t.Errorf("before the first child ended, %d had begun; one had spoken: %t", begun, spoke)
-	}
-	if n := strings.Count(turn.Text, "one") + strings.Count(turn.Text, "two"); n != 2*slowPieces {
-		t.Errorf("%d pieces of the children are shown: %q", n, turn.Text)
-	}
+		if begun != 2 || !spoke {
+			t.Errorf("before the first child ended, %d had begun; one had spoken: %t", begun, spoke)
+		}
+		if n := strings.Count(turn.Text, "one") + strings.Count(turn.Text, "two"); n != 2 {
+			t.Errorf("%d children are shown: %q", n, turn.Text)
+		}
+	})
+	t.Run("events", func(t *testing.T) {
+		spoke := map[string]bool{} // while neither child could end
+		for e := range d.Events(t, harness.Ask{Agent: "boss", Session: "events", Text: asks("plain", "three") + "\n" + asks("nested", "four")}) {
+			if c, ok := e.Data.(*event.ChildRunData); ok && c.Status != event.ChildStarted {
+				break
+			}
+			if e.Type != event.Text {
+				continue
+			}
+			if spoke[e.Agent] = true; spoke["boss/plain"] && spoke["boss/nested"] {
+				close(bothHeard)
+				return
+			}
+		}
+		t.Errorf("before the first child ended, those had spoken: %v", spoke)
+	})
 }
 
 // delegation is a turn whose agent asks one that answers with text and calls a

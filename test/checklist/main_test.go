@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,12 +53,9 @@ func tick(t *testing.T, want int, rows []row) {
 // tokensLater is the milestone of rows that need tokens.
 const tokensLater = "a later milestone, authentication by token"
 
-// slowPieces are the pieces of an answer to "slowly …".
-const slowPieces = 8
-
 // desk is a server and its model. The model obeys the user: each line "call NAME {…}" of
-// a message makes it call a tool; it repeats "slowly …" piece by piece, and any other
-// message at once, as a title if it has an output schema.
+// a message makes it call a tool; it repeats any other message, as a title if it has an
+// output schema.
 type desk struct {
 	*harness.Server
 	model *harness.Fake
@@ -67,11 +63,17 @@ type desk struct {
 
 func newDesk(t *testing.T, env ...string) *desk {
 	t.Helper()
+	return deskWith(t, obey, env...)
+}
+
+// deskWith is a desk with another model.
+func deskWith(t *testing.T, answer func(harness.Exchange) harness.Reply, env ...string) *desk {
+	t.Helper()
 	agents, err := filepath.Abs(filepath.Join("testdata", "agents"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := harness.NewFake(t, obey)
+	model := harness.NewFake(t, answer)
 	env = append(append(model.Env(), "P8_SCHEMA_DIR="+agents), env...)
 	return &desk{harness.Serve(t, harness.Options{Env: env}), model}
 }
@@ -90,8 +92,6 @@ func obey(x harness.Exchange) harness.Reply {
 	case len(reply.Calls) > 0:
 	case answered:
 		reply.Text, reply.Pace = []string{"The tools ", "have answered."}, 2*time.Millisecond
-	case strings.HasPrefix(text, "slowly "):
-		reply.Text, reply.Pace = slices.Repeat([]string{text[len("slowly "):] + " "}, slowPieces), 20*time.Millisecond
 	case x.Body.ResponseFormat != nil:
 		reply.Text = []string{`{"title":"`, text, `"}`}
 	default:

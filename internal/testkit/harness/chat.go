@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"iter"
 	"net/http"
+	"net/url"
 	"testing"
+
+	"github.com/p8-org/p8/event"
 )
 
 // Ask is one chat request.
@@ -26,32 +30,8 @@ type Turn struct {
 // Chat posts a streamed request and reads it to its end.
 func (s *Server) Chat(t testing.TB, a Ask) Turn {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{
-		"model": a.Agent, "stream": true, "messages": []map[string]string{{"role": "user", "content": a.Text}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat/completions", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if a.Session != "" {
-		req.Header.Set("X-Session-Id", a.Session)
-	}
-	for name, value := range a.Headers {
-		req.Header.Set(name, value)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := s.post(t, "/v1/chat/completions", a)
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		out, _ := io.ReadAll(res.Body)
-		t.Fatalf("status %d: %s", res.StatusCode, out)
-	}
 	var turn Turn
 	for f, err := range Frames(res.Body) {
 		if err != nil {
@@ -73,6 +53,63 @@ func (s *Server) Chat(t testing.TB, a Ask) Turn {
 	}
 	t.Fatal("the stream ended without [DONE]")
 	return turn
+}
+
+// Events posts a request in p8's own protocol and yields the events as they come, until
+// the stream ends.
+func (s *Server) Events(t testing.TB, a Ask) iter.Seq[event.Event] {
+	t.Helper()
+	res := s.post(t, "/chat/"+url.PathEscape(a.Session)+"?protocol=events", a)
+	return func(yield func(event.Event) bool) {
+		defer res.Body.Close()
+		for f, err := range Frames(res.Body) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Data == "" {
+				continue // an id alone
+			}
+			var e event.Event
+			if err := json.Unmarshal([]byte(f.Data), &e); err != nil {
+				t.Fatalf("frame %q: %v", f.Data, err)
+			}
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// post posts a streamed request, which must be accepted.
+func (s *Server) post(t testing.TB, path string, a Ask) *http.Response {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{
+		"model": a.Agent, "stream": true, "messages": []map[string]string{{"role": "user", "content": a.Text}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if a.Session != "" {
+		req.Header.Set("X-Session-Id", a.Session)
+	}
+	for name, value := range a.Headers {
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusOK {
+		defer res.Body.Close()
+		out, _ := io.ReadAll(res.Body)
+		t.Fatalf("status %d: %s", res.StatusCode, out)
+	}
+	return res
 }
 
 // Frame decodes the first typed frame of that kind into v.
