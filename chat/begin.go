@@ -187,7 +187,7 @@ func (s *preparer) insistOnBeginning(ctx context.Context, caller identity.Identi
 		}
 		if time.Until(until) < pause || !wait(ctx, pause) {
 			end := store.RunWrite{RunID: start.Run.ID, Status: store.RunInterrupted}
-			_ = s.ends.Tell(ctx, recovery.End{Caller: caller, Write: end}) // a failure is retried
+			_ = s.ends.Write(ctx, recovery.End{Caller: caller, Write: end}) // a failure is retried
 			return err
 		}
 	}

@@ -173,7 +173,7 @@ func (r *recorder) finish(cause error) {
 	if left != nil {
 		end := recovery.End{Caller: r.now.caller, Write: *left, Events: r.begun.log.Left(recovery.MaxLeft)}
 		end.Late, end.Write.Journal = r.writer.Left()
-		_ = r.s.stages.ends.Tell(r.begun.stored, end) // a failure is in the log already, and retried
+		_ = r.s.stages.ends.Write(r.begun.stored, end) // a failure is in the log already, and retried
 	}
 }
 
@@ -191,7 +191,7 @@ func (r *recorder) fail(err error) {
 	}
 	r.begun.log.Close()
 	if unstored != nil && r.s.o.Store != nil {
-		_ = r.s.stages.ends.Tell(r.begun.stored, recovery.End{Caller: r.now.caller, Write: w}) // a failure is retried
+		_ = r.s.stages.ends.Write(r.begun.stored, recovery.End{Caller: r.now.caller, Write: w}) // a failure is retried
 	}
 }
 

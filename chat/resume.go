@@ -76,7 +76,7 @@ func (s *Service) takeUp(ctx context.Context, caller identity.Identity, from *re
 	if p.request.runID != "" {
 		caller = p.caller
 	}
-	return p, errors.Join(err, s.stages.ends.Tell(ctx, recovery.End{Caller: caller, Write: back}))
+	return p, errors.Join(err, s.stages.ends.Write(ctx, recovery.End{Caller: caller, Write: back}))
 }
 
 // rejoin restores the second stage of a run that is claimed; was is the run before that. A

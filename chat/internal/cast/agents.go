@@ -10,15 +10,14 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// maxListed bounds the agents that a model is told of if its document lists none.
+// maxListed bounds the agents that a tool's description lists if the document lists none.
 const maxListed = 50
 
-// maxAbout bounds what is said of each, in characters.
+// maxAbout bounds the description of each listed agent, in characters.
 const maxAbout = 200
 
-// listAgents adds the agents that may be asked to the descriptions of the tools that ask
-// one or hand over to one: those that the document lists, or else those that the caller may
-// use.
+// listAgents names agents in the descriptions of ask_agent and transfer_to_agent: those
+// that the document lists, or else those that the caller may use.
 func (f *Finder) listAgents(ctx context.Context, a *agent.Agent, tools []tool.Tool) []tool.Tool {
 	asks := func(t tool.Tool) bool {
 		name := t.Spec().Name
@@ -54,9 +53,9 @@ func (f *Finder) listAgents(ctx context.Context, a *agent.Agent, tools []tool.To
 	return out
 }
 
-// agents are the first agents, by name, that the caller may use, without the agent itself,
-// and the number of the others. Agents that serve p8 itself (routing_enabled: false) and
-// scripts are left out.
+// agents returns the first agents, by name, that the caller may use, without the agent
+// itself, and the number of the others. It leaves out scripts and agents that serve p8
+// itself (routing_enabled: false).
 func (f *Finder) agents(ctx context.Context, self *agent.Agent) (refs []agent.AgentRef, more int) {
 	if f.o.Agents == nil {
 		return nil, 0

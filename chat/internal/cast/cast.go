@@ -1,5 +1,5 @@
-// Package cast finds what answers a turn: the agent, its model, the fallback models, and
-// the tools that its document declares.
+// Package cast finds the agent that answers a turn, its model, the fallback models, and the
+// tools that its document declares.
 //
 // A [Cast] is made once and never changed. A turn that is handed over to another
 // agent gets another one.
@@ -111,8 +111,8 @@ func (f *Finder) Cast(ctx context.Context, a *agent.Agent, w Wanted) (Cast, erro
 	return c, nil
 }
 
-// ModelName is the model that a turn uses: the one that the document insists on,
-// else the request's, else the document's, else the default.
+// ModelName is the model that a turn uses: the document's override_model, else the
+// request's, else the document's model, else the default.
 func ModelName(a *agent.Agent, request, fallback string) string {
 	return cmp.Or(a.OverrideModel, request, a.Model, fallback)
 }
@@ -149,8 +149,8 @@ func (f *Finder) findModel(c *Cast, wanted string) error {
 	return nil
 }
 
-// fallback names the models that take over: the document's, else the settings'. The
-// settings give no other model to a document that insists on its own.
+// fallback returns the models that take over: the document's, else the settings'. A
+// document with an override_model gets none from the settings.
 func (f *Finder) fallback(a *agent.Agent) []string {
 	if len(a.Fallback) > 0 || a.OverrideModel != "" {
 		return a.Fallback

@@ -71,7 +71,7 @@ func NewClientTool(spec llm.ToolSpec) (tool.Tool, error) {
 	return clientTool{base}, nil
 }
 
-// RunsAtClient tells it from other tools.
+// RunsAtClient marks the tool as one that the client runs.
 func (clientTool) RunsAtClient() {}
 
 // Call always fails: the run ends before it would be made.

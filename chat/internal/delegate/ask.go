@@ -80,7 +80,7 @@ func (*askAgent) Annotations() tool.Annotations {
 	return tool.Annotations{Title: "Ask an agent", OpenWorld: true, Output: json.RawMessage(askAgentOutput)}
 }
 
-// Resumes says that the run of an agent is resumed from its own journal.
+// Resumes marks the tool as one whose run is resumed from its own journal.
 func (*askAgent) Resumes() {}
 
 // Timeout is a little longer than the agent's own.

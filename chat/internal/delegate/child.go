@@ -30,14 +30,14 @@ type child struct {
 
 	said *said
 	done *event.DoneData
-	// observed is what the agent said about its answer.
+	// observed has the agent's observations about its answer.
 	observed *event.MetadataData
 	// last is the text that ended the run, shown or not.
 	last string
 	emit func(event.Event) bool
 }
 
-// run follows the agent's run to its end and returns what the asking agent sees of it.
+// run follows the agent's run to its end and returns the result of the call that asked it.
 func (c *child) run(ctx context.Context, emit func(event.Event) bool) (tool.Result, error) {
 	c.emit = emit
 	c.recall()
@@ -65,7 +65,7 @@ func (c *child) run(ctx context.Context, emit func(event.Event) bool) (tool.Resu
 	return res, err
 }
 
-// recall takes in the events of the run and of its child runs from before they were resumed.
+// recall replays the events of the run and of its child runs from before they were resumed.
 func (c *child) recall() {
 	ours := map[string]bool{c.runID: true}
 	for _, e := range c.tree.earlier {
@@ -111,8 +111,8 @@ func (c *child) options() run.Options {
 
 func (c *child) path() string { return c.scope.Path + "/" + c.cast.Name }
 
-// hear takes in an event and reports whether to pass it on. The usage, the end
-// and the observations of the run are part of the call's result.
+// hear follows an event and reports whether to pass it on. The usage, the end and the
+// observations of the run are part of the call's result.
 func (c *child) hear(e event.Event) bool {
 	if e.RunID == c.runID {
 		switch data := e.Data.(type) {
@@ -138,7 +138,7 @@ func (c *child) end(status, problem string) {
 	c.show(&event.ChildRunData{Status: status, ToolCallID: c.scope.ToolCallID, ParentRunID: c.scope.RunID, ErrorMessage: problem})
 }
 
-// answer is what came of the run. The error is a *refusal, or that of ctx.
+// answer returns the result of the run. The error is a *refusal, or that of ctx.
 func (c *child) answer(ctx context.Context, err error) (answered, error) {
 	name, text := c.cast.Name, c.said.String()
 	no := func(format string, args ...any) error {

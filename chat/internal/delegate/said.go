@@ -17,7 +17,7 @@ func newSaid(runID string, structured bool) *said {
 	return &said{runID: runID, structured: structured, open: map[string]bool{}, text: event.Spoken{Run: runID}}
 }
 
-// add takes in an event of the run or of one below it, and reports whether the event is
+// add follows an event of the run or of a run below it, and reports whether the event is
 // shown.
 func (s *said) add(e event.Event) bool {
 	if e.Type == event.Text && !s.shows(e.RunID == s.runID) {
@@ -40,7 +40,7 @@ func (s *said) call(d *event.ToolCallData) {
 	}
 }
 
-// shows reports whether text is shown, of the run itself or of one below it.
+// shows reports whether text is shown; own is true for the text of the run itself.
 func (s *said) shows(own bool) bool {
 	if own && s.structured {
 		s.answered = s.answered || len(s.open) == 0 // else a tool wrote the text

@@ -13,7 +13,7 @@ import (
 
 // Tree is what the delegations of one root run share.
 type Tree struct {
-	// conversation is the client's own, where no session keeps it; else nil.
+	// conversation is the client's own messages if no session is stored, else nil.
 	conversation []llm.Message
 	// instruction is what the client adds to the turn's instructions.
 	instruction string
@@ -27,13 +27,13 @@ type Tree struct {
 	answers    map[string]string
 }
 
-// NewTree makes the tree of a turn. The conversation is given where no session keeps it:
-// the client's own messages, and the user's. The instruction is the client's for this turn.
+// NewTree makes the tree of a turn. The conversation is the client's own messages and the
+// user's if no session is stored, else nil. The instruction is the client's for this turn.
 func NewTree(conversation []llm.Message, instruction string) *Tree {
 	return &Tree{conversation: conversation, instruction: instruction}
 }
 
-// Recall takes in an event from before the run was resumed.
+// Recall replays an event from before the run was resumed.
 func (t *Tree) Recall(e event.Event) {
 	if strings.IndexByte(e.Agent, '/') < 0 {
 		return // the root's own
@@ -79,7 +79,7 @@ type place struct {
 
 type placeKey struct{}
 
-// Value is the place, or what the context below has.
+// Value returns the place, or the value of the parent context.
 func (p *place) Value(k any) any {
 	if k == (placeKey{}) {
 		return p
@@ -100,7 +100,7 @@ func callerFrom(ctx context.Context) *agent.Agent {
 	return nil
 }
 
-// treeFrom is the tree that ctx belongs to; one of its own outside of a turn.
+// treeFrom returns the tree that ctx belongs to, or a new one outside of a turn.
 func treeFrom(ctx context.Context) *Tree {
 	if p, _ := ctx.Value(placeKey{}).(*place); p != nil {
 		return p.tree

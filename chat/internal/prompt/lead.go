@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/routing"
 )
 
-// lead is the system prompt, the instructions of the request, and what the model has to
-// do without.
+// lead is the system prompt, the instructions of the request, and the names of declared
+// tools that are not available.
 func lead(s Scene) []llm.Message {
 	const most = 4
 	out := make([]llm.Message, 0, most)

@@ -1,4 +1,4 @@
-// Package prompt makes what a model is sent: the payload of a turn.
+// Package prompt makes the payload of a turn: the messages that its model gets.
 //
 // It has three layers that never mix: the agent's system prompt, the instructions of
 // this one request, and the conversation. The first two, [Payload].Lead, are made anew
@@ -62,13 +62,13 @@ type Scene struct {
 	Started  time.Time
 }
 
-// Payload is what a model is sent.
+// Payload is the input of a model.
 type Payload struct {
 	// Lead comes before the conversation; Messages are all, Lead included.
 	Lead, Messages []llm.Message
 	// Context tells how the conversation was composed of the session.
 	Context memory.Context
-	// Budget is what the conversation was allowed to take, in tokens.
+	// Budget is the limit of the conversation, in tokens.
 	Budget int
 }
 
@@ -119,8 +119,8 @@ func (p Payload) with(s Scene, conversation []llm.Message) Payload {
 	return p
 }
 
-// Policy is how the document wants its history. If a is nil, the agent is not known
-// yet: the policy is then all that any agent would want.
+// Policy returns the history that the document wants. For a nil agent, which is not known
+// yet, it returns what any agent could want.
 func (c *Composer) Policy(a *agent.Agent) memory.Policy {
 	p := memory.Policy{
 		ReplayTools: true, KeepLast: c.o.KeepLast, Budget: c.o.Budget, Moments: c.o.Moments, ResultChars: c.o.ResultChars,

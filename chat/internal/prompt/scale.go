@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// scales say, for each model, how many tokens its provider counts for one that was
-// estimated offline. They are lost with the process, and learned again.
+// scales has, for each model, how many tokens its provider counts for one token of the
+// offline estimate. A new process learns the scales again.
 type scales struct {
 	mu sync.Mutex
 	by map[string]*scale
@@ -65,7 +65,7 @@ func (s *scales) wants(model string) bool {
 	return x.asked <= firstSeen || x.asked%observeEvery == 0
 }
 
-// observe takes in how many tokens the provider counted for an estimate.
+// observe adds a provider's count for an estimate.
 func (s *scales) observe(model string, estimated, counted int) {
 	if estimated < leastSeen || counted < leastSeen {
 		return

@@ -28,7 +28,7 @@ const (
 // observationAction is the action whose payload is an observation.
 const observationAction = "observation"
 
-// Add takes in an event. What delegated agents think and observe is not kept.
+// Add follows an event. It ignores thoughts and observations of delegated agents.
 func (a *Asides) Add(e event.Event) {
 	switch d := e.Data.(type) {
 	case nil:

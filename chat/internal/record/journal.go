@@ -15,8 +15,8 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Journal is a run's journal: what is in the store from before, and what is stored with
-// the next rows. It implements run.Journal.
+// Journal is a run's journal: the stored entries, and the entries that the next write
+// stores. It implements run.Journal.
 type Journal struct {
 	mu      sync.Mutex
 	old     map[string][]run.Entry
@@ -114,7 +114,7 @@ func (j *Journal) add(e run.Entry) {
 	j.old[e.Thread] = append(j.old[e.Thread], e)
 }
 
-// Answer is what the user said to a request.
+// Answer returns the user's answer to a request.
 func (j *Journal) Answer(requestID string) (tool.Answer, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -122,8 +122,7 @@ func (j *Journal) Answer(requestID string) (tool.Answer, bool) {
 	return a, ok
 }
 
-// Result is what the client's tool returned. Only the root's agent is given
-// tools of the client.
+// Result returns the result of a client's tool. Only the root agent has such tools.
 func (j *Journal) Result(thread, toolCallID string) (tool.Result, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -131,8 +130,8 @@ func (j *Journal) Result(thread, toolCallID string) (tool.Result, bool) {
 	return r, ok && thread == j.root()
 }
 
-// Thread is the thread of the agent that answers now: each agent that a turn is handed
-// over to has its own.
+// Thread is the thread of the agent that answers now. Each agent that takes the turn over
+// has a thread of its own.
 func (j *Journal) Thread() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -198,8 +197,8 @@ func (j *Journal) Load(entries []store.JournalEntry) (agent string, err error) {
 	return agent, nil
 }
 
-// Decide takes in the run's requests with their answers, and reports whether one is
-// still open.
+// Decide adds the run's requests with their answers, and reports whether a request is still
+// open.
 func (j *Journal) Decide(requests []store.RunRequest) (open bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -255,7 +254,7 @@ func (j *Journal) UsesResults() bool {
 	return false
 }
 
-// Give takes the result of a client's tool.
+// Give adds the result of a client's tool.
 func (j *Journal) Give(toolCallID string, r tool.Result) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 var (
 	// ErrUnrecorded: the store fails. The run can be resumed when it works again.
 	ErrUnrecorded = fmt.Errorf("chat: the run cannot be recorded: %w", run.ErrInterrupted)
-	// ErrUnstorable: the store works and refuses what the run wants to record.
+	// ErrUnstorable: the store works, and refuses the content of a record.
 	ErrUnstorable = errors.New("chat: a call cannot be recorded as it is")
 	// ErrLost: another process owns the run.
 	ErrLost = errors.New("chat: the run belongs to another process now")
@@ -34,7 +34,7 @@ type Lookup interface {
 	Message(ctx context.Context, id string) (store.Message, error)
 }
 
-// maxLate bounds what waits for the store, in bytes.
+// maxLate bounds the batches that wait for the store, in bytes.
 const maxLate = 8 << 20
 
 // Unstored returns the batches that are not in the store.
@@ -100,8 +100,9 @@ func (i *item) call() (call Call, begins bool) {
 	return Call{i.event.RunID, d.ID}, d.Status == event.ToolExecuting
 }
 
-// notStored shows the held items that could not be stored without their rows, which are
-// late. A call that acts is not made: the run stops.
+// notStored handles a failed write: it shows the held items without their rows, and keeps
+// the rows for the next write. If an item is a call that acts, the call is not made and the
+// run stops.
 func (w *Writer) notStored(err error) {
 	refused := isRefused(err)
 	if w.acts && !errors.Is(err, ErrNotStored) {
@@ -168,7 +169,7 @@ func (w *Writer) keepLate(items []item, err error) {
 	}
 }
 
-// stopFor ends the run because what it does cannot be recorded.
+// stopFor ends the run because its calls cannot be recorded.
 func (w *Writer) stopFor(err error) {
 	if w.broken != nil {
 		return

@@ -20,11 +20,11 @@ type Rows struct {
 	Now   func() time.Time
 	NewID func() string
 
-	// asked are the calls that asked agents, by the agents' runs.
+	// asked has, by the run of a delegated agent, the id of the call that asked the agent.
 	asked map[string]string
 }
 
-// Heard takes in an event: rows of agents that are asked name the call that asked them.
+// Heard notes the call that asked an agent, for the agent's rows.
 func (r *Rows) Heard(e event.Event) {
 	if d, ok := e.Data.(*event.ChildRunData); ok && d.Status == event.ChildStarted {
 		if r.asked == nil {
@@ -54,7 +54,7 @@ func Steering(r *store.Run, agent, id, text string, at time.Time) *store.Message
 	}
 }
 
-// ClientResult is the row of what a client's tool returned.
+// ClientResult is the row of the result of a client's tool.
 func (r *Rows) ClientResult(toolCallID, content string, at time.Time) *store.Message {
 	return &store.Message{
 		SessionID: r.SessionID, Type: store.MessageToolResponse, Content: &content, ToolCalls: callJSON("", toolCallID, nil),

@@ -9,8 +9,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Shares are the rows of what the agents of the run consumed, without content: one for each
-// run, agent and model. The answer gets its own share in its row; it may be nil.
+// Shares returns a row without content for what each agent of the run consumed: one for
+// each run, agent and model. The share of the answer itself is set on answer, which may be
+// nil.
 func (r *Rows) Shares(answer *store.Message, parts []run.Spent) []*store.Message {
 	var rows []*store.Message
 	for i := range parts {
@@ -29,8 +30,8 @@ func (r *Rows) Shares(answer *store.Message, parts []run.Spent) []*store.Message
 	return rows
 }
 
-// Unended is what the agents of the run have consumed as far as the journal knows, for a run
-// that nobody resumes.
+// Unended returns the usage of each agent that the journal has, for a run that will not be
+// resumed.
 func (j *Journal) Unended() []run.Spent {
 	j.mu.Lock()
 	defer j.mu.Unlock()

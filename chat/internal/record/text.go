@@ -33,7 +33,7 @@ func NewText(account *live.Account, log *live.Log) Text {
 	return Text{text: new(event.Spoken), account: account, log: log}
 }
 
-// Add takes in an event, which is in the log or is appended to it next.
+// Add adds the text of an event, which is in the log or is appended to it next.
 func (t *Text) Add(e *event.Event) {
 	n := 0
 	if e.Type == event.Text && e.Void == 0 {
@@ -56,7 +56,7 @@ func (t *Text) Add(e *event.Event) {
 	}
 }
 
-// Size is the length of all of it, in bytes.
+// Size is the length of the whole text, in bytes.
 func (t *Text) Size() int { return t.size }
 
 // Long reports whether the text is in the log alone.
@@ -78,7 +78,7 @@ func (t *Text) Read(ctx context.Context) (string, error) {
 	return t.text.String(), nil
 }
 
-// KeepText is how many bytes of text a run may keep in memory although its log has them,
+// KeepText is how many bytes of text a run may keep in memory although its log has the text
 // too: while memory is tight, an eighth of the run's share.
 func KeepText(a *live.Account) int {
 	if share, tight := a.Share(); tight {
@@ -87,15 +87,15 @@ func KeepText(a *live.Account) int {
 	return mostText
 }
 
-// ReadAnswer is the text of the answer in the log: that of all agents, without what a
-// restart takes back.
+// ReadAnswer returns the text of the answer in the log: that of all agents, without text
+// that a restart voids.
 func ReadAnswer(ctx context.Context, log *live.Log) (string, error) {
 	var said event.Spoken
 	err := readLog(ctx, log, func(e *event.Event) { said.Add(e) })
 	return said.String(), err
 }
 
-// ReadText is the last n bytes of the text that one run has in the log.
+// ReadText returns the last n bytes of the text of one run in the log.
 func ReadText(ctx context.Context, log *live.Log, n int, run string) (string, error) {
 	var b strings.Builder
 	b.Grow(min(n, MaxText))

@@ -25,7 +25,7 @@ import (
 
 // Options are what a Writer works with.
 type Options struct {
-	// Context carries the identity of the store's calls. It outlives the run.
+	// Context carries the identity for calls of the store. It outlives the run.
 	Context context.Context
 	// Lookup finds rows; nil if nothing is stored.
 	Lookup  Lookup
@@ -34,7 +34,7 @@ type Options struct {
 	Account *live.Account
 	// Stop ends the run; it is called with ErrLost, ErrUnrecorded or ErrUnstorable.
 	Stop func(error)
-	// Warn shows the client, once, that the session may lack something.
+	// Warn shows the client, once, that rows may be missing in the session.
 	Warn func()
 	// RunID and SessionID are for the log.
 	RunID, SessionID string
@@ -56,9 +56,9 @@ type Writer struct {
 	// late was shown and is not stored yet: it goes with the next write.
 	late      []Batch
 	lateBytes int
-	// broken is the error because of which no further call that acts may be made.
+	// broken is the error that forbids further calls that act.
 	broken error
-	// tokens counts those of the run's rows.
+	// tokens is the number of tokens in the run's rows.
 	tokens int
 
 	warned sync.Once
@@ -81,8 +81,8 @@ const (
 	maxHeld = 64
 )
 
-// Save stores the row of a call and shows the event with the row's id, now or with what
-// comes within a moment. A call that acts is stored before it is made.
+// Save stores the row of a call and shows the event with the row's id, at once or together
+// with other items within holdFor. A call that acts is stored before it is made.
 func (w *Writer) Save(e event.Event, d *event.ToolCallData, row *store.Message) {
 	w.SavePair(e, d, nil, row)
 }
@@ -112,7 +112,7 @@ func (w *Writer) SavePair(e event.Event, d *event.ToolCallData, call, row *store
 	}
 }
 
-// Append shows an event that nothing is stored with, after those that are held.
+// Append shows an event that has no rows, after the held items.
 func (w *Writer) Append(e event.Event) {
 	w.Flush()
 	w.o.Log.Append(e)
@@ -145,14 +145,14 @@ func (w *Writer) Flush() {
 	w.storeHeld()
 }
 
-// Tokens counts those of the rows that were written.
+// Tokens is the number of tokens in the rows that were written.
 func (w *Writer) Tokens() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.tokens
 }
 
-// Left takes what is still to be stored when the run is over: the rows that are late, and
+// Left removes and returns what is not stored when the run is over: the late batches and
 // the pending journal.
 func (w *Writer) Left() ([]Batch, []store.JournalEntry) {
 	w.mu.Lock()

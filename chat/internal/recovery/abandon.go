@@ -51,13 +51,13 @@ func (s *Ends) close(ctx context.Context, r *store.Run, how ending) error {
 	}
 	claimed.Status = r.Status
 	if err := s.leftover(ctx, &claimed, how); err != nil {
-		back := s.Tell(ctx, End{Caller: caller, Write: store.RunWrite{RunID: r.ID, Status: r.Status, Reason: r.Reason}})
+		back := s.Write(ctx, End{Caller: caller, Write: store.RunWrite{RunID: r.ID, Status: r.Status, Reason: r.Reason}})
 		return errors.Join(err, back)
 	}
 	return nil
 }
 
-// leftover ends a run that this process has claimed for that.
+// leftover ends a run that this process has claimed in order to end it.
 func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 	l := leavings{rows: record.Rows{RunID: r.ID, SessionID: r.SessionID, Agent: r.AgentName, Now: s.o.Now, NewID: s.o.NewID}}
 	for e, err := range Said(ctx, s.o.Store, r, 0) {
@@ -91,7 +91,7 @@ func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 	w.Process = s.o.Process
 	err = log.Write(w, events...)
 	if errors.Is(err, store.ErrNotFound) {
-		// The session has gone; the run goes, too.
+		// The session was deleted: end the run alone.
 		err = log.Write(store.RunWrite{RunID: r.ID, Process: s.o.Process, Status: w.Status, Reason: w.Reason})
 	}
 	return err

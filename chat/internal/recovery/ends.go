@@ -51,7 +51,7 @@ func NewEnds(o Options) *Ends {
 	return &Ends{o: o, left: make(map[string]End), busy: make(map[string]chan struct{})}
 }
 
-// End is how a run ended, or was given back.
+// End is how a run ended, or was released.
 type End struct {
 	Caller identity.Identity
 	Write  store.RunWrite
@@ -91,14 +91,14 @@ func (s *Ends) alone(runID string) (done func()) {
 	}
 }
 
-// Tell writes the end of a run. If the write fails, Again and All retry it.
-func (s *Ends) Tell(ctx context.Context, l End) error {
+// Write writes the end of a run. If that fails, Again and All retry it.
+func (s *Ends) Write(ctx context.Context, l End) error {
 	defer s.alone(l.Write.RunID)()
-	return s.tell(ctx, l)
+	return s.write(ctx, l)
 }
 
-// tell is Tell for a caller that is alone with the run.
-func (s *Ends) tell(ctx context.Context, l End) error {
+// write is Write for a caller that is alone with the run.
+func (s *Ends) write(ctx context.Context, l End) error {
 	l.Write.Process = s.o.Process
 	err := s.try(ctx, l)
 	if err == nil {
@@ -126,8 +126,9 @@ func (s *Ends) forget(runID string) {
 	}
 }
 
-// Claim makes this process execute a run that rests; was is the run as it was read. If the
-// store's reply is lost, the run may be claimed all the same, and is released.
+// Claim claims a resting run for this process; was is the run as it was read. If the
+// store's reply is lost, the run may be claimed although Claim fails: then Claim releases
+// it.
 func (s *Ends) Claim(ctx context.Context, was *store.Run) (store.Run, error) {
 	caller, err := identity.From(ctx)
 	if err != nil {
@@ -144,7 +145,7 @@ func (s *Ends) Claim(ctx context.Context, was *store.Run) (store.Run, error) {
 		s.forget(was.ID)
 	case !errors.Is(err, store.ErrRunTaken) && !errors.Is(err, store.ErrNotFound):
 		back := store.RunWrite{RunID: was.ID, Status: was.Status, Reason: was.Reason}
-		err = errors.Join(err, s.tell(ctx, End{Caller: caller, Write: back}))
+		err = errors.Join(err, s.write(ctx, End{Caller: caller, Write: back}))
 	}
 	return r, err
 }
@@ -163,7 +164,7 @@ func (l *End) size() (n int) {
 	return n + live.Size(l.Events)
 }
 
-// bare is the end without what the run said.
+// bare is the end without the run's text and events.
 func (l *End) bare() store.RunWrite {
 	return store.RunWrite{RunID: l.Write.RunID, Process: l.Write.Process, Status: l.Write.Status, Reason: l.Write.Reason, Attempted: l.Write.Attempted}
 }
@@ -182,7 +183,7 @@ func (s *Ends) try(ctx context.Context, l End) error {
 		_, err = s.o.Store.WriteRun(ctx, w)
 	}
 	if errors.Is(err, store.ErrInvalid) {
-		// It will never be stored as it is.
+		// The store refuses the content for good.
 		_, err = s.o.Store.WriteRun(ctx, l.bare())
 	}
 	if errors.Is(err, store.ErrRunTaken) || errors.Is(err, store.ErrNotFound) {
@@ -207,8 +208,8 @@ func (s *Ends) wholeEnd(ctx context.Context, l End) (store.RunWrite, error) {
 	return w, nil
 }
 
-// Again retries the end of one run. It is false if no end of the run is kept here, or if the
-// write fails again.
+// Again retries the end of one run. It returns false if no end of the run is kept here, or
+// if the write fails again.
 func (s *Ends) Again(ctx context.Context, runID string) bool {
 	defer s.alone(runID)()
 	s.mu.Lock()

@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Said is what a run said before it was resumed: its stored events, up to the last one.
-// Void is set on those that a restart took back. Reading begins after a number.
+// Said returns the events of a run from before it was resumed: the stored ones behind the
+// number after. Void is set on events that a restart voided.
 func Said(ctx context.Context, s live.Store, r *store.Run, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		if r.LastSeq <= after {
@@ -33,7 +33,7 @@ func Said(ctx context.Context, s live.Store, r *store.Run, after int64) iter.Seq
 	}
 }
 
-// Cuts are the restarts in the log of a run: what they take back is void.
+// Cuts are the restarts in the log of a run, each of which voids events before it.
 type Cuts []cut
 
 type cut struct {
@@ -41,7 +41,7 @@ type cut struct {
 	data *event.RestartData
 }
 
-// Void is the number of the restart that takes the event back, 0 if the event is valid.
+// Void returns the number of the restart that voids the event, 0 if the event is valid.
 func (c Cuts) Void(e *event.Event) int64 {
 	for i := range c {
 		if c[i].data.Takes(e, c[i].seq) {
@@ -85,9 +85,9 @@ func FindCuts(ctx context.Context, s live.Store, runID string, restarts int) (li
 	}
 }
 
-// Restart is the event that takes back what an interrupted run said of steps that it
-// makes again; nil if there is nothing to take back. was is the status of the run before
-// it was claimed; anew says that nothing of it is kept.
+// Restart returns the event that voids what an interrupted run said in steps that it
+// repeats; nil if there is nothing to void. was is the status of the run before it was
+// claimed; anew is true if nothing of the run is kept.
 func Restart(ctx context.Context, s live.Store, r *store.Run, was, agent string, anew bool) (*event.Event, error) {
 	if r.Restarts == 0 {
 		return nil, nil
@@ -125,8 +125,8 @@ type steps struct {
 // lastStep is the last step of one run.
 type lastStep struct {
 	agent string
-	// from is the number of the event after which the step began, said that of its
-	// last event that a restart takes back.
+	// from is the number of the event after which the step began, said that of its last
+	// event that a restart voids.
 	from, said int64
 	// parent and call are those that asked the run; over: the call has its result.
 	parent, call string
@@ -165,12 +165,13 @@ func (s *steps) add(e *event.Event) {
 		r.parent, r.call = d.ParentRunID, d.ToolCallID
 	case *event.RestartData:
 		for _, r := range s.runs {
-			r.from = e.Seq // what was void by then is known to be
+			r.from = e.Seq // what came before is void already
 		}
 	}
 }
 
-// end closes the runs that a call asked, when it has its result, and those below them.
+// end marks the runs that a call asked, and those below them, as over when the call has its
+// result.
 func (s *steps) end(run string, d *event.ToolCallData) {
 	if d.Status == event.ToolExecuting {
 		return
@@ -181,7 +182,7 @@ func (s *steps) end(run string, d *event.ToolCallData) {
 	}
 }
 
-// cut are the runs that said something of a step that will be made again.
+// cut returns the runs that said something in a step that will be repeated.
 func (s *steps) cut() (list []event.CutRun) {
 	for _, id := range s.order {
 		if r := s.runs[id]; !r.over && r.said > r.from {

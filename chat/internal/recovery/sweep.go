@@ -2,8 +2,8 @@
 // reach the store.
 //
 // A run is interrupted when its process dies or stops. [Sweeper] finds interrupted runs and
-// resumes them, a bounded number at one time. [Restart] takes back the text of a step that
-// the interruption cut, and [Said] reads the rest. [Ends] writes the ends of this process's
+// resumes them, a bounded number at one time. [Restart] voids the text of a step that the
+// interruption cut, and [Said] reads the rest. [Ends] writes the ends of this process's
 // runs to the store, retries while the store fails, and ends the runs that are not resumed.
 package recovery
 
@@ -41,7 +41,7 @@ type Interrupted interface {
 
 const (
 	// batch is how many runs one Sweep resumes, atOnce how many at the same time: reading
-	// what they had must not keep the store from runs that are under way.
+	// their logs must not slow down the runs that are under way.
 	batch  = 50
 	atOnce = 4
 	// pause is how long a run rests for each attempt after the first.

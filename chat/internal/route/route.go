@@ -1,5 +1,5 @@
-// Package route chooses the agent that answers a turn, and follows what the turn does to
-// the routing of its session.
+// Package route chooses the agent that answers a turn, and tracks how the turn changes the
+// routing of its session.
 //
 // A session's routing is a [routing.State] in its metadata. [Router.Choose] reads it and
 // returns the agent with the change to the metadata. The caller reports to a [Turn] when the
@@ -70,15 +70,16 @@ type Asked struct {
 	User   store.User
 }
 
-// Used is what a model consumed that chose.
+// Used is the usage of a model that chose the agent.
 type Used struct {
 	Model string
 	llm.Usage
 }
 
 // Choose returns the name of the agent that answers, what to merge into the session's
-// metadata, nil for no change, and what models consumed. The agent is the requested one, or the one that it
-// handed the session to; with Auto, it is the one that the session is routed to.
+// metadata (nil for no change), and the usage of models that chose. The agent is the
+// requested one, or the one that it handed the session to; with Auto, it is the one that
+// the session is routed to.
 func (r *Router) Choose(ctx context.Context, a Asked) (name string, patch json.RawMessage, used []Used) {
 	if a.Auto {
 		return r.route(ctx, a)
@@ -87,7 +88,7 @@ func (r *Router) Choose(ctx context.Context, a Asked) (name string, patch json.R
 	if state.None() || state.Auto {
 		return a.Agent, nil, nil
 	}
-	// An agent has several names; the routing has the one that it is known by.
+	// An agent has several names; the routing has its main name.
 	asked, err := r.o.Catalog.Agent(ctx, a.Agent)
 	if err != nil {
 		return a.Agent, nil, nil
@@ -95,7 +96,7 @@ func (r *Router) Choose(ctx context.Context, a Asked) (name string, patch json.R
 	active := cmp.Or(state.Answers(asked.Name), a.Agent)
 	var gone *catalog.NotFoundError
 	if _, err := r.o.Catalog.Agent(ctx, active); errors.As(err, &gone) {
-		return a.Agent, routing.State{}.Patch(), nil // the routing goes with the agent that had taken over
+		return a.Agent, routing.State{}.Patch(), nil // the agent that took over is gone: end the routing
 	}
 	return active, nil, nil
 }
@@ -116,7 +117,7 @@ func (r *Router) IsAuto(ctx context.Context, name string) bool {
 	return err != nil
 }
 
-// route takes the session's next step.
+// route chooses the agent of a request that leaves the choice to p8.
 func (r *Router) route(ctx context.Context, a Asked) (name string, patch json.RawMessage, used []Used) {
 	state := routing.Read(a.Session.Metadata)
 	fallback, err := a.Default, error(nil)

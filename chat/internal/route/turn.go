@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/routing"
 )
 
-// Turn follows what one turn does to the routing of its session.
+// Turn tracks how one turn changes the routing of its session.
 type Turn struct {
 	router *Router
 	// auto says that the client leaves the choice to p8.
@@ -22,10 +22,10 @@ func (r *Router) Begin(metadata json.RawMessage, auto bool) *Turn {
 	return &Turn{r, auto, routing.Read(metadata)}
 }
 
-// State is the routing as the turn leaves it by now.
+// State is the session's routing after what the turn did so far.
 func (t *Turn) State() routing.State { return t.state }
 
-// Resume takes over the routing of the turn before it was resumed.
+// Resume sets the routing that the turn had when it was interrupted.
 func (t *Turn) Resume(state routing.State) { t.state = state }
 
 // mayChange reports whether this turn may change the session's routing: a named agent
@@ -45,8 +45,8 @@ const (
 	actionEscalate = "escalate"
 )
 
-// Action takes in an action of the answering agent. By some actions, the agent says that its
-// task is complete or that it gives up.
+// Action follows an action of the answering agent: complete and escalate end the agent's
+// part in the session.
 func (t *Turn) Action(ctx context.Context, answering string, d *event.ActionData) {
 	if t.state.None() || !t.mayChange() || !t.auto && !routing.Same(answering, t.state.Active) {
 		return
@@ -64,7 +64,7 @@ func (t *Turn) Action(ctx context.Context, answering string, d *event.ActionData
 	}
 }
 
-// successor is the agent of that name, if the session may be left to it; else "".
+// successor returns the name of the agent if it may take the session over, else "".
 func (t *Turn) successor(ctx context.Context, name string) string {
 	if name == "" {
 		return ""
@@ -81,8 +81,8 @@ func (t *Turn) successor(ctx context.Context, name string) string {
 	return ""
 }
 
-// Patch is the change to the session's metadata when the turn is over and the agent
-// answering has answered; nil if the metadata stay as they are.
+// Patch returns the change to the session's metadata after the turn; answering is the agent
+// that answered. It returns nil if nothing changes.
 func (t *Turn) Patch(metadata json.RawMessage, answering string) json.RawMessage {
 	now := t.state
 	if t.mayChange() {

@@ -21,12 +21,12 @@ type Inbox struct {
 // incoming is a message that the run has not read yet.
 type incoming struct{ id, text string }
 
-// has reports whether a message is there, or on its way.
+// has reports whether the inbox has the message, or its announcement.
 func (b *Inbox) has(id string) bool {
 	return slices.Contains(b.held, id) || slices.ContainsFunc(b.messages, func(m incoming) bool { return m.id == id })
 }
 
-// Put adds a message that is stored, unless it is there or on its way.
+// Put adds a stored message, unless the inbox has it.
 func (b *Inbox) Put(id, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -35,7 +35,7 @@ func (b *Inbox) Put(id, text string) {
 	}
 }
 
-// PutOnce adds a message that is stored, unless the run ever had it.
+// PutOnce adds a stored message, unless the run has ever had it.
 func (b *Inbox) PutOnce(id, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +63,8 @@ func (b *Inbox) add(id, text string) {
 	b.messages, b.given = append(b.messages, incoming{id, text}), append(b.given, id)
 }
 
-// release ends the announcement of a message; false if there is none.
+// release ends the announcement of a message. It returns false for a message that was not
+// announced.
 func (b *Inbox) release(id string) bool {
 	i := slices.Index(b.held, id)
 	if i < 0 {
@@ -76,8 +77,8 @@ func (b *Inbox) release(id string) bool {
 	return true
 }
 
-// Hold announces a message; Give must follow. It is false if the run reads no further
-// messages, or has this one.
+// Hold announces a message; the caller must call Give next. Hold returns false if the run
+// reads no more messages, or has this one.
 func (b *Inbox) Hold(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,8 +89,8 @@ func (b *Inbox) Hold(id string) bool {
 	return true
 }
 
-// Give adds the message that was announced, unless it could not be stored, or PutOnce was
-// faster.
+// Give adds an announced message. It adds nothing if ok is false (the message was not
+// stored) or if PutOnce has added it.
 func (b *Inbox) Give(id, text string, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

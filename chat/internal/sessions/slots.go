@@ -12,10 +12,10 @@ import (
 
 // Options are what Slots work with.
 type Options struct {
-	// Most bounds the turns at one time.
+	// Most bounds the concurrent turns.
 	Most int
-	// Busy, Overloaded and Closed are the errors of Take: another turn has the session, as
-	// many turns as Most are under way, Close was called.
+	// Busy, Overloaded and Closed are the errors of Take: another turn has the session,
+	// Most turns are under way, Close was called.
 	Busy, Overloaded, Closed error
 }
 
@@ -35,7 +35,7 @@ type Claim struct {
 	Interrupt error
 }
 
-// Slots are the sessions with a turn under way; T is what readers of a turn are given.
+// Slots are the sessions with a turn under way; T is a turn as its readers see it.
 type Slots[T any] struct {
 	o       Options
 	mu      sync.Mutex
@@ -50,7 +50,7 @@ func NewSlots[T any](o Options) *Slots[T] {
 	return &Slots[T]{o: o, taken: make(map[Key]*slot[T])}
 }
 
-// slot is one session's.
+// slot is the slot of one session.
 type slot[T any] struct {
 	// claim belongs to the turn that has the session; nil while the session is kept for the
 	// next in the queue.
@@ -192,7 +192,7 @@ func (s *Slots[T]) Begun(ctx context.Context, k Key, key string) error {
 	}
 }
 
-// End says that the turn's run is over: claims that come now wait for Release.
+// End reports that the turn's run is over: later claims wait for Release.
 func (s *Slots[T]) End(k Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,7 +210,7 @@ func (s *Slots[T]) Release(k Key) {
 	}
 }
 
-// Of is the session's turn; false if it has none, or one that is over.
+// Of returns the session's turn; ok is false if the session has none, or its turn is over.
 func (s *Slots[T]) Of(k Key) (turn T, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,7 +220,7 @@ func (s *Slots[T]) Of(k Key) (turn T, ok bool) {
 	return turn, false
 }
 
-// Run is the turn with that run; false if it is not under way here.
+// Run returns the turn of a run; ok is false if this process does not execute the run.
 func (s *Slots[T]) Run(id string) (turn T, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,7 +232,7 @@ func (s *Slots[T]) Run(id string) (turn T, ok bool) {
 	return turn, false
 }
 
-// RunReady is Run, and waits for a run that is being resumed.
+// RunReady is like Run, and waits for a run that is being resumed.
 func (s *Slots[T]) RunReady(ctx context.Context, id string) (turn T, ok bool) {
 	s.mu.Lock()
 	var begun chan struct{}

@@ -13,11 +13,11 @@ import "errors"
 // anonymous one.
 type Key struct{ Tenant, User string }
 
-// Why nothing was granted.
+// The errors of a caller that gets no slot.
 var (
-	// ErrFull: as many callers wait as may.
+	// ErrFull: the queue is full.
 	ErrFull = errors.New("fair: too many are waiting")
-	// ErrWaited: the caller waited as long as it may.
+	// ErrWaited: the caller's time to wait is over.
 	ErrWaited = errors.New("fair: waited too long")
 	// ErrClosed: Close was called.
 	ErrClosed = errors.New("fair: closed")

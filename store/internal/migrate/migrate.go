@@ -77,8 +77,8 @@ func Up(ctx context.Context, dialect database.Dialect, db *sql.DB, fsys fs.FS, l
 	return err
 }
 
-// Pending reports whether a database of a version lacks some of the files, without
-// writing to it. A version newer than all files is an error.
+// Pending reports whether a database of this version lacks some of the files. It writes
+// nothing. A version newer than all files is an error.
 func Pending(fsys fs.FS, version int64) (bool, error) {
 	files, err := fs.Glob(fsys, "*.sql")
 	if err != nil {

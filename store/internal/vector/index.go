@@ -65,7 +65,7 @@ type Index struct {
 	pool  sync.Pool
 }
 
-// deleted is the owner of a deleted row.
+// deleted marks a deleted row, in place of its owner.
 const deleted = math.MaxUint32
 
 // New is an empty index for vectors of that many components; capacity is how many

@@ -12,9 +12,9 @@ import (
 type Filter struct {
 	// Owners are the owners whose vectors count; nil for all.
 	Owners []string
-	// Category, unless it is "".
+	// Category is the only category that counts; "" is any.
 	Category string
-	// IDs are the only ones that count, unless nil.
+	// IDs are the only ids that count; nil is any.
 	IDs []ID
 }
 
@@ -135,7 +135,7 @@ func (x *Index) allowed(s *scratch, f Filter) []uint32 {
 	return s.rows[:kept]
 }
 
-// pass is the filter but for its ids.
+// pass returns the filter without its ids.
 func (x *Index) pass(f Filter) func(uint32) bool {
 	var owners []bool
 	if f.Owners != nil {
