@@ -107,6 +107,7 @@ func show(s *string) string {
 
 // The run asks in one process, is answered from another, and ends in a third.
 func TestApprovalOutlivesTheServer(t *testing.T) {
+	t.Parallel()
 	script := []step{do(use("first", "a")), do(use("first", "b"), use("second", "c")), say("sent", 3, 0)}
 	for name, c := range map[string]struct {
 		serving bool
@@ -119,6 +120,7 @@ func TestApprovalOutlivesTheServer(t *testing.T) {
 		"without a server, no":   {false, "deny", map[string]int{"first a": 1, "first b": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			everywhere(t, func(t *testing.T, p *place) {
 				before := pause(t, p, script...)
 				var s *harness.Server
@@ -149,6 +151,7 @@ func TestApprovalOutlivesTheServer(t *testing.T) {
 // A run, an agent that it asked and one below ask at once; they are answered one
 // by one, around another crash.
 func TestApprovalsOfAWholeTree(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		grandchild := ask("grandchild", do(use("first", "g"), use("second", "g")), say("grandchild", 2, 0))
 		child := ask("child", do(use("first", "c"), use("second", "c"), grandchild), say("child", 2, 0))
@@ -177,6 +180,7 @@ func TestApprovalsOfAWholeTree(t *testing.T) {
 
 // Of two concurrent answers, one counts.
 func TestApprovalIsDecidedOnce(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		before := pause(t, p, do(use("second", "x")), say("sent", 2, 0))
 		s := p.serve(t)

@@ -104,6 +104,7 @@ func child(steps []step) []step { return []step{do(ask("teller", steps...)), say
 // is not made: each payment is made once, whether the server is killed before there is
 // room again or not.
 func TestDiskFullInMidTurn(t *testing.T) {
+	t.Parallel()
 	disks(t, func(t *testing.T, d disk) {
 		p := newPlace(t, "")
 		p.options.DataDir = filepath.Join(d.dir, "data")

@@ -16,6 +16,7 @@ import (
 // is never called twice, an idempotent tool gets the same key each time, and every run
 // ends.
 func TestEffectsHappenOnce(t *testing.T) {
+	t.Parallel()
 	const sessions = 6
 	kills := harness.Count(t, 10, 200)
 	p := newPlace(t, "")
@@ -78,6 +79,7 @@ func TestEffectsHappenOnce(t *testing.T) {
 // The server dies during calls, and the next one decides by each call's tool and document:
 // the outcome is unknown, the call is repeated, or the user is asked.
 func TestKilledInMidCallOnce(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name, tool string
 		below      bool

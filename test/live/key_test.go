@@ -11,6 +11,7 @@ import (
 // The same request at once and again later is one run, one row of the user, the
 // same events.
 func TestSameRequestTwice(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		s := p.serve(t)
 		protocols(t, func(t *testing.T, protocol string) {
@@ -65,6 +66,7 @@ func TestSameRequestTwice(t *testing.T) {
 // A message to a busy session waits, steers, interrupts or is refused, as the client
 // requests.
 func TestMessageToABusySession(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		s := p.serve(t)
 		p.desk.shut()

@@ -46,12 +46,13 @@ func interrupted(t *testing.T, s *harness.Server, c *client, protocol string) {
 
 // The server dies while the model gives its next answer, after a call that is over.
 func TestKilledInMidAnswer(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, "")
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=0") // the test resumes them itself
 	p.options.DataDir = harness.Disk(t)
 	protocols(t, func(t *testing.T, protocol string) {
 		s := p.serve(t)
-		c := begin(t, s, protocol, protocol, act(do(use("first", protocol)), say("word", 60, pace)))
+		c := begin(t, s, protocol, protocol, act(do(use("first", protocol)), say("word", 60, pace).holding(t.Name())))
 		c.until(t, protocol, 20)
 		s.Kill()
 		c.all()
@@ -72,6 +73,7 @@ func TestKilledInMidAnswer(t *testing.T) {
 // The server dies during a call, beside one that is over: neither is made again, and
 // the outcome of the one is unknown.
 func TestKilledInMidCall(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, "")
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=0") // the test resumes them itself
 	p.options.DataDir = harness.Disk(t)
@@ -125,6 +127,7 @@ func awaitLogged(t *testing.T, s *harness.Server, run, tool, key string) {
 // The server is killed repeatedly at random moments under load: a call whose result a
 // client has seen is not repeated, and each run ends.
 func TestKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	const sessions = 6
 	kills := harness.Count(t, 10, 40)
 	p := newPlace(t, "")

@@ -64,6 +64,12 @@ func (p *place) p8(t *testing.T, args ...string) string {
 
 // everywhere runs a test on the embedded database and on PostgreSQL.
 func everywhere(t *testing.T, test func(t *testing.T, p *place)) {
-	t.Run("embedded", func(t *testing.T) { test(t, newPlace(t, "")) })
-	t.Run("postgres", func(t *testing.T) { test(t, newPlace(t, harness.Postgres(t, ""))) })
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, newPlace(t, ""))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, newPlace(t, harness.Postgres(t, "")))
+	})
 }

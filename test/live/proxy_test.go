@@ -179,6 +179,7 @@ func tryTurn(t *testing.T, s *harness.Server, session, text string) *client {
 // Connections to PostgreSQL break repeatedly during turns. Every call is made once and has
 // its two rows once; the client notices nothing.
 func TestDroppedConnectionsLoseNoRow(t *testing.T) {
+	t.Parallel()
 	const speakers = 4
 	turns := harness.Count(t, 100, 450)
 	through, address := newProxy(t, harness.Postgres(t, ""))

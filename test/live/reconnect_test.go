@@ -55,6 +55,7 @@ func same(t *testing.T, got, want []frame) {
 // A client that is cut off at any place and comes back with the number of the last
 // event that it has gets exactly the rest.
 func TestClientsComeBack(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		s := p.serve(t)
 		protocols(t, func(t *testing.T, protocol string) {
@@ -83,11 +84,13 @@ func TestClientsComeBack(t *testing.T) {
 // GET /chat/{id}/stream finds the run by its session: from the beginning, or from
 // where the client left it.
 func TestSessionsStream(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		s := p.serve(t)
 		protocols(t, func(t *testing.T, protocol string) {
 			path := "/chat/" + protocol + "/stream"
-			c := begin(t, s, protocol, protocol, act(do(use("first", protocol)), say("word", 150, pace)))
+			answer := say("word", 30, pace).holding(t.Name()) // it goes on until all streams are open
+			c := begin(t, s, protocol, protocol, act(do(use("first", protocol)), answer))
 			c.until(t, protocol, 5)
 			c.stop()
 			rest := open(t, http.MethodGet, s.URL+path, "", "Last-Event-ID", fmt.Sprint(c.last))
@@ -95,9 +98,10 @@ func TestSessionsStream(t *testing.T) {
 			if rest.run != c.run || full.run != c.run {
 				t.Errorf("runs %s, %s, want %s", rest.run, full.run, c.run)
 			}
+			release(t.Name())
 			full.all()
 			same(t, slices.Concat(c.frames, rest.all().frames), full.frames)
-			if got, want := full.said(protocol), say("word", 150, 0).spoken(); got != want {
+			if got, want := full.said(protocol), answer.spoken(); got != want {
 				t.Errorf("said %q, want %q", got, want)
 			}
 			res, stop := request(t, http.MethodGet, s.URL+path, "")
@@ -113,6 +117,7 @@ func TestSessionsStream(t *testing.T) {
 // However many come and go, each sees every event once and in order, and the run
 // is as it would have been without them.
 func TestCrowdOfReaders(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, "")
 	s := p.serve(t)
 	c := begin(t, s, "s", events, act(do(use("first", "a")), say("word", 200, pace)))

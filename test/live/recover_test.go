@@ -77,6 +77,7 @@ func work(key string, words int) (want string, steps []step) {
 // The server is killed repeatedly at random moments under load, and restarted: every run
 // resumes by itself, and a client that reconnects has its text once.
 func TestKilledAndStartedAgain(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, "")
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=100")
 	f := newFront(t)
@@ -109,6 +110,7 @@ func TestKilledAndStartedAgain(t *testing.T) {
 // Replicas on one PostgreSQL die one after the other and come back: the others go on
 // with their runs within seconds.
 func TestKilledReplicas(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, harness.Postgres(t, ""))
 	p.options.Env = append(p.options.Env, "P8_RUN_ATTEMPTS=100", "P8_RUN_GRACE=2s")
 	f := newFront(t)
@@ -144,6 +146,7 @@ func TestKilledReplicas(t *testing.T) {
 // Two replicas behind one address are replaced, one after the other, under many streams:
 // each stream ends whole.
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, harness.Postgres(t, ""))
 	p.options.Env = append(p.options.Env, "P8_SHUTDOWN_TIMEOUT=300ms")
 	f := newFront(t)
@@ -188,6 +191,7 @@ func TestRollingRestart(t *testing.T) {
 // A reader at another replica than the run's sees it die and go on, on the same
 // connection, whatever protocol it speaks.
 func TestReadersOfARunWhoseReplicaDies(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, harness.Postgres(t, ""))
 	p.options.Env = append(p.options.Env, "P8_RUN_GRACE=2s")
 	a, b := p.serve(t), p.serve(t)
@@ -216,11 +220,11 @@ func TestReadersOfARunWhoseReplicaDies(t *testing.T) {
 // The real clients of AG-UI and of the AI SDK replace the text of a cut step by the
 // model's new text.
 func TestFrontEndsOfARunWhoseReplicaDies(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, harness.Postgres(t, ""))
 	p.options.Env = append(p.options.Env, "P8_RUN_GRACE=2s")
 	a, b := p.serve(t), p.serve(t)
-	last := say("word", 10, 0)
-	last.Hold = t.Name()
+	last := say("word", 10, 0).holding(t.Name())
 	first := say("look", 3, 0).then(use("first", "front"))
 	c := begin(t, a, "front", events, act(first, last))
 	seen := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { a.Kill() }))
@@ -242,6 +246,7 @@ func TestFrontEndsOfARunWhoseReplicaDies(t *testing.T) {
 // A run whose server was killed between its question and its pause waits, and can be
 // answered.
 func TestKilledAfterAQuestion(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, "")
 	p.desk.shut()
 	s := p.serve(t)

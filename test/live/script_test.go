@@ -28,7 +28,8 @@ type step struct {
 	Calls []call `json:"calls,omitempty"`
 	// Echo says what the user said after the script.
 	Echo bool `json:"echo,omitempty"`
-	// Hold keeps the answer from ending, the first time that it is given.
+	// Hold names an answer that does not end until release, the first time that the
+	// model gives it.
 	Hold string `json:"hold,omitempty"`
 }
 
@@ -90,8 +91,20 @@ func (s step) words() []string {
 // calls numbers the calls of all models: a model that is asked again gives new ids.
 var calls atomic.Int64
 
-// held are the answers that were kept from ending once, by their names.
+// held has, by its name, the channel that each held answer waits for.
 var held sync.Map
+
+// holding is the step, held under a name.
+func (s step) holding(name string) step {
+	s.Hold = name
+	return s
+}
+
+// release lets a held answer end.
+func release(name string) {
+	gate, _ := held.LoadOrStore(name, make(chan struct{}))
+	close(gate.(chan struct{}))
+}
 
 // play is the model.
 func play(x harness.Exchange) harness.Reply {
@@ -113,8 +126,10 @@ func play(x harness.Exchange) harness.Reply {
 	}
 	now := s.Steps[at]
 	reply := harness.Reply{Text: now.words(), Pace: time.Duration(now.Pace) * time.Millisecond}
-	if _, before := held.LoadOrStore(now.Hold, true); now.Hold != "" && !before {
-		reply.Hold = make(chan struct{})
+	if now.Hold != "" {
+		if gate, before := held.LoadOrStore(now.Hold, make(chan struct{})); !before {
+			reply.Hold = gate.(chan struct{})
+		}
 	}
 	if now.Echo {
 		reply.Text = append(reply.Text, heard)

@@ -32,6 +32,7 @@ var stopped = map[string][]string{
 // A stop ends the run in any state, and keeps and marks its text; the stream ends with the
 // protocol's end of a stopped run.
 func TestStop(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, "")
 	s := p.serve(t)
 	for name, script := range map[string][]step{
@@ -79,6 +80,7 @@ func TestStop(t *testing.T) {
 
 // Stopping a run that waits for its user closes its question and keeps its text.
 func TestStopOfOneThatWaits(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
 		s := p.serve(t)
 		c := begin(t, s, "s", events, act(say("word", 3, 0).then(use("second", "x"), ask("child", do(use("second", "y")))), say("end", 3, 0))).all()

@@ -11,10 +11,11 @@ import (
 // Two servers on one PostgreSQL are one: a run of the one is read, stopped and
 // answered through the other.
 func TestTwoServers(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, harness.Postgres(t, ""))
 	a, b := p.serve(t), p.serve(t)
 	t.Run("read", func(t *testing.T) {
-		c := begin(t, a, "read", events, act(do(use("first", "read")), say("word", 150, pace)))
+		c := begin(t, a, "read", events, act(do(use("first", "read")), say("word", 30, pace).holding(t.Name())))
 		c.until(t, events, 3)
 		c.stop()
 		there := again(t, b, c.run, events, c.last)
@@ -24,6 +25,7 @@ func TestTwoServers(t *testing.T) {
 		if r.Status != "running" {
 			t.Errorf("what was read came after the end: the run is %s", r.Status)
 		}
+		release(t.Name())
 		whole := again(t, a, c.run, events, 0).all()
 		same(t, slices.Concat(c.frames, there.all().frames), whole.frames)
 		oneStory(t, b, "read", c.run)
@@ -58,7 +60,7 @@ func TestTwoServers(t *testing.T) {
 		oneStory(t, a, "answer", c.run)
 	})
 	t.Run("busy", func(t *testing.T) {
-		c := begin(t, a, "busy", events, act(say("word", 100, pace)))
+		c := begin(t, a, "busy", events, act(say("word", 3, 0).holding(t.Name())))
 		c.until(t, events, 1)
 		res, cancel := request(t, http.MethodPost, b.URL+"/chat/busy", `{"messages":[{"role":"user","content":"no"}]}`)
 		defer cancel()
@@ -66,6 +68,7 @@ func TestTwoServers(t *testing.T) {
 		if res.StatusCode != http.StatusConflict {
 			t.Errorf("a message through the other server is answered with %d", res.StatusCode)
 		}
+		release(t.Name())
 		c.all()
 	})
 }
