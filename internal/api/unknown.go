@@ -31,7 +31,7 @@ func unknown(mux *http.ServeMux, version string) http.HandlerFunc {
 	}
 }
 
-// methods returns those that the request's path takes.
+// methods returns the methods that the request's path takes.
 func methods(mux *http.ServeMux, r *http.Request) []string {
 	var allowed []string
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {

@@ -15,16 +15,17 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// keeper stands between an agent and save_moments.
+// keeper wraps save_moments.
 type keeper struct {
 	tool.Tool
 	before, after func(ctx context.Context)
 	calls         *int
-	// loses: nobody hears what the tool said in a process that dies.
+	// loses: the process dies before it gets the tool's answer.
 	loses bool
 }
 
-// Annotations are the tool's own, by which an interrupted call is repeated.
+// Annotations are those of the wrapped tool: they decide whether an interrupted call is
+// repeated.
 func (x keeper) Annotations() tool.Annotations { return tool.AnnotationsOf(x.Tool) }
 
 func (x keeper) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
@@ -42,10 +43,10 @@ func (x keeper) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return res, err
 }
 
-// TestCrash: a process that dies anywhere in a dream leaves it to the next one, which
-// goes on where it was: the model is asked once, the dream is there once.
+// TestCrash: a process dies at some point of a dream. The next process resumes the dream:
+// the model is asked once, and one dream is stored.
 func TestCrash(t *testing.T) {
-	// dead is a model that says no more.
+	// dead is a model that never answers.
 	asked := make(chan struct{}, 1)
 	dead := scripted.Turn{Text: []string{"…"}, Before: func(ctx context.Context, _ int) error {
 		asked <- struct{}{}
@@ -54,10 +55,10 @@ func TestCrash(t *testing.T) {
 	}}
 	for _, tc := range []struct {
 		name string
-		// first and second are what the models of the two processes are asked for.
+		// first and second are the answers of the two processes' models.
 		first, second []scripted.Turn
-		// dies begins the end of the process: when the model is asked, before or after
-		// the chained tool.
+		// dies ends the process: when the model is asked, or before or after the chained
+		// tool.
 		at    string
 		calls int
 	}{
@@ -102,7 +103,7 @@ func TestCrash(t *testing.T) {
 				case <-dies:
 				case <-asked:
 				}
-				// The process is told to stop, and does not get to an end in time.
+				// The process is asked to stop, and does not finish in time.
 				cancel()
 				late, stop := context.WithCancel(t.Context())
 				stop()
@@ -145,8 +146,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestDeadProcess: one that was killed told nobody. Whoever dreams next waits until it
-// counts as dead, and goes on with its run.
+// TestDeadProcess: a process was killed. The next dream waits until that process counts as
+// dead, and resumes its run.
 func TestDeadProcess(t *testing.T) {
 	k := onSQLite(t)
 	ann := as(t.Context(), "ann")
@@ -155,7 +156,7 @@ func TestDeadProcess(t *testing.T) {
 	dead := answer("late-trains", "project-alpha")
 	dead.Before = func(ctx context.Context, _ int) error {
 		close(asked)
-		<-never // it does not even hear that it is stopped
+		<-never // it ignores its context
 		return errors.New("dead")
 	}
 	k.process(dead)
@@ -183,7 +184,7 @@ func TestDeadProcess(t *testing.T) {
 	var res dream.Result
 	for over := false; !over; {
 		select {
-		case <-look.C: // as a server does
+		case <-look.C: // like a server
 			must(t, k.chat.Recover(t.Context(), k.store.Maintenance(), time.Now().Add(time.Hour)))
 		case res = <-done:
 			over = true
@@ -199,8 +200,8 @@ func TestDeadProcess(t *testing.T) {
 	k.model.AssertDone(t)
 }
 
-// TestTheStoreFails while the dream is kept: the answer is told of as a failure, and
-// the window is dreamt about again.
+// TestTheStoreFails while the dream is stored: the dream is reported as failed, and the
+// next dream repeats the window.
 func TestTheStoreFails(t *testing.T) {
 	k := onSQLite(t)
 	ann := as(t.Context(), "ann")
@@ -231,7 +232,7 @@ func (x failing) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return x.Tool.Call(ctx, c)
 }
 
-// windowOf is the end of the window that a dreaming session is about.
+// windowOf returns the end of the window of a dreaming session.
 func windowOf(t *testing.T, s *store.Session) time.Time {
 	t.Helper()
 	var said struct {

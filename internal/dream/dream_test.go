@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestDream: all of it, with what a model is shown and what is kept.
+// TestDream: all phases, with what the model reads and what is stored.
 func TestDream(t *testing.T) {
 	k := onSQLite(t, answer("dream-late-trains", "project-alpha"), profile("Ann asks about trains.", "trains"))
 	ann, bob := as(t.Context(), "ann"), as(t.Context(), "bob")
@@ -39,7 +39,7 @@ func TestDream(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 
-	// What the agents were shown.
+	// The prompts of the agents.
 	for i, prompt := range k.prompts() {
 		for _, part := range []string{
 			"### Standup (meeting)\nKey: `standup`\nWe spoke of timetables.\nTags: rail", "### About talk-ann\n[user] Why are the trains late?\n[assistant] Because of the snow.",
@@ -62,7 +62,7 @@ func TestDream(t *testing.T) {
 		t.Errorf("%+v", stats)
 	}
 
-	// The dream, and the way there and back.
+	// The dream, its edges, and the edges back.
 	m, err := k.store.Moments().ByName(ann, "Late Trains")
 	must(t, err)
 	if m.MomentType != "dream" || m.SourceSessionID != res.Phase2.SessionIDs[0] || string(m.Metadata) != `{"source":"dreaming"}` {
@@ -81,8 +81,8 @@ func TestDream(t *testing.T) {
 	}
 }
 
-// TestNothingNewIsNotDreamt: neither at the beginning nor after a dream, whose
-// sessions, moments and edges are nothing that happened.
+// TestNothingNewIsNotDreamt: no model is asked without new rows. The sessions, moments and
+// edges of a dream do not count as new.
 func TestNothingNewIsNotDreamt(t *testing.T) {
 	k := onSQLite(t, answer("late-trains", "delays.csv"), profile("Ann."))
 	ann := as(t.Context(), "ann")
@@ -106,7 +106,7 @@ func TestNothingNewIsNotDreamt(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	skipped("after a dream")
-	// A dream that was ordered before, and waited.
+	// A dream that was queued earlier, and waited.
 	if res := k.dreams(ann, dream.Request{Until: ordered}); res.Status != dream.StatusSkippedNoData || !res.Until.Equal(ordered.Truncate(time.Microsecond)) {
 		t.Errorf("%+v", res)
 	}
@@ -120,7 +120,7 @@ func TestNothingNewIsNotDreamt(t *testing.T) {
 	}
 	k.model.AssertDone(t)
 
-	// Something new is dreamt about, the dreams before are not.
+	// A new message makes a new dream; earlier dreams are not its material.
 	k.process(answer("late-trains", "standup"), profile("Ann."))
 	k.say(ann, "talk-ann", "And today?", "They are on time.")
 	if res := k.dreams(ann, dream.Request{}); res.Status != dream.StatusCompleted {
@@ -136,8 +136,8 @@ func TestNothingNewIsNotDreamt(t *testing.T) {
 	}
 }
 
-// TestAnonymous: whoever gives no name dreams of the rows without a user, and of no
-// others. There is no profile to keep.
+// TestAnonymous: an anonymous caller's dream reads the rows without a user, and no others.
+// It updates no profile.
 func TestAnonymous(t *testing.T) {
 	k := onSQLite(t, answer("late-trains", "standup"))
 	nobody, bob := as(t.Context(), ""), as(t.Context(), "bob")
@@ -191,7 +191,7 @@ func TestOldThings(t *testing.T) {
 	}
 }
 
-// TestRehearsal shows the prompt and leaves nothing behind.
+// TestRehearsal: a dry run returns the prompt and stores nothing.
 func TestRehearsal(t *testing.T) {
 	k := onSQLite(t)
 	ann := as(t.Context(), "ann")
@@ -211,7 +211,7 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// TestBudget: what does not fit is left out, the oldest first.
+// TestBudget: rows beyond the budget are left out, the oldest first.
 func TestBudget(t *testing.T) {
 	k := onSQLite(t)
 	k.options.Budget = 1000
@@ -239,7 +239,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestStoredTextIsFenced: it cannot end the fence that it stands in.
+// TestStoredTextIsFenced: stored text cannot end its fence.
 func TestStoredTextIsFenced(t *testing.T) {
 	k := onSQLite(t)
 	ann := as(t.Context(), "ann")
@@ -252,7 +252,8 @@ func TestStoredTextIsFenced(t *testing.T) {
 	}
 }
 
-// TestFailures: one agent's is no other's, and a limit is one.
+// TestFailures: the failure of one agent does not stop the others, and reaching a limit is
+// a failure.
 func TestFailures(t *testing.T) {
 	ann := as(t.Context(), "ann")
 	t.Run("an agent that is not there", func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestFirstPhase: sessions get their moments, with what was uploaded in them, once.
+// TestFirstPhase: sessions get their moments, with the files uploaded in them, once.
 func TestFirstPhase(t *testing.T) {
 	k := onSQLite(t)
 	k.options.Offline = true
@@ -46,7 +46,8 @@ func TestFirstPhase(t *testing.T) {
 		t.Errorf("%s", s)
 	}
 
-	// Again: nothing is new, until something is; what was told stays.
+	// Repeated without new messages, the phase changes nothing; later it keeps the earlier
+	// moments.
 	if again := k.dreams(ann, dream.Request{}); again.Phase1.MomentsBuilt+again.Phase1.Enriched != 0 {
 		t.Errorf("%+v", again.Phase1)
 	}
@@ -61,8 +62,8 @@ func TestFirstPhase(t *testing.T) {
 	}
 }
 
-// TestTenSessions are looked at, those that were used last; the topics of what is new
-// are learned without a model.
+// TestTenSessions: the first phase reads the ten sessions that were used last. Without a
+// model, the profile learns their new topics.
 func TestTenSessions(t *testing.T) {
 	k := onSQLite(t)
 	k.options.Offline = true

@@ -35,12 +35,12 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// as is the context of a user of the tenant acme.
+// as returns the context of a user of the tenant acme.
 func as(ctx context.Context, user string) context.Context {
 	return identity.With(ctx, identity.Identity{TenantID: "acme", UserID: user, Name: strings.ToUpper(user)})
 }
 
-// models is every model there is: one.
+// models has one model, under every name.
 type models struct{ llm.Model }
 
 func (m models) Resolve(string) (llm.Model, error) { return m.Model, nil }
@@ -53,11 +53,11 @@ type kit struct {
 	chat  *chat.Service
 	*dream.Service
 	options dream.Options
-	// wrap stands between the agents and save_moments, nil for nothing.
+	// wrap wraps save_moments; nil does not.
 	wrap func(tool.Tool) tool.Tool
 }
 
-// onSQLite is a kit whose model says the turns.
+// onSQLite returns a kit with an embedded store; its model plays the turns.
 func onSQLite(t *testing.T, turns ...scripted.Turn) *kit {
 	t.Helper()
 	k := &kit{T: t, store: database.Open(t)}
@@ -65,7 +65,7 @@ func onSQLite(t *testing.T, turns ...scripted.Turn) *kit {
 	return k
 }
 
-// process is a new process on the kit's store, with a model of its own.
+// process starts another process on the kit's store, with its own model.
 func (k *kit) process(turns ...scripted.Turn) {
 	k.Helper()
 	k.model = scripted.New(turns...)
@@ -111,7 +111,7 @@ func (k *kit) service() *chat.Service {
 	return c
 }
 
-// dreams is a dream, which must be possible.
+// dreams runs a dream, which must succeed.
 func (k *kit) dreams(ctx context.Context, req dream.Request) dream.Result {
 	k.Helper()
 	res, err := k.Dream(ctx, req)
@@ -119,7 +119,7 @@ func (k *kit) dreams(ctx context.Context, req dream.Request) dream.Result {
 	return res
 }
 
-// answer is what the dreaming agent says: one dream, connected with a key.
+// answer is the dreaming agent's answer: one dream, connected with a key.
 func answer(name, target string) scripted.Turn {
 	turn := scripted.Call("final_result", `{"dream_moments":[{"name":"`+name+`","summary":"It adds up.","topic_tags":["trains"],"emotion_tags":[],
 		"affinity_fragments":[{"target":"`+target+`","relation":"builds_on","weight":0.8,"reason":"both are late"}]}],
@@ -128,7 +128,7 @@ func answer(name, target string) scripted.Turn {
 	return turn
 }
 
-// profile is what the agent of profiles says.
+// profile is the answer of the agent that writes profiles.
 func profile(content string, interests ...string) scripted.Turn {
 	list, _ := json.Marshal(append([]string{}, interests...))
 	turn := scripted.Call("final_result", `{"content":"`+content+`","interests":`+string(list)+`,"preferred_topics":["rail"]}`)
@@ -152,7 +152,7 @@ func (k *kit) sayAs(ctx context.Context, session store.Session, texts ...string)
 	must(k, k.store.BeginTurn(ctx, session, rows...))
 }
 
-// live gives a user a day: a talk, a moment, a file, a page.
+// live gives a user a day: a conversation, a moment, a file, a page.
 func (k *kit) live(ctx context.Context) {
 	k.Helper()
 	who, err := identity.From(ctx)
@@ -163,7 +163,7 @@ func (k *kit) live(ctx context.Context) {
 	must(k, k.store.Files().Put(ctx, &store.File{Name: "delays.csv", Status: store.FileCompleted, ParsedContent: "line,minutes"}))
 }
 
-// prompts are the texts of what the model was sent.
+// prompts returns the texts of the model's requests.
 func (k *kit) prompts() (out []string) {
 	for _, req := range k.model.Requests() {
 		var b strings.Builder
@@ -175,7 +175,7 @@ func (k *kit) prompts() (out []string) {
 	return out
 }
 
-// kept are the names of the caller's dreams.
+// kept returns the names of the caller's dreams.
 func (k *kit) kept(ctx context.Context) (names []string) {
 	k.Helper()
 	list, _, err := k.store.Moments().Find(ctx, store.Filter{Equal: map[string]any{"moment_type": "dream"}})
@@ -187,7 +187,7 @@ func (k *kit) kept(ctx context.Context) (names []string) {
 	return names
 }
 
-// reached are the keys that TRAVERSE finds from one.
+// reached returns the keys that TRAVERSE finds from a key.
 func (k *kit) reached(ctx context.Context, key string) (keys []string) {
 	k.Helper()
 	res, err := rem.New(rem.Options{Knowledge: k.store}).Run(ctx, "TRAVERSE "+key+" DEPTH 1")

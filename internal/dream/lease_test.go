@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// desk is a place where leases are given, with a clock of its own.
+// desk grants leases, with a clock of its own.
 type desk struct {
 	mu     sync.Mutex
 	holder string
@@ -52,8 +52,8 @@ func (d *desk) becomes(change func()) {
 	change()
 }
 
-// TestLease is renewed as long as the dream takes, given back at its end, and lost
-// when somebody else has it or the store says nothing for too long.
+// TestLease: the lease is renewed as long as the dream takes and released at its end. It is
+// lost if another process takes it or the store fails for too long.
 func TestLease(t *testing.T) {
 	work := func(d time.Duration) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -69,7 +69,7 @@ func TestLease(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		desk *desk
-		// happens is what becomes of the lease after a while.
+		// happens changes the desk after a while.
 		happens func(*desk)
 		takes   time.Duration
 		held    bool

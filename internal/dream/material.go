@@ -37,7 +37,7 @@ type material struct {
 // frameTokens are reserved for the text around the material.
 const frameTokens = 300
 
-// room takes the tokens of a text from the budget; false if they do not fit.
+// room takes the tokens of a text from the budget. It returns false if they do not fit.
 func (m *material) room(text string) bool {
 	n := llm.EstimateTokens(text) + 1
 	if m.stats.Tokens+n > m.stats.Budget-frameTokens {

@@ -35,7 +35,7 @@ type record struct {
 
 const recordKey = "dream"
 
-// recordOf reads the record of a session; false if it has none.
+// recordOf reads the record of a session; ok is false if it has none.
 func recordOf(s *store.Session) (r record, ok bool) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(s.Metadata, &all) != nil || all[recordKey] == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/store/postgres"
 )
 
-// onPostgres is a kit on a database of its own.
+// onPostgres returns a kit on a database of its own.
 func onPostgres(t *testing.T, turns ...scripted.Turn) *kit {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), postgres.Options{URL: harness.Postgres(t, ""), Logger: slog.New(slog.DiscardHandler)})
@@ -24,8 +24,8 @@ func onPostgres(t *testing.T, turns ...scripted.Turn) *kit {
 	return k
 }
 
-// TestReplicas: of several that dream for a user at once one does, also where it has
-// long begun; other users do not wait.
+// TestReplicas: only one of several replicas dreams for a user at a time, also if they
+// start late; other users do not wait.
 func TestReplicas(t *testing.T) {
 	k := onPostgres(t)
 	ann, bob := as(t.Context(), "ann"), as(t.Context(), "bob")
@@ -77,7 +77,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// TestAllAtOnce: eight replicas begin at the same moment.
+// TestAllAtOnce: eight replicas start at the same moment.
 func TestAllAtOnce(t *testing.T) {
 	k := onPostgres(t)
 	ann := as(t.Context(), "ann")
@@ -100,7 +100,7 @@ func TestAllAtOnce(t *testing.T) {
 	completed := 0
 	for range replicas {
 		switch res := <-results; res.Status {
-		case dream.StatusCompleted: // one dreams, and those that come later are told of it
+		case dream.StatusCompleted: // one replica dreams, the others report it
 			completed++
 		case dream.StatusBusy:
 		default:

@@ -36,8 +36,8 @@ type tick struct {
 	At time.Time `json:"dream_schedule_at"`
 }
 
-// schedule enqueues the dreams of the users whose tenant's schedule was due since the
-// last check. Times missed in between are made up for once.
+// schedule enqueues the dreams of the users whose tenant's schedule was due since the last
+// check. One dream makes up for all missed times.
 func (s *Service) schedule(ctx context.Context) error {
 	system := identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
 	now := s.o.Now().UTC().Truncate(time.Microsecond)

@@ -34,7 +34,7 @@ func TestDue(t *testing.T) {
 		{"0 3 * * *", "2026-02-20 02:59:59", "2026-02-20 03:00:00", true},
 		{"0 3 * * *", "2026-02-20 03:00:00", "2026-02-20 03:01:00", false},
 		{"0 3 * * *", "2026-02-20 02:59:59", "2026-02-20 03:00:59", true},
-		// A process that was down makes up for it.
+		// A process that was down makes up for a missed dream.
 		{"0 3 * * *", "2026-02-18 04:00:00", "2026-02-20 12:00:00", true},
 		{"0 3 * * 1", "2026-02-19 00:00:00", "2026-02-20 12:00:00", false},
 		// Vienna is one hour ahead in winter, two in summer.
@@ -54,7 +54,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// line is a queue that keeps what was put into it.
+// line is a queue that keeps its jobs.
 type line struct {
 	orders []string
 	keys   []string
@@ -79,8 +79,8 @@ func (l *line) Enqueue(_ context.Context, kind string, args any, o jobs.EnqueueO
 	return jobs.Receipt{ID: int64(len(l.orders))}, err
 }
 
-// TestSchedule: the users of a tenant whose time has come, once, also when another
-// process looks, or the first look failed.
+// TestSchedule: each user of a tenant whose schedule is due gets one dream, also if another
+// process checks, or the first check failed.
 func TestSchedule(t *testing.T) {
 	k := onSQLite(t)
 	in := func(tenant, user string) context.Context {
@@ -147,7 +147,7 @@ func (busy) Start(context.Context, chat.Request) (*chat.Turn, error) {
 	return nil, fmt.Errorf("a turn: %w", chat.ErrBusy)
 }
 
-// TestJobs: what is enqueued is what is dreamt, for whom it was enqueued.
+// TestJobs: a job dreams the window that was enqueued, for the user who enqueued it.
 func TestJobs(t *testing.T) {
 	q := &line{}
 	k := onSQLite(t)
@@ -170,8 +170,8 @@ func TestJobs(t *testing.T) {
 	if got := k.kept(ann); !slices.Equal(got, []string{"Late Trains"}) {
 		t.Errorf("%q", got)
 	}
-	// A run that another process resumes fails no job, and neither does a server that
-	// stops.
+	// Neither a run that another process resumes nor a server that stops makes the job
+	// fail.
 	k.say(ann, "talk-ann", "And now?", "Now, too.")
 	later := strings.Replace(string(args), `"until":"`+time.Now().UTC().Format("2006"), `"until":"9999`, 1)
 	o := k.optionsOf()

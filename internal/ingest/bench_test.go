@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/internal/ingest"
 )
 
-// BenchmarkPaths takes 500 pages into an SQLite database, without embedding.
+// BenchmarkPaths stores 500 pages in an SQLite database, without embedding.
 func BenchmarkPaths(b *testing.B) {
 	files := map[string]string{}
 	for i := range 500 {

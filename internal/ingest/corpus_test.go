@@ -11,8 +11,8 @@ import (
 
 const corpus = "../../examples/data"
 
-// TestCorpus: the sample corpus is taken in without a complaint, every edge leads
-// to a row, and what its README asks is answered.
+// TestCorpus: the sample corpus is stored without a failure, every edge leads to a row, and
+// the queries of its README have answers.
 func TestCorpus(t *testing.T) {
 	s := open(t)
 	ctx := as(t.Context(), "")

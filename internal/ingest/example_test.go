@@ -12,8 +12,7 @@ import (
 	"github.com/p8-org/p8/store/sqlite"
 )
 
-// A folder becomes pages, pieces and links. Taken in again, only changed files
-// are written.
+// A folder becomes pages, pieces and links. A second run writes changed files only.
 func Example() {
 	dir, err := os.MkdirTemp("", "ingest-")
 	if err != nil {

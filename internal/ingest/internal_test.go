@@ -30,8 +30,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// names are what the files of a folder called root are called; "path=name"
-// says that one is stored, "name!" in front matter.
+// names returns the names of the files of a folder called root. In taken, "path=name" is a
+// stored file, "name!" a name in front matter.
 func names(t *testing.T, files []string, taken ...string) map[string]string {
 	t.Helper()
 	var all []*candidate
@@ -76,7 +76,7 @@ func TestNames(t *testing.T) {
 		{"no letter", []string{"---.md"}, nil, []string{"file-"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for range 3 { // whatever the order
+			for range 3 { // in any order
 				got := names(t, c.files, c.taken...)
 				for i, f := range c.files {
 					f, _, _ = strings.Cut(f, "=")
@@ -92,8 +92,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzNames: whatever files are called, no two have one key, and every name can
-// be stored.
+// FuzzNames: whatever the files' names, no two rows have one key, and every name can be
+// stored.
 func FuzzNames(f *testing.F) {
 	f.Add("a.md\nb/a.md\nA.md\nreadme.md\nb/README.md\nb-a.md\n../x\n\xff.md\n  .md")
 	f.Fuzz(func(t *testing.T, list string) {
@@ -132,7 +132,7 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-// TestMistakes: each says where it is.
+// TestMistakes: each error has its position.
 func TestMistakes(t *testing.T) {
 	for src, want := range map[string]string{
 		"name: [a]":                                         "f.md:2:7: name must be a text",
@@ -233,8 +233,8 @@ func FuzzStructured(f *testing.F) {
 	})
 }
 
-// TestHostileSource: what would keep the lexer busy for minutes, or make it take
-// hundreds of megabytes, is refused before it sees it.
+// TestHostileSource: texts that would cost the lexer minutes or hundreds of megabytes are
+// refused before it runs.
 func TestHostileSource(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"indentation": {"moments: |\n" + strings.Repeat(" ", 64<<10) + "x" + strings.Repeat("\n", 64<<10), "f.yaml:2:1: indented by more than 1000 blanks"},
@@ -250,7 +250,7 @@ func TestHostileSource(t *testing.T) {
 	}
 }
 
-// TestManyRows: the time of the parser stays bearable up to the bound of keys.
+// TestManyRows: the parser is fast enough up to the bound of keys.
 func TestManyRows(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("moments:\n")

@@ -18,7 +18,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// sample has a file of every kind, names that collide, and what is passed over.
+// sample has a file of every kind, colliding names, and files that are skipped.
 func sample(t testing.TB) string {
 	t.Helper()
 	dir := folder(t, map[string]string{
@@ -55,7 +55,7 @@ func TestFolder(t *testing.T) {
 	golden.Compare(t, "testdata/folder.golden", strings.ReplaceAll(dump(t, ctx, s, r), dir, "DIR"))
 }
 
-// dump is the report and every row, as JSON without times.
+// dump returns the report and every row, as JSON without times.
 func dump(t *testing.T, ctx context.Context, s *store.Store, r *ingest.Report) string {
 	t.Helper()
 	var b strings.Builder
@@ -153,7 +153,8 @@ func TestUnchangedFilesWriteNothing(t *testing.T) {
 	if diff := cmp.Diff(before, dump(t, ctx, s, nil)); diff != "" {
 		t.Error(diff)
 	}
-	// A single file of the folder is the same file, unless it is called otherwise alone.
+	// A file that is stored alone is the same file as in its folder, unless its name would
+	// differ.
 	if r := take(t, ctx, in, ingest.PathsOptions{Paths: []string{filepath.Join(dir, "rates.csv")}}); r.Unchanged != 1 {
 		t.Errorf("alone: %+v", countsOf(r))
 	}
@@ -180,8 +181,7 @@ func TestChangedFileLosesStaleChunks(t *testing.T) {
 	}
 }
 
-// TestInterruptedRun: a run that ends anywhere and is run again leaves what one
-// whole run leaves.
+// TestInterruptedRun: an interrupted run, repeated, leaves the same rows as one whole run.
 func TestInterruptedRun(t *testing.T) {
 	files := map[string]string{}
 	for i := range 300 {
@@ -299,8 +299,8 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestMovedFolder: a folder that was moved is the same folder, one that was
-// copied is not.
+// TestMovedFolder: the files of a moved folder keep their rows; those of a copied folder
+// are new.
 func TestMovedFolder(t *testing.T) {
 	s := open(t)
 	ctx := as(t.Context(), "ada")

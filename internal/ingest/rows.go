@@ -68,7 +68,7 @@ func readTables(file string, list []member, set settings) (*tables, error) {
 	return t, nil
 }
 
-// fill gives a row what the run says for all.
+// fill sets the fields that the run sets on all rows.
 func fill(b *store.Base, category *string, set settings) {
 	b.Shared = set.shared
 	b.Tags = mergeTags(b.Tags, set.tags)
@@ -149,8 +149,8 @@ func decodeField(file string, m member, row any, fields map[string]reflect.Type,
 	return nil
 }
 
-// timestamp makes RFC 3339 of a time that leaves out the zone (UTC), seconds, or
-// all but the day.
+// timestamp completes a time to RFC 3339: the zone (UTC), the seconds, or everything but
+// the day may be missing.
 func timestamp(raw json.RawMessage) (json.RawMessage, error) {
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -166,7 +166,7 @@ func timestamp(raw json.RawMessage) (json.RawMessage, error) {
 	return nil, err
 }
 
-// kindName is what a field must be, in words.
+// kindName names the type that a field must have.
 func kindName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:

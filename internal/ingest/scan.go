@@ -151,8 +151,8 @@ func tails(all []*candidate) map[string][]*candidate {
 	return byTail
 }
 
-// moved is the candidate that a stored file is now: its path is gone and ends
-// like the candidate's, as when a folder is taken in from another place.
+// moved returns the candidate that a stored file has become: the stored path is gone and
+// ends like the candidate's, as when a folder is stored from another place.
 func moved(f *store.File, byTail map[string][]*candidate) *candidate {
 	old := filePath(f.URI)
 	if old == "" || len(byTail) == 0 {
@@ -161,7 +161,7 @@ func moved(f *store.File, byTail map[string][]*candidate) *candidate {
 	if _, err := os.Lstat(old); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	// The longest end that is the same says the most.
+	// The longest common end wins.
 	for _, end, found := strings.Cut(path.Clean(filepath.ToSlash(old)), "/"); found; _, end, found = strings.Cut(end, "/") {
 		for _, c := range byTail[end] {
 			if c.stored == nil {

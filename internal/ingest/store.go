@@ -6,8 +6,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Store is what ingestion writes to and asks; [Over] makes one of a
-// *store.Store.
+// Store is what ingestion reads and writes; [Over] makes one of a *store.Store.
 type Store struct {
 	Documents Documents
 	Files     Files
@@ -21,7 +20,7 @@ type Store struct {
 
 // Documents are the writes of a *store.Store.
 type Documents interface {
-	// PutDocuments writes files with what was made of them, all or none.
+	// PutDocuments writes files with the rows made of them, all or none.
 	PutDocuments(ctx context.Context, docs ...*store.Document) error
 	PutSchema(ctx context.Context, s *store.Schema) error
 	Schema(ctx context.Context, nameOrID string) (store.Schema, error)
@@ -32,7 +31,7 @@ type Users interface {
 	Put(ctx context.Context, u *store.User) error
 }
 
-// Files are the files that were taken in.
+// Files are the rows of stored files.
 type Files interface {
 	Find(ctx context.Context, f store.Filter) (rows []store.File, next string, err error)
 	Delete(ctx context.Context, nameOrID string) error
@@ -49,7 +48,7 @@ type Rows[T any] interface {
 	Put(ctx context.Context, rows ...*T) error
 }
 
-// Over is the Store that a *store.Store is.
+// Over makes a Store of a *store.Store.
 func Over(s *store.Store) Store {
 	return Store{
 		Documents: s, Files: s.Files(),

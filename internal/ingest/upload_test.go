@@ -64,8 +64,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// TestUploadsAtOnce: files of one name in several sessions do not get in each
-// other's way.
+// TestUploadsAtOnce: concurrent uploads of one name in several sessions all succeed.
 func TestUploadsAtOnce(t *testing.T) {
 	s := open(t)
 	in := newIngester(t, ingest.Over(s))
@@ -90,7 +89,7 @@ func TestUploadsAtOnce(t *testing.T) {
 	}
 }
 
-// waiting is a file that comes when it may.
+// waiting is a file whose content blocks until it is released.
 type waiting struct {
 	begun *atomic.Int32
 	come  chan struct{}
@@ -102,7 +101,7 @@ func (w waiting) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// TestUploadsAreBounded: files are in memory while they are taken in.
+// TestUploadsAreBounded: only so many uploads are in memory at once.
 func TestUploadsAreBounded(t *testing.T) {
 	over := ingest.Over(open(t))
 	synctest.Test(t, func(t *testing.T) {
@@ -159,7 +158,7 @@ func TestBadUploads(t *testing.T) {
 			t.Errorf("%s: %v, want %v with %q", c.name, err, c.want, c.says)
 		}
 	}
-	// A name is a name: no file of the server is read.
+	// The name is never opened: no file of the server is read.
 	if _, err := os.Stat(secret); err != nil {
 		t.Fatal(err)
 	}

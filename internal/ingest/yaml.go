@@ -135,7 +135,7 @@ type member struct {
 	value ast.Node
 }
 
-// members returns those of a mapping; false if the node is not a mapping.
+// members returns the members of a mapping; ok is false if the node is not a mapping.
 func members(n ast.Node) ([]member, bool) {
 	var values []*ast.MappingValueNode
 	switch m := n.(type) {
@@ -154,7 +154,7 @@ func members(n ast.Node) ([]member, bool) {
 	return out, true
 }
 
-// elements returns those of a list; false if the node is not a list.
+// elements returns the elements of a list; ok is false if the node is not a list.
 func elements(n ast.Node) ([]ast.Node, bool) {
 	if l, ok := n.(*ast.SequenceNode); ok {
 		return l.Values, true

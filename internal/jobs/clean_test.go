@@ -52,7 +52,7 @@ func FuzzParseCron(f *testing.F) {
 	})
 }
 
-// River's own failures are told; that something was broken off when it stopped is not.
+// River's own errors are logged; those of jobs that Close cancels are not.
 func TestQuiet(t *testing.T) {
 	var out strings.Builder
 	log := quiet(slog.New(slog.NewTextHandler(&out, nil)))

@@ -17,7 +17,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// TestCrash: kill -9 while a job runs, and the next process runs it.
+// TestCrash: a process is killed while a job runs, and the next process runs the job.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, o jobs.Options) {
@@ -69,7 +69,7 @@ func TestCrash(t *testing.T) {
 func TestCrashChild(t *testing.T) {
 	o := jobs.Options{SQLite: os.Getenv("JOBS_CHILD_SQLITE"), PostgresURL: os.Getenv("JOBS_CHILD_POSTGRES")}
 	if o.SQLite == "" && o.PostgresURL == "" {
-		return // nobody asked for a child
+		return // not started by TestCrash
 	}
 	q := open(t, options(o))
 	register(t, q, "victim", jobs.Worker{Run: func(context.Context, json.RawMessage) error {
@@ -82,7 +82,7 @@ func TestCrashChild(t *testing.T) {
 	select {}
 }
 
-// age makes a running job an hour old, so that PostgreSQL need not be waited for.
+// age makes a running job an hour old, in place of waiting for PostgreSQL's timeout.
 func age(t *testing.T, o jobs.Options, id int64) {
 	t.Helper()
 	if o.PostgresURL == "" {
@@ -111,8 +111,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// TestDeadLeader: what comes due does not wait until the process that died would have
-// lost its lead.
+// TestDeadLeader: due jobs do not wait until a dead process's leadership would expire.
 func TestDeadLeader(t *testing.T) {
 	t.Parallel()
 	o := onSQLite(t)
@@ -132,7 +131,7 @@ func TestDeadLeader(t *testing.T) {
 	await(t, q, r.ID, jobs.Completed)
 }
 
-// TestReplicas: several open, migrate and work at once, each job runs once.
+// TestReplicas: several replicas open, migrate and work at once; each job runs once.
 func TestReplicas(t *testing.T) {
 	o := onPostgres(t)
 	const replicas, each = 3, 40
@@ -164,7 +163,8 @@ func TestReplicas(t *testing.T) {
 				return
 			}
 			for n := range each {
-				// Every replica wants the same jobs; a key is for those that wait or run.
+				// Every replica enqueues the same jobs; a key excludes those that wait or
+				// run.
 				if _, err := q.Enqueue(t.Context(), "count", fmt.Sprintf("%p-%d", q, n), jobs.EnqueueOptions{}); err != nil {
 					t.Error(err)
 				}
@@ -187,7 +187,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// TestReadOnly lists beside the process that runs the jobs, and can do no more.
+// TestReadOnly lists jobs beside the process that runs them, and cannot write.
 func TestReadOnly(t *testing.T) {
 	engines(t, func(t *testing.T, o jobs.Options) {
 		look := o

@@ -32,7 +32,7 @@ func ParseCron(expression string) (interface{ Next(time.Time) time.Time }, error
 	return s, nil
 }
 
-// misread returns what is wrong with an expression that cannot be parsed.
+// misread returns the error of an expression that cannot be parsed.
 func misread(expression string) string {
 	text := expression
 	if zone, rest, found := strings.Cut(expression, " "); found && strings.Contains(zone, "TZ=") {
@@ -86,7 +86,7 @@ func sunday(expression string) string {
 			by, err = 1, nil
 		}
 		if err != nil || by < 1 {
-			continue // which the parser says
+			continue // the parser reports it
 		}
 		var each []string
 		for day := first; day <= 7; day += by {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestSunday is 0 or 7, alone, in a list, and at the end of a range.
+// TestSunday: 0 and 7 both mean Sunday, alone, in a list, and at the end of a range.
 func TestSunday(t *testing.T) {
 	from := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) // a Sunday
 	for expression, want := range map[string]string{

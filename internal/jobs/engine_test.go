@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// engines runs a test on both databases, each time on one of its own.
+// engines runs a test on both databases, each time on a new one.
 func engines(t *testing.T, test func(t *testing.T, o jobs.Options)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, onSQLite(t)) })
 	t.Run("postgres", func(t *testing.T) { test(t, onPostgres(t)) })
@@ -87,7 +87,7 @@ func enqueue(t *testing.T, q *jobs.Queue, kind string, args any, o jobs.EnqueueO
 	return r
 }
 
-// job is the one with this id.
+// job returns the job with this id.
 func job(t *testing.T, q *jobs.Queue, id int64) jobs.Job {
 	t.Helper()
 	all, err := q.List(t.Context(), jobs.Filter{Limit: 1000})
@@ -103,7 +103,7 @@ func job(t *testing.T, q *jobs.Queue, id int64) jobs.Job {
 	return jobs.Job{}
 }
 
-// patience ends a wait that takes no time when all is well.
+// patience bounds waits that normally take no time.
 const patience = 2 * time.Minute
 
 // await waits until the job is in the state.

@@ -102,7 +102,7 @@ type database interface {
 	migrate(ctx context.Context, log *slog.Logger) error
 	// connect makes a client; it runs jobs if the configuration has workers.
 	connect(c *river.Config) (client, error)
-	// adopt releases the jobs of dead processes, if the database can tell them.
+	// adopt releases the jobs of dead processes, if the database knows them.
 	adopt(ctx context.Context) error
 	// conflict reports whether an error is the conflict with a unique job.
 	conflict(err error) bool

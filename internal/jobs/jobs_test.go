@@ -46,8 +46,8 @@ func sameJSON(a, b string) bool {
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
 }
 
-// TestFailure: what fails is tried again, then shown with its error, and can be
-// tried once more.
+// TestFailure: a failed job is retried, then listed with its error, and can be retried by
+// hand.
 func TestFailure(t *testing.T) {
 	engines(t, func(t *testing.T, o jobs.Options) {
 		q := open(t, o)
@@ -185,7 +185,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCloseWaits: a job that runs may end.
+// TestCloseWaits: Close lets a running job end.
 func TestCloseWaits(t *testing.T) {
 	engines(t, func(t *testing.T, o jobs.Options) {
 		q := open(t, o)
@@ -213,8 +213,8 @@ func TestCloseWaits(t *testing.T) {
 	})
 }
 
-// TestCloseCancels: a job that takes too long is run again by the next process,
-// without having lost an attempt.
+// TestCloseCancels: the next process repeats a job that takes too long, and the attempt
+// does not count.
 func TestCloseCancels(t *testing.T) {
 	engines(t, func(t *testing.T, o jobs.Options) {
 		q := open(t, o)
@@ -240,7 +240,7 @@ func TestCloseCancels(t *testing.T) {
 	})
 }
 
-// TestAgain: a job may ask for more time without failing.
+// TestAgain: a job may ask to run again without failing.
 func TestAgain(t *testing.T) {
 	engines(t, func(t *testing.T, o jobs.Options) {
 		q := open(t, o)

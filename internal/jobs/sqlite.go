@@ -29,9 +29,9 @@ import (
 // for each other, so that none fails because the database is locked.
 type embedded struct{ db *sql.DB }
 
-// queueing is how a writer waits for another one. SQLite can only retry, and a store that
-// writes without a pause leaves hardly a gap for a retry; a turn keeps the store from its
-// next transaction.
+// queueing lets a writer wait for another one. SQLite can only retry, and a store that
+// writes without a pause leaves hardly a gap for a retry; a turn delays the store's next
+// transaction.
 type queueing struct {
 	turn func(context.Context) (release func(), err error)
 }

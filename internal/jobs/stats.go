@@ -47,8 +47,8 @@ type tally struct {
 	state            rivertype.JobState
 	jobs             int
 	attempts, errors int
-	// Seconds, by the database's clock: how long those that are done took together
-	// and the longest did, and how long the first of those that are due waits.
+	// Seconds, by the database's clock: the sum and the longest of the completed jobs, and
+	// how long the oldest due job has waited.
 	took, longest, oldest float64
 }
 

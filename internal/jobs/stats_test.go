@@ -49,7 +49,7 @@ func TestStats(t *testing.T) {
 		if err != nil || len(got) != 2 {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		// SQLite keeps whole seconds of when a job ended.
+		// SQLite stores the end of a job in whole seconds.
 		if a := got[1].Average; a < took-time.Second || a > most+time.Second || a != got[1].Longest {
 			t.Errorf("the job that took %v has the average %v and the longest %v", took, a, got[1].Longest)
 		}
@@ -64,7 +64,7 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// TestStatsOfOthers: what another process enqueued counts, and how long it waits.
+// TestStatsOfOthers: jobs of another process count, with their waits.
 func TestStatsOfOthers(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, o jobs.Options) {

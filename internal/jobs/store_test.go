@@ -15,8 +15,8 @@ import (
 	"github.com/p8-org/p8/store/sqlite"
 )
 
-// TestBesideTheStore: the store and the jobs write one file at once, and nobody
-// hears that it is locked.
+// TestBesideTheStore: the store and the jobs write one file at once, and neither fails
+// because it is locked.
 func TestBesideTheStore(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/p8.db"
@@ -41,7 +41,7 @@ func TestBesideTheStore(t *testing.T) {
 	}})
 	start(t, q)
 
-	// The store writes for as long as jobs are enqueued, and a little at least.
+	// The store writes while jobs are enqueued, at least this often.
 	const least = 100
 	enqueued := make(chan struct{})
 	var writers, wg sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/internal/jobs"
 )
 
-// TestPeriodic looks at some hours of cron and intervals, by a clock of its own.
+// TestPeriodic: some hours of cron expressions and intervals under a fake clock.
 func TestPeriodic(t *testing.T) {
 	t.Parallel()
 	o := onSQLite(t)
@@ -50,7 +50,7 @@ func TestPeriodic(t *testing.T) {
 	})
 }
 
-// TestPauses: failures are tried again later and later.
+// TestPauses: the pauses between attempts grow.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	o := onSQLite(t)

@@ -12,8 +12,7 @@ import (
 	"github.com/p8-org/p8/internal/jobs"
 )
 
-// TestTurn: jobs get their turn beside a store that writes long transactions
-// without a pause.
+// TestTurn: jobs are written while a store writes long transactions without a pause.
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	o := onSQLite(t)
@@ -48,7 +47,7 @@ func TestTurn(t *testing.T) {
 	if err := receive(t, done); err != nil {
 		t.Error(err)
 	}
-	receive(t, writer) // every turn was given back
+	receive(t, writer) // every turn was released
 }
 
 // hog holds the database's write lock, 20 ms at a time, until ctx ends.

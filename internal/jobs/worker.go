@@ -101,7 +101,7 @@ func (q *Queue) Register(kind string, w Worker) error {
 	return nil
 }
 
-// payload is the arguments as River keeps them.
+// payload has the arguments in the form that River stores.
 type payload struct {
 	kind string
 	// Key identifies unique jobs.
@@ -112,7 +112,7 @@ type payload struct {
 // Kind implements river.JobArgs.
 func (p payload) Kind() string { return p.kind }
 
-// workers are the kinds as River wants them.
+// workers returns the workers of all kinds for River.
 func (q *Queue) workers() *river.Workers {
 	all := river.NewWorkers()
 	for kind, w := range q.kinds {
@@ -123,7 +123,7 @@ func (q *Queue) workers() *river.Workers {
 	return all
 }
 
-// runner is a Worker as River wants it.
+// runner adapts a Worker to River.
 type runner struct {
 	Worker
 	log      *slog.Logger
@@ -170,8 +170,8 @@ func (r *runner) NextRetry(job *river.Job[payload]) time.Time {
 	return time.Now().Add(max(0, r.Backoff(max(1, job.Attempt)))).Add(time.Millisecond)
 }
 
-// Timeout is when River takes the job for stuck: some time after its context
-// has ended, so that no job is started twice while it still ends.
+// Timeout is when River considers the job stuck: some time after its context has ended, so
+// that no job is started twice while it still ends.
 func (r *runner) Timeout(*river.Job[payload]) time.Duration { return r.Worker.Timeout + 30*time.Second }
 
 // Work implements river.Worker.

@@ -13,7 +13,7 @@ import (
 
 var words = event.Event{Type: event.Text, RunID: runID, Agent: "general", Text: " some words"}
 
-// bounds lets a benchmark say as much as it wants.
+// bounds removes the bounds of a log.
 var bounds = live.Options{MaxEvents: 1 << 60, MaxBytes: 1 << 60}
 
 func BenchmarkAppend(b *testing.B) {
@@ -24,7 +24,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkRead: one event for each of so many readers, who wait for it.
+// BenchmarkRead: one event for each of several waiting readers.
 func BenchmarkRead(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprintf("readers=%d", n), func(b *testing.B) {
@@ -63,8 +63,8 @@ func BenchmarkManyLogs(b *testing.B) {
 	all.Wait()
 }
 
-// drain reads so many events. A reader who is behind the window of a store that
-// forgets has missed some.
+// drain reads n events. A reader that is behind the window of a store without a memory has
+// missed some.
 func drain(tb testing.TB, l *live.Log, n int) {
 	for e, err := range l.Read(context.Background(), 0) {
 		if err != nil {

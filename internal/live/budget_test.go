@@ -12,8 +12,8 @@ import (
 	"github.com/p8-org/p8/internal/live"
 )
 
-// TestManyLogsStayWithinTheirBudget: what all logs hold together is bounded, and
-// their readers get everything all the same.
+// TestManyLogsStayWithinTheirBudget: the memory of all logs is bounded, and their readers
+// still get every event.
 func TestManyLogsStayWithinTheirBudget(t *testing.T) {
 	const logs, rounds, each = 100, 40, 20
 	const common = 256 << 10
@@ -58,7 +58,7 @@ func TestManyLogsStayWithinTheirBudget(t *testing.T) {
 	})
 }
 
-// A log shrinks when others need the memory, also one that says nothing.
+// A log releases memory that others need, even if no event is appended.
 func TestASilentLogGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := live.NewBudget(128 << 10)
@@ -79,8 +79,8 @@ func TestASilentLogGivesBack(t *testing.T) {
 	})
 }
 
-// TestTheGreediestEnds: beyond the budget the runs that hold most end, as many as
-// must, and once.
+// TestTheGreediestEnds: beyond the budget the runs that hold most end, once each, and no
+// more than necessary.
 func TestTheGreediestEnds(t *testing.T) {
 	const common = 1 << 20
 	budget := live.NewBudget(common)
@@ -118,7 +118,7 @@ func TestTheGreediestEnds(t *testing.T) {
 	}
 }
 
-// Where nothing is stored, a log is in memory, and counts as a whole.
+// Without a store, a log is in memory and counts as a whole.
 func TestALogWithoutAStoreCounts(t *testing.T) {
 	budget := live.NewBudget(64 << 10)
 	ended := 0
@@ -142,7 +142,7 @@ func TestALogWithoutAStoreCounts(t *testing.T) {
 
 var errTooMuch = errors.New("too much is held")
 
-// newAccount is open until the test is over.
+// newAccount opens an account until the test ends.
 func newAccount(t *testing.T, b *live.Budget, end func()) *live.Account {
 	t.Helper()
 	a := new(live.Account)

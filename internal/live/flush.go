@@ -65,14 +65,14 @@ func (l *Log) tick() {
 	failed := l.failed
 	l.room.Broadcast()
 	l.mu.Unlock()
-	l.tell(stop, err)
+	l.notify(stop, err)
 	if failed {
 		l.giveUp(err)
 	}
 }
 
-// enter waits for a slot if there is something to store. It is false if there is nothing,
-// or the log is over. The log is unlocked meanwhile.
+// enter waits for a slot if there is something to store. It returns false if there is
+// nothing to store, or the log is over. The log is unlocked meanwhile.
 func (l *Log) enter() bool {
 	if l.unstored() == 0 && time.Since(l.written) < l.o.Beat {
 		return false
@@ -297,8 +297,9 @@ func (l *Log) storeRest() (stop bool, err error) {
 	return stop, err
 }
 
-// tell calls Stop if the store answered that the run should stop, or belongs to another process.
-func (l *Log) tell(stop bool, err error) {
+// notify calls Stop if the store answered that the run should stop, or belongs to another
+// process.
+func (l *Log) notify(stop bool, err error) {
 	why := ErrStopped
 	if errors.Is(err, store.ErrRunTaken) {
 		why = err

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// errDown is what a fake store says that does not work.
+// errDown is the error of a fake store that does not work.
 var errDown = errors.New("the store is down")
 
 // fake is a store of one run in memory.
@@ -32,11 +32,11 @@ type fake struct {
 	calls, reads int
 	times        []time.Time
 	writes       []store.RunWrite
-	// err is what WriteRun says, readErr what the others say; stop is its other
-	// result. gate, where set, is waited for.
+	// err is the error of WriteRun, stop its other result; readErr is the error of the
+	// other methods. A gate, if set, blocks WriteRun.
 	err, readErr error
 	stop         bool
-	// lost is the error of the next write that is stored nonetheless.
+	// lost is the error of the next write, which is stored nevertheless.
 	lost error
 	gate chan struct{}
 }
@@ -140,7 +140,7 @@ func appendTexts(l *live.Log, from, to int) {
 	}
 }
 
-// take reads at most so many events.
+// take reads at most that many events.
 func take(tb testing.TB, events iter.Seq2[event.Event, error], most int) []event.Event {
 	tb.Helper()
 	var got []event.Event
@@ -156,8 +156,8 @@ func take(tb testing.TB, events iter.Seq2[event.Event, error], most int) []event
 	return got
 }
 
-// wantTexts says what is wrong where the events are not the texts from one number
-// on, with the sequence numbers from another.
+// wantTexts checks that the events are the n texts from the number from on, with sequence
+// numbers from seq on.
 func wantTexts(tb testing.TB, got []event.Event, from int, seq int64, n int) {
 	tb.Helper()
 	if len(got) != n {
@@ -172,7 +172,7 @@ func wantTexts(tb testing.TB, got []event.Event, from int, seq int64, n int) {
 	}
 }
 
-// openGate lets what waits at the gate go on.
+// openGate unblocks the calls at the gate.
 func (f *fake) openGate() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

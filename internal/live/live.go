@@ -68,8 +68,8 @@ type Options struct {
 	// After is the number of the last stored event of a resumed run: its next event gets
 	// After+Gap+1. The first event of a new run gets 1.
 	After int64
-	// MaxEvents and MaxBytes bound what the run says in this process; 100,000 and 16 MiB
-	// when 0, and 4 MiB without a Store.
+	// MaxEvents and MaxBytes bound the events of the run in this process; 100,000 and 16
+	// MiB when 0, and 4 MiB without a Store.
 	MaxEvents, MaxBytes int
 	// Every is how long an event waits for others before it is stored; 25 ms when 0.
 	// Batch is how many are stored at once; 64 when 0.
@@ -186,11 +186,11 @@ func (l *Log) behind() bool {
 // appended or written after it.
 func (l *Log) Write(w store.RunWrite, with ...event.Event) error {
 	stop, err := l.insist(w, with)
-	l.tell(stop, err)
+	l.notify(stop, err)
 	return err
 }
 
-// Full reports whether the run has said as much as it may.
+// Full reports whether the run has reached the bounds of its log.
 func (l *Log) Full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -240,6 +240,6 @@ func (l *Log) Close() {
 	close(l.done)
 	l.wake()
 	l.mu.Unlock()
-	l.tell(stop, err)
+	l.notify(stop, err)
 	l.giveUp(err)
 }

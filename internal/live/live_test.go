@@ -94,7 +94,7 @@ func TestWriteStoresThenShows(t *testing.T) {
 		}
 		got := take(t, l.Read(t.Context(), 0), 3)
 		wantTexts(t, got[:1], 1, 1, 1)
-		wantTexts(t, got[1:], 2, 3, 2) // what was refused keeps its number
+		wantTexts(t, got[1:], 2, 3, 2) // the refused event keeps its number
 		if s.last() != 4 || len(s.pieces) != 1 || s.writes[0].SessionName != "yes" {
 			t.Errorf("stored until %d in %d pieces with %+v", s.last(), len(s.pieces), s.writes)
 		}
@@ -160,7 +160,7 @@ func TestStopIsHeardOnce(t *testing.T) {
 				var l *live.Log
 				l = open(t, s, live.Options{Stop: func(err error) {
 					heard = append(heard, err)
-					l.Append(text(2)) // the run says that it was stopped
+					l.Append(text(2)) // the run reports that it was stopped
 				}})
 				s.set(func() { tt.change(s) })
 				l.Append(text(1))
@@ -199,7 +199,7 @@ func TestAFailingStoreIsTriedAgain(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		appendTexts(l, 2, 2*live.Gap) // nobody waits for the store any more
+		appendTexts(l, 2, 2*live.Gap) // Append waits for the store no more
 		synctest.Wait()
 		if failed.Load() != 1 {
 			t.Errorf("Failed was called %d times", failed.Load())
@@ -236,7 +236,7 @@ func TestCloseTriesAgain(t *testing.T) {
 	})
 }
 
-// TestTheAnswerOfTheStoreIsLost: what the store has is not stored again.
+// TestTheAnswerOfTheStoreIsLost: events that the store has are not stored again.
 func TestTheAnswerOfTheStoreIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake()

@@ -15,8 +15,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestEveryReaderSeesTheSequence: whatever is appended, written or refused, and
-// however readers come late, leave and come back, each sees every event once.
+// TestEveryReaderSeesTheSequence: readers that come late, leave and come back see every
+// event once, through any appends, writes and refusals.
 func TestEveryReaderSeesTheSequence(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newFake()
@@ -63,8 +63,8 @@ func TestEveryReaderSeesTheSequence(t *testing.T) {
 	})
 }
 
-// wantRising says what is wrong where the events are not the texts from 1 on, with
-// numbers that rise: those of a Write that failed are left out.
+// wantRising checks that the events are the texts from 1 on, with rising numbers: events of
+// a failed Write have none.
 func wantRising(t *testing.T, got []event.Event, n int) {
 	t.Helper()
 	if len(got) != n {
@@ -80,7 +80,7 @@ func wantRising(t *testing.T, got []event.Event, n int) {
 	}
 }
 
-// visit reads so many events, leaves and comes back, and at last stays.
+// visit reads that many events, leaves, comes back, and finally reads to the end.
 func visit(t *testing.T, l *live.Log, counts []int) []event.Event {
 	var seen []event.Event
 	last := func() int64 {
@@ -93,7 +93,7 @@ func visit(t *testing.T, l *live.Log, counts []int) []event.Event {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		for e, err := range l.Read(ctx, last()) {
 			if err != nil {
-				break // it went before anything came
+				break // it left before the first event
 			}
 			seen = append(seen, e)
 			if n--; n == 0 {
@@ -105,8 +105,8 @@ func visit(t *testing.T, l *live.Log, counts []int) []event.Event {
 	return append(seen, take(t, l.Read(t.Context(), last()), -1)...)
 }
 
-// TestStalledReadersCostNobodyAnything: half of the readers stand still; the
-// others get everything, and memory stays bounded.
+// TestStalledReadersCostNobodyAnything: half of the readers stall; the others get every
+// event, and memory stays bounded.
 func TestStalledReadersCostNobodyAnything(t *testing.T) {
 	const logs, events = 200, 3000
 	var runs, stalled sync.WaitGroup
@@ -176,7 +176,7 @@ func TestAnIdleLogIsSmall(t *testing.T) {
 	})
 }
 
-// sink is a store that forgets.
+// sink is a store that keeps nothing.
 type sink struct{ *fake }
 
 func (sink) WriteRun(context.Context, store.RunWrite) (bool, error) { return false, nil }

@@ -14,8 +14,8 @@ import (
 // mends itself, and the run can be resumed.
 const diskPatience = 5 * time.Second
 
-// insist does what Write says. No other event gets a number until those of the write have
-// theirs.
+// insist does the work of Write. No other event gets a number until the events of the write
+// have theirs.
 func (l *Log) insist(w store.RunWrite, with []event.Event) (stop bool, err error) {
 	l.turn.Lock()
 	defer l.turn.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestWriteIsTriedAgain: a Write outlives an outage of the store that is shorter than
-// its patience, and what the store took all the same is not written twice.
+// TestWriteIsTriedAgain: a Write survives an outage that is shorter than its patience, and
+// does not repeat what the store has.
 func TestWriteIsTriedAgain(t *testing.T) {
 	full := &store.Failure{Op: "write run", Err: fmt.Errorf("%w: no space", store.ErrDisk)}
 	lost := &store.Failure{Op: "write run", Err: errors.New("connection reset")}
@@ -24,7 +24,7 @@ func TestWriteIsTriedAgain(t *testing.T) {
 		name   string
 		err    error
 		outage time.Duration
-		// stored: the first write reaches the store, its answer does not come back.
+		// stored: the first write reaches the store, and its answer is lost.
 		stored bool
 		fails  bool
 		most   time.Duration // that it takes
@@ -89,8 +89,8 @@ func textsOf(events []event.Event) (all []string) {
 	return all
 }
 
-// TestAWriteThatArrivesLate: the store commits a write long after it was given up. Its
-// numbers belong to nothing else, so that what came later is stored as well.
+// TestAWriteThatArrivesLate: the store commits a write long after Write gave up. No other
+// event has its numbers, so later events are stored as well.
 func TestAWriteThatArrivesLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake()
@@ -113,7 +113,8 @@ func TestAWriteThatArrivesLate(t *testing.T) {
 	})
 }
 
-// TestAStoppedRunHurries: a run that is being stopped does not wait for the store.
+// TestAStoppedRunHurries: Write does not wait long for the store if the run is being
+// stopped.
 func TestAStoppedRunHurries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake()
@@ -132,7 +133,7 @@ func TestAStoppedRunHurries(t *testing.T) {
 	})
 }
 
-// TestLeft: what could not be stored can be given to the store later.
+// TestLeft: events that could not be stored can be written later.
 func TestLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake()

@@ -22,8 +22,7 @@ func (c counting) WriteRun(context.Context, store.RunWrite) (bool, error) {
 	return false, nil
 }
 
-// A log that has no slot stores nothing by itself; what a run waits for, and the
-// end, need none.
+// A log without a slot stores nothing in the background; Write and Close need no slot.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var writes atomic.Int64

@@ -16,7 +16,7 @@ import (
 
 const runID = "01980d3a-0000-7000-8000-000000000001"
 
-// openStore is a database with a run of a caller, whose context it gives.
+// openStore opens a database with a run, and returns the context of its caller.
 func openStore(tb testing.TB) (*store.Store, context.Context) {
 	tb.Helper()
 	ctx := identity.With(context.WithoutCancel(tb.Context()), identity.Identity{UserID: "ann"})
@@ -44,12 +44,12 @@ func TestARunInADatabase(t *testing.T) {
 	if err := l.Write(store.RunWrite{}, text(2001)); err != nil {
 		t.Fatal(err)
 	}
-	// A reader needs no identity of its own: who has the log may read it.
+	// A reader needs no identity: whoever holds the log may read it.
 	wantTexts(t, take(t, l.Read(t.Context(), 0), 2001), 1, 1, 2001)
 	l.Append(event.NewText("large: " + string(make([]byte, 100<<10))))
 	l.Close()
 
-	// Another process takes it up, and a third one follows.
+	// Another process claims the run, and a third one follows it.
 	if _, err := db.Maintenance().RecoverRuns(ctx, "other", time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}

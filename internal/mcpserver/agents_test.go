@@ -38,7 +38,7 @@ properties:
 required: [total]
 `
 
-// team is two agents on a scripted model, one of them named like a tool.
+// team has two agents on a scripted model; one has the name of a tool.
 func team(t *testing.T, turns ...scripted.Turn) (mcpserver.Options, *store.Store) {
 	t.Helper()
 	agents, err := catalog.New(catalog.Options{Logger: quiet, Builtin: fstest.MapFS{
@@ -171,6 +171,6 @@ func TestToolsChanged(t *testing.T) {
 	}
 	s.Changed(t.Context(), "rem://agents/greeter")
 	<-changed
-	call(t, c, "who", nil) // which touches the agents
+	call(t, c, "who", nil) // its success changes the agents
 	<-changed
 }

@@ -4,8 +4,8 @@ package mcpserver
 
 import sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-// capabilities states what the SDK would guess wrong: it announces changes for every
-// list. Here only the agents among the tools change, and whatever Extend adds.
+// capabilities corrects the SDK's guess, which announces changes for every list. Here only
+// the agents among the tools change, and whatever Extend adds.
 func (s *Server) capabilities() *sdk.ServerCapabilities {
 	c := &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}}
 	if s.o.Resources != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// over serves s as the API does: whoever the headers name is asking.
+// over serves s like the API: the headers name the caller.
 func over(t *testing.T, s *mcpserver.Server) string {
 	t.Helper()
 	handler := s.Handler()
@@ -32,7 +32,7 @@ func over(t *testing.T, s *mcpserver.Server) string {
 	return h.URL
 }
 
-// as adds headers to every request; a test may change them between two.
+// as adds headers to every request; a test may change them between requests.
 type as struct{ headers map[string]string }
 
 func (a as) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -74,7 +74,7 @@ func TestTheCallerIsTheRequests(t *testing.T) {
 					t.Errorf("got %s, want %s", got, want)
 				}
 			}
-			// What a request says besides is that request's, not the session's.
+			// The other headers belong to the request, not to the session.
 			alice.headers["X-Session-Id"] = "tea"
 			if got := call(t, a, "who", nil).StructuredContent.(map[string]any)["user"]; got != "default/alice/tea" {
 				t.Errorf("got %s", got)
@@ -145,7 +145,7 @@ func TestSessionsBelongToTheirCaller(t *testing.T) {
 		t.Errorf("%d %q", status, body)
 	}
 
-	// As many as may be; one that ends makes room.
+	// The limit is reached; a session that ends makes room.
 	post(t, url, "", "alice", initialize)
 	if status, _, header := post(t, url, "", "alice", initialize); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
 		t.Error(status)

@@ -32,8 +32,8 @@ func cursor(p sdk.Params) string {
 	return ""
 }
 
-// offset returns where a page of the caller's items begins; own is false while the
-// SDK's pages last.
+// offset returns where a page of the caller's items begins; own is false for the SDK's own
+// pages.
 func offset(cursor string) (n int, own bool, err error) {
 	rest, own := strings.CutPrefix(cursor, ownCursor)
 	if !own {

@@ -18,7 +18,7 @@ import (
 func TestProgressAndWarnings(t *testing.T) {
 	s := newServer(t, mcpserver.Options{Tools: []tool.Tool{
 		streaming{spec(t, "walks"), func(_ context.Context, emit func(event.Event) bool) (tool.Result, error) {
-			for _, step := range []int{1, 1, 2} { // told twice, sent once
+			for _, step := range []int{1, 1, 2} { // the repeated step is sent once
 				emit(event.New(&event.ProgressData{Step: step, TotalSteps: 2, Label: "step", ToolName: "walks"}))
 			}
 			emit(event.New(&event.WarningData{Code: "slow", Message: "it rains"}))
@@ -46,7 +46,7 @@ func TestProgressAndWarnings(t *testing.T) {
 	if line := fmt.Sprint(<-lines); line != "map[code:slow message:it rains]" {
 		t.Error(line)
 	}
-	// Who has no token is not told.
+	// A client without a progress token gets no progress.
 	call(t, c, "walks", nil)
 	<-lines
 	if len(steps) != 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// shelf is resources of the caller: a profile, some pages, a template.
+// shelf has the caller's resources: a profile, some pages, a template.
 type shelf struct{ pages int }
 
 func (s shelf) List(context.Context) ([]tool.ResourceInfo, error) {
@@ -191,7 +191,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// A tool that changes something says what: the address may be in its answer.
+// Touches names the resources that a tool changes; a URI may come from the tool's answer.
 func TestToolsTouchResources(t *testing.T) {
 	answers := []string{`{"name":"a/b"}`, `{"name":""}`, `no JSON`}
 	save, err := tool.New("save", "Saves.", func(_ context.Context, in struct {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// who is a tool that says who asks.
+// who is a tool that returns the caller.
 type who struct{ tool.Base }
 
 func (who) Annotations() tool.Annotations {
@@ -40,7 +40,7 @@ func (who) Call(ctx context.Context, _ tool.Call) (tool.Result, error) {
 	return tool.Result{Content: fmt.Sprintf(`{"user":%q}`, id.TenantID+"/"+id.UserID+"/"+id.SessionID)}, nil
 }
 
-// streaming is a tool of a test's own.
+// streaming is a tool with a function of the test.
 type streaming struct {
 	tool.Base
 	stream func(ctx context.Context, emit func(event.Event) bool) (tool.Result, error)
@@ -54,7 +54,7 @@ func (s streaming) Stream(ctx context.Context, _ tool.Call, emit func(event.Even
 	return s.stream(ctx, emit)
 }
 
-// hurried is a tool that has less time than others.
+// hurried is a tool with a shorter timeout.
 type hurried struct{ streaming }
 
 func (hurried) Timeout(tool.Call) time.Duration { return 50 * time.Millisecond }
@@ -84,10 +84,10 @@ func newServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	return s
 }
 
-// sessions is the last revision that has them.
+// sessions is the last revision with sessions.
 const sessions = "2025-11-25"
 
-// connect is a client over a pipe, of the newest revision.
+// connect connects a client of the newest revision over a pipe.
 func connect(t testing.TB, s *mcpserver.Server, id identity.Identity, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	return connectAs(t, s, id, o, "")

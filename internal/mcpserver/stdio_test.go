@@ -22,12 +22,12 @@ const script = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protoco
 {"jsonrpc":"2.0","id":4,"method":"nonsense"}
 `
 
-// A script writes what it wants and closes: it gets every answer, unless that
-// takes too long.
+// A script writes its requests and closes its end: it gets every answer that does not take
+// too long.
 func TestStdioAnswersWhatWasAsked(t *testing.T) {
 	for _, c := range []struct{ takes, told, ends time.Duration }{
 		{time.Second, time.Hour, time.Second}, {time.Minute, time.Hour, 5 * time.Second},
-		{time.Minute, 2 * time.Second, 2 * time.Second}, // the process is told to end
+		{time.Minute, 2 * time.Second, 2 * time.Second}, // the process is asked to end
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			slow, err := tool.New("slow", "Waits.", func(ctx context.Context, _ struct{}) (any, error) {
@@ -65,8 +65,8 @@ func TestStdioAnswersWhatWasAsked(t *testing.T) {
 	}
 }
 
-// TestStdioClientGone: who closes its end before its answers have come has left,
-// and that is no failure of the server.
+// TestStdioClientGone: a client that closes its end before the answers has left; that is no
+// failure of the server.
 func TestStdioClientGone(t *testing.T) {
 	for _, gone := range []error{io.ErrClosedPipe, syscall.EPIPE, io.EOF} {
 		synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestStdioClientGone(t *testing.T) {
 	}
 }
 
-// refusing is the output of a client that has gone.
+// refusing is the output to a client that has gone.
 type refusing struct{ err error }
 
 func (r refusing) Write([]byte) (int, error) { return 0, r.err }

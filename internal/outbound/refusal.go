@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Refusal is an error response of a provider. Its words decide the [Kind]. Only an
-// operator sees them, by [Refusal.Words]: they may quote the request.
+// Refusal is an error response of a provider. Its words decide the [Kind]. They may quote
+// the request, so only the operator sees them, through [Refusal.Words].
 type Refusal struct {
 	Message string
 	// Type is the provider's name of the error (type, or Google's status).

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWords: an operator reads what the provider said, and no key.
+// TestWords: an operator reads the provider's words, without keys.
 func TestWords(t *testing.T) {
 	for _, tc := range []struct{ body, want string }{
 		{`{"error":{"message":"Unsupported value: 'temperature' does not support 0.2.","type":"invalid_request_error","code":"unsupported_value","param":"temperature"}}`,

@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/internal/embed/offline"
 )
 
-// asked are questions as people put them, and the page that answers.
+// asked are realistic questions, and the page that answers each.
 var asked = []struct{ question, page string }{
 	{"what does exit code 2 mean", "command-line"},
 	{"chat with an agent from the terminal", "command-line"},
@@ -86,9 +86,9 @@ func cosine(a, b []float32) float64 {
 	return sum
 }
 
-// TestFindsTheDocumentation: the answering page is among the first pieces that
-// are found. Logged with -v: how often, and how near the right and the wrong ones
-// are, from which MinSimilarity is taken.
+// TestFindsTheDocumentation: the answering page is among the first results. With -v it logs
+// how often, and the similarity of right and wrong pages, from which MinSimilarity is
+// chosen.
 func TestFindsTheDocumentation(t *testing.T) {
 	for _, dimensions := range []int{384, 1536} {
 		m, err := offline.New(offline.Options{Dimensions: dimensions})

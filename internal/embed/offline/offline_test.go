@@ -47,8 +47,7 @@ var samples = []string{
 	"broken \xff\xfe bytes",
 }
 
-// TestGolden: vectors are kept in databases, so they must not change under their
-// model's name.
+// TestGolden: databases keep vectors, so the vectors of a model name must not change.
 func TestGolden(t *testing.T) {
 	m := model(t)
 	var b strings.Builder
@@ -81,7 +80,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNearness: what shares words is nearer than what does not.
+// TestNearness: texts that share words are nearer than texts that do not.
 func TestNearness(t *testing.T) {
 	m := model(t)
 	tests := []struct{ text, near, far string }{
@@ -138,7 +137,8 @@ func TestDimensions(t *testing.T) {
 	}
 }
 
-// TestConcurrent: a vector does not depend on what else is embedded.
+// TestConcurrent: a vector does not depend on other texts that are embedded at the same
+// time.
 func TestConcurrent(t *testing.T) {
 	m := model(t)
 	want := m.Embed(t.Context(), samples)

@@ -40,7 +40,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// TestPrefixes: some models want to be told what is a question.
+// TestPrefixes: some models need a prefix that marks a question.
 func TestPrefixes(t *testing.T) {
 	s := serve(t, nil)
 	m := s.model(t, openai.Options{Provider: "ollama", Model: "nomic-embed-text:v1.5"})
@@ -95,7 +95,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestIsolation: one bad text costs nobody else's vector.
+// TestIsolation: only the bad text gets no vector.
 func TestIsolation(t *testing.T) {
 	has := func(r request, word string) bool { return strings.Contains(strings.Join(r.Input, " "), word) }
 	tests := []struct {
@@ -195,8 +195,7 @@ func packed(numbers ...float32) string {
 	return `"` + base64.StdEncoding.EncodeToString(raw) + `"`
 }
 
-// TestAnswers looks at what servers send for one text, after a good vector of
-// two numbers.
+// TestAnswers: responses for one text, after a valid vector of two numbers.
 func TestAnswers(t *testing.T) {
 	tests := []struct{ name, embedding, want string }{
 		{"numbers", `[0.1,-2e-3]`, "v"},
@@ -269,8 +268,7 @@ func TestLargeAnswersAreRefused(t *testing.T) {
 	}
 }
 
-// TestCutting: a text is cut by tokens, not by bytes, and never within a
-// character.
+// TestCutting: a text is cut by tokens, not by bytes, and never within a character.
 func TestCutting(t *testing.T) {
 	s := serve(t, nil)
 	m := s.model(t, openai.Options{Model: "all-minilm"}) // 256 tokens
@@ -292,7 +290,7 @@ func TestCutting(t *testing.T) {
 	}
 }
 
-// roundTripper answers without a network, so that time can be made up.
+// roundTripper answers without a network, under a fake clock.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

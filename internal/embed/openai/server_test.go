@@ -23,7 +23,7 @@ type server struct {
 	*httptest.Server
 	mu       sync.Mutex
 	requests []request
-	// refuse answers a request by itself: a status and a body; 0 leaves it.
+	// refuse answers a request with a status and a body; status 0 lets the server answer.
 	refuse func(r request) (int, string)
 }
 
@@ -82,8 +82,8 @@ func (s *server) model(t *testing.T, o openai.Options) *openai.Model {
 	return m
 }
 
-// outcome writes results as "v" for a vector and the kind for an error, "!"
-// marking one text's own.
+// outcome writes each result: "v" for a vector, else the kind of the error, with "!" if
+// only this text failed.
 func outcome(results []embed.Result) string {
 	var words []string
 	for _, r := range results {

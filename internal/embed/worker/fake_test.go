@@ -40,7 +40,7 @@ func newMemory(texts ...string) *memory {
 	return m
 }
 
-// add queues tasks; each entity is named like its text.
+// add queues tasks; each entity has its text as its id.
 func (m *memory) add(texts ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +84,7 @@ func (m *memory) PutEmbeddings(_ context.Context, model string, dimensions int, 
 			return 0, fmt.Errorf("%d numbers, want %d", len(e.Vector), dimensions)
 		}
 		if strings.HasPrefix(e.Task.Text, "changing") {
-			continue // it says something else by now
+			continue // its text has changed
 		}
 		m.vectors[e.Task.EntityID] = model
 		m.remove(e.Task.EntityID)
@@ -135,7 +135,7 @@ func (m *memory) task(id string) (store.EmbeddingTask, bool) {
 	return m.tasks[i], true
 }
 
-// looks counts the calls of EmbeddingTasks.
+// looks returns the number of calls of EmbeddingTasks.
 func (m *memory) looks() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,8 +148,7 @@ func (m *memory) stored() int {
 	return len(m.vectors)
 }
 
-// model embeds every text but those that begin with "bad"; down is a failure of
-// the whole.
+// model embeds every text but those that begin with "bad"; down fails every call.
 type model struct {
 	mu        sync.Mutex
 	down      error

@@ -48,8 +48,8 @@ func onPostgres(t *testing.T) database {
 
 func silent() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// process is one run of p8 with a model: the queue works and the worker watches
-// until the function that it returns.
+// process runs p8 with a model: the queue works and the worker watches until stop is
+// called.
 func process(t *testing.T, db database, m embed.Model) (stop func()) {
 	t.Helper()
 	o := db.jobs
@@ -87,7 +87,7 @@ func process(t *testing.T, db database, m embed.Model) (stop func()) {
 	return stop
 }
 
-// await waits until so many vectors of the model are stored and nothing waits.
+// await waits until that many vectors of the model are stored and no task is queued.
 func await(t *testing.T, db database, m embed.Model, vectors int64) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -118,8 +118,8 @@ func lexical(t *testing.T, dimensions int) embed.Model {
 	return m
 }
 
-// TestWithTheStore goes the whole way: rows are written, found by their vectors,
-// changed, and embedded anew when the model changes.
+// TestWithTheStore: rows are written, found by their vectors, changed, and embedded anew
+// when the model changes.
 func TestWithTheStore(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) database{"sqlite": onSQLite, "postgres": onPostgres} {
 		t.Run(name, func(t *testing.T) {

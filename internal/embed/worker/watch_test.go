@@ -14,7 +14,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// watch watches with a clock of its own while the script runs.
+// watch runs Watch under a fake clock while the script runs.
 func watch(t *testing.T, script func(s *memory, q *queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestWatchWakesTheJob(t *testing.T) {
 	})
 }
 
-// TestWatchIsIdle: an hour without work is some reads and no writes.
+// TestWatchIsIdle: an hour without work costs a few reads and no writes.
 func TestWatchIsIdle(t *testing.T) {
 	watch(t, func(s *memory, q *queue) {
 		time.Sleep(time.Hour + time.Second)
@@ -76,7 +76,8 @@ func TestWatchFindsWhatComesDue(t *testing.T) {
 	})
 }
 
-// TestWatchFollowsARunningJob: what is queued while a job ends is not left.
+// TestWatchFollowsARunningJob: a text that is queued while a job ends is embedded by the
+// next job.
 func TestWatchFollowsARunningJob(t *testing.T) {
 	watch(t, func(s *memory, q *queue) {
 		time.Sleep(time.Second)

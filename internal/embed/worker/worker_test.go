@@ -47,7 +47,8 @@ func TestRunDrains(t *testing.T) {
 	})
 }
 
-// TestOneBadText: it waits longer and longer, its neighbours have vectors.
+// TestOneBadText: a text that fails is retried with growing pauses; the other texts get
+// vectors.
 func TestOneBadText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemory("a", "bad", "b")
@@ -77,8 +78,8 @@ func TestOneBadText(t *testing.T) {
 	})
 }
 
-// TestModelIsDown: the run ends with the failure, which the tasks show, and only
-// the first of them lose time.
+// TestModelIsDown: the run ends with the error, which is stored with the tasks; only the
+// first tasks are delayed.
 func TestModelIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newMemory(numbered(500)...), &model{}
@@ -115,7 +116,7 @@ func TestStoreIsDown(t *testing.T) {
 	}
 }
 
-// TestCancelled: a run that is stopped counts as nobody's failure.
+// TestCancelled: a cancelled run is no failure of any text.
 func TestCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemory("a", "b")
@@ -130,8 +131,7 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
-// TestShift: a run makes way for other jobs after a while, and one that makes no
-// progress ends soon.
+// TestShift: a long run yields to other jobs, and a run without progress ends soon.
 func TestShift(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -163,8 +163,8 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestDrain: a process without a queue embeds everything at once, however long
-// it takes, and gives up only what makes no progress.
+// TestDrain: a process without a queue embeds everything, without a time limit, and gives
+// up only without progress.
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemory(numbered(10_000)...)
@@ -178,8 +178,8 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestSweep: rows without a vector are looked for when a process starts, and
-// then once an hour.
+// TestSweep: the worker looks for rows without a vector when a process starts, then once an
+// hour.
 func TestSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemory()

@@ -21,7 +21,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/hostile"
 )
 
-// TestMain makes the test's own binary the child, too.
+// TestMain lets the test's own binary be the child, too.
 func TestMain(m *testing.M) {
 	if child.Wanted(os.Args[1:]) {
 		os.Exit(child.Main(os.Args[1:], os.Stdin, os.Stdout, os.Exit))
@@ -52,8 +52,8 @@ func fixture(t testing.TB, name string) []byte {
 	return data
 }
 
-// TestSame: a file gives the same text in a child and in this process, and one
-// child reads them all.
+// TestSame: a child reads the same text from a file as this process does, and one child
+// reads all files.
 func TestSame(t *testing.T) {
 	p := pool(t, child.Options{Processes: 1})
 	seen := map[string]bool{}
@@ -81,8 +81,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestRefused: what is wrong with a file is said in the words of this process, and
-// the child goes on.
+// TestRefused: the error of a bad file has the same words as in this process, and the child
+// reads the next file.
 func TestRefused(t *testing.T) {
 	p := pool(t, child.Options{Processes: 1})
 	for _, c := range []struct{ name, data string }{
@@ -96,11 +96,11 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// wide is a page that takes more than ten times its size.
+// wide is a page that needs more than ten times its size.
 func wide() []byte { return bytes.Repeat([]byte("<b>x</b>"), 1<<20) }
 
-// TestLimits: a file that takes too much ends its process, says which limit it is
-// over, and the next file is read.
+// TestLimits: a file over a limit ends its process, the error names the limit, and the next
+// file is read.
 func TestLimits(t *testing.T) {
 	const memory, long = 64 << 20, time.Hour
 	for _, c := range []struct {
@@ -130,8 +130,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestCancelled: a child is gone when the context of its file has ended, and a
-// file that waits for a place stops waiting.
+// TestCancelled: a child ends with the context of its file, and a file that waits for a
+// slot stops waiting.
 func TestCancelled(t *testing.T) {
 	p := pool(t, child.Options{Processes: 1})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,7 +162,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestShort: a file that ends early is no file.
+// TestShort: a file that ends early is refused.
 func TestShort(t *testing.T) {
 	p := pool(t, child.Options{})
 	if _, err := p.Extract(t.Context(), "html", strings.NewReader("<p>"), 100); err == nil || !strings.Contains(err.Error(), "changed") {
@@ -194,7 +194,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestClosed: Close ends what is read, and what comes later is refused.
+// TestClosed: Close ends files in progress, and later ones are refused.
 func TestClosed(t *testing.T) {
 	p := pool(t, child.Options{})
 	read := make(chan error)
@@ -217,7 +217,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestOrphan: a child does not outlive a parent that is killed while it reads.
+// TestOrphan: a child ends when its parent is killed.
 func TestOrphan(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "formats.html")
 	if err := os.WriteFile(file, hostile.FormatsHTML(), 0o600); err != nil {
@@ -252,7 +252,7 @@ func parent(file string) int {
 	return 1
 }
 
-// alive reports whether a process is there, and no zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid string) bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	_, state, _ := strings.Cut(string(stat), ") ")
@@ -274,8 +274,7 @@ func children(t testing.TB, pid int) []string {
 	return out
 }
 
-// BenchmarkExtract compares a new process for every file, one process for all, and
-// no process.
+// BenchmarkExtract compares a new process for every file, one process for all, and none.
 func BenchmarkExtract(b *testing.B) {
 	for _, name := range []string{"page.html", "harbor.pdf", "minutes.docx"} {
 		data := fixture(b, name)

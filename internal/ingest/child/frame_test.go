@@ -12,8 +12,8 @@ import (
 	"github.com/p8-org/p8/internal/ingest"
 )
 
-// FuzzReceive: whatever a child writes, the parent gets a text that it can store,
-// or an error.
+// FuzzReceive: whatever a child writes, the parent returns a text that can be stored, or an
+// error.
 func FuzzReceive(f *testing.F) {
 	frames := func(kinds string, payloads ...string) []byte {
 		var b bytes.Buffer

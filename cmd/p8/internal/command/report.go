@@ -37,8 +37,8 @@ func (a *App) Report(err error) int {
 	return code
 }
 
-// SayEmpty reports that a list is empty: because no entry matches the options, if there are
-// any, or because there is none yet. hint says how to get a first one; it may be "".
+// SayEmpty reports that a list is empty: either nothing matches the options, if there are
+// any, or nothing is stored yet. hint says how to get a first entry; it may be "".
 func (a *App) SayEmpty(nouns string, options bool, hint string) {
 	switch {
 	case options:

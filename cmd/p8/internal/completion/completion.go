@@ -81,9 +81,8 @@ func (c *Complete) Run(a *command.App) error {
 	return nil
 }
 
-// walk follows the words to the command that they name. waits is the flag that the next word
-// is the value of, nil if the next word is not a flag's value; arguments is the number of
-// arguments so far.
+// walk follows the words to the command that they name. waits is the flag whose value comes
+// next, nil if none; arguments is the number of arguments so far.
 func walk(node *kong.Node, words []string) (at *kong.Node, waits *kong.Value, arguments int) {
 	for _, w := range words {
 		switch {

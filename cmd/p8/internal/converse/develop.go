@@ -129,7 +129,7 @@ func (d *development) ready(t *turns.Runner, agent string) error {
 	return fmt.Errorf("%s cannot answer: mend %s first", show.OneLine(agent), show.OneLine(d.mistaken[agent]))
 }
 
-// found returns what the watcher sends; nil without one.
+// found returns the reports of the watcher, nil without one.
 func (d *development) found() <-chan watch.Report {
 	if d == nil {
 		return nil

@@ -19,8 +19,8 @@ type keyboard struct {
 	interrupts chan os.Signal
 	mu         sync.Mutex
 	running    bool
-	// reports are those of the watched folder, which Read gives to report while it waits;
-	// nil without one.
+	// reports come from the watched folder; Read passes them to report while it waits. nil
+	// without a folder.
 	reports <-chan watch.Report
 	report  func(watch.Report)
 }

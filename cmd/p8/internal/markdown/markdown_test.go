@@ -38,7 +38,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// However a text is cut, what was shown at the end is the text rendered at once.
+// The end of a stream shows the same as the text rendered at once, however the text is cut.
 func TestStream(t *testing.T) {
 	src := sample(t)
 	want := strings.Join(Render(src, Options{Width: 60}), "\n")
@@ -60,7 +60,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A complete block stays as it is, so it is given away at once.
+// A complete block does not change any more, so Lines returns it at once.
 func TestStreamGivesBlocks(t *testing.T) {
 	s := Stream{}
 	s.Add("# Title\n\nOne **bo")
@@ -75,7 +75,7 @@ func TestStreamGivesBlocks(t *testing.T) {
 	}
 }
 
-// What a terminal would obey never comes out.
+// Render removes characters that a terminal would obey.
 func TestRenderIsHarmless(t *testing.T) {
 	for _, src := range []string{"a\x1b[2Jb", "`\x1b[2J`", "&#27;[2J", "[x](http://a/\x1b)", "```\n\x07\n```", "<a \x1b>"} {
 		for _, line := range Render(src, Options{}) {

@@ -96,7 +96,8 @@ func (c *Simulate) options() (simulator.Options, error) {
 	return o, err
 }
 
-// writer returns what shows events: drawn on a terminal, as lines of JSON, or in a protocol.
+// writer returns a function that shows events: drawn on a terminal, as lines of JSON, or in
+// a protocol.
 func (c *Simulate) writer(a *command.App, o simulator.Options) (write func(event.Event) error, done func(), err error) {
 	if c.Protocol == "" && c.Format == "" {
 		if screen := turns.NewScreen(a); screen != nil && !c.JSON {
@@ -112,7 +113,7 @@ func (c *Simulate) writer(a *command.App, o simulator.Options) (write func(event
 	return write, func() {}, err
 }
 
-// protocol returns what prints events in a protocol.
+// protocol returns a function that prints events in a protocol.
 func (c *Simulate) protocol(w io.Writer, o simulator.Options) (func(event.Event) error, error) {
 	protocol, err := stream.ParseProtocol(cmp.Or(c.Protocol, string(stream.ProtocolOpenAI)))
 	if err != nil {

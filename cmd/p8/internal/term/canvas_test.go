@@ -35,8 +35,8 @@ func TestCanvas(t *testing.T) {
 	}
 }
 
-// Whatever is drawn, the lines that are done stand in order above those that are
-// open, also when they have left the screen; and nothing is drawn twice.
+// Done lines stay above the open ones, in order, also after they have scrolled off the
+// screen; no line is drawn twice.
 func TestCanvasKeepsEverything(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 50 {

@@ -65,7 +65,8 @@ func newView(s *Screen, agent, model string) *view {
 	return v
 }
 
-// Draw returns what shows the events of a run without a service, and what ends it.
+// Draw returns a function that shows the events of a run without a service, and one that
+// ends the view.
 func Draw(s *Screen, agent, model string) (print func(event.Event) error, done func()) {
 	v := newView(s, agent, model)
 	return v.Print, v.close

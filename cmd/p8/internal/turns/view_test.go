@@ -88,7 +88,7 @@ Let me look at ` + "`it`" + `.
 	}
 }
 
-// Without a prompt to come back to there is no line about the answer.
+// Outside of an interactive chat, no line about the answer is shown.
 func TestViewOnce(t *testing.T) {
 	s, _ := shownBy(t, 60, 20, false, event.NewText("Hello."), stopped)
 	if got := s.String(); got != "Hello.\n" {
@@ -101,7 +101,8 @@ func TestViewOnce(t *testing.T) {
 	}
 }
 
-// Agents that are asked at once are kept apart, and each is put above whole.
+// Agents that run at once have panes of their own; a pane moves above, whole, when its
+// agent has ended.
 func TestViewPanes(t *testing.T) {
 	a, b := "general/research", "general/writer"
 	child := func(agent, run, status string) event.Event {

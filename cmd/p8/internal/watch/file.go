@@ -27,7 +27,8 @@ type file struct {
 	settled, judged bool
 	// missed: the last poll did not find the file.
 	missed bool
-	// own is the document by itself, doc as it was reported: its name may be another's.
+	// own is the document as this file defines it, doc as it was reported: another file may
+	// have its name.
 	own, doc Document
 }
 

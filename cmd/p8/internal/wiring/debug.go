@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/llm/openai"
 )
 
-// withDebug passes to debug the requests that an OpenAI-compatible model would get in
-// the place of m, which needs no network.
+// withDebug passes each request to debug as the JSON that an OpenAI-compatible model would
+// get, before m answers it. That needs no network.
 func withDebug(m llm.Model, debug func([]byte)) (llm.Model, error) {
 	if debug == nil {
 		return m, nil

@@ -68,8 +68,8 @@ func NewExtractor(cfg *config.Config, log *slog.Logger) *child.Pool {
 	})
 }
 
-// NewAsker returns the Asker, which turns questions into queries: by a model, or by rules if
-// the default model is offline. spent keeps what the model consumed; nil does not.
+// NewAsker returns the Asker, which turns questions into queries: by a model, or by rules
+// if the default model is offline. spent, unless nil, is called with the model's usage.
 func NewAsker(cfg *config.Config, e ask.Engine, docs *catalog.Catalog, registry *llm.Registry, choice llm.Choice, spent func(context.Context, []run.Spent)) (*ask.Asker, error) {
 	prices, err := NewPrices(cfg)
 	if err != nil {

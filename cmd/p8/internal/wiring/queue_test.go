@@ -12,8 +12,8 @@ import (
 	"github.com/p8-org/p8/internal/testkit/database"
 )
 
-// TestAJobEnqueuesWhileTheQueueCloses: the job is told that the queue is closed, and ends.
-// Close waits for the job.
+// TestAJobEnqueuesWhileTheQueueCloses: Enqueue returns the error of a closed queue, and the
+// job ends. Close waits for the job.
 func TestAJobEnqueuesWhileTheQueueCloses(t *testing.T) {
 	path := t.TempDir() + "/p8.db"
 	database.Copy(t, path)

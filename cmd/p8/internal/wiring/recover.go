@@ -170,7 +170,7 @@ func (k *keeper) alive(ctx context.Context) error {
 }
 
 // pulse finds processes whose beats have stopped. It counts only the time between its own
-// observations: while no process reaches the database, none is declared dead.
+// observations: while this process cannot read the beats, no process becomes dead.
 type pulse struct {
 	own   string
 	grace time.Duration

@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestPulse: a process is dead when its beats stand still while this one looks, and not
-// because nobody could look.
+// TestPulse: a process is dead if its beat has not changed for the grace while this process
+// observed it. Time without observations does not count.
 func TestPulse(t *testing.T) {
 	p := pulse{own: "me", grace: 5 * time.Second, most: 2 * time.Second}
 	now := time.Unix(0, 0)
@@ -22,11 +22,11 @@ func TestPulse(t *testing.T) {
 		dead  int
 	}{
 		{0, 1, 0}, {time.Second, 1, 0}, {time.Second, 2, 0}, // it beats, if slowly
-		{time.Hour, 2, 0},   // nobody could look for an hour
+		{time.Hour, 2, 0},   // no observation for an hour
 		{time.Second, 2, 0}, // 3 s
 		{time.Second, 2, 0}, // 4 s
 		{time.Second, 2, 1}, // 5 s
-		{time.Second, 3, 0}, // it was not, after all
+		{time.Second, 3, 0}, // it beats again
 		{2 * time.Second, 3, 0},
 		{2 * time.Second, 3, 0},
 		{2 * time.Second, 3, 1},

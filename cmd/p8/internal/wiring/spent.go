@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// The session of what questions outside of any session consumed.
+// The session that stores the usage of questions outside of any session.
 const (
 	questionsID   = "questions"
 	questionsName = "Questions in plain words"

@@ -11,7 +11,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestQuestionsArePaidFor: in the caller's session, else in one of their own.
+// TestQuestionsArePaidFor: the usage of a question is stored in the caller's session, else
+// in the session of questions.
 func TestQuestionsArePaidFor(t *testing.T) {
 	s := database.Open(t)
 	keep := KeepSpent(s, slog.New(slog.DiscardHandler))

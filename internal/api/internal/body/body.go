@@ -71,11 +71,11 @@ func (t *timed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// within gives the client d from now on.
+// within sets the deadline for the body to d from now.
 func within(w http.ResponseWriter, d time.Duration) { setDeadline(w, time.Now().Add(d)) }
 
-// setDeadline sets that of the connection's reads. It fails only on a connection that has
-// no deadlines.
+// setDeadline sets the deadline for reads of the connection. It fails only on a connection
+// that has no deadlines.
 func setDeadline(w http.ResponseWriter, at time.Time) {
 	_ = http.NewResponseController(w).SetReadDeadline(at)
 }

@@ -53,9 +53,8 @@ type handlers struct {
 	long chan struct{}
 }
 
-// talkRoots lead the paths of AG-UI's and the AI SDK's clients. The two share their
-// paths; the body shows which client sent it. AI SDK clients post to the second one
-// unless they are told another.
+// talkRoots lead the paths of AG-UI's and the AI SDK's clients. The two share their paths;
+// the body shows which client sent it. By default, AI SDK clients post to the second one.
 var talkRoots = [...]struct{ path, id string }{{"/chat", "talk"}, {uiPath, "ui"}}
 
 const uiPath = "/api/chat"

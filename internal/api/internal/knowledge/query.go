@@ -76,7 +76,7 @@ type more struct {
 	Notes       []string          `json:"notes,omitempty"`
 }
 
-// moreOf returns those of a result; nil has none.
+// moreOf returns these fields of a result; a nil result has none.
 func moreOf(r *rem.Result) more {
 	if r == nil {
 		return more{}

@@ -102,8 +102,8 @@ func timed(next http.Handler) http.Handler {
 	})
 }
 
-// bounded refuses a body whose declared length is over the limit, and cuts one that
-// turns out to be.
+// bounded refuses a body whose declared length is over the limit, and cuts a body without a
+// length at the limit.
 func (c *chain) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		limit, tooLarge := c.Limits.For(r.URL.Path)

@@ -23,8 +23,8 @@ func (w *recorder) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// deadline sets that of the connection's writes. It fails only on a connection that
-// has no deadlines.
+// deadline sets the deadline for writes of the connection. It fails only on a connection
+// that has no deadlines.
 func (w *recorder) deadline(t time.Time) {
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(t)
 }

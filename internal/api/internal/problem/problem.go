@@ -86,7 +86,7 @@ func NoStore() *Problem {
 	}
 }
 
-// Missing is the answer of a server that was built without a part.
+// Missing is the problem of a server that lacks a part.
 func Missing(part string) *Problem {
 	return &Problem{Status: http.StatusNotImplemented, Code: "not_available", Message: "this server has no " + part}
 }

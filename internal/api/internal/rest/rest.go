@@ -109,7 +109,7 @@ func (a *API) ServeDescription() {
 	})
 }
 
-// Missing is the answer of routes whose part the server was built without.
+// Missing is the problem of routes that need a part that this server lacks.
 func (a *API) Missing(part string) *problem.Problem {
 	if !a.stored {
 		return problem.NoStore()

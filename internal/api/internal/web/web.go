@@ -32,12 +32,12 @@ func RequestID(ctx context.Context) string {
 	return id
 }
 
-// prefixes lead every path a second and a third time. A prefix that begins with
-// another one stands before it.
+// prefixes are the alternative beginnings of every path. A prefix that begins with another
+// one comes first.
 var prefixes = [...]string{"/api/v1", "/v1"}
 
-// CutPrefix removes the prefix of a path; "/v1/models" becomes "/models". prefix is ""
-// where there was none.
+// CutPrefix removes the prefix of a path; "/v1/models" becomes "/models". prefix is "" if
+// the path has none.
 func CutPrefix(path string) (prefix, rest string) {
 	for _, p := range prefixes {
 		if rest, ok := strings.CutPrefix(path, p); ok && strings.HasPrefix(rest, "/") {

@@ -52,7 +52,7 @@ func cutter(t testing.TB, o Options) *Cutter {
 	return c
 }
 
-// check holds a cut against what is promised of every one.
+// check checks a cut against the promises of every cut.
 func check(t *testing.T, c *Cutter, s string, chunks []Chunk) {
 	t.Helper()
 	at, from := 0, 0
@@ -148,7 +148,7 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
-// TestALongHeading is repeated in part: each chunk below it has it.
+// TestALongHeading: each chunk below a long heading repeats only its beginning.
 func TestALongHeading(t *testing.T) {
 	title := strings.Repeat("é", 201)
 	text := Text{Content: title + "\nwords"}
@@ -184,8 +184,8 @@ func TestRepeatedHeader(t *testing.T) {
 	}
 }
 
-// TestLongHeader: a header that is longer than a chunk is repeated nowhere, and is
-// not counted once more for every row.
+// TestLongHeader: a header that is longer than a chunk is not repeated, and not counted for
+// every row.
 func TestLongHeader(t *testing.T) {
 	k := cutter(t, Options{})
 	header := strings.Repeat("name,", 1<<17) + "\n"
@@ -206,8 +206,8 @@ func TestLongHeader(t *testing.T) {
 	}
 }
 
-// TestBounds: a text of more chunks than allowed is refused, and a cut ends with
-// its context; neither reads the blocks to the end.
+// TestBounds: a text with more chunks than allowed is refused, and a cut ends with its
+// context; neither reads all blocks.
 func TestBounds(t *testing.T) {
 	k := cutter(t, Options{Most: 10})
 	read := 0

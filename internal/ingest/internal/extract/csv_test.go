@@ -41,7 +41,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// FuzzIndented: the estimate is no less than the truth, and not much more.
+// FuzzIndented: the estimate is at least the real length, and not much more.
 func FuzzIndented(f *testing.F) {
 	f.Add(`{"a":[1,2,{"b":null}],"c":"x,\\"[y"}`)
 	f.Add(strings.Repeat("[", 50) + strings.Repeat("]", 50))
@@ -56,7 +56,7 @@ func FuzzIndented(f *testing.F) {
 	})
 }
 
-// TestOutlineEnds: no scanner reads on when its context has ended.
+// TestOutlineEnds: every scanner stops when its context ends.
 func TestOutlineEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/hostile"
 )
 
-// read is the text of a file and its blocks, whatever its format.
+// read returns the text of a file of any format, and its blocks.
 func read(ctx context.Context, f Format, data []byte) (chunk.Text, error) {
 	if f.Parsed() {
 		plain, err := Guard(ctx, f, data)
@@ -126,8 +126,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestHostile: each is refused or read, in a time that a person does not notice,
-// and says what is wrong.
+// TestHostile: each file is read or refused quickly, and a refusal says why.
 func TestHostile(t *testing.T) {
 	var bomb bytes.Buffer
 	z := zip.NewWriter(&bomb)
@@ -189,7 +188,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// FuzzExtract: whatever a file holds, its blocks are its text.
+// FuzzExtract: the blocks of a file together are its text.
 func FuzzExtract(f *testing.F) {
 	formats := []Format{Text, Markdown, HTML, CSV, JSON, YAML, Code, PDF, DOCX}
 	files, err := filepath.Glob("testdata/*.*")

@@ -28,7 +28,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestHostile: nesting and marks that never end cost no more than their length.
+// TestHostile: the time for nesting and unclosed markup grows with the length only.
 func TestHostile(t *testing.T) {
 	for _, s := range []string{">", "- ", "[", "[[a", "*a_", "a](", "[a](b", "<a", "`"} {
 		paragraph := strings.Repeat(s, maxParagraph/len(s)-1) + "\n\n"
@@ -37,7 +37,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestBounds: what is over a bound is passed over, and what stands beside it is not.
+// TestBounds: text beyond a bound is ignored, text beside it is not.
 func TestBounds(t *testing.T) {
 	const link = "[a](a.md)\n\n"
 	for name, s := range map[string]string{
