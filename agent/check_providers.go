@@ -30,7 +30,7 @@ func (d *Document) CheckProviders() Problems {
 		case fit.Dropped:
 			r.warnf(at.pos, pointer, "say it in the description, too",
 				"schemas of %s have no %s: their models learn of it only when an answer is refused", who, g.Keyword)
-		case fit.Told:
+		case fit.Described:
 			r.warnf(at.pos, pointer, "move it into a property",
 				"schemas of %s have no %s at the root: their models read it in words", who, g.Keyword)
 		case fit.Name:

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// engine notes the queries that it runs, each finding the keys set for it.
+// engine records the queries that it runs; each finds the keys set for it.
 type engine struct {
 	index
 	mu    sync.Mutex
@@ -48,7 +48,7 @@ func (e *engine) Execute(_ context.Context, q rem.Query) (rem.Result, error) {
 	return res, e.fails[q.String()]
 }
 
-// onlyModel is the one model there is, under any name but one.
+// onlyModel is one model under every name but one.
 type onlyModel struct {
 	*scripted.Model
 	mu    sync.Mutex
@@ -65,7 +65,7 @@ func (m *onlyModel) Resolve(name string) (llm.Model, error) {
 	return m.Model, nil
 }
 
-// setup is an Asker on a scripted model.
+// setup returns an Asker on a scripted model.
 func setup(t *testing.T, e *engine, turns ...scripted.Turn) (*Asker, *onlyModel) {
 	t.Helper()
 	documents, err := catalog.New(catalog.Options{Builtin: agents.Files()})
@@ -87,8 +87,8 @@ func caller(t *testing.T) context.Context {
 	return identity.With(t.Context(), identity.Identity{UserID: "alice", TenantID: "acme"})
 }
 
-// TestAnswers: what becomes of a model's words. The type and the parameters are
-// the query's, whatever the model calls them.
+// TestAnswers: the answers made of a model's proposals. The type and the parameters are
+// those of the parsed query, whatever the model claims.
 func TestAnswers(t *testing.T) {
 	two, one := 2, 1
 	for name, c := range map[string]struct {
@@ -149,7 +149,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestCorrection: a query that cannot be read goes back once, with the reason.
+// TestCorrection: an invalid query is sent back once, with the error.
 func TestCorrection(t *testing.T) {
 	const wrong = `{"query_type":"FUZZY","query":"FUZZY x LIMIT 0","confidence":0.9}`
 	const right = `{"query_type":"FUZZY","query":"FUZZY x LIMIT 5","confidence":0.9}`
@@ -184,7 +184,8 @@ func TestCorrection(t *testing.T) {
 	})
 }
 
-// TestRefused: what the database refuses is a warning, and a broken one an error.
+// TestRefused: a query that the database refuses is a warning; a failing database is an
+// error.
 func TestRefused(t *testing.T) {
 	const says = `{"query_type":"SQL","query":"SQL SELECT nmae FROM moments","confidence":0.9}`
 	const query = "SQL SELECT nmae FROM moments"
@@ -207,7 +208,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestModelOf: the request's model beats the asker's, which beats the default;
+// TestModelOf: the request's model wins over the asker's, which wins over the default;
 // without one the rules answer.
 func TestModelOf(t *testing.T) {
 	const says = `{"query_type":"LOOKUP","query":"LOOKUP a","confidence":1}`
@@ -247,7 +248,8 @@ func (m byName) Resolve(name string) (llm.Model, error) {
 	return nil, &llm.Error{Kind: llm.NotFound, Model: name}
 }
 
-// TestFallback: a model that is down is replaced, and the answer names who wrote.
+// TestFallback: a model that is down is replaced, and the answer names the model that wrote
+// it.
 func TestFallback(t *testing.T) {
 	a, _ := setup(t, &engine{})
 	a.o.Models = byName{
@@ -261,7 +263,7 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// TestPrompt: the model is told the date, the grammar and this store's tables.
+// TestPrompt: the prompt has the date, the grammar and this store's tables.
 func TestPrompt(t *testing.T) {
 	a, m := setup(t, &engine{}, scripted.Text(`{"query_type":"LOOKUP","query":"LOOKUP a","confidence":1}`))
 	if _, err := a.Ask(caller(t), " Who is Sarah? ", Request{}); err != nil {
@@ -278,8 +280,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestParallel: a question waits while as many models as may are at work, and
-// only as long as its caller does.
+// TestParallel: a question waits while the maximum of models is busy, and only as long as
+// its context lasts.
 func TestParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

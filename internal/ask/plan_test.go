@@ -20,8 +20,7 @@ func plan(t *testing.T, text string) []Stage {
 	return stages
 }
 
-// TestFill: what the references of a query become. The keys have what could
-// break out of every quote.
+// TestFill: the keys contain characters that could end any quotation.
 func TestFill(t *testing.T) {
 	a, _ := setup(t, &engine{})
 	keys := func(ref Ref) []string {
@@ -76,7 +75,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// FuzzFill: whatever a key is, the query stays what it was.
+// FuzzFill: a key never changes the structure of the query.
 func FuzzFill(f *testing.F) {
 	for _, key := range []string{"a", `"`, `'`, `\`, `a", b`, "', '", "--", "/*", "$1", "${x.key}", "p8ref0x", "TYPE x", "\x00", " "} {
 		f.Add(key)

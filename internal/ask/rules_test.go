@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// index is an engine that knows keys and nothing else.
+// index is an engine that only knows keys.
 type index struct{ keys []string }
 
 func (index) Parse(text string) (rem.Query, error) { return rem.Parse(text) }
@@ -26,12 +26,12 @@ func (x index) Execute(_ context.Context, q rem.Query) (rem.Result, error) {
 			}
 		}
 	case rem.Fuzzy:
-		// As much as any index would find, and more.
+		// Find more than any index would.
 		for _, key := range x.keys {
 			res.Results = append(res.Results, rem.Row{Key: key})
 		}
 	case rem.Traverse:
-		// Nobody has the edge authored or works_for; every other one is there.
+		// No row has the edges authored and works_for; all have every other one.
 		if !slices.ContainsFunc(q.Types, func(t string) bool { return t == "authored" || t == "works_for" }) {
 			res.EdgeSummary = []rem.EdgeSummary{{Relation: "x", Count: 1}}
 		}
@@ -71,9 +71,8 @@ func TestFurtherSentences(t *testing.T) {
 	}
 }
 
-// understood counts the sentences that become the query they should; those that
-// become another are logged. A query where there should be none is an error, and
-// so is anything else than a reason where there is none.
+// understood counts the sentences that become the expected query and logs the others. A
+// query for a sentence without one is an error, and so is a missing reason.
 func understood(t *testing.T, list []sentence) (right int) {
 	t.Helper()
 	x := index{[]string{"sarah-chen", "project-alpha", "tidb-migration", "q4-report", "conor-obrien", "mike-ross", "getting-started", "hello-world"}}
@@ -111,7 +110,7 @@ func canonical(t *testing.T, query string) string {
 	return q.String()
 }
 
-// A rule that finds no edge of the relation says so, and nothing runs.
+// A rule that finds no edge of the relation reports that, and runs nothing.
 func TestUnsureRelation(t *testing.T) {
 	r := rules{engine: index{[]string{"sarah-chen"}}, when: newCalendar(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))}
 	p, err := r.propose(t.Context(), "who works for Sarah Chen?")

@@ -1,12 +1,10 @@
 package ask
 
-// sentence is what a user writes and the query that a person would write for
-// it, "" where nobody could tell from the words alone. The clock says Friday,
-// 2026-11-20, 15:30 UTC.
+// sentence is a user's sentence and the query that a person would write for it, "" if the
+// words alone do not tell. The clock is at Friday, 2026-11-20, 15:30 UTC.
 type sentence struct{ text, want string }
 
-// sentences were written before the rules that read them; see further for those
-// that came after.
+// sentences were written before the rules; those of further after them.
 func sentences() []sentence {
 	return []sentence{
 		// A name.
@@ -33,7 +31,7 @@ func sentences() []sentence {
 		{"moments about burnout", `SEARCH burnout FROM moments`},
 		{"give me the top 5 documents about query performance", `SEARCH "query performance" FROM resources LIMIT 5`},
 
-		// How things hang together.
+		// Relations.
 		{"What is related to Project Alpha?", `TRAVERSE project-alpha DIRECTION both`},
 		{"who works with Sarah Chen", `TRAVERSE sarah-chen TYPE works_with DIRECTION both`},
 		{"Who does Sarah Chen report to?", `TRAVERSE sarah-chen TYPE reports_to`},
@@ -49,7 +47,7 @@ func sentences() []sentence {
 		{"files uploaded between 2026-10-01 and 2026-10-15", `SQL SELECT name, uri, processing_status, created_at FROM files WHERE created_at >= '2026-10-01' AND created_at < '2026-10-16' ORDER BY created_at DESC LIMIT 20`},
 		{"How many documents do we have?", `SQL SELECT COUNT(*) AS count FROM files`},
 
-		// Nobody can tell.
+		// No query follows from the words.
 		{"hello", ""},
 		{"What's the weather like in Paris?", ""},
 		{"Delete everything about Sarah Chen", ""},
@@ -63,8 +61,7 @@ func sentences() []sentence {
 	}
 }
 
-// further sentences were written when the rules were done, to see what they do
-// with what they were not made for.
+// further were written after the rules, to test them on new sentences.
 func further() []sentence {
 	return []sentence{
 		{"get me the profile of sarah chen", `LOOKUP sarah-chen`},

@@ -9,7 +9,8 @@ import (
 	"github.com/p8-org/p8/run"
 )
 
-// TestAQuestionIsPaidFor: by whoever asks, unless a run does, which counts it itself.
+// TestAQuestionIsPaidFor: a question reports its usage, unless it belongs to a run, which
+// counts the usage itself.
 func TestAQuestionIsPaidFor(t *testing.T) {
 	a, _ := setup(t, &engine{}, scripted.Turn{Text: []string{`{"query_type":"LOOKUP","query":"LOOKUP a","confidence":1}`}, Usage: llm.Usage{Input: 9, Output: 1}})
 	a.o.Cost = func(string, llm.Usage) float64 { return 0.5 }

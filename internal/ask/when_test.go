@@ -81,7 +81,7 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// FuzzWhen: no words make the calendar fail, and what it takes is there.
+// FuzzWhen: no words make the calendar fail, and the returned place is within the words.
 func FuzzWhen(f *testing.F) {
 	for _, s := range []string{"last week", "between the 1st of may and", "from from from", "the the", "ago ago ago", "3 of"} {
 		f.Add(s)

@@ -43,7 +43,7 @@ func (q *fakeQueue) Enqueue(_ context.Context, kind string, args any, o jobs.Enq
 	return jobs.Receipt{ID: int64(len(q.all) - 1)}, err
 }
 
-// due is the first job that waits, if it is due by then.
+// due returns the first waiting job that is due by then.
 func (q *fakeQueue) due(by time.Time) *fakeJob {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// storing is how long a reminder may take to be stored after its job; until then a
-	// job that finds none is early.
+	// storing is how long a reminder may take to be stored after its job; a job that finds
+	// no reminder before that is early.
 	storing = time.Minute
 	// telling is how long the process that stored a notification has to post it to the
 	// webhook.
@@ -117,8 +117,8 @@ func (s *Service) goOn(ctx context.Context, a args, d details, now time.Time) (t
 	return next, s.enqueue(ctx, a.Reminder, next)
 }
 
-// notify returns the notification of this time, nil if it was deleted; made is true if
-// it was stored just now. Of several concurrent jobs one stores it.
+// notify returns the notification of this time, nil if it was deleted; made is true if this
+// call stored it. Only one of several concurrent jobs stores it.
 func (s *Service) notify(ctx context.Context, a args, m store.Moment, d details, fired bool, now time.Time) (n *store.Moment, made bool, err error) {
 	name := fmt.Sprintf("notification-%s-%s", a.Reminder, a.Due.UTC().Format(compact))
 	stored, err := s.moments.ByName(ctx, name)

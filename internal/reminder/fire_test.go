@@ -66,7 +66,7 @@ func TestFires(t *testing.T) {
 	}
 }
 
-// TestLate: times that passed while no process ran fire once, not each.
+// TestLate: times missed while no process ran fire once together.
 func TestLate(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "alice")
 	w.remind(ctx, Request{When: "0 * * * *"})
@@ -85,7 +85,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestCrash lets a process die at each step, and another go on.
+// TestCrash: a process dies at each step, and another one continues.
 func TestCrash(t *testing.T) {
 	crash := errors.New("the process died")
 	s := newWorld(t).store
@@ -99,12 +99,12 @@ func TestCrash(t *testing.T) {
 					return nil
 				}
 				died = op
-				return crash // and so does all that comes after
+				return crash // every later call fails too
 			}
 			due := start.Add(time.Hour)
 			w.clock.set(due)
 			job := w.queue.due(due)
-			// Whatever the dead process would have answered, nobody heard.
+			// The dead process's answer is lost.
 			err := w.Worker().Run(t.Context(), job.args)
 			heard := len(w.hook.deliveries())
 			w.broken = nil
@@ -148,7 +148,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestOutage: the next time is not lost, however long the database or the queue is away.
+// TestOutage: the next time is not lost, however long the database or the queue fails.
 func TestOutage(t *testing.T) {
 	s := newWorld(t).store
 	for _, op := range []string{"get", "by name", "enqueue", "put"} {
@@ -173,7 +173,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestAtOnce: several workers have the same job, as when one was taken for dead.
+// TestAtOnce: several workers run the same job, as after one of them counted as dead.
 func TestAtOnce(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "alice")
 	w.remind(ctx, Request{When: "0 9 * * *"})
@@ -200,7 +200,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// TestAgain: a job that is run again after all was done does nothing.
+// TestAgain: a job that runs again after all steps were done does nothing.
 func TestAgain(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "alice")
 	w.remind(ctx, Request{When: "0 9 * * *"})
@@ -212,7 +212,7 @@ func TestAgain(t *testing.T) {
 		if len(w.hook.deliveries()) != 1 || w.queue.waiting() != 1 {
 			t.Errorf("told %d times, %d jobs wait", len(w.hook.deliveries()), w.queue.waiting())
 		}
-		// A notification that was deleted does not come back.
+		// A deleted notification is not stored again.
 		if err := w.store.Moments().Delete(ctx, note.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 			t.Fatal(err)
 		}
@@ -260,8 +260,7 @@ func TestEarly(t *testing.T) {
 	}
 }
 
-// TestEdited: what a user wrote into the moment meanwhile stays, and what makes no
-// sense any more stops nothing.
+// TestEdited: edits of the moment by a user stay, and invalid ones stop nothing.
 func TestEdited(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "alice")
 	r := w.remind(ctx, Request{When: "0 9 * * *"})
@@ -287,7 +286,7 @@ func TestEdited(t *testing.T) {
 	}
 }
 
-// TestNobody: anonymous callers have reminders, too, one tenant's apart from another's.
+// TestNobody: anonymous callers have reminders too, separate for each tenant.
 func TestNobody(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "")
 	w.remind(ctx, Request{When: "2026-03-02T09:00"})
@@ -298,7 +297,7 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// TestBadArguments: a job of somebody else's making fails.
+// TestBadArguments: a job with foreign arguments fails.
 func TestBadArguments(t *testing.T) {
 	w := newWorld(t)
 	for _, raw := range []string{`{}`, `[]`, `{"tenant":"acme","user":"alice"}`} {

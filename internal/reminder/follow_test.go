@@ -16,7 +16,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// shelf is moments in memory, with times of the test's own clock.
+// shelf has moments in memory, with times of the test's clock.
 type shelf struct {
 	moments
 	mu    sync.Mutex
@@ -50,14 +50,14 @@ func (s *shelf) Get(_ context.Context, id string) (store.Moment, error) {
 	return store.Moment{}, store.ErrNotFound
 }
 
-// asked is how often Find was called.
+// asked returns the number of calls of Find.
 func (s *shelf) asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.finds
 }
 
-// add stores notification n as of a time.
+// add stores notification n with a time.
 func (s *shelf) add(n int, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *shelf) add(n int, at time.Time) {
 
 func noteID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// following follows in a goroutine, until stop, and collects what is told.
+// following follows in a goroutine until stop, and collects the notifications.
 func following(t *testing.T, s *Service, ctx context.Context, after string) (told func() string, stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -108,21 +108,21 @@ func TestFollow(t *testing.T) {
 			t.Errorf("told %q and %q", fromNow(), fromOne())
 		}
 
-		// Of another process: when the store is asked next.
+		// A notification of another process arrives with the next read of the store.
 		time.Sleep(2*look + look/2)
 		shelf.add(3, time.Now())
 		if fromNow() != "" {
 			t.Errorf("told %q at once", fromNow())
 		}
 		time.Sleep(look)
-		// One that began earlier is stored later.
+		// A notification with an earlier time is stored later.
 		shelf.add(4, time.Now().Add(-10*time.Second))
 		time.Sleep(look)
 		if fromNow() != "3 4" || fromOne() != "2 3 4" {
 			t.Errorf("told %q and %q", fromNow(), fromOne())
 		}
 
-		// Of this process: at once, and of nobody else.
+		// A notification of this process arrives at once, and only to its user.
 		time.Sleep(look / 4)
 		shelf.add(5, time.Now())
 		s.followers.wake(as(t, "bob"))
@@ -212,7 +212,7 @@ func TestFollowEnds(t *testing.T) {
 	})
 }
 
-// TestFollowDeleted: the id of a notification that is gone still says when it was.
+// TestFollowDeleted: the id of a deleted notification still holds its time.
 func TestFollowDeleted(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "alice")
 	w.remind(ctx, Request{When: "* * * * *"})

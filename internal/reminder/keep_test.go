@@ -49,7 +49,8 @@ func TestRemind(t *testing.T) {
 		t.Error(d)
 	}
 
-	// The request's zone before the profile's, an offset before both; without any, UTC.
+	// An offset wins over the request's zone, which wins over the profile's; without any,
+	// UTC counts.
 	for _, tt := range []struct{ user, when, zone, next, shown string }{
 		{"alice", "2026-04-15T15:00", "", "2026-04-15T13:00:00Z", "Europe/Vienna"},
 		{"alice", "2026-04-15T15:00", "Asia/Kolkata", "2026-04-15T09:30:00Z", "Asia/Kolkata"},
@@ -68,8 +69,8 @@ func TestRemind(t *testing.T) {
 	}
 }
 
-// TestRemindAgain: the same request with its key is the same reminder, without one it
-// is another.
+// TestRemindAgain: a repeated request with a key returns the first reminder, one without a
+// key makes a new one.
 func TestRemindAgain(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "alice")
 	first := w.remind(ctx, Request{When: "30 9 * * *", Key: "k"})
@@ -166,7 +167,7 @@ func TestListAndDelete(t *testing.T) {
 	if _, err := w.List(ctx, ListFilter{DueOn: "monday"}); err == nil || err.Error() != `due_on: "monday" is no day: write it as 2026-02-21` {
 		t.Errorf("%v", err)
 	}
-	// In the profile's zone the late one is due tomorrow.
+	// In the profile's zone the late reminder is due tomorrow.
 	w.zoneProfile(ctx, "Europe/Vienna")
 	if got := ids(ListFilter{DueOn: "2026-03-03"}); got != "soon soon daily" {
 		t.Errorf("in Vienna %q is due on the 3rd", got)
@@ -195,7 +196,8 @@ func TestListAndDelete(t *testing.T) {
 	}
 }
 
-// TestRemindFails: what was not kept does not fire, and nothing is kept that would not.
+// TestRemindFails: a reminder that was not stored does not fire, and an invalid one is not
+// stored.
 func TestRemindFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, when := range []string{"before enqueue", "after enqueue", "before put", "after put"} {

@@ -48,8 +48,8 @@ type world struct {
 	clock *clock
 	hook  *hook
 	log   *strings.Builder
-	// broken, when given, is asked before and after every use of the store, the queue
-	// and the webhook.
+	// broken, unless nil, is called before and after every use of the store, the queue and
+	// the webhook, and may fail it.
 	broken func(op string) error
 	*Service
 }
@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 	return anotherWorld(t, database.Open(t))
 }
 
-// anotherWorld is one more on a store, for other users.
+// anotherWorld is another deployment on a store, for other users.
 func anotherWorld(t *testing.T, s *store.Store) *world {
 	t.Helper()
 	c := &clock{t: start}
@@ -71,7 +71,7 @@ func anotherWorld(t *testing.T, s *store.Store) *world {
 	return w
 }
 
-// restart is a new process on the same store and queue.
+// restart starts a new process on the same store and queue.
 func (w *world) restart() {
 	w.t.Helper()
 	s, err := New(Options{
@@ -84,7 +84,7 @@ func (w *world) restart() {
 	w.Service = s
 }
 
-// goTo moves the clock, and what comes due on the way is done.
+// goTo moves the clock and runs the jobs that come due on the way.
 func (w *world) goTo(at time.Time) {
 	w.t.Helper()
 	for n := 0; ; n++ {
@@ -154,7 +154,7 @@ func (b brokenTransport) RoundTrip(req *http.Request) (res *http.Response, err e
 	return res, err
 }
 
-// delivery is what the webhook got.
+// delivery is a post to the webhook.
 type delivery struct {
 	header http.Header
 	body   []byte
@@ -205,12 +205,12 @@ func (l *locked) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// as is the context of a user, "" for nobody.
+// as returns the context of a user, "" for an anonymous caller.
 func as(t *testing.T, user string) context.Context {
 	return identity.With(t.Context(), identity.Identity{UserID: user, TenantID: "acme", SessionID: "s-1"})
 }
 
-// notes are a caller's notifications, the oldest first.
+// notes returns a caller's notifications, the oldest first.
 func (w *world) notes(ctx context.Context) []Notification {
 	w.t.Helper()
 	r := reader{moments: w.store.Moments()}

@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// Where nothing is kept the tools are there, and say so.
+// The tools of a nil Service exist and report that nothing is stored.
 func TestToolsOfNothing(t *testing.T) {
 	tools, err := (*reminder.Service)(nil).Tools()
 	if err != nil {

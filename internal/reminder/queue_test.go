@@ -67,8 +67,8 @@ func TestOnPostgres(t *testing.T) {
 	onQueue(t, h, replica(), replica())
 }
 
-// onQueue sees one that fires once, and one that is a day late, fire exactly once on the
-// real queue; whoever follows in any of the processes hears of both.
+// onQueue checks that a one-time reminder and one that is a day late fire exactly once on
+// the real queue, and that followers in every process get both.
 func onQueue(t *testing.T, h *hook, all ...*process) {
 	ctx := as(t, "alice")
 	first := all[0]
@@ -124,7 +124,7 @@ func onQueue(t *testing.T, h *hook, all ...*process) {
 			}
 		}
 	}
-	// What is behind the telling: the webhook, and the end of the jobs.
+	// What follows the notifications: the webhook, and the end of the jobs.
 	for done := 0; done < notes; {
 		select {
 		case <-tick.C:

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestWebhookFails: it is tried some times; the notification and the next time are there.
+// TestWebhookFails: the post is retried; the notification and the next time are stored
+// meanwhile.
 func TestWebhookFails(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "alice")
 	w.hook.answer(http.StatusServiceUnavailable)
@@ -47,7 +48,7 @@ func TestWebhookFails(t *testing.T) {
 	}
 }
 
-// TestWebhookIsDead: one that lets everybody wait is asked now and then, and given up.
+// TestWebhookIsDead: a webhook that never answers is retried seldom, then given up.
 func TestWebhookIsDead(t *testing.T) {
 	w, ctx := newWorld(t), as(t, "alice")
 	tries := 0

@@ -73,7 +73,8 @@ func TestWebhookOptions(t *testing.T) {
 	}
 }
 
-// TestWebhookIsCareful: it follows no redirect, reports no address, and waits for no endless answer.
+// TestWebhookIsCareful: it follows no redirect, logs no address, and does not read an
+// endless answer.
 func TestWebhookIsCareful(t *testing.T) {
 	asked := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))

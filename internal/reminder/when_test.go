@@ -185,7 +185,7 @@ func FuzzReadWhen(f *testing.F) {
 		if second := p.schedule.next(p.first, p.first); !second.IsZero() && second.Sub(p.first) < time.Minute {
 			t.Fatalf("%q fires at %s and %s", text, p.first, second)
 		}
-		// What is stored reads the same.
+		// The stored expression parses to the same schedule.
 		again, err := parseSchedule(p.schedule.expression, p.schedule.loc)
 		if err != nil || !again.next(p.first, p.first).Equal(p.schedule.next(p.first, p.first)) {
 			t.Fatalf("%q is stored as %q: %v", text, p.schedule.expression, err)

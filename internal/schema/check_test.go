@@ -34,7 +34,7 @@ func mustCompile(t testing.TB, text string) *Schema {
 	return s
 }
 
-// chain is a schema of n definitions, each of which holds the next one twice.
+// chain is a schema of n definitions, each of which contains the next one twice.
 func chain(n int, keyword, last string) string {
 	var b strings.Builder
 	b.WriteString(`{"type":"object","properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{`)
@@ -45,8 +45,8 @@ func chain(n int, keyword, last string) string {
 	return b.String()
 }
 
-// TestCheckIsNoPower proves that shared definitions are looked at once a value: what
-// the library alone does in 2^10 steps and more takes a few dozen.
+// TestCheckIsNoPower: a shared definition is checked once per value: a few dozen steps
+// where the library alone takes 2^10 and more.
 func TestCheckIsNoPower(t *testing.T) {
 	for _, keyword := range []string{"anyOf", "allOf", "oneOf"} {
 		s := mustCompile(t, chain(10, keyword, `{"type":"string"}`))
@@ -93,8 +93,7 @@ func TestCheckEnds(t *testing.T) {
 	}
 }
 
-// TestFailuresAreBounded holds the memory of a failing check in bounds: of twenty
-// thousand failures 200 are reported.
+// TestFailuresAreBounded: of twenty thousand failures 200 are reported, in bounded memory.
 func TestFailuresAreBounded(t *testing.T) {
 	s := mustCompile(t, `{"items":{"anyOf":[{"type":"integer"},{"type":"null"},{"enum":["a"]}]}}`)
 	failures, err := s.Validate(t.Context(), parse(t, "["+strings.Repeat(`"b",`, 20_000)+`"b"]`))
@@ -106,7 +105,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	if err != nil || len(failures.List) != 1 || len(failures.List[0].Message) > maxMessage+3 {
 		t.Errorf("a long message: %d bytes, %v", len(failures.List[0].Message), err)
 	}
-	// What an alternative that does not hold has failed at does not count.
+	// Failures within an alternative do not count if another alternative matches.
 	mixed := parse(t, "["+strings.Repeat(`"a",`, 30_000)+`"b"]`)
 	failures, err = s.Validate(t.Context(), mixed)
 	if err != nil || len(failures.List) == 0 || failures.List[0].Path[0] != "30000" {
@@ -114,8 +113,8 @@ func TestFailuresAreBounded(t *testing.T) {
 	}
 }
 
-// TestLikeTheLibrary holds random schemas and values against both: the walk here must
-// say what the library says, wherever that one comes to an end.
+// TestLikeTheLibrary: for random schemas and values, this package agrees with the library
+// wherever the library ends.
 func TestLikeTheLibrary(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draft := rapid.SampledFrom([]string{"http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#",
@@ -129,7 +128,7 @@ func TestLikeTheLibrary(t *testing.T) {
 		if err != nil {
 			var e *Excess
 			if !errors.As(err, &e) || !strings.Contains(e.Message, "refers to itself") {
-				return // what no library takes
+				return // the library refuses the schema
 			}
 			return
 		}
@@ -146,7 +145,7 @@ func TestLikeTheLibrary(t *testing.T) {
 			rt.Fatalf("schema %v\nvalue %v\nlibrary %v\np8 %v %v", doc, value, want, got, err)
 		}
 		if text := fmt.Sprint(doc); strings.Contains(text, "anyOf") || strings.Contains(text, "propertyNames") {
-			return // said otherwise on purpose
+			return // worded differently on purpose
 		}
 		if a, b := leaves(want), lines(got); !slices.Equal(a, b) {
 			rt.Fatalf("schema %v\nvalue %v\nlibrary %v\np8 %v", doc, value, a, b)
@@ -183,8 +182,7 @@ func lines(f Failures) []string {
 	return slices.Compact(out)
 }
 
-// sorted puts the words of a message in order: the library lists fields as a map has
-// them.
+// sorted sorts the words of a message: the library lists fields in random order.
 func sorted(text string) string {
 	words := strings.Fields(strings.ReplaceAll(text, ",", ""))
 	slices.Sort(words)

@@ -17,8 +17,8 @@ func fields(n int, each string) string {
 	return `{"type":"object","properties":{` + b.String() + `"z":{}}}`
 }
 
-// TestHostileSchemas are small texts that ask for much. None is compiled, each is told
-// with its place, and none costs more than a few megabytes to refuse.
+// TestHostileSchemas: small texts that cost much. Each is refused with its place, for a few
+// megabytes at most.
 func TestHostileSchemas(t *testing.T) {
 	for name, c := range map[string]struct{ schema, at, says string }{
 		"forty alternatives deep":         {chain(40, "anyOf", `{"type":"string"}`), "/$defs/d28", "stands for more than 10000"},
@@ -57,7 +57,7 @@ func TestHostileSchemas(t *testing.T) {
 	}
 }
 
-// TestUsualSchemas are large or recursive and mean no harm.
+// TestUsualSchemas: large or recursive schemas that are harmless.
 func TestUsualSchemas(t *testing.T) {
 	shared := `{"$ref":"#/$defs/d0","$defs":{`
 	for i := range 40 { // 2^40 when written out, but a value has to be as large

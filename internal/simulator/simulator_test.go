@@ -16,7 +16,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/golden"
 )
 
-// quick are options whose run takes no time and is the same each time.
+// quick are options for a run that takes no time and repeats exactly.
 func quick(o simulator.Options) simulator.Options {
 	o.Delay = -1
 	if o.NewID == nil {
@@ -94,8 +94,8 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// shape names the kinds of events of the root agent, text and reasoning once a
-// run of them.
+// shape names the kinds of events of the root agent, with consecutive text or reasoning
+// once.
 func shape(events []event.Event) string {
 	var kinds []string
 	for _, e := range events {
@@ -175,8 +175,8 @@ done error`
 	}
 }
 
-// TestSwitches: each switch does the same as a field, a parameter and a word of
-// the prompt, and takes away, or adds, its part and nothing else.
+// TestSwitches: each switch has the same effect as a field, a parameter and a word of the
+// prompt, and changes only its part.
 func TestSwitches(t *testing.T) {
 	count := func(events []event.Event, typ event.Type) (n int) {
 		for _, e := range events {

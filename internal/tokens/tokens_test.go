@@ -114,7 +114,7 @@ func TestSpace(t *testing.T) {
 	}
 }
 
-// A word of a megabyte does not take quadratic time, which would be minutes.
+// A word of a megabyte does not take quadratic time.
 func TestLongWord(t *testing.T) {
 	var c Counter
 	if n := c.Count(strings.Repeat("a", 1<<20)); n != 1<<17 {

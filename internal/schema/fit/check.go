@@ -11,8 +11,8 @@ type Gap struct {
 	Providers []string
 }
 
-// Check returns what the providers cannot be told of a schema, in the order in which it
-// is found.
+// Check returns the parts of a schema that providers do not accept, in the order in which
+// it finds them.
 func Check(raw []byte) []Gap {
 	var gaps []Gap
 	known := map[string]int{}

@@ -221,7 +221,7 @@ func (c *cleaner) plainRoot(out object) object {
 		if !out.has(key) {
 			continue
 		}
-		c.lose(Told, key)
+		c.lose(Described, key)
 		rules = append(rules, member{key, said.get(key)})
 		options, _ := out.get(key).([]any)
 		for _, option := range options {

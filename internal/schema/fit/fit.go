@@ -12,7 +12,7 @@
 // A fitted schema is only what the model reads. Answers and arguments are validated
 // against the author's own schema, so fitting may loosen a schema. It never tightens
 // one, except that items of an unknown kind are texts in the oldest form of Gemini's
-// schemas. [Check] lists what each provider cannot be told.
+// schemas. [Check] lists what each provider does not learn of a schema.
 package fit
 
 import "bytes"
@@ -68,9 +68,9 @@ const (
 	OpenItems Kind = iota
 	// Dropped: a keyword is left out, so the model does not know of it.
 	Dropped
-	// Told: a keyword at the root is told in the description only.
-	Told
-	// Name: a property with this name is told in the description only.
+	// Described: a keyword at the root is only in the description.
+	Described
+	// Name: a property with this name is only in the description.
 	Name
 	// Cut: the schema is too deep or too large from here on.
 	Cut

@@ -17,7 +17,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/strictapi"
 )
 
-// wires are the targets, with the judgement of the provider.
+// wires are the targets, each with a check of the provider's rules.
 var wires = []struct {
 	name   string
 	target func() *fit.Target
@@ -30,8 +30,8 @@ var wires = []struct {
 	{"gemini-openapi", fit.GeminiOpenAPI, strictapi.GeminiOpenAPI},
 }
 
-// TestFit compares each schema of testdata with what every provider gets. A provider
-// refuses none of its own.
+// TestFit compares the fitted schemas of testdata for every provider. No provider refuses
+// its own.
 func TestFit(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -122,7 +122,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// FuzzFit: whatever the schema, what is sent is a JSON object.
+// FuzzFit: the result is a JSON object for any schema.
 func FuzzFit(f *testing.F) {
 	f.Add(`{"$ref":"#","$defs":{"a":{"$ref":"#/$defs/a"}},"allOf":[{"$ref":"#"}]}`)
 	f.Add(`{"type":["null"],"anyOf":[{"type":"null"}],"enum":[null,{}],"items":true,"required":[1],"properties":[]}`)
@@ -144,7 +144,7 @@ func FuzzFit(f *testing.F) {
 	})
 }
 
-// TestFitter: a schema is fitted once, by all at the same time, and a kept one costs
+// TestFitter: a schema is fitted once, also by concurrent calls, and a kept one costs
 // nothing.
 func TestFitter(t *testing.T) {
 	f := fit.NewFitter(fit.OpenAI())

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// query is a query of a test: it runs until it is told to end or asked to make way.
+// query is a query of a test: it runs until it is stopped or asked to make way.
 type query struct {
 	name  string
 	slot  *Slot
@@ -50,8 +50,8 @@ func states(list []*query) string {
 	return strings.Join(s, " ")
 }
 
-// Queries arrive one after the other in a queue of three slots; a query that is
-// asked makes way at once and does not come back.
+// Queries arrive one after the other in a queue of three slots; a query that is asked to
+// make way ends.
 func TestQueueShares(t *testing.T) {
 	for _, test := range []struct{ name, arrive, want string }{
 		{"alone, a tenant has all slots", "a a a a", "a:runs a:runs a:runs a:waits"},
@@ -215,7 +215,7 @@ func TestQueueMembers(t *testing.T) {
 	})
 }
 
-// Whatever comes in whatever order, the bounds hold and nobody is forgotten.
+// For any order of operations, the bounds hold and every query gets a slot.
 func TestQueueInvariants(t *testing.T) {
 	type plan struct {
 		k                     Key
@@ -254,8 +254,8 @@ func TestQueueInvariants(t *testing.T) {
 	})
 }
 
-// run works in pieces of a millisecond; a query that does not pause begins anew
-// when it is asked to make way.
+// run works in pieces of a millisecond; a query that does not pause starts again when it is
+// asked to make way.
 func (q *Queue) run(ctx context.Context, k Key, work, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

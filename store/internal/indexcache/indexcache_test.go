@@ -18,7 +18,7 @@ func (k key) Group() string {
 	return group
 }
 
-// index remembers how it came about.
+// index records how it was made.
 type index struct {
 	size            int
 	builds, updates int

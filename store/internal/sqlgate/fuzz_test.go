@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FuzzScan: the tokens stand in the order of the text, and none holds what no engine
+// FuzzScan: the tokens keep the order of the text, and none has a character that no engine
 // may get.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{`SELECT "a b", 'o''brien', 1.5e-3 -- x`, "/* /* */ */ a||b", `tags?|ARRAY['a']`, "E'x'", "$$", "a\x00b", "'\xff'"} {
@@ -36,8 +36,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// FuzzInterval: an interval is within its bounds, so that no sum of it with a time
-// overflows.
+// FuzzInterval: an interval is so bounded that adding it to a time never overflows.
 func FuzzInterval(f *testing.F) {
 	for _, s := range []string{"7 days", "1 year 2 mons -3 hours", "12:30", "12:30:59", "90", "1 fortnight", "100000000 decades", "-99999999 weeks", ""} {
 		f.Add(s)
@@ -53,8 +52,8 @@ func FuzzInterval(f *testing.F) {
 	})
 }
 
-// FuzzParseTime: a time that is understood is in UTC, has microseconds and is read
-// again from what SQLite's store keeps of it.
+// FuzzParseTime: a parsed time is in UTC, has microseconds, and survives a round trip
+// through SQLite's form.
 func FuzzParseTime(f *testing.F) {
 	for _, s := range []string{"2026-02-01", "2026-02-01T03:04:05+02:00", "2026-02-01 03:04", "0001-01-01", "9999-12-31 23:59:59.9999999", "soon"} {
 		f.Add(s)

@@ -38,7 +38,7 @@ var postgresOnly = []string{
 	`SELECT (ends_timestamp - starts_timestamp) * 2, ends_timestamp - starts_timestamp FROM moments`,
 }
 
-// TestAccepted: what each database gets of the statements that people and models write.
+// TestAccepted: the SQL for each database of statements that people and models write.
 func TestAccepted(t *testing.T) {
 	var b strings.Builder
 	for _, sql := range slices.Concat(storetest.SelectQueries(), storetest.Harmless, postgresOnly) {
@@ -71,7 +71,7 @@ func TestAccepted(t *testing.T) {
 	golden.Compare(t, "testdata/accepted.golden", b.String())
 }
 
-// mistakes are statements that are wrong in ways of which a model should read.
+// mistakes are common mistakes, whose errors a model should understand.
 var mistakes = []string{
 	`SELECT name FROM resources WINDOW w AS (ORDER BY name)`,
 	`SELECT name FROM resources FETCH FIRST 5 ROWS ONLY`,
@@ -133,7 +133,7 @@ var mistakes = []string{
 	`SELECT * FROM jsonb_each(DISTINCT tags)`,
 }
 
-// TestRefused: the place and the reason that a caller reads.
+// TestRefused: the position and the reason in the error.
 func TestRefused(t *testing.T) {
 	var b strings.Builder
 	for _, sql := range slices.Concat(storetest.Refused, mistakes) {

@@ -194,7 +194,7 @@ func (d *deriver) derive(n node, budget int) {
 	}
 }
 
-// TestGrammarIsUnderstood: the parser takes every sentence of GRAMMAR.md.
+// TestGrammarIsUnderstood: the parser accepts every sentence of GRAMMAR.md.
 func TestGrammarIsUnderstood(t *testing.T) {
 	rules := grammar(t)
 	parsed := 0
@@ -223,7 +223,7 @@ func TestGrammarIsUnderstood(t *testing.T) {
 	}
 }
 
-// TestGrammarIsComplete: GRAMMAR.md and the parser know the same words.
+// TestGrammarIsComplete: GRAMMAR.md and the parser have the same words.
 func TestGrammarIsComplete(t *testing.T) {
 	inRules := make(map[string]bool)
 	for name, n := range grammar(t) {
@@ -249,8 +249,8 @@ func TestGrammarIsComplete(t *testing.T) {
 	}
 }
 
-// wordsTaken are the words and signs in the parser's code: those that its methods take
-// and those of its lists; and all that it compares a token with.
+// wordsTaken returns the words and signs in the parser's code: taken by its methods and in
+// its lists; seen also has all that it compares a token with.
 func wordsTaken(t *testing.T) (taken, seen map[string]bool) {
 	t.Helper()
 	taken, seen = make(map[string]bool), make(map[string]bool)

@@ -57,8 +57,8 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestPlain: which conditions a database may evaluate before it has filtered the rows of
-// others.
+// TestPlain: the conditions that a database may evaluate before it filters the rows of
+// other callers.
 func TestPlain(t *testing.T) {
 	for sql, want := range map[string]bool{
 		`SELECT name FROM resources WHERE ordinal > 1 AND name IN ('a', 'b') OR name IS NULL`: true,

@@ -102,7 +102,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// What is printed has no comment, every name quoted, every part in parentheses.
+// The printed statement has no comment, every name quoted, every part in parentheses.
 func TestPrinted(t *testing.T) {
 	for _, test := range []struct{ sql, postgres, sqlite string }{
 		{
@@ -141,7 +141,7 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// A place in what was printed is found in the text.
+// A position in the printed statement maps to the caller's text.
 func TestPosition(t *testing.T) {
 	q, err := Check(`SELECT 'ä', ordinal / 0 FROM resources`, testTables)
 	if err != nil {

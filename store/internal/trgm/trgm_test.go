@@ -53,7 +53,7 @@ func TestMeasuresArePostgreSQLs(t *testing.T) {
 	}
 }
 
-// scan is what Search must answer, without an index.
+// scan computes the expected result of Search without an index.
 func scan(docs map[string]Doc, text string, threshold, words float64, limit int) []Hit {
 	var hits []Hit
 	for _, d := range docs {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// texts makes vectors that lie as those of texts do: topics, subjects within a
-// topic, and what each text has of its own.
+// texts makes vectors with the distribution of texts: topics, subjects within a topic, and
+// an individual part.
 type texts struct {
 	r                *rand.Rand
 	dimensions       int

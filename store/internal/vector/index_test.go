@@ -50,7 +50,7 @@ func check(t rapid.TB, x *Index, rows map[ID]Row, query []float32, k int, least 
 	}
 }
 
-// TestLikeNaive does anything in any order, on rows and columns.
+// TestLikeNaive: random operations in random order, on rows and columns.
 func TestLikeNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dimensions := rapid.IntRange(1, 70).Draw(t, "dimensions")
@@ -104,7 +104,7 @@ func TestLikeNaive(t *testing.T) {
 	})
 }
 
-// TestMany has as many vectors as make codes worth their while.
+// TestMany: enough vectors for codes.
 func TestMany(t *testing.T) {
 	const n = 12_000
 	source := newTexts(384)
@@ -121,7 +121,7 @@ func TestMany(t *testing.T) {
 	if x.codes.words == nil || x.columns != nil {
 		t.Fatal("dense vectors have no codes")
 	}
-	// What comes later has codes too.
+	// Later vectors have codes too.
 	put(n-1000, n)
 	for i := 0; i < n; i += 3 {
 		x.Delete(id(i))
@@ -144,7 +144,8 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestFarFilter: what a filter leaves may lie far from the query, all of it alike.
+// TestFarFilter: all rows that pass a filter may lie far from the query, and near one
+// another.
 func TestFarFilter(t *testing.T) {
 	const n = 12_000
 	source := newTexts(384)
@@ -152,7 +153,7 @@ func TestFarFilter(t *testing.T) {
 	for i := range n {
 		r := Row{ID: id(i), Vector: source.vector()}
 		if i%6 == 0 {
-			// Texts of one topic; nobody asks about it.
+			// Texts of one topic, far from every query.
 			r.Category, r.Vector = "far", source.about(100*(i%20)+7)
 		}
 		rows[r.ID], list = r, append(list, r)
@@ -182,7 +183,7 @@ func rescored(x *Index, rows map[ID]Row, query []float32, k int, f Filter) []Hit
 	return hits[:min(k, len(hits))]
 }
 
-// TestUnstructured: where codes tell nothing, every vector is compared.
+// TestUnstructured: if codes do not help, every vector is compared.
 func TestUnstructured(t *testing.T) {
 	source := newTexts(384)
 	x := New(384, 0)
@@ -249,7 +250,7 @@ func TestNoDirection(t *testing.T) {
 			t.Errorf("%v found %v", v, hits)
 		}
 	}
-	// One that cannot be put does not leave the old one behind.
+	// A row that Put refuses also removes the old one.
 	if x.Put(Row{ID: id(1)}); x.Len() != 0 {
 		t.Error("the old vector stayed")
 	}
