@@ -2,41 +2,42 @@ module github.com/p8-org/p8
 
 go 1.26.8
 
+// Each dependency says why it is there.
 require (
-	github.com/JohannesKaufmann/html-to-markdown/v2 v2.5.2
-	github.com/alecthomas/kong v1.17.0
-	github.com/caarlos0/env/v11 v11.4.2
-	github.com/creack/pty v1.1.24
-	github.com/danielgtaylor/huma/v2 v2.37.2
-	github.com/goccy/go-yaml v1.19.2
-	github.com/google/go-cmp v0.7.0
-	github.com/google/jsonschema-go v0.4.3
-	github.com/google/uuid v1.6.0
-	github.com/jackc/pgx/v5 v5.12.0
-	github.com/joho/godotenv v1.5.1
-	github.com/ledongthuc/pdf v0.0.0-20260907135840-6c8c28e0e8a0
-	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/ncruces/go-sqlite3 v0.35.6
-	github.com/pressly/goose/v3 v3.29.0
-	github.com/riverqueue/river v0.31.0
+	github.com/JohannesKaufmann/html-to-markdown/v2 v2.5.2 // HTML → Markdown
+	github.com/alecthomas/kong v1.17.0 // the command line, declared in structs; cmd/p8/dispatch.go runs it
+	github.com/caarlos0/env/v11 v11.4.2 // settings from the environment
+	github.com/creack/pty v1.1.24 // tests: a terminal
+	github.com/danielgtaylor/huma/v2 v2.37.2 // REST routes: OpenAPI 3.1 from code, and the rules of parameters
+	github.com/goccy/go-yaml v1.19.2 // documents: positions, source snippets, an AST to validate against
+	github.com/google/go-cmp v0.7.0 // tests: differences
+	github.com/google/jsonschema-go v0.4.3 // Go struct → JSON Schema, for typed tools and documents
+	github.com/google/uuid v1.6.0 // ids: UUID5 for people and entities, UUIDv7 for rows
+	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL: pipelining, binary values, a statement cache
+	github.com/joho/godotenv v1.5.1 // settings from .env
+	github.com/ledongthuc/pdf v0.0.0-20260907135840-6c8c28e0e8a0 // the text of PDF files, in a child process as it may loop; no free Go module is better
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // MCP as a client and as a server: revisions, transports, OAuth
+	github.com/ncruces/go-sqlite3 v0.35.6 // the embedded database without cgo, with an authorizer
+	github.com/pressly/goose/v3 v3.29.0 // forward-only migrations, embedded
+	github.com/riverqueue/river v0.31.0 // the job queue on either database, behind internal/jobs so that the pin can move
 	github.com/riverqueue/river/riverdriver v0.31.0
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.31.0
 	github.com/riverqueue/river/riverdriver/riversqlite v0.31.0
 	github.com/riverqueue/river/rivertype v0.31.0
-	github.com/rivo/uniseg v0.4.7
-	github.com/robfig/cron/v3 v3.0.1
-	github.com/rogpeppe/go-internal v1.16.0
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
-	github.com/schollz/progressbar/v3 v3.19.1
-	github.com/tiktoken-go/tokenizer v0.10.0
-	github.com/yuin/goldmark v1.8.7
-	go.uber.org/goleak v1.3.0
-	golang.org/x/net v0.61.0
-	golang.org/x/oauth2 v0.35.0
-	golang.org/x/sys v0.49.0
-	golang.org/x/term v0.47.0
-	golang.org/x/text v0.43.0
-	pgregory.net/rapid v1.3.0
+	github.com/rivo/uniseg v0.4.7 // the width of characters on a terminal
+	github.com/robfig/cron/v3 v3.0.1 // cron expressions → the next time
+	github.com/rogpeppe/go-internal v1.16.0 // tests: transcripts of the command line
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // reads JSON Schemas and judges single values; internal/schema walks the rest
+	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar of p8 upsert
+	github.com/tiktoken-go/tokenizer v0.10.0 // tests: the token counts to compare with
+	github.com/yuin/goldmark v1.8.7 // Markdown: links and headings of pages, answers on a terminal
+	go.uber.org/goleak v1.3.0 // tests: leaks of goroutines
+	golang.org/x/net v0.61.0 // the HTML parser
+	golang.org/x/oauth2 v0.35.0 // client credentials for MCP servers with OAuth
+	golang.org/x/sys v0.49.0 // file locks
+	golang.org/x/term v0.47.0 // the prompt: raw keys, size
+	golang.org/x/text v0.43.0 // Unicode folding of keys, messages of schema errors
+	pgregory.net/rapid v1.3.0 // tests: properties
 )
 
 require (
