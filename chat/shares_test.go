@@ -85,9 +85,9 @@ func TestEachAgentPaysForItself(t *testing.T) {
 	seen := map[string]int{}
 	for _, row := range rows {
 		seen[row.AgentPath+" "+row.Type]++
-		if child := row.AgentPath != ""; row.RunID != run.ID || child != (row.AgentRunID != "") || row.ParentCallID != children[row.AgentRunID] ||
-			child && (row.ParentCallID == "" || row.AgentName == "boss") {
-			t.Errorf("%s of %q: run %q, below it %q, asked by %q", row.Type, row.AgentPath, row.RunID, row.AgentRunID, row.ParentCallID)
+		if child := row.AgentPath != ""; row.RunID != run.ID || child != (row.AgentRunID != "") || row.ParentToolCallID != children[row.AgentRunID] ||
+			child && (row.ParentToolCallID == "" || row.AgentName == "boss") {
+			t.Errorf("%s of %q: run %q, below it %q, asked by %q", row.Type, row.AgentPath, row.RunID, row.AgentRunID, row.ParentToolCallID)
 		}
 	}
 	// A structured answer is a pair.

@@ -35,9 +35,9 @@ type Voices struct {
 // voice is what one run says, with the runs below it.
 type voice struct {
 	run, agent string
-	// up is the parent, call the parent's call that asked the run.
-	up   *voice
-	call string
+	// up is the parent, toolCallID the parent's call that asked the run.
+	up         *voice
+	toolCallID string
 	// told: a child_run event began the run, with the number begun.
 	told  bool
 	begun int64
@@ -197,7 +197,7 @@ func (s *Voices) toolCall(e *Event, d *ToolCallData) error {
 		return nil
 	}
 	for _, x := range s.below {
-		x.ended = x.ended || x.up == v && x.call == d.ID
+		x.ended = x.ended || x.up == v && x.toolCallID == d.ID
 	}
 	return s.advance(s.top, e.Seq)
 }
@@ -214,7 +214,7 @@ func (s *Voices) childRun(e *Event, d *ChildRunData) error {
 	if up := s.below[d.ParentRunID]; up != nil && !v.placed && !up.under(v) {
 		v.up = up
 	}
-	v.call, v.told, v.begun, v.ended = d.ToolCallID, true, e.Seq, false
+	v.toolCallID, v.told, v.begun, v.ended = d.ToolCallID, true, e.Seq, false
 	return nil
 }
 

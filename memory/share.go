@@ -12,7 +12,7 @@ import (
 func Share(p *run.Spent, session string) *store.Message {
 	row := &store.Message{
 		SessionID: session, Type: store.MessageAssistant, Model: p.Model,
-		AgentName: p.Path[strings.LastIndexByte(p.Path, '/')+1:], AgentPath: p.Path, AgentRunID: p.RunID, ParentCallID: p.ToolCallID,
+		AgentName: p.Path[strings.LastIndexByte(p.Path, '/')+1:], AgentPath: p.Path, AgentRunID: p.RunID, ParentToolCallID: p.ToolCallID,
 		InputTokens: p.Usage.InputTokens, OutputTokens: p.Usage.OutputTokens, CostUSD: p.Usage.CostUSD,
 	}
 	if p.Latency > 0 {

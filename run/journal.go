@@ -1,7 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -42,7 +44,7 @@ type Entry struct {
 	// the user.
 	Message *llm.Message `json:"message,omitempty"`
 	// ToolCallID and Result are the result of a call of the last step.
-	ToolCallID string       `json:"call_id,omitempty"`
+	ToolCallID string       `json:"tool_id,omitempty"`
 	Result     *tool.Result `json:"result,omitempty"`
 	// MessageID is the row of a Result that the model was not shown whole.
 	MessageID string `json:"message_id,omitempty"`
@@ -52,6 +54,20 @@ type Entry struct {
 	// it, if Result is. Spent has its parts.
 	Usage *event.UsageData `json:"usage,omitempty"`
 	Spent []Spent          `json:"spent,omitempty"`
+}
+
+// UnmarshalJSON reads an entry. Earlier versions named the tool call's id call_id.
+func (e *Entry) UnmarshalJSON(b []byte) error {
+	type entry Entry
+	older := struct {
+		*entry
+		ID string `json:"call_id"`
+	}{entry: (*entry)(e)}
+	if err := json.Unmarshal(b, &older); err != nil {
+		return err
+	}
+	e.ToolCallID = cmp.Or(e.ToolCallID, older.ID)
+	return nil
 }
 
 // What Entry.Shown may name, besides the id of a request.

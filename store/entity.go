@@ -91,14 +91,14 @@ type Message struct {
 	// AgentPath is the path of a child's row, "" for the session's own agent.
 	AgentPath string `json:"agent_path,omitempty"`
 	RunID     string `json:"run_id,omitempty"`
-	// AgentRunID is the child's own run, below the one in RunID, and ParentCallID the call
-	// that asked the child; "" for the session's own agent.
-	AgentRunID   string          `json:"agent_run_id,omitempty"`
-	ParentCallID string          `json:"parent_call_id,omitempty"`
-	TraceID      string          `json:"trace_id,omitempty"`
-	SpanID       string          `json:"span_id,omitempty"`
-	Metadata     json.RawMessage `json:"metadata,omitempty"`
-	CreatedAt    time.Time       `json:"created_at"`
+	// AgentRunID is the child's own run, below the one in RunID, and ParentToolCallID the
+	// call that asked the child; "" for the session's own agent.
+	AgentRunID       string          `json:"agent_run_id,omitempty"`
+	ParentToolCallID string          `json:"parent_tool_call_id,omitempty"`
+	TraceID          string          `json:"trace_id,omitempty"`
+	SpanID           string          `json:"span_id,omitempty"`
+	Metadata         json.RawMessage `json:"metadata,omitempty"`
+	CreatedAt        time.Time       `json:"created_at"`
 }
 
 // Schema is a stored document: an agent, an evaluator.

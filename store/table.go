@@ -204,7 +204,7 @@ var (
 		// Without the parts: SELECT * must not return the bytes of images.
 		Columns: withSystem(columnInfos("session_id", "seq integer", "message_type", "content", "tool_calls json", "status",
 			"token_count integer", "input_tokens integer", "output_tokens integer", "cost_usd number", "latency_ms integer", "model",
-			"agent_name", "agent_path", "run_id", "agent_run_id", "parent_call_id", "trace_id", "span_id")),
+			"agent_name", "agent_path", "run_id", "agent_run_id", "parent_tool_call_id", "trace_id", "span_id")),
 	})
 
 	// manual is a view of resources: those of identity.ManualTenant.

@@ -13,18 +13,19 @@ import (
 	p8migrate "github.com/p8-org/p8/store/internal/migrate"
 )
 
-func TestSessionOwnerMigration(t *testing.T) {
+// oldDatabase is an empty database without any migration.
+func oldDatabase(t *testing.T) storetest.OldDatabase {
 	url := emptyDatabase(t)
 	c, err := connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer disconnect(c)
+	t.Cleanup(func() { disconnect(c) })
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.SessionOwnerMigration(t, storetest.OldDatabase{
+	return storetest.OldDatabase{
 		Migrations: files, Owner: "00015_session_owner.sql",
 		Migrate: func(files fs.FS) error {
 			db := stdlib.OpenDB(*c.Config())
@@ -47,5 +48,11 @@ func TestSessionOwnerMigration(t *testing.T) {
 			t.Cleanup(func() { s.Close() })
 			return s
 		},
-	})
+	}
+}
+
+func TestSessionOwnerMigration(t *testing.T) { storetest.SessionOwnerMigration(t, oldDatabase(t)) }
+
+func TestToolCallMigration(t *testing.T) {
+	storetest.ToolCallMigration(t, oldDatabase(t), "00022_parent_tool_call.sql")
 }

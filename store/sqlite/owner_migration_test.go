@@ -42,9 +42,10 @@ func migrationFiles(t testing.TB) fs.FS {
 	return files
 }
 
-func TestSessionOwnerMigration(t *testing.T) {
-	path, log := filepath.Join(t.TempDir(), "p8.db"), slog.New(slog.DiscardHandler)
-	storetest.SessionOwnerMigration(t, storetest.OldDatabase{
+// oldDatabase is a database of an earlier version in a file.
+func oldDatabase(t testing.TB, path string) storetest.OldDatabase {
+	log := slog.New(slog.DiscardHandler)
+	return storetest.OldDatabase{
 		Migrations: migrationFiles(t), Owner: ownerMigration,
 		Migrate: func(files fs.FS) error { return migrateTo(t.Context(), path, files, log) },
 		Exec: func(statement string) (err error) {
@@ -66,7 +67,16 @@ func TestSessionOwnerMigration(t *testing.T) {
 			t.Cleanup(func() { s.Close() })
 			return s
 		},
-	})
+	}
+}
+
+func TestToolCallMigration(t *testing.T) {
+	storetest.ToolCallMigration(t, oldDatabase(t, filepath.Join(t.TempDir(), "p8.db")), "00013_parent_tool_call.sql")
+}
+
+func TestSessionOwnerMigration(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p8.db")
+	storetest.SessionOwnerMigration(t, oldDatabase(t, path))
 	inFile(t, path, func(db *sql.DB) error {
 		var said string
 		if err := db.QueryRow(`PRAGMA integrity_check`).Scan(&said); err != nil || said != "ok" {

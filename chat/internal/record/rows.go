@@ -136,7 +136,7 @@ func (r *Rows) New(id, path, kind string) *store.Message {
 func (r *Rows) of(e event.Event, id, kind string) *store.Message {
 	row := r.New(id, e.Agent, kind)
 	if e.RunID != "" && e.RunID != r.RunID {
-		row.AgentRunID, row.ParentCallID = e.RunID, r.asked[e.RunID]
+		row.AgentRunID, row.ParentToolCallID = e.RunID, r.asked[e.RunID]
 	}
 	return row
 }

@@ -128,9 +128,10 @@ type lastStep struct {
 	// from is the number of the event after which the step began, said that of its last
 	// event that a restart voids.
 	from, said int64
-	// parent and call are those that asked the run; over: the call has its result.
-	parent, call string
-	over         bool
+	// parent and toolCallID name the run and its call that asked the run.
+	parent, toolCallID string
+	// over: the call has its result.
+	over bool
 }
 
 func (s *steps) of(e *event.Event) *lastStep {
@@ -162,7 +163,7 @@ func (s *steps) add(e *event.Event) {
 			s.end(e.RunID, d)
 		}
 	case *event.ChildRunData:
-		r.parent, r.call = d.ParentRunID, d.ToolCallID
+		r.parent, r.toolCallID = d.ParentRunID, d.ToolCallID
 	case *event.RestartData:
 		for _, r := range s.runs {
 			r.from = e.Seq // what came before is void already
@@ -178,7 +179,7 @@ func (s *steps) end(run string, d *event.ToolCallData) {
 	}
 	for _, id := range s.order {
 		r := s.runs[id]
-		r.over = r.over || r.parent == run && r.call == d.ID || s.runs[r.parent] != nil && s.runs[r.parent].over
+		r.over = r.over || r.parent == run && r.toolCallID == d.ID || s.runs[r.parent] != nil && s.runs[r.parent].over
 	}
 }
 

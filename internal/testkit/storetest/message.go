@@ -93,7 +93,7 @@ func roundTrip(t *testing.T, open Open) {
 	full := store.Message{
 		SessionID: "s", Type: store.MessageAssistant, Content: &huge, ToolCalls: json.RawMessage(`{ "z":1, "a" : [ 1.50, 1e3, "\u00e9" ],"a":2}`),
 		Status: store.StatusLength, TokenCount: 1, InputTokens: 2, OutputTokens: 3, CostUSD: 0.000123, LatencyMS: 4, Model: "openai:gpt", AgentName: "general",
-		AgentPath: "general/child", RunID: "r", AgentRunID: "c", ParentCallID: "call", TraceID: "tr", SpanID: "sp", Metadata: json.RawMessage(`{"b":1,  "a":"ü"}`), CreatedAt: at,
+		AgentPath: "general/child", RunID: "r", AgentRunID: "c", ParentToolCallID: "call", TraceID: "tr", SpanID: "sp", Metadata: json.RawMessage(`{"b":1,  "a":"ü"}`), CreatedAt: at,
 	}
 	empty := store.Message{SessionID: "s", Type: store.MessageToolCall}
 	blank := store.Message{SessionID: "s", Type: store.MessageAssistant, Content: text("")}

@@ -80,6 +80,22 @@ func SessionOwnerMigration(t *testing.T, d OldDatabase) {
 	checkOldEdges(t, d, s)
 }
 
+// ToolCallMigration: the rows of an asked agent keep the call that asked it when the
+// migration with this name gives its column another name.
+func ToolCallMigration(t *testing.T, d OldDatabase, name string) {
+	must(t, d.Migrate(MigrationsBefore(t, d.Migrations, d.Owner)))
+	for _, insert := range oldSessions() {
+		must(t, d.Exec(insert))
+	}
+	must(t, d.Migrate(MigrationsBefore(t, d.Migrations, name)))
+	must(t, d.Exec(`UPDATE messages SET parent_call_id = 'call_1' WHERE session_id = 'mine' AND seq = 2`))
+	var calls []string
+	for _, m := range get[[]store.Message](t)(d.Open().Messages(as("one", "alice"), "mine", store.MessageFilter{})) {
+		calls = append(calls, m.ParentToolCallID)
+	}
+	wantEqual(t, "the calls of the rows", calls, []string{"", "call_1", ""})
+}
+
 // checkOldEdges: the edges of keys that a program without an index of edges wrote are
 // indexed in Go, which normalises their targets.
 func checkOldEdges(t *testing.T, d OldDatabase, s *store.Store) {

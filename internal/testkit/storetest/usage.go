@@ -24,7 +24,7 @@ func usage(t *testing.T, open Open) {
 			InputTokens: in, OutputTokens: out, CostUSD: cost, LatencyMS: ms, RunID: run}
 	}
 	asked := said("general/reader", "reader", "m:small", 1000, 100, 0.25, 40)
-	asked.AgentRunID, asked.ParentCallID = child, call
+	asked.AgentRunID, asked.ParentToolCallID = child, call
 	query := said("general/rem-query-agent", "rem-query-agent", "m:tiny", 500, 5, 0.125, 4)
 	answer := said("", "general", "m:large", 200, 20, 0.5, 100)
 	answer.Content = text("y")
@@ -42,7 +42,7 @@ func usage(t *testing.T, open Open) {
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "the session's client", sess.ClientID, "mobile")
 	row := get[store.Message](t)(s.Message(ctx, asked.ID))
-	wantEqual(t, "the asked agent's row", []string{row.AgentRunID, row.ParentCallID}, []string{child, call})
+	wantEqual(t, "the asked agent's row", []string{row.AgentRunID, row.ParentToolCallID}, []string{child, call})
 
 	res := get[store.Selection](t)(s.Select(ctx, `SELECT agent_name, model,
        COUNT(*)             AS turns,
