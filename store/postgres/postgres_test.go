@@ -46,17 +46,31 @@ func emptyDatabase(t testing.TB) string {
 // databaseLike is emptyDatabase, with what a template holds.
 func databaseLike(t testing.TB, template string) string {
 	t.Helper()
-	server := serverOf(t)
-	name := "p8_test_" + strings.ToLower(rand.Text())
-	if err := unused(server, `CREATE DATABASE `+name+` TEMPLATE `+template); err != nil {
+	address, drop, err := newDatabase(template)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := dropped(server, name); err != nil {
+		if err := drop(); err != nil {
 			t.Fatal(err)
 		}
 	})
-	return databaseURL(t, name)
+	return address
+}
+
+// newDatabase copies a template; drop removes the copy.
+func newDatabase(template string) (address string, drop func() error, err error) {
+	server := os.Getenv(serverURL)
+	u, err := url.Parse(server)
+	if server == "" || err != nil {
+		return "", nil, fmt.Errorf("%s is not the URL of a server: scripts/postgres start prints one", serverURL)
+	}
+	name := "p8_test_" + strings.ToLower(rand.Text())
+	if err := unused(server, `CREATE DATABASE `+name+` TEMPLATE `+template); err != nil {
+		return "", nil, err
+	}
+	u.Path = "/" + name
+	return u.String(), func() error { return dropped(server, name) }, nil
 }
 
 func serverOf(t testing.TB) string {
