@@ -67,25 +67,25 @@ func (n *node) has(name string) bool {
 }
 
 func (r *renderer) field(name string, s shape, indent int, required bool) {
+	mark := ""
+	if required {
+		mark = " (required)"
+	}
 	switch s.typ {
 	case "object":
-		r.line(indent, name+":")
+		r.line(indent, name+":"+mark)
 		r.comment(indent+2, s.description)
 		r.object(s, indent+2, "")
 	case "array":
 		item := r.resolve(s.schema.get("items"))
-		r.line(indent, name+": ["+item.label()+"]"+oneOf(item))
+		r.line(indent, name+": ["+item.label()+"]"+oneOf(item)+mark)
 		r.comment(indent+2, s.description)
 		if item.typ == "object" && len(item.schema.get("properties").list()) > 0 && !slices.Contains(r.open, item.schema) {
 			r.line(indent+2, r.each)
 			r.object(item, indent+4, "")
 		}
 	default:
-		text := name + ": " + s.label() + oneOf(s)
-		if required {
-			text += " (required)"
-		}
-		r.line(indent, text)
+		r.line(indent, name+": "+s.label()+oneOf(s)+mark)
 		r.comment(indent+2, s.description)
 	}
 }
