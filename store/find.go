@@ -18,10 +18,14 @@ const (
 	maxRows   = 1000
 )
 
-// Find lists rows, the newest first (by created_at, then id), and the cursor of
-// the next page, "" after the last.
+// Find lists rows, the newest first (by created_at, or with Filter.Happened by when they
+// happened, then id), and the cursor of the next page, "" after the last.
 func (r Repository[T]) Find(ctx context.Context, f Filter) (rows []T, next string, err error) {
 	limit := page(f.Limit, 50, maxRows)
+	when := `created_at`
+	if f.Happened {
+		when = happened
+	}
 	var all []found
 	err = r.store.read(ctx, "find "+r.table.Name, func(c Conn, by caller) error {
 		after, err := openFindCursor(f.After)
@@ -36,13 +40,13 @@ func (r Repository[T]) Find(ctx context.Context, f Filter) (rows []T, next strin
 			}
 			if f.After != "" {
 				// Of rows with one time and id, the nearest range comes first.
-				q.add(` AND (created_at, id) ` + map[bool]string{true: `<=`, false: `<`}[rank > after.rank] + ` (`).arg(after.created)
+				q.add(` AND (` + when + `, id) ` + map[bool]string{true: `<=`, false: `<`}[rank > after.rank] + ` (`).arg(after.when)
 				q.add(`, `).arg(after.id)
 				q.add(`)`)
 			}
-			q.add(` ORDER BY created_at DESC, id DESC LIMIT `).arg(limit + 1)
+			q.add(` ORDER BY ` + when + ` DESC, id DESC LIMIT `).arg(limit + 1)
 			if err := r.table.read(ctx, c, q, func(rec record) error {
-				all = append(all, newFound(rec, rank))
+				all = append(all, newFound(rec, rank, f.Happened))
 				return nil
 			}); err != nil {
 				return err
@@ -113,6 +117,9 @@ func (t *table) ranges(by caller, own bool) []owned {
 func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error) {
 	if len(f.IDs) > maxFilter || len(f.Names) > maxFilter || len(f.Tags) > maxFilter {
 		return nil, invalidf("more than %d ids, names or tags", maxFilter)
+	}
+	if f.Happened && t != moments {
+		return nil, invalidf("%s has no rows that happened", t.Name)
 	}
 	q := newQuery(sql)
 	q.add(`tenant_id = `).arg(k.tenant)
@@ -210,23 +217,27 @@ func (t *table) checkList(column string, values []string) error {
 // found is a record in the order of Find.
 type found struct {
 	record
-	created time.Time
-	id      string
+	when time.Time
+	id   string
 	// rank is the place of its range among the caller's.
 	rank int
 }
 
-func newFound(rec record, rank int) found {
+func newFound(rec record, rank int, happened bool) found {
 	at := rec.place()
-	return found{rec, *at.created, *at.id, rank}
+	when := *at.created
+	if m, ok := rec.(*Moment); ok && happened {
+		when = m.happened()
+	}
+	return found{rec, when, *at.id, rank}
 }
 
 func compareFound(a, b found) int {
-	return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.id, a.id), cmp.Compare(a.rank, b.rank))
+	return cmp.Or(b.when.Compare(a.when), cmp.Compare(b.id, a.id), cmp.Compare(a.rank, b.rank))
 }
 
 func (x found) cursor() string {
-	return newCursor(strconv.FormatInt(x.created.UnixMicro(), 10), x.id, strconv.Itoa(x.rank))
+	return newCursor(strconv.FormatInt(x.when.UnixMicro(), 10), x.id, strconv.Itoa(x.rank))
 }
 
 func openFindCursor(cursor string) (at found, err error) {
@@ -242,5 +253,5 @@ func openFindCursor(cursor string) (at found, err error) {
 	if err != nil || e != nil || checkID(parts[1]) != nil {
 		return at, invalidf("the cursor is not one that this list returned")
 	}
-	return found{created: time.UnixMicro(micros).UTC(), id: parts[1], rank: rank}, nil
+	return found{when: time.UnixMicro(micros).UTC(), id: parts[1], rank: rank}, nil
 }

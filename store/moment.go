@@ -30,6 +30,14 @@ func (m *Moment) begin() {
 	}
 }
 
+// happened is the time by the expression of that name.
+func (m *Moment) happened() time.Time {
+	if m.MomentType == MomentReminder || m.StartsAt.IsZero() {
+		return m.CreatedAt
+	}
+	return m.StartsAt
+}
+
 func (m *Moment) identity() (column, value string) { return "name", m.Name }
 
 func (m *Moment) entry() entry { return m.keyed(m.Name, cmp.Or(m.Summary, m.Name)) }

@@ -61,6 +61,9 @@ type Filter struct {
 	Since, Before time.Time
 	// Own leaves out shared rows.
 	Own bool
+	// Happened orders moments by when they happened, not by created_at; reminders by their
+	// creation, as in the feed. For another table it is ErrInvalid.
+	Happened bool
 	// Limit is the most rows, 0 for 50; at most 1000.
 	Limit int
 	// After is the cursor of the page before.

@@ -1,7 +1,10 @@
 package storetest
 
 import (
+	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/p8-org/p8/store"
 )
@@ -90,4 +93,40 @@ func findLists(t *testing.T, open Open) {
 		_, _, err := s.Moments().Find(ctx, store.Filter{HasAll: f})
 		wantErr(t, "a column that is no list", err, store.ErrInvalid)
 	}
+}
+
+// findHappened: moments are found by when they happened, page by page.
+func findHappened(t *testing.T, open Open) {
+	s := open(t)
+	ctx := as("t", "u")
+	day := func(n int) time.Time { return time.Date(2024, 10, n, 9, 0, 0, 0, time.UTC) }
+	for _, m := range []*store.Moment{
+		{Name: "second", StartsAt: day(2)},
+		{Name: "now"},
+		{Name: "third", StartsAt: day(3), Base: store.Base{Shared: true}},
+		{Name: "reminder", MomentType: store.MomentReminder, StartsAt: day(1)},
+		{Name: "also second", StartsAt: day(2)},
+		{Name: "first", StartsAt: day(1)},
+	} {
+		must(t, s.Moments().Put(ctx, m))
+	}
+	want := []string{"reminder", "now", "third", "", "", "first"}
+	for _, limit := range []int{1, 2, 6} {
+		var got []string
+		f := store.Filter{Happened: true, Limit: limit}
+		for {
+			rows, next, err := s.Moments().Find(ctx, f)
+			must(t, err)
+			got = append(got, momentNames(rows)...)
+			if f.After = next; next == "" {
+				break
+			}
+		}
+		ties := slices.Sorted(slices.Values(got[3:5])) // one time: by id
+		wantEqual(t, "of one time", ties, []string{"also second", "second"})
+		got[3], got[4] = "", ""
+		wantEqual(t, fmt.Sprintf("pages of %d", limit), got, want)
+	}
+	_, _, err := s.Resources().Find(ctx, store.Filter{Happened: true})
+	wantErr(t, "resources", err, store.ErrInvalid)
 }

@@ -87,6 +87,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"upsert", upsert},
 		{"find", find},
 		{"find lists", findLists},
+		{"find by when it happened", findHappened},
 		{"documents", documents},
 		{"nodes", nodes},
 		{"embedding queue", embeddingQueue},

@@ -56,7 +56,7 @@ func number(text string, otherwise, most int) (int, error) {
 }
 
 func (r *repl) moments(kind string) error {
-	found, _, err := r.Store.Moments().Find(r.Ctx, (&sessions.MomentsList{Type: kind, Limit: 20}).Filter())
+	found, err := (&sessions.MomentsList{Type: kind, Limit: 20}).Find(r.Ctx, r.Store)
 	if err != nil {
 		return err
 	}

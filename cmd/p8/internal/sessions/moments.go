@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,9 +46,9 @@ type MomentsList struct {
 	JSON    bool     `help:"Print JSON."`
 }
 
-// Filter returns the filter of the flags.
-func (c *MomentsList) Filter() store.Filter {
-	f := store.Filter{Limit: c.Limit, Equal: map[string]any{}}
+// Find returns the newest moments that the flags select, in the order of the column WHEN.
+func (c *MomentsList) Find(ctx context.Context, s *store.Store) ([]store.Moment, error) {
+	f := store.Filter{Limit: c.Limit, Happened: true, Equal: map[string]any{}}
 	for column, value := range map[string]string{"moment_type": c.Type, "source_session_id": c.Session} {
 		if value != "" {
 			f.Equal[column] = value
@@ -56,7 +57,10 @@ func (c *MomentsList) Filter() store.Filter {
 	if len(c.Topic) > 0 {
 		f.HasAll = map[string][]string{"topic_tags": c.Topic}
 	}
-	return f
+	list, _, err := s.Moments().Find(ctx, f)
+	// The store has a reminder at its creation, the column has it when it is due.
+	slices.SortStableFunc(list, func(a, b store.Moment) int { return whenOf(b).Compare(whenOf(a)) })
+	return list, err
 }
 
 // Run prints a table, or JSON. It works while a server has the database.
@@ -67,7 +71,7 @@ func (c *MomentsList) Run(a *command.App) error {
 	return wiring.WithStore(a, command.Caller{User: c.User, Tenant: c.Tenant}, func(ctx context.Context, s *store.Store) error {
 		list := []store.Moment{}
 		if s != nil {
-			found, _, err := s.Moments().Find(ctx, c.Filter())
+			found, err := c.Find(ctx, s)
 			if err != nil {
 				return err
 			}
