@@ -43,6 +43,9 @@ func dispatch(a *command.App, args []string) error {
 		return misused(ctx, err)
 	}
 	a.Grammar, a.Folders = ctx.Model.Node, g.Folders
+	if !ctx.Selected().Hidden { // shells call the hidden one while a person types
+		a.WarnMisspelt()
+	}
 	return ctx.Selected().Target.Addr().Interface().(runner).Run(a)
 }
 

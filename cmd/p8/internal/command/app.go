@@ -62,7 +62,6 @@ func (a *App) Config(flags ...config.Flag) (*config.Config, error) {
 	if err != nil {
 		return nil, Fail(ExitUsage, err)
 	}
-	a.warnMisspelt(c)
 	return c, nil
 }
 
@@ -75,9 +74,11 @@ func (a *App) Stored() (*config.Config, error) {
 	return cfg, err
 }
 
-// warnMisspelt reports P8_ variables that are almost settings, once.
-func (a *App) warnMisspelt(cfg *config.Config) {
-	if a.warned {
+// WarnMisspelt reports P8_ variables that are almost settings, once. Every command does,
+// also one that reads no settings. It leaves bad values to the command that reads them.
+func (a *App) WarnMisspelt() {
+	cfg, err := a.Config()
+	if err != nil || a.warned {
 		return
 	}
 	a.warned = true
