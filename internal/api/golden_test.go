@@ -174,6 +174,8 @@ func TestREST(t *testing.T) {
 			body: "type: object\nname: my-agent\ndescription: You are helpful.\ntools:\n  - name: search\n"},
 		{name: "schema-put-row", method: "POST", path: "/schemas/",
 			body: `{"name":"my-agent","kind":"agent","content":"You are helpful.","json_schema":{"temperature":0.7}}`},
+		{name: "schema-put-providers", method: "POST", path: "/schemas/",
+			body: `{"name":"list","content":"List things.","json_schema":{"structured_output":true,"properties":{"things":{"type":"array"}}}}`},
 		{name: "schema-put-bad", method: "POST", path: "/schemas/", headers: []string{yaml},
 			body: "type: object\nname: my-agent\ndescripton: You are helpful.\ntools: search\ntemperature: hot\n"},
 		{name: "schema-put-bad-row", method: "POST", path: "/schemas/",

@@ -52,6 +52,7 @@ func (h *handlers) read(w http.ResponseWriter, r *http.Request) (store.Schema, a
 	if h.o.Tools != nil {
 		warnings = append(warnings, doc.CheckTools(h.o.Tools(r.Context()))...)
 	}
+	warnings = append(warnings, doc.CheckProviders()...)
 	for i := range warnings {
 		warnings[i] = placed(warnings[i], row.isRow())
 	}
