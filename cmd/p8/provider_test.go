@@ -99,6 +99,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.text(`"affinity_fragments":[{"target":"standup","relation":"builds_on","weight":0.8,"reason":"the same week"}]}],"search_questions":[],"cross_session_themes":[]}`)
 	case req.Model == "dreams" && strings.Contains(req.Messages[0].Content, "You keep the profile of a person"):
 		s.text(`{"content":"They ask about trains.","interests":["trains"],"preferred_topics":[]}`)
+	case req.Model == "plan":
+		s.text(`{"query_type":"LOOKUP","query":"LOOKUP ada-park","confidence":1}`)
 	case req.Model == "invoices":
 		s.text(`{"moments":[{"invoice_number":"INV-7","vendor":"Acme","total":120.5},{"name":"INV 8","summary":"Two chairs"}]}`)
 	default:

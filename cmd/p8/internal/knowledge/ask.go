@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,7 +10,9 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/internal/ask"
+	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/rem"
+	"github.com/p8-org/p8/run"
 )
 
 // Ask is p8 ask.
@@ -34,7 +37,7 @@ func (c *Ask) Run(a *command.App) error {
 			return err
 		}
 		registry, choice := wiring.NewModels(ctx, cfg, nil)
-		asker, err := wiring.NewAsker(cfg, e, docs, registry, choice, nil) // the store is open for reading only
+		asker, err := wiring.NewAsker(cfg, e, docs, registry, choice, func(ctx context.Context, parts []run.Spent) { record(ctx, a, cfg, parts) })
 		if err != nil {
 			return err
 		}
@@ -44,6 +47,24 @@ func (c *Ask) Run(a *command.App) error {
 		}
 		return c.print(a, res)
 	})
+}
+
+// record stores what the model used. The question itself only reads, so it is also answered
+// while another process has the database; this then says that nothing was recorded.
+func record(ctx context.Context, a *command.App, cfg *config.Config, parts []run.Spent) {
+	log := a.QuietLogger(cfg)
+	s, err := wiring.ConnectStore(context.WithoutCancel(ctx), cfg, log)
+	var taken *wiring.InUse
+	switch {
+	case errors.As(err, &taken):
+		a.Say("the usage of %s is not recorded, as another p8 has the database", parts[0].Model)
+		return
+	case err != nil:
+		a.Say("the usage of %s is not recorded: %v", parts[0].Model, err)
+		return
+	}
+	defer s.Close()
+	wiring.KeepSpent(s, log)(ctx, parts)
 }
 
 func (c *Ask) print(a *command.App, res ask.Answer) error {
