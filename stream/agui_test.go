@@ -43,7 +43,7 @@ var aguiFields = map[string]string{
 	"SUBAGENT_STARTED": "subagentRunId name", "SUBAGENT_FINISHED": "subagentRunId", "SUBAGENT_ERROR": "subagentRunId message",
 }
 
-// checkAGUI holds a stream against what AG-UI's client verifies.
+// checkAGUI checks a stream as AG-UI's client does.
 func checkAGUI(t *testing.T, out []byte) {
 	t.Helper()
 	list, done := dataFrames(t, out)
@@ -113,11 +113,11 @@ func checkAGUI(t *testing.T, out []byte) {
 	}
 }
 
-// begin is the kind of thing that an event is of.
+// begin returns the kind of thing that an event belongs to.
 func begin(typ string) string { return typ[:max(0, strings.LastIndexByte(typ, '_'))] }
 
-// TestAGUIChildren: a client from before 1.0 gets no event that it does not know,
-// and one that wants the native events alone gets no other.
+// TestAGUIChildren: a client older than 1.0 gets only events that it knows, and one that
+// wants the native events gets only those.
 func TestAGUIChildren(t *testing.T) {
 	for _, tr := range transcripts(t) {
 		o := tr.options(0)
@@ -136,8 +136,7 @@ func TestAGUIChildren(t *testing.T) {
 	}
 }
 
-// TestStructuredChildAfterItsEnd: the answer of a child may be told when the
-// child's run is over.
+// TestStructuredChildAfterItsEnd: a child's answer may come after the end of its run.
 func TestStructuredChildAfterItsEnd(t *testing.T) {
 	events := []event.Event{
 		{Type: event.ChildRun, RunID: "r2", Agent: "a/b", Data: &event.ChildRunData{Status: event.ChildStarted}},
@@ -155,7 +154,7 @@ func TestStructuredChildAfterItsEnd(t *testing.T) {
 	}
 }
 
-// TestStillPaused: the answer to one of two questions leaves the other one open.
+// TestStillPaused: after the answer to one of two questions, the other one stays open.
 func TestStillPaused(t *testing.T) {
 	for _, tr := range transcripts(t) {
 		if tr.name != "approval" {

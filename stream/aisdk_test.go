@@ -9,8 +9,8 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// aisdkFields are the fields that a chunk must have; those with a question mark
-// may be there, and no other.
+// aisdkFields are the fields that a chunk must have; those with a question mark are
+// optional. No others are allowed.
 var aisdkFields = map[string]string{
 	"start": "messageId? messageMetadata?", "start-step": "", "finish-step": "", "reset-step": "",
 	"finish": "finishReason? messageMetadata?", "abort": "reason?", "message-metadata": "messageMetadata", "error": "errorText",
@@ -24,8 +24,8 @@ var aisdkFields = map[string]string{
 	"source-url":            "sourceId url", "source-document": "sourceId mediaType title",
 }
 
-// checkAISDK holds a stream against the strict schema of its chunks and against
-// what is fatal to the client. known are the calls that the client has already.
+// checkAISDK checks a stream against the strict schema of chunks, and for what breaks the
+// client. known are the calls that the client has already.
 func checkAISDK(t *testing.T, out []byte, known []string) {
 	t.Helper()
 	list, done := dataFrames(t, out)
@@ -101,8 +101,8 @@ func checkFields(t *testing.T, typ string, c map[string]any) {
 	}
 }
 
-// TestPreliminaryIsBounded: what is sent of a delegated agent's long text is a
-// small multiple of it, and the last of it is always sent.
+// TestPreliminaryIsBounded: the preliminary output of a delegated agent's long text is a
+// small multiple of the text, and its last part is always sent.
 func TestPreliminaryIsBounded(t *testing.T) {
 	call := &event.ToolCallData{Name: "ask_agent", ID: "c1", Status: event.ToolExecuting}
 	events := []event.Event{

@@ -8,8 +8,8 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// BenchmarkEncoders is, for each protocol, one stream of 100 pieces of text, of
-// the root and of a delegated agent; allocs/op are those of the whole stream.
+// BenchmarkEncoders: for each protocol, one stream of 100 pieces of text, of the root or of
+// a delegated agent; allocs/op are those of the whole stream.
 func BenchmarkEncoders(b *testing.B) {
 	tr := transcript{}
 	for _, p := range []stream.Protocol{stream.ProtocolOpenAI, stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
@@ -30,7 +30,7 @@ func BenchmarkEncoders(b *testing.B) {
 	}
 }
 
-// longText is a run that asks an agent and of which somebody says 100 pieces.
+// longText is a run that asks an agent, with 100 pieces of text of either.
 func longText(run, agent string) []event.Event {
 	events := begun()
 	for i := range 100 {
@@ -53,7 +53,7 @@ func begun() []event.Event {
 	}
 }
 
-// TestTextAllocatesNothing pins the hot path, the SSE connection included.
+// TestTextAllocatesNothing pins the allocations of text, the SSE connection included.
 func TestTextAllocatesNothing(t *testing.T) {
 	sse := stream.NewSSE(discard{newClient()}, stream.SSEOptions{})
 	defer sse.Close()

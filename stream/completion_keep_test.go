@@ -8,8 +8,7 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// A Completion that may keep little keeps all of a short text and nothing of a long
-// one.
+// A Completion with a small limit keeps all of a short text and nothing of a long one.
 func TestCompletionKeep(t *testing.T) {
 	for text, dropped := range map[string]bool{"": false, strings.Repeat("x", 10): false, strings.Repeat("x", 11): true, strings.Repeat("x", 50): true} {
 		c := stream.Completion{Keep: 10}

@@ -42,8 +42,8 @@ func ExampleNew() {
 	// data: {"type":"done","run_id":"r1","seq":3,"agent":"general","data":{"reason":"stop"}}
 }
 
-// A client that reconnects names the last event that it has. The encoder still gets
-// every event, for what it writes depends on those before.
+// A client that reconnects names its last event. The encoder still gets every event,
+// because its output depends on the earlier ones.
 func ExampleReader() {
 	var out strings.Builder
 	enc := stream.New(stream.ProtocolEvents, &out, stream.Options{Reader: stream.Reader{Seen: 2}})

@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// checkFrames holds a stream against what the public clients demand.
+// checkFrames checks a stream as public clients do.
 func checkFrames(t *testing.T, f stream.Format, out []byte) {
 	t.Helper()
 	var roles, finishes, failures, dones int
@@ -77,8 +77,7 @@ func checkFrames(t *testing.T, f stream.Format, out []byte) {
 	}
 }
 
-// TestReservedKeys: the fields of a typed event must not collide with those of
-// the chunk that it shares an object with.
+// TestReservedKeys: the fields of a typed event must not collide with those of its chunk.
 func TestReservedKeys(t *testing.T) {
 	reserved := []string{"type", "agent", "run_id", "seq", "id", "object", "created", "model", "choices", "usage", "error"}
 	for _, d := range []event.Data{
@@ -108,8 +107,7 @@ func TestNoUsageUnlessAsked(t *testing.T) {
 	}
 }
 
-// TestBadRawJSON: a tool's result that is no JSON is a bug, and must not become
-// a broken frame.
+// TestBadRawJSON: a result that is not JSON is a bug, and must not become a broken frame.
 func TestBadRawJSON(t *testing.T) {
 	var out bytes.Buffer
 	e := stream.New(stream.ProtocolOpenAI, &out, stream.Options{})
@@ -133,8 +131,8 @@ func TestParseFormat(t *testing.T) {
 	}
 }
 
-// TestFormatFor: the SDKs of OpenAI get frames without names, whatever their age
-// and language; a format that was asked for stands.
+// TestFormatFor: OpenAI's SDKs of any age and language get frames without names; an
+// explicit format wins.
 func TestFormatFor(t *testing.T) {
 	for name, tt := range map[string]struct {
 		format stream.Format
@@ -158,7 +156,7 @@ func TestFormatFor(t *testing.T) {
 	}
 }
 
-// TestUnnamed: without its "event:" lines a polyglot stream is an unnamed one.
+// TestUnnamed: a polyglot stream without its "event:" lines is an unnamed one.
 func TestUnnamed(t *testing.T) {
 	names := regexp.MustCompile(`(?m)^event: .*\n`)
 	for _, tr := range transcripts(t) {

@@ -9,8 +9,8 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// TestCallsThatAreStillOwed: where a client gave some of its tools' results, the
-// response names the calls that the run goes on waiting for, and no others.
+// TestCallsThatAreStillOwed: after some results of a client's tools, the response names the
+// calls that the run still waits for, and no others.
 func TestCallsThatAreStillOwed(t *testing.T) {
 	call := func(id string, status event.ToolStatus) event.Event {
 		return event.New(&event.ToolCallData{Name: "ring", ID: id, Status: status, Client: status == event.ToolExecuting, Arguments: json.RawMessage(`{"n":1}`)})

@@ -13,8 +13,8 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// tree makes the events of a run that asks agents, which ask agents, whose
-// models give the same ids to different calls.
+// tree makes the events of a run with nested agents, whose models use the same ids for
+// different calls.
 type tree struct {
 	t      *rapid.T
 	events []event.Event
@@ -48,7 +48,7 @@ func (tr *tree) begin(parent *treeRun, asked string) {
 	tr.runs = append(tr.runs, r)
 }
 
-// step lets a run do something.
+// step performs one random step of a run.
 func (tr *tree) step() {
 	r := rapid.SampledFrom(tr.runs).Draw(tr.t, "run")
 	switch rapid.IntRange(0, 8).Draw(tr.t, "what") {
@@ -78,7 +78,7 @@ func (tr *tree) step() {
 	}
 }
 
-// advance takes a call one stage further.
+// advance moves a call one stage further.
 func (tr *tree) advance(r *treeRun, i int) {
 	next := *r.calls[i]
 	switch {
@@ -110,8 +110,8 @@ func (tr *tree) finish(r *treeRun, status string) {
 	tr.answer(r.parent, slices.IndexFunc(r.parent.calls, func(c *event.ToolCallData) bool { return c.ID == r.asked }), event.ToolCompleted)
 }
 
-// TestAnyTree: whatever a tree of agents says, and wherever the response begins,
-// every client accepts every stream, and one that was cut off gets the rest.
+// TestAnyTree: for any tree of agents and any beginning of the response, every client
+// accepts every stream, and a reconnecting one gets the rest.
 func TestAnyTree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := &tree{t: rt}
@@ -148,7 +148,7 @@ func TestAnyTree(t *testing.T) {
 	})
 }
 
-// wires are the ids of all calls that an earlier response may have shown.
+// wires returns the ids of all calls that an earlier response may have shown.
 func (tr *transcript) wires() []string {
 	ids := tr.known()
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {

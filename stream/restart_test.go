@@ -14,8 +14,8 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// story is a run that is interrupted: what was said before, what it goes on with, and
-// the text that counts in the end.
+// story is an interrupted run: the text before, the text after, and the valid text at the
+// end.
 type story struct {
 	before, after []event.Event
 	cut           *event.RestartData
@@ -35,7 +35,7 @@ func (s *story) protocols() []stream.Protocol {
 // restartSeq is the number of the restart in a story.
 const restartSeq = 100
 
-// events are those of the story, numbered.
+// events returns the story's events with their numbers.
 func (s *story) events() []event.Event {
 	all := slices.Clone(s.before)
 	for i := range all {
@@ -57,7 +57,7 @@ func (s *story) events() []event.Event {
 	return all
 }
 
-// known marks what is void, for a reader who begins after the restart.
+// known marks the void events, for a reader that begins after the restart.
 func (s *story) known() []event.Event {
 	all := s.events()
 	for i := range all {
@@ -171,7 +171,7 @@ type viewer struct {
 	last int64
 }
 
-// frame takes in the data of one frame.
+// frame adds the data of one frame.
 func (s *viewer) frame(t *testing.T, p stream.Protocol, data string) {
 	t.Helper()
 	if err := s.Frame(string(p), data); err != nil {
@@ -182,11 +182,11 @@ func (s *viewer) frame(t *testing.T, p stream.Protocol, data string) {
 	}
 }
 
-// text is what the screen says.
+// text is the text on the screen.
 func (s *viewer) text(p stream.Protocol) string { return s.Text(string(p)) }
 
-// read encodes the events for a reader, and shows the first frames of them, all if
-// frames is negative. It reports whether there were more.
+// read encodes the events for a reader, and shows the first frames, all if frames is
+// negative. It reports whether there were more.
 func (s *viewer) read(t *testing.T, p stream.Protocol, r stream.Reader, events []event.Event, frames int) (more bool) {
 	t.Helper()
 	var out bytes.Buffer
@@ -231,8 +231,8 @@ func (s *viewer) read(t *testing.T, p stream.Protocol, r stream.Reader, events [
 	return false
 }
 
-// TestRestart: whoever reads on through an interruption, comes later, or leaves and
-// comes back at any frame, before or after it, has the text that counts on the screen.
+// TestRestart: a reader that stays through an interruption, comes later, or leaves and
+// comes back at any frame has the valid text on the screen.
 func TestRestart(t *testing.T) {
 	for name, s := range stories() {
 		for _, p := range s.protocols() {
@@ -305,8 +305,8 @@ func TestRestartOfLostEvents(t *testing.T) {
 	}
 }
 
-// TestRestartForPlainClients: a client that knows nothing of p8 reads on, behind a note
-// where the text is another one.
+// TestRestartForPlainClients: a client that knows nothing of p8 gets a note before a text
+// that differs.
 func TestRestartForPlainClients(t *testing.T) {
 	const note = "\n\n[The answer was interrupted and begins again.]\n\n"
 	for name, want := range map[string]string{
@@ -334,7 +334,7 @@ func TestRestartForPlainClients(t *testing.T) {
 	}
 }
 
-// TestRestartOfAWhole: a response that is not streamed has the text that counts.
+// TestRestartOfAWhole: an unstreamed response has the valid text.
 func TestRestartOfAWhole(t *testing.T) {
 	for name, s := range stories() {
 		for how, events := range map[string][]event.Event{"read on": s.events(), "read later": s.known()} {

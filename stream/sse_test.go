@@ -14,7 +14,7 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// client is a ResponseWriter that remembers when it was flushed and may fail.
+// client is a ResponseWriter that records flushes and may fail.
 type client struct {
 	*httptest.ResponseRecorder
 	mu        sync.Mutex
@@ -87,7 +87,7 @@ func TestSSEHeartbeat(t *testing.T) {
 		if _, err := s.Write([]byte("data: 1\n\n")); err != nil {
 			t.Fatal(err)
 		}
-		// The silence counts from the last frame, not from the start.
+		// Silence counts from the last frame, not from the start.
 		time.Sleep(14 * time.Second)
 		synctest.Wait()
 		if got := c.seen(); len(got) != 2 {
@@ -120,8 +120,8 @@ func TestSSENoHeartbeat(t *testing.T) {
 	})
 }
 
-// TestSSEFailureLasts: after the client has gone, nothing tries again, the
-// heartbeat neither.
+// TestSSEFailureLasts: after the client has gone, nothing is written, not even the
+// heartbeat.
 func TestSSEFailureLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient()
@@ -137,8 +137,8 @@ func TestSSEFailureLasts(t *testing.T) {
 	})
 }
 
-// TestSSEDeadline: a client that does not read is given up, and the deadline
-// moves with the stream, not with every frame.
+// TestSSEDeadline: a client that does not read is dropped; the deadline moves with the
+// stream, not with every frame.
 func TestSSEDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient()
@@ -159,8 +159,8 @@ func TestSSEDeadline(t *testing.T) {
 	})
 }
 
-// TestGather: what is written together is sent together, and at the latest when the
-// connection is closed.
+// TestGather: frames that are written together are sent together, at the latest when the
+// connection closes.
 func TestGather(t *testing.T) {
 	c := newClient()
 	s := stream.NewSSE(c, stream.SSEOptions{Gather: true})

@@ -19,8 +19,8 @@ import (
 
 var created = time.Unix(1760000000, 0)
 
-// transcript is a file of testdata/transcripts: what it shows, the events of a
-// run, what the reader has already, and the bytes of every protocol.
+// transcript is a file of testdata/transcripts: its purpose, the events of a run, what the
+// reader has already, and the bytes of every protocol.
 type transcript struct {
 	file, name string
 	archive    *txtar.Archive
@@ -84,7 +84,7 @@ func (tr *transcript) options(f stream.Format) stream.Options {
 	}
 }
 
-// encode is what a protocol makes of the events.
+// encode returns the bytes of a protocol for the events.
 func encode(t testing.TB, p stream.Protocol, o stream.Options, events []event.Event) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -131,7 +131,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// known are the calls that the client has from an earlier response.
+// known returns the calls that the client has from an earlier response.
 func (tr *transcript) known() []string {
 	var ids []string
 	for _, ev := range tr.events {
@@ -160,7 +160,7 @@ func (tr *transcript) complete(t *testing.T) []byte {
 	return append(out, '\n')
 }
 
-// protocols are all ways to speak, by name.
+// protocols are all protocols and formats, by name.
 func protocols(tr *transcript) map[string]func() (stream.Protocol, stream.Options) {
 	all := map[string]func() (stream.Protocol, stream.Options){}
 	for f := stream.Unnamed; f <= stream.None; f++ {
@@ -172,9 +172,9 @@ func protocols(tr *transcript) map[string]func() (stream.Protocol, stream.Option
 	return all
 }
 
-// TestReconnect: whoever was cut off anywhere and comes back with the last id has
-// the bytes of an unbroken stream, in every protocol. Text that was held back until then
-// gave the client no id.
+// TestReconnect: a reader that is cut off anywhere and comes back with its last id has the
+// bytes of an unbroken stream, in every protocol. Text that was held back until then has
+// given it no id.
 func TestReconnect(t *testing.T) {
 	for _, tr := range transcripts(t) {
 		for name, choice := range protocols(&tr) {
@@ -201,8 +201,8 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-// TestIDs: each event's frames end with a block that holds its number. OpenAI's
-// chunks have a field for it, plain ones nothing.
+// TestIDs: each event's frames end with a block that holds its number. OpenAI's chunks have
+// a field for it; plain ones have none.
 func TestIDs(t *testing.T) {
 	events := []event.Event{
 		{Type: event.Text, Seq: 7, Agent: "general", Text: "x"},
@@ -227,8 +227,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// replays are what a client reads that comes back when the pause is over: the
-// whole of the run in one response, which goes on through the pause.
+// replays returns what a client reads that comes back after the pause: the whole run in one
+// response, through the pause.
 func (tr *transcript) replays(t *testing.T) []txtar.File {
 	t.Helper()
 	o := tr.options(stream.None)

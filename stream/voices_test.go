@@ -14,8 +14,8 @@ import (
 	"github.com/p8-org/p8/stream"
 )
 
-// TestVoicesOverOpenAI: whatever agents say side by side, a client that is cut off at any
-// chunk and comes back with the number of its last one has the text as it is stored.
+// TestVoicesOverOpenAI: for agents that speak side by side, a client that is cut off at any
+// chunk and comes back with its last number has the stored text.
 func TestVoicesOverOpenAI(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := choir(t)
@@ -67,12 +67,12 @@ func TestVoicesOverOpenAI(t *testing.T) {
 	})
 }
 
-// padding makes a few texts longer than what a reader holds back in memory.
+// padding makes a few texts longer than a reader keeps in memory.
 var padding = strings.Repeat("_", 20<<10)
 
 func short(s string) string { return strings.ReplaceAll(s, padding, "_") }
 
-// choir is what a boss and three agents do at the same time.
+// choir makes the events of a boss and three agents that work at the same time.
 func choir(t *rapid.T) []event.Event {
 	var all []event.Event
 	add := func(run, agent string, e event.Event) {

@@ -33,7 +33,7 @@ func TestAnnotate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A note of a document keeps them.
+	// A document's note keeps the annotations.
 	a := tool.AnnotationsOf(tool.WithNote(w, "Ask about rain."))
 	if a.Title != "Weather" || !a.ReadOnly || string(a.Output) != want {
 		t.Errorf("got %+v", a)

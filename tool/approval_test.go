@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// question is what a call of the named tool asks, "" when nothing.
+// question returns the question of a call of the named tool, "" for none.
 func question(t *testing.T, tools []tool.Tool, name, args string) string {
 	t.Helper()
 	for _, made := range tools {
@@ -69,7 +69,7 @@ tools:
 	}
 }
 
-// The chained tool has the policy of the tool of the same name.
+// A chained tool has the policy of the tool with its name.
 func TestApprovalOfAChainedTool(t *testing.T) {
 	b := box(t, shelves{"crm": {tools: []tool.Tool{named(t, "send", "crm")}}}, "save")
 	const structured = "structured_output: true\nproperties: {a: {type: string}}\n"
@@ -126,7 +126,7 @@ func FuzzApprovalQuestion(f *testing.F) {
 	})
 }
 
-// timed is a tool with a time and an approval of its own.
+// timed is a tool with its own timeout and approval.
 type timed struct{ *tooltest.Child }
 
 func (timed) Timeout(tool.Call) time.Duration { return time.Hour }
@@ -134,7 +134,7 @@ func (timed) Approval(tool.Call) *tool.Question {
 	return &tool.Question{Kind: event.RequestApproval, Message: "own"}
 }
 
-// plainTimed is one without events.
+// plainTimed is a timed tool without events.
 type plainTimed struct{ tool.Tool }
 
 func (plainTimed) Timeout(tool.Call) time.Duration { return time.Minute }
@@ -144,7 +144,7 @@ type ofClient struct{ tool.Tool }
 
 func (ofClient) RunsAtClient() {}
 
-// What a tool can do is not lost by a note, annotations or another name.
+// A note, annotations or another name keep all abilities of a tool.
 func TestWrappersKeepWhatAToolCanDo(t *testing.T) {
 	child := timed{&tooltest.Child{Name: "ask_agent", Events: []event.Event{event.NewText("a")}}}
 	for name, own := range map[string]tool.Tool{

@@ -16,7 +16,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// shelf is a server, and resources, of fixed things.
+// shelf is a server, and resources, with fixed content.
 type shelf struct {
 	tools     []tool.Tool
 	down      error
@@ -70,7 +70,7 @@ func (s shelves) Server(name string) tool.Server {
 	return nil
 }
 
-// named is a tool that says where it is from.
+// named is a tool that returns its origin.
 func named(t *testing.T, name, from string) tool.Tool {
 	t.Helper()
 	made, err := tool.New(name, "From "+from+".", func(context.Context, struct{}) (any, error) { return from, nil })
@@ -290,7 +290,7 @@ func TestAssemblyIsBounded(t *testing.T) {
 	}
 }
 
-// Whatever a model says, a template gives one URI with the template's shape.
+// Whatever the model's arguments, a template expands to one URI of its own form.
 func FuzzTemplate(f *testing.F) {
 	f.Add("a/b?c#d%é")
 	f.Fuzz(func(t *testing.T, value string) {
@@ -310,7 +310,7 @@ func FuzzTemplate(f *testing.F) {
 	})
 }
 
-// TestAServerNamedREM: rem is this process until a server has the name.
+// TestAServerNamedREM: rem means this process unless a server has the name.
 func TestAServerNamedREM(t *testing.T) {
 	const lines = "tools: [{name: lookup, mcp_server: rem}, {name: search}, {name: page, uri: 'x://page', mcp_server: rem}]\nresources: [{uri_pattern: 'x://.*', mcp_server: rem, name: pages}]\n"
 	server := &shelf{resources: map[string]string{"x://page": "there"}}

@@ -13,8 +13,8 @@ type resumable struct{ tool.Tool }
 
 func (resumable) Resumes() {}
 
-// The document decides what happens to an interrupted call; if it is silent, the tool's
-// annotations do.
+// The document decides about an interrupted call; without a rule, the tool's annotations
+// do.
 func TestIfInterrupted(t *testing.T) {
 	annotated := func(name string, a tool.Annotations) tool.Tool {
 		made, err := tool.Annotate(named(t, name, "here"), a)
@@ -68,7 +68,7 @@ func TestIfInterrupted(t *testing.T) {
 	}
 }
 
-// keyed is an asker that names its call.
+// keyed is an asker with the key of its call.
 type keyed struct{ tool.Asker }
 
 func (keyed) Key() string { return "k" }

@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// read is what a resource tool gives, or its error.
+// read returns the result of a resource tool, or its error.
 func read(t *testing.T, made tool.Tool, ctx context.Context, args map[string]string) string {
 	t.Helper()
 	raw, err := json.Marshal(args)
@@ -29,8 +29,8 @@ func read(t *testing.T, made tool.Tool, ctx context.Context, args map[string]str
 	return res.Content
 }
 
-// What a document fills in from the request is nothing that the model reads,
-// also when the resource is not there, empty or a file.
+// The model never reads the values that a document fills in from the request, not even for
+// a missing or empty resource or a file.
 func TestResourceKeepsTheCaller(t *testing.T) {
 	b := box(t, nil)
 	b.Resources = &shelf{resources: map[string]string{
@@ -50,7 +50,7 @@ func TestResourceKeepsTheCaller(t *testing.T) {
 	}
 }
 
-// A pattern bounds what is read: nothing leads out of it.
+// A pattern limits what is read: no URI leads out of it.
 func TestResourcePatternsHold(t *testing.T) {
 	b := box(t, nil)
 	b.Resources = &shelf{resources: map[string]string{"file:///docs/a..b": "fine", "file:///docs/%2e": "dot", "file:///docs/../etc": "secret"}}

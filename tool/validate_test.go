@@ -38,8 +38,8 @@ func TestValidateAnswer(t *testing.T) {
 	}
 }
 
-// TestHostileSchemas: no tool, question or answer takes a schema that stands for 2^40,
-// and arguments that need too many steps are refused in words for the model.
+// TestHostileSchemas: no tool, question or answer may have a schema that stands for 2^40,
+// and arguments that need too many steps are refused with an error for the model.
 func TestHostileSchemas(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"type":"object","properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{`)

@@ -20,9 +20,9 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 func (discard) WriteHeader(int)             {}
 func (discard) Flush()                      {}
 
-// BenchmarkStream is a whole request, nothing stored: the body is read, the
-// turn run on a scripted model, and 1 or 100 pieces of text sent as frames. The
-// difference of the two, by 99, is what a chunk costs.
+// BenchmarkStream is a whole request without a store: the body is read, the turn runs on a
+// scripted model, and 1 or 100 pieces of text are sent as frames. The difference, divided
+// by 99, is the cost of a chunk.
 func BenchmarkStream(b *testing.B) {
 	for _, bench := range []struct {
 		name   string

@@ -22,7 +22,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// intake notes what it is sent, or fails, and has the rows of files.
+// intake records what it gets, or fails, and has the rows of files.
 type intake struct {
 	id     identity.Identity
 	upload ingest.Upload
@@ -69,7 +69,7 @@ func form(parts ...part) (body, contentType string) {
 	return b.String(), "Content-Type: " + w.FormDataContentType()
 }
 
-// sendContent posts a form to a server that takes 1000 bytes.
+// sendContent posts a form to a server with a limit of 1000 bytes.
 func sendContent(t *testing.T, in *intake, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
@@ -144,7 +144,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestContentNames: a file's name is its last part, whatever the client says.
+// TestContentNames: a file's name is the last part of the client's path.
 func TestContentNames(t *testing.T) {
 	for sent, want := range map[string]string{
 		"a.md": "a.md", "../../etc/passwd": "passwd", `C:\docs\a.md`: "a.md", "/etc/passwd": "passwd", "ünï cödé.md": "ünï cödé.md",
@@ -158,7 +158,7 @@ func TestContentNames(t *testing.T) {
 	}
 }
 
-// TestContentEndless: a body that does not say its length is cut.
+// TestContentEndless: a body without a length is cut at the limit.
 func TestContentEndless(t *testing.T) {
 	head := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n"
 	t.Setenv("TMPDIR", t.TempDir())

@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// fake is a chat with one run, which says what the test lets it say.
+// fake is a chat with one run, whose events come from the test.
 type fake struct {
 	mu     sync.Mutex
 	id     identity.Identity
@@ -28,7 +28,7 @@ type fake struct {
 	more     chan struct{} // closed when there is more
 	ended    bool
 	requests []store.RunRequest
-	// joined hears of every reader that comes.
+	// joined gets a value for every reader that comes.
 	joined chan struct{}
 }
 
@@ -39,7 +39,7 @@ func newFake() *fake {
 	}}
 }
 
-// newTalk is a server over the fake.
+// newTalk returns a server over the fake.
 func newTalk(t testing.TB, f *fake) *server {
 	t.Helper()
 	s := newServer(t, setup{noStore: true})
@@ -47,7 +47,7 @@ func newTalk(t testing.TB, f *fake) *server {
 	return s
 }
 
-// talkOver is a handler over another chat.
+// talkOver returns a handler over another chat.
 func talkOver(c api.Chat, s *server) *api.Handler {
 	o := api.Options{Chat: c, Catalog: s.catalog, TrustHeaders: true, Logger: slog.New(slog.DiscardHandler), Now: now, NewID: counter("request-%d")}
 	if f, ok := c.(*fake); ok {
@@ -79,7 +79,7 @@ func (l listing) Runs(_ context.Context, f store.RunFilter) ([]store.Run, string
 	return []store.Run{l.f.run}, "next", nil
 }
 
-// say lets the run say more; Done ends it, or makes it wait.
+// say adds events to the run; Done ends it, or makes it wait.
 func (f *fake) say(data ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

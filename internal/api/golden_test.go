@@ -16,7 +16,7 @@ import (
 
 const hello = `{"messages":[{"role":"user","content":"hello"}]}`
 
-// chatCase is one request that cannot be done.
+// chatCase is a request that fails.
 type chatCase struct {
 	name    string
 	body    string
@@ -30,8 +30,7 @@ func providerFails(kind llm.ErrorKind, status int) []scripted.Turn {
 	})}
 }
 
-// TestChatErrors pins status, headers and body of everything that can be wrong
-// with a chat.
+// TestChatErrors pins status, headers and body of every failure of a chat request.
 func TestChatErrors(t *testing.T) {
 	long := strings.Repeat("x", 70_000)
 	for _, c := range []chatCase{
@@ -129,15 +128,15 @@ func TestChatErrors(t *testing.T) {
 	}
 }
 
-// restCase is one request to p8's own resources.
+// restCase is a request to p8's own resources.
 type restCase struct {
 	name, method, path, body string
 	headers                  []string
 	noStore                  bool
 }
 
-// TestREST pins the answers of the other routes, good and bad, on a store that
-// holds three documents and on a server without one.
+// TestREST pins the answers of the other routes, good and bad, on a store with three
+// documents and on a server without a store.
 func TestREST(t *testing.T) {
 	const yaml = "Content-Type: application/yaml"
 	var set setup
@@ -219,8 +218,8 @@ var (
 	shown     = []string{"Content-Type", "Cache-Control", "X-Accel-Buffering", "x-vercel-ai-ui-message-stream", "X-Session-Id", "X-Run-Id", "X-Request-Id", "Retry-After", "Allow", "Link", "Location"}
 )
 
-// goldenResponse compares an answer with testdata/<kind>/<name>.http, times
-// and counts left out, and makes sure that nothing secret is in it.
+// goldenResponse compares an answer with testdata/<kind>/<name>.http, without times and
+// counts, and checks that it has no secret.
 func goldenResponse(t *testing.T, kind, name string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	var b strings.Builder

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// chained is a schema of n definitions, each of which holds the next one twice.
+// chained is a schema of n definitions, each of which contains the next one twice.
 func chained(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"type":"object","properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{`)
@@ -18,8 +18,8 @@ func chained(n int) string {
 	return b.String()
 }
 
-// TestHostileSchemas: a schema of a few kilobytes that stands for 2^40 is refused with
-// a status of the client's, wherever a request may hold one.
+// TestHostileSchemas: a schema of a few kilobytes that stands for 2^40 is refused with a
+// client error wherever a request may contain one.
 func TestHostileSchemas(t *testing.T) {
 	s := newServer(t, setup{})
 	hello := `"messages":[{"role":"user","content":"x"}]`

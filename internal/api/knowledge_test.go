@@ -12,8 +12,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// knowing is a server with the real store, engine and asker, without a language
-// model; alice and bob each have a row of the same name.
+// knowing returns a server with the real store, engine and asker, without a language model;
+// alice and bob each have a row of the same name.
 func knowing(t *testing.T) *server {
 	t.Helper()
 	var set setup
@@ -30,7 +30,7 @@ func knowing(t *testing.T) *server {
 	return s
 }
 
-// engine is the engine and the asker over a store.
+// engine returns the engine and the asker over a store.
 func engine(t testing.TB, s *store.Store) (*rem.Engine, *ask.Asker) {
 	t.Helper()
 	e := rem.New(rem.Options{Knowledge: s})
@@ -73,8 +73,7 @@ func TestKnowledge(t *testing.T) {
 	}
 }
 
-// TestChecklistQueries: the queries of p8's checklist, as their curl lines send
-// them.
+// TestChecklistQueries: the queries of p8's checklist, as its curl lines send them.
 func TestChecklistQueries(t *testing.T) {
 	s := knowing(t)
 	for _, body := range []string{
@@ -90,7 +89,7 @@ func TestChecklistQueries(t *testing.T) {
 	}
 }
 
-// TestWrongSQL: the place of a mistake is one of what the client wrote.
+// TestWrongSQL: the position of a mistake refers to the client's text.
 func TestWrongSQL(t *testing.T) {
 	s := knowing(t)
 	for body, column := range map[string]float64{
@@ -111,7 +110,7 @@ func TestWrongSQL(t *testing.T) {
 	}
 }
 
-// TestUpload: what is taken in is found, by whom it belongs to alone.
+// TestUpload: only its owner finds an uploaded file.
 func TestUpload(t *testing.T) {
 	s := knowing(t)
 	body, kind := form(part{"file", "tea-ceremony.md", "text/markdown", "# Tea ceremony\n\nWater first, then [Sarah](sarah-chen.md).\n"}, part{name: "category", value: "culture"})

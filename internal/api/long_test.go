@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/llm/scripted"
 )
 
-// TestLongAnswers: answers that are not streamed and too long to be gathered while
-// their runs go on come whole, any number at once.
+// TestLongAnswers: unstreamed answers that are too long to be kept in memory are complete,
+// any number at once.
 func TestLongAnswers(t *testing.T) {
 	const clients = 12
 	text := strings.Repeat("a long answer, ", 10_000)

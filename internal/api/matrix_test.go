@@ -19,7 +19,7 @@ import (
 // speaker is a client of one protocol.
 type speaker struct {
 	protocol, path, body string
-	// answer decides the request q1 in the protocol's own terms: a path and a body.
+	// answer decides the request q1 in the form of the protocol: a path and a body.
 	answer [2]string
 }
 
@@ -35,8 +35,8 @@ var speakers = []speaker{
 		[2]string{"/approvals/q1", `{"action":"accept"}`}},
 }
 
-// begin starts the request and returns when its client reads; the channel has the
-// whole answer.
+// begin starts the request and returns when its client reads; the channel gets the whole
+// answer.
 func (s *server) begin(f *fake, r *http.Request, w http.ResponseWriter) <-chan struct{} {
 	over := make(chan struct{})
 	go func() {
@@ -47,8 +47,8 @@ func (s *server) begin(f *fake, r *http.Request, w http.ResponseWriter) <-chan s
 	return over
 }
 
-// TestMatrix is every protocol with everything that can come between: the exact
-// frames, and what became of the run.
+// TestMatrix: every protocol with every interruption: the exact frames, and the run's state
+// afterwards.
 func TestMatrix(t *testing.T) {
 	for _, sp := range speakers {
 		t.Run(sp.protocol+"/error", func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// question is a run that asks, waits, is answered in the protocol's own terms and
-// goes on.
+// question is a run that asks, waits, gets its answer in the protocol's form, and
+// continues.
 func question(t *testing.T, sp speaker) {
 	f := asking()
 	s := newTalk(t, f)
@@ -123,8 +123,8 @@ func question(t *testing.T, sp speaker) {
 	}
 }
 
-// disconnect is a client that leaves in the middle and comes back: together the
-// two answers are the one that it would have had.
+// disconnect is a client that leaves in the middle and comes back: both answers together
+// are the uninterrupted one.
 func disconnect(t *testing.T, sp speaker) {
 	f := newFake()
 	s := newTalk(t, f)
@@ -157,7 +157,7 @@ func disconnect(t *testing.T, sp speaker) {
 		"a time.", &event.DoneData{Reason: event.ReasonStop})
 	<-over
 	whole := s.do("GET", "/runs/"+f.run.ID+"/events?protocol="+sp.protocol, "")
-	// Whoever asked OpenAI's for the usage is not known any more when they come back.
+	// A reconnecting OpenAI client has lost its request for usage.
 	if got := first.Body.String() + second.Body.String(); sp.protocol != "openai" && got != whole.Body.String() {
 		t.Errorf("not the same:\n%s\n--- as at once:\n%s", got, whole.Body)
 	}
@@ -167,7 +167,7 @@ func disconnect(t *testing.T, sp speaker) {
 	}
 }
 
-// watched tells when a text has been sent.
+// watched signals when a text has been sent.
 type watched struct {
 	*httptest.ResponseRecorder
 	needle string

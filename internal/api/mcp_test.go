@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/internal/api"
 )
 
-// The handler of MCP stands behind the checks of all routes, under every prefix.
+// MCP's handler passes the checks of all routes, under every prefix.
 func TestMCPRoute(t *testing.T) {
 	mcp := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, err := identity.From(r.Context())

@@ -17,18 +17,18 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// remembered is all that a server needs to remember, with answers that are fixed; it
-// notes what it is asked for.
+// remembered has every part of a server's memory, with fixed answers; it records its calls.
 type remembered struct {
 	mu    sync.Mutex
 	who   identity.Identity
 	asked any
-	// err is what everything fails with.
+	// err fails every call.
 	err error
-	// told is what fires next; waiting hears of every stream that begins to wait.
+	// told is the next notification; waiting gets a value for every stream that begins to
+	// wait.
 	told    chan reminder.Notification
 	waiting chan string
-	// status is that of the next dream.
+	// status is the status of the next dream.
 	status string
 	days   []store.FeedDay
 }
@@ -37,7 +37,7 @@ func newRemembered() *remembered {
 	return &remembered{told: make(chan reminder.Notification), waiting: make(chan string, 1024), status: dream.StatusCompleted}
 }
 
-// options are those of a server with everything.
+// options returns the options of a server with every part.
 func (m *remembered) options() api.Options {
 	return api.Options{Preview: m, Diary: m, Builder: m, Recorder: m.record, Reminders: reminders{m}, Dreams: m, Jobs: m}
 }
@@ -119,7 +119,7 @@ func (m *remembered) Stats(ctx context.Context) ([]jobs.KindStats, error) {
 	return []jobs.KindStats{{Kind: dream.Kind, States: map[jobs.State]int{"completed": 2}, Attempts: 3, Errors: 1}}, err
 }
 
-// reminders is the part of remembered whose methods have names that others have.
+// reminders has the methods of remembered whose names another part uses.
 type reminders struct{ *remembered }
 
 func (m reminders) Remind(ctx context.Context, req reminder.Request) (reminder.Reminder, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/golden"
 )
 
-// TestMemoryBadInput: what is wrong is said in one sentence, for each field.
+// TestMemoryBadInput: each wrong field has an error of one sentence.
 func TestMemoryBadInput(t *testing.T) {
 	s := remembering(t, newRemembered())
 	note := "/moments/" + momentID("tea-with-sarah")

@@ -17,15 +17,15 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// waiting is a queue whose jobs wait for ever.
+// waiting is a queue that never runs its jobs.
 type waiting struct{}
 
 func (waiting) Enqueue(context.Context, string, any, jobs.EnqueueOptions) (jobs.Receipt, error) {
 	return jobs.Receipt{ID: 1}, nil
 }
 
-// living is a server with the real parts; alice has talked, noted, uploaded and
-// wants to be reminded.
+// living returns a server with the real parts; alice has a conversation, a note, an upload
+// and a reminder.
 func living(t *testing.T) *server {
 	t.Helper()
 	var set setup
@@ -87,12 +87,12 @@ type happened struct {
 	} `json:"metadata"`
 }
 
-// TestLivingMemory: what happened is shown, summed up, and goes with its session.
+// TestLivingMemory: moments are listed and summed up, and deleted with their session.
 func TestLivingMemory(t *testing.T) {
 	s := living(t)
 	var feed []happened
 	s.get(t, "/moments/feed", &feed, alice...)
-	// The clock of the chat stands still, that of the store goes on: two days.
+	// The chat's clock stands still, the store's does not: two days.
 	if len(feed) != 4 || feed[0].Type != "daily_summary" || feed[0].Metadata.Reminders != 1 || feed[0].Metadata.Moments != 2 ||
 		feed[3].Metadata.Messages != 4 || feed[3].Summary != "Oct 09: 4 messages across 1 session(s), 20 tokens. 0 moment(s)." {
 		t.Fatalf("%+v", feed)
@@ -162,7 +162,7 @@ func TestLivingMemory(t *testing.T) {
 	}
 }
 
-// TestLivingReminders: a reminder is listed by its days, and goes by either id.
+// TestLivingReminders: a reminder is listed by its days, and deleted by either id.
 func TestLivingReminders(t *testing.T) {
 	s := living(t)
 	type list struct {
@@ -199,7 +199,7 @@ func TestLivingReminders(t *testing.T) {
 	}
 }
 
-// TestLivingUpload: a file is remembered in its session, or in one of its own.
+// TestLivingUpload: a file's moment is in the given session, or in a new one.
 func TestLivingUpload(t *testing.T) {
 	s := living(t)
 	for _, session := range []string{"s1", ""} {
@@ -227,7 +227,7 @@ func TestLivingUpload(t *testing.T) {
 	}
 }
 
-// resourceKey is the first key of a piece that an upload's moment names.
+// resourceKey returns the first key of a piece in an upload's moment.
 func resourceKey(t *testing.T, m store.Moment) string {
 	t.Helper()
 	var data struct {
@@ -240,7 +240,7 @@ func resourceKey(t *testing.T, m store.Moment) string {
 	return data.Keys[0]
 }
 
-// TestLivingScope: with the real parts, too, nobody else sees or counts anything.
+// TestLivingScope: with the real parts, nobody else sees or counts the rows.
 func TestLivingScope(t *testing.T) {
 	s := living(t)
 	var all struct{ Reminders []reminder.Reminder }

@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// memoryRoutes are the routes of memory, with one id for whatever they ask for.
+// memoryRoutes are the routes of memory, all with one id.
 func memoryRoutes(id string) []restCase {
 	return []restCase{
 		{name: "delete-session", method: "DELETE", path: "/sessions/" + id},
@@ -37,8 +37,7 @@ func memoryRoutes(id string) []restCase {
 	}
 }
 
-// TestMemoryScope: nobody but alice finds what is hers, by whatever id or name, and
-// nobody changes it.
+// TestMemoryScope: nobody but alice finds or changes her rows, by any id or name.
 func TestMemoryScope(t *testing.T) {
 	s := remembering(t, newRemembered())
 	note := momentID("tea-with-sarah")
@@ -51,7 +50,7 @@ func TestMemoryScope(t *testing.T) {
 	} {
 		for _, c := range []struct {
 			restCase
-			// want is the status; 200 is an answer with nothing in it.
+			// want is the status; 200 means an empty answer.
 			want int
 		}{
 			{restCase{method: "DELETE", path: "/sessions/s1"}, 404},
@@ -78,7 +77,7 @@ func TestMemoryScope(t *testing.T) {
 				t.Errorf("%s: %s %s: %d %s", who, c.method, c.path, w.Code, w.Body)
 			}
 		}
-		// A name of hers is free for others.
+		// Another user may use the same name.
 		if who != "another user" {
 			continue
 		}

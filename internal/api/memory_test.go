@@ -24,8 +24,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// remembering is a server that remembers, on a real store with moments and a session
-// s1 of alice.
+// remembering returns a server with a memory on a real store, which has moments and a
+// session s1 of alice.
 func remembering(t testing.TB, m *remembered) *server {
 	t.Helper()
 	var set setup
@@ -54,7 +54,7 @@ func as(user, tenant string) context.Context {
 	return identity.With(context.Background(), identity.Identity{UserID: user, TenantID: tenant})
 }
 
-// alice is the headers of alice.
+// alice are the headers of alice.
 var alice = []string{"X-User-Id: alice", "X-Tenant-Id: acme", "X-Request-Id: of the client"}
 
 func momentID(name string) string { return store.EntityID("moments", name, "alice") }
@@ -161,7 +161,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryAsks: what the parts are asked for.
+// TestMemoryAsks: the arguments with which the routes call the parts.
 func TestMemoryAsks(t *testing.T) {
 	m := newRemembered()
 	s := remembering(t, m)
@@ -192,7 +192,7 @@ func TestMemoryAsks(t *testing.T) {
 	}
 }
 
-// TestMemoryMissing: a server that was put together without a part says so.
+// TestMemoryMissing: a server without a part reports that.
 func TestMemoryMissing(t *testing.T) {
 	s := newServer(t, setup{})
 	bare := newServer(t, setup{noStore: true})
@@ -212,7 +212,7 @@ func TestMemoryMissing(t *testing.T) {
 	}
 }
 
-// TestMemoryFails: what a part says of itself reaches nobody.
+// TestMemoryFails: the error of a part reaches no client.
 func TestMemoryFails(t *testing.T) {
 	m := newRemembered()
 	s := remembering(t, m)
@@ -225,7 +225,7 @@ func TestMemoryFails(t *testing.T) {
 	}
 }
 
-// TestDeleteRunningSession: its run is stopped first.
+// TestDeleteRunningSession: deleting a session stops its run first.
 func TestDeleteRunningSession(t *testing.T) {
 	s := newServer(t, setup{}, scripted.Turn{Text: []string{"Once", " upon"}, Before: scripted.Until(1, nil)})
 	turn, err := s.chat.Start(identity.With(context.Background(), identity.Identity{SessionID: "s1"}), chat.Request{Agent: "general", Input: "tell me a story"})
@@ -243,7 +243,7 @@ func TestDeleteRunningSession(t *testing.T) {
 	}
 }
 
-// TestUploadMoment: a file that was taken in is remembered, whatever becomes of that.
+// TestUploadMoment: an upload makes a moment; if that fails, the file is stored anyway.
 func TestUploadMoment(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	m := newRemembered()

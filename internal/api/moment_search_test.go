@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzSearchMoments: whatever is looked for, the answer is moments or one clear
-// sentence.
+// FuzzSearchMoments: any query returns moments or one clear sentence.
 func FuzzSearchMoments(f *testing.F) {
 	for _, text := range []string{"tea", `"; DROP`, "a LIMIT 5", "\\", "x WHERE \"1=1\" LOAD", "é\x00", "[a, b]", "EXPLAIN x", "tea FROM users"} {
 		f.Add(text)
@@ -23,8 +22,8 @@ func FuzzSearchMoments(f *testing.F) {
 	})
 }
 
-// TestSearchMoments: by topic, by meaning, by name, each once, and no summaries of
-// sessions.
+// TestSearchMoments: the search finds by topic, by meaning and by name, each moment once,
+// without summaries of sessions.
 func TestSearchMoments(t *testing.T) {
 	s := remembering(t, newRemembered())
 	for query, want := range map[string]string{

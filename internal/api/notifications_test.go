@@ -34,7 +34,7 @@ func listen(t *testing.T, base string, headers ...string) (*bufio.Reader, contex
 	return bufio.NewReader(res.Body), cancel
 }
 
-// TestNotifications: what fires is told with its id, silence is filled, and the
+// TestNotifications: a notification is sent with its id, silence gets comments, and the
 // stream ends with the server.
 func TestNotifications(t *testing.T) {
 	m := newRemembered()
@@ -79,7 +79,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestNotificationsBounded: streams are counted, and those that are left make room.
+// TestNotificationsBounded: open streams are counted, and closed ones make room.
 func TestNotificationsBounded(t *testing.T) {
 	const most = 512
 	m := newRemembered()

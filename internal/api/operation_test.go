@@ -21,7 +21,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestDrain: no new turns, not ready, but the rest still answers.
+// TestDrain: a stopping server takes no turns and is not ready, but answers everything
+// else.
 func TestDrain(t *testing.T) {
 	s := newServer(t, setup{noStore: true})
 	s.Drain()
@@ -36,7 +37,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestNotReadyReason: a client learns why the database cannot be used, the log more.
+// TestNotReadyReason: the client gets the reason, the log the cause.
 func TestNotReadyReason(t *testing.T) {
 	var set setup
 	set.noStore = true
@@ -89,7 +90,7 @@ func TestBugs(t *testing.T) {
 	}
 }
 
-// TestStorageFails: a database that is gone is a 500 without its words.
+// TestStorageFails: a failing database is a 500 without its words.
 func TestStorageFails(t *testing.T) {
 	s := newServer(t, setup{})
 	must(t, s.store.Close())
@@ -104,7 +105,7 @@ func TestStorageFails(t *testing.T) {
 	}
 }
 
-// TestFileDeleted: a server whose database was deleted takes no turn, and says so.
+// TestFileDeleted: a server whose database was deleted refuses turns with the reason.
 func TestFileDeleted(t *testing.T) {
 	s := newServer(t, setup{}, scripted.Turn{Text: []string{"Hello."}}, scripted.Turn{Text: []string{"Hello."}})
 	if w := s.do("POST", "/v1/chat/completions", hello); w.Code != 200 {
@@ -122,7 +123,7 @@ func TestFileDeleted(t *testing.T) {
 	}
 }
 
-// TestHosts: which names the server answers to, and to pages of which sites.
+// TestHosts: the names that the server answers to, and the sites whose pages may call it.
 func TestHosts(t *testing.T) {
 	var set setup
 	set.noStore, set.api.Hosts, set.api.Origins = true, []string{"p8.example"}, []string{"https://app.example"}
@@ -169,8 +170,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestSites: a page of another site cannot start a turn, whatever its browser tells;
-// the server's own page, a development proxy and a program can.
+// TestSites: a page of another site cannot start a turn, whichever headers its browser
+// sends; the server's own page, a development proxy and a program can.
 func TestSites(t *testing.T) {
 	for name, c := range map[string]struct {
 		method  string
@@ -216,7 +217,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestMediaTypes: each route takes the media types that it reads and no other.
+// TestMediaTypes: each route accepts only the media types that it reads.
 func TestMediaTypes(t *testing.T) {
 	for _, c := range []struct {
 		path, media string
@@ -245,7 +246,7 @@ func TestMediaTypes(t *testing.T) {
 	}
 }
 
-// TestHugeChunkedBody: a body that does not say its length is cut.
+// TestHugeChunkedBody: a body without a length is cut at the limit.
 func TestHugeChunkedBody(t *testing.T) {
 	var set setup
 	set.noStore, set.api.MaxBody = true, 1<<10
@@ -268,7 +269,7 @@ func TestHugeChunkedBody(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// TestAccessLog: one line a request, without what was said.
+// TestAccessLog: one line per request, without its content.
 func TestAccessLog(t *testing.T) {
 	s := newServer(t, setup{noStore: true}, scripted.Text("secret answer"))
 	s.do("POST", "/v1/chat/completions?key=secret", `{"messages":[{"role":"user","content":"secret question"}]}`,
@@ -279,7 +280,7 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
-// TestOpenAPI: the description is there and names every route.
+// TestOpenAPI: the description exists and has every route.
 func TestOpenAPI(t *testing.T) {
 	s := newServer(t, setup{noStore: true})
 	var spec struct {
@@ -319,8 +320,8 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// TestPutSchema: a stored document is used by the next run, and a row that was
-// read can be written back.
+// TestPutSchema: the next run uses a stored document, and a row can be read and written
+// back.
 func TestPutSchema(t *testing.T) {
 	s := newServer(t, setup{}, scripted.Text("ahoy"))
 	doc := "name: pirate\ndescription: You are a pirate.\ntype: object\nx-mine: kept\n"

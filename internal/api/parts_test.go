@@ -30,7 +30,7 @@ func file(name, data string) string {
 	return fmt.Sprintf(`{"type":"file","file":{"filename":%q,"file_data":%q}}`, name, data)
 }
 
-// TestParts: what of a message's content reaches the chat.
+// TestParts: the parts of a message's content that reach the chat.
 func TestParts(t *testing.T) {
 	png := llm.Part{Kind: llm.Image, MediaType: "image/png", Data: []byte(pngData)}
 	pdf := llm.Part{Kind: llm.Document, MediaType: "application/pdf", Data: []byte(pdfData), Name: "a b.pdf"}

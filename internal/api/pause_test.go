@@ -15,7 +15,7 @@ import (
 // careful is an agent whose tool needs approval.
 const careful = "type: object\nname: careful\ndescription: Ask first.\ntools:\n  - name: search\n    approval: always\n"
 
-// interrupts are the requests that an AG-UI answer ends with.
+// interrupts returns the requests at the end of an AG-UI answer.
 func interrupts(t *testing.T, body string) (ids []string) {
 	t.Helper()
 	for line := range strings.Lines(body) {
@@ -33,8 +33,8 @@ func interrupts(t *testing.T, body string) (ids []string) {
 	return ids
 }
 
-// TestPause is a run that asks, with the real chat behind it: two calls of one step
-// are answered one after the other, by different ways.
+// TestPause: a run of the real chat asks twice in one step; the two requests are answered
+// one after the other, in different ways.
 func TestPause(t *testing.T) {
 	s := newServer(t, setup{},
 		scripted.Turn{Text: []string{"Let me look. "}, Calls: []llm.ToolCall{
@@ -55,14 +55,14 @@ func TestPause(t *testing.T) {
 	if len(open) != 2 || open[0].ToolName != "search" || !strings.Contains(s.do("GET", run, "").Body.String(), `"status":"waiting"`) {
 		t.Errorf("%+v", open)
 	}
-	// One over HTTP: nothing goes on yet.
+	// The first over HTTP: the run still waits.
 	if w := s.do("POST", "/approvals/"+ids[0], `{"decision":"deny","comment":"not that one"}`); w.Code != 200 || !strings.Contains(w.Body.String(), `"run_status":"waiting"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := s.do("POST", "/approvals/"+ids[0], `{"decision":"approve"}`); w.Code != http.StatusConflict {
 		t.Errorf("decided twice: %d %s", w.Code, w.Body)
 	}
-	// The other in AG-UI's own way: the answer is what is new.
+	// The second in AG-UI's way: the response has only the new events.
 	second := s.do("POST", "/chat/s1", `{"threadId":"t","resume":[{"interruptId":"`+ids[1]+`","status":"resolved","payload":{"approved":true}}]}`)
 	body := second.Body.String()
 	if second.Code != 200 || strings.Contains(body, "Let me look") || !strings.Contains(body, "Found it.") ||
@@ -80,7 +80,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestClientTool is a tool that the client runs, with the real chat behind it.
+// TestClientTool: a tool that the client runs, with the real chat.
 func TestClientTool(t *testing.T) {
 	const tools = `"tools":[{"type":"function","function":{"name":"pick","parameters":{"type":"object"}}}]`
 	call := scripted.Turn{Calls: []llm.ToolCall{{ID: "call_a", Name: "pick", Arguments: `{"n":1}`}}}

@@ -20,7 +20,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// TestQueryFailures: what the engine and the asker say, as a client reads it.
+// TestQueryFailures: errors of the engine and the asker as a client reads them.
 func TestQueryFailures(t *testing.T) {
 	syntax := &rem.SyntaxError{Column: 12, Problem: "the text is empty"}
 	for name, c := range map[string]struct {
@@ -65,7 +65,7 @@ func TestQueryFailures(t *testing.T) {
 	}
 }
 
-// TestQueryIdentity: a body never says who asks.
+// TestQueryIdentity: a body never sets the caller.
 func TestQueryIdentity(t *testing.T) {
 	for _, trust := range []bool{true, false} {
 		s, k, a := queryServer(t, func(o *api.Options) { o.TrustHeaders = trust })
@@ -92,7 +92,7 @@ func TestQueryIdentity(t *testing.T) {
 	}
 }
 
-// TestQuestion: what the body asks for arrives.
+// TestQuestion: the fields of the body reach the asker.
 func TestQuestion(t *testing.T) {
 	s, _, a := queryServer(t, nil)
 	s.do("POST", "/ask", `{"query":"Who?","question":"What?","model":"openai:o3","plan_only":true}`)
@@ -115,8 +115,8 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// FuzzQueryBody: no body makes the server fail, and no query is run but one
-// that reads back as it is.
+// FuzzQueryBody: no body makes the server fail, and every query that runs survives a round
+// trip.
 func FuzzQueryBody(f *testing.F) {
 	for _, s := range []string{
 		`{"mode":"LOOKUP","key":"a"}`, `{"mode":"SEARCH","query":"\" FROM users","table":"x"}`, `{"mode":"TRAVERSE","key":"a\" TYPE b","rel_type":"c"}`,

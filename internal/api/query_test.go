@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/rem"
 )
 
-// knowledge notes what it is asked, by whom, and finds one row, or fails.
+// knowledge records its queries and callers, and finds one row, or fails.
 type knowledge struct {
 	id    identity.Identity
 	query string
@@ -30,7 +30,7 @@ func (k *knowledge) Run(ctx context.Context, text string) (rem.Result, error) {
 	return rem.Result{QueryType: q.Verb(), Results: []rem.Row{{Key: "sarah-chen", EntityType: "resource", Score: 1}}, Count: 1}, k.err
 }
 
-// asker notes what it is asked and answers one query, or fails.
+// asker records its questions and answers with one query, or fails.
 type asker struct {
 	id       identity.Identity
 	question string
@@ -57,7 +57,7 @@ func (a *asker) Run(ctx context.Context, p ask.Plan) ([]ask.StageResult, error) 
 	}, a.err
 }
 
-// queryServer is a server whose knowledge and asker are spies.
+// queryServer returns a server whose knowledge and asker are recorded.
 func queryServer(t testing.TB, change func(*api.Options)) (*server, *knowledge, *asker) {
 	t.Helper()
 	k, a := new(knowledge), new(asker)
@@ -68,7 +68,7 @@ func queryServer(t testing.TB, change func(*api.Options)) (*server, *knowledge, 
 	return &server{Handler: api.New(o)}, k, a
 }
 
-// TestModes: each of p8's modes becomes the query that it means.
+// TestModes: the query that each of p8's modes becomes.
 func TestModes(t *testing.T) {
 	s, k, _ := queryServer(t, nil)
 	for body, want := range map[string]string{

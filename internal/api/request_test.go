@@ -18,7 +18,7 @@ import (
 	"github.com/p8-org/p8/run"
 )
 
-// spy is a chat that notes what it is asked for and answers nothing.
+// spy is a chat that records its requests and answers nothing.
 type spy struct {
 	api.Chat
 	id  identity.Identity
@@ -31,7 +31,7 @@ func (s *spy) Start(ctx context.Context, req chat.Request) (*chat.Turn, error) {
 	return nil, chat.ErrOverloaded
 }
 
-// askChat sends a chat to a server whose chat is a spy.
+// askChat sends a chat request to a server with a spy.
 func askChat(t *testing.T, path, body string, headers ...string) *spy {
 	t.Helper()
 	real := newServer(t, setup{noStore: true})
@@ -43,7 +43,7 @@ func askChat(t *testing.T, path, body string, headers ...string) *spy {
 	return s
 }
 
-// TestPrecedence: which agent and which model a request gets.
+// TestPrecedence: the agent and the model that a request gets.
 func TestPrecedence(t *testing.T) {
 	const agent, name, model = "X-Agent-Schema: ", "x-agent-schema-name: ", "X-Model-Name: "
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestPrecedence(t *testing.T) {
 	} {
 		body := `{"messages":[{"role":"user","content":"x"}],"model":"` + c.body + `"}`
 		s := askChat(t, "/v1/chat/completions", body, c.headers...)
-		// As package chat does: the request beats the identity.
+		// Like package chat: the request wins over the identity.
 		if got := first(s.req.Agent, s.id.AgentSchemaURI); got != c.agent {
 			t.Errorf("%s: agent %q, want %q", c.why, got, c.agent)
 		}
@@ -86,7 +86,7 @@ func first(a, b string) string {
 	return b
 }
 
-// TestRequest: everything of a body and its headers arrives where it belongs.
+// TestRequest: every field and header reaches the chat.
 func TestRequest(t *testing.T) {
 	s := askChat(t, "/chat/completions/from-path", `{
 		"model": "sample-agent",
@@ -154,7 +154,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestUntrustedHeaders: without trust, nobody says who they are.
+// TestUntrustedHeaders: without trust, identity headers are ignored.
 func TestUntrustedHeaders(t *testing.T) {
 	real := newServer(t, setup{noStore: true})
 	s := new(spy)
@@ -165,8 +165,7 @@ func TestUntrustedHeaders(t *testing.T) {
 	}
 }
 
-// FuzzBody: no body makes the server fail, and no turn begins without a
-// message.
+// FuzzBody: no body makes the server fail, and no turn starts without a message.
 func FuzzBody(f *testing.F) {
 	for _, s := range []string{hello, `{}`, `{"messages":[{"role":"user","content":[{"type":"text"}]}]}`, `{"stop":[1]}`, `{"query":null}`, "{\"n\":\n1e9}",
 		user(image("data:image/png;base64," + base(pngData))), user(file("a.md", base("# a"))), user(`{"type":"image_url","image_url":"https://a"}`)} {

@@ -48,7 +48,7 @@ type server struct {
 	file string
 }
 
-// setup changes what a server is made of.
+// setup has the options of a test's server.
 type setup struct {
 	api     api.Options
 	noStore bool
@@ -56,7 +56,8 @@ type setup struct {
 	knowledge bool
 }
 
-// newServer plays the turns. Its ids are counted and its clock stands still.
+// newServer returns a server whose model plays the turns. Its ids count up and its clock
+// stands still.
 func newServer(t testing.TB, s setup, turns ...scripted.Turn) *server {
 	t.Helper()
 	out := &server{model: scripted.New(turns...), log: new(bytes.Buffer)}
@@ -112,7 +113,7 @@ func counter(format string) func() string {
 	return func() string { return fmt.Sprintf(format, n.Add(1)) }
 }
 
-// models has one model, whatever is asked for, and does not know one provider.
+// models has one model under every name, and lacks one provider.
 type models struct{ llm.Model }
 
 func (m models) Resolve(name string) (llm.Model, error) {
@@ -122,7 +123,7 @@ func (m models) Resolve(name string) (llm.Model, error) {
 	return m.Model, nil
 }
 
-// search is a tool that finds what it is asked for.
+// search is a tool that finds everything.
 func search(t testing.TB) tool.Tool {
 	found, err := tool.New("search", "Finds things.", func(_ context.Context, in struct {
 		Query string `json:"query"`
@@ -155,7 +156,7 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// request makes one to the loopback name; header lines are "Name: value".
+// request makes a request to the loopback name; header lines are "Name: value".
 func request(method, path, body string, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Host = "127.0.0.1:8000"

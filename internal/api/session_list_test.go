@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// listed returns the ids that GET answers, sorted.
+// listed returns the sorted ids of a list.
 func listed(t *testing.T, s *server, path string) string {
 	t.Helper()
 	w := s.do("GET", path, "")
@@ -27,8 +27,8 @@ func listed(t *testing.T, s *server, path string) string {
 	return strings.Join(ids, " ")
 }
 
-// X-Session-Type is the mode by which a client finds its sessions, and background work is
-// listed for those who ask for it.
+// X-Session-Type sets a session's mode, by which a client finds it; background work is only
+// listed on request.
 func TestSessionModes(t *testing.T) {
 	s := newServer(t, setup{}, scripted.Text("one"), scripted.Text("two"), scripted.Text("three"))
 	say := func(session, kind string, want int) string {
@@ -55,7 +55,8 @@ func TestSessionModes(t *testing.T) {
 	if link := w.Header().Get("Link"); !strings.Contains(link, "background=true") {
 		t.Errorf("the next page is another list: %s", link)
 	}
-	// A turn does not bring a dream to the foreground, and a client cannot hide what it says.
+	// A turn does not bring a dream to the foreground, and a client cannot hide its
+	// session.
 	say("d1", "support", 200)
 	if got := listed(t, s, "/sessions?mode=support"); got != "s1" {
 		t.Errorf("a dream with another mode: %q", got)
@@ -65,7 +66,7 @@ func TestSessionModes(t *testing.T) {
 	}
 }
 
-// A person changes a session of theirs, and is told what is wrong with a change.
+// A person changes an own session; each invalid change has an error.
 func TestPatchSession(t *testing.T) {
 	s := newServer(t, setup{})
 	mine := identity.With(t.Context(), identity.Identity{})

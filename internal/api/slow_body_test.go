@@ -38,8 +38,8 @@ func (p pipes) dial() net.Conn {
 	return client
 }
 
-// TestSlowBody: no connection waits for ever for the body that its header announced,
-// whatever serves the path.
+// TestSlowBody: no connection waits for ever for the announced body, whatever serves the
+// path.
 func TestSlowBody(t *testing.T) {
 	reads := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// frames are the JSON objects of a stream that have a type.
+// frames returns the JSON objects of a stream that have a type, and its text.
 func frames(t *testing.T, body string) (typed []map[string]any, text string) {
 	t.Helper()
 	for line := range strings.Lines(body) {
@@ -46,8 +46,8 @@ func frames(t *testing.T, body string) (typed []map[string]any, text string) {
 	return typed, text
 }
 
-// TestSession is two turns of one session, the first with tools and streamed,
-// the second as a whole; then the session read back.
+// TestSession: two turns of one session, the first streamed and with tools, the second
+// unstreamed; then the session is read.
 func TestSession(t *testing.T) {
 	var requests []llm.Request
 	keep := func(r *llm.Request) error {
@@ -100,7 +100,7 @@ func TestSession(t *testing.T) {
 		}
 	}
 
-	// Every id that a frame carried is a row.
+	// Every id in a frame is the id of a row.
 	for _, f := range typed {
 		for _, key := range []string{"message_id", "in_reply_to"} {
 			if id, ok := f[key].(string); ok {
@@ -113,7 +113,7 @@ func TestSession(t *testing.T) {
 	checkRows(t, s)
 }
 
-// checkRows reads the session of TestSession in pages of two.
+// checkRows reads TestSession's session in pages of two.
 func checkRows(t *testing.T, s *server) {
 	t.Helper()
 	var rows []map[string]any
@@ -180,7 +180,7 @@ func TestImportedHistory(t *testing.T) {
 	}
 }
 
-// TestFormats: the header chooses the frames; its case does not matter.
+// TestFormats: the header selects the frames, in any case.
 func TestFormats(t *testing.T) {
 	for format, want := range map[string]string{
 		"":        "event: progress\ndata: {\"type\":\"progress\"",
@@ -202,8 +202,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestFormatOfSDKs: a request of an OpenAI SDK gets frames that every version
-// reads, data alone.
+// TestFormatOfSDKs: a request of an OpenAI SDK gets frames that every version reads.
 func TestFormatOfSDKs(t *testing.T) {
 	for _, header := range []string{"User-Agent: AsyncOpenAI/Python 1.30.0", "X-Stainless-Lang: js"} {
 		s := newServer(t, setup{noStore: true}, scripted.Text("hi"))
@@ -235,8 +234,8 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-// TestDisconnect: the client leaves in the middle; the run goes on, and its
-// answer is stored. Meanwhile the session is busy.
+// TestDisconnect: the client leaves in the middle; the run continues and its answer is
+// stored. Meanwhile the session is busy.
 func TestDisconnect(t *testing.T) {
 	gate := make(chan struct{})
 	s := newServer(t, setup{}, scripted.Turn{Text: []string{"begun", " and finished"}, Before: scripted.Until(1, gate)})
@@ -270,7 +269,7 @@ func TestDisconnect(t *testing.T) {
 	}
 }
 
-// TestFirstByteAtOnce: the client knows its session before the model speaks.
+// TestFirstByteAtOnce: the client gets its session before the model's first word.
 func TestFirstByteAtOnce(t *testing.T) {
 	gate := make(chan struct{})
 	s := newServer(t, setup{noStore: true}, scripted.Turn{Text: []string{"late"}, Before: scripted.Until(0, gate)})

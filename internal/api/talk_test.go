@@ -35,7 +35,7 @@ func talked(t *testing.T, f *fake, path, body string, headers ...string) *httpte
 	return newTalk(t, f).do("POST", path, body, headers...)
 }
 
-// TestTalkRequests: what a body and its headers become.
+// TestTalkRequests: the request made of a body and its headers.
 func TestTalkRequests(t *testing.T) {
 	png := "data:image/png;base64," + base(pngData)
 	user := llm.Message{Role: llm.User, Content: "one"}
@@ -154,7 +154,7 @@ func TestTalkRequests(t *testing.T) {
 	}
 }
 
-// TestOpenAITools: tools of the client, and what they returned.
+// TestOpenAITools: tools of the client, and their results.
 func TestOpenAITools(t *testing.T) {
 	const spec = `"tools":[{"type":"function","function":{"name":"pick","parameters":{"type":"object"},"strict":true}}]`
 	const talk = `{"role":"user","content":"one"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"pick","arguments":"{\"n\":1}"}}]},{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"red"}]}`
@@ -178,7 +178,7 @@ func TestOpenAITools(t *testing.T) {
 	}
 }
 
-// TestKeys: the hash tells a repeated request from another one.
+// TestKeys: the hash distinguishes a repeated request from another one.
 func TestKeys(t *testing.T) {
 	hash := func(path, body string, headers ...string) string {
 		f := newFake()
@@ -202,7 +202,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestManyAnswers: each answer is looked up, so a request has a bound of them.
+// TestManyAnswers: a request has a bounded number of answers, because each is looked up.
 func TestManyAnswers(t *testing.T) {
 	body := `{"resume":[` + strings.Repeat(`{"interruptId":"r","status":"cancelled"},`, 200) + `{"interruptId":"r"}]}`
 	if w := talked(t, newFake(), "/chat/s1", body); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "201 answers") {
@@ -210,7 +210,7 @@ func TestManyAnswers(t *testing.T) {
 	}
 }
 
-// TestTalkHeaders: what a client must see before the first event.
+// TestTalkHeaders: the headers that a client needs before the first event.
 func TestTalkHeaders(t *testing.T) {
 	f := newFake()
 	w := talked(t, f, "/api/chat/s1", `{"messages":[{"role":"user","parts":[{"type":"text","text":"x"}]}]}`, "X-User-Email: alice@example.com")

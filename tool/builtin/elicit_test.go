@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// user answers questions, or has not yet.
+// user answers questions, or has not answered yet.
 type user struct {
 	answer *tool.Answer
 	asked  []tool.Question
@@ -25,7 +25,7 @@ func (u *user) Ask(_ context.Context, q tool.Question) (tool.Answer, error) {
 	return *u.answer, nil
 }
 
-// askUser calls action with somebody to ask.
+// askUser calls action with a user to ask.
 func askUser(t *testing.T, u *user, args string) (tool.Result, error) {
 	t.Helper()
 	action := find(t, "action")
@@ -78,7 +78,7 @@ func TestElicitAnswers(t *testing.T) {
 	}
 }
 
-// In a dialogue, options become the text of the answer; nobody is waited for.
+// In a dialogue, options become the text of the answer; the call does not wait.
 func TestElicitInADialogue(t *testing.T) {
 	for payload, want := range map[string]string{
 		`{"question":" Which? ","options":["a",{"title":"Second","value":2}]}`: "Which?\n\n1. a\n2. Second",
@@ -92,7 +92,7 @@ func TestElicitInADialogue(t *testing.T) {
 	}
 }
 
-// What has no typed answer is an event like another, also where somebody could be
+// An action without a typed answer is an event like any other, even if a user could be
 // asked; so is a delegation.
 func TestActionsThatAskNobody(t *testing.T) {
 	for _, args := range []string{

@@ -23,7 +23,7 @@ import (
 	"github.com/p8-org/p8/tool/builtin"
 )
 
-// kit is a deployment with everything, and its log.
+// kit is a deployment with every part, and its log.
 type kit struct {
 	builtin.Options
 	log *bytes.Buffer
@@ -68,8 +68,7 @@ func (k *kit) tool(t *testing.T, name string) tool.Tool {
 	return nil
 }
 
-// use calls a tool as a run does. An answer that is no failure must be what the
-// tool's schema says.
+// use calls a tool as a run does. A successful answer must match the tool's output schema.
 func (k *kit) use(t *testing.T, ctx context.Context, name, args string) (tool.Result, error) {
 	t.Helper()
 	return use(t, ctx, k.tool(t, name), args)
@@ -87,7 +86,7 @@ func use(t *testing.T, ctx context.Context, x tool.Tool, args string) (tool.Resu
 	return res, err
 }
 
-// checkOutput holds a result against the tool's output schema.
+// checkOutput checks a result against the tool's output schema.
 func checkOutput(t *testing.T, x tool.Tool, res tool.Result) {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(tool.AnnotationsOf(x).Output))
@@ -103,7 +102,7 @@ func checkOutput(t *testing.T, x tool.Tool, res tool.Result) {
 	}
 }
 
-// ok is the answer of a call that must work.
+// ok decodes the answer of a call that must succeed.
 func (k *kit) ok(t *testing.T, ctx context.Context, name, args string, into any) tool.Result {
 	t.Helper()
 	res, err := k.use(t, ctx, name, args)
@@ -114,7 +113,7 @@ func (k *kit) ok(t *testing.T, ctx context.Context, name, args string, into any)
 	return res
 }
 
-// fails wants a failure in these words.
+// fails checks the words of a failure.
 func (k *kit) fails(t *testing.T, ctx context.Context, name, args, want string) {
 	t.Helper()
 	res, err := k.use(t, ctx, name, args)
@@ -131,7 +130,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// names are those of the tools that the options give.
+// names returns the names of the tools that the options give.
 func names(t *testing.T, o builtin.Options) string {
 	t.Helper()
 	tools, err := builtin.Tools(o)
@@ -158,8 +157,8 @@ func TestToolsAreThereWhenTheirPartsAre(t *testing.T) {
 	}
 }
 
-// TestToolsAreAnnotated: every tool has a title and tells what it answers, and
-// no argument says who is asking.
+// TestToolsAreAnnotated: every tool has a title and an output schema, and no argument names
+// the caller.
 func TestToolsAreAnnotated(t *testing.T) {
 	k := newKit(t)
 	k.Asker = new(oracle)
@@ -179,7 +178,7 @@ func TestToolsAreAnnotated(t *testing.T) {
 	}
 }
 
-// oracle answers every question alike.
+// oracle gives every question the same answer.
 type oracle struct {
 	answer builtin.Answer
 	err    error

@@ -8,8 +8,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// FuzzReadMoments: whatever an agent answers, the moments of it are the same
-// every time, and each has a key of its own.
+// FuzzReadMoments: the same answer of an agent always makes the same moments, each with its
+// own key.
 func FuzzReadMoments(f *testing.F) {
 	f.Add(`{"moments":[{"name":"a","affinity_fragments":[{"target":"b"}],"metadata":{"x":1}},{"title":"a"}]}`)
 	f.Add(`{"moments":[{"id":1e400,"title":"\u0000"},{}],"dream_moments":null}`)

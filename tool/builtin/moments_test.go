@@ -33,7 +33,7 @@ func TestSaveMoments(t *testing.T) {
 	k := newKit(t)
 	ctx := as(t, "ann")
 	var got saved
-	// The structured answer of the dreaming agent, as it is.
+	// The structured answer of the dreaming agent, unchanged.
 	k.ok(t, ctx, "save_moments", `{
 		"dream_moments": [{"name": "Trip Worries", "summary": "Ann plans a trip.", "topic_tags": ["travel"], "emotion_tags": ["joy"],
 			"affinity_fragments": [{"target": "project-alpha", "relation": "builds_on", "weight": 0.5, "reason": "same week"}, {"target": "Sarah Chen"}]}],
@@ -60,7 +60,7 @@ func TestSaveMoments(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 
-	// The same name is the same moment; what is not said again stays.
+	// The same name updates the moment and keeps omitted fields.
 	var again saved
 	k.ok(t, ctx, "save_moments", `{"moments":[{"name":"Trip  Worries","summary":"Ann leaves on Friday.","moment_type":"dream"}]}`, &again)
 	m, err = k.Store.Moments().Get(ctx, got.Saved[0].ID)
@@ -69,7 +69,7 @@ func TestSaveMoments(t *testing.T) {
 		t.Errorf("%+v, %+v", again, m)
 	}
 
-	// Another user sees nothing of it, and has a moment of that name of its own.
+	// Another user does not see it, and may use the same name.
 	bob := as(t, "bob")
 	if n, err := k.Store.Moments().Count(bob, store.Filter{}); err != nil || n != 0 {
 		t.Errorf("bob has %d moments, %v", n, err)
@@ -80,8 +80,8 @@ func TestSaveMoments(t *testing.T) {
 	}
 }
 
-// TestOwnMoments: what p8 makes by itself is not written over, whatever the model calls
-// its moment, and no moment of the model passes for such a one.
+// TestOwnMoments: the model can neither overwrite p8's own moments nor make one that looks
+// like them.
 func TestOwnMoments(t *testing.T) {
 	k := newKit(t)
 	ctx := as(t, "ann")
@@ -106,7 +106,7 @@ func TestOwnMoments(t *testing.T) {
 	if n, err := k.Store.Moments().Count(ctx, store.Filter{}); err != nil || n != int64(len(own)) {
 		t.Errorf("%d moments, %v", n, err)
 	}
-	// A dream beside one has another name.
+	// A dream beside another moment of its name gets another name.
 	var got saved
 	k.ok(t, ctx, "save_moments", `{"dream_moments":[{"name":"own-reminder","summary":"A dream."}]}`, &got)
 	if got.names()[0] != "Dream of Own Reminder" {
@@ -114,8 +114,8 @@ func TestOwnMoments(t *testing.T) {
 	}
 }
 
-// TestDreams have the names of titles, edges that lead both ways, and never take the
-// place of anything that happened.
+// TestDreams have the names of titles and edges in both directions, and never replace a
+// moment of something that happened.
 func TestDreams(t *testing.T) {
 	k := newKit(t)
 	ctx := as(t, "ann")
@@ -144,7 +144,7 @@ func TestDreams(t *testing.T) {
 		t.Errorf("%d moments, %v", n, err)
 	}
 
-	// The edges lead both ways, also those of a dream among moments.
+	// Edges lead both ways, also for a dream among moments.
 	var got saved
 	k.ok(t, ctx, "save_moments", `{"dream_moments":[{"name":"d","affinity_fragments":[{"target":"Project Alpha","weight":0.9,"reason":"r"},{"target":"nobody"}]}]}`, &got)
 	if !slices.Equal(got.Merged, []store.Linked{{Target: "Project Alpha", Status: "linked"}, {Target: "nobody", Status: "not_found"}}) {
@@ -163,8 +163,8 @@ func TestDreams(t *testing.T) {
 	}
 }
 
-// TestSaveRecords: the invoices of an agent that extracts, without a field of a
-// moment; saved twice they are the same moments.
+// TestSaveRecords: the invoices of an extracting agent, without a field of moments; saved
+// again, they update the same moments.
 func TestSaveRecords(t *testing.T) {
 	k := newKit(t)
 	ctx := as(t, "ann")
@@ -237,7 +237,7 @@ func TestSaveMomentsTellsEveryProblem(t *testing.T) {
 	if n, err := k.Store.Moments().Count(ctx, store.Filter{}); err != nil || n != 0 {
 		t.Errorf("%d moments were stored, %v", n, err)
 	}
-	// A name whose key another moment has: nothing is stored either.
+	// If another moment has the key of a name, nothing is stored.
 	k.ok(t, ctx, "save_moments", `{"moments":[{"name":"One thing"}]}`, new(saved))
 	k.fails(t, ctx, "save_moments", `{"moments":[{"name":"other"},{"name":"one-thing"}]}`, `another moment has the key "one-thing"`)
 	if n, _ := k.Store.Moments().Count(ctx, store.Filter{}); n != 1 {

@@ -92,7 +92,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestResourcesAreTheCallers: what another user, or nobody, reads of Ann.
+// TestResourcesAreTheCallers: what another user, or an anonymous caller, can read of Ann.
 func TestResourcesAreTheCallers(t *testing.T) {
 	k := newKit(t)
 	r := builtin.NewResources(k.Options)
@@ -199,7 +199,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestFileText: what was parsed of a file counts most, and long texts are cut.
+// TestFileText: the parsed text of a file comes first, and long texts are cut.
 func TestFileText(t *testing.T) {
 	k := newKit(t)
 	r := builtin.NewResources(k.Options)

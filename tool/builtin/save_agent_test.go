@@ -41,7 +41,7 @@ func TestSaveAgent(t *testing.T) {
 		t.Errorf("bob has it: %v, %v", has, err)
 	}
 
-	// A name that is taken, by a row or by a document of the program.
+	// A name that is taken, by a row or by a built-in document.
 	const yaml = `"schema_yaml":"type: object\nname: %\nversion: 2.0.0\ndescription: You brew.\ntoolz: []\n"`
 	for _, name := range []string{"tea-expert", "general"} {
 		args := strings.ReplaceAll(yaml, "%", name)
@@ -64,8 +64,8 @@ func TestSaveAgent(t *testing.T) {
 	}
 }
 
-// What an anonymous caller saves is everybody's: it may be new, or replace
-// another of its kind, never what everybody was given.
+// An agent of an anonymous caller is shared: it may be new, or replace another one like it,
+// but no document that p8 or its operator provides.
 func TestSaveAgentOfNobody(t *testing.T) {
 	k := newKit(t)
 	nobody := as(t, "")

@@ -49,7 +49,7 @@ func (s *shelf) Message(context.Context, string) (store.Message, error) {
 	return store.Message{}, store.ErrNotFound
 }
 
-// Nodes is a map that leads to the plan.
+// Nodes returns the edges of a map to the plan.
 func (s *shelf) Nodes(_ context.Context, keys []string) ([]store.Node, error) {
 	var nodes []store.Node
 	for _, key := range keys {

@@ -21,7 +21,7 @@ func TestUserProfile(t *testing.T) {
 	k := newKit(t)
 	ctx := as(t, "ann")
 	var p profile
-	// Nothing is stored of her yet: what the request says.
+	// Without a stored profile, the request's data count.
 	if k.ok(t, ctx, "get_user_profile", `{}`, &p); p.UserID != "ann" || p.Name != "ANN" || p.Metadata == nil {
 		t.Errorf("%+v", p)
 	}
@@ -46,7 +46,7 @@ func TestUserProfile(t *testing.T) {
 	if res := k.ok(t, ctx, "get_user_profile", `{}`, &p); p.Name != "Ann" || p.Content != "Drinks rum." || !strings.Contains(res.Content, `"interests":["rum"],"preferred_topics":[]`) {
 		t.Errorf("%s", res.Content)
 	}
-	// Bob is somebody else.
+	// Bob is another user.
 	var bob profile
 	if k.ok(t, as(t, "bob"), "get_user_profile", `{}`, &bob); bob.UserID != "bob" || len(bob.Metadata) != 0 {
 		t.Errorf("%+v", bob)

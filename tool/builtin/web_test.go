@@ -17,7 +17,7 @@ import (
 
 const webKey = "tvly-secret"
 
-// tavily answers in Tavily's form, searxng in SearXNG's; each refuses the other's.
+// tavily answers in Tavily's form, searxng in SearXNG's; each refuses the other's requests.
 func tavily(t *testing.T) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /search", func(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func TestWebSearchTavily(t *testing.T) {
 	if row.URI != "https://www.example.com/tea?x=1" || row.Category != "web" || row.UserID != "ann" || row.Content != "green tea 3 advanced\n\nAbout <tea>." || !slices.Equal(row.Tags, first.Tags) {
 		t.Errorf("%+v", row)
 	}
-	// Found again, a page is the same resource.
+	// A page that is found again is the same resource.
 	k.ok(t, ctx, "web_search", `{"query":"tea"}`, &got)
 	if got.Results[0].ResourceID != first.ResourceID || got.Results[0].Name != "tea 5 basic" {
 		t.Errorf("%+v", got.Results[0])
@@ -104,7 +104,7 @@ func TestWebSearchTavily(t *testing.T) {
 		t.Errorf("bob sees %d of ann's results, %v", n, err)
 	}
 
-	// Each search is a moment of its session, once a day, and its pages point back.
+	// Each search is a moment of its session, once a day, and its pages have edges back.
 	k.ok(t, ctx, "web_search", `{"query":"TEA"}`, &got)
 	found, _, err := k.Store.Moments().Find(ctx, store.Filter{Equal: map[string]any{"moment_type": "web_search", "source_session_id": "s-1"}})
 	must(t, err)
@@ -120,7 +120,7 @@ func TestWebSearchTavily(t *testing.T) {
 	}
 }
 
-// TestWebSearchHasAKey: a search that is paid for carries the key of its call.
+// TestWebSearchHasAKey: a search costs money, so its request has the key of the call.
 func TestWebSearchHasAKey(t *testing.T) {
 	k := newKit(t)
 	var keys []string
@@ -137,7 +137,7 @@ func TestWebSearchHasAKey(t *testing.T) {
 	}
 }
 
-// keyed is an asker that names its call.
+// keyed is an asker with the key of its call.
 type keyed struct{ tool.Asker }
 
 func (keyed) Key() string { return "the-key" }
@@ -169,8 +169,8 @@ func TestWebSearchIsNotSaved(t *testing.T) {
 	}
 }
 
-// TestWebSearchKinds: a key or the name of the kind tells, and what answers
-// otherwise is asked in the other form.
+// TestWebSearchKinds: a key or the kind's name decides; an endpoint that answers otherwise
+// is tried in the other form.
 func TestWebSearchKinds(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler   func(*testing.T) http.Handler

@@ -165,7 +165,7 @@ func TestListChanged(t *testing.T) {
 	}
 }
 
-// sampler is a model that answers with what it was asked.
+// sampler is a model that repeats its question.
 type sampler struct {
 	name string
 	mu   sync.Mutex
@@ -179,7 +179,7 @@ func (s *sampler) Sample(_ context.Context, req *llm.Request) (string, llm.Messa
 	return s.name, llm.Message{Role: llm.Assistant, Content: req.Messages[len(req.Messages)-1].Content + "!"}, llm.FinishStop, nil
 }
 
-// Each call's questions go to its own model, however many ask at once.
+// Each call's questions go to its own model, also for concurrent calls.
 func TestSampling(t *testing.T) {
 	f := newFixture()
 	s := open(t, Options{}, "MCP_SERVER_X="+f.overHTTP(t).URL).Server("x")
@@ -258,7 +258,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// A server must not learn another one's token by pointing to it.
+// A server must not get another server's token by redirecting to it.
 func TestHeadersStayAtHome(t *testing.T) {
 	var seen []string
 	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -19,7 +19,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// user answers the questions of one call by their order, as a run does.
+// user answers the questions of one call in order, as a run does.
 type user struct {
 	mu      sync.Mutex
 	answers []tool.Answer
@@ -36,7 +36,7 @@ func (u *user) Ask(_ context.Context, q tool.Question) (tool.Answer, error) {
 	return tool.Answer{}, tool.ErrPaused
 }
 
-// calls makes the call again from its beginning, with the answers so far.
+// calls repeats the call from its beginning, with the answers so far.
 func (u *user) calls(t *testing.T, s tool.Server, name, args string, answers ...string) (tool.Result, error) {
 	t.Helper()
 	u.asked, u.answers = nil, nil
@@ -54,8 +54,8 @@ const dayForm = `{"properties":{"day":{"type":"string"}},"required":["day"],"typ
 
 var daySchema = map[string]any{"type": "object", "properties": map[string]any{"day": map[string]any{"type": "string"}}, "required": []string{"day"}}
 
-// asksMidway adds tools that ask in the middle of a call, as until 2025-11-25; once asks
-// is closed, if there is one.
+// asksMidway adds tools that ask in the middle of a call, as servers did until 2025-11-25;
+// if asks is not nil, the tools ask once it is closed.
 func asksMidway(s *sdk.Server, begun, asks, slow chan struct{}) {
 	say := func(format string, args ...any) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil, nil
@@ -94,7 +94,7 @@ func midway(t *testing.T, begun, asks, slow chan struct{}) tool.Server {
 	t.Helper()
 	server := sdk.NewServer(&sdk.Implementation{Name: "asks", Version: "1"}, nil)
 	asksMidway(server, begun, asks, slow)
-	// A call whose end the server is not told of must not outlive the test.
+	// A call whose end the server does not learn of must not outlive the test.
 	over, end := context.WithCancel(context.Background())
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -143,7 +143,7 @@ func TestElicitationMidway(t *testing.T) {
 			t.Errorf("%v: %v %v", c.answers, res, err)
 		}
 	}
-	// What does not fit the form is the server's business, and the call's failure.
+	// An answer that does not fit the form fails the call.
 	if res, err := u.calls(t, s, "book", `{"text":"ada"}`, `{"day":7}`); err != nil || !res.Failed {
 		t.Errorf("a wrong answer: %v %v", res, err)
 	}
@@ -153,15 +153,15 @@ func TestElicitationMidway(t *testing.T) {
 	if remote := s.(*server); remote.alone.Load() || len(begun) != 9 {
 		t.Errorf("%d calls, alone %v", len(begun), remote.alone.Load())
 	}
-	// A call that lends its model has a connection of its own.
+	// A call that lends its model has its own connection.
 	lent := tool.WithSampler(tool.WithAsker(t.Context(), &user{}), &sampler{})
 	if _, err := call(t, lent, s, "book", `{"text":"ada"}`); !errors.Is(err, tool.ErrPaused) || len(begun) != 10 {
 		t.Errorf("with a model: %v", err)
 	}
 }
 
-// A question that may belong to several calls waits for the others, or, when all
-// of them ask, has each made again alone.
+// A question that may belong to several calls waits for the others; if all of them ask,
+// each is repeated alone.
 func TestElicitationOfSeveralCalls(t *testing.T) {
 	begun, asks, slow := make(chan struct{}, 20), make(chan struct{}), make(chan struct{})
 	s := midway(t, begun, asks, slow)
@@ -196,7 +196,7 @@ func TestElicitationOfSeveralCalls(t *testing.T) {
 	}
 }
 
-// asksInstead is a server of 2026-07-28, which asks instead of answering.
+// asksInstead is a server of 2026-07-28, which returns questions in place of an answer.
 func asksInstead(t *testing.T) tool.Server {
 	t.Helper()
 	server := sdk.NewServer(&sdk.Implementation{Name: "asks", Version: "1"}, nil)

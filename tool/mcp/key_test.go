@@ -16,7 +16,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// keyedUser answers questions and names its call.
+// keyedUser answers questions and has the key of its call.
 type keyedUser struct {
 	user
 	key string
@@ -24,7 +24,7 @@ type keyedUser struct {
 
 func (u *keyedUser) Key() string { return u.key }
 
-// seen are the keys of the requests that a server got: "method header meta".
+// seen records the keys of a server's requests: "method header meta".
 type seen struct {
 	mu   sync.Mutex
 	keys []string
@@ -45,7 +45,8 @@ func (s *seen) take() []string {
 	return keys
 }
 
-// keysServer notes the keys of its calls, over HTTP those of all requests.
+// keysServer is a server that records the keys of its calls, and over HTTP those of all
+// requests.
 func keysServer(t *testing.T, wrap func(*sdk.Server) http.Handler) (*seen, tool.Server) {
 	t.Helper()
 	got := &seen{}
@@ -76,8 +77,8 @@ func keysServer(t *testing.T, wrap func(*sdk.Server) http.Handler) (*seen, tool.
 	return got, open(t, Options{}, "MCP_SERVER_CRM="+srv.URL).Server("crm")
 }
 
-// TestCallsHaveKeys: a server gets the key of a call in _meta and in the header of its
-// request, of that one alone; a later round of the call is another request.
+// TestCallsHaveKeys: the key of a call is in _meta and in the header of its own request
+// only; a later round of the call is another request.
 func TestCallsHaveKeys(t *testing.T) {
 	streamable := func(o *sdk.StreamableHTTPOptions) func(*sdk.Server) http.Handler {
 		return func(s *sdk.Server) http.Handler {

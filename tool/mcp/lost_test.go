@@ -14,8 +14,8 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// A server that comes back where it was is found again, and the call that finds
-// out is done once.
+// A server that restarts at its address is found again, and the call that finds it is made
+// once.
 func TestARestartedServer(t *testing.T) {
 	first, second := newFixture(), newFixture()
 	srv := first.overHTTP(t)
@@ -41,7 +41,7 @@ func TestARestartedServer(t *testing.T) {
 	}
 }
 
-// Some servers say 400 and not 404 to a session that they do not know.
+// Some servers answer 400, not 404, to an unknown session.
 func TestASessionThatIsForgotten(t *testing.T) {
 	f := newFixture()
 	var forget, initialised atomic.Bool
@@ -69,13 +69,13 @@ func TestASessionThatIsForgotten(t *testing.T) {
 	}
 }
 
-// A call that was under way when the server went away is not done twice.
+// A call that was under way when the server died is not repeated.
 func TestAServerThatGoesAwayInMidCall(t *testing.T) {
 	f := newFixture()
 	srv := f.overHTTP(t)
 	s := open(t, Options{}, "MCP_SERVER_X="+srv.URL).Server("x")
 	slow := find(t, s, "slow")
-	// A stream that nobody can resume ends the call at once.
+	// A stream that cannot be resumed ends the call at once.
 	go func() {
 		<-f.waiting
 		srv.CloseClientConnections()
@@ -94,7 +94,7 @@ func TestAServerThatGoesAwayInMidCall(t *testing.T) {
 	}
 }
 
-// A server that is down is asked once in a while, not by everybody.
+// A server that is down is tried only now and then, by one caller.
 func TestAServerThatIsDown(t *testing.T) {
 	f := newFixture()
 	srv := f.overHTTP(t)
@@ -107,7 +107,7 @@ func TestAServerThatIsDown(t *testing.T) {
 	}
 }
 
-// What costs every turn the whole time to connect is not tried at every turn.
+// A connection attempt that takes the whole timeout is not repeated at every turn.
 func TestPauses(t *testing.T) {
 	s, _ := open(t, Options{}, "MCP_SERVER_X=http://127.0.0.1:1").Server("x").(*server)
 	for _, c := range []struct{ took, least, most time.Duration }{
@@ -172,8 +172,8 @@ func TestCloseEndsCalls(t *testing.T) {
 	}
 }
 
-// What only reads is asked for again although it may have arrived: a server that
-// goes away under a list does not cost its tools.
+// A request that only reads is repeated although it may have arrived: a server that
+// restarts during a list keeps its tools.
 func TestAServerThatGoesAwayInAList(t *testing.T) {
 	f := newFixture()
 	var cut atomic.Int64
@@ -204,8 +204,8 @@ func TestAServerThatGoesAwayInAList(t *testing.T) {
 	}
 }
 
-// A connection with sampling whose idle time ends just when a call wants it is ended, not
-// forgotten.
+// A connection with sampling whose idle time ends just when a call takes it is closed, not
+// leaked.
 func TestSamplerTakenTooLate(t *testing.T) {
 	s := open(t, Options{}, "MCP_SERVER_X="+newFixture().overHTTP(t).URL).Server("x")
 	remote, _ := s.(*server)

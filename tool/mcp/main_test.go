@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// fixture is a server with one tool for everything that tools do.
+// fixture is a server with a tool for each behaviour of tools.
 type fixture struct {
 	calls     atomic.Int64
 	waiting   chan struct{}
@@ -159,7 +159,7 @@ func (f *fixture) overHTTP(t testing.TB) *httptest.Server {
 	return f.listen(t, "127.0.0.1:0", nil)
 }
 
-// listen serves on an address, so that a server can come back where it was.
+// listen serves on an address, so that a server can restart there.
 func (f *fixture) listen(t testing.TB, address string, wrap func(http.Handler) http.Handler) *httptest.Server {
 	t.Helper()
 	s := f.server()
@@ -222,7 +222,7 @@ func open(t testing.TB, o Options, environ ...string) *Servers {
 	return s
 }
 
-// find is a tool of a server by the server's own name for it.
+// find returns a tool of a server by the server's own name.
 func find(t testing.TB, s tool.Server, name string) tool.Streamer {
 	t.Helper()
 	tools, err := s.Tools(t.Context())
@@ -243,7 +243,7 @@ func call(t testing.TB, ctx context.Context, s tool.Server, name, args string) (
 	return find(t, s, name).Call(ctx, tool.Call{ID: "call_1", Name: name, Arguments: []byte(args)})
 }
 
-// says is call for a result that is no failure.
+// says is call for a result that is not a failure.
 func says(t testing.TB, s tool.Server, name, args string) string {
 	t.Helper()
 	res, err := call(t, t.Context(), s, name, args)
@@ -257,7 +257,7 @@ func asUser(t testing.TB, user string) context.Context {
 	return identity.With(t.Context(), identity.Identity{UserID: user, TenantID: "acme"})
 }
 
-// within fails the test when nothing comes.
+// within fails the test if no value comes.
 func within[T any](t testing.TB, c <-chan T, what string) {
 	t.Helper()
 	select {

@@ -27,7 +27,7 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// answer passes a handler's response on as it is written.
+// answer passes a handler's response on while it is written.
 type answer struct {
 	header http.Header
 	sent   http.Header

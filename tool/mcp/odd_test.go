@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// odd is a server written by hand, which answers what no SDK would.
+// odd is a server written by hand, with answers that no SDK would give.
 func odd(t *testing.T, answers map[string]string) *server {
 	t.Helper()
 	answers["initialize"] = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{}},"serverInfo":null}`
@@ -64,7 +64,7 @@ func TestAnOddServer(t *testing.T) {
 	for _, made := range tools {
 		names = append(names, tool.OriginalName(made)+"="+made.Spec().Name)
 	}
-	// A name that providers take keeps it, whatever else becomes like it.
+	// A name that providers accept stays, whichever other names are changed.
 	if got := strings.Join(names, " "); got != "a.b=a_b_2 a_b=a_b" {
 		t.Error(got)
 	}

@@ -42,7 +42,7 @@ func TestAProgram(t *testing.T) {
 	if got := says(t, s, "echo", `{"text":"hello"}`); got != "hello" {
 		t.Error(got)
 	}
-	// It gets what the file gives it, and nothing else of p8's.
+	// The program gets the variables of the file, and none of p8's others.
 	if got := says(t, s, "environment", `{}`); got != "/key" {
 		t.Errorf("the program sees %q", got)
 	}
@@ -77,7 +77,7 @@ func TestAnIdleProgramIsEnded(t *testing.T) {
 	}
 }
 
-// A shell that starts the server is no server: what it started ends, too.
+// If a shell starts the server, the shell's child ends, too.
 func TestAProgramOfAProgram(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mcp.json")
@@ -108,11 +108,11 @@ func TestAProgramOfAProgram(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	// It is nobody's child any more, so it goes away by itself.
+	// Its parent has gone, so it ends by itself.
 	await(t, "what the program started ends", func() bool { return !running(child) })
 }
 
-// await waits until something is so.
+// await waits until is returns true.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -124,7 +124,7 @@ func await(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// running reports whether a process is there and no zombie.
+// running reports whether a process exists and is not a zombie.
 func running(pid int) bool {
 	if raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		return !strings.Contains(string(raw), ") Z ")

@@ -44,7 +44,8 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
-// What is normalised stays so, and a tool is made of it or refused.
+// A normalised schema does not change when it is normalised again, and it makes a tool or
+// is refused.
 func FuzzNormalise(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"type":"object","properties":{"a":{"type":["null","string"]}},"required":["a"]}`,

@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// serveTools serves a server without sessions, as the 2026 revision has it.
+// serveTools serves a server without sessions, as in the revision of 2026.
 func serveTools(t *testing.T, o *sdk.ServerOptions, add func(*sdk.Server)) tool.Server {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "fixture", Version: "1"}, o)
@@ -70,7 +70,7 @@ func TestToolsOfAServer(t *testing.T) {
 	if got := says(t, s, "a.b", ``); got != "dot{}" {
 		t.Error(got)
 	}
-	// What is null and optional was left out; what is required is sent.
+	// Optional arguments that are null are left out, required ones are sent.
 	if got := says(t, s, "a_b", `{"o":null,"r":null}`); got != `line{"r":null}` {
 		t.Error(got)
 	}
@@ -79,7 +79,7 @@ func TestToolsOfAServer(t *testing.T) {
 	}
 }
 
-// TestHostileToolSchemas: a tool whose schema stands for 2^40 is left out and says why;
+// TestHostileToolSchemas: a tool whose schema stands for 2^40 is left out with its reason;
 // the others stay.
 func TestHostileToolSchemas(t *testing.T) {
 	defs := map[string]any{"d40": map[string]any{"type": "string"}}
