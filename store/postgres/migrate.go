@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3/database"
 
 	p8migrate "github.com/p8-org/p8/store/internal/migrate"
 )
@@ -58,7 +57,7 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) error {
 	db := stdlib.OpenDB(*c.Config())
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if err := p8migrate.Up(ctx, database.DialectPostgres, db, files, log); err != nil {
+	if err := p8migrate.Up(ctx, p8migrate.Postgres, db, files, log); err != nil {
 		return fmt.Errorf("postgres: %w", err)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3/database"
 
 	"github.com/p8-org/p8/internal/testkit/storetest"
 	"github.com/p8-org/p8/store"
@@ -30,7 +29,7 @@ func oldDatabase(t *testing.T) storetest.OldDatabase {
 		Migrate: func(files fs.FS) error {
 			db := stdlib.OpenDB(*c.Config())
 			defer db.Close()
-			return p8migrate.Up(t.Context(), database.DialectPostgres, db, files, slog.New(slog.DiscardHandler))
+			return p8migrate.Up(t.Context(), p8migrate.Postgres, db, files, slog.New(slog.DiscardHandler))
 		},
 		Exec: func(sql string) error {
 			_, err := c.Exec(t.Context(), sql)

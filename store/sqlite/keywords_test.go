@@ -9,7 +9,6 @@ import (
 	"testing/fstest"
 
 	"github.com/ncruces/go-sqlite3/driver"
-	"github.com/pressly/goose/v3/database"
 
 	"github.com/p8-org/p8/store"
 	p8migrate "github.com/p8-org/p8/store/internal/migrate"
@@ -31,7 +30,7 @@ func TestOldTextsAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	if err := p8migrate.Up(t.Context(), database.DialectSQLite3, db, old, slog.Default()); err != nil {
+	if err := p8migrate.Up(t.Context(), p8migrate.SQLite, db, old, slog.Default()); err != nil {
 		t.Fatal(err)
 	}
 	const now = "2026-01-01 00:00:00.000000"

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
-	"github.com/pressly/goose/v3/database"
 
 	"github.com/p8-org/p8/store"
 	p8migrate "github.com/p8-org/p8/store/internal/migrate"
@@ -39,14 +38,14 @@ func migrateTo(ctx context.Context, path string, files fs.FS, log *slog.Logger) 
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if err := p8migrate.Up(ctx, database.DialectSQLite3, db, files, log); err != nil {
+	if err := p8migrate.Up(ctx, p8migrate.SQLite, db, files, log); err != nil {
 		return fmt.Errorf("sqlite: %w", err)
 	}
 	return db.Close()
 }
 
 // current returns ErrOutdated unless the database has this program's schema. It does not
-// write, as goose would.
+// write.
 func current(ctx context.Context, c *conn) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

@@ -93,7 +93,7 @@ func powers() []power {
 			name: "the database",
 			uses: func(imported, _ string) bool {
 				return imported == "database/sql" || slices.ContainsFunc([]string{
-					"github.com/jackc/pgx/", "github.com/ncruces/go-sqlite3", "github.com/pressly/goose/", "github.com/riverqueue/river",
+					"github.com/jackc/pgx/", "github.com/ncruces/go-sqlite3", "github.com/riverqueue/river",
 				}, func(driver string) bool { return strings.HasPrefix(imported, driver) })
 			},
 			instead: "add a method to the store, or declare an interface that the store implements",

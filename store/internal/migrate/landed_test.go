@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/pressly/goose/v3"
 )
 
 // sumsFile has a line "SHA-256  name" for each migration beside it, as sha256sum
@@ -34,7 +32,7 @@ func landed(fsys fs.FS) error {
 	var errs []error
 	versions := make(map[int64]string)
 	for _, name := range files {
-		version, err := goose.NumericComponent(name)
+		version, err := versionOf(name)
 		if err != nil {
 			return err
 		}
@@ -45,6 +43,11 @@ func landed(fsys fs.FS) error {
 		text, err := fs.ReadFile(fsys, name)
 		if err != nil {
 			return err
+		}
+		for _, other := range []string{"+goose Down", "+goose NO TRANSACTION"} {
+			if bytes.Contains(text, []byte(other)) {
+				errs = append(errs, fmt.Errorf("%s: %q: a file is one transaction, and there is no way back", name, other))
+			}
 		}
 		sum := sha256.Sum256(text)
 		switch want, got := sums[name], hex.EncodeToString(sum[:]); want {
@@ -104,6 +107,7 @@ func TestLanded(t *testing.T) {
 		{"new", func(f fstest.MapFS) { f["00003_step.sql"] = &one }, fmt.Sprintf("add the line \"%x  00003_step.sql\"", sha256.Sum256(one.Data))},
 		{"removed", func(f fstest.MapFS) { delete(f, "00002_step.sql") }, "00002_step.sql was removed"},
 		{"one number twice", func(f fstest.MapFS) { f["00002_other.sql"] = &one }, "have one number"},
+		{"a way back", func(f fstest.MapFS) { f["00003_step.sql"] = &fstest.MapFile{Data: []byte("-- +goose Down\n")} }, "no way back"},
 		{"not a line", func(f fstest.MapFS) { f[sumsFile] = &fstest.MapFile{Data: []byte("x")} }, "is not one checksum"},
 	} {
 		changed := fstest.MapFS{}

@@ -1,5 +1,8 @@
 // Package migrate brings a database up to date: numbered SQL files, applied
-// once, in order, forward only, by goose.
+// once, in order, forward only, each in a transaction of its own.
+//
+// The versions are in the table goose_db_version, in the form of the library goose,
+// which migrated p8's databases before: they go on, and older programs know them.
 //
 // The SHA-256 of every file is kept beside the version. A file that was changed
 // after it had been applied is an error that names it: two databases with the
@@ -11,87 +14,100 @@ package migrate
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/database"
+	"time"
 )
 
 // Up applies the files in fsys that db lacks.
-func Up(ctx context.Context, dialect database.Dialect, db *sql.DB, fsys fs.FS, log *slog.Logger) error {
-	p, err := goose.NewProvider(dialect, db, fsys, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+func Up(ctx context.Context, table VersionTable, db *sql.DB, fsys fs.FS, log *slog.Logger) error {
+	files, err := readFiles(fsys)
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
+	}
+	applied, err := readVersions(ctx, db, table)
+	if err != nil {
+		return fmt.Errorf("read the applied migrations: %w", err)
 	}
 	hashes, err := readHashes(ctx, db)
 	if err != nil {
 		return fmt.Errorf("read the applied migrations: %w", err)
 	}
-	status, err := p.Status(ctx)
+	pending, err := compare(files, applied, hashes)
 	if err != nil {
-		return fmt.Errorf("read the applied migrations: %w", err)
+		return err
 	}
-	var known int64
-	for _, m := range status {
-		known = max(known, m.Source.Version)
-		b, err := fs.ReadFile(fsys, m.Source.Path)
-		if err != nil {
-			return fmt.Errorf("read the migrations: %w", err)
+	for _, f := range pending {
+		// Recorded before it is applied, so that no crash can leave an applied
+		// file without its hash.
+		if err := writeHash(ctx, db, f); err != nil {
+			return fmt.Errorf("record migration %s: %w", f.name, err)
 		}
-		sum := sha256.Sum256(b)
-		hash := hex.EncodeToString(sum[:])
-		old := hashes[m.Source.Version]
+		start := time.Now()
+		if err := apply(ctx, db, f); err != nil {
+			return fmt.Errorf("migration %s failed: %w", f.name, err)
+		}
+		log.DebugContext(ctx, "migration applied", "file", f.name, "duration", time.Since(start))
+	}
+	return nil
+}
+
+// compare returns the files that are not applied. It is an error if an applied file was
+// changed, if the database is newer than the files, or if an older file was left out.
+func compare(files []file, applied map[int64]bool, hashes map[int64]string) (pending []file, err error) {
+	var current int64
+	for version := range applied {
+		current = max(current, version)
+	}
+	for _, f := range files {
 		switch {
-		case old == hash:
-		case m.State == goose.StatePending:
-			// Recorded before it is applied, so that no crash can leave an applied
-			// file without its hash.
-			if err := writeHash(ctx, db, m.Source.Version, m.Source.Path, hash); err != nil {
-				return fmt.Errorf("record migration %s: %w", m.Source.Path, err)
-			}
+		case applied[f.version] && hashes[f.version] != f.hash:
+			return nil, fmt.Errorf("migration %s was changed after it had been applied (its hash was %.12s and is %.12s): "+
+				"restore the file and put the change into a new one", f.name, hashes[f.version], f.hash)
+		case applied[f.version]:
+		case f.version < current:
+			return nil, fmt.Errorf("migration %s was never applied, but the newer version %d was: "+
+				"this database belongs to another program, or to a version of p8 that was never released", f.name, current)
 		default:
-			return fmt.Errorf("migration %s was changed after it had been applied (its hash was %.12s and is %.12s): "+
-				"restore the file and put the change into a new one", m.Source.Path, old, hash)
+			pending = append(pending, f)
 		}
 	}
-	current, err := p.GetDBVersion(ctx)
+	if known := newest(files); current > known {
+		return nil, tooNew(current, known)
+	}
+	return pending, nil
+}
+
+// apply runs a file and records its version, unless another process did so meanwhile.
+func apply(ctx context.Context, db *sql.DB, f file) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("read the applied migrations: %w", err)
+		return err
 	}
-	if current > known {
-		return tooNew(current, known)
+	defer tx.Rollback()
+	var done bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM goose_db_version WHERE version_id = $1)`, f.version).Scan(&done); err != nil || done {
+		return err
 	}
-	results, err := p.Up(ctx)
-	for _, r := range results {
-		log.DebugContext(ctx, "migration applied", "file", r.Source.Path, "duration", r.Duration)
+	if _, err := tx.ExecContext(ctx, f.text); err != nil {
+		return err
 	}
-	if partial := (*goose.PartialError)(nil); errors.As(err, &partial) {
-		return fmt.Errorf("migration %s failed: %w", partial.Failed.Source.Path, partial.Err)
+	if _, err := tx.ExecContext(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, TRUE)`, f.version); err != nil {
+		return err
 	}
-	return err
+	return tx.Commit()
 }
 
 // Pending reports whether a database of this version lacks some of the files. It writes
 // nothing. A version newer than all files is an error.
 func Pending(fsys fs.FS, version int64) (bool, error) {
-	files, err := fs.Glob(fsys, "*.sql")
+	files, err := readFiles(fsys)
 	if err != nil {
 		return false, fmt.Errorf("read the migrations: %w", err)
 	}
-	var known int64
-	for _, name := range files {
-		n, err := goose.NumericComponent(name)
-		if err != nil {
-			return false, fmt.Errorf("read the migrations: %w", err)
-		}
-		known = max(known, n)
-	}
+	known := newest(files)
 	if version > known {
 		return false, tooNew(version, known)
 	}
@@ -100,32 +116,4 @@ func Pending(fsys fs.FS, version int64) (bool, error) {
 
 func tooNew(version, known int64) error {
 	return fmt.Errorf("the database has schema version %d, this program knows %d: use a newer program", version, known)
-}
-
-func readHashes(ctx context.Context, db *sql.DB) (map[int64]string, error) {
-	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migration_hashes
-		(version BIGINT NOT NULL PRIMARY KEY, file TEXT NOT NULL, sha256 TEXT NOT NULL)`); err != nil {
-		return nil, err
-	}
-	rows, err := db.QueryContext(ctx, `SELECT version, sha256 FROM migration_hashes`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	hashes := make(map[int64]string)
-	for rows.Next() {
-		var version int64
-		var hash string
-		if err := rows.Scan(&version, &hash); err != nil {
-			return nil, err
-		}
-		hashes[version] = hash
-	}
-	return hashes, rows.Err()
-}
-
-func writeHash(ctx context.Context, db *sql.DB, version int64, file, hash string) error {
-	_, err := db.ExecContext(ctx, `INSERT INTO migration_hashes (version, file, sha256) VALUES ($1, $2, $3)
-		ON CONFLICT (version) DO UPDATE SET file = excluded.file, sha256 = excluded.sha256`, version, file, hash)
-	return err
 }
