@@ -7,6 +7,7 @@ require (
 	github.com/JohannesKaufmann/html-to-markdown/v2 v2.5.2 // HTML → Markdown
 	github.com/alecthomas/kong v1.17.0 // the command line, declared in structs; cmd/p8/dispatch.go runs it
 	github.com/caarlos0/env/v11 v11.4.2 // settings from the environment
+	github.com/clipperhouse/displaywidth v0.11.0 // characters on a terminal, and their width
 	github.com/creack/pty v1.1.24 // tests: a terminal
 	github.com/danielgtaylor/huma/v2 v2.37.2 // REST routes: OpenAPI 3.1 from code, and the rules of parameters
 	github.com/goccy/go-yaml v1.19.2 // documents: positions, source snippets, an AST to validate against
@@ -23,11 +24,9 @@ require (
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.31.0
 	github.com/riverqueue/river/riverdriver/riversqlite v0.31.0
 	github.com/riverqueue/river/rivertype v0.31.0
-	github.com/rivo/uniseg v0.4.7 // the width of characters on a terminal
 	github.com/robfig/cron/v3 v3.0.1 // cron expressions → the next time
 	github.com/rogpeppe/go-internal v1.16.0 // tests: transcripts of the command line
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // reads JSON Schemas and judges single values; internal/schema walks the rest
-	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar of p8 upsert
 	github.com/tiktoken-go/tokenizer v0.10.0 // tests: the token counts to compare with
 	github.com/yuin/goldmark v1.8.7 // Markdown: links and headings of pages, answers on a terminal
 	go.uber.org/goleak v1.3.0 // tests: leaks of goroutines
@@ -41,12 +40,11 @@ require (
 
 require (
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
-	github.com/mattn/go-runewidth v0.0.31 // indirect
-	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/ncruces/go-sqlite3-wasm/v6 v6.3.35304 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
 	github.com/ncruces/wbt v1.0.0 // indirect

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
@@ -130,34 +126,4 @@ func (c *Upsert) print(a *command.App, r *ingest.Report) {
 		fmt.Fprintf(a.Stdout, ", %d removed", r.Pruned)
 	}
 	fmt.Fprintln(a.Stdout)
-}
-
-// bar is a progress bar on a terminal.
-type bar struct {
-	out io.Writer
-	bar *progressbar.ProgressBar
-}
-
-func newBar(a *command.App, hidden bool) *bar {
-	if hidden || !show.IsTerminal(a.Stderr) {
-		return &bar{}
-	}
-	return &bar{out: a.Stderr}
-}
-
-func (b *bar) show(p ingest.Progress) {
-	if b.out == nil {
-		return
-	}
-	if b.bar == nil {
-		b.bar = progressbar.NewOptions(p.Files, progressbar.OptionSetWriter(b.out), progressbar.OptionShowCount(),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("files"))
-	}
-	_ = b.bar.Set(p.Done)
-}
-
-func (b *bar) close() {
-	if b.bar != nil {
-		_ = b.bar.Finish()
-	}
 }

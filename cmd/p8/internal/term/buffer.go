@@ -1,10 +1,6 @@
 package term
 
-import (
-	"strings"
-
-	"github.com/rivo/uniseg"
-)
+import "strings"
 
 // buffer is a text with a cursor, an offset in bytes.
 type buffer struct {
@@ -22,20 +18,18 @@ func (b *buffer) insert(s string) {
 // before returns the beginning of the character before the cursor.
 func (b *buffer) before() int {
 	last := 0
-	for g := uniseg.NewGraphemes(b.text[:b.at]); g.Next(); {
-		last, _ = g.Positions()
+	for from := range characters(b.text[:b.at]) {
+		last = from
 	}
 	return last
 }
 
 // after returns the end of the character at the cursor.
 func (b *buffer) after() int {
-	g := uniseg.NewGraphemes(b.text[b.at:])
-	if !g.Next() {
-		return b.at
+	for _, g := range characters(b.text[b.at:]) {
+		return b.at + len(g.text)
 	}
-	_, end := g.Positions()
-	return b.at + end
+	return b.at
 }
 
 // cut removes the bytes between two offsets.
@@ -97,11 +91,11 @@ func (b *buffer) column(n int) {
 	start, end := b.lineStart(), b.lineEnd()
 	b.at = end
 	used := 0
-	for g := uniseg.NewGraphemes(b.text[start:end]); g.Next(); used += g.Width() {
+	for from, g := range characters(b.text[start:end]) {
 		if used >= n {
-			from, _ := g.Positions()
 			b.at = start + from
 			return
 		}
+		used += g.width
 	}
 }

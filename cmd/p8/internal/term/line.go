@@ -4,8 +4,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-
-	"github.com/rivo/uniseg"
 )
 
 // lineView shows a prompt and the text after it in as many rows as necessary.
@@ -38,24 +36,22 @@ func (v *lineView) layout(b *buffer, columns int) (rows []string, row, column in
 		line, used = strings.Repeat(" ", indent), indent
 	}
 	place := func() { row, column = len(rows), used }
-	g := uniseg.NewGraphemes(b.text)
-	for g.Next() {
-		from, _ := g.Positions()
-		if g.Str() == "\n" {
+	for from, g := range characters(b.text) {
+		if g.text == "\n" {
 			if from == b.at {
 				place()
 			}
 			next()
 			continue
 		}
-		if used+g.Width() > columns-1 {
+		if used+g.width > columns-1 {
 			next()
 		}
 		if from == b.at {
 			place()
 		}
-		line += g.Str()
-		used += g.Width()
+		line += g.text
+		used += g.width
 	}
 	if b.at == len(b.text) {
 		place()

@@ -1,10 +1,11 @@
 package term
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 
-	"github.com/rivo/uniseg"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // Style is a style of text. Styles are combined with |.
@@ -62,12 +63,12 @@ type Span struct {
 // Width returns the columns of a text; escape sequences have none.
 func Width(s string) int {
 	if strings.IndexByte(s, 0x1b) < 0 {
-		return uniseg.StringWidth(s)
+		return displaywidth.String(s)
 	}
 	n := 0
 	for s != "" {
 		before, after, found := strings.Cut(s, "\x1b[")
-		n += uniseg.StringWidth(before)
+		n += displaywidth.String(before)
 		if !found {
 			break
 		}
@@ -83,16 +84,16 @@ func Width(s string) int {
 // Cut returns the beginning of a plain text that fits n columns, with an ellipsis if it is
 // shorter than the text.
 func Cut(s string, n int) string {
-	if uniseg.StringWidth(s) <= n {
+	if displaywidth.String(s) <= n {
 		return s
 	}
 	var b strings.Builder
 	used := 0
-	for g := uniseg.NewGraphemes(s); g.Next(); {
-		if used += g.Width(); used > n-1 {
+	for _, g := range characters(s) {
+		if used += g.width; used > n-1 {
 			break
 		}
-		b.WriteString(g.Str())
+		b.WriteString(g.text)
 	}
 	return b.String() + "…"
 }
@@ -104,6 +105,18 @@ type glyph struct {
 	style Style
 }
 
+// characters yields the characters of a text, each with its offset in bytes.
+func characters(s string) iter.Seq2[int, glyph] {
+	return func(yield func(int, glyph) bool) {
+		at := 0
+		for g := displaywidth.StringGraphemes(s); g.Next(); at += len(g.Value()) {
+			if !yield(at, glyph{text: g.Value(), width: g.Width()}) {
+				return
+			}
+		}
+	}
+}
+
 // space reports whether a line may be broken here, without the space.
 func (g glyph) space() bool { return g.text == " " }
 
@@ -111,8 +124,9 @@ func (g glyph) space() bool { return g.text == " " }
 func glyphs(spans []Span) []glyph {
 	var list []glyph
 	for _, s := range spans {
-		for g := uniseg.NewGraphemes(strings.ReplaceAll(s.Text, "\t", "    ")); g.Next(); {
-			list = append(list, glyph{g.Str(), g.Width(), s.Style})
+		for _, g := range characters(strings.ReplaceAll(s.Text, "\t", "    ")) {
+			g.style = s.Style
+			list = append(list, g)
 		}
 	}
 	return list

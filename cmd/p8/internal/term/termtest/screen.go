@@ -9,7 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/rivo/uniseg"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // Screen is an emulated screen. It also keeps lines that have scrolled off.
@@ -70,9 +70,10 @@ func (s *Screen) step(b []byte) int {
 	if i := strings.IndexAny(text, "\x1b\r\n"); i >= 0 {
 		text = text[:i]
 	}
-	g, _, width, _ := uniseg.FirstGraphemeClusterInString(text, -1)
-	s.put(g, width)
-	return len(g)
+	g := displaywidth.StringGraphemes(text)
+	g.Next()
+	s.put(g.Value(), g.Width())
+	return len(g.Value())
 }
 
 func (s *Screen) put(g string, width int) {
