@@ -3,9 +3,10 @@ package agent
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // Severity is error, for problems that make a document unusable, or warning.
@@ -120,7 +121,7 @@ func (ps Problems) only(s Severity) Problems {
 }
 
 func (ps Problems) sort() {
-	slices.SortStableFunc(ps, func(a, b Problem) int {
+	arrange.By(ps, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 )
 
@@ -52,7 +53,7 @@ func (c *Catalog) List(ctx context.Context, kind string) ([]Entry, error) {
 	for _, s := range c.sources() {
 		add(c.entry(s))
 	}
-	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	arrange.By(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
 

@@ -3,11 +3,11 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 )
 
@@ -52,7 +52,7 @@ func (c *Catalog) Routable(ctx context.Context) ([]Routable, error) {
 	for _, s := range c.sources() {
 		add(s.name(), c.routes.of(s))
 	}
-	slices.SortFunc(list, func(a, b Routable) int { return strings.Compare(a.Name, b.Name) })
+	arrange.By(list, func(a, b Routable) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 )
 
@@ -168,7 +169,7 @@ type index struct {
 func (c *Catalog) newIndex(sources []*source) index {
 	x := index{sources: sources, byName: make(map[string]*source, 2*len(sources))}
 	ordered := slices.Clone(sources)
-	slices.SortStableFunc(ordered, func(a, b *source) int {
+	arrange.By(ordered, func(a, b *source) int {
 		return boolInt(a.problems != nil) - boolInt(b.problems != nil)
 	})
 	for _, s := range ordered {

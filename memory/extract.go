@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 )
 
@@ -90,7 +91,7 @@ func choose(sentences []sentence, words *vocabulary) []sentence {
 		list = sentences[:1]
 	}
 	best := slices.Clone(list)
-	slices.SortStableFunc(best, func(a, b sentence) int {
+	arrange.By(best, func(a, b sentence) int {
 		switch {
 		case a.score > b.score:
 			return -1
@@ -108,7 +109,7 @@ func choose(sentences []sentence, words *vocabulary) []sentence {
 			chosen = append(chosen, s)
 		}
 	}
-	slices.SortFunc(chosen, func(a, b sentence) int { return a.at - b.at })
+	arrange.By(chosen, func(a, b sentence) int { return a.at - b.at })
 	return chosen
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // stopwords.txt has the words of English and German that say nothing by themselves.
@@ -94,7 +96,7 @@ func (v *vocabulary) topics() []string {
 			list = append(list, w)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b string) int {
+	arrange.By(list, func(a, b string) int {
 		switch x, y := weigh(a), weigh(b); {
 		case x > y:
 			return -1

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 )
 
@@ -106,7 +107,7 @@ func (w *walk) summarize(ctx context.Context) error {
 	}
 	out := make([]EdgeSummary, 0, len(byKind))
 	for k, edges := range byKind {
-		slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.key, b.key)) })
+		arrange.By(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.key, b.key)) })
 		s := EdgeSummary{Relation: k.relation, Direction: k.direction, Count: len(edges), Targets: []string{}}
 		for _, e := range edges {
 			if len(s.Targets) < maxTargets && !slices.Contains(s.Targets, e.key) {
@@ -119,7 +120,7 @@ func (w *walk) summarize(ctx context.Context) error {
 		}
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b EdgeSummary) int {
+	arrange.By(out, func(a, b EdgeSummary) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Direction, b.Direction))
 	})
 	if len(out) > maxRelations {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 )
 
@@ -156,7 +157,7 @@ func groups(nodes []store.Node) map[string][]store.Node {
 		}
 	}
 	for _, rows := range byKey {
-		slices.SortStableFunc(rows, func(a, b store.Node) int { return min(len(b.Edges), 1) - min(len(a.Edges), 1) })
+		arrange.By(rows, func(a, b store.Node) int { return min(len(b.Edges), 1) - min(len(a.Edges), 1) })
 	}
 	return byKey
 }
@@ -201,7 +202,7 @@ func (w *walk) step(ctx context.Context, from, level int) error {
 	for _, e := range best {
 		edges = append(edges, e)
 	}
-	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.key, b.key)) })
+	arrange.By(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.key, b.key)) })
 	if len(w.found) == w.limit {
 		w.more()
 		return nil
@@ -250,7 +251,7 @@ func (w *walk) sort() {
 	if compare == nil {
 		return
 	}
-	slices.SortStableFunc(w.res.Results, func(a, b Row) int {
+	arrange.By(w.res.Results, func(a, b Row) int {
 		if order.Desc {
 			a, b = b, a
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 const (
@@ -57,7 +58,7 @@ func (r Repository[T]) Find(ctx context.Context, f Filter) (rows []T, next strin
 	if err != nil {
 		return nil, "", err
 	}
-	slices.SortFunc(all, compareFound)
+	arrange.By(all, compareFound)
 	if len(all) > limit {
 		all = all[:limit]
 		next = all[limit-1].cursor()

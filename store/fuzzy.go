@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
-	"slices"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store/internal/trgm"
 )
 
@@ -75,7 +75,7 @@ func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, l
 		return nil
 	})
 	// Stable, so that the nearest owner stays first among equal scores.
-	slices.SortStableFunc(hits, func(a, b trgm.Hit) int {
+	arrange.By(hits, func(a, b trgm.Hit) int {
 		a.ID, b.ID = "", ""
 		return trgm.Compare(a, b)
 	})

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 const (
@@ -55,7 +57,7 @@ func (s *Store) Inward(ctx context.Context, keys, relations []string, limit int)
 				return err
 			}
 		}
-		slices.SortStableFunc(links, func(a, b Link) int {
+		arrange.By(links, func(a, b Link) int {
 			return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Key, b.Key),
 				cmp.Compare(a.Type, b.Type), cmp.Compare(a.Relation, b.Relation))
 		})

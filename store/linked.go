@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // The statuses of a Linked.
@@ -105,7 +106,7 @@ func (w *writer) linkBack(ctx context.Context, m *Moment, key string, e Edge) (s
 		return "", err
 	}
 	// Every transaction locks rows in this order, so that no two deadlock.
-	slices.SortFunc(own, func(a, b hit) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
+	arrange.By(own, func(a, b hit) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
 	for _, h := range own {
 		if t := tableOf(h.Type); t != nil && t.linked() {
 			if status, err = w.addEdge(ctx, t, h.ID, e); err != nil {

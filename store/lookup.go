@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // Lookup finds rows by key (normalised as [NormalizeKey] does), whole rows in
@@ -25,7 +27,7 @@ func (s *Store) Lookup(ctx context.Context, key string) ([]Match, error) {
 			return err
 		}
 		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.Type == TypeSchema && s.reserved.ignores(h.tenant, h.owner, key) })
-		slices.SortFunc(hits, func(a, b hit) int {
+		arrange.By(hits, func(a, b hit) int {
 			return cmp.Or(cmp.Compare(distance(a.tenant, a.owner), distance(b.tenant, b.owner)), cmp.Compare(a.Type, b.Type))
 		})
 		found = make([]Match, len(hits))

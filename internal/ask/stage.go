@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/rem"
 )
 
@@ -135,7 +136,7 @@ func order(plan []Stage, done []StageResult) ([]Stage, error) {
 			left[i].Stage = 1
 		}
 	}
-	slices.SortStableFunc(left, func(a, b Stage) int { return cmp.Compare(a.Stage, b.Stage) })
+	arrange.By(left, func(a, b Stage) int { return cmp.Compare(a.Stage, b.Stage) })
 	needs := map[int][]int{}
 	for i, s := range left {
 		if err := s.check(left[:i]); err != nil {

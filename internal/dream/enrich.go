@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
@@ -39,7 +40,7 @@ func (d *dream) enrich(ctx context.Context, session string) (enriched int, err e
 	if err != nil || len(chunks) == 0 {
 		return 0, err
 	}
-	slices.SortStableFunc(chunks, func(a, b store.Moment) int { return a.EndsAt.Compare(b.EndsAt) })
+	arrange.By(chunks, func(a, b store.Moment) int { return a.EndsAt.Compare(b.EndsAt) })
 	named := map[string]bool{}
 	for i := range chunks {
 		for _, key := range resourceKeys(&chunks[i]) {

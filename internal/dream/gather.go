@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
@@ -173,7 +174,7 @@ func (d *dream) addFiles(ctx context.Context, _ past, m *material) error {
 		return err
 	}
 	rows = slices.DeleteFunc(rows, func(f store.File) bool { return f.TenantID != d.who.TenantID || !d.completed(&f) })
-	slices.SortStableFunc(rows, func(a, b store.File) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	arrange.By(rows, func(a, b store.File) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	var items []string
 	for i := range rows[:min(len(rows), maxFiles)] {
 		f := &rows[i]
@@ -210,7 +211,7 @@ func (d *dream) fileText(ctx context.Context, f *store.File) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	slices.SortFunc(pieces, func(a, b store.Resource) int { return a.Ordinal - b.Ordinal })
+	arrange.By(pieces, func(a, b store.Resource) int { return a.Ordinal - b.Ordinal })
 	var b strings.Builder
 	for i := range pieces {
 		if b.Len() < 4*maxFileText {

@@ -2,8 +2,9 @@ package ingest
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // Status is the result of a file.
@@ -85,7 +86,7 @@ func (r *Report) add(x Result, size int64) {
 
 // sort sorts the results by path, since workers finish in any order.
 func (r *Report) sort() {
-	slices.SortStableFunc(r.Results, func(a, b Result) int { return strings.Compare(a.Path, b.Path) })
+	arrange.By(r.Results, func(a, b Result) int { return strings.Compare(a.Path, b.Path) })
 }
 
 // Problem is something wrong within a file.

@@ -9,9 +9,9 @@ import (
 	"io"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/internal/ingest/internal/extract"
 	"github.com/p8-org/p8/store"
 )
@@ -156,7 +156,7 @@ func (r *run) known(ctx context.Context, c *candidate) (Result, error) {
 			break
 		}
 	}
-	slices.SortFunc(chunks, func(a, b store.Resource) int { return a.Ordinal - b.Ordinal })
+	arrange.By(chunks, func(a, b store.Resource) int { return a.Ordinal - b.Ordinal })
 	for i := range chunks {
 		x.ResourceIDs = append(x.ResourceIDs, chunks[i].ID)
 	}

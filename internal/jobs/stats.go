@@ -3,10 +3,11 @@ package jobs
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // KindStats are statistics of the jobs of a kind, over all processes.
@@ -54,7 +55,7 @@ type tally struct {
 
 // summed is the tallies by kind, in order.
 func summed(counts []tally) []KindStats {
-	slices.SortFunc(counts, func(a, b tally) int {
+	arrange.By(counts, func(a, b tally) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.state, b.state))
 	})
 	var all []KindStats

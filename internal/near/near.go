@@ -4,8 +4,9 @@ package near
 
 import (
 	"cmp"
-	"slices"
 	"strings"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // Names returns the names that are similar to a misspelt one, the nearest first: at most
@@ -37,7 +38,7 @@ func Names(name string, names []string, limit int) []string {
 			found = append(found, scored{n, cost})
 		}
 	}
-	slices.SortFunc(found, func(a, b scored) int {
+	arrange.By(found, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), strings.Compare(a.name, b.name))
 	})
 	var out []string

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/internal/jobs"
 	"github.com/p8-org/p8/store"
 )
@@ -225,7 +226,7 @@ func (s *Service) List(ctx context.Context, f ListFilter) ([]Reminder, error) {
 			list = append(list, r)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Reminder) int { return a.Next.Compare(b.Next) })
+	arrange.By(list, func(a, b Reminder) int { return a.Next.Compare(b.Next) })
 	return list[:min(len(list), cmp.Or(max(0, min(f.Limit, maxKept)), 50))], nil
 }
 

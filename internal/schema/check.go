@@ -8,6 +8,8 @@ import (
 
 	js "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // MaxSteps bounds a check. A step checks one value against one schema; all of them take a
@@ -198,7 +200,7 @@ func (n *node) children() []node {
 		for key, value := range v {
 			n.kids = append(n.kids, node{value: value, up: n, key: key, index: -1})
 		}
-		slices.SortFunc(n.kids, func(a, b node) int { return compare(a.key, b.key) })
+		arrange.By(n.kids, func(a, b node) int { return compare(a.key, b.key) })
 	case []any:
 		n.kids = make([]node, len(v))
 		for i, value := range v {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/names"
 )
@@ -79,7 +80,7 @@ func (t *Table) add(file, src string) error {
 		t.put(info)
 	}
 	for _, r := range t.providers {
-		slices.SortFunc(r.begin, func(a, b beginning) int { return len(b.prefix) - len(a.prefix) })
+		arrange.By(r.begin, func(a, b beginning) int { return len(b.prefix) - len(a.prefix) })
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (t *Table) List() []Info {
 			all = append(all, *b.info)
 		}
 	}
-	slices.SortFunc(all, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	arrange.By(all, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 

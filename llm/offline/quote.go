@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // Bounds of an answer, in characters.
@@ -68,7 +70,7 @@ func (t *turn) best() []passage {
 		all = append(all, passages(r)...)
 	}
 	t.weigh(all)
-	slices.SortStableFunc(all, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
+	arrange.By(all, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
 	var best []passage
 	taken := map[string]int{}
 	for _, p := range all {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/llm/internal/fence"
 )
@@ -62,7 +63,7 @@ func readTurn(messages []llm.Message) turn {
 			t.readResult(m.Content)
 		}
 	}
-	slices.SortStableFunc(t.rows, func(a, b row) int { return cmp.Compare(t.promise(b), t.promise(a)) })
+	arrange.By(t.rows, func(a, b row) int { return cmp.Compare(t.promise(b), t.promise(a)) })
 	return t
 }
 
@@ -91,7 +92,7 @@ func (t *turn) next() []string {
 		queries = []string{lookup(unread)}
 	case len(t.rows) == 0 && len(t.words) > 1:
 		words := slices.Clone(t.words)
-		slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
+		arrange.By(words, func(a, b string) int { return len(b) - len(a) })
 		for _, w := range words[:min(maxApart, len(words))] {
 			queries = append(queries, fuzzy(w))
 		}

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
@@ -140,7 +140,7 @@ func fileText(ctx context.Context, s *store.Store, f store.File) (string, error)
 			break
 		}
 	}
-	slices.SortStableFunc(pieces, func(a, b store.Resource) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	arrange.By(pieces, func(a, b store.Resource) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
 	texts := make([]string, len(pieces))
 	for i, p := range pieces {
 		texts[i] = p.Content

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // maxSchema bounds the schema of one tool.
@@ -81,7 +83,7 @@ func hide(root map[string]any) ([]hidden, error) {
 	if len(out) > 0 && root["required"] != nil {
 		root["required"] = required
 	}
-	slices.SortFunc(out, func(a, b hidden) int { return strings.Compare(a.name, b.name) })
+	arrange.By(out, func(a, b hidden) int { return strings.Compare(a.name, b.name) })
 	return out, nil
 }
 

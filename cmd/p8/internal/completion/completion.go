@@ -14,6 +14,7 @@ import (
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // Completion is p8 completion.
@@ -171,7 +172,7 @@ func flagsOf(node *kong.Node) []Word {
 			}
 		}
 	}
-	slices.SortFunc(list, func(x, y Word) int { return cmp.Compare(x.Text, y.Text) })
+	arrange.By(list, func(x, y Word) int { return cmp.Compare(x.Text, y.Text) })
 	return list
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/p8-org/p8/docs"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/store/sqlite"
 )
@@ -80,7 +81,7 @@ func OpenManual(ctx context.Context) (*store.Store, error) {
 // removePages deletes pages of the caller's tenant; the one with the marker last, so that
 // an interrupted removal is repeated.
 func removePages(ctx context.Context, s *store.Store, keys []string) error {
-	slices.SortStableFunc(keys, func(a, b string) int { return compareBool(a == seedMarker, b == seedMarker) })
+	arrange.By(keys, func(a, b string) int { return compareBool(a == seedMarker, b == seedMarker) })
 	for _, key := range keys {
 		if err := s.Resources().Delete(ctx, key); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err

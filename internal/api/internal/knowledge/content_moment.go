@@ -3,9 +3,9 @@ package knowledge
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/internal/ingest"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/store"
@@ -43,7 +43,7 @@ func (h *handlers) addPieces(ctx context.Context, ids []string, to *memory.Uploa
 	if err != nil || len(pieces) == 0 {
 		return err
 	}
-	slices.SortFunc(pieces, func(a, b store.Resource) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	arrange.By(pieces, func(a, b store.Resource) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
 	for i := range pieces {
 		to.ResourceKeys = append(to.ResourceKeys, store.NormalizeKey(pieces[i].Name))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/store"
 )
@@ -105,7 +106,7 @@ func (h *handlers) byTopic(ctx context.Context, text string, limit int) ([]found
 			found[i].Score++
 		}
 	}
-	slices.SortStableFunc(found, func(a, b foundMoment) int {
+	arrange.By(found, func(a, b foundMoment) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.CreatedAt.Compare(a.CreatedAt))
 	})
 	return found, nil
