@@ -17,41 +17,79 @@ import (
 // The embedded vocabulary is that of the library.
 func TestVocabulary(t *testing.T) {
 	library := codec.NewCl100kBase()
-	var all bytes.Buffer
-	for id := range uint(vocabularySize) {
-		token, err := library.Decode([]uint{id})
+	want := make([]string, vocabularySize)
+	for id := range want {
+		token, err := library.Decode([]uint{uint(id)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(token) > 255 {
-			t.Fatalf("the token %d has %d bytes, more than a byte can say", id, len(token))
-		}
-		all.WriteByte(byte(len(token)))
-		all.WriteString(token)
+		want[id] = token
 	}
 	if _, err := library.Decode([]uint{vocabularySize}); err == nil {
 		t.Errorf("the library has more than %d tokens", vocabularySize)
 	}
+	if n := len(strings.Join(want, "")); n != vocabularyBytes {
+		t.Errorf("the tokens have %d bytes, not %d", n, vocabularyBytes)
+	}
 	if golden.Update() {
-		var packed bytes.Buffer
-		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Write(all.Bytes())
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile("cl100k_base.gz", packed.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile("cl100k_base.gz", pack(t, want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if unpack(compressed) != all.String() {
+	if !slices.Equal(unpack(compressed), want) {
 		t.Error("cl100k_base.gz does not have the tokens of the library: run the test with -update")
 	}
 	if n := len(vocabulary()); n != vocabularySize {
 		t.Errorf("%d different tokens, not %d", n, vocabularySize)
+	}
+}
+
+// pack is the inverse of unpack.
+func pack(t *testing.T, tokens []string) []byte {
+	data := make([]byte, 256+6*joined)
+	ranks := map[string]int{}
+	for rank, token := range tokens {
+		ranks[token] = rank
+		if rank < 256 {
+			data[rank] = token[0]
+			continue
+		}
+		cut := 1
+		known := func(part string) bool { _, ok := ranks[part]; return ok }
+		for !known(token[:cut]) || !known(token[cut:]) {
+			cut++
+		}
+		for column, of := range []int{ranks[token[:cut]], ranks[token[cut:]]} {
+			for b := range 3 {
+				data[256+(3*column+b)*joined+rank-256] = byte(of >> (8 * b))
+			}
+		}
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(data)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+func TestUnpackDamaged(t *testing.T) {
+	for _, file := range []string{"", "no gzip", compressed[:len(compressed)/2]} {
+		if got := unpack(file); got != nil {
+			t.Errorf("%d tokens of a damaged file", len(got))
+		}
+	}
+}
+
+func BenchmarkVocabulary(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		unpack(compressed)
 	}
 }
 
