@@ -77,82 +77,97 @@ func badValues(err error, fields []field, entries []Entry, values map[string]str
 // check returns an error for each value that parses but cannot be used.
 func (c *Config) check(fields []field) []error {
 	var problems []error
-	require := func(name string, ok bool, problem string) {
-		if ok {
-			return
+	for _, r := range c.requirements() {
+		if r.ok {
+			continue
 		}
 		for i, f := range fields {
-			if f.env == name {
-				problems = append(problems, f.bad(c.entries[i], problem))
+			if f.env == r.name {
+				problems = append(problems, f.bad(c.entries[i], r.problem))
 			}
 		}
 	}
-	within := func(n, low, high int) bool { return low <= n && n <= high }
-
-	require("P8_PORT", within(c.Port, 0, 65535), "")
-	for _, origin := range c.AllowedOrigins {
-		require("P8_ALLOWED_ORIGINS", http.NewCrossOriginProtection().AddTrustedOrigin(origin) == nil, "")
-	}
-	require("P8_MAX_BODY_BYTES", c.MaxBodyBytes > 0, "")
-	require("P8_MAX_RUNS", within(c.MaxRuns, 0, 1_000_000), "")
-	require("P8_RUN_MEMORY", c.RunMemory == 0 || c.RunMemory >= 1<<20, "is less than 1MB")
-	require("P8_RUN_TIMEOUT", c.RunTimeout > 0, "")
-	require("P8_TOOL_TIMEOUT", c.ToolTimeout > 0, "")
-	require("P8_STEP_TOOL_CALLS", within(c.StepToolCalls, 1, 10_000), "")
-	require("P8_RUN_TOOL_CALLS", within(c.ToolCalls, 1, 1_000_000), "")
-	require("P8_DELEGATION_DEPTH", within(c.DelegationDepth, 1, 20), "")
-	require("P8_ANSWER_WITHIN", c.AnswerWithin > 0, "")
-	require("P8_RUN_GRACE", c.RunGrace >= 2*time.Second, "")
-	require("P8_RUN_ATTEMPTS", within(c.RunAttempts, 0, 100), "")
-	require("P8_RUN_KEEP", c.RunKeep >= 0, "")
-	require("P8_SERVER_URL", c.ServerURL == "" || isHTTP(c.ServerURL), "")
-	require("P8_PUBLIC_URL", c.PublicURL == "" || isHTTP(c.PublicURL), "")
-	require("P8_A2A_AGENTS", !slices.Contains(c.A2AAgents, ""), "has an empty name")
-	require("P8_SHUTDOWN_TIMEOUT", c.ShutdownTimeout >= 0, "")
-	require("P8_AGENT_CACHE_SIZE", within(c.CacheSize, 1, 100_000), "")
-	require("P8_DEFAULT_TEMPERATURE", c.DefaultTemperature >= 0 && c.DefaultTemperature <= 2, "")
-	require("P8_DEFAULT_MAX_TOKENS", within(c.DefaultMaxTokens, 1, 10_000_000), "")
-	require("P8_CONTEXT_TOKEN_BUDGET", within(c.ContextTokenBudget, 1, 100_000_000), "")
-	require("P8_ALWAYS_INCLUDE_LAST_MESSAGES", within(c.AlwaysIncludeLastMessages, 1, 10_000), "")
-	require("P8_MOMENT_TOKEN_THRESHOLD", within(c.MomentTokenThreshold, 100, 100_000_000), "")
-	require("P8_MOMENT_MAX_INJECT", within(c.MomentMaxInject, 0, 20), "")
-	require("P8_TOOL_RESULT_CHARS", within(c.ToolResultChars, 6000, 100_000_000), "")
-	require("P8_DREAM_AGENTS", len(c.DreamAgents) > 0 && !slices.Contains(c.DreamAgents, ""), "has an empty name")
-	require("P8_DREAM_LOOKBACK", c.DreamLookback >= time.Hour && c.DreamLookback <= 720*time.Hour, "")
-	require("P8_DREAM_TOKEN_BUDGET", within(c.DreamBudget, 1000, 10_000_000), "")
-	_, tenants := parseTenants(c.DreamTenants)
-	require("P8_DREAM_TENANTS", tenants, "")
-	require("P8_REMINDER_WEBHOOK_URL", c.ReminderURL == "" || isHTTP(c.ReminderURL), "")
-	require("P8_MODEL_SILENCE", c.ModelSilence >= time.Second, "")
-	require("P8_STRUCTURED_MODE", c.StructuredMode == "" || c.StructuredMode == "native" || c.StructuredMode == "tool", "")
-	require("P8_LOG_FORMAT", c.LogFormat == "text" || c.LogFormat == "json", "")
-	require("P8_OPENAI_BASE_URL", c.OpenAIBaseURL == "" || isHTTP(c.OpenAIBaseURL), "")
-	require("P8_ANTHROPIC_BASE_URL", c.AnthropicBaseURL == "" || isHTTP(c.AnthropicBaseURL), "")
-	require("P8_GEMINI_BASE_URL", c.GeminiBaseURL == "" || isHTTP(c.GeminiBaseURL), "")
-	require("P8_AZURE_OPENAI_ENDPOINT", c.AzureEndpoint == "" || isHTTP(c.AzureEndpoint), "")
-	require("P8_SEARCH_URL", c.SearchURL == "" || isHTTP(c.SearchURL), "")
-	require("P8_FALLBACK_MODELS", !slices.Contains(c.FallbackModels, ""), "has an empty name")
-	require("P8_MCP_AGENTS", !slices.Contains(c.MCPAgents, ""), "has an empty name")
-	require("P8_MODELS_FILE", c.ModelsFile == "" || isFile(c.ModelsFile), "is not a file")
-	require("P8_MCP_CONFIG", c.MCPConfig == "" || isFile(c.MCPConfig), "is not a file")
-	require("P8_EMBEDDING_BASE_URL", c.EmbeddingBaseURL == "" || isHTTP(c.EmbeddingBaseURL), "")
-	require("P8_EMBEDDING_DIMENSIONS", within(c.EmbeddingDimensions, 0, 4096), "")
-	require("P8_EMBEDDING_MIN_SIMILARITY", c.EmbeddingMinSimilarity >= 0 && c.EmbeddingMinSimilarity <= 1, "")
-	require("P8_QUERY_TIMEOUT", c.QueryTimeout > 0, "")
-	require("P8_MAX_UPLOAD_BYTES", c.MaxUploadBytes > 0, "")
-	require("P8_EXTRACT_MEMORY", c.ExtractMemory >= 64<<20 && c.ExtractMemory <= 16<<30, "")
-	require("P8_EXTRACT_TIMEOUT", c.ExtractTimeout >= time.Second && c.ExtractTimeout <= time.Hour, "")
-	require("P8_EXTRACT_PROCESSES", within(c.ExtractProcesses, 1, 100), "")
-	require("P8_JOB_WORKERS", within(c.JobWorkers, 1, 100), "")
-	require("P8_DATABASE_MAX_CONNS", within(c.DatabaseMaxConns, 2, 1000), "")
-	if _, ok := parseDatabase(c.DatabaseURL); !ok {
-		require("P8_DATABASE_URL", false, "names a database that p8 does not know")
-	}
-	if c.SchemaDir != "" {
-		info, err := os.Stat(c.SchemaDir)
-		require("P8_SCHEMA_DIR", err == nil && info.IsDir(), "is not a folder")
-	}
 	return problems
+}
+
+// requirement says whether a setting can be used, and the problem if it cannot; "" means
+// that it is not valid.
+type requirement struct {
+	name    string
+	ok      bool
+	problem string
+}
+
+func (c *Config) requirements() []requirement {
+	within := func(n, low, high int) bool { return low <= n && n <= high }
+	_, tenants := parseTenants(c.DreamTenants)
+	_, database := parseDatabase(c.DatabaseURL)
+	return []requirement{
+		{"P8_PORT", within(c.Port, 0, 65535), ""},
+		{"P8_ALLOWED_ORIGINS", !slices.ContainsFunc(c.AllowedOrigins, isNoOrigin), ""},
+		{"P8_MAX_BODY_BYTES", c.MaxBodyBytes > 0, ""},
+		{"P8_MAX_RUNS", within(c.MaxRuns, 0, 1_000_000), ""},
+		{"P8_RUN_MEMORY", c.RunMemory == 0 || c.RunMemory >= 1<<20, "is less than 1MB"},
+		{"P8_RUN_TIMEOUT", c.RunTimeout > 0, ""},
+		{"P8_TOOL_TIMEOUT", c.ToolTimeout > 0, ""},
+		{"P8_STEP_TOOL_CALLS", within(c.StepToolCalls, 1, 10_000), ""},
+		{"P8_RUN_TOOL_CALLS", within(c.ToolCalls, 1, 1_000_000), ""},
+		{"P8_DELEGATION_DEPTH", within(c.DelegationDepth, 1, 20), ""},
+		{"P8_ANSWER_WITHIN", c.AnswerWithin > 0, ""},
+		{"P8_RUN_GRACE", c.RunGrace >= 2*time.Second, ""},
+		{"P8_RUN_ATTEMPTS", within(c.RunAttempts, 0, 100), ""},
+		{"P8_RUN_KEEP", c.RunKeep >= 0, ""},
+		{"P8_SERVER_URL", c.ServerURL == "" || isHTTP(c.ServerURL), ""},
+		{"P8_PUBLIC_URL", c.PublicURL == "" || isHTTP(c.PublicURL), ""},
+		{"P8_A2A_AGENTS", !slices.Contains(c.A2AAgents, ""), "has an empty name"},
+		{"P8_SHUTDOWN_TIMEOUT", c.ShutdownTimeout >= 0, ""},
+		{"P8_AGENT_CACHE_SIZE", within(c.CacheSize, 1, 100_000), ""},
+		{"P8_DEFAULT_TEMPERATURE", c.DefaultTemperature >= 0 && c.DefaultTemperature <= 2, ""},
+		{"P8_DEFAULT_MAX_TOKENS", within(c.DefaultMaxTokens, 1, 10_000_000), ""},
+		{"P8_CONTEXT_TOKEN_BUDGET", within(c.ContextTokenBudget, 1, 100_000_000), ""},
+		{"P8_ALWAYS_INCLUDE_LAST_MESSAGES", within(c.AlwaysIncludeLastMessages, 1, 10_000), ""},
+		{"P8_MOMENT_TOKEN_THRESHOLD", within(c.MomentTokenThreshold, 100, 100_000_000), ""},
+		{"P8_MOMENT_MAX_INJECT", within(c.MomentMaxInject, 0, 20), ""},
+		{"P8_TOOL_RESULT_CHARS", within(c.ToolResultChars, 6000, 100_000_000), ""},
+		{"P8_DREAM_AGENTS", len(c.DreamAgents) > 0 && !slices.Contains(c.DreamAgents, ""), "has an empty name"},
+		{"P8_DREAM_LOOKBACK", c.DreamLookback >= time.Hour && c.DreamLookback <= 720*time.Hour, ""},
+		{"P8_DREAM_TOKEN_BUDGET", within(c.DreamBudget, 1000, 10_000_000), ""},
+		{"P8_DREAM_TENANTS", tenants, ""},
+		{"P8_REMINDER_WEBHOOK_URL", c.ReminderURL == "" || isHTTP(c.ReminderURL), ""},
+		{"P8_MODEL_SILENCE", c.ModelSilence >= time.Second, ""},
+		{"P8_STRUCTURED_MODE", c.StructuredMode == "" || c.StructuredMode == "native" || c.StructuredMode == "tool", ""},
+		{"P8_LOG_FORMAT", c.LogFormat == "text" || c.LogFormat == "json", ""},
+		{"P8_OPENAI_BASE_URL", c.OpenAIBaseURL == "" || isHTTP(c.OpenAIBaseURL), ""},
+		{"P8_ANTHROPIC_BASE_URL", c.AnthropicBaseURL == "" || isHTTP(c.AnthropicBaseURL), ""},
+		{"P8_GEMINI_BASE_URL", c.GeminiBaseURL == "" || isHTTP(c.GeminiBaseURL), ""},
+		{"P8_AZURE_OPENAI_ENDPOINT", c.AzureEndpoint == "" || isHTTP(c.AzureEndpoint), ""},
+		{"P8_SEARCH_URL", c.SearchURL == "" || isHTTP(c.SearchURL), ""},
+		{"P8_FALLBACK_MODELS", !slices.Contains(c.FallbackModels, ""), "has an empty name"},
+		{"P8_MCP_AGENTS", !slices.Contains(c.MCPAgents, ""), "has an empty name"},
+		{"P8_MODELS_FILE", c.ModelsFile == "" || isFile(c.ModelsFile), "is not a file"},
+		{"P8_MCP_CONFIG", c.MCPConfig == "" || isFile(c.MCPConfig), "is not a file"},
+		{"P8_EMBEDDING_BASE_URL", c.EmbeddingBaseURL == "" || isHTTP(c.EmbeddingBaseURL), ""},
+		{"P8_EMBEDDING_DIMENSIONS", within(c.EmbeddingDimensions, 0, 4096), ""},
+		{"P8_EMBEDDING_MIN_SIMILARITY", c.EmbeddingMinSimilarity >= 0 && c.EmbeddingMinSimilarity <= 1, ""},
+		{"P8_QUERY_TIMEOUT", c.QueryTimeout > 0, ""},
+		{"P8_MAX_UPLOAD_BYTES", c.MaxUploadBytes > 0, ""},
+		{"P8_EXTRACT_MEMORY", c.ExtractMemory >= 64<<20 && c.ExtractMemory <= 16<<30, ""},
+		{"P8_EXTRACT_TIMEOUT", c.ExtractTimeout >= time.Second && c.ExtractTimeout <= time.Hour, ""},
+		{"P8_EXTRACT_PROCESSES", within(c.ExtractProcesses, 1, 100), ""},
+		{"P8_JOB_WORKERS", within(c.JobWorkers, 1, 100), ""},
+		{"P8_DATABASE_MAX_CONNS", within(c.DatabaseMaxConns, 2, 1000), ""},
+		{"P8_DATABASE_URL", database, "names a database that p8 does not know"},
+		{"P8_SCHEMA_DIR", c.SchemaDir == "" || isFolder(c.SchemaDir), "is not a folder"},
+	}
+}
+
+func isNoOrigin(s string) bool {
+	return http.NewCrossOriginProtection().AddTrustedOrigin(s) != nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func isFile(path string) bool {

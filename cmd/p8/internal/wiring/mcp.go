@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/internal/mcpserver"
 	"github.com/p8-org/p8/store"
@@ -28,7 +29,7 @@ const agentsURI = "rem://agents"
 
 // announcing is a store that notifies MCP clients of changed documents.
 type announcing struct {
-	*store.Store
+	api.Store
 	mcp *mcpserver.Server
 }
 

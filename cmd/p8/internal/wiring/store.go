@@ -133,7 +133,7 @@ func Reason(err error) string {
 }
 
 // readOnlyDocuments is a store whose mirrors of documents are not updated.
-type readOnlyDocuments struct{ *store.Store }
+type readOnlyDocuments struct{ catalog.Store }
 
 // PutSchema does nothing.
 func (readOnlyDocuments) PutSchema(context.Context, *store.Schema) error { return nil }
