@@ -34,8 +34,9 @@ type Knowledge interface {
 	Inward(ctx context.Context, keys, relations []string, limit int) ([]store.Link, error)
 	// Load returns the whole rows of nodes, nil for a deleted one.
 	Load(ctx context.Context, nodes ...store.Node) ([]json.RawMessage, error)
-	// Search returns the whole rows of a table that are nearest to a vector or to words.
-	Search(ctx context.Context, q store.SearchQuery) ([]store.Match, error)
+	// Search returns the whole rows that are nearest to a vector or to words, of one table for
+	// each query.
+	Search(ctx context.Context, queries ...store.SearchQuery) ([]store.Match, error)
 	// Select runs a SELECT; a mistake in its text is a *store.SelectError.
 	Select(ctx context.Context, sql string, b store.SelectBounds) (store.Selection, error)
 	// Tables lists the tables that a SELECT may read; the list never changes.

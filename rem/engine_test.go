@@ -110,9 +110,12 @@ func (k *knowledge) Load(_ context.Context, nodes ...store.Node) ([]json.RawMess
 	return rows, k.err
 }
 
-func (k *knowledge) Search(_ context.Context, q store.SearchQuery) ([]store.Match, error) {
-	b, _ := json.Marshal(q)
-	k.asked = string(b)
+func (k *knowledge) Search(_ context.Context, queries ...store.SearchQuery) ([]store.Match, error) {
+	k.asked = ""
+	for _, q := range queries {
+		b, _ := json.Marshal(q)
+		k.asked += string(b)
+	}
 	return k.found, k.err
 }
 
@@ -252,10 +255,47 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+func TestSearchTables(t *testing.T) {
+	k := &knowledge{found: []store.Match{
+		{Key: "a", Type: "resource", Table: "resources", Score: 1}, {Key: "b", Type: "moment", Table: "moments", Score: 0.5},
+	}}
+	e := rem.New(rem.Options{Knowledge: k, Embedder: embedder{}})
+	got, err := e.Run(t.Context(), "SEARCH api FROM resources, moments, schemas CATEGORY c LIMIT 4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want string
+	for _, table := range []string{"resources", "moments", "schemas"} {
+		q := store.SearchQuery{
+			Table: table, Text: "api", Model: "test:2", Vector: []float32{1, 0}, MinSimilarity: 0.25, Category: "c", Limit: 4,
+		}
+		if table == "schemas" {
+			q.Category = ""
+		}
+		b, _ := json.Marshal(q)
+		want += string(b)
+	}
+	if k.asked != want {
+		t.Errorf("asked %s\nwant  %s", k.asked, want)
+	}
+	b, _ := json.Marshal(got)
+	for _, part := range []string{
+		`"table":"resources, moments, schemas"`,
+		`{"key":"a","entity_type":"resource","table":"resources","similarity_score":1}`,
+		`{"key":"b","entity_type":"moment","table":"moments","similarity_score":0.5}`,
+		`"The rows of schemas have no category, so CATEGORY left none out."`,
+	} {
+		if !strings.Contains(string(b), part) {
+			t.Errorf("%s has no %s", b, part)
+		}
+	}
+}
+
 func TestSearchFails(t *testing.T) {
 	for query, want := range map[string]string{
 		"SEARCH api FROM users":                   "the rows of users have no vectors; SEARCH reads resources, moments and schemas, SQL reads every table (quote a text that ends with the name of a table); write SEARCH text",
 		"SEARCH api FROM moments FIELD content":   "the field \"content\" of moments has no vectors; summary has; write SEARCH text",
+		"SEARCH api FROM moments, users":          "the rows of users have no vectors; SEARCH reads",
 		"EXPLAIN SEARCH api FROM users":           "the rows of users have no vectors",
 		`EXPLAIN SEARCH api WHERE "nmae = 'x'"`:   "there is no column nmae",
 		"SEARCH api FROM sessions TABLE nosuch x": "",

@@ -44,7 +44,7 @@ func (e *SyntaxError) Unwrap() error { return e.cause }
 const (
 	lookupForm   = `LOOKUP key, or LOOKUP [key, "another, key"]`
 	fuzzyForm    = `FUZZY text [FROM manual] [THRESHOLD 0.3] [LIMIT 10]`
-	searchForm   = `SEARCH text [FROM resources] [WHERE "condition"] [CATEGORY name] [MIN_SIMILARITY 0.3] [LIMIT 10] [HYBRID]`
+	searchForm   = `SEARCH text [FROM resources, moments] [WHERE "condition"] [CATEGORY name] [MIN_SIMILARITY 0.3] [LIMIT 10] [HYBRID]`
 	traverseForm = `TRAVERSE key [TYPE relation, relation] [DIRECTION in|out|both] [DEPTH 1] [LIMIT 20] [LOAD], or TRAVERSE [TYPE relation] WITH query`
 	sqlForm      = `SQL SELECT … FROM table …, or SQL table [WHERE "condition"] [ORDER BY column] [LIMIT 10]`
 	explainForm  = `EXPLAIN query`

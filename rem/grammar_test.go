@@ -14,12 +14,13 @@ import (
 const rules = `query    = ["REM"] ( lookup | fuzzy | search | traverse | sql | "EXPLAIN" query )
 lookup   = "LOOKUP" keys
 fuzzy    = "FUZZY" text { "FROM" "manual" | "THRESHOLD" number | limit | "LOAD" }
-search   = "SEARCH" ( text | table quoted ) { ("FROM"|"IN"|"TABLE") table | "FIELD" column
+search   = "SEARCH" ( text | tables quoted ) { ("FROM"|"IN"|"TABLE") tables | "FIELD" column
            | "WHERE" quoted | "CATEGORY" word | "MIN_SIMILARITY" number | limit | "HYBRID" | "LOAD" }
 traverse = "TRAVERSE" ( ["FROM"] keys { clause } | [names] { clause } "WITH" query { clause } )
 clause   = "TYPE" names | "DIRECTION" ("in"|"out"|"both") | "DEPTH" 0…%d | limit | "LOAD" | "ORDER BY" field ["DESC"]
 sql      = "SQL" select | select | "SQL" table { "WHERE" quoted | "ORDER BY" columns | limit }
 limit    = "LIMIT" 1…%d (SQL: 1…%d)
+tables   = table { "," table }
 keys     = key { "," key } | "[" key { "," key } "]"`
 
 const remarks = "Words may be in any case. A clause counts at the end of a query only, and only with a value that fits it; else it is text. " +

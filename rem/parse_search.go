@@ -4,9 +4,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// search reads: [table] text {clause}. A table comes first only before a text
+// search reads: [tables] text {clause}. Tables come first only before a text
 // in quotes: "SEARCH users of the API" is a text.
 func (p *parser) search() (Query, error) {
 	column := p.at + 1
@@ -16,9 +17,13 @@ func (p *parser) search() (Query, error) {
 	}
 	text, clauses := suffix(tokens, p.searchClause)
 	var q Search
-	if n := len(text); (n == 2 || n == 3 && isTableWord(text[0])) && text[n-1].quoted && !text[n-2].quoted {
-		if table, ok := p.table(text[n-2].text); ok {
-			q.Table, text = table, text[n-1:]
+	if n := len(text); n > 1 && text[n-1].quoted {
+		first := text[:n-1]
+		if n > 2 && isTableWord(first[0]) {
+			first = first[1:]
+		}
+		if names, size := tableList(first); size == len(first) && p.known(names) == len(names) {
+			q.Tables, text = p.tablesOf(names), text[n-1:]
 		}
 	}
 	for _, c := range clauses {
@@ -42,9 +47,12 @@ func (p *parser) searchClause(tokens []token) (clause, bool) {
 		return c, true
 	}
 	if c, _, ok := keyword(tokens, "FROM", "IN", "TABLE"); ok {
-		_, known := p.table(c.text)
 		c.name = "TABLE"
-		return c, known
+		c.values, c.size = tableList(tokens[1:])
+		c.size++
+		// In capitals, a list of tables is meant as one, even if a name in it is wrong.
+		known := p.known(c.values)
+		return c, known == len(c.values) && known > 0 || known > 0 && tokens[0].text == "FROM"
 	}
 	if c, value, ok := keyword(tokens, "FIELD", "WHERE", "CATEGORY"); ok {
 		switch c.name {
@@ -63,6 +71,49 @@ func (p *parser) searchClause(tokens []token) (clause, bool) {
 	return parameter(tokens, "TABLE", "FIELD", "WHERE", "CATEGORY", "MIN_SIMILARITY", "THRESHOLD", "LIMIT", "HYBRID", "LOAD")
 }
 
+// tableList reads: name {"," name}, with or without spaces. size is the number of its
+// tokens.
+func tableList(tokens []token) (names []string, size int) {
+	var text string
+	for size < len(tokens) && !tokens[size].quoted {
+		text += tokens[size].text
+		size++
+		if !strings.HasSuffix(text, comma) && (size == len(tokens) || tokens[size].quoted || !strings.HasPrefix(tokens[size].text, comma)) {
+			break
+		}
+	}
+	return splitTables(text), size
+}
+
+// splitTables splits names at their commas.
+func splitTables(text string) []string {
+	names := strings.Split(text, comma)
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	return names
+}
+
+// known counts the names that are tables.
+func (p *parser) known(names []string) (n int) {
+	for _, name := range names {
+		if _, ok := p.table(name); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// tablesOf are the tables with these names, each once.
+func (p *parser) tablesOf(names []string) (tables []string) {
+	for _, name := range names {
+		if table, ok := p.table(name); ok && !slices.Contains(tables, table) {
+			tables = append(tables, table)
+		}
+	}
+	return tables
+}
+
 // isEmbedded reports whether some table embeds a column of that name.
 func isEmbedded(column string) bool {
 	return slices.Contains([]string{"content", "summary", "description"}, strings.ToLower(column))
@@ -78,11 +129,16 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (q *Search) take(p *parser, c clause) (err error) {
 	switch c.name {
 	case "TABLE":
-		table, ok := p.table(c.text)
-		if !ok {
-			return p.noTable(c.column, c.text)
+		if c.values == nil {
+			c.values = splitTables(c.text)
 		}
-		q.Table = table
+		for _, name := range c.values {
+			if _, ok := p.table(name); !ok {
+				before, _, _ := strings.Cut(string(p.runes[c.column-1:]), name)
+				return p.noTable(c.column+utf8.RuneCountInString(before), name)
+			}
+		}
+		q.Tables = p.tablesOf(c.values)
 	case "FIELD":
 		if !identifier.MatchString(c.text) || len(c.text) > 60 {
 			return problemf(c.column, "FIELD is %.60q; it takes the name of a column", c.text)

@@ -115,13 +115,16 @@ func (e *Engine) steps(ctx context.Context, query Query) (steps []Step, notes []
 
 func (e *Engine) searchSteps(ctx context.Context, q Search) (steps []Step, notes []string, err error) {
 	var res Result
-	ask, err := e.searchQuery(q, &res)
+	asks, err := e.searchQueries(q, &res)
 	if err != nil {
 		return nil, nil, err
 	}
 	ix := e.indexes()
-	bound := rowsBound(ask.Limit)
-	if ask.Where != "" {
+	tables, bound := and(tablesOf(asks)), rowsBound(asks[0].Limit)
+	for _, ask := range asks {
+		if ask.Where == "" {
+			break
+		}
 		step, err := e.selectStep(ctx, Select{Text: "SELECT id FROM " + ask.Table + " WHERE (" + ask.Where + "\n)"})
 		if err != nil {
 			return nil, nil, withoutPosition(err)
@@ -134,18 +137,19 @@ func (e *Engine) searchSteps(ctx context.Context, q Search) (steps []Step, notes
 		steps = append(steps,
 			Step{Operation: "make a vector of the text with " + e.Embedder.Name(), Index: "none", Bound: "one text"},
 			Step{
-				Operation: fmt.Sprintf("rank the rows of %s by cosine similarity of %s or more", ask.Table, formatFloat(ask.MinSimilarity)),
+				Operation: fmt.Sprintf("rank the rows of %s by cosine similarity of %s or more", tables, formatFloat(asks[0].MinSimilarity)),
 				Index:     ix.vectors, Bound: bound,
 			})
 	} else {
 		res.note("No embedding model is configured, so words alone decide.")
 	}
-	if ask.Hybrid || e.Embedder == nil {
-		steps = append(steps, Step{Operation: "rank the rows of " + ask.Table + " by the words of the text", Index: ix.words, Bound: bound})
+	if asks[0].Hybrid || e.Embedder == nil {
+		steps = append(steps, Step{Operation: "rank the rows of " + tables + " by the words of the text", Index: ix.words, Bound: bound})
 	}
-	if ask.Hybrid && e.Embedder != nil {
+	if asks[0].Hybrid && e.Embedder != nil {
 		steps = append(steps, Step{Operation: "fuse the two ranks (reciprocal rank fusion, k = 60)", Index: "none", Bound: bound})
 	}
+	steps = append(steps, Step{Operation: "put rows first whose titles the text names", Index: ix.keys, Bound: "half of the rows"})
 	return steps, res.Notes, nil
 }
 

@@ -56,12 +56,12 @@ func (q Fuzzy) String() string {
 	return w.text
 }
 
-// Search finds the rows of a table whose meaning is near to a text.
+// Search finds the rows whose meaning is near to a text, or whose title the text names.
 type Search struct {
 	Text string
-	// Table is "" for DefaultTable.
-	Table string
-	// Field is the embedded column, "" for the table's.
+	// Tables are asked together, their rows merged by score; none is DefaultTable.
+	Tables []string
+	// Field is the embedded column, "" for the tables' own.
 	Field string
 	// Where is a condition in SQL on the rows, Category the value of that column.
 	Where, Category string
@@ -82,7 +82,7 @@ func (Search) Verb() Verb { return SEARCH }
 // String is the query in its canonical form.
 func (q Search) String() string {
 	w := writer{"SEARCH " + quote(q.Text)}
-	w.word("FROM", q.Table)
+	w.word("FROM", strings.Join(q.Tables, tableComma))
 	// A text that a clause would take is written as a parameter.
 	if isEmbedded(q.Field) {
 		w.word("FIELD", q.Field)
@@ -241,6 +241,9 @@ func Quote(key string) string {
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
+
+// tableComma separates the tables of a SEARCH.
+const tableComma = ", "
 
 // anyType stands for every relation.
 const anyType = "*"

@@ -3,6 +3,7 @@
 //	LOOKUP sarah-chen                        the row with this key, of whatever kind
 //	FUZZY sara chn THRESHOLD 0.4             rows whose keys or summaries resemble a text
 //	SEARCH "API design" FROM ontologies      rows whose meaning is near to a text
+//	SEARCH burnout FROM resources, moments   the same, of several tables
 //	TRAVERSE sarah-chen TYPE manages DEPTH 2 the rows that a row's edges lead to
 //	SQL SELECT name FROM moments             one read-only SELECT
 //	EXPLAIN SEARCH "API design"              what would run, on which index, within which bound

@@ -15,7 +15,7 @@ type Result struct {
 	Keys        []string `json:"keys,omitempty"`
 	Missing     []string `json:"missing,omitempty"`
 	Suggestions []string `json:"suggestions,omitempty"`
-	// Text is that of a FUZZY or SEARCH, Table the one of a SEARCH.
+	// Text is that of a FUZZY or SEARCH, Table the table of a SEARCH, or several with commas.
 	Text  string `json:"text,omitempty"`
 	Table string `json:"table,omitempty"`
 	// Depth is the DEPTH of a TRAVERSE, nil for other queries.
@@ -45,6 +45,8 @@ type Row struct {
 	Key string
 	// EntityType is the kind of row: resource, schema, message, …
 	EntityType string
+	// Table is the table of a row that a SEARCH in several found.
+	Table string
 	// Score is the similarity of a FUZZY or SEARCH match, 1 for a LOOKUP.
 	Score float64
 	// Hop is how a TRAVERSE came to the row, nil for other queries.
@@ -80,7 +82,7 @@ type EdgeSummary struct {
 // EntityMessage is the entity type of a stored message.
 const EntityMessage = "message"
 
-// MarshalJSON writes {key, entity_type, similarity_score, summary, data}, with
+// MarshalJSON writes {key, entity_type, table, similarity_score, summary, data}, with
 // {depth, relation, weight, path} in place of the score for a TRAVERSE, and the
 // bare object for SQL.
 func (r Row) MarshalJSON() ([]byte, error) {
@@ -91,6 +93,7 @@ func (r Row) MarshalJSON() ([]byte, error) {
 	type head struct {
 		Key        string `json:"key"`
 		EntityType string `json:"entity_type"`
+		Table      string `json:"table,omitempty"`
 	}
 	switch {
 	case r.Hop != nil:
@@ -98,7 +101,7 @@ func (r Row) MarshalJSON() ([]byte, error) {
 			head
 			*Hop
 			tail
-		}{head{r.Key, r.EntityType}, r.Hop, tail{r.Summary, r.Data}})
+		}{head{r.Key, r.EntityType, r.Table}, r.Hop, tail{r.Summary, r.Data}})
 	case r.EntityType == "" && r.Data != nil:
 		return r.Data, nil
 	}
@@ -106,7 +109,7 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		head
 		Score float64 `json:"similarity_score"`
 		tail
-	}{head{r.Key, r.EntityType}, r.Score, tail{r.Summary, r.Data}})
+	}{head{r.Key, r.EntityType, r.Table}, r.Score, tail{r.Summary, r.Data}})
 }
 
 // marshal writes <, > and & as they are.

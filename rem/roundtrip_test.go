@@ -82,7 +82,9 @@ func queries(nested bool) *rapid.Generator[rem.Query] {
 			return rem.Fuzzy{Text: texts().Draw(t, "text"), Threshold: float64(rapid.IntRange(0, 100).Draw(t, "threshold")) / 100, Limit: limit, Load: load}
 		case 2:
 			q := rem.Search{Text: texts().Draw(t, "text"), Limit: limit, Load: load, Hybrid: rapid.Bool().Draw(t, "hybrid")}
-			q.Table = rapid.SampledFrom(append(rem.Tables(), "")).Draw(t, "table")
+			if rapid.Bool().Draw(t, "tables") {
+				q.Tables = rapid.SliceOfNDistinct(rapid.SampledFrom(rem.Tables()), 1, 3, rapid.ID[string]).Draw(t, "table")
+			}
 			q.Field = rapid.SampledFrom([]string{"", "content", "body"}).Draw(t, "field")
 			q.Where = rapid.SampledFrom([]string{"", "published", "a = 'x'", `"b" > 1 AND (c IN ('"', ''''))`, `c ~ '\d'`}).Draw(t, "where")
 			if rapid.Bool().Draw(t, "category") {

@@ -3,27 +3,33 @@ package rem
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/p8-org/p8/store"
 )
 
 func (e *Engine) search(ctx context.Context, q Search, res *Result) error {
-	ask, err := e.searchQuery(q, res)
+	asks, err := e.searchQueries(q, res)
 	if err != nil {
 		return err
 	}
-	res.Text, res.Table = q.Text, ask.Table
-	if err := e.embed(ctx, &ask, res); err != nil {
+	res.Text, res.Table = q.Text, strings.Join(tablesOf(asks), tableComma)
+	if err := e.embed(ctx, asks, res); err != nil {
 		return err
 	}
-	matches, err := e.Knowledge.Search(ctx, ask)
+	matches, err := e.Knowledge.Search(ctx, asks...)
 	if err != nil {
 		return err
 	}
-	if ask.Hybrid && ask.Vector != nil {
+	if asks[0].Hybrid && asks[0].Vector != nil {
 		res.note("Found by meaning and by words: the scores are those of a rank fusion, which compare only with each other.")
 	}
 	res.Results = rowsOf(matches)
+	if len(asks) > 1 {
+		for i, m := range matches {
+			res.Results[i].Table = m.Table
+		}
+	}
 	if !q.Load {
 		for i := range res.Results {
 			res.Results[i].Data = brief(res.Results[i].Data, res.Results[i].Key)
@@ -34,14 +40,34 @@ func (e *Engine) search(ctx context.Context, q Search, res *Result) error {
 	return nil
 }
 
-// searchQuery is the store's form of a query, without its vector.
-func (e *Engine) searchQuery(q Search, res *Result) (store.SearchQuery, error) {
-	ask := store.SearchQuery{
-		Table: q.Table, Field: q.Field, Text: q.Text, Hybrid: q.Hybrid || e.Hybrid,
-		Category: q.Category, Where: q.Where, MinSimilarity: e.leastSimilarity(q), Limit: limited(q.Limit, DefaultLimit),
+// searchQueries are the store's form of a query, one for each table, without the vector.
+func (e *Engine) searchQueries(q Search, res *Result) (asks []store.SearchQuery, err error) {
+	tables := q.Tables
+	if len(tables) == 0 {
+		tables = []string{DefaultTable}
 	}
-	if ask.Table == "" {
-		ask.Table = DefaultTable
+	for _, table := range tables {
+		ask, err := e.searchQuery(q, table, res)
+		if err != nil {
+			return nil, err
+		}
+		asks = append(asks, ask)
+	}
+	return asks, nil
+}
+
+func tablesOf(asks []store.SearchQuery) (names []string) {
+	for _, ask := range asks {
+		names = append(names, ask.Table)
+	}
+	return names
+}
+
+// searchQuery is the store's form of a query for one of its tables.
+func (e *Engine) searchQuery(q Search, name string, res *Result) (store.SearchQuery, error) {
+	ask := store.SearchQuery{
+		Table: name, Field: q.Field, Text: q.Text, Hybrid: q.Hybrid || e.Hybrid,
+		Category: q.Category, Where: q.Where, MinSimilarity: e.leastSimilarity(q), Limit: limited(q.Limit, DefaultLimit),
 	}
 	i := slices.IndexFunc(e.tables, func(t store.TableInfo) bool { return t.Name == ask.Table })
 	if i < 0 {
@@ -69,27 +95,35 @@ func (e *Engine) searchQuery(q Search, res *Result) (store.SearchQuery, error) {
 	return ask, nil
 }
 
-// embed adds the vector. Without one, words alone are better than nothing.
-func (e *Engine) embed(ctx context.Context, ask *store.SearchQuery, res *Result) error {
+// embed adds the vector, the same for every table. Without one, words alone are better
+// than nothing.
+func (e *Engine) embed(ctx context.Context, asks []store.SearchQuery, res *Result) error {
+	byWords := func() {
+		for i := range asks {
+			asks[i].Hybrid = true
+		}
+	}
 	if e.Embedder == nil {
-		ask.Hybrid = true
+		byWords()
 		res.note("Ranked by words alone: no embedding model is configured.")
 		return nil
 	}
 	// The rest of the time is for the search by words.
 	half, cancel := context.WithTimeout(ctx, e.Timeout/2)
 	defer cancel()
-	vector, err := e.Embedder.EmbedQuery(half, ask.Text)
+	vector, err := e.Embedder.EmbedQuery(half, asks[0].Text)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		e.Logger.WarnContext(ctx, "embed a search", "model", e.Embedder.Name(), "error", err)
-		ask.Hybrid = true
+		byWords()
 		res.note("Ranked by words alone: the embedding model did not answer.")
 		return nil
 	}
-	ask.Model, ask.Vector = e.Embedder.Name(), vector
+	for i := range asks {
+		asks[i].Model, asks[i].Vector = e.Embedder.Name(), vector
+	}
 	return nil
 }
 

@@ -94,6 +94,8 @@ type IndexedText struct {
 type Ranked struct {
 	TenantID, ID string
 	Score        float64
+	// query is the number of the store's query that found the row.
+	query int
 }
 
 // Conn runs statements; it is valid until the function that got it returns.

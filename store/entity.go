@@ -267,6 +267,8 @@ type Match struct {
 	// Score is the similarity of a FUZZY match, 1 for a LOOKUP.
 	Score   float64 `json:"similarity_score,omitempty"`
 	Summary string  `json:"summary,omitempty"`
+	// Table is the table that a SEARCH found the row in.
+	Table string `json:"table,omitempty"`
 	// Data is the row as JSON, for a LOOKUP.
 	Data json.RawMessage `json:"data,omitempty"`
 	// Own marks a row of the caller; the others are shared.

@@ -67,32 +67,39 @@ func (s *Store) keywords(ctx context.Context, sc Scope, q SearchQuery, among *ch
 
 // fuse makes one rank of several, by reciprocal rank fusion.
 func fuse(ranks ...[]Ranked) []Ranked {
-	scores := make(map[[2]string]float64)
+	scores := make(map[Ranked]float64)
 	for _, ranked := range ranks {
 		for place, r := range ranked {
-			scores[[2]string{r.TenantID, r.ID}] += 1 / float64(fuseK+place+1)
+			scores[r.row()] += 1 / float64(fuseK+place+1)
 		}
 	}
 	fused := make([]Ranked, 0, len(scores))
-	for key, score := range scores {
-		fused = append(fused, Ranked{key[0], key[1], score})
+	for r, score := range scores {
+		r.Score = score
+		fused = append(fused, r)
 	}
 	slices.SortFunc(fused, compareRanked)
 	return fused
 }
 
-// compareRanked orders rows: the best first, then by id.
-func compareRanked(a, b Ranked) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID), cmp.Compare(a.TenantID, b.TenantID))
+// row is the row without its score.
+func (r Ranked) row() Ranked {
+	r.Score = 0
+	return r
 }
 
-// putText indexes the words of a row's name and text.
-func (s *Store) putText(ctx context.Context, c Conn, t IndexedText, name, text string) error {
+// compareRanked orders rows: the best first, then by id.
+func compareRanked(a, b Ranked) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID), cmp.Compare(a.TenantID, b.TenantID), cmp.Compare(a.query, b.query))
+}
+
+// putText indexes the words of a row's name, title and text.
+func (s *Store) putText(ctx context.Context, c Conn, t IndexedText, e entry, text string) error {
 	ix, ok := s.engine.(TextIndexer)
 	if !ok {
 		return nil
 	}
-	t.Text = clip(name+"\n"+text, KeywordText)
+	t.Text = clip(strings.Join(slices.Concat([]string{e.name}, titlesIn(e.metadata), []string{text}), "\n"), KeywordText)
 	return ix.PutText(ctx, c, t)
 }
 

@@ -44,8 +44,8 @@ func FuzzKeywordTerms(f *testing.F) {
 }
 
 func TestFuse(t *testing.T) {
-	near := []Ranked{{"t", "a", 0.9}, {"t", "b", 0.8}, {"_", "a", 0.7}}
-	words := []Ranked{{"t", "b", 12}, {"t", "c", 3}}
+	near := []Ranked{{"t", "a", 0.9, 0}, {"t", "b", 0.8, 0}, {"_", "a", 0.7, 0}}
+	words := []Ranked{{"t", "b", 12, 0}, {"t", "c", 3, 0}}
 	var got []string
 	for _, r := range fuse(near, words) {
 		got = append(got, r.TenantID+r.ID)

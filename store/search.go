@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 )
 
@@ -13,52 +15,124 @@ import (
 // words of Text as well, by them alone when there is no Vector, and its Score is
 // that of the fusion: 1/61 for the first of one rank, 2/61 at most.
 //
+// A row whose title Text names comes first, with the Score 1: at most half of the
+// answer, rounded up. MinSimilarity does not apply to it.
+//
+// Several queries with one Text and Vector ask several tables, and their rows become
+// one rank. Limit and Hybrid are those of the first query.
+//
 // The rows are those that the caller may read: its own, its tenant's shared ones,
 // the system's; of moments its own only.
-func (s *Store) Search(ctx context.Context, q SearchQuery) (found []Match, err error) {
+func (s *Store) Search(ctx context.Context, queries ...SearchQuery) (found []Match, err error) {
 	err = s.shared(ctx, func(ctx context.Context) error {
-		found, err = s.searchOnce(ctx, q)
+		found, err = s.searchOnce(ctx, queries)
 		return err
 	})
 	return found, err
 }
 
-func (s *Store) searchOnce(ctx context.Context, q SearchQuery) ([]Match, error) {
-	if q.Table == ManualTable {
-		ctx, q.Table = InManual(ctx), resources.Name
+// tableSearch is the search of one table.
+type tableSearch struct {
+	SearchQuery
+	// named is the table's name in the query; manual is true for p8's manual.
+	named  string
+	manual bool
+	table  *table
+	scope  Scope
+	// among are the rows that match Where, nil for all.
+	among *choice
+}
+
+// in is the context in which the rows of the table are read.
+func (x *tableSearch) in(ctx context.Context) context.Context {
+	if x.manual {
+		return InManual(ctx)
 	}
-	t, err := q.check()
+	return ctx
+}
+
+func (s *Store) searchOnce(ctx context.Context, queries []SearchQuery) ([]Match, error) {
+	if len(queries) == 0 {
+		return nil, missingFirst(ctx, invalidf("a search needs a table"))
+	}
+	var all []*tableSearch
+	for _, q := range queries {
+		x, err := s.newTableSearch(ctx, q)
+		if wrong := (*SelectError)(nil); len(queries) > 1 && errors.As(err, &wrong) {
+			err = &SelectError{Position: wrong.Position, Problem: "in " + q.Table + ", " + wrong.Problem}
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, x)
+	}
+	limit, hybrid := all[0].Limit, all[0].Hybrid
+	var near, words []Ranked
+	for i, x := range all {
+		if x.among != nil && len(x.among.ids) == 0 {
+			continue
+		}
+		if x.Limit = limit; hybrid {
+			x.Limit = max(fuseDepth, limit)
+		}
+		if len(x.Vector) > 0 {
+			ranked, err := s.nearest(ctx, x.scope, x.SearchQuery, x.among)
+			if err != nil {
+				return nil, fail("search", err)
+			}
+			near = append(near, foundBy(i, ranked)...)
+		}
+		if hybrid {
+			ranked, err := s.keywords(ctx, x.scope, x.SearchQuery, x.among)
+			if err != nil {
+				return nil, fail("search", err)
+			}
+			words = append(words, foundBy(i, ranked)...)
+		}
+	}
+	slices.SortStableFunc(near, byScore)
+	slices.SortStableFunc(words, byScore)
+	ranked := near
+	if hybrid {
+		ranked = fuse(near, words)
+	}
+	ranked, err := s.titlesFirst(ctx, all, ranked, limit)
 	if err != nil {
+		return nil, fail("search", err)
+	}
+	return s.matches(ctx, all, ranked[:min(limit, len(ranked))])
+}
+
+// byScore orders rows, the best first.
+func byScore(a, b Ranked) int { return cmp.Compare(b.Score, a.Score) }
+
+// foundBy sets the query that found the rows.
+func foundBy(query int, ranked []Ranked) []Ranked {
+	for i := range ranked {
+		ranked[i].query = query
+	}
+	return ranked
+}
+
+// newTableSearch checks a query and chooses the rows of its Where.
+func (s *Store) newTableSearch(ctx context.Context, q SearchQuery) (*tableSearch, error) {
+	x := &tableSearch{SearchQuery: q, named: cmp.Or(q.Table, resources.Name), manual: q.Table == ManualTable}
+	if x.manual {
+		x.Table = resources.Name
+	}
+	var err error
+	if x.table, err = x.check(); err != nil {
 		return nil, missingFirst(ctx, err)
 	}
-	caller, err := callerOf(ctx)
+	by, err := callerOf(x.in(ctx))
 	if err != nil {
 		return nil, err
 	}
-	sc, limit := Scope{caller.TenantID, caller.UserID}, q.Limit
-	var among *choice
-	if q.Where != "" {
-		if among, err = s.where(ctx, sc, t, q.Where); err != nil || len(among.ids) == 0 {
-			return nil, err
-		}
+	x.scope = by.scope()
+	if x.Where != "" {
+		x.among, err = s.where(ctx, x.scope, x.table, x.Where)
 	}
-	if q.Hybrid {
-		q.Limit = max(fuseDepth, limit)
-	}
-	var ranked []Ranked
-	if len(q.Vector) > 0 {
-		if ranked, err = s.nearest(ctx, sc, q, among); err != nil {
-			return nil, fail("search", err)
-		}
-	}
-	if q.Hybrid {
-		words, err := s.keywords(ctx, sc, q, among)
-		if err != nil {
-			return nil, fail("search", err)
-		}
-		ranked = fuse(ranked, words)
-	}
-	return s.matches(ctx, t, ranked[:min(limit, len(ranked))])
+	return x, err
 }
 
 // check sets the defaults and returns ErrInvalid for a query without an answer.
@@ -95,34 +169,42 @@ func (q *SearchQuery) check() (*table, error) {
 }
 
 // matches reads the ranked rows, except those deleted since.
-func (s *Store) matches(ctx context.Context, t *table, ranked []Ranked) ([]Match, error) {
-	if len(ranked) == 0 {
-		return nil, nil
+func (s *Store) matches(ctx context.Context, all []*tableSearch, ranked []Ranked) ([]Match, error) {
+	rows := make(map[Ranked]Match, len(ranked))
+	for i, x := range all {
+		ids := idsOf(i, ranked)
+		if len(ids) == 0 {
+			continue
+		}
+		if err := s.read(x.in(ctx), "search", func(c Conn, by caller) error {
+			q, _ := x.table.visibleOf(s.dialect, by, ids)
+			return x.table.readJSON(ctx, c, q, func(tenant string, rec record, data json.RawMessage) {
+				at, e := rec.place(), rec.entry()
+				rows[Ranked{TenantID: tenant, ID: *at.id, query: i}] = Match{
+					Key: NormalizeKey(e.name), Type: x.table.Type, ID: *at.id, Summary: summarize(e.summary),
+					Table: x.named, Data: data, Own: *at.user != "",
+				}
+			})
+		}); err != nil {
+			return nil, err
+		}
 	}
-	ids := make([]string, len(ranked))
-	for i, r := range ranked {
-		ids[i] = r.ID
-	}
-	rows := make(map[[2]string]Match, len(ranked))
-	err := s.read(ctx, "search", func(c Conn, by caller) error {
-		q, _ := t.visibleOf(s.dialect, by, ids)
-		return t.readJSON(ctx, c, q, func(tenant string, rec record, data json.RawMessage) {
-			at, e := rec.place(), rec.entry()
-			rows[[2]string{tenant, *at.id}] = Match{
-				Key: NormalizeKey(e.name), Type: t.Type, ID: *at.id, Summary: summarize(e.summary),
-				Data: data, Own: *at.user != "",
-			}
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	found := make([]Match, 0, len(ranked))
+	var found []Match
 	for _, r := range ranked {
-		if m, ok := rows[[2]string{r.TenantID, r.ID}]; ok {
+		if m, ok := rows[r.row()]; ok {
 			m.Score = r.Score
 			found = append(found, m)
 		}
 	}
 	return found, nil
+}
+
+// idsOf are the ids of the rows that a query found.
+func idsOf(query int, ranked []Ranked) (ids []string) {
+	for _, r := range ranked {
+		if r.query == query {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }

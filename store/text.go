@@ -15,7 +15,7 @@ func (w *writer) putText(ctx context.Context, t *table, p placed, rec record) er
 	}
 	at, text := rec.place(), t.embedded(rec)
 	it := IndexedText{TenantID: w.by.TenantID, Owner: *at.user, Table: t.Name, ID: p.id}
-	if err := w.store.putText(ctx, w.c, it, rec.entry().name, text); err != nil {
+	if err := w.store.putText(ctx, w.c, it, rec.entry(), text); err != nil {
 		return err
 	}
 	old := ""

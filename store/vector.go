@@ -89,7 +89,7 @@ func (x *vectorIndexes) nearest(ctx context.Context, c Conn, sc Scope, q SearchQ
 		f := vector.Filter{Owners: owners[tenant], Category: q.Category, IDs: among.of(tenant)}
 		if err := x.candidates(ctx, c, k, q, f, func(id string, score float64) {
 			if score >= q.MinSimilarity || q.MinSimilarity == 0 {
-				ranked = append(ranked, Ranked{tenant, id, score})
+				ranked = append(ranked, Ranked{TenantID: tenant, ID: id, Score: score})
 			}
 		}); err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func stream(ctx context.Context, c Conn, k vectorKey, q SearchQuery, f vector.Fi
 		if id, ok := vectorID(v.id); among != nil && !(ok && among[id]) {
 			return nil
 		}
-		r := Ranked{k.tenant, v.id, vector.Cosine(q.Vector, v.vector)}
+		r := Ranked{TenantID: k.tenant, ID: v.id, Score: vector.Cosine(q.Vector, v.vector)}
 		at, _ := slices.BinarySearchFunc(best, r, compareRanked)
 		best = slices.Insert(best, at, r)
 		best = best[:min(q.Limit, len(best))]

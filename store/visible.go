@@ -16,8 +16,11 @@ const (
 
 // visible returns the beginning of a query of the records that the caller may read, and
 // the ORDER BY that puts the nearest first.
-func (t *table) visible(by caller) (q *query, order string) {
-	q = newQuery(t.selects)
+func (t *table) visible(by caller) (q *query, order string) { return t.visibleIn(t.selects, by) }
+
+// visibleIn is visible with a SELECT of its own, which ends with WHERE.
+func (t *table) visibleIn(selects string, by caller) (q *query, order string) {
+	q = newQuery(selects)
 	if !t.Private {
 		q.add(visible)
 		q.args = []any{by.TenantID, by.user, identity.SystemTenant}
@@ -32,7 +35,11 @@ func (t *table) visible(by caller) (q *query, order string) {
 // visibleOf is visible for rows with one of the ids. It repeats the tenants, so that an
 // engine begins with the index of the ids and not with all rows of the owners.
 func (t *table) visibleOf(d Dialect, by caller, ids []string) (q *query, order string) {
-	q, order = t.visible(by)
+	return t.visibleOfIn(t.selects, d, by, ids)
+}
+
+func (t *table) visibleOfIn(selects string, d Dialect, by caller, ids []string) (q *query, order string) {
+	q, order = t.visibleIn(selects, by)
 	if !t.Private {
 		q.add(` AND tenant_id IN ($1, $3)`)
 	}

@@ -76,6 +76,7 @@ func TestModes(t *testing.T) {
 		`{"mode":"lookup","key":"sarah-chen, Mike Ross"}`:                                                                   `LOOKUP sarah-chen, "Mike Ross"`,
 		`{"mode":"Fuzzy","query":"sara in type limit 3"}`:                                                                   `FUZZY "sara in type limit 3"`,
 		`{"mode":"FUZZY","query":"say \"hi\" \\","threshold":0.5,"limit":7}`:                                                `FUZZY "say \"hi\" \\" THRESHOLD 0.5 LIMIT 7`,
+		`{"mode":"SEARCH","query":"x","table":"resources, moments"}`:                                                        `SEARCH x FROM resources, moments`,
 		`{"mode":"SEARCH","query":"people from berlin"}`:                                                                    `SEARCH "people from berlin"`,
 		`{"mode":"SEARCH","query":"x","table":"moments","field":"summary","category":"a b","limit":5,"min_similarity":0.2}`: `SEARCH x FROM moments FIELD summary CATEGORY "a b" MIN_SIMILARITY 0.2 LIMIT 5`,
 		`{"mode":"TRAVERSE","key":"sarah-chen"}`:                                                                            `TRAVERSE sarah-chen`,

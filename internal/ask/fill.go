@@ -109,7 +109,7 @@ func (f *filler) query(query rem.Query) rem.Query {
 		return q
 	case rem.Search:
 		q.Text, q.Category, q.Where = f.text(q.Text), f.text(q.Category), f.sql(q.Where)
-		f.none("a table or a field", q.Table, q.Field)
+		f.none("a table or a field", append([]string{q.Field}, q.Tables...)...)
 		return q
 	case rem.Traverse:
 		q.Keys = f.keys(q.Keys)

@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/p8-org/p8/rem"
 )
@@ -13,6 +14,7 @@ type Parameters struct {
 	EntityKey Keys `json:"entity_key,omitempty"`
 	// QueryText is the text of a FUZZY or SEARCH.
 	QueryText string `json:"query_text,omitempty"`
+	// TableName is the table of a SEARCH, or several with commas.
 	TableName string `json:"table_name,omitempty"`
 	FieldName string `json:"field_name,omitempty"`
 	Where     string `json:"where_clause,omitempty"`
@@ -50,7 +52,7 @@ func parametersOf(query rem.Query) Parameters {
 		return Parameters{QueryText: q.Text, Threshold: cmp.Or(q.Threshold, rem.DefaultThreshold), Limit: cmp.Or(q.Limit, rem.DefaultLimit)}
 	case rem.Search:
 		return Parameters{
-			QueryText: q.Text, TableName: cmp.Or(q.Table, rem.DefaultTable), FieldName: q.Field, Where: q.Where,
+			QueryText: q.Text, TableName: cmp.Or(strings.Join(q.Tables, ", "), rem.DefaultTable), FieldName: q.Field, Where: q.Where,
 			Category: q.Category, MinSimilarity: q.MinSimilarity, Limit: cmp.Or(q.Limit, rem.DefaultLimit),
 		}
 	case rem.Traverse:

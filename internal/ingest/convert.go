@@ -19,7 +19,7 @@ import (
 
 // edition counts changes in how files become rows. A file stored by another edition is
 // written again.
-const edition = "1"
+const edition = "2"
 
 // made has the rows of a file, ready to be written.
 type made struct {
@@ -142,7 +142,7 @@ func (in *Ingester) document(ctx context.Context, c *candidate, m *made, text ch
 			return err
 		}
 		for i, k := range chunks {
-			m.doc.Chunks = append(m.doc.Chunks, in.chunkRow(c, i, k, category, tags, set))
+			m.doc.Chunks = append(m.doc.Chunks, in.chunkRow(c, i, k, front.title(), category, tags, set))
 		}
 	}
 	m.result.Chunks = len(m.doc.Chunks)
@@ -165,6 +165,8 @@ type chunkMetadata struct {
 	FileID   string   `json:"file_id"`
 	Filename string   `json:"source_filename"`
 	Headings []string `json:"heading_path,omitempty"`
+	// Title is that of the page's front matter.
+	Title string `json:"title,omitempty"`
 	// Lines and pages count from 1, characters from 0, in the extracted text.
 	LineStart int    `json:"line_start"`
 	LineEnd   int    `json:"line_end"`
@@ -176,14 +178,14 @@ type chunkMetadata struct {
 	SessionID string `json:"session_id,omitempty"`
 }
 
-func (in *Ingester) chunkRow(c *candidate, i int, k chunk.Chunk, category string, tags []string, set settings) *store.Resource {
+func (in *Ingester) chunkRow(c *candidate, i int, k chunk.Chunk, title, category string, tags []string, set settings) *store.Resource {
 	return &store.Resource{
-		Name: fmt.Sprintf("%s-chunk-%04d", c.name, i), URI: c.uri, Ordinal: i, Content: k.Content, Category: category, FileID: c.id,
+		Name: store.ChunkName(c.name, i), URI: c.uri, Ordinal: i, Content: k.Content, Category: category, FileID: c.id,
 		Base: store.Base{
 			Shared: set.shared, Tags: tags,
 			GraphEdges: []store.Edge{{Target: c.name, Relation: "chunk_of", Weight: 1}},
 			Metadata: encode(chunkMetadata{
-				FileID: c.id, Filename: path.Base(c.rel), Headings: k.Headings, LineStart: k.FirstLine, LineEnd: k.LastLine,
+				FileID: c.id, Filename: path.Base(c.rel), Headings: k.Headings, Title: title, LineStart: k.FirstLine, LineEnd: k.LastLine,
 				CharStart: k.FirstChar, CharEnd: k.LastChar, PageStart: k.FirstPage, PageEnd: k.LastPage, Tokens: k.Tokens,
 				SessionID: set.session,
 			}),

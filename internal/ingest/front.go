@@ -162,3 +162,11 @@ func readEdges(file string, n ast.Node, line int) ([]store.Edge, error) {
 	}
 	return edges, nil
 }
+
+// title is the page's title, "" for none.
+func (f *frontMatter) title() string {
+	var title string
+	// A title that is no text is none.
+	_ = json.Unmarshal(f.metadata["title"], &title)
+	return title
+}

@@ -20,14 +20,14 @@ const maxQuery = 240
 
 // searchIn are the arguments of search.
 type searchIn struct {
-	Query string `json:"query" jsonschema:"LOOKUP key | FUZZY text | SEARCH text [FROM table] | TRAVERSE key [TYPE relation] [DIRECTION in|both] [DEPTH 1] | SQL SELECT … | plain words"`
+	Query string `json:"query" jsonschema:"LOOKUP key | FUZZY text | SEARCH text [FROM table, table] | TRAVERSE key [TYPE relation] [DIRECTION in|both] [DEPTH 1] | SQL SELECT … | plain words"`
 	Limit int    `json:"limit" default:"20" minimum:"1" maximum:"100" jsonschema:"the most results, unless the query has a LIMIT"`
 }
 
 const searchDescription = `Finds what is stored: documents, people, moments, agents, and messages of the session. It takes one REM query.
 LOOKUP key gives the whole row with that key; use it when you know the key, and for the keys of other results. LOOKUP [key1, key2] takes several.
 FUZZY text finds keys and summaries that resemble the text; use it for a name that you do not know exactly. Plain words are a FUZZY.
-SEARCH text [FROM resources|ontologies|moments|schemas] [WHERE "condition"] [LIMIT 10] finds texts of a similar meaning; use it for a subject.
+SEARCH text [FROM resources|ontologies|moments|schemas] [WHERE "condition"] [LIMIT 10] finds texts of a similar meaning; use it for a subject. FROM resources, moments asks both.
 TRAVERSE key [TYPE relation] [DIRECTION in|both] [DEPTH 1] gives what a row leads to, DIRECTION in what leads to the row; DEPTH 0 counts the edges.
 SQL SELECT … FROM table gives rows by filter, date or count; one read-only SELECT.`
 
@@ -39,7 +39,7 @@ SQL SELECT … FROM table gives rows by filter, date or count; one read-only SEL
 //
 //	LOOKUP    key (a list for several), found
 //	FUZZY     text
-//	SEARCH    search_text, table
+//	SEARCH    search_text, table (several with commas; then each result has its table)
 //	TRAVERSE  entity_key (a list for several), depth, edge_summary for DEPTH 0
 //	SQL       raw_query
 //	EXPLAIN   plan

@@ -71,7 +71,8 @@ func (s *shelf) Load(_ context.Context, nodes ...store.Node) ([]json.RawMessage,
 	return make([]json.RawMessage, len(nodes)), s.err
 }
 
-func (s *shelf) Search(_ context.Context, q store.SearchQuery) ([]store.Match, error) {
+func (s *shelf) Search(_ context.Context, queries ...store.SearchQuery) ([]store.Match, error) {
+	q := queries[0]
 	s.asked = fmt.Sprint(q.Text, " ", q.Table, " ", q.Hybrid, " ", q.Limit)
 	return []store.Match{{Key: "map", Type: "resource", Score: 0.25, Data: json.RawMessage(`{"content":"Go there."}`)}}, s.err
 }

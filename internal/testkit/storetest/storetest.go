@@ -106,6 +106,8 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"search models", searchModels},
 		{"search filters", searchFilters},
 		{"search hybrid", searchHybrid},
+		{"search tables", searchTables},
+		{"search titles", searchTitles},
 		{"search follows writes", searchFollows},
 		{"select", selects},
 		{"select scopes", selectScopes},

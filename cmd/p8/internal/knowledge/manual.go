@@ -48,7 +48,7 @@ func AnswerFromManual(ctx context.Context, a *command.App, question string) erro
 	// As the search tool does with plain words.
 	found, err := e.Execute(ctx, rem.Fuzzy{Text: text, Threshold: 0.2, Limit: manualPages, Manual: true})
 	if err == nil && found.Count == 0 {
-		found, err = e.Execute(ctx, rem.Search{Text: text, Table: rem.Manual, Limit: manualPages})
+		found, err = e.Execute(ctx, rem.Search{Text: text, Tables: []string{rem.Manual}, Limit: manualPages})
 	}
 	if err != nil {
 		return explainQuery(text, err)

@@ -206,7 +206,11 @@ func gridOf(res rem.Result) (show.Grid, error) {
 	}
 	g := show.Grid{Columns: []string{"key", "type", "score", "summary"}}
 	for _, r := range res.Results {
-		g.Rows = append(g.Rows, []string{r.Key, r.EntityType, show.Score(r.Score), summaryOf(r)})
+		kind := r.EntityType
+		if r.Table != "" {
+			g.Columns[1], kind = "table", r.Table
+		}
+		g.Rows = append(g.Rows, []string{r.Key, kind, show.Score(r.Score), summaryOf(r)})
 	}
 	return g, nil
 }

@@ -61,8 +61,10 @@ func (noKnowledge) Nodes(context.Context, []string) ([]store.Node, error) { retu
 func (noKnowledge) Inward(context.Context, []string, []string, int) ([]store.Link, error) {
 	return nil, nil
 }
-func (noKnowledge) Search(context.Context, store.SearchQuery) ([]store.Match, error) { return nil, nil }
-func (noKnowledge) Tables() []store.TableInfo                                        { return nil }
+func (noKnowledge) Search(context.Context, ...store.SearchQuery) ([]store.Match, error) {
+	return nil, nil
+}
+func (noKnowledge) Tables() []store.TableInfo { return nil }
 
 func (noKnowledge) MessageBySeq(context.Context, string, int64) (store.Message, error) {
 	return store.Message{}, store.ErrNotFound

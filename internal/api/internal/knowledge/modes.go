@@ -40,7 +40,7 @@ func (b *queryBody) text(verb rem.Verb) (string, error) {
 		err = need("query", b.Query)
 		w.quoted(b.Query)
 		// As parameters, which are never read as part of the text.
-		w.word(" table=", "table", b.Table)
+		w.list(" table=", "table", b.Table)
 		w.word(" field=", "field", b.Field)
 		if b.Category != "" {
 			w.b.WriteString(" CATEGORY")
@@ -50,14 +50,7 @@ func (b *queryBody) text(verb rem.Verb) (string, error) {
 	case rem.TRAVERSE:
 		err = need("key", b.Key)
 		w.quoted(b.Key)
-		if b.RelType != "" {
-			types := strings.Split(b.RelType, ",")
-			for i := range types {
-				types[i] = strings.TrimSpace(types[i])
-				w.check("rel_type", types[i])
-			}
-			w.b.WriteString(" TYPE " + strings.Join(types, ","))
-		}
+		w.list(" TYPE ", "rel_type", b.RelType)
 		w.count("DEPTH", "max_depth", b.MaxDepth)
 	}
 	w.count("LIMIT", "limit", b.Limit)
@@ -88,6 +81,19 @@ func (w *queryText) word(keyword, param, value string) {
 		w.check(param, value)
 		w.b.WriteString(keyword + value)
 	}
+}
+
+// list writes words that commas separate.
+func (w *queryText) list(keyword, param, value string) {
+	if value == "" {
+		return
+	}
+	words := strings.Split(value, ",")
+	for i := range words {
+		words[i] = strings.TrimSpace(words[i])
+		w.check(param, words[i])
+	}
+	w.b.WriteString(keyword + strings.Join(words, ","))
 }
 
 func (w *queryText) number(keyword string, value *float64) {

@@ -19,7 +19,7 @@ type queryBody struct {
 	Key  string `json:"key,omitempty" doc:"The key of LOOKUP (several with commas) and TRAVERSE."`
 	// In mode SQL the query may be any query of the dialect.
 	Query         string   `json:"query,omitempty" doc:"The text of FUZZY and SEARCH, a SELECT or any query of the dialect for SQL and rem-dialect, a question for natural-language."`
-	Table         string   `json:"table,omitempty" doc:"The table of SEARCH; resources by default."`
+	Table         string   `json:"table,omitempty" doc:"The table of SEARCH, or several with commas; resources by default."`
 	Field         string   `json:"field,omitempty" doc:"The embedded field of SEARCH; the table's own by default."`
 	Category      string   `json:"category,omitempty" doc:"Only rows of this category, for SEARCH."`
 	Limit         *int     `json:"limit,omitempty" doc:"The maximum number of results; 10 by default."`

@@ -114,7 +114,7 @@ func (h *handlers) byTopic(ctx context.Context, text string, limit int) ([]found
 
 func (h *handlers) bySearch(ctx context.Context, text string, limit int) ([]foundMoment, error) {
 	return h.found(ctx, bySearch, rem.Search{
-		Text: text, Table: "moments", Where: "moment_type IS NULL OR moment_type <> '" + store.MomentSessionChunk + "'", Limit: limit,
+		Text: text, Tables: []string{"moments"}, Where: "moment_type IS NULL OR moment_type <> '" + store.MomentSessionChunk + "'", Limit: limit,
 	})
 }
 
