@@ -37,7 +37,7 @@ func (s *Service) startAsked(ctx context.Context, q delegate.TurnRequest) (deleg
 		Wait: func(ctx context.Context) (delegate.Outcome, error) {
 			res, err := t.Wait(ctx)
 			text := res.Text
-			if res.Limit != "" { // the caller is told of the limit itself
+			if res.Limit != "" { // the result names the limit itself
 				text = strings.TrimSpace(strings.TrimSuffix(text, limitText(res.Limit)))
 			}
 			return delegate.Outcome{

@@ -99,7 +99,7 @@ func describeValue(err error) *event.ErrorData {
 	case errors.Is(err, store.ErrDecided):
 		return &event.ErrorData{
 			Code: "already_decided", HTTPStatus: http.StatusConflict,
-			Message: "this request was decided already, or its time is over; GET /approvals/{id} tells what became of it",
+			Message: "this request was decided already, or its time is over; GET /approvals/{id} shows the decision",
 		}
 	case errors.Is(err, errInterrupted), errors.Is(err, errLost):
 		return &event.ErrorData{

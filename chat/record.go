@@ -150,7 +150,7 @@ func (r *recorder) record(e event.Event) {
 		}
 	case *event.ErrorData:
 		if !root {
-			return // the tool call tells how a delegated run ended
+			return // the tool call reports how a delegated run ended
 		}
 		if r.scripted() {
 			r.scriptFailed = d
@@ -174,7 +174,7 @@ func (r *recorder) describe(e event.Event, d *event.MetadataData) {
 	row := end.answerRow(r.rows)
 	r.answered = true
 	e.Data = end.metadata(row, true)
-	// If the store's answer is lost, the event tells whether the store has the row.
+	// If the store's answer is lost, the event shows whether the store has the row.
 	if err == nil {
 		err = r.writer.Write(store.RunWrite{Status: store.RunRunning, Answer: row, SessionName: d.SessionName}, e)
 	}

@@ -38,11 +38,11 @@ type voice struct {
 	// up is the parent, toolCallID the parent's call that asked the run.
 	up         *voice
 	toolCallID string
-	// told: a child_run event began the run, with the number begun.
-	told  bool
-	begun int64
-	// ended: the run has ended. A run that was not told of counts as ended, because no
-	// event may tell its end.
+	// announced: a child_run event began the run, with the number begun.
+	announced bool
+	begun     int64
+	// ended: the run has ended. A run that no event announced counts as ended,
+	// because no event may report its end.
 	ended bool
 	// placed: the voice has its place in the parent's, since the event with the number
 	// since. live: its text is said at once.
@@ -214,7 +214,7 @@ func (s *Voices) childRun(e *Event, d *ChildRunData) error {
 	if up := s.below[d.ParentRunID]; up != nil && !v.placed && !up.under(v) {
 		v.up = up
 	}
-	v.toolCallID, v.told, v.begun, v.ended = d.ToolCallID, true, e.Seq, false
+	v.toolCallID, v.announced, v.begun, v.ended = d.ToolCallID, true, e.Seq, false
 	return nil
 }
 

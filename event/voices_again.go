@@ -36,7 +36,7 @@ func (s *Voices) readAgain(w *voice, last int64) error {
 	for _, v := range s.below {
 		if v != w && v.under(w) {
 			ended[v] = v.ended
-			*v = voice{run: v.run, agent: v.agent, up: v.up, toolCallID: v.toolCallID, told: v.told, begun: v.begun, ended: !v.told}
+			*v = voice{run: v.run, agent: v.agent, up: v.up, toolCallID: v.toolCallID, announced: v.announced, begun: v.begun, ended: !v.announced}
 		}
 	}
 	// What is below the voice is ordered as everything is.
@@ -55,7 +55,7 @@ func (s *Voices) readAgain(w *voice, last int64) error {
 		}
 	}
 	for v, was := range ended {
-		v.ended = v.ended || was // also if another run's event told so
+		v.ended = v.ended || was // also if another run's event ended it
 	}
 	s.spoke = part.spoke
 	s.held += part.held

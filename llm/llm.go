@@ -28,7 +28,7 @@ import (
 type Model interface {
 	// Name is "provider:model".
 	Name() string
-	// Capabilities tells what the model can do natively.
+	// Capabilities says what the model can do natively.
 	Capabilities() Capabilities
 	// Stream runs one request. The sequence yields chunks in order and ends, or
 	// yields one error, an *Error if the provider failed. Stream does not change the
@@ -36,7 +36,7 @@ type Model interface {
 	Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
 }
 
-// Capabilities tells what a model can do natively.
+// Capabilities says what a model can do natively.
 type Capabilities struct {
 	// NativeOutput: the model can be bound to a JSON Schema (response_format).
 	NativeOutput bool

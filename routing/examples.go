@@ -41,9 +41,9 @@ func (e *examples) nearest(message bag, candidate int) (best float64, at int) {
 	}
 	length := e.product(message, message, nil)
 	for i, example := range e.of[candidate] {
-		telling := false
-		dot := e.product(message, example, &telling)
-		if !telling {
+		rare := false
+		dot := e.product(message, example, &rare)
+		if !rare {
 			continue
 		}
 		if cosine := min(1, dot/math.Sqrt(length*e.product(example, example, nil))); cosine > best {
@@ -53,9 +53,9 @@ func (e *examples) nearest(message bag, candidate int) (best float64, at int) {
 	return best, at
 }
 
-// product is the scalar product of two weighted bags; telling, unless nil, is set where
+// product is the scalar product of two weighted bags; rare, unless nil, is set if
 // they share a word that is not common.
-func (e *examples) product(a, b bag, telling *bool) (sum float64) {
+func (e *examples) product(a, b bag, rare *bool) (sum float64) {
 	for len(a) > 0 && len(b) > 0 {
 		switch c := strings.Compare(a[0].word, b[0].word); {
 		case c < 0:
@@ -65,8 +65,8 @@ func (e *examples) product(a, b bag, telling *bool) (sum float64) {
 		default:
 			w := e.weight(a[0].word)
 			sum += float64(a[0].n*b[0].n) * w * w
-			if telling != nil && !common(a[0].word) {
-				*telling = true
+			if rare != nil && !common(a[0].word) {
+				*rare = true
 			}
 			a, b = a[1:], b[1:]
 		}

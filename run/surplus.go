@@ -39,7 +39,7 @@ func least(a, b int) int {
 // none.
 func (s *step) full() bool { return s.most > 0 && len(s.calls) >= 2*s.most }
 
-// leaveOut ends a call above the limit of its step. Its result tells the model why.
+// leaveOut ends a call above the limit of its step. Its result says why.
 func (r *runner) leaveOut(c *call) error {
 	most := r.scope.Budget.limits.StepToolCalls
 	err := r.warn(event.WarningData{

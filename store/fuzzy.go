@@ -57,7 +57,7 @@ func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, l
 	rows := make(map[string]Match)
 	err := s.read(ctx, "fuzzy", func(c Conn, by caller) error {
 		for _, o := range by.scope().KeyOwners() {
-			k := keyScope{o.TenantID, o.UserID}
+			k := ownerKeys(o)
 			ix, release, err := s.fuzzy.Open(ctx, k, &keyRows{c, k, fuzzyBudget / 2})
 			if err != nil {
 				return err
@@ -67,8 +67,8 @@ func (s *Store) fuzzyOnce(ctx context.Context, text string, threshold float64, l
 			for _, h := range found {
 				entity, id := splitDocID(h.ID)
 				// Rows of several owners may have the same id.
-				h.ID += "\n" + k.tenant + "\n" + k.owner
-				rows[h.ID] = Match{Key: h.Key, Type: entity, ID: id, Score: h.Score, Summary: h.Summary, Own: k.owner != ""}
+				h.ID += "\n" + k.TenantID + "\n" + k.UserID
+				rows[h.ID] = Match{Key: h.Key, Type: entity, ID: id, Score: h.Score, Summary: h.Summary, Own: k.UserID != ""}
 				hits = append(hits, h)
 			}
 		}

@@ -10,46 +10,45 @@ import (
 )
 
 const (
-	// fuzzyBudget bounds the trigram indexes together, in bytes. One scope may take half
+	// fuzzyBudget bounds the trigram indexes together, in bytes. One index may take half
 	// of it: of more rows, the first ones by key are found.
 	fuzzyBudget = 512 << 20
-	// maxDirty rows of a scope are read again one by one; if more have changed, its index
+	// maxDirty rows of an owner are read again one by one; if more have changed, its index
 	// is built anew.
 	maxDirty = 256
 	// indexPage is how many rows one statement reads that builds an index.
 	indexPage = 5000
 )
 
-// keyScope names a trigram index: the keys of one owner in one tenant. The owner "" is
-// everybody.
-type keyScope struct{ tenant, owner string }
+// ownerKeys names a trigram index: the keys of one owner. The UserID of shared keys is "".
+type ownerKeys RowOwner
 
 // Group implements indexcache.Key.
-func (k keyScope) Group() keyScope { return k }
+func (k ownerKeys) Group() ownerKeys { return k }
 
 // change is a row that a transaction may have written, by its place in the key index.
 type change struct{ tenant, owner, entity, id string }
 
 // fuzzyIndexes keeps the trigram indexes of an engine that has none of its own.
-type fuzzyIndexes = indexcache.Cache[keyScope, keyScope, change, *trgm.Index]
+type fuzzyIndexes = indexcache.Cache[ownerKeys, ownerKeys, change, *trgm.Index]
 
 func newFuzzyIndexes() *fuzzyIndexes {
-	return indexcache.New[keyScope, keyScope, change, *trgm.Index](indexcache.Options{Budget: fuzzyBudget, Entry: 512, MaxDirty: maxDirty})
+	return indexcache.New[ownerKeys, ownerKeys, change, *trgm.Index](indexcache.Options{Budget: fuzzyBudget, Entry: 512, MaxDirty: maxDirty})
 }
 
-// keyRows reads the keys of a scope for its index, until the index takes most bytes.
+// keyRows reads the keys of an owner for its index, until the index takes most bytes.
 type keyRows struct {
 	c     Conn
-	scope keyScope
+	owner ownerKeys
 	most  int
 }
 
 const keyRow = `SELECT entity_type, entity_id, entity_key, content_summary FROM kv_store WHERE tenant_id = $1 AND owner = $2`
 
-// errFull ends the reading of a scope that is too large for the memory.
+// errFull ends the reading of an index that is too large for the memory.
 var errFull = errors.New("the index is full")
 
-// Build reads the scope in the order of its keys, a page at a time: a long statement
+// Build reads the rows in the order of their keys, a page at a time: a long statement
 // would keep the database's log from being truncated. Rows that change meanwhile are
 // marked, and read again.
 func (s *keyRows) Build(ctx context.Context) (*trgm.Index, error) {
@@ -65,7 +64,7 @@ func (s *keyRows) Build(ctx context.Context) (*trgm.Index, error) {
 			}
 			key = d.Key
 			return s.put(x, d)
-		}, s.scope.tenant, s.scope.owner, key, entity, indexPage)
+		}, s.owner.TenantID, s.owner.UserID, key, entity, indexPage)
 		if errors.Is(err, errFull) {
 			return x, nil
 		}
@@ -88,7 +87,7 @@ func (s *keyRows) Update(ctx context.Context, x *trgm.Index, rows map[change]boo
 				return err
 			}
 			return s.put(x, d)
-		}, s.scope.tenant, s.scope.owner, row.entity, row.id); err != nil && !errors.Is(err, errFull) {
+		}, s.owner.TenantID, s.owner.UserID, row.entity, row.id); err != nil && !errors.Is(err, errFull) {
 			return nil, err
 		}
 		if !found {
@@ -113,7 +112,7 @@ func scanKey(r Row, entity *string) (d trgm.Doc, err error) {
 	return d, err
 }
 
-// docID names a row inside a scope's index.
+// docID names a row inside an index.
 func docID(entity, id string) string { return entity + "\n" + id }
 
 func splitDocID(s string) (entity, id string) {

@@ -114,15 +114,15 @@ func (c *manyRows) Query(_ context.Context, sql string, each func(Row) error, ar
 	return nil
 }
 
-// TestFuzzyIndexIsBounded: a scope's index takes no more than its bound, at its first
+// TestFuzzyIndexIsBounded: an owner's index takes no more than its bound, at its first
 // build and later.
 func TestFuzzyIndexIsBounded(t *testing.T) {
 	const most = 50_000
-	all, scope := newFuzzyIndexes(), keyScope{"t", ""}
-	from := &keyRows{&manyRows{rows: 100_000}, scope, most}
+	all, owner := newFuzzyIndexes(), ownerKeys{"t", ""}
+	from := &keyRows{&manyRows{rows: 100_000}, owner, most}
 	open := func() *trgm.Index {
 		t.Helper()
-		ix, release, err := all.Open(t.Context(), scope, from)
+		ix, release, err := all.Open(t.Context(), owner, from)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestFuzzyIndexIsBounded(t *testing.T) {
 		t.Errorf("%d bytes of %d rows", first, read)
 	}
 	for i := range 100 {
-		all.Changed(scope, change{"t", "", TypeResource, fmt.Sprint("new", i)}, change{"t", "", TypeResource, "id0"})
+		all.Changed(owner, change{"t", "", TypeResource, fmt.Sprint("new", i)}, change{"t", "", TypeResource, "id0"})
 	}
 	if ix := open(); ix.Size() > first+1000 || ix.Has(docID(TypeResource, "new1")) {
 		t.Errorf("%d bytes became %d", first, ix.Size())

@@ -39,7 +39,7 @@ func (s *Store) writing(ctx context.Context, op string, fn func(*writer) error) 
 func (s *Store) announce(changes []change, queued bool) {
 	for _, ch := range changes {
 		if ch.id != "" {
-			s.fuzzy.Changed(keyScope{ch.tenant, ch.owner}, ch)
+			s.fuzzy.Changed(ownerKeys{ch.tenant, ch.owner}, ch)
 		}
 	}
 	s.vectorsChanged(changes...)

@@ -121,16 +121,16 @@ func (e *openAIEncoder) restart(ev *event.Event, d *event.RestartData) error {
 	if ev.Seq != 0 && ev.Seq <= e.r.Seen {
 		return nil // the client has the text that follows
 	}
-	told := ev.Seq != 0 && e.r.Seen == noteSeq(ev.Seq)
-	ahead := e.r.ahead(ev.Seq, d) && !told
-	if void == "" && !mixed && !ahead && !told {
+	noted := ev.Seq != 0 && e.r.Seen == noteSeq(ev.Seq)
+	ahead := e.r.ahead(ev.Seq, d) && !noted
+	if void == "" && !mixed && !ahead && !noted {
 		return nil
 	}
 	a.void, a.same, a.held, a.waits, a.notice = void, 0, 0, true, *ev
 	// A client that reconnects with a number of the cut step may have read that number
 	// after the restart, without its text: then nothing may be held back.
 	back := len(d.Runs) > 0 && e.r.Seen > d.Runs[0].After
-	if atEnd && !ahead && !told && !back {
+	if atEnd && !ahead && !noted && !back {
 		return nil
 	}
 	if err := e.differs(nil); err != nil {

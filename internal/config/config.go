@@ -31,7 +31,7 @@ type Config struct {
 	RunMemory       Bytes         `env:"P8_RUN_MEMORY" envDefault:"0" help:"memory for the events of all runs, plus 16 KB per run; beyond it the run that holds most ends with reason length and limit memory_limit; 0 derives it from the memory limit: 8MB to 24MB, or without a database a quarter of it, 32MB to 1GB" want:"0, or a size such as 64MB"`
 	RunTimeout      time.Duration `env:"P8_RUN_TIMEOUT" envDefault:"10m" help:"maximum duration of one run" want:"a duration such as 90s or 10m"`
 	ToolTimeout     time.Duration `env:"P8_TOOL_TIMEOUT" envDefault:"2m" help:"maximum duration of one tool call" want:"a duration such as 30s or 2m"`
-	StepToolCalls   int           `env:"P8_STEP_TOOL_CALLS" envDefault:"250" help:"maximum number of tool calls in one answer of a model; the model is told that further calls were not made. A document may set less" want:"a number from 1 to 10000"`
+	StepToolCalls   int           `env:"P8_STEP_TOOL_CALLS" envDefault:"250" help:"maximum number of tool calls in one answer of a model; further calls are not made, and the model learns that. A document may set less" want:"a number from 1 to 10000"`
 	ToolCalls       int           `env:"P8_RUN_TOOL_CALLS" envDefault:"2000" help:"maximum number of tool calls in one run, including those of child agents; then the run ends. A document may set less" want:"a number from 1 to 1000000"`
 	DelegationDepth int           `env:"P8_DELEGATION_DEPTH" envDefault:"5" help:"maximum depth of agents that call agents" want:"a number from 1 to 20"`
 	AnswerWithin    time.Duration `env:"P8_ANSWER_WITHIN" envDefault:"168h" help:"how long a question waits for the user; then it counts as declined" want:"a duration such as 24h"`

@@ -18,9 +18,9 @@ const (
 	// storing is how long a reminder may take to be stored after its job; a job that finds
 	// no reminder before that is early.
 	storing = time.Minute
-	// telling is how long the process that stored a notification has to post it to the
+	// delivering is how long the process that stored a notification has to post it to the
 	// webhook.
-	telling = webhookTimeout + 10*time.Second
+	delivering = webhookTimeout + 10*time.Second
 	// pause is the delay before a job is retried after a failure of the store or the
 	// queue. Such retries are not counted: no reminder is lost because a database was
 	// away for a day.
@@ -188,10 +188,10 @@ func (s *Service) deliver(ctx context.Context, a args, m store.Moment, made bool
 	age := max(0, now.Sub(d.FiredAt))
 	switch rest := s.hook.ready(now); {
 	case age > tooOld:
-		s.log.WarnContext(ctx, "the webhook was not told of a reminder", "reminder", a.Reminder, "due", a.Due)
+		s.log.WarnContext(ctx, "the webhook never accepted a notification", "reminder", a.Reminder, "due", a.Due)
 		return nil
-	case !made && age < telling:
-		return jobs.Again(telling - age)
+	case !made && age < delivering:
+		return jobs.Again(delivering - age)
 	case rest > 0:
 		return jobs.Again(max(rest, age/8)) // the longer it waits, the less often it tries
 	}

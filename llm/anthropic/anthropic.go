@@ -157,7 +157,7 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 	return func(yield func(llm.Chunk, error) bool) {
 		a := &attempt{model: m, req: req, dialect: *m.dialect.Load()}
 		p := a.plan()
-		for _, text := range a.untold(p.warnings) {
+		for _, text := range a.unsent(p.warnings) {
 			if !yield(llm.Chunk{Kind: llm.ChunkWarning, Name: settingDropped, Text: text}, nil) {
 				return
 			}

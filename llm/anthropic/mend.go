@@ -17,17 +17,17 @@ type attempt struct {
 	dialect dialect
 	// bare: the API refused the blocks of reasoning that were sent back.
 	bare bool
-	told []string
+	sent []string
 }
 
 func (a *attempt) plan() plan { return planOf(a.model.model, a.req, &a.dialect, !a.bare) }
 
-// untold returns the warnings that were not sent yet.
-func (a *attempt) untold(warnings []string) []string {
+// unsent returns the warnings that were not sent yet.
+func (a *attempt) unsent(warnings []string) []string {
 	var news []string
 	for _, w := range warnings {
-		if !slices.Contains(a.told, w) {
-			a.told = append(a.told, w)
+		if !slices.Contains(a.sent, w) {
+			a.sent = append(a.sent, w)
 			news = append(news, a.model.name+": "+w)
 		}
 	}
@@ -43,7 +43,7 @@ func (a *attempt) mend(r *outbound.Refusal, out *wire.Sink) []byte {
 		return nil
 	}
 	p := a.plan()
-	for _, text := range a.untold(p.warnings) {
+	for _, text := range a.unsent(p.warnings) {
 		out.Warn(settingDropped, text)
 	}
 	return a.model.appendRequest(nil, a.req, &p)

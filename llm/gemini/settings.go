@@ -32,9 +32,9 @@ const (
 
 // warnings sends warnings about settings that are left out or changed.
 func (m *Model) warnings(s *llm.Settings) []string {
-	var told []string
+	var warnings []string
 	if len(s.Stop) > maxStops {
-		told = append(told, "the model "+m.name+" takes "+strconv.Itoa(maxStops)+" stop sequences; it answers without the others")
+		warnings = append(warnings, "the model "+m.name+" takes "+strconv.Itoa(maxStops)+" stop sequences; it answers without the others")
 	}
 	if effort := s.ReasoningEffort; effort != "" {
 		exact, ok := effort == "none", false
@@ -48,12 +48,12 @@ func (m *Model) warnings(s *llm.Settings) []string {
 		}
 		switch {
 		case !ok:
-			told = append(told, m.dropped("reasoning_effort"))
+			warnings = append(warnings, m.dropped("reasoning_effort"))
 		case !exact:
-			told = append(told, "the model "+m.name+" cannot stop thinking; it thinks as little as it can")
+			warnings = append(warnings, "the model "+m.name+" cannot stop thinking; it thinks as little as it can")
 		}
 	}
-	return told
+	return warnings
 }
 
 func (m *Model) dropped(setting string) string {

@@ -110,7 +110,7 @@ func (k *checkpointer) watch(c *conn) {
 	k.readers = append(k.readers, c)
 }
 
-// stop ends the work, when the engine was told to close.
+// stop ends the work, when the engine closes.
 func (k *checkpointer) stop() error {
 	if k.done == nil {
 		return k.conn.close()

@@ -174,7 +174,7 @@ func (s *session) underWay(change func()) {
 }
 
 // errNotAlone means that a question cannot be answered now: its call is made again.
-var errNotAlone = errors.New("mcp: nobody can tell which call asks")
+var errNotAlone = errors.New("mcp: the question may belong to several calls")
 
 // whose returns the message that a question of the server belongs to; nil if nobody
 // can be asked. The question does not name it. While others are under way, whose waits

@@ -45,7 +45,7 @@ func (f *Finder) findTools(ctx context.Context, c *Cast, routed bool) {
 	}
 }
 
-// routingNote tells the model of a routed session how to give the session back.
+// routingNote says how an agent of a routed session gives the session back.
 const routingNote = `In this conversation p8 chooses who answers. complete: what the user came for is done, so that the next message is looked at anew. escalate: you cannot do it; payload {reason, agent} with agent, when you know one, the agent that goes on. Either changes who answers the next message, not this one.`
 
 // explainRouting adds the note to the description of the action tool.

@@ -182,8 +182,8 @@ func (c *child) answer(ctx context.Context, err error) (answered, error) {
 
 // showStructured shows a structured agent's answer as data: it has no text.
 func (c *child) showStructured() {
-	id, told := c.tree.structuredID(c.cast.Name, c.runID)
-	if told {
+	id, shown := c.tree.structuredID(c.cast.Name, c.runID)
+	if shown {
 		return
 	}
 	arguments, err := json.Marshal(map[string]string{"input_text": c.question.Input})

@@ -66,7 +66,7 @@ type Scene struct {
 type Payload struct {
 	// Lead comes before the conversation; Messages are all, Lead included.
 	Lead, Messages []llm.Message
-	// Context tells how the conversation was composed of the session.
+	// Context says how the conversation was composed of the session.
 	Context memory.Context
 	// Budget is the limit of the conversation, in tokens.
 	Budget int

@@ -138,7 +138,7 @@ func unspaced(r rune) bool {
 // word's hash.
 func (c *counter) count(before uint64) uint64 {
 	h := hash(kindWord, c.word)
-	w := telling(len(c.word))
+	w := lengthWeight(len(c.word))
 	c.table.add(h, w*wordWeight)
 	if before != 0 {
 		c.table.add(mix(before*31+h, kindPair), w*pairWeight)
@@ -168,9 +168,9 @@ func (c *counter) count(before uint64) uint64 {
 	return h
 }
 
-// telling returns the weight of a word by its number of characters: in most languages, short
+// lengthWeight returns the weight of a word by its number of characters: in most languages, short
 // words have little meaning.
-func telling(n int) float32 {
+func lengthWeight(n int) float32 {
 	switch {
 	case n <= 1:
 		return 0.2

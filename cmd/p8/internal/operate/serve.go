@@ -111,7 +111,7 @@ func (c *Serve) Run(a *command.App) error {
 	select {
 	case err := <-failed:
 		p.Log.Error("serve", "error", err)
-		return errors.New("the server stopped by itself: see the log (P8_LOG_LEVEL=info tells more)")
+		return errors.New("the server stopped by itself: see the log (P8_LOG_LEVEL=info shows more)")
 	case <-signals:
 	}
 	keeper.Drain()
