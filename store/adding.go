@@ -10,10 +10,11 @@ import (
 // the session's row, which orders concurrent writers, and the messages take their numbers
 // from that row.
 type adding struct {
-	c   Conn
-	d   Dialect
-	by  caller
-	now time.Time
+	store *Store
+	c     Conn
+	d     Dialect
+	by    caller
+	now   time.Time
 	// session is the SQL of the session's id, whose $2 is key.
 	session, key string
 	// id is the session's id, "" as long as it is not known.
@@ -27,8 +28,13 @@ const (
 )
 
 // addTo adds to a session by its id.
-func addTo(c Conn, d Dialect, by caller, session string, now time.Time) adding {
-	return adding{c: c, d: d, by: by, now: now, session: givenSession, key: session, id: session}
+func (s *Store) addTo(c Conn, by caller, session string, now time.Time) adding {
+	return adding{store: s, c: c, d: s.dialect, by: by, now: now, session: givenSession, key: session, id: session}
+}
+
+// addToRun adds to the session of a run.
+func (s *Store) addToRun(c Conn, by caller, run string, now time.Time) adding {
+	return adding{store: s, c: c, d: s.dialect, by: by, now: now, session: runSession, key: run}
 }
 
 // addingSQL are the statements of adding, in a dialect and for one expression of the
@@ -154,8 +160,21 @@ func (a *adding) insert(ctx context.Context, ms []*Message) error {
 		if err := a.c.Later(ctx, Statement{SQL: sql, Args: m.args(a.by, key, number)}); err != nil {
 			return err
 		}
+		if err := a.index(ctx, m); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// index makes a message findable by its words, if a person or an agent said it.
+func (a *adding) index(ctx context.Context, m *Message) error {
+	if m.Content == nil || *m.Content == "" || m.Type != MessageUser && m.Type != MessageAssistant {
+		return nil
+	}
+	return a.store.putWords(ctx, a.c, IndexedText{
+		TenantID: a.by.TenantID, Owner: a.by.UserID, Table: messages.Name, ID: m.ID, Text: clip(*m.Content, saidText),
+	})
 }
 
 // complete sets the ID and CreatedAt of a new message.

@@ -155,7 +155,7 @@ func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 // putMemory appends a memory row to the caller's session. Its tokens count as summed up,
 // because the row is a summary itself.
 func (w *writer) putMemory(ctx context.Context, m *Message) error {
-	to := addTo(w.c, w.store.dialect, w.by, m.SessionID, w.now)
+	to := w.store.addTo(w.c, w.by, m.SessionID, w.now)
 	if err := to.append(ctx, []*Message{m}); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (s *Store) PutSession(ctx context.Context, sess Session) error {
 		return missingFirst(ctx, err)
 	}
 	return s.write(ctx, "store session", func(c Conn, by caller) error {
-		to := addTo(c, s.dialect, by, sess.ID, s.clock())
+		to := s.addTo(c, by, sess.ID, s.clock())
 		return to.open(ctx, &sess, nil)
 	})
 }
@@ -195,7 +195,7 @@ func (s *Store) ChangeSession(ctx context.Context, id string, change func(Sessio
 		if err := sess.check(); err != nil {
 			return err
 		}
-		to := addTo(c, s.dialect, by, id, s.clock())
+		to := s.addTo(c, by, id, s.clock())
 		return to.touch(ctx, &sess, nil)
 	})
 }

@@ -74,7 +74,17 @@ type KeywordRanker interface {
 	Keywords(ctx context.Context, sc Scope, q SearchQuery, terms, ids []string) ([]Ranked, error)
 }
 
-// TextIndexer is implemented by an engine that keeps an index of words for Keywords.
+// MessageFinder is implemented by every engine: it finds messages by the words of their
+// text.
+type MessageFinder interface {
+	// FindMessages calls each for the newest messages of a user, at most limit, that have
+	// all terms in the text that PutText got, the newest first. The terms are those of
+	// [KeywordTerms], one at least.
+	FindMessages(ctx context.Context, c Conn, owner RowOwner, terms []string, limit int, each func(session string, seq int64)) error
+}
+
+// TextIndexer is implemented by an engine that keeps an index of words for Keywords and
+// FindMessages.
 // Other engines index the rows by themselves.
 type TextIndexer interface {
 	// PutText replaces the indexed text of a row in the transaction of c; DeleteText
@@ -83,7 +93,8 @@ type TextIndexer interface {
 	DeleteText(ctx context.Context, c Conn, t IndexedText) error
 }
 
-// IndexedText is the text of a row; Owner is its user_id, "" for a shared one.
+// IndexedText is the text of a row; Owner is its user_id, "" for a shared one and for a
+// message of an anonymous caller.
 type IndexedText struct {
 	TenantID, Owner, Table, ID string
 	Text                       string

@@ -40,6 +40,19 @@ type Session struct {
 	Archived  bool      `json:"archived,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+	// Match is the place that a search by words found; nil unless Sessions searched.
+	Match *SessionMatch `json:"match,omitempty"`
+}
+
+// SessionMatch is the newest message of a session that has the words of a search, or the
+// session's title.
+type SessionMatch struct {
+	// MessageID, Seq and Type are the message's; empty if the title has the words.
+	MessageID string `json:"message_id,omitempty"`
+	Seq       int64  `json:"seq,omitempty"`
+	Type      string `json:"message_type,omitempty"`
+	// Excerpt is a line of text around the first of the words, "…" where it is cut.
+	Excerpt string `json:"excerpt"`
 }
 
 // The message types (p8's roles).

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 const (
@@ -31,9 +30,7 @@ var stopWords = strings.Fields(`a about after all also an and any are as at be b
 // English unless there are no others.
 func KeywordTerms(text string) []string {
 	var terms, common []string
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
-	}) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), notInWord) {
 		if len(word) > maxTerm {
 			continue
 		}
@@ -95,11 +92,16 @@ func compareRanked(a, b Ranked) int {
 
 // putText indexes the words of a row's name, title and text.
 func (s *Store) putText(ctx context.Context, c Conn, t IndexedText, e entry, text string) error {
+	t.Text = clip(strings.Join(slices.Concat([]string{e.name}, titlesIn(e.metadata), []string{text}), "\n"), KeywordText)
+	return s.putWords(ctx, c, t)
+}
+
+// putWords indexes the words of a text.
+func (s *Store) putWords(ctx context.Context, c Conn, t IndexedText) error {
 	ix, ok := s.engine.(TextIndexer)
 	if !ok {
 		return nil
 	}
-	t.Text = clip(strings.Join(slices.Concat([]string{e.name}, titlesIn(e.metadata), []string{text}), "\n"), KeywordText)
 	return ix.PutText(ctx, c, t)
 }
 

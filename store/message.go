@@ -72,7 +72,7 @@ func (s *Store) Append(ctx context.Context, ms ...*Message) error {
 			for n < len(ms) && ms[n].SessionID == ms[0].SessionID {
 				n++
 			}
-			to := addTo(c, s.dialect, by, ms[0].SessionID, now)
+			to := s.addTo(c, by, ms[0].SessionID, now)
 			if err := to.append(ctx, ms[:n]); err != nil {
 				return err
 			}

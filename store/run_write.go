@@ -19,7 +19,7 @@ func (s *Store) WriteRun(ctx context.Context, w RunWrite) (stop bool, err error)
 		return false, missingFirst(ctx, err)
 	}
 	err = s.write(ctx, "write run", func(c Conn, by caller) error {
-		to := adding{c: c, d: s.dialect, by: by, now: s.clock(), session: runSession, key: w.RunID}
+		to := s.addToRun(c, by, w.RunID, s.clock())
 		if err := w.beat(ctx, c, by, to.now, &to.id, &stop); err != nil {
 			return err
 		}

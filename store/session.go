@@ -114,6 +114,10 @@ type SessionFilter struct {
 	Background bool
 	// Archived lists the archived sessions instead of the others.
 	Archived bool
+	// Words chooses sessions that have all of these words in their title or in one message
+	// of theirs that a person or an agent said, and sets their Match; "" is no search. It
+	// takes the rules of [KeywordTerms].
+	Words string
 	// Limit is 50 by default and 500 at most.
 	Limit int
 	// Cursor is the next of the previous page.
@@ -122,42 +126,62 @@ type SessionFilter struct {
 
 // Sessions lists the caller's own sessions, those with the newest turn first,
 // and the cursor of the next page, "" after the last.
-func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, string, error) {
-	var list []Session
-	limit := page(f.Limit, 50, 500)
-	err := s.read(ctx, "list sessions", func(c Conn, by caller) error {
-		q := newQuery(`SELECT ` + sessionColumns + s.dialect.firstMessage() + ` FROM sessions WHERE tenant_id = `)
-		q.arg(by.TenantID)
-		q.ownedSession(s.dialect, by)
-		q.add(` AND deleted_at IS NULL`)
-		if f.Archived {
-			q.add(` AND archived`)
-		} else {
-			q.add(` AND NOT archived`)
-		}
-		if f.Agent != "" {
-			q.add(` AND agent_name = `).arg(f.Agent)
-		}
-		if f.Mode != "" {
-			q.add(` AND mode = `).arg(storable(f.Mode))
-		} else if !f.Background {
-			q.add(` AND COALESCE(mode, '') NOT IN ` + backgroundModes)
-		}
-		if err := q.beyond(f.Cursor, "updated_at", "<"); err != nil {
-			return err
-		}
-		q.add(` ORDER BY updated_at DESC, id DESC LIMIT `).arg(limit + 1)
-		return c.Query(ctx, q.String(), func(r Row) error {
-			list = append(list, Session{})
-			sess := &list[len(list)-1]
-			err := r.Scan(append(sess.columns(), &sess.Title)...)
-			sess.setTitle()
-			return err
-		}, q.args...)
-	})
-	if err != nil {
-		return list, "", err
+func (s *Store) Sessions(ctx context.Context, f SessionFilter) (list []Session, next string, err error) {
+	if f.Words != "" {
+		return s.searchSessions(ctx, f)
 	}
-	list, next := pageOf(list, limit, func(s *Session) (time.Time, string) { return s.UpdatedAt, s.ID })
+	err = s.read(ctx, "list sessions", func(c Conn, by caller) error {
+		list, next, err = s.listSessions(ctx, c, by, f, nil)
+		return err
+	})
+	return list, next, err
+}
+
+// listSessions reads a page of the sessions, of those in ids unless that is nil.
+func (s *Store) listSessions(ctx context.Context, c Conn, by caller, f SessionFilter, ids []string) (list []Session, next string, err error) {
+	limit := page(f.Limit, 50, 500)
+	q := f.query(s.dialect, by, sessionColumns+s.dialect.firstMessage())
+	if ids != nil {
+		q.add(` AND id IN (SELECT ` + s.dialect.textsOf() + `(`).arg(encodeList(ids))
+		q.add(`))`)
+	}
+	if err := q.beyond(f.Cursor, "updated_at", "<"); err != nil {
+		return nil, "", err
+	}
+	q.add(` ORDER BY updated_at DESC, id DESC LIMIT `).arg(limit + 1)
+	err = c.Query(ctx, q.String(), func(r Row) error {
+		list = append(list, Session{})
+		sess := &list[len(list)-1]
+		err := r.Scan(append(sess.columns(), &sess.Title)...)
+		sess.setTitle()
+		return err
+	}, q.args...)
+	if err != nil {
+		return nil, "", err
+	}
+	list, next = pageOf(list, limit, func(s *Session) (time.Time, string) { return s.UpdatedAt, s.ID })
 	return list, next, nil
+}
+
+// query reads columns of all of the caller's sessions that the filter chooses but for its
+// Words.
+func (f *SessionFilter) query(d Dialect, by caller, columns string) *query {
+	q := newQuery(`SELECT ` + columns + ` FROM sessions WHERE tenant_id = `)
+	q.arg(by.TenantID)
+	q.ownedSession(d, by)
+	q.add(` AND deleted_at IS NULL`)
+	if f.Archived {
+		q.add(` AND archived`)
+	} else {
+		q.add(` AND NOT archived`)
+	}
+	if f.Agent != "" {
+		q.add(` AND agent_name = `).arg(f.Agent)
+	}
+	if f.Mode != "" {
+		q.add(` AND mode = `).arg(storable(f.Mode))
+	} else if !f.Background {
+		q.add(` AND COALESCE(mode, '') NOT IN ` + backgroundModes)
+	}
+	return q
 }

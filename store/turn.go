@@ -44,7 +44,7 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 	case sess.Mode == "":
 		sess.Mode = ModeChat
 	}
-	to := addTo(w.c, w.store.dialect, w.by, sess.ID, w.now)
+	to := w.store.addTo(w.c, w.by, sess.ID, w.now)
 	open := to.open
 	if len(ms) == 0 {
 		open = to.touch
@@ -95,7 +95,7 @@ func (s *Store) FinishTurn(ctx context.Context, m *Message, sessionName string) 
 	}
 	now := s.clock()
 	return s.write(ctx, "finish turn", func(c Conn, by caller) error {
-		to, ms := addTo(c, s.dialect, by, m.SessionID, now), []*Message{m}
+		to, ms := s.addTo(c, by, m.SessionID, now), []*Message{m}
 		if err := to.touch(ctx, &Session{Name: sessionName}, ms); err != nil {
 			return err
 		}

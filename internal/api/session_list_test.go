@@ -66,6 +66,34 @@ func TestSessionModes(t *testing.T) {
 	}
 }
 
+// A person searches sessions, page by page.
+func TestSearchSessions(t *testing.T) {
+	s := newServer(t, setup{})
+	mine := identity.With(t.Context(), identity.Identity{})
+	for _, id := range []string{"s1", "s2", "s3"} {
+		must(t, s.store.PutSession(mine, store.Session{ID: id, Name: "A trip to Rome"}))
+	}
+	must(t, s.store.BeginTurn(mine, store.Session{ID: "s4"}, &store.Message{Type: store.MessageUser, Content: new("The ruins of Rome")}))
+	must(t, s.store.PutSession(mine, store.Session{ID: "s5", Name: "Oslo"}))
+	if got := listed(t, s, "/sessions?q=rome"); got != "s1 s2 s3 s4" {
+		t.Errorf("found %s", got)
+	}
+	w := s.do("GET", "/sessions?q=rome&limit=1", "")
+	var list []store.Session
+	must(t, json.Unmarshal(w.Body.Bytes(), &list))
+	if m := list[0].Match; m == nil || m.Seq != 1 || m.Excerpt != "The ruins of Rome" {
+		t.Errorf("match: %s", w.Body)
+	}
+	if link := w.Header().Get("Link"); !strings.Contains(link, "q=rome") || !strings.Contains(link, "cursor=") {
+		t.Errorf("the next page is another list: %s", link)
+	}
+	for q, words := range map[string]string{"%20": "no word to search for", "!!": "no word to search for", strings.Repeat("x", 501): "500"} {
+		if w := s.do("GET", "/sessions?q="+q, ""); w.Code != 422 || !strings.Contains(w.Body.String(), words) {
+			t.Errorf("%.10s: %d %s", q, w.Code, w.Body)
+		}
+	}
+}
+
 // A person changes an own session; each invalid change has an error.
 func TestPatchSession(t *testing.T) {
 	s := newServer(t, setup{})

@@ -25,11 +25,12 @@ const (
 
 // PutText implements store.TextIndexer.
 func (e *engine) PutText(ctx context.Context, c store.Conn, t store.IndexedText) error {
-	_, err := c.Exec(ctx, `INSERT INTO keywords (tenant_id, table_name, entity_id, owner, words)
-		VALUES ($1, $2, $3, $4, to_tsvector('p8_words', $5) || array_to_tsvector(ARRAY[$6]::text[]))
-		ON CONFLICT (tenant_id, table_name, entity_id) DO UPDATE SET owner = excluded.owner, words = excluded.words`,
-		t.TenantID, t.Table, t.ID, t.Owner, words(t.Text), scopeWord(t.Table, store.RowOwner{TenantID: t.TenantID, UserID: t.Owner}))
-	return err
+	return c.Later(ctx, store.Statement{
+		SQL: `INSERT INTO keywords (tenant_id, table_name, entity_id, owner, words)
+			VALUES ($1, $2, $3, $4, to_tsvector('p8_words', $5) || array_to_tsvector(ARRAY[$6]::text[]))
+			ON CONFLICT (tenant_id, table_name, entity_id) DO UPDATE SET owner = excluded.owner, words = excluded.words`,
+		Args: []any{t.TenantID, t.Table, t.ID, t.Owner, words(t.Text), scopeWord(t.Table, store.RowOwner{TenantID: t.TenantID, UserID: t.Owner})},
+	})
 }
 
 // DeleteText implements store.TextIndexer.
@@ -135,10 +136,14 @@ func frequencies(ctx context.Context, c *conn, sc store.Scope, table string, ter
 func scopeQuery(s *statement, sc store.Scope, table string) string {
 	var any []string
 	for _, o := range sc.Reads(table) {
-		word := strings.NewReplacer(`'`, `''`, `\`, `\\`).Replace(scopeWord(table, o))
-		any = append(any, "'"+word+"'")
+		any = append(any, scopeLexeme(table, o))
 	}
 	return s.arg(strings.Join(any, " | ")) + "::tsquery"
+}
+
+// scopeLexeme is a scopeWord as a tsquery.
+func scopeLexeme(table string, o store.RowOwner) string {
+	return "'" + strings.NewReplacer(`'`, `''`, `\`, `\\`).Replace(scopeWord(table, o)) + "'"
 }
 
 // keywordStatement is nil when no row holds a term.

@@ -181,11 +181,16 @@ func (s weighed) search(ctx context.Context, c store.Conn, scope int64, q store.
 		}, args...)
 }
 
-// match is FTS5's query for any of the terms, each a string and no syntax.
+// match is FTS5's query for any of the terms.
 func match(terms []string) string {
-	quoted := slices.Clone(terms)
-	for i, t := range quoted {
-		quoted[i] = `"` + strings.ReplaceAll(t, `"`, `""`) + `"`
+	return strings.Join(quoted(terms), " OR ")
+}
+
+// quoted makes FTS5's strings of the terms, which are no syntax.
+func quoted(terms []string) []string {
+	list := slices.Clone(terms)
+	for i, t := range list {
+		list[i] = `"` + strings.ReplaceAll(t, `"`, `""`) + `"`
 	}
-	return strings.Join(quoted, " OR ")
+	return list
 }

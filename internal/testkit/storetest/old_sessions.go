@@ -188,6 +188,11 @@ func checkOldSessions(t *testing.T, s *store.Store) {
 	list, _, err := s.Sessions(alice, store.SessionFilter{})
 	must(t, err)
 	wantEqual(t, "sessions of alice", len(list), 1)
+	for who, want := range map[context.Context]int64{alice: 4, anonymous: 2, other: 1} {
+		found, _, err := s.Sessions(who, store.SessionFilter{Words: "messages"})
+		must(t, err)
+		wantEqual(t, "found by its words", []any{len(found), found[0].Match.Seq}, []any{1, want})
+	}
 
 	for _, c := range []struct {
 		ctx context.Context

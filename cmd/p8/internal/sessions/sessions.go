@@ -34,6 +34,7 @@ type sessionsListCmd struct {
 	Mode     string `help:"Only sessions of this mode, such as chat or evaluation."`
 	All      bool   `help:"Also list sessions of background work, such as dreams."`
 	Archived bool   `help:"List the archived sessions instead."`
+	Search   string `short:"s" placeholder:"WORDS" help:"Only sessions with all of these words in their title or in one message."`
 	Limit    int    `short:"n" default:"20" help:"Maximum number of sessions (${default})."`
 	JSON     bool   `help:"Print JSON."`
 }
@@ -43,10 +44,15 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 	if c.Limit < 1 || c.Limit > 500 {
 		return command.Usage("--limit is %d: give a number from 1 to 500", c.Limit)
 	}
+	if c.Search != "" && len(store.KeywordTerms(c.Search)) == 0 {
+		return command.Usage("--search has no word to search for: give words of the title, or of what was said")
+	}
 	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
 		list := []store.Session{}
 		if s != nil {
-			found, _, err := s.Sessions(ctx, store.SessionFilter{Agent: c.Agent, Mode: c.Mode, Background: c.All, Archived: c.Archived, Limit: c.Limit})
+			found, _, err := s.Sessions(ctx, store.SessionFilter{
+				Words: c.Search, Agent: c.Agent, Mode: c.Mode, Background: c.All, Archived: c.Archived, Limit: c.Limit,
+			})
 			if err != nil {
 				return err
 			}
@@ -56,7 +62,11 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 			return show.JSON(a.Stdout, list)
 		}
 		if len(list) == 0 {
-			a.SayEmpty("sessions", c.Agent != "" || c.Mode != "" || c.Archived, "begin one with `p8 chat`")
+			a.SayEmpty("sessions", c.Agent != "" || c.Mode != "" || c.Archived || c.Search != "", "begin one with `p8 chat`")
+			return nil
+		}
+		if c.Search != "" {
+			showFound(a.Stdout, list)
 			return nil
 		}
 		w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
@@ -66,6 +76,16 @@ func (c *sessionsListCmd) Run(a *command.App) error {
 		}
 		return w.Flush()
 	})
+}
+
+// showFound prints the sessions that a search found, each with the place.
+func showFound(w io.Writer, list []store.Session) {
+	for _, s := range list {
+		fmt.Fprintf(w, "%s  %s  (%s)\n", show.OneLine(s.ID), show.OneLine(s.Title), show.Local(s.UpdatedAt))
+		if m := s.Match; m != nil && m.MessageID != "" {
+			fmt.Fprintf(w, "    #%d %s: %s\n", m.Seq, m.Type, show.OneLine(m.Excerpt))
+		}
+	}
 }
 
 type sessionsShowCmd struct {

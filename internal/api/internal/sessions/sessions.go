@@ -95,6 +95,7 @@ type (
 		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
 		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
 		Agent  string `query:"agent" maxLength:"255" doc:"Only sessions with this last agent."`
+		Query  string `query:"q" maxLength:"500" doc:"Only sessions with all of these words in their title or in one message of yours or of an agent. Each then has a match with an excerpt."`
 		Mode   string `query:"mode" maxLength:"128" doc:"Only sessions of this mode: chat, evaluation, or a client's own from X-Session-Type."`
 
 		Archived   bool `query:"archived" doc:"The archived sessions instead of the others."`
@@ -117,13 +118,17 @@ func (h *handlers) list(ctx context.Context, in *listSessionsInput) (*rest.List[
 	if h.o.Store == nil {
 		return nil, problem.NoStore()
 	}
+	if in.Query != "" && len(store.KeywordTerms(in.Query)) == 0 {
+		return nil, problem.Invalid("q", "q has no word to search for; send words of the title, or of what was said")
+	}
 	rows, next, err := h.o.Store.Sessions(ctx, store.SessionFilter{
-		Agent: in.Agent, Mode: in.Mode, Background: in.Background, Archived: in.Archived, Limit: in.Limit, Cursor: in.Cursor,
+		Words: in.Query, Agent: in.Agent, Mode: in.Mode, Background: in.Background, Archived: in.Archived, Limit: in.Limit, Cursor: in.Cursor,
 	})
 	if err != nil {
 		return nil, h.api.About(ctx, "session", err)
 	}
-	return rest.NewList(rows, rest.Query("agent", in.Agent, "mode", in.Mode, "background", rest.Yes(in.Background), "archived", rest.Yes(in.Archived)), in.Limit, next), nil
+	query := rest.Query("q", in.Query, "agent", in.Agent, "mode", in.Mode, "background", rest.Yes(in.Background), "archived", rest.Yes(in.Archived))
+	return rest.NewList(rows, query, in.Limit, next), nil
 }
 
 func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[store.Session], error) {

@@ -1,0 +1,30 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/p8-org/p8/store"
+)
+
+// maxFound bounds the messages with the words of a search that are sorted.
+const maxFound = 100_000
+
+// FindMessages implements store.MessageFinder. Ids of messages are UUIDv7, which are in
+// the order of time.
+func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.RowOwner, terms []string, limit int, each func(string, int64)) error {
+	s := &statement{}
+	s.add(`SELECT m.session_id, m.seq FROM (SELECT entity_id FROM (SELECT entity_id FROM keywords WHERE words @@ (%s::tsquery`,
+		s.arg(scopeLexeme("messages", owner)))
+	for _, t := range terms {
+		s.add(` && phraseto_tsquery('p8_words', %s)`, s.arg(plain(t)))
+	}
+	s.add(`) LIMIT %d) hits ORDER BY entity_id COLLATE "C" DESC LIMIT %d) k`, maxFound, limit)
+	s.add(` JOIN messages m ON m.tenant_id = %s AND m.id = k.entity_id AND m.deleted_at IS NULL ORDER BY k.entity_id COLLATE "C" DESC`, s.arg(owner.TenantID))
+	return s.run(ctx, c.(*conn), func(r store.Row) error {
+		var session string
+		var seq int64
+		err := r.Scan(&session, &seq)
+		each(session, seq)
+		return err
+	})
+}

@@ -1,0 +1,30 @@
+package sqlite
+
+import (
+	"context"
+	"strings"
+
+	"github.com/p8-org/p8/store"
+)
+
+// FindMessages implements store.MessageFinder. Later messages have greater numbers in the
+// index of words, so it is read from its end, and no further than limit.
+func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.RowOwner, terms []string, limit int, each func(string, int64)) error {
+	var scope int64
+	if err := c.Query(ctx, `SELECT id FROM keyword_scopes WHERE tenant_id = $1 AND table_name = 'messages' AND owner = $2`,
+		func(r store.Row) error { return r.Scan(&scope) }, owner.TenantID, owner.UserID); err != nil || scope == 0 {
+		return err
+	}
+	return c.Query(ctx, `SELECT m.session_id, m.seq FROM (
+			SELECT rowid AS number FROM keywords WHERE keywords MATCH $2 AND `+within+` ORDER BY rowid DESC LIMIT $3) k
+		CROSS JOIN keyword_rows r ON r.number = k.number
+		CROSS JOIN messages m ON m.tenant_id = r.tenant_id AND m.id = r.entity_id
+		WHERE m.deleted_at IS NULL ORDER BY k.number DESC`,
+		func(r store.Row) error {
+			var session string
+			var seq int64
+			err := r.Scan(&session, &seq)
+			each(session, seq)
+			return err
+		}, scope, strings.Join(quoted(terms), " AND "), limit)
+}
