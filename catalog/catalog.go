@@ -13,7 +13,7 @@
 //
 // Built-in documents and those of the folder are mirrored into the table schemas, in the
 // system's tenant, so that SQL sees them. A mirror is a copy: the document itself takes
-// precedence.
+// precedence. [Catalog.Refresh] removes the mirror of a deleted file.
 package catalog
 
 import (
@@ -81,6 +81,11 @@ type Catalog struct {
 	// mirrored holds the hashes of the mirrors that were written or failed, by name, so that
 	// a mirror that cannot be written is not tried on every turn.
 	mirrored map[string]string
+
+	// syncing is held while all mirrors are compared with their sources; synced is the
+	// version of the folder that was compared, plus 1.
+	syncing sync.Mutex
+	synced  int
 }
 
 // New reads the built-in documents and fails if one is not valid. The folder is read when

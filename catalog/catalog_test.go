@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,6 +125,13 @@ func newCatalog(t *testing.T, o catalog.Options) *catalog.Catalog {
 
 func caller(t *testing.T) context.Context {
 	return identity.With(t.Context(), identity.Identity{UserID: "alice"})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func prompt(t *testing.T, c *catalog.Catalog, name string) string {
@@ -312,6 +320,51 @@ func TestAMirrorNeverOutranksItsSource(t *testing.T) {
 	if err := newCatalog(t, catalog.Options{Store: db}).Sync(caller(t)); err != nil || len(db.writes) != 2 {
 		t.Errorf("a second start writes nothing: %v %v", db.writes, err)
 	}
+}
+
+// TestMirrorsFollowTheFolder: a deleted file has no mirror at the next query, and gets it
+// back with the same text.
+func TestMirrorsFollowTheFolder(t *testing.T) {
+	dir, db := t.TempDir(), &table{}
+	c := newCatalog(t, catalog.Options{Store: db, Dir: dir})
+	write(t, dir, "a.yaml", document("a", "A."))
+	mirrors := func() string {
+		t.Helper()
+		c.Refresh(caller(t))
+		var names []string
+		for key, row := range db.rows {
+			if row.Origin == catalog.File {
+				names = append(names, key[1])
+			}
+		}
+		slices.Sort(names)
+		return strings.Join(names, " ")
+	}
+	for i, step := range []struct {
+		change func()
+		want   string
+	}{
+		{func() {}, "a"},
+		{func() { write(t, dir, "b.yaml", document("b", "B.")) }, "a b"},
+		{func() { must(t, os.Remove(filepath.Join(dir, "a.yaml"))) }, "b"},
+		{func() { write(t, dir, "a.yaml", document("a", "A.")) }, "a b"},
+		{func() { must(t, os.Rename(filepath.Join(dir, "a.yaml"), filepath.Join(dir, "a.txt"))) }, "b"},
+		{func() { must(t, os.RemoveAll(dir)) }, ""},
+		{func() { must(t, os.Mkdir(dir, 0o700)); write(t, dir, "b.yaml", document("b", "B.")) }, "b"},
+	} {
+		step.change()
+		if got := mirrors(); got != step.want {
+			t.Errorf("step %d: the mirrors are %q, want %q", i, got, step.want)
+		}
+	}
+	before := db.scans
+	mirrors()
+	if db.scans != before {
+		t.Error("the rows were read, and the folder had not changed")
+	}
+	db.broken = errors.New("disk full")
+	write(t, dir, "c.yaml", document("c", "C."))
+	mirrors() // a failure fails no query
 }
 
 func TestAMirrorThatFailsDoesNotFailTheRun(t *testing.T) {

@@ -31,6 +31,8 @@ type folder struct {
 	seen  stamp // of the directory
 	files map[string]*file
 	index index
+	// changes counts the changes of the index.
+	changes int
 	// unreadable keeps a directory that cannot be read from filling the log.
 	unreadable bool
 }
@@ -82,6 +84,20 @@ func (f *folder) get(name string) *source {
 	return s
 }
 
+// version counts the changes of the documents. It notices files that came or went at
+// once, the text of a changed one when a document is looked up. A nil folder never changes.
+func (f *folder) version() int {
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if info, err := os.Stat(f.dir); err != nil || !f.seen.holds(info) {
+		f.scan()
+	}
+	return f.changes
+}
+
 // all returns every present document.
 func (f *folder) all() []*source {
 	if f == nil {
@@ -104,6 +120,7 @@ func (f *folder) scan() {
 	if err != nil {
 		if !f.unreadable {
 			f.c.log.Error("the schema folder cannot be read; its agents are not available", "dir", f.dir, "error", err)
+			f.changes++
 		}
 		f.unreadable, f.seen, f.files, f.index = true, stamp{}, map[string]*file{}, index{}
 		return
@@ -128,6 +145,7 @@ func (f *folder) scan() {
 	}
 	if changed || len(f.files) != len(old) {
 		f.index = f.c.newIndex(sources)
+		f.changes++
 	}
 }
 

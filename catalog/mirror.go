@@ -56,9 +56,37 @@ func (c *Catalog) putMirror(ctx context.Context, s *source) error {
 }
 
 // Sync mirrors every built-in document and every valid one of the folder, and removes the
-// mirrors of documents that are gone. A server calls it once when it starts; later, each
-// use of a document updates its mirror. The error is the store's.
+// mirrors of documents that are gone. A server calls it once when it starts; later,
+// Refresh follows the folder, and each use of a document updates its mirror. The error is
+// the store's.
 func (c *Catalog) Sync(ctx context.Context) error {
+	c.syncing.Lock()
+	defer c.syncing.Unlock()
+	c.synced = c.folder.version() + 1
+	return c.sync(ctx)
+}
+
+// Refresh is Sync if files of the folder have come or gone since the last one: so a query
+// finds no document whose file is deleted. It is called before each query and costs one
+// look at the folder. A failure is logged, and tried again with the next change.
+func (c *Catalog) Refresh(ctx context.Context) {
+	if c.folder == nil || c.store == nil {
+		return
+	}
+	c.syncing.Lock()
+	defer c.syncing.Unlock()
+	version := c.folder.version() + 1
+	if version == c.synced {
+		return
+	}
+	c.synced = version
+	// The next query does not try again, so it must not depend on whether this caller stays.
+	if err := c.sync(context.WithoutCancel(ctx)); err != nil {
+		c.log.Error("the documents of the schema folder could not be mirrored; queries may find deleted ones", "error", err)
+	}
+}
+
+func (c *Catalog) sync(ctx context.Context) error {
 	if c.store == nil {
 		return nil
 	}
@@ -79,6 +107,9 @@ func (c *Catalog) Sync(ctx context.Context) error {
 		if err := c.store.DeleteSchema(ctx, name); err != nil {
 			return err
 		}
+		c.mu.Lock()
+		delete(c.mirrored, name)
+		c.mu.Unlock()
 	}
 	return nil
 }

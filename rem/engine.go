@@ -70,6 +70,8 @@ type Options struct {
 	Bytes int
 	// Dialect is the store's, for EXPLAIN.
 	Dialect store.Dialect
+	// Before is called before each query, to update what it reads; nil does nothing.
+	Before func(context.Context)
 	// Logger receives internal errors, which no client may read; nil is slog.Default.
 	Logger *slog.Logger
 }
@@ -137,6 +139,9 @@ func (e *Engine) Execute(ctx context.Context, q Query) (Result, error) {
 }
 
 func (e *Engine) execute(ctx context.Context, q Query, text string) (Result, error) {
+	if e.Before != nil {
+		e.Before(ctx)
+	}
 	limited, cancel := context.WithTimeout(ctx, e.Timeout)
 	defer cancel()
 	res, err := e.answer(limited, q)

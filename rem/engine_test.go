@@ -291,6 +291,17 @@ func TestSearchTables(t *testing.T) {
 	}
 }
 
+// TestBefore: every query updates what it reads first.
+func TestBefore(t *testing.T) {
+	calls := 0
+	e := rem.New(rem.Options{Knowledge: new(knowledge), Before: func(context.Context) { calls++ }})
+	for i, query := range []string{"LOOKUP a", "FUZZY a", "SEARCH a", "TRAVERSE a", "SELECT name FROM moments", "EXPLAIN LOOKUP a"} {
+		if _, err := e.Run(t.Context(), query); err != nil || calls != i+1 {
+			t.Errorf("%s: %d calls, %v", query, calls, err)
+		}
+	}
+}
+
 func TestSearchFails(t *testing.T) {
 	for query, want := range map[string]string{
 		"SEARCH api FROM users":                   "the rows of users have no vectors; SEARCH reads resources, moments and schemas, SQL reads every table (quote a text that ends with the name of a table); write SEARCH text",

@@ -147,6 +147,18 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// TestTablesInText: a list that only begins with a table is a part of the text.
+func TestTablesInText(t *testing.T) {
+	for _, text := range []string{
+		"letters from users, mostly angry", "letters FROM users, mostly about billing", "letters from users, sessions and notes", "letters from users, friends",
+	} {
+		got, err := rem.Parse("SEARCH " + text)
+		if q, ok := got.(rem.Search); err != nil || !ok || q.Text != text || q.Tables != nil {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+}
+
 func TestQuoteMessageKeys(t *testing.T) {
 	for _, session := range []string{"abc", "a,b", "a  b ", " a", "O'Brien", "'q'", `say "x"`, `b\`, "[1]", "x-msg-3", "a 'b"} {
 		key := rem.MessageKey(session, 12)

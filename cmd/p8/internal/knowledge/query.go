@@ -73,7 +73,7 @@ func withEngine(a *command.App, who command.Caller, fn func(context.Context, *re
 		if err != nil {
 			return err
 		}
-		return fn(ctx, wiring.NewEngine(cfg, s, model, a.QuietLogger(cfg)))
+		return fn(ctx, wiring.NewEngine(cfg, s, model, nil, a.QuietLogger(cfg)))
 	})
 }
 

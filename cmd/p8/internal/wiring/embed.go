@@ -28,9 +28,10 @@ func NewEmbedder(cfg *config.Config) (embed.Model, error) {
 	})
 }
 
-// NewEngine returns the engine of the REM dialect over k.
-func NewEngine(cfg *config.Config, k rem.Knowledge, model embed.Model, log *slog.Logger) *rem.Engine {
-	o := rem.Options{Knowledge: k, Timeout: cfg.QueryTimeout, Logger: log}
+// NewEngine returns the engine of the REM dialect over k. before is called before each
+// query; it may be nil.
+func NewEngine(cfg *config.Config, k rem.Knowledge, model embed.Model, before func(context.Context), log *slog.Logger) *rem.Engine {
+	o := rem.Options{Knowledge: k, Timeout: cfg.QueryTimeout, Before: before, Logger: log}
 	if cfg.Database().Postgres != "" {
 		o.Dialect = store.DialectPostgres
 	}

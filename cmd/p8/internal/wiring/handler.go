@@ -28,7 +28,7 @@ func (p *Parts) Handler(cfg *config.Config) *api.Handler {
 		o.A2A = p.A2A
 	}
 	if p.Store != nil {
-		o.Store, o.Files, o.Ready = announcing{p.Store, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
+		o.Store, o.Files, o.Ready = documents{p.Store, p.Catalog, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()

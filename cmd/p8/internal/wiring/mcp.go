@@ -3,6 +3,7 @@ package wiring
 import (
 	"context"
 
+	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/internal/config"
@@ -27,14 +28,28 @@ func (p *Parts) NewMCP(cfg *config.Config) (*mcpserver.Server, error) {
 // agentsURI is the resource that lists the agents.
 const agentsURI = "rem://agents"
 
-// announcing is a store that notifies MCP clients of changed documents.
-type announcing struct {
+// documents is a store that mirrors the schema folder before documents are read, and
+// notifies MCP clients of changed ones.
+type documents struct {
 	api.Store
-	mcp *mcpserver.Server
+	catalog *catalog.Catalog
+	mcp     *mcpserver.Server
+}
+
+// Schemas lists documents.
+func (s documents) Schemas(ctx context.Context, f store.SchemaFilter) ([]store.Schema, string, error) {
+	s.catalog.Refresh(ctx)
+	return s.Store.Schemas(ctx, f)
+}
+
+// Schema returns one document.
+func (s documents) Schema(ctx context.Context, nameOrID string) (store.Schema, error) {
+	s.catalog.Refresh(ctx)
+	return s.Store.Schema(ctx, nameOrID)
 }
 
 // PutSchema stores a document and notifies clients.
-func (s announcing) PutSchema(ctx context.Context, row *store.Schema) error {
+func (s documents) PutSchema(ctx context.Context, row *store.Schema) error {
 	err := s.Store.PutSchema(ctx, row)
 	if err == nil {
 		s.notify(ctx, row.Name)
@@ -43,7 +58,7 @@ func (s announcing) PutSchema(ctx context.Context, row *store.Schema) error {
 }
 
 // DeleteSchema deletes a document and notifies clients.
-func (s announcing) DeleteSchema(ctx context.Context, nameOrID string) error {
+func (s documents) DeleteSchema(ctx context.Context, nameOrID string) error {
 	err := s.Store.DeleteSchema(ctx, nameOrID)
 	if err == nil {
 		s.notify(ctx, nameOrID)
@@ -51,7 +66,7 @@ func (s announcing) DeleteSchema(ctx context.Context, nameOrID string) error {
 	return err
 }
 
-func (s announcing) notify(ctx context.Context, name string) {
+func (s documents) notify(ctx context.Context, name string) {
 	if s.mcp != nil {
 		s.mcp.Changed(ctx, agentsURI)
 		s.mcp.Changed(ctx, agentsURI+"/"+name)

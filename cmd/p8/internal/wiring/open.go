@@ -87,7 +87,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 	}
 	sessions, knowledge := chatStores(p.Store, p.memory, o)
 	if knowledge != nil {
-		p.engine = NewEngine(cfg, knowledge, p.embedder, p.Log)
+		p.engine = NewEngine(cfg, knowledge, p.embedder, p.Catalog.Refresh, p.Log)
 		var spent func(context.Context, []run.Spent)
 		if p.Keeps {
 			spent = KeepSpent(p.Store, p.Log)
