@@ -2,6 +2,7 @@ package chat
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -41,6 +42,9 @@ func (r *recorder) ended(cause error, text string) ended {
 		agent: r.rows.Agent, speaker: record.LastName(r.speaker), model: cmp.Or(r.tookOver, r.now.cast.ModelName),
 		usage: r.usage, parts: r.parts, meta: r.meta, shown: r.shown,
 		latency: max(1, r.s.o.Now().Sub(r.now.request.started).Milliseconds()),
+	}
+	if r.unanswered {
+		e.model = ""
 	}
 	e.done, e.failure = r.reason(cause)
 	return e
@@ -110,6 +114,9 @@ func (e *ended) answerRow(rows *record.Rows) *store.Message {
 	row := rows.New(e.first.MessageID, e.agent, store.MessageAssistant)
 	row.Content, row.TokenCount = &text, llm.EstimateTokens(text)
 	row.Model, row.LatencyMS = e.model, e.latency
+	if e.done.Wanted != nil {
+		row.Metadata, _ = json.Marshal(asking{e.done.Wanted}) // it was read as JSON
+	}
 	if e.usage != nil && len(e.parts) == 0 { // a script counts as one
 		row.InputTokens, row.OutputTokens, row.CostUSD = e.usage.InputTokens, e.usage.OutputTokens, e.usage.CostUSD
 	}

@@ -55,6 +55,13 @@ func (r *recorder) follow(ctx context.Context) (err error) {
 			err = r.s.panicked(r.rows.RunID, x)
 		}
 	}()
+	wrong, err := r.now.wrongAnswer(ctx)
+	if err != nil {
+		return err
+	}
+	if r.unanswered = wrong != ""; r.unanswered {
+		return r.listen(ctx, r.sentence(wrong))
+	}
 	for {
 		if err := r.listen(ctx, r.events(identity.With(ctx, r.now.caller))); err != nil {
 			return err
@@ -66,16 +73,12 @@ func (r *recorder) follow(ctx context.Context) (err error) {
 	}
 }
 
-// protocolOpenAI is the protocol whose clients have no way to answer a question but the
-// user's next message.
-const protocolOpenAI = "openai"
-
 // events are those of the agent, or of the script in its place.
 func (r *recorder) events(ctx context.Context) iter.Seq2[event.Event, error] {
 	if script := r.now.cast.Script; script != nil {
 		return script(ctx, r.now.message.text, r.now.request.asked.Options)
 	}
-	if r.now.request.asked.Protocol == protocolOpenAI {
+	if r.now.request.dialogue() {
 		ctx = tool.WithDialogue(ctx)
 	}
 	return run.Stream(delegate.In(ctx, r.now.cast.Agent, r.tree), r.options())

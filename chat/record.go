@@ -57,6 +57,9 @@ type recorder struct {
 	heard int64
 	// answered: the answer's row is stored already.
 	answered bool
+	// unanswered: the message is no answer to the session's question. The turn says so
+	// without a model.
+	unanswered bool
 }
 
 func (s *executor) newRecorder(b *begun) *recorder {

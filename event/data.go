@@ -346,6 +346,9 @@ type DoneData struct {
 	ChainedResult json.RawMessage `json:"chained_tool_result,omitempty"`
 	// TransferTo is the agent that answers from here on.
 	TransferTo string `json:"transfer_to,omitempty"`
+	// Wanted is the JSON Schema of the user's next message, if the run ends with a
+	// question in words.
+	Wanted json.RawMessage `json:"-"`
 }
 
 // EventType is Done.

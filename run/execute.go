@@ -86,9 +86,10 @@ func (r *runner) signals(c *call) bool {
 // there are none.
 func (r *runner) question(calls []*call) (*event.DoneData, error) {
 	var asked []string
+	var wanted json.RawMessage
 	for _, c := range calls {
 		if c.Question != "" && !c.Failed {
-			asked = append(asked, c.Question)
+			asked, wanted = append(asked, c.Question), c.Wanted
 		}
 	}
 	if len(asked) == 0 {
@@ -101,7 +102,10 @@ func (r *runner) question(calls []*call) (*event.DoneData, error) {
 	if r.Answered != nil {
 		r.Answered(text)
 	}
-	return &event.DoneData{Reason: event.ReasonStop}, nil
+	if len(asked) > 1 {
+		wanted = nil // one message may answer all of them
+	}
+	return &event.DoneData{Reason: event.ReasonStop, Wanted: wanted}, nil
 }
 
 // transfer ends a run that hands over to another agent.

@@ -77,6 +77,8 @@ type Result struct {
 	// Question is a question to the user in words. It becomes the end of the run's answer:
 	// the run ends after this step, and the user's next message answers it.
 	Question string `json:"question,omitempty"`
+	// Wanted is the JSON Schema of the answer to Question; nil if any text answers it.
+	Wanted json.RawMessage `json:"wanted,omitempty"`
 	// TransferTo ends the run after this step and names the agent that goes on with
 	// the session; "" does not.
 	TransferTo string `json:"transfer_to,omitempty"`

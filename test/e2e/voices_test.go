@@ -220,3 +220,48 @@ func TestDialogue(t *testing.T) {
 		t.Errorf("the rows are %s", got)
 	}
 }
+
+// TestDialogueOfFields: the fields that a question asks for are text over OpenAI, streamed
+// and whole; a wrong answer is told, and a right one reaches the model.
+func TestDialogueOfFields(t *testing.T) {
+	provider := harness.NewFake(t, func(x harness.Exchange) harness.Reply {
+		if text, answered := x.Question(); text == "A table" && !answered {
+			return harness.Reply{Calls: []harness.Call{{ID: "q", Name: "action", Arguments: `{"type":"elicit","payload":{"question":"For how many?",` +
+				`"schema":{"type":"object","properties":{"people":{"type":"integer"}},"required":["people"]}}}`}}}
+		}
+		return harness.Reply{Text: []string{"Booked."}}
+	})
+	agents := t.TempDir()
+	if err := os.WriteFile(filepath.Join(agents, "desk.yaml"), []byte(choir["desk.yaml"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := harness.Serve(t, harness.Options{Env: append(provider.Env(), "P8_SCHEMA_DIR="+agents)})
+	streamed := func(text string) string {
+		return server.Chat(t, harness.Ask{Agent: "desk", Session: "streamed", Text: text, Headers: map[string]string{"X-Event-Format": "none"}}).Text
+	}
+	whole := func(text string) string {
+		_, body := harness.Curl(t, server.URL+"/v1/chat/completions", "-H", "Content-Type: application/json", "-H", "X-Session-Id: whole",
+			"-d", `{"model":"desk","messages":[{"role":"user","content":"`+text+`"}]}`)
+		var answer struct {
+			Choices []struct{ Message struct{ Content string } }
+		}
+		if err := json.Unmarshal([]byte(body), &answer); err != nil || len(answer.Choices) != 1 {
+			t.Fatal(err, body)
+		}
+		return answer.Choices[0].Message.Content
+	}
+	for name, say := range map[string]func(string) string{"streamed": streamed, "whole": whole} {
+		for _, turn := range [][2]string{
+			{"A table", "For how many?\n\n- people (whole number)"},
+			{"a few", "This does not answer the question: people: got string, want integer."},
+			{"2", "Booked."},
+		} {
+			if got := say(turn[0]); got != turn[1] {
+				t.Errorf("%s: %s: the user reads %q, want %q", name, turn[0], got, turn[1])
+			}
+		}
+	}
+	if n := len(provider.Asked()); n != 4 {
+		t.Errorf("the model was asked %d times, want 4", n)
+	}
+}

@@ -39,8 +39,9 @@ const actionParameters = `{
 //
 // An elicit with options or a schema asks the user if the call's context has a
 // [tool.Asker]: after the event, the call pauses, and the result comes with the answer. In
-// a dialogue ([tool.InDialogue]), a question with options becomes the text of the answer,
-// and the user's next message answers it. Otherwise elicit is an event like any other.
+// a dialogue ([tool.InDialogue]), the question with its options or fields becomes the text
+// of the answer, and the user's next message answers it. Otherwise elicit is an event like
+// any other.
 func NewAction() (tool.Tool, error) {
 	base, err := tool.NewBase(llm.ToolSpec{
 		Name: "action", Description: actionDescription, Parameters: json.RawMessage(actionParameters),
@@ -84,8 +85,8 @@ func (actionTool) Call(ctx context.Context, call tool.Call) (tool.Result, error)
 	if err != nil {
 		return res, err
 	}
-	if res.Question = inWords(ctx, in.Payload); res.Question != "" {
-		return res, nil
+	if res.Question, res.Wanted, err = inWords(ctx, in.Payload); res.Question != "" || err != nil {
+		return res, err
 	}
 	answer, err := elicit(ctx, in.Payload, res.Action)
 	switch {

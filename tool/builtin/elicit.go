@@ -33,22 +33,45 @@ func readElicit(payload json.RawMessage) (in elicitation, ok bool) {
 	return in, ok
 }
 
-// inWords is the question with its options, one a line, if the call is in a dialogue.
-func inWords(ctx context.Context, payload json.RawMessage) string {
+// inWords is the question with its options or the fields of its answer, one a line, if the
+// call is in a dialogue; "" if it asks for neither. wanted is the schema of the answer.
+func inWords(ctx context.Context, payload json.RawMessage) (question string, wanted json.RawMessage, err error) {
 	in, ok := readElicit(payload)
-	if !ok || !tool.InDialogue(ctx) || len(in.Options) == 0 || len(in.Options) > maxOptions {
-		return ""
+	if !ok || !tool.InDialogue(ctx) {
+		return "", nil, nil
+	}
+	question = tool.Cut(strings.TrimSpace(in.Question), maxQuestion)
+	if wanted, err = in.form(); wanted != nil || err != nil {
+		return tool.AskInWords(question, wanted), wanted, err
+	}
+	if len(in.Options) == 0 || len(in.Options) > maxOptions {
+		return "", nil, nil
 	}
 	var b strings.Builder
-	b.WriteString(tool.Cut(strings.TrimSpace(in.Question), maxQuestion) + "\n")
+	b.WriteString(question + "\n")
 	for i, raw := range in.Options {
 		_, title, err := readOption(raw)
 		if err != nil {
-			return ""
+			return "", nil, nil
 		}
 		fmt.Fprintf(&b, "\n%d. %s", i+1, title)
 	}
-	return b.String()
+	return b.String(), nil, nil
+}
+
+// form returns the schema of the answer; nil if the payload has none.
+func (in *elicitation) form() (json.RawMessage, error) {
+	schema := in.ResponseSchema
+	if isNone(schema) {
+		schema = in.Schema
+	}
+	switch {
+	case isNone(schema):
+		return nil, nil
+	case tool.CheckSchema(schema) != nil:
+		return nil, &tool.Error{Message: `payload.schema is not the JSON Schema of an object; write one such as {"type":"object","properties":{"date":{"type":"string"}},"required":["date"]}`}
+	}
+	return schema, nil
 }
 
 // elicit asks the user, if the context has an asker and the payload says what an
@@ -63,21 +86,12 @@ func elicit(ctx context.Context, payload json.RawMessage, action *event.ActionDa
 	if !ok {
 		return nil, nil
 	}
-	schema, err := in.ResponseSchema, error(nil)
-	if isNone(schema) {
-		schema = in.Schema
+	schema, err := in.form()
+	if schema == nil && err == nil && len(in.Options) > 0 {
+		schema, err = choice(in.Options)
 	}
-	switch {
-	case !isNone(schema):
-		if tool.CheckSchema(schema) != nil {
-			return nil, &tool.Error{Message: `payload.schema is not the JSON Schema of an object; write one such as {"type":"object","properties":{"date":{"type":"string"}},"required":["date"]}`}
-		}
-	case len(in.Options) > 0:
-		if schema, err = choice(in.Options); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, nil
+	if schema == nil || err != nil {
+		return nil, err
 	}
 	answer, err := asker.Ask(ctx, tool.Question{Kind: event.RequestElicitation, Message: tool.Cut(in.Question, maxQuestion), Schema: schema, Action: action})
 	if err != nil {

@@ -78,17 +78,28 @@ func TestElicitAnswers(t *testing.T) {
 	}
 }
 
-// In a dialogue, options become the text of the answer; the call does not wait.
+// In a dialogue, options and fields become the text of the answer; the call does not wait.
 func TestElicitInADialogue(t *testing.T) {
+	const form = `{"type":"object","properties":{"day":{"type":"string","format":"date"}},"required":["day"]}`
 	for payload, want := range map[string]string{
 		`{"question":" Which? ","options":["a",{"title":"Second","value":2}]}`: "Which?\n\n1. a\n2. Second",
-		`{"question":"When?","schema":{"type":"object","properties":{}}}`:      "",
+		`{"question":"When?","schema":{"type":"object","properties":{}}}`:      "When?",
+		`{"question":"When? ","schema":` + form + `}`:                          "When?\n\n- day (date)",
+		`{"question":"When?","options":["a"],"response_schema":` + form + `}`:  "When?\n\n- day (date)",
 		`{"question":"Which?"}`: "",
 	} {
 		res, err := find(t, "action").Call(tool.WithDialogue(t.Context()), tool.Call{Arguments: json.RawMessage(`{"type":"elicit","payload":` + payload + `}`)})
 		if err != nil || res.Question != want || res.Action == nil {
 			t.Errorf("%s: %+v, %v", payload, res, err)
 		}
+		if strings.Contains(want, "date") != (string(res.Wanted) == form) {
+			t.Errorf("%s wants %s", payload, res.Wanted)
+		}
+	}
+	_, err := find(t, "action").Call(tool.WithDialogue(t.Context()), tool.Call{Arguments: json.RawMessage(`{"type":"elicit","payload":{"question":"q","schema":[]}}`)})
+	var known *tool.Error
+	if !errors.As(err, &known) || !strings.Contains(known.Message, "payload.schema is not") {
+		t.Error(err)
 	}
 }
 
