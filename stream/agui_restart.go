@@ -19,15 +19,15 @@ func (e *aguiEncoder) appendRestart(ev event.Event, d *event.RestartData) error 
 			cut[""] = true
 		}
 	}
-	e.takeBack(e.root, cut[""])
+	e.void(e.root, cut[""])
 	for _, v := range e.order {
-		e.takeBack(v, cut[v.base])
+		e.void(v, cut[v.base])
 	}
 	return e.custom(e.root, ev)
 }
 
-// takeBack removes the messages of a voice's step, if the step was cut.
-func (e *aguiEncoder) takeBack(v *voice, cut bool) {
+// void removes the messages of a voice's step, if the step was cut.
+func (e *aguiEncoder) void(v *voice, cut bool) {
 	if !cut {
 		v.fresh = nil
 	}

@@ -18,7 +18,7 @@ type order struct {
 	behind bool
 }
 
-// add takes in an event. It writes text of it that has its place, and text that it
+// add follows an event. It writes text of the event that is due, and text that the event
 // releases. over reports whether nothing else is to be written.
 func (o *order) add(e *openAIEncoder, ev *event.Event) (over bool, err error) {
 	if _, restart := ev.Data.(*event.RestartData); restart {

@@ -32,7 +32,7 @@ type again struct {
 	notice event.Event // the restart
 }
 
-// maxAgain bounds the text that is compared, in bytes: each reader holds so much.
+// maxAgain bounds the compared text, in bytes: each reader keeps that much.
 const maxAgain = 16 << 10
 
 // beginsAgain separates a cut text from a different one that replaces it.

@@ -25,8 +25,9 @@ type Reader struct {
 	// before a question to the user. The client keeps that response; this one begins
 	// after it and treats its tool calls as known.
 	Past int64
-	// Again reads the run's events after a number again, void ones included. An encoder whose protocol has one text then keeps little of the text that it holds back
-	// while another agent speaks; if Again is nil, it keeps all of it in memory.
+	// Again reads the run's events after a number again, void ones included. An encoder of
+	// a protocol with one text then keeps little of the text that it holds back while
+	// another agent speaks; if Again is nil, it keeps all of it in memory.
 	Again func(after int64) iter.Seq2[event.Event, error]
 	// Newest is the number of the run's newest event when the reader begins. A pause
 	// before it is over and does not end the response.

@@ -1,5 +1,5 @@
-// Package golden compares what a test got with a file, and writes the file anew
-// when the test is run with -update:
+// Package golden compares the result of a test with a file, and updates the file if the
+// test runs with -update:
 //
 //	golden.Compare(t, "testdata/prompt.golden", prompt)
 //

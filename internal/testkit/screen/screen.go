@@ -1,5 +1,5 @@
-// Package screen computes the text that clients of p8's protocols show after every
-// frame of a stream, including text that is taken back.
+// Package screen computes the text that clients of p8's protocols show after every frame of
+// a stream, without voided text.
 package screen
 
 import (

@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// backgroundSessions: what p8 does in the background is in no list, count and day unless
-// the caller asks for it.
+// backgroundSessions: sessions of p8's background work are in no list, count or day unless
+// the caller asks for them.
 func backgroundSessions(t *testing.T, open Open) {
 	s := open(t)
 	day := time.Date(2025, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -22,7 +22,7 @@ func backgroundSessions(t *testing.T, open Open) {
 			m.CreatedAt, m.TokenCount = x.at, 5
 			must(t, s.BeginTurn(ctx, store.Session{ID: who + string(rune('a'+i)), Mode: x.mode}, m))
 		}
-		// The same id in another's hands is another session.
+		// The same id of another caller is another session.
 		other := userMessage("x")
 		other.CreatedAt = day
 		must(t, s.BeginTurn(as("t", "other"), store.Session{ID: who + "a", Mode: store.ModeDreaming}, other))

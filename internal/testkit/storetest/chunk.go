@@ -13,8 +13,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// fillSession begins a session and gives it n messages of ten tokens in all, the
-// first the user's.
+// fillSession begins a session with n messages of ten tokens in all, the first of the user.
 func fillSession(t *testing.T, s *store.Store, ctx context.Context, id string, n int) {
 	t.Helper()
 	first := userMessage("message 1")
@@ -39,7 +38,8 @@ func chunkOf(session, name string, after, last int64) store.Chunk {
 	}
 }
 
-// chunks: a part of a session is summed up once, and the session knows how far.
+// chunks: each part of a session is summed up once, and the session stores how far it is
+// summed up.
 func chunks(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
@@ -73,7 +73,7 @@ func chunks(t *testing.T, open Open) {
 	m := get[store.Moment](t)(s.Moments().ByName(ctx, "part one"))
 	wantEqual(t, "moment", []string{m.MomentType, m.SourceSessionID}, []string{store.MomentSessionChunk, "s"})
 
-	// A name that is somebody's stays; so does everything else.
+	// A name that another moment has is not replaced, and nothing else changes.
 	wantErr(t, "a name that is used", s.PutChunk(ctx, chunkOf("s", "part one", 4, 8)), store.ErrNameTaken)
 	wantErr(t, "a key that is used", s.PutChunk(ctx, chunkOf("s", "Part One", 4, 8)), store.ErrNameTaken)
 	wantEqual(t, "nothing written", get[store.Session](t)(s.Session(ctx, "s")), sess)
@@ -87,7 +87,7 @@ func chunks(t *testing.T, open Open) {
 	row := get[store.Message](t)(s.MessageBySeq(ctx, "s", 11))
 	wantEqual(t, "memory row", []string{row.Type, *row.Content, two.Memory.ID}, []string{store.MessageMemory, "contents", row.ID})
 
-	// Who sums the rest up passes the memory row, which was counted.
+	// The next chunk skips the memory row, which was counted.
 	must(t, s.PutChunk(ctx, chunkOf("s", "part three", 8, 11)))
 	sess = get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "everything", []int64{sess.SummarySeq, int64(sess.TotalTokens - sess.SummaryTokens)}, []int64{11, 0})
@@ -101,8 +101,8 @@ func chunks(t *testing.T, open Open) {
 	}
 }
 
-// chunkDrops: a message that is made again and was summed up is counted nowhere any
-// more, and the memory row stays.
+// chunkDrops: a message that was summed up and is replaced no longer counts, and the memory
+// row stays.
 func chunkDrops(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
@@ -115,7 +115,7 @@ func chunkDrops(t *testing.T, open Open) {
 	}))
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "session", []int64{sess.SummarySeq, int64(sess.SummaryTokens), int64(sess.TotalTokens), sess.Messages, sess.MemorySeq}, []int64{5, 33, 33, 4, 7})
-	// What comes next has a higher number than all, and is not summed up yet.
+	// The next messages have higher numbers than all others, and are not summed up yet.
 	fillSession(t, s, ctx, "s", 3)
 	sess = get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "unsummarised", sess.TotalTokens-sess.SummaryTokens, 30)
@@ -124,8 +124,8 @@ func chunkDrops(t *testing.T, open Open) {
 	wantEqual(t, "everything", []int64{int64(sess.TotalTokens), int64(sess.SummaryTokens), sess.SummarySeq}, []int64{63, 63, 10})
 }
 
-// chunkRace: of many who sum up the same messages one wins, and nothing of the
-// others is left.
+// chunkRace: of several writers that sum up the same messages one succeeds, and the others
+// leave nothing.
 func chunkRace(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")

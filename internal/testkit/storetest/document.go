@@ -29,7 +29,7 @@ func withOntology(d *store.Document, name, content string) *store.Document {
 func documents(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
-	// stored is the live chunks of the caller, as "ordinal content".
+	// stored returns the live chunks of the caller, as "ordinal content".
 	stored := func() (list []string) {
 		rows, _, err := s.Resources().Find(ctx, store.Filter{Limit: 1000})
 		must(t, err)
@@ -54,14 +54,14 @@ func documents(t *testing.T, open Open) {
 	}
 	wantEqual(t, "file of the ontology", get[store.Ontology](t)(s.Ontologies().ByName(ctx, "Doc")).FileID, first.File.ID)
 
-	// The same again writes nothing, and says what is stored.
+	// The same document writes nothing and returns what is stored.
 	again := put(false, withOntology(document("doc", "one", "two", "three"), "Doc", "whole"))
 	wantEqual(t, "file", *again.File, *first.File)
 	wantEqual(t, "ontology", *again.Ontology, *first.Ontology)
 	wantEqual(t, "chunk", *again.Chunks[2], *first.Chunks[2])
 
-	// A changed one changes its rows alone; what it has no longer is gone with
-	// its keys.
+	// A changed document writes only its changed rows and deletes removed ones with their
+	// keys.
 	tasks := waiting(t, s)
 	next := put(true, withOntology(document("doc", "one", "three more"), "Doc", "whole"))
 	wantEqual(t, "changed chunks", stored(), []string{"0 one", "1 three more"})
@@ -74,7 +74,7 @@ func documents(t *testing.T, open Open) {
 	_, err := s.Ontologies().ByName(ctx, "Doc")
 	wantErr(t, "the ontology is gone", err, store.ErrNotFound)
 
-	// Names that another file's rows have are refused, and nothing is written.
+	// A name of another file's row is refused, and nothing is written.
 	wantErr(t, "a chunk of another file", s.PutDocuments(ctx, document("new", "x"), &store.Document{
 		File: &store.File{Name: "other", URI: "file:///other"}, Chunks: []*store.Resource{{Name: "doc one"}},
 	}), store.ErrConflict)
@@ -83,7 +83,7 @@ func documents(t *testing.T, open Open) {
 
 	largeDocuments(t, s)
 
-	// Others have their own of the same URI.
+	// Other callers have their own rows for the same URI.
 	shared := document("doc", "shared")
 	shared.File.Shared = true
 	put(true, shared)
@@ -91,15 +91,15 @@ func documents(t *testing.T, open Open) {
 		t.Errorf("shared: %+v %+v", shared.File, shared.Chunks[0])
 	}
 
-	// A file goes with what was made of it, and comes back.
+	// Deleting a file deletes its rows; storing it again restores them.
 	must(t, s.Files().Delete(ctx, first.File.ID))
 	wantEqual(t, "only the shared one is left", stored(), []string{"0 shared"})
 	put(true, document("doc", "one", "two"))
 	wantEqual(t, "back", stored(), []string{"0 one", "0 shared", "1 two"})
 }
 
-// largeDocuments are written in several transactions, between which others write,
-// and are as complete as small ones in the end.
+// largeDocuments are written in several transactions, between which others write. In the
+// end they are as complete as small ones.
 func largeDocuments(t *testing.T, s *store.Store) {
 	ctx := as("t", "large")
 	large := func(from, to int) *store.Document {
@@ -126,7 +126,7 @@ func largeDocuments(t *testing.T, s *store.Store) {
 	put(false, large(0, 700))
 	put(true, large(600, 1300))
 
-	// A name that another file's chunk has is refused before anything is written.
+	// A name of another file's chunk is refused before anything is written.
 	must(t, s.PutDocuments(ctx, withOntology(document("small", "one"), "Small page", "whole")))
 	foreign := large(0, 700)
 	foreign.Chunks[650].Name = "small one"
@@ -135,8 +135,8 @@ func largeDocuments(t *testing.T, s *store.Store) {
 	wantErr(t, "another file's ontology", s.PutDocuments(ctx, withOntology(large(0, 700), "Small page", "mine")), store.ErrConflict)
 	wantEqual(t, "status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileCompleted)
 
-	// A document that is cut in the middle, here by a key that is taken, leaves a
-	// file that is not completed.
+	// A document that fails in the middle, here at a taken key, leaves a file that is not
+	// completed.
 	foreign.Chunks[650].Name = "Small ONE"
 	wantErr(t, "another chunk's key", s.PutDocuments(ctx, foreign), store.ErrConflict)
 	wantEqual(t, "status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileProcessing)

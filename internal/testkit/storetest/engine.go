@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Engine runs the suite of store.Engine: what its connections promise. open returns an
-// engine with the store's tables, which the test's cleanup closes.
+// Engine checks the promises of store.Engine's connections. open returns an engine with the
+// store's tables, which the test's cleanup closes.
 func Engine(t *testing.T, open func(*testing.T) store.Engine) {
 	for name, test := range map[string]func(*testing.T, store.Engine){
 		"values":   engineValues,
@@ -23,7 +23,7 @@ func Engine(t *testing.T, open func(*testing.T) store.Engine) {
 	}
 }
 
-// engineValues: a value of each type comes back from a column of its type.
+// engineValues: a value of each type survives a round trip through its column.
 func engineValues(t *testing.T, e store.Engine) {
 	ctx, at := t.Context(), time.Date(2026, 11, 20, 18, 18, 5, 123456789, time.FixedZone("", 7200))
 	must(t, e.Write(ctx, func(c store.Conn) error {
@@ -63,7 +63,7 @@ func engineValues(t *testing.T, e store.Engine) {
 	}
 }
 
-// engineMisuse: a wrong statement is an error, and the connection is as good as before.
+// engineMisuse: a wrong statement is an error, and the connection stays usable.
 func engineMisuse(t *testing.T, e store.Engine) {
 	ctx, none := t.Context(), func(store.Row) error { return nil }
 	for what, fn := range map[string]func(store.Conn) error{
@@ -87,8 +87,8 @@ func engineMisuse(t *testing.T, e store.Engine) {
 	must(t, e.Read(ctx, func(c store.Conn) error { return c.Query(ctx, `SELECT 1`, none) }))
 }
 
-// engineRollback: a failed transaction leaves no trace, and an error of its function
-// comes back as it is.
+// engineRollback: a failed transaction leaves no trace, and the error of its function is
+// returned unchanged.
 func engineRollback(t *testing.T, e store.Engine) {
 	ctx, at, stop := t.Context(), time.Now().UTC(), errors.New("stop")
 	insert := func(c store.Conn) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// saidAt adds a message that was said at a time to a session.
+// saidAt adds a message with a time to a session.
 func saidAt(t *testing.T, s *store.Store, ctx context.Context, session string, at time.Time) {
 	t.Helper()
 	m := userMessage("x")
@@ -60,7 +60,7 @@ func feed(t *testing.T, open Open) {
 			Date: "2025-10-24", SessionID: store.EntityID("sessions", "daily-2025-10-24", who.user), Sessions: []store.FeedSession{}, Moments: []store.Moment{},
 		})
 
-		// A moment is of the day on which it began, whenever it was stored.
+		// A moment belongs to the day on which it began, whenever it was stored.
 		began := time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
 		for _, m := range []*store.Moment{{Name: "imported", MomentType: "meeting", StartsAt: began, EndsAt: began.Add(time.Hour)}, {Name: "ended", EndsAt: began}} {
 			must(t, s.Moments().Put(ctx, m))
@@ -85,7 +85,7 @@ func feed(t *testing.T, open Open) {
 		wantEqual(t, "today", []any{len(days), days[0].MomentCount, days[0].Reminders, days[0].Messages}, []any{4, 2, 1, 0})
 		wantEqual(t, "today's moments", momentNames(days[0].Moments), []string{"note", "call"})
 	}
-	// Nobody sees another one's days.
+	// Other callers do not see these days.
 	for _, ctx := range []context.Context{as("t", "v"), as("v", "u"), as("v", "")} {
 		wantEqual(t, "somebody else's", len(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{Future: true}))), 0)
 		wantEqual(t, "somebody else's day", get[store.FeedDay](t)(s.Diary().Day(ctx, "2025-10-26", nil)).Messages, 0)

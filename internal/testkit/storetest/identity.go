@@ -56,7 +56,7 @@ func missingIdentity(t *testing.T, open Open) {
 	}
 }
 
-// caller is one of two users of two tenants, or anonymous in one of them.
+// caller is one of two users of two tenants, or an anonymous caller of one of them.
 type caller struct{ tenant, user string }
 
 func (c caller) String() string       { return c.tenant + "/" + c.user }
@@ -67,22 +67,22 @@ var callers = []caller{
 	{"two", "alice"}, {"two", "bob"}, {"two", ""},
 }
 
-// Who may what with a row of o's.
+// The rights of a caller on a row of o.
 func (c caller) owns(o caller) bool  { return c == o }
 func (c caller) named(o caller) bool { return c == o && c.user != "" }
 func (c caller) reads(o caller) bool { return c == o || c.tenant == o.tenant && o.user == "" }
 
-// things are a caller's rows. All callers use the same names; the text of a row
-// is its owner, so that whatever comes back tells whose it is.
+// things are a caller's rows. All callers use the same names; the text of a row names its
+// owner, so that each result shows whose it is.
 type things struct {
 	caller
 	session, message, schema                   string
 	resource, ontology, moment, file, feedback string
-	// run is at work, waiting has asked request, ended is over.
+	// run is running, waiting has the open request, ended has ended.
 	run, waiting, ended, request string
 }
 
-// base is that of o's row of an id, as anybody would write it.
+// base is the base of o's row with this id, as any caller would write it.
 func (o things) base(id string) store.Base { return store.Base{ID: id, Shared: o.user == ""} }
 
 func populate(t *testing.T, s *store.Store) []things {

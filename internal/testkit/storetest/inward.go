@@ -12,7 +12,7 @@ func page(name string, shared bool, edges ...store.Edge) *store.Ontology {
 	return &store.Ontology{Base: store.Base{Shared: shared, GraphEdges: edges}, Name: name, Content: name}
 }
 
-// inward: edges are found from their targets, whatever writes and removes them.
+// inward: edges are found by their targets, after every way to write and remove them.
 func inward(t *testing.T, open Open) {
 	s := open(t)
 	ann, bob, eve := as("acme", "ann"), as("acme", "bob"), as("umbra", "ann")
@@ -60,7 +60,8 @@ func inward(t *testing.T, open Open) {
 	wantEqual(t, "rebuilt", find([]string{"mike-johnson", "kickoff", "tom", "nobody"}, nil, 10), before)
 }
 
-// inwardHub: a key with very many edges to it costs what it returns.
+// inwardHub: reading the edges to a key with very many of them costs as much as the
+// returned rows.
 func inwardHub(t *testing.T, open Open) {
 	s := open(t)
 	ann := as("acme", "ann")

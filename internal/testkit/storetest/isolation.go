@@ -12,8 +12,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// reading is a method called for a row of o's. It returns the owners of all rows
-// that came back; who may see o's among them is what may says.
+// reading is a method that reads a row of o. It returns the owners of all rows in the
+// result; may says who may see o's.
 type reading struct {
 	call func(s *store.Store, ctx context.Context, o things) ([]string, error)
 	may  func(c, o caller) bool
@@ -43,7 +43,7 @@ func readings() map[string]reading {
 			d, err := s.Schema(ctx, o.schema)
 			return []string{d.Content}, err
 		}, caller.reads},
-		// One hides behind the reader's own of its name.
+		// The reader's own row of the name hides the shared one.
 		"Schemas": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			list, _, err := s.Schemas(ctx, store.SchemaFilter{})
 			return each(list, func(d store.Schema) string { return d.Content }), err
@@ -205,22 +205,21 @@ func isolation(t *testing.T, open Open) {
 	}
 }
 
-// writing is a writing method, called for a row of o's, and who may.
+// writing is a method that writes a row of o, and who may call it.
 type writing struct {
 	call    func(s *store.Store, ctx context.Context, o things) error
 	allowed func(c, o caller) bool
-	// same reports whether, called for a row of o's, it is meant for the writer's
-	// own.
+	// same reports whether a call for a row of o is meant for the writer's own row.
 	same func(c, o caller) bool
 }
 
-// Whose row a method is called for: nobody else's; the one of the same id in
-// the writer's tenant, because ids are made of name and user.
+// The rows that a call means: only the caller's; or the row with the same id in the
+// writer's tenant, because ids are made of name and user.
 func never(c, o caller) bool   { return false }
 func another(c, o caller) bool { return c.tenant != o.tenant && (o.user == "" || o.user == c.user) }
 
-// differs: a session is its owner's, so that another caller's id is free. What becomes
-// of the other's then is for sameSession.
+// differs: a session belongs to its owner, so another caller's id is free. sameSession
+// checks the other session.
 func (c caller) differs(o caller) bool { return c != o }
 
 func changed(o things) *store.Message {
@@ -301,7 +300,7 @@ func addWritings[T any](list map[string]*writing, prefix string, of func(*store.
 	}, allowed, another}
 }
 
-// snapshot is everything that a caller's rows say, as itself.
+// snapshot returns everything that a caller reads of its own rows.
 func snapshot(s *store.Store, o things) string {
 	ctx, readings := o.ctx(), readings()
 	out := ""
@@ -316,7 +315,7 @@ func snapshot(s *store.Store, o things) string {
 	return out + sess.Name + fmt.Sprint(sess.Messages) + string(user.Metadata) + runSnapshot(s, ctx)
 }
 
-// isolationOfWrites begins with the same rows for each writer of each method.
+// isolationOfWrites starts each writer of each method with the same rows.
 func isolationOfWrites(t *testing.T, fork Fork) {
 	var all []things
 	before := make(map[caller]string)

@@ -39,7 +39,7 @@ func users(t *testing.T, open Open) {
 	wantEqual(t, "key", keys(t, s, "t", "u", "ute"), []string{"user u own"})
 }
 
-// keys is what LOOKUP finds, as "type id-or-name own|shared".
+// keys returns what LOOKUP finds, as "type id-or-name own|shared".
 func keys(t *testing.T, s *store.Store, tenant, user, key string) []string {
 	t.Helper()
 	var list []string
@@ -79,7 +79,7 @@ func schemas(t *testing.T, open Open) {
 	if next.ID != d.ID || !next.CreatedAt.Equal(d.CreatedAt) || next.Kind != "agent" {
 		t.Errorf("replaced by %+v", next)
 	}
-	// Another name with the same key is in the way.
+	// Another name with the same key is a conflict.
 	wantErr(t, "same key", s.PutSchema(ctx, &store.Schema{Name: "my_agent"}), store.ErrConflict)
 	// A shared row of the name is another row.
 	shared := &store.Schema{Name: "My Agent", Content: "everybody's", Shared: true}
@@ -88,7 +88,7 @@ func schemas(t *testing.T, open Open) {
 	wantEqual(t, "shared", get[store.Schema](t)(s.Schema(as("t", "other"), "My Agent")).Content, "everybody's")
 	wantEqual(t, "lookup", keys(t, s, "t", "u", "MY AGENT"), []string{"schema prompt 2 own", "schema everybody's shared"})
 
-	// A rename takes the key along, and frees the name.
+	// A rename changes the key and frees the name.
 	next.Name = "Renamed"
 	must(t, s.PutSchema(ctx, next))
 	wantEqual(t, "old key", keys(t, s, "t", "u", "my agent"), []string{"schema everybody's shared"})
@@ -184,7 +184,7 @@ func resources(t *testing.T, open Open) {
 	must(t, json.Unmarshal(m[0].Data, &row))
 	wantEqual(t, "edges in the row", row.GraphEdges, full.GraphEdges)
 
-	// All of a batch or nothing.
+	// A batch is written whole or not at all.
 	wantErr(t, "conflict in a batch", s.Resources().Put(ctx, &store.Resource{Name: "third"}, &store.Resource{Name: "OTHER"}), store.ErrConflict)
 	wantEqual(t, "after a failed batch", keys(t, s, "t", "u", "third"), none)
 	found := get[[]store.Match](t)(s.Fuzzy(ctx, "third", 0, 0))
@@ -210,14 +210,14 @@ func systemTenant(t *testing.T, open Open) {
 			wantEqual(t, "keys", keys(t, s, tenant, user, "general"), []string{"schema built in shared"})
 		}
 	}
-	// Nobody else writes there: the same id is another row.
+	// Only the system writes there: for others the same id is another row.
 	wantErr(t, "deleting", s.DeleteSchema(ctx, "general"), store.ErrNotFound)
 	wantErr(t, "deleting", s.Resources().Delete(ctx, r.ID), store.ErrNotFound)
 	must(t, s.Resources().Put(ctx, &store.Resource{Base: store.Base{ID: r.ID}, Name: "p8-docs", Content: "mine"}))
 	wantEqual(t, "system row", get[store.Resource](t)(s.Resources().Get(sys, r.ID)).Content, "how to")
 	wantEqual(t, "nearest", get[store.Resource](t)(s.Resources().Get(ctx, r.ID)).Content, "mine")
 
-	// A signed-in identity of the tenant has rows of its own there, which nobody sees.
+	// A signed-in user of the system's tenant has private rows there.
 	must(t, s.Resources().Put(as(identity.SystemTenant, "root"), &store.Resource{Name: "secret", Content: "x"}))
 	wantEqual(t, "private system row", keys(t, s, "t", "root", "secret"), none)
 }
@@ -271,7 +271,7 @@ func fuzzy(t *testing.T, open Open) {
 	}
 }
 
-// fuzzyFollows checks that what was searched once sees every later write.
+// fuzzyFollows: after a first search, every later write is found.
 func fuzzyFollows(t *testing.T, open Open) {
 	s := open(t)
 	u := as("t", "u")
@@ -293,7 +293,7 @@ func fuzzyFollows(t *testing.T, open Open) {
 	begin(t, s, as("t", "delta"), "s", "x")
 	wantEqual(t, "another user", count("delta"), 0)
 	wantEqual(t, "user of a turn", len(get[[]store.Match](t)(s.Fuzzy(as("t", "delta"), "delta", 0, 0))), 1)
-	// More at once than is worth reading one by one.
+	// More rows at once than are read again one by one.
 	var many []*store.Resource
 	for i := range 400 {
 		many = append(many, &store.Resource{Name: fmt.Sprintf("item number %d", i)})

@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// engineLater: what Conn.Later promises.
+// engineLater checks the promises of Conn.Later.
 func engineLater(t *testing.T, e store.Engine) {
 	ctx, at := t.Context(), time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
 	insert := func(id string, rating int) store.Statement {
@@ -84,7 +84,7 @@ func engineLater(t *testing.T, e store.Engine) {
 	wantEqual(t, "rows", ratings(), []string{"a3", "b2", "c8", "d7", "e0"})
 	must(t, e.Write(ctx, all()))
 
-	// A row that is missing, a mistake, a key twice: nothing is left.
+	// After a missing row, a wrong statement or a duplicate key, nothing is written.
 	for what, c := range map[string]struct {
 		fn   func(store.Conn) error
 		want error
@@ -102,7 +102,7 @@ func engineLater(t *testing.T, e store.Engine) {
 		wantEqual(t, what, ratings(), []string{"a3", "b2", "c8", "d7", "e0"})
 	}
 
-	// Missing says why with the connection, and may mend it.
+	// Missing explains the failure through the connection, and may repair it.
 	count := 0
 	must(t, e.Write(ctx, all(raise("f", &got, func(c store.Conn) error {
 		if err := c.Query(ctx, `SELECT count(*) FROM feedback`, func(r store.Row) error { return r.Scan(&count) }); err != nil {
@@ -131,7 +131,7 @@ func engineLater(t *testing.T, e store.Engine) {
 		t.Error("a write inside of a read: no error")
 	}
 
-	// The statements of a Read see one state.
+	// All statements of a Read see one state.
 	must(t, e.Read(ctx, func(conn store.Conn) error {
 		const twice = `SELECT count(*) FROM feedback`
 		look := func(to *int) store.Statement {

@@ -55,7 +55,7 @@ func linked(t *testing.T, open Open) {
 			wantEqual(t, "in the key index: "+n.Key, len(n.Edges), 1)
 		}
 
-		// Again: nothing is doubled, the greater weight wins, what was there stays.
+		// Repeated: no edge is doubled, the greater weight wins, earlier edges stay.
 		again := &store.Moment{Name: "Dream One", Base: store.Base{GraphEdges: []store.Edge{edge("notes", 0.9), edge("walk", 0.1)}}}
 		get[[]store.Linked](t)(s.PutLinked(ctx, "dreamed_from", again))
 		back.Weight = 0.9
@@ -74,7 +74,7 @@ func linked(t *testing.T, open Open) {
 	}
 }
 
-// activeUsers: who has something new, of all tenants, page by page.
+// activeUsers: users with new messages, of all tenants, page by page.
 func activeUsers(t *testing.T, open Open) {
 	s := open(t)
 	m := s.Maintenance()

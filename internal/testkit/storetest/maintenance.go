@@ -54,7 +54,7 @@ func embeddingQueue(t *testing.T, open Open) {
 	must(t, m.FailEmbedding(ctx, old, "too late", time.Now().Add(time.Hour)))
 	wantEqual(t, "renewed", texts(), []string{"t resources.content wood"})
 
-	// A failure waits for its time.
+	// A failed task waits for its time.
 	task := get[[]store.EmbeddingTask](t)(m.EmbeddingTasks(ctx, 1))[0]
 	must(t, m.FailEmbedding(ctx, task, strings.Repeat("ü", 1000)+"\x00", time.Now().Add(time.Hour)))
 	wantEqual(t, "not due", texts(), none)
@@ -71,7 +71,7 @@ func embeddingQueue(t *testing.T, open Open) {
 		wantErr(t, what, err, store.ErrInvalid)
 	}
 
-	// Deletion takes task and vectors along; a text that is emptied, too.
+	// Deleting a row, or emptying its text, deletes its task and vectors.
 	must(t, s.Resources().Delete(u, "r"))
 	must(t, s.Ontologies().Put(u, &store.Ontology{Name: "o"}))
 	wantEqual(t, "after deletion", get[store.EmbeddingStatus](t)(m.EmbeddingStatus(ctx)), store.EmbeddingStatus{Models: map[string]int64{"m1": 2}})
@@ -79,14 +79,15 @@ func embeddingQueue(t *testing.T, open Open) {
 	wantEqual(t, "restored", texts(), []string{"t resources.content wood"})
 	embed(t, s, "m1")
 
-	// Another model begins anew, in pieces; what it has is not queued again.
+	// Another model starts from the beginning, in pieces; rows that have its vector are not
+	// queued again.
 	wantEqual(t, "a piece", get[int64](t)(m.QueueMissing(ctx, "m2", 2)), int64(2))
 	wantEqual(t, "the rest", get[int64](t)(m.QueueMissing(ctx, "m2", 0)), int64(1))
 	wantEqual(t, "nothing", get[int64](t)(m.QueueMissing(ctx, "m2", 0)), int64(0))
 	embed(t, s, "m2")
 	wantEqual(t, "both", get[store.EmbeddingStatus](t)(m.EmbeddingStatus(ctx)), store.EmbeddingStatus{Models: map[string]int64{"m1": 3, "m2": 3}})
 	wantEqual(t, "nothing missing", get[int64](t)(m.QueueMissing(ctx, "m2", 0)), int64(0))
-	// A new text makes what other models knew of the old one worthless.
+	// A new text makes the vectors of other models invalid.
 	must(t, s.Resources().Put(u, &store.Resource{Name: "r", Content: "paper"}))
 	embed(t, s, "m2")
 	wantEqual(t, "stale ones", get[store.EmbeddingStatus](t)(m.EmbeddingStatus(ctx)).Models, map[string]int64{"m1": 2, "m2": 3})
@@ -119,7 +120,7 @@ func schemaHistory(t *testing.T, open Open) {
 	}
 	wantEqual(t, "limit", len(get[[]store.SchemaVersion](t)(s.SchemaHistory(u, "a", 2))), 2)
 
-	// Mirrors have one too, seen by all.
+	// Mirrors have one too, visible to all.
 	must(t, s.PutSchema(as(identity.SystemTenant, ""), &store.Schema{Name: "b", Origin: "builtin", Content: "x"}))
 	list := get[[]store.SchemaVersion](t)(s.SchemaHistory(u, "b", 0))
 	if len(list) != 1 || list[0].Operation != store.OperationInsert || list[0].UserID != "" {
@@ -147,7 +148,7 @@ func rebuildKeys(t *testing.T, open Open) {
 	wantEqual(t, "the index", dump(t, s), before)
 }
 
-// dump is what the key index says to all callers.
+// dump returns the key index as all callers see it.
 func dump(t *testing.T, s *store.Store) (list []string) {
 	t.Helper()
 	keys := []string{"doc", "note", "page", "paper", "meeting", "me", "doc-one", "alice", "bob"}

@@ -7,7 +7,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// manual: the pages of p8's manual are in no answer that does not name them.
+// manual: the pages of p8's manual are only in answers to queries that name it.
 func manual(t *testing.T, open Open) {
 	s := open(t)
 	ann := as("acme", "ann")
@@ -26,7 +26,7 @@ func manual(t *testing.T, open Open) {
 	must(t, err)
 	wantEqual(t, "list", each(rows, func(r store.Resource) string { return r.Name }), []string{"my-tea"})
 
-	// Named, they are the only ones.
+	// A query that names the manual finds only its pages.
 	for _, q := range []store.SearchQuery{ask("tea"), words} {
 		q.Table = store.ManualTable
 		wantEqual(t, "search of the manual", found(t, s, "acme", "ann", q), []string{"tea-page shared"})

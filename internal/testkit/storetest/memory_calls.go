@@ -8,8 +8,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// CallMemory calls every method of what is remembered, for who looks at the
-// statements. check gets what must be nil.
+// CallMemory calls every method of moments, users and days, for tests that inspect the
+// statements. check gets every error.
 func CallMemory(ctx context.Context, s *store.Store, check func(error)) {
 	caller, err := identity.From(ctx)
 	check(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// addMemoryReadings adds the methods that read what is remembered.
+// addMemoryReadings adds the reading methods of moments, users and days.
 func addMemoryReadings(list map[string]reading) {
 	summaries := func(ms []store.Moment) []string {
 		return each(ms, func(m store.Moment) string { return m.Summary })
@@ -36,7 +36,7 @@ func addMemoryReadings(list map[string]reading) {
 			return seen, err
 		},
 		"Diary.Day": func(s *store.Store, ctx context.Context, o things) (seen []string, err error) {
-			// It may be midnight just now.
+			// The test may run at midnight.
 			for _, at := range []time.Time{time.Now().Add(-time.Hour), time.Now(), time.Now().Add(time.Hour)} {
 				d, err := s.Diary().Day(ctx, at.UTC().Format(time.DateOnly), nil)
 				if err != nil {
@@ -55,7 +55,7 @@ func addMemoryReadings(list map[string]reading) {
 	}, caller.reads}
 }
 
-// addMemoryWritings adds the methods that write it.
+// addMemoryWritings adds their writing methods.
 func addMemoryWritings(list map[string]*writing) {
 	list["PutSession"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		return s.PutSession(ctx, store.Session{ID: o.session, Description: "changed"})

@@ -83,7 +83,7 @@ func messageFilter(t *testing.T, open Open) {
 	}
 }
 
-// roundTrip stores what no engine may change.
+// roundTrip: an engine stores these values unchanged.
 func roundTrip(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("tenant ü", "user 日本")
@@ -104,7 +104,7 @@ func roundTrip(t *testing.T, open Open) {
 			t.Fatalf("message %d: the content has %d bytes, want %d", i, len(*got.Content), len(*want.Content))
 		}
 		wantEqual(t, "message", got, want)
-		// A call is replayed to a model as it was made.
+		// A call is replayed to a model exactly as it was made.
 		wantEqual(t, "tool calls", string(got.ToolCalls), string(want.ToolCalls))
 	}
 	if want := at.UTC().Truncate(time.Microsecond); !full.CreatedAt.Equal(want) || full.CreatedAt.Location() != time.UTC {
@@ -116,7 +116,7 @@ func roundTrip(t *testing.T, open Open) {
 		must(t, s.Append(ctx, &m))
 		wantEqual(t, "content", *get[store.Message](t)(s.Message(ctx, m.ID)).Content, content)
 	}
-	// What PostgreSQL cannot store is replaced on every engine.
+	// Every engine replaces what PostgreSQL cannot store.
 	m := store.Message{SessionID: "s", Type: store.MessageUser, Content: text("a\x00b\xffc")}
 	must(t, s.Append(ctx, &m))
 	wantEqual(t, "given content", *m.Content, "a\uFFFDb\uFFFDc")
@@ -127,8 +127,7 @@ func roundTrip(t *testing.T, open Open) {
 	wantEqual(t, "stored JSON", []json.RawMessage{got.ToolCalls, got.Metadata}, []json.RawMessage{json.RawMessage(`{"a":"\ufffd"}`), json.RawMessage(`{"\ufffd":"\\u0000 🙂"}`)})
 }
 
-// messageParts: the images of a message are kept as they are, and read where
-// they are asked for only.
+// messageParts: the images of a message are stored unchanged, and read only on request.
 func messageParts(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
@@ -191,8 +190,8 @@ func invalid(t *testing.T, open Open) {
 	wantEqual(t, "messages", len(get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{}))), 1)
 }
 
-// concurrency has 32 goroutines write and read at once: nothing fails, no
-// number is given twice or left out.
+// concurrency: 32 goroutines write and read at once; nothing fails, and no number is used
+// twice or skipped.
 func concurrency(t *testing.T, open Open) {
 	s := open(t)
 	const workers, turns = 32, 8

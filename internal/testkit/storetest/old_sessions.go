@@ -14,8 +14,8 @@ import (
 
 // OldDatabase is an empty database without any migration.
 type OldDatabase struct {
-	// Migrations are all of the engine's, and Owner is the name of the one that makes a
-	// session its owner's.
+	// Migrations are all migrations of the engine; Owner names the one that makes sessions
+	// unique per owner.
 	Migrations fs.FS
 	Owner      string
 	Migrate    func(fs.FS) error
@@ -45,8 +45,8 @@ func MigrationsBefore(t testing.TB, all fs.FS, name string) fstest.MapFS {
 	return files
 }
 
-// SessionOwnerMigration: a database of the version before keeps every row, also when
-// the migration fails at its very end and is run again.
+// SessionOwnerMigration: a database of the version before keeps every row, also if the
+// migration fails at its end and runs again.
 func SessionOwnerMigration(t *testing.T, d OldDatabase) {
 	files := MigrationsBefore(t, d.Migrations, d.Owner)
 	must(t, d.Migrate(files))
@@ -81,7 +81,7 @@ func SessionOwnerMigration(t *testing.T, d OldDatabase) {
 }
 
 // ToolCallMigration: the rows of an asked agent keep the call that asked it when the
-// migration with this name gives its column another name.
+// migration with this name renames its column.
 func ToolCallMigration(t *testing.T, d OldDatabase, name string) {
 	must(t, d.Migrate(MigrationsBefore(t, d.Migrations, d.Owner)))
 	for _, insert := range oldSessions() {
@@ -96,8 +96,8 @@ func ToolCallMigration(t *testing.T, d OldDatabase, name string) {
 	wantEqual(t, "the calls of the rows", calls, []string{"", "call_1", ""})
 }
 
-// checkOldEdges: the edges of keys that a program without an index of edges wrote are
-// indexed in Go, which normalises their targets.
+// checkOldEdges: edges that an older program stored without an index are indexed in Go,
+// which normalises their targets.
 func checkOldEdges(t *testing.T, d OldDatabase, s *store.Store) {
 	t.Helper()
 	const row = `'default', '', 'sarah-chen', 'ontology'`
@@ -156,8 +156,8 @@ func oldSessions() []string {
 		message("one", "gone", "'bob'", 1, oldTime), message("two", "mine", "'alice'", 1, "NULL"))
 }
 
-// checkOldSessions: everything of oldSessions is there after the migrations, and goes
-// on; the ids are free for others.
+// checkOldSessions: all rows of oldSessions exist after the migrations and stay usable;
+// other callers may use the same ids.
 func checkOldSessions(t *testing.T, s *store.Store) {
 	t.Helper()
 	alice, bob, anonymous, other := as("one", "alice"), as("one", "bob"), as("one", ""), as("two", "alice")

@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// processes: the runs of a dead process are interrupted, once, and count an attempt;
-// those of a process that ends in order do not.
+// processes: the runs of a dead process are interrupted once and count an attempt; those of
+// a process that stops in order count none.
 func processes(t *testing.T, open Open) {
 	s := open(t)
 	m, u := s.Maintenance(), as("t", "u")

@@ -42,7 +42,7 @@ func recall(t *testing.T, open Open) {
 	rec = get[store.Recalled](t)(s.Recall(ctx, store.RecallQuery{SessionID: "none", User: true}))
 	wantEqual(t, "who is asking in a new session", []any{rec.Found, rec.User.ID}, []any{false, "u"})
 
-	// Each message takes its ten tokens and four.
+	// Each message takes its ten tokens and four more.
 	for _, test := range []struct {
 		what string
 		q    store.RecallQuery
@@ -69,7 +69,7 @@ func recall(t *testing.T, open Open) {
 
 	results(t, s, ctx)
 
-	// The rows of delegated agents and of a run that is left out.
+	// Rows of delegated agents and of an excluded run are left out.
 	run := newID()
 	must(t, s.Append(ctx,
 		&store.Message{SessionID: "s", Type: store.MessageAssistant, AgentPath: "child", Content: text("x")},
@@ -82,7 +82,7 @@ func recall(t *testing.T, open Open) {
 	wantEqual(t, "no parts", len(rec.Messages[3].Parts), 0)
 	wantEqual(t, "without a run", seqs(ask(store.RecallQuery{Rows: 3, ExceptRun: run, Tokens: 1000}).Messages), []int64{10, 12, 14})
 
-	// Nothing that is missing is an error.
+	// Missing rows are no error.
 	rec = get[store.Recalled](t)(s.Recall(ctx, store.RecallQuery{SessionID: "none", User: true, Moments: 3, Runs: true}))
 	wantEqual(t, "no session", rec, store.Recalled{User: get[store.User](t)(s.Users().Get(ctx))})
 	_, err := s.Recall(ctx, store.RecallQuery{SessionID: "s", Types: make([]string, 17)})
@@ -91,7 +91,8 @@ func recall(t *testing.T, open Open) {
 		wantEqual(t, "session "+id, get[store.Recalled](t)(s.Recall(ctx, store.RecallQuery{SessionID: id})), store.Recalled{})
 	}
 
-	// A named user's context has nothing of a session without a user, and reverse.
+	// A named user's context has nothing of a session without a user, and the other way
+	// round.
 	anonymous := as("t", "")
 	fillSession(t, s, anonymous, "free", 2)
 	wantEqual(t, "of nobody", get[store.Recalled](t)(s.Recall(ctx, store.RecallQuery{SessionID: "free"})).Found, false)
@@ -103,7 +104,7 @@ func recall(t *testing.T, open Open) {
 	wantEqual(t, "deleted", ask(store.RecallQuery{Runs: true, Moments: 1}), store.Recalled{})
 }
 
-// results: a tool's result counts as no more than the caller shows of one.
+// results: a long result counts only as many tokens as the caller shows of it.
 func results(t *testing.T, s *store.Store, ctx context.Context) {
 	t.Helper()
 	const session = "results"
@@ -129,7 +130,7 @@ func results(t *testing.T, s *store.Store, ctx context.Context) {
 	}
 }
 
-// recallMoments: what sums a session up, where it belongs.
+// recallMoments: the moments that sum up a session, each in its place.
 func recallMoments(t *testing.T, open Open) {
 	s := open(t)
 	for _, ctx := range []context.Context{as("t", "u"), as("t", "")} {
@@ -175,11 +176,11 @@ func recallMoments(t *testing.T, open Open) {
 		wantEqual(t, "covering nothing", len(rec.Covering), 0)
 		wantEqual(t, "the memory stays", rec.Memory != nil, true)
 
-		// The memory row is told once.
+		// The memory row is returned once.
 		rec = ask(store.RecallQuery{Rows: 2})
 		wantEqual(t, "among the messages", []any{seqs(rec.Messages), rec.Memory == nil}, []any{[]int64{43, 44}, true})
 
-		// What the user says of a moment changes nothing of what it covers.
+		// A user's edit of a moment does not change the messages that it covers.
 		m := get[store.Moment](t)(s.Moments().ByName(ctx, "part 4"))
 		m.Metadata, m.Summary = json.RawMessage(`{"first_seq":"x","last_seq":-1}`), "mine"
 		must(t, s.Moments().Put(ctx, &m))
@@ -190,7 +191,7 @@ func recallMoments(t *testing.T, open Open) {
 	}
 }
 
-// recallRuns: the runs of the session that have not ended, and nobody else's.
+// recallRuns: the session's runs that have not ended, of its caller only.
 func recallRuns(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")

@@ -9,8 +9,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// BenchmarkRecall measures the reading of what the next turn of a session is shown,
-// of sessions of some messages each: what it costs does not depend on how many.
+// BenchmarkRecall measures the reading for the next turn, in sessions of several lengths:
+// the cost does not depend on the length.
 func BenchmarkRecall(b *testing.B, s *store.Store, ctx context.Context) {
 	sentence := strings.Repeat("A sentence of a conversation. ", 7)
 	check := func(err error) {

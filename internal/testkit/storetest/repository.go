@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// entities stores what no engine may change, in every table.
+// entities: every table stores these values unchanged.
 func entities(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
@@ -55,7 +55,7 @@ func entities(t *testing.T, open Open) {
 	must(t, s.Resources().Put(ctx, r))
 	wantEqual(t, "resource", get[store.Resource](t)(s.Resources().Get(ctx, r.ID)), *r)
 
-	// Each is found by its key, as a whole.
+	// LOOKUP finds each row by its key, whole.
 	for key, want := range map[string]any{"page": o, "kick-off": m, "p-md": f, "r": r} {
 		found := get[[]store.Match](t)(s.Lookup(ctx, key))
 		data, err := json.Marshal(want)
@@ -126,7 +126,7 @@ func upsert(t *testing.T, open Open) {
 		Base: store.Base{ID: o.ID, TenantID: "t", UserID: "u", CreatedAt: o.CreatedAt, UpdatedAt: next.UpdatedAt}, Name: "Page", Content: "two",
 	})
 
-	// A merge keeps what is empty, but for what is to be cleared.
+	// A merge keeps columns that the new row leaves empty, except those to be cleared.
 	must(t, s.Ontologies().Put(ctx, &store.Ontology{Name: "Page", Content: "two", Category: "c", URI: "u", Base: store.Base{Tags: []string{"a"}}}))
 	merged := &store.Ontology{Base: store.Base{ID: o.ID}, Category: "d"}
 	must(t, s.Ontologies().PutWith(ctx, store.PutOptions{Merge: true, Clear: []string{"uri", "tags"}}, merged))
@@ -136,7 +136,7 @@ func upsert(t *testing.T, open Open) {
 	wantErr(t, "the name cleared", s.Ontologies().PutWith(ctx, store.PutOptions{Merge: true, Clear: []string{"name"}},
 		&store.Ontology{Base: store.Base{ID: o.ID}}), store.ErrInvalid)
 
-	// Metadata are replaced, or added to: also by several at once.
+	// Metadata are replaced or merged, also by concurrent writers.
 	add := func(metadata string, o store.PutOptions) {
 		t.Helper()
 		o.Merge = true
@@ -156,7 +156,7 @@ func upsert(t *testing.T, open Open) {
 	must(t, json.Unmarshal(get[store.Ontology](t)(s.Ontologies().Get(ctx, o.ID)).Metadata, &said))
 	wantEqual(t, "metadata", said, map[string]int{"b": 3, "k0": 0, "k1": 1, "k2": 2, "k3": 3, "k4": 4, "k5": 5, "k6": 6, "k7": 7})
 
-	// A deleted row comes back under its id, with nothing of what it said.
+	// A deleted row that is written again keeps its id and nothing else.
 	must(t, s.Ontologies().Delete(ctx, "Page"))
 	wantErr(t, "deleted twice", s.Ontologies().Delete(ctx, o.ID), store.ErrNotFound)
 	_, err := s.Ontologies().Get(ctx, o.ID)
@@ -169,7 +169,7 @@ func upsert(t *testing.T, open Open) {
 		t.Errorf("restored as %+v", got)
 	}
 
-	// Files are told apart by their URI; the names must still differ.
+	// The URI identifies a file; names must still differ.
 	a, b := &store.File{Name: "a.md", URI: "x:/a.md"}, &store.File{Name: "b.md", URI: "x:/b.md"}
 	must(t, s.Files().Put(ctx, a, b))
 	moved := &store.File{Name: "renamed.md", URI: "x:/a.md"}
@@ -179,12 +179,12 @@ func upsert(t *testing.T, open Open) {
 	wantErr(t, "a name twice, without uri", s.Files().Put(ctx, &store.File{Name: "b.md"}), store.ErrConflict)
 	must(t, s.Files().Put(ctx, &store.File{Name: "a.md", URI: "x:/c.md"}))
 
-	// A shared moment is nobody's: it is its writer's.
+	// Moments cannot be shared: the row is its writer's.
 	m := &store.Moment{Name: "m", Base: store.Base{Shared: true}}
 	must(t, s.Moments().Put(ctx, m))
 	wantEqual(t, "moment", [2]string{m.UserID, fmt.Sprint(m.Shared)}, [2]string{"u", "false"})
 
-	// All of a batch or nothing.
+	// A batch is written whole or not at all.
 	wantErr(t, "conflict in a batch", s.Ontologies().Put(ctx, &store.Ontology{Name: "third"}, &store.Ontology{Name: "PAGE"}), store.ErrConflict)
 	wantEqual(t, "after it", get[int64](t)(s.Ontologies().Count(ctx, store.Filter{})), int64(1))
 	must(t, s.Ontologies().Put(ctx))
@@ -283,8 +283,8 @@ func nodes(t *testing.T, open Open) {
 	wantEqual(t, "edges", list[0].Edges, edges)
 	wantEqual(t, "metadata", equalJSON(list[0].Metadata, a.Metadata), true)
 
-	// Whole rows, in the order of the nodes; two tenants' rows of one id are told
-	// apart, what is gone and what is another's is nil.
+	// Whole rows, in the order of the nodes. Rows of two tenants with one id are
+	// distinguished; deleted and foreign ones are nil.
 	list = append(list, store.Node{Type: store.TypeResource, ID: store.EntityID("resources", "a", "v"), TenantID: "t"},
 		store.Node{Type: "planet", ID: a.ID}, store.Node{Type: store.TypeOntology, ID: a.ID})
 	must(t, s.Resources().Delete(u, "B"))

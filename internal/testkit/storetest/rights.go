@@ -9,21 +9,21 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Reserved tests who may write what that others see. open opens one database with
-// the names of the documents that come with the program; it is closed in between.
+// Reserved tests who may write shared documents with the names of built-in ones. open opens
+// the same database with these names each time; it is closed in between.
 func Reserved(t *testing.T, open func(names ...string) *store.Store) {
 	anonymous, alice, bob, elsewhere := as("one", ""), as("one", "alice"), as("one", "bob"), as("two", "")
 	system := as(identity.SystemTenant, "")
 	document := func(name, text string) *store.Schema { return &store.Schema{Name: name, Content: text, Shared: true} }
 
-	// What an older program let people write.
+	// Documents that older versions accepted.
 	s := open()
 	taken := document("general", "taken")
 	spelled, renamed := document("Dreaming Agent", "taken"), document("other", "other")
 	for _, d := range []*store.Schema{taken, spelled, renamed} {
 		must(t, s.PutSchema(anonymous, d))
 	}
-	// More of them in a row than a page is long.
+	// More of them in a row than a page has.
 	crowded := as("three", "")
 	for _, name := range []string{"g-eneral", "ge-neral", "gen-eral", "gene-ral", "gener-al", "genera-l", "GENERAL", "zebra"} {
 		must(t, s.PutSchema(crowded, document(name, "taken")))
@@ -55,7 +55,7 @@ func Reserved(t *testing.T, open func(names ...string) *store.Store) {
 			}
 		}
 	}
-	// A row that has such a name does not count any more; it is there, by its id.
+	// A row with such a name is ignored, but can still be read by its id.
 	for _, ctx := range []context.Context{anonymous, alice} {
 		wantEqual(t, "document", found(ctx, "general"), "built-in")
 		wantEqual(t, "document by its id", found(ctx, taken.ID), "taken")
@@ -72,7 +72,7 @@ func Reserved(t *testing.T, open func(names ...string) *store.Store) {
 	wantEqual(t, "reported of a tenant", len(left), 9)
 	wantEqual(t, "reported", left[:2], []store.ReservedSchema{{TenantID: "one", ID: spelled.ID, Name: "Dreaming Agent"}, {TenantID: "one", ID: taken.ID, Name: "general"}})
 
-	// Nobody writes a shared document of such a name, in whatever way.
+	// No caller can write a shared document of such a name, in any way.
 	for _, name := range []string{"general", "General", "GENERAL", " general ", "gen'eral", "gene-ral", "general!", "general\u0332", "DreamingAgent",
 		"dreaming_agent", "rem-agents-query-agent", "Rem Agents: QueryAgent"} {
 		for who, ctx := range map[string]context.Context{"anonymous": anonymous, "a user": alice, "another tenant": elsewhere} {
@@ -91,7 +91,7 @@ func Reserved(t *testing.T, open func(names ...string) *store.Store) {
 	must(t, s.PutSchema(system, &store.Schema{Name: "general", Content: "newer", Origin: "builtin"}))
 	wantEqual(t, "a newer program's", found(anonymous, "general"), "newer")
 
-	// A person's own is for that person alone.
+	// A user's own document is visible to that user only.
 	must(t, s.PutSchema(alice, &store.Schema{Name: "general", Content: "alice's"}))
 	for who, ctx := range map[string]context.Context{"alice's": alice, "newer": bob} {
 		wantEqual(t, "general of "+who, found(ctx, "general"), who)
@@ -100,7 +100,7 @@ func Reserved(t *testing.T, open func(names ...string) *store.Store) {
 	must(t, s.DeleteSchema(alice, "general"))
 	wantEqual(t, "without her own", found(alice, "general"), "newer")
 
-	// It can be deleted, and does not come back.
+	// It can be deleted, and stays deleted.
 	must(t, s.DeleteSchema(anonymous, taken.ID))
 	wantErr(t, "brought back by its name", s.PutSchema(anonymous, document("general", "again")), store.ErrForbidden)
 	wantErr(t, "brought back by its id", s.PutSchema(anonymous, &store.Schema{ID: taken.ID, Name: "general"}), store.ErrForbidden)
@@ -111,7 +111,7 @@ func Reserved(t *testing.T, open func(names ...string) *store.Store) {
 	sharedReadOnly(t, s)
 }
 
-// sharedReadOnly: a caller without the right writes rows of its own only.
+// sharedReadOnly: a caller without the right writes only own rows.
 func sharedReadOnly(t *testing.T, s *store.Store) {
 	const tenant = "readers"
 	of := func(user string) context.Context {

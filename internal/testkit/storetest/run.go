@@ -16,7 +16,7 @@ import (
 
 func newID() string { return uuid.NewString() }
 
-// write writes a run as the process p, whom nobody has asked to stop.
+// write writes a run as the process p; no stop was requested.
 func write(t *testing.T, s *store.Store, ctx context.Context, w store.RunWrite) {
 	t.Helper()
 	w.Process = "p"
@@ -25,7 +25,7 @@ func write(t *testing.T, s *store.Store, ctx context.Context, w store.RunWrite) 
 	}
 }
 
-// start begins a run of the process p in a session and gives its id.
+// start begins a run of the process p in a session and returns its id.
 func start(t *testing.T, s *store.Store, ctx context.Context, session string, ms ...*store.Message) string {
 	t.Helper()
 	id := newID()
@@ -37,7 +37,7 @@ func events(first, last int64, data string) []store.RunEvents {
 	return []store.RunEvents{{First: first, Last: last, Data: []byte(data)}}
 }
 
-// status is what a run says of itself.
+// status returns the status and the reason of a run.
 func status(t *testing.T, s *store.Store, ctx context.Context, id string) string {
 	t.Helper()
 	r := get[store.Run](t)(s.Run(ctx, id))
@@ -69,7 +69,7 @@ func runBegin(t *testing.T, open Open) {
 	wantEqual(t, "session", []any{sess.Messages, sess.AgentName, sess.Mode, m.Seq}, []any{int64(2), "general", store.ModeChat, int64(2)})
 	wantEqual(t, "user", get[store.User](t)(s.Users().Get(ctx)).ID, "u")
 
-	// SQL does not read them: they hold what was said to models.
+	// SQL cannot read these tables: they hold requests to models.
 	for _, table := range []string{"runs", "run_events", "run_journal", "run_requests"} {
 		_, err := s.Select(ctx, `SELECT * FROM `+table, store.SelectBounds{})
 		if wrong := (*store.SelectError)(nil); !errors.As(err, &wrong) {
@@ -77,7 +77,7 @@ func runBegin(t *testing.T, open Open) {
 		}
 	}
 
-	// A key is used once by each caller, and a refused run leaves nothing.
+	// Each caller can use a key once, and a refused run leaves nothing.
 	again := func(ctx context.Context, session string) error {
 		return s.BeginRun(ctx, store.RunStart{
 			Run: store.Run{ID: newID(), Process: "p", Key: "k"}, Session: store.Session{ID: session}, Messages: []*store.Message{userMessage("x")},
@@ -122,8 +122,8 @@ func runBegin(t *testing.T, open Open) {
 	}
 }
 
-// runDrop makes an answer again: what it replaces is hidden from everybody, and
-// its numbers are not given again.
+// runDrop replaces an answer: the old rows are hidden from every caller, and their numbers
+// are not used again.
 func runDrop(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
@@ -152,13 +152,13 @@ func runDrop(t *testing.T, open Open) {
 	wantErr(t, "a replaced message", err, store.ErrNotFound)
 	_, err = s.MessageBySeq(ctx, "s", old.Seq)
 	wantErr(t, "a replaced message by its number", err, store.ErrNotFound)
-	// The session counts what it shows.
+	// The session counts only visible messages.
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "session", []int64{sess.Messages, int64(sess.TotalTokens)}, []int64{2, 2})
 	sel := get[store.Selection](t)(s.Select(ctx, `SELECT count(*), max(s.message_count) FROM messages m JOIN sessions s ON s.id = m.session_id`, store.SelectBounds{}))
 	wantEqual(t, "in SQL", fmt.Sprint(sel.Rows[0]...), "2 2")
 
-	// With a message that is said anew.
+	// With a changed message of the user.
 	m := userMessage("other question")
 	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{m}, DropAfter: 1}))
 	wantEqual(t, "after another", numbers(store.MessageFilter{}), []int64{1, 5})
@@ -204,6 +204,6 @@ func runPaging(t *testing.T, open Open) {
 	wantErr(t, "statuses", err, store.ErrInvalid)
 }
 
-// soon and ago are around now, by much.
+// soon and ago are far from now, in both directions.
 func soon() time.Time { return time.Now().Add(time.Hour) }
 func ago() time.Time  { return time.Now().Add(-time.Hour) }

@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// CallRuns calls every method of runs, for who looks at the statements. check
-// gets what must be nil.
+// CallRuns calls every method of runs, for tests that inspect the statements. check gets
+// every error.
 func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 	const process = "p"
 	caller, err := identity.From(ctx)

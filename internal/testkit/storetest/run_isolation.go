@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// addRunReadings adds the methods that read runs. A run is its user's alone.
+// addRunReadings adds the methods that read runs. Only its user reads a run.
 func addRunReadings(list map[string]reading) {
 	agents := func(runs ...store.Run) []string { return each(runs, func(r store.Run) string { return r.AgentName }) }
 	questions := func(asked ...store.RunRequest) []string {
@@ -88,7 +88,7 @@ func addRunWritings(list map[string]*writing) {
 	}
 }
 
-// runSnapshot is what the caller's runs say.
+// runSnapshot returns the caller's runs as text.
 func runSnapshot(s *store.Store, ctx context.Context) string {
 	runs, _, err := s.Runs(ctx, store.RunFilter{})
 	out := fmt.Sprintln("runs", err)

@@ -41,7 +41,7 @@ func runRecover(t *testing.T, open Open) {
 	write(t, s, v, store.RunWrite{RunID: free, Status: store.RunWaiting, Reason: "paused"})
 	get[store.Run](t)(s.StopRun(u, stopped))
 
-	// Nobody's word is old yet.
+	// No log is old yet.
 	must2 := func(list []store.OwnedRun, err error) { t.Helper(); must(t, err) }
 	must2(m.RecoverRuns(t.Context(), "q", ago()))
 	wantEqual(t, "alive", status(t, s, u, left), "running  ended false")
@@ -130,9 +130,9 @@ func runPrune(t *testing.T, open Open) {
 	wantEqual(t, "many", []int{prune(true, 0), prune(true, 0), prune(true, 0)}, []int{100, 3, 0})
 }
 
-// runConcurrency has everybody at the same runs at once: writers, deciders,
-// stoppers, claimers, and the maintenance of two processes. Nothing fails but by
-// the refusals that there are, and the counts are right in the end.
+// runConcurrency: writers, deciders, stoppers, claimers and the maintenance of two
+// processes use the same runs at once. Nothing fails except by the documented refusals, and
+// the counts are right in the end.
 func runConcurrency(t *testing.T, open Open) {
 	s := open(t)
 	m, u := s.Maintenance(), as("t", "u")

@@ -41,7 +41,7 @@ func runStop(t *testing.T, open Open) {
 		_, err := s.Decide(ctx, asked, store.Decision{Status: store.RequestAccepted})
 		wantErr(t, "deciding for a run that has ended", err, store.ErrDecided)
 
-		// What is deleted is gone but for its messages and who decided what.
+		// A deleted run leaves its messages and its decisions.
 		must(t, s.DeleteRun(ctx, id))
 		_, err = s.Run(ctx, id)
 		wantErr(t, "a deleted run", err, store.ErrNotFound)
@@ -56,7 +56,7 @@ func runStop(t *testing.T, open Open) {
 	_, err = s.StopRun(ctx, newID())
 	wantErr(t, "no run", err, store.ErrNotFound)
 
-	// A key is free again when its run is forgotten.
+	// A key is free again when its run was deleted.
 	keyed := store.RunStart{Run: store.Run{ID: newID(), Process: "p", Key: "k"}, Session: store.Session{ID: "s"}}
 	must(t, s.BeginRun(ctx, keyed))
 	write(t, s, ctx, store.RunWrite{RunID: keyed.Run.ID, Status: store.RunCompleted})
@@ -75,7 +75,7 @@ func runRequests(t *testing.T, open Open) {
 	}
 	second := store.RunRequest{ID: newID(), Kind: "approval", Message: "a\x00b"}
 	write(t, s, ctx, store.RunWrite{RunID: id, Requests: []store.RunRequest{first, second}})
-	// It may be asked again, after a crash: it is the same.
+	// After a crash the same request may come again; it stays one request.
 	write(t, s, ctx, store.RunWrite{RunID: id, Requests: []store.RunRequest{first}, Status: store.RunWaiting, Reason: "paused"})
 	got := get[store.RunRequest](t)(s.Request(ctx, first.ID))
 	want := first
@@ -98,7 +98,7 @@ func runRequests(t *testing.T, open Open) {
 	wantErr(t, "deciding twice", err, store.ErrDecided)
 	wantEqual(t, "ready with an open request", ready(), 0)
 
-	// Of several who decide at once one does.
+	// Of several concurrent decisions one succeeds.
 	winner := race(t, store.ErrDecided, func(i int) error {
 		_, err := s.Decide(ctx, second.ID, store.Decision{Status: store.RequestDeclined, Comment: fmt.Sprint(i)})
 		return err

@@ -41,13 +41,13 @@ func runWrite(t *testing.T, open Open) {
 	wantEqual(t, "journal", each(entries, func(e store.JournalEntry) string { return e.Thread + string(e.Data) }),
 		[]string{string(journal[0].Data), "call_1" + string(journal[1].Data)})
 
-	// An answer is known before the end, too.
+	// An answer may be stored before the end.
 	early := &store.Message{Type: store.MessageAssistant, Content: text("early")}
 	write(t, s, ctx, store.RunWrite{RunID: id, Answer: early, Status: store.RunRunning})
 	r := get[store.Run](t)(s.Run(ctx, id))
 	wantEqual(t, "goes on", []any{r.Status, r.MessageID, early.Seq}, []any{store.RunRunning, early.ID, int64(3)})
 
-	// All or nothing, and by its process alone.
+	// A write is whole or refused, and only the run's process may write.
 	other := start(t, s, ctx, "s", userMessage("y"))
 	asked := store.RunRequest{ID: newID(), Kind: "approval", Message: "?"}
 	write(t, s, ctx, store.RunWrite{RunID: other, Requests: []store.RunRequest{asked}})
@@ -77,11 +77,11 @@ func runWrite(t *testing.T, open Open) {
 	wantErr(t, "writing an ended run", err, store.ErrRunTaken)
 	wantEqual(t, "log of an ended run", len(read(0, 0)), 4)
 
-	// A run that goes on changes what it is given only.
+	// A write to a running run changes only the given fields.
 	write(t, s, ctx, store.RunWrite{RunID: other, SessionMetadata: json.RawMessage(`{"c":3}`)})
 	sess = get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "name and metadata", sess.Name+string(compact(sess.Metadata)), `name{"b":2,"c":3}`)
-	// With its session it ends.
+	// Deleting its session ends the run.
 	must(t, s.DeleteSession(ctx, "s"))
 	_, err = s.WriteRun(ctx, store.RunWrite{RunID: other, Process: "p", Messages: []*store.Message{userMessage("x")}})
 	wantErr(t, "a message to a deleted session", err, store.ErrRunTaken)
@@ -99,7 +99,7 @@ func compact(raw json.RawMessage) []byte {
 	return b
 }
 
-// runLog reads a log that is longer than one reading.
+// runLog: a log that is longer than one read.
 func runLog(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
@@ -129,7 +129,7 @@ func runClaim(t *testing.T, open Open) {
 	_, err = s.WriteRun(ctx, store.RunWrite{RunID: id, Process: "p"})
 	wantErr(t, "writing a run that waits", err, store.ErrRunTaken)
 
-	// Of several processes one gets it.
+	// Of several processes one claims the run.
 	winner := race(t, store.ErrRunTaken, func(i int) error {
 		_, err := s.ClaimRun(ctx, id, fmt.Sprint("q", i))
 		return err
@@ -158,8 +158,8 @@ func runClaim(t *testing.T, open Open) {
 	wantEqual(t, "messages", len(get[[]store.Message](t)(s.Messages(ctx, "one", store.MessageFilter{}))), 1)
 }
 
-// race calls a function eight times at once: one call succeeds, the others get
-// the error lost. It gives the number of the one.
+// race calls a function eight times at once: one call succeeds, the others get the error
+// lost. It returns the number of the call that succeeded.
 func race(t *testing.T, lost error, call func(i int) error) (winner int) {
 	t.Helper()
 	var wins atomic.Int64

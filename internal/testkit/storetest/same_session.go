@@ -15,14 +15,12 @@ import (
 // sharedID is a session id that every caller of sameSession uses.
 const sharedID = "main"
 
-// sameCallers are the callers that use one session id at once. The anonymous one
-// is the last to begin: until then nothing of the id is to be seen by anybody
-// who has not used it.
+// sameCallers are the callers that use one session id at once. The anonymous one begins
+// last: before that, callers that have not used the id see nothing of it.
 var sameCallers = []caller{{"one", "alice"}, {"one", "bob"}, {"two", "alice"}, {"one", ""}}
 
-// sameSession: callers who use one session id at once do not notice each other.
-// Each does the same in steps, and after each step all see the same, but for
-// their own name.
+// sameSession: callers that use one session id at once do not affect each other. Each
+// performs the same steps, and after each step all see the same, except for their own name.
 func sameSession(t *testing.T, open Open) {
 	s := open(t)
 	lives := make([]*life, len(sameCallers))
@@ -53,8 +51,8 @@ func sameSession(t *testing.T, open Open) {
 	}
 }
 
-// sessionErrors is what the methods say that name a session, to somebody who has
-// not used it; a writing one writes nothing.
+// sessionErrors returns the errors of the methods that name a session, for a caller who has
+// not used it; writing methods write nothing.
 func sessionErrors(s *store.Store, ctx context.Context, id string) (said []string) {
 	add := func(what string, err error) {
 		said = append(said, fmt.Sprint(what, ": ", strings.ReplaceAll(fmt.Sprint(err), id, "ID")))
@@ -82,7 +80,7 @@ func sessionErrors(s *store.Store, ctx context.Context, id string) (said []strin
 	return said
 }
 
-// life is what one caller does in the session.
+// life is the sequence of one caller's steps in the session.
 type life struct {
 	caller
 	t        *testing.T
@@ -116,7 +114,7 @@ func (l *life) say() {
 	}))
 }
 
-// run is a run that ends, under a key that all use.
+// run is a run that ends, with a key that all callers use.
 func (l *life) run() {
 	id := newID()
 	l.runs = append(l.runs, id)
@@ -145,7 +143,7 @@ func (l *life) wait() {
 	})
 }
 
-// drop answers the third question again.
+// drop replaces the answer to the third question.
 func (l *life) drop() {
 	id := newID()
 	l.runs = append(l.runs, id)
@@ -173,14 +171,14 @@ func (l *life) change() {
 	wantEqual(l.t, "decided", r.Comment, l.String())
 }
 
-// remove deletes the session, whose id is used up then for the caller alone.
+// remove deletes the session; its id is then used up for this caller only.
 func (l *life) remove() {
 	must(l.t, l.s.DeleteSession(l.ctx(), sharedID))
 	wantErr(l.t, "deleted twice", l.s.DeleteSession(l.ctx(), sharedID), store.ErrNotFound)
 	wantErr(l.t, "a turn in a deleted session", l.s.BeginTurn(l.ctx(), store.Session{ID: sharedID}, userMessage("x")), store.ErrNotFound)
 }
 
-// others are the views of all but l.
+// others returns the views of all callers but l.
 func (l *life) others(all []*life) (views []string) {
 	for _, o := range all {
 		if o != l {
@@ -190,7 +188,7 @@ func (l *life) others(all []*life) (views []string) {
 	return views
 }
 
-// view is all that a caller sees of the session, with "ME" for its own name, and
+// view returns everything that a caller sees of the session, with "ME" for its own name,
 // without ids and times.
 func (l *life) view() string {
 	var b strings.Builder
@@ -271,8 +269,8 @@ func (l *life) view() string {
 	return seen
 }
 
-// sameSessionAtOnce: messages of callers who use one session id at the same
-// time are numbered for each of them alone.
+// sameSessionAtOnce: concurrent messages of callers with one session id are numbered for
+// each caller separately.
 func sameSessionAtOnce(t *testing.T, open Open) {
 	s := open(t)
 	const turns = 20

@@ -51,7 +51,7 @@ func ask(text string) store.SearchQuery {
 	return store.SearchQuery{Model: "m", Vector: vectorOf(text), Text: text}
 }
 
-// found is what a search finds, as "name own|shared".
+// found returns what a search finds, as "name own|shared".
 func found(t *testing.T, s *store.Store, tenant, user string, q store.SearchQuery) []string {
 	t.Helper()
 	var list []string
@@ -156,7 +156,7 @@ func searchIsolation(t *testing.T, open Open) {
 			wantEqual(t, who+" by words", sorted(names(found(t, s, test.tenant, test.user, q))), want)
 		}
 	}
-	// Rows of one name, and some of one id, are told apart.
+	// Rows with one name, and some with one id, are distinguished.
 	q := ask("coffee")
 	q.MinSimilarity = 0.5
 	wantEqual(t, "same names", sorted(found(t, s, "t1", "u1", q)), []string{"same own own", "same own shared", "same shared shared", "same shared shared"})
@@ -192,7 +192,7 @@ func searchFilters(t *testing.T, open Open) {
 		rows = append(rows, x)
 	}
 	must(t, s.Resources().Put(ctx, rows...))
-	// A row of the system's has the id of one of the tenant's.
+	// A row of the system has the id of a row of the tenant.
 	twin := func(content string) *store.Resource {
 		return &store.Resource{Base: store.Base{Shared: true}, Name: "twin", Content: content}
 	}
@@ -305,7 +305,7 @@ func sorted(list []string) []string {
 	return list
 }
 
-// names leaves out whose they are.
+// names returns the list without own and shared.
 func names(list []string) []string {
 	for i, s := range list {
 		list[i] = s[:strings.LastIndex(s, " ")]

@@ -14,8 +14,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// selects runs the queries that people and models write; the results are in a
-// golden file, the same for every engine.
+// selects runs queries that people and models write; the golden file with the results is
+// the same for every engine.
 func selects(t *testing.T, open Open) {
 	s := open(t)
 	fillForSelect(t, s)
@@ -64,8 +64,8 @@ func moment(name, kind, at, until string, tags ...string) *store.Moment {
 		StartsAt: parse(at), EndsAt: parse(until)}
 }
 
-// fillForSelect writes rows of two tenants, of two users each, of nobody, and
-// of the system.
+// fillForSelect writes rows of two tenants, of two users each, of anonymous callers, and of
+// the system.
 func fillForSelect(t *testing.T, s *store.Store) {
 	t.Helper()
 	ann := as("acme", "ann")
@@ -137,8 +137,8 @@ func fillSecrets(t *testing.T, s *store.Store, tenant, user string) {
 	}
 }
 
-// selectScopes: every table shows each caller its own rows, and the shared ones
-// of the tables that have such.
+// selectScopes: every table shows each caller its own rows, and shared rows where the table
+// has them.
 func selectScopes(t *testing.T, open Open) {
 	s := open(t)
 	callers := [][2]string{{"acme", "ann"}, {"acme", "bob"}, {"acme", ""}, {"umbra", "ann"}, {"umbra", ""}}
@@ -176,7 +176,7 @@ func selectScopes(t *testing.T, open Open) {
 	}
 }
 
-// selectBounds: rows, bytes and time end a result.
+// selectBounds: bounds on rows, bytes and time end a result.
 func selectBounds(t *testing.T, open Open) {
 	s := open(t)
 	ann := as("acme", "ann")
@@ -222,7 +222,7 @@ func selectBounds(t *testing.T, open Open) {
 	if d := time.Since(began); d > 5*time.Second {
 		t.Errorf("a bound of 300 ms ended it after %s", d)
 	}
-	// The connection that was stopped harms nobody.
+	// The stopped connection affects no other query.
 	if n, _ := count("SELECT 1", store.SelectBounds{}); n != 1 {
 		t.Error("the next SELECT has no row")
 	}
@@ -230,7 +230,7 @@ func selectBounds(t *testing.T, open Open) {
 
 const runaway = `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r`
 
-// selectEscapes: whatever is tried, it is refused, or shows nothing of others.
+// selectEscapes: every attempt to escape is refused, or shows no rows of others.
 func selectEscapes(t *testing.T, open Open) {
 	s := open(t)
 	fillForSelect(t, s)

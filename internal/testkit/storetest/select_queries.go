@@ -2,7 +2,7 @@ package storetest
 
 import "slices"
 
-// SelectQueries are the queries whose results all engines give alike.
+// SelectQueries are queries with the same results on all engines.
 func SelectQueries() []string { return slices.Clone(selectQueries) }
 
 // selectQueries are what people and models ask. Each has one order of its rows.

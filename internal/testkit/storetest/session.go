@@ -40,7 +40,7 @@ func turn(t *testing.T, open Open) {
 		CreatedAt: m.CreatedAt, UpdatedAt: end.CreatedAt,
 	})
 
-	// The next turn touches what it names and keeps the rest.
+	// The next turn changes the fields that it sets and keeps the others.
 	must(t, s.BeginTurn(ctx, store.Session{ID: "s", AgentName: "other", Metadata: json.RawMessage(`{"b":2,"d":null}`)}, userMessage("again")))
 	sess = get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "touched", []string{sess.Name, sess.AgentName}, []string{"renamed", "other"})
@@ -49,7 +49,7 @@ func turn(t *testing.T, open Open) {
 	sess = get[store.Session](t)(s.Session(ctx, "s"))
 	wantEqual(t, "name kept", sess.Name, "renamed")
 
-	// The user row is written once: what the person changed stays.
+	// The user's row is written once: later changes by the user stay.
 	must(t, s.Users().Put(ctx, &store.User{Name: "Ute B."}))
 	begin(t, s, ctx, "s", "third")
 	wantEqual(t, "user kept", get[store.User](t)(s.Users().Get(ctx)).Name, "Ute B.")
@@ -67,13 +67,13 @@ func sessions(t *testing.T, open Open) {
 	if _, err := s.Session(ute, "free"); err != nil {
 		t.Errorf("reading a session without user by its id: %v", err)
 	}
-	// A turn under that id makes a session of the caller's own, which hides the other.
+	// A turn with that id makes the caller's own session, which hides the other one.
 	begin(t, s, ute, "free", "y")
 	wantEqual(t, "own session", get[store.Session](t)(s.Session(ute, "free")).UserID, "ute")
 	wantEqual(t, "own message", *get[store.Message](t)(s.MessageBySeq(ute, "free", 1)).Content, "y")
 	wantEqual(t, "message of the session without user", *get[store.Message](t)(s.MessageBySeq(anonymous, "free", 1)).Content, "x")
 
-	// A deleted session is gone for good, under its id too.
+	// A deleted session cannot come back, not even by its id.
 	must(t, s.DeleteSession(ute, "free"))
 	_, err := s.Session(ute, "free")
 	wantErr(t, "a deleted session before one without user", err, store.ErrNotFound)
@@ -164,8 +164,8 @@ func cancelled(t *testing.T, open Open) {
 	wantEqual(t, "messages", len(get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{}))), 2)
 }
 
-// turnWithHistory: a turn may begin with more than the user's message; the
-// rows are numbered in their order and all or none are there.
+// turnWithHistory: a turn may begin with more rows than the user's message; they are
+// numbered in order, and stored whole or not at all.
 func turnWithHistory(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("acme", "uma")

@@ -9,8 +9,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// sessionDelete: what repeats what was said goes with a session, and its runs end;
-// what else came of it stays, and so does everything of others.
+// sessionDelete: rows that repeat the conversation are deleted with the session, and its
+// runs end; everything else, and the rows of others, stay.
 func sessionDelete(t *testing.T, open Open) {
 	s := open(t)
 	ctx, other := as("t", "u"), as("t", "v")
@@ -69,7 +69,7 @@ func get2[T any](t *testing.T) func([]T, string, error) []T {
 	}
 }
 
-// findLists: rows are found by what their lists hold.
+// findLists: rows are found by the elements of their lists.
 func findLists(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")

@@ -8,7 +8,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// patchSession: a person changes a session of theirs, and nobody else's.
+// patchSession: a user changes an own session, and no other one.
 func patchSession(t *testing.T, open Open) {
 	s := open(t)
 	for _, user := range []string{"u", ""} {
@@ -36,7 +36,7 @@ func patchSession(t *testing.T, open Open) {
 		stored.Metadata = want.Metadata
 		wantEqual(t, "stored", stored, want)
 
-		// Archived sessions are listed apart.
+		// Archived sessions are listed separately.
 		ids := func(f store.SessionFilter) []string {
 			list, _, err := s.Sessions(ctx, f)
 			must(t, err)
@@ -48,7 +48,7 @@ func patchSession(t *testing.T, open Open) {
 		wantEqual(t, "what is not given", []any{got.Name, got.Mode, got.Archived}, []any{"mine", "support", false})
 		wantEqual(t, "in its place", ids(store.SessionFilter{}), ids(store.SessionFilter{Background: true}))
 
-		// The person's name wins over the agent's, until the person takes it away.
+		// The user's title wins over the agent's until the user removes it.
 		answer("a", "the agent's")
 		wantEqual(t, "after another turn", name("a"), "mine")
 		must(t, s.PutSession(ctx, store.Session{ID: "a", Name: "p8's"}))
@@ -95,7 +95,7 @@ func patchSession(t *testing.T, open Open) {
 		}
 		wantEqual(t, "a dream's name", get[store.Session](t)(s.PatchSession(ctx, "d", store.SessionPatch{Name: new("x")})).Name, "x")
 	}
-	// A session without a user is read by others of the tenant, and not theirs.
+	// A session without a user can be read by others of the tenant, but not changed.
 	_, err := s.PatchSession(as("t", "w"), "b", store.SessionPatch{Name: new("stolen")})
 	wantErr(t, "a session without a user", err, store.ErrNotFound)
 	must(t, s.DeleteSession(as("t", "u"), "b"))

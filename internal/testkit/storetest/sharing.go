@@ -11,8 +11,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// sharing: queries of one tenant that would run for a minute leave room for those
-// of another one, and queries of a user for those of another user.
+// sharing: endless queries of one tenant leave room for those of another tenant, and
+// queries of a user for those of another user.
 func sharing(t *testing.T, open Open) {
 	s := open(t)
 	greedy, neighbour, other := as("greedy", "ann"), as("greedy", "bob"), as("other", "cat")

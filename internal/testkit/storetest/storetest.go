@@ -1,4 +1,4 @@
-// Package storetest is what every engine of package store must pass.
+// Package storetest is the suite that every engine of package store must pass.
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) *store.Store { … }, fork)
@@ -125,7 +125,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 	}
 }
 
-// as is the context of a caller; user "" is anonymous.
+// as returns the context of a caller; user "" is anonymous.
 func as(tenant, user string) context.Context {
 	return identity.With(context.Background(), identity.Identity{TenantID: tenant, UserID: user, Name: user})
 }
@@ -169,8 +169,7 @@ func wantEqual(t *testing.T, what string, got, want any) {
 	}
 }
 
-// sameJSON compares values: an engine may keep free JSON in a form of its own,
-// with its keys in another order.
+// sameJSON compares values: an engine may store JSON with its keys in another order.
 func sameJSON(a, b json.RawMessage) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)

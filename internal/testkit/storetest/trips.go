@@ -12,17 +12,16 @@ import (
 	"testing"
 )
 
-// Trips counts the round trips to a PostgreSQL server: how often it said that it
-// is ready for the next query (ReadyForQuery). What is sent in one go is one,
-// however many statements it is.
+// Trips counts the round trips to a PostgreSQL server: the messages with which the server
+// is ready for the next query (ReadyForQuery). Statements that are sent together are one
+// trip.
 type Trips struct {
 	// URL is that of the database by way of the counter.
 	URL   string
 	ready atomic.Int64
 }
 
-// CountTrips is a counter before the server of a database URL; it goes when the test
-// ends.
+// CountTrips starts a counter before the server of a database URL, until the test ends.
 func CountTrips(t testing.TB, database string) *Trips {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -56,8 +55,7 @@ func CountTrips(t testing.TB, database string) *Trips {
 	return c
 }
 
-// Of is how many round trips fn makes. Connections that it opens count, too: call
-// it once before.
+// Of returns the round trips of fn. New connections count, too: call fn once before.
 func (c *Trips) Of(fn func()) int {
 	before := c.ready.Load()
 	fn()
@@ -82,8 +80,8 @@ func (c *Trips) serve(client net.Conn, address string) {
 	up.Wait()
 }
 
-// answers carries what the server says: a letter, four bytes of length with
-// themselves, and the rest.
+// answers copies the server's messages: a letter, four bytes of length with themselves, and
+// the rest.
 func (c *Trips) answers(to io.Writer, from io.Reader) error {
 	r, w := bufio.NewReaderSize(from, 1<<16), bufio.NewWriterSize(to, 1<<16)
 	head := make([]byte, 5)

@@ -9,9 +9,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// BenchmarkTurn measures what a turn with two tools writes: the beginning of its run,
-// the two calls, their results, the answer, each with its events and its journal;
-// and all of them together. Each turn has a session of its own.
+// BenchmarkTurn measures the writes of a turn with two tools: the beginning of its run, the
+// two calls, their results, the answer, each with its events and its journal; and all of
+// them together. Each turn has its own session.
 func BenchmarkTurn(b *testing.B, s *store.Store, ctx context.Context) {
 	entry := store.JournalEntry{Data: json.RawMessage(`{"call_id":"c1","result":{"content":"42"}}`)}
 	row := func(kind string) *store.Message {

@@ -60,7 +60,7 @@ ORDER BY total_input DESC;`, store.SelectBounds{}))
 		`["rem-query-agent","m:tiny",1,500,5,4],`+
 		`["general","m:large",1,200,20,100]]`)
 
-	// Another client of the session: a turn without one keeps the last.
+	// Another client of the session: a turn without one keeps the last client.
 	must(t, s.BeginTurn(identity.With(ctx, identity.Identity{TenantID: "acme", UserID: "ann", ClientID: "web"}), store.Session{ID: "s"}, userMessage("z")))
 	must(t, s.BeginTurn(as("acme", "ann"), store.Session{ID: "s"}, userMessage("z")))
 	wantEqual(t, "the session's client", get[store.Session](t)(s.Session(ctx, "s")).ClientID, "web")

@@ -11,8 +11,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// userMetadata: what is learned is merged, also by several writers at once, and the
-// row is made where there is none.
+// userMetadata: metadata are merged, also by concurrent writers, and the row is made if it
+// is missing.
 func userMetadata(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
@@ -68,7 +68,7 @@ func userMetadata(t *testing.T, open Open) {
 	wantErr(t, "a deleted row", err, store.ErrNotFound)
 }
 
-// userLists: lists are added to and taken from, and two of them are columns, too.
+// userLists: elements are added to lists and removed; two of the lists are columns, too.
 func userLists(t *testing.T, open Open) {
 	s := open(t)
 	ctx := as("t", "u")
@@ -99,7 +99,7 @@ func userLists(t *testing.T, open Open) {
 
 	change(store.UserChange{Content: "Plays.", Interests: []string{"chess", " Chess", ""}, Topics: []string{"openings"}}, `{}`, []string{"chess"}, []string{"openings"})
 	wantEqual(t, "content", get[store.User](t)(s.Users().Get(ctx)).Content, "Plays.")
-	// Of more than 20 the oldest go that were not said again.
+	// Of more than 20 elements, the oldest that were not repeated are dropped.
 	var many []string
 	for i := range 20 {
 		many = append(many, fmt.Sprint("i", i))
@@ -107,7 +107,7 @@ func userLists(t *testing.T, open Open) {
 	change(store.UserChange{Interests: many}, `{}`, many, []string{"openings"})
 	change(store.UserChange{Interests: []string{"I0", "new", "newer"}}, `{}`, append(append([]string{"i0"}, many[3:]...), "new", "newer"), []string{"openings"})
 
-	// A list has a bound, and what would pass it changes nothing.
+	// A list has a bound, and a change beyond it changes nothing.
 	var list []string
 	for i := range 201 {
 		list = append(list, fmt.Sprint(i))
