@@ -7,13 +7,16 @@ package main
 
 import (
 	"os"
+	"time"
 
 	"github.com/p8-org/p8/internal/ingest/child"
+	"github.com/p8-org/p8/internal/zone"
 )
 
 func main() {
 	if child.Wanted(os.Args[1:]) { // p8 starts itself to read a file
 		os.Exit(child.Main(os.Args[1:], os.Stdin, os.Stdout, os.Exit))
 	}
+	time.Local = zone.Local(os.Getenv("TZ"))
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
+
+	"github.com/p8-org/p8/internal/zone"
 )
 
 // ParseCron reads a cron expression as [Schedule] describes it. Sunday is 0 or 7.
@@ -19,12 +21,24 @@ func ParseCron(expression string) (interface{ Next(time.Time) time.Time }, error
 	unreadable := func(problem string) error {
 		return fmt.Errorf("jobs: the cron expression %q cannot be read (%s): write minute, hour, day of month, month, day of week, as in \"0 6 * * 1-5\"", expression, clean(problem))
 	}
-	if zone, _, found := strings.Cut(expression, " "); !found && strings.Contains(zone, "TZ=") {
-		return nil, unreadable("only a time zone") // on which the parser panics
+	// The parser would know the zones of the machine only.
+	text, at := expression, time.Local
+	if head, rest, found := strings.Cut(expression, " "); strings.HasPrefix(head, "TZ=") || strings.HasPrefix(head, "CRON_TZ=") {
+		if !found {
+			return nil, unreadable("only a time zone")
+		}
+		named, err := zone.Load(head[strings.IndexByte(head, '=')+1:])
+		if err != nil {
+			return nil, unreadable("there is no such time zone")
+		}
+		text, at = strings.TrimSpace(rest), named
 	}
-	s, err := cron.NewParser(fields).Parse(sunday(expression))
+	s, err := cron.NewParser(fields).Parse(sunday(text))
 	if err != nil {
-		return nil, unreadable(misread(expression))
+		return nil, unreadable(misread(text))
+	}
+	if s, ok := s.(*cron.SpecSchedule); ok {
+		s.Location = at
 	}
 	if s.Next(time.Now()).IsZero() {
 		return nil, fmt.Errorf("jobs: the cron expression %q never comes due", expression)
@@ -33,14 +47,7 @@ func ParseCron(expression string) (interface{ Next(time.Time) time.Time }, error
 }
 
 // misread returns the error of an expression that cannot be parsed.
-func misread(expression string) string {
-	text := expression
-	if zone, rest, found := strings.Cut(expression, " "); found && strings.Contains(zone, "TZ=") {
-		text = rest
-		if _, err := time.LoadLocation(zone[strings.IndexByte(zone, '=')+1:]); err != nil {
-			return "there is no such time zone"
-		}
-	}
+func misread(text string) string {
 	list := strings.Fields(text)
 	switch {
 	case strings.HasPrefix(text, "@every"):

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // time zones, wherever the program runs
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/zone"
 	"github.com/p8-org/p8/store"
 )
 
@@ -19,7 +19,7 @@ func loadZone(name string) (*time.Location, bool) {
 	if name == "" || len(name) > 64 || strings.EqualFold(name, "local") {
 		return nil, false
 	}
-	loc, err := time.LoadLocation(name)
+	loc, err := zone.Load(name)
 	return loc, err == nil
 }
 

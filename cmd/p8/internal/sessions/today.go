@@ -10,6 +10,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/internal/zone"
 	"github.com/p8-org/p8/store"
 )
 
@@ -22,7 +23,7 @@ func (z zoned) location() (*time.Location, error) {
 	if z.Zone == "" {
 		return time.Local, nil
 	}
-	at, err := time.LoadLocation(z.Zone)
+	at, err := zone.Load(z.Zone)
 	if err != nil {
 		return nil, command.Usage("--zone: there is no time zone %q: give one such as Europe/Berlin", show.OneLine(z.Zone))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/internal/zone"
 	"github.com/p8-org/p8/store"
 )
 
@@ -114,7 +115,7 @@ func Day(param, value string) *problem.Problem {
 // would show the server's own zone.
 func Zone(param, name string) (*time.Location, *problem.Problem) {
 	if name != "Local" {
-		if at, err := time.LoadLocation(name); err == nil {
+		if at, err := zone.Load(name); err == nil {
 			return at, nil
 		}
 	}
