@@ -3,6 +3,7 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 )
 
 // Annotations describe a tool to programs, beyond what a model needs; MCP clients show
@@ -49,6 +50,6 @@ func Annotate(t Tool, a Annotations) (Tool, error) {
 // OutputOf returns the JSON Schema of an answer's type, for [Annotations]. Lists
 // without omitempty must not be nil: they would be null.
 func OutputOf[Out any]() (json.RawMessage, error) {
-	schema, _, err := schemaOf[Out]()
+	schema, _, err := schemaOf(reflect.TypeFor[Out]())
 	return schema, err
 }

@@ -12,13 +12,12 @@ import (
 )
 
 // schemaOf returns the JSON Schema of a struct and the object of its defaults.
-func schemaOf[In any]() (parameters, defaults json.RawMessage, err error) {
-	t := reflect.TypeFor[In]()
+func schemaOf(t reflect.Type) (parameters, defaults json.RawMessage, err error) {
 	if t.Kind() != reflect.Struct {
 		return nil, nil, fmt.Errorf("the arguments are a %s; they must be a struct", t)
 	}
 	raw := reflect.TypeFor[json.RawMessage]()
-	schema, err := jsonschema.For[In](&jsonschema.ForOptions{
+	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{
 		TypeSchemas: map[reflect.Type]*jsonschema.Schema{raw: {}},
 	})
 	if err != nil {

@@ -25,42 +25,50 @@ import (
 // fn's answer becomes the result: a string or a Result unchanged, anything else as
 // JSON. Its error fails the call; see [Tool].
 func New[In any](name, description string, fn func(context.Context, In) (any, error)) (Tool, error) {
-	parameters, defaults, err := schemaOf[In]()
+	return newTyped(name, description, reflect.TypeFor[In](), func(ctx context.Context, decode func(any) error) (any, error) {
+		var in In
+		if err := decode(&in); err != nil {
+			return nil, err
+		}
+		return fn(ctx, in)
+	})
+}
+
+// newTyped has what need not be compiled anew for each type.
+func newTyped(name, description string, in reflect.Type, fn func(context.Context, func(any) error) (any, error)) (Tool, error) {
+	parameters, defaults, err := schemaOf(in)
 	if err != nil {
 		return nil, fmt.Errorf("tool %s: %w", name, err)
 	}
-	if reflect.TypeFor[In]().NumField() == 0 {
+	if in.NumField() == 0 {
 		parameters = nil // NewBase's schema for none has properties, which some providers need
 	}
 	base, err := NewBase(llm.ToolSpec{Name: name, Description: description, Parameters: parameters})
 	if err != nil {
 		return nil, err
 	}
-	return &typed[In]{Base: base, defaults: defaults, fn: fn}, nil
+	return &typed{Base: base, defaults: defaults, fn: fn}, nil
 }
 
 // typed is a tool around a Go function.
-type typed[In any] struct {
+type typed struct {
 	Base
 	// defaults is a JSON object that every call starts from.
 	defaults json.RawMessage
-	fn       func(context.Context, In) (any, error)
+	// fn gets a function that decodes the arguments.
+	fn func(context.Context, func(any) error) (any, error)
 }
 
 // Call decodes the arguments and calls the function.
-func (t *typed[In]) Call(ctx context.Context, call Call) (Result, error) {
-	var in In
-	if err := t.decode(call.Arguments, &in); err != nil {
-		return Result{}, err
-	}
-	out, err := t.fn(ctx, in)
+func (t *typed) Call(ctx context.Context, call Call) (Result, error) {
+	out, err := t.fn(ctx, func(in any) error { return t.decode(call.Arguments, in) })
 	if err != nil {
 		return Result{}, err
 	}
 	return resultOf(out)
 }
 
-func (t *typed[In]) decode(args json.RawMessage, in *In) error {
+func (t *typed) decode(args json.RawMessage, in any) error {
 	if len(t.defaults) > 0 {
 		if err := json.Unmarshal(t.defaults, in); err != nil {
 			return fmt.Errorf("tool %s: defaults: %w", t.spec.Name, err)
