@@ -22,20 +22,37 @@ const (
 // Find lists rows, the newest first (by created_at, or with Filter.Happened by when they
 // happened, then id), and the cursor of the next page, "" after the last.
 func (r Repository[T]) Find(ctx context.Context, f Filter) (rows []T, next string, err error) {
+	all, next, err := r.store.find(ctx, r.table, f)
+	if err != nil {
+		return nil, "", err
+	}
+	rows = make([]T, len(all))
+	for i, x := range all {
+		rows[i] = *x.record.(any).(*T)
+	}
+	return rows, next, nil
+}
+
+// Count counts the rows of a filter; its Limit and After do not matter.
+func (r Repository[T]) Count(ctx context.Context, f Filter) (total int64, err error) {
+	return r.store.count(ctx, r.table, f)
+}
+
+// find has what of Find is the same for every type of row.
+func (s *Store) find(ctx context.Context, t *table, f Filter) (all []found, next string, err error) {
 	limit := page(f.Limit, 50, maxRows)
 	when := `created_at`
 	if f.Happened {
 		when = happened
 	}
-	var all []found
-	err = r.store.read(ctx, "find "+r.table.Name, func(c Conn, by caller) error {
+	err = s.read(ctx, "find "+t.Name, func(c Conn, by caller) error {
 		after, err := openFindCursor(f.After)
 		if err != nil {
 			return err
 		}
 		// Each owner's rows are one range of an index, already in order.
-		for rank, k := range r.table.ranges(by, f.Own) {
-			q, err := r.table.filter(r.table.selects, r.store.dialect, k, f)
+		for rank, k := range t.ranges(by, f.Own) {
+			q, err := t.filter(t.selects, s.dialect, k, f)
 			if err != nil {
 				return err
 			}
@@ -46,7 +63,7 @@ func (r Repository[T]) Find(ctx context.Context, f Filter) (rows []T, next strin
 				q.add(`)`)
 			}
 			q.add(` ORDER BY ` + when + ` DESC, id DESC LIMIT `).arg(limit + 1)
-			if err := r.table.read(ctx, c, q, func(rec record) error {
+			if err := t.read(ctx, c, q, func(rec record) error {
 				all = append(all, newFound(rec, rank, f.Happened))
 				return nil
 			}); err != nil {
@@ -63,18 +80,13 @@ func (r Repository[T]) Find(ctx context.Context, f Filter) (rows []T, next strin
 		all = all[:limit]
 		next = all[limit-1].cursor()
 	}
-	rows = make([]T, len(all))
-	for i, x := range all {
-		rows[i] = *x.record.(any).(*T)
-	}
-	return rows, next, nil
+	return all, next, nil
 }
 
-// Count counts the rows of a filter; its Limit and After do not matter.
-func (r Repository[T]) Count(ctx context.Context, f Filter) (total int64, err error) {
-	err = r.store.read(ctx, "count "+r.table.Name, func(c Conn, by caller) error {
-		for _, k := range r.table.ranges(by, f.Own) {
-			q, err := r.table.filter(`SELECT count(*) FROM `+r.table.Name+` WHERE `, r.store.dialect, k, f)
+func (s *Store) count(ctx context.Context, t *table, f Filter) (total int64, err error) {
+	err = s.read(ctx, "count "+t.Name, func(c Conn, by caller) error {
+		for _, k := range t.ranges(by, f.Own) {
+			q, err := t.filter(`SELECT count(*) FROM `+t.Name+` WHERE `, s.dialect, k, f)
 			if err != nil {
 				return err
 			}
