@@ -54,6 +54,9 @@ func check(ctx context.Context, req Request, now time.Time) (request, error) {
 	if err := checkCombination(req); err != nil {
 		return request{}, err
 	}
+	if err := req.checkAbout(); err != nil {
+		return request{}, err
+	}
 	caller, err := identity.From(ctx)
 	if err != nil {
 		return request{}, err

@@ -94,6 +94,18 @@ func TestWhoAsks(t *testing.T) {
 	}
 }
 
+// The metadata of a message describe the session; those of extensions do not.
+func TestSessionMetadata(t *testing.T) {
+	s, c := newServer(t, a2a.Options{})
+	exchange(t, s, "POST", "/a2a", send("hello", `,"metadata":{"plan":{"a":1},"session_name":"A trip","session_type":"support","https://x.example/ext":{"b":2}}`))
+	if got := fmt.Sprint(c.started[0].SessionName, c.started[0].SessionMode, c.started[0].SessionMetadata); got != "A tripsupportmap[plan:map[a:1]]" {
+		t.Error(got)
+	}
+	if got := exchange(t, s, "POST", "/a2a", send("hello", `,"metadata":{"session_name":5}`)); !strings.Contains(got, "metadata.session_name must be a string") {
+		t.Error(got)
+	}
+}
+
 func TestFiles(t *testing.T) {
 	s, c := newServer(t, a2a.Options{})
 	body := `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[

@@ -107,9 +107,11 @@ func (x *exchange) start(m *message, session, busy string) (*chat.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := x.o.Chat.Start(identity.With(x.r.Context(), who), chat.Request{
-		Agent: x.agent.name, Input: input, Parts: parts, Busy: busy, Protocol: "a2a",
-	})
+	req := chat.Request{Agent: x.agent.name, Input: input, Parts: parts, Busy: busy, Protocol: "a2a"}
+	if err := req.SetMetadata(ownMetadata(m.Metadata)); err != nil {
+		return nil, wrong("params.message: " + err.Error())
+	}
+	t, err := x.o.Chat.Start(identity.With(x.r.Context(), who), req)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, wrong("the context of this contextId was deleted; leave it out, or choose another one, to begin a new one")
@@ -117,6 +119,17 @@ func (x *exchange) start(m *message, session, busy string) (*chat.Turn, error) {
 		return nil, wrong("a task of this context is under way; wait for its end, or send the message with its taskId")
 	}
 	return t, err
+}
+
+// ownMetadata leaves out the keys of A2A's extensions, which are addresses.
+func ownMetadata(metadata map[string]any) map[string]any {
+	own := map[string]any{}
+	for key, value := range metadata {
+		if !strings.Contains(key, "://") {
+			own[key] = value
+		}
+	}
+	return own
 }
 
 // content converts a message for the agent: data become JSON in the text.

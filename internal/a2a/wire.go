@@ -34,6 +34,8 @@ type message struct {
 	TaskID    string `json:"taskId,omitempty"`
 	Role      string `json:"role"`
 	Parts     []part `json:"parts"`
+	// Metadata of a client's message describe the session.
+	Metadata map[string]any `json:"metadata,omitempty"`
 }
 
 // part is a text, data, bytes or an address.

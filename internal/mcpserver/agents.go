@@ -23,6 +23,9 @@ const (
 	agentPrefix    = "agent_"
 )
 
+// metaSession is the key of a call's _meta whose object describes the session.
+const metaSession = "p8/session_metadata"
+
 // agentInput are the arguments of an agent's tool.
 const agentInput = `{"type":"object","properties":{` +
 	`"input":{"type":"string","minLength":1,"description":"What to say to the agent."},` +
@@ -164,7 +167,13 @@ func (s *Server) ask(ctx context.Context, agent string, in agentCall, req *sdk.C
 		id.SessionID = in.SessionID
 		ctx = identity.With(ctx, id)
 	}
-	turn, err := s.o.Chat.Start(ctx, chat.Request{Agent: agent, Input: in.Input})
+	asked := chat.Request{Agent: agent, Input: in.Input}
+	if metadata, ok := req.Params.Meta[metaSession].(map[string]any); ok {
+		if err := asked.SetMetadata(metadata); err != nil {
+			return s.failedTurn(ctx, agent, err)
+		}
+	}
+	turn, err := s.o.Chat.Start(ctx, asked)
 	if err != nil {
 		return s.failedTurn(ctx, agent, err)
 	}

@@ -104,6 +104,7 @@ func TestAgentsAsTools(t *testing.T) {
 	}
 
 	params := &sdk.CallToolParams{Name: "greeter", Arguments: map[string]any{"input": "I am Ada.", "session_id": "tea"}}
+	params.SetMeta(map[string]any{"p8/session_metadata": map[string]any{"plan": "paid", "session_name": "Tea time", "session_type": "support"}})
 	params.SetProgressToken("p")
 	res, err := c.CallTool(t.Context(), params)
 	if err != nil || res.IsError || text(res) != "Hello, Ada!" || res.Meta["p8/session_id"] != "tea" {
@@ -114,6 +115,10 @@ func TestAgentsAsTools(t *testing.T) {
 	}
 	if res := call(t, c, "greeter", map[string]any{"input": "Who am I?", "session_id": "tea"}); text(res) != "Ada." {
 		t.Errorf("%q", text(res))
+	}
+	if s, err := kept.Session(identity.With(t.Context(), identity.Identity{UserID: "ada"}), "tea"); err != nil ||
+		s.Name != "Tea time" || s.Mode != "support" || string(s.Metadata) != `{"plan":"paid"}` {
+		t.Errorf("%+v %s, %v", s, s.Metadata, err)
 	}
 	rows, err := kept.Messages(identity.With(t.Context(), identity.Identity{UserID: "ada"}), "tea", store.MessageFilter{})
 	if err != nil || len(rows) != 6 {

@@ -22,7 +22,7 @@ import (
 
 // once runs one turn.
 func once(t *turns.Runner, req chat.Request) error {
-	turn, err := t.Chat.Start(t.Ctx, req)
+	turn, err := t.Start(req)
 	if err != nil {
 		return turns.Explain(t.Parts, err)
 	}
@@ -170,7 +170,7 @@ func readLines(r io.Reader) (lines <-chan string, next chan<- struct{}) {
 
 // turn starts a turn and shows it to its end.
 func turn(t *turns.Runner, req chat.Request) (done event.DoneData, by os.Signal, err error) {
-	turn, err := t.Chat.Start(t.Ctx, req)
+	turn, err := t.Start(req)
 	if err != nil {
 		return done, nil, turns.Explain(t.Parts, err)
 	}

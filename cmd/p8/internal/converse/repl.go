@@ -122,7 +122,7 @@ func (r *repl) obey(text string) error {
 		return err
 	}
 	r.lines("")
-	turn, err := r.Chat.Start(r.Ctx, r.request(text))
+	turn, err := r.Start(r.request(text))
 	if err != nil {
 		return turns.Explain(r.Runner.Parts, err)
 	}

@@ -17,8 +17,9 @@ type Talk struct {
 	Session string `short:"s" help:"Session to start or continue: any printable string of 1-128 characters."`
 	Model   string `short:"m" help:"Model, as provider:model."`
 	command.Caller
-	NoStore bool `help:"Do not store this chat."`
-	Debug   bool `help:"Print the exact JSON sent to the model, to stderr."`
+	Metadata map[string]string `placeholder:"KEY=VALUE" help:"Metadata to keep with the session; session_name is its title, session_type its mode. May be repeated."`
+	NoStore  bool              `help:"Do not store this chat."`
+	Debug    bool              `help:"Print the exact JSON sent to the model, to stderr."`
 }
 
 // options returns those of the parts.
@@ -43,7 +44,7 @@ func (c *Talk) open(a *command.App, cfg *config.Config, id identity.Identity, o 
 	}
 	defer p.Close()
 	c.sayWhatIsStored(a, cfg, p)
-	t := &turns.Runner{App: a, Parts: p, Screen: shown}
+	t := &turns.Runner{App: a, Parts: p, Screen: shown, Metadata: c.Metadata}
 	if id.SessionID == "" {
 		id.SessionID = uuid.NewString()
 		if p.Keeps {

@@ -31,6 +31,8 @@ type Runner struct {
 	// was made up; "" prints nothing.
 	Resume     string
 	Interrupts chan os.Signal
+	// Metadata describe the session of the first turn.
+	Metadata map[string]string
 	// Screen shows runs in colour and motion; nil prints plain lines.
 	Screen *Screen
 	// Shown is the view of the last run on the screen.
@@ -50,6 +52,22 @@ func (t *Runner) WatchInterrupts() func() {
 		signal.Stop(t.Interrupts)
 		signal.Reset(syscall.SIGPIPE)
 	}
+}
+
+// Start starts a turn.
+func (t *Runner) Start(req chat.Request) (*chat.Turn, error) {
+	metadata := map[string]any{}
+	for key, value := range t.Metadata {
+		metadata[key] = value
+	}
+	if err := req.SetMetadata(metadata); err != nil {
+		return nil, err
+	}
+	turn, err := t.Chat.Start(t.Ctx, req)
+	if err == nil {
+		t.Metadata = nil
+	}
+	return turn, err
 }
 
 // Follow shows a turn to its end and returns an error if the answer is incomplete.

@@ -1,6 +1,7 @@
 package chats
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/identity"
-	"github.com/p8-org/p8/internal/api/internal/field"
 	"github.com/p8-org/p8/internal/api/internal/inbound"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/runs"
@@ -42,13 +42,10 @@ func (h *handlers) start(r *http.Request, req *chat.Request, session string, bod
 	for _, text := range r.Header.Values(headerInstruction) {
 		inbound.Instruct(req, identity.HeaderText(text))
 	}
-	req.SessionName = identity.HeaderText(r.Header.Get(headerSessionName))
-	req.SessionMode = identity.HeaderText(r.Header.Get(headerSessionType))
-	p := field.Mode(headerSessionType, req.SessionMode)
-	if p == nil {
-		req.Busy, p = busy(req.Busy, r.Header.Get(headerBusy))
-	}
-	if p == nil {
+	req.SessionName = cmp.Or(identity.HeaderText(r.Header.Get(headerSessionName)), req.SessionName)
+	req.SessionMode = cmp.Or(identity.HeaderText(r.Header.Get(headerSessionType)), req.SessionMode)
+	var p *problem.Problem
+	if req.Busy, p = busy(req.Busy, r.Header.Get(headerBusy)); p == nil {
 		p = addOptions(req, r)
 	}
 	if p != nil {

@@ -99,8 +99,10 @@ func (b *Completion) Request() (chat.Request, *problem.Problem) {
 	if req.ResponseFormat, f = b.ResponseFormat.output(); f != nil {
 		return chat.Request{}, f
 	}
+	if f := about(&req, b.Metadata); f != nil {
+		return chat.Request{}, f
+	}
 	req.Busy = b.IfBusy
-	req.SessionMetadata = b.Metadata
 	req.Query = b.Query
 	req.Settings = llm.Settings{Temperature: b.Temperature, TopP: b.TopP, Stop: b.Stop, ReasoningEffort: b.ReasoningEffort}
 	for _, n := range []*int{b.MaxTokens, b.MaxCompletionTokens} {

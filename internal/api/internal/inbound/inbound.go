@@ -28,6 +28,14 @@ func Instruct(req *chat.Request, text string) {
 	req.Instruction = strings.TrimPrefix(req.Instruction+"\n\n"+text, "\n\n")
 }
 
+// about takes over the metadata that a client sends.
+func about(req *chat.Request, metadata map[string]any) *problem.Problem {
+	if err := req.SetMetadata(metadata); err != nil {
+		return problem.Invalid("metadata", "%s", err)
+	}
+	return nil
+}
+
 // SetOption sets one option of the request.
 func SetOption(req *chat.Request, name, value string) *problem.Problem {
 	if req.Options == nil {

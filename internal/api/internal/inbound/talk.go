@@ -37,6 +37,8 @@ type Talk struct {
 	// p8's own, for clients that can add fields.
 	Model  string `json:"model"`
 	IfBusy string `json:"if_busy"`
+	// Metadata describe the session.
+	Metadata map[string]any `json:"metadata"`
 }
 
 type (
@@ -55,11 +57,12 @@ type (
 		Status      string          `json:"status"`
 		Payload     json.RawMessage `json:"payload"`
 	}
-	// forwardedProps are the application's own; p8 reads three of them.
+	// forwardedProps are the application's own; p8 reads four of them.
 	forwardedProps struct {
-		Options map[string]any `json:"options"`
-		Model   string         `json:"model"`
-		IfBusy  string         `json:"if_busy"`
+		Options  map[string]any `json:"options"`
+		Model    string         `json:"model"`
+		IfBusy   string         `json:"if_busy"`
+		Metadata map[string]any `json:"metadata"`
 	}
 )
 
@@ -89,7 +92,14 @@ func (b *Talk) Request() (chat.Request, *problem.Problem) {
 	if b.Trigger != "" && b.Trigger != triggerSubmit && b.Trigger != triggerRegenerate {
 		return req, problem.Invalid("trigger", "trigger is %q; it is %s or %s", web.Cut(b.Trigger), triggerSubmit, triggerRegenerate)
 	}
-	var f *problem.Problem
+	metadata := b.Metadata
+	if metadata == nil {
+		metadata = b.ForwardedProps.Metadata
+	}
+	f := about(&req, metadata)
+	if f != nil {
+		return req, f
+	}
 	if req.ClientTools, f = specs(b.Tools); f != nil {
 		return req, f
 	}
