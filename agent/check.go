@@ -51,8 +51,8 @@ func (r *report) checkNames(d *Document) {
 	for _, n := range [][2]string{{"name", d.Name}, {"short_name", d.ShortName}, {"fully_qualified_name", d.FullyQualifiedName}} {
 		pos, pointer := d.at(n[0])
 		switch {
-		case len(n[1]) > 200:
-			r.errorf(pos, pointer, "shorten it", "%s is longer than 200 bytes", n[0])
+		case len(n[1]) > maxName:
+			r.errorf(pos, pointer, "shorten it", "%s is longer than %d bytes", n[0], maxName)
 		case strings.ContainsAny(n[1], `/\`) || strings.Contains(n[1], ".."):
 			r.errorf(pos, pointer, "use letters, digits, dashes and single dots", "%s looks like a path", n[0])
 		case strings.TrimSpace(n[1]) != n[1] || strings.ContainsFunc(n[1], unicode.IsControl):

@@ -16,6 +16,9 @@ type Document struct {
 	Fields
 	// Warnings are problems that do not prevent the document's use.
 	Warnings Problems
+	// Unnamed: the text has no name, and Name is that of the file. Written out, the document
+	// has it.
+	Unnamed bool
 
 	root   *node
 	report report

@@ -27,7 +27,7 @@ func (d Dialect) String() string {
 type Fields struct {
 	Dialect Dialect `json:"-"`
 
-	Name               string `json:"name,omitempty" doc:"The name the agent is called by. One of name, short_name and fully_qualified_name is required."`
+	Name               string `json:"name,omitempty" doc:"The name the agent is called by. Without it, short_name and fully_qualified_name, that of the file counts."`
 	ShortName          string `json:"short_name,omitempty" doc:"A name that is safe in a URL, such as query-agent."`
 	FullyQualifiedName string `json:"fully_qualified_name,omitempty" doc:"A dotted path, such as rem.agents.QueryAgent. The agent also answers to it in kebab case: rem-agents-query-agent."`
 	Title              string `json:"title,omitempty" schema:"true" doc:"A title for people."`

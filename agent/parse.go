@@ -19,7 +19,9 @@ var schemaKeys = strings.Fields(`$schema $id $anchor $dynamicAnchor $ref $dynami
 	minLength maxLength pattern format contentEncoding contentMediaType contentSchema
 	allOf anyOf oneOf not if then else nullable discriminator example`)
 
-// Parse reads a document in either dialect, as YAML or JSON. Problems name file.
+// Parse reads a document in either dialect, as YAML or JSON. Problems name file. A document
+// without a name takes that of its file (.yaml, .yml or .json): agents/my-helper.yaml is
+// my-helper; see [Document.Unnamed].
 //
 // The error is [Problems] and holds all errors and warnings; a document without
 // errors has its warnings in Document.Warnings. An unknown key is kept, with a
@@ -37,6 +39,7 @@ func Parse(file string, src []byte) (*Document, error) {
 func (r *report) document(root *node) (*Document, error) {
 	d := &Document{root: root}
 	r.fields(d)
+	r.takeName(d)
 	r.checkNames(d)
 	r.checkTools(d)
 	r.checkAgents(d)

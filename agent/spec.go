@@ -12,17 +12,11 @@ import (
 
 // Spec returns the JSON Schema (2020-12) of documents in both dialects, indented, for
 // completion and checks in editors. It is generated from [Fields] into
-// document.schema.json. Unlike [Parse], it does not report unknown keys.
+// document.schema.json. Unlike [Parse], it does not report unknown keys, nor a missing name,
+// which may be that of the file.
 func Spec() []byte {
 	l := layouts()
 	config := l[reflect.TypeFor[Fields]()]
-	named := func() *node { // has one of the three names
-		var alternatives []any
-		for _, name := range []string{"name", "short_name", "fully_qualified_name"} {
-			alternatives = append(alternatives, js("properties", js(name, js("type", "string", "minLength", 1)), "required", []any{name}))
-		}
-		return js("anyOf", alternatives)
-	}
 	structured := js("properties", js("structured_output", js("const", true)), "required", []any{"structured_output"})
 	nested := func(s *node) *node {
 		return js("properties", js(extraKey, s), "required", []any{extraKey})
@@ -51,7 +45,6 @@ func Spec() []byte {
 		"required", []any{"description"},
 		"allOf", []any{
 			js("$ref", "#/$defs/config"),
-			js("anyOf", []any{named(), nested(named())}),
 			js("if", js("anyOf", []any{structured, nested(structured)}),
 				"then", js("properties", js("properties", js("minProperties", 1)), "required", []any{"properties"})),
 		},

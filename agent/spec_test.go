@@ -69,9 +69,6 @@ func TestSpecRefuses(t *testing.T) {
 	spec := compileSpec(t)
 	for _, src := range []string{
 		`{"name": "x"}`,
-		`{"description": "d"}`,
-		`{"description": "d", "json_schema_extra": {}}`,
-		`{"description": "d", "name": ""}`,
 		`{"description": "d", "name": "x", "type": "array"}`,
 		`{"description": "d", "name": "x", "temperature": 3}`,
 		`{"description": "d", "name": "x", "tools": "search"}`,

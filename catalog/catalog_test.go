@@ -248,6 +248,39 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// A document without a name has its file's; equal texts are different agents.
+func TestNameOfTheFile(t *testing.T) {
+	dir := t.TempDir()
+	const text = "# A comment.\ntype: object\ndescription: You help.\njson_schema_extra: {tools: [search]}\n"
+	write(t, dir, "one.yaml", text)
+	write(t, dir, "My Two.yml", text)
+	db := &table{}
+	c := newCatalog(t, catalog.Options{Dir: dir, Document: filepath.Join(dir, "one.yaml"), Store: db})
+	for asked, want := range map[string]string{"one": "one", "my-two": "my-two", "My Two": "my-two"} {
+		if a, err := c.Agent(caller(t), asked); err != nil || a.Name != want || a.Prompt == "" {
+			t.Errorf("%s: %+v, %v", asked, a, err)
+		}
+	}
+	if err := c.Sync(caller(t)); err != nil {
+		t.Fatal(err)
+	}
+	// A row has no file, so the name is in its text.
+	row := db.rows[[2]string{identity.SystemTenant, "my-two"}]
+	row.Origin = catalog.Person
+	db.put("default", row)
+	alone := newCatalog(t, catalog.Options{Store: db})
+	if a, err := alone.Agent(caller(t), "my-two"); err != nil || a.Name != "my-two" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	writes := len(db.writes)
+	if err := newCatalog(t, catalog.Options{Dir: dir, Store: db}).Sync(caller(t)); err != nil || len(db.writes) != writes {
+		t.Errorf("a second start writes: %q, %v", db.writes[writes:], err)
+	}
+	if _, _, err := catalog.Read([]byte(text)); err == nil || !strings.Contains(err.Error(), "has no name") {
+		t.Errorf("a text that no file has: %v", err)
+	}
+}
+
 // A document that is given by its path outranks all others and is not mirrored.
 func TestGivenDocument(t *testing.T) {
 	dir := t.TempDir()

@@ -41,8 +41,22 @@ func newSource(origin, file string, text []byte) (*source, agent.Problems) {
 		s.names, s.problems = []string{stem}, problems(file, err)
 		return s, nil
 	}
-	s.names = doc.Names()
+	s.text = withName(doc, text)
+	s.hash, s.names = hash(s.text), doc.Names()
 	return s, doc.Warnings
+}
+
+// withName returns the text of a document, with its name in it if it has that of its file:
+// agents are shared by the hash of their text, and rows have no file.
+func withName(d *agent.Document, text []byte) []byte {
+	if !d.Unnamed {
+		return text
+	}
+	named, err := d.MarshalYAML()
+	if err != nil {
+		return text
+	}
+	return named
 }
 
 // badSource is a file that could not even be read.
