@@ -109,7 +109,7 @@ func New(o Options) (*Catalog, error) {
 				return nil, s.problems
 			}
 		}
-		c.builtin = c.newIndex(sources)
+		c.builtin = newIndex(sources)
 	}
 	if o.Dir != "" {
 		c.folder = newFolder(o.Dir, "", c)

@@ -485,6 +485,8 @@ func TestFolderWithBadDocuments(t *testing.T) {
 	write(t, dir, "b.yaml", document("good", "Good."))
 	write(t, dir, "c.yaml", document("good", "Second of the name."))
 	write(t, dir, "d.yaml", strings.Repeat("#", 1<<20+1))
+	write(t, dir, "f.yaml", document("Query_Agent", "Outranked in another spelling."))
+	write(t, dir, "general.yaml", "description: Outranked, without a name.\n")
 	write(t, dir, ".hidden.yaml", document("hidden", "Hidden."))
 	if err := os.Mkdir(filepath.Join(dir, "e.yaml"), 0o700); err != nil {
 		t.Fatal(err)
@@ -504,12 +506,15 @@ func TestFolderWithBadDocuments(t *testing.T) {
 	if _, err := c.Agent(caller(t), "hidden"); err == nil {
 		t.Error("hidden files are no documents")
 	}
-	for _, want := range []string{"a.yaml:2:", "two agent documents have one name", "ignored=c.yaml"} {
+	for _, want := range []string{"a.yaml:2:", "c.yaml: warning: b.yaml has the name good, too",
+		"f.yaml: warning: the built-in agent Query_Agent answers", "general.yaml: warning: the built-in agent general answers"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, log.String())
 		}
 	}
 	before := log.Len()
+	write(t, dir, "new.yaml", document("new", "New."))
+	prompt(t, c, "new")
 	prompt(t, c, "good")
 	if log.Len() != before {
 		t.Errorf("said twice:\n%s", log.String()[before:])

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +35,8 @@ type folder struct {
 	index index
 	// changes counts the changes of the index.
 	changes int
+	// outranked are the warnings about documents that are not used.
+	outranked map[string]bool
 	// unreadable keeps a directory that cannot be read from filling the log.
 	unreadable bool
 }
@@ -144,8 +148,32 @@ func (f *folder) scan() {
 		sources = append(sources, next.source)
 	}
 	if changed || len(f.files) != len(old) {
-		f.index = f.c.newIndex(sources)
+		f.index = newIndex(sources)
 		f.changes++
+		f.rank()
+	}
+}
+
+// rank logs the documents that others outrank, once each. A given document precedes all.
+func (f *folder) rank() {
+	if f.only != "" {
+		return
+	}
+	var r Ranking
+	r.Above(builtinAgent, slices.Collect(maps.Keys(f.c.builtin.byName)))
+	old := f.outranked
+	f.outranked = map[string]bool{}
+	for _, s := range f.index.sources {
+		if s.problems != nil {
+			continue
+		}
+		_, warnings := r.Add(s.file, s.names)
+		for _, p := range warnings {
+			f.outranked[p.Error()] = true
+			if !old[p.Error()] {
+				f.report(warnings)
+			}
+		}
 	}
 }
 

@@ -58,8 +58,8 @@ func (c *Catalog) putMirror(ctx context.Context, s *source) error {
 
 // Sync mirrors every built-in document and every valid one of the folder, and removes the
 // mirrors of documents that are gone. A server calls it once when it starts; later,
-// Refresh follows the folder, and each use of a document updates its mirror. The error is
-// the store's.
+// Refresh follows the folder, and each use of a document updates its mirror. It also logs
+// the problems of the folder's documents. The error is the store's.
 func (c *Catalog) Sync(ctx context.Context) error {
 	c.syncing.Lock()
 	defer c.syncing.Unlock()

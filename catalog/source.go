@@ -179,8 +179,8 @@ type index struct {
 	byName  map[string]*source
 }
 
-// newIndex maps each name to the first document that has it, and logs the others.
-func (c *Catalog) newIndex(sources []*source) index {
+// newIndex maps each name to the first document that has it.
+func newIndex(sources []*source) index {
 	x := index{sources: sources, byName: make(map[string]*source, 2*len(sources))}
 	ordered := slices.Clone(sources)
 	arrange.By(ordered, func(a, b *source) int {
@@ -188,12 +188,8 @@ func (c *Catalog) newIndex(sources []*source) index {
 	})
 	for _, s := range ordered {
 		for _, name := range s.names {
-			first, taken := x.byName[name]
-			if !taken {
+			if x.byName[name] == nil {
 				x.byName[name] = s
-			} else if first != s {
-				c.log.Warn("two agent documents have one name; the first is used",
-					"name", name, "used", first.file, "ignored", s.file)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ type Config struct {
 	DataDir          string `env:"P8_DATA_DIR" help:"folder of the embedded database" want:"a folder that can be written"`
 	DatabaseURL      string `env:"P8_DATABASE_URL" alias:"POSTGRES__CONNECTION_STRING" help:"database of sessions and knowledge: postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to store nothing; unset means p8.db in the data folder. POSTGRES__ENABLED=false means none" want:"postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing"`
 	DatabaseMaxConns int    `env:"P8_DATABASE_MAX_CONNS" alias:"POSTGRES__POOL_SIZE" envDefault:"10" help:"maximum number of connections to PostgreSQL; fewer than 3 count as 3" want:"a number from 2 to 1000"`
-	SchemaDir        string `env:"P8_SCHEMA_DIR" help:"folder of agent documents (YAML or JSON); unset means none" want:"a folder with agent documents"`
+	SchemaDir        string `env:"P8_SCHEMA_DIR" help:"folder of agent documents (YAML or JSON), without its sub-folders; unset means none" want:"a folder with agent documents"`
 	Manual           bool   `env:"P8_MANUAL" envDefault:"true" help:"whether the database holds p8's manual, which queries read as FROM manual and the agent general for questions about p8" want:"true or false"`
 	CacheSize        int    `env:"P8_AGENT_CACHE_SIZE" envDefault:"100" help:"number of compiled agents kept in memory" want:"a number from 1 to 100000"`
 

@@ -36,29 +36,23 @@ func newDevelopment(t *turns.Runner, dir, wants string, checker *documents.Check
 	if err != nil {
 		return nil, turns.Explain(t.Parts, err)
 	}
-	// taken has the names of agents that take precedence over the folder's.
-	taken := map[string]string{}
+	above := new(catalog.Ranking)
 	for _, e := range entries {
-		if e.Origin != catalog.File {
-			for _, name := range e.Names {
-				taken[name] = cmp.Or(e.Origin, "stored")
-			}
-		} else if len(e.Problems) > 0 && slices.Contains(e.Names, wants) {
+		switch {
+		case e.Origin == catalog.Builtin:
+			above.Above("the built-in agent", e.Names)
+		case e.Origin == catalog.Person:
+			above.Above("the stored agent", e.Names)
+		case len(e.Problems) > 0 && slices.Contains(e.Names, wants):
 			d.broken = true
 		}
 	}
-	d.folder = watch.New(dir, func(path string, src []byte) (string, agent.Problems) {
-		name, problems, err := checker.Check(path, src)
+	d.folder = watch.New(dir, above, func(path string, src []byte) ([]string, agent.Problems) {
+		names, problems, err := checker.Check(path, src)
 		if err != nil {
 			problems = append(problems, agent.Problem{Severity: agent.SeverityWarning, File: path, Message: err.Error()})
 		}
-		if origin := taken[name]; origin != "" {
-			problems = append(problems, agent.Problem{
-				Severity: agent.SeverityWarning, File: path,
-				Message: fmt.Sprintf("the %s agent %s answers in the place of this one", origin, name), Hint: "choose another name",
-			})
-		}
-		return name, problems
+		return names, problems
 	})
 	if err := d.folder.Scan(); err != nil {
 		return nil, notFolder(dir, nil)
@@ -157,6 +151,9 @@ func (d *development) opening() []notice {
 		head = note("watching %s: %s; agents: %s", dir, show.Count(len(list), "document"), names(agents))
 	}
 	notes = append([]notice{head}, few(notes, d.dir)...)
+	if sub := subFolder(d.dir); len(list) == 0 && sub != "" {
+		notes = append(notes, note("sub-folders are not read: give one, as in `p8 dev %s`", show.OneLine(sub)))
+	}
 	if n := d.folder.Left(); n > 0 {
 		notes = append(notes, note("only the first %d documents are read: move the others, %d of them, to another folder", catalog.MaxFiles, n))
 	}

@@ -77,6 +77,18 @@ func documentsIn(dir string) []string {
 	return names
 }
 
+// subFolder returns the first sub-folder that has documents, "" if there is none.
+func subFolder(dir string) string {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && len(documentsIn(path)) > 0 {
+			return path
+		}
+	}
+	return ""
+}
+
 // readDocument returns the name of the agent in a file, and prints the document's warnings.
 func readDocument(a *command.App, path string) (string, error) {
 	src, err := os.ReadFile(path)

@@ -34,21 +34,21 @@ func (c *Checker) Close() {
 	}
 }
 
-// Check returns the name of a document and all its problems. The name is "" if the document
-// cannot be used. The error is that of the settings.
-func (c *Checker) Check(file string, src []byte) (name string, problems agent.Problems, err error) {
+// Check returns the names of a document and all its problems. There are no names if the
+// document cannot be used. The error is that of the settings.
+func (c *Checker) Check(file string, src []byte) (names []string, problems agent.Problems, err error) {
 	doc, err := agent.Parse(file, src)
 	if errors.As(err, &problems) {
-		return "", problems, nil
+		return nil, problems, nil
 	}
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	tools, err := c.tools(doc)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
-	return doc.Key(), slices.Concat(doc.Warnings, doc.CheckTools(tools), doc.CheckProviders()), nil
+	return doc.Names(), slices.Concat(doc.Warnings, doc.CheckTools(tools), doc.CheckProviders()), nil
 }
 
 // tools lists the tools that a document may name. It asks the MCP servers once, for the

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/agents"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
@@ -32,12 +33,15 @@ func (c *schemaValidateCmd) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
-	taken := map[string]string{}
+	ranks, err := newRankings()
+	if err != nil {
+		return err
+	}
 	found := checked{Documents: len(files), Problems: agent.Problems{}}
 	checker := NewChecker(a)
 	defer checker.Close()
 	for _, file := range files {
-		problems, err := c.validate(file, checker, taken)
+		problems, err := c.validate(file, checker, ranks)
 		if err != nil {
 			return err
 		}
@@ -61,28 +65,38 @@ func (c *schemaValidateCmd) Run(a *command.App) error {
 	return nil
 }
 
-// validate returns all problems of one document. taken maps names to the files that have
-// them.
-func (c *schemaValidateCmd) validate(file string, checker *Checker, taken map[string]string) (agent.Problems, error) {
+// rankings are the rankings of folders: documents of one folder are used together.
+type rankings struct {
+	builtin  *catalog.Ranking
+	byFolder map[string]*catalog.Ranking
+}
+
+func newRankings() (*rankings, error) {
+	builtin, err := catalog.NewRanking(agents.Files())
+	return &rankings{builtin, map[string]*catalog.Ranking{}}, err
+}
+
+// check returns a warning if another document outranks that of a file.
+func (r *rankings) check(file string, names []string) agent.Problems {
+	folder := filepath.Dir(file)
+	if r.byFolder[folder] == nil {
+		r.byFolder[folder] = r.builtin.Fresh()
+	}
+	_, warnings := r.byFolder[folder].Add(file, names)
+	return warnings
+}
+
+// validate returns all problems of one document.
+func (c *schemaValidateCmd) validate(file string, checker *Checker, ranks *rankings) (agent.Problems, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: make it a file that you may read", file)
 	}
-	key, problems, err := checker.Check(file, src)
-	if err != nil || key == "" {
+	names, problems, err := checker.Check(file, src)
+	if err != nil || len(names) == 0 {
 		return problems, err
 	}
-	// Documents of one folder are used together.
-	name := filepath.Join(filepath.Dir(file), key)
-	if first, ok := taken[name]; ok && first != file {
-		problems = append(problems, agent.Problem{
-			Severity: agent.SeverityWarning, File: file,
-			Message: fmt.Sprintf("%s has the name %q, too", first, key), Hint: "give each its own: the first is used, this one is not",
-		})
-	} else {
-		taken[name] = file
-	}
-	return problems, nil
+	return append(problems, ranks.check(file, names)...), nil
 }
 
 // documents returns the files that the paths name, and those in folders at any depth

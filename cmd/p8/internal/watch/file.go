@@ -27,9 +27,10 @@ type file struct {
 	settled, judged bool
 	// missed: the last poll did not find the file.
 	missed bool
-	// own is the document as this file defines it, doc as it was reported: another file may
-	// have its name.
+	// own is the document as this file defines it, without a name; names are all its names.
+	// doc is the document as it was reported: another file may have its name.
 	own, doc Document
+	names    []string
 }
 
 // racy is how long the time of a file is not trusted: a file that is written twice within
@@ -62,7 +63,7 @@ func (f *Folder) look(name string) bool {
 	}
 	next.sum = sha256.Sum256(fmt.Appendf(next.text, "%s", next.fault))
 	if old != nil {
-		next.own, next.doc = old.own, old.doc
+		next.own, next.doc, next.names = old.own, old.doc, old.names
 		if next.settled = old.sum == next.sum; next.settled && old.judged {
 			next.judged, next.text = true, nil
 		}
@@ -83,11 +84,11 @@ func read(path string) ([]byte, error) {
 
 // judge checks the text.
 func (f *file) judge(check Check) {
-	f.own = Document{Path: f.path}
+	f.own, f.names = Document{Path: f.path}, nil
 	if f.fault != "" {
 		f.own.Problems = agent.Problems{{Severity: agent.SeverityError, File: f.path, Message: f.fault}}
 	} else {
-		f.own.Name, f.own.Problems = check(f.path, f.text)
+		f.names, f.own.Problems = check(f.path, f.text)
 	}
 	f.judged, f.text = true, nil
 }

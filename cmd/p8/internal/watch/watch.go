@@ -16,9 +16,9 @@ import (
 	"github.com/p8-org/p8/catalog"
 )
 
-// Check returns the name of the document in a file, and all its problems. The name is ""
-// if the document cannot be used.
-type Check func(path string, src []byte) (name string, problems agent.Problems)
+// Check returns the names of the document in a file, and all its problems. There are no
+// names if the document cannot be used.
+type Check func(path string, src []byte) (names []string, problems agent.Problems)
 
 // Document is a document of the folder.
 type Document struct {
@@ -39,14 +39,16 @@ type Change struct {
 // them. It is not safe for concurrent use.
 type Folder struct {
 	dir   string
+	above *catalog.Ranking
 	check Check
 	files map[string]*file
 	left  int
 }
 
-// New returns the watcher of a folder. It has not read the folder yet.
-func New(dir string, check Check) *Folder {
-	return &Folder{dir: dir, check: check, files: map[string]*file{}}
+// New returns the watcher of a folder. above has the documents that precede those of the
+// folder. It has not read the folder yet.
+func New(dir string, above *catalog.Ranking, check Check) *Folder {
+	return &Folder{dir: dir, above: above, check: check, files: map[string]*file{}}
 }
 
 // Documents returns the documents as they were last reported, by file name.
@@ -113,7 +115,7 @@ func (f *Folder) Poll() ([]Change, error) {
 // changes judges the settled files, and returns those that differ from the last report.
 func (f *Folder) changes() []Change {
 	var list []Change
-	taken := map[string]string{}
+	ranking := f.above.Fresh()
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
 		file := f.files[name]
 		fresh := file.settled && !file.judged
@@ -121,14 +123,12 @@ func (f *Folder) changes() []Change {
 			file.judge(f.check)
 		}
 		was, next := file.doc, file.own
-		if first := taken[next.Name]; next.Name != "" && first != "" {
-			next.Problems = append(next.Problems[:len(next.Problems):len(next.Problems)], agent.Problem{
-				Severity: agent.SeverityWarning, File: next.Path,
-				Message: first + " has the name " + next.Name + ", too", Hint: "give each its own: the first is used, this one is not",
-			})
-			next.Name = ""
-		} else if next.Name != "" {
-			taken[next.Name] = next.Path
+		if len(file.names) > 0 {
+			used, warnings := ranking.Add(next.Path, file.names)
+			next.Problems = slices.Concat(next.Problems, warnings)
+			if used {
+				next.Name = file.names[0]
+			}
 		}
 		if next.Path != "" && (fresh || was.Problems.Detail() != next.Problems.Detail()) {
 			file.doc = next

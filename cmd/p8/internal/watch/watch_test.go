@@ -14,11 +14,11 @@ import (
 )
 
 // check takes texts "name", and calls those with a "!" broken.
-func check(path string, src []byte) (string, agent.Problems) {
+func check(path string, src []byte) ([]string, agent.Problems) {
 	if bytes.Contains(src, []byte("!")) {
-		return "", agent.Problems{{Severity: agent.SeverityError, File: path, Line: 1, Column: 1, Message: "broken"}}
+		return nil, agent.Problems{{Severity: agent.SeverityError, File: path, Line: 1, Column: 1, Message: "broken"}}
 	}
-	return string(src), nil
+	return []string{string(src)}, nil
 }
 
 func put(t *testing.T, dir, name, text string) {
@@ -53,7 +53,7 @@ func TestPoll(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a.yaml", "one")
 	put(t, dir, "notes.txt", "no document")
-	f := watch.New(dir, check)
+	f := watch.New(dir, new(catalog.Ranking), check)
 	if err := f.Scan(); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func mkdir(t *testing.T, dir, name string) {
 func TestPollWhileWriting(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a.yaml", "one")
-	f := watch.New(dir, check)
+	f := watch.New(dir, new(catalog.Ranking), check)
 	if err := f.Scan(); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestManyFiles(t *testing.T) {
 	for i := range catalog.MaxFiles + 7 {
 		put(t, dir, fmt.Sprintf("%04d.yaml", i), fmt.Sprintf("a%d", i))
 	}
-	f := watch.New(dir, check)
+	f := watch.New(dir, new(catalog.Ranking), check)
 	if err := f.Scan(); err != nil {
 		t.Fatal(err)
 	}
