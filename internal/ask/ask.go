@@ -181,6 +181,15 @@ type proposer interface {
 	name() string
 }
 
+// given is a question that is a query: no model guesses what it means.
+type given string
+
+func (q given) propose(context.Context, string) (proposal, error) {
+	return proposal{Query: string(q), Confidence: exact}, nil
+}
+
+func (given) name() string { return rulesName }
+
 // corrector is a proposer that can correct its proposal after an error.
 type corrector interface {
 	correct(ctx context.Context, question string, wrong proposal, problem string) (proposal, error)
@@ -202,6 +211,11 @@ func (a *Asker) Ask(ctx context.Context, question string, req Request) (Answer, 
 	by, err := a.proposer(ctx, req.Model)
 	if err != nil {
 		return answer, err
+	}
+	if query, ok := written(question); ok {
+		if _, err := a.o.Engine.Parse(query); err == nil {
+			by = given(query)
+		}
 	}
 	p, err := by.propose(ctx, question)
 	answer.Model = by.name() // a fallback may have answered

@@ -208,6 +208,22 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestAWrittenQueryIsNotGuessed: no model is asked what a query means.
+func TestAWrittenQueryIsNotGuessed(t *testing.T) {
+	for _, question := range []string{"LOOKUP a", "please run LOOKUP a", " REM LOOKUP a"} {
+		a, _ := setup(t, &engine{})
+		got, err := a.Ask(caller(t), question, Request{})
+		if err != nil || !got.Executed || got.Model != rulesName || got.QueryType != rem.LOOKUP || got.Confidence != 1 {
+			t.Errorf("%s: %+v, %v", question, got, err)
+		}
+	}
+	// What cannot be read may be plain words.
+	a, _ := setup(t, &engine{}, scripted.Text(`{"query_type":"LOOKUP","query":"LOOKUP b","confidence":1}`))
+	if got, err := a.Ask(caller(t), `SEARCH "b`, Request{}); err != nil || got.Query != "LOOKUP b" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestModelOf: the request's model wins over the asker's, which wins over the default;
 // without one the rules answer.
 func TestModelOf(t *testing.T) {
@@ -223,8 +239,8 @@ func TestModelOf(t *testing.T) {
 	} {
 		a, m := setup(t, &engine{}, scripted.Text(says))
 		a.o.Model, a.o.DefaultModel = c.options, c.fallback
-		got, err := a.Ask(caller(t), "LOOKUP a", Request{Model: c.request})
-		if err != nil || got.Query != "LOOKUP a" || strings.Join(m.asked, " ") != c.want || (got.Model == rulesName) != (c.want == "") {
+		got, err := a.Ask(caller(t), "the a", Request{Model: c.request})
+		if err != nil || (got.Query == "LOOKUP a") != (c.want != "") || strings.Join(m.asked, " ") != c.want || (got.Model == rulesName) != (c.want == "") {
 			t.Errorf("%+v: asked for %v; %+v, %v", c, m.asked, got, err)
 		}
 	}

@@ -31,8 +31,11 @@ const (
 
 // propose makes a query from a question.
 func (r rules) propose(ctx context.Context, question string) (proposal, error) {
-	if verb, _, _ := strings.Cut(strings.TrimSpace(question), " "); isVerb(verb) {
-		return proposal{Query: question, Confidence: exact}, nil
+	if query, ok := written(question); ok {
+		return proposal{Query: query, Confidence: exact}, nil
+	}
+	if p, err := r.spelt(ctx, strings.TrimSpace(question)); err != nil || p.Confidence > 0 {
+		return p, err
 	}
 	w := newWords(question).asked()
 	if w.len() == 0 {
@@ -44,18 +47,13 @@ func (r rules) propose(ctx context.Context, question string) (proposal, error) {
 	if _, talk := w.begins("hello|hi|hey|good morning|good evening|good night|thanks|thank you|bye|goodbye|yes|no|ok|okay|great|cool"); talk {
 		return r.unless(ctx, w, "it is small talk")
 	}
-	for _, rule := range []func(context.Context, words) (proposal, error){r.count, r.connected, r.dated, r.subject, r.named} {
+	for _, rule := range []func(context.Context, words) (proposal, error){r.count, r.connected, r.dated, r.subject, r.named, r.asksOf} {
 		p, err := rule(ctx, w)
 		if err != nil || p.Confidence > 0 {
 			return p, err
 		}
 	}
 	return cannot("no name, subject, relation or date was recognised in it"), nil
-}
-
-// isVerb reports whether a word begins a query: a verb in capitals.
-func isVerb(word string) bool {
-	return slices.Contains([]string{"LOOKUP", "FUZZY", "SEARCH", "TRAVERSE", "SQL", "SELECT", "WITH", "EXPLAIN", "REM"}, word)
 }
 
 // cannot is a proposal that does not run.
@@ -183,7 +181,7 @@ func (r rules) has(table, column string) bool {
 
 // subject reads "documents about databases", "search for checklists", "how do I
 // write an agent".
-func (r rules) subject(_ context.Context, w words) (proposal, error) {
+func (r rules) subject(ctx context.Context, w words) (proposal, error) {
 	limit := 0
 	if before, after, ok := w.cut("top|first"); ok && after.len() > 1 {
 		if n, err := strconv.Atoi(after.low[0]); err == nil && n >= 1 && n <= rem.MaxLimit {
@@ -192,8 +190,14 @@ func (r rules) subject(_ context.Context, w words) (proposal, error) {
 		}
 	}
 	for _, how := range []string{"how do i|how do we|how do you|how can i|how can we|how should i|how should we|how would i|how does one|how to",
-		"search for|search|look for|find out about|explain"} {
+		"search for|search|look for|find out about", "explain"} {
 		if rest, ok := w.begins(how); ok && rest.len() > 0 && limit == 0 {
+			// The row that the question names comes before a guess, unless a search is asked for.
+			if _, searches := w.begins("search|look|find"); !searches {
+				if p, err := r.mentioned(ctx, rest); err != nil || p.Confidence > 0 {
+					return p, err
+				}
+			}
 			if _, _, about := rest.cut("about|on|regarding|mentioning"); !about {
 				documents, _ := nounOf("document")
 				return searchFor(rest, documents, span{}, 0), nil
@@ -235,11 +239,6 @@ func searchFor(subject words, kind noun, when span, limit int) proposal {
 		query += " LIMIT " + strconv.Itoa(limit)
 	}
 	return proposal{Query: query, Confidence: plain}
-}
-
-// quoted returns a quoted text, whatever its words.
-func quoted(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
 // known is the key index's knowledge of a name.

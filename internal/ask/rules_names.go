@@ -133,6 +133,9 @@ func (r rules) named(ctx context.Context, w words) (proposal, error) {
 	if keys, err := r.several(ctx, name); err != nil || len(keys) > 1 {
 		return proposal{Query: rem.Lookup{Keys: keys}.String(), Confidence: exact}, err
 	}
+	if p, err := r.asksOf(ctx, w); err != nil || p.Confidence > 0 {
+		return p, err
+	}
 	if about && !who && !called {
 		return proposal{Query: "SEARCH " + quoted(name.text()) + " FROM resources", Confidence: likely}, nil
 	}

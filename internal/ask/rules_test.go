@@ -31,6 +31,11 @@ func (x index) Execute(_ context.Context, q rem.Query) (rem.Result, error) {
 			res.Results = append(res.Results, rem.Row{Key: key})
 		}
 	case rem.Traverse:
+		for _, key := range q.Keys {
+			if !slices.Contains(x.keys, key) {
+				res.Missing = append(res.Missing, key)
+			}
+		}
 		// No row has the edges authored and works_for; all have every other one.
 		if !slices.ContainsFunc(q.Types, func(t string) bool { return t == "authored" || t == "works_for" }) {
 			res.EdgeSummary = []rem.EdgeSummary{{Relation: "x", Count: 1}}

@@ -83,9 +83,24 @@ func further() []sentence {
 		{"events on 3 November", `SQL SELECT name, summary, starts_timestamp FROM moments WHERE starts_timestamp >= '2026-11-03' AND starts_timestamp < '2026-11-04' ORDER BY starts_timestamp DESC LIMIT 20`},
 		{"LOOKUP sarah-chen", `LOOKUP sarah-chen`},
 		{"hello world", `LOOKUP hello-world`},
-		{"where do I find the getting started guide", ""},
+		{"where do I find the getting started guide", `LOOKUP getting-started`},
 		{"what time is it?", ""},
 		{"compare sarah chen with mike ross", ""},
 		{"what should we do next week?", ""},
+
+		// The row that a question names comes before a guess, and so does a written query.
+		{"What does project alpha say about risks?", `LOOKUP project-alpha`},
+		{"Which people does the tidb-migration need?", `LOOKUP tidb-migration`},
+		{"how do I read the Q4 report", `LOOKUP q4-report`},
+		{"explain the tidb migration, please", `LOOKUP tidb-migration`},
+		{"Does Sarah Chen know project alpha?", `LOOKUP sarah-chen, project-alpha`},
+		{"search for sarah chen", `SEARCH "sarah chen" FROM resources`},
+		{"documents about sarah chen", `SEARCH "sarah chen" FROM resources`},
+		{"please run LOOKUP sarah-chen", `LOOKUP sarah-chen`},
+		{"fuzzy sara chn", `FUZZY "sara chn"`},
+		{"traverse sarah-chen", `TRAVERSE sarah-chen`},
+		{"traverse the whole graph", ""},
+		{"select name from moments", `SQL select name from moments`},
+		{"select a present from the list", ""},
 	}
 }

@@ -16,7 +16,7 @@ func TestAQuestionIsPaidFor(t *testing.T) {
 	a.o.Cost = func(string, llm.Usage) float64 { return 0.5 }
 	var spent []run.Spent
 	a.o.Spent = func(_ context.Context, parts []run.Spent) { spent = append(spent, parts...) }
-	if _, err := a.Ask(caller(t), "LOOKUP a", Request{}); err != nil {
+	if _, err := a.Ask(caller(t), "Who is a?", Request{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(spent) != 1 || spent[0].Path != AgentName || spent[0].Model != "scripted:test" || spent[0].Usage.InputTokens != 9 || spent[0].Usage.CostUSD != 0.5 {
