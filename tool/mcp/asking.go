@@ -152,12 +152,14 @@ func (s *session) once(ctx context.Context, a *asking, responses sdk.InputRespon
 			return nil, "", ctx.Err()
 		}
 	}
+	outside := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	m := a.begin(cancel)
 	defer m.end()
 	s.underWay(func() { s.asking = append(s.asking, m) })
 	defer s.underWay(func() {
 		m.cancelled = ctx.Err() != nil
+		s.stray = s.stray || outside.Err() != nil
 		s.asking = slices.DeleteFunc(s.asking, func(other *sending) bool { return m == other })
 	})
 	return send(ctx, responses, state)
@@ -176,13 +178,23 @@ func (s *session) underWay(change func()) {
 // errNotAlone means that a question cannot be answered now: its call is made again.
 var errNotAlone = errors.New("mcp: the question may belong to several calls")
 
+// errStray means that a question may be that of a call that was cancelled from outside.
+var errStray = errors.New("mcp: the call that asks may be cancelled")
+
 // whose returns the message that a question of the server belongs to; nil if nobody
 // can be asked. The question does not name it. While others are under way, whose waits
 // until they end or ask too; then all of them are sent again, one after the other. So
-// are those that are left if one was cancelled, which may have been the one that asked.
+// are those that are left if one was cancelled, which may have been the one that asked. The
+// first question after a call was cancelled from outside gets no answer: if it is not that
+// call's, the call that asks is sent again, and asks again.
 func (s *session) whose(ctx context.Context) (*sending, error) {
 	var all []*sending // those that may have asked
-	s.underWay(func() { s.questions++; all = slices.Clone(s.asking) })
+	stray := false
+	s.underWay(func() {
+		s.questions++
+		all = slices.Clone(s.asking)
+		stray, s.stray = s.stray, false
+	})
 	defer s.underWay(func() { s.questions-- })
 	for {
 		s.mu.Lock()
@@ -190,15 +202,25 @@ func (s *session) whose(ctx context.Context) (*sending, error) {
 		cancelled := slices.ContainsFunc(all, func(m *sending) bool { return m.cancelled })
 		left := slices.DeleteFunc(slices.Clone(all), func(m *sending) bool { return !slices.Contains(s.asking, m) })
 		s.mu.Unlock()
+		stray = stray || slices.ContainsFunc(all, func(m *sending) bool { return m.ctx.Err() != nil })
 		switch {
 		case !slices.ContainsFunc(left, func(m *sending) bool { return m.asker != nil }):
+			if stray {
+				return nil, errStray
+			}
 			return nil, nil
+		case len(left) == 1 && !cancelled && stray:
+			left[0].breakOff(ctx, nil)
+			return nil, errStray
 		case len(left) == 1 && !cancelled:
 			return left[0], nil
 		case waiting || cancelled:
 			s.server.alone.Store(true)
 			for _, m := range left {
 				m.breakOff(ctx, nil)
+			}
+			if stray {
+				return nil, errStray
 			}
 			return nil, errNotAlone
 		}

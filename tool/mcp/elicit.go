@@ -29,6 +29,9 @@ func (s *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.Elic
 	if err == nil && m == nil {
 		return &sdk.ElicitResult{Action: tool.Declined}, nil
 	}
+	if errors.Is(err, errStray) {
+		return &sdk.ElicitResult{Action: tool.Cancelled}, nil
+	}
 	var res *sdk.ElicitResult
 	if err == nil {
 		res, err = s.askUser(m.asking, req.Params)

@@ -56,7 +56,7 @@ var daySchema = map[string]any{"type": "object", "properties": map[string]any{"d
 
 // asksMidway adds tools that ask in the middle of a call, as servers did until 2025-11-25;
 // if asks is not nil, the tools ask once it is closed.
-func asksMidway(s *sdk.Server, begun, asks, slow chan struct{}) {
+func asksMidway(s *sdk.Server, begun, asks, slow chan struct{}, late chan<- string) {
 	say := func(format string, args ...any) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil, nil
 	}
@@ -78,6 +78,17 @@ func asksMidway(s *sdk.Server, begun, asks, slow chan struct{}) {
 		}
 		return say("%s booked %v: %s", in.Text, day.Content["day"], sure.Action)
 	})
+	sdk.AddTool(s, &sdk.Tool{Name: "late"}, func(ctx context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		begun <- struct{}{}
+		<-ctx.Done() // the call is cancelled, and asks in spite of that
+		res, err := req.Session.Elicit(context.Background(), &sdk.ElicitParams{Message: "Too late?", RequestedSchema: daySchema})
+		if err != nil {
+			late <- err.Error()
+		} else {
+			late <- res.Action
+		}
+		return say("late")
+	})
 	sdk.AddTool(s, &sdk.Tool{Name: "wait"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 		begun <- struct{}{}
 		select {
@@ -90,10 +101,10 @@ func asksMidway(s *sdk.Server, begun, asks, slow chan struct{}) {
 }
 
 // midway is a server that asks in the middle of its calls.
-func midway(t *testing.T, begun, asks, slow chan struct{}) tool.Server {
+func midway(t *testing.T, begun, asks, slow chan struct{}, late chan<- string) tool.Server {
 	t.Helper()
 	server := sdk.NewServer(&sdk.Implementation{Name: "asks", Version: "1"}, nil)
-	asksMidway(server, begun, asks, slow)
+	asksMidway(server, begun, asks, slow, late)
 	// A call whose end the server does not learn of must not outlive the test.
 	over, end := context.WithCancel(context.Background())
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
@@ -116,7 +127,7 @@ func midway(t *testing.T, begun, asks, slow chan struct{}) tool.Server {
 
 func TestElicitationMidway(t *testing.T) {
 	begun := make(chan struct{}, 20)
-	s, u := midway(t, begun, nil, nil), &user{}
+	s, u := midway(t, begun, nil, nil, nil), &user{}
 	_, err := u.calls(t, s, "book", `{"text":"ada"}`)
 	if !errors.Is(err, tool.ErrPaused) || len(u.asked) != 1 {
 		t.Fatalf("%v, asked %v", err, u.asked)
@@ -164,7 +175,7 @@ func TestElicitationMidway(t *testing.T) {
 // each is repeated alone.
 func TestElicitationOfSeveralCalls(t *testing.T) {
 	begun, asks, slow := make(chan struct{}, 20), make(chan struct{}), make(chan struct{})
-	s := midway(t, begun, asks, slow)
+	s := midway(t, begun, asks, slow, nil)
 	find(t, s, "book")
 	var wait sync.WaitGroup
 	users := []*user{{}, {}, {}}
@@ -193,6 +204,51 @@ func TestElicitationOfSeveralCalls(t *testing.T) {
 		if want := fmt.Sprintf("u%d booked d%d: accept", i, i); err != nil || res.Content != want {
 			t.Errorf("user %d: %v %v", i, res, err)
 		}
+	}
+}
+
+// TestAQuestionOfACancelledCall: nobody gets it. The other calls go on, and ask their own
+// users.
+func TestAQuestionOfACancelledCall(t *testing.T) {
+	for _, others := range []string{"", "wait", "book"} {
+		t.Run("beside "+others, func(t *testing.T) {
+			begun, asks, slow, late := make(chan struct{}, 20), make(chan struct{}), make(chan struct{}), make(chan string, 1)
+			s := midway(t, begun, asks, slow, late)
+			find(t, s, "late")
+			ctx, cancel := context.WithCancel(t.Context())
+			gone, here := &user{}, &user{}
+			var wait sync.WaitGroup
+			wait.Go(func() {
+				if _, err := call(t, tool.WithAsker(ctx, gone), s, "late", `{}`); !errors.Is(err, context.Canceled) {
+					t.Errorf("the cancelled call: %v", err)
+				}
+			})
+			within(t, begun, "the call")
+			var res tool.Result
+			var err error
+			if others != "" {
+				wait.Go(func() {
+					res, err = here.calls(t, s, others, map[string]string{"wait": `{}`, "book": `{"text":"ada"}`}[others])
+				})
+				within(t, begun, "the other call")
+			}
+			cancel()
+			if answer := <-late; answer != tool.Cancelled {
+				t.Errorf("the server is answered %q", answer)
+			}
+			close(asks)
+			close(slow)
+			wait.Wait()
+			if len(gone.asked) > 0 {
+				t.Errorf("the user of the cancelled call is asked %v", gone.asked)
+			}
+			switch {
+			case others == "wait" && (err != nil || res.Content != "waited" || len(here.asked) > 0):
+				t.Errorf("the other call: %v %v, asked %v", res, err, here.asked)
+			case others == "book" && (!errors.Is(err, tool.ErrPaused) || len(here.asked) != 1 || here.asked[0].Message != "crm asks: Which day, ada?"):
+				t.Errorf("the other call: %v %v, asked %v", res, err, here.asked)
+			}
+		})
 	}
 }
 

@@ -54,10 +54,12 @@ type session struct {
 	// that it has asked; moved is closed when either changes.
 	asking    []*sending
 	questions int
-	moved     chan struct{}
-	token     int
-	progress  map[string]func(*sdk.ProgressNotificationParams)
-	logged    atomic.Int64
+	// stray: a message was cancelled from outside, and its server may still ask.
+	stray    bool
+	moved    chan struct{}
+	token    int
+	progress map[string]func(*sdk.ProgressNotificationParams)
+	logged   atomic.Int64
 }
 
 // borrower is a call whose sampler the server may use.
