@@ -60,7 +60,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// client chats until it is told to end, and notes how long each turn took.
+// client chats until it is stopped, and notes how long each turn took.
 type client struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -230,7 +230,7 @@ func endlessAnswers(t *testing.T, s *harness.Server) {
 	all.Wait()
 }
 
-// tenThousandCalls: the model is told which calls were not made.
+// tenThousandCalls: the model learns which calls were not made.
 func tenThousandCalls(t *testing.T, s *harness.Server) {
 	status, body := send(t.Context(), s, "/v1/chat/completions/greedy", "attacker", chat(greedy, map[string]any{"stream": true}))
 	executing := strings.Count(body, `"status":"executing"`)

@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// The words by which a user's message chooses what the model does.
+// The words of a user's message that select the model's behaviour.
 const (
 	endless = "talk for ever"
 	greedy  = "call everything"

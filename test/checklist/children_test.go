@@ -20,7 +20,7 @@ func asks(agent, text string) string {
 	return "call ask_agent " + string(arguments)
 }
 
-// childSeesHistory: an agent that is asked knows what the session said before.
+// childSeesHistory: an asked agent gets the earlier messages of the session.
 func childSeesHistory(t *testing.T, d *desk) {
 	d.ask(t, harness.Ask{Agent: "host", Text: "My name is Ada"})
 	_, asked := d.ask(t, harness.Ask{Agent: "host", Text: asks("nested", "Who am I?")})

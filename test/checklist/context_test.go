@@ -106,7 +106,7 @@ func onlyTheStoreTouchesTheDatabase(t *testing.T) {
 	}
 }
 
-// onlySlog: what is logged is logged with log/slog.
+// onlySlog: all logging uses log/slog.
 func onlySlog(t *testing.T) {
 	eachImport(t, func(file, imported string) {
 		if imported == "log" || strings.Contains(imported, "zap") || strings.Contains(imported, "logrus") || strings.Contains(imported, "zerolog") {

@@ -158,7 +158,7 @@ func schemaLoading(t *testing.T, d *desk, folder string) {
 		_, asked := d.ask(t, harness.Ask{Agent: name, Session: "loading " + name, Text: "hello"})
 		contains(t, prompt(t, asked), "You answer from the shelves.")
 	}
-	// A changed file is what the next run uses.
+	// The next run uses a changed file.
 	document := "type: object\nname: changing\ndescription: Version %d.\n"
 	for version := range 3 {
 		if err := os.WriteFile(filepath.Join(folder, "changing.yaml"), fmt.Appendf(nil, document, version), 0o600); err != nil {
@@ -238,7 +238,7 @@ func headersToContext(t *testing.T, d *desk) {
 		t.Errorf("X-Agent-Schema: the prompt is %q", got)
 	}
 	contains(t, asked[0].Body.Messages[1].Text(), "[Context]\nDate: ", "\nUser ID: user-7\nUser email: alice@example.com\n", "Alice", "\nSession: s-1\nAgent: plain")
-	// The session is that tenant's and user's, and nobody else's.
+	// The session belongs to that tenant and user alone.
 	for _, tc := range []struct {
 		user, tenant string
 		status       int

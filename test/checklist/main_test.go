@@ -100,7 +100,7 @@ func obey(x harness.Exchange) harness.Reply {
 	return reply
 }
 
-// ask has one turn and returns it with what the model was sent.
+// ask runs one turn and returns it with the model's requests.
 func (d *desk) ask(t *testing.T, a harness.Ask) (harness.Turn, []harness.Exchange) {
 	t.Helper()
 	d.model.Asked()

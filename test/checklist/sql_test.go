@@ -14,7 +14,7 @@ func (d *desk) line(t *testing.T, line string) string {
 	return harness.Shell(t, []string{"P8_DATA_DIR=" + d.DataDir}, strings.ReplaceAll(line, "http://localhost:8000", d.URL))
 }
 
-// rows are what a command line that calls curl was answered.
+// rows are the response of a command line with curl.
 func (d *desk) rows(t *testing.T, line string) []map[string]any {
 	t.Helper()
 	answer := d.line(t, line)

@@ -70,7 +70,7 @@ func question(message, field, kind string) *sdk.ElicitParams {
 		`{"type":"object","properties":{"` + field + `":{"type":"` + kind + `"}},"required":["` + field + `"]}`)}
 }
 
-// answers are what a client sent with its next round.
+// answers are the answers in the next request of a client.
 type answers sdk.InputResponseMap
 
 // accepted is a field of an elicitation that the user filled in.
@@ -108,7 +108,7 @@ func need(state string, requests sdk.InputRequestMap) *sdk.CallToolResult {
 	return &sdk.CallToolResult{InputRequests: requests, RequestState: state}
 }
 
-// tampered is what the suite makes of a state that a server must not believe.
+// tampered is a state as the suite forges it; a server must not accept it.
 func tampered(state string) bool { return strings.HasSuffix(state, "-TAMPERED") }
 
 // rounds are tools of the stateless revision: what they need to know they ask

@@ -20,7 +20,7 @@ var always = []string{
 
 type object = map[string]any
 
-// saw is what test/clients/mcp.mjs prints.
+// saw is the output of test/clients/mcp.mjs.
 type saw struct {
 	Server       struct{ Name string }
 	Instructions string
@@ -41,7 +41,7 @@ type saw struct {
 	Updated  string
 }
 
-// session is what a client does over either transport.
+// session is a client session over either transport.
 func session(extra object) object {
 	in := object{
 		"calls": []object{
@@ -60,7 +60,7 @@ func session(extra object) object {
 	return in
 }
 
-// check holds what the client saw against what p8 promises.
+// check compares the client's output with p8's promises.
 func check(t *testing.T, got saw) {
 	t.Helper()
 	var names []string

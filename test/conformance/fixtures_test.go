@@ -17,7 +17,7 @@ var (
 	silence = []byte("RIFF&\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00@\x1f\x00\x00\x80>\x00\x00\x02\x00\x10\x00data\x02\x00\x00\x00\x00\x00")
 )
 
-// anything is the schema of a tool that takes what it gets.
+// anything is the schema of a tool that takes any arguments.
 var anything = json.RawMessage(`{"type":"object"}`)
 
 // handler answers a call of a fixture.

@@ -8,7 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// resources are what the suite reads.
+// resources are the resources that the suite reads.
 func resources(s *sdk.Server) {
 	serve := func(make func(uri string) *sdk.ResourceContents) sdk.ResourceHandler {
 		return func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {

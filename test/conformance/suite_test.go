@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-// The suites: what is released, and the pre-release that knows 2026-07-28.
+// The suites: the released one, and the pre-release with 2026-07-28.
 const (
 	released = "@modelcontextprotocol/conformance/dist/index.js"
 	next     = "conformance-next/dist/index.js"
@@ -56,7 +56,7 @@ func fixtures(t *testing.T) string {
 	return server.URL + "/mcp"
 }
 
-// suite runs a suite against a server and shows what failed.
+// suite runs a suite against a server and shows its failures.
 func suite(t *testing.T, program, url string, args ...string) {
 	t.Helper()
 	code, stdout, stderr := harness.NPM(t, program, append([]string{"server", "--url", url}, args...)...)

@@ -130,7 +130,7 @@ func (n *notebook) check(t *testing.T, server *harness.Server) {
 	}
 }
 
-// text is what a row holds: its content, or the arguments of a tool_call.
+// text is a row's content, or the arguments of a tool_call.
 func text(row harness.Row) (string, error) {
 	if row.Type != "tool_call" {
 		if row.Content == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// chained is what a turn tells about the tool that got its answer.
+// chained has the fields of a turn about its chained tool.
 type chained struct {
 	Reason string          `json:"reason"`
 	Output json.RawMessage `json:"output"`
@@ -99,7 +99,7 @@ func TestChainedToolNeverCostsTheAnswer(t *testing.T) {
 	if done.Reason != "stop" || done.Result.Status != "error" || done.Result.Error == "" || !strings.Contains(turn.Text, "2026-117") {
 		t.Errorf("done is %+v, the answer %q", done, turn.Text)
 	}
-	server.Stop(t) // what it logged is complete only then
+	server.Stop(t) // then the log is complete
 	if log := server.Stderr(); !strings.Contains(log, "tool=save_moment ") {
 		t.Errorf("the log does not name the missing tool:\n%s", log)
 	}

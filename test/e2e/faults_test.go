@@ -51,7 +51,7 @@ func checkFault(t *testing.T, golden, message string, env []string) {
 	seen.compare(t, "faults/"+golden+".golden")
 }
 
-// transcript collects what a client got and what the server logged.
+// transcript collects the client's responses and the server's log.
 type transcript struct {
 	server *harness.Server
 	logged int
@@ -128,7 +128,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}T[0-9:.]+(Z|[+-]\d{2}:\d{2})`), "<time>"},
 }
 
-// settled replaces what varies.
+// settled replaces values that vary.
 func settled(text string) string {
 	for _, v := range varying {
 		text = v.pattern.ReplaceAllString(text, v.with)

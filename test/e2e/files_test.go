@@ -96,7 +96,7 @@ func TestUploadLimits(t *testing.T) {
 	}
 }
 
-// TestClientLeaves: the process that reads a file is gone soon after its client.
+// TestClientLeaves: the process that reads a file ends soon after its client left.
 func TestClientLeaves(t *testing.T) {
 	s := harness.Serve(t, harness.Options{})
 	ctx, leave := context.WithCancel(t.Context())
@@ -134,7 +134,7 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// TestFolderWithHostileFiles: they are reported, and the others are taken in.
+// TestFolderWithHostileFiles: hostile files are reported, and the others are stored.
 func TestFolderWithHostileFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{
@@ -202,7 +202,7 @@ func child(t *testing.T, pid int) string {
 	}
 }
 
-// alive reports whether a process is there, and no zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid string) bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	_, state, _ := strings.Cut(string(stat), ") ")

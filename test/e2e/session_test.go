@@ -20,7 +20,7 @@ const (
 	instruction = "Answer as if you stood in a library."
 )
 
-// reply is what a client made of one turn.
+// reply is one turn as a client decoded it.
 type reply struct {
 	Text   string   `json:"text"`
 	Finish string   `json:"finish"`

@@ -23,7 +23,7 @@ var choir = map[string]string{
 	"desk.yaml":  "type: object\nname: desk\ndescription: You are desk.\ntools: [action]\n",
 }
 
-// voice is what left and right say, in pieces.
+// voice is the text of left and right, in pieces.
 func voice(name string) []string {
 	pieces := make([]string, 12)
 	for i := range pieces {

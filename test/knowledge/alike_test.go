@@ -191,7 +191,7 @@ var (
 	readsLog = regexp.MustCompile(`(?i)\bfrom (messages|sessions)\b`)
 )
 
-// compare holds the engines to what each verb promises.
+// compare checks the engines against the promises of each verb.
 func compare(t *testing.T, query string, a, b answer) {
 	t.Helper()
 	if a.problem != "" || b.problem != "" {

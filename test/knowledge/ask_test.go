@@ -92,7 +92,7 @@ func (d *desk) post(t *testing.T, path string, queries []string) []answer {
 	return list
 }
 
-// detail is what a problem document says.
+// detail is the text of a problem document.
 func detail(t *testing.T, body []byte) string {
 	t.Helper()
 	var problem struct{ Code, Detail string }

@@ -112,7 +112,7 @@ func kindOf(res rem.Result, err error) string {
 	return ""
 }
 
-// pieces are what mutations put into queries.
+// pieces are texts that mutations put into queries.
 var pieces = strings.Split("LOOKUP|FUZZY|SEARCH|TRAVERSE|SQL|SELECT|EXPLAIN|REM|WITH|FROM|IN|TABLE|FIELD|WHERE|CATEGORY|TYPE|DEPTH|LIMIT|LOAD|"+
 	"THRESHOLD|MIN_SIMILARITY|HYBRID|ORDER BY|GROUP BY|UNION ALL|JOIN|name|content|resources|moments|messages|schemas|kv_store|pg_catalog.pg_class|"+
 	"sarah-chen|'|\"|\\|;|--|/*|*/|(|)|[|]|,|=|*|%|_|$1|$$|::int|->>'a'|NULL|-1|0|1|5|100|1e308|99999999999999999999|0.3|NaN|"+

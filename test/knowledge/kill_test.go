@@ -87,7 +87,7 @@ func note(i int) (name, text string) {
 		fmt.Sprintf("---\ntitle: Note %d\ntags: [t%d]\n---\n# Note %d\n\n%s\n\nSee [another](note-%04d.md).\n", i, i%7, i, corpus.Text(i), i)
 }
 
-// count holds what is stored to the files.
+// count compares the stored rows with the files.
 func (p *place) count(t *testing.T, want map[string]string) {
 	t.Helper()
 	s := p.open(t)

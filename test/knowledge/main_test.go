@@ -36,7 +36,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-// patience bounds what takes seconds at most.
+// patience bounds waits that take seconds at most.
 const patience = time.Minute
 
 // size is a number that the environment may set.
@@ -86,7 +86,7 @@ func (p *place) env(more ...string) []string {
 	return env
 }
 
-// run runs p8, which must succeed, and returns what it printed.
+// run runs p8, which must succeed, and returns its output.
 func (p *place) run(t *testing.T, args ...string) string {
 	t.Helper()
 	code, stdout, stderr := harness.Run(t, p.env(), args...)

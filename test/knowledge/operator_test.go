@@ -38,7 +38,7 @@ func TestMigrateAtOnce(t *testing.T) {
 	})
 }
 
-// The doctor names what a database lacks, and how to mend it.
+// The doctor names what a database lacks, and how to fix it.
 func TestDoctor(t *testing.T) {
 	owner := harness.Postgres(t, "template0") // without extensions
 	u, err := url.Parse(owner)
@@ -77,7 +77,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// rebuild-keys leaves what LOOKUP finds as it was.
+// rebuild-keys does not change the results of LOOKUP.
 func TestRebuildKeys(t *testing.T) {
 	onBoth(t, func(t *testing.T, p *place) {
 		p.run(t, "upsert", filepath.Join(harness.Root(t), "examples", "data"))

@@ -49,8 +49,8 @@ func (p *place) expect(t *testing.T, want map[string]int) {
 	}
 }
 
-// oneStory holds the log of an ended run, its rows and its text against one
-// another, and returns the text.
+// oneStory checks that the log of an ended run, its rows and its text agree, and returns
+// the text.
 func oneStory(t *testing.T, s *harness.Server, session, run string) string {
 	t.Helper()
 	c := again(t, s, run, events, 0).all()
@@ -178,7 +178,7 @@ func TestApprovalsOfAWholeTree(t *testing.T) {
 	})
 }
 
-// Of two concurrent answers, one counts.
+// Of several concurrent answers, one counts.
 func TestApprovalIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {

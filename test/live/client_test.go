@@ -82,8 +82,7 @@ type client struct {
 	run    string
 	lines  *bufio.Reader
 	stop   func()
-	// last is the number of the last event, the frames are what came of it and the
-	// ones before.
+	// last is the number of the last event; frames are the frames up to it.
 	last   int64
 	frames []frame
 	failed error
@@ -153,9 +152,8 @@ func again(t testing.TB, s *harness.Server, run, protocol string, after int64) *
 	return open(t, http.MethodGet, s.URL+"/runs/"+run+"/events?protocol="+protocol, "", pairs...)
 }
 
-// next reads up to the end of an event, and reports whether there was one. What
-// came of an event whose end did not come is left out: the client asks for it
-// again.
+// next reads up to the end of an event, and reports whether there was one. It drops the
+// frames of an incomplete event: the client asks for them again.
 func (c *client) next() bool {
 	var f frame
 	var fresh []frame

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// patience is how long anything may take that takes well under a second.
+// patience bounds waits that normally take well under a second.
 const patience = 2 * time.Minute
 
 // desk has the tools, outlives the servers and counts what it was asked for.

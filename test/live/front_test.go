@@ -47,7 +47,7 @@ func newFront(t *testing.T) *front {
 	return f
 }
 
-// set says which servers there are.
+// set replaces the servers.
 func (f *front) set(servers ...*harness.Server) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,7 +150,7 @@ func (c *stayer) request(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// read takes in frames; what came of an event whose number did not come is left out.
+// read adds frames; it drops those of an event whose number did not arrive.
 func (c *stayer) read(body io.Reader) error {
 	var fresh []string
 	in := &client{lines: lines(body)}

@@ -71,7 +71,7 @@ func TestKilledInMidAnswer(t *testing.T) {
 }
 
 // The server dies during a call, beside one that is over: neither is made again, and
-// the outcome of the one is unknown.
+// the outcome of the interrupted one is unknown.
 func TestKilledInMidCall(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "")

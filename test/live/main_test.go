@@ -52,7 +52,7 @@ func (p *place) serve(t *testing.T) *harness.Server {
 	return harness.Serve(t, p.options)
 }
 
-// p8 runs a command at the place, which must end well, and gives what it printed.
+// p8 runs a command at the place, which must succeed, and returns its output.
 func (p *place) p8(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out, stderr := harness.Run(t, append([]string{"P8_DATA_DIR=" + p.options.DataDir}, p.options.Env...), args...)

@@ -90,8 +90,8 @@ func (p *proxy) add(in, out net.Conn) bool {
 	return true
 }
 
-// passing counts a message to the database, and says whether all connections are cut
-// before it passes, or after it has: the answer to a COMMIT is lost then.
+// passing counts a message to the database, and returns whether to cut all connections
+// before it passes or after it has, which loses the answer to a COMMIT.
 func (p *proxy) passing() (before, after bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -38,7 +38,7 @@ func protocols(t *testing.T, test func(t *testing.T, protocol string)) {
 	}
 }
 
-// same holds a stream that was read in pieces against one that was not.
+// same compares a stream that was read in pieces with one that was not.
 func same(t *testing.T, got, want []frame) {
 	t.Helper()
 	a, b := lasting(got), lasting(want)
@@ -114,8 +114,8 @@ func TestSessionsStream(t *testing.T) {
 	})
 }
 
-// However many come and go, each sees every event once and in order, and the run
-// is as it would have been without them.
+// Readers come and go: each sees every event once and in order, and the run does not
+// notice them.
 func TestCrowdOfReaders(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "")

@@ -11,8 +11,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// script is what the model shall do: a message of a user that the model of these
-// tests plays, one step a request.
+// script is a user's message that the model of these tests plays, one step a request.
 type script struct {
 	Steps []step `json:"steps"`
 }

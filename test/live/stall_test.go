@@ -23,8 +23,8 @@ const (
 	slow   = 100 * time.Millisecond
 )
 
-// Stalled readers do not hold up the others, who get all pieces while nobody reads what
-// those are sent. Runs without a reader end like all others.
+// Stalled readers do not delay the others, which get all pieces meanwhile. Runs without a
+// reader end like all others.
 func TestStalledReaders(t *testing.T) {
 	p := newPlace(t, "")
 	s := p.serve(t)

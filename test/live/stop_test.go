@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// stop stops what a session does, and gives the status of the answer.
+// stop stops a session's run, and returns the status of the response.
 func stop(t *testing.T, s *harness.Server, session string) int {
 	t.Helper()
 	res, cancel := request(t, http.MethodPost, s.URL+"/chat/"+session+"/stop", "")

@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// TestMaxRuns: beyond P8_MAX_RUNS a request is refused, and told when to come again;
+// TestMaxRuns: beyond P8_MAX_RUNS a request is refused with the time to retry;
 // when an answer has ended, there is room for another one.
 func TestMaxRuns(t *testing.T) {
 	more := make(chan struct{})

@@ -27,7 +27,7 @@ type reply struct {
 	before chan struct{}
 }
 
-// newProvider answers each request with what choose makes of its body.
+// newProvider answers each request with the reply that choose returns for its body.
 func newProvider(t testing.TB, choose func(body string) reply) *provider {
 	t.Helper()
 	p := new(provider)

@@ -36,7 +36,7 @@ func everywhere(t *testing.T, test func(t *testing.T, p *place)) {
 	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, newPlace(t, harness.Postgres(t, ""))) })
 }
 
-// p8 runs a command, which must end well, and gives what it printed.
+// p8 runs a command, which must succeed, and returns its output.
 func (p *place) p8(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out, stderr := p.try(t, args...)
@@ -67,7 +67,7 @@ var (
 	quotedKey  = regexp.MustCompile("`([^`]+)`")
 )
 
-// A dream is connected with what a user has: both ways, so that it is found from either.
+// A dream and the user's rows have edges in both directions, so each is found from the other.
 func TestDreams(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, p *place) {
@@ -166,7 +166,7 @@ func over(t *testing.T, s *harness.Server, p *place) {
 	}
 }
 
-// reached are the names of what a query finds.
+// reached returns the names of the rows that a query finds.
 func reached(t *testing.T, s *harness.Server, who person, text string) (names []string) {
 	t.Helper()
 	var answer struct{ Results []map[string]any }

@@ -37,7 +37,7 @@ func TestKilledInADream(t *testing.T) {
 			}
 			t.Run(tc.name+", "+again, func(t *testing.T) {
 				t.Parallel()
-				// Where the database is not shared, nobody waits for the dead server.
+				// On a database that is not shared, no wait for the dead server is necessary.
 				database, grace := "", 2*patience
 				if tc.database {
 					database, grace = harness.Postgres(t, ""), 15*time.Second

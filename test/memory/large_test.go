@@ -39,7 +39,7 @@ func archive(t *testing.T) (url, text string) {
 	return server.URL, text
 }
 
-// obey is a model that calls what it is told to: "call NAME ARGUMENTS".
+// obey is a model that makes the calls of its message: "call NAME ARGUMENTS".
 func obey(x harness.Exchange) harness.Reply {
 	text, answered := x.Question()
 	call, ok := strings.CutPrefix(text, "call ")

@@ -16,14 +16,14 @@ const (
 	sumsUp   = "moment-builder"
 	dreamer  = "dreaming-agent"
 	profiler = "user-model"
-	talker   = "talker" // whoever talks to a user
+	talker   = "talker" // the agent that talks to a user
 )
 
 // mind is the model of these tests. It plays what p8's own agents want, and says the
 // same to everybody else.
 type mind struct {
 	*harness.Fake
-	// dream is what the dreaming agent answers.
+	// dream is the dreaming agent's answer.
 	dream string
 	// came gets the agent of each request that is held, sent that of each that is
 	// answered thereafter.

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// receiver is a webhook that checks who tells it, as Standard Webhooks has it.
+// receiver is a webhook that checks signatures according to Standard Webhooks.
 type receiver struct {
 	url    string
 	secret []byte

@@ -11,7 +11,7 @@ import (
 	"github.com/p8-org/p8/internal/testkit/harness"
 )
 
-// reminded is a reminder as it is shown.
+// reminded is a reminder of the API.
 type reminded struct {
 	ID   string    `json:"reminder_id"`
 	Name string    `json:"name"`
@@ -87,7 +87,7 @@ func TestReminders(t *testing.T) {
 			t.Errorf("a reminder that fired is still listed: %+v", all)
 		}
 
-		// It is due while nobody is there.
+		// It is due while no server runs.
 		missed := shortly("missed")
 		s.Kill()
 		<-time.After(time.Until(missed.Next.Add(10 * time.Millisecond)))

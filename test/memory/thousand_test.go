@@ -19,7 +19,7 @@ const (
 	budget = 8000
 )
 
-// fact is what was said once and must be found again.
+// fact was said once and must be found again.
 func fact(i int) string {
 	return fmt.Sprintf("locker %d opens with %04d-%s", i, 1111+i*397, strings.Repeat("QXZ", 1+i%3))
 }
@@ -112,7 +112,7 @@ func search(t *testing.T, s *harness.Server, shown string, turns int) {
 			if strings.Contains(row, `"results":[]`) {
 				t.Errorf("the key %s finds nothing", key)
 			}
-			if lookups%10 == 0 { // what is hers is nobody else's
+			if lookups%10 == 0 { // other callers do not find it
 				for _, other := range []person{bob, nobody, foreign} {
 					if text := query(t, s, other, "LOOKUP "+key); !strings.Contains(text, `"results":[]`) {
 						t.Errorf("%v reads %s: %.300s", other, key, text)
@@ -201,7 +201,7 @@ func historyTokens(x harness.Exchange) int {
 	return n
 }
 
-// said is what the user says in a turn.
+// said is the user's message of a turn.
 func said(i, turns int) string {
 	text := fmt.Sprintf("turn %d: today I walked %d steps and thought about gardens, bridges and the sea", i, 1000+i*7)
 	if every := turns / facts; i%every == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/llm/anthropic"
 )
 
-// claude is a model at the provider, and what it has sent.
+// claude is a model at the provider, with its requests.
 func claude(t testing.TB, url, model string, retries int) (llm.Model, *[]string) {
 	t.Helper()
 	client, sent, debug := tap(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/p8-org/p8/llm/gemini"
 )
 
-// google is a model at the provider, and what it has sent.
+// google is a model at the provider, with its requests.
 func google(t testing.TB, url, model string, retries int) (llm.Model, *[]string) {
 	t.Helper()
 	client, sent, debug := tap(t)

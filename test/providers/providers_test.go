@@ -64,7 +64,7 @@ func tap(t testing.TB) (c *http.Client, sent *[]string, debug func([]byte)) {
 	return &http.Client{Transport: transport}, sent, func(body []byte) { *sent = append(*sent, string(body)) }
 }
 
-// talk is a message to an agent, and what becomes of it.
+// talk is a message to an agent, with its expected result.
 type talk struct {
 	message, doc, model string
 	settings            llm.Settings

@@ -147,7 +147,7 @@ func drop(body any, path []string) (found bool) {
 	return found
 }
 
-// request is what a server was asked.
+// request is a request to a server.
 type request struct {
 	address string
 	header  http.Header
@@ -233,7 +233,7 @@ type readTokens struct {
 	Reasoning int `json:"reasoning"`
 }
 
-// read is what p8 reads.
+// read is the part that p8 reads.
 func read(t *testing.T, m llm.Model, req *llm.Request) reading {
 	t.Helper()
 	r, arguments := reading{ToolCalls: []called{}}, []string{}
