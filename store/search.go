@@ -5,8 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 // Search finds the rows of a table that are nearest to a question, the best
@@ -90,8 +91,8 @@ func (s *Store) searchOnce(ctx context.Context, queries []SearchQuery) ([]Match,
 			words = append(words, foundBy(i, ranked)...)
 		}
 	}
-	slices.SortStableFunc(near, byScore)
-	slices.SortStableFunc(words, byScore)
+	arrange.By(near, byScore)
+	arrange.By(words, byScore)
 	ranked := near
 	if hybrid {
 		ranked = fuse(near, words)

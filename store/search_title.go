@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/p8-org/p8/internal/arrange"
 )
 
 const (
@@ -58,7 +60,7 @@ func (s *Store) titlesFirst(ctx context.Context, all []*tableSearch, ranked []Ra
 	}
 	slices.SortFunc(more, compareRanked)
 	first = append(first, more...)
-	slices.SortStableFunc(first, func(a, b Ranked) int { return cmp.Compare(lengths[b], lengths[a]) })
+	arrange.By(first, func(a, b Ranked) int { return cmp.Compare(lengths[b], lengths[a]) })
 	first = first[:min(len(first), (limit+1)/2)]
 	lifted := make(map[Ranked]bool, len(first))
 	for i := range first {

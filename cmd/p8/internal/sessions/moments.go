@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/peer"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/wiring"
+	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
 )
 
@@ -59,7 +59,7 @@ func (c *MomentsList) Find(ctx context.Context, s *store.Store) ([]store.Moment,
 	}
 	list, _, err := s.Moments().Find(ctx, f)
 	// The store has a reminder at its creation, the column has it when it is due.
-	slices.SortStableFunc(list, func(a, b store.Moment) int { return whenOf(b).Compare(whenOf(a)) })
+	arrange.By(list, func(a, b store.Moment) int { return whenOf(b).Compare(whenOf(a)) })
 	return list, err
 }
 
