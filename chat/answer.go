@@ -117,13 +117,19 @@ func (s *Service) answerAll(ctx context.Context, r request) (*Turn, error) {
 		}
 		runID = asked.RunID
 	}
+	// An open request keeps the run from being resumed. With the last answer, another caller
+	// may resume it first, and the log then grows: the client has only what is in it now.
+	was, err := s.o.Store.Run(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range r.asked.Answers {
 		// A request that was decided elsewhere stays as it is.
 		if _, err := s.decide(ctx, a.RequestID, a.Decision); err != nil && !errors.Is(err, store.ErrDecided) {
 			return nil, err
 		}
 	}
-	return s.goOnWith(ctx, runID, r.asked.Results)
+	return s.goOnWith(ctx, runID, was.LastSeq, r.asked.Results)
 }
 
 // If another caller resumed the run with the answers alone, goOnWith waits until the run
@@ -134,28 +140,27 @@ const (
 )
 
 // goOnWith resumes a run whose requests have their answers, and gives it the results of the
-// client's tools. The run may resume itself first, with the answers alone; it then pauses
-// again, because it lacks the results. If the session stays busy with another run, the
-// error is ErrBusy: the client has to send the results again.
-func (s *Service) goOnWith(ctx context.Context, runID string, results []ToolResult) (*Turn, error) {
-	past := int64(-1)
+// client's tools. The run may resume itself first, with the answers alone: the caller then
+// reads it from the event after past. If it lacks the results, it pauses again. If the
+// session stays busy with another run, the error is ErrBusy: the client has to send the
+// results again.
+func (s *Service) goOnWith(ctx context.Context, runID string, past int64, results []ToolResult) (*Turn, error) {
 	for tries := 0; ; tries++ {
 		t, err := s.goOn(ctx, runID, results)
 		if err != nil {
 			return nil, err
 		}
 		if t != nil {
-			if past >= 0 {
+			if tries > 0 {
 				t.Past = past
 			}
 			return t, nil
 		}
+		// A run that another caller is about to resume still waits in the store.
+		s.runs.sessions.RunReady(ctx, runID)
 		t, stored, err := s.Open(ctx, runID)
 		if err != nil {
 			return nil, err
-		}
-		if past < 0 {
-			past = stored.LastSeq // the caller reads only later events
 		}
 		t.Past = past
 		rests := stored.Status == store.RunWaiting || stored.Status == store.RunInterrupted

@@ -3,8 +3,10 @@ package chat_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/llm/scripted"
@@ -49,13 +51,13 @@ func TestAnAnswerWhoseReplyIsLost(t *testing.T) {
 	})
 }
 
-// elsewhere is a store with which, after an answer, another process resumes the run and is
-// stopped, and a claim of this process is under way until the run is looked at.
+// elsewhere is a store with which something happens between an answer and the resumption
+// of its run.
 type elsewhere struct {
 	*store.Store
 	decided func()
-	claims  chan struct{}
-	looked  func()
+	// claim is called in place of the next ClaimRun; nil for none.
+	claim func(process string) (store.Run, error)
 }
 
 func (e *elsewhere) Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, error) {
@@ -67,20 +69,11 @@ func (e *elsewhere) Decide(ctx context.Context, id string, d store.Decision) (st
 }
 
 func (e *elsewhere) ClaimRun(ctx context.Context, id, process string) (store.Run, error) {
-	if claims := e.claims; claims != nil {
-		e.claims = nil
-		<-claims
-		return store.Run{}, store.ErrRunTaken
+	if claim := e.claim; claim != nil {
+		e.claim = nil
+		return claim(process)
 	}
 	return e.Store.ClaimRun(ctx, id, process)
-}
-
-func (e *elsewhere) Run(ctx context.Context, id string) (store.Run, error) {
-	r, err := e.Store.Run(ctx, id)
-	if e.looked != nil && r.Status == store.RunInterrupted {
-		e.looked()
-	}
-	return r, err
 }
 
 // TestResultsForAnInterruptedRun: the results reach the run, although it was interrupted
@@ -97,21 +90,62 @@ func TestResultsForAnInterruptedRun(t *testing.T) {
 			if _, err := kept.WriteRun(ctx, store.RunWrite{RunID: first.RunID, Process: "other", Status: store.RunInterrupted}); err != nil {
 				t.Error(err)
 			}
-			claims := make(chan struct{})
-			kept.claims = claims
+			kept.claim = func(string) (store.Run, error) {
+				time.Sleep(time.Second) // the request comes meanwhile
+				return store.Run{}, store.ErrRunTaken
+			}
 			go func() {
 				if _, err := s.Resume(ctx, first.RunID); !errors.Is(err, chat.ErrNotResumable) {
 					t.Error(err)
 				}
 			}()
 			synctest.Wait()
-			looks := 0
-			kept.looked = func() {
-				if looks++; looks == 2 { // first by goOn, then by goOnWith
-					close(claims)
-				}
-			}
 		}
 		answersBoth(t, s, model, ctx, asked)
 	})
+}
+
+// TestAnAnswerToARunThatResumesItself: the request that gave the answer reads everything
+// that follows it, although it does not resume the run itself.
+func TestAnAnswerToARunThatResumesItself(t *testing.T) {
+	for name, over := range map[string]bool{"over": true, "about to begin": false} {
+		t.Run(name, alone(func(t *testing.T) {
+			kept := &elsewhere{Store: newStore(t)}
+			model := scripted.New(scripted.Call("echo", `{"text":"a"}`), scripted.Text("Done."))
+			s := newService(t, model, chat.Options{Store: kept}, careful)
+			ctx := as(t.Context(), "alice", "s1")
+			first, err := s.Start(ctx, chat.Request{Input: "Go"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := find[*event.ActionRequestData](t, drain(t, first))
+			synctest.Wait()
+			kept.decided = func() {
+				if !over {
+					kept.claim = func(process string) (store.Run, error) {
+						time.Sleep(time.Second) // the request comes meanwhile
+						return kept.Store.ClaimRun(ctx, first.RunID, process)
+					}
+				}
+				go func() {
+					if _, err := s.Resume(ctx, first.RunID); err != nil {
+						t.Error(err)
+					}
+				}()
+				synctest.Wait()
+			}
+			again, err := s.Start(ctx, chat.Request{
+				Answers: []chat.RequestAnswer{{RequestID: asked.RequestID, Decision: store.Decision{Status: store.RequestAccepted}}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			news := slices.DeleteFunc(drain(t, again), func(e event.Event) bool { return e.Seq <= again.Past })
+			got := story(news)
+			if len(got) == 0 || got[0] != "progress 1/3 Continuing" || !slices.Contains(got, "text Done.") || got[len(got)-1] != "done stop" {
+				t.Errorf("%q", got)
+			}
+			model.AssertDone(t)
+		}))
+	}
 }
