@@ -54,21 +54,21 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 	const known = ` RETURNING id, message_count + dropped_messages`
 	// It must be the caller's.
 	own := ` WHERE tenant_id = $1 AND id = ` + session + ` AND ` + d.ownerOf(``) + ` = $3 AND deleted_at IS NULL` + known
-	sql.append = `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5` + own
-	touch := `UPDATE sessions SET message_count = message_count + $4, total_tokens = total_tokens + $5,
-		name = CASE WHEN named AND NOT $11 THEN name ELSE COALESCE($6, name) END, named = (named OR $11), description = COALESCE($7, description), agent_name = COALESCE($8, agent_name),
-		mode = COALESCE($9, mode), updated_at = $10`
-	sql.touch, sql.touchMerge = touch+own, touch+`, metadata = `+d.mergedKeys(`metadata`, `$12`)+own
+	sql.append = `UPDATE sessions SET message_count = message_count + $4, dropped_messages = dropped_messages + $5, total_tokens = total_tokens + $6` + own
+	touch := `UPDATE sessions SET message_count = message_count + $4, dropped_messages = dropped_messages + $5, total_tokens = total_tokens + $6,
+		name = CASE WHEN named AND NOT $12 THEN name ELSE COALESCE($7, name) END, named = (named OR $12), description = COALESCE($8, description), agent_name = COALESCE($9, agent_name),
+		mode = COALESCE($10, mode), updated_at = $11`
+	sql.touch, sql.touchMerge = touch+own, touch+`, metadata = `+d.mergedKeys(`metadata`, `$13`)+own
 
 	column, owner := d.putOwner(`$3`)
 	open := `INSERT INTO sessions
-		(tenant_id, id, ` + column + `, message_count, total_tokens, name, description, agent_name, mode, created_at, updated_at, named, metadata, client_id)
-		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, COALESCE($9, 'chat'), $10, $10, $11, $12, $13)
+		(tenant_id, id, ` + column + `, message_count, dropped_messages, total_tokens, name, description, agent_name, mode, created_at, updated_at, named, metadata, client_id)
+		VALUES ($1, $2, ` + owner + `, $4, $5, $6, $7, $8, $9, COALESCE($10, 'chat'), $11, $11, $12, $13, $14)
 		ON CONFLICT (tenant_id, id, (` + d.ownerOf(``) + `)) DO UPDATE SET message_count = sessions.message_count + excluded.message_count,
-		total_tokens = sessions.total_tokens + excluded.total_tokens, name = CASE WHEN sessions.named AND NOT $11
-		THEN sessions.name ELSE COALESCE(excluded.name, sessions.name) END, named = (sessions.named OR $11),
+		dropped_messages = sessions.dropped_messages + excluded.dropped_messages, total_tokens = sessions.total_tokens + excluded.total_tokens, name = CASE WHEN sessions.named AND NOT $12
+		THEN sessions.name ELSE COALESCE(excluded.name, sessions.name) END, named = (sessions.named OR $12),
 		description = COALESCE(excluded.description, sessions.description), agent_name = COALESCE(excluded.agent_name, sessions.agent_name),
-		mode = COALESCE($9, sessions.mode), client_id = COALESCE(excluded.client_id, sessions.client_id), updated_at = excluded.updated_at`
+		mode = COALESCE($10, sessions.mode), client_id = COALESCE(excluded.client_id, sessions.client_id), updated_at = excluded.updated_at`
 	const live = ` WHERE sessions.deleted_at IS NULL` + known
 	sql.open, sql.openMerge = open+live, open+`, metadata = `+d.mergedKeys(`sessions.metadata`, `excluded.metadata`)+live
 
@@ -114,7 +114,7 @@ func (a *adding) count(ctx context.Context, ms []*Message, sql string, args []an
 
 // append raises the counters and inserts the messages.
 func (a *adding) append(ctx context.Context, ms []*Message) error {
-	if err := a.count(ctx, ms, a.sql().append, []any{a.by.TenantID, a.key, a.by.UserID, len(ms), tokensOf(ms)}); err != nil {
+	if err := a.count(ctx, ms, a.sql().append, a.counts(ms)); err != nil {
 		return err
 	}
 	return a.insert(ctx, ms)
@@ -141,7 +141,7 @@ func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
 
 // args are those of touch and open, with room for the metadata.
 func (a *adding) args(sess *Session, ms []*Message) []any {
-	return append(make([]any, 0, 13), a.by.TenantID, a.key, a.by.UserID, len(ms), tokensOf(ms),
+	return append(a.counts(ms),
 		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now, sess.Named)
 }
 
@@ -208,9 +208,15 @@ func (m *Message) args(by caller, key string, number int64) []any {
 	}
 }
 
-func tokensOf(ms []*Message) (tokens int) {
+// counts are the session and what its counters are raised by, with room for the parameters
+// of open.
+func (a *adding) counts(ms []*Message) []any {
+	shown, tokens := 0, 0
 	for _, m := range ms {
+		if !m.isShare() {
+			shown++
+		}
 		tokens += m.TokenCount
 	}
-	return tokens
+	return append(make([]any, 0, 14), a.by.TenantID, a.key, a.by.UserID, shown, len(ms)-shown, tokens)
 }

@@ -115,15 +115,15 @@ type feedReader struct {
 
 // notBackground is the condition that a message is not of background work.
 func (r feedReader) notBackground() string {
-	return `NOT EXISTS (SELECT 1 FROM sessions b WHERE b.tenant_id = messages.tenant_id AND b.id = messages.session_id
-		AND ` + r.d.ownerOf(`b.`) + ` = ` + r.d.ownerOf(`messages.`) + ` AND b.mode IN ` + backgroundModes + `)`
+	return `NOT EXISTS (SELECT 1 FROM sessions b WHERE b.tenant_id = m.tenant_id AND b.id = m.session_id
+		AND ` + r.d.ownerOf(`b.`) + ` = ` + r.d.ownerOf(`m.`) + ` AND b.mode IN ` + backgroundModes + `)`
 }
 
-// said adds the condition on the messages that count. It matches a partial index.
+// said adds the condition on the messages m that count. It matches a partial index.
 func (r feedReader) said(q *query) {
 	q.add(`tenant_id = `).arg(r.by.TenantID)
 	q.ownedSession(r.d, r.by)
-	q.add(` AND deleted_at IS NULL AND message_type <> 'memory'`)
+	q.add(` AND deleted_at IS NULL AND message_type <> 'memory'` + withoutShares)
 }
 
 // made adds the condition on the moments that count.
@@ -139,7 +139,7 @@ func (r feedReader) made(q *query) {
 
 // newest is the time of the last event before a time, zero if there was no event.
 func (r feedReader) newest(ctx context.Context, c Conn, before time.Time) (time.Time, error) {
-	q := newQuery(`SELECT (SELECT created_at FROM messages WHERE `)
+	q := newQuery(`SELECT (SELECT created_at FROM messages m WHERE `)
 	r.said(q)
 	q.add(` AND created_at < `).arg(before)
 	q.add(` AND ` + r.notBackground() + ` ORDER BY created_at DESC LIMIT 1), (SELECT ` + happened + ` FROM moments WHERE `)
@@ -182,7 +182,7 @@ const happened = `(CASE WHEN moment_type = '` + MomentReminder + `' THEN created
 func (r feedReader) sessions(d day, out *FeedDay) Statement {
 	q := newQuery(`SELECT x.session_id, s.name, x.said, x.messages, x.tokens, x.sessions FROM (SELECT session_id, count(*) AS said,
 		MAX(created_at) AS latest, CAST(SUM(count(*)) OVER () AS BIGINT) AS messages,
-		CAST(SUM(SUM(token_count)) OVER () AS BIGINT) AS tokens, count(*) OVER () AS sessions FROM messages WHERE `)
+		CAST(SUM(SUM(token_count)) OVER () AS BIGINT) AS tokens, count(*) OVER () AS sessions FROM messages m WHERE `)
 	r.said(q)
 	d.within(q, `created_at`)
 	q.add(` AND ` + r.notBackground() + ` GROUP BY session_id ORDER BY latest DESC, session_id LIMIT `).arg(feedSessions)

@@ -169,8 +169,16 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 	return list, nil
 }
 
-// withoutShares leaves out the rows that MessageFilter.Shares is about.
-const withoutShares = ` AND (m.agent_path IS NULL OR m.message_type <> '` + MessageAssistant + `' OR m.content IS NOT NULL)`
+// notShare leaves out the rows m that MessageFilter.Shares is about. A session counts them
+// with the dropped messages: they have numbers, and nobody sees them.
+const notShare = `(m.agent_path IS NULL OR m.message_type <> '` + MessageAssistant + `' OR m.content IS NOT NULL)`
+
+const withoutShares = ` AND ` + notShare
+
+// isShare reports whether the row is one that MessageFilter.Shares is about.
+func (m *Message) isShare() bool {
+	return m.Type == MessageAssistant && m.AgentPath != "" && m.Content == nil
+}
 
 var (
 	// readableMessages chooses the messages m of a session that the caller may read; the

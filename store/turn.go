@@ -65,16 +65,17 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 
 // dropMessages deletes the messages of the caller's session after a number, except its
 // memory rows. Their numbers are not used again: the session counts dropped messages
-// apart. It subtracts their tokens from the session's totals.
+// apart, as it does shares. It subtracts their tokens from the session's totals.
 func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
 	d := w.store.dialect
 	dropped := ` WHERE tenant_id = $1 AND session_id = $2 AND ` + d.ownerOf(``) + ` = $3 AND seq > $4 AND message_type <> 'memory' AND deleted_at IS NULL`
 	args := []any{w.by.TenantID, session, w.by.UserID, after}
 	if err := w.c.Later(ctx, Statement{Args: args, SQL: `UPDATE sessions SET (message_count, dropped_messages, total_tokens, summary_tokens) =
-		(SELECT sessions.message_count - count(*), sessions.dropped_messages + count(*),
+		(SELECT sessions.message_count - count(CASE WHEN ` + notShare + ` THEN 1 END),
+		sessions.dropped_messages + count(CASE WHEN ` + notShare + ` THEN 1 END),
 		sessions.total_tokens - CAST(COALESCE(SUM(token_count), 0) AS BIGINT),
 		sessions.summary_tokens - CAST(COALESCE(SUM(CASE WHEN seq <= sessions.summary_seq THEN token_count END), 0) AS BIGINT)
-		FROM messages` + dropped + `)` + d.ownSession()}); err != nil {
+		FROM messages m` + dropped + `)` + d.ownSession()}); err != nil {
 		return err
 	}
 	return w.c.Later(ctx, Statement{

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
@@ -40,6 +41,9 @@ func usage(t *testing.T, open Open) {
 	wantEqual(t, "the conversation", len(get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{}))), 2)
 	wantEqual(t, "all rows", len(get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{Shares: true}))), 4)
 	sess := get[store.Session](t)(s.Session(ctx, "s"))
+	wantEqual(t, "what the conversation counts", sess.Messages, int64(2))
+	day := get[store.FeedDay](t)(s.Diary().Day(ctx, answer.CreatedAt.Format(time.DateOnly), nil))
+	wantEqual(t, "what the day counts", []int{day.Messages, day.Sessions[0].Messages}, []int{2, 2})
 	wantEqual(t, "the session's client", sess.ClientID, "mobile")
 	row := get[store.Message](t)(s.Message(ctx, asked.ID))
 	wantEqual(t, "the asked agent's row", []string{row.AgentRunID, row.ParentToolCallID}, []string{child, call})
@@ -59,6 +63,18 @@ ORDER BY total_input DESC;`, store.SelectBounds{}))
 		`["reader","m:small",1,1000,100,40],`+
 		`["rem-query-agent","m:tiny",1,500,5,4],`+
 		`["general","m:large",1,200,20,100]]`)
+
+	// A new answer in place of the old one: shares stay uncounted, numbers are not given again.
+	again := newID()
+	must(t, s.BeginRun(ctx, store.RunStart{
+		Run:     store.Run{ID: again, AgentName: "general", Process: "p", InReplyTo: get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{}))[0].ID},
+		Session: store.Session{ID: "s"}, DropAfter: 1,
+	}))
+	wantEqual(t, "after the answer was dropped", get[store.Session](t)(s.Session(ctx, "s")).Messages, int64(1))
+	share, other := said("general/reader", "reader", "m:small", 1, 1, 0, 1), said("", "general", "m:large", 1, 1, 0, 1)
+	other.Content = text("z")
+	write(t, s, ctx, store.RunWrite{RunID: again, Status: store.RunCompleted, Reason: "stop", Messages: []*store.Message{share}, Answer: other})
+	wantEqual(t, "after the new answer", []int64{get[store.Session](t)(s.Session(ctx, "s")).Messages, other.Seq}, []int64{2, 6})
 
 	// Another client of the session: a turn without one keeps the last client.
 	must(t, s.BeginTurn(identity.With(ctx, identity.Identity{TenantID: "acme", UserID: "ann", ClientID: "web"}), store.Session{ID: "s"}, userMessage("z")))
