@@ -55,3 +55,5 @@ func TestSessionOwnerMigration(t *testing.T) { storetest.SessionOwnerMigration(t
 func TestToolCallMigration(t *testing.T) {
 	storetest.ToolCallMigration(t, oldDatabase(t), "00022_parent_tool_call.sql")
 }
+
+func TestOldRows(t *testing.T) { storetest.OldRows(t, oldDatabase(t), "00024_shown.sql", "user_id") }

@@ -74,6 +74,10 @@ func TestToolCallMigration(t *testing.T) {
 	storetest.ToolCallMigration(t, oldDatabase(t, filepath.Join(t.TempDir(), "p8.db")), "00013_parent_tool_call.sql")
 }
 
+func TestOldRows(t *testing.T) {
+	storetest.OldRows(t, oldDatabase(t, filepath.Join(t.TempDir(), "p8.db")), "00015_shown.sql", "owner")
+}
+
 func TestSessionOwnerMigration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p8.db")
 	storetest.SessionOwnerMigration(t, oldDatabase(t, path))

@@ -36,6 +36,11 @@ func OpenStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*stor
 	} else if n > 0 {
 		log.Info("edges of an older p8 were indexed", "rows", n)
 	}
+	if n, err := s.Maintenance().TimeMoments(ctx); err != nil {
+		log.Warn("moments of an older p8 have no starts_timestamp yet: SQL does not order them by time", "error", err)
+	} else if n > 0 {
+		log.Info("moments of an older p8 got their starts_timestamp", "rows", n)
+	}
 	return s, nil
 }
 
