@@ -41,10 +41,6 @@ func (r Repository[T]) Count(ctx context.Context, f Filter) (total int64, err er
 // find has what of Find is the same for every type of row.
 func (s *Store) find(ctx context.Context, t *table, f Filter) (all []found, next string, err error) {
 	limit := page(f.Limit, 50, maxRows)
-	when := `created_at`
-	if f.Happened {
-		when = happened
-	}
 	err = s.read(ctx, "find "+t.Name, func(c Conn, by caller) error {
 		after, err := openFindCursor(f.After)
 		if err != nil {
@@ -58,11 +54,11 @@ func (s *Store) find(ctx context.Context, t *table, f Filter) (all []found, next
 			}
 			if f.After != "" {
 				// Of rows with one time and id, the nearest range comes first.
-				q.add(` AND (` + when + `, id) ` + map[bool]string{true: `<=`, false: `<`}[rank > after.rank] + ` (`).arg(after.when)
+				q.add(` AND (` + f.time() + `, id) ` + map[bool]string{true: `<=`, false: `<`}[rank > after.rank] + ` (`).arg(after.when)
 				q.add(`, `).arg(after.id)
 				q.add(`)`)
 			}
-			q.add(` ORDER BY ` + when + ` DESC, id DESC LIMIT `).arg(limit + 1)
+			q.add(` ORDER BY ` + f.time() + ` DESC, id DESC LIMIT `).arg(limit + 1)
 			if err := t.read(ctx, c, q, func(rec record) error {
 				all = append(all, newFound(rec, rank, f.Happened))
 				return nil
@@ -159,10 +155,10 @@ func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error)
 		}
 	}
 	if !f.Since.IsZero() {
-		q.add(` AND created_at >= `).arg(f.Since.UTC())
+		q.add(` AND ` + f.time() + ` >= `).arg(f.Since.UTC())
 	}
 	if !f.Before.IsZero() {
-		q.add(` AND created_at < `).arg(f.Before.UTC())
+		q.add(` AND ` + f.time() + ` < `).arg(f.Before.UTC())
 	}
 	for _, column := range slices.Sorted(maps.Keys(f.Equal)) {
 		if err := t.checkEqual(column, f.Equal[column]); err != nil {
@@ -175,6 +171,14 @@ func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error)
 		q.add(` AND ` + column + ` = `).arg(f.Equal[column])
 	}
 	return q, nil
+}
+
+// time is the time of a row, in SQL.
+func (f *Filter) time() string {
+	if f.Happened {
+		return happened
+	}
+	return `created_at`
 }
 
 // checkEqual returns ErrInvalid for an unknown column and for a value of another type.
@@ -240,7 +244,7 @@ func newFound(rec record, rank int, happened bool) found {
 	at := rec.place()
 	when := *at.created
 	if m, ok := rec.(*Moment); ok && happened {
-		when = m.happened()
+		when = m.Happened()
 	}
 	return found{rec, when, *at.id, rank}
 }

@@ -30,8 +30,9 @@ func (m *Moment) begin() {
 	}
 }
 
-// happened is the time by the expression of that name.
-func (m *Moment) happened() time.Time {
+// Happened is the time of a moment in the feed: its beginning, or its creation if it has no
+// other time. A reminder happens when it is made, not when it is due.
+func (m *Moment) Happened() time.Time {
 	if m.MomentType == MomentReminder || m.StartsAt.IsZero() {
 		return m.CreatedAt
 	}

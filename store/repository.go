@@ -59,11 +59,11 @@ type Filter struct {
 	HasAll map[string][]string
 	// Since and Before bound created_at: since <= created_at < before.
 	Since, Before time.Time
+	// Happened orders and bounds moments by the time at which they began, as the feed does,
+	// instead of created_at. Other rows do not happen: ErrInvalid.
+	Happened bool
 	// Own leaves out shared rows.
 	Own bool
-	// Happened orders moments by when they happened, not by created_at; reminders by their
-	// creation, as in the feed. For another table it is ErrInvalid.
-	Happened bool
 	// Limit is the most rows, 0 for 50; at most 1000.
 	Limit int
 	// After is the cursor of the page before.

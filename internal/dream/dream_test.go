@@ -304,3 +304,52 @@ func TestFailures(t *testing.T) {
 		}
 	})
 }
+
+// TestMomentsOfTheWindow: a dream reads what happened in its window, whenever that was
+// stored.
+func TestMomentsOfTheWindow(t *testing.T) {
+	k := onSQLite(t, answer("late-trains", "now"), profile("Ann."))
+	ann := as(t.Context(), "ann")
+	now := time.Now()
+	at := func(name, kind string, began, ended time.Duration) *store.Moment {
+		m := &store.Moment{Name: name, MomentType: kind, Summary: name, StartsAt: now.Add(began)}
+		if ended != 0 {
+			m.EndsAt = now.Add(ended)
+		}
+		return m
+	}
+	const day = 24 * time.Hour
+	must(t, k.store.Moments().Put(ann,
+		at("imported", "meeting", -40*day, -40*day+time.Hour), at("just over", "meeting", -2*day, -25*time.Hour), at("old note", "note", -2*day, 0),
+		at("planned", "meeting", 2*day, 0), at("yesterday", "meeting", -20*time.Hour, -19*time.Hour), at("trip", "trip", -3*day, -time.Hour),
+		at("call", store.MomentReminder, 2*day, 0), at("now", "note", -time.Minute, 0)))
+	res := k.dreams(ann, dream.Request{})
+	if res.Status != dream.StatusCompleted {
+		t.Fatalf("%+v", res)
+	}
+	read := func(prompt string) (names []string) {
+		for line := range strings.Lines(prompt) {
+			if name, ok := strings.CutPrefix(line, "### "); ok {
+				names = append(names, strings.TrimSpace(name))
+			}
+		}
+		return names
+	}
+	want := []string{"call (reminder)", "now (note)", "yesterday (meeting)", "trip (trip)"}
+	if got := read(k.prompts()[0]); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+
+	// Nothing more was stored, and then the planned meeting took place.
+	k.process(answer("late-trains", "now"), profile("Ann."))
+	k.options.Now = func() time.Time { return now.Add(2*day + time.Hour) }
+	var err error
+	k.Service, err = dream.New(k.optionsOf())
+	must(t, err)
+	if res := k.dreams(ann, dream.Request{}); res.Status != dream.StatusCompleted {
+		t.Fatalf("%+v", res)
+	}
+	if got := read(k.prompts()[0]); !slices.Equal(got, []string{"planned (meeting)"}) {
+		t.Errorf("%q", got)
+	}
+}

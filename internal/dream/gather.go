@@ -1,10 +1,10 @@
 package dream
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/p8-org/p8/internal/arrange"
 	"github.com/p8-org/p8/store"
@@ -27,6 +27,9 @@ const (
 
 	rowPage  = 200
 	rowPages = 10
+
+	// longest bounds how long before the window a moment may begin that goes on in it.
+	longest = 7 * 24 * time.Hour
 )
 
 // gather collects the material of the window: each section takes what fits, the newest
@@ -41,10 +44,11 @@ func (d *dream) gather(ctx context.Context, p past) (*material, error) {
 	return m, nil
 }
 
-// addMoments adds the moments that are not dreams, parts of sessions or notifications.
+// addMoments adds the moments that happened, whenever they were stored, and are not dreams,
+// parts of sessions or notifications.
 func (d *dream) addMoments(ctx context.Context, p past, m *material) error {
 	var items []string
-	f := store.Filter{Since: d.window.From, Before: d.window.Until, Own: true, Limit: rowPage}
+	f := store.Filter{Happened: true, Since: d.window.From.Add(-longest), Before: d.window.Until, Own: true, Limit: rowPage}
 	seen := 0
 	for range rowPages {
 		rows, next, err := d.o.Store.Moments().Find(ctx, f)
@@ -57,15 +61,19 @@ func (d *dream) addMoments(ctx context.Context, p past, m *material) error {
 			case store.MomentDream, store.MomentSessionChunk, store.MomentNotification:
 				continue
 			}
-			// What was stored now and happened earlier, such as an imported meeting, is not news.
-			if last := cmp.Or(x.EndsAt, x.StartsAt); !last.IsZero() && last.Before(d.window.From) {
-				continue
+			began, ended := x.Happened(), x.EndsAt
+			if x.MomentType == store.MomentReminder || ended.IsZero() {
+				ended = began
+			}
+			if ended.Before(d.window.From) {
+				continue // such as an imported meeting, which is no news
 			}
 			if p.sessions[x.SourceSessionID] || seen == maxMoments {
 				continue
 			}
 			seen++
 			m.saw(x.CreatedAt)
+			m.saw(began) // it may have been planned before the last dream
 			if text := momentText(x); m.room(text) {
 				items = append(items, text)
 			}

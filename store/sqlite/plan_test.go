@@ -116,6 +116,9 @@ func TestPlans(t *testing.T) {
 	checkRepository(ctx, check, s.Resources(), &store.Resource{Name: "b"}, whole)
 	checkRepository(ctx, check, s.Ontologies(), &store.Ontology{Name: "b"}, whole)
 	checkRepository(ctx, check, s.Moments(), &store.Moment{Name: "b"}, whole)
+	whole.Happened = true
+	checkRepository(ctx, check, s.Moments(), &store.Moment{Name: "b"}, whole)
+	whole.Happened = false
 	checkRepository(anonymous, check, s.Moments(), &store.Moment{Name: "b"}, whole)
 	checkRepository(ctx, check, s.Files(), &store.File{Name: "b", URI: "u"}, whole)
 	whole.Names = nil

@@ -49,8 +49,8 @@ type getMomentsIn struct {
 	Category   string   `json:"category,omitempty" jsonschema:"only moments of this category"`
 	TopicTags  []string `json:"topic_tags,omitempty" jsonschema:"only moments that have all of these topics"`
 	SessionID  string   `json:"session_id,omitempty" jsonschema:"only moments of this session"`
-	After      string   `json:"after_date,omitempty" jsonschema:"only moments stored from then on: a date or an RFC 3339 time"`
-	Before     string   `json:"before_date,omitempty" jsonschema:"only moments stored before then: a date or an RFC 3339 time"`
+	After      string   `json:"after_date,omitempty" jsonschema:"only moments that began from then on: a date or an RFC 3339 time"`
+	Before     string   `json:"before_date,omitempty" jsonschema:"only moments that began before then: a date or an RFC 3339 time"`
 	Limit      int      `json:"limit" default:"20" minimum:"1" maximum:"100" jsonschema:"the most moments"`
 	Offset     int      `json:"offset" default:"0" minimum:"0" maximum:"10000" jsonschema:"how many to skip, for the next page"`
 }
@@ -70,7 +70,7 @@ func newGetMoments(s *store.Store) (tool.Tool, error) {
 		tool.Annotations{Title: "List moments", ReadOnly: true},
 		func(ctx context.Context, in getMomentsIn) (getMomentsOut, error) {
 			out := getMomentsOut{Status: "success", Limit: in.Limit, Offset: in.Offset}
-			f := store.Filter{Equal: map[string]any{}}
+			f := store.Filter{Happened: true, Equal: map[string]any{}}
 			for _, c := range []struct {
 				column, value string
 			}{{"moment_type", in.MomentType}, {"category", in.Category}, {"source_session_id", in.SessionID}} {

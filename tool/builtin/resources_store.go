@@ -155,7 +155,7 @@ func (r *Resources) addMoments(s *store.Store) {
 		if err != nil || n < 1 || n > maxPage {
 			return "", failed("a page of moments is a number from 1 to " + strconv.Itoa(maxPage))
 		}
-		found, more, err := findMoments(ctx, s, store.Filter{}, (n-1)*momentsPage, momentsPage)
+		found, more, err := findMoments(ctx, s, store.Filter{Happened: true}, (n-1)*momentsPage, momentsPage)
 		if err != nil {
 			return "", err
 		}

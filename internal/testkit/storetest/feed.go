@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +69,27 @@ func feed(t *testing.T, open Open) {
 		}
 		wantEqual(t, "no news of today", dates(get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{})))[0], "2025-10-26 1/2/10")
 		wantEqual(t, "news of then", get[store.FeedDay](t)(s.Diary().Day(ctx, "2025-03-01", nil)).MomentCount, 2)
+		due := time.Now().Add(100 * time.Hour)
+		must(t, s.Moments().Put(ctx, &store.Moment{Name: "due", MomentType: store.MomentReminder, StartsAt: due}, &store.Moment{Name: "planned", StartsAt: due}))
+		list := func(f store.Filter) (names []string) {
+			f.Happened, f.Limit = true, 1
+			wantEqual(t, "counted", get[int64](t)(s.Moments().Count(ctx, f)), int64(len(get2[store.Moment](t)(s.Moments().Find(ctx, store.Filter{Happened: true, Since: f.Since, Before: f.Before})))))
+			for {
+				rows, next, err := s.Moments().Find(ctx, f)
+				must(t, err)
+				if names = append(names, momentNames(rows)...); next == "" {
+					return names
+				}
+				f.After = next
+			}
+		}
+		wantEqual(t, "by time", list(store.Filter{})[:2], []string{"planned", "due"})
+		wantEqual(t, "of then", slices.Sorted(slices.Values(list(store.Filter{Since: began, Before: began.Add(time.Minute)}))), []string{"ended", "imported"})
+		wantEqual(t, "since then", list(store.Filter{Since: began.Add(time.Minute), Before: due}), []string{"due"})
+		_, _, err := s.Files().Find(ctx, store.Filter{Happened: true})
+		wantErr(t, "files that happen", err, store.ErrInvalid)
+		must(t, s.Moments().Delete(ctx, "due"))
+		must(t, s.Moments().Delete(ctx, "planned"))
 		untimed := &store.Moment{Name: "untimed"}
 		must(t, s.Moments().Put(ctx, untimed))
 		wantEqual(t, "without a time it is of now", untimed.StartsAt, untimed.CreatedAt)

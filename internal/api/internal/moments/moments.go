@@ -85,8 +85,8 @@ type (
 		Type      string   `query:"moment_type" maxLength:"100" doc:"Only moments of this type: session_chunk, content_upload, dream, note, …."`
 		Category  string   `query:"category" maxLength:"100" doc:"Only moments of this category."`
 		Topics    []string `query:"topic_tags" maxItems:"20" doc:"Only moments with all of these topics, separated by commas."`
-		After     string   `query:"after_date" maxLength:"40" doc:"Only moments made on this day or later: 2026-02-21, or a time."`
-		Before    string   `query:"before_date" maxLength:"40" doc:"Only moments made before this day: 2026-02-21, or a time."`
+		After     string   `query:"after_date" maxLength:"40" doc:"Only moments that began on this day or later: 2026-02-21, or a time."`
+		Before    string   `query:"before_date" maxLength:"40" doc:"Only moments that began before this day: 2026-02-21, or a time."`
 	}
 	momentInput struct {
 		ID string `path:"id" maxLength:"128" doc:"The moment's id."`
@@ -126,7 +126,7 @@ func (h *handlers) list(ctx context.Context, in *listMomentsInput) (*rest.List[s
 
 // filter checks the parameters and returns the filter that they ask for.
 func (in *listMomentsInput) filter() (store.Filter, error) {
-	f := store.Filter{Limit: in.Limit + in.Offset, After: in.Cursor, Equal: map[string]any{}}
+	f := store.Filter{Happened: true, Limit: in.Limit + in.Offset, After: in.Cursor, Equal: map[string]any{}}
 	if in.Offset > 0 && in.Cursor != "" {
 		return f, problem.Invalid("offset", "offset is %s, and there is a cursor; send one of them", strconv.Itoa(in.Offset))
 	}

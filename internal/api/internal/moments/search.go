@@ -107,7 +107,7 @@ func (h *handlers) byTopic(ctx context.Context, text string, limit int) ([]found
 		}
 	}
 	arrange.By(found, func(a, b foundMoment) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), b.CreatedAt.Compare(a.CreatedAt))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Happened().Compare(a.Happened()))
 	})
 	return found, nil
 }
