@@ -162,6 +162,25 @@ func TestRecordObservation(t *testing.T) {
 	}
 }
 
+// Several agents of one session observe something at once; the moment has all of it.
+func TestObservationsAtOnce(t *testing.T) {
+	s, ctx := open(t), as(t, "ada")
+	var wait sync.WaitGroup
+	for i := range 12 {
+		wait.Go(func() {
+			d := &event.MetadataData{RiskReasoning: fmt.Sprint("risk-", i)}
+			if err := memory.RecordObservation(ctx, s, "talk", d, noon); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	list, _, err := s.Moments().Find(ctx, store.Filter{})
+	if err != nil || len(list) != 1 || strings.Count(list[0].Summary, "risk-") != 12 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 // Several files are dropped into a session at once; it notes all of them.
 func TestUploadsAtOnce(t *testing.T) {
 	s, ctx := open(t), as(t, "ada")

@@ -86,24 +86,21 @@ func RecordObservation(ctx context.Context, k Keeper, sessionID string, d *event
 	sum := sha256.Sum256([]byte(sessionID))
 	const digits = 12
 	name := "observation-" + hex.EncodeToString(sum[:])[:digits] + at.Format("-20060102")
-	old, err := findMoment(ctx, k, name)
-	if err != nil {
-		return err
-	}
-	m := store.Moment{Name: name, MomentType: store.MomentObservation, SourceSessionID: sessionID, StartsAt: at, EndsAt: at}
 	line = at.Format("15:04 ") + line
-	var said []string
-	if old != nil {
-		if said = strings.Split(old.Summary, "\n"); slices.Contains(said, line) {
-			return nil // it was recorded before
+	return k.ChangeMoment(ctx, name, func(old *store.Moment) (*store.Moment, error) {
+		m := store.Moment{MomentType: store.MomentObservation, SourceSessionID: sessionID, StartsAt: at, EndsAt: at}
+		var said []string
+		if old != nil {
+			if said = strings.Split(old.Summary, "\n"); slices.Contains(said, line) {
+				return nil, nil // it was recorded before
+			}
+			m.TopicTags = old.TopicTags
+			m.StartsAt, m.EndsAt = earlier(old.StartsAt, at), later(old.EndsAt, at)
 		}
-		m.TopicTags = old.TopicTags
-		m.StartsAt, m.EndsAt = earlier(old.StartsAt, at), later(old.EndsAt, at)
-	}
-	m.Summary = newest(append(said, line))
-	m.TopicTags = cleanTopics(slices.Concat(d.Flags, m.TopicTags))
-	_, err = k.PutLinked(ctx, "", &m)
-	return err
+		m.Summary = newest(append(said, line))
+		m.TopicTags = cleanTopics(slices.Concat(d.Flags, m.TopicTags))
+		return &m, nil
+	})
 }
 
 // newest is the newest lines that a summary has room for.

@@ -45,6 +45,9 @@ func CallMemory(ctx context.Context, s *store.Store, check func(error)) {
 	check(s.Resources().Put(ctx, &store.Resource{Name: "linked"}))
 	_, err = s.PutLinked(ctx, "back", &store.Moment{Name: "m", Base: store.Base{GraphEdges: []store.Edge{{Target: "linked"}, {Target: "part one"}}}})
 	check(err)
+	for range 2 {
+		check(s.ChangeMoment(ctx, "seen", func(*store.Moment) (*store.Moment, error) { return &store.Moment{Summary: "y"}, nil }))
+	}
 	_, err = s.Leases().Take(ctx, "x", "p", time.Minute)
 	check(err)
 	check(s.Leases().Release(ctx, "x", "p"))

@@ -74,6 +74,9 @@ func addMemoryWritings(list map[string]*writing) {
 		c.Memory = &store.Message{Content: text("changed")}
 		return s.PutChunk(ctx, c)
 	}, caller.owns, never}
+	list["ChangeMoment"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
+		return s.ChangeMoment(ctx, "meeting", func(*store.Moment) (*store.Moment, error) { return &store.Moment{Summary: "changed"}, nil })
+	}, caller.owns, caller.differs}
 	list["PutLinked"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		_, err := s.PutLinked(ctx, "back", &store.Moment{Base: o.base(o.moment), Name: "meeting", Summary: "changed"})
 		return err

@@ -70,6 +70,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"recall runs", recallRuns},
 		{"leases", leases},
 		{"feed", feed},
+		{"change moment", changeMoment},
 		{"timeline", timeline},
 		{"linked moments", linked},
 		{"active users", activeUsers},
