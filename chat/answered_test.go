@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm/scripted"
 	"github.com/p8-org/p8/store"
 )
