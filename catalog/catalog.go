@@ -130,6 +130,12 @@ func (c *Catalog) Agent(ctx context.Context, name string) (*agent.Agent, error) 
 	return c.compile(s)
 }
 
+// Given reports whether the name finds [Options].Document.
+func (c *Catalog) Given(name string) bool {
+	clean, err := cleanName(name)
+	return err == nil && c.given.get(clean) != nil
+}
+
 // Has reports whether a document has that name. It ignores the other names of stored rows,
 // so that it costs one look-up even if no agent has the name.
 func (c *Catalog) Has(ctx context.Context, name string) (bool, error) {

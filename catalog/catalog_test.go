@@ -295,6 +295,9 @@ func TestGivenDocument(t *testing.T) {
 	if has, err := c.Has(caller(t), "general"); !has || err != nil {
 		t.Error(has, err)
 	}
+	if !c.Given("general") || c.Given("query-agent") || c.Given("../given") {
+		t.Error("only the given document is given")
+	}
 	if _, err := c.Agent(caller(t), "beside"); err == nil {
 		t.Error("a file beside it is found")
 	}

@@ -155,8 +155,8 @@ func (p prepared) saved() (json.RawMessage, error) {
 	if !p.request.sessionNamed {
 		keep.History = asked.History
 	}
-	if asked.Document != nil {
-		raw, err := json.Marshal(asked.Document)
+	if p.document != nil {
+		raw, err := json.Marshal(p.document)
 		if err != nil {
 			return nil, err
 		}

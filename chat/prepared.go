@@ -28,7 +28,10 @@ type prepared struct {
 	message message
 	session session
 	// auto says that the client leaves it to p8 which agent answers.
-	auto    bool
+	auto bool
+	// document goes with the run, as no other process has it; nil if the catalog's is used.
+	document *agent.Document
+
 	cast    cast.Cast
 	payload prompt.Payload
 }
@@ -109,6 +112,10 @@ func (s *preparer) withCast(ctx context.Context, p prepared, name string, known 
 		Model: p.request.model, Output: p.request.asked.ResponseFormat, ClientTools: p.request.clientTools,
 		Inline: p.request.asked.Document != nil, Routed: p.auto,
 	})
+	p.document = p.request.asked.Document
+	if giver, ok := s.o.Catalog.(Giver); ok && p.document == nil && giver.Given(name) {
+		p.document = a.Document
+	}
 	p.caller = p.caller.Child(p.cast.Name, p.request.model)
 	return p, err
 }

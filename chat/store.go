@@ -15,6 +15,12 @@ type Catalog interface {
 	Agent(ctx context.Context, name string) (*agent.Agent, error)
 }
 
+// Giver has documents that other processes do not have. With a Catalog that implements it,
+// as *catalog.Catalog does, their runs keep them, so that any process resumes such a run.
+type Giver interface {
+	Given(name string) bool
+}
+
 // Lister lists the agents that a session may be routed to. With a Catalog that implements
 // it, as *catalog.Catalog does, clients may leave the choice of the agent to p8.
 type Lister interface {
