@@ -63,7 +63,7 @@ func newFolder(dir, only string, c *Catalog) *folder {
 	return &folder{dir: dir, only: only, c: c, files: map[string]*file{}}
 }
 
-// get returns the present document of a name, nil if there is none. A nil folder has none.
+// get returns the current document with this name, or nil. A nil folder has no documents.
 func (f *folder) get(name string) *source {
 	if f == nil {
 		return nil

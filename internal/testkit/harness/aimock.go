@@ -78,7 +78,7 @@ type ProviderMessage struct {
 	} `json:"tool_calls,omitempty"`
 }
 
-// Text returns the content, "" if there is none.
+// Text returns the content; "" if the message has none.
 func (m ProviderMessage) Text() string {
 	if m.Content == nil {
 		return ""

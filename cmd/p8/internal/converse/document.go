@@ -77,7 +77,7 @@ func documentsIn(dir string) []string {
 	return names
 }
 
-// subFolder returns the first sub-folder that has documents, "" if there is none.
+// subFolder returns the first sub-folder with documents, or "".
 func subFolder(dir string) string {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

@@ -114,7 +114,7 @@ func keys(found []store.Match) []string {
 	return all
 }
 
-// page is the resource of that key, nil if there is none.
+// page returns the resource with that key, or nil.
 func page(ctx context.Context, t *testing.T, s *store.Store, key string) *store.Resource {
 	t.Helper()
 	matches, err := s.Lookup(ctx, key)
