@@ -10,16 +10,22 @@ import "context"
 // parts of a document with more than 500 are written before, in transactions of 500.
 //
 // If another file has a chunk or an ontology of the same name, PutDocuments returns
-// ErrConflict and writes nothing.
+// ErrConflict and writes nothing. The one exception: if only the keys of two names are
+// equal ("Part 1", "part-1"), and the call has a document of more than 500 parts, that
+// document may be written in part; its file is FileProcessing until it is put again.
 func (s *Store) PutDocuments(ctx context.Context, docs ...*Document) error {
 	for _, d := range docs {
 		if err := d.check(); err != nil {
 			return missingFirst(ctx, err)
 		}
 	}
-	for _, d := range docs {
+	ahead, err := s.comparePartsAhead(ctx, docs)
+	if err != nil {
+		return err
+	}
+	for i, d := range docs {
 		d.Written = false
-		if err := s.putAhead(ctx, d); err != nil {
+		if err := s.putAhead(ctx, d, ahead[i]); err != nil {
 			return err
 		}
 	}

@@ -11,22 +11,84 @@ import (
 // are the longest.
 const partsAtOnce = 500
 
+// partsAhead are the parts of a document that are to be deleted and written.
+type partsAhead struct{ stale, changed []record }
+
+// comparePartsAhead compares the documents with the stored ones if one of them is large.
+// It refuses every document, also the small ones, before the first part is written.
+func (s *Store) comparePartsAhead(ctx context.Context, docs []*Document) ([]partsAhead, error) {
+	ahead := make([]partsAhead, len(docs))
+	if !slices.ContainsFunc(docs, func(d *Document) bool { return len(d.Chunks) > partsAtOnce }) {
+		return ahead, nil
+	}
+	if err := refuseTwice(docs); err != nil {
+		return nil, err
+	}
+	// This reads every stored part, for which no other writer should wait.
+	err := s.read(ctx, "read documents", func(c Conn, by caller) (err error) {
+		w := &writer{store: s, c: c, by: by}
+		var files []string
+		for _, d := range docs {
+			p, err := w.placeFile(ctx, d)
+			if err != nil {
+				return err
+			}
+			files = append(files, p.id)
+		}
+		for i, d := range docs {
+			// A small document may take the name of a part that another one of the call
+			// gives up in the same transaction.
+			own := files
+			if len(d.Chunks) > partsAtOnce {
+				own = files[i : i+1]
+			}
+			if ahead[i].stale, ahead[i].changed, err = w.compareParts(ctx, d, own); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return ahead, err
+}
+
+// refuseTwice is ErrConflict if parts of two files have one name.
+func refuseTwice(docs []*Document) error {
+	type part struct {
+		table, name string
+		shared      bool
+	}
+	files := make(map[part]string)
+	for _, d := range docs {
+		take := func(t *table, name string) error {
+			x := part{t.Name, name, d.File.Shared}
+			if uri, taken := files[x]; taken && uri != d.File.URI {
+				return foreign(t, name, d)
+			}
+			files[x] = d.File.URI
+			return nil
+		}
+		for _, x := range d.Chunks {
+			if err := take(resources, x.Name); err != nil {
+				return err
+			}
+		}
+		if d.Ontology != nil {
+			if err := take(ontologies, d.Ontology.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // putAhead writes the parts of a large document in transactions of partsAtOnce parts,
 // before PutDocuments writes the rest with the file itself. Until then the file is
-// FileProcessing and has no hash, so that the next upsert reads it again after a crash.
-func (s *Store) putAhead(ctx context.Context, d *Document) error {
-	if len(d.Chunks) <= partsAtOnce {
+// FileProcessing and has no hash, so that the next upsert reads it again after a crash:
+// a reader, or a crash, in between finds the old parts, the new ones or neither.
+func (s *Store) putAhead(ctx context.Context, d *Document, ahead partsAhead) error {
+	stale, changed := ahead.stale, ahead.changed
+	if len(d.Chunks) <= partsAtOnce || len(stale)+len(changed) <= partsAtOnce {
 		return nil
-	}
-	var stale, changed []record
-	// This reads every stored part, for which no other writer should wait.
-	err := s.read(ctx, "read a document", func(c Conn, by caller) (err error) {
-		w := &writer{store: s, c: c, by: by}
-		stale, changed, err = w.compareParts(ctx, d)
-		return err
-	})
-	if err != nil || len(stale)+len(changed) <= partsAtOnce {
-		return err
 	}
 	for part := range slices.Chunk(stale, partsAtOnce) {
 		if err := s.writePart(ctx, d, func(w *writer, _ placed) error {
@@ -82,10 +144,9 @@ func (w *writer) unfinished(ctx context.Context, f *File) (placed, error) {
 
 // compareParts returns the chunks that are stored and not in the document any
 // more, and those of the document that are not stored as they are. A chunk with
-// the name of another file's is ErrConflict.
-func (w *writer) compareParts(ctx context.Context, d *Document) (stale, changed []record, err error) {
-	owner := w.by.owner(d.File.Shared)
-	p, err := files.place(ctx, w.c, "", w.by, owner, d.File)
+// the name of a file's that is not among own is ErrConflict.
+func (w *writer) compareParts(ctx context.Context, d *Document, own []string) (stale, changed []record, err error) {
+	p, err := w.placeFile(ctx, d)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,20 +178,29 @@ func (w *writer) compareParts(ctx context.Context, d *Document) (stale, changed 
 		}
 	}
 	if d.Ontology != nil {
-		if err := w.refuseForeign(ctx, d, ontologies, p, owner, []string{d.Ontology.Name}); err != nil {
+		if err := w.refuseForeign(ctx, d, ontologies, own, []string{d.Ontology.Name}); err != nil {
 			return nil, nil, err
 		}
 	}
-	return stale, changed, w.refuseForeign(ctx, d, resources, p, owner, added)
+	return stale, changed, w.refuseForeign(ctx, d, resources, own, added)
 }
 
-// refuseForeign is ErrConflict when a live row of the table that was made of another file has one of the names.
-func (w *writer) refuseForeign(ctx context.Context, d *Document, t *table, file placed, owner any, names []string) error {
+// placeFile finds the stored file of a document, without a lock.
+func (w *writer) placeFile(ctx context.Context, d *Document) (placed, error) {
+	return files.place(ctx, w.c, "", w.by, w.by.owner(d.File.Shared), d.File)
+}
+
+// refuseForeign is ErrConflict when a live row of the table that was made of a file not
+// among own has one of the names.
+func (w *writer) refuseForeign(ctx context.Context, d *Document, t *table, own, names []string) error {
 	for part := range slices.Chunk(names, maxFilter) {
 		q := newQuery(t.selects)
 		q.add(`tenant_id = `).arg(w.by.TenantID)
-		q.owned(owner)
-		q.add(` AND deleted_at IS NULL AND file_id <> `).arg(file.id)
+		q.owned(w.by.owner(d.File.Shared))
+		q.add(` AND deleted_at IS NULL`)
+		for _, id := range own {
+			q.add(` AND file_id <> `).arg(id)
+		}
 		q.in(w.store.dialect, "name", part)
 		q.add(` LIMIT 1`)
 		rec, err := t.first(ctx, w.c, q)
@@ -145,7 +215,8 @@ func (w *writer) refuseForeign(ctx context.Context, d *Document, t *table, file 
 }
 
 // removeAhead deletes most parts of a large file, before the file and the rest go
-// in one transaction.
+// in one transaction. After a crash in between, the file is FileProcessing: to delete it
+// again, or to put it again, finishes the work.
 func (s *Store) removeAhead(ctx context.Context, nameOrID string) error {
 	for more := true; more; {
 		if err := s.writing(ctx, "delete a part of a file", func(w *writer) error {

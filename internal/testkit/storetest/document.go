@@ -98,6 +98,13 @@ func documents(t *testing.T, open Open) {
 	wantEqual(t, "back", stored(), []string{"0 one", "0 shared", "1 two"})
 }
 
+// chunksNamed is a document with one chunk of that name.
+func chunksNamed(file, chunk string) *store.Document {
+	d := document(file, "text of "+file)
+	d.Chunks[0].Name = chunk
+	return d
+}
+
 // largeDocuments are written in several transactions, between which others write. In the
 // end they are as complete as small ones.
 func largeDocuments(t *testing.T, s *store.Store) {
@@ -142,6 +149,23 @@ func largeDocuments(t *testing.T, s *store.Store) {
 	wantEqual(t, "status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileProcessing)
 	must(t, s.Files().Delete(ctx, "small"))
 	put(true, large(0, 600))
+
+	// A large document is not begun when another one of the call is refused.
+	for what, refused := range map[string]*store.Document{
+		"another file's chunk":     chunksNamed("small", "part of another file"),
+		"a chunk of the same call": chunksNamed("small", "large part1200"),
+	} {
+		must(t, s.PutDocuments(ctx, chunksNamed("other", "part of another file")))
+		wantErr(t, what, s.PutDocuments(ctx, large(600, 1300), refused), store.ErrConflict)
+		wantEqual(t, what+", status", get[store.File](t)(s.Files().ByName(ctx, "large")).Status, store.FileCompleted)
+		wantEqual(t, what+", chunks", len(get[[]store.Match](t)(s.Lookup(ctx, "large part1200"))), 0)
+		wantEqual(t, what+", chunks", len(get[[]store.Match](t)(s.Lookup(ctx, "large part7"))), 1)
+	}
+
+	// Beside a large document, a small one still takes the name that another one gives up.
+	must(t, s.PutDocuments(ctx, chunksNamed("other", "given up"), chunksNamed("small", "taken"), large(600, 1300)))
+	must(t, s.PutDocuments(ctx, chunksNamed("other", "anew"), chunksNamed("small", "given up"), large(0, 700)))
+	wantEqual(t, "chunks", len(get[[]store.Match](t)(s.Lookup(ctx, "given up"))), 1)
 
 	must(t, s.Files().Delete(ctx, "large"))
 	wantEqual(t, "chunks", len(get[[]store.Match](t)(s.Lookup(ctx, "large part7"))), 0)
