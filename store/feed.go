@@ -38,8 +38,10 @@ type FeedDay struct {
 
 // FeedSession is a session of a day.
 type FeedSession struct {
-	ID       string `json:"id"`
-	Name     string `json:"name,omitempty"`
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
+	// Title is that of Session.
+	Title    string `json:"title,omitempty"`
 	Messages int    `json:"message_count"`
 }
 
@@ -180,7 +182,7 @@ const happened = `(CASE WHEN moment_type = '` + MomentReminder + `' THEN created
 
 // sessions reads the day's sessions, the last used first, with the totals of all.
 func (r feedReader) sessions(d day, out *FeedDay) Statement {
-	q := newQuery(`SELECT x.session_id, s.name, x.said, x.messages, x.tokens, x.sessions FROM (SELECT session_id, count(*) AS said,
+	q := newQuery(`SELECT x.session_id, s.name, x.said, x.messages, x.tokens, x.sessions` + r.d.firstMessage(`s`) + ` FROM (SELECT session_id, count(*) AS said,
 		MAX(created_at) AS latest, CAST(SUM(count(*)) OVER () AS BIGINT) AS messages,
 		CAST(SUM(SUM(token_count)) OVER () AS BIGINT) AS tokens, count(*) OVER () AS sessions FROM messages m WHERE `)
 	r.said(q)
@@ -191,7 +193,8 @@ func (r feedReader) sessions(d day, out *FeedDay) Statement {
 	q.add(` ORDER BY x.latest DESC, x.session_id`)
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {
 		var x FeedSession
-		err := row.Scan(&x.ID, &x.Name, &x.Messages, &out.Messages, &out.Tokens, &out.SessionCount)
+		err := row.Scan(&x.ID, &x.Name, &x.Messages, &out.Messages, &out.Tokens, &out.SessionCount, &x.Title)
+		x.Title = titleOf(x.Name, x.Title, x.ID)
 		out.Sessions = append(out.Sessions, x)
 		return err
 	}}

@@ -92,7 +92,7 @@ func sameJSON(a, b json.RawMessage) bool {
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	var sess Session
 	err := s.read(ctx, "read session", func(c Conn, by caller) error {
-		found, err := one(ctx, c, `SELECT `+sessionColumns+s.dialect.firstMessage()+` FROM sessions`+s.dialect.readableSession(),
+		found, err := one(ctx, c, `SELECT `+sessionColumns+s.dialect.firstMessage(`sessions`)+` FROM sessions`+s.dialect.readableSession(),
 			append(sess.columns(), &sess.Title), by.TenantID, storable(id), by.UserID)
 		if err == nil && !found {
 			err = notFound("session", id)
@@ -140,7 +140,7 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) (list []Session, 
 // listSessions reads a page of the sessions, of those in ids unless that is nil.
 func (s *Store) listSessions(ctx context.Context, c Conn, by caller, f SessionFilter, ids []string) (list []Session, next string, err error) {
 	limit := page(f.Limit, 50, 500)
-	q := f.query(s.dialect, by, sessionColumns+s.dialect.firstMessage())
+	q := f.query(s.dialect, by, sessionColumns+s.dialect.firstMessage(`sessions`))
 	if ids != nil {
 		q.add(` AND id IN (SELECT ` + s.dialect.textsOf() + `(`).arg(encodeList(ids))
 		q.add(`))`)

@@ -13,17 +13,22 @@ const MaxTitle = 200
 const maxWords = 60
 
 // firstMessage is the beginning of a session's first message if the session has no name,
-// as a further column. Only the session's first rows are searched.
-func (d Dialect) firstMessage() string {
-	return `, CASE WHEN name IS NULL THEN (SELECT substr(m.content, 1, 400) FROM messages m WHERE m.tenant_id = sessions.tenant_id
-		AND m.session_id = sessions.id AND ` + d.ownerOf(`m.`) + ` = ` + d.ownerOf(`sessions.`) + ` AND m.seq <= 20
+// as a further column of the sessions of that name or alias. Only the session's first rows
+// are searched.
+func (d Dialect) firstMessage(sessions string) string {
+	return `, CASE WHEN ` + sessions + `.name IS NULL THEN (SELECT substr(m.content, 1, 400) FROM messages m WHERE m.tenant_id = ` + sessions + `.tenant_id
+		AND m.session_id = ` + sessions + `.id AND ` + d.ownerOf(`m.`) + ` = ` + d.ownerOf(sessions+`.`) + ` AND m.seq <= 20
 		AND m.message_type = '` + MessageUser + `' AND m.content <> '' AND m.deleted_at IS NULL ORDER BY m.seq LIMIT 1) END`
 }
 
-// setTitle makes the title of what firstMessage read.
-func (s *Session) setTitle() {
-	s.Title = cmp.Or(CleanTitle(s.Name), firstWords(s.Title), s.ID)
+// titleOf is the title of a session: its name, else the first words of what firstMessage
+// read, else its id.
+func titleOf(name, first, id string) string {
+	return cmp.Or(CleanTitle(name), firstWords(first), id)
 }
+
+// setTitle makes the title of what firstMessage read into Title.
+func (s *Session) setTitle() { s.Title = titleOf(s.Name, s.Title, s.ID) }
 
 // firstWords is the beginning of a text as a title, cut between two words if it can be.
 func firstWords(text string) string {

@@ -63,12 +63,13 @@ func (r *Resources) addSessions(s *store.Store) {
 			return encoded(struct {
 				ID        string           `json:"id"`
 				Name      string           `json:"name,omitempty"`
+				Title     string           `json:"title"`
 				Agent     string           `json:"agent_name,omitempty"`
 				Count     int64            `json:"message_count"`
 				CreatedAt time.Time        `json:"created_at"`
 				UpdatedAt time.Time        `json:"updated_at"`
 				Messages  []sessionMessage `json:"messages"`
-			}{session.ID, session.Name, session.AgentName, session.Messages, session.CreatedAt, session.UpdatedAt, messages}, nil)
+			}{session.ID, session.Name, session.Title, session.AgentName, session.Messages, session.CreatedAt, session.UpdatedAt, messages}, nil)
 		},
 		func(ctx context.Context) ([]string, error) {
 			sessions, _, err := s.Sessions(ctx, store.SessionFilter{Limit: 500})

@@ -48,7 +48,8 @@ func feed(t *testing.T, open Open) {
 		days := get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{Zone: berlin}))
 		wantEqual(t, "in Berlin", dates(days), []string{"2025-10-27 1/1/5", "2025-10-26 2/2/10", "2025-10-25 1/1/5", "2025-03-01 1/1/5"})
 		wantEqual(t, "sessions", days[1].Sessions, []store.FeedSession{
-			{ID: id("b"), Name: "name of " + id("b"), Messages: 1}, {ID: id("a"), Name: "name of " + id("a"), Messages: 1},
+			{ID: id("b"), Name: "name of " + id("b"), Title: store.CleanTitle("name of " + id("b")), Messages: 1},
+			{ID: id("a"), Name: "name of " + id("a"), Title: store.CleanTitle("name of " + id("a")), Messages: 1},
 		})
 		wantEqual(t, "id", days[1].SessionID, store.EntityID("sessions", "daily-2025-10-26", who.user))
 		page := get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{Zone: berlin, Limit: 2, Before: "2025-10-27"}))
@@ -57,6 +58,10 @@ func feed(t *testing.T, open Open) {
 		wantEqual(t, "the next page", dates(page), dates(days[3:]))
 		wantEqual(t, "a day", get[store.FeedDay](t)(s.Diary().Day(ctx, "2025-10-26", berlin)), days[1])
 		empty := get[store.FeedDay](t)(s.Diary().Day(ctx, "2025-10-24", berlin))
+		begin(t, s, ctx, id("unnamed"), "Plan a trip")
+		today := get[[]store.FeedDay](t)(s.Diary().Feed(ctx, store.FeedFilter{Limit: 1}))[0].Sessions
+		wantEqual(t, "a session without a name", today, []store.FeedSession{{ID: id("unnamed"), Title: "Plan a trip", Messages: 1}})
+		must(t, s.DeleteSession(ctx, id("unnamed")))
 		wantEqual(t, "an empty day", empty, store.FeedDay{
 			Date: "2025-10-24", SessionID: store.EntityID("sessions", "daily-2025-10-24", who.user), Sessions: []store.FeedSession{}, Moments: []store.Moment{},
 		})

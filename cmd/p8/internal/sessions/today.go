@@ -118,7 +118,7 @@ func showDay(w io.Writer, d store.FeedDay) {
 	}
 	fmt.Fprintf(w, "%s  %s\n", d.Date, strings.Join(said, ", "))
 	for _, s := range d.Sessions {
-		fmt.Fprintf(w, "  session %s %s (%s)\n", show.OneLine(s.ID), show.OneLine(s.Name), show.Count(s.Messages, "message"))
+		fmt.Fprintf(w, "  session %s %s (%s)\n", show.OneLine(s.ID), show.OneLine(s.Title), show.Count(s.Messages, "message"))
 	}
 	for _, m := range d.Moments {
 		fmt.Fprintf(w, "  %s %s: %s\n", show.OneLine(m.MomentType), show.OneLine(m.Name), show.OneLine(m.Summary))

@@ -102,6 +102,7 @@ type (
 	// sessionInfo are the fields of its session that a moment shows.
 	sessionInfo struct {
 		SessionName        string          `json:"session_name,omitempty"`
+		SessionTitle       string          `json:"session_title,omitempty"`
 		SessionDescription string          `json:"session_description,omitempty"`
 		SessionMetadata    json.RawMessage `json:"session_metadata,omitempty"`
 	}
@@ -212,7 +213,7 @@ func (h *handlers) sessionInfo(ctx context.Context, id string) sessionInfo {
 		}
 		return sessionInfo{}
 	}
-	return sessionInfo{s.Name, s.Description, s.Metadata}
+	return sessionInfo{s.Name, s.Title, s.Description, s.Metadata}
 }
 
 // delete deletes a moment. A reminder is deleted with its job.
