@@ -34,7 +34,7 @@ type sessionsListCmd struct {
 	Mode     string `help:"Only sessions of this mode, such as chat or evaluation."`
 	All      bool   `help:"Also list sessions of background work, such as dreams."`
 	Archived bool   `help:"List the archived sessions instead."`
-	Search   string `short:"s" placeholder:"WORDS" help:"Only sessions with all of these words in their title or in one message."`
+	Search   string `placeholder:"WORDS" help:"Only sessions with all of these words in their title or in one message."`
 	Limit    int    `short:"n" default:"20" help:"Maximum number of sessions (${default})."`
 	JSON     bool   `help:"Print JSON."`
 }
