@@ -192,11 +192,8 @@ func (r rules) subject(ctx context.Context, w words) (proposal, error) {
 	for _, how := range []string{"how do i|how do we|how do you|how can i|how can we|how should i|how should we|how would i|how does one|how to",
 		"search for|search|look for|find out about", "explain"} {
 		if rest, ok := w.begins(how); ok && rest.len() > 0 && limit == 0 {
-			// The row that the question names comes before a guess, unless a search is asked for.
-			if _, searches := w.begins("search|look|find"); !searches {
-				if p, err := r.mentioned(ctx, rest); err != nil || p.Confidence > 0 {
-					return p, err
-				}
+			if p, err := r.beforeSearch(ctx, w, rest); err != nil || p.Confidence > 0 {
+				return p, err
 			}
 			if _, _, about := rest.cut("about|on|regarding|mentioning"); !about {
 				documents, _ := nounOf("document")

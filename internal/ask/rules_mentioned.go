@@ -16,6 +16,19 @@ const (
 	maxPhrases = 3 * rem.MaxKeys
 )
 
+// beforeSearch is mentioned for the rest of a question whose words would be searched. A
+// search that is asked for stays one, unless all of w is a key: "search ranking notes".
+func (r rules) beforeSearch(ctx context.Context, w, rest words) (proposal, error) {
+	if _, searches := w.begins("search|look|find"); !searches {
+		return r.mentioned(ctx, rest)
+	}
+	keys, err := r.keysIn(ctx, []string{store.NormalizeKey(w.text())})
+	if err != nil || len(keys) == 0 {
+		return proposal{}, err
+	}
+	return proposal{Query: rem.Lookup{Keys: keys}.String(), Confidence: exact}, nil
+}
+
 // asksOf is mentioned for a question about what is stored. An opinion ("should I …") is not.
 func (r rules) asksOf(ctx context.Context, w words) (proposal, error) {
 	if _, asks := w.begins("what|which|who|whose|whom|when|where|how|why|is|are|was|were|does|do|did|has|have|tell|about|describe"); !asks {

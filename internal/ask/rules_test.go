@@ -80,7 +80,7 @@ func TestFurtherSentences(t *testing.T) {
 // query for a sentence without one is an error, and so is a missing reason.
 func understood(t *testing.T, list []sentence) (right int) {
 	t.Helper()
-	x := index{[]string{"sarah-chen", "project-alpha", "tidb-migration", "q4-report", "conor-obrien", "mike-ross", "getting-started", "hello-world"}}
+	x := index{[]string{"sarah-chen", "project-alpha", "tidb-migration", "q4-report", "conor-obrien", "mike-ross", "getting-started", "hello-world", "search-notes"}}
 	r := rules{engine: x, when: newCalendar(time.Date(2026, 11, 20, 15, 30, 0, 0, time.UTC))}
 	for _, s := range list {
 		p, err := r.propose(t.Context(), s.text)

@@ -94,6 +94,7 @@ func further() []sentence {
 		{"how do I read the Q4 report", `LOOKUP q4-report`},
 		{"explain the tidb migration, please", `LOOKUP tidb-migration`},
 		{"Does Sarah Chen know project alpha?", `LOOKUP sarah-chen, project-alpha`},
+		{"search notes", `LOOKUP search-notes`},
 		{"search for sarah chen", `SEARCH "sarah chen" FROM resources`},
 		{"documents about sarah chen", `SEARCH "sarah chen" FROM resources`},
 		{"please run LOOKUP sarah-chen", `LOOKUP sarah-chen`},
