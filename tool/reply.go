@@ -25,15 +25,43 @@ type replyField struct {
 	Name     string `json:"-"`
 	Required bool   `json:"-"`
 
-	Type        any    `json:"type"`
-	Format      string `json:"format"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Enum        []any  `json:"enum"`
+	Type        replyTypes `json:"type"`
+	Format      string     `json:"format"`
+	Title       string     `json:"title"`
+	Description string     `json:"description"`
+	Enum        []any      `json:"enum"`
 	OneOf       []struct {
 		Const any    `json:"const"`
 		Title string `json:"title"`
 	} `json:"oneOf"`
+}
+
+// replyTypes are the types of a field's value, without null.
+type replyTypes []string
+
+// UnmarshalJSON reads one type or a list of them.
+func (t *replyTypes) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*t = replyTypes{one}
+		return nil
+	}
+	var list []string
+	err := json.Unmarshal(b, &list)
+	*t = slices.DeleteFunc(list, func(name string) bool { return name == "null" })
+	return err
+}
+
+// inWords are the types for a person; "" if they are not known.
+func (t replyTypes) inWords() string {
+	known := map[string]string{
+		"string": "text", "number": "number", "integer": "whole number", "boolean": "true or false", "array": "list", "object": "object",
+	}
+	words := make([]string, len(t))
+	for i, name := range t {
+		words[i] = known[name]
+	}
+	return strings.Join(words, " or ")
 }
 
 // replyFields returns the fields of an answer, in the order of the schema.
@@ -56,7 +84,9 @@ func replyFields(answer json.RawMessage) (fields []replyField) {
 			return fields
 		}
 		f := replyField{}
-		if json.Unmarshal(raw, &f) != nil {
+		exact := json.NewDecoder(bytes.NewReader(raw))
+		exact.UseNumber()
+		if exact.Decode(&f) != nil {
 			f = replyField{} // true, or a keyword of an odd type
 		}
 		f.Name, _ = name.(string)
@@ -69,28 +99,34 @@ func replyFields(answer json.RawMessage) (fields []replyField) {
 // choices are the values that the field may have, in words; nil for any.
 func (f *replyField) choices() (words []string) {
 	for _, value := range f.Enum {
-		words = append(words, fmt.Sprint(value))
+		words = append(words, inWords(value))
 	}
 	for _, o := range f.OneOf {
 		switch {
 		case o.Const == nil:
 			return nil
-		case o.Title != "" && o.Title != fmt.Sprint(o.Const):
-			words = append(words, fmt.Sprintf("%v: %s", o.Const, o.Title))
+		case o.Title != "" && o.Title != inWords(o.Const):
+			words = append(words, inWords(o.Const)+": "+o.Title)
 		default:
-			words = append(words, fmt.Sprint(o.Const))
+			words = append(words, inWords(o.Const))
 		}
 	}
 	return words
 }
 
+// inWords is a value of JSON for a person: a string without its quotes.
+func inWords(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	words, _ := json.Marshal(value) // it was read as JSON
+	return string(words)
+}
+
 // inWords is the field on one line.
 func (f *replyField) inWords() string {
-	kinds := map[any]string{
-		"string": "text", "number": "number", "integer": "whole number", "boolean": "true or false", "array": "list", "object": "object",
-	}
-	kind := kinds[f.Type]
-	if f.Type == "string" && f.Format != "" {
+	kind := f.Type.inWords()
+	if slices.Equal(f.Type, replyTypes{"string"}) && f.Format != "" {
 		kind = f.Format
 	}
 	if words := f.choices(); len(words) > maxChoices {
@@ -146,7 +182,7 @@ func CheckReply(ctx context.Context, answer json.RawMessage, message string) err
 		return checkReply(ctx, compiled, json.RawMessage(message))
 	}
 	fields := replyFields(answer)
-	if len(fields) != 1 || fields[0].Type == "boolean" {
+	if len(fields) != 1 || slices.Contains(fields[0].Type, "boolean") {
 		return nil
 	}
 	var wrong error
@@ -177,12 +213,12 @@ func (f *replyField) values(text string) []any {
 		values = append(values, json.RawMessage(text))
 	}
 	for _, choice := range f.Enum {
-		if strings.EqualFold(fmt.Sprint(choice), text) {
+		if strings.EqualFold(inWords(choice), text) {
 			values = append(values, choice)
 		}
 	}
 	for _, o := range f.OneOf {
-		if o.Const != nil && (strings.EqualFold(fmt.Sprint(o.Const), text) || strings.EqualFold(o.Title, text)) {
+		if o.Const != nil && (strings.EqualFold(inWords(o.Const), text) || strings.EqualFold(o.Title, text)) {
 			values = append(values, o.Const)
 		}
 	}

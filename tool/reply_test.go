@@ -16,6 +16,8 @@ const (
 	countForm = `{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"]}`
 	textForm  = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`
 	paidForm  = `{"type":"object","properties":{"by":{"oneOf":[{"const":"c","title":"Card"},{"const":"b","title":"Bill"}]}},"required":["by"]}`
+	nullForm  = `{"type":"object","properties":{"day":{"type":["string","null"]}},"required":["day"]}`
+	sumForm   = `{"type":"object","properties":{"sum":{"enum":[1000000,1234567890123456]}},"required":["sum"]}`
 	yesForm   = `{"type":"object","properties":{"sure":{"type":"boolean"}},"required":["sure"]}`
 )
 
@@ -27,6 +29,10 @@ func TestAskInWords(t *testing.T) {
 		paidForm:            "Q?\n\n- by (c: Card, b: Bill)",
 		yesForm:             "Q?\n\n- sure (true or false)",
 		`{"type":"object"}`: "Q?",
+		nullForm:            "Q?\n\n- day (text)",
+		`{"type":"object","properties":{"n":{"type":["integer","string"]}}}`:                       "Q?\n\n- n (whole number or text; optional)",
+		`{"type":"object","properties":{"sum":{"enum":[1000000,1234567890123456,2.5,true,null]}}}`: "Q?\n\n- sum (1000000, 1234567890123456, 2.5, true, null; optional)",
+		`{"type":"object","properties":{"sum":{"oneOf":[{"const":2000000,"title":"A lot"}]}}}`:     "Q?\n\n- sum (2000000: A lot; optional)",
 	} {
 		if got := tool.AskInWords("Q?", json.RawMessage(form)); got != want {
 			t.Errorf("%s:\n got %q\nwant %q", form, got, want)
@@ -55,6 +61,10 @@ func TestCheckReply(t *testing.T) {
 		{paidForm, "B", ""},
 		{paidForm, "cash", `This does not answer the question: by is one of: c: Card, b: Bill.`},
 		{yesForm, "ja", ""},
+		{`{"type":"object","properties":{"sure":{"type":["null","boolean"]}}}`, "ja", ""},
+		{nullForm, "Monday", ""},
+		{sumForm, "1234567890123456", ""},
+		{sumForm, "1000001", `This does not answer the question: sum is one of: 1000000, 1234567890123456.`},
 		{`{"type":"object","properties":{}}`, "whatever", ""},
 	} {
 		err := tool.CheckReply(t.Context(), json.RawMessage(c.form), c.message)
