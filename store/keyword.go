@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -27,11 +28,11 @@ var stopWords = strings.Fields(`a about after all also an and any are as at be b
 
 // KeywordTerms returns the words of a question for a keyword search: runs of letters and
 // digits in lower case, each once, in order, at most 32. It skips the commonest words of
-// English unless there are no others.
+// English unless there are no others, and what no index holds: ½, an accent alone.
 func KeywordTerms(text string) []string {
 	var terms, common []string
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), notInWord) {
-		if len(word) > maxTerm {
+		if len(word) > maxTerm || !strings.ContainsFunc(word, inIndex) {
 			continue
 		}
 		list := &terms
@@ -46,6 +47,11 @@ func KeywordTerms(text string) []string {
 		return common
 	}
 	return terms
+}
+
+// inIndex reports whether a rune makes a word that every engine indexes.
+func inIndex(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Nl, r)
 }
 
 // keywords ranks by the words.

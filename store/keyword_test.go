@@ -16,6 +16,7 @@ func TestKeywordTerms(t *testing.T) {
 		"exit code 2, p8":          "exit code 2 p8",
 		"茶 和 咖啡":                   "茶 和 咖啡",
 		" .,;\x00":                 "",
+		"½ cup, x² ① \u0301":       "cup x²",
 		strings.Repeat("x", 101):   "",
 	} {
 		if got := strings.Join(KeywordTerms(text), " "); got != want {

@@ -112,15 +112,16 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 	return found, err
 }
 
-// frequencies counts for each term the visible rows that hold it, commonRows at
-// most.
+// frequencies counts for each term the visible rows that hold it, commonRows at most. No
+// row holds a term that PostgreSQL does not know as a word, whose query is an empty one.
 func frequencies(ctx context.Context, c *conn, sc store.Scope, table string, terms []string) ([]int64, error) {
 	plainTerms := make([]string, len(terms))
 	for i, t := range terms {
 		plainTerms[i] = plain(t)
 	}
 	s := &statement{}
-	s.add(`SELECT (SELECT count(*) FROM (SELECT FROM keywords WHERE words @@ (%s && phraseto_tsquery('p8_words', t.term)) LIMIT %d) hits)
+	s.add(`SELECT (SELECT count(*) FROM (SELECT FROM keywords WHERE words @@ (%s && phraseto_tsquery('p8_words', t.term))
+		AND numnode(phraseto_tsquery('p8_words', t.term)) > 0 LIMIT %d) hits)
 		FROM unnest(%s::text[]) WITH ORDINALITY t(term, n) ORDER BY t.n`, scopeQuery(s, sc, table), commonRows, s.arg(plainTerms))
 	var list []int64
 	err := s.run(ctx, c, func(r store.Row) error {

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/p8-org/p8/store"
 )
@@ -13,12 +15,15 @@ const maxFound = 100_000
 // the order of time.
 func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.RowOwner, terms []string, limit int, each func(string, int64)) error {
 	s := &statement{}
-	s.add(`SELECT m.session_id, m.seq FROM (SELECT entity_id FROM (SELECT entity_id FROM keywords WHERE words @@ (%s::tsquery`,
-		s.arg(scopeLexeme("messages", owner)))
-	for _, t := range terms {
-		s.add(` && phraseto_tsquery('p8_words', %s)`, s.arg(plain(t)))
+	said := make([]string, len(terms))
+	for i, t := range terms {
+		said[i] = fmt.Sprintf(`phraseto_tsquery('p8_words', %s)`, s.arg(plain(t)))
 	}
-	s.add(`) LIMIT %d) hits ORDER BY entity_id COLLATE "C" DESC LIMIT %d) k`, maxFound, limit)
+	all := strings.Join(said, ` && `)
+	// Without a word that PostgreSQL knows as one, the query would be that of every message.
+	s.add(`SELECT m.session_id, m.seq FROM (SELECT entity_id FROM (SELECT entity_id FROM keywords WHERE words @@ (%s::tsquery && %s) AND numnode(%s) > 0`,
+		s.arg(scopeLexeme("messages", owner)), all, all)
+	s.add(` LIMIT %d) hits ORDER BY entity_id COLLATE "C" DESC LIMIT %d) k`, maxFound, limit)
 	s.add(` JOIN messages m ON m.tenant_id = %s AND m.id = k.entity_id AND m.deleted_at IS NULL ORDER BY k.entity_id COLLATE "C" DESC`, s.arg(owner.TenantID))
 	return s.run(ctx, c.(*conn), func(r store.Row) error {
 		var session string

@@ -57,3 +57,5 @@ func TestToolCallMigration(t *testing.T) {
 }
 
 func TestOldRows(t *testing.T) { storetest.OldRows(t, oldDatabase(t), "00024_shown.sql", "user_id") }
+
+func TestOldWords(t *testing.T) { storetest.OldWords(t, oldDatabase(t), "00023_message_words.sql") }

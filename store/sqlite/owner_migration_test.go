@@ -154,3 +154,7 @@ func numbers(n int) string {
 	}
 	return b.String()
 }
+
+func TestOldWords(t *testing.T) {
+	storetest.OldWords(t, oldDatabase(t, filepath.Join(t.TempDir(), "p8.db")), "00014_message_words.sql")
+}

@@ -204,3 +204,25 @@ func checkOldSessions(t *testing.T, s *store.Store) {
 		wantEqual(t, "next message of "+c.id, m.Seq, c.seq)
 	}
 }
+
+// OldWords: a search finds what was said before the migration with this name indexed the
+// words of messages, in every script.
+func OldWords(t *testing.T, d OldDatabase, name string) {
+	must(t, d.Migrate(MigrationsBefore(t, d.Migrations, d.Owner)))
+	for _, insert := range oldSessions() {
+		must(t, d.Exec(insert))
+	}
+	must(t, d.Migrate(MigrationsBefore(t, d.Migrations, name)))
+	must(t, d.Exec(`UPDATE messages SET content = 'Ein Café, <мой> ёж/Йод: がんばって 東京 세계 नमस्ते' WHERE session_id = 'mine' AND seq = 4`))
+	s := d.Open()
+	for _, words := range []string{"cafe", "Café", "мой", "ёж", "ЙОД", "がんばって", "東京", "세계", "नमस्ते"} {
+		found, _, err := s.Sessions(as("one", "alice"), store.SessionFilter{Words: words})
+		must(t, err)
+		wantEqual(t, "sessions about "+words, len(found), 1)
+	}
+	for _, other := range []context.Context{as("one", "bob"), as("one", ""), as("two", "alice")} {
+		found, _, err := s.Sessions(other, store.SessionFilter{Words: "мой"})
+		must(t, err)
+		wantEqual(t, "sessions of others", len(found), 0)
+	}
+}

@@ -56,6 +56,8 @@ func sessionSearch(t *testing.T, open Open) {
 			{`rome* -trip`, "rome"},
 			{"nowhere", ""},
 			{strings.Repeat("x", 200) + " rome", "rome"},
+			{"½ rome \u0301", "rome"},
+			{"\U00031350", ""},
 		} {
 			wantEqual(t, "sessions about "+tc.words, find(store.SessionFilter{Words: tc.words}), tc.want)
 		}
@@ -63,7 +65,7 @@ func sessionSearch(t *testing.T, open Open) {
 		wantEqual(t, "with the background", find(store.SessionFilter{Words: "rome", Background: true}), "dream rome")
 		wantEqual(t, "of a mode", find(store.SessionFilter{Words: "rome", Mode: store.ModeDreaming}), "dream")
 		wantEqual(t, "of an agent", find(store.SessionFilter{Words: "rome", Agent: "none"}), "")
-		for _, bad := range []string{" ", "!?", "\x00", strings.Repeat("x", 200)} {
+		for _, bad := range []string{" ", "!?", "\x00", "½", "²", "\u0301", strings.Repeat("x", 200)} {
 			_, _, err := s.Sessions(ctx, store.SessionFilter{Words: bad})
 			wantErr(t, fmt.Sprintf("words %q", bad), err, store.ErrInvalid)
 		}
