@@ -18,6 +18,8 @@ const maxRounds = 10
 type asking struct {
 	ctx   context.Context
 	asker tool.Asker // nil: the user cannot be asked
+	// repeats: the message may be sent twice, as it reads or is idempotent.
+	repeats bool
 
 	mu sync.Mutex
 	// failed is why there is no answer, usually tool.ErrPaused. again means that the
@@ -31,13 +33,14 @@ type sending struct {
 	*asking
 	cancel context.CancelFunc
 	over   chan struct{} // closed when it has ended
-	// cancelled, which the session's lock guards, is true if it ended without an
-	// answer because it was cancelled.
-	cancelled bool
+	// cancelled, which the session's lock guards, is true if it ended without an answer
+	// because it was cancelled; stray if it was cancelled from outside. excused: a question
+	// counts as its own already.
+	cancelled, stray, excused bool
 }
 
-func newAsking(ctx context.Context) *asking {
-	return &asking{ctx: ctx, asker: tool.AskerFrom(ctx)}
+func newAsking(ctx context.Context, repeats bool) *asking {
+	return &asking{ctx: ctx, asker: tool.AskerFrom(ctx), repeats: repeats}
 }
 
 // why returns why there is no answer, nil if there is one.
@@ -158,8 +161,8 @@ func (s *session) once(ctx context.Context, a *asking, responses sdk.InputRespon
 	defer m.end()
 	s.underWay(func() { s.asking = append(s.asking, m) })
 	defer s.underWay(func() {
-		m.cancelled = ctx.Err() != nil
-		s.stray = s.stray || outside.Err() != nil
+		m.cancelled, m.stray = ctx.Err() != nil, outside.Err() != nil
+		s.stray = s.stray || m.stray && !m.excused
 		s.asking = slices.DeleteFunc(s.asking, func(other *sending) bool { return m == other })
 	})
 	return send(ctx, responses, state)
@@ -175,6 +178,19 @@ func (s *session) underWay(change func()) {
 	s.moved = make(chan struct{})
 }
 
+// excuse reports whether one of the messages that may have asked was cancelled from
+// outside. If only one was, the question counts as its own, and the next one does not.
+func (s *session) excuse(all, left []*sending) bool {
+	strays := slices.DeleteFunc(slices.Clone(all), func(m *sending) bool {
+		return !m.stray && !(m.ctx.Err() != nil && slices.Contains(left, m))
+	})
+	if len(strays) == 1 {
+		strays[0].excused = true
+		s.stray = s.stray && !strays[0].stray
+	}
+	return len(strays) > 0
+}
+
 // errNotAlone means that a question cannot be answered now: its call is made again.
 var errNotAlone = errors.New("mcp: the question may belong to several calls")
 
@@ -184,9 +200,11 @@ var errStray = errors.New("mcp: the call that asks may be cancelled")
 // whose returns the message that a question of the server belongs to; nil if nobody
 // can be asked. The question does not name it. While others are under way, whose waits
 // until they end or ask too; then all of them are sent again, one after the other. So
-// are those that are left if one was cancelled, which may have been the one that asked. The
-// first question after a call was cancelled from outside gets no answer: if it is not that
-// call's, the call that asks is sent again, and asks again.
+// are those that are left if one of them was sent again or paused meanwhile.
+//
+// The first question after a call was cancelled from outside gets no answer, as it may be
+// that call's. The others may not have asked, and act already: only those that may be sent
+// twice are sent again, and ask again if they asked.
 func (s *session) whose(ctx context.Context) (*sending, error) {
 	var all []*sending // those that may have asked
 	stray := false
@@ -201,26 +219,24 @@ func (s *session) whose(ctx context.Context) (*sending, error) {
 		moved, waiting := s.moved, s.questions >= len(s.asking)
 		cancelled := slices.ContainsFunc(all, func(m *sending) bool { return m.cancelled })
 		left := slices.DeleteFunc(slices.Clone(all), func(m *sending) bool { return !slices.Contains(s.asking, m) })
+		stray = s.excuse(all, left) || stray
 		s.mu.Unlock()
-		stray = stray || slices.ContainsFunc(all, func(m *sending) bool { return m.ctx.Err() != nil })
 		switch {
-		case !slices.ContainsFunc(left, func(m *sending) bool { return m.asker != nil }):
-			if stray {
-				return nil, errStray
+		case stray:
+			for _, m := range left {
+				if m.asker != nil && m.repeats {
+					m.breakOff(ctx, nil)
+				}
 			}
-			return nil, nil
-		case len(left) == 1 && !cancelled && stray:
-			left[0].breakOff(ctx, nil)
 			return nil, errStray
+		case !slices.ContainsFunc(left, func(m *sending) bool { return m.asker != nil }):
+			return nil, nil
 		case len(left) == 1 && !cancelled:
 			return left[0], nil
 		case waiting || cancelled:
 			s.server.alone.Store(true)
 			for _, m := range left {
 				m.breakOff(ctx, nil)
-			}
-			if stray {
-				return nil, errStray
 			}
 			return nil, errNotAlone
 		}

@@ -30,7 +30,7 @@ func (s *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.Elic
 		return &sdk.ElicitResult{Action: tool.Declined}, nil
 	}
 	if errors.Is(err, errStray) {
-		return &sdk.ElicitResult{Action: tool.Cancelled}, nil
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "nobody was asked: make the call again"}
 	}
 	var res *sdk.ElicitResult
 	if err == nil {

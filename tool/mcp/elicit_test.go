@@ -60,7 +60,7 @@ func asksMidway(s *sdk.Server, begun, asks, slow chan struct{}, late chan<- stri
 	say := func(format string, args ...any) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil, nil
 	}
-	sdk.AddTool(s, &sdk.Tool{Name: "book"}, func(ctx context.Context, req *sdk.CallToolRequest, in text) (*sdk.CallToolResult, any, error) {
+	book := func(ctx context.Context, req *sdk.CallToolRequest, in text) (*sdk.CallToolResult, any, error) {
 		begun <- struct{}{}
 		if asks != nil {
 			<-asks
@@ -77,7 +77,9 @@ func asksMidway(s *sdk.Server, begun, asks, slow chan struct{}, late chan<- stri
 			return nil, nil, err
 		}
 		return say("%s booked %v: %s", in.Text, day.Content["day"], sure.Action)
-	})
+	}
+	sdk.AddTool(s, &sdk.Tool{Name: "book"}, book)
+	sdk.AddTool(s, &sdk.Tool{Name: "look", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, book)
 	sdk.AddTool(s, &sdk.Tool{Name: "late"}, func(ctx context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 		begun <- struct{}{}
 		<-ctx.Done() // the call is cancelled, and asks in spite of that
@@ -208,9 +210,9 @@ func TestElicitationOfSeveralCalls(t *testing.T) {
 }
 
 // TestAQuestionOfACancelledCall: nobody gets it. The other calls go on, and ask their own
-// users.
+// users. Only a call that may be made twice is.
 func TestAQuestionOfACancelledCall(t *testing.T) {
-	for _, others := range []string{"", "wait", "book"} {
+	for others, again := range map[string]int{"": 0, "wait": 0, "book": 0, "look": 1} {
 		t.Run("beside "+others, func(t *testing.T) {
 			begun, asks, slow, late := make(chan struct{}, 20), make(chan struct{}), make(chan struct{}), make(chan string, 1)
 			s := midway(t, begun, asks, slow, late)
@@ -228,27 +230,61 @@ func TestAQuestionOfACancelledCall(t *testing.T) {
 			var err error
 			if others != "" {
 				wait.Go(func() {
-					res, err = here.calls(t, s, others, map[string]string{"wait": `{}`, "book": `{"text":"ada"}`}[others])
+					res, err = here.calls(t, s, others, map[string]string{"wait": `{}`, "book": `{"text":"ada"}`, "look": `{"text":"ada"}`}[others])
 				})
 				within(t, begun, "the other call")
 			}
 			cancel()
-			if answer := <-late; answer != tool.Cancelled {
+			if answer := <-late; !strings.Contains(answer, "nobody was asked") {
 				t.Errorf("the server is answered %q", answer)
 			}
 			close(asks)
 			close(slow)
 			wait.Wait()
+			if len(begun) != again {
+				t.Errorf("the other call is made again %d times", len(begun))
+			}
 			if len(gone.asked) > 0 {
 				t.Errorf("the user of the cancelled call is asked %v", gone.asked)
 			}
-			switch {
-			case others == "wait" && (err != nil || res.Content != "waited" || len(here.asked) > 0):
-				t.Errorf("the other call: %v %v, asked %v", res, err, here.asked)
-			case others == "book" && (!errors.Is(err, tool.ErrPaused) || len(here.asked) != 1 || here.asked[0].Message != "crm asks: Which day, ada?"):
-				t.Errorf("the other call: %v %v, asked %v", res, err, here.asked)
+			switch others {
+			case "wait":
+				if err != nil || res.Content != "waited" || len(here.asked) > 0 {
+					t.Errorf("the other call: %v %v, asked %v", res, err, here.asked)
+				}
+			case "book", "look":
+				if !errors.Is(err, tool.ErrPaused) || len(here.asked) != 1 || here.asked[0].Message != "crm asks: Which day, ada?" {
+					t.Errorf("the other call: %v %v, asked %v", res, err, here.asked)
+				}
 			}
 		})
+	}
+}
+
+// TestTheFirstQuestionAfterACancelledCall may be that call's. A call that asks fails then,
+// and is not made twice, unless it may be; the next one asks its user.
+func TestTheFirstQuestionAfterACancelledCall(t *testing.T) {
+	for name, calls := range map[string]int{"book": 1, "look": 2} {
+		begun := make(chan struct{}, 20)
+		s, u := midway(t, begun, nil, nil, nil), &user{}
+		find(t, s, "wait")
+		ctx, cancel := context.WithCancel(t.Context())
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			if _, err := call(t, tool.WithAsker(ctx, &user{}), s, "wait", `{}`); !errors.Is(err, context.Canceled) {
+				t.Errorf("the cancelled call: %v", err)
+			}
+		})
+		within(t, begun, "the call")
+		cancel()
+		wait.Wait()
+		_, err := u.calls(t, s, name, `{"text":"ada"}`)
+		if n := len(begun); n != calls || errors.Is(err, tool.ErrPaused) != (calls == 2) {
+			t.Errorf("%s is made %d times: %v", name, n, err)
+		}
+		if _, err := u.calls(t, s, name, `{"text":"ada"}`); !errors.Is(err, tool.ErrPaused) || len(u.asked) != 1 {
+			t.Errorf("%s, again: %v, asked %v", name, err, u.asked)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (t *remoteTool) Stream(ctx context.Context, call tool.Call, emit func(event
 		defer cancel()
 	}
 	var res *sdk.CallToolResult
-	a := newAsking(ctx)
+	a := newAsking(ctx, t.annotations.ReadOnly || t.annotations.Idempotent)
 	err = t.server.on(ctx, acts, func(ctx context.Context, sess *session) (err error) {
 		res, err = t.send(ctx, sess, a, call, args, emit)
 		return err

@@ -91,7 +91,7 @@ func (s *server) Read(ctx context.Context, uri string) ([]tool.Contents, error) 
 		defer cancel()
 	}
 	var res *sdk.ReadResourceResult
-	a := newAsking(ctx)
+	a := newAsking(ctx, true)
 	err := s.do(ctx, reads, func(ctx context.Context, sess *session) error {
 		err := sess.ask(ctx, a, func(ctx context.Context, responses sdk.InputResponseMap, state string) (_ sdk.InputRequestMap, _ string, err error) {
 			if res, err = sess.cs.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri, InputResponses: responses, RequestState: state}); err != nil {
