@@ -1,8 +1,9 @@
 package store
 
 import (
-	"sort"
 	"time"
+
+	"github.com/p8-org/p8/internal/zone"
 )
 
 // day is a date in a zone: the time from begin to before end.
@@ -39,21 +40,9 @@ func dayOf(at time.Time, zone *time.Location) day {
 }
 
 // newDay is the day of a date, given as that date's midnight in UTC.
-func newDay(date time.Time, zone *time.Location) day {
-	if zone == nil {
-		zone = time.UTC
+func newDay(date time.Time, at *time.Location) day {
+	if at == nil {
+		at = time.UTC
 	}
-	return day{date.Format(time.DateOnly), dayBegin(date, zone), dayBegin(date.AddDate(0, 0, 1), zone)}
-}
-
-// dayBegin is the first second of a date in a zone. It is not always midnight: where clocks
-// change at midnight, they skip it or show it twice.
-func dayBegin(date time.Time, zone *time.Location) time.Time {
-	want := date.Format(time.DateOnly)
-	// No zone is more than 36 hours from UTC.
-	from := date.Add(-36 * time.Hour)
-	n := sort.Search(72*60*60, func(i int) bool {
-		return from.Add(time.Duration(i)*time.Second).In(zone).Format(time.DateOnly) >= want
-	})
-	return from.Add(time.Duration(n) * time.Second)
+	return day{date.Format(time.DateOnly), zone.DayBegin(date, at), zone.DayBegin(date.AddDate(0, 0, 1), at)}
 }

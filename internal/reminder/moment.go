@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/p8-org/p8/internal/zone"
 	"github.com/p8-org/p8/store"
 )
 
@@ -59,7 +60,7 @@ func with(metadata json.RawMessage, key string, at time.Time) (json.RawMessage, 
 
 // zoneOf returns the zone in which a reminder is shown.
 func (d details) zoneOf() *time.Location {
-	if loc, ok := loadZone(d.Zone); ok {
+	if loc, err := zone.Named(d.Zone); err == nil {
 		return loc
 	}
 	if t, err := time.Parse("UTC-07:00", d.Zone); err == nil {

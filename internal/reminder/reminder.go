@@ -55,7 +55,7 @@ type Options struct {
 type Service struct {
 	queue     Queue
 	moments   moments
-	user      func(context.Context) (store.User, error)
+	users     store.Users
 	hook      *webhook
 	followers followers
 	now       func() time.Time
@@ -83,7 +83,7 @@ func New(o Options) (*Service, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	s := &Service{queue: o.Queue, moments: o.Store.Moments(), user: o.Store.Users().Get, now: o.Now, log: o.Logger}
+	s := &Service{queue: o.Queue, moments: o.Store.Moments(), users: o.Store.Users(), now: o.Now, log: o.Logger}
 	if o.WebhookURL != "" {
 		var err error
 		if s.hook, err = newWebhook(o); err != nil {

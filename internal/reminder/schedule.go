@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/internal/zone"
 )
 
 // furthest bounds how far ahead a reminder may be, and the pause of @every.
@@ -27,8 +28,8 @@ func parseSchedule(text string, loc *time.Location) (*schedule, error) {
 	s := &schedule{expression: strings.Join(strings.Fields(text), " "), loc: loc}
 	if head, rest, ok := strings.Cut(s.expression, " "); ok {
 		if _, name, found := strings.Cut(head, "TZ="); found {
-			named, known := loadZone(name)
-			if !known {
+			named, err := zone.Named(name)
+			if err != nil {
 				return nil, problem("crontab", "there is no time zone %.64q", name)
 			}
 			s.expression, s.loc = rest, named

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/p8-org/p8/internal/zone"
 )
 
 func loadT(t testing.TB, name string) *time.Location {
@@ -12,8 +14,8 @@ func loadT(t testing.TB, name string) *time.Location {
 	if name == "" {
 		return nil
 	}
-	loc, ok := loadZone(name)
-	if !ok {
+	loc, err := zone.Named(name)
+	if err != nil {
 		t.Fatalf("no zone %s", name)
 	}
 	return loc

@@ -3,51 +3,24 @@ package reminder
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/zone"
-	"github.com/p8-org/p8/store"
 )
-
-// loadZone loads a time zone by its IANA name.
-func loadZone(name string) (*time.Location, bool) {
-	if name == "" || len(name) > 64 || strings.EqualFold(name, "local") {
-		return nil, false
-	}
-	loc, err := zone.Load(name)
-	return loc, err == nil
-}
 
 // zone returns the time zone of a request, else of the caller's profile, else nil.
 func (s *Service) zone(ctx context.Context, named string) (*time.Location, error) {
-	if named = strings.TrimSpace(named); named != "" {
-		loc, ok := loadZone(named)
-		if !ok {
-			return nil, problem("timezone", "there is no time zone %.64q: give an IANA name such as Europe/Vienna, or leave it out", named)
-		}
-		return loc, nil
+	named = strings.TrimSpace(named)
+	if named == "" {
+		return s.users.Zone(ctx, s.log)
 	}
-	id, err := identity.From(ctx)
-	if err != nil || id.Anonymous() {
-		return nil, err
+	loc, err := zone.Named(named)
+	if err != nil {
+		return nil, problem("timezone", "there is no time zone %.64q: give an IANA name such as Europe/Vienna, or leave it out", named)
 	}
-	u, err := s.user(ctx)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	var profile struct {
-		Zone string `json:"timezone"`
-	}
-	if err == nil && len(u.Metadata) > 0 && json.Unmarshal(u.Metadata, &profile) == nil {
-		loc, _ := loadZone(profile.Zone) // a wrong zone in a profile is not the request's mistake
-		return loc, nil
-	}
-	return nil, err
+	return loc, nil
 }
 
 // instant returns the time at which clocks of a zone show a wall time, given as if it

@@ -1,4 +1,5 @@
-// Package zone loads time zones, also on machines without them. It replaces time/tzdata,
+// Package zone loads time zones, also on machines without them, and says when their days
+// begin. It replaces time/tzdata,
 // which holds the same files uncompressed, four times as large.
 package zone
 
@@ -8,6 +9,7 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -30,6 +32,20 @@ func Load(name string) (*time.Location, error) {
 		return at, nil
 	}
 	return nil, err
+}
+
+// maxName bounds the length of a zone's name.
+const maxName = 64
+
+// Named returns the time zone of an IANA name that a user gave. Unlike Load it refuses ""
+// and "Local", which would be UTC and the machine's own zone.
+func Named(name string) (*time.Location, error) {
+	if name != "" && len(name) <= maxName && !strings.EqualFold(name, "local") {
+		if at, err := Load(name); err == nil {
+			return at, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no time zone %.64q", name)
 }
 
 // Local returns the local time zone. named is the variable TZ: if the machine does not have

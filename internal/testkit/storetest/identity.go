@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/p8-org/p8/identity"
@@ -67,6 +69,9 @@ var callers = []caller{
 	{"two", "alice"}, {"two", "bob"}, {"two", ""},
 }
 
+// zone is the time zone of the caller's profile; each caller has another one.
+func (c caller) zone() string { return fmt.Sprintf("Etc/GMT+%d", slices.Index(callers, c)+1) }
+
 // The rights of a caller on a row of o.
 func (c caller) owns(o caller) bool  { return c == o }
 func (c caller) named(o caller) bool { return c == o && c.user != "" }
@@ -107,7 +112,7 @@ func populate(t *testing.T, s *store.Store) []things {
 		fb := &store.Feedback{Comment: text}
 		must(t, s.Feedback().Put(ctx, fb))
 		if c.user != "" {
-			must(t, s.Users().Put(ctx, &store.User{Name: "me", Content: text}))
+			must(t, s.Users().Put(ctx, &store.User{Name: "me", Content: text, Metadata: json.RawMessage(`{"timezone":"` + c.zone() + `"}`)}))
 		}
 		x.message, x.schema, x.resource = m.ID, d.ID, r.ID
 		x.ontology, x.moment, x.file, x.feedback = o.ID, mo.ID, f.ID, fb.ID

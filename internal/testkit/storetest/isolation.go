@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,16 @@ func readings() map[string]reading {
 		"Users.Get": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			u, err := s.Users().Get(ctx)
 			return []string{u.Content}, err
+		}, caller.named},
+		// Each user's profile names another zone.
+		"Users.Zone": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			at, err := s.Users().Zone(ctx, slog.Default())
+			return each(callers, func(c caller) string {
+				if at == nil || c.zone() != at.String() {
+					return ""
+				}
+				return c.String()
+			}), err
 		}, caller.named},
 		"Select": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			rows, err := s.Select(ctx, `SELECT content FROM resources`, store.SelectBounds{})

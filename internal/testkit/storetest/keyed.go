@@ -28,7 +28,12 @@ func users(t *testing.T, open Open) {
 	wantErr(t, "another's row", s.Users().Put(ctx, &store.User{ID: "v", Name: "x"}), store.ErrNotFound)
 	wantErr(t, "anonymous row", s.Users().Put(anonymous, &store.User{Name: "x"}), store.ErrInvalid)
 
+	userZone(t, s, ctx)
+	zone, err := s.Users().Zone(anonymous, nil)
+	wantEqual(t, "zone of an anonymous caller", zone == nil && err == nil, true)
 	must(t, s.Users().Delete(ctx))
+	zone, err = s.Users().Zone(ctx, nil)
+	wantEqual(t, "zone of a deleted user", zone == nil && err == nil, true)
 	_, err = s.Users().Get(ctx)
 	wantErr(t, "deleted", err, store.ErrNotFound)
 	wantEqual(t, "key of a deleted user", keys(t, s, "t", "u", "ute"), none)
