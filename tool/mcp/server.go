@@ -36,7 +36,8 @@ type server struct {
 	unusable atomic.Pointer[map[string]string]
 	// alone is true once the server has asked a question while it worked on several
 	// messages: from then on it gets one at a time, so that each question has one
-	// call.
+	// call. It stays true while nothing is under way: otherwise the next calls would
+	// begin together, and what they did before their questions would be repeated.
 	alone atomic.Bool
 
 	mu sync.Mutex
