@@ -63,10 +63,13 @@ type Options struct {
 	Recorder Recorder
 	Pieces   Pieces
 	// Preview, Diary and Builder serve the memory of a session.
-	Preview   Previewer
-	Diary     Diary
-	Builder   Builder
-	Moments   Moments
+	Preview Previewer
+	Diary   Diary
+	Builder Builder
+	Moments Moments
+	// Zone returns the time zone of the caller's profile, nil if it names none; a nil Zone
+	// means that there are no profiles.
+	Zone      func(ctx context.Context) (*time.Location, error)
 	Reminders Reminders
 	Dreams    Dreams
 	Jobs      Jobs
@@ -181,7 +184,7 @@ func routes(api *rest.API, mux *http.ServeMux, o *Options) {
 	knowledge.Routes(api, knowledge.Options{
 		Engine: o.Knowledge, Asker: o.Asker, Ingest: o.Ingest, Files: o.Files, Recorder: o.Recorder, Pieces: o.Pieces,
 	})
-	moments.Routes(api, moments.Options{Moments: o.Moments, Feed: o.Diary, Sessions: o.Store, Engine: o.Knowledge, Reminders: o.Reminders})
+	moments.Routes(api, moments.Options{Moments: o.Moments, Feed: o.Diary, Zone: o.Zone, Sessions: o.Store, Engine: o.Knowledge, Reminders: o.Reminders})
 	reminders.Routes(api, o.Reminders)
 	dreams.Routes(api, dreams.Options{Catalog: o.Catalog, Dreams: o.Dreams, Jobs: o.Jobs})
 	serverRoutes(api, o.Version, o.Ready)

@@ -85,7 +85,10 @@ type Options struct {
 	// Parallel bounds the concurrent requests to models, 16 when 0; others wait.
 	Parallel int
 	// Now is the clock, for relative dates.
-	Now    func() time.Time
+	Now func() time.Time
+	// Zone returns the time zone of the caller's days, nil for UTC; a nil Zone is UTC for
+	// all.
+	Zone   func(ctx context.Context) (*time.Location, error)
 	Logger *slog.Logger
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/llm"
@@ -18,9 +19,26 @@ const rulesName = "rules"
 
 func (r rules) name() string { return rulesName }
 
+// now returns the time now, in the caller's zone.
+func (a *Asker) now(ctx context.Context) (time.Time, error) {
+	now := a.o.Now().UTC()
+	if a.o.Zone == nil {
+		return now, nil
+	}
+	at, err := a.o.Zone(ctx)
+	if err != nil {
+		return now, fmt.Errorf("ask: read the caller's time zone: %w", err)
+	}
+	return now.In(cmp.Or(at, time.UTC)), nil
+}
+
 // proposer returns the model that writes queries, or the rules without a model.
 func (a *Asker) proposer(ctx context.Context, name string) (proposer, error) {
-	byRules := rules{engine: a.o.Engine, when: newCalendar(a.o.Now())}
+	now, err := a.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	byRules := rules{engine: a.o.Engine, when: newCalendar(now)}
 	name = cmp.Or(strings.TrimSpace(name), a.o.Model, a.o.DefaultModel)
 	offline, _, _ := strings.Cut(llm.OfflineModel, ":")
 	if provider, _, _ := strings.Cut(name, ":"); name == "" || name == rulesName || provider == offline {
@@ -40,7 +58,7 @@ func (a *Asker) proposer(ctx context.Context, name string) (proposer, error) {
 	if !doc.Structured {
 		return nil, &InputError{"agent", "the document " + AgentName + " must have structured_output: true, and the properties query and confidence"}
 	}
-	return &writer{asker: a, agent: doc, model: a.withFallback(doc, model)}, nil
+	return &writer{asker: a, agent: doc, model: a.withFallback(doc, model), now: now}, nil
 }
 
 // withFallback adds the fallback models: the document's, else the settings'. An
@@ -64,6 +82,7 @@ type writer struct {
 	asker *Asker
 	agent *agent.Agent
 	model llm.Model
+	now   time.Time // in the caller's zone
 }
 
 func (w *writer) name() string { return w.model.Name() }
@@ -87,7 +106,7 @@ func (w *writer) correct(ctx context.Context, question string, wrong proposal, p
 func (w *writer) messages(question string) []llm.Message {
 	return []llm.Message{
 		{Role: llm.System, Content: w.agent.SystemPrompt("")},
-		{Role: llm.System, Content: w.asker.instructions()},
+		{Role: llm.System, Content: w.asker.instructions(w.now)},
 		{Role: llm.User, Content: question},
 	}
 }

@@ -9,10 +9,13 @@ import (
 
 // instructions returns what the document cannot contain: the date, the grammar and the
 // tables of this store. They are made for every question, so they are always current.
-func (a *Asker) instructions() string {
+func (a *Asker) instructions(now time.Time) string {
 	var b strings.Builder
-	now := a.o.Now().UTC()
-	b.WriteString("Today is " + now.Format("Monday, "+time.DateOnly) + ", " + now.Format("15:04") + " UTC.\n\n## Grammar\n\n")
+	b.WriteString("Today is " + now.Format("Monday, "+time.DateOnly+", 15:04 ") + now.Location().String() + ".")
+	if c := newCalendar(now); c.zone != time.UTC {
+		b.WriteString(" Stored times are in UTC: today began at " + timeText(c.begin(c.today)) + ".")
+	}
+	b.WriteString("\n\n## Grammar\n\n")
 	b.WriteString(strings.TrimSpace(rem.Grammar()))
 	b.WriteString("\n\n## Tables\n")
 	for _, t := range a.o.Engine.Tables() {

@@ -4,30 +4,54 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/p8-org/p8/internal/zone"
 )
 
-// span is a range of days in UTC, from <= day < to; a zero bound is open.
+// span is a range of times, from <= time < to; a zero bound is open. A calendar makes it of
+// dates, given as their midnights in UTC.
 type span struct{ from, to time.Time }
 
 // where returns the span as a condition on a column, "" for one without bounds.
 func (s span) where(column string) string {
 	var parts []string
 	if !s.from.IsZero() {
-		parts = append(parts, column+" >= '"+s.from.Format(time.DateOnly)+"'")
+		parts = append(parts, column+" >= '"+timeText(s.from)+"'")
 	}
 	if !s.to.IsZero() {
-		parts = append(parts, column+" < '"+s.to.Format(time.DateOnly)+"'")
+		parts = append(parts, column+" < '"+timeText(s.to)+"'")
 	}
 	return strings.Join(parts, " AND ")
 }
 
-// calendar reads expressions of time; today is midnight, UTC. Weeks begin on Monday
-// (ISO 8601). A day or month without a year is the last one.
-type calendar struct{ today time.Time }
+// timeText returns a time as a query has it: a date for a midnight in UTC.
+func timeText(t time.Time) string {
+	if t = t.UTC(); t.Equal(t.Truncate(24 * time.Hour)) {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format(time.RFC3339)
+}
 
+// calendar reads expressions of time. Its dates are midnights in UTC; only the bounds of
+// what find returns are those of days in the zone. Weeks begin on Monday (ISO 8601). A day
+// or month without a year is the last one.
+type calendar struct {
+	today time.Time
+	zone  *time.Location
+}
+
+// newCalendar returns the calendar of a time in its zone.
 func newCalendar(now time.Time) calendar {
-	y, m, d := now.UTC().Date()
-	return calendar{time.Date(y, m, d, 0, 0, 0, 0, time.UTC)}
+	y, m, d := now.Date()
+	return calendar{time.Date(y, m, d, 0, 0, 0, 0, time.UTC), now.Location()}
+}
+
+// begin returns the first second of a date in the zone; the zero time stays zero.
+func (c calendar) begin(date time.Time) time.Time {
+	if date.IsZero() {
+		return date
+	}
+	return zone.DayBegin(date, c.zone)
 }
 
 // find returns the first expression of time among the words (lower case): its span,
@@ -44,7 +68,7 @@ func (c calendar) find(words []string) (s span, start, end int, ok bool) {
 			continue
 		}
 		if n > 0 {
-			return s, start, i + n, true
+			return span{c.begin(s.from), c.begin(s.to)}, start, i + n, true
 		}
 	}
 	return span{}, 0, 0, false

@@ -13,6 +13,7 @@ import (
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/run"
+	"github.com/p8-org/p8/store"
 )
 
 // Ask is p8 ask.
@@ -27,7 +28,7 @@ type Ask struct {
 
 // Run turns the question into a query and prints the result.
 func (c *Ask) Run(a *command.App) error {
-	return withEngine(a, c.Caller, func(ctx context.Context, e *rem.Engine) error {
+	return withEngine(a, c.Caller, func(ctx context.Context, s *store.Store, e *rem.Engine) error {
 		cfg, err := a.Config()
 		if err != nil {
 			return err
@@ -37,7 +38,7 @@ func (c *Ask) Run(a *command.App) error {
 			return err
 		}
 		registry, choice := wiring.NewModels(ctx, cfg, nil)
-		asker, err := wiring.NewAsker(cfg, e, docs, registry, choice, func(ctx context.Context, parts []run.Spent) { record(ctx, a, cfg, parts) })
+		asker, err := wiring.NewAsker(cfg, e, docs, registry, choice, wiring.Zone(s, a.Logger(cfg)), func(ctx context.Context, parts []run.Spent) { record(ctx, a, cfg, parts) })
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (c *Query) Run(a *command.App) error {
 	if len(c.Query) > 0 && strings.TrimSpace(strings.Join(c.Query, " ")) == "" {
 		return command.Usage(`the query is empty: give one, as in p8 query "LOOKUP getting-started"`)
 	}
-	return withEngine(a, c.Caller, func(ctx context.Context, e *rem.Engine) error {
+	return withEngine(a, c.Caller, func(ctx context.Context, _ *store.Store, e *rem.Engine) error {
 		if len(c.Query) > 0 {
 			return c.answer(ctx, a, e, strings.Join(c.Query, " "))
 		}
@@ -60,7 +60,7 @@ func (c *Query) Run(a *command.App) error {
 
 // withEngine calls fn with the engine of the REM dialect. It only reads, so it works while
 // a server has the database.
-func withEngine(a *command.App, who command.Caller, fn func(context.Context, *rem.Engine) error) error {
+func withEngine(a *command.App, who command.Caller, fn func(context.Context, *store.Store, *rem.Engine) error) error {
 	return wiring.WithStore(a, who, func(ctx context.Context, s *store.Store) error {
 		if s == nil {
 			return errors.New("nothing is stored yet: teach p8 a folder with `p8 upsert FOLDER`, or start it with `p8 serve`")
@@ -73,7 +73,7 @@ func withEngine(a *command.App, who command.Caller, fn func(context.Context, *re
 		if err != nil {
 			return err
 		}
-		return fn(ctx, wiring.NewEngine(cfg, s, model, nil, a.QuietLogger(cfg)))
+		return fn(ctx, s, wiring.NewEngine(cfg, s, model, nil, a.QuietLogger(cfg)))
 	})
 }
 

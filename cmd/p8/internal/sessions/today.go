@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -16,18 +17,34 @@ import (
 
 // zoned has the flag of the time zone of a day.
 type zoned struct {
-	Zone string `help:"Time zone of a day, such as Europe/Berlin (this machine's)."`
+	Zone string `help:"Time zone of a day, such as Europe/Berlin (that of the user's profile, or this machine's)."`
 }
 
+// location returns the zone that the flag names, nil for none.
 func (z zoned) location() (*time.Location, error) {
 	if z.Zone == "" {
-		return time.Local, nil
+		return nil, nil
 	}
 	at, err := zone.Load(z.Zone)
 	if err != nil {
 		return nil, command.Usage("--zone: there is no time zone %q: give one such as Europe/Berlin", show.OneLine(z.Zone))
 	}
 	return at, nil
+}
+
+// orProfile returns a zone, or for nil that of the caller's profile, or this machine's. s
+// is nil if nothing is stored yet.
+func orProfile(ctx context.Context, a *command.App, s *store.Store, at *time.Location) (*time.Location, error) {
+	if at == nil && s != nil {
+		cfg, err := a.Config()
+		if err != nil {
+			return nil, err
+		}
+		if at, err = wiring.Zone(s, a.Logger(cfg))(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return cmp.Or(at, time.Local), nil
 }
 
 // Today is p8 today.
@@ -39,11 +56,15 @@ type Today struct {
 
 // Run prints the day.
 func (c *Today) Run(a *command.App) error {
-	at, err := c.location()
+	named, err := c.location()
 	if err != nil {
 		return err
 	}
 	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
+		at, err := orProfile(ctx, a, s, named)
+		if err != nil {
+			return err
+		}
 		date := time.Now().In(at).Format(time.DateOnly)
 		day := store.FeedDay{Date: date, Sessions: []store.FeedSession{}, Moments: []store.Moment{}}
 		if s != nil {
@@ -77,11 +98,15 @@ func (c *Feed) Run(a *command.App) error {
 	if _, err := time.Parse(time.DateOnly, c.Before); c.Before != "" && err != nil {
 		return command.Usage("--before: %q is no day: give one such as 2026-02-21", show.OneLine(c.Before))
 	}
-	at, err := c.location()
+	named, err := c.location()
 	if err != nil {
 		return err
 	}
 	return wiring.WithStore(a, c.Caller, func(ctx context.Context, s *store.Store) error {
+		at, err := orProfile(ctx, a, s, named)
+		if err != nil {
+			return err
+		}
 		days := []store.FeedDay{}
 		if s != nil {
 			found, err := s.Diary().Feed(ctx, store.FeedFilter{Limit: c.Limit, Before: c.Before, Zone: at, Future: c.Future})

@@ -32,6 +32,7 @@ func (p *Parts) Handler(cfg *config.Config) *api.Handler {
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()
+		o.Zone = Zone(p.Store, p.Log)
 	}
 	if p.builder != nil {
 		o.Builder, o.Reminders, o.Dreams, o.Jobs = p.builder, p.reminders, p.dreams, p.Work

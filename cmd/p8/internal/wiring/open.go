@@ -92,7 +92,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (_ *Parts, err err
 		if p.Keeps {
 			spent = KeepSpent(p.Store, p.Log)
 		}
-		if p.asker, err = NewAsker(cfg, p.engine, p.Catalog, p.Models, p.Choice, spent); err != nil {
+		if p.asker, err = NewAsker(cfg, p.engine, p.Catalog, p.Models, p.Choice, Zone(p.Store, p.Log), spent); err != nil {
 			return nil, err
 		}
 	}

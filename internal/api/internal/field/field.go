@@ -111,13 +111,14 @@ func Day(param, value string) *problem.Problem {
 	return nil
 }
 
-// Zone returns the time zone of an IANA name, UTC for "". It refuses "Local", which
+// Zone returns the time zone of an IANA name, nil for "". It refuses "Local", which
 // would show the server's own zone.
 func Zone(param, name string) (*time.Location, *problem.Problem) {
-	if name != "Local" {
-		if at, err := zone.Load(name); err == nil {
-			return at, nil
-		}
+	if name == "" {
+		return nil, nil
+	}
+	if at, err := zone.Named(name); err == nil {
+		return at, nil
 	}
 	return nil, problem.Invalid(param, "there is no time zone %q; use an IANA name such as Europe/Berlin", web.Cut(name))
 }

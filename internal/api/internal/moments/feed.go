@@ -1,6 +1,7 @@
 package moments
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,10 +18,10 @@ type (
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many active days to return."`
 		Before string `query:"before_date" maxLength:"40" doc:"Only days before this one, such as 2026-02-21."`
 		Future bool   `query:"include_future" doc:"Include moments that have not begun; reminders are always included."`
-		Zone   string `query:"tz" maxLength:"64" doc:"The time zone of the days, by its IANA name, such as Europe/Berlin; UTC by default."`
+		Zone   string `query:"tz" maxLength:"64" doc:"The time zone of the days, by its IANA name, such as Europe/Berlin; that of your profile by default, else UTC."`
 	}
 	todayInput struct {
-		Zone string `query:"tz" maxLength:"64" doc:"The time zone of the day, by its IANA name, such as Europe/Berlin; UTC by default."`
+		Zone string `query:"tz" maxLength:"64" doc:"The time zone of the day, by its IANA name, such as Europe/Berlin; that of your profile by default, else UTC."`
 	}
 	// feedOutput is a page of the events of whole days.
 	feedOutput struct {
@@ -70,16 +71,32 @@ const (
 // only have the session's id.
 const maxFeedSessions = 200
 
-func (h *handlers) feed(ctx context.Context, in *feedInput) (*feedOutput, error) {
-	at, wrong := field.Zone("tz", in.Zone)
-	if wrong == nil {
-		wrong = field.Day("before_date", in.Before)
-	}
+// zone returns the time zone of the feed's days: the one that the request names, else that
+// of the caller's profile, else UTC. It fails if the server has no feed.
+func (h *handlers) zone(ctx context.Context, named string) (*time.Location, error) {
+	at, wrong := field.Zone("tz", named)
 	if wrong == nil && h.o.Feed == nil {
 		wrong = h.api.Missing("feed")
 	}
 	if wrong != nil {
 		return nil, wrong
+	}
+	if at == nil && h.o.Zone != nil {
+		var err error
+		if at, err = h.o.Zone(ctx); err != nil {
+			return nil, h.api.About(ctx, "user", err)
+		}
+	}
+	return cmp.Or(at, time.UTC), nil
+}
+
+func (h *handlers) feed(ctx context.Context, in *feedInput) (*feedOutput, error) {
+	if wrong := field.Day("before_date", in.Before); wrong != nil {
+		return nil, wrong
+	}
+	at, err := h.zone(ctx, in.Zone)
+	if err != nil {
+		return nil, err
 	}
 	days, err := h.o.Feed.Feed(ctx, store.FeedFilter{Limit: in.Limit, Before: in.Before, Zone: at, Future: in.Future})
 	if err != nil {
@@ -111,12 +128,9 @@ func (h *handlers) feed(ctx context.Context, in *feedInput) (*feedOutput, error)
 }
 
 func (h *handlers) today(ctx context.Context, in *todayInput) (*rest.Body[feedEvent], error) {
-	at, wrong := field.Zone("tz", in.Zone)
-	if wrong == nil && h.o.Feed == nil {
-		wrong = h.api.Missing("feed")
-	}
-	if wrong != nil {
-		return nil, wrong
+	at, err := h.zone(ctx, in.Zone)
+	if err != nil {
+		return nil, err
 	}
 	now := h.api.Now().In(at)
 	d, err := h.o.Feed.Day(ctx, now.Format(time.DateOnly), at)

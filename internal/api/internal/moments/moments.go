@@ -47,6 +47,9 @@ type Reminders interface {
 type Options struct {
 	Moments Moments
 	Feed    Feed
+	// Zone returns the time zone of the caller's profile, nil if it names none. Zone may be
+	// nil.
+	Zone func(ctx context.Context) (*time.Location, error)
 	// Sessions finds the session of a moment.
 	Sessions sessions.Finder
 	// Engine searches moments.
