@@ -86,6 +86,9 @@ func check(ctx context.Context, req Request, now time.Time) (request, error) {
 		if r.metadata, err = json.Marshal(req.SessionMetadata); err != nil {
 			return r, &InputError{"session_metadata", "the session's metadata cannot be written as JSON"}
 		}
+		if len(r.metadata) > MaxSessionMetadata {
+			return r, &InputError{"session_metadata", "the session's metadata are larger than 16 KiB"}
+		}
 	}
 	return r, nil
 }

@@ -34,11 +34,16 @@ func TestSessionMetadata(t *testing.T) {
 			`{"session_type":"dreaming"}`:                         "background work",
 			`{"session_name":"` + strings.Repeat("x", 300) + `"}`: "at most 200",
 			`{"a":"` + strings.Repeat("x", 20<<10) + `"}`:         "",
+			// A prompt shows only the newest of these.
+			`{"uploads":[` + strings.Repeat(`{},`, 20<<10) + `{}]}`: "",
 			`[1]`: "",
 		} {
 			if w := s.do("POST", x[0], strings.Replace(x[1], about, bad, 1)); w.Code != 422 && w.Code != 400 || !strings.Contains(w.Body.String(), words) {
 				t.Errorf("%s %.40s: %d %s", id, bad, w.Code, w.Body)
 			}
+		}
+		if w := s.do("PATCH", "/sessions/"+id, `{"metadata":{"uploads":[`+strings.Repeat(`{},`, 20<<10)+`{}]}}`); w.Code != 422 {
+			t.Errorf("%s: PATCH: %d %s", id, w.Code, w.Body)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (h *handlers) change(ctx context.Context, id string, b *sessionPatch) (stor
 	if err != nil {
 		return old, err
 	}
-	if b.Metadata != nil && len(memory.Note(merged, false)) > chat.MaxSessionMetadata {
+	if b.Metadata != nil && max(len(b.Metadata), len(memory.Note(merged, false))) > chat.MaxSessionMetadata {
 		return old, problem.Invalid("metadata", "the session's metadata would be larger than %d KiB", chat.MaxSessionMetadata>>10)
 	}
 	return h.o.Store.PatchSession(ctx, id, patch)
