@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -155,11 +156,17 @@ func sameStem(word, term string) bool {
 		return true
 	}
 	const ending, least = 3, 4
-	n := 0
-	for n < len(word) && n < len(term) && word[n] == term[n] {
-		n++
+	same := 0
+	for word != "" && term != "" {
+		a, n := utf8.DecodeRuneInString(word)
+		b, m := utf8.DecodeRuneInString(term)
+		if a != b {
+			break
+		}
+		word, term = word[n:], term[m:]
+		same++
 	}
-	return n >= least && len(word)-n <= ending && len(term)-n <= ending
+	return same >= least && utf8.RuneCountInString(word) <= ending && utf8.RuneCountInString(term) <= ending
 }
 
 func notInWord(r rune) bool {

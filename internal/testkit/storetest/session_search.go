@@ -33,6 +33,7 @@ func sessionSearch(t *testing.T, open Open) {
 		begin(t, s, ctx, "oslo", "Where do trains to Oslo leave?")
 		say("oslo", store.MessageAssistant, "They are leaving from platform 9.")
 		must(t, s.PutSession(ctx, store.Session{ID: "tax", Name: "Täxes of 2026"}))
+		must(t, s.PutSession(ctx, store.Session{ID: "far", Name: "中央, Дон"}))
 		must(t, s.BeginTurn(ctx, store.Session{ID: "dream", Mode: store.ModeDreaming}, userMessage("Dream of Rome.")))
 		begin(t, s, ctx, "old", "The ruins of Rome")
 		get[store.Session](t)(s.PatchSession(ctx, "old", store.SessionPatch{Archived: new(true)}))
@@ -52,6 +53,9 @@ func sessionSearch(t *testing.T, open Open) {
 			{"taxes", "tax"},
 			{"taxes 2026", "tax"},
 			{"2026 rome", ""},
+			{"дон 中央", "far"},
+			{"中国", ""}, // of which 4 of 6 bytes are those of 中央
+			{"дом", ""},
 			{`"rome" OR oslo`, ""},
 			{`rome* -trip`, "rome"},
 			{"nowhere", ""},
