@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/p8-org/p8/internal/ingest/internal/chunk"
 	"github.com/p8-org/p8/store"
 )
 
@@ -163,10 +164,10 @@ func readEdges(file string, n ast.Node, line int) ([]store.Edge, error) {
 	return edges, nil
 }
 
-// title is the page's title, "" for none.
+// title is the page's title as each of its chunks repeats it, "" for none.
 func (f *frontMatter) title() string {
 	var title string
 	// A title that is no text is none.
 	_ = json.Unmarshal(f.metadata["title"], &title)
-	return title
+	return chunk.CutTitle(title)
 }

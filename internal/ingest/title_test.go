@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/p8-org/p8/internal/ingest"
@@ -37,5 +38,25 @@ func TestTitle(t *testing.T) {
 				t.Errorf("%s in %s finds %s", question, table, b)
 			}
 		}
+	}
+}
+
+// TestLongTitle: the chunks of a page do not repeat all of a very long title.
+func TestLongTitle(t *testing.T) {
+	s := open(t)
+	ctx := as(t.Context(), "u")
+	take(t, ctx, newIngester(t, ingest.Over(s)), ingest.PathsOptions{Paths: []string{folder(t, map[string]string{
+		"long.md": "---\ntitle: " + strings.Repeat("mañana ", 5000) + "\n---\nSoup.\n",
+	})}})
+	found, err := s.Search(ctx, store.SearchQuery{Text: "soup", Hybrid: true})
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	var row struct{ Metadata struct{ Title string } }
+	if err := json.Unmarshal(found[0].Data, &row); err != nil {
+		t.Fatal(err)
+	}
+	if title := row.Metadata.Title; !strings.HasPrefix(title, "mañana mañana") || len([]rune(title)) > 201 {
+		t.Errorf("the chunk has a title of %d bytes: %.300q", len(title), title)
 	}
 }

@@ -102,20 +102,21 @@ func (p *packer) pass(units []unit) []string {
 	return common
 }
 
-// maxTitle bounds a heading as each chunk below it repeats it, in characters.
+// maxTitle bounds a title as each chunk below it repeats it, in characters.
 const maxTitle = 200
 
 func titles(stack []Block) []string {
 	var out []string
 	for _, b := range stack {
 		if b.Title != "" {
-			out = append(out, clip(b.Title))
+			out = append(out, CutTitle(b.Title))
 		}
 	}
 	return out
 }
 
-func clip(title string) string {
+// CutTitle cuts a title that every chunk repeats.
+func CutTitle(title string) string {
 	n := 0
 	for i := range title {
 		if n++; n > maxTitle {
