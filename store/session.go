@@ -176,7 +176,7 @@ func (f *SessionFilter) query(d Dialect, by caller, columns string) *query {
 		q.add(` AND NOT archived`)
 	}
 	if f.Agent != "" {
-		q.add(` AND agent_name = `).arg(f.Agent)
+		q.add(` AND agent_name = `).arg(storable(f.Agent))
 	}
 	if f.Mode != "" {
 		q.add(` AND mode = `).arg(storable(f.Mode))

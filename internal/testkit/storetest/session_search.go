@@ -68,7 +68,10 @@ func sessionSearch(t *testing.T, open Open) {
 		wantEqual(t, "in the archive", find(store.SessionFilter{Words: "rome", Archived: true}), "old")
 		wantEqual(t, "with the background", find(store.SessionFilter{Words: "rome", Background: true}), "dream rome")
 		wantEqual(t, "of a mode", find(store.SessionFilter{Words: "rome", Mode: store.ModeDreaming}), "dream")
-		wantEqual(t, "of an agent", find(store.SessionFilter{Words: "rome", Agent: "none"}), "")
+		for _, agent := range []string{"none", "no\x00ne", "\xff"} {
+			wantEqual(t, "of an agent", find(store.SessionFilter{Words: "rome", Agent: agent}), "")
+			wantEqual(t, "all of an agent", find(store.SessionFilter{Agent: agent}), "")
+		}
 		for _, bad := range []string{" ", "!?", "\x00", "½", "²", "\u0301", strings.Repeat("x", 200)} {
 			_, _, err := s.Sessions(ctx, store.SessionFilter{Words: bad})
 			wantErr(t, fmt.Sprintf("words %q", bad), err, store.ErrInvalid)
