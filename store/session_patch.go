@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 // SessionPatch is what a person changes in a session of theirs. What is nil or empty stays.
@@ -69,4 +70,25 @@ func lockSession(ctx context.Context, c Conn, d Dialect, by caller, id string) (
 		err = notFound("session", id)
 	}
 	return sess, err
+}
+
+// TitleSession names one of the caller's own sessions that has no name, and reports whether
+// it did. A session that a client or an agent named keeps its name, also if both happen at
+// once. A client and an agent may replace the title later.
+func (s *Store) TitleSession(ctx context.Context, id, title string) (titled bool, err error) {
+	title = CleanTitle(title)
+	if n := utf8.RuneCountInString(title); n == 0 || n > MaxTitle {
+		return false, missingFirst(ctx, invalidf("a title must have 1 to %d characters that can be seen", MaxTitle))
+	}
+	err = s.write(ctx, "title session", func(c Conn, by caller) error {
+		titled = false
+		sess, err := lockSession(ctx, c, s.dialect, by, storable(id))
+		if err != nil || sess.Name != "" {
+			return err
+		}
+		_, err = c.Exec(ctx, `UPDATE sessions SET name = $4`+s.dialect.ownSession(), by.TenantID, sess.ID, by.UserID, title)
+		titled = err == nil
+		return err
+	})
+	return titled && err == nil, err
 }

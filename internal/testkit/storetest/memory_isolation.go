@@ -69,6 +69,10 @@ func addMemoryWritings(list map[string]*writing) {
 		_, err := s.PatchSession(ctx, o.session, store.SessionPatch{Metadata: json.RawMessage(`{"changed":true}`), Name: new("changed")})
 		return err
 	}, caller.owns, never}
+	list["TitleSession"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
+		_, err := s.TitleSession(ctx, o.session, "changed")
+		return err
+	}, caller.owns, never}
 	list["PutChunk"] = &writing{func(s *store.Store, ctx context.Context, o things) error {
 		c := chunkOf(o.session, "part", 0, 1)
 		c.Memory = &store.Message{Content: text("changed")}

@@ -54,6 +54,7 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"session paging", sessionPaging},
 		{"session of background work", backgroundSessions},
 		{"session changed", patchSession},
+		{"session titled", titleSession},
 		{"session found by words", sessionSearch},
 		{"session found with an excerpt", sessionExcerpt},
 		{"session found in pages", sessionSearchPages},
