@@ -55,6 +55,7 @@ func TestBuiltIns(t *testing.T) {
 		{"dreaming-agent", agent.Flat, true, []string{"search"}, agent.Limits{Requests: 15, TotalTokens: 115000}},
 		{"user-model", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 60000}},
 		{"moment-builder", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 60000}},
+		{"title-writer", agent.Flat, true, nil, agent.Limits{Requests: 2, TotalTokens: 10000}},
 		{"rem-query-agent", agent.Flat, true, nil, agent.Limits{Requests: 3, TotalTokens: 40000}},
 		{"simulator", agent.Flat, false, nil, agent.Limits{}},
 		{"rem-simulator", agent.Flat, false, nil, agent.Limits{}},

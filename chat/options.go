@@ -145,6 +145,8 @@ type Ended struct {
 	Mode string
 	// Unsummarised is about how many tokens of the session no moment sums up.
 	Unsummarised int
+	// Untitled: this is the session's first answer, and nobody has named the session.
+	Untitled bool
 	// Observed is what the agent observed.
 	Observed []*event.MetadataData
 }

@@ -13,7 +13,7 @@ import (
 var floors = []string{
 	"cmd/p8",
 	"internal/api", "internal/mcpserver", "internal/a2a", "stream",
-	"internal/dream", "chat", "internal/ask", "internal/live", "memory", "routing", "run", "internal/reminder", "tool", "internal/simulator",
+	"internal/dream", "internal/title", "chat", "internal/ask", "internal/live", "memory", "routing", "run", "internal/reminder", "tool", "internal/simulator",
 	"catalog", "internal/ingest", "rem", "agent", "llm", "internal/embed",
 	"internal/jobs", "store", "event", "identity", "internal/config", "internal/schema", "internal/outbound", "internal/near", "internal/arrange", "internal/zone", "internal/tokens",
 }

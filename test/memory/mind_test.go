@@ -16,6 +16,7 @@ const (
 	sumsUp   = "moment-builder"
 	dreamer  = "dreaming-agent"
 	profiler = "user-model"
+	titler   = "title-writer"
 	talker   = "talker" // the agent that talks to a user
 )
 
@@ -77,6 +78,7 @@ func asks(x harness.Exchange) string {
 		}
 		for _, is := range []struct{ agent, words string }{
 			{sumsUp, "You sum up a part of a conversation"}, {dreamer, "You look back on what a person did"}, {profiler, "You keep the profile of a person"},
+			{titler, "You write the title of a conversation"},
 		} {
 			if strings.Contains(msg.Text(), is.words) {
 				return is.agent
@@ -92,6 +94,9 @@ const unsayable = "unsayable"
 
 // modelSummary is how summaries of the model begin.
 const modelSummary = "The model says: "
+
+// modelTitle is each title of the model.
+const modelTitle = "Walks along the sea"
 
 func (m *mind) answer(x harness.Exchange) harness.Reply {
 	agent := asks(x)
@@ -117,6 +122,8 @@ func (m *mind) answer(x harness.Exchange) harness.Reply {
 		text = strings.ReplaceAll(dream, "SECRET", secretOf(x))
 	case profiler:
 		text = object("content", "Somebody who walks.", "interests", []string{"gardens"}, "preferred_topics", []string{"bridges"})
+	case titler:
+		text = object("title", `"`+modelTitle+`"`)
 	default:
 		text = "That is worth a thought, and another walk along the sea."
 	}

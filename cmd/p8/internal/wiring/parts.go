@@ -23,6 +23,7 @@ import (
 	"github.com/p8-org/p8/internal/ingest/child"
 	"github.com/p8-org/p8/internal/mcpserver"
 	"github.com/p8-org/p8/internal/reminder"
+	"github.com/p8-org/p8/internal/title"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/rem"
@@ -62,6 +63,8 @@ type Parts struct {
 	threshold int
 	dreams    *dream.Service
 	reminders *reminder.Service
+	// titles is also nil if no model writes titles.
+	titles *title.Writer
 	// servers are the MCP servers whose tools documents may name.
 	servers *mcp.Servers
 	// MCP serves the tools and resources to MCP clients. Commands that serve it set it.

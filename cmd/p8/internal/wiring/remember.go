@@ -52,6 +52,10 @@ func (p *Parts) openMemory(cfg *config.Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	if p.titles, err = p.titleWriter(cfg, prices.Cost); err != nil {
+		return err
+	}
+	p.Work.kinds[kindTitle] = jobs.Worker{Run: p.writeTitle, MaxAttempts: titleAttempts}
 	p.Work.kinds[kindMoments] = jobs.Worker{Run: p.buildMoments, Timeout: momentsTimeout}
 	p.Work.kinds[reminder.Kind] = p.reminders.Worker()
 	return nil
@@ -104,8 +108,9 @@ type ofSession struct {
 	Session string `json:"session"`
 }
 
-// ended returns what is called after each turn. It stores observations, and makes moments
-// once a session has enough to summarise; a server leaves that to its workers.
+// ended returns what is called after each turn. It stores observations, titles a session
+// after its first answer, and makes moments once a session has enough to summarise; a server
+// leaves both to its workers.
 func (p *Parts) ended(o Options) func(context.Context, chat.Ended) {
 	if p.builder == nil {
 		return nil
@@ -120,7 +125,13 @@ func (p *Parts) ended(o Options) func(context.Context, chat.Ended) {
 				p.Log.Warn("an observation's moment could not be stored", "session", e.SessionID, "error", err)
 			}
 		}
-		if store.IsBackground(e.Mode) || e.Unsummarised < p.threshold {
+		if store.IsBackground(e.Mode) {
+			return
+		}
+		if e.Untitled && p.titles != nil {
+			p.title(ctx, o.Serves, e.SessionID)
+		}
+		if e.Unsummarised < p.threshold {
 			return
 		}
 		err := error(nil)
@@ -158,7 +169,7 @@ func (p *Parts) momentsLater(ctx context.Context, session string) error {
 	return err
 }
 
-// nowTimeout is how long a command waits for the model that summarises.
+// nowTimeout is how long a command waits for a model that summarises or titles.
 const nowTimeout = 4 * time.Second
 
 // momentsNow makes the moments of a session in a command, where no worker runs.
