@@ -58,6 +58,8 @@ type Options struct {
 	Document string
 	// Store may be nil: then the documents are the built-in ones and those of the folder.
 	Store Store
+	// Shared is true if other processes, perhaps with other folders, use the store, too.
+	Shared bool
 	// CacheSize bounds the compiled agents; 100 if 0.
 	CacheSize int
 	Logger    *slog.Logger
@@ -78,20 +80,22 @@ type Catalog struct {
 	routes routes
 
 	mu sync.Mutex
-	// mirrored holds the hashes of the mirrors that were written or failed, by name, so that
-	// a mirror that cannot be written is not tried on every turn.
-	mirrored map[string]string
+	// mirrored holds the last attempt at each mirror, by name, so that a mirror that cannot
+	// be written is not tried on every turn.
+	mirrored map[string]attempt
 
 	// syncing is held while all mirrors are compared with their sources; synced is the
-	// version of the folder that was compared, plus 1.
+	// version of the folder that was compared, plus 1, and own has the documents of then.
 	syncing sync.Mutex
 	synced  int
+	own     map[string]bool
+	shared  bool
 }
 
 // New reads the built-in documents and fails if one is not valid. The folder is read when
 // it is first needed.
 func New(o Options) (*Catalog, error) {
-	c := &Catalog{store: o.Store, log: o.Logger, mirrored: map[string]string{}}
+	c := &Catalog{store: o.Store, log: o.Logger, mirrored: map[string]attempt{}, shared: o.Shared}
 	if o.CacheSize <= 0 {
 		o.CacheSize = defaultCacheSize
 	}

@@ -248,6 +248,40 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestFoldersOfOneStore: a query of a process with another folder leaves the mirrors of
+// documents that it never had. A mirror that another process removed comes back with the
+// document's next use.
+func TestFoldersOfOneStore(t *testing.T) {
+	first, second, db := t.TempDir(), t.TempDir(), &table{}
+	write(t, first, "a.yaml", document("a", "A."))
+	write(t, second, "b.yaml", document("b", "B."))
+	a := newCatalog(t, catalog.Options{Store: db, Dir: first, Shared: true})
+	b := newCatalog(t, catalog.Options{Store: db, Dir: second, Shared: true})
+	mirrors := func(want string) {
+		t.Helper()
+		var names []string
+		for key, row := range db.rows {
+			if row.Origin == catalog.File {
+				names = append(names, key[1])
+			}
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("the mirrors are %q, want %q", got, want)
+		}
+	}
+	must(t, a.Sync(caller(t)))
+	b.Refresh(caller(t))
+	mirrors("a b")
+	must(t, os.Remove(filepath.Join(second, "b.yaml")))
+	b.Refresh(caller(t))
+	mirrors("a")
+	must(t, b.Sync(caller(t)))
+	mirrors("")
+	prompt(t, a, "a")
+	mirrors("a")
+}
+
 // A document without a name has its file's; equal texts are different agents.
 func TestNameOfTheFile(t *testing.T) {
 	dir := t.TempDir()

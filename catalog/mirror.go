@@ -31,15 +31,27 @@ func (c *Catalog) mirror(ctx context.Context, s *source, row *store.Schema) {
 		return
 	}
 	c.mu.Lock()
-	tried := c.mirrored[s.name()] == s.hash
-	c.mirrored[s.name()] = s.hash
-	c.mu.Unlock()
-	if tried {
+	last := c.mirrored[s.name()]
+	// A mirror that was written and is gone was removed by another process.
+	if last.hash == s.hash && (row != nil || !last.written) {
+		c.mu.Unlock()
 		return
 	}
+	c.mirrored[s.name()] = attempt{hash: s.hash}
+	c.mu.Unlock()
 	if err := c.putMirror(ctx, s); err != nil {
 		c.log.Warn("an agent document could not be mirrored; SQL does not see it", "name", s.name(), "origin", s.origin, "error", err)
+		return
 	}
+	c.mu.Lock()
+	c.mirrored[s.name()] = attempt{s.hash, true}
+	c.mu.Unlock()
+}
+
+// attempt is a document that a mirror was made of, or should have been.
+type attempt struct {
+	hash    string
+	written bool
 }
 
 func (c *Catalog) putMirror(ctx context.Context, s *source) error {
@@ -64,12 +76,14 @@ func (c *Catalog) Sync(ctx context.Context) error {
 	c.syncing.Lock()
 	defer c.syncing.Unlock()
 	c.synced = c.folder.version() + 1
-	return c.sync(ctx)
+	return c.sync(ctx, true)
 }
 
 // Refresh is Sync if files of the folder have come or gone since the last one: so a query
 // finds no document whose file is deleted. It is called before each query and costs one
-// look at the folder. A failure is logged, and tried again with the next change.
+// look at the folder. In a shared store it leaves the mirrors of documents that this
+// catalog never had: they may be those of another process's folder. A failure is logged,
+// and tried again with the next change.
 func (c *Catalog) Refresh(ctx context.Context) {
 	if c.folder == nil || c.store == nil {
 		return
@@ -82,12 +96,14 @@ func (c *Catalog) Refresh(ctx context.Context) {
 	}
 	c.synced = version
 	// The next query does not try again, so it must not depend on whether this caller stays.
-	if err := c.sync(context.WithoutCancel(ctx)); err != nil {
+	if err := c.sync(context.WithoutCancel(ctx), !c.shared); err != nil {
 		c.log.Error("the documents of the schema folder could not be mirrored; queries may find deleted ones", "error", err)
 	}
 }
 
-func (c *Catalog) sync(ctx context.Context) error {
+// sync mirrors all documents. Of the mirrors without a document it removes all, or those of
+// documents that the catalog had before.
+func (c *Catalog) sync(ctx context.Context, all bool) error {
 	if c.store == nil {
 		return nil
 	}
@@ -96,15 +112,20 @@ func (c *Catalog) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	own := map[string]bool{}
 	for _, s := range c.sources() {
 		if s.problems != nil {
 			continue
 		}
+		own[s.name()] = true
 		row := rows[s.name()]
 		delete(rows, s.name())
 		c.mirror(ctx, s, row)
 	}
 	for name := range rows {
+		if !all && !c.own[name] {
+			continue
+		}
 		if err := c.store.DeleteSchema(ctx, name); err != nil {
 			return err
 		}
@@ -112,6 +133,7 @@ func (c *Catalog) sync(ctx context.Context) error {
 		delete(c.mirrored, name)
 		c.mu.Unlock()
 	}
+	c.own = own
 	return nil
 }
 

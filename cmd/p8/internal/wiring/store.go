@@ -149,5 +149,7 @@ func (readOnlyDocuments) DeleteSchema(context.Context, string) error { return ni
 // NewCatalog returns the catalog of the documents in the store, which may be nil, in the
 // program and in the schema folder. document is the path of one more, or "".
 func NewCatalog(cfg *config.Config, s catalog.Store, document string, log *slog.Logger) (*catalog.Catalog, error) {
-	return catalog.New(catalog.Options{Builtin: agents.Files(), Dir: cfg.SchemaDir, Document: document, Store: s, CacheSize: cfg.CacheSize, Logger: log})
+	return catalog.New(catalog.Options{
+		Builtin: agents.Files(), Dir: cfg.SchemaDir, Document: document, Store: s, Shared: cfg.Database().Postgres != "", CacheSize: cfg.CacheSize, Logger: log,
+	})
 }
