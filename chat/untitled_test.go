@@ -8,6 +8,7 @@ import (
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/llm/scripted"
+	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool/builtin"
 )
 
@@ -50,5 +51,30 @@ func TestEndedTellsOfSessionsWithoutATitle(t *testing.T) {
 				t.Errorf("got %v, want %v", got, tc.want)
 			}
 		})
+	}
+}
+
+// A turn that waits for the user has no answer yet; it has one when it goes on.
+func TestUntitledAfterAPause(t *testing.T) {
+	ended := make(chan bool, 3)
+	s := newService(t, scripted.New(scripted.Call("echo", `{"text":"a"}`), scripted.Text("One."), scripted.Text("Two.")), chat.Options{
+		Store: newStore(t), Tools: registry(t, newEcho(t)), Ended: func(_ context.Context, e chat.Ended) { ended <- e.Untitled },
+	}, "name: helper\ndescription: D.\ntools: [{name: echo, approval: always}]\n")
+	ctx := as(t.Context(), "alice", "s1")
+	turn(t, s, ctx, "first")
+	if <-ended {
+		t.Error("there is no answer yet")
+	}
+	_, again, err := s.Decide(ctx, requests(t, s, ctx)[0].ID, store.Decision{Status: store.RequestAccepted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drain(t, again)
+	if !<-ended {
+		t.Error("the answer after the pause is the first one")
+	}
+	turn(t, s, ctx, "second")
+	if <-ended {
+		t.Error("the second answer is no first one")
 	}
 }

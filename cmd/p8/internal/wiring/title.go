@@ -3,6 +3,7 @@ package wiring
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/identity"
@@ -26,9 +27,15 @@ func (p *Parts) titleWriter(cfg *config.Config, cost func(string, llm.Usage) flo
 		return nil, nil
 	}
 	return title.New(title.Options{
-		Store:          p.Store,
-		Agent:          func(ctx context.Context) (*agent.Agent, error) { return p.Catalog.Agent(ctx, title.AgentName) },
-		Model:          func() (llm.Model, error) { return p.Models.Resolve(name) },
+		Store: p.Store,
+		Agent: func(ctx context.Context) (*agent.Agent, error) { return p.Catalog.Agent(ctx, title.AgentName) },
+		Model: func() (llm.Model, error) {
+			m, err := p.Models.Resolve(name)
+			if err != nil {
+				err = fmt.Errorf("P8_TITLE_MODEL: %w", err)
+			}
+			return m, err
+		},
 		StructuredMode: cfg.StructuredMode, Cost: cost, Logger: p.Log,
 	})
 }
