@@ -23,7 +23,7 @@ func dispatch(a *command.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, err := kong.Trace(parser, args)
+	ctx, err := kong.Trace(parser, flagsFirst(parser.Model.Node, args))
 	if err != nil {
 		return err
 	}
