@@ -50,8 +50,9 @@ func dialogue(t *testing.T, o chat.Options, more ...scripted.Turn) (model *scrip
 
 const whenAndHowMany = "When, and how many?\n\n- day (text)\n- people (whole number)\n\nAnswer in your own words, or with a JSON object of these fields."
 
-// TestAFormInADialogue: the question and its fields are the text of the answer, and the next
-// message answers it. A wrong answer is told once, without the model.
+// TestAFormInADialogue: the answer's text is the question and its fields, and the next
+// message answers it. For the first wrong one, p8 says what is missing without asking the
+// model.
 func TestAFormInADialogue(t *testing.T) {
 	db := newStore(t)
 	model, say := dialogue(t, chat.Options{Store: db}, scripted.Text("Booked."))

@@ -12,7 +12,8 @@ import (
 	"github.com/p8-org/p8/tool/builtin"
 )
 
-// Options.Ended is told of the first answer in a session that nobody has named.
+// TestEndedTellsOfSessionsWithoutATitle: Options.Ended learns which answer is the first of a
+// session without a title.
 func TestEndedTellsOfSessionsWithoutATitle(t *testing.T) {
 	action, err := builtin.NewAction()
 	if err != nil {

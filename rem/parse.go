@@ -238,5 +238,8 @@ func (p *parser) table(name string) (string, bool) {
 
 // noTable is the mistake of an unknown table.
 func (p *parser) noTable(column int, name string) error {
+	if name == "" {
+		return problemf(column, "the name of a table is missing; the tables are %s", strings.Join(p.tables, ", "))
+	}
 	return problemf(column, "there is no table %.60q; the tables are %s", name, strings.Join(p.tables, ", "))
 }

@@ -95,7 +95,7 @@ func TestParseErrors(t *testing.T) {
 		"FUZZY a load=maybe":      "column 14: load is maybe; it takes true or false",
 		"SEARCH FROM schemas":     "column 7: SEARCH needs a text to search for; write SEARCH text [FROM resources, moments]",
 		"SEARCH api FROM moments, resorces LIMIT 2": `column 26: there is no table "resorces"; the tables are schemas, resources,`,
-		"SEARCH api FROM moments,":                  `column 17: there is no table ""; the tables are`,
+		"SEARCH api FROM moments,":                  `column 17: the name of a table is missing; the tables are`,
 		"SEARCH api table=moments,x":                `column 26: there is no table "x"; the tables are`,
 		"SEARCH api table=nosuch":                   `column 18: there is no table "nosuch"; the tables are schemas, resources,`,
 		"SEARCH api MIN_SIMILARITY 1.5":             "column 27: MIN_SIMILARITY is 1.5; it takes a number from 0 to 1",

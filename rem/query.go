@@ -59,7 +59,8 @@ func (q Fuzzy) String() string {
 // Search finds the rows whose meaning is near to a text, or whose title the text names.
 type Search struct {
 	Text string
-	// Tables are asked together, their rows merged by score; none is DefaultTable.
+	// Tables are searched together, and their rows merged by score. If it is empty,
+	// DefaultTable is searched.
 	Tables []string
 	// Field is the embedded column, "" for the tables' own.
 	Field string

@@ -7,10 +7,10 @@ import (
 
 var errUnchanged = errors.New("store: unchanged")
 
-// ChangeMoment reads the caller's own moment of a name, calls change with it, or with nil
-// if there is none, and stores the result under that name, merged with the stored moment as
-// PutLinked does, in one transaction that excludes other changes of the moment. change may
-// be called more than once; with nil as its result, nothing is stored.
+// ChangeMoment changes the caller's own moment of this name in one transaction, which excludes
+// other changes of it. It calls change with the stored moment, or with nil for a new one, and
+// stores the result under the same name, merged as PutLinked does. If change returns nil,
+// nothing is stored. change may be called more than once.
 func (s *Store) ChangeMoment(ctx context.Context, name string, change func(old *Moment) (*Moment, error)) error {
 	if err := checkName(name); err != nil {
 		return missingFirst(ctx, err)

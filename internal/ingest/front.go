@@ -167,7 +167,7 @@ func readEdges(file string, n ast.Node, line int) ([]store.Edge, error) {
 // title is the page's title as each of its chunks repeats it, "" for none.
 func (f *frontMatter) title() string {
 	var title string
-	// A title that is no text is none.
+	// A number or a list is not a title.
 	_ = json.Unmarshal(f.metadata["title"], &title)
 	return chunk.CutTitle(title)
 }

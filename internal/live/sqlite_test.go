@@ -44,7 +44,7 @@ func TestARunInADatabase(t *testing.T) {
 	if err := l.Write(store.RunWrite{}, text(2001)); err != nil {
 		t.Fatal(err)
 	}
-	// A reader needs no identity: whoever holds the log may read it.
+	// The context of a reader has no identity: the log does not ask for one.
 	wantTexts(t, take(t, l.Read(t.Context(), 0), 2001), 1, 1, 2001)
 	l.Append(event.NewText("large: " + string(make([]byte, 100<<10))))
 	l.Close()

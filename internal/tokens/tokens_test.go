@@ -1,8 +1,6 @@
 package tokens
 
 import (
-	"bytes"
-	"compress/gzip"
 	"os"
 	"regexp"
 	"slices"
@@ -66,16 +64,7 @@ func pack(t *testing.T, tokens []string) []byte {
 			}
 		}
 	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return packed.Bytes()
+	return golden.Gzip(t, data)
 }
 
 func TestUnpackDamaged(t *testing.T) {

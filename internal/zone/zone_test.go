@@ -2,8 +2,6 @@ package zone
 
 import (
 	"archive/zip"
-	"bytes"
-	"compress/gzip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,16 +30,7 @@ func TestEmbedded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var packed bytes.Buffer
-		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Write(data)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile("zoneinfo.zip.gz", packed.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile("zoneinfo.zip.gz", golden.Gzip(t, data), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return

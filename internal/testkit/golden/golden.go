@@ -9,6 +9,8 @@
 package golden
 
 import (
+	"bytes"
+	"compress/gzip"
 	"flag"
 	"os"
 	"path/filepath"
@@ -22,6 +24,23 @@ var update = flag.Bool("update", false, "rewrite the golden files instead of com
 // Update reports whether the tests are run with -update, for a test that keeps
 // only a part of a file.
 func Update() bool { return *update }
+
+// Gzip returns data as a compressed file that a package embeds.
+func Gzip(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
 
 // Compare fails the test unless the file at path holds got.
 func Compare(t testing.TB, path, got string) {

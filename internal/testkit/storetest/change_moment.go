@@ -9,7 +9,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// changeMoment: of many changes at once, the first included, none is lost.
+// changeMoment: of many changes at once, no one is lost, even if the first of them creates the
+// moment.
 func changeMoment(t *testing.T, open Open) {
 	s := open(t)
 	ctx, other := as("t", "u"), as("t", "v")

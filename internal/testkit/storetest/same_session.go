@@ -51,8 +51,8 @@ func sameSession(t *testing.T, open Open) {
 	}
 }
 
-// sessionErrors returns the errors of the methods that name a session, for a caller who has
-// not used it; writing methods write nothing.
+// sessionErrors calls each method that takes the id of a session and returns the errors. The
+// caller has not used the session, so nothing is written.
 func sessionErrors(s *store.Store, ctx context.Context, id string) (said []string) {
 	add := func(what string, err error) {
 		said = append(said, fmt.Sprint(what, ": ", strings.ReplaceAll(fmt.Sprint(err), id, "ID")))

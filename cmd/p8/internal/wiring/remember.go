@@ -153,20 +153,30 @@ const momentsAgain = 5 * time.Second
 // momentsLater enqueues the job that makes the moments of a session. If such a job exists
 // already, it may have read the session before this turn ended: a second one follows it.
 func (p *Parts) momentsLater(ctx context.Context, session string) error {
+	receipt, err := p.enqueue(ctx, kindMoments, session, 0)
+	if err == nil && receipt.Duplicate {
+		_, err = p.enqueue(ctx, kindMoments, session, momentsAgain)
+	}
+	return err
+}
+
+// enqueue adds a job for a session of the caller, unless one of its kind exists. A job that
+// runs later may exist beside it.
+func (p *Parts) enqueue(ctx context.Context, kind, session string, later time.Duration) (jobs.Receipt, error) {
 	id, err := identity.From(ctx)
 	if err != nil {
-		return err
+		return jobs.Receipt{}, err
 	}
 	of := ofSession{id.TenantID, id.UserID, session}
 	key, err := json.Marshal(of)
 	if err != nil {
-		return err
+		return jobs.Receipt{}, err
 	}
-	receipt, err := p.Work.Enqueue(ctx, kindMoments, of, jobs.EnqueueOptions{UniqueKey: string(key)})
-	if err == nil && receipt.Duplicate {
-		_, err = p.Work.Enqueue(ctx, kindMoments, of, jobs.EnqueueOptions{UniqueKey: string(key) + " again", RunAt: time.Now().Add(momentsAgain)})
+	o := jobs.EnqueueOptions{UniqueKey: string(key)}
+	if later > 0 {
+		o.UniqueKey, o.RunAt = o.UniqueKey+" again", time.Now().Add(later)
 	}
-	return err
+	return p.Work.Enqueue(ctx, kind, of, o)
 }
 
 // nowTimeout is how long a command waits for a model that summarises or titles.

@@ -8,7 +8,6 @@ import (
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/config"
-	"github.com/p8-org/p8/internal/jobs"
 	"github.com/p8-org/p8/internal/title"
 	"github.com/p8-org/p8/llm"
 )
@@ -44,7 +43,7 @@ func (p *Parts) titleWriter(cfg *config.Config, cost func(string, llm.Usage) flo
 func (p *Parts) title(ctx context.Context, serves bool, session string) {
 	err := error(nil)
 	if serves {
-		err = p.titleLater(ctx, session)
+		_, err = p.enqueue(ctx, kindTitle, session, 0)
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, nowTimeout)
 		defer cancel()
@@ -53,21 +52,6 @@ func (p *Parts) title(ctx context.Context, serves bool, session string) {
 	if err != nil {
 		p.Log.Warn("a session could not be titled", "session", session, "error", err)
 	}
-}
-
-// titleLater enqueues the job.
-func (p *Parts) titleLater(ctx context.Context, session string) error {
-	id, err := identity.From(ctx)
-	if err != nil {
-		return err
-	}
-	of := ofSession{id.TenantID, id.UserID, session}
-	key, err := json.Marshal(of)
-	if err != nil {
-		return err
-	}
-	_, err = p.Work.Enqueue(ctx, kindTitle, of, jobs.EnqueueOptions{UniqueKey: string(key)})
-	return err
 }
 
 // writeTitle runs the job. It has nothing to do if the setting was removed since.
