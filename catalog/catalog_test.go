@@ -435,6 +435,10 @@ func TestMirrorsFollowTheFolder(t *testing.T) {
 	db.broken = errors.New("disk full")
 	write(t, dir, "c.yaml", document("c", "C."))
 	mirrors() // a failure fails no query
+	db.broken = nil
+	if got := mirrors(); got != "b c" {
+		t.Errorf("after a failure the mirrors are %q", got)
+	}
 }
 
 func TestAMirrorThatFailsDoesNotFailTheRun(t *testing.T) {

@@ -75,15 +75,19 @@ func (c *Catalog) putMirror(ctx context.Context, s *source) error {
 func (c *Catalog) Sync(ctx context.Context) error {
 	c.syncing.Lock()
 	defer c.syncing.Unlock()
-	c.synced = c.folder.version() + 1
-	return c.sync(ctx, true)
+	version := c.folder.version() + 1
+	err := c.sync(ctx, true)
+	if err == nil {
+		c.synced = version
+	}
+	return err
 }
 
 // Refresh is Sync if files of the folder have come or gone since the last one: so a query
 // finds no document whose file is deleted. It is called before each query and costs one
 // look at the folder. In a shared store it leaves the mirrors of documents that this
 // catalog never had: they may be those of another process's folder. A failure is logged,
-// and tried again with the next change.
+// and the next query tries again.
 func (c *Catalog) Refresh(ctx context.Context) {
 	if c.folder == nil || c.store == nil {
 		return
@@ -94,9 +98,11 @@ func (c *Catalog) Refresh(ctx context.Context) {
 	if version == c.synced {
 		return
 	}
-	c.synced = version
-	// The next query does not try again, so it must not depend on whether this caller stays.
-	if err := c.sync(context.WithoutCancel(ctx), !c.shared); err != nil {
+	err := c.sync(ctx, !c.shared)
+	switch {
+	case err == nil:
+		c.synced = version
+	case ctx.Err() == nil:
 		c.log.Error("the documents of the schema folder could not be mirrored; queries may find deleted ones", "error", err)
 	}
 }

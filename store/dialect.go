@@ -44,14 +44,6 @@ func (d Dialect) itemsOf(list string) string {
 	return `json_each(` + list + `) AS items`
 }
 
-// textsOf is the function that returns the texts of a JSON list as rows.
-func (d Dialect) textsOf() string {
-	if d == DialectPostgres {
-		return `jsonb_array_elements_text`
-	}
-	return `value FROM json_each`
-}
-
 // hasAll adds the condition that a column, which holds a list of texts, has all values.
 func (q *query) hasAll(d Dialect, column string, values []string) {
 	if d == DialectPostgres {

@@ -142,8 +142,7 @@ func (s *Store) listSessions(ctx context.Context, c Conn, by caller, f SessionFi
 	limit := page(f.Limit, 50, 500)
 	q := f.query(s.dialect, by, sessionColumns+s.dialect.firstMessage(`sessions`))
 	if ids != nil {
-		q.add(` AND id IN (SELECT ` + s.dialect.textsOf() + `(`).arg(encodeList(ids))
-		q.add(`))`)
+		q.in(s.dialect, "id", ids)
 	}
 	if err := q.beyond(f.Cursor, "updated_at", "<"); err != nil {
 		return nil, "", err

@@ -27,13 +27,18 @@ func (s *Store) searchSessions(ctx context.Context, f SessionFilter) (list []Ses
 	if len(terms) == 0 {
 		return nil, "", missingFirst(ctx, invalidf("there is no word to search for in %.64q", f.Words))
 	}
+	plain := make([]string, len(terms))
+	for i, term := range terms {
+		plain[i] = unaccented(term)
+	}
 	err = s.sharedRead(ctx, "search sessions", func(c Conn, by caller) error {
+		list, next = nil, ""
 		said, err := s.said(ctx, c, by, terms)
 		if err != nil {
 			return err
 		}
 		ids := slices.Collect(maps.Keys(said))
-		if ids, err = s.titled(ctx, c, by, f, terms, ids); err != nil || len(ids) == 0 {
+		if ids, err = s.titled(ctx, c, by, f, plain, ids); err != nil || len(ids) == 0 {
 			return err
 		}
 		if list, next, err = s.listSessions(ctx, c, by, f, ids); err != nil {
@@ -42,7 +47,7 @@ func (s *Store) searchSessions(ctx context.Context, f SessionFilter) (list []Ses
 		for i := range list {
 			list[i].Match = &SessionMatch{Excerpt: list[i].Title}
 			if seq, ok := said[list[i].ID]; ok {
-				if err := c.Later(ctx, list[i].Match.read(s.dialect, by, list[i].ID, seq, terms)); err != nil {
+				if err := c.Later(ctx, list[i].Match.read(s.dialect, by, list[i].ID, seq, plain)); err != nil {
 					return err
 				}
 			}
@@ -66,20 +71,23 @@ func (s *Store) said(ctx context.Context, c Conn, by caller, terms []string) (ma
 	return newest, err
 }
 
-// titled adds to ids the sessions with all terms in their name.
+// titled adds to ids the sessions after the cursor with all terms in their name.
 func (s *Store) titled(ctx context.Context, c Conn, by caller, f SessionFilter, terms, ids []string) ([]string, error) {
-	for i, term := range terms {
-		terms[i] = unaccented(term)
-	}
 	q := f.query(s.dialect, by, `id, name`)
+	q.add(` AND name <> ''`)
+	if err := q.beyond(f.Cursor, "updated_at", "<"); err != nil {
+		return nil, err
+	}
 	q.add(` ORDER BY updated_at DESC, id DESC LIMIT `).arg(maxTitles)
 	err := c.Query(ctx, q.String(), func(r Row) error {
 		var id, name string
-		err := r.Scan(&id, &name)
-		if name != "" && hasAllTerms(name, terms) {
+		if err := r.Scan(&id, &name); err != nil {
+			return err
+		}
+		if hasAllTerms(name, terms) {
 			ids = append(ids, id)
 		}
-		return err
+		return nil
 	}, q.args...)
 	return ids, err
 }

@@ -40,7 +40,6 @@ var selected = regexp.MustCompile(`(?i)^(?:sql\s+)?select\s.*\sfrom\s+([a-z_]+)\
 
 // spelt reads a query whose verb is not in capitals, which plain words may begin with, too.
 func (r rules) spelt(ctx context.Context, question string) (proposal, error) {
-	verb, _, _ := strings.Cut(question, " ")
 	known := false
 	q, err := r.engine.Parse(question)
 	if err != nil {
@@ -61,7 +60,7 @@ func (r rules) spelt(ctx context.Context, question string) (proposal, error) {
 			known = len(keys) == len(q.Keys)
 		}
 	}
-	if !known || isVerb(verb) {
+	if !known {
 		return proposal{}, nil
 	}
 	return proposal{Query: q.String(), Confidence: exact}, nil

@@ -28,8 +28,10 @@ func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.Row
 	return s.run(ctx, c.(*conn), func(r store.Row) error {
 		var session string
 		var seq int64
-		err := r.Scan(&session, &seq)
+		if err := r.Scan(&session, &seq); err != nil {
+			return err
+		}
 		each(session, seq)
-		return err
+		return nil
 	})
 }
