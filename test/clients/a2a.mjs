@@ -143,4 +143,4 @@ await report({
     const c = await client('desk');
     return c.getTask({ id: '00000000-0000-4000-8000-000000000000', tenant: '' }).catch((err) => err.message);
   },
-});
+}, '@a2a-js/sdk');

@@ -166,4 +166,4 @@ await report({
     const agent = chat(name, 'dsek');
     return run(agent, 'Good morning!').catch((err) => ({ thrown: err.message }));
   },
-});
+}, '@ag-ui/client');

@@ -185,4 +185,4 @@ await report({
   'a refusal': sent('desk', 'Please refuse me.'),
   'a break': sent('desk', 'Please break off.'),
   'an agent that there is not': sent('dsek', 'Good morning!'),
-});
+}, 'ai');

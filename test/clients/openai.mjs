@@ -19,7 +19,7 @@ import v58 from 'openai-5.8';
 import v510 from 'openai-5.10';
 import v523 from 'openai-5.23';
 import v6 from 'openai-6';
-import { report, rows, url } from './report.mjs';
+import { played, report, rows, url } from './report.mjs';
 
 const area = { type: 'object', properties: { area: { type: 'string' } }, required: ['area'] };
 const showMap = { type: 'function', function: { name: 'show_map', description: 'Shows a map.', parameters: area } };
@@ -186,6 +186,7 @@ const clients = {
 const each = (question, pick = Object.keys(clients)) => async (scenario) => {
   const seen = new Map();
   for (const name of pick) {
+    played(folder(name), scenario);
     const session = question.stateless ? undefined : `${scenario} / ${name}`;
     let made;
     try {
@@ -200,6 +201,12 @@ const each = (question, pick = Object.keys(clients)) => async (scenario) => {
   }
   return [...seen.values()].map((made) => ({ ...made, clients: grouped(made.clients) }));
 };
+
+// folder is where node_modules has a client.
+function folder(name) {
+  const [client, version] = name.split(',')[0].split(' ');
+  return { 'ai/openai-compatible': '@ai-sdk/openai-compatible', langchain: '@langchain/openai' }[name] ?? (version ? `${client}-${version}` : client);
+}
 
 // grouped puts the versions of npm openai that were used in the same styles into one text.
 function grouped(names) {

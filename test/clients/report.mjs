@@ -1,19 +1,38 @@
 // What the scripts that talk to a running p8 share: they read {"url"} on stdin, play
 // their scenarios one after the other, and print {"scenario": what the client made of
-// it}; what a scenario throws is {"thrown"}.
+// it}; what a scenario throws is {"thrown"}. "clients" says which version of which
+// package played which scenarios: "*" is every one.
+import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 
 export const { url } = JSON.parse(await readAll(process.stdin));
 
-export async function report(scenarios) {
+const clients = new Map();
+
+// played notes that a package, by its folder in node_modules, played a scenario.
+export function played(folder, scenario) {
+  if (!clients.has(folder)) clients.set(folder, new Set());
+  clients.get(folder).add(scenario);
+}
+
+// client is a package and its version.
+function client(folder) {
+  const { name, version } = JSON.parse(readFileSync(new URL(`./node_modules/${folder}/package.json`, import.meta.url)));
+  return `${name} ${version}`;
+}
+
+// report plays the scenarios. The packages play each of them.
+export async function report(scenarios, ...packages) {
   const all = {};
   for (const [name, play] of Object.entries(scenarios)) {
+    for (const folder of packages) played(folder, name);
     try {
       all[name] = await play(name);
     } catch (err) {
       all[name] = { thrown: String(err?.message ?? err) };
     }
   }
+  all.clients = Object.fromEntries([...clients].map(([folder, names]) => [client(folder), names.size === Object.keys(scenarios).length ? '*' : [...names]]).sort());
   process.stdout.write(`${layOut(all)}\n`, () => process.exit(0));
 }
 

@@ -17,7 +17,8 @@ import (
 // TestClients lets the public clients of every protocol play their scenarios
 // against one server: texts, tools in parallel, agents that ask agents, approvals
 // and questions, tools of the client, stops, lost connections, failures. What a
-// client made of it is a golden file, and so is what the model was sent.
+// client made of it is a golden file, and so is what the model was sent. At the end it
+// prints the table of clients, versions and features: go test -v -run TestClients.
 func TestClients(t *testing.T) {
 	dir, err := filepath.Abs(filepath.Join("testdata", "clients", "agents"))
 	if err != nil {
@@ -26,6 +27,8 @@ func TestClients(t *testing.T) {
 	provider := harness.Aimock(t, "testdata/clients.json")
 	server := harness.Serve(t, harness.Options{Env: append(provider.Env(), "P8_SCHEMA_DIR="+dir, "P8_A2A_AGENTS=*")})
 	input := map[string]string{"url": server.URL}
+	var table clientTable
+	defer func() { t.Log(table.text.String()) }()
 	for _, name := range []string{"openai", "agui", "aisdk", "a2a", "openai-go"} {
 		t.Run(name, func(t *testing.T) {
 			before := len(provider.Journal(t))
@@ -40,6 +43,7 @@ func TestClients(t *testing.T) {
 			} else {
 				harness.Node(t, name+".mjs", input, &report)
 			}
+			table.add(t, name, report)
 			golden.Compare(t, "testdata/clients/"+name+".golden", string(report)+"\n")
 			golden.Compare(t, "testdata/clients/"+name+".sent.golden", sent(provider.Journal(t)[before:]))
 			for what, found := range leaks(string(report), server.DataDir) {

@@ -2,7 +2,8 @@
 // It is a module of its own, so that p8 does not depend on the client.
 //
 // stdin:  {"url"}
-// stdout: {"scenario": {"streamed": [turns], "whole": [turns]}}
+// stdout: {"scenario": {"streamed": [turns], "whole": [turns]}, "clients": {"client and
+// its version": "*"}}
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -53,7 +55,7 @@ func play(ctx context.Context) error {
 		Name: "show_map", Description: openai.String("Shows a map."),
 		Parameters: shared.FunctionParameters{"type": "object", "properties": map[string]any{"area": map[string]any{"type": "string"}}},
 	})
-	report := map[string]map[string][]turn{}
+	report := map[string]any{}
 	for _, q := range []question{
 		{name: "a text", agent: "desk", text: "Good morning!"},
 		{name: "delegation", agent: "desk", text: "How many otters are there?"},
@@ -64,14 +66,27 @@ func play(ctx context.Context) error {
 		{name: "a tool of the client", agent: "desk", text: "Show the way.", tools: []openai.ChatCompletionToolUnionParam{showMap}},
 		{name: "a refusal", agent: "desk", text: "Please refuse me."},
 	} {
-		report[q.name] = map[string][]turn{}
+		ways := map[string][]turn{}
 		for way, ask := range map[string]asker{"streamed": streamed, "whole": whole} {
 			client := openai.NewClient(option.WithBaseURL(in.URL+"/v1"), option.WithAPIKey("unused"), option.WithMaxRetries(0),
 				option.WithHeader("X-Session-Id", "openai-go / "+q.name+" / "+way))
-			report[q.name][way] = q.hold(ctx, &client, ask)
+			ways[way] = q.hold(ctx, &client, ask)
+		}
+		report[q.name] = ways
+	}
+	report["clients"] = map[string]string{"openai-go " + version(): "*"}
+	return json.NewEncoder(os.Stdout).Encode(report)
+}
+
+// version is that of the client.
+func version() string {
+	info, _ := debug.ReadBuildInfo()
+	for _, m := range info.Deps {
+		if m.Path == "github.com/openai/openai-go/v3" {
+			return strings.TrimPrefix(m.Version, "v")
 		}
 	}
-	return json.NewEncoder(os.Stdout).Encode(report)
+	return "unknown"
 }
 
 // asker makes one request.
