@@ -61,8 +61,10 @@ type Run struct {
 	Consumed
 
 	CreatedAt time.Time `json:"created_at"`
-	// UpdatedAt is the time of the process's last write.
+	// UpdatedAt is the time of the process's last write, ChangedAt that of the last change of
+	// the Status.
 	UpdatedAt time.Time `json:"updated_at"`
+	ChangedAt time.Time `json:"-"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 }
 
@@ -127,11 +129,15 @@ type RunWrite struct {
 
 // RunFilter chooses runs; the newest come first.
 type RunFilter struct {
-	SessionID string
+	SessionID, AgentName string
 	// Statuses are those to list; empty for all.
 	Statuses []string
-	Limit    int
-	Cursor   string
+	// ByChange orders by the last change of the status, not by the beginning.
+	ByChange bool
+	// ChangedSince, unless zero, leaves out runs whose status changed before it.
+	ChangedSince time.Time
+	Limit        int
+	Cursor       string
 }
 
 // Bounds of one RunWrite, in bytes.
@@ -148,12 +154,12 @@ const (
 // runColumns are a run's, but for its Request, which may be large.
 const runColumns = `tenant_id, id, user_id, session_id, agent_name, model, status, reason, protocol, client_id, message_id, in_reply_to,
 	last_seq, idempotency_key, key_hash, owner, stop_requested, attempts, restarts,
-	input_tokens, output_tokens, cost_usd, created_at, updated_at, ended_at`
+	input_tokens, output_tokens, cost_usd, created_at, updated_at, changed_at, ended_at`
 
 func (r *Run) columns() []any {
 	return []any{&r.TenantID, &r.ID, &r.UserID, &r.SessionID, &r.AgentName, &r.Model, &r.Status, &r.Reason, &r.Protocol, &r.ClientID, &r.MessageID, &r.InReplyTo,
 		&r.LastSeq, &r.Key, &r.KeyHash, &r.Process, &r.StopRequested, &r.Attempts, &r.Restarts,
-		&r.InputTokens, &r.OutputTokens, &r.CostUSD, &r.CreatedAt, &r.UpdatedAt, &r.EndedAt}
+		&r.InputTokens, &r.OutputTokens, &r.CostUSD, &r.CreatedAt, &r.UpdatedAt, &r.ChangedAt, &r.EndedAt}
 }
 
 // ownRow chooses a row of the caller by its id: $1 is the tenant, $2 the id, $3

@@ -63,8 +63,8 @@ func (w *writer) insertRun(ctx context.Context, r *Run) error {
 	err := w.c.Later(ctx, Statement{
 		SQL: `INSERT INTO runs
 			(tenant_id, id, user_id, session_id, agent_name, model, status, protocol, message_id, in_reply_to,
-			idempotency_key, key_hash, owner, created_at, updated_at, client_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15) ON CONFLICT DO NOTHING RETURNING 1`,
+			idempotency_key, key_hash, owner, created_at, updated_at, changed_at, client_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $14, $15) ON CONFLICT DO NOTHING RETURNING 1`,
 		Args: []any{w.by.TenantID, r.ID, w.by.user, r.SessionID, null(r.AgentName), null(r.Model), RunRunning, null(r.Protocol),
 			null(r.MessageID), null(r.InReplyTo), null(r.Key), null(r.KeyHash), r.Process, w.now, null(w.by.ClientID)},
 		Missing: func() error { return w.runRefused(ctx, r) },

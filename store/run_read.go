@@ -42,30 +42,21 @@ func runByKey(ctx context.Context, c Conn, by caller, key string, r *Run) (bool,
 // Runs lists runs of the caller: 50 when Limit is 0, 500 at most. next is the
 // cursor of the next page, "" after the last.
 func (s *Store) Runs(ctx context.Context, f RunFilter) (list []Run, next string, err error) {
-	if len(f.Statuses) > 6 {
-		return nil, "", missingFirst(ctx, invalidf("%d statuses are more than there are", len(f.Statuses)))
+	if err := f.check(); err != nil {
+		return nil, "", missingFirst(ctx, err)
 	}
 	limit := page(f.Limit, 50, 500)
+	column, at := "created_at", func(r *Run) (time.Time, string) { return r.CreatedAt, r.ID }
+	if f.ByChange {
+		column, at = "changed_at", func(r *Run) (time.Time, string) { return r.ChangedAt, r.ID }
+	}
 	err = s.read(ctx, "list runs", func(c Conn, by caller) error {
 		q := newQuery(`SELECT ` + runColumns + ` FROM runs WHERE tenant_id = `)
-		q.arg(by.TenantID)
-		q.ofSession(by, f.SessionID)
-		live := len(f.Statuses) > 0
-		for i, status := range f.Statuses {
-			q.add([]string{` AND status IN (`, `, `}[min(i, 1)]).arg(storable(status))
-			live = live && !runEnded(status)
-		}
-		if len(f.Statuses) > 0 {
-			q.add(`)`)
-		}
-		if live {
-			// This condition makes the database use the index of the runs that have not ended.
-			q.add(` AND ended_at IS NULL`)
-		}
-		if err := q.beyond(f.Cursor, "created_at", "<"); err != nil {
+		f.choose(q, by)
+		if err := q.beyond(f.Cursor, column, "<"); err != nil {
 			return err
 		}
-		q.add(` ORDER BY created_at DESC, id DESC LIMIT `).arg(limit + 1)
+		q.add(` ORDER BY ` + column + ` DESC, id DESC LIMIT `).arg(limit + 1)
 		return c.Query(ctx, q.String(), func(r Row) error {
 			list = append(list, Run{})
 			return r.Scan(list[len(list)-1].columns()...)
@@ -74,8 +65,53 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) (list []Run, next string,
 	if err != nil {
 		return list, "", err
 	}
-	list, next = pageOf(list, limit, func(r *Run) (time.Time, string) { return r.CreatedAt, r.ID })
+	list, next = pageOf(list, limit, at)
 	return list, next, nil
+}
+
+// CountRuns counts the runs that Runs lists on all its pages.
+func (s *Store) CountRuns(ctx context.Context, f RunFilter) (n int64, err error) {
+	if err := f.check(); err != nil {
+		return 0, missingFirst(ctx, err)
+	}
+	err = s.read(ctx, "count runs", func(c Conn, by caller) error {
+		q := newQuery(`SELECT COUNT(*) FROM runs WHERE tenant_id = `)
+		f.choose(q, by)
+		_, err := one(ctx, c, q.String(), []any{&n}, q.args...)
+		return err
+	})
+	return n, err
+}
+
+func (f *RunFilter) check() error {
+	if len(f.Statuses) > 6 {
+		return invalidf("%d statuses are more than there are", len(f.Statuses))
+	}
+	return nil
+}
+
+// choose adds the conditions of the filter; the first one is on the tenant.
+func (f *RunFilter) choose(q *query, by caller) {
+	q.arg(by.TenantID)
+	q.ofSession(by, f.SessionID)
+	if f.AgentName != "" {
+		q.add(` AND agent_name = `).arg(storable(f.AgentName))
+	}
+	if !f.ChangedSince.IsZero() {
+		q.add(` AND changed_at >= `).arg(f.ChangedSince)
+	}
+	live := len(f.Statuses) > 0
+	for i, status := range f.Statuses {
+		q.add([]string{` AND status IN (`, `, `}[min(i, 1)]).arg(storable(status))
+		live = live && !runEnded(status)
+	}
+	if len(f.Statuses) > 0 {
+		q.add(`)`)
+	}
+	if live && (!f.ByChange || f.SessionID != "") {
+		// This condition makes the database use the index of the runs that have not ended.
+		q.add(` AND ended_at IS NULL`)
+	}
 }
 
 // Bounds of one reading of a log: pieces a query, and bytes in all.

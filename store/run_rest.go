@@ -18,6 +18,9 @@ type rest struct {
 // restRun writes a rest. The transaction holds the run's row. An interrupted run with an
 // open request waits for the answer.
 func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
+	if err := changeHooks(ctx, c, tenant, id, r.at); err != nil {
+		return err
+	}
 	if r.status == RunInterrupted {
 		failed := 0
 		if r.attempted {
@@ -25,7 +28,7 @@ func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
 		}
 		return c.Later(ctx, Statement{
 			SQL: `UPDATE runs SET status = CASE WHEN open_requests > 0 THEN 'waiting' ELSE 'interrupted' END,
-				reason = CASE WHEN open_requests > 0 THEN 'paused' ELSE $3 END, rested_at = $4, kept_bytes = log_bytes,
+				reason = CASE WHEN open_requests > 0 THEN 'paused' ELSE $3 END, rested_at = $4, changed_at = $4, kept_bytes = log_bytes,
 				attempts = attempts + $5, restarts = restarts + 1,
 				input_tokens = COALESCE($6, input_tokens), output_tokens = COALESCE($7, output_tokens), cost_usd = COALESCE($8, cost_usd)
 				WHERE tenant_id = $1 AND id = $2`,
@@ -38,7 +41,7 @@ func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
 		ended, open = r.at, 0
 	}
 	if err := c.Later(ctx, Statement{
-		SQL: `UPDATE runs SET status = $3, reason = $4, message_id = COALESCE($5, message_id), rested_at = $6, ended_at = $7,
+		SQL: `UPDATE runs SET status = $3, reason = $4, message_id = COALESCE($5, message_id), rested_at = $6, changed_at = $6, ended_at = $7,
 			kept_bytes = log_bytes, open_requests = open_requests * $8,
 			input_tokens = COALESCE($9, input_tokens), output_tokens = COALESCE($10, output_tokens), cost_usd = COALESCE($11, cost_usd)
 			WHERE tenant_id = $1 AND id = $2`,

@@ -9,10 +9,11 @@ func (s *Store) ClaimRun(ctx context.Context, id, process string) (r Run, err er
 		return Run{}, missingFirst(ctx, err)
 	}
 	err = s.write(ctx, "claim run", func(c Conn, by caller) error {
+		now := s.clock()
 		if err := c.Later(ctx, Statement{
-			SQL: `UPDATE runs SET status = 'running', owner = $4, stop_requested = false, updated_at = $5, rested_at = NULL,
+			SQL: `UPDATE runs SET status = 'running', owner = $4, stop_requested = false, updated_at = $5, changed_at = $5, rested_at = NULL,
 				kept_bytes = 0` + ownRow + ` AND status IN ('waiting', 'interrupted') RETURNING ` + runColumns,
-			Args: []any{by.TenantID, storable(id), by.user, process, s.clock()},
+			Args: []any{by.TenantID, storable(id), by.user, process, now},
 			Each: func(row Row) error { return row.Scan(r.columns()...) },
 			Missing: func() error {
 				if err := sees(ctx, c, by, id); err != nil {
@@ -21,6 +22,9 @@ func (s *Store) ClaimRun(ctx context.Context, id, process string) (r Run, err er
 				return ErrRunTaken
 			},
 		}); err != nil {
+			return err
+		}
+		if err := changeHooks(ctx, c, by.TenantID, storable(id), now); err != nil {
 			return err
 		}
 		return c.Later(ctx, Statement{
@@ -85,6 +89,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 // forgetRun deletes a run with its log and its journal.
 func forgetRun(ctx context.Context, c Conn, tenant, id string) error {
 	for _, sql := range []string{
+		`DELETE FROM run_hooks WHERE tenant_id = $1 AND run_id = $2`,
 		`DELETE FROM run_events WHERE tenant_id = $1 AND run_id = $2`,
 		`DELETE FROM run_journal WHERE tenant_id = $1 AND run_id = $2`,
 		`DELETE FROM runs WHERE tenant_id = $1 AND id = $2`,

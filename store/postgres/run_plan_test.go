@@ -12,11 +12,13 @@ func fillRuns(t testing.TB, e *engine) {
 	t.Helper()
 	err := e.Write(t.Context(), func(c store.Conn) error {
 		for _, sql := range []string{
-			`INSERT INTO runs (tenant_id, id, user_id, session_id, status, reason, idempotency_key, owner, created_at, updated_at, rested_at, ended_at, open_requests)
+			`INSERT INTO runs (tenant_id, id, user_id, session_id, status, reason, idempotency_key, owner, created_at, updated_at, changed_at, rested_at, ended_at, open_requests)
 				SELECT (ARRAY['t', 't1', 't2'])[1 + n % 3], gen_random_uuid()::text, (ARRAY[NULL, 'u', 'u1', 'u2', 'u3'])[1 + n % 5], 's' || n % 100,
-				CASE n % 100 WHEN 0 THEN 'running' WHEN 1 THEN 'waiting' ELSE 'completed' END, '', 'k' || n, 'p', at, at,
+				CASE n % 100 WHEN 0 THEN 'running' WHEN 1 THEN 'waiting' ELSE 'completed' END, '', 'k' || n, 'p', at, at, at,
 				CASE WHEN n % 100 > 0 THEN at END, CASE WHEN n % 100 > 1 THEN at END, CASE n % 100 WHEN 1 THEN 1 ELSE 0 END
 				FROM (SELECT n, now() - n * interval '1 minute' AS at FROM generate_series(1, 20000) AS n) AS x`,
+			`INSERT INTO run_hooks (tenant_id, run_id, id, user_id, data, due_at, created_at)
+				SELECT tenant_id, id, 'h', user_id, '{}', CASE status WHEN 'running' THEN created_at END, created_at FROM runs`,
 			`INSERT INTO run_events (tenant_id, run_id, first_seq, last_seq, data)
 				SELECT tenant_id, id, n, n, repeat('x', 100) FROM runs, generate_series(1, 5) AS n`,
 			`INSERT INTO run_journal (tenant_id, run_id, seq, thread, data)

@@ -139,5 +139,6 @@ func (o *things) populateRuns(t *testing.T, s *store.Store) {
 		Journal: []store.JournalEntry{{Data: json.RawMessage(`{"of":"` + text + `"}`)}},
 	})
 	write(t, s, ctx, store.RunWrite{RunID: o.waiting, Requests: []store.RunRequest{{ID: o.request, Kind: "approval", Message: text}}, Status: store.RunWaiting})
+	must(t, s.PutRunHook(ctx, store.RunHook{RunID: o.waiting, ID: text, Data: json.RawMessage(`{}`)}, false))
 	write(t, s, ctx, store.RunWrite{RunID: o.ended, Status: store.RunCompleted})
 }

@@ -62,7 +62,7 @@ func runBegin(t *testing.T, open Open) {
 	}
 	want := r
 	want.TenantID, want.UserID, want.SessionID, want.Status, want.InReplyTo = "t", "u", "s", store.RunRunning, m.ID
-	want.CreatedAt, want.UpdatedAt, want.Request = got.CreatedAt, got.UpdatedAt, nil
+	want.CreatedAt, want.UpdatedAt, want.ChangedAt, want.Request = got.CreatedAt, got.UpdatedAt, got.CreatedAt, nil
 	wantEqual(t, "run", got, want)
 	wantEqual(t, "by its key", get[store.Run](t)(s.RunByKey(ctx, "k")), want)
 	sess := get[store.Session](t)(s.Session(ctx, "s"))

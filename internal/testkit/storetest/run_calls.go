@@ -66,6 +66,27 @@ func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 		_, _, err = s.Runs(ctx, f)
 		check(err)
 	}
+	for _, f := range []store.RunFilter{{}, {SessionID: session}, {AgentName: "a", ChangedSince: time.Now(), Statuses: []string{store.RunWaiting}}} {
+		f.ByChange, f.Limit = true, 1
+		_, next, err := s.Runs(ctx, f)
+		check(err)
+		f.Cursor = next
+		_, _, err = s.Runs(ctx, f)
+		check(err)
+		_, err = s.CountRuns(ctx, f)
+		check(err)
+	}
+	check(s.PutRunHook(ctx, store.RunHook{RunID: id(1), ID: "h", Data: []byte(`{}`)}, true))
+	_, err = s.RunHooks(ctx, id(1))
+	check(err)
+	_, err = s.RunHook(ctx, id(1), "h")
+	check(err)
+	due, err := s.Maintenance().DueHooks(ctx)
+	check(err)
+	for _, h := range due {
+		check(s.Maintenance().HookTold(ctx, h))
+	}
+	check(s.DeleteRunHook(ctx, id(1), "h"))
 	_, err = s.RunEvents(ctx, id(1), 0, 0)
 	check(err)
 	_, err = s.RunJournal(ctx, id(1))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/p8-org/p8/store"
 )
@@ -30,6 +31,18 @@ func addRunReadings(list map[string]reading) {
 		"Runs of a session": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			page, _, err := s.Runs(ctx, store.RunFilter{SessionID: o.session})
 			return agents(page...), err
+		},
+		"RunHooks": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			hooks, err := s.RunHooks(ctx, o.waiting)
+			return each(hooks, func(h store.RunHook) string { return h.ID }), err
+		},
+		"RunHook": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			h, err := s.RunHook(ctx, o.waiting, o.String())
+			return []string{h.ID}, err
+		},
+		"CountRuns": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			n, err := s.CountRuns(ctx, store.RunFilter{AgentName: o.String()})
+			return slices.Repeat([]string{o.String()}, int(n)), err
 		},
 		"RunEvents": func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			pieces, err := s.RunEvents(ctx, o.run, 0, 0)
@@ -78,6 +91,12 @@ func addRunWritings(list map[string]*writing) {
 			_, err := s.StopRun(ctx, o.waiting)
 			return err
 		},
+		"PutRunHook": func(s *store.Store, ctx context.Context, o things) error {
+			return s.PutRunHook(ctx, store.RunHook{RunID: o.waiting, ID: "changed", Data: []byte(`{}`)}, false)
+		},
+		"DeleteRunHook": func(s *store.Store, ctx context.Context, o things) error {
+			return s.DeleteRunHook(ctx, o.waiting, o.String())
+		},
 		"DeleteRun": func(s *store.Store, ctx context.Context, o things) error { return s.DeleteRun(ctx, o.ended) },
 		"Decide": func(s *store.Store, ctx context.Context, o things) error {
 			_, err := s.Decide(ctx, o.request, store.Decision{Status: store.RequestAccepted})
@@ -93,7 +112,8 @@ func runSnapshot(s *store.Store, ctx context.Context) string {
 	runs, _, err := s.Runs(ctx, store.RunFilter{})
 	out := fmt.Sprintln("runs", err)
 	for _, r := range runs {
-		out += fmt.Sprintln(r.ID, r.Status, r.LastSeq, r.Process, r.StopRequested)
+		hooks, err := s.RunHooks(ctx, r.ID)
+		out += fmt.Sprintln(r.ID, r.Status, r.LastSeq, r.Process, r.StopRequested, hooks, err)
 	}
 	asked, _, err := s.Requests(ctx, store.RequestFilter{})
 	out += fmt.Sprintln("requests", err)

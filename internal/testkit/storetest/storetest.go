@@ -40,6 +40,8 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"run", runBegin},
 		{"run drops messages", runDrop},
 		{"run paging", runPaging},
+		{"run changes", runChanges},
+		{"run hooks", runHooks},
 		{"run writes", runWrite},
 		{"run log", runLog},
 		{"run claim", runClaim},
