@@ -17,6 +17,7 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/operate"
 	"github.com/p8-org/p8/cmd/p8/internal/runs"
 	"github.com/p8-org/p8/cmd/p8/internal/sessions"
+	"github.com/p8-org/p8/cmd/p8/internal/tools"
 )
 
 // grammar is the command line.
@@ -35,7 +36,7 @@ type grammar struct {
 	VerifyLinks knowledge.VerifyLinks `cmd:"" help:"Check the links of a folder of Markdown files." group:"Knowledge" example:"p8 verify-links docs"`
 
 	Schema   documents.Schema `cmd:"" help:"List, show, check and import agent documents." group:"Agents"`
-	Tools    documents.Tools  `cmd:"" help:"List the tools that documents may name, those of MCP servers included." group:"Agents" example:"p8 tools local"`
+	Tools    tools.Tools      `cmd:"" help:"List and try the tools that documents may name, those of MCP servers included." group:"Agents"`
 	Models   documents.Models `cmd:"" help:"List models with their windows and prices." group:"Agents" example:"p8 models claude"`
 	Simulate operate.Simulate `cmd:"" help:"Play a scripted stream of events, without a model." group:"Agents" example:"p8 simulate --children"`
 

@@ -59,6 +59,9 @@ type Servers struct {
 	cancel  context.CancelFunc
 	servers map[string]*server
 	names   []string
+	mu      sync.Mutex
+	// opened are the servers that no setting names.
+	opened []*server
 	// work are the goroutines of all connections.
 	work sync.WaitGroup
 }
@@ -137,11 +140,16 @@ func (s *Servers) Server(name string) tool.Server {
 // fail.
 func (s *Servers) Close() error {
 	var closing sync.WaitGroup
+	s.mu.Lock()
+	for _, server := range s.opened {
+		closing.Go(server.close)
+	}
 	for _, server := range s.servers {
 		closing.Go(server.close)
 	}
 	// This ends calls that wait for an answer, and attempts to connect.
 	s.cancel()
+	s.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		closing.Wait()

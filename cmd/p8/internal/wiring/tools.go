@@ -15,22 +15,26 @@ import (
 
 // openTools builds p8's own tools and resources.
 func (p *Parts) openTools(cfg *config.Config, o Options) (*tool.Registry, error) {
-	options := p.ToolOptions(cfg, o)
 	var err error
-	if p.own, err = builtin.Tools(options); err != nil {
+	if p.own, err = p.OwnTools(cfg, o); err != nil {
 		return nil, err
 	}
-	remind, err := p.reminders.Tools() // without a database, their calls fail
-	if err != nil {
-		return nil, err
-	}
-	p.own = append(p.own, remind...)
-	p.resources = builtin.NewResources(options)
+	p.resources = builtin.NewResources(p.toolOptions(cfg, o))
 	return tool.NewRegistry(p.own...)
 }
 
-// ToolOptions returns the options of p8's own tools.
-func (p *Parts) ToolOptions(cfg *config.Config, o Options) builtin.Options {
+// OwnTools returns p8's own tools, other than those that run agents.
+func (p *Parts) OwnTools(cfg *config.Config, o Options) ([]tool.Tool, error) {
+	own, err := builtin.Tools(p.toolOptions(cfg, o))
+	if err != nil {
+		return nil, err
+	}
+	remind, err := p.reminders.Tools() // without a database, their calls fail
+	return append(own, remind...), err
+}
+
+// toolOptions returns the options of p8's own tools.
+func (p *Parts) toolOptions(cfg *config.Config, o Options) builtin.Options {
 	options := builtin.Options{
 		Engine: p.engine, Store: p.Store, ReadOnly: o.NoStore, Documents: p.Catalog,
 		WebSearch: builtin.WebSearch{URL: cfg.SearchURL, APIKey: cfg.SearchKey},
@@ -66,3 +70,6 @@ func (a askREM) AskREM(ctx context.Context, question string, planOnly bool) (bui
 	}
 	return answer, err
 }
+
+// Own returns p8's own tools, other than those that run agents.
+func (p *Parts) Own() []tool.Tool { return p.own }

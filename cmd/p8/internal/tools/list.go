@@ -1,29 +1,27 @@
-package documents
+package tools
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/wiring"
 	"github.com/p8-org/p8/internal/config"
-	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/tool"
-	"github.com/p8-org/p8/tool/builtin"
 )
 
-// Tools is p8 tools.
-type Tools struct {
-	Server string `arg:"" optional:"" help:"Only the tools of this MCP server; local for p8's own."`
-	JSON   bool   `help:"Print JSON, with the schemas of the arguments."`
+// List is p8 tools list.
+type List struct {
+	Name   string `arg:"" optional:"" name:"server" help:"Only the tools of this MCP server; local for p8's own."`
+	Server string `help:"The same; also the address or the command line of a server that is not configured." placeholder:"SERVER"`
+	command.Caller
+	JSON bool `help:"Print JSON, with the schemas of the arguments."`
 }
 
 // listedTool is a tool with its name in documents.
@@ -34,38 +32,38 @@ type listedTool struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
-// localTools stands for p8's own tools among the names of servers.
-const localTools = "local"
-
 // Run lists the tools of all servers and reports servers that do not answer.
-func (c *Tools) Run(a *command.App) error {
+func (c *List) Run(a *command.App) error {
+	if c.Name != "" && c.Server != "" {
+		return command.Usage("give one server: %q or --server %q", c.Name, c.Server)
+	}
+	who, err := c.Context()
+	if err != nil {
+		return err
+	}
 	cfg, err := a.Config()
 	if err != nil {
 		return err
 	}
 	log := a.QuietLogger(cfg)
-	servers, err := wiring.NewServers(cfg, log)
+	s, err := openServers(cfg, log)
 	if err != nil {
 		return err
 	}
-	defer servers.Close()
-	names := append([]string{localTools}, servers.Names()...)
-	if c.Server != "" && !slices.Contains(names, c.Server) && servers.Server(c.Server) == nil {
-		hint := "there are " + fmt.Sprint(names)
-		if similar := near.Names(c.Server, names, 1); len(similar) > 0 {
-			hint = "did you mean " + similar[0] + "?"
+	defer s.Close()
+	names := append([]string{localTools}, s.Names()...)
+	if only := c.Name + c.Server; only != "" {
+		names = []string{only}
+		if err := s.check(only); err != nil {
+			return err
 		}
-		return command.Usage("there is no MCP server %q: %s (MCP_SERVER_<NAME> or P8_MCP_CONFIG names one)", c.Server, hint)
-	}
-	if c.Server != "" {
-		names = []string{c.Server}
 	}
 	// On a signal, p8 stops the servers' programs before it exits.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(who, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	list, down := []listedTool{}, 0
 	for _, name := range names {
-		found, err := toolsOf(ctx, name, servers, a, cfg, log)
+		found, err := listOf(ctx, name, s, cfg, log)
 		var known *tool.Error
 		switch {
 		case errors.As(err, &known):
@@ -78,7 +76,7 @@ func (c *Tools) Run(a *command.App) error {
 		}
 		list = append(list, found...)
 	}
-	if err := c.print(a, list); err != nil {
+	if err := c.print(a, list, names); err != nil {
 		return err
 	}
 	if down > 0 {
@@ -87,12 +85,12 @@ func (c *Tools) Run(a *command.App) error {
 	return nil
 }
 
-func (c *Tools) print(a *command.App, list []listedTool) error {
+func (c *List) print(a *command.App, list []listedTool, names []string) error {
 	if c.JSON {
 		return show.JSON(a.Stdout, list)
 	}
-	if len(list) == 0 && c.Server != "" {
-		a.Say("the MCP server %s has no tools", c.Server)
+	if len(list) == 0 && len(names) == 1 {
+		a.Say("the MCP server %s has no tools", names[0])
 		return nil
 	}
 	g := show.Grid{Columns: []string{"server", "tool", "description"}}
@@ -102,14 +100,14 @@ func (c *Tools) print(a *command.App, list []listedTool) error {
 	return g.Table(a.Stdout)
 }
 
-// toolsOf returns the tools of one server, or p8's own.
-func toolsOf(ctx context.Context, name string, servers tool.Servers, a *command.App, cfg *config.Config, log *slog.Logger) ([]listedTool, error) {
+// listOf returns the tools of one server, or p8's own.
+func listOf(ctx context.Context, name string, s *servers, cfg *config.Config, log *slog.Logger) ([]listedTool, error) {
 	var tools []tool.Tool
 	var err error
 	if name == localTools {
-		tools, err = ownTools(a, ctx, cfg, log)
+		tools, err = ownTools(ctx, cfg, log)
 	} else {
-		tools, err = servers.Server(name).Tools(ctx)
+		tools, err = s.toolsOf(ctx, name)
 	}
 	list := make([]listedTool, 0, len(tools))
 	for _, t := range tools {
@@ -120,12 +118,11 @@ func toolsOf(ctx context.Context, name string, servers tool.Servers, a *command.
 }
 
 // ownTools returns p8's own tools. It works while a server has the database.
-func ownTools(a *command.App, ctx context.Context, cfg *config.Config, log *slog.Logger) ([]tool.Tool, error) {
+func ownTools(ctx context.Context, cfg *config.Config, log *slog.Logger) ([]tool.Tool, error) {
 	p, err := wiring.Open(ctx, cfg, wiring.Options{Log: log, NoStore: true, Memory: true})
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	options := p.ToolOptions(cfg, wiring.Options{})
-	return builtin.Tools(options)
+	return p.OwnTools(cfg, wiring.Options{})
 }
