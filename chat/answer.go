@@ -97,7 +97,7 @@ func checkAnswer(ctx context.Context, schema, content []byte) error {
 
 // goOn resumes the run if it has all its answers; nil if it does not, or is under way.
 func (s *Service) goOn(ctx context.Context, runID string, results []ToolResult) (*Turn, error) {
-	t, err := s.resume(ctx, runID, results, message{})
+	t, err := s.resume(ctx, runID, results, message{}, nil)
 	if errors.Is(err, ErrNotResumable) || errors.Is(err, ErrBusy) {
 		return nil, nil
 	}

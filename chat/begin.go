@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/recovery"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -19,6 +20,9 @@ import (
 func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 	p, err := s.look(ctx, r, false)
 	if err != nil {
+		return p, err
+	}
+	if err := checkChoice(p.request.asked.ToolChoice, &p.cast); err != nil {
 		return p, err
 	}
 	if s.o.Store == nil {
@@ -135,6 +139,7 @@ type saved struct {
 	Instruction string            `json:"instruction,omitempty"`
 	Settings    llm.Settings      `json:"settings,omitzero"`
 	ClientTools []llm.ToolSpec    `json:"client_tools,omitempty"`
+	ToolChoice  run.ToolChoice    `json:"tool_choice,omitzero"`
 	// History is the conversation of a client that keeps its own.
 	History []llm.Message `json:"history,omitempty"`
 	// ResponseFormat is the schema that the client wants the answer to follow.
@@ -150,7 +155,7 @@ func (p prepared) saved() (json.RawMessage, error) {
 	asked := p.request.asked
 	keep := saved{
 		Identity: p.caller, Agent: p.cast.Name, Model: p.request.model, Instruction: asked.Instruction, Settings: asked.Settings,
-		ClientTools: asked.ClientTools, ResponseFormat: asked.ResponseFormat, SessionNamed: p.request.sessionNamed, Auto: p.auto,
+		ClientTools: asked.ClientTools, ToolChoice: asked.ToolChoice, ResponseFormat: asked.ResponseFormat, SessionNamed: p.request.sessionNamed, Auto: p.auto,
 	}
 	if !p.request.sessionNamed {
 		keep.History = asked.History

@@ -6,6 +6,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/record"
 	"github.com/p8-org/p8/chat/internal/sessions"
 	"github.com/p8-org/p8/internal/live"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -32,6 +33,9 @@ type resumed struct {
 	journal *record.Journal
 	// unread are messages that steer the run, and that its model has not seen.
 	unread *sessions.Inbox
+	// choice replaces the run's choice of tools; nil keeps it. It is not stored: after a
+	// crash, the run has its first choice again.
+	choice *run.ToolChoice
 	// restarted is the number of the restart event, which takes back the text of the step
 	// that was cut; 0 if nothing was taken back.
 	restarted int64

@@ -81,6 +81,9 @@ type Request struct {
 	// ClientTools are tools that the client runs itself. If the model calls one, the turn
 	// ends with event.ReasonToolCalls.
 	ClientTools []llm.ToolSpec
+	// ToolChoice says which of the agent's and the client's tools the model may call. A
+	// call is required of the first response after this request.
+	ToolChoice run.ToolChoice
 	// Results are the results of the client's own tools. They resume the session's waiting
 	// run; if the session is new, or was not named, a new run continues History with them.
 	Results []ToolResult

@@ -113,7 +113,7 @@ func (r *recorder) options() run.Options {
 	o, c := r.s.o.runOptions(), &r.now.cast
 	o.Agent, o.Model, o.Tools, o.Warnings = c.Agent, c.Model, c.Tools, c.Warnings
 	o.Chained, o.ChainedMissing = c.Chained, c.ChainedMissing
-	o.Messages, o.Settings = r.now.payload.Messages, r.s.stages.settings(r.now)
+	o.Messages, o.Settings, o.ToolChoice = r.now.payload.Messages, r.s.stages.settings(r.now), r.now.request.asked.ToolChoice
 	o.RunID, o.Path, o.Steer, o.Memory = r.rows.RunID, c.Name, r.begun.running.inbox.Take, runMemory{r}
 	o.Timeout, o.MaxDepth, o.ResultChars = r.s.o.RunTimeout, r.s.o.MaxDepth, r.s.o.ResultChars
 	o.Spent = func(parts []run.Spent) {
@@ -134,6 +134,9 @@ func (r *recorder) another() (bool, error) {
 	switch {
 	case r.done == nil:
 		return false, nil
+	}
+	r.now.request.asked.ToolChoice = r.now.request.asked.ToolChoice.Later()
+	switch {
 	case r.done.TransferTo != "":
 		return true, r.handOver(r.done.TransferTo)
 	case r.done.Reason != event.ReasonPaused || len(r.unasked) > 0:

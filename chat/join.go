@@ -54,7 +54,7 @@ func (s *Service) continued(ctx context.Context, r request) (*Turn, error) {
 		}
 		return nil, &InputError{"messages", "no run of this session waits for the results of tools; send a message"}
 	}
-	return s.resume(ctx, runs[0].ID, r.asked.Results, r.steering(s.o.NewID))
+	return s.resume(ctx, runs[0].ID, r.asked.Results, r.steering(s.o.NewID), &r.asked.ToolChoice)
 }
 
 // steer gives the message to the session's run that is under way. It returns nil if the

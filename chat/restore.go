@@ -36,6 +36,14 @@ func (s *preparer) restore(ctx context.Context, caller identity.Identity, from *
 	if p, err = s.withCast(ctx, p, name, named{}); err != nil {
 		return p, err
 	}
+	if from.choice != nil {
+		if err := checkChoice(*from.choice, &p.cast); err != nil {
+			return p, err
+		}
+		p.request.asked.ToolChoice = *from.choice
+	} else if asked(from.journal) {
+		p.request.asked.ToolChoice = p.request.asked.ToolChoice.Later()
+	}
 	return s.rebuild(ctx, p, from.journal, from.unread)
 }
 
@@ -51,7 +59,7 @@ func (s *preparer) reread(caller identity.Identity, r *store.Run) (p prepared, a
 		caller: was.Identity, sessionNamed: was.SessionNamed, model: was.Model, runID: r.ID, answerID: r.MessageID, started: r.CreatedAt, resumed: true,
 		asked: Request{
 			Agent: was.Agent, Model: was.Model, Instruction: was.Instruction, Settings: was.Settings,
-			ClientTools: was.ClientTools, ResponseFormat: was.ResponseFormat, History: was.History, Protocol: r.Protocol,
+			ClientTools: was.ClientTools, ToolChoice: was.ToolChoice, ResponseFormat: was.ResponseFormat, History: was.History, Protocol: r.Protocol,
 		},
 	}
 	if req.clientTools, err = newClientTools(was.ClientTools); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/sessions"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
@@ -16,11 +17,12 @@ import (
 // Resume resumes a run that was interrupted, or that waits and has all its answers. It
 // repeats no tool call whose result is known.
 func (s *Service) Resume(ctx context.Context, runID string) (*Turn, error) {
-	return s.resume(ctx, runID, nil, message{})
+	return s.resume(ctx, runID, nil, message{}, nil)
 }
 
-// resume also gives the run the results of the client's tools, and a message of the user.
-func (s *Service) resume(ctx context.Context, runID string, results []ToolResult, m message) (*Turn, error) {
+// resume also gives the run the results of the client's tools, a message of the user, and a
+// choice of tools; nil keeps the run's own.
+func (s *Service) resume(ctx context.Context, runID string, results []ToolResult, m message, choice *run.ToolChoice) (*Turn, error) {
 	if s.o.Store == nil {
 		return nil, ErrNoRuns
 	}
@@ -36,7 +38,7 @@ func (s *Service) resume(ctx context.Context, runID string, results []ToolResult
 		return nil, ErrNotResumable
 	}
 	caller.SessionID = r.SessionID
-	from := &resumed{run: r, journal: new(record.Journal), unread: new(sessions.Inbox)}
+	from := &resumed{run: r, journal: new(record.Journal), unread: new(sessions.Inbox), choice: choice}
 	if open, err := s.stages.readAnswers(ctx, r.ID, from.journal); err != nil {
 		return nil, err
 	} else if open {

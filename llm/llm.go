@@ -118,6 +118,8 @@ type Request struct {
 	Output *Output
 	// ToolChoice is "" (the model decides), "none" or "required".
 	ToolChoice string
+	// ToolName is the tool that must be called if ToolChoice is "required"; "" is any.
+	ToolName string
 	// Settings are sent when set; 0 is a temperature.
 	Settings Settings
 	// CacheKey groups requests with the same beginning, for providers that route by

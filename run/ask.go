@@ -11,6 +11,7 @@ import (
 // response was cut at the model's own bound.
 func (r *runner) ask() (*event.DoneData, error) {
 	r.hold(-r.step.held)
+	r.choose()
 	r.step.reset(r.Model.Name())
 	r.step.before = r.req.Messages[r.own:]
 	r.step.most = r.scope.Budget.limits.StepToolCalls

@@ -30,6 +30,8 @@ type Options struct {
 	// Messages are the conversation, the user's message last. The agent's prompt is put
 	// before them if they do not begin with a system message.
 	Messages []llm.Message
+	// ToolChoice says which tools the model may call, and whether it must call one.
+	ToolChoice ToolChoice
 	// Settings override the document's.
 	Settings llm.Settings
 	// Warnings are emitted first.

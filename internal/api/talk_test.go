@@ -14,6 +14,7 @@ import (
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
 
@@ -154,6 +155,23 @@ func TestTalkRequests(t *testing.T) {
 	}
 }
 
+// TestToolChoice: the forms of OpenAI's tool_choice.
+func TestToolChoice(t *testing.T) {
+	const pick = `{"type":"function","function":{"name":"pick"}}`
+	for choice, want := range map[string]run.ToolChoice{
+		`null`: {}, `"auto"`: {}, `"none"`: {Mode: "none"}, `"required"`: {Mode: "required"},
+		pick: {Mode: "required", Name: "pick"},
+		`{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[` + pick + `]}}`:     {Allowed: []string{"pick"}},
+		`{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[` + pick + `]}}`: {Mode: "required", Allowed: []string{"pick"}},
+	} {
+		f := newFake()
+		talked(t, f, "/v1/chat/completions", `{"tool_choice":`+choice+`,"messages":[{"role":"user","content":"x"}]}`)
+		if diff := cmp.Diff(want, f.req.ToolChoice); diff != "" {
+			t.Errorf("%s: %s", choice, diff)
+		}
+	}
+}
+
 // TestOpenAITools: tools of the client, and their results.
 func TestOpenAITools(t *testing.T) {
 	const spec = `"tools":[{"type":"function","function":{"name":"pick","parameters":{"type":"object"},"strict":true}}]`
@@ -173,7 +191,7 @@ func TestOpenAITools(t *testing.T) {
 	}
 	f = newFake()
 	talked(t, f, "/v1/chat/completions", `{`+spec+`,"tool_choice":"none","response_format":{"type":"json_object"},"messages":[`+talk+`,{"role":"assistant","content":"Red."},{"role":"user","content":"two"}]}`)
-	if f.req.ClientTools != nil || f.req.Input != "two" || len(f.req.History) != 4 || f.req.Results != nil || f.req.ResponseFormat.Name != "json_object" {
+	if len(f.req.ClientTools) != 1 || f.req.ToolChoice.Mode != run.ChoiceNone || f.req.Input != "two" || len(f.req.History) != 4 || f.req.Results != nil || f.req.ResponseFormat.Name != "json_object" {
 		t.Errorf("%+v", f.req)
 	}
 }

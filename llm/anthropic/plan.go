@@ -24,6 +24,7 @@ type plan struct {
 	effort      string
 	tools       []llm.ToolSpec
 	choice      string // of tools, "" for the model's own
+	toolName    string // with the choice "tool"
 	ttl         string // of cached beginnings: "" for none, 5m or 1h
 	thoughts    bool   // earlier reasoning is sent back
 	silent      bool   // the setting of how reasoning is shown is left out
@@ -176,6 +177,8 @@ func (p *plan) choose(req *llm.Request, d *dialect) {
 		p.choice = "none"
 	case req.ToolChoice == "required" && (d.unforced || p.thinking == "enabled"):
 		p.warn("the model decides itself whether to call a tool: it cannot be forced to while it thinks")
+	case req.ToolChoice == "required" && req.ToolName != "":
+		p.choice, p.toolName = "tool", req.ToolName
 	case req.ToolChoice == "required":
 		p.choice = "any"
 	}

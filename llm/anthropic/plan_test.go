@@ -74,6 +74,7 @@ func TestSettings(t *testing.T) {
 		{"without a number", "claude-mythos-preview", llm.Request{Settings: llm.Settings{ReasoningEffort: "high"}}, `32768,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"high"}`, ""},
 		{"no tool", "", llm.Request{Tools: tools, ToolChoice: "none"}, `8192,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"none"}`, ""},
 		{"some tool", "", llm.Request{Tools: tools, ToolChoice: "required"}, `8192,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"any"}`, ""},
+		{"one tool", "", llm.Request{Tools: tools, ToolChoice: "required", ToolName: "now"}, `8192,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"tool","name":"now"}`, ""},
 		{"some tool, thinking", "", llm.Request{Tools: tools, ToolChoice: "required", Settings: llm.Settings{ReasoningEffort: "low"}}, `10240,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}],"thinking":{"type":"enabled","budget_tokens":2048}`,
 			"claude-sonnet-4-5: the model decides itself whether to call a tool: it cannot be forced to while it thinks\n"},
 		{"some tool, newest", "claude-fable-5-1", llm.Request{Tools: tools, ToolChoice: "required"}, `32768,"tools":[{"name":"now","input_schema":{"type":"object","properties":{}}}],"thinking":{"type":"adaptive","display":"summarized"}`,

@@ -90,7 +90,12 @@ func (m *Model) appendTools(b []byte, p *plan) []byte {
 	b = append(appendMark(b, p.ttl), ']')
 	if p.choice != "" {
 		b = append(b, `,"tool_choice":{"type":`...)
-		b = append(wire.AppendString(b, p.choice), '}')
+		b = wire.AppendString(b, p.choice)
+		if p.toolName != "" {
+			b = append(b, `,"name":`...)
+			b = wire.AppendString(b, p.toolName)
+		}
+		b = append(b, '}')
 	}
 	return b
 }

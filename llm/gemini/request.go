@@ -39,7 +39,12 @@ func (m *Model) body(req *llm.Request, without option) []byte {
 		case "none":
 			b = append(b, `,"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}`...)
 		case "required":
-			b = append(b, `,"toolConfig":{"functionCallingConfig":{"mode":"ANY"}}`...)
+			b = append(b, `,"toolConfig":{"functionCallingConfig":{"mode":"ANY"`...)
+			if req.ToolName != "" {
+				b = append(b, `,"allowedFunctionNames":[`...)
+				b = append(wire.AppendString(b, req.ToolName), ']')
+			}
+			b = append(b, `}}`...)
 		}
 	}
 	return append(m.appendConfig(b, req, without), '}')

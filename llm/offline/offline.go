@@ -6,8 +6,8 @@
 // full, and quotes the passages that share most words with the question, each with
 // its key. The same messages always give the same answer.
 //
-// A request for a structured answer fails with an [llm.Error] of kind NoModel,
-// because quotations cannot fill a schema.
+// A request for a structured answer, or for a call of another tool, fails with an
+// [llm.Error] of kind NoModel, because quotations cannot fill a schema.
 package offline
 
 import (
@@ -59,10 +59,10 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 			yield(llm.Chunk{}, err)
 			return
 		}
-		if req.Output != nil || hasTool(req, llm.OutputTool) {
+		if what := beyond(req); what != "" {
 			yield(llm.Chunk{}, &llm.Error{
 				Kind: llm.NoModel, Model: m.Name(),
-				Hint: "an answer that follows a schema needs one; set OPENAI_API_KEY, or start Ollama, or name a model in P8_DEFAULT_MODEL",
+				Hint: what + " needs one; set OPENAI_API_KEY, or start Ollama, or name a model in P8_DEFAULT_MODEL",
 			})
 			return
 		}
@@ -76,6 +76,19 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chun
 		}
 		say(req, m.answer(t, hasTool(req, searchTool)), yield)
 	}
+}
+
+// beyond names what only a language model can do of a request, "" if nothing.
+func beyond(req *llm.Request) string {
+	switch {
+	case req.Output != nil || hasTool(req, llm.OutputTool):
+		return "an answer that follows a schema"
+	case req.ToolChoice != "required":
+		return ""
+	case req.ToolName != "" && req.ToolName != searchTool || !hasTool(req, searchTool):
+		return "a tool call that must be made"
+	}
+	return ""
 }
 
 // mentionsManual reports whether the agent's prompt or its search tool names p8's manual.

@@ -238,6 +238,25 @@ func TestWithoutSearch(t *testing.T) {
 	}
 }
 
+// TestRequiredCall: only the search tool can be called.
+func TestRequiredCall(t *testing.T) {
+	m := offline.New(offline.Options{})
+	user := []llm.Message{{Role: llm.User, Content: "What is p8?"}}
+	other := []llm.ToolSpec{search, {Name: "other"}}
+	for _, name := range []string{"", "search"} {
+		if _, calls, err := step(t, m, &llm.Request{Messages: user, Tools: other, ToolChoice: "required", ToolName: name}); err != nil || len(calls) == 0 {
+			t.Errorf("%q: %v, %v", name, calls, err)
+		}
+	}
+	for _, req := range []*llm.Request{{Tools: other, ToolName: "other"}, {Tools: other[1:]}} {
+		req.Messages, req.ToolChoice = user, "required"
+		var e *llm.Error
+		if _, _, err := step(t, m, req); !errors.As(err, &e) || e.Kind != llm.NoModel || !strings.Contains(e.Error(), "a tool call that must be made needs one") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func TestStructured(t *testing.T) {
 	m := offline.New(offline.Options{})
 	for name, req := range map[string]*llm.Request{

@@ -47,7 +47,7 @@ var options = [...]struct {
 	{"max_output_tokens", optLimit, false},
 	{"stream_options", optStreamOptions, true},
 	{"prompt_cache_key", optCacheKey, true},
-	{"tool_choice", optToolChoice, true},
+	{"tool_choice", optToolChoice, false},
 }
 
 // sent returns the options in the body of a request.

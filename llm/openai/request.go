@@ -30,10 +30,7 @@ func (m *Model) appendRequest(b []byte, req *llm.Request, without option) []byte
 			b = m.appendTool(b, &req.Tools[i])
 		}
 		b = append(b, ']')
-		if req.ToolChoice != "" && without&optToolChoice == 0 {
-			b = append(b, `,"tool_choice":`...)
-			b = wire.AppendString(b, req.ToolChoice)
-		}
+		b = appendToolChoice(b, req, without, `{"type":"function","function":{"name":`, `}}`)
 	}
 	if o := req.Output; o != nil {
 		// Not strict: strict mode refuses schemas with optional fields and most
@@ -131,6 +128,20 @@ func thoughtOf(msg *llm.Message) string {
 		}
 	}
 	return " "
+}
+
+// appendToolChoice writes whether a tool must be called. A tool's name stands between open
+// and end.
+func appendToolChoice(b []byte, req *llm.Request, without option, open, end string) []byte {
+	if req.ToolChoice == "" || without&optToolChoice != 0 {
+		return b
+	}
+	b = append(b, `,"tool_choice":`...)
+	if req.ToolName == "" || req.ToolChoice != "required" {
+		return wire.AppendString(b, req.ToolChoice)
+	}
+	b = wire.AppendString(append(b, open...), req.ToolName)
+	return append(b, end...)
 }
 
 func (m *Model) appendTool(b []byte, t *llm.ToolSpec) []byte {

@@ -59,6 +59,8 @@ func TestRequest(t *testing.T) {
 			{Name: "search", Description: "Searches.", Parameters: schema}, {Name: "now"},
 		}}, want: head + `,"tools":[{"type":"function","function":{"name":"search","description":"Searches.","parameters":` + string(schema) + `}},` +
 			`{"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}}],"tool_choice":"required"` + tail},
+		{name: "one tool", req: llm.Request{Messages: user, ToolChoice: "required", ToolName: "now", Tools: []llm.ToolSpec{{Name: "now"}}},
+			want: head + `,"tools":[{"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}}],"tool_choice":{"type":"function","function":{"name":"now"}}` + tail},
 		{name: "no tools, no choice", req: llm.Request{Messages: user, ToolChoice: "none"}, want: head + tail},
 		{name: "output", req: llm.Request{Messages: user, Output: &llm.Output{Name: "answer", Schema: schema}},
 			want: head + `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":` + string(schema) + `,"strict":false}}` + tail},

@@ -30,10 +30,7 @@ func (m *Model) appendResponses(b []byte, req *llm.Request, without option) []by
 			b = m.appendResponsesTool(separated(b), &req.Tools[i])
 		}
 		b = append(b, ']')
-		if req.ToolChoice != "" && without&optToolChoice == 0 {
-			b = append(b, `,"tool_choice":`...)
-			b = wire.AppendString(b, req.ToolChoice)
-		}
+		b = appendToolChoice(b, req, without, `{"type":"function","name":`, `}`)
 	}
 	if o := req.Output; o != nil {
 		b = append(b, `,"text":{"format":{"type":"json_schema","name":`...)

@@ -35,7 +35,8 @@ func TestResponsesRequest(t *testing.T) {
 			},
 			{Role: llm.ToolRole, ToolCallID: "c1", Content: "found", Parts: []llm.Part{{Kind: llm.Image, URL: "https://example.com/x.png"}}},
 		},
-		Tools:    []llm.ToolSpec{{Name: "search", Description: "Searches.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, {Name: "now"}},
+		Tools:      []llm.ToolSpec{{Name: "search", Description: "Searches.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, {Name: "now"}},
+		ToolChoice: "required", ToolName: "now",
 		Output:   &llm.Output{Name: "answer", Schema: json.RawMessage(`{"type":"object","properties":{}}`)},
 		Settings: llm.Settings{Temperature: &half, DefaultTemperature: true, MaxTokens: 100, ReasoningEffort: "low"},
 	}
@@ -57,7 +58,7 @@ func TestResponsesRequest(t *testing.T) {
 		`{"role":"assistant","content":"Wait."},{"type":"function_call","call_id":"c1","name":"search","arguments":"{\"q\":1}"},` +
 		`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"found"},{"type":"input_image","image_url":"https://example.com/x.png","detail":"auto"}]}],` +
 		`"tools":[{"type":"function","name":"search","description":"Searches.","parameters":{"type":"object","properties":{}},"strict":false},` +
-		`{"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false}],` +
+		`{"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false}],"tool_choice":{"type":"function","name":"now"},` +
 		`"text":{"format":{"type":"json_schema","name":"answer","schema":{"type":"object","properties":{}},"strict":false}},` +
 		`"max_output_tokens":100,"reasoning":{"effort":"low","summary":"auto"},"include":["reasoning.encrypted_content"],` +
 		`"prompt_cache_key":"general","store":false,"stream":true}`

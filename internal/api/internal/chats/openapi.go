@@ -35,7 +35,7 @@ func document(api *rest.API) {
 	op.Responses = map[string]*huma.Response{
 		"200": {Description: "The answer.", Content: map[string]*huma.MediaType{"application/json": {}, "text/event-stream": {}}},
 	}
-	for _, status := range []string{"400", "404", "409", "413", "415", "422", "500", "502", "503", "504"} {
+	for _, status := range []string{"400", "404", "409", "413", "415", "500", "502", "503", "504"} {
 		op.Responses[status] = &huma.Response{Description: `{"error":{"message","type","code","param"}}`}
 	}
 	session := op
@@ -76,7 +76,7 @@ func chatSchema() *huma.Schema {
 		"n":                     of(huma.TypeInteger, "1."),
 		"metadata":              of(huma.TypeObject, "Up to 16 strings, stored with the session."),
 		"tools":                 {Type: huma.TypeArray, Description: "Tools that the client runs itself; a call of one ends the turn with finish_reason tool_calls."},
-		"tool_choice":           of(huma.TypeString, "auto or none."),
+		"tool_choice":           {Description: "auto, none, required, {type: function, function: {name}}, or {type: allowed_tools, allowed_tools: {mode, tools}}."},
 		"response_format":       of(huma.TypeObject, "text, json_object or json_schema; for agents without a schema of their own."),
 		"if_busy":               of(huma.TypeString, "reject, queue, steer or interrupt."),
 	}}

@@ -96,6 +96,7 @@ func (b *Completion) Request() (chat.Request, *problem.Problem) {
 	if req.ClientTools, f = b.tools(); f != nil {
 		return chat.Request{}, f
 	}
+	req.ToolChoice = run.ToolChoice(b.ToolChoice)
 	if req.ResponseFormat, f = b.ResponseFormat.output(); f != nil {
 		return chat.Request{}, f
 	}

@@ -32,8 +32,6 @@ type (
 		Description string          `json:"description"`
 		Parameters  json.RawMessage `json:"parameters"`
 	}
-	// toolChoice is a word, or an object that names a tool.
-	toolChoice string
 	// responseFormat is the form of the answer that the client asks for.
 	responseFormat struct {
 		Type       string `json:"type"`
@@ -44,34 +42,8 @@ type (
 	}
 )
 
-// choiceNamed stands for a choice that names one tool.
-const choiceNamed toolChoice = "{}"
-
-func (c *toolChoice) UnmarshalJSON(b []byte) error {
-	switch {
-	case string(b) == "null":
-	case b[0] == '"':
-		var s string
-		err := json.Unmarshal(b, &s)
-		*c = toolChoice(s)
-		return err
-	case b[0] == '{':
-		*c = choiceNamed
-	default:
-		return problem.Invalid("tool_choice", "tool_choice must be auto or none")
-	}
-	return nil
-}
-
-// tools returns the client's tools, or no tools if its tool_choice is "none".
+// tools returns the client's tools.
 func (b *Completion) tools() ([]llm.ToolSpec, *problem.Problem) {
-	switch b.ToolChoice {
-	case "", "auto":
-	case "none":
-		return nil, nil
-	default:
-		return nil, problem.Invalid("tool_choice", "tool_choice cannot make the model call a tool here; use auto or none")
-	}
 	all := make([]clientTool, len(b.Tools))
 	for i, t := range b.Tools {
 		switch {
