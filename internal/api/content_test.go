@@ -80,7 +80,7 @@ func sendContent(t *testing.T, in *intake, body string, headers ...string) *http
 		o.Ingest, o.Files = in, in
 	}
 	s := &server{Handler: api.New(o)}
-	w := s.do("POST", "/v1/content/", body, append(headers, "X-User-Id: alice", "X-Request-Id: of the client")...)
+	w := s.do("POST", "/content/", body, append(headers, "X-User-Id: alice", "X-Request-Id: of the client")...)
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

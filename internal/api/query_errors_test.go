@@ -47,7 +47,7 @@ func TestQueryFailures(t *testing.T) {
 			busy := new(store.BusyError)
 			for path, body := range map[string]string{
 				"/query": `{"query":"LOOKUP x"}`, "/query/raw": `{"query":"LOOKUP x"}`, "/ask": `{"query":"x"}`,
-				"/v1/query": `{"mode":"staged-plan","plan":[{"query":"LOOKUP x"}]}`,
+				"/api/v1/query": `{"mode":"staged-plan","plan":[{"query":"LOOKUP x"}]}`,
 			} {
 				w := s.do("POST", path, body)
 				var problem map[string]any
@@ -74,10 +74,10 @@ func TestQueryIdentity(t *testing.T) {
 			want.UserID, want.TenantID = "alice", "acme"
 		}
 		for path, body := range map[string]string{
-			"/query":     `{"mode":"LOOKUP","key":"x","user_id":"mallory","tenant_id":"other"}`,
-			"/query/raw": `{"query":"LOOKUP x","user_id":"mallory","tenant_id":"other"}`,
-			"/ask":       `{"query":"x","user_id":"mallory","tenant_id":"other"}`,
-			"/v1/query":  `{"mode":"staged-plan","plan":[{"query":"LOOKUP x"}],"user_id":7}`,
+			"/query":        `{"mode":"LOOKUP","key":"x","user_id":"mallory","tenant_id":"other"}`,
+			"/query/raw":    `{"query":"LOOKUP x","user_id":"mallory","tenant_id":"other"}`,
+			"/ask":          `{"query":"x","user_id":"mallory","tenant_id":"other"}`,
+			"/api/v1/query": `{"mode":"staged-plan","plan":[{"query":"LOOKUP x"}],"user_id":7}`,
 		} {
 			k.id, a.id = identity.Identity{}, identity.Identity{}
 			w := s.do("POST", path, body, "X-User-Id: alice", "X-Tenant-Id: acme")

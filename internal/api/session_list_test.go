@@ -61,7 +61,7 @@ func TestSessionModes(t *testing.T) {
 	if got := listed(t, s, "/sessions?mode=support"); got != "s1" {
 		t.Errorf("a dream with another mode: %q", got)
 	}
-	if body := say("s3", "dreaming", 422); !strings.Contains(body, "background work") {
+	if body := say("s3", "dreaming", 400); !strings.Contains(body, "background work") {
 		t.Error(body)
 	}
 }

@@ -1,8 +1,9 @@
 // Package problem words what went wrong with a request.
 //
 // A [Problem] is an error fit for the client: a status, a stable code, a sentence,
-// and the field that is wrong. [Write] sends it as OpenAI's error object where the
-// clients are OpenAI's, and as a problem document (RFC 9457) everywhere else.
+// and the field that is wrong. [Write] sends it as OpenAI's error object below /v1 and
+// on the paths of OpenAI's API, where a value that cannot be used is a 400 and not a
+// 422; everywhere else it is a problem document (RFC 9457).
 // [Describer] turns every other error into a Problem; it logs errors that nobody
 // worded for a client, and names only the request's id to the client.
 package problem
@@ -12,6 +13,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -113,28 +116,55 @@ func Write(w http.ResponseWriter, r *http.Request, p *Problem) {
 	}
 	header.Set("Cache-Control", "no-store")
 	var body []byte
-	if isOpenAI(r.URL.Path) {
+	status := p.Status
+	if isOpenAI(r) {
+		if status == http.StatusUnprocessableEntity {
+			status = http.StatusBadRequest // OpenAI's status of a value that cannot be used
+		}
 		header.Set("Content-Type", "application/json")
-		body = append(stream.AppendError(nil, stream.APIError{
-			Message: p.Message, Type: stream.ErrorType(p.Status), Code: p.Code, Param: p.Param,
-		}), '\n')
+		body = p.openAI(status)
 	} else {
 		header.Set("Content-Type", "application/problem+json")
 		body = web.Encode(p)
 	}
-	w.WriteHeader(p.Status)
+	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
 
-// isOpenAI reports whether the clients of a path are OpenAI's.
-func isOpenAI(path string) bool {
-	_, path = web.CutPrefix(path)
-	for _, p := range []string{"/chat/completions", "/models"} {
-		if path == p || strings.HasPrefix(path, p+"/") {
-			return true
-		}
+// openAI returns OpenAI's error object. The place in a query and the mistakes in a document
+// are fields more.
+func (p *Problem) openAI(status int) []byte {
+	b := stream.AppendError(nil, stream.APIError{Message: p.Message, Type: stream.ErrorType(status), Code: p.Code, Param: p.Param})
+	if p.Column > 0 || len(p.Details) > 0 {
+		more := bytes.TrimSpace(web.Encode(struct {
+			Column int                 `json:"column,omitempty"`
+			Errors []*huma.ErrorDetail `json:"errors,omitempty"`
+		}{p.Column, p.Details}))
+		b = append(append(bytes.TrimSuffix(b, []byte("}}")), ','), more[1:]...)
+		b = append(b, '}')
 	}
-	return false
+	return append(b, '\n')
+}
+
+// openAIPaths are those of OpenAI's API, below every prefix.
+var openAIPaths = [...]string{"/chat/completions", "/embeddings", "/models", "/responses"}
+
+// isOpenAI reports whether the client of a request reads OpenAI's errors: its path is one
+// of OpenAI's, or below /v1. The middleware cuts prefixes off r.URL, not off the address
+// that the client sent.
+func isOpenAI(r *http.Request) bool {
+	path := r.URL.Path
+	if sent, err := url.ParseRequestURI(r.RequestURI); err == nil {
+		path = sent.Path
+	}
+	if path == "/v1" || strings.HasPrefix(path, "/v1/") {
+		return true
+	}
+	_, path = web.CutPrefix(path)
+	return slices.ContainsFunc(openAIPaths[:], func(p string) bool {
+		rest, found := strings.CutPrefix(path, p)
+		return found && (rest == "" || rest[0] == '/')
+	})
 }
 
 // MarshalJSON writes the problem document.
