@@ -36,7 +36,7 @@ func schemaOf(t reflect.Type) (parameters, defaults json.RawMessage, err error) 
 	return parameters, defaults, err
 }
 
-// applyTags adds the tags enum, minimum, maximum and default to the inferred schema.
+// applyTags adds the tags type, enum, minimum, maximum and default to the inferred schema.
 // Defaults are collected in values; nil forbids them, as below the first level, where
 // nothing applies them.
 func applyTags(t reflect.Type, schema *jsonschema.Schema, values map[string]json.RawMessage) error {
@@ -78,6 +78,9 @@ func applyTags(t reflect.Type, schema *jsonschema.Schema, values map[string]json
 }
 
 func applyField(field reflect.StructField, name string, parent, property *jsonschema.Schema, values map[string]json.RawMessage) error {
+	if kind, ok := field.Tag.Lookup("type"); ok {
+		property.Type = kind
+	}
 	target := property
 	if property.Items != nil {
 		// The enum and bounds of a list apply to its items.

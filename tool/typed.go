@@ -19,8 +19,8 @@ import (
 //	}
 //
 // A field is required unless it has omitempty, omitzero or a default; the jsonschema
-// tag is its description. Arguments that the model leaves out have their default when
-// fn is called.
+// tag is its description, the type tag the type of a json.RawMessage. Arguments that the
+// model leaves out have their default when fn is called.
 //
 // fn's answer becomes the result: a string or a Result unchanged, anything else as
 // JSON. Its error fails the call; see [Tool].

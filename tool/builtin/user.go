@@ -25,7 +25,7 @@ type profile struct {
 	Content   string          `json:"content" jsonschema:"what was written about the user"`
 	Interests []string        `json:"interests"`
 	Topics    []string        `json:"preferred_topics"`
-	Metadata  json.RawMessage `json:"metadata" jsonschema:"what update_user_metadata keeps"`
+	Metadata  json.RawMessage `json:"metadata" type:"object" jsonschema:"what update_user_metadata keeps"`
 }
 
 // profileOf returns the caller's profile: the stored row, else the request's data.
@@ -72,7 +72,7 @@ type updateMetadataIn struct {
 type updateMetadataOut struct {
 	Status    string          `json:"status"`
 	UserID    string          `json:"user_id"`
-	Metadata  json.RawMessage `json:"metadata" jsonschema:"all that is remembered now"`
+	Metadata  json.RawMessage `json:"metadata" type:"object" jsonschema:"all that is remembered now"`
 	Interests []string        `json:"interests"`
 	Topics    []string        `json:"preferred_topics"`
 }

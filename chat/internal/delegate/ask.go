@@ -35,11 +35,11 @@ const askAgentOutput = `{
 	"type": "object",
 	"properties": {
 		"status": {"enum": ["success", "paused", "error"]},
-		"output": {"description": "the answer: an object of a structured agent, else its text"},
+		"output": {"anyOf": [{"type": "object"}, {"type": "string"}], "description": "the answer: an object of a structured agent, else its text"},
 		"text_response": {"type": "string", "description": "what was shown of it as text"},
 		"agent_schema": {"type": "string"},
 		"is_structured_output": {"type": "boolean"},
-		"chained_tool_result": {"description": "what the agent's chained tool said"},
+		"chained_tool_result": {"type": "object", "description": "what the agent's chained tool said"},
 		"limit": {"type": "string", "description": "the limit that cut the answer short"},
 		"run_id": {"type": "string", "description": "the run that waits for the user"},
 		"error": {"type": "string"},
