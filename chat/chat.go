@@ -69,6 +69,10 @@ type Request struct {
 	// Settings override the document's and the defaults, where set.
 	Settings llm.Settings
 
+	// Thread is the client's own id of the conversation, as AG-UI's clients send it; "" is
+	// the context's session. If the context names a session, the first thread that writes
+	// to it has it; each other thread is a session with its own id.
+	Thread string
 	// Busy says what becomes of the message if the session has a run under way:
 	// [BusyReject] when "".
 	Busy string

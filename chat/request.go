@@ -72,6 +72,11 @@ func check(ctx context.Context, req Request, now time.Time) (request, error) {
 			return r, err
 		}
 	}
+	if req.Thread != "" {
+		if err := identity.ValidateID("threadId", req.Thread); err != nil {
+			return r, err
+		}
+	}
 	if r.message.text, err = messageText(req); err != nil {
 		return r, err
 	}

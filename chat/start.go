@@ -23,6 +23,10 @@ func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
 	if len(req.Answers) > 0 {
 		return s.answerAll(ctx, r)
 	}
+	named := r
+	if r, err = s.inThread(ctx, named); err != nil {
+		return nil, err
+	}
 	if t, err := s.repeated(ctx, r); t != nil || err != nil {
 		return t, err
 	}
@@ -32,7 +36,14 @@ func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
 	if t, err := s.steer(ctx, r); t != nil || err != nil {
 		return t, err
 	}
-	return s.begin(ctx, r.numbered(s.o.NewID))
+	t, err := s.begin(ctx, r.numbered(s.o.NewID))
+	if errors.Is(err, ErrBusy) && r.asked.Thread != "" {
+		// Another thread may have begun the session in this moment.
+		if own, e := s.inThread(ctx, named); e == nil && own.caller.SessionID != r.caller.SessionID {
+			return s.begin(ctx, own.numbered(s.o.NewID))
+		}
+	}
+	return t, err
 }
 
 // begin begins a run of its own for the request.

@@ -13,12 +13,16 @@ const (
 	noteResources = "resource_keys"
 )
 
+// NoteThread is the key of a session's metadata that names the client's thread to which
+// the session belongs. No prompt contains it.
+const NoteThread = "client_thread"
+
 // Note returns the metadata of a session for the prompt of each turn: unknown keys unchanged,
 // the keys about moments shortened. It leaves out ids, because LOOKUP does not find them, and
 // the newest summary if the moments themselves are shown.
 func Note(metadata json.RawMessage, shown bool) json.RawMessage {
 	if !bytes.Contains(metadata, []byte(`"`+noteLatest)) && !bytes.Contains(metadata, []byte(`"`+noteUploads)) &&
-		!bytes.Contains(metadata, []byte(`"`+noteResources)) {
+		!bytes.Contains(metadata, []byte(`"`+noteResources)) && !bytes.Contains(metadata, []byte(`"`+NoteThread)) {
 		return metadata
 	}
 	var all map[string]json.RawMessage
@@ -27,6 +31,7 @@ func Note(metadata json.RawMessage, shown bool) json.RawMessage {
 	}
 	before := len(all)
 	delete(all, noteLatestID)
+	delete(all, NoteThread)
 	if shown {
 		delete(all, noteLatest)
 	}

@@ -63,7 +63,7 @@ func TestTalkRequests(t *testing.T) {
 				"tools":[{"name":"pick","description":"Picks.","parameters":{"type":"object","properties":{"n":{"type":"integer"}}}}],
 				"context":[{"description":"The page","value":"/tea"}],"forwardedProps":{"options":{"seed":"7","children":true},"model":"test:other"},"unknown":[]}`,
 			want: chat.Request{
-				Input: "three", Parts: []llm.Part{{Kind: llm.Image, MediaType: "image/png", Data: []byte(pngData)}}, Protocol: "ag-ui",
+				Thread: "t", Input: "three", Parts: []llm.Part{{Kind: llm.Image, MediaType: "image/png", Data: []byte(pngData)}}, Protocol: "ag-ui",
 				History:     []llm.Message{user, {Role: llm.Assistant, Content: "two"}},
 				Instruction: "Sing.\n\nThe page: /tea\n\nThe state of the user's application, as JSON:\n{\"cart\":[1]}\n\nBe brief.",
 				SessionName: "Tea", SessionMode: "support", Busy: chat.BusyQueue, Model: "test:other",

@@ -9,7 +9,7 @@ import (
 
 // documentTalk describes the routes of AG-UI's and of the AI SDK's clients.
 func documentTalk(headers []*huma.Param) []*huma.Operation {
-	session := rest.Text("chat_id", "path", "The session; it wins over all other session ids of the request.")
+	session := rest.Text("chat_id", "path", "The session; it wins over all other session ids of the request, but an AG-UI body's threadId: see the page ag-ui.")
 	protocol := []*huma.Param{
 		rest.Text("protocol", "query", "The protocol of the stream: openai, ag-ui, ai-sdk or events."),
 		rest.Text("subagents", "query", "How AG-UI clients receive the events of delegated agents: both, native or custom."),
@@ -53,7 +53,7 @@ func talkSchema() *huma.Schema {
 		"messages":       {Type: huma.TypeArray, Description: "AG-UI's {id, role, content} or the AI SDK's {id, role, parts}."},
 		"id":             of(huma.TypeString, "The chat, if the path names none (AI SDK)."),
 		"trigger":        of(huma.TypeString, "submit-message, or regenerate-message to generate the last answer again (AI SDK)."),
-		"threadId":       of(huma.TypeString, "The thread (AG-UI)."),
+		"threadId":       of(huma.TypeString, "The thread, which is a session (AG-UI)."),
 		"runId":          of(huma.TypeString, "The client's id of the run, which the stream repeats (AG-UI)."),
 		"state":          {Description: "The application's state; the model reads it in this turn."},
 		"tools":          {Type: huma.TypeArray, Description: "Tools that the client runs itself: {name, description, parameters}."},

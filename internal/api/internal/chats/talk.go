@@ -35,7 +35,7 @@ func (h *handlers) startTalk(r *http.Request, in *inbound.Talk, v *runs.View, te
 	ctx := r.Context()
 	if v.Protocol == "" {
 		v.Protocol = stream.ProtocolAGUI
-		if in.IsUI() || r.PathValue("chat_id") == "" || isUIPath(r) {
+		if in.IsUI() || !in.IsAGUI() && (r.PathValue("chat_id") == "" || isUIPath(r)) {
 			v.Protocol = stream.ProtocolAISDK
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/web"
 	"github.com/p8-org/p8/llm"
@@ -80,6 +81,10 @@ func (b *Talk) IsUI() bool {
 	return b.Trigger != "" || len(b.Messages) > 0 && b.Messages[len(b.Messages)-1].Parts != nil
 }
 
+// IsAGUI reports whether an AG-UI client sent the body. Its clients name the thread and the
+// run; AI SDK clients never do.
+func (b *Talk) IsAGUI() bool { return !b.IsUI() && (b.ThreadID != "" || b.RunID != "") }
+
 // The triggers of an AI SDK client.
 const (
 	triggerSubmit     = "submit-message"
@@ -89,6 +94,12 @@ const (
 // Request returns the turn that the body asks for, without its answers to requests.
 func (b *Talk) Request() (chat.Request, *problem.Problem) {
 	req := chat.Request{Busy: cmp.Or(b.IfBusy, b.ForwardedProps.IfBusy)}
+	if b.IsAGUI() {
+		if f := b.names(); f != nil {
+			return req, f
+		}
+		req.Thread = b.ThreadID
+	}
 	if b.Trigger != "" && b.Trigger != triggerSubmit && b.Trigger != triggerRegenerate {
 		return req, problem.Invalid("trigger", "trigger is %q; it is %s or %s", web.Cut(b.Trigger), triggerSubmit, triggerRegenerate)
 	}
@@ -123,6 +134,19 @@ func (b *Talk) Request() (chat.Request, *problem.Problem) {
 		Instruct(&req, "The state of the user's application, as JSON:\n"+state)
 	}
 	return req, nil
+}
+
+// names checks the ids that the stream repeats.
+func (b *Talk) names() *problem.Problem {
+	for _, id := range [...]struct{ name, value string }{{"threadId", b.ThreadID}, {"runId", b.RunID}} {
+		if id.value == "" {
+			continue
+		}
+		if err := identity.ValidateID(id.name, id.value); err != nil {
+			return problem.Invalid(id.name, "%s", err)
+		}
+	}
+	return nil
 }
 
 // transcript reads the messages.
