@@ -54,7 +54,8 @@ func (s *Service) continued(ctx context.Context, r request) (*Turn, error) {
 		}
 		return nil, &InputError{"messages", "no run of this session waits for the results of tools; send a message"}
 	}
-	return s.resume(ctx, runs[0].ID, r.asked.Results, r.steering(s.o.NewID), &r.asked.ToolChoice)
+	choice := r.asked.ToolChoice // not its address: r would be on the heap in every turn
+	return s.resume(ctx, runs[0].ID, r.asked.Results, r.steering(s.o.NewID), &choice)
 }
 
 // steer gives the message to the session's run that is under way. It returns nil if the
