@@ -37,12 +37,7 @@ func scanDelta(data []byte, out *wire.Texts) (text, reasoning string, ok bool) {
 		case "usage", "error":
 			s.Null()
 		case "object":
-			if s.Peek() != '"' {
-				return "", "", false
-			}
-			if object, escaped := s.Raw(); escaped || string(object) == "error" {
-				return "", "", false
-			}
+			s.notError()
 		default:
 			s.Skip()
 		}

@@ -40,6 +40,11 @@ func (r *reader) Event(data []byte) (done bool, err error) {
 		r.say(text, reasoning)
 		return false, nil
 	}
+	if len(r.calls) > 0 {
+		if index, text, ok := scanArguments(data, &r.texts); ok && r.more(index, text) {
+			return false, nil
+		}
+	}
 	var c wireChunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return false, err

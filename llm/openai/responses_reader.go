@@ -91,9 +91,13 @@ func (r *responsesReader) Event(data []byte) (done bool, err error) {
 	if string(data) == "[DONE]" {
 		return true, nil
 	}
-	if kind, delta, ok := scanResponsesDelta(data, &r.texts); ok {
+	if kind, index, delta, ok := scanResponsesDelta(data, &r.texts); ok {
 		r.begun = true
-		r.say(kind, delta)
+		if kind == llm.ChunkToolCall {
+			r.arguments(index, delta)
+		} else {
+			r.say(kind, delta)
+		}
 		return false, nil
 	}
 	var e responsesEvent
@@ -265,12 +269,12 @@ func (r *responsesReader) End(bool) error {
 	return nil
 }
 
-// scanResponsesDelta reads an event with a piece of text or reasoning, the most common
-// kind, and allocates only the text's block.
-func scanResponsesDelta(data []byte, out *wire.Texts) (kind llm.ChunkKind, delta string, ok bool) {
+// scanResponsesDelta reads an event with a piece of text, reasoning or arguments, the most
+// common kinds, and allocates only the text's block. index is the item's.
+func scanResponsesDelta(data []byte, out *wire.Texts) (kind llm.ChunkKind, index int, delta string, ok bool) {
 	s := wire.Scan(data)
 	if !s.Open('{') {
-		return 0, "", false
+		return 0, 0, "", false
 	}
 	for first := true; ; first = false {
 		key, more := s.Key(first)
@@ -280,23 +284,27 @@ func scanResponsesDelta(data []byte, out *wire.Texts) (kind llm.ChunkKind, delta
 		switch string(key) {
 		case "type":
 			if s.Peek() != '"' || kind != 0 {
-				return 0, "", false
+				return 0, 0, "", false
 			}
 			name, escaped := s.Raw()
 			if escaped {
-				return 0, "", false
+				return 0, 0, "", false
 			}
 			switch string(name) {
 			case "response.output_text.delta", "response.refusal.delta":
 				kind = llm.ChunkText
 			case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 				kind = llm.ChunkReasoning
+			case "response.function_call_arguments.delta":
+				kind = llm.ChunkToolCall
 			default:
-				return 0, "", false
+				return 0, 0, "", false
 			}
+		case "output_index":
+			index = s.Int()
 		case "delta":
 			if kind == 0 || delta != "" {
-				return 0, "", false // only events that begin with their type
+				return 0, 0, "", false // only events that begin with their type
 			}
 			delta = s.Text(out)
 		case "error", "object", "response", "item":
@@ -305,5 +313,5 @@ func scanResponsesDelta(data []byte, out *wire.Texts) (kind llm.ChunkKind, delta
 			s.Skip()
 		}
 	}
-	return kind, delta, s.Done() && delta != ""
+	return kind, index, delta, s.Done() && delta != ""
 }
