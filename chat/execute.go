@@ -97,7 +97,7 @@ func (r *recorder) listen(ctx context.Context, events iter.Seq2[event.Event, err
 		if full {
 			r.begun.cancel(errTooLong)
 		}
-		if full && e.Data == nil {
+		if full && (e.Data == nil || e.Type == event.ToolArguments) {
 			continue // text is dropped; the ends of open calls and the cost are still shown
 		}
 		if r.scripted() {

@@ -84,7 +84,7 @@ func check(ctx context.Context, req Request, now time.Time) (request, error) {
 		return r, err
 	}
 	r.message.parts = req.Parts
-	if r.clientTools, err = newClientTools(req.ClientTools); err != nil {
+	if r.clientTools, err = newClientTools(req.ClientTools, req.Protocol); err != nil {
 		return r, err
 	}
 	if len(req.SessionMetadata) > 0 {
@@ -181,13 +181,15 @@ func checkMessageParts(field string, parts []llm.Part) error {
 // maxClientTools bounds the tools that a client may bring.
 const maxClientTools = 128
 
-func newClientTools(specs []llm.ToolSpec) ([]tool.Tool, error) {
+// newClientTools makes the tools of a client. OpenAI's clients get the arguments as the model
+// writes them, and check them.
+func newClientTools(specs []llm.ToolSpec, protocol string) ([]tool.Tool, error) {
 	if len(specs) > maxClientTools {
 		return nil, &InputError{"tools", "there are more than 128 tools"}
 	}
 	var tools []tool.Tool
 	for _, spec := range specs {
-		t, err := cast.NewClientTool(spec)
+		t, err := cast.NewClientTool(spec, protocol == protocolOpenAI)
 		if err != nil {
 			return nil, &InputError{"tools", "the tool " + spec.Name + " cannot be offered: " + err.Error()}
 		}

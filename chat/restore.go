@@ -62,7 +62,7 @@ func (s *preparer) reread(caller identity.Identity, r *store.Run) (p prepared, a
 			ClientTools: was.ClientTools, ToolChoice: was.ToolChoice, ResponseFormat: was.ResponseFormat, History: was.History, Protocol: r.Protocol,
 		},
 	}
-	if req.clientTools, err = newClientTools(was.ClientTools); err != nil {
+	if req.clientTools, err = newClientTools(was.ClientTools, r.Protocol); err != nil {
 		return p, "", err
 	}
 	if len(was.Document) > 0 {

@@ -68,7 +68,8 @@ type ToolCallData struct {
 	// later ones of a turn), Arguments are {"input_text"} and Result is the answer.
 	Structured bool `json:"structured_output,omitempty"`
 	// Client marks a call of the client's own tool: the client runs it and sends the
-	// result with its next request.
+	// result with its next request. A started one is not the client's after all if its
+	// arguments turn out to be wrong.
 	Client bool `json:"client,omitempty"`
 	// More is true if another event of a call follows at once, so that the two can be
 	// stored together. Reads is true if the tool changes nothing, so that its call
@@ -79,6 +80,19 @@ type ToolCallData struct {
 
 // EventType is ToolCall.
 func (*ToolCallData) EventType() Type { return ToolCall }
+
+// ToolArgumentsData names the call to whose arguments a piece belongs. The piece is the
+// event's Text. Together the pieces of a call are the Arguments of its next stage, but for
+// blanks; if they are no JSON object, the call fails. Arguments that the model wrote at
+// once, and those that p8 had to mend, come with that stage alone. All pieces of a call may
+// share one payload.
+type ToolArgumentsData struct {
+	// ID is the tool call's id. The call has started.
+	ID string `json:"tool_id"`
+}
+
+// EventType is ToolArguments.
+func (*ToolArgumentsData) EventType() Type { return ToolArguments }
 
 // ActionData is a typed signal of the agent.
 type ActionData struct {
@@ -325,8 +339,8 @@ type CutRun struct {
 	// RunID and Agent are the run's, as in its events.
 	RunID string `json:"run_id"`
 	Agent string `json:"agent"`
-	// After is the number of an event. The run's later text, reasoning and started
-	// calls (tool_call, started) are void.
+	// After is the number of an event. The run's later text, reasoning, started calls
+	// (tool_call, started) and arguments are void.
 	After int64 `json:"after"`
 }
 

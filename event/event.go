@@ -25,9 +25,9 @@ type Event struct {
 	// Agent is the path of agent names from the root to the emitter, joined by
 	// "/": "general", "general/researcher".
 	Agent string
-	// Text is the delta of a text or reasoning event.
+	// Text is the delta of a text, reasoning or tool_arguments event.
 	Text string
-	// Data is the payload of every other type.
+	// Data is the payload of every type but text and reasoning.
 	Data Data
 	// Void is the number of the Restart that voids the event, if the reader began
 	// after that Restart; 0 for an event that counts. It is not in the JSON.

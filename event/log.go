@@ -28,7 +28,9 @@ func AppendLog(dst []byte, e *Event) []byte {
 	if e.Text != "" {
 		dst = appendString(append(dst, `,"text":`...), e.Text)
 	}
-	if e.Data != nil {
+	if d, ok := e.Data.(*ToolArgumentsData); ok {
+		dst = append(appendString(append(dst, `,"data":{"tool_id":`...), d.ID), '}')
+	} else if e.Data != nil {
 		data, err := json.Marshal(e.Data)
 		if err != nil {
 			data = []byte("{}")
@@ -102,12 +104,14 @@ func ReadLog(data []byte, after int64) iter.Seq2[Event, error] {
 	}
 }
 
-// lineReader reads the lines of text and reasoning, which are nearly all lines, without
-// encoding/json. It leaves all other lines, and other spellings of these, to
+// lineReader reads the lines of text, reasoning and arguments, which are nearly all lines,
+// without encoding/json. It leaves all other lines, and other spellings of these, to
 // UnmarshalJSON.
 type lineReader struct {
 	// run and agent are those of the line before; most lines repeat them.
 	run, agent string
+	// call is the payload of the last piece of arguments.
+	call *ToolArgumentsData
 }
 
 // read returns the event of a line. An event up to the number after may be incomplete.
@@ -116,9 +120,12 @@ func (r *lineReader) read(line string, after int64) (Event, error) {
 	if ok && e.Seq != 0 && e.Seq <= after {
 		return e, nil
 	}
-	if ok && (e.Type == Text || e.Type == Reasoning) {
+	if ok && (e.Type == Text || e.Type == Reasoning || e.Type == ToolArguments) {
 		if text, found := strings.CutPrefix(rest, `,"text":"`); found {
 			e.Text, rest, ok = cutText(text)
+		}
+		if ok && e.Type == ToolArguments {
+			e.Data, rest, ok = r.cutCall(rest)
 		}
 		if ok && rest == "}" {
 			return e, nil
@@ -129,7 +136,28 @@ func (r *lineReader) read(line string, after int64) (Event, error) {
 	return e, err
 }
 
-// head reads a line up to the agent. It sets the type only for text and reasoning.
+// cutCall reads the payload of a piece of arguments.
+func (r *lineReader) cutCall(s string) (d Data, rest string, ok bool) {
+	s, ok = strings.CutPrefix(s, `,"data":{"tool_id":"`)
+	if !ok {
+		return nil, "", false
+	}
+	known := ""
+	if r.call != nil {
+		known = r.call.ID
+	}
+	id, rest, ok := cutKnown(s, known)
+	if !ok || !strings.HasPrefix(rest, "}") {
+		return nil, "", false
+	}
+	if r.call == nil || id != known {
+		r.call = &ToolArgumentsData{ID: id}
+	}
+	return r.call, rest[1:], true
+}
+
+// head reads a line up to the agent. It sets the type only for text, reasoning and
+// arguments.
 func (r *lineReader) head(line string) (e Event, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(line, `{"type":"`)
 	if !ok {
@@ -144,6 +172,8 @@ func (r *lineReader) head(line string) (e Event, rest string, ok bool) {
 		e.Type = Text
 	case "reasoning":
 		e.Type = Reasoning
+	case "tool_arguments":
+		e.Type = ToolArguments
 	}
 	if after, found := strings.CutPrefix(rest, `,"run_id":"`); found {
 		if e.RunID, rest, ok = cutKnown(after, r.run); !ok {

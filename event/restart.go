@@ -30,6 +30,8 @@ func (e *Event) cuttable() bool {
 		return e.Type == Text || e.Type == Reasoning
 	case *ToolCallData:
 		return d.Status == ToolStarted
+	case *ToolArgumentsData:
+		return true
 	}
 	return false
 }

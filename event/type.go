@@ -20,6 +20,8 @@ const (
 	Text
 	// ToolCall is a stage of one tool call. Emitted by the run, once a stage.
 	ToolCall
+	// ToolArguments is a piece of a tool call's arguments. Emitted by the model.
+	ToolArguments
 	// Action is a typed signal of the agent. Emitted by the tool action.
 	Action
 	// ActionRequest asks the user for something: a card with buttons and inputs.
@@ -45,7 +47,7 @@ const (
 )
 
 var typeNames = [...]string{
-	Progress: "progress", Reasoning: "reasoning", Text: "text", ToolCall: "tool_call",
+	Progress: "progress", Reasoning: "reasoning", Text: "text", ToolCall: "tool_call", ToolArguments: "tool_arguments",
 	Action: "action", ActionRequest: "action_request", Metadata: "metadata",
 	Usage: "usage", Warning: "warning", Error: "error", ChildRun: "child_run", Restart: "restart", Done: "done",
 }
@@ -79,6 +81,8 @@ func (t Type) newData() Data {
 		return new(ProgressData)
 	case ToolCall:
 		return new(ToolCallData)
+	case ToolArguments:
+		return new(ToolArgumentsData)
 	case Action:
 		return new(ActionData)
 	case ActionRequest:

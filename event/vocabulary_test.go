@@ -92,6 +92,9 @@ func (v *vocabulary) table(t *testing.T) string {
 			fmt.Fprintf(&b, "| `text` | string | the piece |\n")
 			continue
 		}
+		if typ == event.ToolArguments {
+			fmt.Fprintf(&b, "| `text` | string | the piece |\n")
+		}
 		v.fields(t, &b, name, spec.Type.(*ast.StructType).Fields.List)
 	}
 	return b.String()

@@ -79,10 +79,7 @@ func (r *runner) chunk(c *llm.Chunk) error {
 		if k == nil || r.output.isCall(k) {
 			return nil
 		}
-		if err := r.showRest(); err != nil {
-			return err
-		}
-		return r.emit(event.New(&event.ToolCallData{Name: k.name, ID: k.id, Status: event.ToolStarted}))
+		return r.write(k, c.Text)
 	case llm.ChunkModel:
 		return r.answering(c.Name, c.Text)
 	case llm.ChunkWarning:

@@ -46,7 +46,7 @@ func (s *step) reset(model string) {
 	s.bill = nil
 }
 
-// add takes in one chunk and returns the call that begins with it. seq makes ids for
+// add takes in one chunk and returns the call that it belongs to, if any. seq makes ids for
 // calls without one.
 func (s *step) add(c *llm.Chunk, seq int64) *call {
 	switch c.Kind {
@@ -83,12 +83,12 @@ func (s *step) takeOver(model string) {
 	s.model, s.begun = model, false
 }
 
-// addCall adds to a tool call, or begins one.
+// addCall adds to a tool call, or begins one. It returns nil if no more are read.
 func (s *step) addCall(c *llm.Chunk, seq int64) *call {
 	for _, known := range s.calls {
 		if known.index == c.Call {
 			known.args.Add(c.Text)
-			return nil
+			return known
 		}
 	}
 	if s.enough = s.full(); s.enough {
@@ -96,6 +96,8 @@ func (s *step) addCall(c *llm.Chunk, seq int64) *call {
 	}
 	k := &call{index: c.Call, id: s.freshID(c.ID, seq), name: c.Name, signature: c.Signature}
 	k.args.Add(c.Text)
+	k.piece.ID = k.id
+	k.piece.hidden = s.most > 0 && len(s.calls) >= s.most // it is not made
 	s.calls = append(s.calls, k)
 	return k
 }

@@ -102,3 +102,11 @@ type Client interface {
 	// RunsAtClient is never called; it marks the tool.
 	RunsAtClient()
 }
+
+// Unchecked is a client's tool whose arguments the client checks: it gets them as the model
+// wrote them, piece by piece, and nothing can be taken back from it.
+type Unchecked interface {
+	Client
+	// ChecksItself is never called; it marks the tool.
+	ChecksItself()
+}

@@ -80,6 +80,8 @@ func (b *builder) more(e event.Event) ([]update, error) {
 		if e.Type == event.Text {
 			return nil, nil
 		}
+	case *event.ToolArgumentsData:
+		return nil, nil // the call's next stage has all of them
 	case *event.RestartData:
 		return append(b.replace(), b.update(e)), nil
 	case *event.ErrorData:

@@ -2,6 +2,7 @@ package cast
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/p8-org/p8/event"
@@ -62,14 +63,27 @@ func explainRouting(tools []tool.Tool) []tool.Tool {
 // clientTool is a tool that the client brought.
 type clientTool struct{ tool.Base }
 
-// NewClientTool makes a tool that the client runs itself.
-func NewClientTool(spec llm.ToolSpec) (tool.Tool, error) {
+// NewClientTool makes a tool that the client runs itself. If unchecked is true, the client
+// also checks the arguments.
+func NewClientTool(spec llm.ToolSpec, unchecked bool) (tool.Tool, error) {
 	base, err := tool.NewBase(spec)
 	if err != nil {
 		return nil, err
 	}
+	if unchecked {
+		return uncheckedTool{clientTool{base}}, nil
+	}
 	return clientTool{base}, nil
 }
+
+// uncheckedTool is a tool of a client that checks the arguments itself.
+type uncheckedTool struct{ clientTool }
+
+// ChecksItself marks the tool.
+func (uncheckedTool) ChecksItself() {}
+
+// Validate accepts all arguments.
+func (uncheckedTool) Validate(context.Context, json.RawMessage) error { return nil }
 
 // RunsAtClient marks the tool as one that the client runs.
 func (clientTool) RunsAtClient() {}

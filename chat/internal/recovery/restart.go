@@ -162,6 +162,8 @@ func (s *steps) add(e *event.Event) {
 			r.from = e.Seq
 			s.end(e.RunID, d)
 		}
+	case *event.ToolArgumentsData:
+		r.said = e.Seq
 	case *event.ChildRunData:
 		r.parent, r.toolCallID = d.ParentRunID, d.ToolCallID
 	case *event.RestartData:
