@@ -110,9 +110,6 @@ func (e *aguiEncoder) Write(ev event.Event) error {
 func (e *aguiEncoder) again() {
 	e.began, e.behind, e.closed = false, false, false
 	e.calls.again()
-	for _, k := range e.calls.open {
-		k.begun = k.input // arguments belong to the response that begins the call
-	}
 	e.root.again()
 	for _, v := range e.order {
 		v.again()
@@ -168,6 +165,11 @@ func (e *aguiEncoder) append(ev event.Event) error {
 	case ev.Type == event.ToolCall:
 		if d, ok := ev.Data.(*event.ToolCallData); ok {
 			e.appendTool(v, ev.RunID, d)
+		}
+		return nil
+	case ev.Type == event.ToolArguments:
+		if d, ok := ev.Data.(*event.ToolArgumentsData); ok {
+			e.appendArguments(v, ev, d)
 		}
 		return nil
 	}

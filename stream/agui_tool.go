@@ -2,8 +2,7 @@ package stream
 
 import "github.com/p8-org/p8/event"
 
-// appendTool sends a stage of a call: the beginning, the arguments in one piece, the
-// result.
+// appendTool sends a stage of a call: the beginning, the end of the arguments, the result.
 func (e *aguiEncoder) appendTool(v *voice, run string, d *event.ToolCallData) {
 	known := e.calls.get(run, d.ID)
 	ended := d.Status == event.ToolCompleted || d.Status == event.ToolFailed
@@ -13,7 +12,9 @@ func (e *aguiEncoder) appendTool(v *voice, run string, d *event.ToolCallData) {
 	if !known.begun {
 		e.callStart(v, known, d)
 	}
-	known.client = known.client || d.Client // client is set only with the arguments
+	if !ended {
+		known.client = d.Client
+	}
 	if d.Status != event.ToolStarted && !known.input {
 		known.input = true
 		e.callInput(v, known, d)
@@ -28,6 +29,16 @@ func (e *aguiEncoder) appendTool(v *voice, run string, d *event.ToolCallData) {
 	if !known.sent {
 		e.callResult(v, known, d)
 	}
+}
+
+// appendArguments sends a piece of a call's arguments. It is a hot path: no allocation.
+func (e *aguiEncoder) appendArguments(v *voice, ev event.Event, d *event.ToolArgumentsData) {
+	k := e.calls.get(ev.RunID, d.ID)
+	if k == nil || !k.begun || k.input || k.voice == nil {
+		return
+	}
+	k.pieces = true
+	e.argsDelta(k, ev.Text)
 }
 
 func (e *aguiEncoder) callStart(v *voice, k *call, d *event.ToolCallData) {
@@ -59,14 +70,20 @@ func (e *aguiEncoder) callInput(v *voice, k *call, d *event.ToolCallData) {
 	}
 }
 
-// callArgs sends a call's arguments and their end.
+// callArgs sends a call's arguments, unless they were sent in pieces, and their end.
 func (e *aguiEncoder) callArgs(k *call, text string) {
+	if !k.pieces {
+		e.argsDelta(k, text)
+	}
+	e.event("TOOL_CALL_END")
+	e.field("toolCallId", k.wire)
+	e.end(k.voice)
+}
+
+func (e *aguiEncoder) argsDelta(k *call, text string) {
 	e.event("TOOL_CALL_ARGS")
 	e.field("toolCallId", k.wire)
 	e.field("delta", text)
-	e.end(k.voice)
-	e.event("TOOL_CALL_END")
-	e.field("toolCallId", k.wire)
 	e.end(k.voice)
 }
 

@@ -148,6 +148,9 @@ func (e *aisdkEncoder) append(ev event.Event) error {
 	case *event.ToolCallData:
 		e.appendTool(ev, d)
 		return nil
+	case *event.ToolArgumentsData:
+		e.appendArguments(ev, d)
+		return nil
 	case *event.ActionRequestData:
 		return e.appendRequest(ev, d)
 	case *event.RestartData:

@@ -80,6 +80,9 @@ func (e *aisdkEncoder) appendChild(ev event.Event) error {
 			return nil
 		}
 		return e.childTool(e.delegate(ev), d)
+	case *event.ToolArgumentsData:
+		e.appendArguments(ev, d)
+		return nil
 	case *event.ActionRequestData:
 		return e.appendRequest(ev, d)
 	case *event.MetadataData:

@@ -16,15 +16,25 @@ func (e *aisdkEncoder) keep(ev event.Event) {
 	d.kept, d.before = len(d.text), d.paragraphs
 }
 
+// voidCalls removes the calls that were begun in the cut steps. The root's vanish with its
+// step; those of a delegated agent have no step of their own.
+func (e *aisdkEncoder) voidCalls(d *event.RestartData) {
+	for _, k := range e.calls.left() {
+		if k.input || !slices.ContainsFunc(d.Runs, func(r event.CutRun) bool { return r.RunID == k.key.run }) {
+			continue
+		}
+		e.calls.forget(k)
+		if k.begun && k.below {
+			e.inputError(k, nil, "the server stopped while the model wrote this call")
+		}
+	}
+}
+
 // appendRestart removes the parts of the cut steps: the root's with the SDK's
 // reset-step, a delegated agent's text with its next preliminary output. The ids of
 // the parts that follow do not depend on what the client has seen.
 func (e *aisdkEncoder) appendRestart(ev event.Event, d *event.RestartData) error {
-	for key, k := range e.calls.open {
-		if !k.begun && slices.ContainsFunc(d.Runs, func(r event.CutRun) bool { return r.RunID == key.run }) {
-			e.calls.end(key.run, key.id)
-		}
-	}
+	e.voidCalls(d)
 	if e.fresh {
 		e.fresh, e.root.open = false, 0
 		e.chunk("reset-step")

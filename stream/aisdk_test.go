@@ -17,7 +17,9 @@ var aisdkFields = map[string]string{
 	"text-start": "id", "text-delta": "id delta", "text-end": "id",
 	"reasoning-start": "id", "reasoning-delta": "id delta", "reasoning-end": "id",
 	"tool-input-start":      "toolCallId toolName dynamic? providerExecuted?",
+	"tool-input-delta":      "toolCallId inputTextDelta",
 	"tool-input-available":  "toolCallId toolName input dynamic? providerExecuted?",
+	"tool-input-error":      "toolCallId toolName input errorText dynamic? providerExecuted?",
 	"tool-output-available": "toolCallId output dynamic? providerExecuted? preliminary?",
 	"tool-output-error":     "toolCallId errorText dynamic? providerExecuted?", "tool-output-denied": "toolCallId",
 	"tool-approval-request": "approvalId toolCallId reason?",
@@ -32,7 +34,7 @@ func checkAISDK(t *testing.T, out []byte, known []string) {
 	if !done {
 		t.Error("no [DONE]")
 	}
-	calls, begun, open := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	calls, begun, open, input := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, id := range known {
 		calls[id] = true
 	}
@@ -51,6 +53,10 @@ func checkAISDK(t *testing.T, out []byte, known []string) {
 			}
 		case typ == "reset-step": // no part is open any more
 			clear(open)
+		case typ == "tool-input-delta":
+			if !begun[call] || input[call] {
+				t.Errorf("fatal: %v", c)
+			}
 		case strings.HasSuffix(typ, "-start") && call == "<nil>":
 			open[id] = true
 		case strings.HasSuffix(typ, "-delta"), strings.HasSuffix(typ, "-end"):
@@ -65,6 +71,11 @@ func checkAISDK(t *testing.T, out []byte, known []string) {
 				t.Errorf("begun twice, or in no step: %v", c)
 			}
 			calls[call], begun[call] = true, true
+		case strings.HasPrefix(typ, "tool-input"):
+			if !calls[call] || input[call] {
+				t.Errorf("fatal: %v", c)
+			}
+			input[call] = true
 		case call != "<nil>":
 			if !calls[call] {
 				t.Errorf("fatal: %v", c)

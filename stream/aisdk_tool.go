@@ -6,27 +6,35 @@ import (
 	"github.com/p8-org/p8/event"
 )
 
-// appendTool sends a stage of a call. A call begins with its arguments: before them it
-// is unknown whether the tool is the client's. Of a call from an earlier response only
-// news are sent.
+// appendTool sends a stage of a call. A call begins with the first piece of its arguments.
+// Of a call from an earlier response only news are sent.
 func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
 	k := e.calls.get(ev.RunID, d.ID)
 	if k == nil {
 		k = e.calls.add(ev.RunID, d.ID)
-		k.name = toolName(ev.Agent, d)
-		if !child(ev.Agent) {
+		k.name, k.below = toolName(ev.Agent, d), child(ev.Agent)
+		if !k.below {
 			e.nextStep()
 			e.hush(&e.root)
 		}
 	}
 	if d.Status == event.ToolStarted {
+		k.client = d.Client
 		return
 	}
 	if d.Ends() {
 		e.keep(ev)
 	}
-	k.client = k.client || d.Client && !k.begun
-	e.input(k, d.Arguments)
+	if !k.begun && !k.whole {
+		k.client = d.Client
+	}
+	k.whole = true
+	// A client runs a call of its own tool as soon as the arguments are available: not if
+	// they are wrong, or were cut.
+	refused := k.begun && !k.input && (d.Status == event.ToolFailed || k.client && !d.Client)
+	if !refused {
+		e.input(k, d.Arguments)
+	}
 	if d.Status == event.ToolExecuting {
 		return
 	}
@@ -34,9 +42,46 @@ func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
 	if !child(ev.Agent) {
 		e.answered = e.step
 	}
-	if !k.sent {
+	switch {
+	case refused:
+		e.inputError(k, d.Arguments, resultText(d))
+	case !k.sent:
 		e.output(k, d)
 	}
+}
+
+// appendArguments sends a piece of a call's arguments. It is a hot path: it allocates only
+// at the beginning of a call.
+func (e *aisdkEncoder) appendArguments(ev event.Event, d *event.ToolArgumentsData) {
+	k := e.calls.get(ev.RunID, d.ID)
+	if k == nil || k.input {
+		return
+	}
+	if !child(ev.Agent) {
+		e.fresh = true
+	}
+	e.introduce(k)
+	e.chunk("tool-input-delta")
+	e.field("toolCallId", k.wire)
+	e.field("inputTextDelta", ev.Text)
+	e.end()
+}
+
+// inputError ends a call whose arguments were begun and are wrong, or were cut. The client
+// does not run it.
+func (e *aisdkEncoder) inputError(k *call, raw json.RawMessage, text string) {
+	k.input = true
+	e.chunk("tool-input-error")
+	e.field("toolCallId", k.wire)
+	e.field("toolName", k.name)
+	if k.client {
+		e.buf = append(e.buf, `,"providerExecuted":true`...)
+	} else {
+		e.buf = append(e.buf, dynamic...)
+	}
+	e.buf = append(append(e.buf, `,"input":`...), arguments(raw)...)
+	e.field("errorText", text)
+	e.end()
 }
 
 // introduce begins a call, unless it has begun.

@@ -63,6 +63,8 @@ func TestTextAllocatesNothing(t *testing.T) {
 			{Type: event.Text, RunID: "r2", Agent: "general/researcher"},
 			{Type: event.Reasoning, RunID: "r1", Agent: "general"},
 			{Type: event.Reasoning, RunID: "r2", Agent: "general/researcher"},
+			{Type: event.ToolArguments, RunID: "r1", Agent: "general", Data: &event.ToolArgumentsData{ID: "mine"}},
+			{Type: event.ToolArguments, RunID: "r2", Agent: "general/researcher", Data: &event.ToolArgumentsData{ID: "mine"}},
 		} {
 			p, o := choice()
 			o.Reader.IDs = true
@@ -70,6 +72,9 @@ func TestTextAllocatesNothing(t *testing.T) {
 			for _, ev := range begun() {
 				_ = e.Write(ev)
 			}
+			_ = e.Write(event.Event{Type: event.ToolCall, RunID: text.RunID, Agent: text.Agent, Data: &event.ToolCallData{
+				Name: "open_page", ID: "mine", Status: event.ToolStarted, Client: true,
+			}})
 			text.Seq, text.Text = 1000, "piece of \"text\" \u2028 "
 			_ = e.Write(text)
 			if n := testing.AllocsPerRun(100, func() { _ = e.Write(text) }); n > 0 {

@@ -21,7 +21,8 @@ type callKey struct{ run, id string }
 
 // call is a tool call that has no result yet.
 type call struct {
-	n int // counts the calls in the order in which they began
+	key callKey
+	n   int // counts the calls in the order in which they began
 	// wire is the id that the client knows.
 	wire string
 	// name is the tool's name as the client knows it.
@@ -29,9 +30,13 @@ type call struct {
 	// begun is true if the client knows the call, from this response or a complete
 	// earlier one; input if it has the arguments.
 	begun, input bool
+	// pieces is true if this response has sent a part of the arguments.
+	pieces bool
 	// client is true for a call of the client's own tool; sent if an earlier response
-	// asked for it, so that the client knows the result.
-	client, sent bool
+	// asked for it, so that the client knows the result. whole: the call was executing.
+	client, sent, whole bool
+	// below is true for a call of a delegated agent.
+	below bool
 	// request is the last question to the user about the call.
 	request string
 	// voice is the run that began the call in an AG-UI stream; nil if the stream did
@@ -52,8 +57,8 @@ func (c *calls) add(run, id string) *call {
 		wire = id + "-" + strconv.Itoa(n)
 	}
 	c.used[wire] = true
-	k := &call{n: len(c.used), wire: wire}
-	c.open[callKey{run, id}] = k
+	k := &call{key: callKey{run, id}, n: len(c.used), wire: wire}
+	c.open[k.key] = k
 	return k
 }
 
@@ -61,14 +66,14 @@ func (c *calls) add(run, id string) *call {
 func (c *calls) end(run, id string) { delete(c.open, callKey{run, id}) }
 
 // forget removes a call that only began.
-func (c *calls) forget(k *call) {
-	maps.DeleteFunc(c.open, func(_ callKey, other *call) bool { return other == k })
-}
+func (c *calls) forget(k *call) { delete(c.open, k.key) }
 
 // again prepares the calls for another response.
 func (c *calls) again() {
 	for _, k := range c.open {
 		k.sent = k.client && k.input
+		k.begun = k.begun && k.input // arguments belong to the response that begins the call
+		k.pieces = false
 	}
 }
 

@@ -173,7 +173,7 @@ func (c *Completion) appendCalls(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendFunction(append(dst, '{'), d.ToolCallData)
+		dst = appendFunction(append(dst, '{'), d.ToolCallData, argumentsOf(d.ToolCallData))
 	}
 	return append(dst, ']')
 }

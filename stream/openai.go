@@ -42,6 +42,7 @@ type openAIEncoder struct {
 	usage  event.UsageData
 	calls  int64     // calls of the client's tools
 	owed   []ownCall // calls that an earlier response asked for
+	begun  begun     // calls of the client's tools that are being written
 	spoke  bool      // a chunk with the role was sent
 	text   bool      // the root agent has sent text
 	order  order     // of what agents say side by side
@@ -134,11 +135,13 @@ func (e *openAIEncoder) append(ev event.Event) error {
 	if ev.Data == nil {
 		return nil
 	}
-	if d, ok := ev.Data.(*event.ToolCallData); ok && d.Client {
-		if d.Status == event.ToolExecuting {
-			e.appendClientCall(d)
+	switch d := ev.Data.(type) {
+	case *event.ToolCallData:
+		if ours, err := e.clientCall(ev, d); ours || err != nil {
+			return err
 		}
-		return nil
+	case *event.ToolArgumentsData:
+		return e.appendArguments(ev, d)
 	}
 	if len(e.owed) > 0 {
 		e.owed = owed(e.owed, ev)
@@ -192,29 +195,6 @@ func (e *openAIEncoder) appendContent(text string) {
 	e.buf = appendQuoted(append(e.buf, `"content":`...), text)
 	e.buf = append(e.buf, tail...)
 	e.appendEnd()
-}
-
-// appendClientCall asks the client to run its own tool. The call is sent whole: a
-// client must not run one with half of its arguments.
-func (e *openAIEncoder) appendClientCall(d *event.ToolCallData) {
-	e.buf = append(e.buf, e.head...)
-	if !e.spoke {
-		e.spoke = true
-		e.buf = append(e.buf, `"role":"assistant","content":null,`...)
-	}
-	e.buf = appendInt(append(e.buf, `"tool_calls":[{"index":`...), e.calls)
-	e.calls++
-	e.buf = append(appendFunction(append(e.buf, ','), d), ']')
-	e.buf = append(e.buf, tail...)
-	e.appendEnd()
-}
-
-// appendFunction appends the fields of a call of the client's own tool.
-func appendFunction(dst []byte, d *event.ToolCallData) []byte {
-	dst = appendQuoted(append(dst, `"id":`...), d.ID)
-	dst = appendQuoted(append(dst, `,"type":"function","function":{"name":`...), d.Name)
-	dst = appendQuoted(append(dst, `,"arguments":`...), arguments(d.Arguments))
-	return append(dst, "}}"...)
 }
 
 // arguments returns a call's arguments as the JSON text of an object.

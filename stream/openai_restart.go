@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -56,6 +57,9 @@ func (e *openAIEncoder) saidAgain(ev *event.Event) (held bool, err error) {
 		}
 		return false, nil
 	case *event.RestartData:
+		if over, err := e.restartCalls(ev, d); over || err != nil {
+			return true, errors.Join(err, e.send(*ev))
+		}
 		return true, e.restart(ev, d)
 	case *event.ToolCallData:
 		if a.waits {

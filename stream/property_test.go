@@ -51,7 +51,7 @@ func (tr *tree) begin(parent *treeRun, asked string) {
 // step performs one random step of a run.
 func (tr *tree) step() {
 	r := rapid.SampledFrom(tr.runs).Draw(tr.t, "run")
-	switch rapid.IntRange(0, 8).Draw(tr.t, "what") {
+	switch rapid.IntRange(0, 10).Draw(tr.t, "what") {
 	case 0, 1, 2:
 		tr.say(r, event.Text)
 	case 3:
@@ -61,7 +61,7 @@ func (tr *tree) step() {
 		if slices.ContainsFunc(r.calls, func(c *event.ToolCallData) bool { return c.ID == id }) {
 			return
 		}
-		call := &event.ToolCallData{Name: "search", ID: id, Status: event.ToolStarted}
+		call := &event.ToolCallData{Name: "search", ID: id, Status: event.ToolStarted, Client: r.parent == nil && rapid.Bool().Draw(tr.t, "client")}
 		r.calls = append(r.calls, call)
 		tr.emit(r, call)
 	case 5, 6:
@@ -69,6 +69,11 @@ func (tr *tree) step() {
 			return
 		}
 		tr.advance(r, rapid.IntRange(0, len(r.calls)-1).Draw(tr.t, "call"))
+	case 9, 10:
+		if i := slices.IndexFunc(r.calls, func(c *event.ToolCallData) bool { return c.Status == event.ToolStarted }); i >= 0 {
+			tr.emit(r, &event.ToolArgumentsData{ID: r.calls[i].ID})
+			tr.events[len(tr.events)-1].Text = `{"x"`
+		}
 	case 7:
 		tr.emit(r, &event.ActionData{ActionType: "observation"})
 	case 8:
@@ -82,7 +87,12 @@ func (tr *tree) step() {
 func (tr *tree) advance(r *treeRun, i int) {
 	next := *r.calls[i]
 	switch {
+	case next.Status == event.ToolStarted && rapid.IntRange(0, 4).Draw(tr.t, "cut") == 0:
+		next.Client = false
+		r.calls[i] = &next
+		tr.answer(r, i, event.ToolFailed)
 	case next.Status == event.ToolStarted:
+		next.Client = next.Client && rapid.IntRange(0, 3).Draw(tr.t, "wrong") > 0
 		next.Status, next.Arguments = event.ToolExecuting, json.RawMessage(`{"x":1}`)
 		tr.emit(r, &next)
 		r.calls[i] = &next
@@ -97,6 +107,7 @@ func (tr *tree) advance(r *treeRun, i int) {
 
 func (tr *tree) answer(r *treeRun, i int, status event.ToolStatus) {
 	end := *r.calls[i]
+	end.Client = false
 	end.Status, end.Result = status, json.RawMessage(`{"y":2}`)
 	r.calls = slices.Delete(r.calls, i, i+1)
 	tr.emit(r, &end)

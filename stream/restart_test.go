@@ -74,6 +74,12 @@ func stage(name, id string, status event.ToolStatus) event.Event {
 	return event.New(&event.ToolCallData{Name: name, ID: id, Status: status, Arguments: json.RawMessage(`{}`), Result: json.RawMessage(`"r"`), Content: "r"})
 }
 
+func written(id, piece string) event.Event {
+	e := event.New(&event.ToolArgumentsData{ID: id})
+	e.Text = piece
+	return e
+}
+
 func below(e event.Event) event.Event {
 	e.RunID, e.Agent = "run2", "general/worker"
 	return e
@@ -129,6 +135,17 @@ func stories() map[string]*story {
 		"a call that only began": {
 			before: []event.Event{begin, said("I look"), stage("search", "a", event.ToolStarted)}, cut: root(0),
 			after: end(said("I see"), stage("search", "b", event.ToolStarted), stage("search", "b", event.ToolExecuting), stage("search", "b", event.ToolCompleted), said(" it.")), want: "I see\n\n it.",
+		},
+		"a call that was half written": {
+			before: []event.Event{begin, said("I look"), stage("search", "a", event.ToolStarted), written("a", `{"q":`), written("a", `"x`)}, cut: root(0),
+			after: end(said("I see"), stage("search", "b", event.ToolStarted), written("b", `{}`), stage("search", "b", event.ToolExecuting), stage("search", "b", event.ToolCompleted), said(" it.")), want: "I see\n\n it.",
+		},
+		"a child's call that was half written": {
+			before: append(slices.Clone(asked), below(said("I work")), below(stage("search", "a", event.ToolStarted)), below(written("a", `{"q":`))),
+			cut:    &event.RestartData{Runs: []event.CutRun{{RunID: "run2", Agent: "general/worker", After: 0}}},
+			after: end(child(&event.ChildRunData{Status: event.ChildStarted, Input: "Hi"}), below(said("I worked.")),
+				child(&event.ChildRunData{Status: event.ChildCompleted}), stage("ask_agent", "c", event.ToolCompleted), said(" Done.")),
+			want: "Wait. \n\nI worked.\n\n Done.",
 		},
 		"thoughts": {
 			before: []event.Event{begin, event.NewReasoning("Hm"), said("I think")}, cut: root(0),

@@ -14,17 +14,20 @@ const chat = (name, schema) => new HttpAgent({
 
 // run sends what the user says, if anything, and tells how the run went.
 async function run(agent, text, parameters) {
-  const seen = { custom: new Set(), subagents: [] };
+  const seen = { custom: new Set(), subagents: [], pieces: {} };
   if (text) agent.addMessage({ id: crypto.randomUUID(), role: 'user', content: text });
   await agent.runAgent(parameters, {
     onRunFinishedEvent: (p) => { seen.outcome = p.outcome; seen.pending = p.pendingToolCallIds; },
     onRunErrorEvent: ({ event }) => { seen.error = event.message; },
+    onToolCallArgsEvent: ({ event }) => { (seen.pieces[event.toolCallId] ??= []).push(event.delta); },
     onCustomEvent: ({ event }) => { seen.custom.add(event.name); },
     onSubagentStartedEvent: ({ event }) => { seen.subagents.push(event.name ?? event.agentName ?? event.subagentName); },
     ...parameters?.subscriber,
   });
   const told = { outcome: seen.outcome, error: seen.error, custom: [...seen.custom].sort() };
   if (seen.subagents.length) told.subagents = seen.subagents.sort();
+  const pieces = Object.entries(seen.pieces).filter(([, all]) => all.length > 1);
+  if (pieces.length) told.pieces = Object.fromEntries(pieces.sort());
   if (seen.pending?.length) told.pending = seen.pending;
   if (agent.pendingInterrupts.length) {
     told.interrupts = agent.pendingInterrupts.map(({ reason, message, toolCallId, responseSchema }) => ({ reason, message, toolCallId, responseSchema }));

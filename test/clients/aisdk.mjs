@@ -10,7 +10,7 @@ const api = `${url}/api/chat`;
 
 // open is a page: its chat, and what it heard besides.
 function open(name, schema, { body, fetch: through, run, ...more } = {}) {
-  const heard = { requests: 0, errors: [], data: new Set(), preliminary: {} };
+  const heard = { requests: 0, errors: [], data: new Set(), preliminary: {}, inputs: {} };
   const page = new Chat({
     id: `ai-sdk / ${name}`,
     transport: new DefaultChatTransport({
@@ -23,9 +23,10 @@ function open(name, schema, { body, fetch: through, run, ...more } = {}) {
     onData: (part) => heard.data.add(part.type),
     ...more,
   });
-  // Preliminary outputs are replaced as they come: note what was seen of them.
+  // Preliminary outputs and inputs are replaced as they come: note what was seen of them.
   page['~registerMessagesCallback'](() => {
     for (const part of page.lastMessage?.parts ?? []) {
+      if (part.state === 'input-streaming' && part.input) (heard.inputs[part.toolCallId] ??= new Set()).add(JSON.stringify(part.input));
       if (part.preliminary && part.output?.text) (heard.preliminary[part.toolCallId] ??= new Set()).add(part.output.text);
     }
   });
@@ -55,6 +56,8 @@ function told({ page, heard }, sorted) {
   if (heard.errors.length) out.errors = heard.errors;
   out.data = [...heard.data].sort();
   const grew = Object.entries(heard.preliminary).map(([id, texts]) => `${id}: ${texts.size > 1 ? 'grew to ' : ''}${[...texts].at(-1)}`);
+  const written = Object.entries(heard.inputs).filter(([, inputs]) => inputs.size > 1).map(([id, inputs]) => [id, [...inputs]]);
+  if (written.length) out.inputs = Object.fromEntries(written.sort());
   if (grew.length) out.preliminary = grew.sort();
   return out;
 }

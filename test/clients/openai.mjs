@@ -68,16 +68,22 @@ const styles = {
     const seen = story();
     const message = { role: 'assistant', content: '' };
     let finish = null;
+    const pieces = [];
     for (const chunk of chunks) {
       seen.add(chunk);
       const { delta, finish_reason: reason } = chunk.choices[0];
       message.content += delta.content ?? '';
-      for (const call of delta.tool_calls ?? []) (message.tool_calls ??= [])[call.index] = { id: call.id, type: 'function', function: call.function };
+      for (const { index, ...call } of delta.tool_calls ?? []) {
+        const known = (message.tool_calls ??= [])[index];
+        if (known) known.function.arguments += call.function.arguments;
+        else message.tool_calls[index] = call;
+        (pieces[index] ??= []).push(call.function.arguments);
+      }
       finish = reason ?? finish;
     }
     const id = new Set(chunks.map((c) => c.id));
     if (id.size !== 1) throw new Error(`the stream has the ids ${[...id]}`);
-    return { message, finish, ...seen.told() };
+    return { message, finish, ...seen.told(), ...(pieces.length > 0 && { pieces }) };
   },
   async 'openai, loop'(client, body) {
     const seen = story();
