@@ -144,6 +144,7 @@ func TestAnyTree(t *testing.T) {
 			checkAGUI(t, encode(t, stream.ProtocolAGUI, x.options(0), tr.events))
 			checkAISDK(t, encode(t, stream.ProtocolAISDK, x.options(0), tr.events), x.wires())
 			checkFrames(t, stream.Polyglot, encode(t, stream.ProtocolOpenAI, x.options(0), tr.events))
+			checkResponses(t, encode(t, stream.ProtocolResponses, x.options(0), tr.events), nil)
 			for name, choice := range protocols(x) {
 				p, o := choice()
 				all := encode(t, p, o, tr.events)

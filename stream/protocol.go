@@ -19,6 +19,8 @@ const (
 	ProtocolAGUI Protocol = "ag-ui"
 	// ProtocolAISDK is the Vercel AI SDK's UI message stream.
 	ProtocolAISDK Protocol = "ai-sdk"
+	// ProtocolResponses is OpenAI's Responses API.
+	ProtocolResponses Protocol = "responses"
 	// ProtocolEvents is p8's own: every event unchanged, one a frame.
 	ProtocolEvents Protocol = "events"
 )
@@ -26,10 +28,10 @@ const (
 // ParseProtocol reads a protocol's name.
 func ParseProtocol(s string) (Protocol, error) {
 	switch p := Protocol(s); p {
-	case ProtocolOpenAI, ProtocolAGUI, ProtocolAISDK, ProtocolEvents:
+	case ProtocolOpenAI, ProtocolResponses, ProtocolAGUI, ProtocolAISDK, ProtocolEvents:
 		return p, nil
 	}
-	return "", fmt.Errorf("there is no protocol %q; use openai, ag-ui, ai-sdk or events", s)
+	return "", fmt.Errorf("there is no protocol %q; use openai, responses, ag-ui, ai-sdk or events", s)
 }
 
 // Encoder writes a run in a protocol: each event becomes whole frames, in one Write of
@@ -42,16 +44,19 @@ type Encoder interface {
 // Options configure an encoder; it reads the options of its own protocol.
 type Options struct {
 	// Reader is what the client already has.
-	Reader Reader
-	OpenAI OpenAIOptions
-	AGUI   AGUIOptions
-	AISDK  AISDKOptions
+	Reader    Reader
+	OpenAI    OpenAIOptions
+	Responses ResponsesOptions
+	AGUI      AGUIOptions
+	AISDK     AISDKOptions
 }
 
 // New makes an encoder of the protocol that writes to w; of OpenAI's if p is
 // unknown.
 func New(p Protocol, w io.Writer, o Options) Encoder {
 	switch p {
+	case ProtocolResponses:
+		return newResponses(w, o.Reader, o.Responses)
 	case ProtocolAGUI:
 		return newAGUI(w, o.Reader, o.AGUI)
 	case ProtocolAISDK:

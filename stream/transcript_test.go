@@ -72,8 +72,9 @@ func parseEvents(t testing.TB, lines []byte) []event.Event {
 // options are those of every transcript.
 func (tr *transcript) options(f stream.Format) stream.Options {
 	return stream.Options{
-		Reader: tr.reader,
-		OpenAI: stream.OpenAIOptions{ID: "chatcmpl-1", Model: "general", Created: created, Format: f, IncludeUsage: true},
+		Reader:    tr.reader,
+		OpenAI:    stream.OpenAIOptions{ID: "chatcmpl-1", Model: "general", Created: created, Format: f, IncludeUsage: true},
+		Responses: stream.ResponsesOptions{ID: "resp_1", Model: "general", Created: created, SessionID: "s1", Stored: true},
 		AGUI: stream.AGUIOptions{
 			ThreadID: "t1", RunID: "run1", MessageID: "msg1", Now: func() time.Time { return created },
 		},
@@ -109,9 +110,11 @@ func TestTranscripts(t *testing.T) {
 				got.Files = append(got.Files, txtar.File{Name: f.String(), Data: out})
 			}
 			got.Files = append(got.Files, txtar.File{Name: "completion", Data: tr.complete(t)})
-			for _, p := range []stream.Protocol{stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
+			for _, p := range []stream.Protocol{stream.ProtocolResponses, stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
 				out := encode(t, p, tr.options(0), tr.events)
 				switch p {
+				case stream.ProtocolResponses:
+					checkResponses(t, out, tr.respond(t))
 				case stream.ProtocolAGUI:
 					checkAGUI(t, out)
 				case stream.ProtocolAISDK:
@@ -166,7 +169,7 @@ func protocols(tr *transcript) map[string]func() (stream.Protocol, stream.Option
 	for f := stream.Unnamed; f <= stream.None; f++ {
 		all[f.String()] = func() (stream.Protocol, stream.Options) { return stream.ProtocolOpenAI, tr.options(f) }
 	}
-	for _, p := range []stream.Protocol{stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
+	for _, p := range []stream.Protocol{stream.ProtocolResponses, stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
 		all[string(p)] = func() (stream.Protocol, stream.Options) { return p, tr.options(0) }
 	}
 	return all
@@ -212,7 +215,8 @@ func TestIDs(t *testing.T) {
 		p, o := choice()
 		o.Reader.IDs = true
 		got := string(encode(t, p, o, events))
-		if blocks := strings.Contains(got, "\nid: 7\n\n"); blocks != (p != stream.ProtocolOpenAI) {
+		openai := p == stream.ProtocolOpenAI || p == stream.ProtocolResponses
+		if blocks := strings.Contains(got, "\nid: 7\n\n"); blocks == openai {
 			t.Errorf("%s: %q", name, got)
 		}
 		if p != stream.ProtocolOpenAI {
