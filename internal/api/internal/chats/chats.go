@@ -1,5 +1,5 @@
 // Package chats serves the routes that take a message and stream its answer: OpenAI's
-// chat completions, the chats of AG-UI's and the Vercel AI SDK's clients, and the
+// chat completions and responses, the chats of AG-UI's and the Vercel AI SDK's clients, and the
 // models that a client may name.
 package chats
 
@@ -14,6 +14,7 @@ import (
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/runs"
+	"github.com/p8-org/p8/store"
 )
 
 // Chat starts turns. Implemented by *chat.Service.
@@ -32,12 +33,19 @@ type Catalog interface {
 	List(ctx context.Context, kind string) ([]catalog.Entry, error)
 }
 
+// Store has the caller's runs and the rows of their sessions. Implemented by *store.Store.
+type Store interface {
+	runs.Store
+	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
+	Message(ctx context.Context, id string) (store.Message, error)
+}
+
 // Options are what the routes work with.
 type Options struct {
 	Chat    Chat
 	Catalog Catalog
-	// Store finds runs to stop; it may be nil.
-	Store runs.Store
+	// Store finds runs to stop, and what a response continues; it may be nil.
+	Store Store
 	// Models are the models that GET /models lists beside the agents; nil lists no models.
 	Models func(context.Context) []string
 	// Started is the creation time of agents in the list of models.
@@ -62,7 +70,7 @@ const uiPath = "/api/chat"
 // isUIPath reports whether only AI SDK clients use the path.
 func isUIPath(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, uiPath) }
 
-// Routes adds /chat/completions, /chat, /api/chat and /models.
+// Routes adds /chat/completions, /responses, /chat, /api/chat and /models.
 func Routes(api *rest.API, o Options) {
 	h := &handlers{
 		api: api, o: o, streamer: &runs.Streamer{API: api, Chat: o.Chat}, stopper: &runs.Stopper{Chat: o.Chat, Store: o.Store},
@@ -79,5 +87,6 @@ func Routes(api *rest.API, o Options) {
 	}
 	api.Handle("GET /models", h.listModels)
 	api.Handle("GET /models/{id...}", h.showModel)
+	h.responseRoutes()
 	document(api)
 }

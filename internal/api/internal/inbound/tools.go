@@ -98,18 +98,34 @@ func (f *responseFormat) output() (*llm.Output, *problem.Problem) {
 	case "text", "":
 		return nil, nil
 	case "json_object":
-		return &llm.Output{Name: "json_object", Schema: json.RawMessage(`{"type":"object"}`)}, nil
+		return anyObject(), nil
 	case "json_schema":
 	default:
 		return nil, problem.Invalid("response_format", "response_format.type is %q; it is text, json_object or json_schema", web.Cut(f.Type))
 	}
-	if f.JSONSchema == nil || !web.IsObject(f.JSONSchema.Schema) {
-		return nil, problem.Invalid("response_format", "response_format.json_schema.schema is missing; it is a JSON Schema of an object")
+	var name string
+	var schema json.RawMessage
+	if f.JSONSchema != nil {
+		name, schema = f.JSONSchema.Name, f.JSONSchema.Schema
 	}
-	out := &llm.Output{Name: llm.SafeName(f.JSONSchema.Name), Schema: bytes.TrimSpace(f.JSONSchema.Schema)}
+	return schemaOutput("response_format", "response_format.json_schema.schema", name, schema)
+}
+
+// anyObject is the schema of an answer that is any object.
+func anyObject() *llm.Output {
+	return &llm.Output{Name: "json_object", Schema: json.RawMessage(`{"type":"object"}`)}
+}
+
+// schemaOutput checks the schema that the client wants its answer to follow. param is the
+// field of the body, where the place of the schema in it.
+func schemaOutput(param, where, name string, schema json.RawMessage) (*llm.Output, *problem.Problem) {
+	if !web.IsObject(schema) {
+		return nil, problem.Invalid(param, "%s is missing; it is a JSON Schema of an object", where)
+	}
+	out := &llm.Output{Name: llm.SafeName(name), Schema: bytes.TrimSpace(schema)}
 	// A tool's parameters are a schema of an object, too.
 	if _, err := tool.NewBase(llm.ToolSpec{Name: "answer", Parameters: out.Schema}); err != nil && !errors.Is(err, tool.ErrAsksCaller) {
-		return nil, problem.Invalid("response_format", "response_format.json_schema.schema: %s", strings.TrimPrefix(schemaFault(err), "tool answer: parameters: "))
+		return nil, problem.Invalid(param, "%s: %s", where, strings.TrimPrefix(schemaFault(err), "tool answer: parameters: "))
 	}
 	return out, nil
 }

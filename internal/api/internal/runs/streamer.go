@@ -9,10 +9,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/api/internal/inbound"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/web"
@@ -44,8 +48,12 @@ func (s *Streamer) Stream(w http.ResponseWriter, r *http.Request, turn *chat.Tur
 	if v.Protocol == stream.ProtocolEvents {
 		from = max(v.seen, turn.Past)
 	}
+	events := turn.Follow(r.Context(), from, sse.Flush)
+	if v.Response != nil {
+		events = turn.Part(r.Context(), turn.Past, sse.Flush)
+	}
 	var last event.Event
-	for ev, err := range turn.Follow(r.Context(), from, sse.Flush) {
+	for ev, err := range events {
 		if errors.Is(err, chat.ErrHandedOver) {
 			// No protocol has a frame for it. A client reconnects to a stream that is cut.
 			sse.Cut()
@@ -92,6 +100,22 @@ func CompletionID(turn *chat.Turn) string {
 	return "chatcmpl-" + strings.ReplaceAll(turn.RunID, "-", "")
 }
 
+// ResponseOf returns what a response of the turn says about itself. It began when its run
+// did: the run's id has the time.
+func ResponseOf(turn *chat.Turn, v View, now time.Time) stream.ResponsesOptions {
+	o := stream.ResponsesOptions{ID: inbound.ResponseID{RunID: turn.RunID, Past: turn.Past}.String()}
+	if v.Response != nil {
+		o = *v.Response
+	}
+	o.Model, o.SessionID, o.Created, o.Skip = cmp.Or(v.Model, turn.Model), turn.SessionID, now, v.skip
+	const timed = 7 // the version of UUIDs that begin with a time
+	if id, err := uuid.Parse(turn.RunID); err == nil && id.Version() == timed {
+		sec, nsec := id.Time().UnixTime()
+		o.Created = time.Unix(sec, nsec)
+	}
+	return o
+}
+
 // encoder returns an encoder for the view's protocol.
 func (s *Streamer) encoder(ctx context.Context, w io.Writer, turn *chat.Turn, v View) stream.Encoder {
 	newest := v.newest
@@ -104,6 +128,7 @@ func (s *Streamer) encoder(ctx context.Context, w io.Writer, turn *chat.Turn, v 
 		OpenAI: stream.OpenAIOptions{
 			ID: CompletionID(turn), Model: cmp.Or(v.Model, turn.Model), Created: s.API.Now(), Format: v.format, IncludeUsage: v.IncludeUsage,
 		},
+		Responses: ResponseOf(turn, v, s.API.Now()),
 		AGUI: stream.AGUIOptions{
 			ThreadID: cmp.Or(v.ThreadID, turn.SessionID), RunID: cmp.Or(v.RunID, turn.RunID),
 			MessageID: turn.MessageID, Children: v.children, Now: s.API.Now,

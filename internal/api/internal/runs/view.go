@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,11 +23,13 @@ const (
 	paramProtocol  = "protocol"
 	paramAfter     = "after"
 	paramSubagents = "subagents"
+	// paramStarting is after in the numbers of a response's frames.
+	paramStarting = "starting_after"
 )
 
 // IsViewParam reports whether a parameter of the address chooses how a run is read.
 func IsViewParam(name string) bool {
-	return name == paramProtocol || name == paramAfter || name == paramSubagents
+	return name == paramProtocol || name == paramAfter || name == paramSubagents || name == paramStarting
 }
 
 // View is how a client reads a run.
@@ -46,6 +49,10 @@ type View struct {
 	Model        string
 	IncludeUsage bool
 	format       stream.Format
+	// Response is the response that the client reads; nil for the one of the turn.
+	Response *stream.ResponsesOptions
+	// skip is how many of its frames the client has.
+	skip int64
 }
 
 // NewView reads the view that the headers and parameters of a request ask for.
@@ -56,6 +63,9 @@ func NewView(r *http.Request) (View, *problem.Problem) {
 		return v, p
 	}
 	if v.seen, p = after(r); p != nil {
+		return v, p
+	}
+	if p = v.SkipTo(r); p != nil {
 		return v, p
 	}
 	var err error
@@ -75,6 +85,18 @@ func NewView(r *http.Request) (View, *problem.Problem) {
 	return v, nil
 }
 
+// SkipTo reads which frames of a response the client has.
+func (v *View) SkipTo(r *http.Request) *problem.Problem {
+	if value := r.URL.Query().Get(paramStarting); value != "" {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 0 || n == math.MaxInt64 {
+			return problem.Invalid(paramStarting, "starting_after is %q; it is the sequence_number of the last event that was received", web.Cut(value))
+		}
+		v.skip = n + 1
+	}
+	return nil
+}
+
 // protocol returns the protocol that the request names, "" if it names none.
 func protocol(r *http.Request) (stream.Protocol, *problem.Problem) {
 	name := cmp.Or(r.URL.Query().Get(paramProtocol), r.Header.Get(HeaderProtocol))
@@ -83,7 +105,7 @@ func protocol(r *http.Request) (stream.Protocol, *problem.Problem) {
 	}
 	p, err := stream.ParseProtocol(strings.ToLower(name))
 	if err != nil {
-		return "", problem.Invalid(paramProtocol, "there is no protocol %q; use openai, ag-ui, ai-sdk or events", web.Cut(name))
+		return "", problem.Invalid(paramProtocol, "there is no protocol %q; use openai, responses, ag-ui, ai-sdk or events", web.Cut(name))
 	}
 	return p, nil
 }
