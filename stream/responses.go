@@ -215,6 +215,8 @@ func (e *responsesEncoder) append(ev event.Event) error {
 			return nil
 		}
 		return e.end(d)
+	case *event.ToolArgumentsData:
+		return nil // arguments are sent as a whole
 	case *event.ActionRequestData:
 		e.request(ev, d)
 	case *event.MetadataData:
