@@ -25,9 +25,6 @@ func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 	if err := checkChoice(p.request.asked.ToolChoice, &p.cast); err != nil {
 		return p, err
 	}
-	if err := checkSettings(&p.request.asked.Settings, &p.cast); err != nil {
-		return p, err
-	}
 	if s.o.Store == nil {
 		p, _, err = s.withSent(p)
 		return p, err
@@ -58,16 +55,20 @@ func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 func (s *preparer) compose(ctx context.Context, p prepared) (_ prepared, start store.RunStart, err error) {
 	again := !prompt.SamePolicy(p.session.recalledFor, p.cast.Agent)
 	if len(p.session.recalled.Runs) > 0 {
-		if err := s.settle(ctx, p); err != nil {
+		if err := s.settle(ctx, p.session.recalled.Runs); err != nil {
 			return p, start, err
 		}
 		again = true
 	}
-	if p.request.asked.Regenerate {
-		if p.message, start.DropAfter, err = s.lastMessage(ctx, p); err != nil {
-			return p, start, err
-		}
+	at, err := s.place(ctx, p)
+	if err != nil {
+		return p, start, err
+	}
+	if start.After = at.after; at.after != nil {
 		again = true
+	}
+	if p.request.asked.Regenerate {
+		p.message = at.message
 	}
 	if p.session.isNew() && len(p.request.asked.History) > 0 {
 		var rows []store.Message
@@ -79,7 +80,7 @@ func (s *preparer) compose(ctx context.Context, p prepared) (_ prepared, start s
 		}
 	} else {
 		if again && !p.session.isNew() {
-			if p.session, err = s.recall(ctx, p, p.cast.Agent, start.DropAfter); err != nil {
+			if p.session, err = s.recall(ctx, p, p.cast.Agent, at.before); err != nil {
 				return p, start, err
 			}
 		}
@@ -94,6 +95,7 @@ func (s *preparer) compose(ctx context.Context, p prepared) (_ prepared, start s
 		if err != nil {
 			return p, start, err
 		}
+		row.ClientMessageID = p.request.asked.MessageID
 		start.Messages = append(start.Messages, row)
 	}
 	if len(start.Messages) == len(p.session.spent) && p.session.isNew() {
@@ -108,21 +110,6 @@ func (s *preparer) compose(ctx context.Context, p prepared) (_ prepared, start s
 // rows makes the rows of the turn.
 func (s *preparer) rows(p prepared) *record.Rows {
 	return &record.Rows{RunID: p.request.runID, SessionID: p.session.stored.ID, Agent: p.cast.Name, Now: s.o.Now, NewID: s.o.NewID}
-}
-
-// lastMessage is the session's last message of the user, for an answer that is made
-// again, and its number.
-func (s *preparer) lastMessage(ctx context.Context, p prepared) (m message, seq int64, err error) {
-	rows, err := s.o.Store.Messages(ctx, p.session.stored.ID, store.MessageFilter{Last: 1, Types: []string{store.MessageUser}, Parts: true})
-	if err != nil {
-		return m, 0, err
-	}
-	if len(rows) == 0 || rows[0].Content == nil {
-		return m, 0, &InputError{"regenerate", "the session has no message that could be answered again"}
-	}
-	m.id, m.text = rows[0].ID, *rows[0].Content
-	m.parts, err = partsOf(&rows[0])
-	return m, rows[0].Seq, err
 }
 
 // partsOf are the images and documents of a row.
@@ -221,11 +208,11 @@ func isFailure(err error) bool {
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// settle ends the session's runs that wait, or were interrupted, and are not resumed. Their
+// settle ends the runs of a session that wait, or were interrupted, and are not resumed. Their
 // text so far becomes their answer.
-func (s *preparer) settle(ctx context.Context, p prepared) error {
-	for i := range p.session.recalled.Runs {
-		r, err := &p.session.recalled.Runs[i], error(nil)
+func (s *preparer) settle(ctx context.Context, runs []store.Run) error {
+	for i := range runs {
+		r, err := &runs[i], error(nil)
 		if r.Status == store.RunRunning {
 			if r.Process != s.o.Process {
 				return ErrBusy // in another process

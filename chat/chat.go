@@ -73,9 +73,6 @@ type Request struct {
 	// the context's session. If the context names a session, the first thread that writes
 	// to it has it; each other thread is a session with its own id.
 	Thread string
-	// Warnings are about the request itself; the run begins with them.
-	Warnings []event.WarningData
-
 	// Busy says what becomes of the message if the session has a run under way:
 	// [BusyReject] when "".
 	Busy string
@@ -98,9 +95,17 @@ type Request struct {
 	// all its requests are decided. Results of the same step may come with them. Input must
 	// be empty.
 	Answers []RequestAnswer
-	// Regenerate answers the session's last user message again and deletes the answer that
-	// it had. Input must be empty.
+	// Regenerate answers a message of the session again, without Input; the answer that it
+	// had is kept as a branch. It is the message of Path, else the last one of the user.
 	Regenerate bool
+	// MessageID is the id that the client gave the message; "" for none.
+	MessageID string
+	// Path are ids of messages, the newest first: rows' or clients'. The first one is the
+	// message that Input replaces, or the one to answer again, which may be the answer. If
+	// the session does not have it, the turn follows the next one that it has. What came
+	// after it is kept as a branch (store.Branch). Without a Path, the turn follows the
+	// session's newest message.
+	Path []string
 	// Options are passed to an agent that is a script, such as the simulator.
 	Options map[string]string
 	// ResponseFormat is the schema that this answer must follow, unless the agent has an

@@ -177,6 +177,7 @@ func (s *preparer) readSession(ctx context.Context, p prepared, a *agent.Agent, 
 func (s *preparer) recall(ctx context.Context, p prepared, a *agent.Agent, before int64) (session, error) {
 	q := s.prompts.Policy(a).Query(p.request.caller.SessionID)
 	q.BeforeSeq, q.Runs = before, !p.request.resumed
+	q.GoesBack = q.Runs && before > 0
 	q.User = (p.auto || prompt.Nested(a)) && !p.caller.Anonymous()
 	out, err := p.session, error(nil)
 	out.recalled, err = s.o.Store.Recall(ctx, q)

@@ -122,6 +122,8 @@ func checkCombination(req Request) error {
 		return &InputError{"answers", "answers to requests come without a message: send the message when the run is over, or instead of them"}
 	case req.Regenerate && !(plain && len(req.Results) == 0):
 		return &InputError{"regenerate", "to answer again, send no new message"}
+	case req.Busy == BusySteer && len(req.Path) > 0:
+		return &InputError{"if_busy", "an edited message cannot steer a run: use queue or interrupt"}
 	case len(req.Key) > maxKey:
 		return &InputError{"Idempotency-Key", "the idempotency key is longer than 255 characters"}
 	case req.Busy == BusySteer && len(req.Parts) > 0:

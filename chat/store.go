@@ -51,6 +51,10 @@ type Conversations interface {
 	Session(ctx context.Context, id string) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	Message(ctx context.Context, id string) (store.Message, error)
+	// FindMessage finds a message of the current branch by its id or its client's, and the
+	// number of the one before it.
+	FindMessage(ctx context.Context, sessionID, id string) (m store.Message, before int64, err error)
+	SwitchBranch(ctx context.Context, sessionID, messageID string) error
 	// Recall reads, in one round trip, what the next turn of a session may be shown.
 	Recall(ctx context.Context, q store.RecallQuery) (store.Recalled, error)
 }

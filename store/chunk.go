@@ -93,7 +93,8 @@ func (w *writer) cover(ctx context.Context, c *Chunk) (bool, error) {
 		summary_tokens = summary_tokens + (SELECT CAST(COALESCE(SUM(m.token_count), 0) AS BIGINT) FROM messages m
 		WHERE m.tenant_id = $1 AND m.session_id = $2 AND `+d.ownerOf(`m.`)+` = $3 AND m.seq > $5 AND m.seq <= $4
 		AND m.message_type <> 'memory' AND m.deleted_at IS NULL)`+d.ownSession()+` AND deleted_at IS NULL
-		AND summary_seq = $5 AND message_count + dropped_messages >= $4`,
+		AND summary_seq = $5 AND message_count + dropped_messages >= $4
+		AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND `+d.ownerOf(`m.`)+` = $3 AND m.seq = $4 AND m.cut)`,
 		w.by.TenantID, c.SessionID, w.by.UserID, c.LastSeq, c.AfterSeq)
 	return n == 1, err
 }
@@ -108,6 +109,8 @@ func (w *writer) uncovered(ctx context.Context, c *Chunk) error {
 		return err
 	case !found:
 		return notFound("session", c.SessionID)
+	case covered == c.AfterSeq && last >= c.LastSeq:
+		return conflictf("the message number %d of the session %.128q is on another branch now", c.LastSeq, c.SessionID)
 	case covered == c.AfterSeq:
 		return invalidf("the session has %d messages, number %d is none of them", last, c.LastSeq)
 	}
@@ -142,14 +145,17 @@ func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 		w.by.TenantID, c.SessionID, w.by.UserID); err != nil {
 		return err
 	}
-	merged, _, err := MergeObjects(old, encode(map[string]any{
-		"latest_moment_id": m.ID, "latest_summary": clip(m.Summary, maxLatest), "moment_count": chunks,
-	}))
+	merged, _, err := MergeObjects(old, encode(latestOf(m, chunks)))
 	if err != nil {
 		return err
 	}
 	_, err = w.c.Exec(ctx, `UPDATE sessions SET metadata = $4`+own, w.by.TenantID, c.SessionID, w.by.UserID, merged)
 	return err
+}
+
+// latestOf is what the metadata of a session say about its moments, of which m is the newest.
+func latestOf(m *Moment, chunks int) map[string]any {
+	return map[string]any{"latest_moment_id": m.ID, "latest_summary": clip(m.Summary, maxLatest), "moment_count": chunks}
 }
 
 // putMemory appends a memory row to the caller's session. Its tokens count as summed up,

@@ -111,7 +111,10 @@ type Message struct {
 	TraceID          string          `json:"trace_id,omitempty"`
 	SpanID           string          `json:"span_id,omitempty"`
 	Metadata         json.RawMessage `json:"metadata,omitempty"`
-	CreatedAt        time.Time       `json:"created_at"`
+	// ClientMessageID is the id that the client gave a message of the user, "" for none.
+	// Several messages may have the same: an edited message keeps its id.
+	ClientMessageID string    `json:"client_message_id,omitempty"`
+	CreatedAt       time.Time `json:"created_at"`
 }
 
 // Schema is a stored document: an agent, an evaluator.

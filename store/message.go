@@ -9,12 +9,12 @@ import (
 // messageColumns are all columns except the parts.
 const messageColumns = `m.id, m.session_id, m.seq, m.message_type, m.content, m.tool_calls, m.status,
 	m.token_count, m.input_tokens, m.output_tokens, m.cost_usd, m.latency_ms, m.model, m.agent_name, m.agent_path,
-	m.run_id, m.agent_run_id, m.parent_tool_call_id, m.trace_id, m.span_id, m.metadata, m.created_at`
+	m.run_id, m.agent_run_id, m.parent_tool_call_id, m.trace_id, m.span_id, m.metadata, m.client_message_id, m.created_at`
 
 func (m *Message) columns() []any {
 	return []any{&m.ID, &m.SessionID, &m.Seq, &m.Type, &m.Content, &m.ToolCalls, &m.Status,
 		&m.TokenCount, &m.InputTokens, &m.OutputTokens, &m.CostUSD, &m.LatencyMS, &m.Model, &m.AgentName, &m.AgentPath,
-		&m.RunID, &m.AgentRunID, &m.ParentToolCallID, &m.TraceID, &m.SpanID, &m.Metadata, &m.CreatedAt}
+		&m.RunID, &m.AgentRunID, &m.ParentToolCallID, &m.TraceID, &m.SpanID, &m.Metadata, &m.ClientMessageID, &m.CreatedAt}
 }
 
 // partsColumn follows messageColumns.
@@ -49,7 +49,7 @@ func (m *Message) check() error {
 		return invalidf("cost_usd is no amount of money")
 	}
 	if err := cleanTexts("status", &m.Status, "model", &m.Model, "agent_name", &m.AgentName, "agent_path", &m.AgentPath,
-		"run_id", &m.RunID, "agent_run_id", &m.AgentRunID, "parent_tool_call_id", &m.ParentToolCallID, "trace_id", &m.TraceID, "span_id", &m.SpanID); err != nil {
+		"run_id", &m.RunID, "agent_run_id", &m.AgentRunID, "parent_tool_call_id", &m.ParentToolCallID, "trace_id", &m.TraceID, "span_id", &m.SpanID, "client_message_id", &m.ClientMessageID); err != nil {
 		return err
 	}
 	return checkObject("metadata", &m.Metadata)
@@ -92,6 +92,9 @@ type MessageFilter struct {
 	Limit int
 	// Types chooses by message type; empty for all types.
 	Types []string
+	// Branch, the id of a message, reads the newest branch with that message instead of the
+	// current one, of the caller's own session.
+	Branch string
 	// Parts reads the parts, too: a row may have many megabytes of them.
 	Parts bool
 	// Shares also reads the rows without content that say what an agent below the answer
@@ -129,8 +132,13 @@ func (s *Store) Messages(ctx context.Context, sessionID string, f MessageFilter)
 		if f.Parts {
 			columns += partsColumn
 		}
-		q := newQuery(`SELECT ` + columns + ` FROM messages m` + readableMessages[s.dialect])
+		q := newQuery(`SELECT ` + columns)
 		q.args = []any{by.TenantID, sessionID, by.UserID}
+		if f.Branch == "" {
+			q.add(` FROM messages m` + readableMessages[s.dialect])
+		} else if err := s.onBranch(ctx, c, by, q, sessionID, f.Branch); err != nil {
+			return err
+		}
 		if f.AfterSeq > 0 {
 			q.add(` AND m.seq > `).arg(f.AfterSeq)
 		}

@@ -24,8 +24,9 @@ type RecallQuery struct {
 	// Rows bounds the messages; 400 when 0, 2000 at most.
 	Rows int
 	// BeforeSeq leaves out the message of that number and those after it; 0 leaves out no
-	// message.
+	// message. GoesBack says that the turn will hide them: what sums them up is left out, too.
 	BeforeSeq int64
+	GoesBack  bool
 	// ExceptRun leaves out the rows of a run, except the user's messages; "" leaves out no
 	// run.
 	ExceptRun string
@@ -123,7 +124,7 @@ var (
 	// The number is a value of its own, so that no plan reads the session for it.
 	recallMemory = inEachDialect(func(d Dialect) string {
 		return `SELECT ` + messageColumns + ` FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND ` + d.ownerOf(`m.`) + ` = $3
-			AND m.seq = (SELECT memory_seq FROM sessions` + d.ownSession() + ` AND deleted_at IS NULL) AND m.deleted_at IS NULL`
+			AND m.seq = (SELECT memory_seq FROM sessions` + d.ownSession() + ` AND deleted_at IS NULL AND (CAST($4 AS BIGINT) = 0 OR summary_seq < CAST($4 AS BIGINT))) AND m.deleted_at IS NULL`
 	})
 	ownMessages = inEachDialect(func(d Dialect) string { return ` AND ` + d.ownerOf(`m.`) + ` = ` })
 )
@@ -139,7 +140,7 @@ func (r *recall) statements(by caller) []Statement {
 				return row.Scan(r.Session.columns()...)
 			}},
 		r.messages(by),
-		{SQL: recallMemory[r.d], Args: []any{by.TenantID, q.SessionID, by.UserID},
+		{SQL: recallMemory[r.d], Args: []any{by.TenantID, q.SessionID, by.UserID, r.forgets()},
 			Each: func(row Row) error {
 				r.Memory = new(Message)
 				return row.Scan(r.Memory.columns()...)
@@ -197,6 +198,14 @@ func (r *recall) messages(by caller) Statement {
 	}}
 }
 
+// forgets returns the number of the first message that the turn will hide, 0 for none.
+func (r *recall) forgets() int64 {
+	if r.query.GoesBack {
+		return r.query.BeforeSeq
+	}
+	return 0
+}
+
 // rows adds the condition on the messages to read.
 func (r *recall) rows(q *query, by caller) {
 	q.add(`m.tenant_id = `).arg(by.TenantID)
@@ -246,7 +255,11 @@ func (r *recall) covering(by caller) Statement {
 	q := r.ofSession(strings.Replace(moments.selects, ` FROM `, `, first_seq, last_seq FROM `, 1), by)
 	q.add(` AND last_seq IS NOT NULL`)
 	if r.query.BeforeSeq > 0 {
-		q.add(` AND first_seq < `).arg(r.query.BeforeSeq)
+		column := `first_seq`
+		if r.query.GoesBack {
+			column = `last_seq`
+		}
+		q.add(` AND ` + column + ` < `).arg(r.query.BeforeSeq)
 	}
 	if !r.stops {
 		q.add(` AND last_seq >= `)
@@ -274,6 +287,9 @@ func (r *recall) covering(by caller) Statement {
 // moments reads the newest moments.
 func (r *recall) moments(by caller) Statement {
 	q := r.ofSession(moments.selects, by)
+	if seq := r.forgets(); seq > 0 {
+		q.add(` AND COALESCE(last_seq, 0) < `).arg(seq)
+	}
 	q.add(` AND moment_type IN ('` + MomentSessionChunk + `', '` + MomentContentUpload + `')
 		ORDER BY created_at DESC, last_seq DESC, id DESC LIMIT `).arg(min(r.query.Moments, recallMoments))
 	return Statement{SQL: q.String(), Args: q.args, Each: func(row Row) error {

@@ -96,9 +96,10 @@ type RunStart struct {
 	// Messages are stored as BeginTurn does, the user's last. There are none if the run
 	// answers a stored message again.
 	Messages []*Message
-	// DropAfter, if above 0, first deletes the session's messages with a higher number,
-	// for an answer that is made again. Their numbers are not used again.
-	DropAfter int64
+	// After, unless nil, is the number of the message that the turn follows, 0 for the
+	// beginning of the session: the messages that do not lead there are hidden first, as a
+	// branch ([Store.Branches]). Their numbers are not used again.
+	After *int64
 }
 
 // RunWrite is a change of a run, which is written whole or not at all.

@@ -16,7 +16,12 @@ func (s *Store) BeginRun(ctx context.Context, r RunStart) error {
 		if err := w.insertRun(ctx, &r.Run); err != nil {
 			return err
 		}
-		return w.beginTurn(ctx, &r.Session, r.Messages, r.DropAfter)
+		if r.After != nil {
+			if err := w.goBack(ctx, r.Session.ID, *r.After); err != nil {
+				return err
+			}
+		}
+		return w.beginTurn(ctx, &r.Session, r.Messages)
 	})
 }
 

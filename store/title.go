@@ -16,9 +16,10 @@ const maxWords = 60
 // as a further column of the sessions of that name or alias. Only the session's first rows
 // are searched.
 func (d Dialect) firstMessage(sessions string) string {
-	return `, CASE WHEN ` + sessions + `.name IS NULL THEN (SELECT substr(m.content, 1, 400) FROM messages m WHERE m.tenant_id = ` + sessions + `.tenant_id
-		AND m.session_id = ` + sessions + `.id AND ` + d.ownerOf(`m.`) + ` = ` + d.ownerOf(sessions+`.`) + ` AND m.seq <= 20
-		AND m.message_type = '` + MessageUser + `' AND m.content <> '' AND m.deleted_at IS NULL ORDER BY m.seq LIMIT 1) END`
+	return `, CASE WHEN ` + sessions + `.name IS NULL THEN (SELECT substr(f.content, 1, 400) FROM (SELECT m.seq, m.message_type, m.content
+		FROM messages m WHERE m.tenant_id = ` + sessions + `.tenant_id AND m.session_id = ` + sessions + `.id
+		AND ` + d.ownerOf(`m.`) + ` = ` + d.ownerOf(sessions+`.`) + ` AND m.deleted_at IS NULL ORDER BY m.seq LIMIT 20) AS f
+		WHERE f.message_type = '` + MessageUser + `' AND f.content <> '' ORDER BY f.seq LIMIT 1) END`
 }
 
 // titleOf is the title of a session: its name, else the first words of what firstMessage

@@ -21,7 +21,7 @@ func (s *Store) BeginTurn(ctx context.Context, sess Session, ms ...*Message) err
 		return missingFirst(ctx, err)
 	}
 	return s.writing(ctx, "begin turn", func(w *writer) error {
-		return w.beginTurn(ctx, &sess, ms, 0)
+		return w.beginTurn(ctx, &sess, ms)
 	})
 }
 
@@ -37,7 +37,7 @@ func checkRows(session string, ms []*Message) error {
 }
 
 // beginTurn creates or updates the session and appends messages to it.
-func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dropAfter int64) error {
+func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message) error {
 	switch {
 	case w.by.IsEval:
 		sess.Mode = ModeEvaluation
@@ -52,36 +52,10 @@ func (w *writer) beginTurn(ctx context.Context, sess *Session, ms []*Message, dr
 	if err := open(ctx, sess, ms); err != nil {
 		return err
 	}
-	if dropAfter > 0 {
-		if err := w.dropMessages(ctx, sess.ID, dropAfter); err != nil {
-			return err
-		}
-	}
 	if err := w.ensureUser(ctx); err != nil {
 		return err
 	}
 	return to.insert(ctx, ms)
-}
-
-// dropMessages deletes the messages of the caller's session after a number, except its
-// memory rows. Their numbers are not used again: the session counts dropped messages
-// apart, as it does shares. It subtracts their tokens from the session's totals.
-func (w *writer) dropMessages(ctx context.Context, session string, after int64) error {
-	d := w.store.dialect
-	dropped := ` WHERE tenant_id = $1 AND session_id = $2 AND ` + d.ownerOf(``) + ` = $3 AND seq > $4 AND message_type <> 'memory' AND deleted_at IS NULL`
-	args := []any{w.by.TenantID, session, w.by.UserID, after}
-	if err := w.c.Later(ctx, Statement{Args: args, SQL: `UPDATE sessions SET (message_count, dropped_messages, total_tokens, summary_tokens) =
-		(SELECT sessions.message_count - count(CASE WHEN ` + notShare + ` THEN 1 END),
-		sessions.dropped_messages + count(CASE WHEN ` + notShare + ` THEN 1 END),
-		sessions.total_tokens - CAST(COALESCE(SUM(token_count), 0) AS BIGINT),
-		sessions.summary_tokens - CAST(COALESCE(SUM(CASE WHEN seq <= sessions.summary_seq THEN token_count END), 0) AS BIGINT)
-		FROM messages m` + dropped + `)` + d.ownSession()}); err != nil {
-		return err
-	}
-	return w.c.Later(ctx, Statement{
-		SQL:  `UPDATE messages SET deleted_at = $5, updated_at = $5` + dropped,
-		Args: append(args, w.now),
-	})
 }
 
 // FinishTurn appends the answer and updates its session in one transaction: the totals,

@@ -62,11 +62,12 @@ type Options struct {
 	// none.
 	Recorder Recorder
 	Pieces   Pieces
-	// Preview, Diary and Builder serve the memory of a session.
-	Preview Previewer
-	Diary   Diary
-	Builder Builder
-	Moments Moments
+	// Preview, Diary and Builder serve the memory of a session, Brancher its branches.
+	Preview  Previewer
+	Brancher Brancher
+	Diary    Diary
+	Builder  Builder
+	Moments  Moments
 	// Zone returns the time zone of the caller's profile, nil if it names none; a nil Zone
 	// means that there are no profiles.
 	Zone      func(ctx context.Context) (*time.Location, error)
@@ -179,7 +180,7 @@ func routes(api *rest.API, mux *http.ServeMux, o *Options) {
 	started := o.Now()
 	chats.Routes(api, chats.Options{Chat: o.Chat, Catalog: o.Catalog, Store: o.Store, Models: o.Models, Started: started})
 	runs.Routes(api, runs.Options{Chat: o.Chat, Store: o.Store})
-	sessions.Routes(api, sessions.Options{Chat: o.Chat, Store: o.Store, Timeline: o.Diary, Preview: o.Preview, Builder: o.Builder})
+	sessions.Routes(api, sessions.Options{Chat: o.Chat, Store: o.Store, Timeline: o.Diary, Preview: o.Preview, Brancher: o.Brancher, Builder: o.Builder})
 	documents.Routes(api, documents.Options{Catalog: o.Catalog, Store: o.Store, Tools: o.Tools, Started: started})
 	knowledge.Routes(api, knowledge.Options{
 		Engine: o.Knowledge, Asker: o.Asker, Ingest: o.Ingest, Files: o.Files, Recorder: o.Recorder, Pieces: o.Pieces,

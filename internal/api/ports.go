@@ -31,6 +31,8 @@ type (
 	// Previewer returns what the next turn of a session sends. Implemented by
 	// *chat.Service.
 	Previewer = sessions.Previewer
+	// Brancher goes to another branch of a session. Implemented by *chat.Service.
+	Brancher = sessions.Brancher
 	// Builder makes moments of a session's messages. Implemented by *memory.Builder.
 	Builder = sessions.Builder
 	// Knowledge answers queries. Implemented by *rem.Engine.

@@ -51,7 +51,7 @@ func TestTalkRequests(t *testing.T) {
 		{
 			name: "AG-UI, only a message", path: "/chat/s%2F1", session: "s/1",
 			body: `{"messages":[{"id":"1","role":"user","content":"one"}]}`,
-			want: chat.Request{Input: "one", Protocol: "ag-ui"},
+			want: chat.Request{Input: "one", MessageID: "1", Protocol: "ag-ui"},
 		},
 		{
 			name: "AG-UI, everything", path: "/v1/chat/from-path?delay_ms=0", session: "from-path",
@@ -63,7 +63,7 @@ func TestTalkRequests(t *testing.T) {
 				"tools":[{"name":"pick","description":"Picks.","parameters":{"type":"object","properties":{"n":{"type":"integer"}}}}],
 				"context":[{"description":"The page","value":"/tea"}],"forwardedProps":{"options":{"seed":"7","children":true},"model":"test:other"},"unknown":[]}`,
 			want: chat.Request{
-				Thread: "t", Input: "three", Parts: []llm.Part{{Kind: llm.Image, MediaType: "image/png", Data: []byte(pngData)}}, Protocol: "ag-ui",
+				Thread: "t", Input: "three", MessageID: "5", Parts: []llm.Part{{Kind: llm.Image, MediaType: "image/png", Data: []byte(pngData)}}, Protocol: "ag-ui",
 				History:     []llm.Message{user, {Role: llm.Assistant, Content: "two"}},
 				Instruction: "Sing.\n\nThe page: /tea\n\nThe state of the user's application, as JSON:\n{\"cart\":[1]}\n\nBe brief.",
 				SessionName: "Tea", SessionMode: "support", Busy: chat.BusyQueue, Model: "test:other",
@@ -102,19 +102,33 @@ func TestTalkRequests(t *testing.T) {
 					{"type":"dynamic-tool","toolName":"pick","toolCallId":"c1","state":"output-available","input":{"n":1},"output":"red"},{"type":"text","text":"Red."}]},
 				{"id":"3","role":"user","parts":[{"type":"text","text":"a"},{"type":"data-x","data":1},{"type":"file","mediaType":"image/png","url":"` + png + `"},{"type":"text","text":"b"}]}]}`,
 			want: chat.Request{
-				Input: "a\nb", Parts: []llm.Part{{Kind: llm.Image, MediaType: "image/png", Data: []byte(pngData)}}, Protocol: "ai-sdk",
+				Input: "a\nb", MessageID: "3", Parts: []llm.Part{{Kind: llm.Image, MediaType: "image/png", Data: []byte(pngData)}}, Protocol: "ai-sdk",
 				History: []llm.Message{user, {Role: llm.Assistant, Content: "Red.", ToolCalls: called.ToolCalls}, result},
 			},
 		},
 		{
 			name: "AI SDK, the path outranks the body", path: "/chat/from-path", session: "from-path",
 			body: `{"id":"c2","messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"one"}]}],"if_busy":"steer","model":"sample-agent"}`,
-			want: chat.Request{Input: "one", Protocol: "ai-sdk", Busy: chat.BusySteer, Agent: "sample-agent"},
+			want: chat.Request{Input: "one", MessageID: "1", Protocol: "ai-sdk", Busy: chat.BusySteer, Agent: "sample-agent"},
+		},
+		{
+			name: "AI SDK, an edited message", path: "/api/chat", session: "c2",
+			body: `{"id":"c2","trigger":"submit-message","messageId":"3","messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"one"}]},
+				{"id":"2","role":"assistant","parts":[{"type":"text","text":"Red."}]},{"id":"3","role":"user","parts":[{"type":"text","text":"two"}]}]}`,
+			want: chat.Request{
+				Input: "two", MessageID: "3", Path: []string{"3", "2", "1"}, Protocol: "ai-sdk",
+				History: []llm.Message{user, {Role: llm.Assistant, Content: "Red."}},
+			},
+		},
+		{
+			name: "AI SDK, the last message alone", path: "/api/chat", session: "c2",
+			body: `{"id":"c2","message":{"id":"3","role":"user","parts":[{"type":"text","text":"two"}]}}`,
+			want: chat.Request{Input: "two", MessageID: "3", Protocol: "ai-sdk"},
 		},
 		{
 			name: "AI SDK, again", path: "/api/v1/chat", session: "c2",
 			body: `{"id":"c2","trigger":"regenerate-message","messageId":"m","messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"one"}]}]}`,
-			want: chat.Request{Regenerate: true, Protocol: "ai-sdk", History: []llm.Message{user}},
+			want: chat.Request{Regenerate: true, Path: []string{"m", "1"}, Protocol: "ai-sdk", History: []llm.Message{user}},
 		},
 		{
 			name: "AI SDK, an approval", path: "/chat", session: "c2",

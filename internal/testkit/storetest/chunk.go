@@ -101,29 +101,6 @@ func chunks(t *testing.T, open Open) {
 	}
 }
 
-// chunkDrops: a message that was summed up and is replaced no longer counts, and the memory
-// row stays.
-func chunkDrops(t *testing.T, open Open) {
-	s := open(t)
-	ctx := as("t", "u")
-	fillSession(t, s, ctx, "s", 6)
-	c := chunkOf("s", "part", 0, 5)
-	c.Memory = &store.Message{Content: text("contents"), TokenCount: 3}
-	must(t, s.PutChunk(ctx, c))
-	must(t, s.BeginRun(ctx, store.RunStart{
-		Run: store.Run{ID: newID(), Process: "p", InReplyTo: newID()}, Session: store.Session{ID: "s"}, DropAfter: 3,
-	}))
-	sess := get[store.Session](t)(s.Session(ctx, "s"))
-	wantEqual(t, "session", []int64{sess.SummarySeq, int64(sess.SummaryTokens), int64(sess.TotalTokens), sess.Messages, sess.MemorySeq}, []int64{5, 33, 33, 4, 7})
-	// The next messages have higher numbers than all others, and are not summed up yet.
-	fillSession(t, s, ctx, "s", 3)
-	sess = get[store.Session](t)(s.Session(ctx, "s"))
-	wantEqual(t, "unsummarised", sess.TotalTokens-sess.SummaryTokens, 30)
-	must(t, s.PutChunk(ctx, chunkOf("s", "next", 5, 10)))
-	sess = get[store.Session](t)(s.Session(ctx, "s"))
-	wantEqual(t, "everything", []int64{int64(sess.TotalTokens), int64(sess.SummaryTokens), sess.SummarySeq}, []int64{63, 63, 10})
-}
-
 // chunkRace: of several writers that sum up the same messages one succeeds, and the others
 // leave nothing.
 func chunkRace(t *testing.T, open Open) {

@@ -40,6 +40,21 @@ func readings() map[string]reading {
 		"MessageBySeq": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			return content(s.MessageBySeq(ctx, o.session, 1))
 		}, caller.reads},
+		"Messages of a branch": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			list, err := s.Messages(ctx, o.session, store.MessageFilter{Branch: o.message})
+			return each(list, func(m store.Message) string { return *m.Content }), err
+		}, caller.owns},
+		"FindMessage": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			m, _, err := s.FindMessage(ctx, o.session, o.message)
+			return content(m, err)
+		}, caller.owns},
+		"Branches": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
+			list, err := s.Branches(ctx, o.session)
+			if err != nil || len(list) == 0 || list[0].ID != o.message {
+				return nil, err
+			}
+			return content(s.Message(ctx, list[0].ID))
+		}, caller.owns},
 		"Schema": {func(s *store.Store, ctx context.Context, o things) ([]string, error) {
 			d, err := s.Schema(ctx, o.schema)
 			return []string{d.Content}, err
@@ -183,6 +198,7 @@ func isolation(t *testing.T, open Open) {
 	known := map[string]bool{
 		"Feedback.ByName": true,                         // has no names
 		"Leases.Take":     true, "Leases.Release": true, // see leases
+		"SwitchBranch": true, // see branches
 	}
 	for name := range readings {
 		known[strings.Fields(name)[0]] = true

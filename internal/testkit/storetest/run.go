@@ -134,7 +134,7 @@ func runDrop(t *testing.T, open Open) {
 
 	id := newID()
 	must(t, s.BeginRun(ctx, store.RunStart{
-		Run: store.Run{ID: id, Process: "p", InReplyTo: first.ID}, Session: store.Session{ID: "s"}, DropAfter: first.Seq,
+		Run: store.Run{ID: id, Process: "p", InReplyTo: first.ID}, Session: store.Session{ID: "s"}, After: &first.Seq,
 	}))
 	answer := &store.Message{Type: store.MessageAssistant, Content: text("new"), TokenCount: 2}
 	write(t, s, ctx, store.RunWrite{RunID: id, Answer: answer, Status: store.RunCompleted})
@@ -160,7 +160,7 @@ func runDrop(t *testing.T, open Open) {
 
 	// With a changed message of the user.
 	m := userMessage("other question")
-	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{m}, DropAfter: 1}))
+	must(t, s.BeginRun(ctx, store.RunStart{Run: store.Run{ID: newID(), Process: "p"}, Session: store.Session{ID: "s"}, Messages: []*store.Message{m}, After: after(1)}))
 	wantEqual(t, "after another", numbers(store.MessageFilter{}), []int64{1, 5})
 	wantEqual(t, "number", m.Seq, int64(5))
 	next := &store.Message{SessionID: "s", Type: store.MessageThink}

@@ -26,9 +26,13 @@ func CallRuns(ctx context.Context, s *store.Store, check func(error)) {
 		return []store.RunRequest{{ID: requests[n], Kind: "approval", ExpiresAt: time.Unix(int64(n), 0)}}
 	}
 	begin := func(n int, key string) {
+		var again *int64
+		if n > 1 {
+			again = after(1)
+		}
 		check(s.BeginRun(ctx, store.RunStart{
 			Run: store.Run{ID: id(n), Process: process, Key: key, Request: []byte(`{}`)}, Session: store.Session{ID: session},
-			Messages: []*store.Message{{Type: store.MessageUser}}, DropAfter: 1,
+			Messages: []*store.Message{{Type: store.MessageUser}}, After: again,
 		}))
 	}
 	write := func(w store.RunWrite) {

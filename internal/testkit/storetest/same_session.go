@@ -148,7 +148,7 @@ func (l *life) drop() {
 	id := newID()
 	l.runs = append(l.runs, id)
 	must(l.t, l.s.BeginRun(l.ctx(), store.RunStart{
-		Run: store.Run{ID: id, AgentName: l.String(), Process: "p"}, Session: store.Session{ID: sharedID}, DropAfter: 7,
+		Run: store.Run{ID: id, AgentName: l.String(), Process: "p"}, Session: store.Session{ID: sharedID}, After: after(7),
 		Messages: []*store.Message{l.message(store.MessageUser, "third question again")},
 	}))
 	write(l.t, l.s, l.ctx(), store.RunWrite{RunID: id, Answer: l.message(store.MessageAssistant, "third answer"), Status: store.RunCompleted})

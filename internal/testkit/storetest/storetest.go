@@ -66,8 +66,10 @@ func Run(t *testing.T, open Open, fork Fork) {
 		{"session id of several callers at once", sameSessionAtOnce},
 		{"session without messages", putSession},
 		{"session parts", chunks},
-		{"session parts and drops", chunkDrops},
 		{"session parts at once", chunkRace},
+		{"branches", branches},
+		{"branches and moments", branchMoments},
+		{"branches at once", branchesAtOnce},
 		{"recall", recall},
 		{"recall moments", recallMoments},
 		{"recall runs", recallRuns},
@@ -135,6 +137,8 @@ func as(tenant, user string) context.Context {
 }
 
 func text(s string) *string { return &s }
+
+func after(seq int64) *int64 { return &seq }
 
 func userMessage(s string) *store.Message {
 	return &store.Message{Type: store.MessageUser, Content: text(s)}

@@ -68,7 +68,7 @@ ORDER BY total_input DESC;`, store.SelectBounds{}))
 	again := newID()
 	must(t, s.BeginRun(ctx, store.RunStart{
 		Run:     store.Run{ID: again, AgentName: "general", Process: "p", InReplyTo: get[[]store.Message](t)(s.Messages(ctx, "s", store.MessageFilter{}))[0].ID},
-		Session: store.Session{ID: "s"}, DropAfter: 1,
+		Session: store.Session{ID: "s"}, After: after(1),
 	}))
 	wantEqual(t, "after the answer was dropped", get[store.Session](t)(s.Session(ctx, "s")).Messages, int64(1))
 	share, other := said("general/reader", "reader", "m:small", 1, 1, 0, 1), said("", "general", "m:large", 1, 1, 0, 1)

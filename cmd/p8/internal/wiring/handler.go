@@ -31,6 +31,7 @@ func (p *Parts) Handler(cfg *config.Config) *api.Handler {
 		o.Store, o.Files, o.Ready = documents{p.Store, p.Catalog, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest
 		o.MaxUpload = int64(cfg.MaxUploadBytes)
+		o.Brancher = p.Chat
 		o.Preview, o.Diary, o.Moments, o.Pieces = p.Chat, p.Store.Diary(), p.Store.Moments(), p.Store.Resources()
 		o.Zone = Zone(p.Store, p.Log)
 	}

@@ -18,8 +18,10 @@ import (
 // are ignored.
 type Talk struct {
 	Messages []talkMessage `json:"messages"`
-	Resume   []resumeEntry `json:"resume"`
-	Tools    []clientTool  `json:"tools"`
+	// Message is the last message alone, which many AI SDK applications send.
+	Message *talkMessage  `json:"message"`
+	Resume  []resumeEntry `json:"resume"`
+	Tools   []clientTool  `json:"tools"`
 
 	// AG-UI.
 	ThreadID string          `json:"threadId"`
@@ -34,6 +36,9 @@ type Talk struct {
 	// AI SDK.
 	ID      string `json:"id"`
 	Trigger string `json:"trigger"`
+	// MessageID is the message that is edited, or that is answered again; also the last one
+	// of the assistant, with the results of its tools.
+	MessageID string `json:"messageId"`
 
 	// p8's own, for clients that can add fields.
 	Model  string `json:"model"`
@@ -78,7 +83,7 @@ func (p *forwardedProps) UnmarshalJSON(b []byte) error {
 
 // IsUI reports whether an AI SDK client sent the body: its messages have parts.
 func (b *Talk) IsUI() bool {
-	return b.Trigger != "" || len(b.Messages) > 0 && b.Messages[len(b.Messages)-1].Parts != nil
+	return b.Trigger != "" || b.Message != nil && b.Message.Parts != nil || len(b.Messages) > 0 && b.Messages[len(b.Messages)-1].Parts != nil
 }
 
 // IsAGUI reports whether an AG-UI client sent the body. Its clients name the thread and the
@@ -93,6 +98,9 @@ const (
 
 // Request returns the turn that the body asks for, without its answers to requests.
 func (b *Talk) Request() (chat.Request, *problem.Problem) {
+	if len(b.Messages) == 0 && b.Message != nil {
+		b.Messages = []talkMessage{*b.Message}
+	}
 	req := chat.Request{Busy: cmp.Or(b.IfBusy, b.ForwardedProps.IfBusy)}
 	if b.IsAGUI() {
 		if f := b.names(); f != nil {
@@ -180,10 +188,14 @@ func (b *Talk) transcript(req *chat.Request) *problem.Problem {
 			all = all[:len(all)-1]
 		}
 		req.History = history(all)
+		b.answersAgain(req)
 		return nil
 	}
 	if !divide(all, req) {
 		return problem.Invalid("messages", "messages has no message of the user with a text: there is nothing to answer")
+	}
+	if len(req.Results) == 0 {
+		b.identify(req)
 	}
 	return nil
 }

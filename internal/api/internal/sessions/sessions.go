@@ -26,6 +26,7 @@ type Store interface {
 	PatchSession(ctx context.Context, id string, p store.SessionPatch) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	Message(ctx context.Context, id string) (store.Message, error)
+	Branches(ctx context.Context, sessionID string) ([]store.Branch, error)
 }
 
 // Finder reads one session. Implemented by *store.Store.
@@ -57,6 +58,7 @@ type Options struct {
 	Store    Store
 	Timeline Timeline
 	Preview  Previewer
+	Brancher Brancher
 	Builder  Builder
 }
 
@@ -74,6 +76,7 @@ func Routes(api *rest.API, o Options) {
 	rest.Register(api, rest.Resource("list-messages", http.MethodGet, "/sessions/{id}/messages", "The rows of a session, the oldest first", "sessions"), h.listMessages)
 	rest.Register(api, rest.Resource("get-message", http.MethodGet, "/messages/{id}", "One row of a session", "sessions"), h.showMessage)
 	h.memoryRoutes()
+	h.branchRoutes()
 }
 
 // Own returns a session that the caller may change. A session without a user can be
@@ -108,6 +111,7 @@ type (
 		Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"How many rows to return."`
 		Cursor string `query:"cursor" maxLength:"1024" doc:"The cursor of the next page, from the Link header of the one before."`
 		ID     string `path:"id" doc:"The session's id."`
+		Branch string `query:"branch" maxLength:"255" doc:"A message: the rows of the newest branch that has it, instead of those of the current branch."`
 	}
 	messageInput struct {
 		ID string `path:"id" doc:"The row's id, from message_id of an event."`
@@ -180,9 +184,13 @@ func (h *handlers) listMessages(ctx context.Context, in *listMessagesInput) (*re
 			return nil, problem.Invalid("cursor", "the cursor is not one that this list returned")
 		}
 	}
-	rows, err := h.o.Store.Messages(ctx, in.ID, store.MessageFilter{AfterSeq: after, Limit: in.Limit + 1})
+	rows, err := h.o.Store.Messages(ctx, in.ID, store.MessageFilter{AfterSeq: after, Limit: in.Limit + 1, Branch: in.Branch})
 	if err != nil {
-		return nil, h.api.About(ctx, "session", err)
+		noun := "session"
+		if in.Branch != "" {
+			noun = "session of yours, or no such message in it"
+		}
+		return nil, h.api.About(ctx, noun, err)
 	}
 	next := ""
 	if len(rows) > in.Limit {
@@ -193,7 +201,7 @@ func (h *handlers) listMessages(ctx context.Context, in *listMessagesInput) (*re
 	for i := range rows {
 		out[i] = newMessage(rows[i])
 	}
-	return rest.NewList(out, rest.Query(), in.Limit, next), nil
+	return rest.NewList(out, rest.Query("branch", in.Branch), in.Limit, next), nil
 }
 
 func (h *handlers) showMessage(ctx context.Context, in *messageInput) (*rest.Body[message], error) {

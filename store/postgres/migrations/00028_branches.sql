@@ -1,0 +1,19 @@
+-- +goose Up
+-- cut: the message is not on the session's current branch (deleted_at is set, too), and
+-- comes back with its branch. client_message_id is the id that the client gave it.
+ALTER TABLE messages ADD COLUMN cut BOOLEAN NOT NULL DEFAULT false;
+ALTER TABLE messages ADD COLUMN client_message_id TEXT;
+
+-- From the message first_seq on, the session's messages follow the message after_seq (0:
+-- the beginning of the session). A session that never went back has no rows.
+CREATE TABLE session_branches (
+	tenant_id  TEXT        NOT NULL,
+	session_id TEXT        NOT NULL,
+	owner      TEXT        NOT NULL,
+	first_seq  BIGINT      NOT NULL,
+	after_seq  BIGINT      NOT NULL,
+	created_at TIMESTAMPTZ NOT NULL,
+	PRIMARY KEY (tenant_id, session_id, owner, first_seq)
+);
+-- It is not for callers, whatever is granted later.
+ALTER TABLE session_branches ENABLE ROW LEVEL SECURITY;
