@@ -112,7 +112,7 @@ func CompileWith(d *Document, o CompileOptions) (*Agent, error) {
 func (a *Agent) apply(o CompileOptions) error {
 	d := a.Document
 	if o.Structured != nil && *o.Structured != a.Structured {
-		if a.Structured = *o.Structured; a.Structured && len(d.root.get("properties").list()) == 0 {
+		if a.Structured = *o.Structured; a.Structured && len(d.root.Get("properties").List()) == 0 {
 			return errors.New("the agent " + a.Name + " has no properties to answer with; it cannot be asked for structured output")
 		}
 		a.Prompt = d.buildPrompt(a.Structured)

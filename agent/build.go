@@ -33,10 +33,10 @@ func New(f Fields) (*Document, error) {
 
 // tree returns the fields as a document without positions.
 func (f Fields) tree() (*node, error) {
-	schema := &node{kind: object}
+	schema := &node{Kind: object}
 	if len(f.Schema) > 0 {
 		r := newReport("", f.Schema)
-		if schema = r.readJSON(f.Schema); schema == nil || schema.kind != object || len(r.list) > 0 {
+		if schema = r.readJSON(f.Schema); schema == nil || schema.Kind != object || len(r.list) > 0 {
 			return nil, errors.New("agent: Fields.Schema is not a JSON object")
 		}
 	}
@@ -47,44 +47,31 @@ func (f Fields) tree() (*node, error) {
 	config := newReport("", raw).readJSON(raw)
 	l := layouts()[reflect.TypeFor[Fields]()]
 
-	root, extra := &node{kind: object}, &node{kind: object}
-	put := func(n *node, m member) { n.members = append(n.members, m) }
-	put(root, member{key: "type", value: &node{kind: text, text: "object"}})
+	root, extra := &node{Kind: object}, &node{Kind: object}
+	put := func(n *node, m member) { n.Members = append(n.Members, m) }
+	put(root, member{Key: "type", Value: &node{Kind: text, Text: "object"}})
 	var rest []member
-	for _, m := range config.members {
+	for _, m := range config.Members {
 		switch {
-		case l.byKey[m.key].schema || f.Dialect == Flat && m.key == "name":
+		case l.byKey[m.Key].schema || f.Dialect == Flat && m.Key == "name":
 			put(root, m)
 		default:
 			rest = append(rest, m)
 		}
 	}
-	for _, m := range schema.members {
-		if root.get(m.key) == nil {
+	for _, m := range schema.Members {
+		if root.Get(m.Key) == nil {
 			put(root, m)
 		}
 	}
 	if f.Dialect == Nested {
-		extra.members = rest
-		put(root, member{key: extraKey, value: extra})
+		extra.Members = rest
+		put(root, member{Key: extraKey, Value: extra})
 	} else {
-		root.members = append(root.members, rest...)
+		root.Members = append(root.Members, rest...)
 	}
-	root.forget()
+	root.Forget()
 	return root, nil
-}
-
-// forget removes the positions and measures again.
-func (n *node) forget() {
-	n.pos = position{}
-	for _, v := range n.items {
-		v.forget()
-	}
-	for i := range n.members {
-		n.members[i].pos = position{}
-		n.members[i].value.forget()
-	}
-	n.measure()
 }
 
 // FromStruct builds a document whose fields are those of T. JSON names come

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/near"
 )
 
@@ -15,24 +16,17 @@ var semver = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
 // at returns the position of a configuration key, in json_schema_extra or at the
 // root; the beginning of the document if it is absent.
 func (d *Document) at(key string) (position, string) {
-	for _, m := range d.root.get(extraKey).list() {
-		if m.key == key {
-			return m.pos, "/" + extraKey + child("", key)
+	for _, m := range d.root.Get(extraKey).List() {
+		if m.Key == key {
+			return m.Pos, "/" + extraKey + tree.Child("", key)
 		}
 	}
-	for _, m := range d.root.members {
-		if m.key == key {
-			return m.pos, child("", key)
+	for _, m := range d.root.Members {
+		if m.Key == key {
+			return m.Pos, tree.Child("", key)
 		}
 	}
-	return d.root.pos, ""
-}
-
-func (n *node) list() []member {
-	if n == nil {
-		return nil
-	}
-	return n.members
+	return d.root.Pos, ""
 }
 
 // checkNames requires a usable name and a prompt.
@@ -42,7 +36,7 @@ func (r *report) checkNames(d *Document) {
 		if d.Dialect == Nested {
 			where = "in " + extraKey
 		}
-		r.errorf(d.root.pos, "", "add name: my-agent "+where,
+		r.errorf(d.root.Pos, "", "add name: my-agent "+where,
 			"the document has no name: one of name, short_name and fully_qualified_name is required")
 	} else if len(d.allNames()) == 0 || Kebab(d.Name+d.ShortName+d.FullyQualifiedName) == "" {
 		pos, pointer := d.at("name")
@@ -63,10 +57,10 @@ func (r *report) checkNames(d *Document) {
 		pos, pointer := d.at("version")
 		r.warnf(pos, pointer, "write it as 1.0.0", "version %q is not MAJOR.MINOR.PATCH", clip(d.Version, 60))
 	}
-	if n := d.root.get("description"); n == nil {
-		r.errorf(d.root.pos, "", "add description: | with who the agent is and what it does", "description is missing: it is the system prompt")
-	} else if n.kind == text && strings.TrimSpace(n.text) == "" || n.kind == null {
-		r.warnf(n.pos, "/description", "say who the agent is and what it does", "description is empty: the agent has no system prompt")
+	if n := d.root.Get("description"); n == nil {
+		r.errorf(d.root.Pos, "", "add description: | with who the agent is and what it does", "description is missing: it is the system prompt")
+	} else if n.Kind == text && strings.TrimSpace(n.Text) == "" || n.Kind == null {
+		r.warnf(n.Pos, "/description", "say who the agent is and what it does", "description is empty: the agent has no system prompt")
 	}
 }
 
@@ -77,8 +71,8 @@ func (r *report) checkTools(d *Document) {
 	seen := map[[2]string]bool{}
 	for i, t := range d.Tools {
 		at, p := pos, pointer
-		if items != nil && i < len(items.items) {
-			at, p = items.items[i].pos, element(pointer, i)
+		if items != nil && i < len(items.Items) {
+			at, p = items.Items[i].Pos, tree.Element(pointer, i)
 		}
 		server := t.Server
 		if t.Local() {
@@ -125,16 +119,16 @@ func (r *report) checkAgents(d *Document) {
 
 // config returns the value of a configuration key in either place.
 func (d *Document) config(key string) *node {
-	if n := d.root.get(extraKey).get(key); n != nil {
+	if n := d.root.Get(extraKey).Get(key); n != nil {
 		return n
 	}
-	return d.root.get(key)
+	return d.root.Get(key)
 }
 
 // checkModes checks fields that depend on each other.
 func (r *report) checkModes(d *Document) {
-	properties := d.root.get("properties")
-	if d.StructuredOutput && len(properties.list()) == 0 {
+	properties := d.root.Get("properties")
+	if d.StructuredOutput && len(properties.List()) == 0 {
 		pos, pointer := d.at("structured_output")
 		r.errorf(pos, pointer, "add properties, or take structured_output away", "structured_output needs properties: there is nothing to answer with")
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 
+	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema/fit"
 )
 
@@ -15,29 +16,29 @@ func (d *Document) CheckProviders() Problems {
 	}
 	r := &report{file: d.report.file, lines: d.report.lines, count: map[Severity]int{}}
 	for _, g := range fit.Check(d.outputSchema(false)) {
-		at, pointer := d.root.follow(g.Path)
+		at, pointer := d.root.Follow(g.Path)
 		who := strings.Join(g.Providers, " and ")
 		if n := len(g.Providers); n > 2 {
 			who = strings.Join(g.Providers[:n-1], ", ") + " and " + g.Providers[n-1]
 		}
-		if next := at.get(g.Keyword); next != nil && g.Kind != fit.Name {
-			at, pointer = next, child(pointer, g.Keyword)
+		if next := at.Get(g.Keyword); next != nil && g.Kind != fit.Name {
+			at, pointer = next, tree.Child(pointer, g.Keyword)
 		}
 		switch g.Kind {
 		case fit.OpenItems:
-			r.warnf(at.pos, pointer, "add items, such as items: {type: object}",
+			r.warnf(at.Pos, pointer, "add items, such as items: {type: object}",
 				"the items of this array are not described: models of %s may answer with items of any kind", who)
 		case fit.Dropped:
-			r.warnf(at.pos, pointer, "say it in the description, too",
+			r.warnf(at.Pos, pointer, "say it in the description, too",
 				"schemas of %s have no %s: their models learn of it only when an answer is refused", who, g.Keyword)
 		case fit.Described:
-			r.warnf(at.pos, pointer, "move it into a property",
+			r.warnf(at.Pos, pointer, "move it into a property",
 				"schemas of %s have no %s at the root: their models read it in words", who, g.Keyword)
 		case fit.Name:
-			r.warnf(at.pos, pointer, "use at most 64 letters, digits, dots, dashes and underscores",
+			r.warnf(at.Pos, pointer, "use at most 64 letters, digits, dots, dashes and underscores",
 				"schemas of %s have no field named %q: their models read it in words", who, clip(g.Keyword, 60))
 		case fit.Cut:
-			r.warnf(at.pos, pointer, "write a smaller schema",
+			r.warnf(at.Pos, pointer, "write a smaller schema",
 				"the schema is too large or too deep: models of %s do not see it from here on", who)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/near"
 	"github.com/p8-org/p8/internal/schema"
 )
@@ -44,11 +45,11 @@ func (t ToolRef) reads() bool { return t.URI != "" || strings.Contains(t.Name, "
 // item returns the position of an element of a list.
 func (d *Document) item(key string, i int) (position, string) {
 	if d.root == nil {
-		return position{}, element("/"+key, i)
+		return position{}, tree.Element("/"+key, i)
 	}
 	pos, pointer := d.at(key)
-	if list := d.config(key); list != nil && i < len(list.items) {
-		pos = list.items[i].pos
+	if list := d.config(key); list != nil && i < len(list.Items) {
+		pos = list.Items[i].Pos
 	}
-	return pos, element(pointer, i)
+	return pos, tree.Element(pointer, i)
 }

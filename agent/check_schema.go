@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema"
 )
 
@@ -28,8 +29,8 @@ var (
 // our own, then everything else with the validator.
 func (r *report) checkSchema(d *Document) {
 	before := len(r.list.Errors())
-	if t := d.root.get("type"); t != nil && t.kind != null && t.str() != "object" {
-		r.errorf(t.pos, "/type", "write type: object", "the type of a document is object")
+	if t := d.root.Get("type"); t != nil && t.Kind != null && t.Str() != "object" {
+		r.errorf(t.Pos, "/type", "write type: object", "the type of a document is object")
 	}
 	s := &schemaCheck{report: r, root: d.root, strict: d.StructuredOutput}
 	s.object(d.root, "")
@@ -44,56 +45,56 @@ type schemaCheck struct {
 }
 
 func (s *schemaCheck) schema(n *node, pointer string) {
-	switch n.kind {
+	switch n.Kind {
 	case boolean:
 	case object:
-		for _, m := range n.members {
-			if !isSchemaKey(m.key) {
-				s.unknownKey(m, child(pointer, m.key), schemaKeys)
+		for _, m := range n.Members {
+			if !isSchemaKey(m.Key) {
+				s.unknownKey(m, tree.Child(pointer, m.Key), schemaKeys)
 			}
 		}
 		s.types(n, pointer)
 		s.object(n, pointer)
 	case text:
 		hint := "write type: string and a description below it"
-		if slices.Contains(jsonTypes, n.text) {
-			hint = fmt.Sprintf("write {type: %s}", n.text)
+		if slices.Contains(jsonTypes, n.Text) {
+			hint = fmt.Sprintf("write {type: %s}", n.Text)
 		}
-		s.errorf(n.pos, pointer, hint, "a field is described by a mapping, not by a string")
+		s.errorf(n.Pos, pointer, hint, "a field is described by a mapping, not by a string")
 	case null:
-		s.errorf(n.pos, pointer, "write type: string and a description below it", "nothing is said about this field")
+		s.errorf(n.Pos, pointer, "write type: string and a description below it", "nothing is said about this field")
 	default:
-		s.errorf(n.pos, pointer, "write type: string and a description below it", "a field is described by a mapping, not by %s", n.kind)
+		s.errorf(n.Pos, pointer, "write type: string and a description below it", "a field is described by a mapping, not by %s", n.Kind)
 	}
 }
 
 // object checks the keywords that an object schema and the root share.
 func (s *schemaCheck) object(n *node, pointer string) {
-	for _, m := range n.members {
-		at := child(pointer, m.key)
+	for _, m := range n.Members {
+		at := tree.Child(pointer, m.Key)
 		switch {
-		case slices.Contains(schemaMaps, m.key):
-			if m.value.kind != object {
-				if m.value.kind != null || pointer != "" {
-					s.errorf(m.value.pos, at, "write one key for each field below it", "%s must be a mapping, not %s", m.key, m.value.kind)
+		case slices.Contains(schemaMaps, m.Key):
+			if m.Value.Kind != object {
+				if m.Value.Kind != null || pointer != "" {
+					s.errorf(m.Value.Pos, at, "write one key for each field below it", "%s must be a mapping, not %s", m.Key, m.Value.Kind)
 				}
 				continue
 			}
-			for _, f := range m.value.members {
-				s.schema(f.value, child(at, f.key))
+			for _, f := range m.Value.Members {
+				s.schema(f.Value, tree.Child(at, f.Key))
 			}
-		case slices.Contains(schemaLists, m.key):
-			for i, v := range m.value.items {
-				s.schema(v, element(at, i))
+		case slices.Contains(schemaLists, m.Key):
+			for i, v := range m.Value.Items {
+				s.schema(v, tree.Element(at, i))
 			}
-		case slices.Contains(schemaSingles, m.key):
-			if m.value.kind == array && m.key == "items" { // draft 7's tuple
-				for i, v := range m.value.items {
-					s.schema(v, element(at, i))
+		case slices.Contains(schemaSingles, m.Key):
+			if m.Value.Kind == array && m.Key == "items" { // draft 7's tuple
+				for i, v := range m.Value.Items {
+					s.schema(v, tree.Element(at, i))
 				}
 				continue
 			}
-			s.schema(m.value, at)
+			s.schema(m.Value, at)
 		}
 	}
 	s.required(n, pointer)
@@ -101,26 +102,26 @@ func (s *schemaCheck) object(n *node, pointer string) {
 }
 
 func (s *schemaCheck) types(n *node, pointer string) {
-	t := n.get("type")
+	t := n.Get("type")
 	if t == nil {
 		return
 	}
-	names, at := []*node{t}, child(pointer, "type")
-	if t.kind == array {
-		names = t.items
+	names, at := []*node{t}, tree.Child(pointer, "type")
+	if t.Kind == array {
+		names = t.Items
 	}
 	for i, name := range names {
-		if name.kind == text && slices.Contains(jsonTypes, name.text) {
+		if name.Kind == text && slices.Contains(jsonTypes, name.Text) {
 			continue
 		}
-		hint := cmp.Or(typeAlias(name.text), didYouMean(name.text, jsonTypes), "one of "+strings.Join(jsonTypes, ", "))
-		if name.kind == null {
+		hint := cmp.Or(typeAlias(name.Text), didYouMean(name.Text, jsonTypes), "one of "+strings.Join(jsonTypes, ", "))
+		if name.Kind == null {
 			hint = `put it in quotes: "null"`
 		}
-		if t.kind == array {
-			at = element(child(pointer, "type"), i)
+		if t.Kind == array {
+			at = tree.Element(tree.Child(pointer, "type"), i)
 		}
-		s.errorf(name.pos, at, hint, "there is no type %q", clip(cmp.Or(name.text, "null"), 60))
+		s.errorf(name.Pos, at, hint, "there is no type %q", clip(cmp.Or(name.Text, "null"), 60))
 	}
 }
 
@@ -137,69 +138,69 @@ func typeAlias(name string) string {
 }
 
 func (s *schemaCheck) required(n *node, pointer string) {
-	req := n.get("required")
-	if req == nil || req.kind == null && pointer == "" {
+	req := n.Get("required")
+	if req == nil || req.Kind == null && pointer == "" {
 		return
 	}
-	at := child(pointer, "required")
-	if req.kind == boolean {
-		s.errorf(req.pos, at, "list the field's name under required of the object that holds it", "required is a list of names, not %s", req.text)
+	at := tree.Child(pointer, "required")
+	if req.Kind == boolean {
+		s.errorf(req.Pos, at, "list the field's name under required of the object that holds it", "required is a list of names, not %s", req.Text)
 		return
 	}
-	if req.kind != array {
-		s.errorf(req.pos, at, "write a list of field names", "required must be a list, not %s", req.kind)
+	if req.Kind != array {
+		s.errorf(req.Pos, at, "write a list of field names", "required must be a list, not %s", req.Kind)
 		return
 	}
-	properties, seen := n.get("properties"), map[string]bool{}
+	properties, seen := n.Get("properties"), map[string]bool{}
 	var names []string
-	for _, m := range properties.list() {
-		names = append(names, m.key)
+	for _, m := range properties.List() {
+		names = append(names, m.Key)
 	}
-	for i, name := range req.items {
+	for i, name := range req.Items {
 		switch {
-		case name.kind != text:
-			s.errorf(name.pos, element(at, i), "write the name of a field", "required is a list of names, not %s", name.kind)
-		case seen[name.text]:
-			s.errorf(name.pos, element(at, i), "remove one of them", "%q is required twice", clip(name.text, 60))
-		case properties.get(name.text) == nil:
+		case name.Kind != text:
+			s.errorf(name.Pos, tree.Element(at, i), "write the name of a field", "required is a list of names, not %s", name.Kind)
+		case seen[name.Text]:
+			s.errorf(name.Pos, tree.Element(at, i), "remove one of them", "%q is required twice", clip(name.Text, 60))
+		case properties.Get(name.Text) == nil:
 			severity := SeverityWarning
 			if s.strict {
 				severity = SeverityError
 			}
-			s.add(severity, name.pos, element(at, i), cmp.Or(didYouMean(name.text, names), "add it to properties"),
-				"%q is required, but there is no such field", clip(name.text, 60))
+			s.add(severity, name.Pos, tree.Element(at, i), cmp.Or(didYouMean(name.Text, names), "add it to properties"),
+				"%q is required, but there is no such field", clip(name.Text, 60))
 		}
-		seen[name.text] = true
+		seen[name.Text] = true
 	}
 }
 
 // values checks bounds, patterns and references.
 func (s *schemaCheck) values(n *node, pointer string) {
 	for _, pair := range [][2]string{{"minimum", "maximum"}, {"minLength", "maxLength"}, {"minItems", "maxItems"}} {
-		low, high := n.get(pair[0]), n.get(pair[1])
-		if low == nil || high == nil || low.kind != number || high.kind != number {
+		low, high := n.Get(pair[0]), n.Get(pair[1])
+		if low == nil || high == nil || low.Kind != number || high.Kind != number {
 			continue
 		}
-		a, _ := strconv.ParseFloat(low.text, 64)
-		if b, _ := strconv.ParseFloat(high.text, 64); a > b {
-			s.errorf(low.pos, child(pointer, pair[0]), "swap them", "%s %s is above %s %s", pair[0], low.text, pair[1], high.text)
+		a, _ := strconv.ParseFloat(low.Text, 64)
+		if b, _ := strconv.ParseFloat(high.Text, 64); a > b {
+			s.errorf(low.Pos, tree.Child(pointer, pair[0]), "swap them", "%s %s is above %s %s", pair[0], low.Text, pair[1], high.Text)
 		}
 	}
-	if p := n.get("pattern"); p != nil && p.kind == text {
-		if _, err := schema.Pattern(p.text); errors.Is(err, schema.ErrPattern) {
-			s.errorf(p.pos, child(pointer, "pattern"), "write smaller counts, or use maxLength", "the pattern repeats too much")
+	if p := n.Get("pattern"); p != nil && p.Kind == text {
+		if _, err := schema.Pattern(p.Text); errors.Is(err, schema.ErrPattern) {
+			s.errorf(p.Pos, tree.Child(pointer, "pattern"), "write smaller counts, or use maxLength", "the pattern repeats too much")
 		} else if err != nil {
-			s.errorf(p.pos, child(pointer, "pattern"), "use RE2 syntax: no look-around, no back-references", "the pattern is not a valid regular expression")
+			s.errorf(p.Pos, tree.Child(pointer, "pattern"), "use RE2 syntax: no look-around, no back-references", "the pattern is not a valid regular expression")
 		}
 	}
-	if e := n.get("enum"); e != nil && pointer != "" && (e.kind != array || len(e.items) == 0) {
-		s.errorf(e.pos, child(pointer, "enum"), "list the values: [a, b]", "enum must be a list of values")
+	if e := n.Get("enum"); e != nil && pointer != "" && (e.Kind != array || len(e.Items) == 0) {
+		s.errorf(e.Pos, tree.Child(pointer, "enum"), "list the values: [a, b]", "enum must be a list of values")
 	}
-	if ref := n.get("$ref"); ref != nil && ref.kind == text {
-		if !strings.HasPrefix(ref.text, "#") {
-			s.errorf(ref.pos, child(pointer, "$ref"), "put it below $defs and write #/$defs/Name", "$ref can only point into the document")
-		} else if strings.HasPrefix(ref.text, "#/") && s.root.resolve(ref.text) == nil {
-			s.errorf(ref.pos, child(pointer, "$ref"), cmp.Or(didYouMean(ref.text, s.refs()), "define it below $defs"), "$ref %q points to nothing", clip(ref.text, 100))
+	if ref := n.Get("$ref"); ref != nil && ref.Kind == text {
+		if !strings.HasPrefix(ref.Text, "#") {
+			s.errorf(ref.Pos, tree.Child(pointer, "$ref"), "put it below $defs and write #/$defs/Name", "$ref can only point into the document")
+		} else if strings.HasPrefix(ref.Text, "#/") && s.root.Resolve(ref.Text) == nil {
+			s.errorf(ref.Pos, tree.Child(pointer, "$ref"), cmp.Or(didYouMean(ref.Text, s.refs()), "define it below $defs"), "$ref %q points to nothing", clip(ref.Text, 100))
 		}
 	}
 }
@@ -208,68 +209,35 @@ func (s *schemaCheck) values(n *node, pointer string) {
 func (s *schemaCheck) refs() []string {
 	var out []string
 	for _, key := range []string{"$defs", "definitions"} {
-		for _, m := range s.root.get(key).list() {
-			out = append(out, "#/"+key+"/"+m.key)
+		for _, m := range s.root.Get(key).List() {
+			out = append(out, "#/"+key+"/"+m.Key)
 		}
 	}
 	return out
 }
 
-// resolve returns the target of a local reference, nil if the reference leads nowhere.
-func (n *node) resolve(ref string) *node {
-	path, ok := strings.CutPrefix(ref, "#")
-	if !ok || path != "" && path[0] != '/' {
-		return nil
-	}
-	for _, key := range strings.Split(path, "/")[1:] {
-		n = n.step(strings.NewReplacer("~1", "/", "~0", "~").Replace(key))
-	}
-	return n
-}
-
-func (n *node) step(key string) *node {
-	if n != nil && n.kind == array {
-		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(n.items) {
-			return n.items[i]
-		}
-		return nil
-	}
-	return n.get(key)
-}
-
 // compileSchema compiles the schema with the validator, so that an agent that loads
 // can also check its answers.
 func (r *report) compileSchema(d *Document, clean bool) {
-	_, err := compile(d.schemaNode(false).value())
+	_, err := compile(d.schemaNode(false).Any())
 	if err == nil {
 		return
 	}
 	var excess *schema.Excess
 	if errors.As(err, &excess) {
-		at, pointer := d.root.follow(excess.Path)
-		r.errorf(at.pos, pointer, excess.Hint, "%s", excess.Message)
+		at, pointer := d.root.Follow(excess.Path)
+		r.errorf(at.Pos, pointer, excess.Hint, "%s", excess.Message)
 		return
 	}
 	faults := schema.Faults(err)
 	for _, f := range faults {
-		at, pointer := d.root.follow(f.Path)
+		at, pointer := d.root.Follow(f.Path)
 		if slices.ContainsFunc(r.list, func(p Problem) bool { return p.Severity == SeverityError && strings.HasPrefix(p.Pointer, pointer+"/") }) {
 			continue // reported already, with the entry
 		}
-		r.errorf(at.pos, pointer, "see JSON Schema 2020-12", "this is not valid JSON Schema: %s", f.Message)
+		r.errorf(at.Pos, pointer, "see JSON Schema 2020-12", "this is not valid JSON Schema: %s", f.Message)
 	}
 	if len(faults) == 0 && clean {
-		r.errorf(d.root.pos, "", "check $schema, $id, $ref and the patterns", "the fields are not valid JSON Schema")
+		r.errorf(d.root.Pos, "", "check $schema, $id, $ref and the patterns", "the fields are not valid JSON Schema")
 	}
-}
-
-// follow goes down a path as far as it exists, and returns the node and its pointer.
-func (n *node) follow(path []string) (at *node, pointer string) {
-	at = n
-	for _, key := range path {
-		if next := at.step(key); next != nil {
-			at, pointer = next, child(pointer, key)
-		}
-	}
-	return at, pointer
 }

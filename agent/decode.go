@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/p8-org/p8/agent/internal/tree"
 )
 
 // field holds the tags of a struct field.
@@ -78,48 +80,48 @@ func newLayout(t reflect.Type) *layout {
 // nor known has.
 func (r *report) decode(n *node, pointer string, v reflect.Value, known func(string) bool) {
 	l := layouts()[v.Type()]
-	for _, m := range n.members {
-		f := l.byKey[m.key]
-		at := child(pointer, m.key)
+	for _, m := range n.Members {
+		f := l.byKey[m.Key]
+		at := tree.Child(pointer, m.Key)
 		switch {
 		case f == nil:
-			if known == nil || !known(m.key) {
+			if known == nil || !known(m.Key) {
 				r.unknownKey(m, at, l.keys)
 			}
-		case m.key == f.alias && n.get(f.key) != nil:
-			if n.get(f.key).str() != m.value.str() {
-				r.warnf(m.pos, at, "keep one of them", "%s and %s are one key; %s counts", f.alias, f.key, f.key)
+		case m.Key == f.alias && n.Get(f.key) != nil:
+			if n.Get(f.key).Str() != m.Value.Str() {
+				r.warnf(m.Pos, at, "keep one of them", "%s and %s are one key; %s counts", f.alias, f.key, f.key)
 			}
 		default:
-			r.set(m.value, at, f, v.Field(f.index))
+			r.set(m.Value, at, f, v.Field(f.index))
 		}
 	}
 	for _, f := range l.fields {
-		if f.required && v.Field(f.index).IsZero() && n.get(f.key) == nil {
-			r.errorf(n.pos, pointer, "add "+f.key, "%s is missing", f.key)
+		if f.required && v.Field(f.index).IsZero() && n.Get(f.key) == nil {
+			r.errorf(n.Pos, pointer, "add "+f.key, "%s is missing", f.key)
 		}
 	}
 }
 
 func (r *report) unknownKey(m member, pointer string, known []string) {
-	if strings.HasPrefix(m.key, "x-") || strings.HasPrefix(m.key, "x_") {
+	if strings.HasPrefix(m.Key, "x-") || strings.HasPrefix(m.Key, "x_") {
 		return
 	}
-	hint := didYouMean(m.key, known)
+	hint := didYouMean(m.Key, known)
 	if hint == "" {
 		hint = "it is kept, but means nothing here"
 	}
-	r.warnf(m.pos, pointer, hint, "unknown key %q", clip(m.key, 60))
+	r.warnf(m.Pos, pointer, hint, "unknown key %q", clip(m.Key, 60))
 }
 
 // set reads one value into one field; null leaves it unset.
 func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
-	if n.kind == null {
+	if n.Kind == null {
 		return
 	}
 	switch v.Interface().(type) {
 	case json.RawMessage:
-		v.SetBytes(n.appendJSON(nil))
+		v.SetBytes(n.AppendJSON(nil))
 		return
 	case Approval:
 		r.setApproval(n, pointer, f, v)
@@ -133,11 +135,11 @@ func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
 	case reflect.String:
 		r.setString(n, pointer, f, v)
 	case reflect.Bool:
-		if n.kind != boolean {
+		if n.Kind != boolean {
 			r.mismatch(n, pointer, f, "true or false", "write true or false, without quotes")
 			return
 		}
-		v.SetBool(n.text == "true")
+		v.SetBool(n.Text == "true")
 	case reflect.Int, reflect.Float64:
 		r.setNumber(n, pointer, f, v)
 	case reflect.Slice:
@@ -145,7 +147,7 @@ func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
 	case reflect.Map:
 		r.setTexts(n, pointer, f, v)
 	case reflect.Struct:
-		if n.kind != object {
+		if n.Kind != object {
 			r.mismatch(n, pointer, f, "a mapping", "write its keys below it, such as "+layouts()[v.Type()].keys[0]+": …")
 			return
 		}
@@ -154,27 +156,27 @@ func (r *report) set(n *node, pointer string, f *field, v reflect.Value) {
 }
 
 func (r *report) setString(n *node, pointer string, f *field, v reflect.Value) {
-	if n.kind != text {
+	if n.Kind != text {
 		hint := "write one text; if it is long, below a |"
-		if n.kind == number || n.kind == boolean {
-			hint = fmt.Sprintf("put it in quotes: %s: %q", f.key, n.text)
+		if n.Kind == number || n.Kind == boolean {
+			hint = fmt.Sprintf("put it in quotes: %s: %q", f.key, n.Text)
 		}
 		r.mismatch(n, pointer, f, "a string", hint)
 		return
 	}
-	if len(f.enum) > 0 && !slices.Contains(f.enum, n.text) {
-		hint := cmp.Or(didYouMean(n.text, f.enum), "one of "+strings.Join(f.enum, ", "))
+	if len(f.enum) > 0 && !slices.Contains(f.enum, n.Text) {
+		hint := cmp.Or(didYouMean(n.Text, f.enum), "one of "+strings.Join(f.enum, ", "))
 		if f.open {
-			r.warnf(n.pos, pointer, hint, "%s %q is not a usual value", f.key, clip(n.text, 60))
+			r.warnf(n.Pos, pointer, hint, "%s %q is not a usual value", f.key, clip(n.Text, 60))
 		} else {
-			r.errorf(n.pos, pointer, hint, "%s cannot be %q", f.label(pointer), clip(n.text, 60))
+			r.errorf(n.Pos, pointer, hint, "%s cannot be %q", f.label(pointer), clip(n.Text, 60))
 			return
 		}
 	}
-	if f.required && n.text == "" {
-		r.errorf(n.pos, pointer, "write a name", "%s is empty", f.key)
+	if f.required && n.Text == "" {
+		r.errorf(n.Pos, pointer, "write a name", "%s is empty", f.key)
 	}
-	v.SetString(n.text)
+	v.SetString(n.Text)
 }
 
 func (r *report) setNumber(n *node, pointer string, f *field, v reflect.Value) {
@@ -183,9 +185,9 @@ func (r *report) setNumber(n *node, pointer string, f *field, v reflect.Value) {
 	if whole {
 		what, hint = "a whole number", "write one such as 10, without a unit"
 	}
-	number64, err := strconv.ParseFloat(n.text, 64)
-	if n.kind != number || err != nil || whole && (number64 != float64(int(number64)) || number64 > 1<<53 || number64 < -1<<53) {
-		if n.kind == text && err == nil {
+	number64, err := strconv.ParseFloat(n.Text, 64)
+	if n.Kind != number || err != nil || whole && (number64 != float64(int(number64)) || number64 > 1<<53 || number64 < -1<<53) {
+		if n.Kind == text && err == nil {
 			hint = "leave the quotes out"
 		}
 		r.mismatch(n, pointer, f, what, hint)
@@ -195,9 +197,9 @@ func (r *report) setNumber(n *node, pointer string, f *field, v reflect.Value) {
 	high, highErr := strconv.ParseFloat(f.max, 64)
 	switch {
 	case lowErr == nil && number64 < low && whole:
-		r.errorf(n.pos, pointer, "leave it out for no limit", "%s must be at least %s, not %s", f.label(pointer), f.min, n.text)
+		r.errorf(n.Pos, pointer, "leave it out for no limit", "%s must be at least %s, not %s", f.label(pointer), f.min, n.Text)
 	case lowErr == nil && number64 < low, highErr == nil && number64 > high:
-		r.errorf(n.pos, pointer, fmt.Sprintf("write a number from %s to %s", f.min, f.max), "%s must be between %s and %s, not %s", f.key, f.min, f.max, n.text)
+		r.errorf(n.Pos, pointer, fmt.Sprintf("write a number from %s to %s", f.min, f.max), "%s must be between %s and %s, not %s", f.key, f.min, f.max, n.Text)
 	case whole:
 		v.SetInt(int64(number64))
 	default:
@@ -206,25 +208,25 @@ func (r *report) setNumber(n *node, pointer string, f *field, v reflect.Value) {
 }
 
 func (r *report) setSlice(n *node, pointer string, f *field, v reflect.Value) {
-	if n.kind != array {
+	if n.Kind != array {
 		hint := "write a list: begin each entry with a dash"
-		if n.kind == text {
-			hint = fmt.Sprintf("write a list: [%s]", clip(n.text, 40))
+		if n.Kind == text {
+			hint = fmt.Sprintf("write a list: [%s]", clip(n.Text, 40))
 		}
 		r.mismatch(n, pointer, f, "a list", hint)
 		return
 	}
 	elem := v.Type().Elem()
 	l := layouts()[elem]
-	for i, item := range n.items {
-		at, e := element(pointer, i), reflect.New(elem).Elem()
+	for i, item := range n.Items {
+		at, e := tree.Element(pointer, i), reflect.New(elem).Elem()
 		switch {
 		case l == nil:
 			r.set(item, at, &field{key: "an entry of " + f.key}, e)
-		case item.kind == text && f.bare != "":
+		case item.Kind == text && f.bare != "":
 			bare := l.byKey[f.bare]
 			r.set(item, at, bare, e.Field(bare.index))
-		case item.kind != object:
+		case item.Kind != object:
 			r.mismatch(item, at, &field{key: "an entry of " + f.key}, "a mapping", "write - name: …")
 			continue
 		default:
@@ -235,11 +237,11 @@ func (r *report) setSlice(n *node, pointer string, f *field, v reflect.Value) {
 }
 
 func (r *report) mismatch(n *node, pointer string, f *field, want, hint string) {
-	have := n.kind.String()
-	if n.kind == number {
-		have = n.text
+	have := n.Kind.String()
+	if n.Kind == number {
+		have = n.Text
 	}
-	r.errorf(n.pos, pointer, hint, "%s must be %s, not %s", f.label(pointer), want, have)
+	r.errorf(n.Pos, pointer, hint, "%s must be %s, not %s", f.label(pointer), want, have)
 }
 
 // label returns the field's name in messages, with its mapping:

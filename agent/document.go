@@ -36,7 +36,7 @@ func (d *Document) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return root.appendJSON(nil), nil
+	return root.AppendJSON(nil), nil
 }
 
 // tree returns the tree that was read, or, for a Document literal, one of its
@@ -65,7 +65,7 @@ func (d *Document) MarshalYAML() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return root.appendYAML(nil, 0), nil
+	return root.AppendYAML(nil, 0), nil
 }
 
 // Key returns the name under which the agent is stored, listed and reported: its

@@ -15,13 +15,13 @@ func (r *report) takeName(d *Document) {
 	if name == "" || d.Name != "" || d.ShortName != "" || d.FullyQualifiedName != "" {
 		return
 	}
-	value := &node{kind: text, text: name, pos: d.root.pos}
+	value := &node{Kind: text, Text: name, Pos: d.root.Pos}
 	d.Name, d.Unnamed = name, true
-	if extra := d.root.get(extraKey); extra != nil && extra.kind == object {
-		d.root = d.root.with(extraKey, extra.with("name", value.measure()))
+	if extra := d.root.Get(extraKey); extra != nil && extra.Kind == object {
+		d.root = d.root.With(extraKey, extra.With("name", value.Measure()))
 		return
 	}
-	d.root = d.root.with("name", value.measure())
+	d.root = d.root.With("name", value.Measure())
 }
 
 // nameOf returns the name of a document's file without its folder and its ending; "" for
@@ -40,19 +40,4 @@ func nameOf(file string) string {
 		return ""
 	}
 	return name
-}
-
-// with returns an object with the value at the key: in its place, or as its first. Nodes
-// are shared, so the object itself does not change.
-func (n *node) with(key string, value *node) *node {
-	next := *n
-	next.members = slices.Clone(n.members)
-	for i := range next.members {
-		if next.members[i].key == key {
-			next.members[i].value = value
-			return next.measure()
-		}
-	}
-	next.members = slices.Insert(next.members, 0, member{key: key, pos: n.pos, value: value})
-	return next.measure()
 }

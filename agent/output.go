@@ -13,6 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema"
 	"github.com/p8-org/p8/llm"
 )
@@ -21,24 +22,24 @@ import (
 // in their order, with type: object in front if there is no type. The root
 // description, which is the system prompt, is included only on demand.
 func (d *Document) schemaNode(keepDescription bool) *node {
-	out := &node{kind: object}
-	if d.root.get("type") == nil {
-		out.members = append(out.members, member{key: "type", value: &node{kind: text, text: "object"}})
+	out := &node{Kind: object}
+	if d.root.Get("type") == nil {
+		out.Members = append(out.Members, member{Key: "type", Value: &node{Kind: text, Text: "object"}})
 	}
-	for _, m := range d.root.members {
+	for _, m := range d.root.Members {
 		switch {
-		case !isSchemaKey(m.key), m.key == "description" && !keepDescription, m.value.kind == null:
-		case m.key == "$schema" && !strings.Contains(m.value.str(), "json-schema.org/"):
+		case !isSchemaKey(m.Key), m.Key == "description" && !keepDescription, m.Value.Kind == null:
+		case m.Key == "$schema" && !strings.Contains(m.Value.Str(), "json-schema.org/"):
 			// It names the schema of documents for editors, not the dialect of this schema.
 		default:
-			out.members = append(out.members, m)
+			out.Members = append(out.Members, m)
 		}
 	}
 	return out
 }
 
 func (d *Document) outputSchema(keepDescription bool) json.RawMessage {
-	return d.schemaNode(keepDescription).appendJSON(nil)
+	return d.schemaNode(keepDescription).AppendJSON(nil)
 }
 
 func (d *Document) newOutput(text json.RawMessage) *llm.Output {
@@ -94,13 +95,13 @@ func findOutlandish(v any, pointer string) (string, bool) {
 		return cmp.Or(pointer, "/"), schema.Outlandish(v.String())
 	case []any:
 		for i, item := range v {
-			if at, found := findOutlandish(item, element(pointer, i)); found {
+			if at, found := findOutlandish(item, tree.Element(pointer, i)); found {
 				return at, true
 			}
 		}
 	case map[string]any:
 		for key, item := range v {
-			if at, found := findOutlandish(item, child(pointer, key)); found {
+			if at, found := findOutlandish(item, tree.Child(pointer, key)); found {
 				return at, true
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/p8-org/p8/agent/internal/tree"
 )
 
 // extraKey holds all of a nested document that is not JSON Schema.
@@ -61,28 +63,28 @@ func (r *report) document(root *node) (*Document, error) {
 func (r *report) fields(d *Document) {
 	root, l := d.root, layouts()[reflect.TypeFor[Fields]()]
 	v := reflect.ValueOf(&d.Fields).Elem()
-	extra := root.get(extraKey)
+	extra := root.Get(extraKey)
 	if extra == nil {
 		r.decode(root, "", v, isSchemaKey)
 		d.legacyResources()
 		return
 	}
 	d.Dialect = Nested
-	for _, m := range root.members {
-		f := l.byKey[m.key]
+	for _, m := range root.Members {
+		f := l.byKey[m.Key]
 		switch {
-		case m.key == extraKey || isSchemaKey(m.key) && (f == nil || !f.schema):
+		case m.Key == extraKey || isSchemaKey(m.Key) && (f == nil || !f.schema):
 		case f == nil:
-			r.unknownKey(m, child("", m.key), append(slices.Clone(l.keys), schemaKeys...))
-		case !f.schema && extra.get(f.key) != nil:
-			if string(extra.get(f.key).appendJSON(nil)) != string(m.value.appendJSON(nil)) {
-				r.warnf(m.pos, child("", m.key), "keep one of them", "%s is also given in %s, which counts", m.key, extraKey)
+			r.unknownKey(m, tree.Child("", m.Key), append(slices.Clone(l.keys), schemaKeys...))
+		case !f.schema && extra.Get(f.key) != nil:
+			if string(extra.Get(f.key).AppendJSON(nil)) != string(m.Value.AppendJSON(nil)) {
+				r.warnf(m.Pos, tree.Child("", m.Key), "keep one of them", "%s is also given in %s, which counts", m.Key, extraKey)
 			}
 		default:
-			r.set(m.value, child("", m.key), f, v.Field(f.index))
+			r.set(m.Value, tree.Child("", m.Key), f, v.Field(f.index))
 		}
 	}
-	switch extra.kind {
+	switch extra.Kind {
 	case object:
 		title, description := d.Title, d.Description
 		r.decode(extra, "/"+extraKey, v, nil)
@@ -92,7 +94,7 @@ func (r *report) fields(d *Document) {
 		}
 	case null:
 	default:
-		r.errorf(extra.pos, "/"+extraKey, "write its keys below it", "%s must be a mapping, not %s", extraKey, extra.kind)
+		r.errorf(extra.Pos, "/"+extraKey, "write its keys below it", "%s must be a mapping, not %s", extraKey, extra.Kind)
 	}
 }
 

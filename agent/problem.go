@@ -150,13 +150,13 @@ func (r *report) add(s Severity, pos position, pointer, hint, format string, arg
 		return
 	}
 	for _, p := range r.list { // a warning at the place of an error follows from it
-		here := pos.line > 0 && p.Line == int(pos.line) && p.Column == int(pos.column)
+		here := pos.Line > 0 && p.Line == int(pos.Line) && p.Column == int(pos.Column)
 		if p.Severity == SeverityError && pointer != "" && (here || p.Pointer == pointer) {
 			return
 		}
 	}
 	r.list = append(r.list, Problem{
-		Severity: s, File: r.file, Line: int(pos.line), Column: int(pos.column), Pointer: pointer,
+		Severity: s, File: r.file, Line: int(pos.Line), Column: int(pos.Column), Pointer: pointer,
 		Message: fmt.Sprintf(format, args...), Hint: hint, Snippet: r.snippet(pos),
 	})
 }
@@ -171,7 +171,7 @@ func (r *report) warnf(pos position, pointer, hint, format string, args ...any) 
 
 // snippet returns the line with its number, the line before it, and a caret.
 func (r *report) snippet(pos position) string {
-	line := int(pos.line)
+	line := int(pos.Line)
 	if line < 1 || line > len(r.lines) {
 		return ""
 	}
@@ -182,7 +182,7 @@ func (r *report) snippet(pos position) string {
 		fmt.Fprintf(&b, "  %*d | %s\n", gutter, line-1, clip(r.lines[line-2], width))
 	}
 	src := []rune(strings.TrimRight(r.lines[line-1], "\r"))
-	column := min(max(int(pos.column), 1), len(src)+1)
+	column := min(max(int(pos.Column), 1), len(src)+1)
 	cut, ellipsis := 0, ""
 	if column > width {
 		cut, ellipsis = column-width/2, "…"
@@ -205,8 +205,4 @@ func clip(s string, n int) string {
 		return s
 	}
 	return string([]rune(s)[:n-1]) + "…"
-}
-
-func escapePointer(key string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }

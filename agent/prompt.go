@@ -58,14 +58,14 @@ func (d *Document) thinkingStructure() string {
 // internalThinking is the block of nested documents (REM, REMLight): the user sees
 // the field answer, the other fields are for the model alone.
 func (d *Document) internalThinking() string {
-	properties := d.root.get("properties")
-	if len(properties.list()) == 0 {
+	properties := d.root.Get("properties")
+	if len(properties.List()) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("## Internal Thinking Structure (DO NOT output these labels)\n\n" +
 		"Use this structure to organize your thinking, but ONLY output the answer content:\n\n")
-	if answer := properties.get("answer"); answer != nil {
+	if answer := properties.Get("answer"); answer != nil {
 		r := renderer{root: d.root}
 		text := strings.TrimSpace(r.resolve(answer).description)
 		if text == "" {
@@ -87,7 +87,7 @@ func (r *report) checkPrompt(d *Document) {
 	fields := &renderer{root: d.root}
 	fields.object(fields.resolve(d.root), 0, "")
 	if m := fields.full; m != nil {
-		r.errorf(m.pos, "", "refer to long descriptions and enums from fewer fields",
+		r.errorf(m.Pos, "", "refer to long descriptions and enums from fewer fields",
 			"the fields take more than %d bytes of the prompt once their references are written out", maxFieldBytes)
 	}
 }

@@ -45,9 +45,9 @@ func (r *renderer) object(s shape, indent int, skip string) {
 		return
 	}
 	r.open = append(r.open, s.schema)
-	required := s.schema.get("required")
-	for _, m := range s.schema.get("properties").list() {
-		if m.key == skip && indent == 0 {
+	required := s.schema.Get("required")
+	for _, m := range s.schema.Get("properties").List() {
+		if m.Key == skip && indent == 0 {
 			continue
 		}
 		if r.fields++; r.fields > maxFields || r.full != nil {
@@ -57,13 +57,13 @@ func (r *renderer) object(s shape, indent int, skip string) {
 			r.full = &m
 			break
 		}
-		r.field(m.key, r.resolve(m.value), indent, required.has(m.key))
+		r.field(m.Key, r.resolve(m.Value), indent, has(required, m.Key))
 	}
 	r.open = r.open[:len(r.open)-1]
 }
 
-func (n *node) has(name string) bool {
-	return n != nil && slices.ContainsFunc(n.items, func(v *node) bool { return v.str() == name })
+func has(n *node, name string) bool {
+	return n != nil && slices.ContainsFunc(n.Items, func(v *node) bool { return v.Str() == name })
 }
 
 func (r *renderer) field(name string, s shape, indent int, required bool) {
@@ -77,10 +77,10 @@ func (r *renderer) field(name string, s shape, indent int, required bool) {
 		r.comment(indent+2, s.description)
 		r.object(s, indent+2, "")
 	case "array":
-		item := r.resolve(s.schema.get("items"))
+		item := r.resolve(s.schema.Get("items"))
 		r.line(indent, name+": ["+item.label()+"]"+oneOf(item)+mark)
 		r.comment(indent+2, s.description)
-		if item.typ == "object" && len(item.schema.get("properties").list()) > 0 && !slices.Contains(r.open, item.schema) {
+		if item.typ == "object" && len(item.schema.Get("properties").List()) > 0 && !slices.Contains(r.open, item.schema) {
 			r.line(indent+2, r.each)
 			r.object(item, indent+4, "")
 		}
@@ -103,8 +103,8 @@ func oneOf(s shape) string {
 	}
 	values := make([]string, len(s.enum))
 	for i, v := range s.enum {
-		if values[i] = v.text; v.kind != text {
-			values[i] = string(v.appendJSON(nil))
+		if values[i] = v.Text; v.Kind != text {
+			values[i] = string(v.AppendJSON(nil))
 		}
 	}
 	return " (one of: " + strings.Join(values, ", ") + ")"
@@ -130,20 +130,20 @@ func (r *renderer) resolve(n *node) shape { return r.resolveDeep(n, 0) }
 
 func (r *renderer) resolveDeep(n *node, depth int) shape {
 	s := shape{schema: n}
-	if n == nil || n.kind != object || depth > maxDepth {
+	if n == nil || n.Kind != object || depth > maxDepth {
 		return s
 	}
 	if target := r.target(n); target != nil {
 		s = r.resolveDeep(target, depth+1)
 	} else {
-		s.typ = n.typeName()
-		if e := n.get("enum"); e != nil {
-			s.enum = e.items
-		} else if c := n.get("const"); c != nil {
+		s.typ = typeName(n)
+		if e := n.Get("enum"); e != nil {
+			s.enum = e.Items
+		} else if c := n.Get("const"); c != nil {
 			s.enum = []*node{c}
 		}
 	}
-	if text := n.get("description").str(); text != "" {
+	if text := n.Get("description").Str(); text != "" {
 		s.description = text
 	}
 	return s
@@ -152,40 +152,40 @@ func (r *renderer) resolveDeep(n *node, depth int) shape {
 // target returns the schema of a $ref, or the only one of allOf, with which people
 // put a description beside a reference.
 func (r *renderer) target(n *node) *node {
-	if n.get("properties") != nil {
+	if n.Get("properties") != nil {
 		return nil
 	}
-	if ref := n.get("$ref").str(); ref != "" {
-		return r.root.resolve(ref)
+	if ref := n.Get("$ref").Str(); ref != "" {
+		return r.root.Resolve(ref)
 	}
-	if all := n.get("allOf"); all != nil && len(all.items) == 1 && n.get("type") == nil {
-		return all.items[0]
+	if all := n.Get("allOf"); all != nil && len(all.Items) == 1 && n.Get("type") == nil {
+		return all.Items[0]
 	}
 	return nil
 }
 
 // typeName returns the type, "number or null" for a list of types, "" if there is
 // none, as in unions.
-func (n *node) typeName() string {
-	t := n.get("type")
+func typeName(n *node) string {
+	t := n.Get("type")
 	switch {
-	case t == nil && n.get("properties") != nil:
+	case t == nil && n.Get("properties") != nil:
 		return "object"
-	case t == nil && n.get("items") != nil:
+	case t == nil && n.Get("items") != nil:
 		return "array"
 	case t == nil:
 		return ""
-	case t.kind != array:
-		return t.str()
+	case t.Kind != array:
+		return t.Str()
 	}
 	var names []string
 	nullable := false
-	for _, v := range t.items {
-		if v.kind == null || v.str() == "null" {
+	for _, v := range t.Items {
+		if v.Kind == null || v.Str() == "null" {
 			nullable = true
 			continue
 		}
-		names = append(names, v.str())
+		names = append(names, v.Str())
 	}
 	if len(names) == 1 && (names[0] == "object" || names[0] == "array") {
 		return names[0] // null adds nothing to an object's fields

@@ -8,6 +8,7 @@ import (
 	"path"
 	"unicode/utf8"
 
+	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema"
 )
 
@@ -39,15 +40,15 @@ func (r *report) read(src []byte) *node {
 	}
 	switch {
 	case root == nil:
-	case root.weight > maxWeight:
-		r.errorf(position{1, 1}, "", "repeat less with aliases", "the document is too large once its aliases are written out")
+	case root.Weight > maxWeight:
+		r.errorf(tree.At(1, 1), "", "repeat less with aliases", "the document is too large once its aliases are written out")
 		return nil
-	case root.depth > maxDepth:
-		r.errorf(root.pos, "", "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+	case root.Depth > maxDepth:
+		r.errorf(root.Pos, "", "make it flatter", "the document is nested more than %d levels deep", maxDepth)
 		return nil
-	case root.kind != object:
-		r.errorf(root.pos, "", "begin with keys such as type, name and description",
-			"a document is a mapping; this is %s", root.kind)
+	case root.Kind != object:
+		r.errorf(root.Pos, "", "begin with keys such as type, name and description",
+			"a document is a mapping; this is %s", root.Kind)
 		return nil
 	}
 	return root
@@ -78,7 +79,7 @@ func looksLikeJSON(file string, body []byte) bool {
 func (r *report) at(src []byte, offset int) position {
 	before := src[:min(max(offset, 0), len(src))]
 	start := bytes.LastIndexByte(before, '\n') + 1
-	return position{int32(bytes.Count(before, []byte("\n")) + 1), int32(utf8.RuneCount(before[start:]) + 1)}
+	return tree.At(int32(bytes.Count(before, []byte("\n"))+1), int32(utf8.RuneCount(before[start:])+1))
 }
 
 // jsonReader builds the tree from encoding/json's tokens and computes their
@@ -94,7 +95,7 @@ type jsonReader struct {
 var errDepth = errors.New("too deep")
 
 func (r *report) readJSON(src []byte) *node {
-	j := &jsonReader{report: r, src: src, dec: json.NewDecoder(bytes.NewReader(src)), pos: position{1, 1}}
+	j := &jsonReader{report: r, src: src, dec: json.NewDecoder(bytes.NewReader(src)), pos: tree.At(1, 1)}
 	j.dec.UseNumber()
 	n, err := j.value(0)
 	if err == nil {
@@ -137,9 +138,9 @@ func (j *jsonReader) token() (json.Token, position, error) {
 	for ; j.offset < offset; j.offset++ {
 		switch c := j.src[j.offset]; {
 		case c == '\n':
-			j.pos = position{j.pos.line + 1, 1}
+			j.pos = tree.At(j.pos.Line+1, 1)
 		case c&0xc0 != 0x80: // not inside a character
-			j.pos.column++
+			j.pos.Column++
 		}
 	}
 	pos := j.pos
@@ -155,37 +156,37 @@ func (j *jsonReader) value(depth int) (*node, error) {
 	if depth > maxDepth {
 		return nil, errDepth
 	}
-	n := &node{pos: pos}
+	n := &node{Pos: pos}
 	switch v := t.(type) {
 	case string:
-		n.kind, n.text = text, v
+		n.Kind, n.Text = text, v
 	case json.Number:
-		n.kind, n.text = number, v.String()
-		if schema.Outlandish(n.text) {
+		n.Kind, n.Text = number, v.String()
+		if schema.Outlandish(n.Text) {
 			j.errorf(pos, "", "put it in quotes if it is a text", "the number is too large or too small")
-			n.text = "0"
+			n.Text = "0"
 		}
 	case bool:
-		n.kind, n.text = boolean, "false"
+		n.Kind, n.Text = boolean, "false"
 		if v {
-			n.text = "true"
+			n.Text = "true"
 		}
 	case json.Delim:
 		if v == '{' {
-			n.kind = object
+			n.Kind = object
 			return n, j.object(n, depth)
 		}
-		n.kind = array
+		n.Kind = array
 		for j.dec.More() {
 			item, err := j.value(depth + 1)
 			if err != nil {
 				return nil, err
 			}
-			n.items = append(n.items, item)
+			n.Items = append(n.Items, item)
 		}
 		_, err = j.dec.Token()
 	}
-	return n.measure(), err
+	return n.Measure(), err
 }
 
 func (j *jsonReader) object(n *node, depth int) error {
@@ -205,13 +206,13 @@ func (j *jsonReader) object(n *node, depth int) error {
 			continue
 		}
 		seen[key] = pos
-		n.members = append(n.members, member{key, pos, value})
+		n.Members = append(n.Members, member{Key: key, Pos: pos, Value: value})
 	}
-	n.measure()
+	n.Measure()
 	_, err := j.dec.Token()
 	return err
 }
 
 func (r *report) duplicate(key string, pos, first position) {
-	r.errorf(pos, "", "remove one of them", "the key %q is already given in line %d", clip(key, 60), first.line)
+	r.errorf(pos, "", "remove one of them", "the key %q is already given in line %d", clip(key, 60), first.Line)
 }

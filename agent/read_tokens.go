@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+	"github.com/p8-org/p8/agent/internal/tree"
 )
 
 // parseTokens turns a panic of the library, which hostile input may cause, into an
@@ -36,7 +37,7 @@ func (r *report) checkIndent(src string) bool {
 	for line := range strings.Lines(src) {
 		number++
 		if len(line) > maxIndent && strings.Trim(line[:maxIndent], " ") == "" {
-			r.errorf(position{number, 1}, "", "indent it less", "the line is indented by %d blanks or more", maxIndent)
+			r.errorf(tree.At(number, 1), "", "indent it less", "the line is indented by %d blanks or more", maxIndent)
 			return false
 		}
 	}
@@ -48,7 +49,7 @@ func (r *report) checkIndent(src string) bool {
 func (r *report) tokenize(src string) (tokens token.Tokens, ok bool) {
 	defer func() {
 		if recover() != nil {
-			r.errorf(position{1, 1}, "", lookAround, "the YAML cannot be parsed")
+			r.errorf(tree.At(1, 1), "", lookAround, "the YAML cannot be parsed")
 			tokens, ok = nil, false
 		}
 	}()
@@ -91,11 +92,11 @@ const lookAround = "look at the indentation and the quotes of this line and the 
 func (r *report) syntax(err error) {
 	var yerr yaml.Error
 	if !errors.As(err, &yerr) || yerr.GetToken() == nil {
-		r.errorf(position{1, 1}, "", lookAround, "the YAML cannot be parsed")
+		r.errorf(tree.At(1, 1), "", lookAround, "the YAML cannot be parsed")
 		return
 	}
 	pos, hint := placeOf(yerr.GetToken()), lookAround
-	if line := int(pos.line) - 1; line >= 0 && line < len(r.lines) {
+	if line := int(pos.Line) - 1; line >= 0 && line < len(r.lines) {
 		switch indent := r.lines[line][:len(r.lines[line])-len(strings.TrimLeft(r.lines[line], " \t"))]; {
 		case strings.Contains(indent, "\t"):
 			hint = "indent with spaces, not with tabs"

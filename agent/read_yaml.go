@@ -7,6 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/p8-org/p8/agent/internal/tree"
 	"github.com/p8-org/p8/internal/schema"
 )
 
@@ -39,7 +40,7 @@ func (r *report) readYAML(src []byte) *node {
 		body = doc.Body
 	}
 	if body == nil {
-		r.errorf(position{1, 1}, "", "begin with keys such as type, name and description", "the document is empty")
+		r.errorf(tree.At(1, 1), "", "begin with keys such as type, name and description", "the document is empty")
 		return nil
 	}
 	y := &yamlReader{report: r, anchors: map[string]*node{}}
@@ -50,7 +51,7 @@ func placeOf(t *token.Token) position {
 	if t == nil || t.Position == nil {
 		return position{}
 	}
-	return position{int32(t.Position.Line), int32(t.Position.Column)}
+	return tree.At(int32(t.Position.Line), int32(t.Position.Column))
 }
 
 func place(n ast.Node) position {
@@ -66,59 +67,59 @@ func place(n ast.Node) position {
 // fail reports a problem and returns null, so that the rest is checked too.
 func (y *yamlReader) fail(pos position, hint, format string, args ...any) *node {
 	y.errorf(pos, "", hint, format, args...)
-	return (&node{pos: pos}).measure()
+	return (&node{Pos: pos}).Measure()
 }
 
 func (y *yamlReader) node(a ast.Node, depth int) *node {
 	if a == nil {
-		return (&node{}).measure()
+		return (&node{}).Measure()
 	}
-	n := &node{pos: place(a)}
+	n := &node{Pos: place(a)}
 	if depth > maxDepth {
-		return y.fail(n.pos, "make it flatter", "the document is nested more than %d levels deep", maxDepth)
+		return y.fail(n.Pos, "make it flatter", "the document is nested more than %d levels deep", maxDepth)
 	}
 	switch a := a.(type) {
 	case *ast.NullNode:
 	case *ast.BoolNode:
-		n.kind, n.text = boolean, strconv.FormatBool(a.Value)
+		n.Kind, n.Text = boolean, strconv.FormatBool(a.Value)
 	case *ast.IntegerNode, *ast.FloatNode:
-		n.kind, n.text = number, numberLiteral(a)
+		n.Kind, n.Text = number, numberLiteral(a)
 	case *ast.InfinityNode, *ast.NanNode:
-		return y.fail(n.pos, "write a number, or put the text in quotes", "JSON has no number %s", a.GetToken().Value)
+		return y.fail(n.Pos, "write a number, or put the text in quotes", "JSON has no number %s", a.GetToken().Value)
 	case *ast.StringNode:
-		n.kind, n.text = text, a.Value
+		n.Kind, n.Text = text, a.Value
 		// 1e5 and integers beyond 64 bits, which the library reads as texts.
 		if a.Token.Type == token.StringType && jsonNumber.MatchString(a.Value) {
-			n.kind = number
+			n.Kind = number
 		}
 	case *ast.LiteralNode:
-		n.kind, n.text = text, a.Value.Value
+		n.Kind, n.Text = text, a.Value.Value
 	case *ast.SequenceNode:
-		n.kind = array
+		n.Kind = array
 		for _, item := range a.Values {
-			n.items = append(n.items, y.node(item, depth+1))
+			n.Items = append(n.Items, y.node(item, depth+1))
 		}
 	case *ast.MappingNode:
-		n.kind = object
+		n.Kind = object
 		y.members(n, a.Values, depth)
 	case *ast.MappingValueNode:
-		n.kind = object
+		n.Kind = object
 		y.members(n, []*ast.MappingValueNode{a}, depth)
 	case *ast.AnchorNode:
 		value := y.node(a.Value, depth)
 		y.anchors[a.Name.GetToken().Value] = value
 		return value
 	case *ast.AliasNode:
-		return y.alias(a, n.pos)
+		return y.alias(a, n.Pos)
 	case *ast.TagNode:
 		return y.tagged(a, depth)
 	default:
-		return y.fail(n.pos, "write it as plain keys, lists and values", "this YAML is not understood here")
+		return y.fail(n.Pos, "write it as plain keys, lists and values", "this YAML is not understood here")
 	}
-	if n.kind == number && schema.Outlandish(n.text) {
-		return y.fail(n.pos, "put it in quotes if it is a text", "the number is too large or too small")
+	if n.Kind == number && schema.Outlandish(n.Text) {
+		return y.fail(n.Pos, "put it in quotes if it is a text", "the number is too large or too small")
 	}
-	return n.measure()
+	return n.Measure()
 }
 
 func (y *yamlReader) alias(a *ast.AliasNode, pos position) *node {
@@ -127,7 +128,7 @@ func (y *yamlReader) alias(a *ast.AliasNode, pos position) *node {
 	if !ok {
 		return y.fail(pos, "define it further up with &"+clip(name, 60), "the alias *%s has no anchor", clip(name, 60))
 	}
-	if y.weight += value.weight; y.weight > maxWeight {
+	if y.weight += value.Weight; y.weight > maxWeight {
 		return y.fail(pos, "repeat less with aliases", "the document is too large once its aliases are written out")
 	}
 	return value
@@ -136,23 +137,23 @@ func (y *yamlReader) alias(a *ast.AliasNode, pos position) *node {
 // tagged reads the tags of JSON types.
 func (y *yamlReader) tagged(a *ast.TagNode, depth int) *node {
 	n, tag := y.node(a.Value, depth), a.Start.Value
-	want, known := map[string]kind{
+	want, known := map[string]tree.Kind{
 		"!!str": text, "!!int": number, "!!float": number, "!!bool": boolean,
 		"!!null": null, "!!map": object, "!!seq": array,
 	}[tag]
 	switch {
 	case !known:
 		return y.fail(placeOf(a.Start), "leave the tag out", "the tag %s is not understood here", clip(tag, 60))
-	case n.kind == want:
+	case n.Kind == want:
 		return n
-	case want == text && n.kind < array:
-		s := &node{kind: text, pos: n.pos}
+	case want == text && n.Kind < array:
+		s := &node{Kind: text, Pos: n.Pos}
 		if a.Value != nil {
-			s.text = a.Value.GetToken().Value
+			s.Text = a.Value.GetToken().Value
 		}
-		return s.measure()
+		return s.Measure()
 	}
-	return y.fail(n.pos, "leave the tag out", "this is %s, not what the tag %s says", n.kind, tag)
+	return y.fail(n.Pos, "leave the tag out", "this is %s, not what the tag %s says", n.Kind, tag)
 }
 
 func (y *yamlReader) members(n *node, values []*ast.MappingValueNode, depth int) {
@@ -166,20 +167,20 @@ func (y *yamlReader) members(n *node, values []*ast.MappingValueNode, depth int)
 		key, ok := y.key(v.Key)
 		value := y.node(v.Value, depth+1)
 		pos := placeOf(v.Key.GetToken())
-		if value.pos == (position{}) {
-			value.pos = pos
+		if value.Pos == (position{}) {
+			value.Pos = pos
 		}
 		if i, twice := seen[key]; twice {
-			y.duplicate(key, pos, n.members[i].pos)
+			y.duplicate(key, pos, n.Members[i].Pos)
 		} else if ok {
-			seen[key] = len(n.members)
-			n.members = append(n.members, member{key, pos, value})
+			seen[key] = len(n.Members)
+			n.Members = append(n.Members, member{Key: key, Pos: pos, Value: value})
 		}
 	}
 	for _, m := range merged { // a key of the mapping's own beats a merged one
-		if _, own := seen[m.key]; !own {
-			seen[m.key] = len(n.members)
-			n.members = append(n.members, m)
+		if _, own := seen[m.Key]; !own {
+			seen[m.Key] = len(n.Members)
+			n.Members = append(n.Members, m)
 		}
 	}
 }
@@ -188,15 +189,15 @@ func (y *yamlReader) members(n *node, values []*ast.MappingValueNode, depth int)
 func (y *yamlReader) merge(v *ast.MappingValueNode, depth int) []member {
 	from := y.node(v.Value, depth+1)
 	sources := []*node{from}
-	if from.kind == array {
-		sources = from.items
+	if from.Kind == array {
+		sources = from.Items
 	}
 	var out []member
 	for _, s := range sources {
-		if s.kind != object {
-			y.errorf(placeOf(v.Key.GetToken()), "", "write <<: *name", "only mappings can be merged; this is %s", s.kind)
+		if s.Kind != object {
+			y.errorf(placeOf(v.Key.GetToken()), "", "write <<: *name", "only mappings can be merged; this is %s", s.Kind)
 		}
-		out = append(out, s.members...)
+		out = append(out, s.Members...)
 	}
 	return out
 }

@@ -1,6 +1,10 @@
 package agent
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/p8-org/p8/agent/internal/tree"
+)
 
 // Routing recognises messages for this agent (the document's routing). An agent with an
 // empty one can be chosen by its description alone.
@@ -18,25 +22,25 @@ func (r *report) checkRouting(d *Document) {
 	}
 	_, pointer := d.at("routing")
 	written := d.config("routing")
-	r.checkMarks(written.get("keywords"), child(pointer, "keywords"), "keyword")
-	r.checkMarks(written.get("examples"), child(pointer, "examples"), "example")
+	r.checkMarks(written.Get("keywords"), tree.Child(pointer, "keywords"), "keyword")
+	r.checkMarks(written.Get("examples"), tree.Child(pointer, "examples"), "example")
 }
 
 // checkMarks refuses entries that are empty or equal but for case and spaces.
 func (r *report) checkMarks(list *node, pointer, what string) {
-	if list == nil || list.kind != array {
+	if list == nil || list.Kind != array {
 		return
 	}
 	seen := map[string]bool{}
-	for i, item := range list.items {
-		if item.kind != text {
+	for i, item := range list.Items {
+		if item.Kind != text {
 			continue // reported already
 		}
-		switch folded := strings.ToLower(strings.Join(strings.Fields(item.text), " ")); {
+		switch folded := strings.ToLower(strings.Join(strings.Fields(item.Text), " ")); {
 		case folded == "":
-			r.warnf(item.pos, element(pointer, i), "write something, or take it away", "the %s is empty", what)
+			r.warnf(item.Pos, tree.Element(pointer, i), "write something, or take it away", "the %s is empty", what)
 		case seen[folded]:
-			r.warnf(item.pos, element(pointer, i), "remove one of them", "the %s %q is there twice", what, clip(item.text, 60))
+			r.warnf(item.Pos, tree.Element(pointer, i), "remove one of them", "the %s %q is there twice", what, clip(item.Text, 60))
 		default:
 			seen[folded] = true
 		}

@@ -24,16 +24,16 @@ func Spec() []byte {
 
 	defs := js("config", js("type", []any{"object", "null"}, "properties", config.properties(func(f *field) bool { return !f.schema })))
 	for _, d := range refs {
-		defs.members = append(defs.members, member{key: d.name, value: l[d.typ].object()})
+		defs.Members = append(defs.Members, member{Key: d.name, Value: l[d.typ].object()})
 	}
-	defs.members = append(defs.members, member{key: "field", value: fieldSpec()})
+	defs.Members = append(defs.Members, member{Key: "field", Value: fieldSpec()})
 
 	root := js("type", js("const", "object", "description", "A document is a JSON Schema of an object."))
-	root.members = append(root.members, config.properties(func(f *field) bool { return f.schema }).members...)
-	root.members = append(root.members, fieldMaps(
+	root.Members = append(root.Members, config.properties(func(f *field) bool { return f.schema }).Members...)
+	root.Members = append(root.Members, fieldMaps(
 		"The fields of the answer (structured_output: true), or a structure for the thinking, in the order in which they are shown.",
 		"Types that the fields refer to as #/$defs/Name.")...)
-	root.members = append(root.members, member{key: extraKey, value: js("$ref", "#/$defs/config",
+	root.Members = append(root.Members, member{Key: extraKey, Value: js("$ref", "#/$defs/config",
 		"description", "The configuration of a nested document; a flat one has it beside description.")})
 
 	b := js(
@@ -49,7 +49,7 @@ func Spec() []byte {
 				"then", js("properties", js("properties", js("minProperties", 1)), "required", []any{"properties"})),
 		},
 		"$defs", defs,
-	).appendJSON(nil)
+	).AppendJSON(nil)
 	var out bytes.Buffer
 	if json.Indent(&out, b, "", "  ") != nil {
 		return b
@@ -85,7 +85,7 @@ func (l *layout) object() *node {
 		}
 	}
 	if required != nil {
-		out.members = append(out.members, member{key: "required", value: of(required)})
+		out.Members = append(out.Members, member{Key: "required", Value: of(required)})
 	}
 	return out
 }
@@ -97,9 +97,9 @@ func (l *layout) properties(take func(*field) bool) *node {
 		if !take(f) {
 			continue
 		}
-		out.members = append(out.members, member{key: f.key, value: f.spec(f.doc)})
+		out.Members = append(out.Members, member{Key: f.key, Value: f.spec(f.doc)})
 		if f.alias != "" {
-			out.members = append(out.members, member{key: f.alias, value: f.spec("The same as " + f.key + ".")})
+			out.Members = append(out.Members, member{Key: f.alias, Value: f.spec("The same as " + f.key + ".")})
 		}
 	}
 	return out
@@ -112,7 +112,7 @@ func (f *field) spec(doc string) *node {
 		t = t.Elem()
 	}
 	out := js("description", doc)
-	add := func(pairs ...any) { out.members = append(out.members, js(pairs...).members...) }
+	add := func(pairs ...any) { out.Members = append(out.Members, js(pairs...).Members...) }
 	orNull := func(name string) {
 		if f.required {
 			add("type", name)
@@ -173,7 +173,7 @@ func fieldMaps(properties, defs string) []member {
 		"additionalProperties", js("description", "Whether other fields may be there; false forbids them.", "anyOf", []any{js("type", "null"), field}),
 		"$defs", js("description", defs, "type", []any{"object", "null"}, "additionalProperties", field),
 		"definitions", js("description", "The older name of $defs.", "type", []any{"object", "null"}, "additionalProperties", field),
-	).members
+	).Members
 }
 
 // fieldSpec returns the schema of one property of an agent: the keywords of JSON
@@ -200,7 +200,7 @@ func fieldSpec() *node {
 		"default", js("description", "The value when the field is left out."),
 		"title", js("type", "string"),
 	)
-	out.members = append(out.members, fieldMaps("The fields of an object.", "Types.")...)
+	out.Members = append(out.Members, fieldMaps("The fields of an object.", "Types.")...)
 	return js("type", []any{"object", "boolean"}, "properties", out)
 }
 
@@ -214,10 +214,10 @@ func anys(list []string) []any {
 
 // js returns an object of key, value, key, value, in that order.
 func js(pairs ...any) *node {
-	n := &node{kind: object}
+	n := &node{Kind: object}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		key, _ := pairs[i].(string)
-		n.members = append(n.members, member{key: key, value: of(pairs[i+1])})
+		n.Members = append(n.Members, member{Key: key, Value: of(pairs[i+1])})
 	}
 	return n
 }
@@ -227,17 +227,17 @@ func of(v any) *node {
 	case *node:
 		return v
 	case string:
-		return &node{kind: text, text: v}
+		return &node{Kind: text, Text: v}
 	case []any:
-		n := &node{kind: array}
+		n := &node{Kind: array}
 		for _, item := range v {
-			n.items = append(n.items, of(item))
+			n.Items = append(n.Items, of(item))
 		}
 		return n
 	case bool:
-		return &node{kind: boolean, text: fmt.Sprint(v)}
+		return &node{Kind: boolean, Text: fmt.Sprint(v)}
 	case nil:
 		return &node{}
 	}
-	return &node{kind: number, text: fmt.Sprint(v)}
+	return &node{Kind: number, Text: fmt.Sprint(v)}
 }

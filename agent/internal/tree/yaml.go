@@ -1,58 +1,58 @@
-package agent
+package tree
 
 import (
 	"regexp"
 	"strings"
 )
 
-// appendYAML writes a value in block style, with texts of several lines below
+// AppendYAML writes a value in block style, with texts of several lines below
 // a |.
-func (n *node) appendYAML(b []byte, indent int) []byte {
+func (n *Node) AppendYAML(b []byte, indent int) []byte {
 	pad := strings.Repeat(" ", indent)
 	switch {
-	case n.kind == object && len(n.members) > 0:
-		for _, m := range n.members {
+	case n.Kind == Object && len(n.Members) > 0:
+		for _, m := range n.Members {
 			b = append(b, pad...)
-			b = append(appendScalar(b, m.key), ':')
-			b = m.value.appendYAMLValue(b, indent)
+			b = append(appendScalar(b, m.Key), ':')
+			b = m.Value.appendValue(b, indent)
 		}
-	case n.kind == array && len(n.items) > 0:
-		for _, v := range n.items {
+	case n.Kind == Array && len(n.Items) > 0:
+		for _, v := range n.Items {
 			b = append(append(b, pad...), '-')
-			if v.kind == object && len(v.members) > 0 {
+			if v.Kind == Object && len(v.Members) > 0 {
 				// The item's first key is on the line of the dash.
-				b = append(b, v.appendYAML(nil, indent+2)[indent+1:]...)
+				b = append(b, v.AppendYAML(nil, indent+2)[indent+1:]...)
 				continue
 			}
-			b = v.appendYAMLValue(b, indent)
+			b = v.appendValue(b, indent)
 		}
 	default:
-		b = append(n.appendYAMLScalar(append(b, pad...), indent), '\n')
+		b = append(n.appendScalarValue(append(b, pad...), indent), '\n')
 	}
 	return b
 }
 
-// appendYAMLValue writes the value after a key's colon or a dash.
-func (n *node) appendYAMLValue(b []byte, indent int) []byte {
-	if n.kind == object && len(n.members) > 0 || n.kind == array && len(n.items) > 0 {
-		return n.appendYAML(append(b, '\n'), indent+2)
+// appendValue writes the value after a key's colon or a dash.
+func (n *Node) appendValue(b []byte, indent int) []byte {
+	if n.Kind == Object && len(n.Members) > 0 || n.Kind == Array && len(n.Items) > 0 {
+		return n.AppendYAML(append(b, '\n'), indent+2)
 	}
-	return append(n.appendYAMLScalar(append(b, ' '), indent+2), '\n')
+	return append(n.appendScalarValue(append(b, ' '), indent+2), '\n')
 }
 
-func (n *node) appendYAMLScalar(b []byte, indent int) []byte {
+func (n *Node) appendScalarValue(b []byte, indent int) []byte {
 	switch {
-	case n.kind == text && block(n.text):
-		return appendBlock(b, n.text, indent)
-	case n.kind == text:
-		return appendScalar(b, n.text)
+	case n.Kind == Text && block(n.Text):
+		return appendBlock(b, n.Text, indent)
+	case n.Kind == Text:
+		return appendScalar(b, n.Text)
 	}
-	return n.appendJSON(b) // null, true, 1.5, [] and {} are the same in YAML
+	return n.AppendJSON(b) // null, true, 1.5, [] and {} are the same in YAML
 }
 
 var (
 	plain    = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$./@*()' -]*$`)
-	reserved = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n|inf|nan)$`)
+	reserved = regexp.MustCompile(`(?i)^(Null|true|false|yes|no|on|off|y|n|inf|nan)$`)
 )
 
 // appendScalar writes a text of one line: bare if every YAML parser reads it as a
@@ -61,7 +61,7 @@ func appendScalar(b []byte, s string) []byte {
 	if len(s) <= 200 && plain.MatchString(s) && !reserved.MatchString(s) && !strings.HasSuffix(s, " ") {
 		return append(b, s...)
 	}
-	return appendQuoted(b, s)
+	return AppendQuoted(b, s)
 }
 
 // block reports whether a text survives as a literal block.
@@ -90,7 +90,7 @@ func appendBlock(b []byte, s string, indent int) []byte {
 	case 1:
 		b = append(b, '|')
 	default:
-		return appendQuoted(b, s)
+		return AppendQuoted(b, s)
 	}
 	pad := strings.Repeat(" ", max(indent, 2))
 	for line := range strings.SplitSeq(body, "\n") {
