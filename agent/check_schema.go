@@ -49,8 +49,8 @@ func (s *schemaCheck) schema(n *node, pointer string) {
 	case boolean:
 	case object:
 		for _, m := range n.Members {
-			if !isSchemaKey(m.Key) {
-				s.unknownKey(m, tree.Child(pointer, m.Key), schemaKeys)
+			if !tree.IsSchemaKey(m.Key) {
+				s.unknownKey(m, tree.Child(pointer, m.Key), tree.SchemaKeys())
 			}
 		}
 		s.types(n, pointer)

@@ -19,6 +19,9 @@ type Document struct {
 	// Unnamed: the text has no name, and Name is that of the file. Written out, the document
 	// has it.
 	Unnamed bool
+	// Format is the kind of another program's file that the document was made of, such as
+	// "claude-code"; "" for a document of p8.
+	Format string
 
 	root   *node
 	report report
@@ -28,6 +31,8 @@ type Document struct {
 	validator *validator
 	names     []string
 	limits    Limits
+	// left are the warnings about what the other program's file asks for.
+	left Problems
 }
 
 // MarshalJSON writes the document as it was read, with unknown keys.

@@ -29,7 +29,7 @@ func (r *report) takeName(d *Document) {
 func nameOf(file string) string {
 	file = file[strings.LastIndexAny(file, `/\`)+1:]
 	ending := path.Ext(file)
-	if !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(ending)) {
+	if !slices.Contains([]string{".yaml", ".yml", ".json", ".md"}, strings.ToLower(ending)) {
 		return ""
 	}
 	name := strings.TrimSuffix(file, ending)

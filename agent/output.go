@@ -28,7 +28,7 @@ func (d *Document) schemaNode(keepDescription bool) *node {
 	}
 	for _, m := range d.root.Members {
 		switch {
-		case !isSchemaKey(m.Key), m.Key == "description" && !keepDescription, m.Value.Kind == null:
+		case !tree.IsSchemaKey(m.Key), m.Key == "description" && !keepDescription, m.Value.Kind == null:
 		case m.Key == "$schema" && !strings.Contains(m.Value.Str(), "json-schema.org/"):
 			// It names the schema of documents for editors, not the dialect of this schema.
 		default:

@@ -11,16 +11,6 @@ import (
 // extraKey holds all of a nested document that is not JSON Schema.
 const extraKey = "json_schema_extra"
 
-// schemaKeys are the keywords of JSON Schema (2020-12 and the older ones that
-// are still written); at the root of a document they are the schema part.
-var schemaKeys = strings.Fields(`$schema $id $anchor $dynamicAnchor $ref $dynamicRef $defs $comment $vocabulary definitions
-	type title description default examples deprecated readOnly writeOnly enum const
-	properties required additionalProperties patternProperties propertyNames unevaluatedProperties minProperties maxProperties
-	dependentRequired dependentSchemas dependencies items prefixItems additionalItems contains minContains maxContains
-	minItems maxItems uniqueItems unevaluatedItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf
-	minLength maxLength pattern format contentEncoding contentMediaType contentSchema
-	allOf anyOf oneOf not if then else nullable discriminator example`)
-
 // Parse reads a document in either dialect, as YAML or JSON. Problems name file. A document
 // without a name takes that of its file (.yaml, .yml or .json): agents/my-helper.yaml is
 // my-helper; see [Document.Unnamed].
@@ -65,7 +55,7 @@ func (r *report) fields(d *Document) {
 	v := reflect.ValueOf(&d.Fields).Elem()
 	extra := root.Get(extraKey)
 	if extra == nil {
-		r.decode(root, "", v, isSchemaKey)
+		r.decode(root, "", v, tree.IsSchemaKey)
 		d.legacyResources()
 		return
 	}
@@ -73,9 +63,9 @@ func (r *report) fields(d *Document) {
 	for _, m := range root.Members {
 		f := l.byKey[m.Key]
 		switch {
-		case m.Key == extraKey || isSchemaKey(m.Key) && (f == nil || !f.schema):
+		case m.Key == extraKey || tree.IsSchemaKey(m.Key) && (f == nil || !f.schema):
 		case f == nil:
-			r.unknownKey(m, tree.Child("", m.Key), append(slices.Clone(l.keys), schemaKeys...))
+			r.unknownKey(m, tree.Child("", m.Key), append(slices.Clone(l.keys), tree.SchemaKeys()...))
 		case !f.schema && extra.Get(f.key) != nil:
 			if string(extra.Get(f.key).AppendJSON(nil)) != string(m.Value.AppendJSON(nil)) {
 				r.warnf(m.Pos, tree.Child("", m.Key), "keep one of them", "%s is also given in %s, which counts", m.Key, extraKey)
@@ -97,8 +87,6 @@ func (r *report) fields(d *Document) {
 		r.errorf(extra.Pos, "/"+extraKey, "write its keys below it", "%s must be a mapping, not %s", extraKey, extra.Kind)
 	}
 }
-
-func isSchemaKey(key string) bool { return slices.Contains(schemaKeys, key) }
 
 // legacyResources turns the resources of older flat documents, which have no
 // URI, into tools.

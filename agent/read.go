@@ -22,13 +22,7 @@ const (
 
 // read parses a source into a tree; nil after an error.
 func (r *report) read(src []byte) *node {
-	if len(src) > MaxSource {
-		r.errorf(position{}, "", "shorten it, or move what is not the prompt into the knowledge base",
-			"the document has %d bytes; at most %d are read", len(src), MaxSource)
-		return nil
-	}
-	if i := invalidUTF8(src); i >= 0 {
-		r.errorf(r.at(src, i), "", "save the file as UTF-8", "the text is not valid UTF-8 here")
+	if !r.legible(src) {
 		return nil
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
@@ -38,6 +32,11 @@ func (r *report) read(src []byte) *node {
 	} else {
 		root = r.readYAML(src)
 	}
+	return r.bounded(root)
+}
+
+// bounded refuses a tree that is too large, too deep or no mapping.
+func (r *report) bounded(root *node) *node {
 	switch {
 	case root == nil:
 	case root.Weight > maxWeight:
@@ -52,6 +51,20 @@ func (r *report) read(src []byte) *node {
 		return nil
 	}
 	return root
+}
+
+// legible refuses a source that is too large or not UTF-8.
+func (r *report) legible(src []byte) bool {
+	if len(src) > MaxSource {
+		r.errorf(position{}, "", "shorten it, or move what is not the prompt into the knowledge base",
+			"the document has %d bytes; at most %d are read", len(src), MaxSource)
+		return false
+	}
+	if i := invalidUTF8(src); i >= 0 {
+		r.errorf(r.at(src, i), "", "save the file as UTF-8", "the text is not valid UTF-8 here")
+		return false
+	}
+	return true
 }
 
 func invalidUTF8(src []byte) int {

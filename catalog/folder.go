@@ -41,10 +41,12 @@ type folder struct {
 	unreadable bool
 }
 
-// file is a document of the folder with the stamp of its file.
+// file has the documents of a file with its stamp and the hash of its text. Markdown that
+// is no agent has none.
 type file struct {
 	stamp
-	*source
+	hash    string
+	sources []*source
 }
 
 // stamp is the size and time of a file when it was read.
@@ -133,9 +135,9 @@ func (f *folder) scan() {
 	old := f.files
 	f.files = make(map[string]*file, len(old))
 	var sources []*source
-	changed := false
+	changed, read := false, 0
 	for _, name := range names {
-		if len(sources) == MaxFiles {
+		if read == MaxFiles {
 			f.c.log.Error("the schema folder holds too many documents; the rest is not available", "dir", f.dir, "limit", MaxFiles)
 			break
 		}
@@ -143,9 +145,12 @@ func (f *folder) scan() {
 		if next == nil {
 			continue
 		}
-		changed = changed || old[name] == nil || old[name].source != next.source
+		changed = changed || old[name] == nil || !slices.Equal(old[name].sources, next.sources)
 		f.files[name] = next
-		sources = append(sources, next.source)
+		sources = append(sources, next.sources...)
+		if len(next.sources) > 0 {
+			read++
+		}
 	}
 	if changed || len(f.files) != len(old) {
 		f.index = newIndex(sources)
@@ -192,7 +197,7 @@ func (f *folder) names() ([]string, error) {
 	return names, err
 }
 
-// read returns the document of a file, from the cache if the file has not changed; nil for
+// read returns the documents of a file, from the cache if the file has not changed; nil for
 // a directory.
 func (f *folder) read(name string, old *file, now time.Time) *file {
 	path := filepath.Join(f.dir, name)
@@ -207,27 +212,30 @@ func (f *folder) read(name string, old *file, now time.Time) *file {
 	if err == nil {
 		text, err = readLimited(path)
 	}
-	next := &file{}
-	var warnings agent.Problems
-	switch {
-	case errors.Is(err, errTooLarge):
-		next.source = badSource(File, name, "the document is larger than 1 MiB")
-	case err != nil:
-		next.source = badSource(File, name, "the file cannot be read")
-	case old != nil && old.hash == hash(text):
-		next.source = old.source
-	default:
-		next.source, warnings = newSource(File, name, text)
-	}
+	next := &file{hash: hash(text)}
 	if err == nil {
 		next.stamp = stamp{info.ModTime(), info.Size(), now}
+	} else {
+		next.hash = err.Error()
 	}
 	if old != nil && old.hash == next.hash {
-		next.source = old.source
-	} else {
-		f.report(next.problems)
-		f.report(warnings)
+		next.sources = old.sources
+		return next
 	}
+	var warnings agent.Problems
+	switch {
+	case text != nil && agent.Ordinary(name, text):
+	case errors.Is(err, errTooLarge):
+		next.sources = []*source{badSource(File, name, "the document is larger than 1 MiB")}
+	case err != nil:
+		next.sources = []*source{badSource(File, name, "the file cannot be read")}
+	default:
+		next.sources, warnings = newSources(File, name, text)
+	}
+	for _, s := range next.sources {
+		f.report(s.problems)
+	}
+	f.report(warnings)
 	return next
 }
 

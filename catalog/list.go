@@ -21,6 +21,8 @@ type Entry struct {
 	Description string   `json:"description,omitempty"`
 	// Origin is Person, Builtin or File.
 	Origin string `json:"origin,omitempty"`
+	// Format is the kind of another program's file, such as "claude-code".
+	Format string `json:"format,omitempty"`
 	// Problems are why the document cannot be used.
 	Problems agent.Problems `json:"problems,omitempty"`
 }
@@ -66,7 +68,7 @@ func (c *Catalog) entry(s *source) Entry {
 	d := a.Document
 	return Entry{
 		Name: s.name(), Names: s.names, Kind: cmp.Or(d.Kind, "agent"), Version: d.Version,
-		Description: d.Summary(), Origin: s.origin,
+		Description: d.Summary(), Origin: s.origin, Format: s.format,
 	}
 }
 

@@ -17,7 +17,7 @@ func Row(a *agent.Agent, text []byte) (store.Schema, error) {
 	if err != nil {
 		return store.Schema{}, fmt.Errorf("catalog: write the document as JSON: %w", err)
 	}
-	text = withName(d, text)
+	text = ownText(d, text)
 	return store.Schema{
 		Name: d.Key(), Kind: cmp.Or(d.Kind, "agent"), Version: d.Version, Description: d.Summary(), Tags: d.Tags,
 		Content: a.Prompt, JSONSchema: whole, Source: string(text), Hash: hash(text), Shared: true,

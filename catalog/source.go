@@ -23,6 +23,8 @@ type source struct {
 	file string
 	text []byte
 	hash string
+	// format is that of another program's file, "" for a document of p8.
+	format string
 	// names are all names of the document; the file's, if the document cannot be read.
 	names []string
 	// problems are the reasons why it cannot be used, nil for none.
@@ -32,24 +34,30 @@ type source struct {
 // MaxBytes bounds a document, in bytes.
 const MaxBytes = 1 << 20
 
-// newSource reads the names of a document.
-func newSource(origin, file string, text []byte) (*source, agent.Problems) {
-	s := &source{origin: origin, file: file, text: text, hash: hash(text)}
-	stem := strings.TrimSuffix(file, path.Ext(file))
-	doc, err := agent.Parse(file, text)
+// newSources reads the documents of a file. A file that cannot be used is one document with
+// problems.
+func newSources(origin, file string, text []byte) ([]*source, agent.Problems) {
+	docs, err := agent.ParseFile(file, text)
 	if err != nil {
-		s.names, s.problems = []string{stem}, problems(file, err)
-		return s, nil
+		return []*source{{
+			origin: origin, file: file, text: text, hash: hash(text),
+			names: []string{strings.TrimSuffix(file, path.Ext(file))}, problems: problems(file, err),
+		}}, nil
 	}
-	s.text = withName(doc, text)
-	s.hash, s.names = hash(s.text), doc.Names()
-	return s, doc.Warnings
+	var sources []*source
+	var warnings agent.Problems
+	for _, d := range docs {
+		own := ownText(d, text)
+		sources = append(sources, &source{origin: origin, file: file, text: own, hash: hash(own), format: d.Format, names: d.Names()})
+		warnings = append(warnings, d.Warnings...)
+	}
+	return sources, warnings
 }
 
-// withName returns the text of a document, with its name in it if it has that of its file:
-// agents are shared by the hash of their text, and rows have no file.
-func withName(d *agent.Document, text []byte) []byte {
-	if !d.Unnamed {
+// ownText returns the text of a document of p8 with its name in it: agents are shared by
+// the hash of their text, and rows have no file. For a document that has both it is text.
+func ownText(d *agent.Document, text []byte) []byte {
+	if !d.Unnamed && d.Format == "" {
 		return text
 	}
 	named, err := d.MarshalYAML()
@@ -139,12 +147,13 @@ func hash(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// IsDocument reports whether a file of that name, without its folder, is a document. A
-// NAME.schema.json is for editors, and hidden files belong to other programs.
+// IsDocument reports whether a file of that name, without its folder, may be a document. A
+// NAME.schema.json is for editors, and hidden files belong to other programs. Markdown may
+// also be ordinary: see [agent.Ordinary].
 func IsDocument(name string) bool {
 	name = strings.ToLower(name)
 	switch path.Ext(name) {
-	case ".yaml", ".yml", ".json":
+	case ".yaml", ".yml", ".json", ".md":
 		return !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".schema.json")
 	}
 	return false
@@ -166,8 +175,11 @@ func readFS(fsys fs.FS) ([]*source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("catalog: built-in document: %w", err)
 		}
-		s, _ := newSource(Builtin, e.Name(), text)
-		sources = append(sources, s)
+		if agent.Ordinary(e.Name(), text) {
+			continue
+		}
+		own, _ := newSources(Builtin, e.Name(), text)
+		sources = append(sources, own...)
 	}
 	return sources, nil
 }

@@ -13,7 +13,7 @@ import (
 
 // Dev is p8 dev.
 type Dev struct {
-	Folder string `arg:"" optional:"" help:"Folder with agent documents (.yaml, .yml, .json). Without it: P8_SCHEMA_DIR, or this folder."`
+	Folder string `arg:"" optional:"" help:"Folder with agent documents (.yaml, .yml, .json, .md). Without it: P8_SCHEMA_DIR, or this folder."`
 
 	Agent string `short:"a" help:"Agent to talk to (the first of the folder)."`
 	Talk

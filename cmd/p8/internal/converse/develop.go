@@ -47,7 +47,10 @@ func newDevelopment(t *turns.Runner, dir, wants string, checker *documents.Check
 			d.broken = true
 		}
 	}
-	d.folder = watch.New(dir, above, func(path string, src []byte) ([]string, agent.Problems) {
+	d.folder = watch.New(dir, above, func(path string, src []byte) ([][]string, agent.Problems) {
+		if agent.Ordinary(path, src) {
+			return nil, nil
+		}
 		names, problems, err := checker.Check(path, src)
 		if err != nil {
 			problems = append(problems, agent.Problem{Severity: agent.SeverityWarning, File: path, Message: err.Error()})
@@ -58,8 +61,8 @@ func newDevelopment(t *turns.Runner, dir, wants string, checker *documents.Check
 		return nil, notFolder(dir, nil)
 	}
 	for _, doc := range d.folder.Documents() {
-		if doc.Name != "" && (wants == "" || wants == doc.Name) {
-			d.agent = doc.Name
+		if doc.Name != "" && (wants == "" || slices.Contains(doc.Agents, wants)) {
+			d.agent = cmp.Or(wants, doc.Name)
 			break
 		}
 	}
@@ -137,8 +140,8 @@ func (d *development) opening() []notice {
 	var agents []string
 	var notes []notice
 	for _, doc := range list {
-		if doc.Name != "" {
-			agents = append(agents, show.OneLine(doc.Name))
+		for _, name := range doc.Agents {
+			agents = append(agents, show.OneLine(name))
 		}
 		notes = append(notes, problemNotices(doc.Problems)...)
 	}

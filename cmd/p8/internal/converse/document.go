@@ -11,6 +11,7 @@ import (
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/documents"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/internal/near"
 )
@@ -50,7 +51,10 @@ func namesFile(word string, alone bool) bool {
 	if err == nil && info.IsDir() {
 		return isPath(word) || alone && len(documentsIn(word)) > 0
 	}
-	return catalog.IsDocument(filepath.Base(word)) && (err == nil || alone || isPath(word))
+	if !catalog.IsDocument(filepath.Base(word)) {
+		return false
+	}
+	return alone || isPath(word) || err == nil && !documents.Ordinary(word)
 }
 
 // isPath reports whether a word has a separator of folders.
@@ -70,7 +74,7 @@ func documentsIn(dir string) []string {
 	entries, _ := os.ReadDir(dir)
 	var names []string
 	for _, e := range entries {
-		if catalog.IsDocument(e.Name()) {
+		if catalog.IsDocument(e.Name()) && !documents.Ordinary(filepath.Join(dir, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
@@ -89,13 +93,13 @@ func subFolder(dir string) string {
 	return ""
 }
 
-// readDocument returns the name of the agent in a file, and prints the document's warnings.
+// readDocument returns the name of the first agent in a file, and prints all warnings.
 func readDocument(a *command.App, path string) (string, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("%s cannot be read: make it a file that you may read", show.OneLine(path))
 	}
-	doc, err := agent.Parse(path, src)
+	docs, err := agent.ParseFile(path, src)
 	var problems agent.Problems
 	if errors.As(err, &problems) {
 		return "", problems
@@ -103,6 +107,8 @@ func readDocument(a *command.App, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprint(a.Stderr, doc.Warnings.Detail())
-	return doc.Key(), nil
+	for _, doc := range docs {
+		fmt.Fprint(a.Stderr, doc.Warnings.Detail())
+	}
+	return docs[0].Key(), nil
 }

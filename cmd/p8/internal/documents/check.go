@@ -34,21 +34,25 @@ func (c *Checker) Close() {
 	}
 }
 
-// Check returns the names of a document and all its problems. There are no names if the
-// document cannot be used. The error is that of the settings.
-func (c *Checker) Check(file string, src []byte) (names []string, problems agent.Problems, err error) {
-	doc, err := agent.Parse(file, src)
+// Check returns the names of each document in a file, and all problems. There are no names
+// if the file cannot be used. The error is that of the settings.
+func (c *Checker) Check(file string, src []byte) (names [][]string, problems agent.Problems, err error) {
+	docs, err := agent.ParseFile(file, src)
 	if errors.As(err, &problems) {
 		return nil, problems, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	tools, err := c.tools(doc)
-	if err != nil {
-		return nil, nil, err
+	for _, doc := range docs {
+		tools, err := c.tools(doc)
+		if err != nil {
+			return nil, nil, err
+		}
+		names = append(names, doc.Names())
+		problems = append(problems, slices.Concat(doc.Warnings, doc.CheckTools(tools), doc.CheckProviders())...)
 	}
-	return doc.Names(), slices.Concat(doc.Warnings, doc.CheckTools(tools), doc.CheckProviders()), nil
+	return names, problems, nil
 }
 
 // tools lists the tools that a document may name. It asks the MCP servers once, for the

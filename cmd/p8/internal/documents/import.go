@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"text/tabwriter"
 
 	"github.com/p8-org/p8/agent"
@@ -17,7 +16,7 @@ import (
 )
 
 type schemaImportCmd struct {
-	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json) at any depth."`
+	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json, .md) at any depth."`
 
 	command.Caller
 	Shared bool `help:"With --user: make the documents visible to the whole tenant."`
@@ -44,7 +43,11 @@ func (c *schemaImportCmd) Run(a *command.App) error {
 	defer s.Close()
 	stored, bad := 0, 0
 	for _, file := range files {
-		name, err := c.put(ctx, s, file)
+		names, err := c.put(ctx, a, s, file)
+		for _, name := range names {
+			fmt.Fprintf(a.Stdout, "%s: stored as %s\n", file, name)
+			stored++
+		}
 		var problems agent.Problems
 		switch {
 		case errors.As(err, &problems):
@@ -55,9 +58,6 @@ func (c *schemaImportCmd) Run(a *command.App) error {
 			bad++
 		case err != nil:
 			return err
-		default:
-			fmt.Fprintf(a.Stdout, "%s: stored as %s\n", file, name)
-			stored++
 		}
 	}
 	fmt.Fprintf(a.Stdout, "%s stored, %d left out\n", show.Count(stored, "document"), bad)
@@ -67,25 +67,36 @@ func (c *schemaImportCmd) Run(a *command.App) error {
 	return nil
 }
 
-func (c *schemaImportCmd) put(ctx context.Context, s *store.Store, file string) (string, error) {
-	src, err := os.ReadFile(file)
+// put stores the documents of a file and returns the names of those that were stored. What
+// another program's file asks for in vain is printed.
+func (c *schemaImportCmd) put(ctx context.Context, a *command.App, s *store.Store, file string) (names []string, err error) {
+	src, err := readFile(file)
 	if err != nil {
-		return "", fmt.Errorf("%s cannot be read: make it a file that you may read", file)
+		return nil, err
 	}
-	doc, err := agent.Parse(file, src)
+	docs, err := agent.ParseFile(file, src)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	compiled, err := agent.Compile(doc)
-	if err != nil {
-		return "", err
+	for _, doc := range docs {
+		compiled, err := agent.Compile(doc)
+		if err != nil {
+			return names, err
+		}
+		row, err := catalog.Row(compiled, src)
+		if err != nil {
+			return names, err
+		}
+		row.Shared = c.Shared || c.User == ""
+		if err := s.PutSchema(ctx, &row); err != nil {
+			return names, err
+		}
+		names = append(names, row.Name)
+		if doc.Format != "" {
+			fmt.Fprint(a.Stderr, doc.Warnings.Detail())
+		}
 	}
-	row, err := catalog.Row(compiled, src)
-	if err != nil {
-		return "", err
-	}
-	row.Shared = c.Shared || c.User == ""
-	return row.Name, s.PutSchema(ctx, &row)
+	return names, nil
 }
 
 type schemaHistoryCmd struct {

@@ -22,6 +22,7 @@ type Schema struct {
 	Show     schemaShowCmd     `cmd:"" help:"Show a document, or its prompt." example:"p8 schema show general --prompt"`
 	Validate schemaValidateCmd `cmd:"" help:"Check documents and print each problem with its place." example:"p8 schema validate my-agents"`
 	Import   schemaImportCmd   `cmd:"" help:"Store documents in the database, for all replicas." example:"p8 schema import my-agents/assistant.yaml --user alice@example.com"`
+	Convert  schemaConvertCmd  `cmd:"" help:"Turn agent files of other programs into documents." example:"p8 schema convert .claude/agents -o my-agents"`
 	History  schemaHistoryCmd  `cmd:"" help:"Show who changed a stored document and when." example:"p8 schema history assistant"`
 	Spec     schemaSpecCmd     `cmd:"" help:"Print the JSON Schema of agent documents." example:"p8 schema spec"`
 }
@@ -54,7 +55,11 @@ func (c *schemaListCmd) Run(a *command.App) error {
 				first, _, _ := strings.Cut(e.Problems.Error(), "\n")
 				description = "not valid: " + show.OneLine(first)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, cmp.Or(e.Kind, "-"), cmp.Or(e.Origin, "database"), description)
+			origin := cmp.Or(e.Origin, "database")
+			if e.Format != "" {
+				origin += " (" + e.Format + ")"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, cmp.Or(e.Kind, "-"), origin, description)
 		}
 		return w.Flush()
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 type schemaValidateCmd struct {
-	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json) at any depth."`
+	Paths []string `arg:"" name:"path" help:"Documents, or folders with documents (.yaml, .yml, .json, .md) at any depth."`
 	JSON  bool     `help:"Print JSON."`
 }
 
@@ -37,14 +37,15 @@ func (c *schemaValidateCmd) Run(a *command.App) error {
 	if err != nil {
 		return err
 	}
-	found := checked{Documents: len(files), Problems: agent.Problems{}}
+	found := checked{Problems: agent.Problems{}}
 	checker := NewChecker(a)
 	defer checker.Close()
 	for _, file := range files {
-		problems, err := c.validate(file, checker, ranks)
+		n, problems, err := c.validate(file, checker, ranks)
 		if err != nil {
 			return err
 		}
+		found.Documents += n
 		if !c.JSON {
 			fmt.Fprint(a.Stdout, problems.Detail())
 		}
@@ -54,7 +55,7 @@ func (c *schemaValidateCmd) Run(a *command.App) error {
 	if c.JSON {
 		err = show.JSON(a.Stdout, found)
 	} else {
-		_, err = fmt.Fprintf(a.Stdout, "%s checked: %s, %s\n", show.Count(len(files), "document"), show.Count(found.Errors, "error"), show.Count(found.Warnings, "warning"))
+		_, err = fmt.Fprintf(a.Stdout, "%s checked: %s, %s\n", show.Count(found.Documents, "document"), show.Count(found.Errors, "error"), show.Count(found.Warnings, "warning"))
 	}
 	if err != nil {
 		return err
@@ -86,21 +87,29 @@ func (r *rankings) check(file string, names []string) agent.Problems {
 	return warnings
 }
 
-// validate returns all problems of one document.
-func (c *schemaValidateCmd) validate(file string, checker *Checker, ranks *rankings) (agent.Problems, error) {
-	src, err := os.ReadFile(file)
+// validate returns the number of documents in a file, and all their problems.
+func (c *schemaValidateCmd) validate(file string, checker *Checker, ranks *rankings) (int, agent.Problems, error) {
+	src, err := readFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: make it a file that you may read", file)
+		return 0, nil, err
 	}
 	names, problems, err := checker.Check(file, src)
-	if err != nil || len(names) == 0 {
-		return problems, err
+	for _, n := range names {
+		problems = append(problems, ranks.check(file, n)...)
 	}
-	return append(problems, ranks.check(file, names)...), nil
+	return max(len(names), 1), problems, err
 }
 
-// documents returns the files that the paths name, and those in folders at any depth
-// except in hidden folders and node_modules.
+func readFile(file string) ([]byte, error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: make it a file that you may read", show.OneLine(file))
+	}
+	return src, nil
+}
+
+// documents returns the files that the paths name, and the documents in folders at any
+// depth except in hidden folders and node_modules.
 func documents(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -119,7 +128,7 @@ func documents(paths []string) ([]string, error) {
 				return err
 			case d.IsDir() && name != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
 				return fs.SkipDir
-			case !d.IsDir() && catalog.IsDocument(d.Name()):
+			case !d.IsDir() && catalog.IsDocument(d.Name()) && !Ordinary(name):
 				files = append(files, name)
 			}
 			return nil
@@ -128,8 +137,18 @@ func documents(paths []string) ([]string, error) {
 			return nil, fmt.Errorf("the folder %s cannot be read: make it one that you may read", path)
 		}
 		if len(files) == found {
-			return nil, fmt.Errorf("the folder %s has no documents: they end in .yaml, .yml or .json", path)
+			return nil, fmt.Errorf("the folder %s has no documents: they end in .yaml, .yml or .json, agents of Claude Code in .md", path)
 		}
 	}
 	return files, nil
+}
+
+// Ordinary reports whether a file is Markdown and no agent. One that cannot be read is not:
+// reading it again says why.
+func Ordinary(file string) bool {
+	if !strings.EqualFold(filepath.Ext(file), ".md") {
+		return false
+	}
+	src, err := os.ReadFile(file)
+	return err == nil && agent.Ordinary(file, src)
 }

@@ -27,10 +27,10 @@ type file struct {
 	settled, judged bool
 	// missed: the last poll did not find the file.
 	missed bool
-	// own is the document as this file defines it, without a name; names are all its names.
-	// doc is the document as it was reported: another file may have its name.
+	// own is the document as this file defines it, without a name; names are all names of
+	// each agent. doc is the document as it was reported: another file may have its name.
 	own, doc Document
-	names    []string
+	names    [][]string
 }
 
 // racy is how long the time of a file is not trusted: a file that is written twice within
@@ -58,7 +58,7 @@ func (f *Folder) look(name string) bool {
 		return false
 	case err != nil:
 		next.fault = "the file cannot be read"
-	case len(next.text) > catalog.MaxBytes:
+	case len(next.text) > catalog.MaxBytes && !agent.Ordinary(name, next.text):
 		next.text, next.fault = nil, "the document is larger than 1 MiB"
 	}
 	next.sum = sha256.Sum256(fmt.Appendf(next.text, "%s", next.fault))
@@ -89,6 +89,9 @@ func (f *file) judge(check Check) {
 		f.own.Problems = agent.Problems{{Severity: agent.SeverityError, File: f.path, Message: f.fault}}
 	} else {
 		f.names, f.own.Problems = check(f.path, f.text)
+	}
+	if len(f.names) == 0 && len(f.own.Problems) == 0 {
+		f.own = Document{}
 	}
 	f.judged, f.text = true, nil
 }

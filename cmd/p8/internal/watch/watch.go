@@ -6,6 +6,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -16,15 +17,17 @@ import (
 	"github.com/p8-org/p8/catalog"
 )
 
-// Check returns the names of the document in a file, and all its problems. There are no
-// names if the document cannot be used.
-type Check func(path string, src []byte) (names []string, problems agent.Problems)
+// Check returns the names of each document in a file, and all problems. There are no names
+// if the file cannot be used, and no problems either if it is no document.
+type Check func(path string, src []byte) (names [][]string, problems agent.Problems)
 
-// Document is a document of the folder.
+// Document is a file of the folder with its documents.
 type Document struct {
-	// Path is the file, Name the agent; it is "" if the document cannot be used.
+	// Path is the file, Name the first of its agents that are used; "" if none is.
 	Path, Name string
-	Problems   agent.Problems
+	// Agents are all its agents that are used.
+	Agents   []string
+	Problems agent.Problems
 }
 
 // Change is a document that is new, changed or gone.
@@ -123,12 +126,17 @@ func (f *Folder) changes() []Change {
 			file.judge(f.check)
 		}
 		was, next := file.doc, file.own
-		if len(file.names) > 0 {
-			used, warnings := ranking.Add(next.Path, file.names)
+		for _, names := range file.names {
+			used, warnings := ranking.Add(next.Path, names)
 			next.Problems = slices.Concat(next.Problems, warnings)
 			if used {
-				next.Name = file.names[0]
+				next.Name = cmp.Or(next.Name, names[0])
+				next.Agents = append(next.Agents, names[0])
 			}
+		}
+		if next.Path == "" && was.Path != "" && fresh { // it is ordinary Markdown now
+			file.doc = next
+			list = append(list, Change{Document: Document{Path: was.Path}, Was: was.Name, Gone: true})
 		}
 		if next.Path != "" && (fresh || was.Problems.Detail() != next.Problems.Detail()) {
 			file.doc = next

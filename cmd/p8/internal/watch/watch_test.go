@@ -13,12 +13,20 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/watch"
 )
 
-// check takes texts "name", and calls those with a "!" broken.
-func check(path string, src []byte) ([]string, agent.Problems) {
+// check takes texts "name" or "name name", calls those with a "!" broken, and those with a
+// "#" no document.
+func check(path string, src []byte) ([][]string, agent.Problems) {
+	if bytes.Contains(src, []byte("#")) {
+		return nil, nil
+	}
 	if bytes.Contains(src, []byte("!")) {
 		return nil, agent.Problems{{Severity: agent.SeverityError, File: path, Line: 1, Column: 1, Message: "broken"}}
 	}
-	return []string{string(src)}, nil
+	var names [][]string
+	for _, name := range strings.Fields(string(src)) {
+		names = append(names, []string{name})
+	}
+	return names, nil
 }
 
 func put(t *testing.T, dir, name, text string) {
@@ -78,6 +86,12 @@ func TestPoll(t *testing.T) {
 		{"nothing", func() {}, ""},
 		{"invalid", func() { put(t, dir, "a.yaml", "one!") }, `a.yaml "", was "one", 1` + "\n"},
 		{"valid again", func() { put(t, dir, "a.yaml", "one") }, `a.yaml "one", was "", 0` + "\n"},
+		{"two agents in one file", func() { put(t, dir, "team.yaml", "first second") }, `team.yaml "first", was "", 0` + "\n"},
+		{"a name of the first file", func() { put(t, dir, "team.yaml", "one second") }, `team.yaml "second", was "first", 1` + "\n"},
+		{"Markdown that is no agent", func() { put(t, dir, "page.md", "# a page") }, ""},
+		{"Markdown that is one", func() { put(t, dir, "page.md", "page") }, `page.md "page", was "", 0` + "\n"},
+		{"and is none again", func() { put(t, dir, "page.md", "# a page") }, `page.md gone, was "page"` + "\n"},
+		{"and is gone", func() { remove("page.md"); remove("team.yaml") }, `team.yaml gone, was "second"` + "\n"},
 		{"the same text", func() { put(t, dir, "a.yaml", "one") }, ""},
 		{"a new name", func() { put(t, dir, "a.yaml", "uno") }, `a.yaml "uno", was "one", 0` + "\n"},
 		{"written by rename", func() { put(t, dir, ".a.swp", "won"); rename(".a.swp", "a.yaml") }, `a.yaml "won", was "uno", 0` + "\n"},
