@@ -137,7 +137,7 @@ func documents(paths []string) ([]string, error) {
 			return nil, fmt.Errorf("the folder %s cannot be read: make it one that you may read", path)
 		}
 		if len(files) == found {
-			return nil, fmt.Errorf("the folder %s has no documents: they end in .yaml, .yml or .json, agents of Claude Code in .md", path)
+			return nil, fmt.Errorf("the folder %s has no documents: they end in .yaml, .yml or .json, sub-agents of Claude Code in .md", path)
 		}
 	}
 	return files, nil
