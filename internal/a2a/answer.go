@@ -85,6 +85,12 @@ func answers(parts []part, open []store.RunRequest) ([]decision, error) {
 	return decisions, nil
 }
 
+// signsIn reports whether a question asks the user to follow an address, usually to sign in:
+// it wants no data.
+func signsIn(q store.RunRequest) bool {
+	return q.Kind == event.RequestElicitation && len(q.Schema) == 0
+}
+
 // only returns the question with the id; "" means the single open one.
 func only(id string, open []store.RunRequest) (store.RunRequest, error) {
 	if id == "" && len(open) == 1 {
@@ -114,6 +120,7 @@ func fromData(data json.RawMessage, open []store.RunRequest) (decision, error) {
 	switch {
 	case r.Approved != nil && !*r.Approved:
 		d.Status, d.Content = store.RequestDeclined, nil
+	case signsIn(q) && r.Approved != nil:
 	case q.Kind == event.RequestApproval && r.Approved == nil:
 		return decision{}, wrong(`the question is whether a tool may be called: answer {"approved": true} or {"approved": false}`)
 	case q.Kind == event.RequestElicitation && len(r.Content) == 0 && r.Approved == nil && r.RequestID == "" && r.Comment == "":
@@ -132,9 +139,9 @@ func fromText(text string, open []store.RunRequest) (decision, error) {
 		return decision{}, err
 	}
 	d := accept(q)
-	if q.Kind == event.RequestApproval {
+	if q.Kind == event.RequestApproval || signsIn(q) {
 		switch strings.ToLower(strings.Trim(text, " .!")) {
-		case "yes", "y", "ok", "okay", "approve", "approved", "allow", "accept":
+		case "yes", "y", "ok", "okay", "approve", "approved", "allow", "accept", "done":
 		case "no", "n", "deny", "denied", "decline", "reject":
 			d.Status = store.RequestDeclined
 		default:

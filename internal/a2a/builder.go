@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,17 @@ func newBuilder(t *chat.Turn, now func() time.Time, open func() ([]store.RunRequ
 }
 
 func (b *builder) status(state string, m *message) status {
-	return status{State: state, Message: m, Timestamp: b.now().UTC().Format("2006-01-02T15:04:05.000Z07:00")}
+	return status{State: state, Message: m, Timestamp: stamp(b.now())}
+}
+
+// stamp is a time as the protocol writes it.
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// dated gives the status the time since which the run has it.
+func (b *builder) dated(r store.Run) {
+	if !r.ChangedAt.IsZero() {
+		b.task.Status.Timestamp = stamp(r.ChangedAt)
+	}
 }
 
 // snapshot returns the current task.
@@ -189,7 +200,11 @@ func (b *builder) ask() error {
 		parts = append(parts, part{Data: question(q), MediaType: "application/json"})
 	}
 	parts[0] = textPart(strings.Join(words, "\n"))
-	b.task.Status = b.status(stateInputRequired, b.message(parts...))
+	state := stateInputRequired
+	if slices.ContainsFunc(open, signsIn) {
+		state = stateAuthRequired
+	}
+	b.task.Status = b.status(state, b.message(parts...))
 	return nil
 }
 

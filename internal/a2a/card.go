@@ -8,19 +8,21 @@ import (
 	"net/url"
 )
 
-// The versions of the protocol, and its transport.
+// The versions of the protocol, and its transports.
 const (
 	version10 = "1.0"
 	version03 = "0.3"
 	jsonRPC   = "JSONRPC"
+	httpJSON  = "HTTP+JSON"
 )
 
-// agentCard describes an agent and its address. URL, PreferredTransport and
-// ProtocolVersion are for clients of version 0.3.
+// agentCard describes an agent and its address. URL, PreferredTransport, ProtocolVersion and
+// StateHistory are for clients of version 0.3.
 type agentCard struct {
 	Name               string           `json:"name"`
 	Description        string           `json:"description"`
 	Interfaces         []agentInterface `json:"supportedInterfaces"`
+	Provider           *provider        `json:"provider,omitempty"`
 	Version            string           `json:"version"`
 	Capabilities       capabilities     `json:"capabilities"`
 	InputModes         []string         `json:"defaultInputModes"`
@@ -37,9 +39,16 @@ type agentInterface struct {
 	Version string `json:"protocolVersion"`
 }
 
+// provider is who offers the agent.
+type provider struct {
+	Organization string `json:"organization"`
+	URL          string `json:"url"`
+}
+
 type capabilities struct {
 	Streaming         bool `json:"streaming"`
 	PushNotifications bool `json:"pushNotifications"`
+	StateHistory      bool `json:"stateTransitionHistory"`
 	ExtendedAgentCard bool `json:"extendedAgentCard"`
 }
 
@@ -65,8 +74,8 @@ func (s *Server) card(w http.ResponseWriter, r *http.Request) {
 	address := s.base(r) + Prefix + "/" + url.PathEscape(a.name)
 	c := agentCard{
 		Name: a.name, Description: cmp.Or(a.description, a.name), Version: cmp.Or(a.version, s.o.Version, "1.0.0"),
-		Interfaces:   []agentInterface{{address, jsonRPC, version10}, {address, jsonRPC, version03}},
-		Capabilities: capabilities{Streaming: true},
+		Interfaces:   []agentInterface{{address, jsonRPC, version10}, {address, httpJSON, version10}, {address, jsonRPC, version03}},
+		Capabilities: capabilities{Streaming: true, PushNotifications: s.pushes()},
 		InputModes: []string{
 			"text/plain", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf",
 		},
@@ -76,18 +85,25 @@ func (s *Server) card(w http.ResponseWriter, r *http.Request) {
 	if a.structured {
 		c.OutputModes = []string{"application/json"}
 	}
+	if s.o.Provider != "" {
+		c.Provider = &provider{s.o.Provider, s.base(r)}
+	}
 	c.Skills = []skill{{a.name, a.name, c.Description, []string{"agent"}}}
 	w.Header().Set("Cache-Control", "no-cache")
 	writeJSON(w, http.StatusOK, c)
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
+	writeAs(w, status, "application/json", v)
+}
+
+func writeAs(w http.ResponseWriter, status int, mediaType string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", mediaType)
 	w.WriteHeader(status)
 	// Fails only if the client has gone.
 	_, _ = w.Write(append(b, '\n'))

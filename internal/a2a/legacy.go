@@ -16,7 +16,21 @@ func oldTask(t *task) object {
 		}
 		o["artifacts"] = list
 	}
+	if len(t.History) > 0 {
+		list := make([]object, len(t.History))
+		for i := range t.History {
+			list[i] = oldMessage(&t.History[i])
+		}
+		o["history"] = list
+	}
 	return with(o, "metadata", t.Metadata)
+}
+
+func oldMessage(m *message) object {
+	return object{
+		"kind": "message", "messageId": m.MessageID, "contextId": m.ContextID, "taskId": m.TaskID,
+		"role": strings.ToLower(strings.TrimPrefix(m.Role, "ROLE_")), "parts": oldParts(m.Parts),
+	}
 }
 
 func oldUpdate(u update) object {
@@ -40,11 +54,8 @@ func oldUpdate(u update) object {
 func oldStatus(s status) object {
 	state := strings.ToLower(strings.TrimPrefix(s.State, "TASK_STATE_"))
 	o := object{"state": strings.ReplaceAll(state, "_", "-"), "timestamp": s.Timestamp}
-	if m := s.Message; m != nil {
-		o["message"] = object{
-			"kind": "message", "messageId": m.MessageID, "contextId": m.ContextID, "taskId": m.TaskID,
-			"role": strings.ToLower(strings.TrimPrefix(m.Role, "ROLE_")), "parts": oldParts(m.Parts),
-		}
+	if s.Message != nil {
+		o["message"] = oldMessage(s.Message)
 	}
 	return o
 }

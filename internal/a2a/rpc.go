@@ -2,14 +2,12 @@ package a2a
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
-
-	"github.com/p8-org/p8/chat"
-	"github.com/p8-org/p8/store"
 )
 
 // request is a JSON-RPC request.
@@ -30,74 +28,10 @@ type response struct {
 
 var null = json.RawMessage("null")
 
-// The codes of errors: JSON-RPC's and A2A's.
-const (
-	codeParse        = -32700
-	codeRequest      = -32600
-	codeMethod       = -32601
-	codeParams       = -32602
-	codeInternal     = -32603
-	codeTaskNotFound = -32001
-	codeNotCanceled  = -32002
-	codePush         = -32003
-	codeUnsupported  = -32004
-	codeExtendedCard = -32007
-	codeVersion      = -32009
-)
-
-// rpcError is a JSON-RPC error, with A2A's details.
-type rpcError struct {
-	Code    int           `json:"code"`
-	Message string        `json:"message"`
-	Data    []errorDetail `json:"data,omitempty"`
-}
-
-type errorDetail struct {
-	Type   string `json:"@type"`
-	Reason string `json:"reason"`
-	Domain string `json:"domain"`
-}
-
-// Error is the message.
-func (e *rpcError) Error() string { return e.Message }
-
-// fail is an error of A2A's own; reason is its name.
-func fail(code int, reason, message string) *rpcError {
-	e := &rpcError{Code: code, Message: message}
-	if reason != "" {
-		e.Data = []errorDetail{{"type.googleapis.com/google.rpc.ErrorInfo", reason, "a2a-protocol.org"}}
-	}
-	return e
-}
-
-// wrong is an error of the parameters.
-func wrong(message string) *rpcError { return fail(codeParams, "", message) }
-
-// errorOf words a failure for a client.
-func (s *Server) errorOf(err error) *rpcError {
-	var own *rpcError
-	switch {
-	case errors.As(err, &own):
-		return own
-	case errors.Is(err, errNoAgent):
-		return wrong("there is no such agent here, or it is not offered over A2A")
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, chat.ErrNoRuns):
-		return fail(codeTaskNotFound, "TASK_NOT_FOUND", "there is no such task, or it is not yours")
-	case errors.Is(err, store.ErrDecided):
-		return wrong("the question was answered already, or its time is over; ask for the task")
-	}
-	d := chat.Describe(err)
-	if d.HTTPStatus >= 400 && d.HTTPStatus < 500 {
-		return fail(codeParams, strings.ToUpper(d.Code), d.Message)
-	}
-	s.o.Logger.Warn("a request over A2A failed", "error", err)
-	return fail(codeInternal, strings.ToUpper(d.Code), d.Message)
-}
-
 // legacy maps the methods of version 0.3 to those of 1.0.
 var legacy = map[string]string{
 	"message/send": "SendMessage", "message/stream": "SendStreamingMessage", "tasks/get": "GetTask",
-	"tasks/cancel": "CancelTask", "tasks/resubscribe": "SubscribeToTask",
+	"tasks/cancel": "CancelTask", "tasks/resubscribe": "SubscribeToTask", "tasks/list": "ListTasks",
 	"tasks/pushNotificationConfig/set": "CreateTaskPushNotificationConfig",
 	"tasks/pushNotificationConfig/get": "GetTaskPushNotificationConfig", "tasks/pushNotificationConfig/list": "ListTaskPushNotificationConfigs",
 	"tasks/pushNotificationConfig/delete": "DeleteTaskPushNotificationConfig", "agent/getAuthenticatedExtendedCard": "GetExtendedAgentCard",
@@ -105,22 +39,22 @@ var legacy = map[string]string{
 
 // exchange is one request with its answer.
 type exchange struct {
-	*Server
-	w http.ResponseWriter
-	r *http.Request
-	// agent is the agent whose address was called.
-	agent exposed
-	id    json.RawMessage
-	// old is true for a client of version 0.3.
-	old bool
+	view
+	w  http.ResponseWriter
+	r  *http.Request
+	id json.RawMessage
+	// old is true for a client of version 0.3, rest for one of the HTTP+JSON binding.
+	old, rest bool
+	// wanted is the length of the history that the task of a message shall have.
+	wanted *int
 }
 
 // call answers a JSON-RPC request.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{Server: s, w: w, r: r, id: null}
+	x := &exchange{view: view{Server: s, ctx: r.Context()}, w: w, r: r, id: null}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.o.MaxBody))
 	if err != nil {
-		writeJSON(w, http.StatusRequestEntityTooLarge, response{JSONRPC: "2.0", ID: null, Error: fail(codeRequest, "", "the request is too large, or was cut off")})
+		writeJSON(w, http.StatusRequestEntityTooLarge, response{JSONRPC: "2.0", ID: null, Error: s.errorOf(errTooLarge)})
 		return
 	}
 	var req request
@@ -128,15 +62,17 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		x.fail(fail(codeParse, "", "the request is not a JSON object"))
 		return
 	}
-	if id := bytes.TrimSpace(req.ID); len(id) > 0 && id[0] != '{' && id[0] != '[' {
+	id := bytes.TrimSpace(req.ID)
+	isID := len(id) == 0 || id[0] != '{' && id[0] != '['
+	if isID && len(id) > 0 {
 		x.id = id
 	}
-	if req.JSONRPC != "2.0" || req.Method == "" {
-		x.fail(fail(codeRequest, "", `a request has "jsonrpc": "2.0", an id and a method`))
+	if req.JSONRPC != "2.0" || req.Method == "" || !isID {
+		x.fail(fail(codeRequest, "", `a request has "jsonrpc": "2.0", a method, and an id that is a string or a number`))
 		return
 	}
-	if v := r.Header.Get("A2A-Version"); v != "" && v != "1" && !strings.HasPrefix(v, "1.") && v != version03 && !strings.HasPrefix(v, version03+".") {
-		x.fail(fail(codeVersion, "VERSION_NOT_SUPPORTED", "this version of A2A is not spoken here; use 1.0 or 0.3"))
+	if err := checkVersion(r); err != nil {
+		x.fail(err)
 		return
 	}
 	if x.agent, err = s.agent(r.Context(), r.PathValue("agent")); err != nil {
@@ -164,14 +100,39 @@ func (x *exchange) dispatch(req request) error {
 		return x.cancel(req.Params)
 	case "SubscribeToTask":
 		return x.subscribe(req.Params)
-	case "CreateTaskPushNotificationConfig", "GetTaskPushNotificationConfig", "ListTaskPushNotificationConfigs", "DeleteTaskPushNotificationConfig":
-		return fail(codePush, "PUSH_NOTIFICATION_NOT_SUPPORTED", "there are no push notifications here; use SubscribeToTask")
-	case "GetExtendedAgentCard":
-		return fail(codeExtendedCard, "EXTENDED_AGENT_CARD_NOT_CONFIGURED", "the agent card is all there is")
 	case "ListTasks":
-		return fail(codeUnsupported, "UNSUPPORTED_OPERATION", "tasks are not listed here; use GetTask")
+		return x.list(req.Params)
+	case "CreateTaskPushNotificationConfig":
+		return x.setHook(req.Params)
+	case "GetTaskPushNotificationConfig":
+		return x.getHook(req.Params)
+	case "ListTaskPushNotificationConfigs":
+		return x.listHooks(req.Params)
+	case "DeleteTaskPushNotificationConfig":
+		return x.deleteHook(req.Params)
+	case "GetExtendedAgentCard":
+		if x.old {
+			return fail(codeExtendedCard, "EXTENDED_AGENT_CARD_NOT_CONFIGURED", "the agent card is all there is")
+		}
+		return unsupported("there is no extended card; the agent card is all there is")
 	}
-	return fail(codeMethod, "", "there is no such method; use SendMessage, SendStreamingMessage, GetTask, CancelTask or SubscribeToTask")
+	return fail(codeMethod, "", "there is no such method; use SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask or SubscribeToTask")
+}
+
+// checkVersion refuses a version of the protocol that is not spoken here. A request without
+// one is of the version that its method belongs to.
+func checkVersion(r *http.Request) error {
+	v := cmp.Or(r.Header.Get("A2A-Version"), r.URL.Query().Get("A2A-Version"))
+	switch major, minor, _ := strings.Cut(v, "."); {
+	case v == "" || v == "1":
+		return nil
+	default:
+		minor, _, _ = strings.Cut(minor, ".")
+		if v := major + "." + minor; v == version10 || v == version03 {
+			return nil
+		}
+	}
+	return fail(codeVersion, "VERSION_NOT_SUPPORTED", "this version of A2A is not spoken here; use 1.0 or 0.3")
 }
 
 // params reads the parameters.
@@ -191,6 +152,10 @@ func params(raw json.RawMessage, into any) error {
 
 // fail answers with an error.
 func (x *exchange) fail(err error) {
+	if x.rest {
+		x.failREST(err)
+		return
+	}
 	status := http.StatusOK
 	if errors.Is(err, errNoAgent) {
 		status = http.StatusNotFound
@@ -200,6 +165,10 @@ func (x *exchange) fail(err error) {
 
 // answer answers with a result.
 func (x *exchange) answer(result any) error {
+	if x.rest {
+		writeAs(x.w, http.StatusOK, mediaType, result)
+		return nil
+	}
 	writeJSON(x.w, http.StatusOK, response{JSONRPC: "2.0", ID: x.id, Result: result})
 	return nil
 }

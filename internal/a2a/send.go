@@ -24,9 +24,27 @@ func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 	if p.Message == nil || len(p.Message.Parts) == 0 {
 		return wrong("params.message needs parts: text, data or a file")
 	}
+	c := &p.Configuration
+	if _, err := historyLength(c.HistoryLength, 0); err != nil {
+		return err
+	}
+	var hookID string
+	var hook storedHook
+	if c.Hook != nil || c.OldHook != nil {
+		var err error
+		if hookID, hook, err = x.checkHook(c.Hook, c.OldHook); err != nil {
+			return err
+		}
+	}
 	t, l, err := x.begin(p.Message)
 	if err != nil {
 		return err
+	}
+	x.wanted = c.HistoryLength
+	if hookID != "" {
+		if err := x.putHook(x.taskOf(t, l), hookID, hook, true); err != nil {
+			return err
+		}
 	}
 	if t == nil { // the run still waits for other answers
 		return x.answerCurrent(l, streamed)
@@ -41,7 +59,7 @@ func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 		return x.follow(l, t)
 	}
 	if !p.atOnce() {
-		for e, err := range t.EventsAfter(x.r.Context(), l.seq) {
+		for e, err := range t.EventsAfter(x.ctx, l.seq) {
 			if err != nil {
 				return err
 			}
@@ -53,15 +71,39 @@ func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 	return x.answerCurrent(l, false)
 }
 
+// taskOf is the id of the task that a message began or continued.
+func (x *exchange) taskOf(t *chat.Turn, l *builder) string {
+	if t != nil {
+		return t.RunID
+	}
+	return l.task.ID
+}
+
 // answerCurrent answers with the current task.
 func (x *exchange) answerCurrent(l *builder, streamed bool) error {
-	switch {
-	case streamed:
+	if streamed {
 		return x.follow(l, chat.NewTurn(nothing))
-	case x.old:
-		return x.answerTask(l.snapshot())
 	}
-	return x.answer(sendResult{l.snapshot()})
+	t, err := x.current(l)
+	switch {
+	case err != nil:
+		return err
+	case x.old:
+		return x.answerTask(t)
+	}
+	return x.answer(sendResult{t})
+}
+
+// current is the task of a message, with the time and the history that the store has of it.
+func (x *exchange) current(l *builder) (*task, error) {
+	_, r, err := x.find(l.task.ID)
+	if err != nil {
+		return nil, err
+	}
+	l.dated(r)
+	t := l.snapshot()
+	t.History, err = x.history(r, x.wanted, 0)
+	return t, err
 }
 
 // begin passes the message to the task that it names, or starts a task. It returns no
@@ -83,7 +125,7 @@ func (x *exchange) begin(m *message) (*chat.Turn, *builder, error) {
 	case m.ContextID != "" && m.ContextID != r.SessionID:
 		return nil, nil, wrong("params.message.contextId is not that of the task; leave it out")
 	case over(r):
-		return nil, nil, fail(codeUnsupported, "UNSUPPORTED_OPERATION", "the task has ended; send the message without a taskId, with the contextId of the task")
+		return nil, nil, unsupported("the task has ended; send the message without a taskId, with the contextId of the task")
 	case r.Status == store.RunWaiting:
 		return x.decide(m, r)
 	}
@@ -96,7 +138,7 @@ func (x *exchange) start(m *message, session, busy string) (*chat.Turn, error) {
 	if err := identity.ValidateID("params.message.contextId", session); err != nil {
 		return nil, wrong(err.Error())
 	}
-	who, err := identity.From(x.r.Context())
+	who, err := identity.From(x.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +153,7 @@ func (x *exchange) start(m *message, session, busy string) (*chat.Turn, error) {
 	if err := req.SetMetadata(ownMetadata(m.Metadata)); err != nil {
 		return nil, wrong("params.message: " + err.Error())
 	}
-	t, err := x.o.Chat.Start(identity.With(x.r.Context(), who), req)
+	t, err := x.o.Chat.Start(identity.With(x.ctx, who), req)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, wrong("the context of this contextId was deleted; leave it out, or choose another one, to begin a new one")
@@ -156,7 +198,7 @@ func content(parts []part) (text string, files []llm.Part, err error) {
 				f.Kind = llm.Image
 			}
 			if err := chat.CheckPart(f); err != nil {
-				return "", nil, wrong("a part of the message " + err.Error())
+				return "", nil, unreadable(p, "a part of the message "+err.Error())
 			}
 			files = append(files, f)
 		default:
@@ -167,6 +209,15 @@ func content(parts []part) (text string, files []llm.Part, err error) {
 		return "", nil, wrong("the message has too many files")
 	}
 	return strings.Join(texts, "\n\n"), files, nil
+}
+
+// unreadable is the error of a file that cannot be read: because of its media type, or of
+// something else.
+func unreadable(p part, why string) error {
+	if p.URL == "" && strings.Contains(why, "media type") {
+		return fail(codeContentType, "CONTENT_TYPE_NOT_SUPPORTED", why)
+	}
+	return wrong(why)
 }
 
 // maxFileName bounds the name of a file, in characters.
@@ -185,7 +236,7 @@ func fileName(name string) string {
 
 // decide answers the questions of a waiting task.
 func (x *exchange) decide(m *message, r store.Run) (*chat.Turn, *builder, error) {
-	ctx := x.r.Context()
+	ctx := x.ctx
 	open, _, err := x.o.Chat.Requests(ctx, store.RequestFilter{RunID: r.ID, Status: store.RequestOpen})
 	if err != nil {
 		return nil, nil, err

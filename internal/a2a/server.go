@@ -1,5 +1,5 @@
 // Package a2a offers agents to agents of other systems: the Agent2Agent protocol,
-// version 1.0, as JSON-RPC over HTTP.
+// version 1.0, as JSON-RPC over HTTP and as HTTP+JSON.
 //
 //	s, err := a2a.New(a2a.Options{Chat: chats, Catalog: documents, Agents: []string{"general"}})
 //
@@ -33,6 +33,8 @@ import (
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/stream"
 )
@@ -52,16 +54,59 @@ type Catalog interface {
 	List(ctx context.Context, kind string) ([]catalog.Entry, error)
 }
 
+// Store has the tasks. Implemented by *store.Store.
+type Store interface {
+	Runs(ctx context.Context, f store.RunFilter) (page []store.Run, next string, err error)
+	CountRuns(ctx context.Context, f store.RunFilter) (int64, error)
+	Message(ctx context.Context, id string) (store.Message, error)
+	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
+	PutRunHook(ctx context.Context, h store.RunHook, now bool) error
+	RunHook(ctx context.Context, runID, id string) (store.RunHook, error)
+	RunHooks(ctx context.Context, runID string) ([]store.RunHook, error)
+	DeleteRunHook(ctx context.Context, runID, id string) error
+}
+
+// Hooks are those of all callers that wait. Implemented by store.Maintenance.
+type Hooks interface {
+	DueHooks(ctx context.Context) ([]store.DueHook, error)
+	HookTold(ctx context.Context, h store.DueHook) error
+}
+
+// Leases let one of several processes do something. Implemented by store.Leases.
+type Leases interface {
+	Take(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
+	Release(ctx context.Context, name, holder string) error
+}
+
+// Queue runs background jobs. Implemented by *jobs.Queue.
+type Queue interface {
+	Enqueue(ctx context.Context, kind string, args any, o jobs.EnqueueOptions) (jobs.Receipt, error)
+}
+
 // Options describe a server; Chat and Catalog are needed.
 type Options struct {
 	Chat    Chat
 	Catalog Catalog
+	// Store has the tasks; without it there are no lists of them and no histories.
+	Store Store
+	// Hooks, Leases and Queue send push notifications; there are none without a Queue.
+	Hooks  Hooks
+	Leases Leases
+	Queue  Queue
+	// Client asks webhooks; one of package outbound when nil. PrivateHooks allows webhooks
+	// in private networks.
+	Client       *http.Client
+	PrivateHooks bool
+	// Resumes: interrupted runs are resumed without being asked.
+	Resumes bool
 	// Agents are the exposed agents, by name; "*" is every agent that the caller may
 	// use.
 	Agents []string
 	// BaseURL is the server's public address, without "/a2a"; "" uses the request's
 	// host.
 	BaseURL string
+	// Provider is the organization that offers the agents, "" for none.
+	Provider string
 	// Version is the program's, for agents without a version.
 	Version string
 	// MaxBody bounds a request in bytes; 4 MiB when 0.
@@ -80,12 +125,18 @@ const Prefix = "/a2a"
 // CardPath is the path of a card, below the root and below each agent.
 const CardPath = "/.well-known/agent-card.json"
 
+// oldCardPath is the path that clients older than version 0.3 ask.
+const oldCardPath = "/.well-known/agent.json"
+
 const defaultMaxBody = 4 << 20
 
 // Server is the protocol over HTTP. It is safe for concurrent use.
 type Server struct {
-	o   Options
-	mux *http.ServeMux
+	o        Options
+	mux      *http.ServeMux
+	webhooks *webhooks
+	// id names this server among those that share a store.
+	id string
 }
 
 // New returns a server for the paths CardPath, Prefix and all below Prefix.
@@ -105,11 +156,22 @@ func New(o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
+	if o.Client == nil {
+		o.Client = outbound.NewPublicClient(o.PrivateHooks)
+	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	s := &Server{o: o, mux: http.NewServeMux()}
+	s := &Server{o: o, mux: http.NewServeMux(), webhooks: newWebhooks(o.Client, o.Now), id: uuid.NewString()}
 	for _, path := range []string{"", Prefix, Prefix + "/{agent}"} {
 		s.mux.HandleFunc("GET "+path+CardPath, s.card)
+		s.mux.HandleFunc("GET "+path+oldCardPath, s.card)
 	}
+	for route, method := range rests {
+		verb, path, _ := strings.Cut(route, " ")
+		s.mux.HandleFunc(verb+" "+Prefix+"/{agent}"+path, s.callREST(method))
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		(&exchange{view: view{Server: s, ctx: r.Context()}, w: w, r: r, rest: true}).fail(errNoRoute)
+	})
 	for _, path := range []string{Prefix, Prefix + "/{$}", Prefix + "/{agent}", Prefix + "/{agent}/{$}"} {
 		s.mux.HandleFunc("POST "+path, s.call)
 	}

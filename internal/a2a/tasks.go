@@ -1,93 +1,13 @@
 package a2a
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/stream"
 )
-
-// patience bounds the wait for events that the run's row announces.
-const patience = 2 * time.Second
-
-// find returns a task of the caller that belongs to the agent.
-func (x *exchange) find(id string) (*chat.Turn, store.Run, error) {
-	if id == "" {
-		return nil, store.Run{}, wrong("the task has no id")
-	}
-	t, r, err := x.o.Chat.Open(x.r.Context(), id)
-	if err == nil && r.AgentName != x.agent.name && !x.exposes(r.AgentName) {
-		err = store.ErrNotFound
-	}
-	return t, r, err
-}
-
-// builder returns one for a turn.
-func (x *exchange) builder(t *chat.Turn) *builder {
-	return newBuilder(t, x.o.Now, func() ([]store.RunRequest, error) {
-		open, _, err := x.o.Chat.Requests(x.r.Context(), store.RequestFilter{RunID: t.RunID, Status: store.RequestOpen})
-		return open, err
-	})
-}
-
-// catchUp passes the events of the run up to upTo to the builder. The end of a finished
-// pause is not in the log; if upTo is one, catchUp waits for the next event.
-func (x *exchange) catchUp(l *builder, t *chat.Turn, upTo int64) error {
-	if upTo <= 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(x.r.Context(), patience)
-	defer cancel()
-	for e, err := range t.Events(ctx) {
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			return nil
-		case err != nil:
-			return err
-		}
-		if _, err := l.add(e); err != nil {
-			return err
-		}
-		if e.Seq >= upTo {
-			break
-		}
-	}
-	return nil
-}
-
-// state returns the task of a run in any state.
-func (x *exchange) state(t *chat.Turn, r store.Run) (*builder, error) {
-	l, last := x.builder(t), r.LastSeq
-	if r.Status == store.RunRunning {
-		last-- // the newest may be the end of a finished pause
-	}
-	if err := x.catchUp(l, t, last); err != nil {
-		return nil, err
-	}
-	// The run's row completes a log that has been deleted, or is not written yet.
-	switch r.Status {
-	case store.RunWaiting:
-		return l, l.ask()
-	case store.RunCompleted:
-		l.end(stateCompleted, nil)
-	case store.RunCancelled:
-		l.end(stateCanceled, nil)
-	case store.RunFailed:
-		l.fail()
-	case store.RunInterrupted:
-		if !t.GoesOn() {
-			l.fail()
-		}
-	}
-	if !r.UpdatedAt.IsZero() {
-		l.task.Status.Timestamp = r.UpdatedAt.UTC().Format("2006-01-02T15:04:05.000Z07:00")
-	}
-	return l, nil
-}
 
 // get is GetTask.
 func (x *exchange) get(raw json.RawMessage) error {
@@ -103,7 +23,11 @@ func (x *exchange) get(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	return x.answerTask(l.snapshot())
+	task := l.snapshot()
+	if task.History, err = x.history(r, p.HistoryLength, maxHistory); err != nil {
+		return err
+	}
+	return x.answerTask(task)
 }
 
 // over reports whether a run has ended.
@@ -130,7 +54,7 @@ func (x *exchange) cancel(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if _, err := x.o.Chat.Stop(x.r.Context(), r.ID); err != nil {
+	if _, err := x.o.Chat.Stop(x.ctx, r.ID); err != nil {
 		return err
 	}
 	return x.get(raw)
@@ -138,7 +62,7 @@ func (x *exchange) cancel(raw json.RawMessage) error {
 
 // subscribe is SubscribeToTask.
 func (x *exchange) subscribe(raw json.RawMessage) error {
-	t, r, err := x.unended(raw, fail(codeUnsupported, "UNSUPPORTED_OPERATION", "the task has ended; use GetTask"))
+	t, r, err := x.unended(raw, unsupported("the task has ended; use GetTask"))
 	if err != nil {
 		return err
 	}
@@ -151,12 +75,19 @@ func (x *exchange) subscribe(raw json.RawMessage) error {
 
 // follow streams the task, then the further events of its run.
 func (x *exchange) follow(l *builder, t *chat.Turn) error {
+	first := l.snapshot()
+	if x.wanted != nil && *x.wanted > 0 {
+		var err error
+		if first, err = x.current(l); err != nil {
+			return err
+		}
+	}
 	sse := stream.NewSSE(x.w, x.o.SSE)
 	defer sse.Close()
-	if x.frame(sse, update{Task: l.snapshot()}) != nil || l.ended {
+	if x.frame(sse, update{Task: first}) != nil || l.ended {
 		return nil
 	}
-	for e, err := range t.EventsAfter(x.r.Context(), l.seq) {
+	for e, err := range t.EventsAfter(x.ctx, l.seq) {
 		var updates []update
 		if err == nil {
 			updates, err = l.add(e)
@@ -166,8 +97,8 @@ func (x *exchange) follow(l *builder, t *chat.Turn) error {
 			return nil
 		}
 		if err != nil {
-			if x.r.Context().Err() == nil {
-				x.write(sse, response{JSONRPC: "2.0", ID: x.id, Error: x.errorOf(err)})
+			if x.ctx.Err() == nil {
+				x.writeError(sse, err)
 			}
 			return nil
 		}
@@ -185,15 +116,26 @@ func (x *exchange) follow(l *builder, t *chat.Turn) error {
 
 // frame writes one update.
 func (x *exchange) frame(sse *stream.SSE, u update) error {
-	r := response{JSONRPC: "2.0", ID: x.id, Result: u}
-	if x.old {
-		r.Result = oldUpdate(u)
+	switch {
+	case x.rest:
+		return write(sse, u)
+	case x.old:
+		return write(sse, response{JSONRPC: "2.0", ID: x.id, Result: oldUpdate(u)})
 	}
-	return x.write(sse, r)
+	return write(sse, response{JSONRPC: "2.0", ID: x.id, Result: u})
 }
 
-func (x *exchange) write(sse *stream.SSE, r response) error {
-	b, err := json.Marshal(r)
+// writeError writes an error as the last frame. A client that has gone misses it.
+func (x *exchange) writeError(sse *stream.SSE, err error) {
+	if x.rest {
+		_ = write(sse, x.restError(err))
+		return
+	}
+	_ = write(sse, response{JSONRPC: "2.0", ID: x.id, Error: x.errorOf(err)})
+}
+
+func write(sse *stream.SSE, frame any) error {
+	b, err := json.Marshal(frame)
 	if err != nil {
 		return err
 	}

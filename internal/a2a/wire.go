@@ -9,16 +9,21 @@ const (
 	stateFailed        = "TASK_STATE_FAILED"
 	stateCanceled      = "TASK_STATE_CANCELED"
 	stateInputRequired = "TASK_STATE_INPUT_REQUIRED"
+	stateAuthRequired  = "TASK_STATE_AUTH_REQUIRED"
 )
 
 // The roles of messages.
-const roleAgent = "ROLE_AGENT"
+const (
+	roleUser  = "ROLE_USER"
+	roleAgent = "ROLE_AGENT"
+)
 
 type task struct {
 	ID        string         `json:"id"`
 	ContextID string         `json:"contextId"`
 	Status    status         `json:"status"`
 	Artifacts []artifact     `json:"artifacts,omitempty"`
+	History   []message      `json:"history,omitempty"`
 	Metadata  map[string]any `json:"metadata,omitempty"`
 }
 
@@ -96,6 +101,10 @@ type sendParams struct {
 		// opposite in version 0.3.
 		ReturnImmediately bool  `json:"returnImmediately"`
 		Blocking          *bool `json:"blocking"`
+		HistoryLength     *int  `json:"historyLength"`
+		// Hook is a webhook for the task, OldHook that of version 0.3.
+		Hook    *hook    `json:"taskPushNotificationConfig"`
+		OldHook *oldHook `json:"pushNotificationConfig"`
 	} `json:"configuration"`
 }
 
@@ -107,7 +116,8 @@ func (p *sendParams) atOnce() bool {
 
 // taskParams are those of the methods that name a task.
 type taskParams struct {
-	ID string `json:"id"`
+	ID            string `json:"id"`
+	HistoryLength *int   `json:"historyLength"`
 }
 
 // sendResult is the answer of SendMessage.

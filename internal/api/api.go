@@ -196,8 +196,7 @@ func routes(api *rest.API, mux *http.ServeMux, o *Options) {
 	}
 	if o.A2A != nil {
 		for _, route := range []string{
-			"GET /.well-known/agent-card.json", "GET /a2a/.well-known/agent-card.json", "GET /a2a/{agent}/.well-known/agent-card.json",
-			"POST /a2a", "POST /a2a/{agent}",
+			"GET /.well-known/agent-card.json", "GET /.well-known/agent.json", "GET /a2a/", "POST /a2a", "POST /a2a/", "DELETE /a2a/",
 		} {
 			mux.Handle(route, o.A2A)
 		}

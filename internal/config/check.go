@@ -118,7 +118,7 @@ func (c *Config) requirements() []requirement {
 		{"P8_RUN_ATTEMPTS", within(c.RunAttempts, 0, 100), ""},
 		{"P8_RUN_KEEP", c.RunKeep >= 0, ""},
 		{"P8_SERVER_URL", c.ServerURL == "" || isHTTP(c.ServerURL), ""},
-		{"P8_PUBLIC_URL", c.PublicURL == "" || isHTTP(c.PublicURL), ""},
+		{"P8_PUBLIC_URL", c.PublicURL == "" || isBase(c.PublicURL), ""},
 		{"P8_A2A_AGENTS", !slices.Contains(c.A2AAgents, ""), "has an empty name"},
 		{"P8_SHUTDOWN_TIMEOUT", c.ShutdownTimeout >= 0, ""},
 		{"P8_AGENT_CACHE_SIZE", within(c.CacheSize, 1, 100_000), ""},
@@ -173,6 +173,11 @@ func isFolder(path string) bool {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
+}
+
+// isBase reports whether paths can be added to an address.
+func isBase(s string) bool {
+	return isHTTP(s) && !strings.ContainsAny(s, "?#@ ")
 }
 
 func isHTTP(s string) bool {

@@ -1,13 +1,23 @@
-// Talks to p8 with the JavaScript SDK of the Agent2Agent protocol, version 1.0.
+// Talks to p8 with the JavaScript SDK of the Agent2Agent protocol: version 1.0 over JSON-RPC
+// and HTTP+JSON, and version 0.3.
 //
 // stdin:  {"url"}
 // stdout: {"scenario": what the client made of it}
-import { ClientFactory } from '@a2a-js/sdk/client';
+import { createServer } from 'node:http';
+import { ClientFactory, ClientFactoryOptions, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { Role, TaskState } from '@a2a-js/sdk';
 import { abridged, report, rows, until, url } from './report.mjs';
 
 const factory = new ClientFactory();
 const client = (agent) => factory.createFromUrl(`${url}/a2a/${agent}/.well-known/agent-card.json`, '');
+
+// over is a client of one of the card's interfaces.
+async function over(agent, binding, version) {
+  const card = await (await client(agent)).getAgentCard();
+  const old = { transports: [new JsonRpcTransportFactory({ legacyCompat: { enabled: true } })] };
+  return new ClientFactory(version === '0.3' ? ClientFactoryOptions.createFrom(ClientFactoryOptions.default, old) : undefined)
+    .createFromAgentCard({ ...card, supportedInterfaces: card.supportedInterfaces.filter((i) => i.protocolBinding === binding && i.protocolVersion === version) });
+}
 
 const message = (content, more = {}) => ({
   message: {
@@ -76,12 +86,55 @@ const answered = (agent, text, ...contents) => async () => {
   return { tasks, rows: (await rows(task.contextId)).sort() };
 };
 
+const list = (more) => ({ tenant: '', contextId: '', status: TaskState.TASK_STATE_UNSPECIFIED, pageToken: '', statusTimestampAfter: undefined, ...more });
+const said = (task) => (task.history ?? []).map((m) => `${Role[m.role].replace('ROLE_', '').toLowerCase()}: ${plain(words(m.parts)).map(abridged).join(' | ')}`);
+
+// webhook is a server that keeps what it is told.
+async function webhook() {
+  const got = [];
+  const server = createServer((req, res) => {
+    let body = '';
+    req.on('data', (b) => { body += b; });
+    req.on('end', () => { got.push({ headers: req.headers, body: JSON.parse(body) }); res.end(); });
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  return { got, url: `http://127.0.0.1:${server.address().port}/tasks`, close: () => server.close() };
+}
+
+// told of a task by a webhook, in either version.
+const toldOf = (body) => (body.task ?? body).status.state.toLowerCase().replace('task_state_', '').replaceAll('-', '_');
+
+// pushed plays a task that asks, whose webhook is set with the message.
+const pushed = (open, read) => async () => {
+  const c = await open();
+  const hook = await webhook();
+  try {
+    const config = { tenant: '', taskId: '', id: 'mine', url: hook.url, token: 'otter', authentication: { scheme: 'Bearer', credentials: 'secret' } };
+    const asked = await c.sendMessage({ ...message('An otter was born.'), configuration: { acceptedOutputModes: [], returnImmediately: true, taskPushNotificationConfig: config } });
+    await until('told that it asks', () => hook.got.some((g) => toldOf(g.body) === 'input_required'));
+    const kept = await c.listTaskPushNotificationConfig({ tenant: '', taskId: asked.id, pageSize: 0, pageToken: '' });
+    const done = await c.sendMessage(message({ approved: true }, { taskId: asked.id, contextId: asked.contextId }));
+    await until('told that it ended', () => hook.got.some((g) => toldOf(g.body) === 'completed'));
+    const { headers, body } = hook.got.at(-1);
+    await c.deleteTaskPushNotificationConfig({ tenant: '', taskId: asked.id, id: 'mine' });
+    const left = await c.listTaskPushNotificationConfig({ tenant: '', taskId: asked.id, pageSize: 0, pageToken: '' });
+    const got = await c.getTask({ id: asked.id, tenant: '', historyLength: 10 });
+    return {
+      done: state(done.status.state), body: read(body), type: headers['content-type'], token: headers['x-a2a-notification-token'], key: headers.authorization,
+      kept: (kept.configs ?? kept).map((k) => `${k.id} ${k.url === hook.url} ${k.token}${k.authentication?.credentials ?? ''}`),
+      left: (left.configs ?? left).length, history: said(got),
+    };
+  } finally {
+    hook.close();
+  }
+};
+
 await report({
   'the card': async () => {
     const card = await (await client('desk')).getAgentCard();
     const { name, description, capabilities, supportedInterfaces: all, defaultOutputModes, skills } = card;
     return {
-      name, description, streaming: capabilities.streaming, output: defaultOutputModes, skills: skills.map((s) => s.id),
+      name, description, streaming: capabilities.streaming, push: capabilities.pushNotifications, output: defaultOutputModes, skills: skills.map((s) => s.id),
       interfaces: all.map((i) => `${i.protocolBinding} ${i.protocolVersion} ${i.url.replace(url, '')}`),
     };
   },
@@ -137,6 +190,39 @@ await report({
     const back = await gathered(c.resubscribeTask({ id, tenant: '' }));
     const [, answer] = await rows(back.task.contextId);
     return { states: back.states, whole: answer === `assistant: ${back.text}` };
+  },
+  'the list of tasks': async () => {
+    const c = await client('desk');
+    const contextId = `list-${crypto.randomUUID()}`;
+    const first = await c.sendMessage(message('Good morning!', { contextId }));
+    const second = await c.sendMessage(message('Read two pages.', { contextId }));
+    const page = await c.listTasks(list({ contextId, pageSize: 1, includeArtifacts: true, historyLength: 5 }));
+    const next = await c.listTasks(list({ contextId, pageSize: 1, pageToken: page.nextPageToken }));
+    const working = await c.listTasks(list({ contextId, status: TaskState.TASK_STATE_WORKING }));
+    const since = await c.listTasks(list({ contextId, statusTimestampAfter: second.status.timestamp }));
+    return {
+      newest: page.tasks[0].id === second.id, next: next.tasks[0].id === first.id, sizes: [page.pageSize, page.totalSize, working.totalSize, since.tasks.length],
+      last: next.nextPageToken, task: { ...told(page.tasks[0]), history: said(page.tasks[0]) }, brief: told(next.tasks[0]),
+    };
+  },
+  'a webhook': pushed(() => client('keeper'), (body) => Object.keys(body)),
+  'a webhook of version 0.3': pushed(() => over('keeper', 'JSONRPC', '0.3'), (body) => body.kind),
+  'version 0.3': async () => {
+    const c = await over('desk', 'JSONRPC', '0.3');
+    const task = await c.sendMessage(message('Good morning!'));
+    const stream = await gathered(c.sendMessageStream(message('How many otters are there?')));
+    return { task: told(task), stream: summed(stream), got: said(await c.getTask({ id: task.id, tenant: '' })) };
+  },
+  'HTTP+JSON': async () => {
+    const c = await over('keeper', 'HTTP+JSON', '1.0');
+    const stream = await gathered(c.sendMessageStream(message('An otter was born.')));
+    const { id, contextId } = stream.task;
+    const watching = gathered(c.resubscribeTask({ id, tenant: '' }));
+    const listed = await c.listTasks(list({ contextId, pageSize: 5, status: TaskState.TASK_STATE_INPUT_REQUIRED }));
+    const task = await c.cancelTask({ id, tenant: '', metadata: undefined });
+    const twice = await c.cancelTask({ id, tenant: '', metadata: undefined }).catch((err) => `${err.constructor.name} ${err.message}`);
+    const none = await c.getTask({ id: 'nobody', tenant: '' }).catch((err) => `${err.constructor.name} ${err.message}`);
+    return { states: stream.states, listed: listed.tasks.length, task: state(task.status.state), watched: (await watching).states, twice, none };
   },
   'a refusal': sent('desk', 'Please refuse me.'),
   'a task that there is not': async () => {

@@ -25,7 +25,7 @@ func TestClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	provider := harness.Aimock(t, "testdata/clients.json")
-	server := harness.Serve(t, harness.Options{Env: append(provider.Env(), "P8_SCHEMA_DIR="+dir, "P8_A2A_AGENTS=*")})
+	server := harness.Serve(t, harness.Options{Env: append(provider.Env(), "P8_SCHEMA_DIR="+dir, "P8_A2A_AGENTS=*", "P8_A2A_PRIVATE_WEBHOOKS=true")})
 	input := map[string]string{"url": server.URL}
 	var table clientTable
 	defer func() { t.Log(table.text.String()) }()

@@ -37,6 +37,7 @@ func powers() []power {
 				"cmd/p8/internal/peer":    "requests to a running server",
 				"internal/outbound":       "the HTTP client for models, shared by llm and embed",
 				"internal/embed/openai":   "requests to embedding models",
+				"internal/a2a":            "the webhooks of tasks",
 				"internal/reminder":       "the webhook of a reminder",
 				"llm":                     "requests to models, and the search for a local Ollama",
 				"tool/builtin":            "the web search",

@@ -19,7 +19,6 @@ import (
 	"github.com/p8-org/p8/cmd/p8/internal/datadir"
 	"github.com/p8-org/p8/cmd/p8/internal/show"
 	"github.com/p8-org/p8/cmd/p8/internal/wiring"
-	"github.com/p8-org/p8/internal/a2a"
 	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/internal/config"
 )
@@ -62,6 +61,9 @@ func (c *Serve) Run(a *command.App) error {
 	if p.Store != nil {
 		wiring.WarnReserved(context.Background(), p.Store, p.Log)
 	}
+	if err := p.OpenA2A(cfg); err != nil {
+		return err
+	}
 	if p.Work != nil {
 		if cfg.Database().Path != "" { // this process has the lock, so no other one can be alive
 			if err := p.Store.Maintenance().FreeLeases(context.Background()); err != nil {
@@ -76,15 +78,6 @@ func (c *Serve) Run(a *command.App) error {
 	}
 	if p.MCP, err = p.NewMCP(cfg); err != nil {
 		return err
-	}
-	if len(cfg.A2AAgents) > 0 {
-		p.A2A, err = a2a.New(a2a.Options{
-			Chat: p.Chat, Catalog: p.Catalog, Agents: cfg.A2AAgents, BaseURL: cfg.PublicURL, MaxBody: int64(cfg.MaxBodyBytes),
-			Version: command.Version(), Logger: p.Log,
-		})
-		if err != nil {
-			return err
-		}
 	}
 	keeper, err := p.KeepRuns(cfg)
 	if err != nil {

@@ -3,6 +3,7 @@ package wiring
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/p8-org/p8/internal/config"
@@ -61,11 +62,16 @@ func (p *Parts) StartBackground(ctx context.Context, cfg *config.Config) (_ *bac
 		b.stop()
 		return nil, err
 	}
+	var watching sync.WaitGroup
+	if vectors != nil {
+		watching.Go(func() { vectors.Watch(ctx, q) })
+	}
+	if p.A2A != nil {
+		watching.Go(func() { p.A2A.Watch(ctx) })
+	}
 	go func() {
 		defer close(b.done)
-		if vectors != nil {
-			vectors.Watch(ctx, q)
-		}
+		watching.Wait()
 	}()
 	return b, nil
 }

@@ -1,0 +1,33 @@
+package wiring
+
+import (
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/internal/a2a"
+	"github.com/p8-org/p8/internal/config"
+)
+
+// OpenA2A builds the A2A server. Its jobs are also this process's if it exposes no agent:
+// another one, which shares the database, may have enqueued them.
+func (p *Parts) OpenA2A(cfg *config.Config) error {
+	o := a2a.Options{
+		Chat: p.Chat, Catalog: p.Catalog, Agents: cfg.A2AAgents, BaseURL: cfg.PublicURL, Provider: cfg.A2AProvider,
+		MaxBody: int64(cfg.MaxBodyBytes), Version: command.Version(), PrivateHooks: cfg.A2APrivateHooks, Resumes: cfg.RunAttempts > 0, Logger: p.Log,
+	}
+	if p.Keeps {
+		o.Store = p.Store
+	}
+	if p.Keeps && p.Work != nil {
+		o.Hooks, o.Leases, o.Queue = p.Store.Maintenance(), p.Store.Leases(), p.Work
+	}
+	s, err := a2a.New(o)
+	if err != nil {
+		return err
+	}
+	if p.Work != nil {
+		p.Work.kinds[a2a.KindPush] = s.Worker()
+	}
+	if len(cfg.A2AAgents) > 0 {
+		p.A2A = s
+	}
+	return nil
+}
