@@ -24,6 +24,9 @@ type ResponsesOptions struct {
 	// can be lost. Otherwise the numbers of the frames leap at a restart, over those that
 	// the client may have of lost events.
 	Stored bool
+	// Plain leaves out what a client may not know: p8's own events, and the calls of the
+	// server's tools in the final output. The frames are the same.
+	Plain bool
 	// Skip is how many frames the client has: starting_after + 1.
 	Skip int64
 }
@@ -65,8 +68,8 @@ func NewResponseRequest() *ResponseRequest {
 //
 // What agents say are message items, what they think reasoning items, side by side if
 // they think at the same time. Calls of the server's tools are mcp_call items, which no
-// client runs; the client's own calls are function_call items. Every other event is an
-// extra one, p8.<type>.
+// client runs; the client's own calls are function_call items. Every other event is in the
+// field p8 of the next frame.
 //
 // The numbers of the frames count every frame of the response, also those of text that a
 // restart voided, so that they depend on the log alone. A voided item ends as incomplete
@@ -77,6 +80,8 @@ type responsesEncoder struct {
 
 	number int64 // of the next frame
 	at     int   // where the open frame begins in buf
+	// pending are events of p8's own, which the next frame brings.
+	pending []byte
 
 	items      []*responseItem
 	voices     event.Voices
@@ -227,17 +232,22 @@ func (e *responsesEncoder) append(ev event.Event) error {
 	return e.extra(ev)
 }
 
-// extra sends an event of p8's own.
+// extra keeps an event of p8's own for the next frame. A frame of its own is not possible:
+// npm openai fails on types that it does not know.
 func (e *responsesEncoder) extra(ev event.Event) error {
 	object, err := e.object(ev.Data)
-	if err != nil {
+	if err != nil || e.o.Plain {
 		return err
 	}
-	e.open("p8." + ev.Type.String())
-	e.field("agent", ev.Agent)
-	e.field("run_id", ev.RunID)
-	e.raw("data", object)
-	e.close()
+	if len(e.pending) > 0 {
+		e.pending = append(e.pending, ',')
+	}
+	e.pending = append(append(append(e.pending, `{"type":"`...), ev.Type.String()...), '"')
+	if child(ev.Agent) {
+		e.pending = appendQuoted(append(e.pending, `,"agent":`...), ev.Agent)
+		e.pending = appendQuoted(append(e.pending, `,"run_id":`...), ev.RunID)
+	}
+	e.pending = append(append(append(e.pending, `,"data":`...), object...), '}')
 	return nil
 }
 
@@ -266,6 +276,10 @@ func (e *responsesEncoder) num(name string, n int) {
 
 // close ends the frame, and drops it if the client has it.
 func (e *responsesEncoder) close() {
+	if len(e.pending) > 0 {
+		e.buf = append(append(append(e.buf, `,"p8":[`...), e.pending...), ']')
+		e.pending = e.pending[:0]
+	}
 	e.buf = append(e.buf, "}\n\n"...)
 	if e.number < e.o.Skip {
 		e.buf = e.buf[:e.at]

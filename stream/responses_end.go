@@ -52,7 +52,9 @@ func (e *responsesEncoder) fail(d *event.ErrorData) {
 	e.open("error")
 	e.field("code", failed.Code)
 	e.field("message", failed.Message)
-	e.buf = append(e.buf, `,"param":null`...)
+	e.buf = append(e.buf, `,"param":null,`...)
+	nested := AppendError(nil, failed) // AI SDK 5 reads the error there
+	e.buf = append(e.buf, nested[1:len(nested)-1]...)
 	e.close()
 }
 
@@ -176,6 +178,9 @@ func (e *responsesEncoder) appendResponse(dst []byte, status string) ([]byte, er
 	} else {
 		dst = append(appendQuoted(append(dst, `{"id":`...), e.o.SessionID), '}')
 	}
+	if e.o.Plain {
+		return append(dst, '}'), nil
+	}
 	if object, err = e.object(e.own()); err != nil {
 		return nil, err
 	}
@@ -186,7 +191,7 @@ func (e *responsesEncoder) appendResponse(dst []byte, status string) ([]byte, er
 func (e *responsesEncoder) appendOutput(dst []byte) []byte {
 	empty := true
 	for _, it := range e.items {
-		if it.void {
+		if it.void || e.o.Plain && (it.kind == itemMCP || it.kind == itemApproval) {
 			continue
 		}
 		if !empty {

@@ -29,7 +29,7 @@ func TestClients(t *testing.T) {
 	input := map[string]string{"url": server.URL}
 	var table clientTable
 	defer func() { t.Log(table.text.String()) }()
-	for _, name := range []string{"openai", "agui", "aisdk", "a2a", "openai-go"} {
+	for _, name := range []string{"openai", "responses", "agui", "aisdk", "a2a", "openai-go"} {
 		t.Run(name, func(t *testing.T) {
 			before := len(provider.Journal(t))
 			var report json.RawMessage

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/internal/api/internal/inbound"
@@ -44,6 +45,9 @@ func (h *handlers) respond(w http.ResponseWriter, r *http.Request) (int, any, er
 	if in.Background {
 		turn = turn.Stored()
 	}
+	if oldSDK(r) {
+		v.LeaveOut()
+	}
 	switch {
 	case in.Stream:
 		h.streamer.Stream(w, r, turn, v)
@@ -53,6 +57,13 @@ func (h *handlers) respond(w http.ResponseWriter, r *http.Request) (int, any, er
 		return h.writeResponse(w, stream.NewResponse(stream.Reader{}, runs.ResponseOf(turn, v, h.api.Now())))
 	}
 	return h.respondWhole(w, r, turn, v)
+}
+
+// oldSDK reports whether the client is AI SDK 5, which fails on
+// items of server-run tools in a response that is not streamed.
+func oldSDK(r *http.Request) bool {
+	agent := r.UserAgent()
+	return strings.HasPrefix(agent, "ai/5.") || strings.Contains(agent, "ai-sdk/provider-utils/3.")
 }
 
 // startResponse starts the turn that the body asks for.

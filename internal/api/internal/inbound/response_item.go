@@ -141,6 +141,11 @@ func (t *thread) addMessage(it *inputItem, where string, req *chat.Request) *pro
 		return problem.Invalid("input", "%s.role is %q; it must be user, assistant, system or developer", where, web.Cut(it.Role))
 	}
 	t.answers = nil // what came before was decided
+	if last := len(t.messages) - 1; one.role == llm.Assistant && last >= 0 && len(t.messages[last].calls) > 0 {
+		// Some clients send the text of a step after its calls.
+		t.messages[last].text = strings.TrimPrefix(t.messages[last].text+"\n"+text, "\n")
+		return nil
+	}
 	t.messages = append(t.messages, one)
 	return nil
 }

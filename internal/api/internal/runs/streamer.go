@@ -107,6 +107,7 @@ func ResponseOf(turn *chat.Turn, v View, now time.Time) stream.ResponsesOptions 
 	if v.Response != nil {
 		o = *v.Response
 	}
+	o.Plain = v.format == stream.None
 	o.Model, o.SessionID, o.Created, o.Skip = cmp.Or(v.Model, turn.Model), turn.SessionID, now, v.skip
 	const timed = 7 // the version of UUIDs that begin with a time
 	if id, err := uuid.Parse(turn.RunID); err == nil && id.Version() == timed {

@@ -85,6 +85,9 @@ func NewView(r *http.Request) (View, *problem.Problem) {
 	return v, nil
 }
 
+// LeaveOut leaves out what is p8's own.
+func (v *View) LeaveOut() { v.format = stream.None }
+
 // SkipTo reads which frames of a response the client has.
 func (v *View) SkipTo(r *http.Request) *problem.Problem {
 	if value := r.URL.Query().Get(paramStarting); value != "" {
