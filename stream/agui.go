@@ -31,12 +31,17 @@ const (
 	// ChildrenBoth sends the events of AG-UI 1.0 and the CUSTOM events child_content,
 	// child_tool_start and child_tool_result. A client shows a child's text once: the
 	// CUSTOM events reach only clients that listen for them.
+	//
+	// For ProtocolAGUI0 it is ChildrenActivity.
 	ChildrenBoth Children = iota
 	// ChildrenNative sends SUBAGENT_* and events with a subagentRunId alone.
 	ChildrenNative
-	// ChildrenCustom sends the CUSTOM events alone, for clients older than 1.0 that
-	// refuse unknown events.
+	// ChildrenCustom sends the CUSTOM events alone.
 	ChildrenCustom
+	// ChildrenActivity sends the text and the calls of a delegated agent as messages of
+	// their own, an activity that says whether the agent is at work, and the CUSTOM events.
+	// No client of any version refuses these.
+	ChildrenActivity
 )
 
 // aguiEncoder writes a run as AG-UI 1.0 events. Text, reasoning, tool calls and
@@ -47,6 +52,8 @@ type aguiEncoder struct {
 	frames
 	o   AGUIOptions
 	now int64
+	// old is true for a client older than 1.0: see agui_old.go.
+	old bool
 
 	root     *voice
 	children map[string]*voice
@@ -61,18 +68,25 @@ type aguiEncoder struct {
 	suffix string
 	lost   bool
 
+	// step counts the steps; stepAnswered is true if the one under way has a result.
+	step                 int
+	inStep, stepAnswered bool
+
 	said                  bool // the root agent has sent text
 	began, behind, closed bool
 }
 
-func newAGUI(w io.Writer, r Reader, o AGUIOptions) *aguiEncoder {
+func newAGUI(w io.Writer, r Reader, o AGUIOptions, old bool) *aguiEncoder {
 	if o.MessageID == "" {
 		o.MessageID = o.RunID + "-message"
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	e := &aguiEncoder{o: o, root: newVoice("", "", o.MessageID), children: map[string]*voice{}}
+	if old && o.Children == ChildrenBoth {
+		o.Children = ChildrenActivity
+	}
+	e := &aguiEncoder{o: o, old: old, root: newVoice("", "", o.MessageID), children: map[string]*voice{}}
 	e.init(w, r)
 	return e
 }
@@ -109,6 +123,7 @@ func (e *aguiEncoder) Write(ev event.Event) error {
 // again prepares for another response of the same run.
 func (e *aguiEncoder) again() {
 	e.began, e.behind, e.closed = false, false, false
+	e.inStep, e.stepAnswered = false, false
 	e.calls.again()
 	e.root.again()
 	for _, v := range e.order {
@@ -191,7 +206,11 @@ func structured(ev event.Event) bool {
 
 // event begins an event.
 func (e *aguiEncoder) event(typ string) {
-	e.buf = append(append(e.buf, `data: {"type":"`...), typ...)
+	lead := `data: {"type":"`
+	if e.old && recent(typ) {
+		lead = `data:{"type":"`
+	}
+	e.buf = append(append(e.buf, lead...), typ...)
 	e.buf = appendInt(append(e.buf, `","timestamp":`...), e.now)
 }
 

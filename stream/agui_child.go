@@ -59,15 +59,26 @@ func (e *aguiEncoder) subagent(v *voice, d *event.ChildRunData) {
 	if !e.native(v) {
 		return
 	}
-	e.event("SUBAGENT_STARTED")
-	e.field("name", v.name)
+	parent, call := "", ""
 	if d != nil {
 		if p := e.children[d.ParentRunID]; p != nil && p.begun {
-			e.field("parentSubagentRunId", p.run)
+			parent = p.run
 		}
 		if k := e.calls.get(d.ParentRunID, d.ToolCallID); k != nil {
-			e.field("parentToolCallId", k.wire)
+			call = k.wire
 		}
+	}
+	if e.o.Children == ChildrenActivity {
+		e.activity(v, call)
+		return
+	}
+	e.event("SUBAGENT_STARTED")
+	e.field("name", v.name)
+	if parent != "" {
+		e.field("parentSubagentRunId", parent)
+	}
+	if call != "" {
+		e.field("parentToolCallId", call)
 	}
 	e.end(v)
 }
@@ -79,6 +90,14 @@ func (e *aguiEncoder) subagentEnd(v *voice, outcome string) {
 		return
 	}
 	e.rest(v, outcome == "")
+	if e.o.Children == ChildrenActivity {
+		status := "completed"
+		if outcome != "" {
+			status = "suspended"
+		}
+		e.activityEnd(v, status)
+		return
+	}
 	e.event("SUBAGENT_FINISHED")
 	if outcome != "" {
 		e.raw("outcome", []byte(outcome))
@@ -95,6 +114,10 @@ func (e *aguiEncoder) subagentError(v *voice, message string) {
 		message = MessageInternal
 	}
 	e.rest(v, true)
+	if e.o.Children == ChildrenActivity {
+		e.activityEnd(v, "failed")
+		return
+	}
 	e.event("SUBAGENT_ERROR")
 	e.field("message", message)
 	e.end(v)

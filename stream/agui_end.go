@@ -122,14 +122,16 @@ func (e *aguiEncoder) appendDone(d *event.DoneData) error {
 		e.appendText(e.root, compact(d.Output))
 	}
 	e.closeAll(d.Reason)
-	how, err := e.object(e.outcome(d.Reason))
-	if err != nil {
-		return err
-	}
 	e.event("RUN_FINISHED")
 	e.field("threadId", e.o.ThreadID)
 	e.field("runId", e.o.RunID)
-	e.raw("outcome", how)
+	if how, ok := e.spoken(e.outcome(d.Reason)); ok {
+		raw, err := e.object(how)
+		if err != nil {
+			return err
+		}
+		e.raw("outcome", raw)
+	}
 	if d.Reason != event.ReasonCancelled && d.Reason != event.ReasonPaused {
 		result, err := e.object(d)
 		if err != nil {
@@ -169,6 +171,7 @@ func (e *aguiEncoder) closeAll(reason string) {
 		}
 	}
 	e.rest(e.root, over)
+	e.stepEnds()
 }
 
 // rest closes what a voice left open. If its run has ended, that includes calls

@@ -3,6 +3,7 @@ package stream_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -15,7 +16,8 @@ import (
 func dataFrames(t *testing.T, out []byte) (list []map[string]any, done bool) {
 	t.Helper()
 	for frame := range strings.SplitSeq(strings.TrimSuffix(string(out), "\n\n"), "\n\n") {
-		data, ok := strings.CutPrefix(frame, "data: ")
+		data, ok := strings.CutPrefix(frame, "data:")
+		data = strings.TrimPrefix(data, " ")
 		if !ok || strings.Contains(data, "\n") || done {
 			t.Fatalf("bad frame %q", frame)
 		}
@@ -34,12 +36,13 @@ func dataFrames(t *testing.T, out []byte) (list []map[string]any, done bool) {
 
 // aguiFields are the fields that an event must have.
 var aguiFields = map[string]string{
-	"RUN_STARTED": "threadId runId", "RUN_FINISHED": "threadId runId outcome", "RUN_ERROR": "message",
+	"RUN_STARTED": "threadId runId", "RUN_FINISHED": "threadId runId", "RUN_ERROR": "message",
 	"TEXT_MESSAGE_START": "messageId role", "TEXT_MESSAGE_CONTENT": "messageId delta", "TEXT_MESSAGE_END": "messageId",
 	"REASONING_START": "messageId", "REASONING_MESSAGE_START": "messageId role", "REASONING_MESSAGE_CONTENT": "messageId delta",
 	"REASONING_MESSAGE_END": "messageId", "REASONING_END": "messageId",
 	"TOOL_CALL_START": "toolCallId toolCallName", "TOOL_CALL_ARGS": "toolCallId delta", "TOOL_CALL_END": "toolCallId",
 	"TOOL_CALL_RESULT": "messageId toolCallId content", "CUSTOM": "name value", "ACTIVITY_SNAPSHOT": "messageId activityType content",
+	"STEP_STARTED": "stepName", "STEP_FINISHED": "stepName", "ACTIVITY_DELTA": "messageId activityType patch",
 	"SUBAGENT_STARTED": "subagentRunId name", "SUBAGENT_FINISHED": "subagentRunId", "SUBAGENT_ERROR": "subagentRunId message",
 }
 
@@ -50,9 +53,10 @@ func checkAGUI(t *testing.T, out []byte) {
 	if done {
 		t.Error("AG-UI has no [DONE]")
 	}
-	open := map[string]bool{}     // messages, calls and subagents in progress
-	owner := map[string]string{}  // of messages and calls
-	finished := map[string]bool{} // subagents
+	attributed := bytes.Contains(out, []byte(`"SUBAGENT_STARTED"`)) // else there are only owners
+	open := map[string]bool{}                                       // messages, calls and subagents in progress
+	owner := map[string]string{}                                    // of messages and calls
+	finished := map[string]bool{}                                   // subagents
 	for i, e := range list {
 		typ, _ := e["type"].(string)
 		fields, ok := aguiFields[typ]
@@ -72,7 +76,7 @@ func checkAGUI(t *testing.T, out []byte) {
 			t.Errorf("%s is event %d of %d", typ, i+1, len(list))
 		}
 		run, _ := e["subagentRunId"].(string)
-		if run != "" && typ != "SUBAGENT_STARTED" && !open["subagent "+run] {
+		if run != "" && attributed && typ != "SUBAGENT_STARTED" && !open["subagent "+run] {
 			t.Errorf("the subagent is not at work: %v", e)
 		}
 		id, _ := e["messageId"].(string)
@@ -82,6 +86,15 @@ func checkAGUI(t *testing.T, out []byte) {
 		_, stage, _ := strings.Cut(typ, "_")
 		key := begin(typ) + id
 		switch {
+		case strings.HasPrefix(typ, "STEP"):
+			key := fmt.Sprint("step ", e["stepName"])
+			if open[key] == (stage == "STARTED") {
+				t.Errorf("out of turn: %v", e)
+			}
+			if open[key] = true; stage == "FINISHED" {
+				delete(open, key)
+			}
+		case typ == "ACTIVITY_DELTA":
 		case strings.HasPrefix(typ, "SUBAGENT"):
 			if key := "subagent " + run; stage == "STARTED" {
 				if open[key] || finished[key] {

@@ -7,9 +7,10 @@ func (e *aguiEncoder) appendText(v *voice, text string) {
 	if e.native(v) {
 		if v.open != event.Text {
 			e.hush(v)
+			e.stepBegins(v)
 			v.open, v.message = event.Text, appendQuoted(v.message[:0], v.next())
 			v.fresh = append(v.fresh, v.parent)
-			e.message(v, "TEXT_MESSAGE_START", `,"role":"assistant"`)
+			e.message(v, "TEXT_MESSAGE_START", e.named(v))
 		}
 		e.delta(v, "TEXT_MESSAGE_CONTENT", text)
 	}
@@ -26,6 +27,7 @@ func (e *aguiEncoder) appendReasoning(v *voice, text string) {
 	}
 	if v.open != event.Reasoning {
 		e.hush(v)
+		e.stepBegins(v)
 		id := v.thought()
 		v.open, v.message = event.Reasoning, appendQuoted(v.message[:0], id)
 		v.fresh = append(v.fresh, id)

@@ -48,6 +48,7 @@ func (e *aguiEncoder) callStart(v *voice, k *call, d *event.ToolCallData) {
 	}
 	k.voice = v
 	e.hush(v)
+	e.stepBegins(v)
 	if v.parent == "" || v.answered {
 		v.fresh = append(v.fresh, v.next())
 	}
@@ -91,6 +92,7 @@ func (e *aguiEncoder) callResult(v *voice, k *call, d *event.ToolCallData) {
 	text := resultText(d)
 	if e.native(v) {
 		v.answered = true
+		e.stepAnswered = e.stepAnswered || v == e.root && e.inStep
 		id := d.MessageID
 		if id == "" {
 			id = k.wire + "-result"

@@ -17,6 +17,8 @@ const (
 	ProtocolOpenAI Protocol = "openai"
 	// ProtocolAGUI is AG-UI 1.0.
 	ProtocolAGUI Protocol = "ag-ui"
+	// ProtocolAGUI0 is AG-UI for clients older than 1.0, which refuse what they do not know.
+	ProtocolAGUI0 Protocol = "ag-ui-0"
 	// ProtocolAISDK is the Vercel AI SDK's UI message stream.
 	ProtocolAISDK Protocol = "ai-sdk"
 	// ProtocolResponses is OpenAI's Responses API.
@@ -28,7 +30,7 @@ const (
 // ParseProtocol reads a protocol's name.
 func ParseProtocol(s string) (Protocol, error) {
 	switch p := Protocol(s); p {
-	case ProtocolOpenAI, ProtocolResponses, ProtocolAGUI, ProtocolAISDK, ProtocolEvents:
+	case ProtocolOpenAI, ProtocolResponses, ProtocolAGUI, ProtocolAGUI0, ProtocolAISDK, ProtocolEvents:
 		return p, nil
 	}
 	return "", fmt.Errorf("there is no protocol %q; use openai, responses, ag-ui, ai-sdk or events", s)
@@ -57,8 +59,8 @@ func New(p Protocol, w io.Writer, o Options) Encoder {
 	switch p {
 	case ProtocolResponses:
 		return newResponses(w, o.Reader, o.Responses)
-	case ProtocolAGUI:
-		return newAGUI(w, o.Reader, o.AGUI)
+	case ProtocolAGUI, ProtocolAGUI0:
+		return newAGUI(w, o.Reader, o.AGUI, p == ProtocolAGUI0)
 	case ProtocolAISDK:
 		return newAISDK(w, o.Reader, o.AISDK)
 	case ProtocolEvents:

@@ -110,12 +110,12 @@ func TestTranscripts(t *testing.T) {
 				got.Files = append(got.Files, txtar.File{Name: f.String(), Data: out})
 			}
 			got.Files = append(got.Files, txtar.File{Name: "completion", Data: tr.complete(t)})
-			for _, p := range []stream.Protocol{stream.ProtocolResponses, stream.ProtocolAGUI, stream.ProtocolAISDK, stream.ProtocolEvents} {
+			for _, p := range []stream.Protocol{stream.ProtocolResponses, stream.ProtocolAGUI, stream.ProtocolAGUI0, stream.ProtocolAISDK, stream.ProtocolEvents} {
 				out := encode(t, p, tr.options(0), tr.events)
 				switch p {
 				case stream.ProtocolResponses:
 					checkResponses(t, out, tr.respond(t))
-				case stream.ProtocolAGUI:
+				case stream.ProtocolAGUI, stream.ProtocolAGUI0:
 					checkAGUI(t, out)
 				case stream.ProtocolAISDK:
 					checkAISDK(t, out, tr.known())

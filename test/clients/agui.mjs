@@ -1,14 +1,15 @@
 // Talks to p8 with the client of AG-UI, as a front end does.
 //
-// stdin:  {"url"}
+// stdin:  {"url", "client"}; client is the npm package, @ag-ui/client or an older one
 // stdout: {"scenario": {"runs": [what each run said], "messages": [what the client
 //          shows], …}}
-import { HttpAgent } from '@ag-ui/client';
-import { abridged, get, inOrder, post, report, rows, url } from './report.mjs';
+import { abridged, get, inOrder, input, post, report, rows, url } from './report.mjs';
+
+const { HttpAgent } = await import(input.client);
 
 const chat = (name, schema) => new HttpAgent({
-  url: `${url}/chat/${encodeURIComponent(`ag-ui / ${name}`)}`,
-  threadId: `ag-ui / ${name}`,
+  url: `${url}/chat/${encodeURIComponent(`${input.client} / ${name}`)}`,
+  threadId: `${input.client} / ${name}`,
   headers: { 'x-agent-schema-name': schema },
 });
 
@@ -45,7 +46,18 @@ function shown(agent) {
   }));
   for (const m of agent.messages) if (m.subagentRunId) names.set(m.subagentRunId, null);
   const children = [...names.keys()].map((id) => lines((m) => m.subagentRunId === id)).sort((a, b) => (a.join() < b.join() ? -1 : 1));
-  return { messages: lines((m) => !m.subagentRunId), ...(children.length && { children }) };
+  const activities = agent.messages.filter((m) => m.role === 'activity').map((m) => `${m.activityType}: ${JSON.stringify(m.content)}`).sort();
+  return {
+    messages: lines((m) => m.role !== 'activity' && !m.subagentRunId),
+    ...(children.length && { children }), ...(activities.length && { activities }),
+  };
+}
+
+// unanswered are the calls without a result, by which older clients know those of their
+// own tools.
+function unanswered(agent) {
+  const results = new Set(agent.messages.map((m) => m.toolCallId));
+  return agent.messages.flatMap((m) => m.toolCalls ?? []).map((c) => c.id).filter((id) => !results.has(id));
 }
 
 // told plays one message.
@@ -105,7 +117,7 @@ await report({
   'a tool of the client': async (name) => {
     const agent = chat(name, 'desk');
     const first = await run(agent, 'Show the way.', { tools: [showMap] });
-    for (const id of first.pending ?? []) agent.addMessage({ id: `result-${id}`, role: 'tool', toolCallId: id, content: 'the map is shown' });
+    for (const id of first.pending ?? unanswered(agent)) agent.addMessage({ id: `result-${id}`, role: 'tool', toolCallId: id, content: 'the map is shown' });
     return { runs: [first, await run(agent, '', { tools: [showMap] })], ...shown(agent), rows: (await rows(agent.threadId)).sort() };
   },
 
@@ -169,4 +181,4 @@ await report({
     const agent = chat(name, 'dsek');
     return run(agent, 'Good morning!').catch((err) => ({ thrown: err.message }));
   },
-}, '@ag-ui/client');
+}, input.client);

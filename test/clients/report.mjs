@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 
-export const { url } = JSON.parse(await readAll(process.stdin));
+export const input = JSON.parse(await readAll(process.stdin));
+export const { url } = input;
 
 const clients = new Map();
 

@@ -26,13 +26,17 @@ func TestClients(t *testing.T) {
 	}
 	provider := harness.Aimock(t, "testdata/clients.json")
 	server := harness.Serve(t, harness.Options{Env: append(provider.Env(), "P8_SCHEMA_DIR="+dir, "P8_A2A_AGENTS=*", "P8_A2A_PRIVATE_WEBHOOKS=true")})
-	input := map[string]string{"url": server.URL}
+	input := map[string]string{"url": server.URL, "client": "@ag-ui/client"}
 	var table clientTable
 	defer func() { t.Log(table.text.String()) }()
-	for _, name := range []string{"openai", "responses", "agui", "aisdk", "a2a", "openai-go"} {
+	for _, name := range []string{"openai", "responses", "agui", "agui-0.0.59", "aisdk", "a2a", "openai-go"} {
 		t.Run(name, func(t *testing.T) {
 			before := len(provider.Journal(t))
 			var report json.RawMessage
+			script, old, _ := strings.Cut(name, "-0.") // a script may play with an older client, too
+			if input["client"] = "@ag-ui/client"; old != "" {
+				input["client"] = "ag-ui-client-0." + old
+			}
 			if name == "openai-go" {
 				harness.GoClient(t, name, input, &report)
 				var pretty bytes.Buffer
@@ -41,11 +45,11 @@ func TestClients(t *testing.T) {
 				}
 				report = pretty.Bytes()
 			} else {
-				harness.Node(t, name+".mjs", input, &report)
+				harness.Node(t, script+".mjs", input, &report)
 			}
 			table.add(t, name, report)
 			golden.Compare(t, "testdata/clients/"+name+".golden", string(report)+"\n")
-			golden.Compare(t, "testdata/clients/"+name+".sent.golden", sent(provider.Journal(t)[before:]))
+			golden.Compare(t, "testdata/clients/"+script+".sent.golden", sent(provider.Journal(t)[before:]))
 			for what, found := range leaks(string(report), server.DataDir) {
 				t.Errorf("%s is shown: %q", what, found)
 			}

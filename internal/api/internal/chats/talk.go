@@ -34,9 +34,13 @@ func (h *handlers) talk(w http.ResponseWriter, r *http.Request) (int, any, error
 func (h *handlers) startTalk(r *http.Request, in *inbound.Talk, v *runs.View, text []byte) (*chat.Turn, *problem.Problem) {
 	ctx := r.Context()
 	if v.Protocol == "" {
-		v.Protocol = stream.ProtocolAGUI
-		if in.IsUI() || !in.IsAGUI() && (r.PathValue("chat_id") == "" || isUIPath(r)) {
+		switch {
+		case in.IsUI() || !in.IsAGUI() && (r.PathValue("chat_id") == "" || isUIPath(r)):
 			v.Protocol = stream.ProtocolAISDK
+		case in.IsOldAGUI():
+			v.Protocol = stream.ProtocolAGUI0
+		default:
+			v.Protocol = stream.ProtocolAGUI
 		}
 	}
 	req, p := in.Request()

@@ -24,10 +24,12 @@ type Talk struct {
 	Tools   []clientTool  `json:"tools"`
 
 	// AG-UI.
-	ThreadID string          `json:"threadId"`
-	RunID    string          `json:"runId"`
-	State    json.RawMessage `json:"state"`
-	Context  []struct {
+	ThreadID string `json:"threadId"`
+	RunID    string `json:"runId"`
+	// ProtocolVersion is "1.0" or later; clients older than 1.0 send none.
+	ProtocolVersion string          `json:"protocolVersion"`
+	State           json.RawMessage `json:"state"`
+	Context         []struct {
 		Description string `json:"description"`
 		Value       string `json:"value"`
 	} `json:"context"`
@@ -89,6 +91,10 @@ func (b *Talk) IsUI() bool {
 // IsAGUI reports whether an AG-UI client sent the body. Its clients name the thread and the
 // run; AI SDK clients never do.
 func (b *Talk) IsAGUI() bool { return !b.IsUI() && (b.ThreadID != "" || b.RunID != "") }
+
+// IsOldAGUI reports whether an AG-UI client older than 1.0 sent the body. A body without
+// the ids of such a client is a person's.
+func (b *Talk) IsOldAGUI() bool { return b.ThreadID != "" && b.RunID != "" && b.ProtocolVersion == "" }
 
 // The triggers of an AI SDK client.
 const (

@@ -79,8 +79,10 @@ func NewView(r *http.Request) (View, *problem.Problem) {
 		v.children = stream.ChildrenNative
 	case "custom":
 		v.children = stream.ChildrenCustom
+	case "activity":
+		v.children = stream.ChildrenActivity
 	default:
-		return v, problem.Invalid(paramSubagents, "subagents is %q; it is both, native or custom", web.Cut(name))
+		return v, problem.Invalid(paramSubagents, "subagents is %q; it is both, native, custom or activity", web.Cut(name))
 	}
 	return v, nil
 }
