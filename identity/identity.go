@@ -13,6 +13,7 @@ package identity
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // DefaultTenant is the tenant of a deployment that does not name any.
@@ -44,12 +45,10 @@ type Identity struct {
 	ClientID string `json:"client_id,omitempty"`
 	Email    string `json:"user_email,omitempty"`
 	Name     string `json:"user_name,omitempty"`
-	// SharedReadOnly takes away the right to write rows that the whole tenant sees:
-	// shared documents, resources, ontologies and files. The caller's own rows are not
-	// affected. The code that verifies a token sets it from the token's roles; no
-	// header does. Without authentication every caller has the right. The store
-	// enforces it on every path.
-	SharedReadOnly bool `json:"shared_read_only,omitempty"`
+	// Role is what the caller may write; the code that verifies a token sets it.
+	Role Role `json:"role,omitempty"`
+	// Expires is when the caller's token does; zero is never. A run that has begun goes on.
+	Expires time.Time `json:"-"`
 	// UserContext is text about the user for the prompt of nested documents, beside
 	// date, time and name.
 	UserContext string `json:"user_context,omitempty"`

@@ -14,6 +14,8 @@ func (id *Identity) UnmarshalJSON(b []byte) error {
 	var raw struct {
 		plain
 		Hint string `json:"user_profile_hint"`
+		// SharedReadOnly is how older versions stored the role of a member.
+		SharedReadOnly bool `json:"shared_read_only"`
 	}
 	if err := json.Unmarshal(b, &raw); err != nil {
 		var wrong *json.UnmarshalTypeError
@@ -32,6 +34,9 @@ func (id *Identity) UnmarshalJSON(b []byte) error {
 	}
 	if raw.UserContext == "" {
 		raw.UserContext = raw.Hint
+	}
+	if raw.Role == "" && raw.SharedReadOnly {
+		raw.Role = RoleMember
 	}
 	checked, err := Identity(raw.plain).Normalize()
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/p8-org/p8/identity"
 )
 
-// The right to write shared rows is the verifier's to take: it stays taken, whatever
-// the request says, in child runs and in what is stored of a run.
-func TestSharedReadOnly(t *testing.T) {
+// A role is the verifier's to give: it stays, whatever the request says, in child runs
+// and in what is stored of a run.
+func TestRole(t *testing.T) {
 	r := httptest.NewRequest("POST", "/", nil)
-	r.Header = headers("X-Shared-Read-Only", "false", "X-User-Id", "eve", "X-Tenant-Id", "other")
-	ctx := identity.With(r.Context(), identity.Identity{UserID: "rita", SharedReadOnly: true})
+	r.Header = headers("X-Role", "admin", "X-User-Id", "eve", "X-Tenant-Id", "other")
+	ctx := identity.With(r.Context(), identity.Identity{UserID: "rita", Role: identity.RoleMember})
 	id, err := identity.FromRequest(r.WithContext(ctx), true)
-	if err != nil || !id.SharedReadOnly || id.UserID != "rita" {
+	if err != nil || id.MayShare() || !id.MayWrite() || id.UserID != "rita" {
 		t.Errorf("of a request: %+v, %v", id, err)
 	}
-	if child := id.Child("other", ""); !child.SharedReadOnly {
+	if child := id.Child("other", ""); child.MayShare() {
 		t.Errorf("of a child run: %+v", child)
 	}
 	raw, err := json.Marshal(id)
@@ -29,8 +29,19 @@ func TestSharedReadOnly(t *testing.T) {
 	if err := json.Unmarshal(raw, &again); err != nil || again != id {
 		t.Errorf("stored and read again: %+v, %v", again, err)
 	}
-	r.Header = headers("X-Shared-Read-Only", "true", "Shared_read_only", "true")
-	if id, err := identity.FromRequest(r, true); err != nil || id.SharedReadOnly {
+	r.Header = headers("X-Role", "reader", "Role", "reader")
+	if id, err := identity.FromRequest(r, true); err != nil || id.Role != "" {
 		t.Errorf("of headers: %+v, %v", id, err)
+	}
+	for text, want := range map[string]identity.Role{
+		`{"shared_read_only":true}`: identity.RoleMember, `{"shared_read_only":false}`: "", `{"role":"reader"}`: identity.RoleReader,
+	} {
+		var id identity.Identity
+		if err := json.Unmarshal([]byte(text), &id); err != nil || id.Role != want {
+			t.Errorf("%s: %+v, %v", text, id, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"role":"root"}`), &again); err == nil {
+		t.Error("an unknown role is accepted")
 	}
 }

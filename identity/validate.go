@@ -100,6 +100,9 @@ func (id Identity) Normalize() (Identity, error) {
 			return Identity{}, err
 		}
 	}
+	if id.Role != "" && id.Role.Rank() == 0 {
+		return Identity{}, &InvalidError{"role", "is not one; write reader, member or admin"}
+	}
 	if isEmail(id.UserID) {
 		if id.Email != "" && UserID(id.Email) != UserID(id.UserID) {
 			return Identity{}, &InvalidError{"user_email", "is not the address in the user id; send one of the two"}

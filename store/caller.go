@@ -27,7 +27,7 @@ func callerOf(ctx context.Context) (caller, error) {
 		return caller{}, err
 	}
 	if ctx.Value(manualKey{}) != nil {
-		id = identity.Identity{TenantID: identity.ManualTenant, SharedReadOnly: true}
+		id = identity.Identity{TenantID: identity.ManualTenant, Role: identity.RoleReader}
 	}
 	if !printable(id.TenantID, maxName) {
 		return caller{}, invalidf("the tenant must be 1-%d printable characters", maxName)

@@ -96,7 +96,7 @@ func (w *writer) linkBack(ctx context.Context, m *Moment, key string, e Edge) (s
 		switch {
 		case h.Type == TypeMoment && h.ID == m.ID:
 			status = LinkDone
-		case h.tenant == w.by.TenantID && (h.owner != "" || w.by.Anonymous() && !w.by.SharedReadOnly):
+		case h.tenant == w.by.TenantID && (h.owner != "" || w.by.Anonymous() && w.by.MayShare()):
 			own = append(own, h)
 		default:
 			status = LinkShared

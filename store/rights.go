@@ -3,10 +3,10 @@ package store
 // The rights to write rows. [writer.replace] and [writer.remove], through which every
 // write goes, check them:
 //
+//   - A reader writes nothing; Store.write refuses it before the transaction.
 //   - A private row belongs to its writer.
 //   - A row with a user belongs to that user; table.place compares it with the caller.
-//   - A row that a whole tenant reads needs the right to write shared rows, which the
-//     identity carries.
+//   - A row that a whole tenant reads needs a role with the right to write shared rows.
 //   - A tenant's shared document must not have the name of one that comes with the
 //     program, because every caller would get it instead. A caller's own document may.
 
@@ -26,7 +26,7 @@ func (w *writer) mayReplace(t *table, rec record, owner any) error {
 // mayShare returns ErrForbidden if the whole tenant reads a row of that owner and the
 // caller may not write such rows.
 func (w *writer) mayShare(t *table, owner any) error {
-	if owner != nil || t.Private || !w.by.SharedReadOnly {
+	if owner != nil || t.Private || w.by.MayShare() {
 		return nil
 	}
 	return forbiddenf("the caller may not write a %s that everybody of the tenant sees: store it for one user", t.Type)

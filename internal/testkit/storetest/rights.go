@@ -108,14 +108,33 @@ func Reserved(t *testing.T, open func(names ...string) *store.Store) {
 		t.Errorf("rebuilding the keys: %v", err)
 	}
 	wantEqual(t, "reported, one less", len(get[[]store.ReservedSchema](t)(s.Maintenance().ReservedSchemas(t.Context()))), 8)
-	sharedReadOnly(t, s)
+	member(t, s)
+	reader(t, s)
 }
 
-// sharedReadOnly: a caller without the right writes only own rows.
-func sharedReadOnly(t *testing.T, s *store.Store) {
+// reader: a caller who may only read finds what a member finds, and writes nothing.
+func reader(t *testing.T, s *store.Store) {
+	const tenant = "readers"
+	ctx := identity.With(context.Background(), identity.Identity{TenantID: tenant, UserID: "rolf", Role: identity.RoleReader})
+	wantEqual(t, "document", get[store.Schema](t)(s.Schema(ctx, "doc")).Content, "everybody's")
+	for what, err := range map[string]error{
+		"a turn":      s.BeginTurn(ctx, store.Session{ID: "s"}, userMessage("x")),
+		"an own note": s.Resources().Put(ctx, &store.Resource{Name: "new"}),
+		"a document":  s.PutSchema(ctx, &store.Schema{Name: "new"}),
+		"feedback":    s.Feedback().Put(ctx, &store.Feedback{Comment: "x"}),
+		"a moment":    s.Moments().Put(ctx, &store.Moment{Name: "m"}),
+		"a deletion":  s.Resources().Delete(ctx, "note"),
+		"a file":      s.PutDocuments(ctx, &store.Document{File: &store.File{Name: "new", URI: "new"}}),
+	} {
+		wantErr(t, what+" of a reader", err, store.ErrForbidden)
+	}
+}
+
+// member: a caller without the right to share writes only own rows.
+func member(t *testing.T, s *store.Store) {
 	const tenant = "readers"
 	of := func(user string) context.Context {
-		return identity.With(context.Background(), identity.Identity{TenantID: tenant, UserID: user, SharedReadOnly: true})
+		return identity.With(context.Background(), identity.Identity{TenantID: tenant, UserID: user, Role: identity.RoleMember})
 	}
 	reader, nobody, writer := of("rita"), of(""), as(tenant, "wim")
 	shared := store.Base{Shared: true}

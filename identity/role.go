@@ -1,0 +1,36 @@
+package identity
+
+// Role says what a caller with a verified token may write. The store enforces it, on
+// every path. No header sets it.
+type Role string
+
+// The roles. A caller without one, on a server without authentication, may do what an
+// admin may.
+const (
+	// RoleReader reads, and writes nothing: no turn either.
+	RoleReader Role = "reader"
+	// RoleMember has conversations and writes rows of its own.
+	RoleMember Role = "member"
+	// RoleAdmin also writes rows that the whole tenant sees: shared documents, resources,
+	// ontologies and files.
+	RoleAdmin Role = "admin"
+)
+
+// Rank orders the roles by what they may do, from 1; it is 0 for other texts.
+func (r Role) Rank() int {
+	switch r {
+	case RoleReader:
+		return 1
+	case RoleMember:
+		return 2
+	case RoleAdmin:
+		return 3
+	}
+	return 0
+}
+
+// MayWrite reports whether the caller may write rows at all.
+func (id Identity) MayWrite() bool { return id.Role != RoleReader }
+
+// MayShare reports whether the caller may write rows that the whole tenant sees.
+func (id Identity) MayShare() bool { return id.Role == "" || id.Role == RoleAdmin }
