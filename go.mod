@@ -10,6 +10,7 @@ require (
 	github.com/clipperhouse/displaywidth v0.11.0 // characters on a terminal, and their width
 	github.com/creack/pty v1.1.24 // tests: a terminal
 	github.com/danielgtaylor/huma/v2 v2.37.2 // REST routes: OpenAPI 3.1 from code, and the rules of parameters
+	github.com/go-jose/go-jose/v4 v4.1.8 // signatures of tokens, and key sets; jwx is 1.3 MB larger
 	github.com/goccy/go-yaml v1.19.2 // documents: positions, source snippets, an AST to validate against
 	github.com/google/go-cmp v0.7.0 // tests: differences
 	github.com/google/jsonschema-go v0.4.3 // Go struct → JSON Schema, for typed tools and documents

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
@@ -125,6 +126,11 @@ func describeValue(err error) *event.ErrorData {
 		return &event.ErrorData{
 			Code: "shutting_down", HTTPStatus: http.StatusServiceUnavailable, Recoverable: true,
 			Message: "the server is shutting down; try again in a moment",
+		}
+	case errors.Is(err, store.ErrForbidden):
+		return &event.ErrorData{
+			Code: "forbidden", HTTPStatus: http.StatusForbidden,
+			Message: strings.TrimPrefix(err.Error(), store.ErrForbidden.Error()+": "),
 		}
 	case errors.Is(err, store.ErrNotFound):
 		return &event.ErrorData{

@@ -28,6 +28,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/runs"
 	"github.com/p8-org/p8/internal/api/internal/sessions"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/stream"
 )
 
@@ -87,9 +89,12 @@ type Options struct {
 	// logged, not shown.
 	Ready func(context.Context) error
 
-	// TrustHeaders believes X-User-Id, X-Tenant-Id, X-User-Email and X-User-Name. It is
-	// for a server that only its own machine, or a trusted gateway, reaches.
+	// Auth verifies callers. If it is nil, TrustHeaders believes X-User-Id, X-Tenant-Id,
+	// X-User-Email and X-User-Name: that is for a server that only its own machine reaches.
+	Auth         *auth.Authenticator
 	TrustHeaders bool
+	// PublicURL is the server's address for clients; "" takes that of the request.
+	PublicURL string
 	// Hosts are the names, besides those of loopback, that the Host header may have,
 	// without ports; "*" is any. A page of another origin must not reach a server that
 	// trusts its own machine.
@@ -137,9 +142,23 @@ func (o *Options) setDefaults() {
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}
+	if o.Auth == nil {
+		o.Auth = auth.Open(o.TrustHeaders)
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
+}
+
+// base is the server's address for the client of a request.
+func (o *Options) base(r *http.Request) string {
+	if o.PublicURL != "" {
+		return strings.TrimSuffix(o.PublicURL, "/")
+	}
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // Handler is p8's HTTP interface.
@@ -160,8 +179,14 @@ func New(o Options) *Handler {
 		Stream: stream.SSEOptions{Heartbeat: o.Heartbeat, WriteTimeout: o.WriteTimeout},
 	})
 	routes(api, mux, &o)
+	base := (func(*http.Request) string)(nil)
+	if o.Auth.Issuer() != "" {
+		base = o.base
+		mux.Handle("GET "+auth.MetadataPath, o.Auth.Metadata(base, ""))
+		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
+	}
 	return &Handler{draining: draining, chain: middleware.New(middleware.Options{
-		TrustHeaders: o.TrustHeaders, Hosts: o.Hosts, Origins: o.Origins, Limits: limits, WriteTimeout: o.WriteTimeout,
+		Identify: o.Auth.Identify, Base: base, Hosts: o.Hosts, Origins: o.Origins, Limits: limits, WriteTimeout: o.WriteTimeout,
 		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
 	}, mux)}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -11,6 +12,9 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
+
+	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/auth"
 )
 
 // Error is a setting whose value cannot be used.
@@ -119,6 +123,16 @@ func (c *Config) requirements() []requirement {
 		{"P8_RUN_KEEP", c.RunKeep >= 0, ""},
 		{"P8_SERVER_URL", c.ServerURL == "" || isHTTP(c.ServerURL), ""},
 		{"P8_PUBLIC_URL", c.PublicURL == "" || isBase(c.PublicURL), ""},
+		{"P8_API_KEY", c.APIKey == "" || len(c.APIKey) >= 16, "is too short to be safe"},
+		{"P8_TRUST_IDENTITY_HEADERS", !c.TrustIdentity || c.APIKey != "", "needs P8_API_KEY, which the gateway sends"},
+		{"P8_AUTH_JWT_SECRET", c.AuthSecret == "" || len(c.AuthSecret) >= auth.MinSecret, "is too short to be safe"},
+		{"P8_AUTH_JWKS_URL", !slices.ContainsFunc(c.AuthKeySets, isUnsafe), "is not safe"},
+		{"P8_AUTH_ALGORITHMS", !slices.ContainsFunc(c.AuthAlgorithms, func(name string) bool { return !auth.IsAlgorithm(name) }), ""},
+		{"P8_AUTH_AUDIENCE", len(c.AuthKeySets) == 0 || c.AuthAudience != "", "is needed with P8_AUTH_JWKS_URL, because the provider signs tokens for others with the same keys"},
+		{"P8_AUTH_CLOCK_SKEW", c.AuthSkew >= time.Second && c.AuthSkew <= 10*time.Minute, ""},
+		{"P8_AUTH_DEFAULT_TENANT", identity.ValidateID("", c.AuthNoTenant) == nil, ""},
+		{"P8_AUTH_ROLES", !slices.ContainsFunc(c.AuthRoleNames, func(pair string) bool { _, role, _ := strings.Cut(pair, "="); return identity.Role(role).Rank() == 0 }), ""},
+		{"P8_AUTH_DEFAULT_ROLE", identity.Role(c.AuthRole).Rank() > 0, ""},
 		{"P8_A2A_AGENTS", !slices.Contains(c.A2AAgents, ""), "has an empty name"},
 		{"P8_SHUTDOWN_TIMEOUT", c.ShutdownTimeout >= 0, ""},
 		{"P8_AGENT_CACHE_SIZE", within(c.CacheSize, 1, 100_000), ""},
@@ -163,6 +177,18 @@ func (c *Config) requirements() []requirement {
 
 func isNoOrigin(s string) bool {
 	return http.NewCrossOriginProtection().AddTrustedOrigin(s) != nil
+}
+
+// isUnsafe reports whether what is read from a URL could be another's: only https, and http
+// of this machine, is safe.
+func isUnsafe(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return true
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	local := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	return u.Scheme != "https" && !(u.Scheme == "http" && local)
 }
 
 func isFolder(path string) bool {

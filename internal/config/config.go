@@ -22,7 +22,7 @@ import (
 // Config has the effective settings. Tags: env is the name, alias has other names, help
 // is the documentation, want describes a valid value.
 type Config struct {
-	Host            string        `env:"P8_HOST" alias:"API__HOST" envDefault:"127.0.0.1" help:"address that the server binds; this build has no authentication, so only loopback addresses are accepted" want:"a host name or an address such as 127.0.0.1"`
+	Host            string        `env:"P8_HOST" alias:"API__HOST" envDefault:"127.0.0.1" help:"address that the server binds; without authentication (P8_AUTH_JWT_SECRET, P8_AUTH_JWKS_URL or P8_API_KEY) only loopback addresses are accepted" want:"a host name or an address such as 127.0.0.1"`
 	Port            int           `env:"P8_PORT" alias:"API__PORT" envDefault:"8000" help:"port that the server binds; 0 takes any free one" want:"a number from 0 to 65535"`
 	AllowedHosts    []string      `env:"P8_ALLOWED_HOSTS" help:"host names that a Host header may have besides loopback names; separated by commas" want:"host names separated by commas"`
 	AllowedOrigins  []string      `env:"P8_ALLOWED_ORIGINS" help:"origins that may send requests besides the server's own; separated by commas" want:"origins such as https://app.example.com separated by commas"`
@@ -39,12 +39,28 @@ type Config struct {
 	RunAttempts     int           `env:"P8_RUN_ATTEMPTS" envDefault:"3" help:"how often servers resume a run after a crash before it fails; 0 leaves interrupted runs until a client or p8 runs resume them" want:"a number from 0 to 100"`
 	RunKeep         time.Duration `env:"P8_RUN_KEEP" envDefault:"24h" help:"how long the event logs of ended runs are kept for clients that reconnect; messages are kept" want:"a duration such as 24h"`
 	RunKeepBytes    Bytes         `env:"P8_RUN_KEEP_BYTES" envDefault:"256MB" help:"maximum size of the event logs of ended runs together" want:"a size such as 256MB"`
+	ServerToken     string        `env:"P8_SERVER_TOKEN" secret:"true" help:"token that commands send to a server with authentication; unset means P8_API_KEY" want:"a token"`
 	ServerURL       string        `env:"P8_SERVER_URL" help:"server that commands such as approvals and runs use; unset means the one that has the embedded database, or the database itself" want:"an http or https URL such as http://127.0.0.1:8000"`
 	PublicURL       string        `env:"P8_PUBLIC_URL" help:"URL of this server for clients, in A2A agent cards; unset means the address of the request" want:"an http or https URL such as https://agents.example.com"`
 	A2AProvider     string        `env:"P8_A2A_PROVIDER" help:"organization that offers the agents, in A2A agent cards; unset means none" want:"a name"`
 	A2APrivateHooks bool          `env:"P8_A2A_PRIVATE_WEBHOOKS" envDefault:"false" help:"whether the webhooks of A2A tasks may be in private networks or on this machine; any client could then make this server send requests there" want:"true or false"`
 	A2AAgents       []string      `env:"P8_A2A_AGENTS" help:"agents exposed over A2A, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
 	ShutdownTimeout time.Duration `env:"P8_SHUTDOWN_TIMEOUT" envDefault:"30s" help:"how long a stopping server waits for runs before it interrupts them; another server, or the next start, resumes them" want:"a duration such as 30s"`
+
+	APIKey         string        `env:"P8_API_KEY" secret:"true" help:"the deployment's own key: a request with it, as Authorization: Bearer or X-Api-Key, has the rights of an admin; unset means none" want:"a key of 16 or more characters"`
+	TrustIdentity  bool          `env:"P8_TRUST_IDENTITY_HEADERS" envDefault:"false" help:"whether X-User-Id, X-User-Email, X-User-Name and X-Tenant-Id count in requests with P8_API_KEY, as those of a gateway that has authenticated its user. Without authentication they count for everybody, as only this machine reaches the server" want:"true or false"`
+	AuthSecret     string        `env:"P8_AUTH_JWT_SECRET" secret:"true" help:"secret of JSON Web Tokens signed with HS256; unset takes none" want:"a secret of 32 or more bytes"`
+	AuthKeySets    []string      `env:"P8_AUTH_JWKS_URL" help:"JWKS addresses of the identity provider whose keys sign JSON Web Tokens, separated by commas; unset takes none" want:"https URLs such as https://login.example.com/.well-known/jwks.json"`
+	AuthAlgorithms []string      `env:"P8_AUTH_ALGORITHMS" envDefault:"RS256,ES256,EdDSA" help:"algorithms that the provider's keys may sign with, separated by commas" want:"names such as RS256,ES256,EdDSA"`
+	AuthIssuer     string        `env:"P8_AUTH_ISSUER" help:"issuer (iss) that tokens must have; unset accepts any" want:"the issuer, such as https://login.example.com"`
+	AuthAudience   string        `env:"P8_AUTH_AUDIENCE" help:"audience (aud) that tokens must have; needed with P8_AUTH_JWKS_URL" want:"the audience, such as https://agents.example.com"`
+	AuthSkew       time.Duration `env:"P8_AUTH_CLOCK_SKEW" envDefault:"1m" help:"by how much the clocks of this server and the provider may differ" want:"a duration from 1s to 10m"`
+	AuthUser       string        `env:"P8_AUTH_USER_CLAIM" envDefault:"sub" help:"claim of the user's id; email makes the id from the verified address" want:"the name of a claim"`
+	AuthTenant     string        `env:"P8_AUTH_TENANT_CLAIM" envDefault:"tenant_id" help:"claim of the tenant" want:"the name of a claim"`
+	AuthNoTenant   string        `env:"P8_AUTH_DEFAULT_TENANT" envDefault:"default" help:"tenant of tokens without that claim; none refuses them" want:"the name of a tenant, or none"`
+	AuthRoles      string        `env:"P8_AUTH_ROLES_CLAIM" envDefault:"roles" help:"claim of the roles, a list or words; dots make a path, such as realm_access.roles" want:"the name of a claim"`
+	AuthRoleNames  []string      `env:"P8_AUTH_ROLES" help:"what the provider's roles are here, besides reader, member and admin themselves; separated by commas" want:"NAME=ROLE separated by commas, such as staff=member,ops=admin"`
+	AuthRole       string        `env:"P8_AUTH_DEFAULT_ROLE" envDefault:"member" help:"role of tokens without a known one: reader only reads, member also talks and writes own rows, admin also writes what the tenant shares" want:"reader, member or admin"`
 
 	DataDir          string `env:"P8_DATA_DIR" help:"folder of the embedded database" want:"a folder that can be written"`
 	DatabaseURL      string `env:"P8_DATABASE_URL" alias:"POSTGRES__CONNECTION_STRING" help:"database of sessions and knowledge: postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to store nothing; unset means p8.db in the data folder. POSTGRES__ENABLED=false means none" want:"postgres://USER:PASSWORD@HOST/DATABASE, sqlite:PATH, or none to run without storing"`

@@ -36,6 +36,7 @@ func powers() []power {
 				"cmd/p8/internal/operate": "the server's listener",
 				"cmd/p8/internal/peer":    "requests to a running server",
 				"internal/outbound":       "the HTTP client for models, shared by llm and embed",
+				"internal/auth":           "the keys of the identity provider",
 				"internal/embed/openai":   "requests to embedding models",
 				"internal/a2a":            "the webhooks of tasks",
 				"internal/reminder":       "the webhook of a reminder",

@@ -41,12 +41,17 @@ func (c *Serve) Run(a *command.App) error {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	listener, err := listen(context.Background(), cfg.Host, cfg.Port)
+	log := a.Logger(cfg)
+	callers, err := wiring.Callers(cfg, log)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(context.Background(), cfg.Host, cfg.Port, callers.Required())
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	p, err := wiring.Open(context.Background(), cfg, wiring.Options{Log: a.Logger(cfg), Serves: true})
+	p, err := wiring.Open(context.Background(), cfg, wiring.Options{Log: log, Serves: true})
 	if err != nil {
 		return err
 	}
@@ -84,12 +89,12 @@ func (c *Serve) Run(a *command.App) error {
 		return err
 	}
 	defer keeper.Stop()
-	remove, err := datadir.Announce(cfg, "http://"+listener.Addr().String())
+	remove, err := datadir.Announce(cfg, address(listener))
 	if err != nil {
 		return err
 	}
 	defer remove()
-	handler := p.Handler(cfg)
+	handler := p.Handler(cfg, callers)
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -99,7 +104,7 @@ func (c *Serve) Run(a *command.App) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	greet(a, cfg, p, listener.Addr())
+	greet(a, cfg, p, address(listener), callers.Required())
 
 	select {
 	case err := <-failed:
@@ -112,21 +117,37 @@ func (c *Serve) Run(a *command.App) error {
 }
 
 // greet prints that the server is ready and how to reach it.
-func greet(a *command.App, cfg *config.Config, p *wiring.Parts, addr net.Addr) {
-	base := "http://" + addr.String()
+func greet(a *command.App, cfg *config.Config, p *wiring.Parts, base string, authenticates bool) {
+	reach, header := "this machine only: without authentication p8 binds loopback addresses only", ""
+	if authenticates {
+		reach, header = "callers with a token", `-H "Authorization: Bearer $TOKEN" `
+	}
 	fmt.Fprintf(a.Stdout, `p8 %s is ready at %s
 
   model  %s: %s
   data   %s
-  reach  this machine only: without authentication p8 binds loopback addresses only
+  reach  %s
 
-  curl -N %s/v1/chat/completions -H 'Content-Type: application/json' \
+  curl -N %s/v1/chat/completions %s-H 'Content-Type: application/json' \
     -d '{"model":"general","stream":true,"messages":[{"role":"user","content":"How do I write an agent?"}]}'
 
   MCP clients: %s/mcp, or the command p8 mcp
 
-`, command.Version(), base, p.Choice.Model, p.Choice.Reason, cfg.Database(), base, base)
+`, command.Version(), base, p.Choice.Model, p.Choice.Reason, cfg.Database(), reach, base, header, base)
 	a.WarnUnknown(cfg)
+}
+
+// address is where a client on this machine reaches the server.
+func address(l net.Listener) string {
+	at, ok := l.Addr().(*net.TCPAddr)
+	if !ok || !at.IP.IsUnspecified() {
+		return "http://" + l.Addr().String()
+	}
+	host := "127.0.0.1"
+	if at.IP.To4() == nil {
+		host = "::1"
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(at.Port))
 }
 
 // shutdown refuses new requests and waits for runs. A second signal or the timeout
@@ -161,8 +182,8 @@ func shutdown(a *command.App, timeout time.Duration, signals <-chan os.Signal, s
 	return nil
 }
 
-// listen binds a loopback address, and no other.
-func listen(ctx context.Context, host string, port int) (net.Listener, error) {
+// listen binds an address. Without authentication it must be a loopback one.
+func listen(ctx context.Context, host string, port int, authenticates bool) (net.Listener, error) {
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil || len(ips) == 0 {
 		return nil, command.Usage("there is no address for the host %q: use --host 127.0.0.1", host)
@@ -172,11 +193,15 @@ func listen(ctx context.Context, host string, port int) (net.Listener, error) {
 		if ip.Unmap().Is4() && !address.Unmap().Is4() {
 			address = ip // most clients try IPv4 first
 		}
-		if !ip.Unmap().IsLoopback() {
-			return nil, command.Usage("%s is refused, as this build has no authentication and binds loopback only: use --host 127.0.0.1, and let a proxy that authenticates forward to it", host)
+		if !ip.Unmap().IsLoopback() && !authenticates {
+			return nil, command.Usage("%s is refused, as nothing would verify who sends requests: set P8_AUTH_JWKS_URL, P8_AUTH_JWT_SECRET or P8_API_KEY, or use --host 127.0.0.1", host)
 		}
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(address.Unmap().String(), strconv.Itoa(port)))
+	network := "tcp6"
+	if address.Unmap().Is4() {
+		network = "tcp4" // "tcp" would take 0.0.0.0 for all addresses of IPv6, too
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, network, net.JoinHostPort(address.Unmap().String(), strconv.Itoa(port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("port %d of %s is in use: stop what listens there, or choose another with --port (0 takes a free one)", port, host)

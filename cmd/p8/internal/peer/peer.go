@@ -31,8 +31,9 @@ type Elsewhere struct {
 
 // Server sends requests to a running server with the identity of a user.
 type Server struct {
-	base *url.URL
-	id   identity.Identity
+	base  *url.URL
+	id    identity.Identity
+	token string
 	// Patience is the longest that a response may take; [peerTimeout] if 0.
 	Patience time.Duration
 }
@@ -43,7 +44,8 @@ func (e Elsewhere) peer(ctx context.Context, a *command.App) (*Server, error) {
 	if text == "" {
 		return nil, nil
 	}
-	return newServer(ctx, text)
+	// The deployment's own key is not for servers that the user names.
+	return newServer(ctx, text, a.Getenv("P8_SERVER_TOKEN"))
 }
 
 // owner returns the server that has the data folder if err is a [wiring.InUse], else
@@ -57,16 +59,16 @@ func owner(ctx context.Context, cfg *config.Config, err error) (*Server, error) 
 	if at == "" {
 		return nil, err
 	}
-	return newServer(ctx, at)
+	return newServer(ctx, at, cmp.Or(cfg.ServerToken, cfg.APIKey))
 }
 
-func newServer(ctx context.Context, text string) (*Server, error) {
+func newServer(ctx context.Context, text, token string) (*Server, error) {
 	base, err := datadir.ServerURL(text)
 	if err != nil {
 		return nil, err
 	}
 	id, err := identity.From(ctx)
-	return &Server{base: base, id: id}, err
+	return &Server{base: base, id: id, token: token}, err
 }
 
 // The bounds of a request to a server.
@@ -97,6 +99,9 @@ func (r *Server) Do(ctx context.Context, method, path string, query url.Values, 
 		if value != "" {
 			req.Header.Set(name, value)
 		}
+	}
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

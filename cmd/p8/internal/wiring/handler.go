@@ -2,19 +2,22 @@ package wiring
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/store"
 )
 
-// Handler returns the HTTP API. It trusts the identity headers, as the server binds
-// loopback addresses only.
-func (p *Parts) Handler(cfg *config.Config) *api.Handler {
+// Handler returns the HTTP API.
+func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Handler {
 	o := api.Options{
-		Chat: p.Chat, Catalog: p.Catalog, TrustHeaders: true,
+		Chat: p.Chat, Catalog: p.Catalog, Auth: callers, PublicURL: cfg.PublicURL,
 		Models:  func(context.Context) []string { return []string{p.Choice.Model} },
 		Hosts:   cfg.AllowedHosts,
 		Origins: cfg.AllowedOrigins,
@@ -42,4 +45,25 @@ func (p *Parts) Handler(cfg *config.Config) *api.Handler {
 		}
 	}
 	return api.New(o)
+}
+
+// Callers returns what verifies callers. Without a setting for it everybody is let in, and
+// identity headers count: such a server binds loopback addresses only.
+func Callers(cfg *config.Config, log *slog.Logger) (*auth.Authenticator, error) {
+	claims := auth.Claims{
+		User: cfg.AuthUser, Tenant: cfg.AuthTenant, Roles: cfg.AuthRoles,
+		Role: identity.Role(cfg.AuthRole), RoleOf: map[string]identity.Role{}, DefaultTenant: cfg.AuthNoTenant,
+	}
+	if claims.DefaultTenant == "none" {
+		claims.DefaultTenant = ""
+	}
+	for _, pair := range cfg.AuthRoleNames {
+		name, role, _ := strings.Cut(pair, "=")
+		claims.RoleOf[strings.TrimSpace(name)] = identity.Role(strings.TrimSpace(role))
+	}
+	return auth.New(auth.Options{
+		Secret: cfg.AuthSecret, KeySets: cfg.AuthKeySets, Algorithms: cfg.AuthAlgorithms,
+		Issuer: cfg.AuthIssuer, Audience: cfg.AuthAudience, Leeway: cfg.AuthSkew, Claims: claims,
+		Key: cfg.APIKey, TrustHeaders: cfg.TrustIdentity, Open: true, Logger: log,
+	})
 }

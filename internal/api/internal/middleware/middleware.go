@@ -6,6 +6,7 @@
 package middleware
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -16,16 +17,20 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/body"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/internal/auth"
 )
 
 // Options are what the middleware works with.
 type Options struct {
-	// TrustHeaders believes the identity headers.
-	TrustHeaders bool
+	// Identify returns the caller of a request; its error is fit for the client.
+	Identify func(*http.Request) (identity.Identity, error)
 	// Hosts are the names, besides those of loopback, that the Host header may have;
 	// "*" is any. Origins are those whose pages may send requests.
 	Hosts, Origins []string
 	Limits         body.Limits
+	// Base returns the server's address for the client of a request; nil if the server
+	// describes no way to get a token.
+	Base func(*http.Request) string
 	// WriteTimeout is how long a response waits for a client that does not read.
 	WriteTimeout time.Duration
 	Now          func() time.Time
@@ -134,20 +139,37 @@ func (c *chain) rooted(next http.Handler) http.Handler {
 	})
 }
 
-// identified puts the caller's identity into the context. Routes that need none get
-// none, so that a bad header does not fail a health check.
+// identified puts the caller's identity into the context, which ends when the caller's
+// token does. Routes that need none get none, so that a bad header does not fail a health
+// check.
 func (c *chain) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/", "/health", "/ready", "/openapi.json":
+		case "/", "/health", "/ready", "/openapi.json", auth.MetadataPath, auth.MetadataPath + "/mcp":
 			next.ServeHTTP(w, r)
 			return
 		}
-		id, err := identity.FromRequest(r, c.TrustHeaders)
+		id, err := c.Identify(r)
 		if err != nil {
-			problem.Write(w, r, c.describe.Describe(r.Context(), err))
+			p := c.describe.Describe(r.Context(), err)
+			if refused := (*auth.Refused)(nil); errors.As(err, &refused) {
+				p = problem.Refused(refused)
+				w.Header().Set("WWW-Authenticate", refused.Challenge(c.metadata(r)))
+			}
+			problem.Write(w, r, p)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), id)))
+		ctx, cancel := auth.WithExpiry(identity.With(r.Context(), id), id)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// metadata is the address of the metadata of a path that is a protected resource
+// (RFC 9728), "" for other paths.
+func (c *chain) metadata(r *http.Request) string {
+	if r.URL.Path != "/mcp" || c.Base == nil {
+		return ""
+	}
+	return c.Base(r) + auth.MetadataPath + "/mcp"
 }

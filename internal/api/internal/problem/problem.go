@@ -23,6 +23,7 @@ import (
 
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/stream"
 )
 
@@ -92,6 +93,19 @@ func NoStore() *Problem {
 // Missing is the problem of a server that lacks a part.
 func Missing(part string) *Problem {
 	return &Problem{Status: http.StatusNotImplemented, Code: "not_available", Message: "this server has no " + part}
+}
+
+// Refused is a request without a token that counts.
+func Refused(r *auth.Refused) *Problem {
+	switch {
+	case r.Forbidden:
+		return &Problem{Status: http.StatusForbidden, Code: "forbidden", Message: r.Message}
+	case r.After > 0:
+		return &Problem{Status: http.StatusServiceUnavailable, Code: "authentication_unavailable", Message: r.Message, RetryAfter: r.After}
+	case r.Bad:
+		return &Problem{Status: http.StatusUnauthorized, Code: "invalid_token", Message: r.Message}
+	}
+	return &Problem{Status: http.StatusUnauthorized, Code: "token_required", Message: r.Message}
 }
 
 // Internal is a problem that the client can only report.
