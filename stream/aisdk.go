@@ -25,6 +25,12 @@ type AISDKOptions struct {
 	Fresh bool
 	// Metadata is the messageMetadata of the start; nil leaves it out.
 	Metadata map[string]any
+	// Version is the major version of the client's SDK, 0 if it is not known. No request says
+	// it by itself.
+	Version int
+	// Approvals means that the client knows approvals, which version 5 does not, though its
+	// Version is not known.
+	Approvals bool
 	// Denied reports whether the user declined a request; nil is never.
 	Denied func(requestID string) bool
 }
@@ -49,6 +55,8 @@ type aisdkEncoder struct {
 	calls    calls
 	usage    *event.UsageData
 	metadata *event.MetadataData
+
+	asked []*call // with approvals that are sent last
 
 	step     bool // start-step was sent
 	answered bool // a call of the step has its result

@@ -96,14 +96,16 @@ func (e *aisdkEncoder) appendDone(d *event.DoneData) error {
 		e.chunk("message-metadata")
 		e.raw("messageMetadata", metadata)
 		e.end()
-		e.chunk("abort")
-		e.field("reason", "the run was stopped")
+		e.chunk("abort") // without a reason, which version 5 does not know
 	} else {
 		e.chunk("finish")
 		e.field("finishReason", finishReason(d.Reason))
 		e.raw("messageMetadata", metadata)
 	}
 	e.end()
+	if d.Reason == event.ReasonPaused {
+		e.askLast()
+	}
 	e.buf = append(e.buf, end...)
 	e.closed = true
 	return nil

@@ -24,10 +24,22 @@ func (e *aisdkEncoder) voidCalls(d *event.RestartData) {
 			continue
 		}
 		e.calls.forget(k)
-		if k.begun && k.below {
+		if k.begun && (k.below || !e.resets()) {
 			e.inputError(k, nil, "the server stopped while the model wrote this call")
 		}
 	}
+}
+
+// reset removes the parts of the root's step. Clients that cannot do that keep them until
+// they load the message anew.
+func (e *aisdkEncoder) reset() {
+	if !e.resets() {
+		e.hush(&e.root)
+		return
+	}
+	e.root.open = 0
+	e.chunk("reset-step")
+	e.end()
 }
 
 // appendRestart removes the parts of the cut steps: the root's with the SDK's
@@ -36,9 +48,8 @@ func (e *aisdkEncoder) voidCalls(d *event.RestartData) {
 func (e *aisdkEncoder) appendRestart(ev event.Event, d *event.RestartData) error {
 	e.voidCalls(d)
 	if e.fresh {
-		e.fresh, e.root.open = false, 0
-		e.chunk("reset-step")
-		e.end()
+		e.fresh = false
+		e.reset()
 	}
 	e.parts = int(ev.Seq)
 	for _, r := range d.Runs {

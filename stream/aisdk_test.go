@@ -13,7 +13,7 @@ import (
 // optional. No others are allowed.
 var aisdkFields = map[string]string{
 	"start": "messageId? messageMetadata?", "start-step": "", "finish-step": "", "reset-step": "",
-	"finish": "finishReason? messageMetadata?", "abort": "reason?", "message-metadata": "messageMetadata", "error": "errorText",
+	"finish": "finishReason? messageMetadata?", "abort": "", "message-metadata": "messageMetadata", "error": "errorText",
 	"text-start": "id", "text-delta": "id delta", "text-end": "id",
 	"reasoning-start": "id", "reasoning-delta": "id delta", "reasoning-end": "id",
 	"tool-input-start":      "toolCallId toolName dynamic? providerExecuted?",
@@ -38,9 +38,12 @@ func checkAISDK(t *testing.T, out []byte, known []string) {
 	for _, id := range known {
 		calls[id] = true
 	}
-	step := false
+	step, ended := false, false
 	for i, c := range list {
 		typ, _ := c["type"].(string)
+		if ended && typ != "tool-approval-request" {
+			t.Errorf("%s after the end", typ)
+		}
 		checkFields(t, typ, c)
 		id := fmt.Sprint(c["id"])
 		call := fmt.Sprint(c["toolCallId"])
@@ -81,7 +84,8 @@ func checkAISDK(t *testing.T, out []byte, known []string) {
 				t.Errorf("fatal: %v", c)
 			}
 		case typ == "finish", typ == "abort", typ == "error":
-			if i != len(list)-1 || len(open) > 0 || step {
+			ended = true
+			if len(open) > 0 || step {
 				t.Errorf("%s with %v open, step %v", typ, open, step)
 			}
 		}
@@ -108,6 +112,44 @@ func checkFields(t *testing.T, typ string, c map[string]any) {
 	for name := range c {
 		if !allowed[name] {
 			t.Errorf("%s with %s", typ, name)
+		}
+	}
+}
+
+// TestAISDKVersions: a client gets only chunks that its version knows, and loses nothing else.
+func TestAISDKVersions(t *testing.T) {
+	newer := map[int][]string{
+		5: {"tool-approval-request", "tool-output-denied", "reset-step"}, 6: {"reset-step", "reason"}, 7: nil,
+	}
+	for _, tr := range transcripts(t) {
+		count := func(version int) map[string]int {
+			o := tr.options(0)
+			o.AISDK.Version, o.AISDK.Approvals = version, false
+			out := encode(t, stream.ProtocolAISDK, o, tr.events)
+			checkAISDK(t, out, tr.known())
+			list, _ := dataFrames(t, out)
+			n := map[string]int{}
+			for _, c := range list {
+				typ := fmt.Sprint(c["type"])
+				n[typ]++
+				if _, reasoned := c["reason"]; reasoned {
+					n["reason"]++
+				}
+			}
+			return n
+		}
+		all := count(7)
+		for version, unknown := range newer {
+			got := count(version)
+			for _, typ := range unknown {
+				if got[typ] > 0 {
+					t.Errorf("%s: version %d gets %s", tr.name, version, typ)
+				}
+			}
+			if got["data-request"] != all["data-request"] || got["text-delta"] != all["text-delta"] ||
+				got["tool-output-error"]+got["tool-output-denied"] != all["tool-output-error"]+all["tool-output-denied"] {
+				t.Errorf("%s: version %d gets %v, 7 gets %v", tr.name, version, got, all)
+			}
 		}
 	}
 }

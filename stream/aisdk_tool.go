@@ -131,7 +131,7 @@ func (e *aisdkEncoder) output(k *call, d *event.ToolCallData) {
 		} else {
 			e.buf = appendQuoted(e.buf, d.Content)
 		}
-	case k.request != "" && e.o.Denied != nil && e.o.Denied(k.request):
+	case k.request != "" && e.knowsApprovals() && e.o.Denied != nil && e.o.Denied(k.request):
 		e.chunk("tool-output-denied")
 		e.field("toolCallId", k.wire)
 	default:
@@ -147,31 +147,4 @@ func (e *aisdkEncoder) outputChunk(typ string, k *call) {
 	if !k.client {
 		e.buf = append(e.buf, dynamic...)
 	}
-}
-
-// appendRequest sends a card or a question. An approval is also sent in the SDK's own
-// terms, if the client knows its call.
-func (e *aisdkEncoder) appendRequest(ev event.Event, d *event.ActionRequestData) error {
-	if err := e.data(ev, d.RequestID, false); err != nil {
-		return err
-	}
-	if d.RequestID == "" || d.Kind != event.RequestApproval || d.ToolCallID == "" {
-		return nil
-	}
-	k := e.calls.get(ev.RunID, d.ToolCallID)
-	if k == nil || !k.input {
-		e.appendTool(ev, &event.ToolCallData{
-			Name: d.ToolName, ID: d.ToolCallID, Status: event.ToolExecuting, Arguments: d.Arguments,
-		})
-		k = e.calls.get(ev.RunID, d.ToolCallID)
-	}
-	k.request = d.RequestID
-	e.chunk("tool-approval-request")
-	e.field("approvalId", d.RequestID)
-	e.field("toolCallId", k.wire)
-	if d.Message != "" {
-		e.field("reason", d.Message)
-	}
-	e.end()
-	return nil
 }

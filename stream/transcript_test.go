@@ -79,7 +79,7 @@ func (tr *transcript) options(f stream.Format) stream.Options {
 			ThreadID: "t1", RunID: "run1", MessageID: "msg1", Now: func() time.Time { return created },
 		},
 		AISDK: stream.AISDKOptions{
-			MessageID: "msg1", Metadata: map[string]any{"session_id": "s1"},
+			MessageID: "msg1", Metadata: map[string]any{"session_id": "s1"}, Approvals: tr.reader.Past > 0, // it has answered one
 			Denied: func(id string) bool { return id == tr.denied },
 		},
 	}

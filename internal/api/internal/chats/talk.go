@@ -59,6 +59,7 @@ func (h *handlers) startTalk(r *http.Request, in *inbound.Talk, v *runs.View, te
 		return nil, p
 	}
 	req.Protocol = string(v.Protocol)
+	v.Approvals = in.KnowsApprovals()
 	v.ThreadID, v.RunID, v.Model = in.ThreadID, in.RunID, name
 	if n := len(in.Messages); n > 0 && len(req.Answers)+len(req.Results) > 0 && in.Messages[n-1].Role == string(llm.Assistant) {
 		v.MessageID = in.Messages[n-1].ID

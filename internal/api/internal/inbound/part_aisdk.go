@@ -152,6 +152,19 @@ func plain(value json.RawMessage) string {
 	return string(value)
 }
 
+// KnowsApprovals reports whether a message of an AI SDK client shows that it knows approvals,
+// which version 5 does not.
+func (b *Talk) KnowsApprovals() bool {
+	for i := range b.Messages {
+		for j := range b.Messages[i].Parts {
+			if b.Messages[i].Parts[j].Approval != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // approvals returns the answers of an AI SDK client: the parts of the last message that
 // answer an approval.
 func (b *Talk) approvals() []Answer {

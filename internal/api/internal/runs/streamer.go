@@ -135,7 +135,7 @@ func (s *Streamer) encoder(ctx context.Context, w io.Writer, turn *chat.Turn, v 
 			MessageID: turn.MessageID, Children: v.children, Now: s.API.Now,
 		},
 		AISDK: stream.AISDKOptions{
-			MessageID: cmp.Or(v.MessageID, turn.MessageID), Denied: s.denied(ctx, turn.RunID),
+			Version: v.sdk, Approvals: v.Approvals, MessageID: cmp.Or(v.MessageID, turn.MessageID), Denied: s.denied(ctx, turn.RunID),
 			Metadata: map[string]any{"session_id": turn.SessionID, "run_id": turn.RunID, "agent": turn.Agent, "model": turn.Model},
 		},
 	})

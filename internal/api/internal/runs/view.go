@@ -45,6 +45,10 @@ type View struct {
 	// MessageID is the message that an AI SDK client continues; "" is the run's.
 	MessageID string
 	children  stream.Children
+	// sdk is the major version of an AI SDK client, 0 if it is not known. Approvals: the
+	// client has answered an approval in its own form.
+	sdk       int
+	Approvals bool
 	// Model is the name that an OpenAI client asked for, "" for the turn's.
 	Model        string
 	IncludeUsage bool
@@ -59,7 +63,7 @@ type View struct {
 func NewView(r *http.Request) (View, *problem.Problem) {
 	var v View
 	var p *problem.Problem
-	if v.Protocol, p = protocol(r); p != nil {
+	if v.Protocol, v.sdk, p = protocol(r); p != nil {
 		return v, p
 	}
 	if v.seen, p = after(r); p != nil {
@@ -102,17 +106,24 @@ func (v *View) SkipTo(r *http.Request) *problem.Problem {
 	return nil
 }
 
-// protocol returns the protocol that the request names, "" if it names none.
-func protocol(r *http.Request) (stream.Protocol, *problem.Problem) {
-	name := cmp.Or(r.URL.Query().Get(paramProtocol), r.Header.Get(HeaderProtocol))
+// sdkVersions are names of the AI SDK's protocol for clients of one major version.
+var sdkVersions = map[string]int{"ai-sdk-5": 5, "ai-sdk-6": 6, "ai-sdk-7": 7}
+
+// protocol returns the protocol that the request names, "" if it names none, and the version
+// of the AI SDK that it names with it, 0 for none.
+func protocol(r *http.Request) (stream.Protocol, int, *problem.Problem) {
+	name := strings.ToLower(cmp.Or(r.URL.Query().Get(paramProtocol), r.Header.Get(HeaderProtocol)))
 	if name == "" {
-		return "", nil
+		return "", 0, nil
 	}
-	p, err := stream.ParseProtocol(strings.ToLower(name))
+	if version := sdkVersions[name]; version > 0 {
+		return stream.ProtocolAISDK, version, nil
+	}
+	p, err := stream.ParseProtocol(name)
 	if err != nil {
-		return "", problem.Invalid(paramProtocol, "there is no protocol %q; use openai, responses, ag-ui, ai-sdk or events", web.Cut(name))
+		return "", 0, problem.Invalid(paramProtocol, "there is no protocol %q; use openai, responses, ag-ui, ai-sdk (ai-sdk-5 to -7 for one version) or events", web.Cut(name))
 	}
-	return p, nil
+	return p, 0, nil
 }
 
 // after returns the number of the last event that the client has: the parameter, or
