@@ -6,6 +6,7 @@
 //   - chats: OpenAI's POST /chat/completions and GET /models, and the chats of AG-UI's
 //     and the Vercel AI SDK's clients. OpenAI's routes answer with OpenAI's error
 //     objects, every other one with problem documents (RFC 9457).
+//   - embeddings: OpenAI's POST /embeddings.
 //   - runs: what a run did, and the requests that it makes of its user.
 //   - sessions, documents, knowledge, moments, reminders, dreams: p8's own resources,
 //     which GET /openapi.json describes.
@@ -38,6 +39,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/chats"
 	"github.com/p8-org/p8/internal/api/internal/documents"
 	"github.com/p8-org/p8/internal/api/internal/dreams"
+	"github.com/p8-org/p8/internal/api/internal/embeddings"
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
 	"github.com/p8-org/p8/internal/api/internal/middleware"
 	"github.com/p8-org/p8/internal/api/internal/moments"
@@ -82,6 +84,8 @@ type Options struct {
 	// Models are the models that GET /models lists beside the agents, as
 	// "provider:model"; nil lists no models.
 	Models func(context.Context) []string
+	// Embeddings serves POST /embeddings; nil has no model.
+	Embeddings Embedder
 	// Tools are the names that documents may declare (tool.Box.Names). A stored document
 	// gets a warning about others; nil warns of none.
 	Tools func(context.Context) []string
@@ -203,7 +207,8 @@ func (h *Handler) Drain() {
 
 func routes(api *rest.API, mux *http.ServeMux, o *Options) {
 	started := o.Now()
-	chats.Routes(api, chats.Options{Chat: o.Chat, Catalog: o.Catalog, Store: o.Store, Models: o.Models, Started: started})
+	chats.Routes(api, chats.Options{Chat: o.Chat, Catalog: o.Catalog, Store: o.Store, Models: o.Models, Embeddings: o.Embeddings, Started: started})
+	embeddings.Routes(api, o.Embeddings)
 	runs.Routes(api, runs.Options{Chat: o.Chat, Store: o.Store})
 	sessions.Routes(api, sessions.Options{Chat: o.Chat, Store: o.Store, Timeline: o.Diary, Preview: o.Preview, Brancher: o.Brancher, Builder: o.Builder})
 	documents.Routes(api, documents.Options{Catalog: o.Catalog, Store: o.Store, Tools: o.Tools, Started: started})

@@ -4,6 +4,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/chats"
 	"github.com/p8-org/p8/internal/api/internal/documents"
 	"github.com/p8-org/p8/internal/api/internal/dreams"
+	"github.com/p8-org/p8/internal/api/internal/embeddings"
 	"github.com/p8-org/p8/internal/api/internal/knowledge"
 	"github.com/p8-org/p8/internal/api/internal/moments"
 	"github.com/p8-org/p8/internal/api/internal/reminders"
@@ -47,6 +48,8 @@ type (
 	Pieces = knowledge.Pieces
 	// Recorder makes the moment of a file, as memory.RecordUpload does.
 	Recorder = knowledge.Recorder
+	// Embedder is an embedding model. Implemented by embed.Model.
+	Embedder = embeddings.Model
 	// Moments are the caller's. Implemented by store.Repository[store.Moment].
 	Moments = moments.Moments
 	// Reminders are the caller's. Implemented by *reminder.Service.

@@ -143,6 +143,10 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
+// Shortens reports whether the first numbers of a vector, scaled to length 1, are a vector,
+// too.
+func (m *Model) Shortens() bool { return m.known.shortens }
+
 // Name returns "provider:model", with "@512" for Options.Dimensions of 512.
 func (m *Model) Name() string { return m.name }
 

@@ -14,13 +14,15 @@ type profile struct {
 	maxTokens int
 	// minSimilarity is above that of most pairs of unrelated texts.
 	minSimilarity float64
+	// shortens: the first numbers of a vector are a vector, too.
+	shortens bool
 	// query and document are the model's prefixes of texts.
 	query, document string
 }
 
 var profiles = [...]profile{
-	{prefix: "text-embedding-3-small", dimensions: 1536, maxTokens: 8191, minSimilarity: 0.3},
-	{prefix: "text-embedding-3-large", dimensions: 3072, maxTokens: 8191, minSimilarity: 0.3},
+	{prefix: "text-embedding-3-small", dimensions: 1536, maxTokens: 8191, minSimilarity: 0.3, shortens: true},
+	{prefix: "text-embedding-3-large", dimensions: 3072, maxTokens: 8191, minSimilarity: 0.3, shortens: true},
 	{prefix: "text-embedding-ada-002", dimensions: 1536, maxTokens: 8191, minSimilarity: 0.75},
 	{prefix: "nomic-embed-text", maxTokens: 2048, minSimilarity: 0.5, query: "search_query: ", document: "search_document: "},
 	{prefix: "mxbai-embed-large", maxTokens: 512, minSimilarity: 0.5, query: "Represent this sentence for searching relevant passages: "},

@@ -30,6 +30,9 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 	if p.A2A != nil {
 		o.A2A = p.A2A
 	}
+	if p.embedder != nil {
+		o.Embeddings = p.embedder
+	}
 	if p.Store != nil {
 		o.Store, o.Files, o.Ready = documents{p.Store, p.Catalog, p.MCP}, p.Store.Files(), p.Store.Maintenance().Check
 		o.Knowledge, o.Asker, o.Ingest = p.engine, p.asker, p.Ingest

@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/internal/api/internal/embeddings"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/runs"
 	"github.com/p8-org/p8/store"
@@ -48,6 +49,8 @@ type Options struct {
 	Store Store
 	// Models are the models that GET /models lists beside the agents; nil lists no models.
 	Models func(context.Context) []string
+	// Embeddings is the embedding model; nil for none.
+	Embeddings embeddings.Model
 	// Started is the creation time of agents in the list of models.
 	Started time.Time
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/internal/api/internal/embeddings"
 	"github.com/p8-org/p8/routing"
 )
 
@@ -34,7 +35,7 @@ func (h *handlers) plainModel(name string) model {
 }
 
 // models returns every name that a body's model may have: the agents that the caller
-// may use, "auto", then the models.
+// may use, "auto", the models, and the embedding model of POST /embeddings.
 func (h *handlers) models(r *http.Request) ([]model, error) {
 	entries, err := h.o.Catalog.List(r.Context(), "agent")
 	if err != nil {
@@ -51,6 +52,11 @@ func (h *handlers) models(r *http.Request) ([]model, error) {
 		for _, name := range h.o.Models(r.Context()) {
 			all = append(all, h.plainModel(name))
 		}
+	}
+	if h.o.Embeddings != nil {
+		m := h.plainModel(h.o.Embeddings.Name())
+		m.Kind = "embedding"
+		all = append(all, m)
 	}
 	return all, nil
 }
@@ -74,7 +80,8 @@ func (h *handlers) showModel(_ http.ResponseWriter, r *http.Request) (int, any, 
 	if err != nil {
 		return 0, nil, err
 	}
-	if i := slices.IndexFunc(all, func(m model) bool { return m.ID == id }); i >= 0 {
+	is := func(m model) bool { return m.ID == id || m.Kind == "embedding" && embeddings.Names(h.o.Embeddings, id) }
+	if i := slices.IndexFunc(all, is); i >= 0 {
 		return http.StatusOK, all[i], nil
 	}
 	a, err := h.o.Catalog.Agent(r.Context(), id)
