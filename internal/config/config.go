@@ -88,6 +88,7 @@ type Config struct {
 	AzureAPIVersion  string `env:"P8_AZURE_OPENAI_API_VERSION" alias:"AZURE_OPENAI_API_VERSION,OPENAI_API_VERSION" help:"version of Azure's API, if the endpoint needs one" want:"a version such as 2024-10-21"`
 
 	MCPConfig       string   `env:"P8_MCP_CONFIG" help:"JSON file with mcpServers, as desktop clients use it; unset means none" want:"a JSON file with mcpServers"`
+	SecretKey       string   `env:"P8_SECRET_KEY" secret:"true" help:"text from which the key of stored logins at MCP servers is derived; unset means a key file in the data folder" want:"a long random text"`
 	MCPAgents       []string `env:"P8_MCP_AGENTS" help:"agents that the MCP server exposes as tools, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
 	MCPInstructions string   `env:"P8_MCP_INSTRUCTIONS" help:"instructions for MCP clients; unset means a description of p8" want:"a text"`
 	SearchURL       string   `env:"P8_SEARCH_URL" help:"endpoint of web_search: a SearXNG instance, or a server with Tavily's API" want:"an http or https URL such as http://localhost:8080/search"`

@@ -58,6 +58,7 @@ func powers() []power {
 				"cmd/p8/internal/datadir":   "the address file, and the permissions of the data folder",
 				"cmd/p8/internal/documents": "the documents that p8 schema checks and imports, and p8 init writes",
 				"cmd/p8/internal/watch":     "the folder that p8 dev watches",
+				"cmd/p8/internal/logins":    "the logins at MCP servers, and their key",
 				"cmd/p8/internal/operate":   "whether the database file exists",
 				"cmd/p8/internal/peer":      "whether the database file exists",
 				"cmd/p8/internal/prompt":    "the history of typed lines",
@@ -77,6 +78,7 @@ func powers() []power {
 			uses:    anyOf(map[string]string{"os/exec": "Command*", "os": "StartProcess FindProcess"}),
 			instead: "ask the package that owns the process",
 			holders: map[string]string{
+				"cmd/p8/internal/tools": "the browser of p8 tools login --open",
 				"internal/ingest/child": "parsers that cannot be bounded run in a child process",
 				"tool/mcp":              "MCP servers on stdio",
 			},

@@ -102,6 +102,9 @@ func (s *server) explain(ctx context.Context, err error, d *delivery) error {
 		return ctx.Err()
 	}
 	s.log.WarnContext(ctx, "a request to an MCP server failed", "error", err)
+	if r := d.refusal.Load(); r != nil {
+		return s.refusedLogin(r)
+	}
 	if rpc := rpcError(err); rpc != nil && !d.unknown.Load() {
 		return s.refused(rpc)
 	}
@@ -144,6 +147,8 @@ func (s *server) unreachable(err error, d *delivery, late bool) error {
 	switch {
 	case errors.Is(err, errForeign):
 		return s.errorf("points to another host, which p8 does not follow")
+	case d.refusal.Load() != nil:
+		return s.refusedLogin(d.refusal.Load())
 	case errors.Is(err, errRefused), status == 401, status == 403:
 		return s.denied(status)
 	case late:
@@ -166,11 +171,18 @@ func (s *server) denied(status int) *tool.Error {
 	switch {
 	case s.entry.token:
 		how = fmt.Sprintf("refuses the token of %s%s", variableName(s.entry.name), tokenSuffix)
-	case s.entry.oauth != nil && status != 0:
+	case s.entry.oauth != nil && !s.entry.oauth.asksPerson && status != 0:
 		how = "refuses the token of its authorization server: check scopes in the file of MCP servers"
-	case s.entry.oauth != nil:
+	case s.entry.oauth != nil && !s.entry.oauth.asksPerson:
 	case s.entry.headers["Authorization"] != "":
 		how = "refuses the Authorization header of the file of MCP servers"
+	case s.all.o.Logins != nil && s.access == nil:
+		how = fmt.Sprintf("wants its user to sign in: run `%s`", s.entry.signIn())
+		if !s.entry.unnamed {
+			how += fmt.Sprintf(", or set %s%s", variableName(s.entry.name), tokenSuffix)
+		}
+	case s.access != nil:
+		how = "refuses the user's login: run `" + s.entry.signIn() + "` again"
 	default:
 		how = fmt.Sprintf("wants a token: set %s%s", variableName(s.entry.name), tokenSuffix)
 	}
@@ -178,4 +190,12 @@ func (s *server) denied(status int) *tool.Error {
 		how += fmt.Sprintf(" (status %d)", status)
 	}
 	return s.errorf("%s", how)
+}
+
+// refusedLogin names the command with which the user signs in again.
+func (s *server) refusedLogin(r *refusal) *tool.Error {
+	if len(r.scopes) > 0 {
+		return s.errorf("wants more rights than the user's login has: run `%s --scope %q`", s.entry.signIn(), strings.Join(r.scopes, " "))
+	}
+	return s.errorf("refuses the user's login, or it has expired: run `%s` again", s.entry.signIn())
 }

@@ -35,12 +35,16 @@ type entry struct {
 	headers map[string]string
 	oauth   *oauthEntry
 
+	// unnamed: no setting names the server.
+	unnamed bool
 	// inEnv is true if the address comes from the environment, token if a token does.
 	inEnv, token bool
 }
 
-// oauthEntry is a client of the client-credentials grant.
+// oauthEntry is a client of an authorization server.
 type oauthEntry struct {
+	// asksPerson: a person signs in; otherwise p8 itself does (client credentials).
+	asksPerson                       bool
 	clientID, clientSecret, tokenURL string
 	scopes                           []string
 }

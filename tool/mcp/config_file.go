@@ -26,7 +26,7 @@ type configFile struct {
 // The keys of a server. otherKeys belong to desktop programs and are ignored here.
 var (
 	serverKeys = []string{"command", "args", "env", "cwd", "url", "type", "transport", "headers", "disabled", "oauth"}
-	oauthKeys  = []string{"client_id", "client_secret", "scopes", "token_url"}
+	oauthKeys  = []string{"client_id", "client_secret", "grant", "scopes", "token_url"}
 	otherKeys  = []string{"alwaysAllow", "autoApprove", "description", "dev", "disabledTools", "enabled", "enabledTools", "envFile",
 		"excludeTools", "gallery", "icon", "includeTools", "name", "startupTimeout", "timeout", "tools", "trust", "version"}
 )
@@ -183,36 +183,6 @@ func (f *configFile) kind(m member) string {
 		f.wrong(m.value.offset, "the %s %q is unknown: it is stdio, http or sse", m.key, clip(text))
 	}
 	return kind
-}
-
-func (f *configFile) oauth(m member) *oauthEntry {
-	if !m.value.object {
-		f.wrong(m.value.offset, "oauth must be an object with client_id and client_secret")
-		return nil
-	}
-	o := &oauthEntry{}
-	for _, field := range m.value.members {
-		switch field.key {
-		case "client_id":
-			o.clientID = f.text(field)
-		case "client_secret":
-			o.clientSecret = f.text(field)
-		case "token_url":
-			if o.tokenURL = f.text(field); o.tokenURL != "" {
-				if _, err := parseURL(o.tokenURL); err != nil {
-					f.wrong(field.value.offset, "token_url must begin with http:// or https:// and a host")
-				}
-			}
-		case "scopes":
-			o.scopes = f.texts(field)
-		default:
-			f.unknown(field, oauthKeys)
-		}
-	}
-	if o.clientID == "" || o.clientSecret == "" {
-		f.wrong(m.value.offset, "oauth needs client_id and client_secret: p8 has no window in which somebody could sign in")
-	}
-	return o
 }
 
 // unknown refuses a key that looks misspelt, and ignores those of other programs.

@@ -81,7 +81,7 @@ func TestConfigProblems(t *testing.T) {
 		"address":    {`{"mcpServers": {"x": {"url": "ftp://secret@b"}}}`, "begins with http:// or https://"},
 		"double":     {`{"mcpServers": {"a-b": {"command": "x"}, "A_b": {"command": "x"}}}`, `the server "A_b" is the same as "a-b"`},
 		"slash":      {`{"mcpServers": {"a/b": {"command": "x"}}}`, "no slash"},
-		"oauth":      {`{"mcpServers": {"x": {"url": "http://b", "oauth": {"client_id": "a"}}}}`, "oauth needs client_id and client_secret"},
+		"oauth":      {`{"mcpServers": {"x": {"url": "http://b", "oauth": {"client_secret": "a", "grant": "client_credentials"}}}}`, "oauth needs client_id and client_secret"},
 		"args":       {`{"mcpServers": {"x": {"command": "a", "args": "b"}}}`, "args must be a list of texts"},
 		"env":        {`{"mcpServers": {"x": {"command": "a", "env": {"K": {}}}}}`, "K must be text"},
 		"deep":       {`{"mcpServers": ` + strings.Repeat("[", 100), "levels deep"},

@@ -19,6 +19,9 @@
 // [github.com/p8-org/p8/tool.Sampler]. Such calls have connections of their own, so
 // that one run's questions never reach another run's model.
 //
+// A person may sign in to a server ([Servers.SignIn]). Whoever has a login has connections
+// of their own, which alone carry its tokens; everybody else shares one without a token.
+//
 // A server may ask the user (elicitation) in a call whose context has a
 // [github.com/p8-org/p8/tool.Asker]; any other question is declined. If there is no
 // answer yet, the call is cancelled and ends with

@@ -22,6 +22,8 @@ type delivery struct {
 	// unknown is true if the server does not know the session, and so did nothing.
 	unknown atomic.Bool
 	posts   atomic.Int32
+	// refusal is set if the user must sign in again.
+	refusal atomic.Pointer[refusal]
 }
 
 type deliveryKey struct{}
@@ -50,7 +52,7 @@ type httpTransport struct {
 	base    http.RoundTripper
 	origin  *url.URL
 	headers map[string]string
-	oauth   *oauth
+	access  access
 	// sse is true for the older transport, whose unknown sessions no header shows.
 	sse bool
 }
@@ -78,12 +80,16 @@ func (t *httpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	req = keyed(req)
 	res, err := t.send(req)
-	if err != nil || t.oauth == nil || (res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden) {
+	if err != nil || t.access == nil || (res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden) {
 		return res, err
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxBody))
 	res.Body.Close()
-	if err := t.oauth.authorize(req, res); err != nil {
+	res.Body = http.NoBody
+	if err := t.access.authorize(req, res); err != nil {
+		if noteRefusal(req, err) {
+			return res, nil // the SDK tries an older revision after an error, but not after this answer
+		}
 		return nil, err
 	}
 	if req.GetBody != nil {
@@ -108,8 +114,9 @@ func (t *httpTransport) send(req *http.Request) (*http.Response, error) {
 	for name, value := range t.headers {
 		req.Header.Set(name, value)
 	}
-	if t.oauth != nil {
-		if err := t.oauth.sign(req); err != nil {
+	if t.access != nil {
+		if err := t.access.sign(req); err != nil {
+			noteRefusal(req, err)
 			return nil, err
 		}
 	}
@@ -135,6 +142,16 @@ func (t *httpTransport) send(req *http.Request) (*http.Response, error) {
 		res.Body = &limitedBody{ReadCloser: res.Body, left: maxBody}
 	}
 	return res, nil
+}
+
+// noteRefusal records that the user must sign in again; false if err has another cause.
+func noteRefusal(req *http.Request, err error) bool {
+	var r *refusal
+	if !errors.As(err, &r) {
+		return false
+	}
+	deliveryFrom(req.Context()).refusal.Store(r)
+	return true
 }
 
 // note records the answer to a POST.

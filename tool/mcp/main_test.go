@@ -159,6 +159,12 @@ func (f *fixture) overHTTP(t testing.TB) *httptest.Server {
 	return f.listen(t, "127.0.0.1:0", nil)
 }
 
+// handler serves the fixture without sessions.
+func (f *fixture) handler() http.Handler {
+	s := f.server()
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true})
+}
+
 // listen serves on an address, so that a server can restart there.
 func (f *fixture) listen(t testing.TB, address string, wrap func(http.Handler) http.Handler) *httptest.Server {
 	t.Helper()

@@ -86,10 +86,7 @@ func (o *oauth) tokens(tokenURL string, scopes []string, more url.Values) oauth2
 // discover asks the server for its authorization server, and that one for its token
 // endpoint.
 func (o *oauth) discover(ctx context.Context, res *http.Response) (tokenURL string, scopes []string, err error) {
-	challenges, err := oauthex.ParseWWWAuthenticate(res.Header.Values("WWW-Authenticate"))
-	if err != nil {
-		challenges = nil
-	}
+	challenges := challenges(res)
 	root := *o.server
 	root.Path, root.RawQuery = "", ""
 	issuer := root.String()
@@ -109,6 +106,16 @@ func (o *oauth) discover(ctx context.Context, res *http.Response) (tokenURL stri
 		return meta.TokenEndpoint, scopes, nil
 	}
 	return strings.TrimSuffix(issuer, "/") + "/token", scopes, nil
+}
+
+// challenges returns what a refusal says about the token that the server wants; none if it
+// cannot be read.
+func challenges(res *http.Response) []oauthex.Challenge {
+	list, err := oauthex.ParseWWWAuthenticate(res.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return nil
+	}
+	return list
 }
 
 // resource is the server's metadata about itself, nil if it has none.

@@ -29,7 +29,8 @@ type server struct {
 	all   *Servers
 	entry *entry
 	log   *slog.Logger
-	oauth *oauth
+	// access is nil if the headers of the configuration are all that the server gets.
+	access access
 	// samplers are the connections of calls with sampling.
 	samplers pool
 	// unusable maps the tools that are left out to the reason.
@@ -63,8 +64,8 @@ type dial struct {
 func newServer(all *Servers, e *entry) *server {
 	s := &server{all: all, entry: e, kind: e.kind, log: all.o.Logger.With("mcp_server", e.name)}
 	s.samplers.init(s)
-	if e.oauth != nil && e.url != nil {
-		s.oauth = &oauth{entry: e.oauth, server: e.url, client: oauthClient(all.base), ctx: all.ctx}
+	if e.oauth != nil && e.url != nil && !e.oauth.asksPerson {
+		s.access = &oauth{entry: e.oauth, server: e.url, client: oauthClient(all.base), ctx: all.ctx}
 	}
 	return s
 }
@@ -85,7 +86,7 @@ func (s *server) makeTransport(kind string) sdk.Transport {
 	if kind == kindStdio {
 		return stdio(s.entry, s.all.o.Getenv, s.log)
 	}
-	t := &httpTransport{base: s.all.base, origin: s.entry.url, headers: s.entry.headers, oauth: s.oauth, sse: kind == kindSSE}
+	t := &httpTransport{base: s.all.base, origin: s.entry.url, headers: s.entry.headers, access: s.access, sse: kind == kindSSE}
 	if kind == kindSSE {
 		return &sdk.SSEClientTransport{Endpoint: s.entry.url.String(), HTTPClient: t.client()}
 	}
@@ -173,6 +174,13 @@ func (s *server) failedWith(err error, since time.Time) {
 	pause := max(min(firstPause<<min(s.failures, 10), maxPause), min(3*time.Since(since), maxSilence))
 	s.failed, s.until = err, time.Now().Add(pause)
 	s.failures++
+}
+
+// retry ends the pause after a failed attempt, whose cause is gone.
+func (s *server) retry() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed, s.failures = nil, 0
 }
 
 // release gives the connection back; a lost one is not used again.

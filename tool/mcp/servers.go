@@ -32,6 +32,8 @@ type Options struct {
 	// MaxText and MaxData bound a result in bytes: 1 MiB of text and 10 MiB of
 	// files when 0.
 	MaxText, MaxData int
+	// Logins keep the logins of persons; nil if nobody can sign in.
+	Logins Logins
 	// Version is p8's, for servers.
 	Version string
 	Logger  *slog.Logger
@@ -57,11 +59,11 @@ type Servers struct {
 	own     *http.Transport
 	ctx     context.Context
 	cancel  context.CancelFunc
-	servers map[string]*server
+	servers map[string]closer
 	names   []string
 	mu      sync.Mutex
 	// opened are the servers that no setting names.
-	opened []*server
+	opened []closer
 	// work are the goroutines of all connections.
 	work sync.WaitGroup
 }
@@ -74,7 +76,7 @@ func New(o Options) (*Servers, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Servers{o: o, servers: make(map[string]*server, len(entries))}
+	s := &Servers{o: o, servers: make(map[string]closer, len(entries))}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if o.HTTPClient != nil && o.HTTPClient.Transport != nil {
 		s.base = o.HTTPClient.Transport
@@ -83,11 +85,24 @@ func New(o Options) (*Servers, error) {
 		s.base = s.own
 	}
 	for _, k := range slices.Sorted(maps.Keys(entries)) {
-		s.servers[k] = newServer(s, entries[k])
+		s.servers[k] = s.newServer(entries[k])
 		s.names = append(s.names, entries[k].name)
 	}
 	slices.Sort(s.names)
 	return s, nil
+}
+
+// closer is a server of this process.
+type closer interface {
+	tool.Server
+	close()
+}
+
+func (s *Servers) newServer(e *entry) closer {
+	if s.o.Logins != nil && e.asksPerson() {
+		return &personal{server: newServer(s, e)}
+	}
+	return newServer(s, e)
 }
 
 // newTransport returns a transport that only these servers use, so that they can close

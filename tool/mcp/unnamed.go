@@ -21,7 +21,7 @@ func (s *Servers) Open(at string) (tool.Server, error) {
 	if s.ctx.Err() != nil {
 		return nil, stopping()
 	}
-	made := newServer(s, e)
+	made := s.newServer(e)
 	s.opened = append(s.opened, made)
 	return made, nil
 }
@@ -32,7 +32,7 @@ func unnamed(at string) (*entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &entry{name: u.Host + u.Path, url: u}, nil
+		return &entry{name: u.Host + u.Path, url: u, unnamed: true}, nil
 	}
 	words, err := words(at)
 	if err != nil {

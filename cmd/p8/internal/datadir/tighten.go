@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/p8-org/p8/cmd/p8/internal/logins"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/store/sqlite"
 )
@@ -32,7 +33,7 @@ func Tighten(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	own := []string{addressFile, ChatHistory, QueryHistory}
+	own := []string{addressFile, ChatHistory, QueryHistory, logins.Folder}
 	shared := false
 	var errs []error
 	for _, e := range entries {

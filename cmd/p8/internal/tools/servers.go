@@ -65,3 +65,17 @@ func (s *servers) toolsOf(ctx context.Context, name string) ([]tool.Tool, error)
 	}
 	return s.Servers.Server(name).Tools(ctx)
 }
+
+// get returns the server that text names.
+func (s *servers) get(text string) (tool.Server, error) {
+	if err := s.check(text); err != nil {
+		return nil, err
+	}
+	if opened := s.opened[text]; opened != nil {
+		return opened, nil
+	}
+	if found := s.Servers.Server(text); found != nil {
+		return found, nil
+	}
+	return nil, command.Usage("%s is p8 itself, not an MCP server", text)
+}

@@ -8,6 +8,7 @@ import (
 	"maps"
 
 	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/logins"
 	"github.com/p8-org/p8/internal/config"
 	"github.com/p8-org/p8/internal/outbound"
 	"github.com/p8-org/p8/llm"
@@ -53,6 +54,7 @@ func NewPrices(cfg *config.Config) (*models.Table, error) {
 func NewServers(cfg *config.Config, log *slog.Logger) (*mcp.Servers, error) {
 	servers, err := mcp.New(mcp.Options{
 		Getenv: cfg.Getenv, Environ: cfg.Environ(), ConfigFile: cfg.MCPConfig, CallTimeout: cfg.ToolTimeout,
+		Logins:  logins.New(cfg.DataDir, cfg.SecretKey),
 		Version: command.Version(), Logger: log,
 	})
 	if err != nil {

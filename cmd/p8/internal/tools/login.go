@@ -1,0 +1,162 @@
+package tools
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/p8-org/p8/cmd/p8/internal/command"
+	"github.com/p8-org/p8/cmd/p8/internal/show"
+	"github.com/p8-org/p8/tool/mcp"
+)
+
+// Login is p8 tools login.
+type Login struct {
+	Server    string        `arg:"" help:"The MCP server: its name or its address."`
+	Scope     string        `help:"Rights to ask for besides those that the server names, separated by blanks." placeholder:"SCOPES"`
+	Open      bool          `help:"Open the address in a browser."`
+	NoBrowser bool          `help:"The browser is on another machine: read the address to which it was sent from stdin."`
+	Port      int           `help:"Port of this machine to which the browser is sent; 0 takes any free one." default:"0"`
+	Wait      time.Duration `help:"How long to wait for you (${default})." default:"5m"`
+	command.Caller
+	JSON bool `help:"Print the server as JSON when you are signed in."`
+}
+
+// Run prints the address at which the user signs in, and waits until they have.
+func (c *Login) Run(a *command.App) error {
+	switch {
+	case c.Open && c.NoBrowser:
+		return command.Usage("--open and --no-browser cannot be used together")
+	case c.Port < 0 || c.Port > 65535:
+		return command.Usage("--port is %d: give a number from 0 to 65535", c.Port)
+	case c.Wait <= 0:
+		return command.Usage("--wait is %s: give a duration such as 5m", c.Wait)
+	}
+	who, err := c.Context()
+	if err != nil {
+		return err
+	}
+	cfg, err := a.Config()
+	if err != nil {
+		return err
+	}
+	s, err := openServers(cfg, a.QuietLogger(cfg))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	server, err := s.get(c.Server)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(who, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	within, cancel := context.WithTimeout(ctx, c.Wait)
+	defer cancel()
+	err = s.SignIn(within, server, mcp.SignIn{
+		Port: c.Port, Scopes: strings.Fields(c.Scope),
+		Show: func(address string) { c.show(a, address) }, Pasted: c.pasted(within, a),
+	})
+	switch {
+	case ctx.Err() != nil:
+		return command.Fail(command.ExitInterrupted, errors.New("stopped"))
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("nobody signed in within " + c.Wait.String() + ": --wait waits longer")
+	case err != nil:
+		return err
+	case c.JSON:
+		return show.JSON(a.Stdout, map[string]string{"server": c.Server, "status": "signed_in"})
+	}
+	a.Say("signed in to %s: p8 tools logout %s forgets it", c.Server, c.Server)
+	return nil
+}
+
+// show prints the address, which others may read: it holds no secret.
+func (c *Login) show(a *command.App, address string) {
+	a.Say("sign in with a browser, at")
+	a.Say("%s", show.Visible(address))
+	if c.NoBrowser {
+		a.Say("then paste the address to which the browser was sent:")
+	}
+	if c.Open {
+		if err := openBrowser(address); err != nil {
+			a.Say("no browser could be opened: copy the address")
+		}
+	}
+}
+
+// pasted returns the lines of stdin, if the browser is on another machine.
+func (c *Login) pasted(ctx context.Context, a *command.App) <-chan string {
+	if !c.NoBrowser {
+		return nil
+	}
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for in := bufio.NewScanner(a.Stdin); in.Scan(); {
+			select {
+			case lines <- in.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// openBrowser starts the browser of this machine.
+func openBrowser(address string) error {
+	switch runtime.GOOS {
+	case "darwin":
+		return exec.Command("open", address).Start()
+	case "windows":
+		return exec.Command("rundll32", "url.dll,FileProtocolHandler", address).Start()
+	}
+	return exec.Command("xdg-open", address).Start()
+}
+
+// Logout is p8 tools logout.
+type Logout struct {
+	Server string `arg:"" help:"The MCP server: its name or its address."`
+	command.Caller
+	JSON bool `help:"Print the server as JSON."`
+}
+
+// Run deletes the user's login.
+func (c *Logout) Run(a *command.App) error {
+	ctx, err := c.Context()
+	if err != nil {
+		return err
+	}
+	cfg, err := a.Config()
+	if err != nil {
+		return err
+	}
+	s, err := openServers(cfg, a.QuietLogger(cfg))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	server, err := s.get(c.Server)
+	if err != nil {
+		return err
+	}
+	found, err := s.SignOut(ctx, server)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return errors.New("you are not signed in to " + c.Server)
+	case c.JSON:
+		return show.JSON(a.Stdout, map[string]string{"server": c.Server, "status": "signed_out"})
+	}
+	a.Say("signed out of %s", c.Server)
+	return nil
+}
