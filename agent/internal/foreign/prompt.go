@@ -6,8 +6,9 @@ import (
 	"github.com/p8-org/p8/agent/internal/tree"
 )
 
-// prompt puts the system prompt. Without one, the description of the agent takes its place.
-// key is what the format calls the prompt.
+// prompt puts the system prompt. Without one, the description of the agent takes its place;
+// without both it is empty, which the checks of documents report. key is what the format
+// calls the prompt.
 func (b *builder) prompt(key string, prompt *tree.Node, pos tree.Position) {
 	about, described := b.fields["short_description"]
 	switch {
@@ -18,7 +19,7 @@ func (b *builder) prompt(key string, prompt *tree.Node, pos tree.Position) {
 		delete(b.fields, "short_description")
 		b.put("description", about.Pos, about.Value)
 	case prompt == nil || prompt.Kind == tree.Null || prompt.Kind == tree.Text:
-		b.mistake(pos, "add "+key+" with who the agent is and what it does", "the agent has no %s and no description", key)
+		b.put("description", pos, text("", pos))
 	}
 }
 

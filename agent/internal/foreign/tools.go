@@ -32,7 +32,7 @@ func serverHint(server string) string {
 	if server == "" {
 		server = "name"
 	}
-	return "name the server in P8_MCP_CONFIG or MCP_SERVER_<NAME>, and each tool in tools, as in {name: …, server: " + clip(server) + "}"
+	return "name the server in P8_MCP_CONFIG or MCP_SERVER_<NAME>, and each tool in tools, as in {name: …, server: " + clip(server) + "}; `p8 tools` lists them"
 }
 
 // item is one entry of a list that a file writes as a list or as a text with commas.
