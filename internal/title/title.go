@@ -13,7 +13,6 @@ import (
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
-	"github.com/p8-org/p8/memory"
 	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/store"
 )
@@ -26,7 +25,6 @@ type Store interface {
 	Session(ctx context.Context, id string) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	TitleSession(ctx context.Context, id, title string) (bool, error)
-	Append(ctx context.Context, ms ...*store.Message) error
 }
 
 // Options configure a Writer. Store, Agent and Model are required.
@@ -41,7 +39,10 @@ type Options struct {
 	// StructuredMode and Cost are as in run.Options.
 	StructuredMode string
 	Cost           func(model string, u llm.Usage) float64
-	Logger         *slog.Logger
+	// Spent stores what the model consumed, with an answer or an error, in the session of the
+	// context's identity. It may be nil.
+	Spent  func(ctx context.Context, parts []run.Spent)
+	Logger *slog.Logger
 }
 
 // Writer writes titles.
@@ -65,7 +66,10 @@ func (w *Writer) Write(ctx context.Context, session string) error {
 		return err
 	}
 	said, spent, err := w.ask(ctx, about)
-	w.keep(ctx, session, spent)
+	if len(spent) > 0 && w.o.Spent != nil {
+		about.who.SessionID = session
+		w.o.Spent(identity.With(ctx, about.who), spent)
+	}
 	if err != nil {
 		return fmt.Errorf("title: ask the model: %w", err)
 	}
@@ -79,9 +83,12 @@ func (w *Writer) Write(ctx context.Context, session string) error {
 	return err
 }
 
-// exchange is the beginning of the first question and of the first answer of a session. The
-// question may be empty, as that of a picture.
-type exchange struct{ question, answer string }
+// exchange is the caller, and the beginning of the first question and of the first answer of
+// a session. The question may be empty, as that of a picture.
+type exchange struct {
+	who              identity.Identity
+	question, answer string
+}
 
 // The first exchange is among the first maxRows messages; maxChars of each text are read.
 const (
@@ -91,8 +98,7 @@ const (
 
 // exchange reads the exchange, an empty one if the session needs no title.
 func (w *Writer) exchange(ctx context.Context, session string) (x exchange, err error) {
-	who, err := identity.From(ctx)
-	if err != nil {
+	if x.who, err = identity.From(ctx); err != nil {
 		return x, err
 	}
 	sess, err := w.o.Store.Session(ctx, session)
@@ -101,7 +107,7 @@ func (w *Writer) exchange(ctx context.Context, session string) (x exchange, err 
 		return x, nil
 	case err != nil:
 		return x, err
-	case sess.UserID != who.UserID || sess.Name != "" || store.IsBackground(sess.Mode):
+	case sess.UserID != x.who.UserID || sess.Name != "" || store.IsBackground(sess.Mode):
 		return x, nil
 	}
 	rows, err := w.o.Store.Messages(ctx, session, store.MessageFilter{
@@ -118,7 +124,7 @@ func (w *Writer) exchange(ctx context.Context, session string) (x exchange, err 
 			if x.question == "" {
 				x.question = first(*row.Content, maxChars)
 			}
-		case row.Status == store.StatusComplete || row.Status == store.StatusLength:
+		case store.IsAnswer(row):
 			x.answer = first(*row.Content, maxChars)
 			return x, nil
 		}
@@ -151,18 +157,4 @@ func (w *Writer) ask(ctx context.Context, about exchange) (title string, spent [
 		},
 	}))
 	return out.Title, spent, err
-}
-
-// keep stores what the model consumed.
-func (w *Writer) keep(ctx context.Context, session string, spent []run.Spent) {
-	if len(spent) == 0 {
-		return
-	}
-	shares := make([]*store.Message, len(spent))
-	for i := range spent {
-		shares[i] = memory.Share(&spent[i], session)
-	}
-	if err := w.o.Store.Append(context.WithoutCancel(ctx), shares...); err != nil {
-		w.o.Logger.WarnContext(ctx, "the usage of a title could not be stored", "session", session, "error", err)
-	}
 }

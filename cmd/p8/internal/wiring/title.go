@@ -35,7 +35,7 @@ func (p *Parts) titleWriter(cfg *config.Config, cost func(string, llm.Usage) flo
 			}
 			return m, err
 		},
-		StructuredMode: cfg.StructuredMode, Cost: cost, Logger: p.Log,
+		StructuredMode: cfg.StructuredMode, Cost: cost, Spent: KeepSpent(p.Store, p.Log), Logger: p.Log,
 	})
 }
 
