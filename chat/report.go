@@ -51,8 +51,7 @@ func (r *recorder) untitled() bool {
 		return false
 	}
 	for i := range r.now.session.recalled.Messages {
-		m := &r.now.session.recalled.Messages[i]
-		if whole := m.Status == store.StatusComplete || m.Status == store.StatusLength; whole && m.Type == store.MessageAssistant && m.AgentPath == "" {
+		if store.IsAnswer(&r.now.session.recalled.Messages[i]) {
 			return false
 		}
 	}

@@ -183,6 +183,12 @@ const notShare = `(m.agent_path IS NULL OR m.message_type <> '` + MessageAssista
 
 const withoutShares = ` AND ` + notShare
 
+// IsAnswer reports whether a row is a whole answer of the agent that the user talks to. An
+// answer that a limit ended is one; an answer that failed or was cancelled is none.
+func IsAnswer(m *Message) bool {
+	return m.Type == MessageAssistant && m.AgentPath == "" && (m.Status == StatusComplete || m.Status == StatusLength)
+}
+
 // isShare reports whether the row is one that MessageFilter.Shares is about.
 func (m *Message) isShare() bool {
 	return m.Type == MessageAssistant && m.AgentPath != "" && m.Content == nil
