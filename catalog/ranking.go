@@ -41,6 +41,16 @@ func (r *Ranking) Above(what string, names []string) {
 	}
 }
 
+// AboveFolder adds a document of [Catalog.List], if it precedes those of the folder.
+func (r *Ranking) AboveFolder(e Entry) {
+	switch e.Origin {
+	case Builtin:
+		r.Above(builtinAgent, e.Names)
+	case Person:
+		r.Above("the stored agent", e.Names)
+	}
+}
+
 // Add adds a valid document of the folder, in the order of their files, with all its names,
 // the first of which is [Entry].Name. It reports whether that one finds the document; if not,
 // or if another name does not, the warning says what is found in its place.

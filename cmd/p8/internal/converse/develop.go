@@ -38,12 +38,8 @@ func newDevelopment(t *turns.Runner, dir, wants string, checker *documents.Check
 	}
 	above := new(catalog.Ranking)
 	for _, e := range entries {
-		switch {
-		case e.Origin == catalog.Builtin:
-			above.Above("the built-in agent", e.Names)
-		case e.Origin == catalog.Person:
-			above.Above("the stored agent", e.Names)
-		case len(e.Problems) > 0 && slices.Contains(e.Names, wants):
+		above.AboveFolder(e)
+		if e.Origin == catalog.File && len(e.Problems) > 0 && slices.Contains(e.Names, wants) {
 			d.broken = true
 		}
 	}
