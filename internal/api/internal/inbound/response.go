@@ -3,6 +3,7 @@ package inbound
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/web"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/run"
 	"github.com/p8-org/p8/stream"
 )
 
@@ -158,6 +160,13 @@ func (b *Response) Request() (req chat.Request, p *problem.Problem) {
 	if req.ClientTools, p = b.tools(); p != nil {
 		return req, p
 	}
+	if len(b.ToolChoice) > 0 {
+		var choice flatChoice
+		if p = decode(b.ToolChoice, &choice); p != nil {
+			return req, p
+		}
+		req.ToolChoice = run.ToolChoice(choice)
+	}
 	req.Settings = llm.Settings{Temperature: b.Temperature, TopP: b.TopP}
 	if b.MaxOutputTokens != nil {
 		req.Settings.MaxTokens = *b.MaxOutputTokens
@@ -170,6 +179,15 @@ func (b *Response) Request() (req chat.Request, p *problem.Problem) {
 	}
 	req.Busy = b.IfBusy
 	return req, about(&req, b.Metadata)
+}
+
+// decode reads a field whose type words its own problems.
+func decode(raw json.RawMessage, v any) *problem.Problem {
+	var p *problem.Problem
+	if err := json.Unmarshal(raw, v); err != nil && !errors.As(err, &p) {
+		p = problem.Invalid("tool_choice", "tool_choice must be %s", flatForms)
+	}
+	return p
 }
 
 // text reads the form of the answer.
@@ -204,13 +222,6 @@ func (b *Response) text(req *chat.Request) (p *problem.Problem) {
 
 // tools returns the client's tools.
 func (b *Response) tools() ([]llm.ToolSpec, *problem.Problem) {
-	choice := "auto"
-	if raw := bytes.TrimSpace(b.ToolChoice); len(raw) > 0 && string(raw) != "null" && json.Unmarshal(raw, &choice) != nil {
-		choice = "object"
-	}
-	if choice != "auto" && choice != "none" {
-		return nil, problem.Invalid("tool_choice", "tool_choice cannot make the model call a tool here; use auto or none")
-	}
 	all := make([]clientTool, len(b.Tools))
 	for i, t := range b.Tools {
 		if t.Type != "function" {
@@ -218,11 +229,7 @@ func (b *Response) tools() ([]llm.ToolSpec, *problem.Problem) {
 		}
 		all[i] = t.clientTool
 	}
-	out, p := specs(all)
-	if choice == "none" {
-		out = nil
-	}
-	return out, p
+	return specs(all)
 }
 
 // includes are what a client may ask to be included: p8 has nothing to add for these.

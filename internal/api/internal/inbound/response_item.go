@@ -206,17 +206,19 @@ func (b *Response) divide(all []message, items map[string]string, req *chat.Requ
 		}
 		return nil
 	}
-	req.History = history(all[:end])
 	var texts []string
+	before := all[:end:end]
 	for _, m := range tail {
-		req.Results = append(req.Results, m.results...)
+		if req.Results = append(req.Results, m.results...); len(m.results) > 0 {
+			before = append(before, m)
+		}
 		if strings.TrimSpace(m.text) != "" && m.role == llm.User {
 			texts = append(texts, m.text)
 		}
 		req.Parts = append(req.Parts, m.parts...)
 	}
-	if len(req.Results) > 0 {
-		req.History = history(all)
+	if b.Conversation != "" {
+		req.History = history(before) // it may be new
 	}
 	req.Input = strings.Join(texts, "\n\n")
 	if req.Input == "" && len(req.Parts)+len(req.Results)+len(b.read.answers) == 0 {
