@@ -1,25 +1,50 @@
-// Talks to p8 with the Chat class of @ai-sdk/react, as a page does.
+// Talks to p8 with the Chat class of @ai-sdk/react, as a page does, and with those of the
+// older versions of ai side by side. Version 5 says its version, the others do not.
 //
 // stdin:  {"url"}
-// stdout: {"scenario": {"status", "messages": [the parts that the page shows], …}}
+// stdout: {"scenario": {"status", "messages": [the parts that the page shows], …}}; "same"
+//         are the older versions that made the same of it, "ai 5" what that one made of it
 import { Chat } from '@ai-sdk/react';
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
-import { abridged, get, post, report, rows, until, url } from './report.mjs';
+import * as ai7 from 'ai';
+import * as ai5 from 'ai-5';
+import * as ai6 from 'ai-6';
+import { abridged, get, played, post, report, rows, until, url } from './report.mjs';
 
+const { lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } = ai7;
 const api = `${url}/api/chat`;
 
+// State is what AbstractChat keeps a page's messages in.
+class State {
+  status = 'ready';
+  messages = [];
+  changed = () => {};
+  pushMessage(message) { this.messages = [...this.messages, message]; this.changed(); }
+  popMessage() { this.messages = this.messages.slice(0, -1); }
+  replaceMessage(at, message) { this.messages = this.messages.with(at, this.snapshot(message)); this.changed(); }
+  snapshot(value) { return structuredClone(value); }
+}
+const chatOf = ({ AbstractChat }) => class extends AbstractChat {
+  constructor(init) { super({ ...init, state: new State() }); }
+  '~registerMessagesCallback'(heard) { this.state.changed = heard; }
+};
+const sdks = {
+  7: { Chat, transport: ai7.DefaultChatTransport },
+  6: { Chat: chatOf(ai6), transport: ai6.DefaultChatTransport },
+  5: { Chat: chatOf(ai5), transport: ai5.DefaultChatTransport, headers: { 'x-protocol': 'ai-sdk-5' } },
+};
+
 // open is a page: its chat, and what it heard besides.
-function open(name, schema, { body, fetch: through, run, ...more } = {}) {
+function open(name, schema, { sdk = 7, body, fetch: through, run, headers, ...more } = {}) {
   const heard = { requests: 0, errors: [], data: new Set(), preliminary: {}, inputs: {} };
-  const page = new Chat({
-    id: `ai-sdk / ${name}`,
-    transport: new DefaultChatTransport({
+  const page = new sdks[sdk].Chat({
+    id: `ai-sdk / ${name}${sdk === 7 ? '' : ` / ${sdk}`}`,
+    transport: new sdks[sdk].transport({
       api, body,
-      ...(run && { prepareReconnectToStreamRequest: () => ({ api: `${url}/runs/${run}/events?protocol=ai-sdk` }) }),
-      headers: { 'x-agent-schema-name': schema },
+      ...(run && { prepareReconnectToStreamRequest: () => ({ api: `${url}/runs/${run}/events?protocol=${(headers ?? sdks[sdk].headers)?.['x-protocol'] ?? 'ai-sdk'}` }) }),
+      headers: { 'x-agent-schema-name': schema, ...(headers ?? sdks[sdk].headers) },
       fetch: (address, init) => { heard.requests++; return (through ?? fetch)(address, init); },
     }),
-    onError: (err) => heard.errors.push(err.message),
+    onError: (err) => heard.errors.push(/^Type validation/.test(err.message) ? 'a part that the SDK does not know' : err.message),
     onData: (part) => heard.data.add(part.type),
     ...more,
   });
@@ -32,6 +57,18 @@ function open(name, schema, { body, fetch: through, run, ...more } = {}) {
   });
   return { page, heard };
 }
+
+// sides plays a scenario with several versions at once.
+const sides = (play, older = [6, 5]) => async (name) => {
+  const [all, ...others] = await Promise.all([7, ...older].map((sdk) => play(name, sdk)));
+  const out = { ...all, same: [] };
+  older.forEach((sdk, i) => {
+    played(`ai-${sdk}`, name);
+    if (JSON.stringify(others[i]) === JSON.stringify(all)) out.same.push(sdk);
+    else out[`ai ${sdk}`] = others[i];
+  });
+  return out;
+};
 
 // part is what a page shows of a part; data parts are told apart only by their name.
 function part(p) {
@@ -63,8 +100,8 @@ function told({ page, heard }, sorted) {
 }
 
 // sent plays one message.
-const sent = (schema, text, sorted) => async (name) => {
-  const chat = open(name, schema);
+const sent = (schema, text, sorted) => async (name, sdk) => {
+  const chat = open(name, schema, { sdk });
   await chat.page.sendMessage({ text });
   return told(chat, sorted);
 };
@@ -72,8 +109,8 @@ const sent = (schema, text, sorted) => async (name) => {
 const settled = ({ page }) => until('the chat is ready', () => page.status === 'ready' || page.status === 'error');
 
 // asked answers every approval that a turn asks for.
-const asked = (schema, text, answer, sorted) => async (name) => {
-  const chat = open(name, schema, { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses });
+const asked = (schema, text, answer, sorted) => async (name, sdk) => {
+  const chat = open(name, schema, { sdk, sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses });
   await chat.page.sendMessage({ text });
   const before = told(chat, sorted);
   const requests = chat.page.lastMessage.parts.filter((p) => p.state === 'approval-requested');
@@ -86,16 +123,16 @@ const asked = (schema, text, answer, sorted) => async (name) => {
 const spoken = (page) => page.lastMessage.parts.filter((p) => p.type === 'text').map((p) => p.text).join('');
 
 await report({
-  'a text': sent('desk', 'Good morning!'),
-  'tools in parallel': sent('desk', 'Read two pages.'),
-  delegation: sent('desk', 'How many otters are there?', true),
+  'a text': sides(sent('desk', 'Good morning!')),
+  'tools in parallel': sides(sent('desk', 'Read two pages.')),
+  delegation: sides(sent('desk', 'How many otters are there?', true)),
   'a child in place of its parent': sent('editor', 'Write about the otters.'),
   'a grandchild': sent('desk', 'Ask the warden.'),
   'a structured agent': sent('ledger', 'Count the otters.'),
 
-  'an approval': asked('keeper', 'An otter was born.', { approved: true }),
-  'an approval, denied': asked('keeper', 'An otter was born.', { approved: false, reason: 'not yet' }),
-  'an approval of a child': asked('desk', 'Tell the keeper.', { approved: true }),
+  'an approval': sides(asked('keeper', 'An otter was born.', { approved: true }), [6]),
+  'an approval, denied': sides(asked('keeper', 'An otter was born.', { approved: false, reason: 'not yet' }), [6]),
+  'an approval of a child': sides(asked('desk', 'Tell the keeper.', { approved: true }), [6]),
 
   'a question': async (name) => {
     const chat = open(name, 'guide');
@@ -109,8 +146,9 @@ await report({
     return { before, answer: answer.status, after: told(back), rows: (await rows(chat.page.id)).sort() };
   },
 
-  'a tool of the page': async (name) => {
+  'a tool of the page': sides(async (name, sdk) => {
     const chat = open(name, 'desk', {
+      sdk,
       body: { tools: [{ name: 'show_map', description: 'Shows a map.', parameters: { type: 'object', properties: { area: { type: 'string' } } } }] },
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
       onToolCall: ({ toolCall }) => {
@@ -122,15 +160,43 @@ await report({
     await until('the result is sent', () => chat.heard.requests === 2);
     await settled(chat);
     return { ...told(chat, true), rows: (await rows(chat.page.id)).sort() };
-  },
+  }),
 
-  'an answer made again': async (name) => {
-    const chat = open(name, 'desk');
+  'an answer made again': sides(async (name, sdk) => {
+    const chat = open(name, 'desk', { sdk });
     await chat.page.sendMessage({ text: 'Good morning!' });
     await chat.page.sendMessage({ text: 'Read two pages.' });
     const [, , , { id }] = chat.page.messages;
     await chat.page.regenerate();
     return { ...told(chat), another: chat.page.messages[3].id !== id, rows: await rows(chat.page.id) };
+  }),
+
+  'a message that is edited': sides(async (name, sdk) => {
+    const chat = open(name, 'desk', { sdk });
+    for (const text of ['Good morning!', 'Read two pages.']) await chat.page.sendMessage({ text });
+    const [first, , , second] = chat.page.messages;
+    await chat.page.sendMessage({ text: 'Good morning, once more!', messageId: first.id });
+    const edited = { ...told(chat), rows: await rows(chat.page.id) };
+    await chat.page.regenerate({ messageId: chat.page.messages[1].id });
+    const path = `/sessions/${encodeURIComponent(chat.page.id)}/branches`;
+    const branches = (await get(path)).map((b) => `${b.text ?? ''} ${b.message_count} ${b.current}`);
+    const back = await post(path, { message_id: second.id });
+    return { edited, again: chat.page.messages.map((m) => m.role), branches, back: back.status, rows: await rows(chat.page.id) };
+  }),
+
+  'approvals of version 5': async (name) => {
+    const ask = async (what, headers) => {
+      const chat = open(`${name}, ${what}`, 'keeper', { sdk: 5, headers });
+      await chat.page.sendMessage({ text: 'An otter was born.' });
+      const before = told(chat);
+      const { data } = chat.page.lastMessage.parts.find((p) => p.type === 'data-request');
+      const answer = await post(`/approvals/${data.request_id}`, { decision: 'deny' });
+      const back = open(`${name}, ${what}, back`, 'keeper', { sdk: 5, headers, run: chat.page.lastMessage.metadata.run_id });
+      await back.page.resumeStream();
+      return { before, answer: answer.status, after: told(back) };
+    };
+    played('ai-5', name);
+    return { named: await ask('named'), unnamed: await ask('unnamed', {}) };
   },
 
   'a transcript that is sent again': async (name) => {
@@ -139,8 +205,8 @@ await report({
     return { ...told(chat), rows: await rows(chat.page.id) };
   },
 
-  'a stop': async (name) => {
-    const chat = open(name, 'desk');
+  'a stop': sides(async (name, sdk) => {
+    const chat = open(name, 'desk', { sdk });
     const going = chat.page.sendMessage({ text: 'Tell me a long story.' });
     await until('the story begins', () => chat.page.lastMessage?.role === 'assistant' && spoken(chat.page).length > 20);
     const { status, body } = await post(`/api/chat/${encodeURIComponent(chat.page.id)}/stop`);
@@ -150,11 +216,12 @@ await report({
       page: chat.page.status, errors: chat.heard.errors, stop: [status, body.status],
       kept: answer === `assistant: ${spoken(chat.page)} (cancelled)`,
     };
-  },
+  }),
 
-  'a connection that is lost': async (name) => {
+  'a connection that is lost': sides(async (name, sdk) => {
     let cut;
     const chat = open(name, 'desk', {
+      sdk,
       fetch: async (address, init) => {
         if (init.method === 'GET') return fetch(address, init);
         const lost = new AbortController();
@@ -169,7 +236,7 @@ await report({
     const had = spoken(chat.page).length;
     const lost = { status: chat.page.status, errors: [...chat.heard.errors] };
     // The page comes back, and another one is opened on the same chat.
-    const other = open(name, 'desk');
+    const other = open(name, 'desk', { sdk });
     await Promise.all([chat.page.resumeStream(), other.page.resumeStream()]);
     const [, answer] = await rows(chat.page.id);
     return {
@@ -177,7 +244,7 @@ await report({
       whole: [chat, other].map((c) => answer === `assistant: ${spoken(c.page)}`),
       nothing: await get(`/api/chat/${encodeURIComponent(chat.page.id)}/stream`),
     };
-  },
+  }),
 
   'a page that comes back when nothing runs': async (name) => {
     const chat = open(name, 'desk');
@@ -185,7 +252,7 @@ await report({
     return told(chat);
   },
 
-  'a refusal': sent('desk', 'Please refuse me.'),
-  'a break': sent('desk', 'Please break off.'),
-  'an agent that there is not': sent('dsek', 'Good morning!'),
+  'a refusal': sides(sent('desk', 'Please refuse me.')),
+  'a break': sides(sent('desk', 'Please break off.')),
+  'an agent that there is not': sides(sent('dsek', 'Good morning!')),
 }, 'ai');
