@@ -25,6 +25,9 @@ func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 	if err := checkChoice(p.request.asked.ToolChoice, &p.cast); err != nil {
 		return p, err
 	}
+	if err := checkSettings(&p.request.asked.Settings, &p.cast); err != nil {
+		return p, err
+	}
 	if s.o.Store == nil {
 		p, _, err = s.withSent(p)
 		return p, err

@@ -73,6 +73,9 @@ type Request struct {
 	// the context's session. If the context names a session, the first thread that writes
 	// to it has it; each other thread is a session with its own id.
 	Thread string
+	// Warnings are about the request itself; the run begins with them.
+	Warnings []event.WarningData
+
 	// Busy says what becomes of the message if the session has a run under way:
 	// [BusyReject] when "".
 	Busy string

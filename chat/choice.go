@@ -54,6 +54,17 @@ func checkChoice(choice run.ToolChoice, c *cast.Cast) error {
 	return nil
 }
 
+// checkSettings refuses settings of a request that its model does not take.
+func checkSettings(s *llm.Settings, c *cast.Cast) error {
+	if c.Model == nil {
+		return nil
+	}
+	for _, name := range s.Beyond(c.Model.Capabilities().Takes) {
+		return &InputError{name, "the model " + c.Model.Name() + " does not take " + name + "; leave it out, or choose another model"}
+	}
+	return nil
+}
+
 // asked reports whether a model has responded in the run.
 func asked(journal *record.Journal) bool {
 	if n, _ := journal.HandOvers(); n > 0 {

@@ -111,7 +111,8 @@ func (r *recorder) listen(ctx context.Context, events iter.Seq2[event.Event, err
 
 func (r *recorder) options() run.Options {
 	o, c := r.s.o.runOptions(), &r.now.cast
-	o.Agent, o.Model, o.Tools, o.Warnings = c.Agent, c.Model, c.Tools, c.Warnings
+	o.Agent, o.Model, o.Tools = c.Agent, c.Model, c.Tools
+	o.Warnings = append(c.Warnings[:len(c.Warnings):len(c.Warnings)], r.now.request.asked.Warnings...)
 	o.Chained, o.ChainedMissing = c.Chained, c.ChainedMissing
 	o.Messages, o.Settings, o.ToolChoice = r.now.payload.Messages, r.s.stages.settings(r.now), r.now.request.asked.ToolChoice
 	o.RunID, o.Path, o.Steer, o.Memory = r.rows.RunID, c.Name, r.begun.running.inbox.Take, runMemory{r}
@@ -135,7 +136,8 @@ func (r *recorder) another() (bool, error) {
 	case r.done == nil:
 		return false, nil
 	}
-	r.now.request.asked.ToolChoice = r.now.request.asked.ToolChoice.Later()
+	asked := &r.now.request.asked
+	asked.ToolChoice, asked.Warnings = asked.ToolChoice.Later(), nil
 	switch {
 	case r.done.TransferTo != "":
 		return true, r.handOver(r.done.TransferTo)

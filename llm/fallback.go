@@ -58,7 +58,8 @@ func (f *fallback) Name() string {
 }
 
 // Capabilities returns what all of the models can do, because a request is built
-// before it is known which model answers it.
+// before it is known which model answers it. Of the settings that not every model takes,
+// it returns those of the first model: another one leaves out what it does not take.
 func (f *fallback) Capabilities() Capabilities { return f.able }
 
 func (c Capabilities) and(d Capabilities) Capabilities {
@@ -66,6 +67,7 @@ func (c Capabilities) and(d Capabilities) Capabilities {
 		NativeOutput: c.NativeOutput && d.NativeOutput,
 		Images:       c.Images && d.Images,
 		Documents:    c.Documents && d.Documents,
+		Takes:        c.Takes,
 	}
 }
 

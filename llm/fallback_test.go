@@ -158,7 +158,9 @@ func TestFallbackEndsWithItsReader(t *testing.T) {
 func TestFallbackCanDoWhatAllCan(t *testing.T) {
 	var all llm.Capabilities
 	v := reflect.ValueOf(&all).Elem()
-	for i := range v.NumField() {
+	all.Takes = llm.TakesSeed
+	abilities := v.NumField() - 1 // the last one, Takes, is the first model's
+	for i := range abilities {
 		v.Field(i).SetBool(true)
 	}
 	able := func(caps ...llm.Capabilities) llm.Capabilities {
@@ -171,7 +173,10 @@ func TestFallbackCanDoWhatAllCan(t *testing.T) {
 	if got := able(all, all); got != all {
 		t.Errorf("two that can do everything: %+v", got)
 	}
-	for i := range v.NumField() {
+	if got := able(all, llm.Capabilities{Takes: llm.TakesVerbosity}); got.Takes != llm.TakesSeed {
+		t.Errorf("another model's settings: %+v", got)
+	}
+	for i := range abilities {
 		less := all
 		reflect.ValueOf(&less).Elem().Field(i).SetBool(false)
 		if able(all, less) != less || able(less, all) != less {

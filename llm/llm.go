@@ -44,6 +44,8 @@ type Capabilities struct {
 	// model cannot read become a line of text that names them.
 	Images    bool
 	Documents bool
+	// Takes are the settings, of those that not every model takes, that this one does.
+	Takes Setting
 }
 
 // Role is who a message is from.
@@ -140,6 +142,22 @@ type Settings struct {
 	// PromptCache is the time for which a provider with explicit caching keeps the
 	// beginning of the conversation: "" (its shortest time), off, 5m or 1h.
 	PromptCache string `json:"prompt_cache,omitempty"`
+
+	// Not every model takes these: see [Settings.Beyond].
+	Seed             *int64          `json:"seed,omitempty"`
+	FrequencyPenalty *float64        `json:"frequency_penalty,omitempty"`
+	PresencePenalty  *float64        `json:"presence_penalty,omitempty"`
+	LogitBias        json.RawMessage `json:"logit_bias,omitempty"` // an object
+	// SerialCalls allows at most one tool call a response.
+	SerialCalls bool   `json:"serial_calls,omitempty"`
+	ServiceTier string `json:"service_tier,omitempty"`
+	// Verbosity is low, medium or high.
+	Verbosity string `json:"verbosity,omitempty"`
+	// CacheKey replaces Request.CacheKey, and SafetyID names the end user to the provider;
+	// providers without them ignore both.
+	CacheKey string `json:"prompt_cache_key,omitempty"`
+	SafetyID string `json:"safety_identifier,omitempty"`
+
 	// DefaultTemperature marks the Temperature as a default: if a model refuses it,
 	// there is no warning.
 	DefaultTemperature bool `json:"-"`
@@ -177,6 +195,23 @@ func (s Settings) Or(other Settings) Settings {
 	}
 	s.ReasoningEffort = cmp.Or(s.ReasoningEffort, other.ReasoningEffort)
 	s.PromptCache = cmp.Or(s.PromptCache, other.PromptCache)
+	if s.Seed == nil {
+		s.Seed = other.Seed
+	}
+	if s.FrequencyPenalty == nil {
+		s.FrequencyPenalty = other.FrequencyPenalty
+	}
+	if s.PresencePenalty == nil {
+		s.PresencePenalty = other.PresencePenalty
+	}
+	if s.LogitBias == nil {
+		s.LogitBias = other.LogitBias
+	}
+	s.SerialCalls = s.SerialCalls || other.SerialCalls
+	s.ServiceTier = cmp.Or(s.ServiceTier, other.ServiceTier)
+	s.Verbosity = cmp.Or(s.Verbosity, other.Verbosity)
+	s.CacheKey = cmp.Or(s.CacheKey, other.CacheKey)
+	s.SafetyID = cmp.Or(s.SafetyID, other.SafetyID)
 	return s
 }
 

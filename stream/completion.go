@@ -20,7 +20,7 @@ type CompletionOptions struct {
 // Completion collects the events of a run into one chat.completion object. Beside
 // OpenAI's fields the object has "metadata" (the stored row of the answer and the
 // agent's observations) and, where it applies, "p8" (the chained tool with its result,
-// and the requests that wait for the user). The zero value is ready to use.
+// the requests that wait for the user, and the warnings). The zero value is ready to use.
 type Completion struct {
 	// Keep bounds the text that is kept, in bytes; 0 is no bound. A longer text is
 	// dropped entirely: see Dropped.
@@ -30,6 +30,7 @@ type Completion struct {
 	text     event.Spoken
 	calls    []ownCall                  // calls of the client's tools without a result
 	requests []*event.ActionRequestData // open requests
+	warnings []*event.WarningData
 	usage    event.UsageData
 	metadata *event.MetadataData
 	done     event.DoneData
@@ -74,6 +75,8 @@ func (c *Completion) Add(ev event.Event) {
 		return
 	}
 	switch d := ev.Data.(type) {
+	case *event.WarningData:
+		c.warnings = append(c.warnings, d)
 	case *event.UsageData:
 		c.usage = *d
 	case *event.MetadataData:
@@ -139,11 +142,11 @@ func (c *Completion) Append(dst []byte, o CompletionOptions) ([]byte, error) {
 		}
 		dst = append(append(dst, `,"metadata":`...), object...)
 	}
-	more := completionMore{ChainedTool: c.done.ChainedTool, ChainedResult: c.done.ChainedResult}
+	more := completionMore{ChainedTool: c.done.ChainedTool, ChainedResult: c.done.ChainedResult, Warnings: c.warnings}
 	if c.waits(event.ReasonPaused) {
 		more.Requests = c.requests
 	}
-	if more.ChainedTool != "" || more.Requests != nil {
+	if more.ChainedTool != "" || more.Requests != nil || more.Warnings != nil {
 		object, err := f.object(more)
 		if err != nil {
 			return nil, err
@@ -158,6 +161,7 @@ type completionMore struct {
 	ChainedTool   string                     `json:"chained_tool,omitempty"`
 	ChainedResult json.RawMessage            `json:"chained_tool_result,omitempty"`
 	Requests      []*event.ActionRequestData `json:"requests,omitempty"`
+	Warnings      []*event.WarningData       `json:"warnings,omitempty"`
 }
 
 // waits reports whether a run with this reason waits for the client.

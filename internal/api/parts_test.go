@@ -63,7 +63,7 @@ func TestPartsOfTheHistory(t *testing.T) {
 	s := askChat(t, "/v1/chat/completions", `{"messages":[
 		{"role":"user","content":[`+image("http://example.com/a.png")+`]},
 		{"role":"assistant","content":"A cat."},
-		{"role":"tool","content":[`+image("file:///etc/passwd")+`]},
+		{"role":"tool","tool_call_id":"c1","content":[`+image("file:///etc/passwd")+`]},
 		{"role":"user","content":"Sure?"}]}`)
 	want := []llm.Message{
 		{Role: llm.User, Parts: []llm.Part{{Kind: llm.Image, URL: "http://example.com/a.png"}}}, {Role: llm.Assistant, Content: "A cat."},

@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/agents"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/api"
 	"github.com/p8-org/p8/llm"
@@ -101,11 +102,14 @@ func TestRequest(t *testing.T) {
 		],
 		"temperature": 0, "top_p": 0.5, "max_tokens": 10, "max_completion_tokens": 20, "stop": "END",
 		"n": 1, "response_format": {"type": "text"}, "tools": [], "logprobs": false,
-		"user": "mallory", "metadata": {"ticket": "7"}
+		"user": "mallory", "store": true, "metadata": {"ticket": "7"}, "Seed": 7, "max_token": 5, "top_k": 1,
+		"frequency_penalty": 0.5, "presence_penalty": 0, "logit_bias": {"5": -100}, "parallel_tool_calls": false,
+		"service_tier": "flex", "verbosity": "low", "prompt_cache_key": "k", "safety_identifier": "u1",
+		"modalities": ["text"], "audio": null, "functions": [], "function_call": null
 	}`,
 		"X-Session-Id: from-header", "X-Added-Instruction: En fran\xe7ais.", "X-Session-Name: Números",
 		"X-User-Id: alice", "X-Tenant-Id: acme", "X-Client-Id: web", "X-Is-Eval: yes")
-	zero, half := 0.0, 0.5
+	zero, half, seed := 0.0, 0.5, int64(7)
 	want := chat.Request{
 		Agent: "sample-agent",
 		Input: "three\nfour",
@@ -115,8 +119,15 @@ func TestRequest(t *testing.T) {
 		Instruction:     "Be short.\n\nNo jokes.\n\nEn français.",
 		SessionName:     "Números",
 		SessionMetadata: map[string]any{"ticket": "7"},
-		Settings:        llm.Settings{Temperature: &zero, TopP: &half, MaxTokens: 20, Stop: []string{"END"}},
-		Protocol:        "openai",
+		Settings: llm.Settings{
+			Temperature: &zero, TopP: &half, MaxTokens: 20, Stop: []string{"END"}, Seed: &seed, FrequencyPenalty: &half, PresencePenalty: &zero,
+			LogitBias: json.RawMessage(`{"5":-100}`), SerialCalls: true, ServiceTier: "flex", Verbosity: "low", CacheKey: "k", SafetyID: "u1",
+		},
+		Warnings: []event.WarningData{
+			{Code: "unknown_field", Message: `p8 has no field "max_token", so it was ignored; did you mean max_tokens?`},
+			{Code: "unknown_field", Message: `p8 has no field "top_k", so it was ignored; did you mean top_p?`},
+		},
+		Protocol: "openai",
 	}
 	if diff := cmp.Diff(want, s.req); diff != "" {
 		t.Error(diff)

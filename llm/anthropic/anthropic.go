@@ -68,6 +68,9 @@ const (
 	apiVersion = "2023-06-01"
 )
 
+// takes are the settings that the API has, of those that not every model takes.
+const takes = llm.TakesSerialCalls
+
 // Model is one model. It is safe for concurrent use.
 type Model struct {
 	name     string // anthropic:model
@@ -147,7 +150,7 @@ func (m *Model) Endpoint() string { return m.endpoint }
 // Capabilities returns those of every Claude since the third. Native structured
 // output supports only a small part of JSON Schema, so structured answers use a tool.
 func (m *Model) Capabilities() llm.Capabilities {
-	return llm.Capabilities{Images: true, Documents: true}
+	return llm.Capabilities{Images: true, Documents: true, Takes: takes}
 }
 
 // Stream sends the request and yields warnings about settings that were left out,

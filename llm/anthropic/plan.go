@@ -25,6 +25,7 @@ type plan struct {
 	tools       []llm.ToolSpec
 	choice      string // of tools, "" for the model's own
 	toolName    string // with the choice "tool"
+	serial      bool   // at most one call a response
 	ttl         string // of cached beginnings: "" for none, 5m or 1h
 	thoughts    bool   // earlier reasoning is sent back
 	silent      bool   // the setting of how reasoning is shown is left out
@@ -59,6 +60,9 @@ func planOf(model string, req *llm.Request, d *dialect, thoughts bool) plan {
 		p.stop = append(p.stop, stop)
 	}
 	p.choose(req, d)
+	for _, name := range s.Beyond(takes) {
+		p.warn("%s is left out, as the model takes none", name)
+	}
 	switch s.PromptCache {
 	case "", "5m":
 		p.ttl = "5m"
@@ -181,6 +185,9 @@ func (p *plan) choose(req *llm.Request, d *dialect) {
 		p.choice, p.toolName = "tool", req.ToolName
 	case req.ToolChoice == "required":
 		p.choice = "any"
+	}
+	if p.serial = req.Settings.SerialCalls && len(req.Tools) > 0 && p.choice != "none"; p.serial && p.choice == "" {
+		p.choice = "auto"
 	}
 }
 

@@ -95,6 +95,9 @@ func (m *Model) appendTools(b []byte, p *plan) []byte {
 			b = append(b, `,"name":`...)
 			b = wire.AppendString(b, p.toolName)
 		}
+		if p.serial {
+			b = append(b, `,"disable_parallel_tool_use":true`...)
+		}
 		b = append(b, '}')
 	}
 	return b

@@ -163,7 +163,7 @@ func (m *Model) Endpoint() string { return m.endpoint }
 // Capabilities returns the model's. Only models that accept a schema for the answer
 // together with tools have native output.
 func (m *Model) Capabilities() llm.Capabilities {
-	return llm.Capabilities{NativeOutput: m.family.schemaWithTools(), Images: true, Documents: !m.family.gemma}
+	return llm.Capabilities{NativeOutput: m.family.schemaWithTools(), Images: true, Documents: !m.family.gemma, Takes: takes}
 }
 
 // Stream sends the request and yields chunks as they arrive, then one ChunkUsage if

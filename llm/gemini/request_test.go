@@ -118,6 +118,7 @@ func TestSettings(t *testing.T) {
 	}{
 		{name: "tools", req: llm.Request{Tools: tool, CacheKey: "a", Settings: llm.Settings{PromptCache: "1h"}}, want: head + tools + `}`},
 		{name: "a call is required", req: llm.Request{Tools: tool, ToolChoice: "required"}, want: head + tools + `,"toolConfig":{"functionCallingConfig":{"mode":"ANY"}}}`},
+		{name: "seed and penalties", req: llm.Request{Settings: llm.Settings{Seed: new(int64), FrequencyPenalty: new(float64), PresencePenalty: new(float64)}}, want: head + `,"generationConfig":{"seed":0,"frequencyPenalty":0,"presencePenalty":0}}`},
 		{name: "one call is required", req: llm.Request{Tools: tool, ToolChoice: "required", ToolName: "now"}, want: head + tools + `,"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["now"]}}}`},
 		{name: "no call is allowed", req: llm.Request{Tools: tool, ToolChoice: "none"}, want: head + tools + `,"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}}`},
 		{name: "no tools, no choice", req: llm.Request{ToolChoice: "none"}, want: head + `}`},

@@ -12,6 +12,9 @@ import (
 // codeDropped is the code of a warning that a setting was left out.
 const codeDropped = "setting_dropped"
 
+// takes are the settings that the API has, of those that not every model takes.
+const takes = llm.TakesSeed | llm.TakesPenalties
+
 // maxStops is the most stop sequences that the API accepts.
 const maxStops = 5
 
@@ -28,6 +31,9 @@ const (
 	optTopP
 	optMaxTokens
 	optStop
+	optSeed
+	optFrequency
+	optPresence
 )
 
 // warnings sends warnings about settings that are left out or changed.
@@ -35,6 +41,9 @@ func (m *Model) warnings(s *llm.Settings) []string {
 	var warnings []string
 	if len(s.Stop) > maxStops {
 		warnings = append(warnings, "the model "+m.name+" takes "+strconv.Itoa(maxStops)+" stop sequences; it answers without the others")
+	}
+	for _, name := range s.Beyond(takes) {
+		warnings = append(warnings, m.dropped(name))
 	}
 	if effort := s.ReasoningEffort; effort != "" {
 		exact, ok := effort == "none", false
@@ -86,6 +95,18 @@ func (m *Model) appendConfig(b []byte, req *llm.Request, without option) []byte 
 			b = append(wire.AppendString(b, stop), ',')
 		}
 		b = append(b[:len(b)-1], `],`...)
+	}
+	if s.Seed != nil && without&optSeed == 0 {
+		b = append(b, `"seed":`...)
+		b = append(strconv.AppendInt(b, *s.Seed, 10), ',')
+	}
+	if s.FrequencyPenalty != nil && without&optFrequency == 0 {
+		b = append(b, `"frequencyPenalty":`...)
+		b = append(strconv.AppendFloat(b, *s.FrequencyPenalty, 'f', -1, 64), ',')
+	}
+	if s.PresencePenalty != nil && without&optPresence == 0 {
+		b = append(b, `"presencePenalty":`...)
+		b = append(strconv.AppendFloat(b, *s.PresencePenalty, 'f', -1, 64), ',')
 	}
 	if without&optThinking == 0 {
 		b = m.appendThinking(b, s.ReasoningEffort)
@@ -163,6 +184,16 @@ func refusedOption(message string, s *llm.Settings) (opt option, setting string,
 		return optMaxTokens, "max_tokens", false
 	case has("stop_sequence", "stopsequence", "stop sequence") && len(s.Stop) > 0:
 		return optStop, "stop", false
+	case has("frequency_penalty", "frequencypenalty", "frequency penalty") && s.FrequencyPenalty != nil:
+		return optFrequency, "frequency_penalty", false
+	case has("presence_penalty", "presencepenalty", "presence penalty") && s.PresencePenalty != nil:
+		return optPresence, "presence_penalty", false
+	case has("penalty") && s.FrequencyPenalty != nil:
+		return optFrequency, "frequency_penalty", false
+	case has("penalty") && s.PresencePenalty != nil:
+		return optPresence, "presence_penalty", false
+	case has("seed") && s.Seed != nil:
+		return optSeed, "seed", false
 	}
 	return 0, "", false
 }

@@ -48,8 +48,9 @@ func New(o Options) *Model {
 // Name returns "offline:search".
 func (m *Model) Name() string { return llm.OfflineModel }
 
-// Capabilities returns none.
-func (m *Model) Capabilities() llm.Capabilities { return llm.Capabilities{} }
+// Capabilities returns none. The model takes every setting and heeds none, so that a
+// client works with it as with any other.
+func (m *Model) Capabilities() llm.Capabilities { return llm.Capabilities{Takes: ^llm.Setting(0)} }
 
 // Stream calls the search tool, or answers from the rows found since the last user
 // message.

@@ -3,6 +3,8 @@ package openai
 import (
 	"slices"
 	"strings"
+
+	"github.com/p8-org/p8/llm"
 )
 
 // dialect holds the differences between models of this protocol.
@@ -26,6 +28,8 @@ type dialect struct {
 	images, files bool
 	// ownSchemas: OpenAI's own rules for schemas apply.
 	ownSchemas bool
+	// takes are the settings that the model takes, of those that not every one does.
+	takes llm.Setting
 	// cacheKey: prompt_cache_key routes requests with the same beginning to one cache.
 	cacheKey bool
 }
@@ -34,7 +38,10 @@ type dialect struct {
 // sent to them, because most of today's models read images.
 func dialectOf(p provider, model string) dialect {
 	if !p.Vendor {
-		return dialect{images: true, files: p.Name == "openrouter", thoughts: p.Name == "deepseek"}
+		return dialect{
+			images: true, files: p.Name == "openrouter", thoughts: p.Name == "deepseek",
+			takes: llm.TakesSeed | llm.TakesPenalties | llm.TakesLogitBias | llm.TakesSerialCalls,
+		}
 	}
 	model = strings.TrimPrefix(model, "ft:")
 	oSeries := hasPrefix(model, "o1", "o3", "o4")
@@ -43,7 +50,7 @@ func dialectOf(p provider, model string) dialect {
 	chat := strings.Contains(model, "-chat")
 	old := hasPrefix(model, "gpt-3.5", "o1-mini", "o1-preview", "o3-mini") || model == "gpt-4" || hasPrefix(model, "gpt-4-0", "gpt-4-32k")
 	known := oSeries || gpt5 || gpt6 || hasPrefix(model, "gpt-4", "chatgpt-")
-	return dialect{
+	d := dialect{
 		nativeOutput:     (oSeries || gpt5 || gpt6 || hasPrefix(model, "gpt-4o", "gpt-4.")) && !hasPrefix(model, "o1-mini", "o1-preview", "gpt-4o-2024-05-13"),
 		completionTokens: oSeries || gpt5 || gpt6,
 		// From gpt-5.1 on, reasoning is off unless asked for, and sampling allowed.
@@ -55,7 +62,18 @@ func dialectOf(p provider, model string) dialect {
 		files:         !old,
 		cacheKey:      known,
 		ownSchemas:    true,
+		takes:         llm.TakesSerialCalls | llm.TakesServiceTier,
 	}
+	if d.completionTokens && !oSeries {
+		d.takes |= llm.TakesVerbosity
+	}
+	if !d.responses {
+		d.takes |= llm.TakesSeed
+		if !d.fixedSampling {
+			d.takes |= llm.TakesPenalties | llm.TakesLogitBias
+		}
+	}
+	return d
 }
 
 // onlyResponses are the models without chat completions, or without tools in them.

@@ -143,7 +143,7 @@ func (m *Model) String() string { return m.name }
 
 // Capabilities returns those of this model at its provider.
 func (m *Model) Capabilities() llm.Capabilities {
-	return llm.Capabilities{NativeOutput: m.dialect.nativeOutput, Images: m.dialect.images && m.without()&optImages == 0, Documents: m.dialect.files}
+	return llm.Capabilities{NativeOutput: m.dialect.nativeOutput, Images: m.dialect.images && m.without()&optImages == 0, Documents: m.dialect.files, Takes: m.dialect.takes}
 }
 
 // Endpoint returns the server of the model.

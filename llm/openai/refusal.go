@@ -24,6 +24,14 @@ const (
 	optCacheKey
 	optToolChoice
 	optImages
+	optSeed
+	optFrequency
+	optPresence
+	optLogitBias
+	optSerialCalls
+	optServiceTier
+	optVerbosity
+	optSafetyID
 	optForget // leaving earlier thoughts out: the model wants them back
 )
 
@@ -48,6 +56,15 @@ var options = [...]struct {
 	{"stream_options", optStreamOptions, true},
 	{"prompt_cache_key", optCacheKey, true},
 	{"tool_choice", optToolChoice, false},
+	{"seed", optSeed, false},
+	{"frequency_penalty", optFrequency, false},
+	{"presence_penalty", optPresence, false},
+	{"logit_bias", optLogitBias, false},
+	{"parallel_tool_calls", optSerialCalls, false},
+	{"service_tier", optServiceTier, false},
+	{"verbosity", optVerbosity, false},
+	{"text.verbosity", optVerbosity, false},
+	{"safety_identifier", optSafetyID, true},
 }
 
 // sent returns the options in the body of a request.
@@ -69,6 +86,14 @@ func (m *Model) sent(req *llm.Request, without option) option {
 		{optStreamOptions, !m.dialect.responses},
 		{optCacheKey, cacheKeyOf(req, without) != ""},
 		{optToolChoice, len(req.Tools) > 0 && req.ToolChoice != ""},
+		{optSeed, s.Seed != nil},
+		{optFrequency, s.FrequencyPenalty != nil},
+		{optPresence, s.PresencePenalty != nil},
+		{optLogitBias, len(s.LogitBias) > 0},
+		{optSerialCalls, s.SerialCalls && len(req.Tools) > 0},
+		{optServiceTier, s.ServiceTier != ""},
+		{optVerbosity, s.Verbosity != ""},
+		{optSafetyID, s.SafetyID != ""},
 		{optImages, m.showsImages(req)},
 		{optForget, !m.dialect.responses},
 	} {

@@ -42,6 +42,7 @@ func (m *Model) appendRequest(b []byte, req *llm.Request, without option) []byte
 		b = append(b, `,"strict":false}}`...)
 	}
 	b = m.appendSettings(b, &req.Settings, without)
+	b = m.appendExtras(b, req, without)
 	if key := cacheKeyOf(req, without); key != "" {
 		b = append(b, `,"prompt_cache_key":`...)
 		b = wire.AppendString(b, key)

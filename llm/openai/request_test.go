@@ -27,6 +27,11 @@ func sentBy(t testing.TB, o openai.Options, req *llm.Request) string {
 func TestRequest(t *testing.T) {
 	zero, half := 0.0, 0.5
 	user := []llm.Message{{Role: llm.User, Content: "hi"}}
+	seed := int64(7)
+	extras := llm.Settings{
+		Seed: &seed, FrequencyPenalty: &half, PresencePenalty: &zero, LogitBias: json.RawMessage(`{"1":-100}`), SerialCalls: true,
+		ServiceTier: "flex", Verbosity: "low", CacheKey: "k", SafetyID: "u1",
+	}
 	schema := json.RawMessage("{\n \"type\": \"object\", \"properties\": {}}")
 	const (
 		head = `{"model":"gpt-4.1","messages":[{"role":"user","content":"hi"}]`
@@ -66,6 +71,13 @@ func TestRequest(t *testing.T) {
 			want: head + `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":` + string(schema) + `,"strict":false}}` + tail},
 		{name: "settings, zeros included", o: openai.Options{Provider: "openrouter"}, req: llm.Request{Messages: user, Settings: llm.Settings{Temperature: &zero, TopP: &half, MaxTokens: 100, Stop: []string{"END", "\n"}, ReasoningEffort: "low"}},
 			want: head + `,"temperature":0,"top_p":0.5,"max_tokens":100,"stop":["END","\n"],"reasoning_effort":"low"` + tail},
+		{name: "what not every model takes", req: llm.Request{Messages: user, Tools: []llm.ToolSpec{{Name: "now"}}, Settings: extras},
+			want: head + `,"tools":[{"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}}]` +
+				`,"seed":7,"frequency_penalty":0.5,"presence_penalty":0,"logit_bias":{"1":-100},"parallel_tool_calls":false,"service_tier":"flex","safety_identifier":"u1","prompt_cache_key":"k"` + tail},
+		{name: "the same for a reasoning model", o: openai.Options{Model: "gpt-5-mini"}, req: llm.Request{Messages: user, Settings: extras},
+			want: strings.Replace(head, "gpt-4.1", "gpt-5-mini", 1) + `,"seed":7,"service_tier":"flex","verbosity":"low","safety_identifier":"u1","prompt_cache_key":"k"` + tail},
+		{name: "the same elsewhere", o: openai.Options{Provider: "openrouter"}, req: llm.Request{Messages: user, Settings: extras},
+			want: head + `,"seed":7,"frequency_penalty":0.5,"presence_penalty":0,"logit_bias":{"1":-100}` + tail},
 		{name: "a reasoning model", o: openai.Options{Model: "o3-mini"}, req: llm.Request{Messages: user, Settings: llm.Settings{Temperature: &half, TopP: &half, MaxTokens: 100}},
 			want: strings.Replace(head, "gpt-4.1", "o3-mini", 1) + `,"max_completion_tokens":100` + tail},
 		{name: "gpt-5", o: openai.Options{Model: "gpt-5-mini"}, req: llm.Request{Messages: user, Settings: llm.Settings{Temperature: &half, MaxTokens: 100}},

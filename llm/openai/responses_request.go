@@ -32,19 +32,36 @@ func (m *Model) appendResponses(b []byte, req *llm.Request, without option) []by
 		b = append(b, ']')
 		b = appendToolChoice(b, req, without, `{"type":"function","name":`, `}`)
 	}
-	if o := req.Output; o != nil {
-		b = append(b, `,"text":{"format":{"type":"json_schema","name":`...)
-		b = wire.AppendString(b, o.Name)
-		b = append(b, `,"schema":`...)
-		b = append(b, m.schemas.Fit(o.Schema)...)
-		b = append(b, `,"strict":false}}`...)
-	}
+	b = m.appendText(b, req, without)
 	b = m.appendResponsesSettings(b, &req.Settings, without)
+	b = m.appendExtras(b, req, without)
 	if key := cacheKeyOf(req, without); key != "" {
 		b = append(b, `,"prompt_cache_key":`...)
 		b = wire.AppendString(b, key)
 	}
 	return append(b, `,"store":false,"stream":true}`...)
+}
+
+// appendText writes the form of the answer and its verbosity.
+func (m *Model) appendText(b []byte, req *llm.Request, without option) []byte {
+	start := len(b)
+	b = append(b, `,"text":{`...)
+	if o := req.Output; o != nil {
+		b = append(b, `"format":{"type":"json_schema","name":`...)
+		b = wire.AppendString(b, o.Name)
+		b = append(b, `,"schema":`...)
+		b = append(b, m.schemas.Fit(o.Schema)...)
+		b = append(b, `,"strict":false},`...)
+	}
+	if v := req.Settings.Verbosity; v != "" && m.dialect.takes&llm.TakesVerbosity != 0 && without&optVerbosity == 0 {
+		b = append(b, `"verbosity":`...)
+		b = append(wire.AppendString(b, v), ',')
+	}
+	if b[len(b)-1] == '{' {
+		return b[:start]
+	}
+	b[len(b)-1] = '}' // in place of the last comma
+	return b
 }
 
 func (m *Model) appendResponsesSettings(b []byte, s *llm.Settings, without option) []byte {

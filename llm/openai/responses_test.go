@@ -38,7 +38,7 @@ func TestResponsesRequest(t *testing.T) {
 		Tools:      []llm.ToolSpec{{Name: "search", Description: "Searches.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, {Name: "now"}},
 		ToolChoice: "required", ToolName: "now",
 		Output:   &llm.Output{Name: "answer", Schema: json.RawMessage(`{"type":"object","properties":{}}`)},
-		Settings: llm.Settings{Temperature: &half, DefaultTemperature: true, MaxTokens: 100, ReasoningEffort: "low"},
+		Settings: llm.Settings{Temperature: &half, DefaultTemperature: true, MaxTokens: 100, ReasoningEffort: "low", SerialCalls: true, ServiceTier: "auto", Verbosity: "high", SafetyID: "u1"},
 	}
 	var body string
 	var path string
@@ -59,8 +59,9 @@ func TestResponsesRequest(t *testing.T) {
 		`{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"found"},{"type":"input_image","image_url":"https://example.com/x.png","detail":"auto"}]}],` +
 		`"tools":[{"type":"function","name":"search","description":"Searches.","parameters":{"type":"object","properties":{}},"strict":false},` +
 		`{"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false}],"tool_choice":{"type":"function","name":"now"},` +
-		`"text":{"format":{"type":"json_schema","name":"answer","schema":{"type":"object","properties":{}},"strict":false}},` +
+		`"text":{"format":{"type":"json_schema","name":"answer","schema":{"type":"object","properties":{}},"strict":false},"verbosity":"high"},` +
 		`"max_output_tokens":100,"reasoning":{"effort":"low","summary":"auto"},"include":["reasoning.encrypted_content"],` +
+		`"parallel_tool_calls":false,"service_tier":"auto","safety_identifier":"u1",` +
 		`"prompt_cache_key":"general","store":false,"stream":true}`
 	if body != want || path != "/v1/responses" {
 		t.Errorf("%s got  %s\nwant %s", path, body, want)
@@ -132,6 +133,8 @@ func TestDroppedSettings(t *testing.T) {
 		{name: "a default is not missed", o: openai.Options{Model: "o3"}, settings: llm.Settings{Temperature: &one, DefaultTemperature: true}, calls: 1},
 		{name: "effort without reasoning", settings: llm.Settings{ReasoningEffort: "high"}, want: "warning setting_dropped: the model openai:gpt-4.1 does not take reasoning_effort; it answers without\n", calls: 1},
 		{name: "learned", settings: llm.Settings{TopP: &one}, refuses: []string{"top_p"}, want: "warning setting_dropped: the model openai:gpt-4.1 does not take top_p; it answers without\n", calls: 2},
+		{name: "sent and refused", settings: llm.Settings{Seed: new(int64)}, refuses: []string{"seed"}, want: "warning setting_dropped: the model openai:gpt-4.1 does not take seed; it answers without\n", calls: 2},
+		{name: "never sent", settings: llm.Settings{Verbosity: "low"}, want: "warning setting_dropped: the model openai:gpt-4.1 does not take verbosity; it answers without\n", calls: 1},
 		{name: "two of them", settings: llm.Settings{TopP: &one, Stop: []string{"x"}}, refuses: []string{"top_p", "stop"}, want: "warning setting_dropped: the model openai:gpt-4.1 does not take top_p; it answers without\n" +
 			"warning setting_dropped: the model openai:gpt-4.1 does not take stop; it answers without\n", calls: 3},
 		{name: "another spelling", settings: llm.Settings{MaxTokens: 5}, refuses: []string{"max_tokens"}, calls: 2},

@@ -46,6 +46,11 @@ func (m *Model) warn(s *llm.Settings, without option, out func(llm.Chunk, error)
 			return false
 		}
 	}
+	for _, name := range s.Beyond(m.dialect.takes) {
+		if !out(llm.Chunk{Kind: llm.ChunkWarning, Name: "setting_dropped", Text: "the model " + m.name + " does not take " + name + "; it answers without"}, nil) {
+			return false
+		}
+	}
 	return true
 }
 
@@ -82,6 +87,9 @@ func (m *Model) appendSettings(b []byte, s *llm.Settings, without option) []byte
 func cacheKeyOf(req *llm.Request, without option) string {
 	if without&optCacheKey != 0 || req.Settings.PromptCache == "off" {
 		return ""
+	}
+	if key := req.Settings.CacheKey; key != "" {
+		return key
 	}
 	const most = 64
 	return req.CacheKey[:min(len(req.CacheKey), most)]

@@ -51,6 +51,7 @@ func (h *handlers) startCompletion(r *http.Request, in *inbound.Completion, v *r
 	if p != nil {
 		return nil, p
 	}
+	req.Warnings = in.Unknown(text)
 	if p := h.target(r.Context(), in.Model, &req); p != nil {
 		return nil, p
 	}

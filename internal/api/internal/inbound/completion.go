@@ -12,8 +12,7 @@ import (
 	"github.com/p8-org/p8/run"
 )
 
-// Completion is OpenAI's body of a chat completion, with p8's query. Fields that p8
-// does not use are ignored.
+// Completion is OpenAI's body of a chat completion, with p8's query and if_busy.
 type Completion struct {
 	Model               string          `json:"model"`
 	Messages            []openAIMessage `json:"messages"`
@@ -25,14 +24,40 @@ type Completion struct {
 	MaxTokens           *int            `json:"max_tokens"`
 	MaxCompletionTokens *int            `json:"max_completion_tokens"`
 	Stop                stopList        `json:"stop"`
-	N                   *int            `json:"n"`
 	ResponseFormat      *responseFormat `json:"response_format"`
 	ReasoningEffort     string          `json:"reasoning_effort"`
 	Tools               []openAITool    `json:"tools"`
 	ToolChoice          toolChoice      `json:"tool_choice"`
 	IfBusy              string          `json:"if_busy"`
-	Functions           []anyValue      `json:"functions"`
 	Metadata            map[string]any  `json:"metadata"`
+
+	// Not every model takes these.
+	Seed              *int64             `json:"seed"`
+	FrequencyPenalty  *float64           `json:"frequency_penalty"`
+	PresencePenalty   *float64           `json:"presence_penalty"`
+	LogitBias         map[string]float64 `json:"logit_bias"`
+	ParallelToolCalls *bool              `json:"parallel_tool_calls"`
+	ServiceTier       string             `json:"service_tier"`
+	Verbosity         string             `json:"verbosity"`
+	PromptCacheKey    string             `json:"prompt_cache_key"`
+	SafetyIdentifier  string             `json:"safety_identifier"`
+
+	// These are refused, but for the values that change nothing.
+	N                    *int            `json:"n"`
+	Logprobs             bool            `json:"logprobs"`
+	TopLogprobs          int             `json:"top_logprobs"`
+	Modalities           []string        `json:"modalities"`
+	Audio                json.RawMessage `json:"audio"`
+	Prediction           json.RawMessage `json:"prediction"`
+	WebSearchOptions     json.RawMessage `json:"web_search_options"`
+	PromptCacheRetention json.RawMessage `json:"prompt_cache_retention"`
+	Functions            []anyValue      `json:"functions"`
+	FunctionCall         json.RawMessage `json:"function_call"`
+
+	// User and Store are ignored: the headers name the caller, and the session decides what
+	// is stored.
+	User  anyValue `json:"user"`
+	Store anyValue `json:"store"`
 }
 
 type (
@@ -106,6 +131,7 @@ func (b *Completion) Request() (chat.Request, *problem.Problem) {
 	req.Busy = b.IfBusy
 	req.Query = b.Query
 	req.Settings = llm.Settings{Temperature: b.Temperature, TopP: b.TopP, Stop: b.Stop, ReasoningEffort: b.ReasoningEffort}
+	b.addParameters(&req.Settings)
 	for _, n := range []*int{b.MaxTokens, b.MaxCompletionTokens} {
 		if n != nil {
 			req.Settings.MaxTokens = *n
@@ -116,12 +142,6 @@ func (b *Completion) Request() (chat.Request, *problem.Problem) {
 
 // check refuses wrong values of every field but the messages and the tools.
 func (b *Completion) check() *problem.Problem {
-	between := func(name string, v *float64, most float64) *problem.Problem {
-		if v != nil && (*v < 0 || *v > most) {
-			return problem.Invalid(name, "%s is %v; it goes from 0 to %v", name, *v, most)
-		}
-		return nil
-	}
 	positive := func(name string, v *int) *problem.Problem {
 		if v != nil && *v < 1 {
 			return problem.Invalid(name, "%s is %d; it must be 1 or more", name, *v)
@@ -129,21 +149,16 @@ func (b *Completion) check() *problem.Problem {
 		return nil
 	}
 	for _, f := range []*problem.Problem{
-		between("temperature", b.Temperature, 2), between("top_p", b.TopP, 1),
+		between("temperature", b.Temperature, 0, 2), between("top_p", b.TopP, 0, 1),
 		positive("max_tokens", b.MaxTokens), positive("max_completion_tokens", b.MaxCompletionTokens),
-		b.checkMetadata(),
+		b.checkMetadata(), b.checkParameters(),
 	} {
 		if f != nil {
 			return f
 		}
 	}
-	switch {
-	case b.N != nil && *b.N != 1:
-		return problem.Invalid("n", "n is %d; one answer is given to a request, so leave it out or send 1", *b.N)
-	case len(b.Stop) > maxStops:
+	if len(b.Stop) > maxStops {
 		return problem.Invalid("stop", "stop has %d entries; %d are the most", len(b.Stop), maxStops)
-	case len(b.Functions) > 0:
-		return problem.Invalid("functions", "functions are not read; send the same in tools: [{type: function, function: {name, description, parameters}}]")
 	}
 	return nil
 }
@@ -188,6 +203,8 @@ func (b *Completion) conversation() (chat.Request, *problem.Problem) {
 			continue
 		case one.role == llm.User:
 			users++
+		case one.role == llm.ToolRole && len(one.results) == 0:
+			return req, problem.Invalid("messages", "%s.tool_call_id is missing; it is the id of the call that the message answers", where)
 		}
 		transcript = append(transcript, one)
 	}
@@ -219,11 +236,13 @@ func (m *openAIMessage) message(where string) (message, *problem.Problem) {
 				out.calls = append(out.calls, call)
 			}
 		}
-	case "tool", "function":
+	case "tool":
 		out.role = llm.ToolRole
 		if m.ToolCallID != "" {
 			out.results = []chat.ToolResult{{ToolCallID: m.ToolCallID, Content: text}}
 		}
+	case "function":
+		return out, problem.Invalid("messages", "%s.role is function; send the result with the role tool and the tool_call_id of the call", where)
 	default:
 		return out, problem.Invalid("messages", "%s.role is %q; it must be user, assistant, system, developer or tool", where, web.Cut(m.Role))
 	}
