@@ -30,7 +30,7 @@ type builder struct {
 	said       bool // the client has a piece of the answer
 	output     *part
 	failed     *event.ErrorData
-	// seq is the number of the last event.
+	// seq is the number of the last event, pauses left out.
 	seq int64
 	// ended is true after the last event.
 	ended bool
@@ -74,13 +74,31 @@ func (b *builder) snapshot() *task {
 
 // add adds an event and returns the stream's updates, perhaps none.
 func (b *builder) add(e event.Event) ([]update, error) {
-	b.seq, b.pieces = e.Seq, nil
+	b.pieces = nil
+	if d, ok := e.Data.(*event.DoneData); !ok || d.Reason != event.ReasonPaused {
+		b.seq = e.Seq // the end of a pause has a number that further events do not follow
+	}
+	if b.waits() && !last(e) {
+		b.task.Status = b.status(stateWorking, nil) // it has its answer
+	}
 	b.text.Add(&e)
 	if err := b.voices.Add(&e); err != nil {
 		return nil, err
 	}
 	more, err := b.more(e)
 	return append(b.pieces, more...), err
+}
+
+// waits reports whether the task waits for its user.
+func (b *builder) waits() bool {
+	s := b.task.Status.State
+	return s == stateInputRequired || s == stateAuthRequired
+}
+
+// last reports whether an event is one of those at the end of a run, which a task that is
+// cancelled while it waits has, too.
+func last(e event.Event) bool {
+	return e.Type == event.Metadata || e.Type == event.Usage || e.Type == event.Error || e.Type == event.Done
 }
 
 // more returns the updates of an event that are not text of the answer.
@@ -105,8 +123,8 @@ func (b *builder) more(e event.Event) ([]update, error) {
 			return nil, nil
 		}
 	case *event.DoneData:
-		if child {
-			return nil, nil
+		if child || d.Reason == event.ReasonPaused && b.waits() {
+			return nil, nil // the client knows that it waits
 		}
 		return b.done(e, d)
 	}
@@ -156,6 +174,12 @@ func (b *builder) done(e event.Event, d *event.DoneData) (updates []update, err 
 		updates = append(updates, update{Artifact: &artifactUpdate{
 			TaskID: b.task.ID, ContextID: b.task.ContextID, LastChunk: true,
 			Artifact: artifact{answerID, answerID, []part{*b.output}},
+		}})
+	}
+	if d.Reason != event.ReasonPaused && b.said && b.output == nil {
+		updates = append(updates, update{Artifact: &artifactUpdate{
+			TaskID: b.task.ID, ContextID: b.task.ContextID, Append: true, LastChunk: true,
+			Artifact: artifact{answerID, answerID, []part{textPart("")}},
 		}})
 	}
 	switch d.Reason {

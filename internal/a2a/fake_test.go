@@ -236,6 +236,7 @@ func scripts() map[string]func() *fakeRun {
 	name := store.RunRequest{ID: "req-3", Kind: event.RequestElicitation, Message: "What is your name?", AgentPath: "general", Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)}
 	date := name
 	date.ID, date.Schema = "req-4", json.RawMessage(`{"type":"object","properties":{"day":{"type":"integer"},"month":{"type":"integer"}}}`)
+	signIn := store.RunRequest{ID: "req-5", Kind: event.RequestElicitation, Message: "docs asks: Sign in.\nhttps://docs.example/in", AgentPath: "general"}
 	return map[string]func() *fakeRun{
 		"hello": said(say("Hello "), say("there."), done(event.ReasonStop)),
 		"tools": said(call("general", event.ToolStarted), call("general", event.ToolExecuting), call("general", event.ToolCompleted), say("Found."),
@@ -248,6 +249,6 @@ func scripts() map[string]func() *fakeRun {
 		"fail": said(say("I beg"), at("general", event.New(&event.ErrorData{Code: "timeout", Message: "the model took too long; try again"})), done(event.ReasonError)),
 		"long": said(say("And so on"), at("general", event.New(&event.DoneData{Reason: event.ReasonLength, Limit: event.LimitRequests}))),
 		"wait": func() *fakeRun { return &fakeRun{events: []event.Event{say("One moment"), say(". ")}, going: true} },
-		"ask":  asks(approval), "ask twice": asks(approval, second), "name": asks(name), "date": asks(date),
+		"ask":  asks(approval), "ask twice": asks(approval, second), "name": asks(name), "date": asks(date), "sign in": asks(signIn),
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -137,6 +138,9 @@ type Server struct {
 	webhooks *webhooks
 	// id names this server among those that share a store.
 	id string
+	// closed ends the streams of tasks that wait.
+	closed chan struct{}
+	close  sync.Once
 }
 
 // New returns a server for the paths CardPath, Prefix and all below Prefix.
@@ -160,7 +164,7 @@ func New(o Options) (*Server, error) {
 		o.Client = outbound.NewPublicClient(o.PrivateHooks)
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	s := &Server{o: o, mux: http.NewServeMux(), webhooks: newWebhooks(o.Client, o.Now), id: uuid.NewString()}
+	s := &Server{o: o, mux: http.NewServeMux(), webhooks: newWebhooks(o.Client, o.Now), id: uuid.NewString(), closed: make(chan struct{})}
 	for _, path := range []string{"", Prefix, Prefix + "/{agent}"} {
 		s.mux.HandleFunc("GET "+path+CardPath, s.card)
 		s.mux.HandleFunc("GET "+path+oldCardPath, s.card)
@@ -180,6 +184,10 @@ func New(o Options) (*Server, error) {
 
 // ServeHTTP answers a request; its context carries the identity.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// Close ends the streams of tasks that wait, so that their clients subscribe to another
+// server.
+func (s *Server) Close() { s.close.Do(func() { close(s.closed) }) }
 
 // exposed is an agent that clients may use.
 type exposed struct {

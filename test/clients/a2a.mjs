@@ -217,7 +217,9 @@ await report({
     const c = await over('keeper', 'HTTP+JSON', '1.0');
     const stream = await gathered(c.sendMessageStream(message('An otter was born.')));
     const { id, contextId } = stream.task;
-    const watching = gathered(c.resubscribeTask({ id, tenant: '' }));
+    let seen;
+    const watching = gathered(c.resubscribeTask({ id, tenant: '' }), () => { seen = true; });
+    await until('somebody watches', () => seen);
     const listed = await c.listTasks(list({ contextId, pageSize: 5, status: TaskState.TASK_STATE_INPUT_REQUIRED }));
     const task = await c.cancelTask({ id, tenant: '', metadata: undefined });
     const twice = await c.cancelTask({ id, tenant: '', metadata: undefined }).catch((err) => `${err.constructor.name} ${err.message}`);

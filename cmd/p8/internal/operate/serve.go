@@ -172,6 +172,9 @@ func shutdown(a *command.App, timeout time.Duration, signals <-chan os.Signal, s
 	// Interrupted runs have stored their answers so far, so this is not a failure.
 	_ = p.Chat.Close(ctx)
 	p.MCP.Close() // its clients keep streams open
+	if p.A2A != nil {
+		p.A2A.Close()
+	}
 	// Clients still read the last frames.
 	last, cancelLast := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancelLast()
