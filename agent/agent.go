@@ -60,6 +60,8 @@ type Agent struct {
 	HistoryTools, ChildText string
 	// ChainedTool is called with the answer of a structured agent; may be "".
 	ChainedTool string
+	// State is the state that the agent shares with the client; nil for none.
+	State *State
 
 	validator *validator
 }
@@ -98,7 +100,7 @@ func CompileWith(d *Document, o CompileOptions) (*Agent, error) {
 			ReasoningEffort: d.ReasoningEffort, PromptCache: d.PromptCache,
 		},
 		HistoryTools: d.historyTools(), ChildText: d.childText(), ChainedTool: d.ChainedTool,
-		validator: d.validator,
+		State: d.state, validator: d.validator,
 	}
 	if d.OverrideTemperature != nil {
 		a.Settings.Temperature = d.OverrideTemperature

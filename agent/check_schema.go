@@ -34,7 +34,7 @@ func (r *report) checkSchema(d *Document) {
 	}
 	s := &schemaCheck{report: r, root: d.root, strict: d.StructuredOutput}
 	s.object(d.root, "")
-	r.compileSchema(d, len(r.list.Errors()) == before)
+	r.compileSchema(d.root, "", d.schemaNode(false), len(r.list.Errors()) == before)
 }
 
 type schemaCheck struct {
@@ -216,28 +216,29 @@ func (s *schemaCheck) refs() []string {
 	return out
 }
 
-// compileSchema compiles the schema with the validator, so that an agent that loads
-// can also check its answers.
-func (r *report) compileSchema(d *Document, clean bool) {
-	_, err := compile(d.schemaNode(false).Any())
+// compileSchema compiles a schema with the validator, so that an agent that loads can also
+// check its answers. root is the schema's place in the document, top the pointer of root.
+func (r *report) compileSchema(root *node, top string, text *node, clean bool) {
+	_, err := compile(text.Any())
 	if err == nil {
 		return
 	}
 	var excess *schema.Excess
 	if errors.As(err, &excess) {
-		at, pointer := d.root.Follow(excess.Path)
-		r.errorf(at.Pos, pointer, excess.Hint, "%s", excess.Message)
+		at, pointer := root.Follow(excess.Path)
+		r.errorf(at.Pos, top+pointer, excess.Hint, "%s", excess.Message)
 		return
 	}
 	faults := schema.Faults(err)
 	for _, f := range faults {
-		at, pointer := d.root.Follow(f.Path)
+		at, pointer := root.Follow(f.Path)
+		pointer = top + pointer
 		if slices.ContainsFunc(r.list, func(p Problem) bool { return p.Severity == SeverityError && strings.HasPrefix(p.Pointer, pointer+"/") }) {
 			continue // reported already, with the entry
 		}
 		r.errorf(at.Pos, pointer, "see JSON Schema 2020-12", "this is not valid JSON Schema: %s", f.Message)
 	}
 	if len(faults) == 0 && clean {
-		r.errorf(d.root.Pos, "", "check $schema, $id, $ref and the patterns", "the fields are not valid JSON Schema")
+		r.errorf(root.Pos, top, "check $schema, $id, $ref and the patterns", "the fields are not valid JSON Schema")
 	}
 }

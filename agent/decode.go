@@ -26,6 +26,8 @@ type field struct {
 	// bare names the field that a plain string sets.
 	bare     string
 	min, max string
+	// like is the definition that a value of any form follows.
+	like string
 }
 
 type layout struct {
@@ -40,7 +42,7 @@ var layouts = sync.OnceValue(func() map[reflect.Type]*layout {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[Fields](), reflect.TypeFor[ToolRef](), reflect.TypeFor[Resource](), reflect.TypeFor[AgentRef](),
 		reflect.TypeFor[ProviderConfig](), reflect.TypeFor[Limits](), reflect.TypeFor[History](), reflect.TypeFor[ApprovalRule](),
-		reflect.TypeFor[Routing](),
+		reflect.TypeFor[Routing](), reflect.TypeFor[Prediction](),
 	} {
 		all[t] = newLayout(t)
 	}
@@ -58,7 +60,7 @@ func newLayout(t reflect.Type) *layout {
 		f := field{
 			key: key, alias: sf.Tag.Get("alias"), doc: sf.Tag.Get("doc"), index: i, typ: sf.Type,
 			open: sf.Tag.Get("open") != "", required: sf.Tag.Get("required") != "", schema: sf.Tag.Get("schema") != "",
-			bare: sf.Tag.Get("bare"), min: sf.Tag.Get("min"), max: sf.Tag.Get("max"),
+			bare: sf.Tag.Get("bare"), min: sf.Tag.Get("min"), max: sf.Tag.Get("max"), like: sf.Tag.Get("like"),
 		}
 		if enum := sf.Tag.Get("enum"); enum != "" {
 			f.enum = strings.Split(enum, ",")

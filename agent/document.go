@@ -29,6 +29,7 @@ type Document struct {
 	prompt    string
 	output    *llm.Output
 	validator *validator
+	state     *State
 	names     []string
 	limits    Limits
 	// left are the warnings about what the other program's file asks for.

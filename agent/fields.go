@@ -73,6 +73,10 @@ type Fields struct {
 	History   History `json:"history,omitzero" doc:"How earlier turns reach the model."`
 	ChildText string  `json:"child_text,omitempty" enum:"once,replace,keep" doc:"What is shown of this agent's text after an agent that it asked has spoken: what that agent did not say (once), nothing (replace), or everything (keep). Default: once when nested, keep when flat."`
 
+	// State is the JSON Schema of the state that the agent shares with the client.
+	State        json.RawMessage `json:"state,omitempty" like:"field" doc:"The JSON Schema of a state that the agent and the user's application share: an object with properties. The agent changes it with the tool update_state."`
+	PredictState []Prediction    `json:"predict_state,omitempty" bare:"state_key" doc:"Parts of the state that the application shows while the model writes them."`
+
 	Routing         *Routing `json:"routing,omitempty" doc:"How a message for this agent is recognised when the client leaves the choice to p8 (agent auto); with it, empty or not, the agent may be chosen."`
 	RoutingEnabled  *bool    `json:"routing_enabled,omitempty" doc:"Whether a session may be routed to this agent; true when left out."`
 	RoutingMaxTurns int      `json:"routing_max_turns,omitempty" min:"1" doc:"Turns after which the routing is decided anew; 20 when left out."`
@@ -138,6 +142,17 @@ type Resource struct {
 type AgentRef struct {
 	Name        string `json:"name" required:"true" doc:"The agent's name."`
 	Description string `json:"description,omitempty" doc:"When to ask it."`
+}
+
+// UpdateState is the tool that changes the shared state.
+const UpdateState = "update_state"
+
+// Prediction says which argument of a tool becomes which part of the shared state; a bare
+// string is the key of the state.
+type Prediction struct {
+	StateKey string `json:"state_key" required:"true" doc:"The part of the state, one of its properties."`
+	Tool     string `json:"tool,omitempty" doc:"The tool whose argument becomes this part; update_state when left out."`
+	Argument string `json:"tool_argument,omitempty" doc:"The argument; the same name as state_key when left out."`
 }
 
 // ProviderConfig is one model of an extraction that runs with several.

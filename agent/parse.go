@@ -37,6 +37,7 @@ func (r *report) document(root *node) (*Document, error) {
 	r.checkAgents(d)
 	r.checkRouting(d)
 	r.checkSchema(d)
+	r.checkState(d)
 	r.checkPrompt(d)
 	r.checkModes(d)
 	r.list.sort()
@@ -114,4 +115,5 @@ func (d *Document) prepare() {
 	if d.StructuredOutput {
 		d.output, d.validator = d.newOutput(d.Schema), newValidator(d.Schema)
 	}
+	d.prepareState()
 }

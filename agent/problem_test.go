@@ -52,7 +52,7 @@ func checkWhole(t *testing.T, problems agent.Problems) {
 func TestWrongKindsHaveHints(t *testing.T) {
 	values := []string{"1.5", "-1", "1e99", "true", "text", `"7"`, "[x]", "[{}]", "{a: b}", "[[x]]"}
 	for _, key := range []string{
-		"name", "kind", "structured_output", "tools", "resources", "agents", "temperature", "max_tokens", "limits", "history", "child_text", "tags", "routing", "routing_model",
+		"name", "kind", "structured_output", "tools", "resources", "agents", "temperature", "max_tokens", "limits", "history", "child_text", "tags", "routing", "routing_model", "state", "predict_state",
 		"provider_configs", "json_schema_extra", "properties", "required", "description", "type", "$defs",
 	} {
 		for _, value := range values {

@@ -64,7 +64,7 @@ var refs = []struct {
 }{
 	{"tool", reflect.TypeFor[ToolRef]()}, {"resource", reflect.TypeFor[Resource]()}, {"agent", reflect.TypeFor[AgentRef]()},
 	{"provider_config", reflect.TypeFor[ProviderConfig]()}, {"limits", reflect.TypeFor[Limits]()}, {"history", reflect.TypeFor[History]()},
-	{"approval_rule", reflect.TypeFor[ApprovalRule]()}, {"routing", reflect.TypeFor[Routing]()},
+	{"approval_rule", reflect.TypeFor[ApprovalRule]()}, {"routing", reflect.TypeFor[Routing]()}, {"prediction", reflect.TypeFor[Prediction]()},
 }
 
 func refTo(t reflect.Type) *node {
@@ -121,6 +121,8 @@ func (f *field) spec(doc string) *node {
 		add("type", []any{name, "null"})
 	}
 	switch {
+	case f.like != "":
+		add("anyOf", []any{js("$ref", "#/$defs/"+f.like), js("type", "null")})
 	case t == reflect.TypeFor[json.RawMessage]():
 	case t == reflect.TypeFor[Approval]():
 		add("anyOf", []any{
