@@ -27,6 +27,9 @@ const (
 	// ActionRequest asks the user for something: a card with buttons and inputs.
 	// Emitted by tools that ask, and by the run before a call that needs approval.
 	ActionRequest
+	// State is the state that the agent and the client share: at the beginning of a run and
+	// after each change. Emitted by chat and the tool update_state.
+	State
 	// Metadata describes the answer; once, before Done. Emitted by chat.
 	Metadata
 	// Usage is the usage of the run; once, before Done. Emitted by the run.
@@ -48,7 +51,7 @@ const (
 
 var typeNames = [...]string{
 	Progress: "progress", Reasoning: "reasoning", Text: "text", ToolCall: "tool_call", ToolArguments: "tool_arguments",
-	Action: "action", ActionRequest: "action_request", Metadata: "metadata",
+	Action: "action", ActionRequest: "action_request", State: "state", Metadata: "metadata",
 	Usage: "usage", Warning: "warning", Error: "error", ChildRun: "child_run", Restart: "restart", Done: "done",
 }
 
@@ -87,6 +90,8 @@ func (t Type) newData() Data {
 		return new(ActionData)
 	case ActionRequest:
 		return new(ActionRequestData)
+	case State:
+		return new(StateData)
 	case Metadata:
 		return new(MetadataData)
 	case Usage:

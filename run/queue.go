@@ -60,7 +60,7 @@ func binding(e *event.Event) bool {
 	switch d := e.Data.(type) {
 	case *event.ToolCallData:
 		return d.Status != event.ToolStarted
-	case *event.ActionRequestData, *event.ChildRunData:
+	case *event.ActionRequestData, *event.ChildRunData, *event.StateData:
 		return true
 	}
 	return false

@@ -155,6 +155,11 @@ func (e *aguiEncoder) append(ev event.Event) error {
 		}
 		e.appendError(d)
 		return nil
+	case *event.StateData:
+		if delegated {
+			return nil
+		}
+		return e.appendState(d)
 	case *event.UsageData:
 		if delegated {
 			return nil

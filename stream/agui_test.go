@@ -43,6 +43,7 @@ var aguiFields = map[string]string{
 	"TOOL_CALL_START": "toolCallId toolCallName", "TOOL_CALL_ARGS": "toolCallId delta", "TOOL_CALL_END": "toolCallId",
 	"TOOL_CALL_RESULT": "messageId toolCallId content", "CUSTOM": "name value", "ACTIVITY_SNAPSHOT": "messageId activityType content",
 	"STEP_STARTED": "stepName", "STEP_FINISHED": "stepName", "ACTIVITY_DELTA": "messageId activityType patch",
+	"STATE_SNAPSHOT": "snapshot", "STATE_DELTA": "delta",
 	"SUBAGENT_STARTED": "subagentRunId name", "SUBAGENT_FINISHED": "subagentRunId", "SUBAGENT_ERROR": "subagentRunId message",
 }
 

@@ -176,6 +176,9 @@ func (e *aisdkEncoder) append(ev event.Event) error {
 		return e.data(ev, "usage", false)
 	case *event.ProgressData:
 		return e.data(ev, "progress", true)
+	case *event.StateData:
+		e.appendState(d)
+		return nil
 	}
 	return e.data(ev, "", false)
 }

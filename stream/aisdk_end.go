@@ -46,6 +46,14 @@ func (e *aisdkEncoder) data(ev event.Event, id string, transient bool) error {
 	return nil
 }
 
+// appendState sends the shared state as one part, which each change replaces.
+func (e *aisdkEncoder) appendState(d *event.StateData) {
+	e.chunk("data-state")
+	e.field("id", "state")
+	e.raw("data", d.State)
+	e.end()
+}
+
 // appendSources sends the sources of the answer: web addresses, and names.
 func (e *aisdkEncoder) appendSources(sources []string) {
 	for i, s := range sources {

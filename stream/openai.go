@@ -142,6 +142,8 @@ func (e *openAIEncoder) append(ev event.Event) error {
 		}
 	case *event.ToolArgumentsData:
 		return e.appendArguments(ev, d)
+	case *event.StateData:
+		return nil // its clients share none
 	}
 	if len(e.owed) > 0 {
 		e.owed = owed(e.owed, ev)

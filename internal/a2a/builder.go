@@ -109,6 +109,8 @@ func (b *builder) more(e event.Event) ([]update, error) {
 		if e.Type == event.Text {
 			return nil, nil
 		}
+	case *event.StateData:
+		return nil, nil // A2A's clients share none
 	case *event.ToolArgumentsData:
 		return nil, nil // the call's next stage has all of them
 	case *event.RestartData:

@@ -82,6 +82,8 @@ func size(e *event.Event) int {
 		n += len(d.Card) + len(d.Arguments) + len(d.Schema) + len(d.Message)
 	case *event.ChildRunData:
 		n += len(d.Input)
+	case *event.StateData:
+		n += len(d.State) + len(d.Delta)
 	case *event.DoneData:
 		n += len(d.Output) + len(d.ChainedResult)
 	}
