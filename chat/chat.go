@@ -31,6 +31,7 @@ package chat
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 
 	"github.com/p8-org/p8/agent"
@@ -59,6 +60,9 @@ type Request struct {
 	// Input. They are stored if the caller named the session; else the client is expected
 	// to send them again.
 	History []llm.Message
+	// State is the state of the client's application, a JSON object; nil for none. An agent
+	// that declares a state shares it; others only read it.
+	State json.RawMessage
 	// Instruction is added to this turn's instructions and never stored.
 	Instruction string
 	// SessionName, SessionMode and SessionMetadata describe the session. The mode of a

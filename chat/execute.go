@@ -36,6 +36,7 @@ func (s *executor) execute(ctx context.Context, b *begun) {
 	case p.cast.Script == nil:
 		r.progress(&start)
 	}
+	r.shareState()
 	r.finish(r.follow(ctx))
 	s.reportEnded(r)
 	if b.running.result.Reason == event.ReasonPaused && len(r.asks) > 0 {
@@ -174,7 +175,9 @@ func (r *recorder) handOver(name string) error {
 	}
 	r.begun.journal.HandOver(p.cast.Name, spent, r.parts, r.routing.State())
 	if r.s.o.Store == nil {
-		p, _, err = r.s.stages.withSent(p)
+		if p, err = r.s.stages.withState(r.begun.stored, p); err == nil {
+			p, _, err = r.s.stages.withSent(p)
+		}
 	} else {
 		p, err = r.s.stages.rebuild(r.begun.stored, p, r.begun.journal, r.begun.running.inbox)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/record"
 	"github.com/p8-org/p8/chat/internal/recovery"
 	"github.com/p8-org/p8/chat/internal/route"
+	"github.com/p8-org/p8/chat/internal/state"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/memory"
@@ -34,6 +35,8 @@ type prepared struct {
 
 	cast    cast.Cast
 	payload prompt.Payload
+	// shared is the state that the agent shares with the client; nil for none.
+	shared *state.Shared
 }
 
 // preparer makes the first two stages of turns, and stores what a run begins with.
@@ -140,7 +143,10 @@ func (s *preparer) look(ctx context.Context, r request, preview bool) (prepared,
 			return p, err
 		}
 	}
-	return s.withCast(ctx, p, name, first)
+	if p, err = s.withCast(ctx, p, name, first); err != nil {
+		return p, err
+	}
+	return s.withState(ctx, p)
 }
 
 // MaxSessionMetadata bounds the metadata of a session, in bytes: every prompt of a flat
@@ -232,7 +238,7 @@ func (s *preparer) recent(p prepared) []llm.Message {
 func (p prepared) scene() prompt.Scene {
 	return prompt.Scene{
 		Cast: p.cast, Caller: p.caller, Session: p.session.stored, Recalled: p.session.recalled,
-		Instruction: p.request.asked.Instruction, Message: p.message.text, Parts: p.message.parts,
+		Instruction: p.instruction(), Message: p.message.text, Parts: p.message.parts,
 		Settings: p.request.asked.Settings, Started: p.request.started,
 	}
 }

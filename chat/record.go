@@ -126,6 +126,11 @@ func (r *recorder) record(e event.Event) {
 			r.ask(e, d)
 			return
 		}
+	case *event.StateData:
+		if root {
+			r.stateChanged(e, d)
+		}
+		return
 	case *event.MetadataData:
 		if root {
 			r.describe(e, d)
@@ -238,6 +243,9 @@ func (r *recorder) toolCall(e event.Event, d *event.ToolCallData, root bool) {
 		r.writer.Save(e, d, r.rows.Result(e, d))
 	} else {
 		r.writer.Append(e)
+	}
+	if root {
+		r.predicted(d)
 	}
 	if root && !r.chaining {
 		if r.open--; r.open <= 0 {

@@ -97,6 +97,9 @@ func (s *preparer) rebuild(ctx context.Context, p prepared, journal *record.Jour
 	if p.session, err = s.readSession(ctx, p, p.cast.Agent, max(before, 1)); err != nil {
 		return p, err
 	}
+	if p, err = s.withState(ctx, p); err != nil {
+		return p, err
+	}
 	if err := s.readSteering(ctx, p, before, journal, unread); err != nil {
 		return p, err
 	}

@@ -22,7 +22,7 @@ const NoteThread = "client_thread"
 // the newest summary if the moments themselves are shown.
 func Note(metadata json.RawMessage, shown bool) json.RawMessage {
 	if !bytes.Contains(metadata, []byte(`"`+noteLatest)) && !bytes.Contains(metadata, []byte(`"`+noteUploads)) &&
-		!bytes.Contains(metadata, []byte(`"`+noteResources)) && !bytes.Contains(metadata, []byte(`"`+NoteThread)) {
+		!bytes.Contains(metadata, []byte(`"`+noteResources)) && !bytes.Contains(metadata, []byte(`"`+NoteThread)) && !bytes.Contains(metadata, []byte(`"`+NoteState)) {
 		return metadata
 	}
 	var all map[string]json.RawMessage
@@ -32,6 +32,7 @@ func Note(metadata json.RawMessage, shown bool) json.RawMessage {
 	before := len(all)
 	delete(all, noteLatestID)
 	delete(all, NoteThread)
+	delete(all, NoteState)
 	if shown {
 		delete(all, noteLatest)
 	}

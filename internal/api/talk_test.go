@@ -65,7 +65,7 @@ func TestTalkRequests(t *testing.T) {
 			want: chat.Request{
 				Thread: "t", Input: "three", MessageID: "5", Parts: []llm.Part{{Kind: llm.Image, MediaType: "image/png", Data: []byte(pngData)}}, Protocol: "ag-ui",
 				History:     []llm.Message{user, {Role: llm.Assistant, Content: "two"}},
-				Instruction: "Sing.\n\nThe page: /tea\n\nThe state of the user's application, as JSON:\n{\"cart\":[1]}\n\nBe brief.",
+				Instruction: "Sing.\n\nThe page: /tea\n\nBe brief.", State: json.RawMessage(`{"cart":[1]}`),
 				SessionName: "Tea", SessionMode: "support", Busy: chat.BusyQueue, Model: "test:other",
 				ClientTools: []llm.ToolSpec{{Name: "pick", Description: "Picks.", Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}},
 				Options:     map[string]string{"seed": "7", "children": "true", "delay_ms": "0"},

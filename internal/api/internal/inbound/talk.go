@@ -144,9 +144,7 @@ func (b *Talk) Request() (chat.Request, *problem.Problem) {
 	for _, c := range b.Context {
 		Instruct(&req, strings.TrimPrefix(c.Description+": "+c.Value, ": "))
 	}
-	if state := strings.TrimSpace(string(b.State)); state != "" && state != "null" && state != "{}" && state != `""` {
-		Instruct(&req, "The state of the user's application, as JSON:\n"+state)
-	}
+	req.State = b.State
 	return req, nil
 }
 

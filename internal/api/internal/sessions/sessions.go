@@ -132,10 +132,25 @@ func (h *handlers) list(ctx context.Context, in *listSessionsInput) (*rest.List[
 		return nil, h.api.About(ctx, "session", err)
 	}
 	query := rest.Query("q", in.Query, "agent", in.Agent, "mode", in.Mode, "background", rest.Yes(in.Background), "archived", rest.Yes(in.Archived))
+	for i := range rows {
+		_, rows[i].Metadata = memory.SplitState(rows[i].Metadata)
+	}
 	return rest.NewList(rows, query, in.Limit, next), nil
 }
 
-func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[store.Session], error) {
+// session is a session with the state that its agent and the client share.
+type session struct {
+	store.Session
+	State json.RawMessage `json:"state,omitempty" doc:"The state that the agent and the user's application share."`
+}
+
+func newSession(s store.Session) session {
+	out := session{Session: s}
+	out.State, out.Metadata = memory.SplitState(s.Metadata)
+	return out
+}
+
+func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[session], error) {
 	if h.o.Store == nil {
 		return nil, problem.NoStore()
 	}
@@ -143,7 +158,7 @@ func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[store
 	if err != nil {
 		return nil, h.api.About(ctx, "session", err)
 	}
-	return &rest.Body[store.Session]{Body: s}, nil
+	return &rest.Body[session]{Body: newSession(s)}, nil
 }
 
 // message is a row of a session. Its tool fields also stand under REMLight's names.
