@@ -48,7 +48,7 @@ func (h *handlers) patch(w http.ResponseWriter, r *http.Request) (int, any, erro
 	if err != nil {
 		return 0, nil, h.api.About(ctx, "session", err)
 	}
-	return http.StatusOK, newSession(sess), nil
+	return http.StatusOK, newDetail(sess), nil
 }
 
 // check refuses bodies that change nothing, or set wrong values.

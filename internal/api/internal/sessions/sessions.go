@@ -138,19 +138,19 @@ func (h *handlers) list(ctx context.Context, in *listSessionsInput) (*rest.List[
 	return rest.NewList(rows, query, in.Limit, next), nil
 }
 
-// session is a session with the state that its agent and the client share.
-type session struct {
+// sessionDetail is a session with the state that its agent and the client share.
+type sessionDetail struct {
 	store.Session
 	State json.RawMessage `json:"state,omitempty" doc:"The state that the agent and the user's application share."`
 }
 
-func newSession(s store.Session) session {
-	out := session{Session: s}
+func newDetail(s store.Session) sessionDetail {
+	out := sessionDetail{Session: s}
 	out.State, out.Metadata = memory.SplitState(s.Metadata)
 	return out
 }
 
-func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[session], error) {
+func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[sessionDetail], error) {
 	if h.o.Store == nil {
 		return nil, problem.NoStore()
 	}
@@ -158,7 +158,7 @@ func (h *handlers) show(ctx context.Context, in *sessionInput) (*rest.Body[sessi
 	if err != nil {
 		return nil, h.api.About(ctx, "session", err)
 	}
-	return &rest.Body[session]{Body: newSession(s)}, nil
+	return &rest.Body[sessionDetail]{Body: newDetail(s)}, nil
 }
 
 // message is a row of a session. Its tool fields also stand under REMLight's names.
