@@ -17,7 +17,7 @@ func (e *aisdkEncoder) keep(ev event.Event) {
 }
 
 // voidCalls removes the calls that were begun in the cut steps. The root's vanish with its
-// step; those of a delegated agent have no step of their own.
+// step if the client can reset it; those of a delegated agent have no step of their own.
 func (e *aisdkEncoder) voidCalls(d *event.RestartData) {
 	for _, k := range e.calls.left() {
 		if k.input || !slices.ContainsFunc(d.Runs, func(r event.CutRun) bool { return r.RunID == k.key.run }) {
