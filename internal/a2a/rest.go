@@ -129,5 +129,6 @@ func (x *exchange) restError(err error) object {
 
 func (x *exchange) failREST(err error) {
 	o := x.restError(err)
-	writeAs(x.w, o["error"].(object)["code"].(int), mediaType, o)
+	// Not mediaType: the Go client reads no error of another type.
+	writeJSON(x.w, o["error"].(object)["code"].(int), o)
 }
