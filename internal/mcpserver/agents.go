@@ -132,7 +132,12 @@ func (s *Server) callExposed(ctx context.Context, req *sdk.CallToolRequest) (sdk
 	if err != nil {
 		return failed(tool.Describe(ctx, s.o.Logger, tool.Call{Name: req.Params.Name}, err)), nil
 	}
-	return s.ask(ctx, agents[n].entry.Name, input, req), nil
+	return s.inRounds(ctx, req, func(ctx context.Context, answers sdk.InputResponseMap, run string) *sdk.CallToolResult {
+		if run != "" && asks(req) {
+			return s.answer(ctx, agents[n].entry.Name, req, answers, run)
+		}
+		return s.ask(ctx, agents[n].entry.Name, input, req)
+	}), nil
 }
 
 type agentCall struct {
@@ -177,6 +182,11 @@ func (s *Server) ask(ctx context.Context, agent string, in agentCall, req *sdk.C
 	if err != nil {
 		return s.failedTurn(ctx, agent, err)
 	}
+	return s.await(ctx, agent, turn, req)
+}
+
+// await waits for the end of a turn, or for a question to the client's user.
+func (s *Server) await(ctx context.Context, agent string, turn *chat.Turn, req *sdk.CallToolRequest) *sdk.CallToolResult {
 	progress := progressOf(ctx, req)
 	for e, err := range turn.Events(ctx) {
 		if err != nil {
@@ -192,6 +202,9 @@ func (s *Server) ask(ctx context.Context, agent string, in agentCall, req *sdk.C
 	if err != nil {
 		turn.Cancel()
 		return s.failedTurn(ctx, agent, err)
+	}
+	if answer.Reason == event.ReasonPaused && asks(req) {
+		return s.askFor(ctx, agent, turn.RunID)
 	}
 	return turnResult(turn, answer)
 }

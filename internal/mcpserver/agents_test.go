@@ -41,9 +41,12 @@ required: [total]
 // team has two agents on a scripted model; one has the name of a tool.
 func team(t *testing.T, turns ...scripted.Turn) (mcpserver.Options, *store.Store) {
 	t.Helper()
-	agents, err := catalog.New(catalog.Options{Logger: quiet, Builtin: fstest.MapFS{
-		"greeter.yaml": {Data: []byte(greeter)}, "who.yaml": {Data: []byte(reader)},
-	}})
+	return teamOf(t, fstest.MapFS{"greeter.yaml": {Data: []byte(greeter)}, "who.yaml": {Data: []byte(reader)}}, turns...)
+}
+
+func teamOf(t *testing.T, documents fstest.MapFS, turns ...scripted.Turn) (mcpserver.Options, *store.Store) {
+	t.Helper()
+	agents, err := catalog.New(catalog.Options{Logger: quiet, Builtin: documents})
 	if err != nil {
 		t.Fatal(err)
 	}

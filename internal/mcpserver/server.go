@@ -31,6 +31,7 @@ import (
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
+	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -43,6 +44,10 @@ type Catalog interface {
 // Chat runs the agents' turns. Implemented by *chat.Service.
 type Chat interface {
 	Start(ctx context.Context, req chat.Request) (*chat.Turn, error)
+	// Open, Requests and Decide are for runs that wait for their user.
+	Open(ctx context.Context, runID string) (*chat.Turn, store.Run, error)
+	Requests(ctx context.Context, f store.RequestFilter) (page []store.RunRequest, next string, err error)
+	Decide(ctx context.Context, id string, d store.Decision) (store.RunRequest, *chat.Turn, error)
 }
 
 // Completer completes the placeholders of templates.
@@ -75,6 +80,9 @@ type Options struct {
 	// ToolTimeout bounds a tool call, and every other request; 60 s when 0. An agent's
 	// turn has its own limit.
 	ToolTimeout time.Duration
+	// AskWithin is how long the user of a client with a session may take to answer a
+	// question; 10 min when 0.
+	AskWithin time.Duration
 	// MaxSessions bounds the sessions and streams over HTTP, 1000 when 0;
 	// SessionTimeout ends an idle session, 30 min when 0.
 	MaxSessions    int
@@ -120,6 +128,7 @@ type Server struct {
 // or agents are exposed without Catalog and Chat.
 func New(o Options) (*Server, error) {
 	o.ToolTimeout = cmp.Or(o.ToolTimeout, defaultToolTimeout)
+	o.AskWithin = cmp.Or(o.AskWithin, defaultAskWithin)
 	o.MaxSessions = cmp.Or(o.MaxSessions, defaultMaxSessions)
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, defaultSessionTimeout)
 	o.MaxBody = cmp.Or(o.MaxBody, defaultMaxBody)
@@ -183,7 +192,9 @@ func (s *Server) addTool(t tool.Tool) error {
 // register registers a tool with the SDK, which notifies the clients.
 func (s *Server) register(t tool.Tool) {
 	s.sdk.AddTool(describe(t), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return s.callTool(ctx, t, req), nil
+		return s.inRounds(ctx, req, func(ctx context.Context, answers sdk.InputResponseMap, _ string) *sdk.CallToolResult {
+			return s.callTool(ctx, t, req, answers)
+		}), nil
 	})
 }
 

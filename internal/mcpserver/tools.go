@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"runtime/debug"
@@ -38,8 +39,9 @@ func describe(t tool.Tool) *sdk.Tool {
 	return out
 }
 
-// callTool answers a call as a run would: with the same checks and error texts.
-func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolRequest) *sdk.CallToolResult {
+// callTool answers a call as a run would: with the same checks and error texts. answers are
+// those to the questions that it had before.
+func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolRequest, answers sdk.InputResponseMap) *sdk.CallToolResult {
 	args, err := tool.Arguments(string(req.Params.Arguments))
 	if err == nil {
 		err = tool.Validate(ctx, t, args)
@@ -47,6 +49,17 @@ func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolReq
 	call := tool.Call{ID: "mcp", Name: req.Params.Name, Arguments: args}
 	if err != nil {
 		return failed(tool.Describe(ctx, s.o.Logger, call, err))
+	}
+	var asked *asker
+	if asks(req) {
+		asked = &asker{answers: answers, open: sdk.InputRequestMap{}}
+		ctx = tool.WithAsker(ctx, asked)
+	}
+	switch res, err := approved(ctx, t, call, asked); {
+	case err != nil:
+		return failed(tool.Describe(ctx, s.o.Logger, call, err))
+	case res != nil:
+		return res
 	}
 	limit := s.o.ToolTimeout
 	if timed, ok := t.(tool.Timed); ok {
@@ -76,6 +89,9 @@ func (s *Server) callTool(ctx context.Context, t tool.Tool, req *sdk.CallToolReq
 			s.o.Logger.WarnContext(ctx, "a tool ignored its deadline", "tool", call.Name)
 			a.err = ctx.Err()
 		}
+	}
+	if asked != nil && errors.Is(a.err, tool.ErrPaused) {
+		return needs(asked.open, "")
 	}
 	if a.err != nil {
 		return failed(tool.Describe(ctx, s.o.Logger, call, a.err))

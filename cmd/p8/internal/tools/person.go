@@ -103,8 +103,12 @@ func (p *person) given(ctx context.Context, q tool.Question) (tool.Answer, error
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	if err := tool.ValidateAnswer(ctx, q.Schema, answer); err != nil {
-		return tool.Answer{}, fmt.Errorf("--answer: %w", err)
+	err = tool.ValidateAnswer(ctx, q.Schema, answer)
+	if known := new(tool.Error); errors.As(err, &known) {
+		err = &tool.Error{Message: "--answer: " + known.Message}
+	}
+	if err != nil {
+		return tool.Answer{}, err
 	}
 	return tool.Answer{Action: tool.Accepted, Content: answer}, nil
 }
