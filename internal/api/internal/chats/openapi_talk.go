@@ -11,7 +11,7 @@ import (
 func documentTalk(headers []*huma.Param) []*huma.Operation {
 	session := rest.Text("chat_id", "path", "The session; it wins over all other session ids of the request, but an AG-UI body's threadId: see the page ag-ui.")
 	protocol := []*huma.Param{
-		rest.Text("protocol", "query", "The protocol of the stream: openai, ag-ui, ai-sdk or events."),
+		rest.Text("protocol", "query", "The protocol of the stream: openai, responses, ag-ui, ai-sdk or events."),
 		rest.Text("subagents", "query", "How AG-UI clients receive the events of delegated agents: both, native, custom or activity."),
 	}
 	back := append([]*huma.Param{

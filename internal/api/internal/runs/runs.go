@@ -80,7 +80,7 @@ func Routes(api *rest.API, o Options) {
 	op.Description = "Server-sent events in the requested protocol, p8's own by default: from the beginning or after an event, until the run " +
 		"ends. With Accept: application/json a page of the events so far."
 	op.Parameters = append(op.Parameters,
-		rest.Text("id", "path", "The run's id."), rest.Text("protocol", "query", "openai, ag-ui, ai-sdk or events."),
+		rest.Text("id", "path", "The run's id."), rest.Text("protocol", "query", "openai, responses, ag-ui, ai-sdk or events."),
 		rest.Text("after", "query", "The number of the last event that the client has."), rest.Text("limit", "query", "The size of a page, 1 to 1000."),
 		rest.Text("Last-Event-ID", "header", "The same as after."))
 	op.Responses = map[string]*huma.Response{"200": {Description: "The events.", Content: map[string]*huma.MediaType{"text/event-stream": {}, "application/json": {}}}, "404": {Description: "No such run."}}
