@@ -120,7 +120,7 @@ func flag(tokens []token, written string) (clause, bool) {
 	return clause{name: written, text: "true", column: tokens[0].column(), size: 1}, ok
 }
 
-// whole is the value as a whole number of a range.
+// whole returns the value as a whole number of a range.
 func (c clause) whole(least, most int) (int, error) {
 	n, err := strconv.ParseFloat(c.text, 64)
 	if err != nil || n != math.Trunc(n) || n < float64(least) || n > float64(most) {
@@ -129,7 +129,7 @@ func (c clause) whole(least, most int) (int, error) {
 	return int(n), nil
 }
 
-// share is the value as a number up to 1; zero says whether 0 is one.
+// share returns the value as a number up to 1; zero says whether 0 is one.
 func (c clause) share(zero bool) (float64, error) {
 	f, err := strconv.ParseFloat(c.text, 64)
 	if err == nil && (f > 0 && f <= 1 || zero && f == 0) {
@@ -142,7 +142,7 @@ func (c clause) share(zero bool) (float64, error) {
 	return 0, problemf(c.column, "%s is %.40s; it takes a number %s (quote a text that ends like a clause)", c.name, c.text, from)
 }
 
-// truth is the value as true or false.
+// truth returns the value as true or false.
 func (c clause) truth() (bool, error) {
 	switch strings.ToLower(c.text) {
 	case "true", "1", "yes":

@@ -27,7 +27,7 @@ func (e edge) direction() Direction {
 	return Out
 }
 
-// edges are the edges to follow from the rows from found[from], at most limit of those
+// edges returns the edges to follow from the rows from found[from], at most limit of those
 // that point to one row.
 func (w *walk) edges(ctx context.Context, from, limit int) ([]edge, error) {
 	var list []edge
@@ -58,7 +58,7 @@ func (w *walk) edges(ctx context.Context, from, limit int) ([]edge, error) {
 	return list, err
 }
 
-// edge is an edge to follow; ok is false for one of another relation.
+// edge returns an edge to follow; ok is false for one of another relation.
 func (w *walk) edge(e store.Edge, from int) (next edge, ok bool) {
 	if w.types != nil && !w.types[normal(e.Relation)] {
 		return edge{}, false

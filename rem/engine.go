@@ -83,7 +83,7 @@ type Engine struct {
 	options parseOptions
 }
 
-// New is an engine.
+// New returns an engine.
 func New(o Options) *Engine {
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Second
@@ -196,7 +196,7 @@ func (e *Engine) explainError(ctx context.Context, q Query, text string, err err
 	return fmt.Errorf("rem: %s: %w", q.Verb(), err)
 }
 
-// sqlOf is the SQL inside a query, "" for a query without SQL.
+// sqlOf returns the SQL inside a query, "" for a query without SQL.
 func sqlOf(query Query) string {
 	switch q := query.(type) {
 	case Select:

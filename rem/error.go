@@ -37,7 +37,7 @@ func (e *SyntaxError) Error() string {
 	return s
 }
 
-// Unwrap is ErrNoVerb or the store's error where that is the cause.
+// Unwrap returns ErrNoVerb or the store's error where that is the cause.
 func (e *SyntaxError) Unwrap() error { return e.cause }
 
 // The right form of each verb.
@@ -51,7 +51,7 @@ const (
 	allForms     = `LOOKUP key, FUZZY text, SEARCH text [FROM table], TRAVERSE key [DEPTH 1], SQL SELECT … or EXPLAIN query`
 )
 
-// problemf is a SyntaxError at a column.
+// problemf returns a SyntaxError at a column.
 func problemf(column int, format string, args ...any) error {
 	return &SyntaxError{Column: column, Problem: fmt.Sprintf(format, args...)}
 }

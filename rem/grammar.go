@@ -10,6 +10,6 @@ import (
 //go:embed grammar.md
 var grammar string
 
-// Grammar is the dialect on a page of Markdown: its rules, one line a verb, and
+// Grammar returns the dialect on a page of Markdown: its rules, one line a verb, and
 // examples. It is made for the prompt of a model and for the documentation.
 func Grammar() string { return grammar }

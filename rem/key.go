@@ -11,16 +11,16 @@ import (
 // as many.
 const PartChars = 6000
 
-// MessageKey is the key of a stored message, as the hints in a shortened history print it.
+// MessageKey returns the key of a stored message, as the hints in a shortened history print it.
 // LOOKUP finds the whole message by it.
 func MessageKey(sessionID string, seq int64) string {
 	return "session-" + sessionID + "-msg-" + strconv.FormatInt(seq, 10)
 }
 
-// MessageIDKey is the key of a message whose number is not known yet.
+// MessageIDKey returns the key of a message whose number is not known yet.
 func MessageIDKey(id string) string { return "message-" + id }
 
-// PartKey is the key of a part of a message, from 1, given the message's.
+// PartKey returns the key of a part of a message, from 1, given the message's.
 func PartKey(message string, part int) string {
 	return message + "-part-" + strconv.Itoa(part)
 }

@@ -14,7 +14,7 @@ type token struct {
 	start, end int
 }
 
-// column is where the token begins, in characters from 1.
+// column returns where the token begins, in characters from 1.
 func (t token) column() int { return t.start + 1 }
 
 // is reports whether the token is this word; a quoted one never is.
@@ -103,7 +103,7 @@ func (l *lexer) tokens() ([]token, error) {
 	}
 }
 
-// peek is the next character, 0 at the end.
+// peek returns the next character, 0 at the end.
 func (l *lexer) peek() rune {
 	if l.at < len(l.runes) {
 		return l.runes[l.at]

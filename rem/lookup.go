@@ -107,7 +107,7 @@ func (e *Engine) load(ctx context.Context, nodes []store.Node, rows []Row) error
 	return nil
 }
 
-// limited is a limit within its bounds.
+// limited returns a limit within its bounds.
 func limited(n, otherwise int) int {
 	if n <= 0 {
 		return otherwise

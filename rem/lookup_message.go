@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// message is the message that a key names, or nothing.
+// message returns the message that a key names, or nothing.
 func (e *Engine) message(ctx context.Context, key string) ([]Row, error) {
 	ref, ok := parseMessageRef(key)
 	if !ok {
@@ -31,7 +31,7 @@ func (e *Engine) message(ctx context.Context, key string) ([]Row, error) {
 	return []Row{{Key: key, EntityType: EntityMessage, Score: 1, Data: data}}, err
 }
 
-// readMessage is a stored message without its images.
+// readMessage returns a stored message without its images.
 func (e *Engine) readMessage(ctx context.Context, ref messageRef) (m store.Message, err error) {
 	if ref.id != "" {
 		m, err = e.Knowledge.Message(ctx, ref.id)
@@ -62,7 +62,7 @@ func cutToPart(m *store.Message, ref messageRef) (bool, error) {
 	return true, err
 }
 
-// withPart is the metadata of a message with those of a part of it.
+// withPart returns the metadata of a message with those of a part of it.
 func withPart(metadata json.RawMessage, ref messageRef, parts int) (json.RawMessage, error) {
 	part := struct {
 		Part  int    `json:"part"`
@@ -82,7 +82,7 @@ func withPart(metadata json.RawMessage, ref messageRef, parts int) (json.RawMess
 	return add, nil // what other programs stored is no object
 }
 
-// key is the key of the message.
+// key returns the key of the message.
 func (r messageRef) key() string {
 	if r.id != "" {
 		return MessageIDKey(r.id)
@@ -90,7 +90,7 @@ func (r messageRef) key() string {
 	return MessageKey(r.sessionID, r.seq)
 }
 
-// offset is where the character of a number begins, in bytes, or the end of the text.
+// offset returns where the character of a number begins, in bytes, or the end of the text.
 func offset(text string, chars int) int {
 	at := 0
 	for range chars {

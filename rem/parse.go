@@ -49,7 +49,7 @@ type parser struct {
 	inside Verb
 }
 
-// part is a parser for the characters from start to end.
+// part returns a parser for the characters from start to end.
 func (p *parser) part(start, end int, inside Verb) *parser {
 	return &parser{lexer: lexer{runes: p.runes[:end], at: start}, tables: p.tables, inside: inside}
 }
@@ -226,7 +226,7 @@ func (p *parser) fuzzy() (Query, error) {
 	return q, checkText("text", q.Text, text[0].column())
 }
 
-// table is the name of a table as the store has it.
+// table returns the name of a table as the store has it.
 func (p *parser) table(name string) (string, bool) {
 	for _, t := range p.tables {
 		if strings.EqualFold(name, t) || strings.EqualFold(name, singular(t)) {
@@ -236,7 +236,7 @@ func (p *parser) table(name string) (string, bool) {
 	return "", false
 }
 
-// noTable is the mistake of an unknown table.
+// noTable returns the mistake of an unknown table.
 func (p *parser) noTable(column int, name string) error {
 	if name == "" {
 		return problemf(column, "the name of a table is missing; the tables are %s", strings.Join(p.tables, ", "))

@@ -104,7 +104,7 @@ func (p *parser) known(names []string) (n int) {
 	return n
 }
 
-// tablesOf are the tables with these names, each once.
+// tablesOf returns the tables with these names, each once.
 func (p *parser) tablesOf(names []string) (tables []string) {
 	for _, name := range names {
 		if table, ok := p.table(name); ok && !slices.Contains(tables, table) {

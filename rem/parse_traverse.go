@@ -229,7 +229,7 @@ func (q *Traverse) takeAll(clauses []clause) (err error) {
 	return nil
 }
 
-// types is the value as relations, each once; * is all of them.
+// types returns the value as relations, each once; * is all of them.
 func (c clause) types() ([]string, error) {
 	var types []string
 	for _, v := range c.values {

@@ -233,7 +233,7 @@ func loadSteps(load bool, limit int) []Step {
 
 func rowsBound(n int) string { return count(n, "row") + " at most" }
 
-// count is a number and its noun.
+// count returns a number with its noun, in the plural unless it is 1.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -12,10 +12,10 @@ type Lookup struct {
 	Keys []string
 }
 
-// Verb is LOOKUP.
+// Verb returns LOOKUP.
 func (Lookup) Verb() Verb { return LOOKUP }
 
-// String is the query in its canonical form.
+// String returns the query in its canonical form.
 func (q Lookup) String() string {
 	quoted := make([]string, len(q.Keys))
 	for i, key := range q.Keys {
@@ -38,13 +38,13 @@ type Fuzzy struct {
 	Manual bool
 }
 
-// NewFuzzy is a query with the default threshold and limit.
+// NewFuzzy returns a query with the default threshold and limit.
 func NewFuzzy(text string) Fuzzy { return Fuzzy{Text: text} }
 
-// Verb is FUZZY.
+// Verb returns FUZZY.
 func (Fuzzy) Verb() Verb { return FUZZY }
 
-// String is the query in its canonical form.
+// String returns the query in its canonical form.
 func (q Fuzzy) String() string {
 	w := writer{"FUZZY " + quote(q.Text)}
 	if q.Manual {
@@ -77,10 +77,10 @@ type Search struct {
 	Load bool
 }
 
-// Verb is SEARCH.
+// Verb returns SEARCH.
 func (Search) Verb() Verb { return SEARCH }
 
-// String is the query in its canonical form.
+// String returns the query in its canonical form.
 func (q Search) String() string {
 	w := writer{"SEARCH " + quote(q.Text)}
 	w.word("FROM", strings.Join(q.Tables, tableComma))
@@ -148,10 +148,10 @@ type Order struct {
 	Desc  bool
 }
 
-// Verb is TRAVERSE.
+// Verb returns TRAVERSE.
 func (Traverse) Verb() Verb { return TRAVERSE }
 
-// String is the query in its canonical form. It always has a clause before the WITH, so
+// String returns the query in its canonical form. It always has a clause before the WITH, so
 // that the clauses after the WITH belong to the inner query.
 func (q Traverse) String() string {
 	w := writer{"TRAVERSE"}
@@ -184,10 +184,10 @@ type Select struct {
 	Rows int
 }
 
-// Verb is SQL.
+// Verb returns SQL.
 func (Select) Verb() Verb { return SQL }
 
-// String is the query in its canonical form.
+// String returns the query in its canonical form.
 func (q Select) String() string { return "SQL " + q.Text }
 
 // Explain asks for the plan of a query.
@@ -196,13 +196,13 @@ type Explain struct {
 	Query Query
 }
 
-// Verb is EXPLAIN.
+// Verb returns EXPLAIN.
 func (Explain) Verb() Verb { return EXPLAIN }
 
-// String is the query in its canonical form.
+// String returns the query in its canonical form.
 func (q Explain) String() string { return "EXPLAIN " + q.Query.String() }
 
-// WithLimit is the query with a limit of n rows where it has none of its own.
+// WithLimit returns the query with a limit of n rows where it has none of its own.
 func WithLimit(query Query, n int) Query {
 	n = min(max(n, 1), MaxLimit)
 	switch q := query.(type) {
@@ -230,7 +230,7 @@ func WithLimit(query Query, n int) Query {
 	return query
 }
 
-// Quote is a key as LOOKUP takes it: in quotes where it needs them.
+// Quote returns a key as LOOKUP takes it: in quotes where it needs them.
 func Quote(key string) string {
 	if key == "" || strings.Join(strings.Fields(key), " ") != key ||
 		strings.ContainsAny(key, `,"`) || strings.ContainsAny(key[:1], `'[`) || strings.Contains(key, " '") {

@@ -76,12 +76,12 @@ const (
 	DefaultNodes = 20
 )
 
-// Tables are the default names that a query may use for tables: those that every store has.
+// Tables returns the default names that a query may use for tables: those that every store has.
 func Tables() []string {
 	return []string{"schemas", "resources", "ontologies", "moments", "sessions", "messages", "users", "files", "feedback", Manual}
 }
 
-// singular is the name of one row of a table.
+// singular returns the name of one row of a table.
 func singular(table string) string {
 	if s, ok := strings.CutSuffix(table, "ies"); ok {
 		return s + "y"

@@ -18,7 +18,7 @@ const scannedComment = rune(-1)
 
 func newSQLScanner(text string) *sqlScanner { return &sqlScanner{runes: []rune(text)} }
 
-// next is the next character outside of quotes, a quoted text as one quote, a
+// next returns the next character outside of quotes, a quoted text as one quote, a
 // comment as scannedComment; ok is false at the end.
 func (s *sqlScanner) next() (r rune, ok bool) {
 	if s.at >= len(s.runes) {

@@ -40,7 +40,7 @@ func (e *Engine) search(ctx context.Context, q Search, res *Result) error {
 	return nil
 }
 
-// searchQueries are the store's form of a query, one for each table, without the vector.
+// searchQueries returns the store's form of a query, one for each table, without the vector.
 func (e *Engine) searchQueries(q Search, res *Result) (asks []store.SearchQuery, err error) {
 	tables := q.Tables
 	if len(tables) == 0 {
@@ -63,7 +63,7 @@ func tablesOf(asks []store.SearchQuery) (names []string) {
 	return names
 }
 
-// searchQuery is the store's form of a query for one of its tables.
+// searchQuery returns the store's form of a query for one of its tables.
 func (e *Engine) searchQuery(q Search, name string, res *Result) (store.SearchQuery, error) {
 	ask := store.SearchQuery{
 		Table: name, Field: q.Field, Text: q.Text, Hybrid: q.Hybrid || e.Hybrid,
@@ -127,7 +127,7 @@ func (e *Engine) embed(ctx context.Context, asks []store.SearchQuery, res *Resul
 	return nil
 }
 
-// leastSimilarity is the bound of a SEARCH.
+// leastSimilarity returns the bound of a SEARCH.
 func (e *Engine) leastSimilarity(q Search) float64 {
 	switch {
 	case q.MinSimilarity != nil:

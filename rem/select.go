@@ -25,7 +25,7 @@ func (e *Engine) selection(ctx context.Context, q Select, res *Result) error {
 	return err
 }
 
-// selectBounds are the rest of the query's time and the bounds of its result.
+// selectBounds returns the rest of the query's time and the bounds of its result.
 func (e *Engine) selectBounds(ctx context.Context, q Select) store.SelectBounds {
 	b := store.SelectBounds{Rows: MaxRows, Bytes: e.Bytes, Timeout: e.Timeout}
 	if q.Rows > 0 {
@@ -37,7 +37,7 @@ func (e *Engine) selectBounds(ctx context.Context, q Select) store.SelectBounds 
 	return b
 }
 
-// objects are the rows as JSON objects whose members are in the order of the
+// objects returns the rows as JSON objects whose members are in the order of the
 // columns. Of columns with the same name the second is name_2.
 func objects(s store.Selection) ([]Row, error) {
 	names := make([][]byte, len(s.Columns))

@@ -26,7 +26,7 @@ const (
 	maxTargets = 10
 )
 
-// walk is a TRAVERSE on its way.
+// walk is the state of a running TRAVERSE.
 type walk struct {
 	*Engine
 	q     Traverse
@@ -121,7 +121,7 @@ func (w *walk) begin(ctx context.Context) error {
 	return nil
 }
 
-// keysOf are the keys of what a query found.
+// keysOf returns the keys of what a query found.
 func keysOf(found Result) ([]string, error) {
 	var keys []string
 	if found.Selection == nil {
@@ -147,7 +147,7 @@ func keysOf(found Result) ([]string, error) {
 	return keys, nil
 }
 
-// groups are the rows of each key, one a kind: the nearest to the caller, which
+// groups returns the rows of each key, one a kind: the nearest to the caller, which
 // comes first. Those with edges come before those without.
 func groups(nodes []store.Node) map[string][]store.Node {
 	byKey := make(map[string][]store.Node, len(nodes))
