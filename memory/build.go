@@ -128,7 +128,7 @@ func (b *Builder) Build(ctx context.Context, sessionID string, threshold int) (B
 }
 
 // next returns the rows of the next moment and their tokens, none if there are too few.
-// waits leaves out the newest turn.
+// If waits is true, the newest turn is left out.
 func (b *Builder) next(ctx context.Context, sess *store.Session, threshold int, waits bool) ([]store.Message, int, error) {
 	rows, err := b.o.Store.Messages(ctx, sess.ID, store.MessageFilter{AfterSeq: sess.SummarySeq, Limit: chunkRows})
 	if err != nil {
@@ -147,10 +147,10 @@ func (b *Builder) next(ctx context.Context, sess *store.Session, threshold int, 
 	return rows[:n], tokens, nil
 }
 
-// abandonedAfter is the age from which a turn without an answer counts as complete.
+// A turn without an answer counts as complete after abandonedAfter.
 const abandonedAfter = time.Hour
 
-// settled is the number of rows before the newest turn; all rows if that turn is old.
+// settled returns the number of rows before the newest turn; all rows if that turn is old.
 func settled(rows []store.Message, now time.Time) int {
 	if n := len(rows); n == 0 || now.Sub(rows[n-1].CreatedAt) > abandonedAfter {
 		return n
@@ -163,7 +163,7 @@ func settled(rows []store.Message, now time.Time) int {
 	return 0
 }
 
-// complete is the number of rows of finished turns: up to the last answer, and all that
+// complete returns the number of rows of finished turns: up to the last answer, and all that
 // have waited for one for abandonedAfter.
 func complete(rows []store.Message, now time.Time) int {
 	for i := range rows {

@@ -24,7 +24,7 @@ type chain struct {
 // maxPrevious is how many moments one knows: enough for 32,000 of them.
 const maxPrevious = 16
 
-// last is the newest moment of the session, nil for none.
+// last returns the newest moment of the session, nil for none.
 func (c *chain) last(ctx context.Context) (*store.Moment, error) {
 	if c.sess.Chunks == 0 {
 		return nil, nil
@@ -43,7 +43,7 @@ func (c *chain) last(ctx context.Context) (*store.Moment, error) {
 	return nil, nil
 }
 
-// moment is a moment of the session, nil for one that is not there.
+// moment returns a moment of the session, nil for one that is not there.
 func (c *chain) moment(ctx context.Context, key string) (*store.Moment, error) {
 	if m, ok := c.known[key]; ok {
 		return m, nil
@@ -63,7 +63,7 @@ func (c *chain) moment(ctx context.Context, key string) (*store.Moment, error) {
 	return nil, nil
 }
 
-// previous are the names of the moments 1, 2, 4, 8 … before the one after last.
+// previous returns the names of the moments 1, 2, 4, 8 … before the one after last.
 func (c *chain) previous(ctx context.Context, last *store.Moment) ([]string, error) {
 	var keys []string
 	for at := last; at != nil && len(keys) < maxPrevious; {
@@ -78,7 +78,7 @@ func (c *chain) previous(ctx context.Context, last *store.Moment) ([]string, err
 	return keys, nil
 }
 
-// first is the first of the moments that exists: users may delete theirs.
+// first returns the first of the moments that exists: users may delete theirs.
 func (c *chain) first(ctx context.Context, keys []string) (*store.Moment, error) {
 	for _, key := range keys {
 		if m, err := c.moment(ctx, key); m != nil || err != nil {
@@ -95,7 +95,7 @@ const (
 	contentsEach   = 8
 )
 
-// contents is the memory row to store with the next moment, nil if it is not due: the
+// contents returns the memory row to store with the next moment, nil if it is not due: the
 // subjects of the moments that are no longer shown, and the key of the moment before them.
 func (c *chain) contents(ctx context.Context, last *store.Moment) (*store.Message, error) {
 	older := c.sess.Chunks + 1 - contentsRecent // how many, with the next
@@ -143,7 +143,7 @@ func contentsLine(m *store.Moment) string {
 	return "- " + clip(oneLine(about), longest) + " → REM LOOKUP " + rem.Quote(store.NormalizeKey(m.Name))
 }
 
-// indexOf is the index of a moment in its session, from 0; -1 if its metadata has none.
+// indexOf returns the index of a moment in its session, from 0; -1 if its metadata has none.
 func indexOf(m *store.Moment) int {
 	note := struct {
 		Index *int `json:"chunk_index"`

@@ -122,7 +122,7 @@ func (b *Builder) keepSpent(ctx context.Context, session string, spent []run.Spe
 	}
 }
 
-// describe is the metadata of the moment of some rows.
+// describe returns the metadata of the moment of some rows.
 func describe(sess *store.Session, rows []store.Message, tokens int) chunkMetadata {
 	first, last := sess.SummarySeq+1, rows[len(rows)-1].Seq
 	return chunkMetadata{
@@ -156,7 +156,7 @@ func index(rows []store.Message) []indexEntry {
 	return out
 }
 
-// latest is the time of the last of the rows.
+// latest returns the time of the last row.
 func latest(rows []store.Message) time.Time {
 	at := rows[0].CreatedAt
 	for i := range rows {
@@ -167,7 +167,7 @@ func latest(rows []store.Message) time.Time {
 	return at
 }
 
-// clip is a text of that many characters at most.
+// clip shortens a text to at most n characters.
 func clip(s string, n int) string {
 	if short := firstChars(s, n); len(short) < len(s) {
 		return firstChars(s, n-1) + "…"

@@ -174,7 +174,7 @@ func (c *composer) take(it *item) bool {
 	return false
 }
 
-// plain is a row that is no tool's.
+// plain returns the shown form of a row that is neither a call nor a result.
 func (c *composer) plain(row *store.Message, recent bool) item {
 	it := item{
 		kind: PartMessage, key: keyOf(row.SessionID, row.Seq), first: row.Seq, last: row.Seq, whole: true,
@@ -229,7 +229,7 @@ func (c *composer) shorten(it *item, row *store.Message) bool {
 	return true
 }
 
-// keyOf is the key with which LOOKUP finds a row, "" for a row that is not stored.
+// keyOf returns the key with which LOOKUP finds a row, "" for a row that is not stored.
 func keyOf(sessionID string, seq int64) string {
 	if seq <= 0 {
 		return ""

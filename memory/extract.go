@@ -15,7 +15,7 @@ import (
 // maxSummary bounds a summary, in characters.
 const maxSummary = 2000
 
-// Extract is the summary without a model: the most informative sentences, unchanged and in
+// Extract returns the summary without a model: the most informative sentences, unchanged and in
 // their order. Equal rows have equal summaries.
 func Extract(rows []store.Message) Summary {
 	var sentences []sentence
@@ -157,7 +157,7 @@ func (s *sentence) weigh(words *vocabulary) float64 {
 	return score - float64(len(s.text))/150
 }
 
-// sentencesOf are the lines of a text, long ones by their sentences.
+// sentencesOf splits a text into lines, and long lines into sentences.
 func sentencesOf(text string) []sentence {
 	const (
 		longest = 300 // characters of one
@@ -177,7 +177,7 @@ func sentencesOf(text string) []sentence {
 	return out
 }
 
-// sentenceEnd is where the first sentence of a line ends. A full stop ends a sentence only
+// sentenceEnd returns where the first sentence of a line ends. A full stop ends a sentence only
 // after a word of some length, so not in "e.g. 3. May".
 func sentenceEnd(line string) int {
 	letters := 0

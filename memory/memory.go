@@ -60,13 +60,13 @@ type Policy struct {
 	Scale float64
 }
 
-// History is the conversation that the rows of one session hold; both are
+// History returns the conversation that the rows of one session hold; both are
 // oldest first.
 func History(rows []store.Message, p Policy) []llm.Message {
 	return Compose(&store.Recalled{Messages: rows}, p).Messages
 }
 
-// estimate is the share of a text in the budget.
+// estimate returns the share of a text in the budget.
 func (p *Policy) estimate(text string) int {
 	n := llm.EstimateTokens(text)
 	if p.Scale > 0 {
@@ -75,7 +75,7 @@ func (p *Policy) estimate(text string) int {
 	return n
 }
 
-// tokens is the share of a whole row in the budget: its stored count, else an estimate.
+// tokens returns the share of a whole row in the budget: its stored count, else an estimate.
 func (p *Policy) tokens(row *store.Message) int {
 	if row.TokenCount > 0 {
 		return row.TokenCount
@@ -83,7 +83,7 @@ func (p *Policy) tokens(row *store.Message) int {
 	return p.estimate(text(row))
 }
 
-// wholeFrom is the first of the newest rows that stay as they are.
+// wholeFrom returns the first of the newest rows that stay as they are.
 func wholeFrom(rows []store.Message, p *Policy) int {
 	n := 0
 	for i := len(rows) - 1; i >= 0; i-- {
@@ -132,7 +132,7 @@ func isTool(row *store.Message) bool {
 	return row.Type == store.MessageToolCall || row.Type == store.MessageToolResponse
 }
 
-// blockStart is the first of the consecutive tool rows that end at i; rows that are not
+// blockStart returns the first of the consecutive tool rows that end at i; rows that are not
 // shown do not interrupt them.
 func (p *Policy) blockStart(rows []store.Message, i int) int {
 	start := i

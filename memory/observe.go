@@ -21,7 +21,7 @@ const maxField = 1000
 // field is something that an agent observed.
 type field struct{ name, value string }
 
-// fieldsOf are the fields of an observation that are set, in their order.
+// fieldsOf returns the fields of an observation that are set, in their order.
 func fieldsOf(d *event.MetadataData) []field {
 	var out []field
 	add := func(name, value string) {
@@ -54,7 +54,7 @@ func fieldsOf(d *event.MetadataData) []field {
 	return out
 }
 
-// ObservationText is the text of an observation's row: a line of the fields that are set,
+// ObservationText returns the text of an observation's row: a line of the fields that are set,
 // in their order; "" if only the session's name is set.
 func ObservationText(d *event.MetadataData) string {
 	return lineOf(fieldsOf(d), "session_name")
@@ -103,7 +103,7 @@ func RecordObservation(ctx context.Context, k Keeper, sessionID string, d *event
 	})
 }
 
-// newest is the newest lines that a summary has room for.
+// newest returns the newest lines that a summary has room for.
 func newest(lines []string) string {
 	text := strings.Join(lines, "\n")
 	for len(lines) > 1 && len([]rune(text)) > maxSummary {

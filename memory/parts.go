@@ -66,7 +66,7 @@ func noteOf(row *store.Message) []attachment {
 	return n.Attachments
 }
 
-// userMessage is the user's row: with its parts, or with a line for each.
+// userMessage returns the user's row: with its parts, or with a line for each.
 func userMessage(row *store.Message, text string, whole bool) llm.Message {
 	m := llm.Message{Role: llm.User, Content: text}
 	var parts []llm.Part
@@ -87,7 +87,7 @@ func userMessage(row *store.Message, text string, whole bool) llm.Message {
 	return m
 }
 
-// line is the text that replaces a part.
+// line returns the text that replaces a part.
 func (a attachment) line() string {
 	line := "[" + string(a.Kind)
 	if a.Name != "" {

@@ -83,7 +83,7 @@ func (p *Policy) answer(e *exchange, row *store.Message) {
 	}
 }
 
-// excerptKey is the key of a long result, made of its id. The run used the same key when
+// excerptKey returns the key of a long result, made of its id. The run used the same key when
 // it first sent the result, so the provider's cache stays valid.
 func excerptKey(row *store.Message) string {
 	if row.ID != "" {
@@ -95,7 +95,7 @@ func excerptKey(row *store.Message) string {
 	return "" // the names of parts have no quotes
 }
 
-// waiting is the first call that waits for this result, nil for none.
+// waiting returns the first call that waits for this result, nil for none.
 func waiting(exchanges []exchange, c exchange) *exchange {
 	for i := range exchanges {
 		e := &exchanges[i]
@@ -116,7 +116,7 @@ func hasID(exchanges []exchange, group int, id string) bool {
 	return false
 }
 
-// steps are the messages of each step, oldest first.
+// steps returns the messages of each step, oldest first.
 func (p *Policy) steps(exchanges []exchange) []item {
 	var out []item
 	for len(exchanges) > 0 {
@@ -130,7 +130,7 @@ func (p *Policy) steps(exchanges []exchange) []item {
 	return out
 }
 
-// step is a message with calls, and their results.
+// step returns a message with calls, and their results.
 func (p *Policy) step(exchanges []exchange) item {
 	it := item{kind: PartTool, first: exchanges[0].first, whole: true, tokens: store.MessageTokens}
 	calls := make([]llm.ToolCall, len(exchanges))
@@ -174,7 +174,7 @@ func readCall(row *store.Message) exchange {
 	}
 }
 
-// arguments is a JSON object as text, "{}" for anything else.
+// arguments returns a JSON object as text, "{}" for anything else.
 func arguments(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '{' {

@@ -22,7 +22,7 @@ func Shorten(text, sessionID string, seq int64) string {
 		text[backward(text):]
 }
 
-// forward is the end of the first edge of a text, in bytes.
+// forward returns the end of the first edge of a text, in bytes.
 func forward(text string) int {
 	at := 0
 	for range edge {
@@ -32,7 +32,7 @@ func forward(text string) int {
 	return at
 }
 
-// backward is the beginning of the last edge of a text, in bytes.
+// backward returns the beginning of the last edge of a text, in bytes.
 func backward(text string) int {
 	at := len(text)
 	for range edge {

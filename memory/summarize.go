@@ -80,7 +80,7 @@ func (s *modelSummarizer) Summarize(ctx context.Context, rows []store.Message) (
 	return Summary{Text: strings.TrimSpace(out.Summary), Topics: out.Topics, Spent: spent}, nil
 }
 
-// transcript is the fenced conversation for the model, within tokens: the less room there
+// transcript returns the fenced conversation for the model, within tokens: the less room there
 // is, the more it cuts long texts. No text in it can close the fence.
 func transcript(rows []store.Message, tokens int) string {
 	const (
@@ -98,7 +98,7 @@ func transcript(rows []store.Message, tokens int) string {
 	return head + strings.ReplaceAll(strings.TrimSuffix(body, "\n"), "transcript>", "transcript >") + "\n" + tail
 }
 
-// lines are the messages, calls and observations, with texts cut to a length.
+// lines returns the messages, calls and observations, with texts cut to a length.
 func lines(rows []store.Message, longest int) string {
 	const result = 300 // characters of a call or its result
 	var b strings.Builder

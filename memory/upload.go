@@ -91,7 +91,7 @@ func RecordUpload(ctx context.Context, k Keeper, u Upload) (sessionID string, m 
 	return old.ID, m, nil
 }
 
-// openUploads is the session of an upload, made if it is new, and the caller's.
+// openUploads returns the session of an upload, made if it is new, and the caller's.
 func openUploads(ctx context.Context, k Keeper, u Upload, m *store.Moment) (store.Session, error) {
 	sess := store.Session{ID: u.SessionID, Name: m.Name, Description: clip(m.Summary, maxDescription), Mode: store.MomentContentUpload}
 	if u.SessionID == "" {
@@ -126,7 +126,7 @@ func uploadName(u Upload) string {
 // maxNameKey bounds the part of a file's name in its moment's name, in characters.
 const maxNameKey = 100
 
-// noteUpload is the metadata of a session with an upload in it, once.
+// noteUpload returns the metadata of a session with an upload in it, once.
 func noteUpload(metadata json.RawMessage, m *store.Moment, meta uploadMetadata) (json.RawMessage, error) {
 	had := struct {
 		Uploads   []json.RawMessage `json:"uploads"`

@@ -38,7 +38,7 @@ func views(ms []store.Moment) []view {
 	return out
 }
 
-// covering is the moment that covers a row, nil if no moment does.
+// covering returns the moment that covers a row, nil if no moment does.
 func covering(chunks []view, seq int64) *view {
 	for i := range slices.Backward(chunks) {
 		if chunks[i].First <= seq && seq <= chunks[i].Last {
@@ -59,7 +59,7 @@ func (v *view) breadcrumb() string {
 	return v.crumb
 }
 
-// context is the moment for the model (p8), with its key. Its text may come from an
+// context returns the moment for the model (p8), with its key. Its text may come from an
 // uploaded file, so it is fenced.
 func (v *view) context(summary string) string {
 	const resources = 10
@@ -80,10 +80,10 @@ func (v *view) context(summary string) string {
 // contextHead is the first line of a moment.
 const contextHead = "[Session context]\n"
 
-// oneLine is a text on one line, with single blanks.
+// oneLine returns a text on one line, with single blanks.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// firstChars is the beginning of a text.
+// firstChars returns the beginning of a text.
 func firstChars(s string, n int) string {
 	for i := range s {
 		if n == 0 {

@@ -79,7 +79,7 @@ func (v *vocabulary) rarity(words []string) float64 {
 	return min(3, sum/float64(len(words)))
 }
 
-// topics are the words that come up often, but not everywhere: 8 at most.
+// topics returns the words that come up often, but not everywhere: 8 at most.
 func (v *vocabulary) topics() []string {
 	const (
 		most  = 8
@@ -112,7 +112,7 @@ func (v *vocabulary) topics() []string {
 	return slices.Clip(list[:n])
 }
 
-// wordsOf are the words of a text in lower case. Scripts that write no blanks between
+// wordsOf returns the words of a text in lower case. Scripts that write no blanks between
 // them have a word for every two characters.
 func wordsOf(text string) []string {
 	const longest = 40
