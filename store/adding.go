@@ -87,7 +87,7 @@ func newAddingSQL(d Dialect, session string) (sql addingSQL) {
 	return sql
 }
 
-// sql are the statements.
+// sql returns the statements.
 func (a *adding) sql() addingSQL {
 	if a.session == runSession {
 		return addingTexts[a.d][1]
@@ -139,7 +139,7 @@ func (a *adding) open(ctx context.Context, sess *Session, ms []*Message) error {
 	return a.count(ctx, ms, sql, append(a.args(sess, ms), sess.Metadata, null(a.by.ClientID)))
 }
 
-// args are those of touch and open, with room for the metadata.
+// args returns those of touch and open, with room for the metadata.
 func (a *adding) args(sess *Session, ms []*Message) []any {
 	return append(a.counts(ms),
 		null(sess.Name), null(sess.Description), null(sess.AgentName), null(sess.Mode), a.now, sess.Named)
@@ -191,7 +191,7 @@ func (m *Message) complete(now time.Time) (err error) {
 	return nil
 }
 
-// args are the parameters of insert; key is the session, number the message's place in it.
+// args returns the parameters of insert; key is the session, number the message's place in it.
 func (m *Message) args(by caller, key string, number int64) []any {
 	var content, latency any
 	if m.Content != nil {
@@ -208,7 +208,7 @@ func (m *Message) args(by caller, key string, number int64) []any {
 	}
 }
 
-// counts are the session and what its counters are raised by, with room for the parameters
+// counts returns the session and what its counters are raised by, with room for the parameters
 // of open.
 func (a *adding) counts(ms []*Message) []any {
 	shown, tokens := 0, 0

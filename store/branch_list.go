@@ -132,7 +132,7 @@ func contains(path []span, seq int64) bool {
 	return slices.ContainsFunc(path, func(s span) bool { return s.first <= seq && seq <= s.last })
 }
 
-// leaves are the newest messages of the branches, the newest first.
+// leaves returns the newest messages of the branches, the newest first.
 func (t *tree) leaves() []int64 {
 	all := []int64{t.tip}
 	for i, tip := range t.tips {

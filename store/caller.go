@@ -38,7 +38,7 @@ func callerOf(ctx context.Context) (caller, error) {
 	return caller{Identity: id, user: null(id.UserID)}, nil
 }
 
-// owner is the user_id column of a row that the caller writes.
+// owner returns the user_id column of a row that the caller writes.
 func (by caller) owner(shared bool) any {
 	if shared {
 		return nil
@@ -46,8 +46,8 @@ func (by caller) owner(shared bool) any {
 	return by.user
 }
 
-// scope is the caller in the form that engines take.
+// scope returns the caller in the form that engines take.
 func (by caller) scope() Scope { return Scope{by.TenantID, by.UserID} }
 
-// keyOwner is the owner of the caller's own keys.
+// keyOwner returns the owner of the caller's own keys.
 func (by caller) keyOwner() string { return cmp.Or(by.UserID, anonymousOwner) }

@@ -25,7 +25,7 @@ const (
 	maxList = 10_000
 )
 
-// CheckSessionID is an error, which wraps [ErrInvalid], unless the id is 1-128
+// CheckSessionID returns an error, which wraps [ErrInvalid], unless the id is 1-128
 // printable characters.
 func CheckSessionID(id string) error {
 	if !printable(id, maxSessionID) {
@@ -201,7 +201,7 @@ func openCursor(cursor string, n int) ([]string, error) {
 	return parts, nil
 }
 
-// page is a limit in 1…most, def when none is given.
+// page returns a limit in 1…most, def when none is given.
 func page(limit, def, most int) int {
 	if limit <= 0 {
 		return def

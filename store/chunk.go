@@ -153,7 +153,7 @@ func (w *writer) putChunk(ctx context.Context, c *Chunk) error {
 	return err
 }
 
-// latestOf is what the metadata of a session say about its moments, of which m is the newest.
+// latestOf returns what the metadata of a session say about its moments, of which m is the newest.
 func latestOf(m *Moment, chunks int) map[string]any {
 	return map[string]any{"latest_moment_id": m.ID, "latest_summary": clip(m.Summary, maxLatest), "moment_count": chunks}
 }

@@ -12,7 +12,7 @@ type day struct {
 	begin, end time.Time
 }
 
-// openDay is the day of a date in a zone, nil for UTC.
+// openDay returns the day of a date in a zone, nil for UTC.
 func openDay(date string, zone *time.Location) (day, error) {
 	t, err := time.Parse(time.DateOnly, date)
 	if err != nil || t.Year() < 1 || !t.Before(lastTime.AddDate(0, 0, -2)) {
@@ -21,7 +21,7 @@ func openDay(date string, zone *time.Location) (day, error) {
 	return newDay(t, zone), nil
 }
 
-// dayOf is the day of a time.
+// dayOf returns the day of a time.
 func dayOf(at time.Time, zone *time.Location) day {
 	if zone == nil {
 		zone = time.UTC
@@ -39,7 +39,7 @@ func dayOf(at time.Time, zone *time.Location) day {
 	return d
 }
 
-// newDay is the day of a date, given as that date's midnight in UTC.
+// newDay returns the day of a date, given as that date's midnight in UTC.
 func newDay(date time.Time, at *time.Location) day {
 	if at == nil {
 		at = time.UTC

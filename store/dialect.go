@@ -15,7 +15,7 @@ func (d Dialect) lock() string {
 // can be a parameter of the next statement.
 func (d Dialect) knows() bool { return d == DialectSQLite }
 
-// mergedKeys is the JSON object of a column with the keys of a parameter or another
+// mergedKeys returns the JSON object of a column with the keys of a parameter or another
 // column that is not NULL, as MergeObjects merges them.
 func (d Dialect) mergedKeys(column, add string) string {
 	if d == DialectPostgres {
@@ -36,7 +36,7 @@ func (q *query) in(d Dialect, column string, values []string) {
 	q.add(`))`)
 }
 
-// itemsOf is a table with the items of a JSON list, in its column value.
+// itemsOf returns a table with the items of a JSON list, in its column value.
 func (d Dialect) itemsOf(list string) string {
 	if d == DialectPostgres {
 		return `jsonb_array_elements(` + list + `::jsonb) AS items(value)`
@@ -65,7 +65,7 @@ func inEachDialect(text func(Dialect) string) (all eachDialect) {
 	return all
 }
 
-// ownerOf is the SQL of the owner of a session or a message: the user, "" for an
+// ownerOf returns the SQL of the owner of a session or a message: the user, "" for an
 // anonymous caller. It is part of their keys: a column on SQLite, whose keys take
 // nothing else, an expression on PostgreSQL. prefix is the table's alias and a dot.
 func (d Dialect) ownerOf(prefix string) string {
@@ -75,7 +75,7 @@ func (d Dialect) ownerOf(prefix string) string {
 	return prefix + `owner`
 }
 
-// putOwner is the column of an INSERT that makes a session or a message the owner's,
+// putOwner returns the column of an INSERT that makes a session or a message the owner's,
 // and its value, given the owner's parameter.
 func (d Dialect) putOwner(param string) (column, value string) {
 	if d == DialectPostgres {
@@ -99,7 +99,7 @@ func (q *query) ownedSession(d Dialect, by caller) {
 	q.add(` AND owner = `).arg(by.UserID)
 }
 
-// readableOwner is the owner of the session of that id that the caller may read: its
+// readableOwner returns the owner of the session of that id that the caller may read: its
 // own, which hides another one even when it is deleted, else the one without a user. $1
 // is the tenant, $2 the id, $3 the user.
 func (d Dialect) readableOwner() string {

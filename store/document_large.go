@@ -51,7 +51,7 @@ func (s *Store) comparePartsAhead(ctx context.Context, docs []*Document) ([]part
 	return ahead, err
 }
 
-// refuseTwice is ErrConflict if parts of two files have one name.
+// refuseTwice returns ErrConflict if parts of two files have one name.
 func refuseTwice(docs []*Document) error {
 	type part struct {
 		table, name string
@@ -190,7 +190,7 @@ func (w *writer) placeFile(ctx context.Context, d *Document) (placed, error) {
 	return files.place(ctx, w.c, "", w.by, w.by.owner(d.File.Shared), d.File)
 }
 
-// refuseForeign is ErrConflict when a live row of the table that was made of a file not
+// refuseForeign returns ErrConflict when a live row of the table that was made of a file not
 // among own has one of the names.
 func (w *writer) refuseForeign(ctx context.Context, d *Document, t *table, own, names []string) error {
 	for part := range slices.Chunk(names, maxFilter) {

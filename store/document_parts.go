@@ -37,7 +37,7 @@ func (w *writer) putParts(ctx context.Context, d *Document, t *table, parts []re
 	return nil
 }
 
-// fileOf is the file of which a row was made, "" for none.
+// fileOf returns the file of which a row was made, "" for none.
 func fileOf(rec record) string {
 	switch x := rec.(type) {
 	case *Resource:

@@ -182,7 +182,7 @@ type SelectError struct {
 	Problem  string
 }
 
-// Error is the problem.
+// Error returns the problem.
 func (e *SelectError) Error() string { return e.Problem }
 
 // SearchQuery asks for the rows of a table whose texts are nearest to a vector.

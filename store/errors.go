@@ -34,10 +34,10 @@ type Failure struct {
 	Err error
 }
 
-// Error is "<op>: storage failed".
+// Error returns "<op>: storage failed".
 func (e *Failure) Error() string { return e.Op + ": storage failed" }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Failure) Unwrap() error { return e.Err }
 
 // LogValue shows the cause in a log.

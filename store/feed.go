@@ -115,7 +115,7 @@ type feedReader struct {
 	now    time.Time
 }
 
-// notBackground is the condition that a message is not of background work.
+// notBackground returns the condition that a message is not of background work.
 func (r feedReader) notBackground() string {
 	return `NOT EXISTS (SELECT 1 FROM sessions b WHERE b.tenant_id = m.tenant_id AND b.id = m.session_id
 		AND ` + r.d.ownerOf(`b.`) + ` = ` + r.d.ownerOf(`m.`) + ` AND b.mode IN ` + backgroundModes + `)`
@@ -139,7 +139,7 @@ func (r feedReader) made(q *query) {
 	}
 }
 
-// newest is the time of the last event before a time, zero if there was no event.
+// newest returns the time of the last event before a time, zero if there was no event.
 func (r feedReader) newest(ctx context.Context, c Conn, before time.Time) (time.Time, error) {
 	q := newQuery(`SELECT (SELECT created_at FROM messages m WHERE `)
 	r.said(q)

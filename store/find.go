@@ -122,7 +122,7 @@ func (t *table) ranges(by caller, own bool) []owned {
 	return list
 }
 
-// filter is the query of a range's live rows that a Filter selects.
+// filter returns the query of a range's live rows that a Filter selects.
 func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error) {
 	if len(f.IDs) > maxFilter || len(f.Names) > maxFilter || len(f.Tags) > maxFilter {
 		return nil, invalidf("more than %d ids, names or tags", maxFilter)
@@ -173,7 +173,7 @@ func (t *table) filter(sql string, d Dialect, k owned, f Filter) (*query, error)
 	return q, nil
 }
 
-// time is the time of a row, in SQL.
+// time returns the time of a row, in SQL.
 func (f *Filter) time() string {
 	if f.Happened {
 		return happened

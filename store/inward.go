@@ -116,7 +116,7 @@ func inwardOnce(ctx context.Context, c Conn, o RowOwner, targets, relations []st
 	return c.Query(ctx, `SELECT e.* FROM`+keys+named+lateral+edgesRelation+`r.value`+edgesHeaviest+`) e LIMIT $5`, add, append(args, encodeList(relations))...)
 }
 
-// normalized are the keys of texts, each once, without those that no row has.
+// normalized returns the keys of texts, each once, without those that no row has.
 func normalized(texts []string) []string {
 	var keys []string
 	for _, text := range texts {
@@ -129,7 +129,7 @@ func normalized(texts []string) []string {
 
 func relationKey(relation string) string { return clip(NormalizeKey(relation), maxRelation) }
 
-// indexedEdges are edges in the form of kv_edges: [target, relation key, relation, weight],
+// indexedEdges returns edges in the form of kv_edges: [target, relation key, relation, weight],
 // of those with the same target and relation the heaviest.
 func indexedEdges(edges []Edge) json.RawMessage {
 	type place struct{ target, relation string }

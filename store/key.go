@@ -8,14 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// EntityID is p8's deterministic id: the UUID5 of "table:key:user" in the
+// EntityID returns p8's deterministic id: the UUID5 of "table:key:user" in the
 // namespace of "p8.dev". user is "" for a shared row.
 func EntityID(table, key, user string) string {
 	namespace := uuid.UUID{0xd1, 0x22, 0xdb, 0x5d, 0xac, 0xeb, 0x56, 0x73, 0xb6, 0xe0, 0xce, 0x9e, 0x43, 0x28, 0xe7, 0x25}
 	return uuid.NewSHA1(namespace, []byte(table+":"+key+":"+user)).String()
 }
 
-// NormalizeKey is the form of a name under which LOOKUP finds it: lower case
+// NormalizeKey returns the form of a name under which LOOKUP finds it: lower case
 // (NFC), letters, digits and their marks of any script, everything between them
 // one "-", none at the ends; apostrophes vanish. "Sarah Chen" is "sarah-chen".
 //
@@ -43,7 +43,7 @@ func NormalizeKey(name string) string {
 	return norm.NFC.String(b.String())
 }
 
-// checkKey is a name's key; a name without a letter or digit has none.
+// checkKey returns a name's key; a name without a letter or digit has none.
 func checkKey(name string) (string, error) {
 	if !printable(name, maxName) {
 		return "", invalidf("a name must be 1-%d printable characters", maxName)

@@ -85,7 +85,7 @@ func fuse(ranks ...[]Ranked) []Ranked {
 	return fused
 }
 
-// row is the row without its score.
+// row returns the row without its score.
 func (r Ranked) row() Ranked {
 	r.Score = 0
 	return r

@@ -40,7 +40,7 @@ func (m Maintenance) PutRegistry(ctx context.Context) error {
 	return nil
 }
 
-// registered is the table as a row of the registry.
+// registered returns the table as a row of the registry.
 func (t *table) registered() *Schema {
 	var b bytes.Buffer
 	b.Write(bytes.TrimSuffix(encode(struct {

@@ -184,7 +184,7 @@ func prunables(ctx context.Context, c Conn, list []prunable, where string, args 
 	return list, err
 }
 
-// logBytes is the size of the logs of all runs, except those that ended before a time.
+// logBytes returns the size of the logs of all runs, except those that ended before a time.
 func logBytes(ctx context.Context, c Conn, before time.Time) (sum int64, err error) {
 	for _, q := range []struct {
 		sql  string

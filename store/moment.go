@@ -30,7 +30,7 @@ func (m *Moment) begin() {
 	}
 }
 
-// Happened is the time of a moment in the feed: its beginning, or its creation if it has no
+// Happened returns the time of a moment in the feed: its beginning, or its creation if it has no
 // other time. A reminder happens when it is made, not when it is due.
 func (m *Moment) Happened() time.Time {
 	if m.MomentType == MomentReminder || m.StartsAt.IsZero() {

@@ -131,7 +131,7 @@ func (w *writer) removeNamed(ctx context.Context, t *table, nameOrID string) (re
 	return found, w.remove(ctx, t, found)
 }
 
-// named is the caller's own row of that name or id, else its tenant's shared one.
+// named returns the caller's own row of that name or id, else its tenant's shared one.
 func (w *writer) named(ctx context.Context, t *table, nameOrID string) (found record, err error) {
 	_, err = t.byNameOrID(nameOrID, func(column string) (bool, error) {
 		q := newQuery(t.selects)

@@ -35,7 +35,7 @@ func (q *query) arg(v any) {
 	q.WriteString(strconv.Itoa(len(q.args)))
 }
 
-// timeCursor is the cursor of a list that is ordered by a time and the id.
+// timeCursor returns the cursor of a list that is ordered by a time and the id.
 func timeCursor(at time.Time, id string) string {
 	return newCursor(strconv.FormatInt(at.UnixMicro(), 10), id)
 }

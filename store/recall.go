@@ -40,7 +40,7 @@ type RecallQuery struct {
 // MessageTokens is the cost of a message besides its text.
 const MessageTokens = 4
 
-// Cost is the share of a message in the query's Tokens.
+// Cost returns the share of a message in the query's Tokens.
 func (q *RecallQuery) Cost(m *Message) int {
 	if q.ResultTokens > 0 && m.Type == MessageToolResponse {
 		return min(m.TokenCount, q.ResultTokens) + MessageTokens
@@ -129,7 +129,7 @@ var (
 	ownMessages = inEachDialect(func(d Dialect) string { return ` AND ` + d.ownerOf(`m.`) + ` = ` })
 )
 
-// statements are those of a Recall. None needs the result of another, so an engine may
+// statements returns those of a Recall. None needs the result of another, so an engine may
 // send all in one round trip.
 func (r *recall) statements(by caller) []Statement {
 	q := r.query

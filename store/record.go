@@ -33,7 +33,7 @@ type place struct {
 	metadata         *json.RawMessage
 }
 
-// owner is the user_id column of the row.
+// owner returns the user_id column of the row.
 func (p place) owner() any { return null(*p.user) }
 
 // field is a column and its value in a record.
@@ -119,7 +119,7 @@ func (f *fields) scan(r Row, rec record, more ...any) error {
 	return nil
 }
 
-// arg is the value as a statement's parameter.
+// arg returns the value as a statement's parameter.
 func (x field) arg() any {
 	switch v := x.value.(type) {
 	case *string:
@@ -234,7 +234,7 @@ func merge(rec, old record, clear []string) {
 	}
 }
 
-// fields are the columns of the system.
+// fields visits the columns that every table has.
 func (b *Base) fields(f *fields) {
 	f.require("id", &b.ID)
 	f.add("user_id", &b.UserID)

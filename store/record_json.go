@@ -82,7 +82,7 @@ func (x field) appendJSON(b []byte) []byte {
 	return append(b, x.raw...)
 }
 
-// appendText is a text as JSON; it is valid UTF-8, as everything stored is.
+// appendText returns a text as JSON; it is valid UTF-8, as everything stored is.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0

@@ -16,29 +16,29 @@ type Repository[T any] struct {
 	row func(*T) record
 }
 
-// Resources are pieces of knowledge.
+// Resources returns the repository of pieces of knowledge.
 func (s *Store) Resources() Repository[Resource] {
 	return Repository[Resource]{s, resources, func(x *Resource) record { return x }}
 }
 
-// Ontologies are documents of a domain.
+// Ontologies returns the repository of whole pages.
 func (s *Store) Ontologies() Repository[Ontology] {
 	return Repository[Ontology]{s, ontologies, func(x *Ontology) record { return x }}
 }
 
-// Moments are what happened to the caller.
+// Moments returns the repository of the caller's moments.
 func (s *Store) Moments() Repository[Moment] {
 	return Repository[Moment]{s, moments, func(x *Moment) record { return x }}
 }
 
-// Files are the ingested files. The URI identifies a file if it has one; the name is its
-// key.
+// Files returns the repository of ingested files. A file is identified by its URI if it has
+// one; its name is its key.
 func (s *Store) Files() Repository[File] {
 	return Repository[File]{s, files, func(x *File) record { return x }}
 }
 
-// Feedback is the caller's ratings of answers and comments on them. It has no names: Get
-// and Delete take ids.
+// Feedback returns the repository of the caller's ratings of answers, and comments on them.
+// Feedback has no names: Get and Delete take ids.
 func (s *Store) Feedback() Repository[Feedback] {
 	return Repository[Feedback]{s, feedback, func(x *Feedback) record { return x }}
 }

@@ -91,7 +91,7 @@ func countRequests(ctx context.Context, c Conn, tenant, run string, more int64, 
 	})
 }
 
-// Request is a request of the caller's runs.
+// Request returns a request of the caller's runs.
 func (s *Store) Request(ctx context.Context, id string) (r RunRequest, err error) {
 	err = s.read(ctx, "read request", func(c Conn, by caller) error {
 		found, err := one(ctx, c, `SELECT `+requestColumns+` FROM run_requests`+ownRow, r.columns(), by.TenantID, storable(id), by.user)

@@ -31,7 +31,7 @@ func newReservedNames(names []string) reservedNames {
 	return all
 }
 
-// reservedForm is the letters and digits of a name: the catalog also finds
+// reservedForm returns the letters and digits of a name: the catalog also finds
 // rem-query-agent as RemQueryAgent.
 func reservedForm(name string) string {
 	return strings.Map(func(r rune) rune {

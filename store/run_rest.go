@@ -55,7 +55,7 @@ func restRun(ctx context.Context, c Conn, tenant, id string, r rest) error {
 	return c.Later(ctx, Statement{SQL: `DELETE FROM run_journal WHERE tenant_id = $1 AND run_id = $2`, Args: []any{tenant, id}})
 }
 
-// args are the columns; NULL for what is not known.
+// args returns the columns; NULL for what is not known.
 func (c Consumed) args() []any {
 	if c == (Consumed{}) {
 		return []any{nil, nil, nil}

@@ -98,7 +98,7 @@ func (w *RunWrite) checkEnd() error {
 	return firstError(checkShort("reason", &w.Reason), cleanText("name", &w.SessionName), checkObject("metadata", &w.SessionMetadata))
 }
 
-// rows are the messages and the answer.
+// rows returns the messages and the answer.
 func (w *RunWrite) rows() []*Message {
 	if w.Answer == nil {
 		return w.Messages

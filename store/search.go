@@ -44,7 +44,7 @@ type tableSearch struct {
 	among *choice
 }
 
-// in is the context in which the rows of the table are read.
+// in returns the context in which the rows of the table are read.
 func (x *tableSearch) in(ctx context.Context) context.Context {
 	if x.manual {
 		return InManual(ctx)
@@ -200,7 +200,7 @@ func (s *Store) matches(ctx context.Context, all []*tableSearch, ranked []Ranked
 	return found, nil
 }
 
-// idsOf are the ids of the rows that a query found.
+// idsOf returns the ids of the rows that a query found.
 func idsOf(query int, ranked []Ranked) (ids []string) {
 	for _, r := range ranked {
 		if r.query == query {

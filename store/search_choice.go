@@ -24,7 +24,7 @@ func (among *choice) list() []string {
 	return among.ids
 }
 
-// of are the ids of a tenant's rows; nil is any.
+// of returns the ids of a tenant's rows; nil is any.
 func (among *choice) of(tenant string) []vector.ID {
 	if among == nil {
 		return nil

@@ -114,7 +114,7 @@ func (s *Store) namedRows(ctx context.Context, x *tableSearch, asked titleQuesti
 	return named, err
 }
 
-// idsOfKeys are the ids of the visible rows of a table with one of the keys.
+// idsOfKeys returns the ids of the visible rows of a table with one of the keys.
 func (s *Store) idsOfKeys(ctx context.Context, c Conn, by caller, t *table, keys []string) (ids []string, err error) {
 	if t == resources {
 		for _, key := range slices.Clone(keys) {
@@ -156,7 +156,7 @@ func rareWords(words []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(stopWords, w) })
 }
 
-// keys are the titles that the question may name.
+// keys returns the titles that the question may name.
 func (q titleQuestion) keys() (keys []string) {
 	for i := range q.words {
 		for n := 1; n <= maxTitleWords && i+n <= len(q.words); n++ {
@@ -190,7 +190,7 @@ func (q titleQuestion) names(titles []string) (most int) {
 	return most
 }
 
-// titlesIn are the titles in a row's metadata: that of its front matter, and the heading
+// titlesIn returns the titles in a row's metadata: that of its front matter, and the heading
 // of the page of which it is a piece.
 func titlesIn(metadata json.RawMessage) (titles []string) {
 	var m struct {
@@ -212,7 +212,7 @@ func titlesIn(metadata json.RawMessage) (titles []string) {
 	return titles
 }
 
-// firstHeading is the heading with which a Markdown text begins.
+// firstHeading returns the heading with which a Markdown text begins.
 func firstHeading(text string) string {
 	line, _, _ := strings.Cut(strings.TrimLeftFunc(text, unicode.IsSpace), "\n")
 	heading, ok := strings.CutPrefix(line, "# ")
@@ -222,7 +222,7 @@ func firstHeading(text string) string {
 	return heading
 }
 
-// ChunkName is the name of a piece of a page, counted from 0.
+// ChunkName returns the name of a piece of a page, counted from 0.
 func ChunkName(page string, i int) string {
 	number := strconv.Itoa(i)
 	return page + chunkMark + strings.Repeat("0", max(0, chunkDigits-len(number))) + number
@@ -233,7 +233,7 @@ const (
 	chunkDigits = 4
 )
 
-// pageName is the name of the page of which a row is a piece, else the row's own name.
+// pageName returns the name of the page of which a row is a piece, else the row's own name.
 func pageName(name string) string {
 	i := strings.LastIndex(name, chunkMark)
 	if i < 0 {

@@ -122,7 +122,7 @@ const (
 	excerptAll    = 160
 )
 
-// excerpt is a line of the text around the first word that is one of the terms.
+// excerpt returns a line of the text around the first word that is one of the terms.
 func excerpt(text string, terms []string) string {
 	line := []rune(CleanTitle(text))
 	at := 0

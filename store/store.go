@@ -33,7 +33,7 @@ type Options struct {
 	Reserved []string
 }
 
-// New is a store on an engine, which it owns and closes.
+// New returns a store on an engine, which it owns and closes.
 func New(e Engine) *Store { return NewWith(e, Options{}) }
 
 // NewWith is New, with options.

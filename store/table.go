@@ -29,7 +29,7 @@ type TableInfo struct {
 	Columns []ColumnInfo `json:"columns"`
 }
 
-// Stored is the name of the table that has the rows.
+// Stored returns the name of the table that has the rows.
 func (t TableInfo) Stored() string {
 	if t.Name == ManualTable {
 		return resources.Name
@@ -108,13 +108,13 @@ func newTable(info TableInfo, guard string, create func() record) *table {
 	return t
 }
 
-// withSystem are a table's own columns, then the system's.
+// withSystem returns a table's own columns, then the system's.
 func withSystem(own []ColumnInfo) []ColumnInfo {
 	own = slices.DeleteFunc(slices.Clone(own), func(c ColumnInfo) bool { return slices.Contains(systemColumns, c) })
 	return append(own, systemColumns...)
 }
 
-// kind is the column's type as ColumnInfo names it.
+// kind returns the column's type as ColumnInfo names it.
 func (x field) kind() string {
 	switch x.value.(type) {
 	case *string:
@@ -142,7 +142,7 @@ func (t *table) read(ctx context.Context, c Conn, q *query, each func(record) er
 	}, q.args...)
 }
 
-// first is the first record that the query selects, nil for none.
+// first returns the first record that the query selects, nil for none.
 func (t *table) first(ctx context.Context, c Conn, q *query) (first record, err error) {
 	err = t.read(ctx, c, q, func(rec record) error {
 		first = rec
@@ -151,7 +151,7 @@ func (t *table) first(ctx context.Context, c Conn, q *query) (first record, err 
 	return first, err
 }
 
-// embedded is the text of the embedded column, "" for none.
+// embedded returns the text of the embedded column, "" for none.
 func (t *table) embedded(rec record) string {
 	if t.text < 0 || rec == nil {
 		return ""
@@ -233,7 +233,7 @@ func columnInfos(list ...string) []ColumnInfo {
 	return out
 }
 
-// tableOf is the table whose rows have that entity type and whose records can
+// tableOf returns the table whose rows have that entity type and whose records can
 // be read, nil for none.
 func tableOf(entity string) *table {
 	for _, t := range tables {
@@ -244,7 +244,7 @@ func tableOf(entity string) *table {
 	return nil
 }
 
-// tableNamed is the table of that name, nil for none.
+// tableNamed returns the table of that name, nil for none.
 func tableNamed(name string) *table {
 	for _, t := range tables {
 		if t.Name == name {
@@ -281,7 +281,7 @@ const (
 	TypeFeedback = "feedback"
 )
 
-// keyOwner is the owner of a row's key: its user, else "" for everybody, or the anonymous
+// keyOwner returns the owner of a row's key: its user, else "" for everybody, or the anonymous
 // callers if the table is private.
 func keyOwner(t *table, user string) string {
 	if user == "" && t.Private {

@@ -64,7 +64,7 @@ func dropVectors(ctx context.Context, c Conn, t *table, tenant, id string) error
 	return err
 }
 
-// hashText is the SHA-256 of a text, hex.
+// hashText returns the SHA-256 of a text, hex.
 func hashText(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

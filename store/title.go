@@ -12,7 +12,7 @@ const MaxTitle = 200
 // maxWords bounds a title that is made of a message, in characters.
 const maxWords = 60
 
-// firstMessage is the beginning of a session's first message if the session has no name,
+// firstMessage returns the beginning of a session's first message if the session has no name,
 // as a further column of the sessions of that name or alias. Only the session's first rows
 // are searched.
 func (d Dialect) firstMessage(sessions string) string {
@@ -22,7 +22,7 @@ func (d Dialect) firstMessage(sessions string) string {
 		WHERE f.message_type = '` + MessageUser + `' AND f.content <> '' ORDER BY f.seq LIMIT 1) END`
 }
 
-// titleOf is the title of a session: its name, else the first words of what firstMessage
+// titleOf returns the title of a session: its name, else the first words of what firstMessage
 // read, else its id.
 func titleOf(name, first, id string) string {
 	return cmp.Or(CleanTitle(name), firstWords(first), id)
@@ -31,7 +31,7 @@ func titleOf(name, first, id string) string {
 // setTitle makes the title of what firstMessage read into Title.
 func (s *Session) setTitle() { s.Title = titleOf(s.Name, s.Title, s.ID) }
 
-// firstWords is the beginning of a text as a title, cut between two words if it can be.
+// firstWords returns the beginning of a text as a title, cut between two words if it can be.
 func firstWords(text string) string {
 	text = CleanTitle(text)
 	runes := []rune(text)

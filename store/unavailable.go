@@ -15,10 +15,10 @@ type UnavailableError struct {
 	Err error
 }
 
-// Error is the reason.
+// Error returns the reason.
 func (e *UnavailableError) Error() string { return e.Reason }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // Is reports that it is an ErrUnavailable.

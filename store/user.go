@@ -107,7 +107,7 @@ func (w *writer) putUser(ctx context.Context, u *User) error {
 	return w.replace(ctx, users, p, u, w.by.user)
 }
 
-// lockUser is the caller's row, nil if the caller has none. It is locked until the
+// lockUser returns the caller's row, nil if the caller has none. It is locked until the
 // transaction ends.
 func (w *writer) lockUser(ctx context.Context) (old *User, live bool, err error) {
 	q := newQuery(users.placing)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// object is the keys of a JSON object; an empty text has no keys.
+// object returns the keys of a JSON object; an empty text has no keys.
 func object(raw json.RawMessage) (all map[string]json.RawMessage, err error) {
 	if len(raw) > 0 {
 		err = json.Unmarshal(raw, &all)
@@ -24,7 +24,7 @@ func isKind(raw json.RawMessage, begin byte) bool {
 	return len(raw) > 0 && raw[0] == begin
 }
 
-// listOf is a value as a list: itself, or with itself in it.
+// listOf returns a value as a list: itself, or with itself in it.
 func listOf(raw json.RawMessage) (items []json.RawMessage) {
 	if !isKind(raw, '[') {
 		return []json.RawMessage{raw}
@@ -93,7 +93,7 @@ func removeItems(known, items map[string]json.RawMessage, deep bool) {
 	}
 }
 
-// addItems is list and those of more that it does not have.
+// addItems returns list and those of more that it does not have.
 func addItems(list, more []json.RawMessage) []json.RawMessage {
 	out := make([]json.RawMessage, 0, len(list)+len(more))
 	out = append(out, list...)
@@ -120,7 +120,7 @@ func sameItem(a, b json.RawMessage) bool {
 
 func sameText(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
 
-// column is a list of the row that follows the metadata's of the same name.
+// column returns a list of the row that follows the metadata's of the same name.
 func column(list []string, key string, remove []string, items, set map[string]json.RawMessage, more []string) []string {
 	if slices.Contains(remove, key) || string(set[key]) == "null" {
 		list = nil
@@ -130,7 +130,7 @@ func column(list []string, key string, remove []string, items, set map[string]js
 	return addTexts(list, slices.Concat(textsOf(set[key]), more))
 }
 
-// textsOf are the texts of a list, or a text alone.
+// textsOf returns the texts of a list, or a text alone.
 func textsOf(raw json.RawMessage) (texts []string) {
 	for _, item := range listOf(raw) {
 		var text string

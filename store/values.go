@@ -13,13 +13,13 @@ func null(s string) any {
 	return s
 }
 
-// encode is v as JSON. It cannot fail for the values that the store encodes.
+// encode returns v as JSON. It cannot fail for the values that the store encodes.
 func encode(v any) json.RawMessage {
 	b, _ := json.Marshal(v)
 	return b
 }
 
-// encodeList is a list as JSON, [] for an empty one.
+// encodeList returns a list as JSON, [] for an empty one.
 func encodeList[T any](list []T) json.RawMessage {
 	if len(list) == 0 {
 		return json.RawMessage("[]")

@@ -47,7 +47,7 @@ func (t *table) visibleOfIn(selects string, d Dialect, by caller, ids []string) 
 	return q, order
 }
 
-// nearest is the nearest record with that value, nil if no record has it.
+// nearest returns the nearest record with that value, nil if no record has it.
 func (t *table) nearest(ctx context.Context, c Conn, by caller, column, value string) (record, error) {
 	q, order := t.visible(by)
 	q.add(` AND ` + column + ` = `).arg(value)

@@ -180,7 +180,7 @@ func (f *Finding) ask(err error) bool {
 	return err == nil
 }
 
-// message is the server's own words, without the statement.
+// message returns the server's own words, without the statement.
 func message(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

@@ -34,7 +34,7 @@ const (
 	classLimit = "54"
 )
 
-// code is the SQLSTATE of an error, "" if it has none.
+// code returns the SQLSTATE of an error, "" if it has none.
 func code(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -76,7 +76,7 @@ func unstorable(err error) error {
 	return err
 }
 
-// known is the meaning that the store itself gave an error.
+// known returns the meaning that the store itself gave an error.
 func known(err error) error {
 	for _, k := range []error{store.ErrNotFound, store.ErrConflict, store.ErrInvalid} {
 		if errors.Is(err, k) {
@@ -123,7 +123,7 @@ func urlError() error {
 		"special characters of the user and the password percent-encoded"}
 }
 
-// connectError is the connectionError of pgx's error.
+// connectError returns the connectionError of pgx's error.
 func connectError(err error) error {
 	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, ended) {

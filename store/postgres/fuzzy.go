@@ -80,7 +80,7 @@ func fuzzyStatement(sc store.Scope, text string, threshold float64, limit int) *
 	return s
 }
 
-// keyScopes are the scopes whose keys sc may read, in the form of kv_store.scope.
+// keyScopes returns the scopes whose keys sc may read, in the form of kv_store.scope.
 func keyScopes(sc store.Scope) []string {
 	var list []string
 	for _, o := range sc.KeyOwners() {

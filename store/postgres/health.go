@@ -96,7 +96,7 @@ func (e *engine) writeAnew(ctx context.Context) error {
 	})
 }
 
-// unavailable is the reason for which the database cannot be used now, "" for
+// unavailable returns the reason for which the database cannot be used now, "" for
 // another error.
 func unavailable(err error) string {
 	var connect *pgconn.ConnectError

@@ -34,7 +34,7 @@ func checkTable(table string) error {
 // no parameters. They have no quote and no backslash.
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+ -]{0,199}$`)
 
-// vectorType is the type in which vectors of that many dimensions are indexed. It is "" for
+// vectorType returns the type in which vectors of that many dimensions are indexed. It is "" for
 // vectors that no index can hold, which are compared one by one.
 func vectorType(dimensions int) string {
 	switch {
@@ -46,7 +46,7 @@ func vectorType(dimensions int) string {
 	return ""
 }
 
-// indexName is the name of the index for a table's vectors of a model. It has a hash of
+// indexName returns the name of the index for a table's vectors of a model. It has a hash of
 // the model's name, because the names of indexes are short.
 func indexName(table, model string, dimensions int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", model, dimensions))
@@ -111,7 +111,7 @@ func (e *engine) PrepareModel(ctx context.Context, model string, dimensions int)
 	return nil
 }
 
-// missingIndexes are the tables without a valid index for a model.
+// missingIndexes returns the tables without a valid index for a model.
 func (e *engine) missingIndexes(ctx context.Context, model string, dimensions int) ([]string, error) {
 	have := make(map[string]bool)
 	err := e.Read(ctx, func(c store.Conn) error {

@@ -39,13 +39,13 @@ func (e *engine) DeleteText(ctx context.Context, c store.Conn, t store.IndexedTe
 	return err
 }
 
-// scopeWord is a word in each row's index for its table and owner, so that the index
+// scopeWord returns a word in each row's index for its table and owner, so that the index
 // itself excludes rows that the caller may not read.
 func scopeWord(table string, o store.RowOwner) string {
 	return table + "\n" + o.TenantID + "\n" + o.UserID
 }
 
-// words is a text as PostgreSQL's parser shall read it: words of letters and
+// words returns a text as PostgreSQL's parser shall read it: words of letters and
 // digits in lower case, without the signs that would make one word of a path or
 // an address, and without the accents of Latin letters.
 func words(text string) string {
@@ -133,7 +133,7 @@ func frequencies(ctx context.Context, c *conn, sc store.Scope, table string, ter
 	return list, err
 }
 
-// scopeQuery is the tsquery of the rows that sc may see.
+// scopeQuery returns the tsquery of the rows that sc may see.
 func scopeQuery(s *statement, sc store.Scope, table string) string {
 	var any []string
 	for _, o := range sc.Reads(table) {
@@ -142,7 +142,7 @@ func scopeQuery(s *statement, sc store.Scope, table string) string {
 	return s.arg(strings.Join(any, " | ")) + "::tsquery"
 }
 
-// scopeLexeme is a scopeWord as a tsquery.
+// scopeLexeme returns a scopeWord as a tsquery.
 func scopeLexeme(table string, o store.RowOwner) string {
 	return "'" + strings.NewReplacer(`'`, `''`, `\`, `\\`).Replace(scopeWord(table, o)) + "'"
 }

@@ -110,7 +110,7 @@ func lock(ctx context.Context, c *pgx.Conn, key int32) (unlock func(), err error
 	}
 }
 
-// schemaVersion is the newest applied migration, 0 for an empty database.
+// schemaVersion returns the newest applied migration, 0 for an empty database.
 func schemaVersion(ctx context.Context, c *pgx.Conn) (version int64, err error) {
 	err = c.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&version)
 	if code(err) == codeUndefinedTable {

@@ -118,7 +118,7 @@ func nearestStatement(sc store.Scope, q store.SearchQuery, ids []string) (*state
 	return s, nil
 }
 
-// visible is the condition of the rows of a table that sc may see.
+// visible returns the condition of the rows of a table that sc may see.
 func visible(s *statement, sc store.Scope, table, alias string) string {
 	var arms []string
 	for _, o := range sc.Reads(table) {

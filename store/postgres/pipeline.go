@@ -29,7 +29,7 @@ const (
 // errMissing: a statement that must have a row had none.
 var errMissing = errors.New("postgres: a row is missing")
 
-// required is a statement that fails without a row: one is divided by their number.
+// required returns a statement that fails without a row: one is divided by their number.
 func required(sql string) string {
 	return `WITH must AS (` + sql + `) SELECT must.* FROM (SELECT 1 / count(*) AS one FROM must) AS found LEFT JOIN must ON found.one >= 0`
 }
@@ -126,7 +126,7 @@ func (c *conn) sendOne(ctx context.Context, s store.Statement) (tag pgconn.Comma
 	return tag, callAll(missing, c.missed(s, err))
 }
 
-// text is the SQL of a statement. A reader needs no rollback, so its statements do not fail
+// text returns the SQL of a statement. A reader needs no rollback, so its statements do not fail
 // without a row.
 func (c *conn) text(s store.Statement) string {
 	if c.writes && s.Missing != nil {
@@ -144,7 +144,7 @@ func (c *conn) read(rows pgx.Rows, s store.Statement, missing *[]func() error) (
 	return rows.CommandTag(), err
 }
 
-// missed is errMissing for the error of required.
+// missed returns errMissing for the error of required.
 func (c *conn) missed(s store.Statement, err error) error {
 	if c.writes && s.Missing != nil && code(err) == codeDivisionByZero {
 		return errMissing

@@ -233,7 +233,7 @@ func (s *selection) rows(reader *pgconn.ResultReader, r *sqlgate.Result) (n int,
 	return n, err
 }
 
-// selectTables are the tables of the store, as the gate reads them.
+// selectTables returns the tables of the store, as the gate reads them.
 func selectTables() []sqlgate.Table {
 	var out []sqlgate.Table
 	for _, t := range store.Tables() {

@@ -50,7 +50,7 @@ const (
 	codeLimitExceeded = "53400"
 )
 
-// offset is the offset in bytes of the nth character.
+// offset returns the offset in bytes of the nth character.
 func offset(s string, n int) int {
 	at := 0
 	for ; n > 0 && at < len(s); n-- {
@@ -60,7 +60,7 @@ func offset(s string, n int) int {
 	return at
 }
 
-// mistake is a gate's error as the store's.
+// mistake returns a gate's error as the store's.
 func mistake(err error) error {
 	var e *sqlgate.Error
 	if errors.As(err, &e) {

@@ -12,7 +12,7 @@ import (
 	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
-// value is a value as it came over the wire, in text, as a Selection holds it.
+// value returns a value as it came over the wire, in text, as a Selection holds it.
 func value(t sqlgate.Type, oid uint32, raw []byte) (any, error) {
 	if raw == nil {
 		return nil, nil

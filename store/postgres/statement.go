@@ -19,7 +19,7 @@ type statement struct {
 
 func (s *statement) add(format string, a ...any) { fmt.Fprintf(&s.sql, format, a...) }
 
-// arg is the parameter of a value.
+// arg returns the parameter of a value.
 func (s *statement) arg(v any) string {
 	s.args = append(s.args, v)
 	return "$" + strconv.Itoa(len(s.args))

@@ -34,7 +34,7 @@ type conn struct {
 	snapshot bool
 }
 
-// uri is the file as SQLite's URI, which is the one form in which a path may
+// uri returns the file as SQLite's URI, which is the one form in which a path may
 // hold any character. The log gets the permissions of the database.
 func uri(path, query string) string {
 	if inMemory(path) {

@@ -56,7 +56,7 @@ func (d *durable) wait() error {
 	return r.err
 }
 
-// sync is the fsync. The file exists from the first commit on, until the last connection is
+// sync calls fsync. The file exists from the first commit on, until the last connection is
 // closed: SQLite then copies everything into the database, and waits for the disk.
 func (d *durable) sync() error {
 	if d.closed || d.path == "" {

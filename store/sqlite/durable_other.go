@@ -4,5 +4,5 @@ package sqlite
 
 import "os"
 
-// syncData is an fsync.
+// syncData returns an fsync.
 func syncData(f *os.File) error { return f.Sync() }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes is the space that this process may still use beside a file.
+// freeBytes returns the space that this process may still use beside a file.
 func freeBytes(path string) (uint64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(filepath.Dir(path), &s); err != nil {

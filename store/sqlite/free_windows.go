@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// freeBytes is the space that this process may still use beside a file.
+// freeBytes returns the space that this process may still use beside a file.
 func freeBytes(path string) (free uint64, err error) {
 	dir, err := windows.UTF16PtrFromString(filepath.Dir(path))
 	if err != nil {

@@ -237,7 +237,7 @@ func (e *engine) judge(ctx context.Context, err error) error {
 // Reason says in plain words why a database could not be opened, "" for an unknown reason.
 func Reason(err error) string { return unavailable(err) }
 
-// unavailable is the reason for which SQLite cannot do anything now, "" for
+// unavailable returns the reason for which SQLite cannot do anything now, "" for
 // another error.
 func unavailable(err error) string {
 	switch {

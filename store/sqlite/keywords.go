@@ -48,7 +48,7 @@ func (e *engine) DeleteText(ctx context.Context, c store.Conn, t store.IndexedTe
 	return err
 }
 
-// keywordNumber is the number under which a row's text is indexed, 0 if it is not indexed.
+// keywordNumber returns the number under which a row's text is indexed, 0 if it is not indexed.
 func keywordNumber(ctx context.Context, c store.Conn, t store.IndexedText) (number int64, err error) {
 	err = c.Query(ctx, `SELECT number FROM keyword_rows WHERE tenant_id = $1 AND table_name = $2 AND entity_id = $3`,
 		func(r store.Row) error { return r.Scan(&number) }, t.TenantID, t.Table, t.ID)
@@ -86,7 +86,7 @@ func (e *engine) Keywords(ctx context.Context, sc store.Scope, q store.SearchQue
 	return found[:min(len(found), q.Limit)], err
 }
 
-// keywordScopes are the visible scopes that have texts.
+// keywordScopes returns the visible scopes that have texts.
 func keywordScopes(ctx context.Context, c store.Conn, sc store.Scope, table string) ([]int64, error) {
 	var list []int64
 	for _, owner := range sc.Reads(table) {
@@ -181,7 +181,7 @@ func (s weighed) search(ctx context.Context, c store.Conn, scope int64, q store.
 		}, args...)
 }
 
-// match is FTS5's query for any of the terms.
+// match returns FTS5's query for any of the terms.
 func match(terms []string) string {
 	return strings.Join(quoted(terms), " OR ")
 }

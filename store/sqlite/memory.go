@@ -23,5 +23,5 @@ func dropMemory(path string) { mvcc.Delete(memoryName(path)) }
 
 func inMemory(path string) bool { return strings.HasPrefix(path, memoryPath) }
 
-// memoryName is the name under which the file system in memory knows the database.
+// memoryName returns the name under which the file system in memory knows the database.
 func memoryName(path string) string { return "p8-" + strings.TrimPrefix(path, memoryPath) }

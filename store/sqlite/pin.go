@@ -23,7 +23,7 @@ type pin struct {
 	at   time.Time
 }
 
-// begin is the context for the next statement.
+// begin returns the context for the next statement.
 func (p *pin) begin(ctx context.Context) context.Context {
 	p.Context = ctx
 	if n := p.reads.Load(); n%2 == 0 {

@@ -23,7 +23,7 @@ func registerWords(db *sqlite3.Conn) error {
 	})
 }
 
-// score is the score of a row for terms with given weights. FTS5's BM25 would weigh terms
+// score returns the score of a row for terms with given weights. FTS5's BM25 would weigh terms
 // and lengths over the whole database, and so by the rows of other callers. The
 // occurrences of a term and the length of the text count as in PostgreSQL's ts_rank (with
 // normalization 1), so that both engines rank alike.

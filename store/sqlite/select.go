@@ -67,7 +67,7 @@ func late(ctx context.Context, err error, b store.SelectBounds) error {
 	return err
 }
 
-// mistake is a gate's error as the store's.
+// mistake returns a gate's error as the store's.
 func mistake(err error) error {
 	var e *sqlgate.Error
 	if errors.As(err, &e) {
@@ -76,7 +76,7 @@ func mistake(err error) error {
 	return err
 }
 
-// selectTables are the tables of the store, as the gate reads them.
+// selectTables returns the tables of the store, as the gate reads them.
 func selectTables() []sqlgate.Table {
 	var out []sqlgate.Table
 	for _, t := range store.Tables() {

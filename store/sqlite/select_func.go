@@ -46,7 +46,7 @@ func (s *selector) functions() error {
 	return errors.Join(errs...)
 }
 
-// strict is NULL when an argument is.
+// strict returns NULL when an argument is.
 func strict(fn scalar) scalar {
 	return func(c sqlite3.Context, a args) error {
 		for _, v := range a {
@@ -58,7 +58,7 @@ func strict(fn scalar) scalar {
 	}
 }
 
-// own are the functions that know the SELECT that runs.
+// own returns the functions that know the SELECT that runs.
 func (s *selector) own() map[string]scalar {
 	return map[string]scalar{
 		"p8_tenant": func(c sqlite3.Context, _ args) error {

@@ -131,7 +131,7 @@ var jsonFunctions = map[string]scalar{
 	"p8_element_text": element(true),
 }
 
-// element is a value of json_each in PostgreSQL's form.
+// element returns a value of json_each in PostgreSQL's form.
 func element(text bool) scalar {
 	return func(c sqlite3.Context, a args) error {
 		kind, v := a[0].Text(), a[1]
@@ -235,7 +235,7 @@ func same(a, b any) bool {
 	return ok && also && p.Cmp(q) == 0
 }
 
-// jsonbText is a value as PostgreSQL prints jsonb: a space after each colon and
+// jsonbText returns a value as PostgreSQL prints jsonb: a space after each colon and
 // comma, shorter keys first.
 func jsonbText(v any) string {
 	var b strings.Builder
@@ -290,7 +290,7 @@ func writeJSONB(b *strings.Builder, v any) {
 	}
 }
 
-// plainNumber is a number without an exponent, as numeric prints it.
+// plainNumber returns a number without an exponent, as numeric prints it.
 func plainNumber(s string) string {
 	if !strings.ContainsAny(s, "eE") || len(s) > 40 {
 		return s

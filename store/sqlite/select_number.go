@@ -11,7 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// extreme is the greatest (1) or least (-1) of its arguments that are not NULL.
+// extreme returns the greatest (1) or least (-1) of its arguments that are not NULL.
 func extreme(sign int) scalar {
 	return func(c sqlite3.Context, a args) error {
 		var best *sqlite3.Value

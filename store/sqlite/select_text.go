@@ -146,7 +146,7 @@ func text(fn func(string) string) scalar {
 	return func(c sqlite3.Context, a args) error { return c1(c, fn(a[0].Text())) }
 }
 
-// after is s without its first n characters.
+// after returns s without its first n characters.
 func after(s string, n int64) string {
 	for ; n > 0 && s != ""; n-- {
 		_, size := utf8.DecodeRuneInString(s)
@@ -155,7 +155,7 @@ func after(s string, n int64) string {
 	return s
 }
 
-// left are the first n characters, or all but the last -n.
+// left returns the first n characters, or all but the last -n.
 func left(s string, n int64) string {
 	if n < 0 {
 		n += int64(utf8.RuneCountInString(s))

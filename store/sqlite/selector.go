@@ -82,7 +82,7 @@ func (s *selector) close() {
 	}
 }
 
-// view is the name of a table's view; plain views may be merged with the
+// view returns the name of a table's view; plain views may be merged with the
 // query around them.
 func (s *selector) view(table string, plain bool) string {
 	if plain {
@@ -96,7 +96,7 @@ func (s *selector) hide(text string) string {
 	return strings.NewReplacer(s.prefix+"b_", "", s.prefix+"_", "", "temp.", "").Replace(text)
 }
 
-// createViews are the views of a table. The view for any statement has a LIMIT, which
+// createViews returns the views of a table. The view for any statement has a LIMIT, which
 // keeps SQLite from merging it with the query around it. So the caller's conditions never
 // run on rows of others, and neither an error nor the time reveals such a row.
 func (s *selector) createViews(t store.TableInfo) string {

@@ -61,7 +61,7 @@ func (y *yielding) Err() error {
 	return y.err
 }
 
-// interrupt is the context that ends or pauses a SELECT.
+// interrupt returns the context that ends or pauses a SELECT.
 func interrupt(ctx context.Context, b store.SelectBounds) context.Context {
 	if b.Yield == nil {
 		return ctx

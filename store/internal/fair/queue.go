@@ -159,7 +159,7 @@ func (s *Slot) Yield(ctx context.Context) error {
 	return s.wait(ctx, granted, nil)
 }
 
-// Waited is how long the query has waited for its slot, in all.
+// Waited returns how long the query has waited for its slot, in all.
 func (s *Slot) Waited() time.Duration {
 	s.q.mu.Lock()
 	defer s.q.mu.Unlock()
@@ -223,7 +223,7 @@ func (q *Queue) settle() {
 	}
 }
 
-// next is the waiting query that gets the next slot, nil for none.
+// next returns the waiting query that gets the next slot, nil for none.
 func (q *Queue) next() *Slot {
 	for _, t := range ranked(q.tenants) {
 		for _, u := range ranked(t.users) {
@@ -237,7 +237,7 @@ func (q *Queue) next() *Slot {
 	return nil
 }
 
-// ranked are the parties that wait, the most deserving first.
+// ranked returns the parties that wait, the most deserving first.
 func ranked(all map[string]*party) []*party {
 	list := make([]*party, 0, len(all))
 	for _, p := range all {
@@ -261,10 +261,10 @@ func (q *Queue) admits(s *Slot) bool {
 	return q.members < q.o.Members && s.tenant.members < most && s.user.members < part(most, users+1)
 }
 
-// part is a part of n, rounded up.
+// part returns a part of n, rounded up.
 func part(n, parts int) int { return (n + parts - 1) / parts }
 
-// deserving is a waiting query of a party that holds less than its share, unless a running
+// deserving returns a waiting query of a party that holds less than its share, unless a running
 // query was asked already to make way for it; nil if there is no such query.
 func (q *Queue) deserving() *Slot {
 	share := max(1, q.o.Slots/max(1, len(q.tenants)))
@@ -283,7 +283,7 @@ func (q *Queue) deserving() *Slot {
 	return nil
 }
 
-// victim is the query that should make way for a waiting one, nil for none.
+// victim returns the query that should make way for a waiting one, nil for none.
 func (q *Queue) victim(s *Slot) *Slot {
 	share := max(1, q.o.Slots/len(q.tenants))
 	if s.tenant.running+s.tenant.promised < share {
@@ -300,7 +300,7 @@ func (q *Queue) victim(s *Slot) *Slot {
 	return nil
 }
 
-// greediest is the party that holds the most slots, without those that were asked to make
+// greediest returns the party that holds the most slots, without those that were asked to make
 // way, if that is more than its share; else nil.
 func greediest(all map[string]*party, share int) *party {
 	var most *party
@@ -325,7 +325,7 @@ func (p *party) held() (n int) {
 	return n
 }
 
-// youngest is a user's newest query that was not asked to make way.
+// youngest returns a user's newest query that was not asked to make way.
 func youngest(u *party) *Slot {
 	if u == nil {
 		return nil

@@ -187,7 +187,7 @@ var liteOnly = strings.Fields(`json json_each json_array json_group_array string
 	p8_json_contains p8_json_has p8_json_string p8_json_text p8_left p8_like p8_number p8_number_string p8_regex p8_regex_fold
 	p8_round p8_seconds p8_time p8_time_json p8_time_string`)
 
-// SQLiteFunctions are the names of all functions that SQLite's variant of a
+// SQLiteFunctions returns the names of all functions that SQLite's variant of a
 // statement may call.
 func SQLiteFunctions() map[string]bool {
 	all := make(map[string]bool)
@@ -206,7 +206,7 @@ func SQLiteFunctions() map[string]bool {
 	return all
 }
 
-// setColumns are the columns of a function in FROM; value marks the type of the
+// setColumns returns the columns of a function in FROM; value marks the type of the
 // last one.
 func setColumns(pg string) []Column {
 	switch pg {
@@ -220,7 +220,7 @@ func setColumns(pg string) []Column {
 	return []Column{{Name: "value", Type: Text}}
 }
 
-// postgresName is the name of a call on PostgreSQL.
+// postgresName returns the name of a call on PostgreSQL.
 func (c *call) postgresName() string {
 	if c.spec.pg != "" {
 		return c.spec.pg

@@ -6,7 +6,7 @@ import (
 	"github.com/p8-org/p8/internal/near"
 )
 
-// didYouMean is the end of an error with the name that was probably meant.
+// didYouMean returns the end of an error with the name that was probably meant.
 func didYouMean(word string, names []string) string {
 	if best := near.Word(word, names); best != "" {
 		return "; did you mean " + strconv.Quote(best) + "?"

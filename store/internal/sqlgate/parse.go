@@ -100,7 +100,7 @@ var refusals = map[string]string{
 	"row":         "row values are not available; compare column by column",
 }
 
-// unexpected is the error of the next token.
+// unexpected returns the error of the next token.
 func (p *parser) unexpected(advice string) *fault {
 	t := p.peek()
 	what := "“" + t.text + "”"

@@ -143,7 +143,7 @@ func (p *parser) quantified(at int, op string, l expr) (expr, *fault) {
 	return q, p.expectSymbol(")")
 }
 
-// matching is BETWEEN, IN, LIKE and ILIKE.
+// matching parses BETWEEN, IN, LIKE and ILIKE.
 func (p *parser) matching() (expr, *fault) {
 	x, err := p.operators()
 	for err == nil {
@@ -209,7 +209,7 @@ func (p *parser) like(at int, x expr, not bool) (expr, *fault) {
 	return l, err
 }
 
-// operators are those without a level of their own.
+// operators parses the operators without a level of their own.
 func (p *parser) operators() (expr, *fault) {
 	return p.leftAssociative(p.sum, "||", "->", "->>", "#>", "#>>", "@>", "<@", "?", "?|", "?&", "&&", "~", "~*", "!~", "!~*")
 }

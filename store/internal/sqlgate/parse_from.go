@@ -83,7 +83,7 @@ func (p *parser) source() (*source, *fault) {
 	return s, p.alias(s)
 }
 
-// inParentheses is a derived table.
+// inParentheses parses a derived table.
 func (p *parser) inParentheses(s *source) (err *fault) {
 	if err := p.enter(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (p *parser) inParentheses(s *source) (err *fault) {
 	return p.expectSymbol(")")
 }
 
-// named is a table, a CTE or a function.
+// named parses a table, a CTE or a function.
 func (p *parser) named(s *source) *fault {
 	t := p.peek()
 	n, err := p.ident("the name of a table, or a query in parentheses")

@@ -109,7 +109,7 @@ func (p *parser) keyword(t token) (expr, bool, *fault) {
 	return nil, false, nil
 }
 
-// reference is a column, or a function with its parenthesis.
+// reference parses a column, or a function with its parenthesis.
 func (p *parser) reference(t token) (expr, *fault) {
 	p.next()
 	if p.isSymbol("(") {

@@ -50,7 +50,7 @@ func (p *parser) limits(q *query) (err *fault) {
 	return err
 }
 
-// count is the number of a LIMIT.
+// count parses the number of a LIMIT.
 func (p *parser) count(clause string) (expr, *fault) {
 	t := p.peek()
 	if t.kind != number || strings.ContainsAny(t.text, ".eE") || len(t.text) > 15 {
@@ -87,7 +87,7 @@ func (p *parser) cte() (*cte, *fault) {
 	return c, p.expectSymbol(")")
 }
 
-// ident is a name that is no reserved word.
+// ident parses a name that is no reserved word.
 func (p *parser) ident(what string) (string, *fault) {
 	t := p.peek()
 	if t.kind == name || t.kind == word && !isReserved(t.text) {

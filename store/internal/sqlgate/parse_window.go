@@ -29,7 +29,7 @@ func (p *parser) window() (*window, *fault) {
 
 var frameWords = []string{"rows", "range", "groups"}
 
-// frame is ROWS|RANGE|GROUPS [BETWEEN bound AND] bound.
+// frame parses ROWS|RANGE|GROUPS [BETWEEN bound AND] bound.
 func (p *parser) frame() (string, *fault) {
 	t := p.peek()
 	if t.kind != word || !slices.Contains(frameWords, t.text) {

@@ -47,7 +47,7 @@ func simple(es ...expr) bool {
 	return true
 }
 
-// isNow is a time that does not depend on any row.
+// isNow reports whether an expression is a time that depends on no row.
 func isNow(e expr) bool {
 	switch e := e.(type) {
 	case *call:

@@ -25,7 +25,7 @@ type Statement struct {
 // mark maps a piece of the printed statement to its place in the text.
 type mark struct{ out, in int }
 
-// Position is the place in the caller's text, in characters from 1, of an offset
+// Position returns the place in the caller's text, in characters from 1, of an offset
 // in bytes in SQL.
 func (s *Statement) Position(offset int) int {
 	i := sort.Search(len(s.marks), func(i int) bool { return s.marks[i].out > offset })
@@ -35,7 +35,7 @@ func (s *Statement) Position(offset int) int {
 	return position(s.text, s.marks[i-1].in)
 }
 
-// Postgres is the statement for PostgreSQL. The error is a *Error.
+// Postgres returns the statement for PostgreSQL. The error is a *Error.
 func (q *Query) Postgres() (*Statement, error) {
 	return q.print(&printer{})
 }
@@ -331,7 +331,7 @@ func (p *printer) orderItem(o *orderItem, k *core, outputs []Column) {
 	}
 }
 
-// output is the expression of a column of the result.
+// output returns the expression of a column of the result.
 func (c *core) output(n int) expr {
 	for _, it := range c.items {
 		if it.cols == nil {

@@ -121,7 +121,7 @@ func (p *printer) collate(t Type) {
 	}
 }
 
-// commonOf is the type in which values are compared.
+// commonOf returns the type in which values are compared.
 func commonOf(es ...expr) Type {
 	t := Unknown
 	for _, e := range es {

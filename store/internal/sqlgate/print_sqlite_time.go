@@ -48,7 +48,7 @@ func (p *printer) liteArithmetic(e *binary, l, r Type) {
 	}
 }
 
-// constant is an interval made of constants.
+// constant returns an interval made of constants.
 func constant(e expr) (interval, bool) {
 	switch e := e.(type) {
 	case *interval:

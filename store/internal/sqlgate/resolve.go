@@ -40,7 +40,7 @@ type resolver struct {
 	weight int
 }
 
-// unique is an alias that nothing else in the statement has.
+// unique returns an alias that nothing else in the statement has.
 func (r *resolver) unique(name string) string {
 	for {
 		r.aliases[name]++
@@ -114,7 +114,7 @@ func unite(b *setOp, left, right []Column) ([]Column, *fault) {
 	return out, nil
 }
 
-// common is the type of a value that is one or the other.
+// common returns the type of a value that is one or the other.
 func common(a, b Type) Type {
 	switch {
 	case a == b || b == Unknown:
@@ -165,7 +165,7 @@ func (r *resolver) core(c *core, outer *scope) (*scope, *fault) {
 	return s, nil
 }
 
-// condition is an expression in WHERE, HAVING or ON.
+// condition resolves an expression in WHERE, HAVING or ON.
 func (r *resolver) condition(e expr, s *scope, c *core) *fault {
 	if err := r.expr(e, s); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (r *resolver) ordinal(e expr, n int, other func() *fault) *fault {
 	return faultf(l.at, "there is no column %s in the result; it has %d", l.text, n)
 }
 
-// outputName is the name of an item that is no star.
+// outputName returns the name of an item that is no star.
 func (c *core) outputName(i int) string {
 	if c.items[i].alias != "" {
 		return c.items[i].alias

@@ -184,7 +184,7 @@ func (r *resolver) caseOf(e *caseOf, s *scope) *fault {
 	return err
 }
 
-// sameType is the type of a value that is one of several.
+// sameType returns the type of a value that is one of several.
 func sameType(where string, es []expr) (Type, *fault) {
 	t := Unknown
 	for _, e := range es {

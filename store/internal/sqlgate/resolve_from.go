@@ -193,7 +193,7 @@ func (r *resolver) window(w *window, s *scope) *fault {
 	return nil
 }
 
-// nameOf is PostgreSQL's name of a column without an alias.
+// nameOf returns PostgreSQL's name of a column without an alias.
 func nameOf(e expr) string {
 	if n, strong := named(e); strong || n != "" {
 		return n

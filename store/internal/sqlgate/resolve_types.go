@@ -65,7 +65,7 @@ func literalAs(e expr, t Type) *fault {
 	return nil
 }
 
-// relative are the words that PostgreSQL takes for a time.
+// relative reports whether a text is a word that PostgreSQL takes for a time.
 func relative(s string) bool {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "now", "today", "yesterday", "tomorrow":

@@ -73,10 +73,10 @@ func shorten(row []any, room int) {
 	}
 }
 
-// TimeText is a time as results show it: RFC 3339 in UTC.
+// TimeText returns a time as results show it: RFC 3339 in UTC.
 func TimeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// JSONValue is JSON without the space between its tokens. A text that is not JSON stays a
+// JSONValue returns JSON without the space between its tokens. A text that is not JSON stays a
 // text.
 func JSONValue(text []byte) any {
 	var b bytes.Buffer

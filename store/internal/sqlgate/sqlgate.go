@@ -83,7 +83,7 @@ type Column struct {
 	weight int
 }
 
-// TypeOf is the type of a name as the table registry writes it: text, integer,
+// TypeOf returns the type of a name as the table registry writes it: text, integer,
 // number, boolean, timestamp, json.
 func TypeOf(name string) Type {
 	for i, n := range typeNames {
@@ -114,7 +114,7 @@ type Query struct {
 // IsCTE reports whether a name in the printed statement is that of a WITH query.
 func (q *Query) IsCTE(name string) bool { return q.ctes[name] }
 
-// Columns are those of the result.
+// Columns returns the columns of the result.
 func (q *Query) Columns() []Column { return q.columns }
 
 // Check reads a statement. The error is a *Error.
@@ -156,7 +156,7 @@ func (f *fault) in(text string) *Error {
 	return &Error{Position: position(text, f.at), Problem: f.problem}
 }
 
-// position is an offset in bytes as a place in characters from 1.
+// position returns an offset in bytes as a place in characters from 1.
 func position(text string, at int) int {
 	return utf8.RuneCountInString(text[:min(at, len(text))]) + 1
 }

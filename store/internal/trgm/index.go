@@ -44,12 +44,12 @@ type doc struct {
 	dead     bool
 }
 
-// NewIndex is an empty index.
+// NewIndex returns an empty index.
 func NewIndex() *Index {
 	return &Index{ids: make(map[string]int32), postings: make(map[trigram][]int32)}
 }
 
-// Size is the memory that the index takes, very roughly, in bytes.
+// Size returns the memory that the index takes, very roughly, in bytes.
 func (x *Index) Size() int { return 4*x.size + 256*len(x.docs) }
 
 // Has reports whether there is a document of that id.

@@ -47,14 +47,14 @@ func appendTrigrams(list []trigram, text string) []trigram {
 	return list
 }
 
-// set is the trigrams of a text, sorted, each once.
+// set returns the trigrams of a text, sorted, each once.
 func set(text string) []trigram {
 	list := appendTrigrams(make([]trigram, 0, len(text)+2), text)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// ratio is pg_trgm's similarity of two sets: the intersection divided by the union.
+// ratio returns pg_trgm's similarity of two sets: the intersection divided by the union.
 func ratio(shared, a, b int) float64 {
 	if shared == 0 {
 		return 0

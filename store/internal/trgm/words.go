@@ -26,7 +26,7 @@ type cell struct {
 
 func newMatcher(words []trigram) *matcher { return &matcher{words: words} }
 
-// place is the cell of a trigram.
+// place returns the cell of a trigram.
 func (m *matcher) place(t trigram) uint32 {
 	mask := uint32(len(m.cells) - 1)
 	for at := uint32(uint64(t)*0x9e3779b97f4a7c15>>32) & mask; ; at = (at + 1) & mask {
@@ -41,7 +41,7 @@ func (m *matcher) place(t trigram) uint32 {
 	}
 }
 
-// similarity is pg_trgm's word_similarity of the set and a text, if that is at
+// similarity returns pg_trgm's word_similarity of the set and a text, if that is at
 // least least; else it may be anything less.
 func (m *matcher) similarity(text string, least float64) float64 {
 	m.text = appendTrigrams(m.text[:0], text)

@@ -16,7 +16,7 @@ type codes struct {
 	rescore int
 }
 
-// newCodes are the codes of all rows.
+// newCodes returns the codes of all rows.
 func (x *Index) newCodes() codes {
 	c := codes{width: (x.dimensions + 63) / 64, mean: make([]float32, x.dimensions)}
 	sums := make([]float64, x.dimensions)
@@ -42,7 +42,7 @@ func (c *codes) add(row []int8, scale float32) {
 	encode(c.words[from:], row, scale, c.mean)
 }
 
-// of is the code of a row.
+// of returns the code of a row.
 func (c *codes) of(n uint32) []uint64 {
 	at := int(n) * c.width
 	return c.words[at : at+c.width : at+c.width]

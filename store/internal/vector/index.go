@@ -68,7 +68,7 @@ type Index struct {
 // deleted marks a deleted row, in place of its owner.
 const deleted = math.MaxUint32
 
-// New is an empty index for vectors of that many components; capacity is how many
+// New returns an empty index for vectors of that many components; capacity is how many
 // are expected.
 func New(dimensions, capacity int) *Index {
 	x := &Index{
@@ -85,14 +85,14 @@ func New(dimensions, capacity int) *Index {
 	return x
 }
 
-// Needs is the memory that an index of so many vectors takes at most, roughly, in
+// Needs returns the memory that an index of so many vectors takes at most, roughly, in
 // bytes.
 func Needs(dimensions, rows int) int { return rows * (dimensions + dimensions/8 + 80) }
 
-// Len is the number of vectors.
+// Len returns the number of vectors.
 func (x *Index) Len() int { return len(x.rows) }
 
-// Size is the memory that the index takes, roughly, in bytes.
+// Size returns the memory that the index takes, roughly, in bytes.
 func (x *Index) Size() int {
 	const entry = 40 // of a map from ID to uint32, at its usual load
 	size := entry*len(x.rows) + 16*cap(x.ids) + 4*(cap(x.owners)+cap(x.categories)+cap(x.scales)) +
@@ -187,13 +187,13 @@ func (x *Index) compact() {
 	x.dead = 0
 }
 
-// row is the components of a row in flat.
+// row returns the components of a row in flat.
 func (x *Index) row(n uint32) []int8 {
 	at := int(n) * x.dimensions
 	return x.flat[at : at+x.dimensions : at+x.dimensions]
 }
 
-// code is a small number for an owner or a category.
+// code returns a small number for an owner or a category.
 func (x *Index) code(text string) uint32 {
 	n, ok := x.names[text]
 	if !ok {
@@ -204,7 +204,7 @@ func (x *Index) code(text string) uint32 {
 	return n
 }
 
-// quantum is the number by which the components must be divided to lie between
+// quantum returns the number by which the components must be divided to lie between
 // -most and most. A vector without a direction has none.
 func quantum(v []float32, most float32) (_ float32, ok bool) {
 	var greatest float32

@@ -54,7 +54,7 @@ func resize[T any](s []T, n int) []T {
 // Tolerance is how far a score may be from the cosine.
 const Tolerance = 0.02
 
-// Margin is how many hits more than k to ask for, so that the best k by the
+// Margin returns how many hits more than k to ask for, so that the best k by the
 // vectors themselves are among them.
 func Margin(k int) int { return 16 + k/2 }
 
@@ -104,7 +104,7 @@ func (x *Index) byCodes(rows int) bool {
 	return x.codes.words != nil && rows > 2*x.codes.rescore && (x.filtered(rows) == 0 || rows*x.dimensions > 2*parallel)
 }
 
-// filtered is the number of rows that a filter left, 0 when it left most of them.
+// filtered returns the number of rows that a filter left, 0 when it left most of them.
 func (x *Index) filtered(rows int) int {
 	if 2*rows > len(x.ids) {
 		return 0
@@ -221,7 +221,7 @@ func (t *top) hits() []Hit {
 	return list
 }
 
-// dot is the sum of the products.
+// dot returns the sum of the products.
 func dot(a []int8, b []int16) int32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 int32
@@ -238,7 +238,7 @@ func dot(a []int8, b []int16) int32 {
 	return s0 + s1 + s2 + s3
 }
 
-// Cosine is the cosine similarity of two vectors of one length, exactly; 0 when
+// Cosine returns the cosine similarity of two vectors of one length, exactly; 0 when
 // one has no direction.
 func Cosine(a, b []float32) float64 {
 	b = b[:len(a)]
