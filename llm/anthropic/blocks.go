@@ -72,7 +72,7 @@ func appendTitle(b []byte, name string) []byte {
 	return wire.AppendString(b, name)
 }
 
-// place is the position of a block of reasoning in its answer: after so many bytes of
+// place returns the position of a block of reasoning in its answer: after so many bytes of
 // text and so many calls, by this model. It is the block's ID: the API has no ids, but
 // wants blocks back in their order, and only from their own model.
 func place(text, calls int, model string) string {

@@ -62,7 +62,7 @@ func (c *conversation) reads(p *llm.Part, media string) bool {
 	return media == "application/pdf" || strings.HasPrefix(media, "text/")
 }
 
-// mediaType is the part's own, else what its bytes or its name tell.
+// mediaType returns the media type of a part: its own, else that of its bytes or its name.
 func mediaType(p *llm.Part) string {
 	media := p.MediaType
 	if media == "" && len(p.Data) > 0 {

@@ -76,7 +76,7 @@ func dialectOf(p provider, model string) dialect {
 	return d
 }
 
-// onlyResponses are the models without chat completions, or without tools in them.
+// onlyResponses reports whether a model has no chat completions, or no tools in them.
 func onlyResponses(model string) bool {
 	return hasPrefix(model, "o1-pro", "o3-pro", "computer-use", "codex-", "gpt-6") ||
 		strings.Contains(model, "-deep-research") ||

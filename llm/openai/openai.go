@@ -123,7 +123,7 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-// hints are the hints of errors that differ from the common ones.
+// hints returns the hints of errors that differ from the common ones.
 func (p provider) hints(model string) map[llm.ErrorKind]string {
 	hints := map[llm.ErrorKind]string{
 		llm.BadResponse: "check the base URL, which usually ends in /v1" + wire.Either("; it is in ", p.BaseURLVars),

@@ -46,7 +46,7 @@ func (c *Client) fail(kind llm.ErrorKind, err error, hint string) *failure {
 	return &failure{Error: &llm.Error{Kind: kind, Model: c.o.Name, Hint: hint, Err: outbound.Cause(err)}, retry: kind == llm.Unavailable}
 }
 
-// broken is the failure to connect, or of a lost connection.
+// broken returns the failure to connect, or of a lost connection.
 func (c *Client) broken(ctx context.Context, err error) *failure {
 	if context.Cause(ctx) == errSilent {
 		hint := fmt.Sprintf("it said nothing for %s", c.o.IdleTimeout)
@@ -62,7 +62,7 @@ func (c *Client) cut() *failure {
 	return c.fail(llm.Unavailable, io.ErrUnexpectedEOF, "the answer was cut off; ask again")
 }
 
-// garbage is the failure of an answer that violates the protocol. If it does from
+// garbage returns the failure of an answer that violates the protocol. If it does from
 // the start, the server is not a model provider.
 func (c *Client) garbage(err error, started bool) *failure {
 	if started {
@@ -114,7 +114,7 @@ func (c *Client) refused(status int, r *outbound.Refusal, retryAfter time.Durati
 	return f
 }
 
-// secrets are the values of the headers that authorise requests.
+// secrets returns the values of the headers that authorise requests.
 func (c *Client) secrets() []string {
 	if c.o.Authorize == nil {
 		return nil
@@ -145,7 +145,7 @@ func (c *Client) debugRefusal(e *llm.Error) {
 	}
 }
 
-// kindOf is the kind of a refusal. Many servers have no code for a conversation that is
+// kindOf returns the kind of a refusal. Many servers have no code for a conversation that is
 // too long, so their words decide.
 func kindOf(status int, r *outbound.Refusal) llm.ErrorKind {
 	names := r.Code + " " + r.Type + " " + r.Reasons

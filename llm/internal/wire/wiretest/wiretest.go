@@ -46,7 +46,7 @@ type Provider struct {
 	Check func(t testing.TB, chunks []llm.Chunk)
 }
 
-// Hello is the shortest request.
+// Hello returns the shortest request.
 func Hello() *llm.Request {
 	return &llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}}
 }
