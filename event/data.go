@@ -25,7 +25,7 @@ type ProgressData struct {
 	ToolCallID string `json:"tool_id,omitempty"`
 }
 
-// EventType is Progress.
+// EventType returns Progress.
 func (*ProgressData) EventType() Type { return Progress }
 
 // ToolStatus is the stage of a tool call.
@@ -78,7 +78,7 @@ type ToolCallData struct {
 	Reads bool `json:"-"`
 }
 
-// EventType is ToolCall.
+// EventType returns ToolCall.
 func (*ToolCallData) EventType() Type { return ToolCall }
 
 // ToolArgumentsData names the call to whose arguments a piece belongs. The piece is the
@@ -91,7 +91,7 @@ type ToolArgumentsData struct {
 	ID string `json:"tool_id"`
 }
 
-// EventType is ToolArguments.
+// EventType returns ToolArguments.
 func (*ToolArgumentsData) EventType() Type { return ToolArguments }
 
 // ActionData is a typed signal of the agent.
@@ -102,7 +102,7 @@ type ActionData struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// EventType is Action.
+// EventType returns Action.
 func (*ActionData) EventType() Type { return Action }
 
 // The kinds of a request to the user.
@@ -136,7 +136,7 @@ type ActionRequestData struct {
 	Card json.RawMessage `json:"card"`
 }
 
-// EventType is ActionRequest.
+// EventType returns ActionRequest.
 func (*ActionRequestData) EventType() Type { return ActionRequest }
 
 // MetadataData describes the answer: its stored row, and the agent's observations
@@ -179,7 +179,7 @@ type MetadataData struct {
 	Extra map[string]any `json:"extra,omitempty"`
 }
 
-// EventType is Metadata.
+// EventType returns Metadata.
 func (*MetadataData) EventType() Type { return Metadata }
 
 // UsageData is the usage of a run, its children included.
@@ -198,7 +198,7 @@ type UsageData struct {
 	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
-// EventType is Usage.
+// EventType returns Usage.
 func (*UsageData) EventType() Type { return Usage }
 
 // Add adds the usage o.
@@ -237,7 +237,7 @@ const CodeAnswerCut = "answer_cut"
 // tool calls than are allowed.
 const CodeToolCallsLeftOut = "tool_calls_left_out"
 
-// EventType is Warning.
+// EventType returns Warning.
 func (*WarningData) EventType() Type { return Warning }
 
 // CodeInternal is the code of a failure without a more specific one.
@@ -256,7 +256,7 @@ type ErrorData struct {
 	HTTPStatus int `json:"-"`
 }
 
-// EventType is Error.
+// EventType returns Error.
 func (*ErrorData) EventType() Type { return Error }
 
 // The reasons why a run ends.
@@ -313,7 +313,7 @@ type ChildRunData struct {
 	ErrorMessage string `json:"error_message,omitempty"`
 }
 
-// EventType is ChildRun.
+// EventType returns ChildRun.
 func (*ChildRunData) EventType() Type { return ChildRun }
 
 // RestartData says which events are void. A reader removes them from its screen: all
@@ -331,7 +331,7 @@ type RestartData struct {
 	Keep *int `json:"keep,omitempty"`
 }
 
-// EventType is Restart.
+// EventType returns Restart.
 func (*RestartData) EventType() Type { return Restart }
 
 // CutRun is a run whose step was cut.
@@ -365,5 +365,5 @@ type DoneData struct {
 	Wanted json.RawMessage `json:"-"`
 }
 
-// EventType is Done.
+// EventType returns Done.
 func (*DoneData) EventType() Type { return Done }
