@@ -27,7 +27,7 @@ func Chain(first Classifier, then ...Classifier) Classifier {
 
 type chain []Classifier
 
-// Classify is the first decision that is sure enough, else the surest.
+// Classify returns the first decision that is sure enough, else the surest.
 func (c chain) Classify(ctx context.Context, in Input) (Decision, error) {
 	var best Decision
 	var failed error

@@ -32,7 +32,7 @@ func newExamples(agents []Candidate) *examples {
 	return e
 }
 
-// nearest is the example of a candidate that is most similar to the message, and the
+// nearest returns the example of a candidate that is most similar to the message, and the
 // similarity: the cosine of their weighted words. An example that shares only common words
 // has the similarity 0.
 func (e *examples) nearest(message bag, candidate int) (best float64, at int) {
@@ -53,7 +53,7 @@ func (e *examples) nearest(message bag, candidate int) (best float64, at int) {
 	return best, at
 }
 
-// product is the scalar product of two weighted bags; rare, unless nil, is set if
+// product returns the scalar product of two weighted bags; rare, unless nil, is set if
 // they share a word that is not common.
 func (e *examples) product(a, b bag, rare *bool) (sum float64) {
 	for len(a) > 0 && len(b) > 0 {
@@ -74,7 +74,7 @@ func (e *examples) product(a, b bag, rare *bool) (sum float64) {
 	return sum
 }
 
-// weight is the weight of a word: the more examples have it, the lower it is.
+// weight returns the weight of a word: the more examples have it, the lower it is.
 func (e *examples) weight(word string) float64 {
 	const ofCommon = 0.1
 	w := 1 + math.Log(float64(1+e.all)/float64(1+e.have[word]))

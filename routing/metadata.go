@@ -45,7 +45,7 @@ func (s State) valid() bool {
 	return false
 }
 
-// Patch is the state as metadata to merge into a session's; null removes it.
+// Patch returns the state as metadata to merge into a session's; null removes it.
 func (s State) Patch() json.RawMessage {
 	if s.None() {
 		return json.RawMessage(`{"` + metadataKey + `":null}`)

@@ -206,10 +206,10 @@ func decision(answer string, agents []Candidate) Decision {
 	return d
 }
 
-// line is a text as one line.
+// line returns a text as one line.
 func line(text string) string { return short(strings.Join(strings.Fields(text), " "), maxShownLine) }
 
-// short is the beginning of a text, in bytes.
+// short returns the beginning of a text, in bytes.
 func short(text string, most int) string {
 	if len(text) <= most {
 		return strings.ToValidUTF8(text, "")

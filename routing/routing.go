@@ -127,7 +127,7 @@ func Route(ctx context.Context, in Input, c Classifier) (State, Decision, error)
 	return s.Activate(to, d.Reason), d, err
 }
 
-// find is the candidate of that name.
+// find returns the candidate of that name.
 func find(agents []Candidate, name string) (Candidate, bool) {
 	for _, c := range agents {
 		if Same(c.Name, name) {

@@ -71,7 +71,7 @@ type score struct {
 	why   string
 }
 
-// scores are those of all candidates, in their order.
+// scores returns the score of each candidate, in their order.
 func scores(message string, agents []Candidate) []score {
 	out := make([]score, len(agents))
 	said := words(message)

@@ -38,7 +38,7 @@ type State struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Start is the state of a session whose routing begins.
+// Start returns the state of a session whose routing begins.
 func Start(fallback string) State {
 	return State{Active: fallback, State: Idle, MaxTurns: defaultMaxTurns, Fallback: fallback, Auto: true}
 }
@@ -72,7 +72,7 @@ func (s State) Activate(to Candidate, reason string) State {
 	return s
 }
 
-// HandOver is the routing after one agent gave the session to another. If clients name an
+// HandOver returns the routing after one agent gave the session to another. If clients name an
 // agent, that agent stays the fallback; when it gets the session back, the routing ends.
 func (s State) HandOver(from string, to Candidate) State {
 	if s.Auto {
@@ -92,7 +92,7 @@ func (s State) HandOver(from string, to Candidate) State {
 	return s
 }
 
-// Done is the routing when the active agent says that its task is complete: the next message
+// Done returns the routing when the active agent says that its task is complete: the next message
 // is classified, or goes back to the agent that handed the session over.
 func (s State) Done() State {
 	if !s.Auto {
@@ -102,7 +102,7 @@ func (s State) Done() State {
 	return s
 }
 
-// Escalate is the routing when the active agent gives up: with the next message, the agent
+// Escalate returns the routing when the active agent gives up: with the next message, the agent
 // that it names takes over, or the session's Escalation, or the Fallback. If that is the
 // active agent itself, the next message is classified.
 func (s State) Escalate(to, reason string) State {
@@ -120,7 +120,7 @@ func (s State) Escalate(to, reason string) State {
 	return s.delegated(from)
 }
 
-// AfterTurn is the routing after a turn whose last speaker was the agent answered. It counts
+// AfterTurn returns the routing after a turn whose last speaker was the agent answered. It counts
 // the turns of the active agent; after the last one, the next message is classified.
 func (s State) AfterTurn(answered string) State {
 	switch {
@@ -135,7 +135,7 @@ func (s State) AfterTurn(answered string) State {
 	return s
 }
 
-// idle is a session that has no agent.
+// idle returns the state of a session that no agent has.
 func (s State) idle() State {
 	s.Active, s.State, s.Turns, s.Reason = s.Fallback, Idle, 0, ""
 	return s
