@@ -54,7 +54,7 @@ type call struct {
 	row     string        // of a result that the model is not shown whole
 }
 
-// call is the call as the tool gets it.
+// call returns the call as the tool gets it.
 func (c *call) call() tool.Call {
 	return tool.Call{ID: c.id, Name: c.name, Arguments: c.raw}
 }

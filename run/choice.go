@@ -26,7 +26,7 @@ type ToolChoice struct {
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// Later is the choice after the first response of the model.
+// Later returns the choice after the first response of the model.
 func (c ToolChoice) Later() ToolChoice {
 	if c.Mode == ChoiceRequired {
 		c.Mode, c.Name = "", ""

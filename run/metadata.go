@@ -24,7 +24,7 @@ func (r *runner) observe(res *tool.Result) {
 	}
 }
 
-// metadata is what the run says about its answer, and what the runs below it say where it
+// metadata returns what the run says about its answer, and what the runs below it say where it
 // says nothing itself; nil for nothing.
 func (r *runner) metadata() *event.MetadataData {
 	switch {

@@ -24,7 +24,7 @@ type question struct {
 	tool.Question
 }
 
-// requestID is the id of the n-th question of a call. It is the same when the call is
+// requestID returns the id of the n-th question of a call. It is the same when the call is
 // made again, and differs between calls: an approval counts only for what was shown.
 func (r *runner) requestID(c *call, n int, asked ...string) string {
 	what := strings.Join(append([]string{

@@ -226,7 +226,7 @@ func (r *runner) run() error {
 	}
 }
 
-// turn is one step: a response of the model, and what it asks for. The first step of a
+// turn makes one step: a response of the model, and the calls it asks for. The first step of a
 // resumed run may be half done.
 func (r *runner) turn() (*event.DoneData, error) {
 	if r.half {

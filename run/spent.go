@@ -40,7 +40,7 @@ func AddSpent(list []Spent, more ...Spent) []Spent {
 	return list
 }
 
-// sum is the usage of a list.
+// sum returns the usage of a list.
 func sum(list []Spent) (u event.UsageData) {
 	for i := range list {
 		u.Add(list[i].Usage)
@@ -58,7 +58,7 @@ func (r *runner) charge() {
 	r.scope.Budget.charge(event.UsageData{}, r.step.bill)
 }
 
-// bill is what a response to the messages cost the agent of. A refused request costs
+// bill returns what a response to the messages cost the agent of. A refused request costs
 // nothing; a response that broke off costs what was sent.
 func (o *Options) bill(of Spent, s *step, messages []llm.Message) []Spent {
 	var bill []Spent
