@@ -81,7 +81,8 @@ func (r ApprovalRule) describes(values map[string]any, names []string) bool {
 	return true
 }
 
-// globs is path.Match with a * that also matches slashes.
+// globs reports whether a pattern matches a name, like path.Match with a * that also matches
+// slashes. A pattern that is not valid matches.
 func globs(pattern, name string) bool {
 	ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(name, "/", "\x00"))
 	return ok || err != nil

@@ -13,7 +13,7 @@ const (
 	Nested
 )
 
-// String is "flat" or "nested".
+// String returns "flat" or "nested".
 func (d Dialect) String() string {
 	if d == Nested {
 		return "nested"

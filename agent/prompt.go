@@ -43,7 +43,7 @@ func (d *Document) toolNotes() string {
 	return "## Tool Notes" + b.String()
 }
 
-// thinkingStructure is the block of flat documents (p8).
+// thinkingStructure returns the block of flat documents (p8).
 func (d *Document) thinkingStructure() string {
 	fields := d.renderFields("# Each item:", "")
 	if fields == "" {
@@ -55,7 +55,7 @@ func (d *Document) thinkingStructure() string {
 		"CRITICAL: Respond with conversational text only. Do NOT output field names, YAML, or JSON."
 }
 
-// internalThinking is the block of nested documents (REM, REMLight): the user sees
+// internalThinking returns the block of nested documents (REM, REMLight): the user sees
 // the field answer, the other fields are for the model alone.
 func (d *Document) internalThinking() string {
 	properties := d.root.Get("properties")

@@ -166,7 +166,7 @@ func (f *field) spec(doc string) *node {
 	return out
 }
 
-// fieldMaps are the keywords that the root and every object share.
+// fieldMaps returns the keywords that the root and every object share.
 func fieldMaps(properties, defs string) []member {
 	field := js("$ref", "#/$defs/field")
 	return js(

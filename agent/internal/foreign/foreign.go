@@ -92,7 +92,7 @@ func newBuilder() *builder {
 	return &builder{fields: map[string]tree.Member{}, named: map[string]bool{}}
 }
 
-// order is the order of a document's keys.
+// order returns the order of a document's keys.
 func order() []string {
 	return []string{
 		"name", "version", "short_description", "description", "structured_output", "", "tools", "agents",

@@ -17,7 +17,7 @@ func isAssistant(f File) bool {
 	return len(list) > 0
 }
 
-// assistants are those of a list, or the one of the file.
+// assistants returns those of a list, or the one of the file.
 func assistants(root *tree.Node) []*tree.Node {
 	if data := root.Get("data"); root.Get("object").Str() == "list" && data != nil {
 		return data.Items
