@@ -285,7 +285,7 @@ func (c *Catalog) Stats() Stats { return c.cache.stats() }
 // number. The next run compiles them again.
 func (c *Catalog) Clear(name string) int { return c.cache.clear(name) }
 
-// system is the identity that owns the mirrors.
+// system returns the identity that owns the mirrors.
 func system(ctx context.Context) context.Context {
 	return identity.With(ctx, identity.Identity{TenantID: identity.SystemTenant})
 }

@@ -72,7 +72,7 @@ func (c *Catalog) entry(s *source) Entry {
 	}
 }
 
-// sources are the given document, the built-in ones and those of the folder, each under
+// sources returns the given document, the built-in ones and those of the folder, each under
 // its first name once.
 func (c *Catalog) sources() []*source {
 	all := slices.Concat(c.given.all(), c.builtin.sources, c.folder.all())

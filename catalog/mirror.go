@@ -143,7 +143,7 @@ func (c *Catalog) sync(ctx context.Context, all bool) error {
 	return nil
 }
 
-// mirrors are the copies that the system's tenant holds, by name.
+// mirrors returns the copies that the system's tenant holds, by name.
 func (c *Catalog) mirrors(ctx context.Context) (map[string]*store.Schema, error) {
 	found := map[string]*store.Schema{}
 	var f store.SchemaFilter

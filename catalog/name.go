@@ -51,7 +51,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("the document of the agent %q is not valid:\n%s", e.Name, e.Problems.Error())
 }
 
-// Unwrap is the problems.
+// Unwrap returns the problems.
 func (e *InvalidError) Unwrap() error { return e.Problems }
 
 func invalid(s *source, err error) error {

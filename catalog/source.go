@@ -67,7 +67,7 @@ func ownText(d *agent.Document, text []byte) []byte {
 	return named
 }
 
-// badSource is a file that could not even be read.
+// badSource returns a file that could not even be read.
 func badSource(origin, file, message string) *source {
 	return &source{
 		origin: origin, file: file, hash: message, names: []string{strings.TrimSuffix(file, path.Ext(file))},
@@ -77,7 +77,7 @@ func badSource(origin, file, message string) *source {
 
 func (s *source) name() string { return s.names[0] }
 
-// problems are those of an error of package agent.
+// problems returns those of an error of package agent.
 func problems(file string, err error) agent.Problems {
 	var ps agent.Problems
 	if errors.As(err, &ps) {
@@ -86,7 +86,7 @@ func problems(file string, err error) agent.Problems {
 	return agent.Problems{{Severity: agent.SeverityError, File: file, Message: err.Error()}}
 }
 
-// rowSource is a stored document. Its hash is worked out here and not taken from
+// rowSource returns a stored document. Its hash is worked out here and not taken from
 // the row: agents are shared by hash, and a row must not pass for another.
 func rowSource(row *store.Schema) *source {
 	text := []byte(row.Source)
@@ -96,7 +96,7 @@ func rowSource(row *store.Schema) *source {
 	return &source{origin: row.Origin, file: row.Name, text: text, hash: hash(text), names: []string{row.Name}}
 }
 
-// rowNames are the names of a stored document, without checking it.
+// rowNames returns the names of a stored document, without checking it.
 func rowNames(row *store.Schema) []string {
 	type named struct {
 		Name  string `json:"name"`
@@ -121,14 +121,14 @@ func rowNames(row *store.Schema) []string {
 	return names
 }
 
-// ownNames are the name under which a document is stored and its other names that no
+// ownNames returns the name under which a document is stored and its other names that no
 // built-in document has. MCP clients and routers choose agents by any of their names, so a
 // stored document must not pass for a built-in one by claiming its name as a second one.
 func (c *Catalog) ownNames(row *store.Schema, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name != row.Name && c.builtin.get(name) != nil })
 }
 
-// Names are all names that the documents in the root of a file system answer to, those
+// Names returns all names that the documents in the root of a file system answer to, those
 // of [Options].Builtin: a store keeps them from shared documents.
 func Names(builtin fs.FS) ([]string, error) {
 	sources, err := readFS(builtin)
