@@ -189,16 +189,19 @@ func TestRollingRestart(t *testing.T) {
 }
 
 // A reader at another replica than the run's sees it die and go on, on the same
-// connection, whatever protocol it speaks.
+// connection, whatever protocol it speaks. Webhooks hear once of each run's end, also if
+// two replicas could tell them, and if the run's own replica is dead.
 func TestReadersOfARunWhoseReplicaDies(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, harness.Postgres(t, ""))
-	p.options.Env = append(p.options.Env, "P8_RUN_GRACE=2s")
-	a, b := p.serve(t), p.serve(t)
+	p.options.Env = append(p.options.Env, "P8_RUN_GRACE=2s", "P8_A2A_AGENTS=*", "P8_A2A_PRIVATE_WEBHOOKS=true")
+	a, b, hook := p.serve(t), p.serve(t), newHearer(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	lives := hook.send(t, a, act(say("word", 10, pace)))
 	want, steps := work("dies", 300)
 	c := begin(t, a, "dies", events, act(steps...))
+	hook.listen(t, a, c.run)
 	readers := &audience{t: t}
 	for _, protocol := range speakers {
 		there := &stayer{url: b.URL, session: "dies", protocol: protocol, run: c.run}
@@ -213,6 +216,9 @@ func TestReadersOfARunWhoseReplicaDies(t *testing.T) {
 	a.Kill()
 	if cuts := readers.end(b); cuts > 0 {
 		t.Errorf("%d streams were cut", cuts)
+	}
+	if times := hook.ended(t, lives, c.run); times[0] != 1 || times[1] != 1 {
+		t.Errorf("the webhook was told %v times", times)
 	}
 	b.Stop(t)
 }
