@@ -106,6 +106,8 @@ type Options struct {
 	// Origins are those, besides the server's own, whose pages may send requests, such as
 	// https://app.example.com.
 	Origins []string
+	// CORS are the origins whose pages may also read the responses; "*", alone, is any.
+	CORS []string
 	// MaxBody bounds a request's body, in bytes; 4 MiB when 0.
 	MaxBody int64
 	// MaxUpload bounds an uploaded file, in bytes; 32 MiB when 0.
@@ -190,7 +192,7 @@ func New(o Options) *Handler {
 		mux.Handle("GET "+auth.MetadataPath+"/mcp", o.Auth.Metadata(base, "/mcp"))
 	}
 	return &Handler{draining: draining, chain: middleware.New(middleware.Options{
-		Identify: o.Auth.Identify, Base: base, Hosts: o.Hosts, Origins: o.Origins, Limits: limits, WriteTimeout: o.WriteTimeout,
+		Identify: o.Auth.Identify, Base: base, Hosts: o.Hosts, Origins: o.Origins, CORS: o.CORS, Limits: limits, WriteTimeout: o.WriteTimeout,
 		Now: o.Now, NewID: o.NewID, Logger: o.Logger,
 	}, mux)}
 }

@@ -109,6 +109,7 @@ func (c *Config) requirements() []requirement {
 	return []requirement{
 		{"P8_PORT", within(c.Port, 0, 65535), ""},
 		{"P8_ALLOWED_ORIGINS", !slices.ContainsFunc(c.AllowedOrigins, isNoOrigin), ""},
+		{"P8_CORS_ORIGINS", slices.Equal(c.CORSOrigins, []string{"*"}) || !slices.ContainsFunc(c.CORSOrigins, isNoExactOrigin), ""},
 		{"P8_MAX_BODY_BYTES", c.MaxBodyBytes > 0, ""},
 		{"P8_MAX_RUNS", within(c.MaxRuns, 0, 1_000_000), ""},
 		{"P8_RUN_MEMORY", c.RunMemory == 0 || c.RunMemory >= 1<<20, "is less than 1MB"},
@@ -178,6 +179,8 @@ func (c *Config) requirements() []requirement {
 func isNoOrigin(s string) bool {
 	return http.NewCrossOriginProtection().AddTrustedOrigin(s) != nil
 }
+
+func isNoExactOrigin(s string) bool { return strings.Contains(s, "*") || isNoOrigin(s) }
 
 // isUnsafe reports whether what is read from a URL could be another's: only https, and http
 // of this machine, is safe.

@@ -21,6 +21,7 @@ func (p *Parts) Handler(cfg *config.Config, callers *auth.Authenticator) *api.Ha
 		Models:  func(context.Context) []string { return []string{p.Choice.Model} },
 		Hosts:   cfg.AllowedHosts,
 		Origins: cfg.AllowedOrigins,
+		CORS:    cfg.CORSOrigins,
 		Tools:   p.box.Names,
 		MaxBody: int64(cfg.MaxBodyBytes), Version: command.Version(), Logger: p.Log,
 	}

@@ -35,7 +35,7 @@ func (c *chain) refuse(r *http.Request) *problem.Problem {
 	case c.foreign(r):
 		return &problem.Problem{
 			Status: http.StatusForbidden, Code: "origin_not_allowed",
-			Message: "this server does not take requests from the pages of other sites; call it from a server of your own, or add the page's origin to P8_ALLOWED_ORIGINS",
+			Message: "this server does not take requests from the pages of other sites; call it from a server of your own, or add the page's origin to P8_CORS_ORIGINS",
 		}
 	}
 	return mistyped(r)
@@ -54,8 +54,11 @@ func (c *chain) allow(origins []string) {
 // port of this machine is another origin.
 func (c *chain) foreign(r *http.Request) bool {
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if safe && r.Header.Get("Origin") == "" {
+	switch origin := r.Header.Get("Origin"); {
+	case safe && origin == "":
 		return false // a link that the user followed: no page can read the answer
+	case c.shares(origin):
+		return false
 	}
 	// Check allows every safe method. Here their answers may hold a user's data.
 	acting := *r

@@ -1,7 +1,7 @@
 // Package middleware is what every request passes before its route.
 //
-// In this order: a request id and the access log, recovery from panics, the time for the
-// body, the check of Host, Origin and media type, the limit of the body, the path
+// In this order: a request id and the access log, recovery from panics, CORS, the time for
+// the body, the check of Host, Origin and media type, the limit of the body, the path
 // without its prefix, the caller's identity.
 package middleware
 
@@ -27,7 +27,9 @@ type Options struct {
 	// Hosts are the names, besides those of loopback, that the Host header may have;
 	// "*" is any. Origins are those whose pages may send requests.
 	Hosts, Origins []string
-	Limits         body.Limits
+	// CORS are the origins whose pages may also read the responses; "*" is any.
+	CORS   []string
+	Limits body.Limits
 	// Base returns the server's address for the client of a request; nil if the server
 	// describes no way to get a token.
 	Base func(*http.Request) string
@@ -49,7 +51,7 @@ type chain struct {
 func New(o Options, next http.Handler) http.Handler {
 	c := &chain{Options: o, describe: problem.Describer{Logger: o.Logger}, pages: http.NewCrossOriginProtection()}
 	c.allow(o.Origins)
-	return c.logged(c.recovered(timed(c.guarded(c.bounded(c.rooted(c.identified(next)))))))
+	return c.logged(c.recovered(c.shared(timed(c.guarded(c.bounded(c.rooted(c.identified(next))))))))
 }
 
 // logged gives the request an id, the client's own if it is a valid one, and logs one
