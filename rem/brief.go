@@ -10,9 +10,9 @@ import (
 
 // The bounds of a row in a search result.
 const (
-	// maxShown is how much of a text, in characters.
+	// maxShown bounds a text, in characters.
 	maxShown = 1000
-	// maxValue is the size of anything else, in bytes of JSON.
+	// maxValue bounds any other value, in bytes of JSON.
 	maxValue = 2000
 )
 

@@ -12,7 +12,7 @@ import (
 // clause is a NAME value, a name=value or a flag of a query.
 type clause struct {
 	name string
-	// text is the value, values that of a list; column is where it begins.
+	// text is the value, values are the items of a list; column is where the value begins.
 	text   string
 	values []string
 	column int
@@ -93,7 +93,7 @@ func parameter(tokens []token, names ...string) (clause, bool) {
 	return c, true
 }
 
-// keyword reads NAME value for one of the names, which takes the next token.
+// keyword reads NAME value for one of the names; the value is the next token.
 func keyword(tokens []token, names ...string) (clause, token, bool) {
 	for _, name := range names {
 		if tokens[0].is(name) && len(tokens) > 1 && !tokens[1].mark() {
@@ -103,7 +103,7 @@ func keyword(tokens []token, names ...string) (clause, token, bool) {
 	return clause{}, token{}, false
 }
 
-// numeric reads NAME number; a word behind it is text.
+// numeric reads NAME number. If no number follows NAME, both belong to the text.
 func numeric(tokens []token, names ...string) (clause, bool) {
 	c, value, ok := keyword(tokens, names...)
 	if !ok || value.quoted || !strings.ContainsAny(value.text, "0123456789") {
@@ -113,14 +113,13 @@ func numeric(tokens []token, names ...string) (clause, bool) {
 	return c, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// flag reads NAME; written is how it must be written, since texts end with
-// such words.
+// flag reads NAME. It must be written exactly like this, because texts end with such words.
 func flag(tokens []token, written string) (clause, bool) {
 	ok := !tokens[0].quoted && tokens[0].text == written
 	return clause{name: written, text: "true", column: tokens[0].column(), size: 1}, ok
 }
 
-// whole returns the value as a whole number of a range.
+// whole returns the value as a whole number from least to most.
 func (c clause) whole(least, most int) (int, error) {
 	n, err := strconv.ParseFloat(c.text, 64)
 	if err != nil || n != math.Trunc(n) || n < float64(least) || n > float64(most) {
@@ -129,7 +128,7 @@ func (c clause) whole(least, most int) (int, error) {
 	return int(n), nil
 }
 
-// share returns the value as a number up to 1; zero says whether 0 is one.
+// share returns the value as a number from 0 to 1; 0 only if zero is true.
 func (c clause) share(zero bool) (float64, error) {
 	f, err := strconv.ParseFloat(c.text, 64)
 	if err == nil && (f > 0 && f <= 1 || zero && f == 0) {
@@ -178,7 +177,7 @@ func list(tokens []token) (values []string, size int, ok bool) {
 	}
 }
 
-// checkText bounds a text of a query.
+// checkText refuses a text of a query that is too long.
 func checkText(what, text string, column int) error {
 	switch n := utf8.RuneCountInString(text); {
 	case strings.TrimSpace(text) == "":

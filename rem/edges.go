@@ -10,11 +10,11 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// edge is an edge that leads to a key.
+// edge is an edge that a walk can follow to a key.
 type edge struct {
 	key, relation string
 	weight        float64
-	// from is the place of the row that the walk comes from.
+	// from is the index of the row that the walk comes from.
 	from int
 	// link is the edge if it points to that row, nil if the row has it.
 	link *store.Link
@@ -70,8 +70,7 @@ func (w *walk) edge(e store.Edge, from int) (next edge, ok bool) {
 	return next, next.key != ""
 }
 
-// normal is store.NormalizeKey, at once for a key that is normal already, as
-// nearly all targets are.
+// normal is store.NormalizeKey with a shortcut for normal keys, as nearly all targets are.
 func normal(key string) string {
 	dash := true
 	for i := range len(key) {

@@ -45,10 +45,9 @@ type Knowledge interface {
 
 // Embedder makes vectors of search texts.
 type Embedder interface {
-	// Name names the model; vectors of another are never compared.
+	// Name names the model; vectors of different models are never compared.
 	Name() string
-	// MinSimilarity is the least cosine of two texts that have to do with each
-	// other, in this model.
+	// MinSimilarity is the least cosine similarity of two related texts in this model.
 	MinSimilarity() float64
 	// EmbedQuery returns the vector of a question.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)

@@ -47,8 +47,7 @@ func (e *Engine) lookupKey(ctx context.Context, key string) ([]Row, error) {
 	return nil, nil
 }
 
-// suggest finds keys that are close to the missing ones. A row that only has their words
-// in its summary is none.
+// suggest finds keys that are similar to the missing ones. A similar summary does not count.
 func (e *Engine) suggest(ctx context.Context, res *Result) error {
 	const (
 		keys       = 3
@@ -107,7 +106,7 @@ func (e *Engine) load(ctx context.Context, nodes []store.Node, rows []Row) error
 	return nil
 }
 
-// limited returns a limit within its bounds.
+// limited returns n, at most MaxLimit; otherwise if n is not positive.
 func limited(n, otherwise int) int {
 	if n <= 0 {
 		return otherwise

@@ -50,7 +50,7 @@ func (p *parser) searchClause(tokens []token) (clause, bool) {
 		c.name = "TABLE"
 		c.values, c.size = tableList(tokens[1:])
 		c.size++
-		// In capitals, a list of tables is meant as one, even if a name in it is wrong.
+		// After FROM in capitals comes a list of tables, even if one of its names is wrong.
 		known := p.known(c.values)
 		return c, known == len(c.values) && known > 0 || known > 0 && tokens[0].text == "FROM"
 	}

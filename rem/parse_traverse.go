@@ -37,7 +37,7 @@ func (p *parser) traverse() (Query, error) {
 	return q, err
 }
 
-// with finds the WITH before a query; any other is part of a key.
+// with finds the WITH before a query; any other WITH is part of a key.
 func (p *parser) with(tokens []token) (int, bool) {
 	for i, t := range tokens {
 		if t.is("WITH") && i+1 < len(tokens) && !tokens[i+1].quoted {
@@ -163,7 +163,7 @@ func traverseClause(tokens []token) (clause, bool) {
 func typeParameter(c clause, tokens []token) (clause, bool) {
 	if first, ok := strings.CutPrefix(c.text, open); ok {
 		c.text = first
-		// No list that is short enough ends further away.
+		// A list that is longer than this is refused anyway.
 		tokens = tokens[:min(len(tokens), 4*maxTypes)]
 		if end := slices.IndexFunc(tokens, func(t token) bool { return t.mark() && t.text == shut }); end > 0 {
 			tokens = slices.Concat(tokens[:end], tokens[end+1:])

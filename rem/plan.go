@@ -26,13 +26,13 @@ type Step struct {
 	Operation string `json:"operation"`
 	// Index is the index that the operation reads.
 	Index string `json:"index"`
-	// Bound is its greatest cost.
+	// Bound is its greatest cost, in words.
 	Bound string `json:"bound"`
 	// Engine is the database's own plan, a line each.
 	Engine []string `json:"engine,omitempty"`
 }
 
-// indexes are those of the engines.
+// indexes are the names of the indexes of an engine.
 type indexes struct{ keys, edges, similar, vectors, words string }
 
 func (e *Engine) indexes() indexes {

@@ -202,7 +202,7 @@ func (Explain) Verb() Verb { return EXPLAIN }
 // String returns the query in its canonical form.
 func (q Explain) String() string { return "EXPLAIN " + q.Query.String() }
 
-// WithLimit returns the query with a limit of n rows where it has none of its own.
+// WithLimit returns the query with a limit of n rows, unless it has a limit of its own.
 func WithLimit(query Query, n int) Query {
 	n = min(max(n, 1), MaxLimit)
 	switch q := query.(type) {
@@ -230,7 +230,7 @@ func WithLimit(query Query, n int) Query {
 	return query
 }
 
-// Quote returns a key as LOOKUP takes it: in quotes where it needs them.
+// Quote returns a key as LOOKUP takes it, in quotes if necessary.
 func Quote(key string) string {
 	if key == "" || strings.Join(strings.Fields(key), " ") != key ||
 		strings.ContainsAny(key, `,"`) || strings.ContainsAny(key[:1], `'[`) || strings.Contains(key, " '") {

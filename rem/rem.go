@@ -14,9 +14,9 @@
 // a page, for prompts and docs.
 //
 // Models and people write queries, so natural words never break one: apostrophes need no
-// quotes, a clause counts only at the end and only with a value that fits it, a quoted
-// word is never a keyword. A text that is no query is a [SyntaxError] with the place and
-// the right form.
+// quotes, a clause counts only at the end and only with a value that fits it, and a quoted
+// word is never a keyword. For a text that is no query, Parse returns a [SyntaxError] with
+// the place and the right form.
 package rem
 
 import (
@@ -54,7 +54,7 @@ const (
 	MaxKeys = 20
 	// MaxText is the longest key or search text, in characters.
 	MaxText = 512
-	// MaxLimit is the most rows of one answer, but for SQL.
+	// MaxLimit is the most rows of one answer, except for SQL.
 	MaxLimit = 100
 	// MaxRows is the most rows of one SQL answer.
 	MaxRows = 1000
@@ -76,7 +76,7 @@ const (
 	DefaultNodes = 20
 )
 
-// Tables returns the default names that a query may use for tables: those that every store has.
+// Tables returns the names of the tables that every store has.
 func Tables() []string {
 	return []string{"schemas", "resources", "ontologies", "moments", "sessions", "messages", "users", "files", "feedback", Manual}
 }

@@ -10,8 +10,8 @@ import (
 // Result is the answer to a query.
 type Result struct {
 	QueryType Verb `json:"query_type"`
-	// Keys are the keys of a LOOKUP, or those from which a TRAVERSE starts. Missing are those
-	// that no row has, Suggestions the keys that resemble the missing ones.
+	// Keys are the keys of a LOOKUP, or those from which a TRAVERSE starts. Missing are the keys
+	// that no row has, Suggestions the existing keys that resemble them.
 	Keys        []string `json:"keys,omitempty"`
 	Missing     []string `json:"missing,omitempty"`
 	Suggestions []string `json:"suggestions,omitempty"`

@@ -71,7 +71,7 @@ func (e *Engine) searchQuery(q Search, name string, res *Result) (store.SearchQu
 	}
 	i := slices.IndexFunc(e.tables, func(t store.TableInfo) bool { return t.Name == ask.Table })
 	if i < 0 {
-		// The store knows best.
+		// The store reports the unknown table.
 		return ask, nil
 	}
 	table := e.tables[i]
@@ -95,8 +95,8 @@ func (e *Engine) searchQuery(q Search, name string, res *Result) (store.SearchQu
 	return ask, nil
 }
 
-// embed adds the vector, the same for every table. Without one, words alone are better
-// than nothing.
+// embed adds the vector of the text, the same for every table. If that fails, the search
+// goes on with words alone.
 func (e *Engine) embed(ctx context.Context, asks []store.SearchQuery, res *Result) error {
 	byWords := func() {
 		for i := range asks {

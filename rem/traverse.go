@@ -33,7 +33,7 @@ type walk struct {
 	res   *Result
 	types map[string]bool
 	limit int
-	// seen are the keys that were read, so that each row comes once.
+	// seen are the keys that were read. It keeps rows from being added twice.
 	seen map[string]bool
 	// found are the nodes of the results; full is true if there are more.
 	found []store.Node
@@ -147,8 +147,8 @@ func keysOf(found Result) ([]string, error) {
 	return keys, nil
 }
 
-// groups returns the rows of each key, one a kind: the nearest to the caller, which
-// comes first. Those with edges come before those without.
+// groups returns the rows of each key, one of each kind: the caller's own before a shared
+// one. Rows with edges come before those without.
 func groups(nodes []store.Node) map[string][]store.Node {
 	byKey := make(map[string][]store.Node, len(nodes))
 	for _, n := range nodes {
