@@ -25,7 +25,7 @@ type Chunks interface {
 type Summary struct {
 	Text   string
 	Topics []string
-	// Spent is what its model consumed, also if there is an error.
+	// Spent is what the model consumed; it is set even with an error.
 	Spent []run.Spent
 }
 
@@ -72,14 +72,14 @@ type Built struct {
 	SessionID string `json:"session_id"`
 	// Moments are the new ones, oldest first.
 	Moments []store.Moment `json:"moments"`
-	// Unsummarised is how many tokens no moment covers yet.
+	// Unsummarised is the number of tokens that no moment covers yet.
 	Unsummarised int `json:"unsummarised_tokens"`
 }
 
 // Due reports whether a session has more to sum up than the threshold.
 func (b *Builder) Due(s *store.Session) bool { return unsummarised(s) >= b.o.Threshold }
 
-// Threshold returns the one of the options. A Build with it also covers the newest turn.
+// Threshold returns the threshold of the options. A Build with it also covers the newest turn.
 func (b *Builder) Threshold() int { return b.o.Threshold }
 
 func unsummarised(s *store.Session) int { return max(0, s.TotalTokens-s.SummaryTokens) }

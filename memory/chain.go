@@ -21,7 +21,7 @@ type chain struct {
 	known map[string]*store.Moment
 }
 
-// maxPrevious is how many moments one knows: enough for 32,000 of them.
+// maxPrevious is how many earlier moments a moment names: enough for 32,000 moments.
 const maxPrevious = 16
 
 // last returns the newest moment of the session, nil for none.
@@ -29,7 +29,7 @@ func (c *chain) last(ctx context.Context) (*store.Moment, error) {
 	if c.sess.Chunks == 0 {
 		return nil, nil
 	}
-	// The one before may have been deleted; then an earlier one is the last.
+	// The newest moment may have been deleted; then an earlier one is the last.
 	const many = 2000
 	for _, rows := range []int{1, many} {
 		rec, err := c.store.Recall(ctx, store.RecallQuery{SessionID: c.sess.ID, BeforeSeq: c.sess.SummarySeq + 1, Rows: rows})
@@ -78,7 +78,7 @@ func (c *chain) previous(ctx context.Context, last *store.Moment) ([]string, err
 	return keys, nil
 }
 
-// first returns the first of the moments that exists: users may delete theirs.
+// first returns the first moment that still exists: users may delete theirs.
 func (c *chain) first(ctx context.Context, keys []string) (*store.Moment, error) {
 	for _, key := range keys {
 		if m, err := c.moment(ctx, key); m != nil || err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// relationPrevious is that of the edge from a moment to the one before it.
+// relationPrevious is the relation of the edge from a moment to the one before it.
 const relationPrevious = "previous"
 
 // chunkMetadata is the metadata of a session_chunk moment about its messages.
@@ -132,8 +132,8 @@ func describe(sess *store.Session, rows []store.Message, tokens int) chunkMetada
 	}
 }
 
-// index has a line for each message of the user, so that each can be found. If there are
-// too many, the ones in the middle can be found by their numbers.
+// index returns a line for each message of the user, so that each can be found. If there are
+// too many, those in the middle are left out: their numbers find them.
 func index(rows []store.Message) []indexEntry {
 	const (
 		entries = 100

@@ -63,8 +63,8 @@ type composer struct {
 	out    []llm.Message // the newest first
 	parts  []Part
 	tokens int
-	// wholeSince is the first of the newest rows that are all shown whole, until one
-	// is not (broken).
+	// wholeSince is the first row of those that are shown whole without a gap up to the newest;
+	// broken is true if an older row was shortened or left out.
 	wholeSince int64
 	broken     bool
 	more       bool

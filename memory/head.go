@@ -104,8 +104,8 @@ func (c *composer) cut(it *item, most int) bool {
 	return false
 }
 
-// cutMemory leaves lines out, whole ones, for each has a key: the oldest first, but
-// never the heading and the way back.
+// cutMemory leaves out whole lines, because each has a key: the oldest first, never the
+// heading and the line that leads back.
 func (c *composer) cutMemory(it *item, most int) bool {
 	const least = 3 // the heading, the way back, and a line between them
 	lines := strings.Split(text(c.memory), "\n")
@@ -138,5 +138,5 @@ func (c *composer) cutMoment(it *item, v *view, most int) bool {
 	return true
 }
 
-// charsPerToken is how many characters an estimated token has (llm.EstimateTokens).
+// charsPerToken is the number of characters of an estimated token (llm.EstimateTokens).
 const charsPerToken = 4

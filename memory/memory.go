@@ -51,8 +51,7 @@ type Policy struct {
 	KeepLast int
 	// Moments bounds the moments of the session that are shown.
 	Moments int
-	// ResultChars is how long a tool's result may be that is shown whole; 0 is no
-	// bound.
+	// ResultChars bounds a result of a tool that is shown whole, in characters; 0 is no bound.
 	ResultChars int
 	// Budget is in tokens; 0 is no bound.
 	Budget int
@@ -66,7 +65,7 @@ func History(rows []store.Message, p Policy) []llm.Message {
 	return Compose(&store.Recalled{Messages: rows}, p).Messages
 }
 
-// estimate returns the share of a text in the budget.
+// estimate returns the tokens of the budget that a text takes.
 func (p *Policy) estimate(text string) int {
 	n := llm.EstimateTokens(text)
 	if p.Scale > 0 {
@@ -75,7 +74,8 @@ func (p *Policy) estimate(text string) int {
 	return n
 }
 
-// tokens returns the share of a whole row in the budget: its stored count, else an estimate.
+// tokens returns the tokens of the budget that a whole row takes: its stored count, else an
+// estimate.
 func (p *Policy) tokens(row *store.Message) int {
 	if row.TokenCount > 0 {
 		return row.TokenCount
@@ -83,7 +83,7 @@ func (p *Policy) tokens(row *store.Message) int {
 	return p.estimate(text(row))
 }
 
-// wholeFrom returns the first of the newest rows that stay as they are.
+// wholeFrom returns the index of the first of the newest rows that stay as they are.
 func wholeFrom(rows []store.Message, p *Policy) int {
 	n := 0
 	for i := len(rows) - 1; i >= 0; i-- {

@@ -47,7 +47,7 @@ func Note(metadata json.RawMessage, shown bool) json.RawMessage {
 	return short
 }
 
-// How many uploads, and keys of their pieces, a prompt names: the newest.
+// The newest uploads, and the keys of their pieces, that a prompt names.
 const (
 	promptUploads   = 5
 	promptResources = 10

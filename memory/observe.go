@@ -103,7 +103,7 @@ func RecordObservation(ctx context.Context, k Keeper, sessionID string, d *event
 	})
 }
 
-// newest returns the newest lines that a summary has room for.
+// newest returns the newest lines that fit into a summary.
 func newest(lines []string) string {
 	text := strings.Join(lines, "\n")
 	for len(lines) > 1 && len([]rune(text)) > maxSummary {

@@ -22,8 +22,8 @@ type exchange struct {
 	group    int
 	result   string
 	answered bool
-	// tokens is what both take, shortened that the result is not whole, first and last
-	// the numbers of their rows.
+	// tokens is the size of both. shortened is true if the result is cut. first and last
+	// are the numbers of their rows.
 	tokens      int
 	shortened   bool
 	first, last int64

@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Share returns the row of what an agent consumed with a model. It has no content, and its
-// path keeps it out of the conversation.
+// Share returns the row that stores what an agent consumed of a model. It has no content, and
+// its path keeps it out of the conversation.
 func Share(p *run.Spent, session string) *store.Message {
 	row := &store.Message{
 		SessionID: session, Type: store.MessageAssistant, Model: p.Model,

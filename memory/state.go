@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// NoteState is the key of a session's metadata that holds the state which an agent and the
-// client share. [Note] leaves it out.
+// NoteState is the key of a session's metadata that holds the shared state of an agent and its
+// client. [Note] leaves it out.
 const NoteState = "client_state"
 
 // SplitState divides a session's metadata into the shared state and all other keys; each is

@@ -15,7 +15,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// SummaryAgent is the document by which a model sums up.
+// SummaryAgent is the document of the agent that summarises.
 const SummaryAgent = "moment-builder"
 
 // SummarizerOptions configure a Summarizer that asks a model. Agent and Model are
@@ -25,7 +25,7 @@ type SummarizerOptions struct {
 	Agent func(ctx context.Context) (*agent.Agent, error)
 	// Model runs the agent.
 	Model func(ctx context.Context, a *agent.Agent) (llm.Model, error)
-	// Tokens bounds the conversation that it sees; 12,000 if 0.
+	// Tokens bounds the conversation that the model gets; 12,000 if 0.
 	Tokens int
 	// Timeout is a minute if 0.
 	Timeout time.Duration

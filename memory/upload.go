@@ -16,9 +16,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Upload is a file that was taken in.
+// Upload is a file that was ingested.
 type Upload struct {
-	// SessionID is the session that it belongs to; "" makes one named after it (p8).
+	// SessionID is the session that the file belongs to; "" makes one with the file's name (p8).
 	SessionID string
 	FileID    string
 	FileName  string
@@ -91,7 +91,7 @@ func RecordUpload(ctx context.Context, k Keeper, u Upload) (sessionID string, m 
 	return old.ID, m, nil
 }
 
-// openUploads returns the session of an upload, made if it is new, and the caller's.
+// openUploads returns the session of an upload, and creates it if the caller has none of that id.
 func openUploads(ctx context.Context, k Keeper, u Upload, m *store.Moment) (store.Session, error) {
 	sess := store.Session{ID: u.SessionID, Name: m.Name, Description: clip(m.Summary, maxDescription), Mode: store.MomentContentUpload}
 	if u.SessionID == "" {
@@ -112,7 +112,8 @@ func openUploads(ctx context.Context, k Keeper, u Upload, m *store.Moment) (stor
 	return old, k.PutSession(ctx, store.Session{ID: old.ID})
 }
 
-// uploadName differs between files of one name, and between sessions with one file.
+// uploadName returns the name of a moment. It differs for two files with one name, and for one
+// file in two sessions.
 func uploadName(u Upload) string {
 	const digits = 8
 	sum := sha256.Sum256([]byte(cmp.Or(u.FileID, u.FileName) + "\x00" + u.SessionID))
@@ -126,7 +127,7 @@ func uploadName(u Upload) string {
 // maxNameKey bounds the part of a file's name in its moment's name, in characters.
 const maxNameKey = 100
 
-// noteUpload returns the metadata of a session with an upload in it, once.
+// noteUpload adds an upload to the metadata of a session, and replaces its older entry.
 func noteUpload(metadata json.RawMessage, m *store.Moment, meta uploadMetadata) (json.RawMessage, error) {
 	had := struct {
 		Uploads   []json.RawMessage `json:"uploads"`

@@ -79,7 +79,7 @@ func (v *vocabulary) rarity(words []string) float64 {
 	return min(3, sum/float64(len(words)))
 }
 
-// topics returns the words that come up often, but not everywhere: 8 at most.
+// topics returns at most 8 words that are frequent, but not in every text.
 func (v *vocabulary) topics() []string {
 	const (
 		most  = 8
