@@ -17,7 +17,7 @@ type adding struct {
 	now   time.Time
 	// session is the SQL of the session's id, whose $2 is key.
 	session, key string
-	// id is the session's id, "" as long as it is not known.
+	// id is the session's id, "" until it is known.
 	id string
 }
 

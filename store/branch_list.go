@@ -11,7 +11,7 @@ import (
 type Branch struct {
 	// ID is the id of the branch's newest message.
 	ID string `json:"id"`
-	// Current: it is the branch that readers see and turns continue.
+	// Current is true for the branch that readers see and turns continue.
 	Current bool `json:"current"`
 	// AfterID is the last message that it shares with the current branch, "" for none, and
 	// FirstID the first one of its own. Both are "" for the current branch.
@@ -117,8 +117,8 @@ func (s *Store) readTree(ctx context.Context, c Conn, by caller, session string)
 	return t, err
 }
 
-// number returns the number of a message, by its id or the one that the client gave it. Of
-// several with that one, it is the newest.
+// number returns the number of a message, by its id or by the id that the client gave it. If
+// several messages have the client's id, it is that of the newest.
 func (t *tree) number(ctx context.Context, id string) (seq int64, err error) {
 	found, err := one(ctx, t.c, `SELECT m.seq`+t.d.onBranches()+withoutShares+` AND (m.id = $4 OR m.client_message_id = $4) ORDER BY m.id = $4 DESC, m.seq DESC LIMIT 1`,
 		[]any{&seq}, append(t.own[:3:3], storable(id))...)

@@ -99,14 +99,14 @@ func (q *query) ownedSession(d Dialect, by caller) {
 	q.add(` AND owner = `).arg(by.UserID)
 }
 
-// readableOwner returns the owner of the session of that id that the caller may read: its
-// own, which hides another one even when it is deleted, else the one without a user. $1
-// is the tenant, $2 the id, $3 the user.
+// readableOwner returns the owner of the session that the caller may read under an id: the
+// caller's own session, even a deleted one, else the session without a user. $1 is the tenant,
+// $2 the id, $3 the user.
 func (d Dialect) readableOwner() string {
 	return `(SELECT MAX(` + d.ownerOf(``) + `) FROM sessions WHERE tenant_id = $1 AND id = $2 AND ` + d.ownerOf(``) + ` IN ($3, ''))`
 }
 
-// readableSession chooses that session.
+// readableSession chooses the session that the caller may read under an id.
 func (d Dialect) readableSession() string {
 	return ` WHERE tenant_id = $1 AND id = $2 AND ` + d.ownerOf(``) + ` = ` + d.readableOwner() + ` AND deleted_at IS NULL`
 }

@@ -33,8 +33,7 @@ type Session struct {
 	Chunks        int             `json:"-"`
 	MemorySeq     int64           `json:"-"`
 	Metadata      json.RawMessage `json:"metadata,omitempty"`
-	// Named says that Name is the client's: what an agent calls the session does not
-	// replace it.
+	// Named is true if the client chose the Name: agents do not replace it.
 	Named bool `json:"-"`
 	// Archived sessions are in no list, unless the caller asks for them.
 	Archived  bool      `json:"archived,omitempty"`

@@ -38,7 +38,7 @@ func (r Repository[T]) Count(ctx context.Context, f Filter) (total int64, err er
 	return r.store.count(ctx, r.table, f)
 }
 
-// find has what of Find is the same for every type of row.
+// find is the part of Find that is the same for every type of row.
 func (s *Store) find(ctx context.Context, t *table, f Filter) (all []found, next string, err error) {
 	limit := page(f.Limit, 50, maxRows)
 	err = s.read(ctx, "find "+t.Name, func(c Conn, by caller) error {

@@ -12,8 +12,8 @@ import (
 )
 
 // lookup finds what a key stands for, with the rows; in no order. The statements
-// are one transaction of SQLite, which takes its locks once then, and shows key
-// and row as they were at one moment.
+// are one transaction of SQLite: it takes its locks once, and key and row are of the same
+// moment.
 func (s *Store) lookup(ctx context.Context, c Conn, by caller, key string) (hits []hit, err error) {
 	if _, err := c.Exec(ctx, `BEGIN`); err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func newFields(n int) *fields { return &fields{list: make([]field, 0, n), dest: 
 // as names the last column in JSON, where that is another name than its own.
 func (f *fields) as(json string) { f.list[len(f.list)-1].json = json }
 
-// of makes them the fields of a record, in the memory they had.
+// of fills them with the fields of a record, and reuses their memory.
 func (f *fields) of(rec record) []field {
 	f.list = f.list[:0]
 	rec.fields(f)

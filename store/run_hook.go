@@ -9,8 +9,8 @@ import (
 // maxHooks bounds the hooks of a run.
 const maxHooks = 10
 
-// RunHook is a wish to hear when the status of a run changes. It belongs to the caller whose
-// run it is, and is deleted with the run.
+// RunHook asks for a notification of each change of a run's status. It belongs to the run's
+// caller, and is deleted with the run.
 type RunHook struct {
 	RunID, ID string
 	// Data is what package a2a needs to send a notification, with its secrets.
@@ -18,7 +18,7 @@ type RunHook struct {
 	CreatedAt time.Time
 }
 
-// DueHook is a hook that has not been told about the last change of its run.
+// DueHook is a hook whose notification of the last change of its run is due.
 type DueHook struct {
 	TenantID, UserID, RunID, ID string
 	// ChangedAt is when the status changed.
@@ -91,8 +91,8 @@ func (s *Store) RunHook(ctx context.Context, runID, id string) (h RunHook, err e
 	return h, err
 }
 
-// DeleteRunHook deletes a hook of a run of the caller. That there is no such hook is no error,
-// that there is no such run is ErrNotFound.
+// DeleteRunHook deletes a hook of a run of the caller. A missing hook is no error; a missing
+// run is ErrNotFound.
 func (s *Store) DeleteRunHook(ctx context.Context, runID, id string) error {
 	return s.write(ctx, "delete run hook", func(c Conn, by caller) error {
 		if _, err := lockRun(ctx, c, s.dialect, by, runID); err != nil {
@@ -103,7 +103,7 @@ func (s *Store) DeleteRunHook(ctx context.Context, runID, id string) error {
 	})
 }
 
-// changeHooks makes the hooks of a run due, whose status changes.
+// changeHooks makes the hooks of a run due when its status changes.
 func changeHooks(ctx context.Context, c Conn, tenant, run string, at time.Time) error {
 	return c.Later(ctx, Statement{
 		SQL: `UPDATE run_hooks SET due_at = $3 WHERE tenant_id = $1 AND run_id = $2`, Args: []any{tenant, run, at},
@@ -124,8 +124,8 @@ func (m Maintenance) DueHooks(ctx context.Context) (list []DueHook, err error) {
 	return list, err
 }
 
-// HookTold notes that a hook is being told about a change. It stays due if its run has
-// changed again.
+// HookTold records that the notification of a change is being sent. The hook stays due if its
+// run has changed again.
 func (m Maintenance) HookTold(ctx context.Context, h DueHook) error {
 	return m.write(ctx, "write run hook", func(c Conn) error {
 		_, err := c.Exec(ctx, `UPDATE run_hooks SET due_at = NULL WHERE tenant_id = $1 AND run_id = $2 AND id = $3 AND due_at = $4`,

@@ -34,7 +34,7 @@ func (sc Scope) Reads(table string) []RowOwner {
 	return list
 }
 
-// alone reports whether the tenant does not read the system's rows beside its own.
+// alone reports whether the tenant reads only its own rows, not the system's.
 func (sc Scope) alone() bool {
 	return sc.Tenant == identity.SystemTenant || sc.Tenant == identity.ManualTenant
 }

@@ -39,7 +39,7 @@ func (s *Store) Select(ctx context.Context, sql string, b SelectBounds) (Selecti
 	return sel, fail(op, err)
 }
 
-// bounded returns n, at most most; none if n is not positive.
+// bounded returns n, but not more than most; if n is not positive, it returns none.
 func bounded[N int | time.Duration](n, none, most N) N {
 	if n <= 0 {
 		return none

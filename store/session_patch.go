@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// SessionPatch is what a person changes in a session of theirs. What is nil or empty stays.
+// SessionPatch is what a person changes in a session of theirs. Nil fields and empty Metadata
+// change nothing.
 type SessionPatch struct {
 	// Name is the session's new name, which no agent replaces. "" removes the name, and
 	// an agent may name the session again.
