@@ -82,7 +82,7 @@ type ToolCallData struct {
 func (*ToolCallData) EventType() Type { return ToolCall }
 
 // ToolArgumentsData names the call to whose arguments a piece belongs. The piece is the
-// event's Text. Together the pieces of a call are the Arguments of its next stage, but for
+// event's Text. Joined, the pieces of a call are the Arguments of its next stage, apart from
 // blanks; if they are no JSON object, the call fails. Arguments that the model wrote at
 // once, and those that p8 had to mend, come with that stage alone. All pieces of a call may
 // share one payload.

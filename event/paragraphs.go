@@ -12,8 +12,8 @@ type Paragraphs struct {
 // blankLine is two line breaks.
 const blankLine = "\n\n"
 
-// Next returns the next piece as it is to be written: one that begins a paragraph comes
-// after as many line breaks as a blank line lacks.
+// Next returns the piece as it must be written: before one that begins a paragraph come the
+// line breaks that are missing for a blank line.
 func (p *Paragraphs) Next(piece string, begins bool) string {
 	rest := strings.TrimRight(piece, "\n")
 	if begins && p.begun {

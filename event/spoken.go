@@ -56,7 +56,7 @@ func (s *Spoken) void(e *Event, d *RestartData) {
 	s.parts = kept
 }
 
-// said keeps a piece that has its place.
+// said appends a piece whose place is known.
 func (s *Spoken) said(e Event, begins bool) error {
 	n := len(s.parts)
 	if n == 0 || s.broken || begins {

@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// Voices makes one text of what a run and the runs below it say, also at the same time.
+// Voices merges the texts of a run and of the runs below it, which may speak at the same
+// time, into one text.
 //
 // The run that speaks first has the floor: its text is said as it comes. Text of another
 // run is held back until the first one has ended. Then it follows, whole, in the order in
 // which the runs began to speak. The text of a run includes that of the runs below it.
 //
-// Text that is void is not said. It still counts for the order, so that the text is the
-// same for a reader who had it.
+// Void text is left out. It still counts for the order, so that the order is the same for
+// readers who have seen it and for those who have not.
 type Voices struct {
 	// Run is the run at the top; "" is the root run, whose agent's path has one name.
 	Run string
-	// Say gets each piece of the text in order; begins says that a blank line separates
-	// the piece from what was said before.
+	// Say gets each piece of the text in order; begins is true if a blank line
+	// separates the piece from the text before.
 	Say func(e Event, begins bool) error
 	// Again reads the events after a number again. If it is set, and the events have
 	// numbers, only a bounded part of the text that is held back stays in memory.
@@ -236,7 +237,7 @@ func (s *Voices) endAll(seq int64) error {
 	return s.advance(s.top, seq)
 }
 
-// advance says what waited in a live voice for voices that have ended; seq is the number
+// advance says the text of a live voice that waited for voices that have ended now; seq is the number
 // of the newest event.
 func (s *Voices) advance(v *voice, seq int64) error {
 	for {
@@ -290,7 +291,7 @@ func (s *Voices) restart(e *Event, d *RestartData) error {
 	return s.advance(s.top, e.Seq)
 }
 
-// displace takes the voice's place from it.
+// displace removes the voice from its place in the parent's text.
 func (v *voice) displace() {
 	v.placed, v.live = false, false
 	if v.up.floor == v {

@@ -25,7 +25,7 @@ func (s *Voices) drop(w *voice) {
 	}
 }
 
-// readAgain says what a voice that was dropped has said up to the event with the number.
+// readAgain reads and says the text of a dropped voice up to the event with the number.
 func (s *Voices) readAgain(w *voice, last int64) error {
 	if w.dropped == 0 {
 		return nil
