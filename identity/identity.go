@@ -47,7 +47,7 @@ type Identity struct {
 	Name     string `json:"user_name,omitempty"`
 	// Role is what the caller may write; the code that verifies a token sets it.
 	Role Role `json:"role,omitempty"`
-	// Expires is when the caller's token does; zero is never. A run that has begun goes on.
+	// Expires is when the caller's token expires; zero is never. A run that has begun goes on.
 	Expires time.Time `json:"-"`
 	// UserContext is text about the user for the prompt of nested documents, beside
 	// date, time and name.
