@@ -52,7 +52,7 @@ type Error struct {
 }
 
 // Said returns what a provider said about a failure, as an attribute for an operator's log;
-// the empty one, which logs leave out, if err is no refusal of a provider.
+// the empty attribute, which logs leave out, if err is no refusal of a provider.
 func Said(err error) slog.Attr {
 	var e *Error
 	if !errors.As(err, &e) || e.Words == "" {

@@ -44,7 +44,7 @@ type Capabilities struct {
 	// model cannot read become a line of text that names them.
 	Images    bool
 	Documents bool
-	// Takes are the settings, of those that not every model takes, that this one does.
+	// Takes are those of the [Setting]s that this model takes.
 	Takes Setting
 }
 
