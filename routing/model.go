@@ -19,7 +19,7 @@ type Options struct {
 	Model llm.Model
 	// Timeout bounds the model's answer; 10 seconds when 0.
 	Timeout time.Duration
-	// Used is called with what the model consumed, also if it failed; nil is not.
+	// Used, unless nil, is called with what the model consumed, even if it failed.
 	Used func(u llm.Usage)
 	// MaxTokens bounds its answer; 200 when 0. A model that reasons gets more tokens for its
 	// reasoning.

@@ -9,7 +9,7 @@ import (
 
 // The meaning of scores.
 const (
-	// matches is the least score of a match, surely that of a clear one.
+	// matches is the least score of a match, surely the least score of a clear match.
 	matches = 0.3
 	surely  = 0.6
 	// oneKeyword is the score of a message that has one of the keywords.

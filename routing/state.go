@@ -31,8 +31,8 @@ type State struct {
 	// handed the session over, the last one last.
 	Escalation string   `json:"escalation,omitempty"`
 	Delegation []string `json:"delegation,omitempty"`
-	// Auto: the client asked for routing, not for an agent; only then is the message
-	// classified. Without it the session was handed over.
+	// Auto is true if the client asked for routing instead of an agent: only then are
+	// messages classified. If it is false, an agent handed the session over.
 	Auto bool `json:"auto,omitempty"`
 	// Reason is why the active agent answers, in words.
 	Reason string `json:"reason,omitempty"`
