@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/tool"
 )
 
-// What Entry.Shown may name of a call besides what was shown. Together with the
+// Marks of a call in Entry.Shown, besides the events that were shown. Together with the
 // questions of the call, in the journal's order, they tell whether it was under way
 // when the process died.
 const (

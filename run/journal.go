@@ -99,7 +99,7 @@ func (l *ledger) hold(d event.Data, entries ...Entry) {
 	l.held[d] = append(l.held[d], entries...)
 }
 
-// leave says that the root's reader has left.
+// leave records that the root's reader has left.
 func (l *ledger) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,7 +143,7 @@ func (r *runner) keep(e Entry) {
 	r.pending = append(r.pending, e)
 }
 
-// broken says that the reader broke off. Later events are not shown and not recorded, as
+// broken records that the reader broke off. Later events are not shown and not recorded, as
 // if the process had died.
 func (r *runner) broken() error {
 	if r.scope.ledger != nil && r.scope.Depth == 0 {

@@ -111,7 +111,7 @@ func (q *queue) take(empty []item) []item {
 	return items
 }
 
-// close says that no items are taken any more.
+// close ends the queue: no more items are taken.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
