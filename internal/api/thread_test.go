@@ -118,6 +118,9 @@ func TestStrangeThreads(t *testing.T) {
 			}
 		}
 	}
+	if w := s.do("POST", "/chat?on_disconnect=sotp", posted("t", "hi")); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "continue or stop") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 	// Neither a run's id alone nor an empty thread names a session.
 	for _, body := range []string{strings.Replace(posted("", "hi"), `"threadId":"",`, "", 1), posted("", "hi")} {
 		w := s.do("POST", "/chat", body)

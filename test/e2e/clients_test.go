@@ -29,7 +29,7 @@ func TestClients(t *testing.T) {
 	input := map[string]string{"url": server.URL, "client": "@ag-ui/client"}
 	var table clientTable
 	defer func() { t.Log(table.text.String()) }()
-	for _, name := range []string{"openai", "responses", "agui", "agui-0.0.59", "aisdk", "a2a", "openai-go", "a2a-go"} {
+	for _, name := range []string{"openai", "responses", "agui", "agui-0.0.59", "copilotkit", "aisdk", "a2a", "openai-go", "a2a-go"} {
 		t.Run(name, func(t *testing.T) {
 			before := len(provider.Journal(t))
 			var report json.RawMessage

@@ -14,6 +14,7 @@ func documentTalk(headers []*huma.Param) []*huma.Operation {
 		rest.Text("protocol", "query", "The protocol of the stream: openai, responses, ag-ui, ai-sdk or events."),
 		rest.Text("subagents", "query", "How AG-UI clients receive the events of delegated agents: both, native, custom or activity."),
 	}
+	leave := rest.Text("on_disconnect", "query", "What becomes of the run if the client leaves: continue, the default, or stop.")
 	back := append([]*huma.Param{
 		session, rest.Text("after", "query", "The number of the last event that the client has."), rest.Text("Last-Event-ID", "header", "The same as after."),
 	}, protocol...)
@@ -29,12 +30,13 @@ func documentTalk(headers []*huma.Param) []*huma.Operation {
 		return &op
 	}
 	for _, root := range talkRoots {
+		starting := append([]*huma.Param{leave}, protocol...)
 		streamed := map[string]string{"200": "The stream.", "404": "No such agent.", "409": "The session is answering.", "422": "The body is wrong; param names the field."}
 		const doc = "AG-UI's RunAgentInput, or the body of a Vercel AI SDK client, whose messages have parts. The last message of the " +
 			"user is the turn; messages that are sent again are not stored again. Results of the client's tools, resume and answered approvals resume the run that waits."
 		for _, op := range []*huma.Operation{
-			add(root.id, http.MethodPost, root.path, "One turn; the body names the session", doc, append(protocol, headers...), streamed),
-			add(root.id+"-session", http.MethodPost, root.path+"/{chat_id}", "One turn of a session", doc, append(append([]*huma.Param{session}, protocol...), headers...), streamed),
+			add(root.id, http.MethodPost, root.path, "One turn; the body names the session", doc, append(starting[:len(starting):len(starting)], headers...), streamed),
+			add(root.id+"-session", http.MethodPost, root.path+"/{chat_id}", "One turn of a session", doc, append(append([]*huma.Param{session}, starting...), headers...), streamed),
 		} {
 			op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: talkSchema()}}}
 		}

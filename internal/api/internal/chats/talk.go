@@ -27,6 +27,9 @@ func (h *handlers) talk(w http.ResponseWriter, r *http.Request) (int, any, error
 		return 0, nil, p
 	}
 	h.streamer.Stream(w, r, turn, v)
+	if v.LeaveStops && r.Context().Err() != nil {
+		turn.Cancel()
+	}
 	return 0, nil, nil
 }
 
@@ -60,6 +63,9 @@ func (h *handlers) startTalk(r *http.Request, in *inbound.Talk, v *runs.View, te
 	}
 	req.Protocol = string(v.Protocol)
 	v.Approvals = in.KnowsApprovals()
+	if v.LeaveStops && r.Header.Get(headerBusy) == "" {
+		req.Busy = cmp.Or(req.Busy, chat.BusyQueue) // the run that was left may be about to end
+	}
 	v.ThreadID, v.RunID, v.Model = in.ThreadID, in.RunID, name
 	if n := len(in.Messages); n > 0 && len(req.Answers)+len(req.Results) > 0 && in.Messages[n-1].Role == string(llm.Assistant) {
 		v.MessageID = in.Messages[n-1].ID

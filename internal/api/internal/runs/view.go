@@ -23,13 +23,19 @@ const (
 	paramProtocol  = "protocol"
 	paramAfter     = "after"
 	paramSubagents = "subagents"
+	// paramLeave says what becomes of a run whose client leaves.
+	paramLeave = "on_disconnect"
 	// paramStarting is after in the numbers of a response's frames.
 	paramStarting = "starting_after"
 )
 
 // IsViewParam reports whether a parameter of the address chooses how a run is read.
 func IsViewParam(name string) bool {
-	return name == paramProtocol || name == paramAfter || name == paramSubagents || name == paramStarting
+	switch name {
+	case paramProtocol, paramAfter, paramSubagents, paramLeave, paramStarting:
+		return true
+	}
+	return false
 }
 
 // View is how a client reads a run.
@@ -49,6 +55,8 @@ type View struct {
 	// client has answered an approval in its own form.
 	sdk       int
 	Approvals bool
+	// LeaveStops is true if the run ends when the client that began it leaves.
+	LeaveStops bool
 	// Model is the name that an OpenAI client asked for, "" for the turn's.
 	Model        string
 	IncludeUsage bool
@@ -77,6 +85,13 @@ func NewView(r *http.Request) (View, *problem.Problem) {
 		return v, problem.Invalid(HeaderFormat, "%s", err)
 	}
 	v.format = v.format.For(r.Header)
+	switch leave := r.URL.Query().Get(paramLeave); leave {
+	case "", "continue":
+	case "stop":
+		v.LeaveStops = true
+	default:
+		return v, problem.Invalid(paramLeave, "on_disconnect is %q; it is continue or stop", web.Cut(leave))
+	}
 	switch name := r.URL.Query().Get(paramSubagents); name {
 	case "", "both":
 	case "native":
