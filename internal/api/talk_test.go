@@ -36,6 +36,35 @@ func talked(t *testing.T, f *fake, path, body string, headers ...string) *httpte
 	return newTalk(t, f).do("POST", path, body, headers...)
 }
 
+// TestTalkTools: the tools of the client in every form.
+func TestTalkTools(t *testing.T) {
+	pick := llm.ToolSpec{Name: "pick", Description: "Picks.", Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
+	const about = `"description":"Picks.",`
+	schema := string(pick.Parameters)
+	for name, tools := range map[string]string{
+		"AG-UI's list":            `[{"name":"pick",` + about + `"parameters":` + schema + `}]`,
+		"OpenAI's list":           `[{"type":"function","function":{"name":"pick",` + about + `"parameters":` + schema + `}}]`,
+		"an object":               `{"pick":{` + about + `"parameters":` + schema + `}}`,
+		"an object of the AI SDK": `{"pick":{"type":"function",` + about + `"inputSchema":{"jsonSchema":` + schema + `}}}`,
+		"another object":          `{"pick":{"name":"other",` + about + `"inputSchema":` + schema + `}}`,
+	} {
+		f := newFake()
+		if w := talked(t, f, "/api/chat", `{"id":"s","trigger":"submit-message","messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"x"}]}],"tools":`+tools+`}`); w.Code != http.StatusOK {
+			t.Errorf("%s: %s", name, w.Body)
+			continue
+		}
+		if diff := cmp.Diff([]llm.ToolSpec{pick}, f.req.ClientTools); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	for _, wrong := range []string{`"pick"`, `{"":{}}`, `{"pick":[]}`, `[[]]`, `{"pick":{"parameters":7}}`} {
+		w := talked(t, newFake(), "/api/chat", `{"id":"s","messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"x"}]}],"tools":`+wrong+`}`)
+		if w.Code/100 != 4 || !strings.Contains(w.Body.String(), "tools") {
+			t.Errorf("%s: %d %s", wrong, w.Code, w.Body)
+		}
+	}
+}
+
 // TestTalkRequests: the request made of a body and its headers.
 func TestTalkRequests(t *testing.T) {
 	png := "data:image/png;base64," + base(pngData)

@@ -21,7 +21,7 @@ type Talk struct {
 	// Message is the last message alone, which many AI SDK applications send.
 	Message *talkMessage  `json:"message"`
 	Resume  []resumeEntry `json:"resume"`
-	Tools   []clientTool  `json:"tools"`
+	Tools   clientTools   `json:"tools"`
 
 	// AG-UI.
 	ThreadID string `json:"threadId"`
