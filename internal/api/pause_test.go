@@ -71,7 +71,7 @@ func TestPause(t *testing.T) {
 	}
 	s.model.AssertDone(t)
 	must(t, s.chat.Close(context.Background()))
-	whole := s.do("GET", run+"/events?protocol=ai-sdk", "").Body.String()
+	whole := s.do("GET", run+"/events?protocol=ai-sdk-6", "").Body.String()
 	if strings.Count(whole, `"type":"finish"`) != 1 || !strings.Contains(whole, "Let me look") || !strings.Contains(whole, `"tool-output-denied"`) {
 		t.Error(whole)
 	}
