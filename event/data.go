@@ -67,6 +67,8 @@ type ToolCallData struct {
 	// call: Name is the agent, ID is "<agent>_structured_output" ("…_2" and so on for
 	// later ones of a turn), Arguments are {"input_text"} and Result is the answer.
 	Structured bool `json:"structured_output,omitempty"`
+	// Sources are what the result was taken from, when completed.
+	Sources []Source `json:"sources,omitempty"`
 	// Client marks a call of the client's own tool: the client runs it and sends the
 	// result with its next request. A started one is not the client's after all if its
 	// arguments turn out to be wrong.
@@ -80,6 +82,17 @@ type ToolCallData struct {
 
 // EventType returns ToolCall.
 func (*ToolCallData) EventType() Type { return ToolCall }
+
+// Source is a page or a document that a tool read or found.
+type Source struct {
+	// ID is the same for the same source: its key, or its URL.
+	ID string `json:"id"`
+	// URL is an http or https address, "" for a document that has none.
+	URL   string `json:"url,omitempty"`
+	Title string `json:"title,omitempty"`
+	// Name is a document's file name, "" if it is not known.
+	Name string `json:"filename,omitempty"`
+}
 
 // ToolArgumentsData names the call to whose arguments a piece belongs. The piece is the
 // event's Text. Joined, the pieces of a call are the Arguments of its next stage, apart from

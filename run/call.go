@@ -171,10 +171,10 @@ func (r *runner) emitResult(c *call, more bool) error {
 	r.observe(&c.Result)
 	d := &event.ToolCallData{
 		Name: c.name, ID: c.id, Status: event.ToolCompleted,
-		Arguments: c.raw, Result: jsonValue(c.Content), Content: c.Content,
+		Arguments: c.raw, Result: jsonValue(c.Content), Content: c.Content, Sources: c.Sources,
 	}
 	if c.Failed {
-		d.Status, d.ErrorMessage = event.ToolFailed, c.problem()
+		d.Status, d.ErrorMessage, d.Sources = event.ToolFailed, c.problem(), nil
 	}
 	d.MessageID, d.More = r.chooseRow(c), more
 	r.keepResult(c)

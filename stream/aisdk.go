@@ -56,7 +56,8 @@ type aisdkEncoder struct {
 	usage    *event.UsageData
 	metadata *event.MetadataData
 
-	asked []*call // with approvals that are sent last
+	asked   []*call         // with approvals that are sent last
+	sources map[string]bool // that were sent
 
 	step     bool // start-step was sent
 	answered bool // a call of the step has its result
@@ -169,7 +170,9 @@ func (e *aisdkEncoder) append(ev event.Event) error {
 		return e.appendError(d)
 	case *event.MetadataData:
 		e.metadata = d
-		e.appendSources(d.Sources)
+		for _, s := range d.Sources {
+			e.source(event.Source{ID: s, Title: s})
+		}
 		return e.data(ev, "metadata", false)
 	case *event.UsageData:
 		e.usage = d

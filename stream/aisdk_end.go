@@ -3,7 +3,6 @@ package stream
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/p8-org/p8/event"
 )
@@ -52,27 +51,6 @@ func (e *aisdkEncoder) appendState(d *event.StateData) {
 	e.field("id", "state")
 	e.raw("data", d.State)
 	e.end()
-}
-
-// appendSources sends the sources of the answer: web addresses, and names.
-func (e *aisdkEncoder) appendSources(sources []string) {
-	for i, s := range sources {
-		if s == "" || slices.Contains(sources[:i], s) {
-			continue
-		}
-		e.openStep()
-		if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
-			e.chunk("source-url")
-			e.field("sourceId", s)
-			e.field("url", s)
-		} else {
-			e.chunk("source-document")
-			e.field("sourceId", s)
-			e.field("mediaType", "text/plain")
-			e.field("title", s)
-		}
-		e.end()
-	}
 }
 
 // finishMetadata is what the client's message keeps about the end of the run.

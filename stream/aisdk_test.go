@@ -23,7 +23,7 @@ var aisdkFields = map[string]string{
 	"tool-output-available": "toolCallId output dynamic? providerExecuted? preliminary?",
 	"tool-output-error":     "toolCallId errorText dynamic? providerExecuted?", "tool-output-denied": "toolCallId",
 	"tool-approval-request": "approvalId toolCallId reason?",
-	"source-url":            "sourceId url", "source-document": "sourceId mediaType title",
+	"source-url":            "sourceId url title?", "source-document": "sourceId mediaType title filename?",
 }
 
 // checkAISDK checks a stream against the strict schema of chunks, and for what breaks the

@@ -47,6 +47,9 @@ func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
 		e.inputError(k, d.Arguments, resultText(d))
 	case !k.sent:
 		e.output(k, d)
+		for _, s := range d.Sources {
+			e.source(s)
+		}
 	}
 }
 

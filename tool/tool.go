@@ -61,6 +61,8 @@ type Result struct {
 	// Parts are images and documents of the result, for models that read them;
 	// Content says in words that they are there.
 	Parts []llm.Part `json:"parts,omitempty"`
+	// Sources are what the result was taken from, for clients that show it.
+	Sources []event.Source `json:"sources,omitempty"`
 	// Failed marks a result that is an error; the model sees Content.
 	Failed bool `json:"failed,omitempty"`
 	// Action is emitted as an event of its own.

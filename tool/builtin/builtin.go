@@ -21,6 +21,7 @@ import (
 
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/catalog"
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/rem"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
@@ -119,6 +120,10 @@ func answering[In, Out any](name, description string, a tool.Annotations, fn fun
 		out, err := fn(ctx, in)
 		if err != nil {
 			return nil, worded(err)
+		}
+		if from, ok := any(out).(interface{ sources() []event.Source }); ok {
+			content, err := tool.Encode(out)
+			return tool.Result{Content: content, Sources: from.sources()}, err
 		}
 		return out, nil
 	})

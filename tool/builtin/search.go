@@ -55,7 +55,8 @@ func NewSearch(e *rem.Engine) (tool.Tool, error) {
 		found, err := runSearch(ctx, e, in)
 		switch {
 		case err == nil:
-			return answerOf(found), nil
+			content, err := tool.Encode(answerOf(found))
+			return tool.Result{Content: content, Sources: sourcesOf(found)}, err
 		case fitForModel(err):
 			return searchFailed(in.Query, err.Error())
 		}

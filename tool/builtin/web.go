@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
@@ -38,6 +39,14 @@ type webSearchOut struct {
 	Count   int         `json:"count"`
 	Saved   bool        `json:"saved"`
 	Note    string      `json:"note,omitempty" jsonschema:"why nothing was saved"`
+}
+
+func (o webSearchOut) sources() []event.Source {
+	list := make([]event.Source, len(o.Results))
+	for i, page := range o.Results {
+		list[i] = event.Source{ID: page.URL, URL: page.URL, Title: page.Name}
+	}
+	return list
 }
 
 // webResult is one page that was found.
