@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf8"
 )
@@ -10,8 +11,8 @@ const hex = "0123456789abcdef"
 // appendQuoted appends s as a JSON string. It allocates nothing beyond dst.
 //
 // Bytes that are not UTF-8 become U+FFFD. U+2028 and U+2029 are escaped, for old
-// versions of JavaScript read them as line ends; HTML is not, for nobody embeds a
-// stream in a page.
+// versions of JavaScript read them as line ends, and U+0085 with them, because clients
+// in Python end lines at all three; HTML is not, for nobody embeds a stream in a page.
 func appendQuoted(dst []byte, s string) []byte {
 	return append(appendInner(append(dst, '"'), s), '"')
 }
@@ -34,6 +35,9 @@ func appendInner(dst []byte, s string) []byte {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			dst = append(append(dst, s[start:i]...), `\ufffd`...)
+			start = i + size
+		case r == '\u0085':
+			dst = append(append(dst, s[start:i]...), `\u0085`...)
 			start = i + size
 		case r == '\u2028' || r == '\u2029':
 			dst = append(append(dst, s[start:i]...), `\u202`...)
@@ -62,6 +66,17 @@ func appendEscaped(dst []byte, b byte) []byte {
 		return append(dst, `\f`...)
 	}
 	return append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&0xF])
+}
+
+// escapeBreaks escapes, in JSON of encoding/json, the characters at which clients end lines:
+// U+0085, and inside of raw values U+2028 and U+2029.
+func escapeBreaks(object []byte) []byte {
+	for _, b := range [...][2]string{{"\u0085", `\u0085`}, {"\u2028", `\u2028`}, {"\u2029", `\u2029`}} {
+		if bytes.Contains(object, []byte(b[0])) {
+			object = bytes.ReplaceAll(object, []byte(b[0]), []byte(b[1]))
+		}
+	}
+	return object
 }
 
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }

@@ -92,7 +92,7 @@ func (f *frames) object(v any) ([]byte, error) {
 	if err := f.enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("stream: encode %T: %w", v, err)
 	}
-	return bytes.TrimSpace(f.json.Bytes()), nil
+	return escapeBreaks(bytes.TrimSpace(f.json.Bytes())), nil
 }
 
 // send writes the frames of the event, unless the client has it.
