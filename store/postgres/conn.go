@@ -19,12 +19,12 @@ import (
 // next one of the same connection begins.
 type conn struct {
 	c *pgx.Conn
-	// writes: it is a Write's, whose transaction begins with the first statement that
-	// is sent. careful: what Later gets is sent at once.
+	// writes is true in a Write: its transaction begins with the first statement that is sent.
+	// careful is true if the statements of Later are sent at once.
 	writes, careful bool
-	// gave: a row was given. broke: the connection was closed at the end.
+	// gave is true if a row was read, broke if the connection was closed at the end.
 	gave, broke bool
-	// waiting is what Later got and what has not been sent.
+	// waiting are the statements of Later that have not been sent.
 	waiting []store.Statement
 }
 

@@ -172,7 +172,7 @@ func connections(ctx context.Context, c *pgx.Conn) Finding {
 	return f
 }
 
-// ask notes why a question had no answer.
+// ask records why a question had no answer.
 func (f *Finding) ask(err error) bool {
 	if err != nil {
 		f.OK, f.Detail, f.Mend = false, "it cannot be read: "+message(err), "check the connection and the role's rights on the system catalogs"

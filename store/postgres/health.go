@@ -39,11 +39,11 @@ const (
 
 // health is the state of the database under a running engine.
 type health struct {
-	// failed: the last write failed because the database could not be used.
+	// failed is true if the last write failed because the database could not be used.
 	failed atomic.Bool
 }
 
-// note remembers how a write ended.
+// note records how a write ended.
 func (h *health) note(err error) error {
 	if err == nil || errors.Is(err, store.ErrUnavailable) {
 		h.failed.Store(err != nil)

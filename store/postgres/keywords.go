@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// commonRows is from how many visible rows on a word is common: rows that
-	// hold no rarer word of the question are not looked for.
+	// A word in commonRows or more visible rows is common: rows that hold no rarer word
+	// of the question are not searched.
 	commonRows = 2000
 	// maxCandidates bounds the rows whose rank is computed.
 	maxCandidates = 10_000

@@ -20,7 +20,7 @@ func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.Row
 		said[i] = fmt.Sprintf(`phraseto_tsquery('p8_words', %s)`, s.arg(plain(t)))
 	}
 	all := strings.Join(said, ` && `)
-	// Without a word that PostgreSQL knows as one, the query would be that of every message.
+	// If PostgreSQL knows none of the terms as a word, the query would match every message.
 	s.add(`SELECT m.session_id, m.seq FROM (SELECT entity_id FROM (SELECT entity_id FROM keywords WHERE words @@ (%s::tsquery && %s) AND numnode(%s) > 0`,
 		s.arg(scopeLexeme("messages", owner)), all, all)
 	s.add(` LIMIT %d) hits ORDER BY entity_id COLLATE "C" DESC LIMIT %d) k`, maxFound, limit)

@@ -60,7 +60,8 @@ func (e *engine) selectAs(ctx context.Context, sc store.Scope, s *selection) (se
 	c.Frontend().SetMaxBodyLen(maxMessage)
 	defer func() {
 		c.Frontend().SetMaxBodyLen(0)
-		// The locks are for a gate that failed: nothing else survives the rollback.
+		// Advisory locks survive a rollback: a statement that passed the gate by mistake may
+		// have taken some.
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		if e := c.Exec(end, `ROLLBACK; SELECT pg_advisory_unlock_all()`).Close(); e != nil {

@@ -26,7 +26,7 @@ type checkpointer struct {
 	done   chan struct{}
 	// commits counts those of the writer.
 	commits atomic.Int64
-	// asleep: only the writer's hook causes the next look.
+	// asleep is true if only the writer's hook causes the next look.
 	asleep atomic.Bool
 
 	mu      sync.Mutex

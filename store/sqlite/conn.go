@@ -30,7 +30,7 @@ type conn struct {
 	stmts map[string]*sqlite3.Stmt
 	// pin ends a statement that keeps the write-ahead log for too long.
 	pin pin
-	// snapshot: Later began a transaction, which pins the log until Read ends.
+	// snapshot is true if Later began a transaction, which pins the log until Read ends.
 	snapshot bool
 }
 
@@ -255,8 +255,8 @@ func (c *conn) read(fn func(store.Conn) error) (err error) {
 	return fn(c)
 }
 
-// Later implements store.Conn: there is no way to save. A reader's statements see
-// the state that the first of them saw, until Read ends.
+// Later implements store.Conn. It runs the statement at once: there is no round trip to save.
+// A reader's statements see the state that the first of them saw, until Read ends.
 func (c *conn) Later(ctx context.Context, s store.Statement) error {
 	if c.db.GetAutocommit() {
 		if err := c.control(`BEGIN`); err != nil {

@@ -55,9 +55,8 @@ func keywordNumber(ctx context.Context, c store.Conn, t store.IndexedText) (numb
 	return number, err
 }
 
-// commonRows is from how many visible texts on a word is common. Rows that hold
-// no rarer word of a question are not looked for: they would come last, and cost
-// the most.
+// A word in commonRows or more visible texts is common. Rows that hold no rarer word of a
+// question are not searched: they would come last, and cost the most.
 const commonRows = 2000
 
 // Keywords implements store.KeywordRanker: a word counts by its rarity among the
@@ -186,7 +185,7 @@ func match(terms []string) string {
 	return strings.Join(quoted(terms), " OR ")
 }
 
-// quoted makes FTS5's strings of the terms, which are no syntax.
+// quoted writes the terms as strings of FTS5, so that none of them is syntax.
 func quoted(terms []string) []string {
 	list := slices.Clone(terms)
 	for i, t := range list {
