@@ -19,7 +19,7 @@ func (s *Service) Requests(ctx context.Context, f store.RequestFilter) (page []s
 	return s.o.Store.Requests(ctx, f)
 }
 
-// Request is a request of one of the caller's runs.
+// Request returns a request of one of the caller's runs.
 func (s *Service) Request(ctx context.Context, id string) (store.RunRequest, error) {
 	if s.o.Store == nil {
 		return store.RunRequest{}, ErrNoRuns
@@ -50,7 +50,7 @@ func (s *Service) Decide(ctx context.Context, id string, d store.Decision) (stor
 	return r, t, err
 }
 
-// takenUp is the turn of a run that another caller resumed as soon as the request had its
+// takenUp returns the turn of a run that another caller resumed as soon as the request had its
 // answer; nil if the run has not paused yet: it then goes on by itself.
 func (s *Service) takenUp(ctx context.Context, r *store.RunRequest) *Turn {
 	here, ok := s.runs.sessions.RunReady(ctx, r.RunID)

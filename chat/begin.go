@@ -115,7 +115,7 @@ func (s *preparer) rows(p prepared) *record.Rows {
 	return &record.Rows{RunID: p.request.runID, SessionID: p.session.stored.ID, Agent: p.cast.Name, Now: s.o.Now, NewID: s.o.NewID}
 }
 
-// partsOf are the images and documents of a row.
+// partsOf returns the images and documents of a row.
 func partsOf(row *store.Message) (parts []llm.Part, err error) {
 	if len(row.Parts) > 0 {
 		err = json.Unmarshal(row.Parts, &parts)
@@ -191,7 +191,7 @@ func (s *preparer) insistOnBeginning(ctx context.Context, caller identity.Identi
 	}
 }
 
-// wait is false if ctx ends before the pause is over.
+// wait returns false if ctx ends before the pause is over.
 func wait(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

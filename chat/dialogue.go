@@ -49,7 +49,7 @@ func (p prepared) wrongAnswer(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// sentence is a run without a model that says one sentence.
+// sentence returns a run without a model that says one sentence.
 func (r *recorder) sentence(text string) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for _, e := range []event.Event{event.NewText(text), event.New(&event.DoneData{Reason: event.ReasonStop})} {

@@ -50,7 +50,7 @@ func (r *recorder) ended(cause error, text string) ended {
 	return e
 }
 
-// reason is why the run is over.
+// reason returns why the run is over.
 func (r *recorder) reason(err error) (*event.DoneData, *event.ErrorData) {
 	switch {
 	case err == nil && r.scriptFailed != nil:
@@ -69,7 +69,7 @@ func (r *recorder) reason(err error) (*event.DoneData, *event.ErrorData) {
 	return &event.DoneData{Reason: event.ReasonError}, Describe(err)
 }
 
-// status is the run's.
+// status returns the status of the run.
 func (e *ended) status() string {
 	waits := e.done.Reason == event.ReasonPaused || e.done.Reason == event.ReasonToolCalls
 	switch {
@@ -85,7 +85,7 @@ func (e *ended) status() string {
 	return store.RunCompleted // a client that keeps its own history goes on by itself
 }
 
-// consumed is the total of the run so far.
+// consumed returns the total of the run so far.
 func (e *ended) consumed() store.Consumed {
 	if e.usage == nil {
 		return store.Consumed{}
@@ -93,7 +93,7 @@ func (e *ended) consumed() store.Consumed {
 	return store.Consumed{InputTokens: e.usage.InputTokens, OutputTokens: e.usage.OutputTokens, CostUSD: e.usage.CostUSD}
 }
 
-// result is what callers that do not stream get.
+// result returns the result for callers that do not stream.
 func (e *ended) result(asks []event.ActionRequestData) Result {
 	res := Result{
 		Text: e.text, Output: e.done.Output, ChainedTool: e.done.ChainedTool, ChainedResult: e.done.ChainedResult,
@@ -105,7 +105,7 @@ func (e *ended) result(asks []event.ActionRequestData) Result {
 	return res
 }
 
-// answerRow is the row of the answer: what the user was shown, and what it took.
+// answerRow returns the row of the answer: what the user was shown, and what it took.
 func (e *ended) answerRow(rows *record.Rows) *store.Message {
 	text := e.text
 	if text == "" && e.done.Output != nil {

@@ -74,7 +74,7 @@ func (r *recorder) follow(ctx context.Context) (err error) {
 	}
 }
 
-// events are those of the agent, or of the script in its place.
+// events returns the events of the agent, or of the script in its place.
 func (r *recorder) events(ctx context.Context) iter.Seq2[event.Event, error] {
 	if script := r.now.cast.Script; script != nil {
 		return script(ctx, r.now.message.text, r.now.request.asked.Options)
@@ -271,7 +271,7 @@ func (m runMemory) Hold(n int) { m.r.begun.account.Hold(n) }
 // Keep returns how many bytes of shown text the run may keep.
 func (m runMemory) Keep() int { return record.KeepText(&m.r.begun.account) }
 
-// Shown is the end of what the run itself has said.
+// Shown returns the end of what the run itself has said.
 func (m runMemory) Shown(n int) (string, error) {
 	m.r.writer.Flush()
 	return record.ReadText(m.r.begun.stored, m.r.begun.log, n, m.r.rows.RunID)

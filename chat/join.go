@@ -13,7 +13,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// repeated is the run that an earlier request with the same key began; nil if the key is
+// repeated returns the run that an earlier request with the same key began; nil if the key is
 // new.
 func (s *Service) repeated(ctx context.Context, r request) (*Turn, error) {
 	if r.asked.Key == "" || s.o.Store == nil {
@@ -80,7 +80,7 @@ func (s *Service) steer(ctx context.Context, r request) (*Turn, error) {
 	return running.turn(running.log.Last()), nil
 }
 
-// steering is the request's message for a run that exists.
+// steering returns the request's message for a run that exists.
 func (r *request) steering(newID func() string) message {
 	id := newID()
 	if r.asked.Key != "" {
@@ -120,7 +120,7 @@ func keyedRow(caller identity.Identity, key string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(caller.TenantID+"\x00"+caller.UserID+"\x00steer\x00"+key)).String()
 }
 
-// steeredBefore is the run that an earlier request with the same key steered; nil if the key
+// steeredBefore returns the run that an earlier request with the same key steered; nil if the key
 // is new.
 func (s *Service) steeredBefore(ctx context.Context, r request) (*Turn, error) {
 	if r.asked.Busy != BusySteer || len(r.asked.Results) > 0 {

@@ -33,7 +33,7 @@ type kept struct {
 	restarts int // of the run, when it was read
 }
 
-// turnOf is a run that is read from the store.
+// turnOf returns a run that is read from the store.
 func (a *archive) turnOf(caller identity.Identity, r *store.Run) *Turn {
 	return &Turn{
 		RunID: r.ID, SessionID: r.SessionID, MessageID: r.MessageID, InReplyTo: r.InReplyTo,
@@ -134,7 +134,7 @@ func (k *kept) wait(ctx context.Context, t *Turn) (Result, error) { return gathe
 // stop implements source: Service.Stop stops runs of other processes.
 func (k *kept) stop() {}
 
-// reading is a context for reading runs of other processes; it ends with Leave.
+// reading returns a context for reading runs of other processes; it ends with Leave.
 func (a *archive) reading(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(a.here, func() { cancel(ErrHandedOver) })

@@ -22,7 +22,7 @@ func (r *recorder) sayLimit(cause error) {
 	r.writer.Append(e)
 }
 
-// limitText is the last paragraph of an answer that ends at a limit.
+// limitText returns the last paragraph of an answer that ends at a limit.
 func limitText(limit string) string { return "[This answer ends early: " + limitWords(limit) + ".]" }
 
 func limitWords(limit string) string {

@@ -127,7 +127,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// runOptions are the options that all runs share, nested ones included.
+// runOptions returns the options that all runs share, nested ones included.
 func (o *Options) runOptions() run.Options {
 	return run.Options{
 		Cost: o.Cost, ToolTimeout: o.ToolTimeout, Parallel: o.Parallel, StepToolCalls: o.StepToolCalls, ToolCalls: o.ToolCalls,

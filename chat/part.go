@@ -49,7 +49,7 @@ func pauses(e *event.Event) bool {
 	return ok && (d.Reason == event.ReasonPaused || d.Reason == event.ReasonToolCalls) && strings.IndexByte(e.Agent, '/') < 0
 }
 
-// Stored is the turn for a reader that gets events only once they are stored, so that none
+// Stored returns the turn for a reader that gets events only once they are stored, so that none
 // of them is lost with this process. They come some tenths of a second later.
 func (t *Turn) Stored() *Turn {
 	r, ok := t.source.(*running)

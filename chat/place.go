@@ -52,7 +52,7 @@ func (s *preparer) place(ctx context.Context, p prepared) (place, error) {
 	return place{}, nil
 }
 
-// following is the place after a message, if anything was said after it.
+// following returns the place after a message, if anything was said after it.
 func (s *preparer) following(ctx context.Context, p prepared, seq int64) (place, error) {
 	later, err := s.o.Store.Messages(ctx, p.session.stored.ID, store.MessageFilter{AfterSeq: seq, Limit: 1, Types: []string{store.MessageUser, store.MessageAssistant}})
 	if err != nil || len(later) == 0 {
@@ -61,7 +61,7 @@ func (s *preparer) following(ctx context.Context, p prepared, seq int64) (place,
 	return placeAfter(seq, seq+1), nil
 }
 
-// again is the place of the message to answer again: the first of the path that the session
+// again returns the place of the message to answer again: the first of the path that the session
 // has, or the user's message before that one, else the session's last message of the user.
 func (s *preparer) again(ctx context.Context, p prepared, path []string) (place, error) {
 	f := store.MessageFilter{Last: 1, Types: []string{store.MessageUser}, Parts: true}

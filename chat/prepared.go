@@ -191,7 +191,7 @@ func (s *preparer) recall(ctx context.Context, p prepared, a *agent.Agent, befor
 	return out, err
 }
 
-// choose is the name of the agent that answers; the session has its new routing.
+// choose returns the name of the agent that answers; the session has its new routing.
 func (s *preparer) choose(ctx context.Context, p prepared, first named, preview bool) (string, session, error) {
 	asked := route.Asked{
 		Agent: cmp.Or(p.request.asked.Agent, p.caller.AgentSchemaURI, DefaultAgent), Auto: first.auto,
@@ -215,7 +215,7 @@ func (s *preparer) choose(ctx context.Context, p prepared, first named, preview 
 // maxRecent is how many messages a classifier sees.
 const maxRecent = 6
 
-// recent is the end of the conversation, without calls and thoughts.
+// recent returns the end of the conversation, without calls and thoughts.
 func (s *preparer) recent(p prepared) []llm.Message {
 	var out []llm.Message
 	if p.session.isNew() || s.o.Store == nil {
@@ -234,7 +234,7 @@ func (s *preparer) recent(p prepared) []llm.Message {
 	return out[max(0, len(out)-maxRecent):]
 }
 
-// scene is what the payload is made of.
+// scene returns the parts of the payload.
 func (p prepared) scene() prompt.Scene {
 	return prompt.Scene{
 		Cast: p.cast, Caller: p.caller, Session: p.session.stored, Recalled: p.session.recalled,
@@ -243,13 +243,13 @@ func (p prepared) scene() prompt.Scene {
 	}
 }
 
-// withSession is the stage with the payload of the session's own conversation.
+// withSession returns the stage with the payload of the session's own conversation.
 func (s *preparer) withSession(ctx context.Context, p prepared) (_ prepared, err error) {
 	p.payload, err = s.prompts.Remembering(ctx, p.scene())
 	return p, err
 }
 
-// withSent is the stage with the payload of the conversation that the client sent, and
+// withSent returns the stage with the payload of the conversation that the client sent, and
 // the rows of that conversation if they are to be stored.
 func (s *preparer) withSent(p prepared) (prepared, []store.Message, error) {
 	sent := p.request.asked.History
@@ -268,7 +268,7 @@ func (s *preparer) withSent(p prepared) (prepared, []store.Message, error) {
 	return p, rows, nil
 }
 
-// settings are the request's, then the document's, then the defaults.
+// settings returns the settings of the request, completed by the document's and the defaults.
 func (s *preparer) settings(p prepared) llm.Settings {
 	return p.request.asked.Settings.Or(p.cast.Agent.Settings).Or(s.o.Defaults)
 }

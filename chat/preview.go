@@ -110,7 +110,7 @@ func (s *preparer) lookAt(ctx context.Context, r request) (prepared, error) {
 	return s.withSession(ctx, p)
 }
 
-// leadParts are the parts before the history, and those beside the messages.
+// leadParts returns the parts before the history, and those beside the messages.
 func leadParts(p prepared) []PreviewPart {
 	var parts []PreviewPart
 	for i, m := range p.payload.Lead {
@@ -137,7 +137,7 @@ func leadParts(p prepared) []PreviewPart {
 	return parts
 }
 
-// historyParts are the parts of the history with their texts.
+// historyParts returns the parts of the history with their texts.
 func historyParts(c memory.Context) []PreviewPart {
 	parts := make([]PreviewPart, 0, len(c.Parts))
 	at := 0

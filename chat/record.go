@@ -273,7 +273,7 @@ func (r *recorder) ask(e event.Event, d *event.ActionRequestData) {
 	}
 }
 
-// own is an event of the turn itself.
+// own returns an event of the turn itself.
 func (r *recorder) own(d event.Data) event.Event {
 	return event.Event{Type: d.EventType(), RunID: r.rows.RunID, Agent: r.rows.Agent, Data: d}
 }

@@ -132,7 +132,7 @@ func checkCombination(req Request) error {
 	return nil
 }
 
-// messageText is the text of the user's message; "" if it is stored already, or comes
+// messageText returns the text of the user's message; "" if it is stored already, or comes
 // with the history.
 func messageText(req Request) (string, error) {
 	text := req.Input
@@ -200,7 +200,7 @@ func newClientTools(specs []llm.ToolSpec, protocol string) ([]tool.Tool, error) 
 	return tools, nil
 }
 
-// answeringSent is the request to answer the last message of the history that the client
+// answeringSent returns the request to answer the last message of the history that the client
 // sent: its session is not known here.
 func (r request) answeringSent() (request, error) {
 	n := len(r.asked.History) - 1

@@ -47,7 +47,7 @@ func (s *executor) newRunning(b *begun) *running {
 	return r
 }
 
-// turn is the run for a request that came later; its client has the events up to past.
+// turn returns the run as a Turn for a request that came later; its client has the events up to past.
 func (r *running) turn(past int64) *Turn {
 	t := r.first
 	t.Past = past

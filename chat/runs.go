@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Active is the session's run that is under way, in this process or another; nil if no run
+// Active returns the session's run that is under way, in this process or another; nil if no run
 // is under way.
 func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
 	who, err := identity.From(ctx)
@@ -29,7 +29,7 @@ func (s *Service) Active(ctx context.Context, sessionID string) (*Turn, error) {
 	return s.archive.turnOf(who, &runs[0]), nil
 }
 
-// Open is a run of the caller, in any state. The Turn reads its events, those still to come
+// Open returns a run of the caller, in any state. The Turn reads its events, those still to come
 // included.
 func (s *Service) Open(ctx context.Context, runID string) (*Turn, store.Run, error) {
 	who, err := identity.From(ctx)

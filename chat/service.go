@@ -47,10 +47,10 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Process is the name of this process among those that share the store.
+// Process returns the name of this process among those that share the store.
 func (s *Service) Process() string { return s.o.Process }
 
-// Running is the number of turns under way.
+// Running returns the number of turns under way.
 func (s *Service) Running() int { return s.runs.sessions.Count() }
 
 // closeGrace is how long interrupted runs have to store their events.

@@ -42,7 +42,7 @@ func (s session) with(add json.RawMessage) (session, error) {
 	return s, nil
 }
 
-// spentChoosing is what a model consumed that chose the agent. It belongs to no run.
+// spentChoosing returns what a model consumed to choose the agent. It belongs to no run.
 func (s *preparer) spentChoosing(u route.Used) run.Spent {
 	spent := run.Spent{Path: routing.Auto, Model: u.Model, Usage: event.UsageData{
 		InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached, ReasoningTokens: u.Reasoning,
@@ -53,7 +53,7 @@ func (s *preparer) spentChoosing(u route.Used) run.Spent {
 	return spent
 }
 
-// shares are the rows of what models consumed that chose the agent.
+// shares returns the rows that store what models consumed to choose the agent.
 func (s session) shares() []*store.Message {
 	var rows []*store.Message
 	for i := range s.spent {

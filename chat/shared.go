@@ -72,7 +72,8 @@ func (p prepared) withUpdate() (prepared, error) {
 	return p, nil
 }
 
-// instruction is the request's, with the state that the agent shares with the client.
+// instruction returns the request's instruction, with the state that the agent shares with
+// the client.
 func (p prepared) instruction() string {
 	if p.shared == nil {
 		return p.request.asked.Instruction
@@ -81,7 +82,7 @@ func (p prepared) instruction() string {
 		llm.Material("state of the application", string(p.shared.JSON())))
 }
 
-// added is an instruction with another text.
+// added returns an instruction with another text.
 func added(instruction, text string) string {
 	return strings.TrimPrefix(instruction+"\n\n"+text, "\n\n")
 }

@@ -111,7 +111,7 @@ func (f *Finder) Cast(ctx context.Context, a *agent.Agent, w Wanted) (Cast, erro
 	return c, nil
 }
 
-// ModelName is the model that a turn uses: the document's override_model, else the
+// ModelName returns the model that a turn uses: the document's override_model, else the
 // request's, else the document's model, else the default.
 func ModelName(a *agent.Agent, request, fallback string) string {
 	return cmp.Or(a.OverrideModel, request, a.Model, fallback)

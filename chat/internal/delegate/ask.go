@@ -83,7 +83,7 @@ func (*askAgent) Annotations() tool.Annotations {
 // Resumes marks the tool as one whose run is resumed from its own journal.
 func (*askAgent) Resumes() {}
 
-// Timeout is a little longer than the agent's own.
+// Timeout returns a little more than the time of the agent.
 func (*askAgent) Timeout(call tool.Call) time.Duration {
 	q, err := readQuestion(call.Arguments)
 	if err != nil {
@@ -146,7 +146,7 @@ func (q *question) timeout() time.Duration {
 	return min(max(time.Duration(*q.Seconds*float64(time.Second)), time.Second), maxAskFor)
 }
 
-// prompt is the user's message to the agent: the question, and the data below it.
+// prompt returns the user's message to the agent: the question, and the data below it.
 func (q *question) prompt() string {
 	var data bytes.Buffer
 	if json.Compact(&data, q.Data) != nil || data.Len() == 0 || data.String() == "null" || data.String() == "{}" {
@@ -181,7 +181,7 @@ type refusal struct {
 	text string
 }
 
-// Error is the message.
+// Error returns the message.
 func (r *refusal) Error() string { return r.message }
 
 func (r *refusal) result(agent string) (tool.Result, error) {

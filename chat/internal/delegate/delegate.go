@@ -144,7 +144,7 @@ func listed(list []agent.AgentRef, a *agent.Agent) bool {
 	})
 }
 
-// overridden is the agent with structured output on or off, as the question wants it.
+// overridden returns the agent with structured output on or off, as the question wants it.
 func overridden(a *agent.Agent, structured *bool) (*agent.Agent, error) {
 	if structured == nil || *structured == a.Structured {
 		return a, nil
@@ -200,7 +200,7 @@ func (d *Delegator) payload(ctx context.Context, c *child) ([]llm.Message, error
 	return d.o.Prompts.Verbatim(scene, nil).Messages, nil
 }
 
-// unread is the refusal of an agent whose session cannot be read.
+// unread returns the refusal of an agent whose session cannot be read.
 func (d *Delegator) unread(ctx context.Context, c *child, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

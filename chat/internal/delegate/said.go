@@ -49,5 +49,5 @@ func (s *said) shows(own bool) bool {
 	return !s.answered // else it is the chained tool's, which is no part of the answer
 }
 
-// String is everything that was shown as text.
+// String returns everything that was shown as text.
 func (s *said) String() string { return s.text.String() }

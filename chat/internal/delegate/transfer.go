@@ -30,7 +30,7 @@ type transfer struct {
 	d *Delegator
 }
 
-// TransferToAgent is the tool with which the agent that the user talks to hands the
+// TransferToAgent returns the tool with which the agent that the user talks to hands the
 // session to another one.
 func (d *Delegator) TransferToAgent() (tool.Tool, error) {
 	base, err := tool.NewBase(llm.ToolSpec{
@@ -70,7 +70,7 @@ func (t *transfer) Call(ctx context.Context, call tool.Call) (tool.Result, error
 	return tool.Result{Content: content, TransferTo: to}, err
 }
 
-// successor is the name of the agent that takes over; a *refusal says why it may
+// successor returns the name of the agent that takes over; a *refusal says why it may
 // not.
 func (d *Delegator) successor(ctx context.Context, name string) (string, error) {
 	scope, from := run.ScopeFrom(ctx), callerFrom(ctx)

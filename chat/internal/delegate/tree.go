@@ -44,7 +44,7 @@ func (t *Tree) Recall(e event.Event) {
 	}
 }
 
-// structuredID is the id of a structured agent's answer, and whether the same run has
+// structuredID returns the id of a structured agent's answer, and whether the same run has
 // shown the answer before. The ids of a turn differ.
 func (t *Tree) structuredID(agent, runID string) (id string, shown bool) {
 	t.mu.Lock()
@@ -87,12 +87,12 @@ func (p *place) Value(k any) any {
 	return p.Context.Value(k)
 }
 
-// In is the context of a run of an agent in a tree.
+// In returns the context of a run of an agent in a tree.
 func In(ctx context.Context, caller *agent.Agent, t *Tree) context.Context {
 	return &place{ctx, caller, t}
 }
 
-// callerFrom is the agent whose run ctx belongs to; nil outside of one.
+// callerFrom returns the agent whose run ctx belongs to; nil outside of one.
 func callerFrom(ctx context.Context) *agent.Agent {
 	if p, _ := ctx.Value(placeKey{}).(*place); p != nil {
 		return p.caller

@@ -10,7 +10,7 @@ import (
 	"github.com/p8-org/p8/routing"
 )
 
-// lead is the system prompt, the instructions of the request, and the names of declared
+// lead returns the system prompt, the instructions of the request, and the names of declared
 // tools that are not available.
 func lead(s Scene) []llm.Message {
 	const most = 4
@@ -39,7 +39,7 @@ const (
 	timeFormat = time.TimeOnly
 )
 
-// contextBlock is the instructions of a flat agent (p8): [Context] with a line for each
+// contextBlock returns the instructions of a flat agent (p8): [Context] with a line for each
 // known fact, the session's name and metadata if it has any, then what the request adds.
 func contextBlock(s Scene) string {
 	now := s.Started.UTC()
@@ -71,7 +71,7 @@ func contextBlock(s Scene) string {
 // roomForContext holds most blocks without growing.
 const roomForContext = 256
 
-// userContext is the text below ## User Context in a nested agent's prompt
+// userContext returns the text below ## User Context in a nested agent's prompt
 // (REMLight).
 func userContext(s Scene) string {
 	now, user := s.Started.UTC(), s.Recalled.User
@@ -96,7 +96,7 @@ func writeTime(b *strings.Builder, t time.Time, format string) {
 	b.Write(t.AppendFormat(room[:0], format))
 }
 
-// fenced is a line for each label with a value, as material: names, metadata and
+// fenced returns a line for each label with a value, as material: names, metadata and
 // profiles repeat what uploaded files and conversations say. It is "" if no label has a
 // value.
 func fenced(source string, lines ...string) string {

@@ -72,7 +72,7 @@ type Payload struct {
 	Budget int
 }
 
-// Remembering is the payload with the session's own conversation.
+// Remembering returns the payload with the session's own conversation.
 func (c *Composer) Remembering(ctx context.Context, s Scene) (Payload, error) {
 	p, policy := c.begin(s)
 	if s.Recalled.Found {
@@ -84,7 +84,7 @@ func (c *Composer) Remembering(ctx context.Context, s Scene) (Payload, error) {
 	return p.with(s, p.Context.Messages), nil
 }
 
-// Sent is the payload with a conversation that the client sent, as rows; replay shows
+// Sent returns the payload with a conversation that the client sent, as rows; replay shows
 // its tool calls whatever the document says.
 func (c *Composer) Sent(s Scene, rows []store.Message, replay bool) Payload {
 	p, policy := c.begin(s)
@@ -92,7 +92,7 @@ func (c *Composer) Sent(s Scene, rows []store.Message, replay bool) Payload {
 	return p.with(s, memory.History(rows, policy))
 }
 
-// Verbatim is the payload with messages as they are.
+// Verbatim returns the payload with messages as they are.
 func (c *Composer) Verbatim(s Scene, messages []llm.Message) Payload {
 	p, _ := c.begin(s)
 	return p.with(s, messages)
@@ -149,7 +149,7 @@ const (
 	windowsApart = 16
 )
 
-// within is the policy with the budget that the model's window leaves beside the lead,
+// within returns the policy with the budget that the model's window leaves beside the lead,
 // the tools, the message and the answer.
 func (c *Composer) within(s Scene, lead []llm.Message) memory.Policy {
 	p := c.Policy(s.Cast.Agent)

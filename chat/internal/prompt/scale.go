@@ -35,7 +35,7 @@ const (
 	firstSeen, observeEvery = 4, 32
 )
 
-// of is the scale of a model. It is 1 if nothing was observed yet, or if the provider counts
+// of returns the scale of a model. It is 1 if nothing was observed yet, or if the provider counts
 // fewer tokens than estimated: some providers do not count the whole payload.
 func (s *scales) of(model string) float64 {
 	s.mu.Lock()

@@ -59,10 +59,10 @@ func (a *Asides) Add(e event.Event) {
 // Thought reports whether the model thought in the open.
 func (a *Asides) Thought() bool { return a.size > 0 }
 
-// Observed is what the agent observed.
+// Observed returns what the agent observed.
 func (a *Asides) Observed() []*event.MetadataData { return a.observed }
 
-// Rows are the rows of the thoughts and observations; they precede the answer's row.
+// Rows returns the rows of the thoughts and observations; they precede the answer's row.
 func (a *Asides) Rows(r *Rows, observations bool) []*store.Message {
 	var rows []*store.Message
 	add := func(kind, text string) {

@@ -46,7 +46,7 @@ type handedOver struct {
 	Routing routing.State `json:"routing"`
 }
 
-// Entries are the recorded entries of a thread.
+// Entries returns the recorded entries of a thread.
 func (j *Journal) Entries(thread string) []run.Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -130,7 +130,7 @@ func (j *Journal) Result(thread, toolCallID string) (tool.Result, bool) {
 	return r, ok && thread == j.root()
 }
 
-// Thread is the thread of the agent that answers now. Each agent that takes the turn over
+// Thread returns the thread of the agent that answers now. Each agent that takes the turn over
 // has a thread of its own.
 func (j *Journal) Thread() string {
 	j.mu.Lock()
@@ -272,7 +272,7 @@ func (j *Journal) HandOvers() (int, routing.State) {
 	return j.handOvers, j.routed
 }
 
-// Spent is the usage of the agents that handed the turn over, and each one's share.
+// Spent returns the usage of the agents that handed the turn over, and each one's share.
 func (j *Journal) Spent() (event.UsageData, []run.Spent) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

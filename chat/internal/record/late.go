@@ -91,7 +91,7 @@ func (i *item) acts() bool {
 // Call names a call of a run: agents of one name may run side by side.
 type Call struct{ Run, ID string }
 
-// call is the item's call, and begins whether the item is its beginning.
+// call returns the call of the item; begins is true if the item is its beginning.
 func (i *item) call() (call Call, begins bool) {
 	d, ok := i.event.Data.(*event.ToolCallData)
 	if !ok {
@@ -128,7 +128,7 @@ func (w *Writer) notStored(err error) {
 	}
 }
 
-// keptItems are the held items that are shown although they are not stored. If the run
+// keptItems returns the held items that are shown although they are not stored. If the run
 // stops for a call that acts, no beginning of a call is shown, and no end of a call whose
 // beginning is left out.
 func (w *Writer) keptItems() []item {
@@ -203,7 +203,7 @@ func (w *Writer) Incomplete(err error) {
 	w.warned.Do(w.o.Warn)
 }
 
-// withoutRow is a copy of the event of a call that names no row. A reader may have the
+// withoutRow returns a copy of the event of a call that names no row. A reader may have the
 // event already: it is not changed.
 func withoutRow(e event.Event) event.Event {
 	if d, ok := e.Data.(*event.ToolCallData); ok {

@@ -34,10 +34,10 @@ func (r *Rows) Heard(e event.Event) {
 	}
 }
 
-// LastName is the name at the end of a path of agents.
+// LastName returns the name at the end of a path of agents.
 func LastName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// User is the row of the user's message.
+// User returns the row of the user's message.
 func (r *Rows) User(id, text string, parts []llm.Part, at time.Time) (*store.Message, error) {
 	row := &store.Message{
 		ID: id, SessionID: r.SessionID, Type: store.MessageUser, Content: &text,
@@ -46,7 +46,7 @@ func (r *Rows) User(id, text string, parts []llm.Part, at time.Time) (*store.Mes
 	return row, memory.Attach(row, parts)
 }
 
-// Steering is the row of a user's message to a run that is under way.
+// Steering returns the row of a user's message to a run that is under way.
 func Steering(r *store.Run, agent, id, text string, at time.Time) *store.Message {
 	return &store.Message{
 		ID: id, SessionID: r.SessionID, Type: store.MessageUser, Content: &text, AgentName: agent,
@@ -54,7 +54,7 @@ func Steering(r *store.Run, agent, id, text string, at time.Time) *store.Message
 	}
 }
 
-// ClientResult is the row of the result of a client's tool.
+// ClientResult returns the row of the result of a client's tool.
 func (r *Rows) ClientResult(toolCallID, content string, at time.Time) *store.Message {
 	return &store.Message{
 		SessionID: r.SessionID, Type: store.MessageToolResponse, Content: &content, ToolCalls: callJSON("", toolCallID, nil),
@@ -62,7 +62,7 @@ func (r *Rows) ClientResult(toolCallID, content string, at time.Time) *store.Mes
 	}
 }
 
-// FromMessages are the rows that the client's messages would have as stored messages.
+// FromMessages returns the rows that the client's messages would have as stored messages.
 func FromMessages(messages []llm.Message, sessionID string) ([]store.Message, error) {
 	rows := make([]store.Message, 0, len(messages))
 	add := func(kind, content string, call json.RawMessage) {
@@ -96,7 +96,7 @@ func FromMessages(messages []llm.Message, sessionID string) ([]store.Message, er
 	return rows, nil
 }
 
-// Call is the row of a tool call, which has no content.
+// Call returns the row of a tool call, which has no content.
 func (r *Rows) Call(e event.Event, d *event.ToolCallData) *store.Message {
 	row := r.of(e, r.NewID(), store.MessageToolCall)
 	arguments := d.Arguments
@@ -108,7 +108,7 @@ func (r *Rows) Call(e event.Event, d *event.ToolCallData) *store.Message {
 	return row
 }
 
-// Result is the row of a tool's result as the model sees it.
+// Result returns the row of a tool's result as the model sees it.
 func (r *Rows) Result(e event.Event, d *event.ToolCallData) *store.Message {
 	row := r.of(e, cmp.Or(d.MessageID, r.NewID()), store.MessageToolResponse)
 	row.Content = &d.Content
@@ -120,7 +120,7 @@ func (r *Rows) Result(e event.Event, d *event.ToolCallData) *store.Message {
 	return row
 }
 
-// New is a row of the run. That of a delegated agent carries its path: it is kept for
+// New returns a row of the run. That of a delegated agent carries its path: it is kept for
 // audit and never part of the conversation.
 func (r *Rows) New(id, path, kind string) *store.Message {
 	row := &store.Message{
@@ -132,7 +132,7 @@ func (r *Rows) New(id, path, kind string) *store.Message {
 	return row
 }
 
-// of is a row of the agent that emitted an event.
+// of returns a row of the agent that emitted an event.
 func (r *Rows) of(e event.Event, id, kind string) *store.Message {
 	row := r.New(id, e.Agent, kind)
 	if e.RunID != "" && e.RunID != r.RunID {
@@ -141,7 +141,7 @@ func (r *Rows) of(e event.Event, id, kind string) *store.Message {
 	return row
 }
 
-// callJSON is {name, id, arguments}, or {name, id}. Arguments that are not JSON
+// callJSON returns {name, id, arguments}, or {name, id}. Arguments that are not JSON
 // are kept as text.
 func callJSON(name, id string, arguments json.RawMessage) json.RawMessage {
 	const most = 48

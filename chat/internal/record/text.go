@@ -56,13 +56,13 @@ func (t *Text) Add(e *event.Event) {
 	}
 }
 
-// Size is the length of the whole text, in bytes.
+// Size returns the length of the whole text, in bytes.
 func (t *Text) Size() int { return t.size }
 
 // Long reports whether the text is in the log alone.
 func (t *Text) Long() bool { return t.inLog }
 
-// Short is the text unless it is long.
+// Short returns the text unless it is long.
 func (t *Text) Short() string {
 	if t.inLog {
 		return ""
@@ -78,7 +78,7 @@ func (t *Text) Read(ctx context.Context) (string, error) {
 	return t.text.String(), nil
 }
 
-// KeepText is how many bytes of text a run may keep in memory although its log has the text
+// KeepText returns how many bytes of text a run may keep in memory although its log has the text
 // too: while memory is tight, an eighth of the run's share.
 func KeepText(a *live.Account) int {
 	if share, tight := a.Share(); tight {

@@ -145,7 +145,7 @@ func (w *Writer) Flush() {
 	w.storeHeld()
 }
 
-// Tokens is the number of tokens in the rows that were written.
+// Tokens returns the number of tokens in the rows that were written.
 func (w *Writer) Tokens() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -141,7 +141,7 @@ const (
 	perhapsDone = "the run was stopped while this call was under way: it may or may not have been done"
 )
 
-// unanswered is why a call has no result, and its status.
+// unanswered returns why a call has no result, and its status.
 func unanswered(r *store.Run, d *event.ToolCallData) (status, why string) {
 	if r.Status != store.RunInterrupted || d.Status != event.ToolExecuting || d.Client {
 		return "cancelled", notDone
@@ -194,7 +194,7 @@ func (l *leavings) end(r *store.Run, how ending) (store.RunWrite, []event.Event)
 	return w, append(events, l.own(r.ID, &event.DoneData{Reason: how.reason}))
 }
 
-// own is an event of the run itself.
+// own returns an event of the run itself.
 func (l *leavings) own(runID string, d event.Data) event.Event {
 	return event.Event{Type: d.EventType(), RunID: runID, Agent: l.rows.Agent, Data: d}
 }

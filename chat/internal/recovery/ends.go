@@ -150,7 +150,7 @@ func (s *Ends) Claim(ctx context.Context, was *store.Run) (store.Run, error) {
 	return r, err
 }
 
-// size is about how much memory the end takes, in bytes.
+// size returns about how much memory the end takes, in bytes.
 func (l *End) size() (n int) {
 	w := record.AddLate(l.Write, l.Late)
 	for _, m := range append(w.Messages[:len(w.Messages):len(w.Messages)], w.Answer) {
@@ -164,7 +164,7 @@ func (l *End) size() (n int) {
 	return n + live.Size(l.Events)
 }
 
-// bare is the end without the run's text and events.
+// bare returns the end without the run's text and events.
 func (l *End) bare() store.RunWrite {
 	return store.RunWrite{RunID: l.Write.RunID, Process: l.Write.Process, Status: l.Write.Status, Reason: l.Write.Reason, Attempted: l.Write.Attempted}
 }
@@ -192,7 +192,7 @@ func (s *Ends) try(ctx context.Context, l End) error {
 	return err
 }
 
-// wholeEnd is the end with everything that the store lacks.
+// wholeEnd returns the end with everything that the store lacks.
 func (s *Ends) wholeEnd(ctx context.Context, l End) (store.RunWrite, error) {
 	late, err := record.Unstored(ctx, s.o.Store, l.Late)
 	if err != nil || len(l.Events) == 0 {

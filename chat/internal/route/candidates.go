@@ -18,7 +18,7 @@ type Lister interface {
 // maxCandidates bounds the agents from which one is chosen.
 const maxCandidates = 200
 
-// candidates are the agents that a session may be routed to: those that the fallback's
+// candidates returns the agents that a session may be routed to: those that the fallback's
 // document lists, in its order, then those whose documents have rules, then the active
 // one and the one that would take over. None of them has routing_enabled: false.
 func (r *Router) candidates(ctx context.Context, fallback *agent.Agent, state routing.State) []routing.Candidate {
@@ -56,7 +56,7 @@ func (r *Router) candidates(ctx context.Context, fallback *agent.Agent, state ro
 	return out
 }
 
-// routable are the agents that the catalog lists; if it lists none, those that the
+// routable returns the agents that the catalog lists; if it lists none, those that the
 // fallback's document and the routing name.
 func (r *Router) routable(ctx context.Context, fallback *agent.Agent, state routing.State) []catalog.Routable {
 	if l, ok := r.o.Catalog.(Lister); ok {
@@ -82,7 +82,7 @@ func (r *Router) routable(ctx context.Context, fallback *agent.Agent, state rout
 	return known
 }
 
-// candidate is the agent as routing knows it.
+// candidate returns the agent as routing knows it.
 func candidate(a *agent.Agent) routing.Candidate {
 	return routing.Candidate{Name: a.Name, Routing: a.Document.Routing, MaxTurns: a.Document.RoutingMaxTurns}
 }

@@ -147,7 +147,7 @@ func (r *Router) route(ctx context.Context, a Asked) (name string, patch json.Ra
 	return to.Agent, next.Patch(), used
 }
 
-// classifier is the given one, else the documents' rules and, where they are not sure,
+// classifier returns the given Classifier, else the documents' rules and, where they are not sure,
 // the model of the fallback's document or the default one.
 func (r *Router) classifier(ctx context.Context, fallback *agent.Agent, used *[]Used) routing.Classifier {
 	if r.o.Classifier != nil {
@@ -183,7 +183,7 @@ func (i *informed) Classify(ctx context.Context, in routing.Input) (routing.Deci
 	return i.then.Classify(ctx, in)
 }
 
-// lastOfUser is the index of the user's last message, -1 for none.
+// lastOfUser returns the index of the user's last message, -1 for none.
 func lastOfUser(messages []llm.Message) int {
 	i := len(messages) - 1
 	for i >= 0 && messages[i].Role != llm.User {
@@ -192,7 +192,7 @@ func lastOfUser(messages []llm.Message) int {
 	return i
 }
 
-// profile is what is known of the user, in words.
+// profile returns what is known of the user, in words.
 func profile(user store.User) string {
 	var b strings.Builder
 	b.WriteString(user.Content)

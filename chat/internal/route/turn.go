@@ -22,7 +22,7 @@ func (r *Router) Begin(metadata json.RawMessage, auto bool) *Turn {
 	return &Turn{r, auto, routing.Read(metadata)}
 }
 
-// State is the session's routing after what the turn did so far.
+// State returns the session's routing after what the turn did so far.
 func (t *Turn) State() routing.State { return t.state }
 
 // Resume sets the routing that the turn had when it was interrupted.

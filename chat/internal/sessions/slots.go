@@ -254,7 +254,7 @@ func (s *Slots[T]) RunReady(ctx context.Context, id string) (turn T, ok bool) {
 	return s.Run(id)
 }
 
-// Count is the number of turns under way.
+// Count returns the number of turns under way.
 func (s *Slots[T]) Count() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

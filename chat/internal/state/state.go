@@ -82,7 +82,7 @@ func (s *Shared) JSON() json.RawMessage {
 	return encode(s.now)
 }
 
-// Snapshot is the event of the whole state.
+// Snapshot returns the event of the whole state.
 func (s *Shared) Snapshot() *event.StateData {
 	d := &event.StateData{State: s.JSON()}
 	for _, p := range s.about.Predictions {
