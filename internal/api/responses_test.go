@@ -46,8 +46,8 @@ func TestResponseRequests(t *testing.T) {
 			chat.Request{Input: "two"}},
 		"an old approval": {`{"input":[{"type":"mcp_approval_response","approval_request_id":"mcpr_q1","approve":true},{"role":"assistant","content":"x"},{"role":"user","content":"two"}]}`,
 			chat.Request{Input: "two", History: []llm.Message{{Role: llm.Assistant, Content: "x"}}}},
-		"a form": {`{"input":"one","text":{"verbosity":"low","format":{"type":"json_schema","name":"a b","schema":{"type":"object"}}},"tool_choice":"none",` + pick + `}`,
-			chat.Request{Input: "one", Instruction: "Keep your answers short.", ClientTools: tools, ToolChoice: run.ToolChoice{Mode: run.ChoiceNone},
+		"a form": {`{"input":"one","text":{"verbosity":"low","format":{"type":"json_schema","name":"a b","schema":{"type":"object"}}},"tool_choice":"none","parallel_tool_calls":false,` + pick + `}`,
+			chat.Request{Input: "one", Settings: llm.Settings{Verbosity: "low", SerialCalls: true}, ClientTools: tools, ToolChoice: run.ToolChoice{Mode: run.ChoiceNone},
 				ResponseFormat: &llm.Output{Name: "a_b", Schema: json.RawMessage(`{"type":"object"}`)}}},
 		"allowed tools": {`{"input":"one",` + pick + `,"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"pick"}]}}`,
 			chat.Request{Input: "one", ClientTools: tools, ToolChoice: run.ToolChoice{Allowed: []string{"pick"}}}},
@@ -69,7 +69,9 @@ func TestResponseRequests(t *testing.T) {
 // TestResponseErrors: what is wrong, or cannot be done, is a 400 that names the field.
 func TestResponseErrors(t *testing.T) {
 	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
-	s := newTalk(t, newFake())
+	f := newFake()
+	f.say("x", &event.DoneData{Reason: event.ReasonStop})
+	s := newTalk(t, f)
 	for body, want := range map[string]string{
 		`{}`: "input", `{"input":""}`: "input", `{"input":[]}`: "input", `{"input":7}`: "input", `{"input":[7]}`: "input", `{"input":[null]}`: "input",
 		`{"input":` + deep + `}`: "", `{"input":[{"role":"user","content":` + deep + `}]}`: "",
@@ -85,12 +87,11 @@ func TestResponseErrors(t *testing.T) {
 		`{"input":"x","tools":[{"type":"web_search"}]}`:                                                     "tools", `{"input":"x","tools":[{"type":"custom","name":"a"}]}`: "tools",
 		`{"input":"x","tool_choice":{"type":"file_search"}}`: "tool_choice", `{"input":"x","tool_choice":7}`: "tool_choice",
 		`{"input":"x","prompt":{"id":"p"}}`: "prompt", `{"input":"x","top_logprobs":2}`: "top_logprobs", `{"input":"x","max_tool_calls":2}`: "max_tool_calls",
-		`{"input":"x","include":["file_search_call.results"]}`: "include", `{"input":"x","truncation":"no"}`: "truncation", `{"input":"x","service_tier":"flex"}`: "service_tier",
-		`{"input":"x","text":{"verbosity":"loud"}}`: "text.verbosity", `{"input":"x","text":{"format":{"type":"xml"}}}`: "text.format",
+		`{"input":"x","include":["file_search_call.results"]}`: "include", `{"input":"x","truncation":"no"}`: "truncation", `{"input":"x","service_tier":"cheap"}`: "service_tier",
+		`{"input":"x","text":{"verbosity":"loud"}}`: "verbosity", `{"input":"x","text":{"format":{"type":"xml"}}}`: "text.format",
 		`{"input":"x","text":{"format":{"type":"json_schema"}}}`: "text.format", `{"input":"x","temperature":9}`: "temperature",
 		`{"input":"x","max_output_tokens":0}`: "max_output_tokens", `{"input":"x","background":true,"store":false}`: "background",
 		`{"input":"x","conversation":"a","previous_response_id":"resp_1"}`:                                          "previous_response_id",
-		`{"input":"x","parallel_tool_calls":false,"tools":[{"type":"function","name":"a"}]}`:                        "parallel_tool_calls",
 		`{"input":[` + strings.Repeat(`{"role":"user","content":"x"},`, 10_000) + `{"role":"user","content":"x"}]}`: "input",
 	} {
 		w := s.do("POST", "/v1/responses", body)

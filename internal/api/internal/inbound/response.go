@@ -44,11 +44,11 @@ type Response struct {
 	Prompt             json.RawMessage `json:"prompt"`
 	// IfBusy is p8's own.
 	IfBusy string `json:"if_busy"`
-	// These are hints that change no answer.
+	// StreamOptions changes nothing: it asks for padding, which p8 does not send.
 	StreamOptions        json.RawMessage `json:"stream_options"`
-	PromptCacheKey       json.RawMessage `json:"prompt_cache_key"`
+	PromptCacheKey       string          `json:"prompt_cache_key"`
 	PromptCacheRetention json.RawMessage `json:"prompt_cache_retention"`
-	SafetyIdentifier     json.RawMessage `json:"safety_identifier"`
+	SafetyIdentifier     string          `json:"safety_identifier"`
 
 	read items
 }
@@ -174,6 +174,7 @@ func (b *Response) Request() (req chat.Request, p *problem.Problem) {
 	if b.Reasoning != nil {
 		req.Settings.ReasoningEffort = b.Reasoning.Effort
 	}
+	b.like().addParameters(&req.Settings)
 	if p = b.text(&req); p != nil {
 		return req, p
 	}
@@ -194,15 +195,6 @@ func decode(raw json.RawMessage, v any) *problem.Problem {
 func (b *Response) text(req *chat.Request) (p *problem.Problem) {
 	if b.Text == nil {
 		return nil
-	}
-	switch b.Text.Verbosity {
-	case "", "medium":
-	case "low":
-		Instruct(req, "Keep your answers short.")
-	case "high":
-		Instruct(req, "Answer at length and in detail.")
-	default:
-		return problem.Invalid("text.verbosity", "text.verbosity is %q; it is low, medium or high", web.Cut(b.Text.Verbosity))
 	}
 	f := b.Text.Format
 	if f == nil {
@@ -235,10 +227,22 @@ func (b *Response) tools() ([]llm.ToolSpec, *problem.Problem) {
 // includes are what a client may ask to be included: p8 has nothing to add for these.
 var includes = []string{"reasoning.encrypted_content", "message.input_image.image_url"}
 
+// like is a chat completion with the parameters that the two have in common.
+func (b *Response) like() *Completion {
+	c := &Completion{
+		Temperature: b.Temperature, TopP: b.TopP, Metadata: b.Metadata, ServiceTier: b.ServiceTier, TopLogprobs: b.TopLogprobs,
+		ParallelToolCalls: b.ParallelToolCalls, PromptCacheKey: b.PromptCacheKey, PromptCacheRetention: b.PromptCacheRetention,
+		SafetyIdentifier: b.SafetyIdentifier,
+	}
+	if b.Text != nil {
+		c.Verbosity = b.Text.Verbosity
+	}
+	return c
+}
+
 // check refuses wrong values of the fields but the input, the tools and the text.
 func (b *Response) check() *problem.Problem {
-	same := Completion{Temperature: b.Temperature, TopP: b.TopP, Metadata: b.Metadata}
-	if p := same.check(); p != nil {
+	if p := b.like().check(); p != nil {
 		return p
 	}
 	for _, name := range b.Include {
@@ -246,7 +250,6 @@ func (b *Response) check() *problem.Problem {
 			return problem.Invalid("include", "%s cannot be included; p8 has only %s", web.Cut(name), strings.Join(includes, " and "))
 		}
 	}
-	set := func(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 	switch {
 	case b.MaxOutputTokens != nil && *b.MaxOutputTokens < 1:
 		return problem.Invalid("max_output_tokens", "max_output_tokens is %d; it must be 1 or more", *b.MaxOutputTokens)
@@ -254,16 +257,10 @@ func (b *Response) check() *problem.Problem {
 		return problem.Invalid("previous_response_id", "previous_response_id and conversation name the session both; send one of them")
 	case b.Truncation != "" && b.Truncation != "auto" && b.Truncation != "disabled":
 		return problem.Invalid("truncation", "truncation is %q; it is auto or disabled", web.Cut(b.Truncation))
-	case b.ServiceTier != "" && b.ServiceTier != "auto" && b.ServiceTier != "default":
-		return problem.Invalid("service_tier", "service_tier is %q; p8 has only auto and default", web.Cut(b.ServiceTier))
-	case b.TopLogprobs > 0:
-		return problem.Invalid("top_logprobs", "p8 has no log probabilities; leave top_logprobs out")
 	case b.MaxToolCalls != nil:
 		return problem.Invalid("max_tool_calls", "the agent's document bounds its tool calls (limits.tool_calls_limit); leave max_tool_calls out")
-	case set(b.Prompt):
+	case given(b.Prompt):
 		return problem.Invalid("prompt", "p8 keeps no prompt templates; name an agent as the model")
-	case b.ParallelToolCalls != nil && !*b.ParallelToolCalls && len(b.Tools) > 0:
-		return problem.Invalid("parallel_tool_calls", "p8 cannot keep the model from calling several tools at once; leave parallel_tool_calls out")
 	case b.Background && !b.Kept():
 		return problem.Invalid("background", "a background response is read later, so it cannot have store: false")
 	}
@@ -283,6 +280,9 @@ func (b *Response) Echo() *stream.ResponseRequest {
 	}
 	if b.Reasoning != nil && b.Reasoning.Effort != "" {
 		out.Reasoning.Effort = &b.Reasoning.Effort
+	}
+	if b.ParallelToolCalls != nil {
+		out.ParallelToolCalls = *b.ParallelToolCalls
 	}
 	if b.Truncation != "" {
 		out.Truncation = b.Truncation
