@@ -53,6 +53,17 @@ function shown(agent) {
   };
 }
 
+// completed is the beginning of {"name": ["text"…]} as far as it goes. The client's own
+// partialToolCallArgs are {} under Node.
+function completed(text) {
+  for (const end of ['', '"]}', ']}', '}']) {
+    try {
+      return JSON.parse(text + end);
+    } catch { /* it does not end so */ }
+  }
+  return {};
+}
+
 // unanswered are the calls without a result, by which older clients know those of their
 // own tools.
 function unanswered(agent) {
@@ -112,6 +123,34 @@ await report({
       }
     }
     return { runs, ...shown(agent) };
+  },
+
+  // As in AG-UI's dojo: the page and the agent edit one recipe, and the page shows the steps
+  // while the agent writes them.
+  'a shared state': async (name) => {
+    const agent = chat(name, 'cook');
+    const predict = [];
+    const shown = [];
+    const subscriber = {
+      onCustomEvent: ({ event }) => { if (event.name === 'PredictState') predict.splice(0, predict.length, ...event.value); },
+      onToolCallArgsEvent: ({ event, toolCallBuffer, toolCallName }) => {
+        const args = completed(toolCallBuffer + event.delta);
+        const known = predict.find((p) => p.tool === toolCallName && args[p.tool_argument] !== undefined);
+        if (known) shown.push({ [known.state_key]: args[known.tool_argument] });
+      },
+      onStateSnapshotEvent: ({ event }) => { shown.push({ snapshot: event.snapshot }); },
+      onStateDeltaEvent: ({ event }) => { shown.push({ delta: event.delta }); },
+    };
+    agent.state = { title: 'Tea' };
+    const runs = [await run(agent, 'How do I make tea?', { subscriber })];
+    const first = structuredClone(agent.state);
+    agent.state = { ...agent.state, title: 'Sweet tea' };
+    runs.push(await run(agent, 'And sweeter?', { subscriber }));
+    const second = structuredClone(agent.state);
+    const { state: stored } = await (await fetch(`${url}/sessions/${encodeURIComponent(agent.threadId)}`)).json();
+    agent.state = { title: 7 };
+    const wrong = await run(agent, 'And sweeter?').catch((err) => err.message);
+    return { runs, predict, shown, first, second, stored, wrong };
   },
 
   'a tool of the client': async (name) => {
