@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/p8-org/p8/store"
 )
 
 // mediaType is that of the HTTP+JSON binding and of notifications.
@@ -113,6 +115,8 @@ func (x *exchange) restError(err error) object {
 	switch {
 	case errors.Is(err, errNoAgent), errors.Is(err, errNoRoute), e.Code == codeTaskNotFound:
 		status, name = http.StatusNotFound, "NOT_FOUND"
+	case errors.Is(err, store.ErrForbidden):
+		status, name = http.StatusForbidden, "PERMISSION_DENIED"
 	case errors.Is(err, errTooLarge):
 		status, name = http.StatusRequestEntityTooLarge, "INVALID_ARGUMENT"
 	case e.Code == codeInternal:

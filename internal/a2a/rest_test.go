@@ -3,9 +3,25 @@ package a2a_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/p8-org/p8/identity"
 )
+
+// A caller who may only read sets no webhook.
+func TestReaders(t *testing.T) {
+	w := newWorld(t)
+	task := w.begun("wait", atOnce)
+	ctx := identity.With(t.Context(), identity.Identity{UserID: "ann", TenantID: "acme", Role: identity.RoleReader})
+	r := httptest.NewRequestWithContext(ctx, "POST", "/a2a/general/tasks/"+task.ID+"/pushNotificationConfigs", strings.NewReader(`{"url":"https://example.com/"}`))
+	got := httptest.NewRecorder()
+	w.ServeHTTP(got, r)
+	if got.Code != 403 || !strings.Contains(got.Body.String(), "PERMISSION_DENIED") {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+}
 
 // The HTTP+JSON binding makes the same calls.
 func TestREST(t *testing.T) {
