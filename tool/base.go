@@ -60,7 +60,7 @@ func (b Base) Spec() llm.ToolSpec { return b.spec }
 
 // Validate is [Validate] for this tool.
 func (b Base) Validate(ctx context.Context, args json.RawMessage) error {
-	return validate(ctx, b.schema, args)
+	return ofArguments().validate(ctx, b.schema, args)
 }
 
 // Size returns the number of schemas in the parameters.

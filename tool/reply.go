@@ -226,12 +226,10 @@ func (f *replyField) values(text string) []any {
 }
 
 func checkReply(ctx context.Context, compiled *schema.Schema, content json.RawMessage) error {
-	err := validate(ctx, compiled, content)
+	err := wording{is: "it is", has: "it has", takes: "it takes", ends: "it ends"}.validate(ctx, compiled, content)
 	var known *Error
-	if !errors.As(err, &known) {
-		return err
+	if errors.As(err, &known) {
+		return &Error{notAnAnswer + known.Message + "."}
 	}
-	message := strings.NewReplacer("the arguments do not fit the tool's schema: ", "", "the arguments are", "it is", "an argument is", "it has",
-		"they take", "it takes", "they end", "it ends").Replace(known.Message)
-	return &Error{notAnAnswer + message + "."}
+	return err
 }

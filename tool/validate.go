@@ -34,7 +34,7 @@ func Arguments(text string) (json.RawMessage, error) {
 	}
 	raw := json.RawMessage(text)
 	if !json.Valid(raw) {
-		return nil, &Error{"the arguments are not valid JSON" + where(raw) + "; write one JSON object"}
+		return nil, &Error{ofArguments().broken(raw) + "; write one JSON object"}
 	}
 	if text[0] != '{' {
 		return nil, &Error{"the arguments are not a JSON object; write one, with the arguments by name"}
@@ -42,17 +42,35 @@ func Arguments(text string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// where returns the place where JSON is broken.
-func where(raw json.RawMessage) string {
+// wording has the words for a value that is checked.
+type wording struct {
+	// is and has begin a sentence about the value, takes and ends go on with one.
+	is, has, takes, ends string
+	// misfits begins the list of failures.
+	misfits string
+}
+
+// ofArguments are the words for a model's arguments, ofAnswer for a user's answer to a form.
+func ofArguments() wording {
+	return wording{"the arguments are", "an argument is", "they take", "they end", "the arguments do not fit the tool's schema: "}
+}
+
+func ofAnswer() wording {
+	return wording{"the answer is", "the answer has", "it takes", "it ends", "the answer does not fit the question's schema: "}
+}
+
+// broken says where JSON is broken.
+func (w wording) broken(raw json.RawMessage) string {
+	text := w.is + " not valid JSON"
 	var broken *json.SyntaxError
 	var v any
-	if !errors.As(json.Unmarshal(raw, &v), &broken) {
-		return ""
+	switch {
+	case !errors.As(json.Unmarshal(raw, &v), &broken):
+		return text
+	case broken.Offset >= int64(len(raw)):
+		return text + ": " + w.ends + " too early"
 	}
-	if broken.Offset >= int64(len(raw)) {
-		return ": they end too early"
-	}
-	return fmt.Sprintf(": see byte %d", broken.Offset)
+	return fmt.Sprintf("%s: see byte %d", text, broken.Offset)
 }
 
 // validator is a tool with a compiled schema.
@@ -89,34 +107,29 @@ func ValidateAnswer(ctx context.Context, text, content json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("tool: the schema of an answer: %w", err)
 	}
-	err = validate(ctx, compiled, content)
-	var known *Error
-	if errors.As(err, &known) {
-		return &Error{strings.NewReplacer("the arguments do not fit the tool's schema", "the answer does not fit the question's schema",
-			"the arguments are", "the answer is", "they take", "it takes", "they end", "it ends").Replace(known.Message)}
-	}
-	return err
+	return ofAnswer().validate(ctx, compiled, content)
 }
 
-func validate(ctx context.Context, compiled *schema.Schema, args json.RawMessage) error {
+// validate checks a value; none means {}. The error is the context's, or an *Error.
+func (w wording) validate(ctx context.Context, compiled *schema.Schema, args json.RawMessage) error {
 	var value any = map[string]any{}
 	if len(args) > 0 {
 		if err := json.Unmarshal(args, &value); err != nil {
 			if json.Valid(args) {
-				return &Error{"an argument is a number that is too large"}
+				return &Error{w.has + " a number that is too large"}
 			}
-			return &Error{"the arguments are not valid JSON" + where(args)}
+			return &Error{w.broken(args)}
 		}
 		dropNulls(compiled, value)
 	}
 	failures, err := compiled.Validate(ctx, value)
 	switch {
 	case errors.Is(err, schema.ErrSteps):
-		return &Error{fmt.Sprintf("the arguments are too large to check: they take more than %d steps; send less", schema.MaxSteps)}
+		return &Error{fmt.Sprintf("%s too large to check: %s more than %d steps; send less", w.is, w.takes, schema.MaxSteps)}
 	case err != nil:
 		return fmt.Errorf("tool: validate: %w", err)
 	case len(failures.List) > 0 || failures.More > 0:
-		return &Error{"the arguments do not fit the tool's schema: " + list(failures)}
+		return &Error{w.misfits + list(failures)}
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ func TestValidateAnswer(t *testing.T) {
 		`{"user_id":"a","n":0}`:      "the answer does not fit the question's schema: n: minimum: got 0, want 1",
 		`[]`:                         "the answer does not fit the question's schema: got array, want object",
 		`{`:                          "the answer is not valid JSON: it ends too early",
+		`{"n":1e999}`:                "the answer has a number that is too large",
 	} {
 		err := tool.ValidateAnswer(t.Context(), json.RawMessage(schema), json.RawMessage(content))
 		var known *tool.Error
