@@ -265,3 +265,21 @@ func TestManyRows(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A file of another program is a text, even if it has the keys of a document.
+func TestIsAgent(t *testing.T) {
+	for src, want := range map[string]bool{
+		"name: a\ndescription: d\ntools: [search]\n":                             true,
+		"name: a\nservices: {db: {image: postgres}}\n":                           false,
+		`{"object": "assistant", "name": "a", "description": null, "tools": []}`: false,
+	} {
+		root, err := parseYAML("x.yaml", src, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _ := members(root)
+		if got := isAgent(list); got != want {
+			t.Errorf("%s: %v", src, got)
+		}
+	}
+}

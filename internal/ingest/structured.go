@@ -124,6 +124,9 @@ func isAgent(list []member) bool {
 		}
 		return has(list, "description") != nil || has(extra, "name") != nil || has(extra, "short_name") != nil
 	}
+	if has(list, "object") != nil { // an assistant of OpenAI
+		return false
+	}
 	typed, _ := has(list, "type").(*ast.StringNode)
 	return has(list, "name") != nil && has(list, "description") != nil &&
 		(typed != nil && typed.Value == "object" || has(list, "tools") != nil || has(list, "system_prompt") != nil)
