@@ -75,6 +75,8 @@ func play(ctx context.Context) error {
 		report[q.name] = ways
 	}
 	report["clients"] = map[string]string{"openai-go " + version(): "*"}
+	client := openai.NewClient(option.WithBaseURL(in.URL+"/v1"), option.WithAPIKey("unused"), option.WithMaxRetries(0))
+	report["a response"] = respond(ctx, &client, "desk", "How many otters are there?")
 	return json.NewEncoder(os.Stdout).Encode(report)
 }
 
