@@ -147,9 +147,10 @@ await report({
   },
 
   'a tool of the page': sides(async (name, sdk) => {
+    const map = { description: 'Shows a map.', parameters: { type: 'object', properties: { area: { type: 'string' } } } };
     const chat = open(name, 'desk', {
       sdk,
-      body: { tools: [{ name: 'show_map', description: 'Shows a map.', parameters: { type: 'object', properties: { area: { type: 'string' } } } }] },
+      body: { tools: sdk === 7 ? [{ name: 'show_map', ...map }] : { show_map: map } },
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
       onToolCall: ({ toolCall }) => {
         if (toolCall.dynamic) return;
