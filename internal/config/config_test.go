@@ -163,7 +163,7 @@ func TestBadValues(t *testing.T) {
 		environ, dotenv, want string
 	}{
 		{"P8_PORT=abc", "", `P8_PORT: "abc" is not valid: give a number from 0 to 65535`},
-		{"P8_PUBLIC_URL=https://agents.example.com/?a=b", "", `P8_PUBLIC_URL: "https://agents.example.com/?a=b" is not valid: give an http or https URL such as https://agents.example.com`},
+		{"P8_PUBLIC_URL=https://agents.example.com/#a", "", `P8_PUBLIC_URL: "https://agents.example.com/#a" is not valid: give an http or https URL such as https://agents.example.com`},
 		{"P8_PORT=70000", "", `P8_PORT: "70000" is not valid: give a number from 0 to 65535`},
 		{"P8_MAX_BODY_BYTES=4 apples", "", `P8_MAX_BODY_BYTES: "4 apples" is not valid: give a size such as 1048576, 512KB or 4MB`},
 		{"P8_RUN_TIMEOUT=10", "", `P8_RUN_TIMEOUT: "10" is not valid: give a duration such as 90s or 10m`},
