@@ -46,7 +46,7 @@ func newVocabulary(t *testing.T) *vocabulary {
 	t.Helper()
 	v := &vocabulary{types: map[string]string{}, structs: map[string]*ast.TypeSpec{}, values: map[string]string{}}
 	fset := token.NewFileSet()
-	for _, name := range []string{"type.go", "data.go", "state.go"} {
+	for _, name := range []string{"type.go", "data.go", "tool.go", "state.go"} {
 		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
