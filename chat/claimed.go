@@ -25,7 +25,7 @@ func (s *Service) inThread(ctx context.Context, r request) (request, error) {
 		if sess.UserID != r.caller.UserID {
 			sess = store.Session{} // the caller's own is another one
 		}
-		if !othersThread(sess.Metadata, thread) {
+		if !OfOtherThread(sess.Metadata, thread) {
 			claim, err := json.Marshal(map[string]string{memory.NoteThread: thread})
 			if err != nil {
 				return r, err
@@ -38,8 +38,8 @@ func (s *Service) inThread(ctx context.Context, r request) (request, error) {
 	return r, nil
 }
 
-// othersThread reports whether a session with the metadata belongs to another thread.
-func othersThread(metadata json.RawMessage, thread string) bool {
+// OfOtherThread reports whether a session with the metadata belongs to another thread.
+func OfOtherThread(metadata json.RawMessage, thread string) bool {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(metadata, &all) != nil {
 		return false

@@ -163,7 +163,7 @@ func (s *preparer) readSession(ctx context.Context, p prepared, a *agent.Agent, 
 			return out, err
 		}
 	}
-	if thread := p.request.asked.Thread; thread != p.request.caller.SessionID && thread != "" && othersThread(out.recalled.Session.Metadata, thread) {
+	if thread := p.request.asked.Thread; thread != p.request.caller.SessionID && thread != "" && OfOtherThread(out.recalled.Session.Metadata, thread) {
 		return out, ErrBusy // that thread began in this moment
 	}
 	out.stored = out.recalled.Session

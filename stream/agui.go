@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"encoding/json"
 	"io"
 	"time"
 
@@ -17,6 +18,8 @@ type AGUIOptions struct {
 	MessageID string
 	// Children says how the events of delegated agents are sent.
 	Children Children
+	// Messages are those of the thread before the run, a JSON list; nil sends none.
+	Messages json.RawMessage
 	// Decided reports whether a request is decided although its call has not run yet;
 	// nil is never.
 	Decided func(requestID string) bool
@@ -113,6 +116,11 @@ func (e *aguiEncoder) Write(ev event.Event) error {
 		e.field("threadId", e.o.ThreadID)
 		e.field("runId", e.o.RunID)
 		e.end(e.root)
+		if e.o.Messages != nil {
+			e.event("MESSAGES_SNAPSHOT")
+			e.raw("messages", e.o.Messages)
+			e.end(e.root)
+		}
 	}
 	if err := e.append(ev); err != nil {
 		return err

@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -98,6 +99,57 @@ func usersTexts(messages []llm.Message) string {
 		}
 	}
 	return strings.Join(all, " ")
+}
+
+// TestThreadOpens: a client that sends no message gets the thread's messages, and the run
+// that waits for the user.
+func TestThreadOpens(t *testing.T) {
+	call := func(id string) scripted.Turn {
+		return scripted.Turn{Text: []string{"Let me look. "}, Calls: []llm.ToolCall{{ID: id, Name: "search", Arguments: `{"query":"a"}`}}}
+	}
+	s := newServer(t, setup{api: api.Options{TrustHeaders: true}}, call("call_a"), scripted.Text("Found it."), call("call_b"), scripted.Text("Yes."))
+	opened := func(path, thread string, headers ...string) string {
+		t.Helper()
+		w := s.do("POST", path, `{"threadId":"`+thread+`","runId":"r2","protocolVersion":"1.0","messages":[],"tools":[],"context":[]}`, headers...)
+		if w.Code != http.StatusOK {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	const empty = `"messages":[]}`
+	for _, path := range []string{"/chat", "/api/chat", "/chat/x"} {
+		if got := opened(path, "t1"); !strings.Contains(got, empty) || !strings.Contains(got, `"RUN_FINISHED"`) {
+			t.Error(got)
+		}
+	}
+	if w := s.do("POST", "/chat/x", posted("t1", "message 0")); w.Code != http.StatusOK {
+		t.Fatal(w.Body)
+	}
+	want := `"role":"user","content":"message 0"},{"id":"ID","role":"assistant","toolCalls":[{"id":"call_a","type":"function","function":{"name":"search","arguments":"{\"query\":\"a\"}"}}]},` +
+		`{"id":"ID","role":"tool","content":"{\"found\":\"a\"}","toolCallId":"call_a"},{"id":"ID","role":"assistant","content":"Let me look. \n\nFound it."}]}`
+	ids := regexp.MustCompile(`"id":"0{8}[-0-9]*"`)
+	if got := ids.ReplaceAllString(opened("/chat/x", "t1"), `"id":"ID"`); !strings.Contains(got, want) || strings.Contains(got, `"TEXT_MESSAGE_START"`) {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if got := opened("/chat/x", "t2"); !strings.Contains(got, empty) {
+		t.Error("the messages of another thread:", got)
+	}
+	if w := s.do("POST", "/schemas/", careful, "Content-Type: application/yaml"); w.Code >= 300 {
+		t.Fatal(w.Body)
+	}
+	if w := s.do("POST", "/chat", posted("t3", "message 1"), "X-Agent-Schema: careful"); !strings.Contains(w.Body.String(), `"interrupt"`) {
+		t.Fatal(w.Body)
+	}
+	if w := s.do("POST", "/chat", posted("t4", "message 2"), "X-User-Id: alice", "X-Agent-Schema: careful"); w.Code != http.StatusOK {
+		t.Fatal(w.Body)
+	}
+	if got := opened("/chat", "t4", "X-User-Id: bob"); !strings.Contains(got, empty) {
+		t.Error("the messages of another user:", got)
+	}
+	got := opened("/chat", "t3")
+	if strings.Count(got, `"call_b"`) == 0 || strings.Contains(got, `"id":"call_b","type"`) || !strings.Contains(got, `"content":"message 1"}]`) || !strings.Contains(got, `"type":"interrupt"`) {
+		t.Error(got)
+	}
 }
 
 // TestStrangeThreads: a client's mistakes about threads and runs.

@@ -199,6 +199,14 @@ await report({
     };
   },
 
+  'a thread that is opened again': async (name) => {
+    await run(chat(name, 'desk'), 'Read two pages.');
+    const agent = chat(name, 'desk');
+    const opened = await run(agent);
+    const before = shown(agent).messages;
+    return { runs: [opened, await run(agent, 'Good morning!')], before, ...shown(agent), rows: await rows(agent.threadId) };
+  },
+
   'a second message while it answers': async (name) => {
     const agent = chat(name, 'desk');
     const other = chat(name, 'desk');

@@ -37,6 +37,8 @@ type Catalog interface {
 // Store has the caller's runs and the rows of their sessions. Implemented by *store.Store.
 type Store interface {
 	runs.Store
+	// Session fails with store.ErrNotFound if the caller may see no such session.
+	Session(ctx context.Context, id string) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	Message(ctx context.Context, id string) (store.Message, error)
 }

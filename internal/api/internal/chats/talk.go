@@ -20,7 +20,16 @@ func (h *handlers) talk(w http.ResponseWriter, r *http.Request) (int, any, error
 	var in inbound.Talk
 	text, v, p := h.read(w, r, &in)
 	var turn *chat.Turn
-	if p == nil {
+	switch {
+	case p != nil:
+	case connects(&in):
+		if p = in.Names(); p == nil {
+			p = h.connect(w, r, &in, v)
+		}
+		if p == nil {
+			return 0, nil, nil
+		}
+	default:
 		turn, p = h.startTalk(r, &in, &v, text)
 	}
 	if p != nil {
@@ -40,10 +49,8 @@ func (h *handlers) startTalk(r *http.Request, in *inbound.Talk, v *runs.View, te
 		switch {
 		case in.IsUI() || !in.IsAGUI() && (r.PathValue("chat_id") == "" || isUIPath(r)):
 			v.Protocol = stream.ProtocolAISDK
-		case in.IsOldAGUI():
-			v.Protocol = stream.ProtocolAGUI0
 		default:
-			v.Protocol = stream.ProtocolAGUI
+			v.Protocol = agui(in, "")
 		}
 	}
 	req, p := in.Request()

@@ -109,7 +109,7 @@ func (b *Talk) Request() (chat.Request, *problem.Problem) {
 	}
 	req := chat.Request{Busy: cmp.Or(b.IfBusy, b.ForwardedProps.IfBusy)}
 	if b.IsAGUI() {
-		if f := b.names(); f != nil {
+		if f := b.Names(); f != nil {
 			return req, f
 		}
 		req.Thread = b.ThreadID
@@ -148,8 +148,8 @@ func (b *Talk) Request() (chat.Request, *problem.Problem) {
 	return req, nil
 }
 
-// names checks the ids that the stream repeats.
-func (b *Talk) names() *problem.Problem {
+// Names checks the ids that the stream repeats.
+func (b *Talk) Names() *problem.Problem {
 	for _, id := range [...]struct{ name, value string }{{"threadId", b.ThreadID}, {"runId", b.RunID}} {
 		if id.value == "" {
 			continue

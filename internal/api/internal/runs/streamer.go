@@ -92,7 +92,9 @@ func (s *Streamer) Rejoin(w http.ResponseWriter, r *http.Request, turn *chat.Tur
 // NameRun sets the headers that name the turn's session and run.
 func NameRun(w http.ResponseWriter, turn *chat.Turn) {
 	w.Header().Set(identity.HeaderSessionID, turn.SessionID)
-	w.Header().Set(web.HeaderRunID, turn.RunID)
+	if turn.RunID != "" {
+		w.Header().Set(web.HeaderRunID, turn.RunID)
+	}
 }
 
 // CompletionID returns the turn's id in OpenAI's form.
@@ -132,7 +134,7 @@ func (s *Streamer) encoder(ctx context.Context, w io.Writer, turn *chat.Turn, v 
 		Responses: ResponseOf(turn, v, s.API.Now()),
 		AGUI: stream.AGUIOptions{
 			ThreadID: cmp.Or(v.ThreadID, turn.SessionID), RunID: cmp.Or(v.RunID, turn.RunID),
-			MessageID: turn.MessageID, Children: v.children, Now: s.API.Now,
+			MessageID: turn.MessageID, Children: v.children, Messages: v.Messages, Now: s.API.Now,
 		},
 		AISDK: stream.AISDKOptions{
 			Version: v.sdk, Approvals: v.Approvals, MessageID: cmp.Or(v.MessageID, turn.MessageID), Denied: s.denied(ctx, turn.RunID),

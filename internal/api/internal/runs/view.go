@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"net/http"
 	"strconv"
@@ -48,6 +49,8 @@ type View struct {
 	newest int64
 	// ThreadID and RunID are an AG-UI client's own names; "" is the session and the run.
 	ThreadID, RunID string
+	// Messages are those of an AG-UI client's thread, a JSON list, if it asks for them.
+	Messages json.RawMessage
 	// MessageID is the message that an AI SDK client continues; "" is the run's.
 	MessageID string
 	children  stream.Children
