@@ -147,7 +147,7 @@ func (s *session) ask(ctx context.Context, a *asking, send exchange) error {
 
 // once sends a message, which breakOff may cancel.
 func (s *session) once(ctx context.Context, a *asking, responses sdk.InputResponseMap, state string, send exchange) (sdk.InputRequestMap, string, error) {
-	if s.server.alone.Load() {
+	if s.server.alone.now() {
 		select {
 		case s.turn <- struct{}{}:
 			defer func() { <-s.turn }()
@@ -214,6 +214,7 @@ func (s *session) whose(ctx context.Context) (*sending, error) {
 		stray, s.stray = s.stray, false
 	})
 	defer s.underWay(func() { s.questions-- })
+	s.server.alone.asked()
 	for {
 		s.mu.Lock()
 		moved, waiting := s.moved, s.questions >= len(s.asking)
@@ -234,13 +235,13 @@ func (s *session) whose(ctx context.Context) (*sending, error) {
 		case len(left) == 1 && !cancelled:
 			return left[0], nil
 		case waiting || cancelled:
-			s.server.alone.Store(true)
+			s.server.alone.begin()
 			for _, m := range left {
 				m.breakOff(ctx, nil)
 			}
 			return nil, errNotAlone
 		}
-		s.server.alone.Store(true)
+		s.server.alone.begin()
 		select {
 		case <-moved:
 		case <-ctx.Done():

@@ -163,8 +163,8 @@ func TestElicitationMidway(t *testing.T) {
 	if got := says(t, s, "book", `{"text":"ada"}`); got != "not booked: decline" {
 		t.Errorf("without anybody to ask: %s", got)
 	}
-	if remote := s.(*server); remote.alone.Load() || len(begun) != 9 {
-		t.Errorf("%d calls, alone %v", len(begun), remote.alone.Load())
+	if remote := s.(*server); remote.alone.now() || len(begun) != 9 {
+		t.Errorf("%d calls, alone %v", len(begun), remote.alone.now())
 	}
 	// A call that lends its model has its own connection.
 	lent := tool.WithSampler(tool.WithAsker(t.Context(), &user{}), &sampler{})

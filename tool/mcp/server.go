@@ -35,11 +35,7 @@ type server struct {
 	samplers pool
 	// unusable maps the tools that are left out to the reason.
 	unusable atomic.Pointer[map[string]string]
-	// alone is true once the server has asked a question while it worked on several
-	// messages: from then on it gets one at a time, so that each question has one
-	// call. It stays true while nothing is under way: otherwise the next calls would
-	// begin together, and what they did before their questions would be repeated.
-	alone atomic.Bool
+	alone    alone
 
 	mu sync.Mutex
 	// kind is the transport that worked, if the configuration names none.
