@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/testkit/sse"
 )
 
 // A caller who may only read sets no webhook.
@@ -59,6 +60,15 @@ func TestREST(t *testing.T) {
 	frames := strings.Split(strings.TrimSpace(got.Body.String()), "\n\n")
 	if len(frames) < 3 || !strings.HasPrefix(frames[0], `data: {"task":{`) || !strings.Contains(frames[len(frames)-1], `"TASK_STATE_COMPLETED"`) {
 		t.Errorf("%s", got.Body)
+	}
+	events, cut := sse.Parse(got.Body.String())
+	for _, e := range events {
+		if !json.Valid([]byte(e.Data)) || e.Name != "message" {
+			t.Errorf("a frame that clients cannot read: %+v", e)
+		}
+	}
+	if len(events) < 3 || cut != "" {
+		t.Errorf("%d events, then %q", len(events), cut)
 	}
 
 	for request, want := range map[string]string{

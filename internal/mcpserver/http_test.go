@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/mcpserver"
+	"github.com/p8-org/p8/internal/testkit/sse"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -159,6 +161,25 @@ func TestSessionsBelongToTheirCaller(t *testing.T) {
 	s.Close()
 	if status, _, _ := post(t, url, "", "alice", initialize); status != http.StatusServiceUnavailable {
 		t.Error(status)
+	}
+}
+
+// TestStreamsAreSSE: each event of a response is JSON. The first may have an id alone, for a
+// client that comes back.
+func TestStreamsAreSSE(t *testing.T) {
+	url := over(t, newServer(t, mcpserver.Options{}))
+	_, first, header := post(t, url, "", "alice", initialize)
+	_, second, _ := post(t, url, header.Get("Mcp-Session-Id"), "alice", ping)
+	for _, body := range []string{first, second} {
+		events, rest := sse.Parse(body)
+		for i, e := range events {
+			if primes := i == 0 && e.Data == "" && e.ID != ""; !primes && !json.Valid([]byte(e.Data)) || e.Name != "message" && !primes {
+				t.Errorf("%+v", e)
+			}
+		}
+		if len(events) == 0 || rest != "" {
+			t.Errorf("%q", body)
+		}
 	}
 }
 

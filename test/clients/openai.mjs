@@ -188,6 +188,66 @@ const clients = {
   },
 };
 
+// forced is a tool that the model must call, as each client asks for it: by name, any, or
+// for a structured answer.
+const animal = schema.json_schema.schema;
+const note = 'Note the otter.';
+const forced = {
+  async openai(Client = OpenAI) {
+    const { choices: [{ message, finish_reason: finish }] } = await openai(undefined, Client).chat.completions.create({
+      model: 'desk', messages: [{ role: 'user', content: note }],
+      tools: [{ type: 'function', function: { name: 'animal', parameters: animal } }], tool_choice: { type: 'function', function: { name: 'animal' } },
+    });
+    return { finish, args: JSON.parse(message.tool_calls[0].function.arguments) };
+  },
+  ...Object.fromEntries(Object.entries(older).map(([version, Client]) => [`openai ${version}`, () => forced.openai(Client)])),
+  async 'ai/openai-compatible'() {
+    const result = streamText({
+      model: createOpenAICompatible({ name: 'p8', baseURL: `${url}/v1` })('desk'), prompt: note, maxRetries: 0, toolChoice: 'required',
+      tools: { animal: tool({ inputSchema: jsonSchema(animal) }) },
+    });
+    const [call] = await result.toolCalls;
+    return { finish: await result.rawFinishReason ?? await result.finishReason, args: call.input };
+  },
+  async langchain() {
+    const model = new ChatOpenAI({ model: 'desk', apiKey: 'unused', maxRetries: 0, configuration: { baseURL: `${url}/v1` } })
+      .withStructuredOutput(animal, { name: 'animal', method: 'functionCalling' });
+    return { finish: 'tool_calls', args: await model.invoke(note) };
+  },
+};
+
+// others are the vectors, the names of models and the errors of one version of npm openai.
+const others = (Client = OpenAI) => async () => {
+  const client = openai(undefined, Client);
+  const { data, usage } = await client.embeddings.create({ model: 'offline', input: ['otter', 'pond'] });
+  const thrown = async (made) => made.then(() => 'nothing', (err) => `${err.constructor.name} ${err.status} ${err.code} ${err.param}`);
+  const ask = (more) => client.chat.completions.create({ model: 'desk', messages: [{ role: 'user', content: 'x' }], ...more });
+  return {
+    vectors: data.map((one) => one.embedding.length), tokens: usage.total_tokens,
+    models: [(await client.models.retrieve('openai:gpt-4.1')).owned_by, (await client.models.retrieve('desk')).owned_by],
+    thrown: {
+      'a temperature of 3': await thrown(ask({ temperature: 3 })),
+      'two answers': await thrown(ask({ n: 2 })),
+      'an unknown tool': await thrown(ask({ tool_choice: { type: 'function', function: { name: 'nothing' } } })),
+      'an unknown model': await thrown(ask({ model: 'org/nothing' })),
+      'no such model': await thrown(client.models.retrieve('org/nothing:1')),
+      'another embedding model': await thrown(client.embeddings.create({ model: 'text-embedding-3-small', input: 'x' })),
+      'an unknown path': await thrown(client.files.list()),
+    },
+  };
+};
+
+// all plays a scenario of its own functions; clients that saw the same stand together.
+const all = (plays) => async (scenario) => {
+  const seen = new Map();
+  for (const [name, play] of Object.entries(plays)) {
+    played(folder(name), scenario);
+    const key = JSON.stringify(await play().catch((err) => ({ error: err.message })));
+    seen.set(key, [...(seen.get(key) ?? []), name]);
+  }
+  return [...seen].map(([made, names]) => ({ clients: grouped(names), ...JSON.parse(made) }));
+};
+
 // each plays a scenario with every client; those that saw the same stand together.
 const each = (question, pick = Object.keys(clients)) => async (scenario) => {
   const seen = new Map();
@@ -242,6 +302,10 @@ await report({
   'a tool of the client, in a session': each({ agent: 'desk', text: 'Show the way.', tools: [showMap], rows: true }),
   'a tool of the client, without a session': each({ agent: 'desk', text: 'Show the way.', tools: [showMap], stateless: true }),
   'an approval': each({ agent: 'keeper', text: 'An otter was born.' }),
+  'a forced tool': all(forced),
+  'embeddings, models and errors': all({
+    openai: others(), ...Object.fromEntries(Object.entries(older).map(([version, Client]) => [`openai ${version}`, others(Client)])),
+  }),
   'a refusal': each({ agent: 'desk', text: 'Please refuse me.' }),
   'a break': each({ agent: 'desk', text: 'Please break off.', rows: true }),
 });

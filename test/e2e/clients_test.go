@@ -86,6 +86,9 @@ func conversation(x harness.Exchange) string {
 	if x.Body.ResponseFormat != nil {
 		fmt.Fprintf(&b, ", %s %s", x.Body.ResponseFormat.Type, x.Body.ResponseFormat.JSONSchema.Name)
 	}
+	if x.Body.ToolChoice != nil {
+		fmt.Fprintf(&b, ", tool_choice %s", x.Body.ToolChoice)
+	}
 	b.WriteString("\n")
 	b.WriteString(outline(said, func(m harness.ProviderMessage) string { return m.Text() }))
 	return b.String()

@@ -51,6 +51,7 @@ type Exchange struct {
 				Parameters  json.RawMessage `json:"parameters"`
 			} `json:"function"`
 		} `json:"tools"`
+		ToolChoice     json.RawMessage `json:"tool_choice"`
 		ResponseFormat *struct {
 			Type       string `json:"type"`
 			JSONSchema struct {
