@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/p8-org/p8/catalog"
 	"github.com/p8-org/p8/chat"
@@ -284,16 +283,4 @@ func (h *webhook) states() (states []string) {
 		states = append(states, strings.TrimPrefix(state, "TASK_STATE_"))
 	}
 	return states
-}
-
-// soon waits until a condition holds.
-func soon(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for !holds() {
-		select {
-		case <-t.Context().Done():
-			t.Fatal(what)
-		case <-time.After(time.Millisecond):
-		}
-	}
 }

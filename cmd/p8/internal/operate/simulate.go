@@ -25,7 +25,7 @@ type Simulate struct {
 
 	Agent    string `short:"a" enum:"simulator,rem-simulator" default:"simulator" help:"simulator plays the whole sequence, rem-simulator the part that the prompt names."`
 	JSON     bool   `help:"Print every event as a line of JSON, as in a pipe."`
-	Protocol string `help:"Print the bytes of a protocol: openai, ag-ui, ai-sdk or events." placeholder:"NAME"`
+	Protocol string `help:"Print the bytes of a protocol: openai, responses, ag-ui, ai-sdk or events." placeholder:"NAME"`
 	Format   string `help:"Form of typed events in the protocol openai: unnamed, polyglot (default), named, wrapped or none." placeholder:"NAME"`
 
 	Delay       string `help:"Milliseconds between two events (50)." placeholder:"MS"`
