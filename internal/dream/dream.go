@@ -22,6 +22,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -120,6 +121,9 @@ type dream struct {
 // the store's, or ctx's; the next dream then resumes this one.
 func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
 	who, err := identity.From(ctx)
+	if !req.DryRun {
+		who, err = writer(ctx)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -133,6 +137,15 @@ func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
 		d.Status = StatusBusy
 	}
 	return d.result(), err
+}
+
+// writer returns the caller, who must be allowed to write: a dream stores rows.
+func writer(ctx context.Context) (identity.Identity, error) {
+	who, err := identity.From(ctx)
+	if err == nil && !who.MayWrite() {
+		err = fmt.Errorf("%w: the caller may only read, and a dream writes: the token has the role %s", store.ErrForbidden, who.Role)
+	}
+	return who, err
 }
 
 // result returns the result, with its window.

@@ -40,15 +40,16 @@ type order struct {
 	User     string        `json:"user,omitempty"` // "" for anonymous callers
 	Email    string        `json:"email,omitempty"`
 	Name     string        `json:"name,omitempty"`
+	Role     identity.Role `json:"role,omitempty"`
 	Lookback time.Duration `json:"lookback"`
 	Until    time.Time     `json:"until"`
 	Agent    string        `json:"agent,omitempty"`
 }
 
-// Enqueue queues the caller's dream. A dream that is queued or running already is a
+// Enqueue queues the caller's dream, which has the caller's rights. A dream that is queued or running already is a
 // duplicate.
 func (s *Service) Enqueue(ctx context.Context, req Request) (jobs.Receipt, error) {
-	who, err := identity.From(ctx)
+	who, err := writer(ctx)
 	switch {
 	case err != nil:
 		return jobs.Receipt{}, err
@@ -57,7 +58,7 @@ func (s *Service) Enqueue(ctx context.Context, req Request) (jobs.Receipt, error
 	}
 	w := s.window(req)
 	return s.o.Queue.Enqueue(ctx, Kind, order{
-		Tenant: who.TenantID, User: who.UserID, Email: who.Email, Name: who.Name,
+		Tenant: who.TenantID, User: who.UserID, Email: who.Email, Name: who.Name, Role: who.Role,
 		Lookback: w.Until.Sub(w.From), Until: w.Until, Agent: req.Agent,
 	}, jobs.EnqueueOptions{UniqueKey: unique(who)})
 }
@@ -83,7 +84,7 @@ func (s *Service) work(ctx context.Context, args json.RawMessage) error {
 	if err := json.Unmarshal(args, &o); err != nil {
 		return fmt.Errorf("dream: read the job: %w", err)
 	}
-	ctx = identity.With(ctx, identity.Identity{TenantID: o.Tenant, UserID: o.User, Email: o.Email, Name: o.Name})
+	ctx = identity.With(ctx, identity.Identity{TenantID: o.Tenant, UserID: o.User, Email: o.Email, Name: o.Name, Role: o.Role})
 	res, err := s.Dream(ctx, Request{Lookback: o.Lookback, Until: o.Until, Agent: o.Agent})
 	switch {
 	case errors.Is(err, chat.ErrClosed), errors.Is(err, chat.ErrBusy):

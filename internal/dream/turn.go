@@ -42,7 +42,10 @@ func (d *dream) turn(ctx context.Context, agent, input, instruction string, keep
 	if err := d.note(ctx, id, r); err != nil {
 		return r, id, err
 	}
-	who := identity.Identity{TenantID: d.who.TenantID, UserID: d.who.UserID, Email: d.who.Email, Name: d.who.Name, SessionID: id, DefaultModel: d.who.DefaultModel}
+	who := identity.Identity{
+		TenantID: d.who.TenantID, UserID: d.who.UserID, Email: d.who.Email, Name: d.who.Name, Role: d.who.Role,
+		SessionID: id, DefaultModel: d.who.DefaultModel,
+	}
 	result, err := d.run(identity.With(ctx, who), chat.Request{
 		Agent: agent, Input: input, Instruction: instruction, Key: r.key(id), KeyHash: r.hash(),
 	})
