@@ -3,7 +3,7 @@
 // stdin:  {"url", "client"}; client is the npm package, @ag-ui/client or an older one
 // stdout: {"scenario": {"runs": [what each run said], "messages": [what the client
 //          shows], …}}
-import { abridged, get, inOrder, input, post, report, rows, url } from './report.mjs';
+import { abridged, get, inOrder, input, planOf, post, report, rows, url } from './report.mjs';
 
 const { HttpAgent } = await import(input.client);
 
@@ -89,29 +89,57 @@ const answered = (schema, text, ...answers) => async (name) => {
   return { runs, ...shown(agent), rows: (await rows(agent.threadId)).sort() };
 };
 
-const showMap = {
-  name: 'show_map', description: 'Shows a map.',
-  parameters: { type: 'object', properties: { area: { type: 'string' } }, required: ['area'] },
+// byClient plays a message whose answer calls a tool of the client.
+const byClient = (text, tool, result, subscriber) => async (name) => {
+  const agent = chat(name, 'desk');
+  const first = await run(agent, text, { tools: [tool], subscriber });
+  for (const id of first.pending ?? unanswered(agent)) agent.addMessage({ id: `result-${id}`, role: 'tool', toolCallId: id, content: result });
+  return { runs: [first, await run(agent, '', { tools: [tool] })], ...shown(agent), rows: (await rows(agent.threadId)).sort() };
 };
+
+// toolOf is a tool of the client.
+const toolOf = (name, properties) => ({
+  name, description: `The page's ${name}.`, parameters: { type: 'object', properties, required: Object.keys(properties) },
+});
+
+// statePage is a page that shows the state that it shares with the agent, also the parts
+// that the model is still writing.
+function statePage() {
+  const [predict, shown] = [[], []];
+  const subscriber = {
+    onCustomEvent: ({ event }) => { if (event.name === 'PredictState') predict.splice(0, predict.length, ...event.value); },
+    onToolCallArgsEvent: ({ event, toolCallBuffer, toolCallName }) => {
+      const args = completed(toolCallBuffer + event.delta);
+      const known = predict.find((p) => p.tool === toolCallName && args[p.tool_argument] !== undefined);
+      if (known) shown.push({ [known.state_key]: args[known.tool_argument] });
+    },
+    onStateSnapshotEvent: ({ event }) => { shown.push({ snapshot: event.snapshot }); },
+    onStateDeltaEvent: ({ event }) => { shown.push({ delta: event.delta }); },
+  };
+  return { predict, shown, subscriber };
+}
+
 const approved = { status: 'resolved', payload: { approved: true } };
 
 // The client says on stderr what it throws as well.
 console.error = () => {};
 
+// The features of AG-UI's demonstrations, the dojo, have the names that it gives them.
 await report({
-  'a text': told('desk', 'Good morning!'),
-  'tools in parallel': told('desk', 'Read two pages.'),
-  delegation: told('desk', 'How many otters are there?'),
-  'a child in place of its parent': told('editor', 'Write about the otters.'),
-  'a grandchild': told('desk', 'Ask the warden.'),
+  'agentic chat: a text': told('desk', 'Good morning!'),
+  'agentic chat: a tool of the client': byClient('Show the way.', toolOf('show_map', { area: { type: 'string' } }), 'the map is shown'),
+  'backend tool rendering: tools in parallel': told('desk', 'Read two pages.'),
+  'subagents: several at once': told('desk', 'How many otters are there?'),
+  'subagents: one in place of its parent': told('editor', 'Write about the otters.'),
+  'subagents: one that asks another': told('desk', 'Ask the warden.'),
   'a structured agent': told('ledger', 'Count the otters.'),
 
-  'an approval': answered('keeper', 'An otter was born.', approved),
-  'an approval, denied': answered('keeper', 'An otter was born.', { status: 'resolved', payload: { approved: false, comment: 'not yet' } }),
-  'an approval, cancelled': answered('keeper', 'An otter was born.', { status: 'cancelled' }),
-  'an approval of a child': answered('desk', 'Tell the keeper.', approved),
-  'a question': answered('guide', 'Book a tour.', { status: 'resolved', payload: { people: 3 } }),
-  'a question, answered wrongly first': async (name) => {
+  'human in the loop: an approval': answered('keeper', 'An otter was born.', approved),
+  'human in the loop: an approval, denied': answered('keeper', 'An otter was born.', { status: 'resolved', payload: { approved: false, comment: 'not yet' } }),
+  'human in the loop: an approval, cancelled': answered('keeper', 'An otter was born.', { status: 'cancelled' }),
+  'human in the loop: an approval of a child': answered('desk', 'Tell the keeper.', approved),
+  'human in the loop: a question': answered('guide', 'Book a tour.', { status: 'resolved', payload: { people: 3 } }),
+  'human in the loop: a question, answered wrongly first': async (name) => {
     const agent = chat(name, 'guide');
     const runs = [await run(agent, 'Book a tour.')];
     const [{ id }] = agent.pendingInterrupts;
@@ -124,40 +152,53 @@ await report({
     }
     return { runs, ...shown(agent) };
   },
+  'human in the loop: steps that the user selects': byClient(
+    'Plan my visit.',
+    toolOf('generate_task_steps', { steps: { type: 'array', items: { type: 'object' } } }),
+    JSON.stringify({ accepted: true, steps: [{ description: 'See the otters', status: 'enabled' }] }),
+  ),
 
-  // As in AG-UI's dojo: the page and the agent edit one recipe, and the page shows the steps
-  // while the agent writes them.
-  'a shared state': async (name) => {
-    const agent = chat(name, 'cook');
-    const predict = [];
-    const shown = [];
+  'agentic generative UI': async (name) => {
+    const agent = chat(name, 'planner');
+    const plans = [];
+    const subscriber = { onStateChanged: ({ state }) => { plans.push(planOf(state)); } };
+    return { runs: [await run(agent, 'Make the pond ready.', { subscriber })], plans, ...shown(agent), rows: await rows(agent.threadId) };
+  },
+  'tool-based generative UI': async (name) => {
+    const cards = [];
     const subscriber = {
-      onCustomEvent: ({ event }) => { if (event.name === 'PredictState') predict.splice(0, predict.length, ...event.value); },
-      onToolCallArgsEvent: ({ event, toolCallBuffer, toolCallName }) => {
-        const args = completed(toolCallBuffer + event.delta);
-        const known = predict.find((p) => p.tool === toolCallName && args[p.tool_argument] !== undefined);
-        if (known) shown.push({ [known.state_key]: args[known.tool_argument] });
+      onToolCallArgsEvent: ({ event, toolCallBuffer }) => {
+        const { lines } = completed(toolCallBuffer + event.delta);
+        if (lines) cards.push(lines.join(' / '));
       },
-      onStateSnapshotEvent: ({ event }) => { shown.push({ snapshot: event.snapshot }); },
-      onStateDeltaEvent: ({ event }) => { shown.push({ delta: event.delta }); },
     };
-    agent.state = { title: 'Tea' };
-    const runs = [await run(agent, 'How do I make tea?', { subscriber })];
-    const first = structuredClone(agent.state);
-    agent.state = { ...agent.state, title: 'Sweet tea' };
-    runs.push(await run(agent, 'And sweeter?', { subscriber }));
-    const second = structuredClone(agent.state);
-    const { state: stored } = await (await fetch(`${url}/sessions/${encodeURIComponent(agent.threadId)}`)).json();
-    agent.state = { title: 7 };
-    const wrong = await run(agent, 'And sweeter?').catch((err) => err.message);
-    return { runs, predict, shown, first, second, stored, wrong };
+    const tool = toolOf('generate_haiku', { lines: { type: 'array', items: { type: 'string' } } });
+    return { cards, ...await byClient('Write a haiku.', tool, 'the haiku is shown', subscriber)(name) };
   },
 
-  'a tool of the client': async (name) => {
-    const agent = chat(name, 'desk');
-    const first = await run(agent, 'Show the way.', { tools: [showMap] });
-    for (const id of first.pending ?? unanswered(agent)) agent.addMessage({ id: `result-${id}`, role: 'tool', toolCallId: id, content: 'the map is shown' });
-    return { runs: [first, await run(agent, '', { tools: [showMap] })], ...shown(agent), rows: (await rows(agent.threadId)).sort() };
+  // The page and the agent edit one recipe.
+  'shared state': async (name) => {
+    const agent = chat(name, 'cook');
+    agent.state = { title: 'Tea' };
+    const runs = [await run(agent, 'How do I make tea?')];
+    const first = structuredClone(agent.state);
+    agent.state = { ...agent.state, title: 'Sweet tea' };
+    runs.push(await run(agent, 'And sweeter?'));
+    const second = structuredClone(agent.state);
+    const { state: stored } = await get(`/sessions/${encodeURIComponent(agent.threadId)}`);
+    agent.state = { title: 7 };
+    const wrong = await run(agent, 'And sweeter?').catch((err) => err.message);
+    return { runs, first, second, stored, wrong };
+  },
+
+  // The page shows the steps while the agent writes them, and takes them back if they are
+  // refused.
+  'predictive state updates': async (name) => {
+    const agent = chat(name, 'cook');
+    const { subscriber, ...page } = statePage();
+    const runs = [];
+    for (const text of ['How do I make tea?', 'And sweeter?']) runs.push(await run(agent, text, { subscriber }));
+    return { runs, ...page, state: agent.state };
   },
 
   'a transcript that is sent again': async (name) => {

@@ -8,7 +8,7 @@ import { Chat } from '@ai-sdk/react';
 import * as ai7 from 'ai';
 import * as ai5 from 'ai-5';
 import * as ai6 from 'ai-6';
-import { abridged, get, played, post, report, rows, until, url } from './report.mjs';
+import { abridged, get, planOf, played, post, report, rows, until, url } from './report.mjs';
 
 const { lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } = ai7;
 const api = `${url}/api/chat`;
@@ -73,6 +73,7 @@ const sides = (play, older = [6, 5]) => async (name) => {
 // part is what a page shows of a part; data parts are told apart only by their name.
 function part(p) {
   if (p.type === 'text') return `text: ${abridged(p.text)}`;
+  if (p.type.startsWith('source-')) return `${p.type}: ${JSON.stringify({ ...p, type: undefined })}`;
   if (!p.toolCallId) return p.type;
   const name = p.type === 'dynamic-tool' ? p.toolName : `${p.type} (the page's)`;
   const { output } = p;
@@ -129,6 +130,26 @@ await report({
   'a child in place of its parent': sent('editor', 'Write about the otters.'),
   'a grandchild': sent('desk', 'Ask the warden.'),
   'a structured agent': sent('ledger', 'Count the otters.'),
+
+  sources: async (name) => {
+    const form = new FormData();
+    form.set('file', new Blob(['# Otters\n\nOtters sleep on their backs.\n']), 'otter-guide.md');
+    const { status } = await fetch(`${url}/content/`, { method: 'POST', body: form });
+    return { upload: status, ...await sides(sent('librarian', 'How do otters sleep?'))(name) };
+  },
+  'data parts': sides(async (name, sdk) => {
+    // The SDK replaces the data of the part that it gave to onData first.
+    const heard = [];
+    const { page } = open(name, 'planner', { sdk, onData: (data) => { heard.push(structuredClone(data)); } });
+    await page.sendMessage({ text: 'Make the pond ready.' });
+    const named = (list) => list.map(({ type, id }) => `${type}${id ? ` ${id}` : ''}`);
+    const kept = page.lastMessage.parts.filter(({ type }) => type.startsWith('data-'));
+    return {
+      plans: heard.filter(({ type }) => type === 'data-state').map(({ data }) => planOf(data)),
+      kept: named(kept).sort(), plan: planOf(kept.find(({ type }) => type === 'data-state').data),
+      transient: [...new Set(named(heard.filter(({ transient }) => transient)))].sort(),
+    };
+  }),
 
   'an approval': sides(asked('keeper', 'An otter was born.', { approved: true }), [6]),
   'an approval, denied': sides(asked('keeper', 'An otter was born.', { approved: false, reason: 'not yet' }), [6]),

@@ -49,7 +49,8 @@ function layOut(value, indent = '') {
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   return `${open}\n${parts.map((p) => deeper + p).join(',\n')}\n${indent}${close}`;
 }
-const settled = (text) => text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>');
+const settled = (text) => text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
+  .replace(/\d{4}-\d{2}-\d{2}T\d{2}:[\d:.]+Z/g, '<time>');
 
 // until waits for what takes well under a second.
 export async function until(what, done) {
@@ -90,6 +91,11 @@ export function inOrder(prefix, lines) {
     out.splice(at, 0, line);
   }
   return out;
+}
+
+// planOf is the plan in a shared state, as a page shows it.
+export function planOf({ steps = [] }) {
+  return steps.map(({ description, status }) => `[${status === 'completed' ? 'x' : ' '}] ${description}`).join(', ');
 }
 
 // abridged is the beginning of a long text, and how long it is.
