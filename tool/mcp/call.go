@@ -39,7 +39,7 @@ func (s *server) do(ctx context.Context, e effect, send func(context.Context, *s
 		d := &delivery{}
 		err = s.once(ctx, sess, d, send)
 		lost := err != nil && ctx.Err() == nil && isLost(err, d, sess)
-		s.release(sess, lost)
+		s.release(sess, lost || ctx.Err() == nil && brokeOff(err, d))
 		if attempt == 0 && ctx.Err() == nil && again(err, d, lost, e) {
 			continue
 		}
@@ -74,6 +74,13 @@ func isLost(err error, d *delivery, sess *session) bool {
 		return true
 	}
 	return rpcError(err) == nil && !d.reached.Load()
+}
+
+// brokeOff reports whether the connection ended under a message, which the SDK may not
+// have noticed yet: the next message must not use it.
+func brokeOff(err error, d *delivery) bool {
+	var said *tool.Error
+	return err != nil && rpcError(err) == nil && !errors.As(err, &said) && d.status.Load() < http.StatusBadRequest
 }
 
 // rpcError returns the error that the server answered with, nil if it did not answer.
