@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/chat/internal/sessions"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
+	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/tool"
 )
 
@@ -60,6 +61,10 @@ func check(ctx context.Context, req Request, now time.Time) (request, error) {
 	caller, err := identity.From(ctx)
 	if err != nil {
 		return request{}, err
+	}
+	if !caller.MayWrite() {
+		// Without a database, or before its first write, nothing else would refuse it.
+		return request{}, fmt.Errorf("%w: the caller may only read: the token has the role %s", store.ErrForbidden, caller.Role)
 	}
 	r := request{
 		asked: req, caller: caller, sessionNamed: caller.SessionID != "", model: cmp.Or(req.Model, caller.DefaultModel), started: now,

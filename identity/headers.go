@@ -12,7 +12,7 @@ const (
 	HeaderUserID    = "X-User-Id"
 	HeaderTenantID  = "X-Tenant-Id"
 	HeaderUserEmail = "X-User-Email"
-	headerUserName  = "X-User-Name"
+	HeaderUserName  = "X-User-Name"
 
 	HeaderSessionID = "X-Session-Id"
 	headerModel     = "X-Model-Name"
@@ -65,7 +65,7 @@ func FromRequest(r *http.Request, trustHeaders bool) (Identity, error) {
 func (id *Identity) readUser(h http.Header) error {
 	var user, email, name, tenant string
 	if err := readAll(h, []header{
-		{HeaderUserID, &user}, {HeaderTenantID, &tenant}, {HeaderUserEmail, &email}, {headerUserName, &name},
+		{HeaderUserID, &user}, {HeaderTenantID, &tenant}, {HeaderUserEmail, &email}, {HeaderUserName, &name},
 	}); err != nil {
 		return err
 	}

@@ -2,10 +2,13 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -160,4 +163,33 @@ func TestResourceMetadata(t *testing.T) {
 	if about.Resource != "https://agents.example.com/mcp" || len(about.Servers) != 1 || about.Servers[0] != "https://login.example.com" {
 		t.Errorf("%s", w.Body)
 	}
+}
+
+// What a token's expiry interrupts is no answer, and no client takes it for one.
+func TestATokenThatExpiresInARequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		callers, err := auth.New(auth.Options{Secret: tokenSecret, Leeway: time.Second})
+		must(t, err)
+		goOn := make(chan struct{})
+		slow := scripted.Turn{Text: []string{"late"}, Before: scripted.Until(0, goOn)}
+		s := setup{noStore: true}
+		s.api.Auth = callers
+		server := newServer(t, s, slow, slow)
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(tokenSecret)}, nil)
+		must(t, err)
+		for path, body := range map[string]string{
+			"/v1/chat/completions": `{"messages":[{"role":"user","content":"hello"}]}`,
+			"/v1/responses":        `{"model":"general","input":"hello"}`,
+		} {
+			signed, err := signer.Sign(fmt.Appendf(nil, `{"sub":"rita","tenant_id":"acme","exp":%d}`, time.Now().Add(time.Minute).Unix()))
+			must(t, err)
+			token, err := signed.CompactSerialize()
+			must(t, err)
+			if w := server.do("POST", path, body, "Authorization: Bearer "+token); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "the run goes on") {
+				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			}
+		}
+		close(goOn)
+		synctest.Wait()
+	})
 }

@@ -100,8 +100,8 @@ func New(o Options) (*Authenticator, error) {
 	if o.Secret != "" && len(o.Secret) < MinSecret {
 		return nil, fmt.Errorf("auth: the secret of tokens has %d bytes: HS256 needs %d or more", len(o.Secret), MinSecret)
 	}
-	if len(o.KeySets) > 0 && o.Audience == "" {
-		return nil, fmt.Errorf("auth: an audience is needed: a provider signs tokens for other applications with the same keys")
+	if len(o.KeySets) > 0 && (o.Audience == "" || o.Issuer == "") {
+		return nil, fmt.Errorf("auth: an issuer and an audience are needed: the same keys may sign tokens of other issuers and for other applications")
 	}
 	a := &Authenticator{o: o, key: sha256.Sum256([]byte(o.Key))}
 	if o.Secret != "" || len(o.KeySets) > 0 {
@@ -156,7 +156,7 @@ func (a *Authenticator) ofKey(r *http.Request) (identity.Identity, error) {
 	if a.o.TrustHeaders {
 		return identity.FromRequest(r, true)
 	}
-	for _, name := range []string{identity.HeaderUserID, identity.HeaderUserEmail, identity.HeaderTenantID} {
+	for _, name := range []string{identity.HeaderUserID, identity.HeaderUserEmail, identity.HeaderUserName, identity.HeaderTenantID} {
 		if r.Header.Get(name) != "" {
 			return identity.Identity{}, &Refused{Forbidden: true, Message: "the header " + name + " does not count with this key: leave it out, or set P8_TRUST_IDENTITY_HEADERS=true if a gateway that authenticates sends it"}
 		}
@@ -204,7 +204,7 @@ func invalid(message string) *Refused { return &Refused{Bad: true, Message: mess
 // metadata is the address of the metadata of the resource, "" for none.
 func (r *Refused) Challenge(metadata string) string {
 	parts := []string{`realm="p8"`}
-	if r.Bad && !r.Forbidden {
+	if r.Bad && !r.Forbidden && r.After == 0 {
 		parts = append(parts, `error="invalid_token"`, `error_description="`+strings.ReplaceAll(r.Message, `"`, `'`)+`"`)
 	}
 	if metadata != "" {
@@ -232,6 +232,15 @@ func (a *Authenticator) Metadata(base func(*http.Request) string, path string) h
 type expired struct{}
 
 func (expired) Error() string { return "the token of the request has expired" }
+
+// Expired reports whether a context ended because the caller's token did: the client may
+// still be connected.
+func Expired(ctx context.Context) bool { return context.Cause(ctx) == error(expired{}) }
+
+// Late is the refusal of a request whose token expired before the answer was ready.
+func Late() *Refused {
+	return invalid("the token expired before the answer was ready; the run goes on: reconnect to it with a new token")
+}
 
 // WithExpiry returns a context that ends when the caller's token does, so that no stream
 // outlives it.

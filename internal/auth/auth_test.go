@@ -31,27 +31,33 @@ const (
 	audience = "https://agents.example.com"
 )
 
-// provider signs tokens and serves its public keys.
+// provider serves public keys. It is its own transport, so that time can be played.
 type provider struct {
-	*httptest.Server
 	asked atomic.Int64
 	down  atomic.Bool
 	keys  atomic.Pointer[jose.JSONWebKeySet]
 }
 
-func newProvider(t *testing.T, keys ...jose.JSONWebKey) *provider {
+func newProvider(keys ...jose.JSONWebKey) *provider {
 	p := new(provider)
 	p.set(keys...)
-	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.asked.Add(1)
-		if p.down.Load() {
-			http.Error(w, "down", http.StatusBadGateway)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(p.keys.Load())
-	}))
-	t.Cleanup(p.Close)
 	return p
+}
+
+func (p *provider) client() *http.Client { return &http.Client{Transport: p} }
+
+// address is that of the keys.
+const address = "https://login.example.com/jwks"
+
+func (p *provider) RoundTrip(*http.Request) (*http.Response, error) {
+	p.asked.Add(1)
+	w := httptest.NewRecorder()
+	if p.down.Load() {
+		w.WriteHeader(http.StatusBadGateway)
+	} else if err := json.NewEncoder(w).Encode(p.keys.Load()); err != nil {
+		return nil, err
+	}
+	return w.Result(), nil
 }
 
 func (p *provider) set(keys ...jose.JSONWebKey) {
@@ -148,9 +154,9 @@ func TestTokens(t *testing.T) {
 	other := keyOf(t, "RS256", "r")
 	encryption := keyOf(t, "RS256", "enc")
 	encryption.Use = "enc"
-	p := newProvider(t, rs, es, ed, encryption, jose.JSONWebKey{Key: []byte(secret), KeyID: "oct"})
+	p := newProvider(rs, es, ed, encryption, jose.JSONWebKey{Key: []byte(secret), KeyID: "oct"})
 	a := newAuth(t, auth.Options{
-		Secret: secret, KeySets: []string{p.URL}, Issuer: issuer, Audience: audience,
+		Secret: secret, KeySets: []string{address}, HTTP: p.client(), Issuer: issuer, Audience: audience,
 		Claims: auth.Claims{RoleOf: map[string]identity.Role{"ops": identity.RoleAdmin}},
 	})
 	now := time.Now()
@@ -198,7 +204,7 @@ func TestTokens(t *testing.T) {
 	} {
 		id, err := identify(a, "Authorization", "Bearer "+c.token, "X-User-Id", "eve", "X-Tenant-Id", "evil", "X-Session-Id", "s")
 		if c.want == "" {
-			if err != nil || id.UserID != "u-1" || id.TenantID != "acme" || id.SessionID != "s" || id.Role != identity.RoleMember || id.Expires.IsZero() {
+			if err != nil || id.UserID != "u-1" || id.TenantID != "acme" || id.SessionID != "s" || id.Role != identity.RoleMember || !id.Expires.After(now) {
 				t.Errorf("%s: %+v, %v", c.name, id, err)
 			}
 			continue
@@ -228,7 +234,10 @@ func TestClaims(t *testing.T) {
 		{"mapped roles", auth.Claims{RoleOf: map[string]identity.Role{"ops": "admin", "admin": "reader"}}, claims("roles", []string{"admin"}), "u-1", "acme", "", "reader"},
 		{"unknown roles", auth.Claims{Role: "reader"}, claims("roles", []string{"root"}), "u-1", "acme", "", "reader"},
 		{"roles of another kind", auth.Claims{}, claims("roles", map[string]any{"admin": true}), "u-1", "acme", "", "member"},
-		{"the user by e-mail", auth.Claims{User: "email"}, claims("email", "Alice@example.com"), alice, "acme", "", "member"},
+		{"the user by e-mail", auth.Claims{User: "email"}, claims("email", "Alice@example.com", "email_verified", true), alice, "acme", "", "member"},
+		{"an address verified in words", auth.Claims{User: "email"}, claims("email", "alice@example.com", "email_verified", "true"), alice, "acme", "", "member"},
+		{"an address without a word about it", auth.Claims{User: "email"}, claims(), "", "", "verified", ""},
+		{"an address that is not verified, in words", auth.Claims{User: "email"}, claims("email_verified", "false"), "", "", "verified", ""},
 		{"an address that is not verified", auth.Claims{User: "email"}, claims("email_verified", false), "", "", "verified", ""},
 		{"a default tenant", auth.Claims{DefaultTenant: "default"}, claims("tenant_id", nil), "u-1", "default", "", "member"},
 		{"a tenant with a name of its own", auth.Claims{Tenant: "https://example.com/org"}, claims("https://example.com/org", "beta"), "u-1", "beta", "", "member"},
@@ -251,41 +260,94 @@ func TestClaims(t *testing.T) {
 // and known keys outlast an outage.
 func TestKeysChange(t *testing.T) {
 	first, second := keyOf(t, "ES256", "1"), keyOf(t, "ES256", "2")
-	p := newProvider(t, first)
-	clock := time.Now()
-	a := newAuth(t, auth.Options{KeySets: []string{p.URL}, Audience: audience, Now: func() time.Time { return clock }})
-	try := func(key jose.JSONWebKey) error {
-		_, err := identify(a, "Authorization", "Bearer "+sign(t, jose.ES256, key, claims("exp", clock.Add(time.Hour).Unix())))
-		return err
-	}
-	step := func(what string, key jose.JSONWebKey, works bool, asked int64) {
-		t.Helper()
-		if err := try(key); (err == nil) != works || p.asked.Load() != asked {
-			t.Errorf("%s: %v after %d requests, want %d", what, err, p.asked.Load(), asked)
+	synctest.Test(t, func(t *testing.T) {
+		p := newProvider(first)
+		a := newAuth(t, auth.Options{KeySets: []string{"https://dead.example.com/jwks", address}, Issuer: issuer, Audience: audience, HTTP: &http.Client{Transport: one{p}}})
+		try := func(key jose.JSONWebKey) error {
+			_, err := identify(a, "Authorization", "Bearer "+sign(t, jose.ES256, key, claims("exp", time.Now().Add(time.Hour).Unix())))
+			synctest.Wait() // for a request in the background
+			return err
 		}
-	}
-	step("the first key", first, true, 1)
-	step("again", first, true, 1)
-	p.set(first, second)
-	clock = clock.Add(time.Minute)
-	step("a new key", second, true, 2)
-	for range 20 {
-		step("an invented key", keyOf(t, "ES256", "x"), false, 2)
-	}
-	p.down.Store(true)
-	clock = clock.Add(time.Hour)
-	step("an outage", second, true, 3)
-	clock = clock.Add(24 * time.Hour)
-	refused := new(auth.Refused)
-	if err := try(second); !errors.As(err, &refused) || refused.After == 0 {
-		t.Errorf("a long outage: %v", err)
-	}
-	p.down.Store(false)
-	p.set(second)
-	clock = clock.Add(time.Minute)
-	step("the provider is back", second, true, 5)
-	step("a key that was withdrawn", first, false, 5)
+		step := func(what string, key jose.JSONWebKey, works bool, asked int64) {
+			t.Helper()
+			if err := try(key); (err == nil) != works || p.asked.Load() != asked {
+				t.Errorf("%s: %v after %d requests, want %d", what, err, p.asked.Load(), asked)
+			}
+		}
+		step("the first key", first, true, 1)
+		step("again", first, true, 1)
+		p.set(first, second)
+		time.Sleep(time.Minute)
+		step("a new key", second, true, 2)
+		for range 20 {
+			step("an invented key", keyOf(t, "ES256", "x"), false, 2)
+		}
+		p.down.Store(true)
+		time.Sleep(time.Hour)
+		step("an outage", second, true, 3)
+		time.Sleep(24 * time.Hour)
+		refused := new(auth.Refused)
+		if err := try(second); !errors.As(err, &refused) || refused.After == 0 || strings.Contains(refused.Challenge(""), "invalid_token") {
+			t.Errorf("a long outage: %v", err)
+		}
+		p.down.Store(false)
+		p.set(second)
+		time.Sleep(time.Minute)
+		step("the provider is back", second, true, 5)
+		step("a key that was withdrawn", first, false, 5)
+	})
 }
+
+// one is a provider behind its own address; nobody answers at others.
+type one struct{ *provider }
+
+func (o one) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.String() != address {
+		return nil, errors.New("nobody answers")
+	}
+	return o.provider.RoundTrip(r)
+}
+
+// While the provider hangs, who has a known key does not wait.
+func TestAProviderThatHangs(t *testing.T) {
+	key := keyOf(t, "ES256", "1")
+	synctest.Test(t, func(t *testing.T) {
+		p := newProvider(key)
+		hang := make(chan struct{})
+		var hangs atomic.Bool
+		a := newAuth(t, auth.Options{KeySets: []string{address}, Issuer: issuer, Audience: audience, HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if hangs.Load() {
+				select {
+				case <-hang:
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+			}
+			return p.RoundTrip(r)
+		})}})
+		token := func(k jose.JSONWebKey) string {
+			return "Bearer " + sign(t, jose.ES256, k, claims("exp", time.Now().Add(10*time.Hour).Unix()))
+		}
+		if _, err := identify(a, "Authorization", token(key)); err != nil {
+			t.Fatal(err)
+		}
+		hangs.Store(true)
+		time.Sleep(time.Hour)
+		invented := keyOf(t, "ES256", "x")
+		go func() { _, _ = identify(a, "Authorization", token(invented)) }()
+		synctest.Wait()
+		before := time.Now()
+		if _, err := identify(a, "Authorization", token(key)); err != nil || time.Since(before) > 0 {
+			t.Errorf("a known key waited %s: %v", time.Since(before), err)
+		}
+		close(hang)
+		synctest.Wait()
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestKey(t *testing.T) {
 	const key = "k-0123456789abcdef"
@@ -326,8 +388,9 @@ func TestKey(t *testing.T) {
 func TestSettingsThatAreNotSafe(t *testing.T) {
 	for what, o := range map[string]auth.Options{
 		"a short secret":       {Secret: "short"},
-		"keys for anybody":     {KeySets: []string{"https://x/jwks"}},
-		"an unknown algorithm": {KeySets: []string{"https://x/jwks"}, Audience: "a", Algorithms: []string{"HS256"}},
+		"keys for anybody":     {KeySets: []string{"https://x/jwks"}, Issuer: "i"},
+		"keys of anybody":      {KeySets: []string{"https://x/jwks"}, Audience: "a"},
+		"an unknown algorithm": {KeySets: []string{"https://x/jwks"}, Issuer: "i", Audience: "a", Algorithms: []string{"HS256"}},
 	} {
 		if _, err := auth.New(o); err == nil {
 			t.Errorf("%s is accepted", what)

@@ -38,10 +38,13 @@ func (c *Claims) identity(std *jwt.Claims, all map[string]any) (identity.Identit
 		Email: text(all, or(c.Email, "email")), Name: text(all, or(c.Name, "name")),
 		TenantID: text(all, or(c.Tenant, "tenant_id")), Expires: expiry(std),
 	}
-	if verified, known := all["email_verified"].(bool); known && !verified {
+	byAddress := or(c.User, "sub") == or(c.Email, "email")
+	switch verified := all["email_verified"]; {
+	case verified == true || verified == "true":
+	case byAddress, verified != nil: // an address without a word about it names nobody
 		id.Email = ""
 	}
-	if user := or(c.User, "sub"); user != or(c.Email, "email") {
+	if user := or(c.User, "sub"); !byAddress {
 		if id.UserID = text(all, user); id.UserID == "" {
 			return identity.Identity{}, invalid("the token names no user (" + user + ")")
 		}

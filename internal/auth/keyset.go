@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -33,47 +34,79 @@ type keySet struct {
 	current []jose.JSONWebKey
 	// fetched is when current was read, tried when it was last asked for.
 	fetched, tried time.Time
+	// fetching is closed when the request under way has ended; nil without one.
+	fetching chan struct{}
 }
 
 // keys returns the keys with an id, or all of them if id is "". An unknown id makes it
-// fetch the set again: the provider may have a new key.
+// fetch the set again: the provider may have a new key. Nobody waits for a request who has
+// a known key.
 func (s *keySet) keys(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.o.Now()
-	found := s.find(id)
-	if len(found) > 0 && now.Sub(s.fetched) < keysFresh {
+	found, age := s.find(id)
+	if len(found) > 0 && age < keysFresh {
 		return found, nil
 	}
-	if s.tried.IsZero() || now.Sub(s.tried) >= keysAgain {
-		s.tried = now
-		// Another request waits for the same keys: they must not depend on whether this
-		// caller stays.
-		list, err := s.fetch(context.WithoutCancel(ctx))
-		if err != nil {
-			s.o.Logger.ErrorContext(ctx, "the keys of the identity provider cannot be fetched", "address", s.address, "error", err)
-		} else {
-			s.current, s.fetched = list, now
-		}
-		found = s.find(id)
+	fetching := s.refresh(ctx)
+	if len(found) > 0 && age <= keysStale {
+		return found, nil
 	}
-	if s.fetched.IsZero() || now.Sub(s.fetched) > keysStale {
+	if fetching != nil {
+		select {
+		case <-fetching:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if found, age = s.find(id); age > keysStale {
 		return nil, &Refused{Bad: true, After: keysAgain, Message: "the identity provider cannot be reached, so the token cannot be checked; try again later"}
 	}
 	return found, nil
 }
 
-func (s *keySet) find(id string) []jose.JSONWebKey {
-	if id == "" {
-		return s.current
+// find returns the keys with an id, or all of them, and the age of the set.
+func (s *keySet) find(id string) (found []jose.JSONWebKey, age time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	age = math.MaxInt64
+	if !s.fetched.IsZero() {
+		age = s.o.Now().Sub(s.fetched)
 	}
-	var found []jose.JSONWebKey
+	if id == "" {
+		return s.current, age
+	}
 	for _, k := range s.current {
 		if k.KeyID == id {
 			found = append(found, k)
 		}
 	}
-	return found
+	return found, age
+}
+
+// refresh asks for the set, unless that was done a moment ago. The channel is closed when
+// the request under way has ended; nil if there is none.
+func (s *keySet) refresh(ctx context.Context) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.o.Now()
+	if s.fetching != nil || !s.tried.IsZero() && now.Sub(s.tried) < keysAgain {
+		return s.fetching
+	}
+	done := make(chan struct{})
+	s.tried, s.fetching = now, done
+	// Others wait for the same keys: they must not depend on whether this caller stays.
+	go func(ctx context.Context) {
+		list, err := s.fetch(ctx)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err != nil {
+			s.o.Logger.ErrorContext(ctx, "the keys of the identity provider cannot be fetched", "address", s.address, "error", err)
+		} else {
+			s.current, s.fetched = list, s.o.Now()
+		}
+		s.fetching = nil
+		close(done)
+	}(context.WithoutCancel(ctx))
+	return done
 }
 
 // fetch reads the set. Only public keys for signatures count.

@@ -71,7 +71,9 @@ func (v *verifier) verify(ctx context.Context, text string) (identity.Identity, 
 	if err := v.check(&std, all); err != nil {
 		return identity.Identity{}, err
 	}
-	return v.o.Claims.identity(&std, all)
+	id, err := v.o.Claims.identity(&std, all)
+	id.Expires = id.Expires.Add(v.o.Leeway)
+	return id, err
 }
 
 // check checks what the token says of itself.
@@ -110,10 +112,11 @@ func (v *verifier) verified(ctx context.Context, token *jwt.JSONWebToken) (body 
 		}
 		return body, nil
 	}
+	refused := error(badSignature())
 	for _, set := range v.sets {
 		keys, err := set.keys(ctx, header.KeyID)
 		if err != nil {
-			return nil, err
+			refused = err // another set may have the key
 		}
 		for _, k := range keys {
 			if (k.Algorithm == "" || k.Algorithm == header.Algorithm) && token.Claims(k.Key, &body) == nil {
@@ -121,14 +124,14 @@ func (v *verifier) verified(ctx context.Context, token *jwt.JSONWebToken) (body 
 			}
 		}
 	}
-	return nil, badSignature()
+	return nil, refused
 }
 
 func badSignature() error {
 	return invalid("the signature of the token is not one that this server trusts")
 }
 
-// expiry is when a token ends, with the leeway in which it still counts.
+// expiry returns the time at which a token expires, without the leeway.
 func expiry(c *jwt.Claims) time.Time {
 	if c.Expiry == nil {
 		return time.Time{}

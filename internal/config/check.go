@@ -130,6 +130,7 @@ func (c *Config) requirements() []requirement {
 		{"P8_AUTH_JWKS_URL", !slices.ContainsFunc(c.AuthKeySets, isUnsafe), "is not safe"},
 		{"P8_AUTH_ALGORITHMS", !slices.ContainsFunc(c.AuthAlgorithms, func(name string) bool { return !auth.IsAlgorithm(name) }), ""},
 		{"P8_AUTH_AUDIENCE", len(c.AuthKeySets) == 0 || c.AuthAudience != "", "is needed with P8_AUTH_JWKS_URL, because the provider signs tokens for others with the same keys"},
+		{"P8_AUTH_ISSUER", len(c.AuthKeySets) == 0 || c.AuthIssuer != "", "is needed with P8_AUTH_JWKS_URL, because the same keys may sign tokens of other issuers"},
 		{"P8_AUTH_CLOCK_SKEW", c.AuthSkew >= time.Second && c.AuthSkew <= 10*time.Minute, ""},
 		{"P8_AUTH_DEFAULT_TENANT", identity.ValidateID("", c.AuthNoTenant) == nil, ""},
 		{"P8_AUTH_ROLES", !slices.ContainsFunc(c.AuthRoleNames, func(pair string) bool { _, role, _ := strings.Cut(pair, "="); return identity.Role(role).Rank() == 0 }), ""},

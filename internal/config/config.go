@@ -40,7 +40,7 @@ type Config struct {
 	RunAttempts     int           `env:"P8_RUN_ATTEMPTS" envDefault:"3" help:"how often servers resume a run after a crash before it fails; 0 leaves interrupted runs until a client or p8 runs resume them" want:"a number from 0 to 100"`
 	RunKeep         time.Duration `env:"P8_RUN_KEEP" envDefault:"24h" help:"how long the event logs of ended runs are kept for clients that reconnect; messages are kept" want:"a duration such as 24h"`
 	RunKeepBytes    Bytes         `env:"P8_RUN_KEEP_BYTES" envDefault:"256MB" help:"maximum size of the event logs of ended runs together" want:"a size such as 256MB"`
-	ServerToken     string        `env:"P8_SERVER_TOKEN" secret:"true" help:"token that commands send to a server with authentication; unset means P8_API_KEY" want:"a token"`
+	ServerToken     string        `env:"P8_SERVER_TOKEN" secret:"true" help:"token that commands send to a server with authentication; unset means P8_API_KEY, but only to the server of the own data folder" want:"a token"`
 	ServerURL       string        `env:"P8_SERVER_URL" help:"server that commands such as approvals and runs use; unset means the one that has the embedded database, or the database itself" want:"an http or https URL such as http://127.0.0.1:8000"`
 	PublicURL       string        `env:"P8_PUBLIC_URL" help:"URL of this server for clients, in A2A agent cards; unset means the address of the request" want:"an http or https URL such as https://agents.example.com"`
 	A2AProvider     string        `env:"P8_A2A_PROVIDER" help:"organization that offers the agents, in A2A agent cards; unset means none" want:"a name"`
@@ -53,7 +53,7 @@ type Config struct {
 	AuthSecret     string        `env:"P8_AUTH_JWT_SECRET" secret:"true" help:"secret of JSON Web Tokens signed with HS256; unset takes none" want:"a secret of 32 or more bytes"`
 	AuthKeySets    []string      `env:"P8_AUTH_JWKS_URL" help:"JWKS addresses of the identity provider whose keys sign JSON Web Tokens, separated by commas; unset takes none" want:"https URLs such as https://login.example.com/.well-known/jwks.json"`
 	AuthAlgorithms []string      `env:"P8_AUTH_ALGORITHMS" envDefault:"RS256,ES256,EdDSA" help:"algorithms that the provider's keys may sign with, separated by commas" want:"names such as RS256,ES256,EdDSA"`
-	AuthIssuer     string        `env:"P8_AUTH_ISSUER" help:"issuer (iss) that tokens must have; unset accepts any" want:"the issuer, such as https://login.example.com"`
+	AuthIssuer     string        `env:"P8_AUTH_ISSUER" help:"issuer (iss) that tokens must have; needed with P8_AUTH_JWKS_URL" want:"the issuer, such as https://login.example.com"`
 	AuthAudience   string        `env:"P8_AUTH_AUDIENCE" help:"audience (aud) that tokens must have; needed with P8_AUTH_JWKS_URL" want:"the audience, such as https://agents.example.com"`
 	AuthSkew       time.Duration `env:"P8_AUTH_CLOCK_SKEW" envDefault:"1m" help:"by how much the clocks of this server and the provider may differ" want:"a duration from 1s to 10m"`
 	AuthUser       string        `env:"P8_AUTH_USER_CLAIM" envDefault:"sub" help:"claim of the user's id; email makes the id from the verified address" want:"the name of a claim"`

@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/tool"
 )
@@ -200,7 +201,9 @@ func (s *Server) await(ctx context.Context, agent string, turn *chat.Turn, req *
 	}
 	answer, err := turn.Wait(ctx)
 	if err != nil {
-		turn.Cancel()
+		if !auth.Expired(ctx) {
+			turn.Cancel()
+		}
 		return s.failedTurn(ctx, agent, err)
 	}
 	if answer.Reason == event.ReasonPaused && asks(req) {

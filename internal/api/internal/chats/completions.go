@@ -10,6 +10,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/inbound"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/runs"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/stream"
 )
 
@@ -83,12 +84,14 @@ func (h *handlers) answerWhole(w http.ResponseWriter, r *http.Request, turn *cha
 		case h.long <- struct{}{}:
 			defer func() { <-h.long }()
 		case <-ctx.Done():
-			return nil
 		}
 		c = stream.Completion{}
 		err = collect(ctx, turn, &c)
 	}
-	if ctx.Err() != nil {
+	switch {
+	case auth.Expired(ctx):
+		return problem.Refused(auth.Late())
+	case ctx.Err() != nil:
 		return nil
 	}
 	if err != nil {

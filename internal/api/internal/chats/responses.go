@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/runs"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/stream"
 )
@@ -123,7 +124,10 @@ func (h *handlers) respondWhole(w http.ResponseWriter, r *http.Request, turn *ch
 		if err == nil {
 			err = out.Add(ev)
 		}
-		if ctx.Err() != nil {
+		switch {
+		case auth.Expired(ctx):
+			return 0, nil, problem.Refused(auth.Late())
+		case ctx.Err() != nil:
 			return 0, nil, nil // the client has left; its answer is stored
 		}
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/inbound"
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/runs"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/stream"
@@ -36,7 +37,7 @@ func (h *handlers) talk(w http.ResponseWriter, r *http.Request) (int, any, error
 		return 0, nil, p
 	}
 	h.streamer.Stream(w, r, turn, v)
-	if v.LeaveStops && r.Context().Err() != nil {
+	if v.LeaveStops && r.Context().Err() != nil && !auth.Expired(r.Context()) {
 		turn.Cancel()
 	}
 	return 0, nil, nil

@@ -156,7 +156,9 @@ func (c *chain) identified(next http.Handler) http.Handler {
 			p := c.describe.Describe(r.Context(), err)
 			if refused := (*auth.Refused)(nil); errors.As(err, &refused) {
 				p = problem.Refused(refused)
-				w.Header().Set("WWW-Authenticate", refused.Challenge(c.metadata(r)))
+				if p.Status != http.StatusServiceUnavailable {
+					w.Header().Set("WWW-Authenticate", refused.Challenge(c.metadata(r)))
+				}
 			}
 			problem.Write(w, r, p)
 			return

@@ -20,6 +20,7 @@ import (
 	"github.com/p8-org/p8/internal/api/internal/problem"
 	"github.com/p8-org/p8/internal/api/internal/rest"
 	"github.com/p8-org/p8/internal/api/internal/web"
+	"github.com/p8-org/p8/internal/auth"
 	"github.com/p8-org/p8/store"
 	"github.com/p8-org/p8/stream"
 )
@@ -61,6 +62,10 @@ func (s *Streamer) Stream(w http.ResponseWriter, r *http.Request, turn *chat.Tur
 		}
 		if err == nil {
 			err = enc.Write(ev)
+		}
+		if err != nil && auth.Expired(r.Context()) {
+			sse.Cut() // a client reconnects with a new token
+			return
 		}
 		if err != nil {
 			s.fail(r.Context(), enc, err)
