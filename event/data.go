@@ -167,6 +167,9 @@ const CodeEmptyAnswer = "empty_answer"
 // CodeAnswerCut is the code of a warning that the model may not write more in one answer.
 const CodeAnswerCut = "answer_cut"
 
+// CodeFilesLeftOut is the code of a warning that a client is not sent all files of a call.
+const CodeFilesLeftOut = "files_left_out"
+
 // CodeToolCallsLeftOut is the code of a warning that an answer of the model had more
 // tool calls than are allowed.
 const CodeToolCallsLeftOut = "tool_calls_left_out"

@@ -34,6 +34,9 @@ func TestLogReadsWhatWasWritten(t *testing.T) {
 		{Type: event.Text, Agent: "general/child", Text: "of a child"},
 		{Type: event.Text, Agent: `ge"ne/ral`, Text: "of another"},
 		event.New(&event.ToolCallData{Name: "search", ID: "call_1", Status: event.ToolExecuting, Arguments: json.RawMessage(`{"q":"a\nb"}`)}),
+		event.New(&event.ToolCallData{Name: "draw", ID: "call_2", Status: event.ToolCompleted, Files: []event.File{
+			{MediaType: "image/png", Name: "a.png", Size: 2, Data: []byte{0, 255}}, {MediaType: "audio/wav", Size: 9, Omitted: true},
+		}}),
 		{Type: event.ToolArguments, Text: `{"q":"a`, Data: &event.ToolArgumentsData{ID: "call_1"}},
 		{Type: event.ToolArguments, Text: `\n`, Data: &event.ToolArgumentsData{ID: "call_1"}},
 		{Type: event.ToolArguments, Text: `{`, Data: &event.ToolArgumentsData{ID: `"call"`}},

@@ -43,6 +43,9 @@ type ToolCallData struct {
 	Structured bool `json:"structured_output,omitempty"`
 	// Sources are what the result was taken from, when completed.
 	Sources []Source `json:"sources,omitempty"`
+	// Files are images and other files of the result, when completed: media_type,
+	// filename, size and data (base64), or omitted.
+	Files []File `json:"files,omitempty"`
 	// Client marks a call of the client's own tool: the client runs it and sends the
 	// result with its next request. A started one is not the client's after all if its
 	// arguments turn out to be wrong.

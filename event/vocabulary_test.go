@@ -194,7 +194,7 @@ func kind(e ast.Expr) string {
 		return "JSON"
 	case "map[string]any":
 		return "object"
-	case "[]CutRun", "[]Source":
+	case "[]CutRun", "[]File", "[]Source":
 		return "objects"
 	default:
 		return name

@@ -175,6 +175,8 @@ func (r *runner) emitResult(c *call, more bool) error {
 	}
 	if c.Failed {
 		d.Status, d.ErrorMessage, d.Sources = event.ToolFailed, c.problem(), nil
+	} else {
+		d.Files = r.scope.files.of(&c.Result)
 	}
 	d.MessageID, d.More = r.chooseRow(c), more
 	r.keepResult(c)

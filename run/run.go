@@ -113,8 +113,9 @@ type runner struct {
 	since  time.Time
 	warned []event.WarningData
 	parts  parts
-	own    int // where the run's own messages begin
-	held   int // bytes that Memory counts for this run
+	files  files // scope's, used if this is the root
+	own    int   // where the run's own messages begin
+	held   int   // bytes that Memory counts for this run
 
 	// The entries for the next event of a tool call, and the journal's entries of the
 	// step that was half done when the run ended before.

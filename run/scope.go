@@ -36,6 +36,7 @@ type Scope struct {
 	Journal Journal
 
 	ledger   *ledger
+	files    *files
 	memory   Memory
 	maxDepth int
 	cost     func(model string, u llm.Usage) float64
@@ -111,14 +112,14 @@ func (r *runner) nest(parent *Scope) {
 	if r.RunID == "" && (parent == nil || parent.Journal == nil) {
 		r.RunID = uuid.NewString()
 	}
-	s := Scope{RootRunID: r.RunID, Path: r.Agent.Name, Thread: r.Thread, maxDepth: positive(r.MaxDepth, defaultDepth), memory: r.Memory}
+	s := Scope{RootRunID: r.RunID, Path: r.Agent.Name, Thread: r.Thread, maxDepth: positive(r.MaxDepth, defaultDepth), memory: r.Memory, files: &r.files}
 	var above *Budget
 	if parent != nil {
 		above = parent.Budget
 		s.Path = parent.Path + "/" + s.Path
 		s.Depth, s.Thread = parent.Depth+1, parent.nextThread()
 		s.RootRunID, s.maxDepth, s.ledger = parent.RootRunID, parent.maxDepth, parent.ledger
-		s.memory = parent.memory
+		s.memory, s.files = parent.memory, parent.files
 		r.Journal = parent.Journal
 		if r.RunID == "" && r.Journal != nil {
 			r.RunID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(s.RootRunID+"\x00"+s.Thread)).String()

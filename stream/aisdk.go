@@ -155,8 +155,7 @@ func (e *aisdkEncoder) append(ev event.Event) error {
 		}
 		return nil
 	case *event.ToolCallData:
-		e.appendTool(ev, d)
-		return nil
+		return e.appendTool(ev, d)
 	case *event.ToolArgumentsData:
 		e.appendArguments(ev, d)
 		return nil

@@ -75,9 +75,8 @@ func (e *aisdkEncoder) appendChild(ev event.Event) error {
 	case *event.ChildRunData:
 		return e.appendChildRun(ev, d)
 	case *event.ToolCallData:
-		e.appendTool(ev, d)
-		if d.Structured {
-			return nil
+		if err := e.appendTool(ev, d); err != nil || d.Structured {
+			return err
 		}
 		return e.childTool(e.delegate(ev), d)
 	case *event.ToolArgumentsData:

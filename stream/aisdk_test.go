@@ -23,6 +23,7 @@ var aisdkFields = map[string]string{
 	"tool-output-available": "toolCallId output dynamic? providerExecuted? preliminary?",
 	"tool-output-error":     "toolCallId errorText dynamic? providerExecuted?", "tool-output-denied": "toolCallId",
 	"tool-approval-request": "approvalId toolCallId reason?",
+	"file":                  "mediaType url",
 	"source-url":            "sourceId url title?", "source-document": "sourceId mediaType title filename?",
 }
 

@@ -8,7 +8,7 @@ import (
 
 // appendTool sends a stage of a call. A call begins with the first piece of its arguments.
 // Of a call from an earlier response only news are sent.
-func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
+func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) error {
 	k := e.calls.get(ev.RunID, d.ID)
 	if k == nil {
 		k = e.calls.add(ev.RunID, d.ID)
@@ -20,7 +20,7 @@ func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
 	}
 	if d.Status == event.ToolStarted {
 		k.client = d.Client
-		return
+		return nil
 	}
 	if d.Ends() {
 		e.keep(ev)
@@ -36,7 +36,7 @@ func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
 		e.input(k, d.Arguments)
 	}
 	if d.Status == event.ToolExecuting {
-		return
+		return nil
 	}
 	e.calls.end(ev.RunID, d.ID)
 	if !child(ev.Agent) {
@@ -50,7 +50,9 @@ func (e *aisdkEncoder) appendTool(ev event.Event, d *event.ToolCallData) {
 		for _, s := range d.Sources {
 			e.source(s)
 		}
+		return e.files(ev, d)
 	}
+	return nil
 }
 
 // appendArguments sends a piece of a call's arguments. It is a hot path: it allocates only

@@ -140,6 +140,7 @@ func (e *openAIEncoder) append(ev event.Event) error {
 		if ours, err := e.clientCall(ev, d); ours || err != nil {
 			return err
 		}
+		ev.Data = withoutFileData(d)
 	case *event.ToolArgumentsData:
 		return e.appendArguments(ev, d)
 	case *event.StateData:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/llm"
 )
 
@@ -18,18 +19,19 @@ const (
 
 // Assembly builds a result from the texts and files of MCP servers and resources.
 // Texts are joined line by line; images and PDF files become parts with a line that
-// names them, other files only the line. Content over the bounds is left out, and the
-// text says so. The zero value is empty and ready.
+// names them. Other files, such as audio, are for clients, and the model reads only the
+// line. Content over the bounds is left out, and the text says so. The zero value is empty
+// and ready.
 type Assembly struct {
 	// MaxText and MaxData bound the result in bytes; the defaults when 0.
 	MaxText, MaxData int
 
-	texts   []string
-	length  int
-	data    int
-	parts   []llm.Part
-	cut     bool
-	dropped int
+	texts  []string
+	length int
+	data   int
+	parts  []llm.Part
+	files  []event.File
+	cut    bool
 }
 
 // Text adds a text.
@@ -76,13 +78,26 @@ func (a *Assembly) File(mediaType, name string, data []byte) {
 	if part.Kind != "" && len(data) > 0 {
 		if a.data+len(data) > or(a.MaxData, defaultMaxData) || len(a.parts) == maxParts {
 			line = strings.TrimSuffix(line, "]") + ", too large to show]"
-			a.dropped++
+			a.show(event.File{MediaType: kind, Name: name, Size: len(data)})
 		} else {
 			a.data += len(data)
 			a.parts = append(a.parts, part)
 		}
+	} else if len(data) > 0 {
+		a.show(event.File{MediaType: kind, Name: name, Size: len(data), Data: data})
 	}
 	a.Text(line)
+}
+
+// show adds a file for clients, without data that would not fit in the event of a call.
+func (a *Assembly) show(f event.File) {
+	if len(a.files) == maxParts {
+		return // the text names it
+	}
+	if len(f.Data) > event.MaxFileData {
+		f.Data = nil
+	}
+	a.files = append(a.files, f)
 }
 
 // Empty reports whether nothing was added.
@@ -98,7 +113,9 @@ func (a *Assembly) Content() string {
 }
 
 // Result returns the whole result.
-func (a *Assembly) Result() Result { return Result{Content: a.Content(), Parts: a.parts} }
+func (a *Assembly) Result() Result {
+	return Result{Content: a.Content(), Parts: a.parts, Files: a.files}
+}
 
 func isText(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "application/xml" || kind == "application/yaml" ||

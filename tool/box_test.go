@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/p8-org/p8/agent"
+	"github.com/p8-org/p8/event"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/llm"
 	"github.com/p8-org/p8/tool"
@@ -287,6 +288,16 @@ func TestAssemblyIsBounded(t *testing.T) {
 	a.Text("x")
 	if res := a.Result(); len(res.Parts) != 0 || !strings.HasPrefix(res.Content, "12345678é\n\n[the rest was left out") {
 		t.Errorf("%q %v", res.Content, res.Parts)
+	}
+	a = tool.Assembly{MaxData: 5}
+	a.File("image/png", "", make([]byte, 6))
+	a.File("audio/wav", "", make([]byte, event.MaxFileData+1))
+	for range 30 {
+		a.File("audio/wav", "bell", []byte("x"))
+	}
+	res := a.Result()
+	if len(res.Files) != 20 || res.Files[0].Data != nil || res.Files[0].Size != 6 || res.Files[1].Data != nil || string(res.Files[19].Data) != "x" {
+		t.Errorf("%d files, %v", len(res.Files), res.Files[0])
 	}
 }
 

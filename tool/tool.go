@@ -63,6 +63,10 @@ type Result struct {
 	Parts []llm.Part `json:"parts,omitempty"`
 	// Sources are what the result was taken from, for clients that show it.
 	Sources []event.Source `json:"sources,omitempty"`
+	// Files are files that models do not read, such as audio, for clients that show them;
+	// clients get the images and documents of Parts, too. A journal leaves them out: the
+	// call's event has them.
+	Files []event.File `json:"-"`
 	// Failed marks a result that is an error; the model sees Content.
 	Failed bool `json:"failed,omitempty"`
 	// Action is emitted as an event of its own.

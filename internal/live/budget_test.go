@@ -140,6 +140,15 @@ func TestALogWithoutAStoreCounts(t *testing.T) {
 	}
 }
 
+// The files of a call count.
+func TestFilesCount(t *testing.T) {
+	l := open(t, nil, live.Options{})
+	l.Append(event.New(&event.ToolCallData{Files: []event.File{{Data: make([]byte, 1000)}, {Data: make([]byte, 2000)}}}))
+	if held := live.Held(l); held < 3000 {
+		t.Errorf("a log with 3000 bytes of files holds %d", held)
+	}
+}
+
 var errTooMuch = errors.New("too much is held")
 
 // newAccount opens an account until the test ends.

@@ -76,6 +76,9 @@ func size(e *event.Event) int {
 	switch d := e.Data.(type) {
 	case *event.ToolCallData:
 		n += len(d.Arguments) + len(d.Result) + len(d.Content)
+		for i := range d.Files {
+			n += len(d.Files[i].Data)
+		}
 	case *event.ActionData:
 		n += len(d.Payload)
 	case *event.ActionRequestData:

@@ -37,6 +37,9 @@ func TestResults(t *testing.T) {
 	if len(res.Parts) != 2 || res.Parts[0].Kind != llm.Image || len(res.Parts[0].Data) != 1500 || res.Parts[1].Kind != llm.Document {
 		t.Errorf("parts: %v", res.Parts)
 	}
+	if len(res.Files) != 1 || res.Files[0].MediaType != "audio/wav" || len(res.Files[0].Data) != 10 {
+		t.Errorf("files: %v", res.Files)
+	}
 	res, err = call(t, t.Context(), s, "fail", `{}`)
 	if err != nil || !res.Failed || res.Content != `{"error":"no luck today","status":"error"}` {
 		t.Errorf("fail: %v %v", res, err)
