@@ -86,6 +86,7 @@ func TestResponseErrors(t *testing.T) {
 		`{"input":[{"role":"assistant","content":[{"type":"input_image","image_url":"https://x/y.png"}]}]}`: "input",
 		`{"input":"x","tools":[{"type":"web_search"}]}`:                                                     "tools", `{"input":"x","tools":[{"type":"custom","name":"a"}]}`: "tools",
 		`{"input":"x","tool_choice":{"type":"file_search"}}`: "tool_choice", `{"input":"x","tool_choice":7}`: "tool_choice",
+		`{"input":"x","tool_choice":"any"}`: "tool_choice", `{"input":"x","tool_choice":{"type":"allowed_tools","mode":"some","tools":[{"type":"function","name":"a"}]}}`: "tool_choice",
 		`{"input":"x","prompt":{"id":"p"}}`: "prompt", `{"input":"x","top_logprobs":2}`: "top_logprobs", `{"input":"x","max_tool_calls":2}`: "max_tool_calls",
 		`{"input":"x","include":["file_search_call.results"]}`: "include", `{"input":"x","truncation":"no"}`: "truncation", `{"input":"x","service_tier":"cheap"}`: "service_tier",
 		`{"input":"x","text":{"verbosity":"loud"}}`: "verbosity", `{"input":"x","text":{"format":{"type":"xml"}}}`: "text.format",

@@ -37,7 +37,7 @@ func (c *toolChoice) UnmarshalJSON(b []byte) error {
 	switch {
 	case string(b) == "null":
 	case json.Unmarshal(b, &word) == nil:
-		return c.set("tool_choice", word)
+		return c.set(word, "tool_choice", choiceForms)
 	case !web.IsObject(b):
 		return problem.Invalid("tool_choice", "tool_choice must be %s", choiceForms)
 	case json.Unmarshal(b, &object) != nil:
@@ -53,14 +53,14 @@ func (c *toolChoice) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// set sets the mode.
-func (c *toolChoice) set(field, mode string) error {
+// set sets the mode. field is its place, and forms are what tool_choice may be.
+func (c *toolChoice) set(mode, field, forms string) error {
 	switch mode {
 	case "", "auto":
 	case run.ChoiceNone, run.ChoiceRequired:
 		c.Mode = mode
 	default:
-		return problem.Invalid("tool_choice", "%s is %q; it is %s", field, web.Cut(mode), choiceForms)
+		return problem.Invalid("tool_choice", "%s is %q; it is %s", field, web.Cut(mode), forms)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (c *toolChoice) allow(mode string, tools []namedTool) error {
 		}
 		c.Allowed = append(c.Allowed, t.Function.Name)
 	}
-	return c.set(field+".mode", mode)
+	return c.set(mode, field+".mode", choiceForms)
 }
 
 // check refuses a tool that has no name.

@@ -30,7 +30,7 @@ func (c *flatChoice) UnmarshalJSON(b []byte) error {
 	wrong := problem.Invalid("tool_choice", "tool_choice must be %s", flatForms)
 	switch {
 	case json.Unmarshal(b, &word) == nil:
-		return c.set(word)
+		return (*toolChoice)(c).set(word, "tool_choice", flatForms)
 	case json.Unmarshal(b, &object) != nil:
 		return wrong
 	case object.Type == "function" && object.Name != "":
@@ -45,17 +45,5 @@ func (c *flatChoice) UnmarshalJSON(b []byte) error {
 		}
 		c.Allowed = append(c.Allowed, t.Name)
 	}
-	return c.set(object.Mode)
-}
-
-// set sets the mode.
-func (c *flatChoice) set(mode string) error {
-	switch mode {
-	case "", "auto":
-	case run.ChoiceNone, run.ChoiceRequired:
-		c.Mode = mode
-	default:
-		return problem.Invalid("tool_choice", "tool_choice must be %s", flatForms)
-	}
-	return nil
+	return (*toolChoice)(c).set(object.Mode, "tool_choice.mode", flatForms)
 }
