@@ -47,7 +47,8 @@ func serverRoutes(api *rest.API, version string, readiness func(context.Context)
 func index(w http.ResponseWriter, version string) {
 	web.WriteJSON(w, http.StatusOK, map[string]string{
 		"name": "p8", "version": version,
-		"chat": "/v1/chat/completions", "ag_ui": "/chat/{session}", "ai_sdk": "/api/chat", "runs": "/runs", "approvals": "/approvals",
+		"chat": "/v1/chat/completions", "responses": "/v1/responses", "embeddings": "/v1/embeddings",
+		"ag_ui": "/chat", "ai_sdk": "/api/chat", "runs": "/runs", "approvals": "/approvals",
 		"models": "/v1/models", "sessions": "/sessions", "moments": "/moments", "reminders": "/reminders", "schemas": "/schemas/",
 		"health": "/health", "openapi": "/openapi.json",
 	})

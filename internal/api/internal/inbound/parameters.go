@@ -29,7 +29,7 @@ func (b *Completion) refuse() *problem.Problem {
 		{slices.ContainsFunc(b.Modalities, func(m string) bool { return m != "text" }), "modalities", `p8 answers with text; leave it out or send ["text"]`},
 		{given(b.Audio), "audio", "p8 answers with text; leave it out"},
 		{given(b.Prediction), "prediction", "p8 sends no predicted text; leave it out"},
-		{given(b.WebSearchOptions), "web_search_options", "an agent searches the web with a tool of an MCP server; leave it out"},
+		{given(b.WebSearchOptions), "web_search_options", "an agent whose document names the tool web_search searches the web; leave it out"},
 		{given(b.PromptCacheRetention), "prompt_cache_retention", "an agent's document sets prompt_cache; leave it out"},
 		{len(b.Functions) > 0, "functions", "send the same in tools: [{type: function, function: {name, description, parameters}}]"},
 		{given(b.FunctionCall), "function_call", "send the same in tool_choice, and the functions in tools"},
