@@ -8,7 +8,8 @@
 // inside json_schema_extra (REM, REMLight).
 //
 // [Parse] reads a document and reports all problems at once, each with its
-// place, its line and a hint ([Problems]). [New] builds a document in Go,
+// place, its line and a hint ([Problems]). [ParseFile] also reads the agent
+// files of other programs, as documents. [New] builds a document in Go,
 // [FromStruct] from a struct whose fields are the properties. [Compile] makes
 // the [Agent] that runs: prompt, output schema, limits and settings. An Agent
 // holds nothing of a user and can be shared. [Spec] is the JSON Schema of

@@ -26,7 +26,7 @@
 // The rooms below, in internal, from the top: delegate (agents that ask agents), recovery
 // (runs whose process died), route (the agent of a session), prompt (the payload), cast
 // (agent, model and tools), record (what a run leaves in the store), sessions (which
-// sessions have a turn under way).
+// sessions have a turn under way), state (what agent and client share in a session).
 package chat
 
 import (

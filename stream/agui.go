@@ -50,7 +50,8 @@ const (
 // aguiEncoder writes a run as AG-UI 1.0 events. Text, reasoning, tool calls and
 // delegated agents are AG-UI's own events; every other event is a CUSTOM event with
 // its type as the name and its payload as the value. A run that waits for the user
-// ends with the outcome "interrupt", a stopped one with "cancelled".
+// ends with the outcome "interrupt", a stopped one with "cancelled",
+// which clients older than 1.0 do not know: they get no outcome.
 type aguiEncoder struct {
 	frames
 	o   AGUIOptions

@@ -3,8 +3,8 @@
 // [New] makes one http.Handler. Its routes are packages of their own below
 // internal/, one for each thing that they are about:
 //
-//   - chats: OpenAI's POST /chat/completions and GET /models, and the chats of AG-UI's
-//     and the Vercel AI SDK's clients. OpenAI's routes answer with OpenAI's error
+//   - chats: OpenAI's POST /chat/completions, /responses and GET /models, and the chats of
+//     AG-UI's and the Vercel AI SDK's clients. OpenAI's routes answer with OpenAI's error
 //     objects, every other one with problem documents (RFC 9457).
 //   - embeddings: OpenAI's POST /embeddings.
 //   - runs: what a run did, and the requests that it makes of its user.

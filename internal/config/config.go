@@ -42,7 +42,7 @@ type Config struct {
 	RunKeepBytes    Bytes         `env:"P8_RUN_KEEP_BYTES" envDefault:"256MB" help:"maximum size of the event logs of ended runs together" want:"a size such as 256MB"`
 	ServerToken     string        `env:"P8_SERVER_TOKEN" secret:"true" help:"token that commands send to a server with authentication; unset means P8_API_KEY, but only to the server of the own data folder" want:"a token"`
 	ServerURL       string        `env:"P8_SERVER_URL" help:"server that commands such as approvals and runs use; unset means the one that has the embedded database, or the database itself" want:"an http or https URL such as http://127.0.0.1:8000"`
-	PublicURL       string        `env:"P8_PUBLIC_URL" help:"URL of this server for clients, in A2A agent cards; unset means the address of the request" want:"an http or https URL such as https://agents.example.com"`
+	PublicURL       string        `env:"P8_PUBLIC_URL" help:"URL of this server for clients, in A2A agent cards and in what MCP clients read to sign in; unset means the address of the request" want:"an http or https URL such as https://agents.example.com"`
 	A2AProvider     string        `env:"P8_A2A_PROVIDER" help:"organization that offers the agents, in A2A agent cards; unset means none" want:"a name"`
 	A2APrivateHooks bool          `env:"P8_A2A_PRIVATE_WEBHOOKS" envDefault:"false" help:"whether the webhooks of A2A tasks may be in private networks or on this machine; any client could then make this server send requests there" want:"true or false"`
 	A2AAgents       []string      `env:"P8_A2A_AGENTS" help:"agents exposed over A2A, separated by commas; * is all of them, unset none" want:"names of agents separated by commas, or *"`
