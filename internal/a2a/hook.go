@@ -71,7 +71,7 @@ const (
 	maxHookID     = 128
 )
 
-// checkHook returns a hook of a request as the store has it, with its id.
+// checkHook returns a hook of a request as the store has it, with its id, which may be "".
 func (x *exchange) checkHook(h *hook, old *oldHook) (id string, s storedHook, err error) {
 	if !x.pushes() {
 		return "", s, errNoPush
@@ -103,7 +103,7 @@ func (x *exchange) checkHook(h *hook, old *oldHook) (id string, s storedHook, er
 	case s.Credentials != "" && s.Scheme == "":
 		return "", s, wrong("the credentials of a push notification need a scheme, such as Bearer")
 	}
-	return cmp.Or(id, x.o.NewID()), s, nil
+	return id, s, nil
 }
 
 // visible reports whether a text has only visible characters of ASCII and single spaces
@@ -123,6 +123,31 @@ func (x *exchange) putHook(task, id string, s storedHook, now bool) error {
 		return wrong("the task has ten push notification configs already; delete one first")
 	}
 	return err
+}
+
+// askedHook is the hook that a message asks for.
+type askedHook struct {
+	id   string
+	hook storedHook
+}
+
+// asks returns the hook that a message asks for, nil for none.
+func (x *exchange) asks(p *sendParams) (*askedHook, error) {
+	c := &p.Configuration
+	if c.Hook == nil && c.OldHook == nil {
+		return nil, nil
+	}
+	id, s, err := x.checkHook(c.Hook, c.OldHook)
+	return &askedHook{id, s}, err
+}
+
+// keep stores the hook of a message for its task. A hook without an id replaces the last
+// one, because clients send it with every message.
+func (x *exchange) keep(task string, h *askedHook) error {
+	if h == nil {
+		return nil
+	}
+	return x.putHook(task, cmp.Or(h.id, task), h.hook, true)
 }
 
 // errNoPush is the error where notifications cannot be sent.
@@ -156,13 +181,15 @@ func (x *exchange) setHook(raw json.RawMessage) error {
 	h := &p.hook
 	if x.old {
 		h = nil
-		if p.Config != nil && p.Config.ID == "" {
-			p.Config.ID = task // setting it again replaces it
-		}
 	}
 	id, s, err := x.checkHook(h, p.Config)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case id == "" && x.old:
+		id = task // setting it again replaces it
+	case id == "":
+		id = x.o.NewID()
 	}
 	if err := x.putHook(task, id, s, false); err != nil {
 		return err

@@ -28,24 +28,15 @@ func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 	if _, err := historyLength(c.HistoryLength, 0); err != nil {
 		return err
 	}
-	var hookID string
-	var hook storedHook
-	if c.Hook != nil || c.OldHook != nil {
-		var err error
-		if hookID, hook, err = x.checkHook(c.Hook, c.OldHook); err != nil {
-			return err
-		}
+	h, err := x.asks(&p)
+	if err != nil {
+		return err
 	}
-	t, l, err := x.begin(p.Message)
+	t, l, err := x.begin(p.Message, h)
 	if err != nil {
 		return err
 	}
 	x.wanted = c.HistoryLength
-	if hookID != "" {
-		if err := x.putHook(x.taskOf(t, l), hookID, hook, true); err != nil {
-			return err
-		}
-	}
 	if t == nil { // the run still waits for other answers
 		return x.answerCurrent(l, streamed)
 	}
@@ -69,14 +60,6 @@ func (x *exchange) send(raw json.RawMessage, streamed bool) error {
 		}
 	}
 	return x.answerCurrent(l, false)
-}
-
-// taskOf is the id of the task that a message began or continued.
-func (x *exchange) taskOf(t *chat.Turn, l *builder) string {
-	if t != nil {
-		return t.RunID
-	}
-	return l.task.ID
 }
 
 // answerCurrent answers with the current task.
@@ -107,14 +90,16 @@ func (x *exchange) current(l *builder) (*task, error) {
 }
 
 // begin passes the message to the task that it names, or starts a task. It returns no
-// turn if the task still waits; the builder has its open questions.
-func (x *exchange) begin(m *message) (*chat.Turn, *builder, error) {
+// turn if the task still waits; the builder has its open questions. The hook of a known task
+// is stored first, so that its failure is told before the message is delivered.
+func (x *exchange) begin(m *message, h *askedHook) (*chat.Turn, *builder, error) {
 	if m.TaskID == "" {
 		session := m.ContextID
 		if session == "" {
 			session = x.o.NewID()
 		}
 		t, err := x.start(m, session, chat.BusyReject)
+		x.hookStarted(t, h)
 		return t, nil, err
 	}
 	_, r, err := x.find(m.TaskID)
@@ -126,11 +111,29 @@ func (x *exchange) begin(m *message) (*chat.Turn, *builder, error) {
 		return nil, nil, wrong("params.message.contextId is not that of the task; leave it out")
 	case over(r):
 		return nil, nil, unsupported("the task has ended; send the message without a taskId, with the contextId of the task")
-	case r.Status == store.RunWaiting:
+	}
+	if err := x.keep(r.ID, h); err != nil {
+		return nil, nil, err
+	}
+	if r.Status == store.RunWaiting {
 		return x.decide(m, r)
 	}
 	t, err := x.start(m, r.SessionID, chat.BusySteer)
+	if t != nil && t.RunID != r.ID { // the task has ended meanwhile
+		x.hookStarted(t, h)
+	}
 	return t, nil, err
+}
+
+// hookStarted stores the hook of a task that has begun. The message was delivered, so a
+// failure is not the client's.
+func (x *exchange) hookStarted(t *chat.Turn, h *askedHook) {
+	if t == nil {
+		return
+	}
+	if err := x.keep(t.RunID, h); err != nil {
+		x.o.Logger.ErrorContext(x.ctx, "a webhook was not stored", "task", t.RunID, "error", err)
+	}
 }
 
 // start starts a run in the session.
