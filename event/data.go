@@ -263,8 +263,8 @@ type RestartData struct {
 	// Runs are the runs whose step was cut: RunID, Agent and "after", the number of the
 	// event after which their text is void.
 	Runs []CutRun `json:"runs,omitempty"`
-	// Keep is how many characters (code points) of the content of an OpenAI stream
-	// count at this point; other protocols do not use it.
+	// Keep is how many characters (code points) of the content of a stream of
+	// chat completions count at this point; other protocols do not use it.
 	Keep *int `json:"keep,omitempty"`
 }
 
