@@ -127,8 +127,8 @@ func (r *recorder) record(e event.Event) {
 			return
 		}
 	case *event.StateData:
-		if root {
-			r.stateChanged(e, d)
+		if root && r.now.shared != nil {
+			r.stateChanged(e)
 		}
 		return
 	case *event.MetadataData:

@@ -94,9 +94,15 @@ func (r *recorder) shareState() {
 	}
 }
 
-// stateChanged stores the state before readers see it.
-func (r *recorder) stateChanged(e event.Event, d *event.StateData) {
-	err := r.writer.Write(store.RunWrite{Status: store.RunRunning, SessionMetadata: state.Metadata(d.State)}, e)
+// stateChanged stores the state before readers see it; e says that it changed. The event of
+// another call may have told the change already.
+func (r *recorder) stateChanged(e event.Event) {
+	changed := r.now.shared.Told()
+	if changed == nil {
+		return
+	}
+	e.Data = changed
+	err := r.writer.Write(store.RunWrite{Status: store.RunRunning, SessionMetadata: state.Metadata(changed.State)}, e)
 	if err == nil {
 		return
 	}
@@ -122,7 +128,7 @@ func (r *recorder) predicted(d *event.ToolCallData) {
 	case err != nil:
 		r.writer.Append(r.own(&event.WarningData{Code: "state_unchanged", Message: "the arguments of " + d.Name + " are no valid state"}))
 		r.writer.Append(r.own(&event.StateData{State: s.JSON()}))
-	case changed != nil:
-		r.stateChanged(r.own(changed), changed)
+	case changed:
+		r.stateChanged(r.own(&event.StateData{}))
 	}
 }

@@ -28,12 +28,14 @@ type Shared struct {
 
 	mu  sync.Mutex
 	now map[string]json.RawMessage
+	// untold are the changes since the last call of Told: the last one of each part.
+	untold map[string]operation
 }
 
 // New returns the state of a turn of an agent that declares one. stored is the session's
 // metadata; a stored state that does not fit the document any more is dropped.
 func New(ctx context.Context, about *agent.State, stored json.RawMessage) *Shared {
-	s := &Shared{about: about, now: map[string]json.RawMessage{}}
+	s := &Shared{about: about, now: map[string]json.RawMessage{}, untold: map[string]operation{}}
 	was, _ := memory.SplitState(stored)
 	if len(was) == 0 || len(was) > Max {
 		return s
@@ -97,44 +99,63 @@ type Problem struct{ message string }
 // Error returns the message.
 func (p *Problem) Error() string { return p.message }
 
-// Change replaces parts of the state. It returns nil if nothing changed, and a *Problem, with
-// the state unchanged, if the new state would not be valid.
-func (s *Shared) Change(ctx context.Context, parts map[string]json.RawMessage) (*event.StateData, error) {
+// Change replaces parts of the state, and reports whether that changed it. It returns a *Problem,
+// with the state unchanged, if the new state would not be valid. Told has the change.
+func (s *Shared) Change(ctx context.Context, parts map[string]json.RawMessage) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := maps.Clone(s.now)
-	var patch []operation
-	for _, key := range slices.Sorted(maps.Keys(parts)) {
-		op := operation{Op: "add", Path: "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key), Value: parts[key]}
+	patch := map[string]operation{}
+	for key, value := range parts {
+		op := operation{Op: "add", Path: "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key), Value: value}
 		if was, ok := next[key]; ok {
-			if equal(was, parts[key]) {
+			if equal(was, value) {
 				continue
 			}
 			op.Op = "replace"
 		}
-		next[key] = parts[key]
-		patch = append(patch, op)
+		next[key] = value
+		patch[key] = op
 	}
 	if len(patch) == 0 {
-		return nil, nil
+		return false, nil
 	}
 	raw := encode(next)
 	if len(raw) > Max {
-		return nil, &Problem{fmt.Sprintf("the state would be %d bytes long; at most %d are allowed; keep less in it", len(raw), Max)}
+		return false, &Problem{fmt.Sprintf("the state would be %d bytes long; at most %d are allowed; keep less in it", len(raw), Max)}
 	}
 	problems, err := s.about.Validate(ctx, raw)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if len(problems) > 0 {
-		return nil, &Problem{"the state would not fit its schema: " + strings.Join(problems, "; ")}
-	}
-	delta, err := json.Marshal(patch)
-	if err != nil {
-		return nil, fmt.Errorf("chat: encode the change of a state: %w", err)
+		return false, &Problem{"the state would not fit its schema: " + strings.Join(problems, "; ")}
 	}
 	s.now = next
-	return &event.StateData{State: raw, Delta: delta}, nil
+	for key, op := range patch {
+		if before, ok := s.untold[key]; ok {
+			op.Op = before.Op
+		}
+		s.untold[key] = op
+	}
+	return true, nil
+}
+
+// Told returns the event of all changes since its last call; nil if there are none. The calls of
+// one step change the state at once, and their events may come in another order. One goroutine
+// calls Told, so that each of its events follows from the one before.
+func (s *Shared) Told() *event.StateData {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.untold) == 0 {
+		return nil
+	}
+	var delta []operation
+	for _, key := range slices.Sorted(maps.Keys(s.untold)) {
+		delta = append(delta, s.untold[key])
+	}
+	clear(s.untold)
+	return &event.StateData{State: encode(s.now), Delta: encode(delta)}
 }
 
 // operation is one of JSON Patch (RFC 6902).
@@ -170,12 +191,12 @@ func (s *Shared) Predicts(tool string) bool {
 	return slices.ContainsFunc(s.about.Predictions, func(p agent.Prediction) bool { return p.Tool == tool })
 }
 
-// encode returns the state as JSON with its keys in order.
-func encode(state map[string]json.RawMessage) json.RawMessage {
+// encode returns a state, or changes, as JSON. The keys of a state are in order.
+func encode[T map[string]json.RawMessage | []operation](v T) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(state) != nil {
+	if enc.Encode(v) != nil {
 		return json.RawMessage("{}") // cannot fail: every value was decoded
 	}
 	return bytes.TrimSpace(b.Bytes())

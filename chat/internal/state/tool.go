@@ -40,7 +40,8 @@ func (u updater) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return u.Stream(ctx, c, func(event.Event) bool { return true })
 }
 
-// Stream makes the change. Its event is stored before the call has its result.
+// Stream makes the change. Its event says only that there is one: who records it asks Told. It is
+// stored before the call has its result.
 func (u updater) Stream(ctx context.Context, c tool.Call, emit func(event.Event) bool) (tool.Result, error) {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(c.Arguments, &parts); err != nil {
@@ -53,10 +54,10 @@ func (u updater) Stream(ctx context.Context, c tool.Call, emit func(event.Event)
 		return tool.Result{}, &tool.Error{Message: problem.Error()}
 	case err != nil:
 		return tool.Result{}, err
-	case changed == nil:
+	case !changed:
 		return tool.Result{Content: `{"status":"unchanged"}`}, nil
 	}
-	if !emit(event.New(changed)) {
+	if !emit(event.New(&event.StateData{})) {
 		return tool.Result{}, ctx.Err()
 	}
 	return tool.Result{Content: `{"status":"changed"}`}, nil
