@@ -58,6 +58,11 @@ func (s *preparer) prepare(ctx context.Context, r request) (prepared, error) {
 func (s *preparer) compose(ctx context.Context, p prepared) (_ prepared, start store.RunStart, err error) {
 	again := !prompt.SamePolicy(p.session.recalledFor, p.cast.Agent)
 	if len(p.session.recalled.Runs) > 0 {
+		// A request that is refused ends no run. The place is looked for again after that,
+		// because the end of a run adds its answer to the session.
+		if _, err := s.place(ctx, p); err != nil {
+			return p, start, err
+		}
 		if err := s.settle(ctx, p.session.recalled.Runs); err != nil {
 			return p, start, err
 		}

@@ -34,6 +34,8 @@ func (s *preparer) place(ctx context.Context, p prepared) (place, error) {
 		return place{}, nil
 	case p.request.asked.Regenerate:
 		return s.again(ctx, p, path)
+	case len(path) > 0 && p.session.willAnswer(path[0]):
+		return place{}, notTheUsers()
 	}
 	for i, id := range path {
 		m, before, err := s.o.Store.FindMessage(ctx, p.session.stored.ID, id)
@@ -47,9 +49,13 @@ func (s *preparer) place(ctx context.Context, p prepared) (place, error) {
 		case m.Type == store.MessageUser:
 			return placeAfter(before, m.Seq), nil
 		}
-		return place{}, &InputError{"messageId", "messageId names a message that is not the user's: only messages of the user can be edited"}
+		return place{}, notTheUsers()
 	}
 	return place{}, nil
+}
+
+func notTheUsers() error {
+	return &InputError{"messageId", "messageId names a message that is not the user's: only messages of the user can be edited"}
 }
 
 // following returns the place after a message, if anything was said after it.

@@ -109,6 +109,14 @@ func TestEditWhileARunWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	request := find[*event.ActionRequestData](t, drain(t, first)).RequestID
+	// A refused edit ends nothing.
+	var wrong *chat.InputError
+	if _, err := s.Start(ctx, chat.Request{Input: "Stay", Path: []string{first.MessageID}}); !errors.As(err, &wrong) {
+		t.Error(err)
+	}
+	if r, err := s.Request(ctx, request); err != nil || r.Status != store.RequestOpen {
+		t.Errorf("%+v %v", r, err)
+	}
 	edited, err := s.Start(ctx, chat.Request{Input: "Stay", MessageID: "m", Path: []string{"m"}})
 	if err != nil {
 		t.Fatal(err)

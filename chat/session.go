@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/p8-org/p8/agent"
 	"github.com/p8-org/p8/chat/internal/route"
@@ -27,6 +28,12 @@ type session struct {
 
 // isNew reports whether the turn creates the session.
 func (s session) isNew() bool { return s.stored.CreatedAt.IsZero() }
+
+// willAnswer reports whether a message is the answer of a run that has not ended. The store gets
+// it when the run ends.
+func (s session) willAnswer(messageID string) bool {
+	return slices.ContainsFunc(s.recalled.Runs, func(r store.Run) bool { return r.MessageID == messageID })
+}
 
 // with adds to the metadata, here and in what is stored.
 func (s session) with(add json.RawMessage) (session, error) {
