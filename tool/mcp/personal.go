@@ -81,6 +81,20 @@ func (p *personal) of(ctx context.Context) (*server, error) {
 		p.log.WarnContext(ctx, "a login cannot be read", "error", err)
 		return nil, p.errorf("has a login that cannot be read: sign in again with `%s`", p.entry.signIn())
 	}
+	own, err := p.own(id, login)
+	switch {
+	case err != nil:
+		return nil, err
+	case own == nil:
+		return p.server, nil
+	case own.grant.use(login): // waits while the person's token is renewed, so p.mu is not held
+		own.retry()
+	}
+	return own.server, nil
+}
+
+// own returns the server of a person with that login, nil for a person without one.
+func (p *personal) own(id identity.Identity, login *Login) (*signedIn, error) {
 	who := person{id.TenantID, id.UserID}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,14 +104,9 @@ func (p *personal) of(ctx context.Context) (*server, error) {
 		return nil, stopping()
 	case login == nil && own != nil:
 		p.leave(who)
-		return p.server, nil
-	case login == nil:
-		return p.server, nil
-	case own != nil:
-		if own.grant.use(login) {
-			own.retry()
-		}
-		return own.server, nil
+		return nil, nil
+	case login == nil, own != nil:
+		return own, nil
 	}
 	for other := range p.people {
 		if len(p.people) < maxPeople {
@@ -114,7 +123,7 @@ func (p *personal) of(ctx context.Context) (*server, error) {
 		p.people = map[person]*signedIn{}
 	}
 	p.people[who] = own
-	return own.server, nil
+	return own, nil
 }
 
 // leave ends the connections of a person in the background; p.mu is held.
