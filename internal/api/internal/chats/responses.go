@@ -89,15 +89,15 @@ func (h *handlers) startResponse(r *http.Request, in *inbound.Response, v *runs.
 	req.Protocol = string(v.Protocol)
 	turn, p := h.start(r, &req, session, text)
 	if p == nil {
-		h.leave(ctx, in.Left())
+		h.leave(ctx, in.Left(), turn.RunID)
 	}
 	return turn, p
 }
 
 // leave ends runs that wait for results which the client gave to a run of its own
-// transcript.
-func (h *handlers) leave(ctx context.Context, responses []string) {
-	done := map[string]bool{}
+// transcript. The run of the request itself, own, may be one that it resumed.
+func (h *handlers) leave(ctx context.Context, responses []string, own string) {
+	done := map[string]bool{own: true}
 	for _, response := range responses {
 		id, _ := inbound.ParseResponseID(response)
 		if done[id.RunID] {
