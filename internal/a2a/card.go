@@ -16,21 +16,36 @@ const (
 	httpJSON  = "HTTP+JSON"
 )
 
-// agentCard describes an agent and its address. URL, PreferredTransport, ProtocolVersion and
-// StateHistory are for clients of version 0.3.
+// agentCard describes an agent and its address. URL, PreferredTransport, ProtocolVersion,
+// StateHistory and Security are for clients of version 0.3. There are no securityRequirements:
+// the clients for Go and for Python read them in forms of their own, and refuse a card with
+// the other's; the one for Python also reads Security.
 type agentCard struct {
-	Name               string           `json:"name"`
-	Description        string           `json:"description"`
-	Interfaces         []agentInterface `json:"supportedInterfaces"`
-	Provider           *provider        `json:"provider,omitempty"`
-	Version            string           `json:"version"`
-	Capabilities       capabilities     `json:"capabilities"`
-	InputModes         []string         `json:"defaultInputModes"`
-	OutputModes        []string         `json:"defaultOutputModes"`
-	Skills             []skill          `json:"skills"`
-	URL                string           `json:"url"`
-	PreferredTransport string           `json:"preferredTransport"`
-	ProtocolVersion    string           `json:"protocolVersion"`
+	Name               string                    `json:"name"`
+	Description        string                    `json:"description"`
+	Interfaces         []agentInterface          `json:"supportedInterfaces"`
+	Provider           *provider                 `json:"provider,omitempty"`
+	Version            string                    `json:"version"`
+	Capabilities       capabilities              `json:"capabilities"`
+	SecuritySchemes    map[string]securityScheme `json:"securitySchemes,omitempty"`
+	Security           []map[string][]string     `json:"security,omitempty"`
+	InputModes         []string                  `json:"defaultInputModes"`
+	OutputModes        []string                  `json:"defaultOutputModes"`
+	Skills             []skill                   `json:"skills"`
+	URL                string                    `json:"url"`
+	PreferredTransport string                    `json:"preferredTransport"`
+	ProtocolVersion    string                    `json:"protocolVersion"`
+}
+
+// securityScheme is how callers show who they are: HTTPAuth in version 1.0, the rest in 0.3.
+type securityScheme struct {
+	HTTPAuth httpAuth `json:"httpAuthSecurityScheme"`
+	Type     string   `json:"type"`
+	httpAuth
+}
+
+type httpAuth struct {
+	Scheme string `json:"scheme"`
 }
 
 type agentInterface struct {
@@ -84,6 +99,12 @@ func (s *Server) card(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.structured {
 		c.OutputModes = []string{"application/json"}
+	}
+	if s.o.Tokens {
+		const name = "bearer"
+		auth := httpAuth{"Bearer"}
+		c.SecuritySchemes = map[string]securityScheme{name: {auth, "http", auth}}
+		c.Security = []map[string][]string{{name: {}}}
 	}
 	if s.o.Provider != "" {
 		c.Provider = &provider{s.o.Provider, s.base(r)}

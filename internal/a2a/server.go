@@ -106,6 +106,8 @@ type Options struct {
 	// BaseURL is the server's public address, without "/a2a"; "" uses the request's
 	// host.
 	BaseURL string
+	// Tokens: callers need one, so the cards ask for it.
+	Tokens bool
 	// Provider is the organization that offers the agents, "" for none.
 	Provider string
 	// Version is the program's, for agents without a version.

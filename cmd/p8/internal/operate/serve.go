@@ -66,7 +66,7 @@ func (c *Serve) Run(a *command.App) error {
 	if p.Store != nil {
 		wiring.WarnReserved(context.Background(), p.Store, p.Log)
 	}
-	if err := p.OpenA2A(cfg); err != nil {
+	if err := p.OpenA2A(cfg, callers.Required()); err != nil {
 		return err
 	}
 	if p.Work != nil {

@@ -7,10 +7,11 @@ import (
 )
 
 // OpenA2A builds the A2A server. Its jobs are also this process's if it exposes no agent:
-// another one, which shares the database, may have enqueued them.
-func (p *Parts) OpenA2A(cfg *config.Config) error {
+// another one, which shares the database, may have enqueued them. If callers need tokens, its
+// cards say so.
+func (p *Parts) OpenA2A(cfg *config.Config, tokens bool) error {
 	o := a2a.Options{
-		Chat: p.Chat, Catalog: p.Catalog, Agents: cfg.A2AAgents, BaseURL: cfg.PublicURL, Provider: cfg.A2AProvider,
+		Chat: p.Chat, Catalog: p.Catalog, Agents: cfg.A2AAgents, BaseURL: cfg.PublicURL, Provider: cfg.A2AProvider, Tokens: tokens,
 		MaxBody: int64(cfg.MaxBodyBytes), Version: command.Version(), PrivateHooks: cfg.A2APrivateHooks, Resumes: cfg.RunAttempts > 0, Logger: p.Log,
 	}
 	if p.Keeps {
