@@ -20,6 +20,7 @@ type (
 	Catalog = chats.Catalog
 	// Store has sessions and documents. Implemented by *store.Store.
 	Store interface {
+		chats.Store
 		sessions.Store
 		documents.Store
 	}

@@ -41,6 +41,8 @@ type Store interface {
 	Session(ctx context.Context, id string) (store.Session, error)
 	Messages(ctx context.Context, sessionID string, f store.MessageFilter) ([]store.Message, error)
 	Message(ctx context.Context, id string) (store.Message, error)
+	// RunByKey fails with store.ErrNotFound if no run of the caller has the key.
+	RunByKey(ctx context.Context, key string) (store.Run, error)
 }
 
 // Options are what the routes work with.

@@ -80,14 +80,17 @@ func (h *handlers) startResponse(r *http.Request, in *inbound.Response, v *runs.
 	if req.Answers, p = h.decide(ctx, in.Answers()); p != nil {
 		return nil, p
 	}
-	session, p := h.thread(ctx, in, &req)
+	id, p := h.caller(r, &req, string(in.Conversation), text)
 	if p != nil {
+		return nil, p
+	}
+	if id.SessionID, p = h.thread(ctx, in, id, &req); p != nil {
 		return nil, p
 	}
 	v.Protocol = cmp.Or(v.Protocol, stream.ProtocolResponses)
 	v.Model = in.Model
 	req.Protocol = string(v.Protocol)
-	turn, p := h.start(r, &req, session, text)
+	turn, p := h.startAs(r, id, &req)
 	if p == nil {
 		h.leave(ctx, in.Left(), turn.RunID)
 	}

@@ -18,24 +18,38 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// thread returns the session of the response; "" leaves it to the header, or to an
-// approval. A response without a session gets a new one, so that a later request can
-// continue it, unless the client keeps everything itself (store: false).
-func (h *handlers) thread(ctx context.Context, in *inbound.Response, req *chat.Request) (session string, _ *problem.Problem) {
+// thread returns the session of the response; "" leaves it to an approval. id is the caller, in
+// the session that the request names. A response without a session gets a new one, so that
+// a later request can continue it, unless the client keeps everything itself (store: false).
+func (h *handlers) thread(ctx context.Context, in *inbound.Response, id identity.Identity, req *chat.Request) (session string, _ *problem.Problem) {
 	if in.Conversation != "" {
-		return string(in.Conversation), nil
+		return id.SessionID, nil
+	}
+	switch run, err := h.repeats(ctx, req); {
+	case err != nil:
+		return "", h.api.About(ctx, "run", err)
+	case run.ID != "":
+		return run.SessionID, nil
 	}
 	if previous := in.Previous(); previous != "" {
 		return h.continues(ctx, previous, req)
 	}
-	id, err := identity.From(ctx)
-	if err != nil {
-		return "", h.api.Describe(ctx, err)
-	}
 	if id.SessionID != "" || !in.Kept() || len(req.Answers) > 0 {
-		return "", nil
+		return id.SessionID, nil
 	}
 	return uuid.NewString(), nil
+}
+
+// repeats returns the run that the same request began before; the zero run if there is none.
+func (h *handlers) repeats(ctx context.Context, req *chat.Request) (store.Run, error) {
+	if req.Key == "" || h.o.Store == nil {
+		return store.Run{}, nil
+	}
+	run, err := h.o.Store.RunByKey(ctx, req.Key)
+	if errors.Is(err, store.ErrNotFound) || err == nil && run.KeyHash != req.KeyHash {
+		return store.Run{}, nil // the chat refuses a key of another request
+	}
+	return run, err
 }
 
 // continues returns the session that continues a response: its own if the response is the

@@ -24,21 +24,37 @@ const (
 	headerKey         = "Idempotency-Key"
 )
 
-// start adds the headers and parameters to a request, and starts the turn. Every route
-// that takes a message ends here. session is named by the path or the body; "" leaves
-// it to the header. body is the body's text.
+// start adds the headers and parameters to a request, and starts the turn. session is named by
+// the path or the body; "" leaves it to the header. body is the body's text.
 func (h *handlers) start(r *http.Request, req *chat.Request, session string, body []byte) (*chat.Turn, *problem.Problem) {
+	id, p := h.caller(r, req, session, body)
+	if p != nil {
+		return nil, p
+	}
+	return h.startAs(r, id, req)
+}
+
+// caller returns who asks, in the session that the request names, and adds the key of the
+// request. A session that p8 chooses is no part of the key's hash: the next one is another.
+func (h *handlers) caller(r *http.Request, req *chat.Request, session string, body []byte) (identity.Identity, *problem.Problem) {
 	ctx := r.Context()
 	id, err := identity.From(ctx)
-	if err != nil {
-		return nil, h.api.Describe(ctx, err)
-	}
-	if session != "" {
-		if err := identity.ValidateID("session_id", session); err != nil {
-			return nil, h.api.Describe(ctx, err)
-		}
+	if err == nil && session != "" {
+		err = identity.ValidateID("session_id", session)
 		id.SessionID = session
 	}
+	if err != nil {
+		return id, h.api.Describe(ctx, err)
+	}
+	if req.Key = r.Header.Get(headerKey); req.Key != "" {
+		req.KeyHash = keyHash(r, id, body)
+	}
+	return id, nil
+}
+
+// startAs starts the turn of a caller. Every route that takes a message ends here.
+func (h *handlers) startAs(r *http.Request, id identity.Identity, req *chat.Request) (*chat.Turn, *problem.Problem) {
+	ctx := r.Context()
 	for _, text := range r.Header.Values(headerInstruction) {
 		inbound.Instruct(req, identity.HeaderText(text))
 	}
@@ -50,9 +66,6 @@ func (h *handlers) start(r *http.Request, req *chat.Request, session string, bod
 	}
 	if p != nil {
 		return nil, p
-	}
-	if req.Key = r.Header.Get(headerKey); req.Key != "" {
-		req.KeyHash = keyHash(r, id, body)
 	}
 	turn, err := h.o.Chat.Start(identity.With(ctx, id), *req)
 	if err != nil {
