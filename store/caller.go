@@ -38,6 +38,16 @@ func callerOf(ctx context.Context) (caller, error) {
 	return caller{Identity: id, user: null(id.UserID)}, nil
 }
 
+// Writer returns the caller. It is [ErrForbidden] if the caller may only read: all writes of
+// the store refuse such a caller, and so does a service before it does anything else.
+func Writer(ctx context.Context) (identity.Identity, error) {
+	id, err := identity.From(ctx)
+	if err == nil && !id.MayWrite() {
+		err = forbiddenf("the caller may only read: the token has the role %s", id.Role)
+	}
+	return id, err
+}
+
 // owner returns the user_id column of a row that the caller writes.
 func (by caller) owner(shared bool) any {
 	if shared {

@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"github.com/p8-org/p8/identity"
+	"errors"
 	"time"
 
 	"github.com/p8-org/p8/store/internal/fair"
@@ -60,8 +60,8 @@ func (s *Store) read(ctx context.Context, op string, fn func(Conn, caller) error
 }
 
 func (s *Store) write(ctx context.Context, op string, fn func(Conn, caller) error) error {
-	if id, err := identity.From(ctx); err == nil && !id.MayWrite() {
-		return fail(op, forbiddenf("the caller may only read: the token has the role %s", id.Role))
+	if _, err := Writer(ctx); errors.Is(err, ErrForbidden) {
+		return fail(op, err)
 	}
 	return s.run(ctx, op, s.engine.Write, fn)
 }

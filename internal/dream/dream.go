@@ -22,7 +22,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -122,7 +121,7 @@ type dream struct {
 func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
 	who, err := identity.From(ctx)
 	if !req.DryRun {
-		who, err = writer(ctx)
+		who, err = store.Writer(ctx)
 	}
 	if err != nil {
 		return Result{}, err
@@ -137,15 +136,6 @@ func (s *Service) Dream(ctx context.Context, req Request) (Result, error) {
 		d.Status = StatusBusy
 	}
 	return d.result(), err
-}
-
-// writer returns the caller, who must be allowed to write: a dream stores rows.
-func writer(ctx context.Context) (identity.Identity, error) {
-	who, err := identity.From(ctx)
-	if err == nil && !who.MayWrite() {
-		err = fmt.Errorf("%w: the caller may only read, and a dream writes: the token has the role %s", store.ErrForbidden, who.Role)
-	}
-	return who, err
 }
 
 // result returns the result, with its window.

@@ -12,6 +12,7 @@ import (
 	"github.com/p8-org/p8/chat"
 	"github.com/p8-org/p8/identity"
 	"github.com/p8-org/p8/internal/jobs"
+	"github.com/p8-org/p8/store"
 )
 
 // The kinds of jobs: one user's dream, and the schedule.
@@ -49,7 +50,7 @@ type order struct {
 // Enqueue queues the caller's dream, which has the caller's rights. A dream that is queued or running already is a
 // duplicate.
 func (s *Service) Enqueue(ctx context.Context, req Request) (jobs.Receipt, error) {
-	who, err := writer(ctx)
+	who, err := store.Writer(ctx)
 	switch {
 	case err != nil:
 		return jobs.Receipt{}, err

@@ -64,7 +64,7 @@ func (s *Service) Remind(ctx context.Context, req Request) (Reminder, error) {
 	if s == nil {
 		return Reminder{}, ErrNotKept
 	}
-	id, err := identity.From(ctx)
+	id, err := store.Writer(ctx) // before a job is stored
 	if err != nil {
 		return Reminder{}, err
 	}
