@@ -13,10 +13,10 @@ import (
 
 // Bounds of a search for sessions.
 const (
-	// saidText bounds what is searched of a message, in characters.
+	// saidText is how much of a message is indexed, and read for an excerpt, in characters.
 	saidText = 20_000
-	// maxSaid bounds the newest messages with the words, maxTitles the newest sessions
-	// whose titles are read.
+	// maxSaid is how many of the newest matching messages are read, maxTitles how many of
+	// the newest sessions' titles.
 	maxSaid   = 10_000
 	maxTitles = 10_000
 )
@@ -92,7 +92,7 @@ func (s *Store) titled(ctx context.Context, c Conn, by caller, f SessionFilter, 
 	return ids, err
 }
 
-// read reads the message that was found.
+// read reads the matching message.
 func (m *SessionMatch) read(d Dialect, by caller, session string, seq int64, terms []string) Statement {
 	return Statement{
 		SQL: `SELECT id, seq, message_type, substr(content, 1, $5) FROM messages` +
@@ -107,8 +107,7 @@ func (m *SessionMatch) read(d Dialect, by caller, session string, seq int64, ter
 	}
 }
 
-// hasAllTerms reports whether each term begins a word of the text, or is one but for its
-// ending.
+// hasAllTerms reports whether each term has a word of the same stem in the text.
 func hasAllTerms(text string, terms []string) bool {
 	words := strings.FieldsFunc(unaccented(strings.ToLower(text)), notInWord)
 	return !slices.ContainsFunc(terms, func(term string) bool {
@@ -141,7 +140,7 @@ func excerpt(text string, terms []string) string {
 	from := max(0, min(at-excerptBefore, len(line)-excerptAll))
 	to := min(len(line), from+excerptAll)
 	out := string(line[from:to])
-	// A cut word at an end is left out, if the rest is still long.
+	// Leave out a word that is cut at an end, if the rest is long enough.
 	if from > 0 {
 		if i := strings.IndexByte(out, ' '); 0 <= i && i < excerptBefore/2 {
 			out = out[i+1:]
@@ -157,8 +156,8 @@ func excerpt(text string, terms []string) string {
 	return out
 }
 
-// sameStem reports whether a word begins with the term, or is the term but for an ending
-// of one of them. It is about as strict as the stems of the engines' indexes.
+// sameStem reports whether a word begins with the term, or both differ only in a short
+// ending. It is about as strict as the stems of the engines' indexes.
 func sameStem(word, term string) bool {
 	if strings.HasPrefix(word, term) {
 		return true

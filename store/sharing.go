@@ -17,7 +17,7 @@ var errMadeWay = errors.New("the query made way for another one")
 // another caller is entitled to its slot. So fn may only read, and must set its results
 // each time.
 func (s *Store) shared(ctx context.Context, fn func(context.Context) error) error {
-	// A query of the manual takes the caller's share, too.
+	// A query of the manual counts against the caller's share, too.
 	by, err := identity.From(ctx)
 	if err != nil {
 		return err
@@ -78,13 +78,13 @@ func (s *Store) sharedSelect(ctx context.Context, sc Scope, sql string, b Select
 	b.Yield = slot.Yield
 	sel, err := s.engine.Select(ctx, sc, sql, b)
 	if waited := slot.Waited(); err != nil && waited > b.Timeout/2 {
-		// Without the waiting it would have had enough time.
+		// It would have had enough time if it had not waited.
 		return Selection{}, &BusyError{Own: s.queries.Alone(k.Tenant), Waited: waited, RetryAfter: busyRetry}
 	}
 	return sel, err
 }
 
-// sharedRead is read for queries of callers.
+// sharedRead is read under the limits of shared.
 func (s *Store) sharedRead(ctx context.Context, op string, fn func(Conn, caller) error) error {
 	return s.shared(ctx, func(ctx context.Context) error { return s.read(ctx, op, fn) })
 }

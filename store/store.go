@@ -48,7 +48,7 @@ func NewWith(e Engine, o Options) *Store {
 	return s
 }
 
-// Close closes the engine. Nothing may be called after it.
+// Close closes the engine. No method may be called afterwards.
 func (s *Store) Close() error { return fail("close", s.engine.Close()) }
 
 // clock returns the present time in the precision that every engine stores.

@@ -21,9 +21,9 @@ type TableInfo struct {
 	// EmbeddingField is the embedded column, "" for none; SEARCH reads the tables
 	// that have one.
 	EmbeddingField string `json:"embedding_field,omitempty"`
-	// Private: only their user reads the rows; only anonymous callers of the tenant read
-	// those without a user. In other tables rows without a user are shared with the tenant,
-	// and those of the system's tenant with everybody.
+	// Private: a user's rows are read by that user only, rows without a user only by the
+	// tenant's anonymous callers. In other tables, rows without a user are shared with the
+	// tenant or, in the system's tenant, with everybody.
 	Private bool `json:"private,omitempty"`
 	// Columns are all columns, the system's last.
 	Columns []ColumnInfo `json:"columns"`
@@ -59,12 +59,12 @@ type Document struct {
 type table struct {
 	TableInfo
 	new func() record
-	// columns and text are those of the records: all of them, and the number of
-	// the embedded one, -1 for none.
+	// columns are the columns of the records; text is the index of the embedded one, -1 for
+	// none.
 	columns []ColumnInfo
 	text    int
-	// selects reads whole records, placing also whether they are live; upsert
-	// writes one, unless the guard forbids.
+	// selects reads whole records; placing reads also whether they are live; upsert writes
+	// one record, unless the guard forbids it.
 	selects, placing, upsert string
 	// byID reads the live row of a tenant ($1) and an id ($2).
 	byID string
@@ -129,8 +129,7 @@ func (x field) kind() string {
 	return "json"
 }
 
-// read calls each for every record that a condition selects. The query begins
-// with t.selects.
+// read calls each for every record that the query selects. The query begins with t.selects.
 func (t *table) read(ctx context.Context, c Conn, q *query, each func(record) error) error {
 	var f fields
 	return c.Query(ctx, q.String(), func(r Row) error {
@@ -162,8 +161,8 @@ func (t *table) embedded(rec record) string {
 // listedTable describes a table whose rows are read and written elsewhere.
 func listedTable(info TableInfo) *table { return &table{text: -1, TableInfo: info} }
 
-// The tables. Their records are read and written by what newTable derives;
-// sessions and messages by statements of their own.
+// The tables. newTable derives the statements that read and write their records; sessions
+// and messages have statements of their own.
 var (
 	schemas = newTable(TableInfo{
 		Name: "schemas", Type: TypeSchema, Keyed: true, EmbeddingField: "description",
@@ -281,8 +280,8 @@ const (
 	TypeFeedback = "feedback"
 )
 
-// keyOwner returns the owner of a row's key: its user, else "" for everybody, or the anonymous
-// callers if the table is private.
+// keyOwner returns the owner of a row's key: its user. For a row without one, it is ""
+// (everybody) or, in a private table, anonymousOwner.
 func keyOwner(t *table, user string) string {
 	if user == "" && t.Private {
 		return anonymousOwner

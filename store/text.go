@@ -8,7 +8,7 @@ import (
 )
 
 // putText indexes the words of a row's text and, if the text has changed, queues it for a
-// new vector. Until then searches use the old vector. A row without a text has none.
+// new vector. Until then searches use the old vector. A row without a text has no vector.
 func (w *writer) putText(ctx context.Context, t *table, p placed, rec record) error {
 	if t.text < 0 {
 		return nil
@@ -43,7 +43,7 @@ func (w *writer) dropText(ctx context.Context, t *table, id string) error {
 	return dropVectors(ctx, w.c, t, w.by.TenantID, id)
 }
 
-// queueText queues the text of a row for a vector. It replaces a waiting task.
+// queueText queues the text of a row for a vector. It replaces the row's waiting task.
 func queueText(ctx context.Context, c Conn, t *table, tenant, id string, now time.Time) error {
 	_, err := c.Exec(ctx, `INSERT INTO embedding_queue
 		(tenant_id, table_name, entity_id, field_name, revision, attempts, due_at, created_at)

@@ -100,15 +100,15 @@ type placedEvent struct {
 	seq int64
 }
 
-// timelinePlace is where a page of a timeline begins: after it come the message of
-// that number and the moment of that time and id.
+// timelinePlace is where a page of a timeline ends: the page holds the messages before that
+// number and the moments before that time and id.
 type timelinePlace struct {
 	seq int64
 	at  time.Time
 	id  string
 }
 
-// lastTime is later than any that a database has.
+// lastTime is later than any time in a database.
 var lastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
 func (p timelinePlace) cursor() string {

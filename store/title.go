@@ -9,12 +9,12 @@ import (
 // MaxTitle bounds the title that a client gives a session, in characters.
 const MaxTitle = 200
 
-// maxWords bounds a title that is made of a message, in characters.
+// maxWords bounds a title made from a message, in characters.
 const maxWords = 60
 
-// firstMessage returns the beginning of a session's first message if the session has no name,
-// as a further column of the sessions of that name or alias. Only the session's first rows
-// are searched.
+// firstMessage returns a further column for a SELECT of sessions, whose table name or alias
+// is given: the beginning of the user's first message, if the session has no name. It
+// searches only the session's first rows.
 func (d Dialect) firstMessage(sessions string) string {
 	return `, CASE WHEN ` + sessions + `.name IS NULL THEN (SELECT substr(f.content, 1, 400) FROM (SELECT m.seq, m.message_type, m.content
 		FROM messages m WHERE m.tenant_id = ` + sessions + `.tenant_id AND m.session_id = ` + sessions + `.id
@@ -28,10 +28,10 @@ func titleOf(name, first, id string) string {
 	return cmp.Or(CleanTitle(name), firstWords(first), id)
 }
 
-// setTitle makes the title of what firstMessage read into Title.
+// setTitle sets Title, which holds what firstMessage read, to the session's title.
 func (s *Session) setTitle() { s.Title = titleOf(s.Name, s.Title, s.ID) }
 
-// firstWords returns the beginning of a text as a title, cut between two words if it can be.
+// firstWords returns the beginning of a text as a title, cut between two words if possible.
 func firstWords(text string) string {
 	text = CleanTitle(text)
 	runes := []rune(text)
@@ -46,7 +46,7 @@ func firstWords(text string) string {
 }
 
 // CleanTitle makes one line of a text: each run of white space becomes a space, and
-// characters that cannot be seen, such as those of control, are left out.
+// invisible characters, such as control characters, are left out.
 func CleanTitle(s string) string {
 	seen := strings.Map(func(r rune) rune {
 		switch {

@@ -11,7 +11,7 @@ var ErrUnavailable = errors.New("the database is not available")
 type UnavailableError struct {
 	// Reason is fit for a client: it holds no path and no address.
 	Reason string
-	// Err is the cause, nil if the reason is all there is.
+	// Err is the cause; it may be nil.
 	Err error
 }
 

@@ -34,7 +34,7 @@ func (u *User) fields(f *fields) {
 	f.add("interests", &u.Interests)
 	f.add("preferred_topics", &u.Topics)
 	f.require("id", &u.ID)
-	// A person's row is that person's.
+	// Each row belongs to the person it describes.
 	f.require("user_id", &u.ID)
 	f.as("")
 	f.add("metadata", &u.Metadata)
@@ -69,7 +69,7 @@ func (all Users) Put(ctx context.Context, u *User) error {
 	})
 }
 
-// ensureUser writes the caller's row from its identity, if it never had one.
+// ensureUser writes the caller's row from the identity, if the caller never had one.
 func (w *writer) ensureUser(ctx context.Context) error {
 	if w.by.Anonymous() {
 		return nil
@@ -80,7 +80,7 @@ func (w *writer) ensureUser(ctx context.Context) error {
 	})
 }
 
-// newUser writes the caller's row from its identity.
+// newUser writes the caller's row from the identity.
 func (w *writer) newUser(ctx context.Context) error {
 	by := w.by
 	// The name and the e-mail come from a token or a header. A name that cannot be a key is

@@ -18,13 +18,13 @@ func object(raw json.RawMessage) (all map[string]json.RawMessage, err error) {
 	return all, err
 }
 
-// isKind reports whether a JSON value begins as lists ('[') or objects ('{') do.
+// isKind reports whether a JSON value is a list (begin is '[') or an object ('{').
 func isKind(raw json.RawMessage, begin byte) bool {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	return len(raw) > 0 && raw[0] == begin
 }
 
-// listOf returns a value as a list: itself, or with itself in it.
+// listOf returns the items of a list, or any other value as the only item.
 func listOf(raw json.RawMessage) (items []json.RawMessage) {
 	if !isKind(raw, '[') {
 		return []json.RawMessage{raw}
@@ -93,7 +93,7 @@ func removeItems(known, items map[string]json.RawMessage, deep bool) {
 	}
 }
 
-// addItems returns list and those of more that it does not have.
+// addItems returns list with the items of more that it lacks.
 func addItems(list, more []json.RawMessage) []json.RawMessage {
 	out := make([]json.RawMessage, 0, len(list)+len(more))
 	out = append(out, list...)
@@ -109,7 +109,7 @@ func hasItem(list []json.RawMessage, item json.RawMessage) bool {
 	return slices.ContainsFunc(list, func(x json.RawMessage) bool { return sameItem(x, item) })
 }
 
-// sameItem compares JSON values, texts whatever their case.
+// sameItem compares JSON values, texts without regard to case.
 func sameItem(a, b json.RawMessage) bool {
 	var x, y string
 	if json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil {
@@ -120,7 +120,8 @@ func sameItem(a, b json.RawMessage) bool {
 
 func sameText(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
 
-// column returns a list of the row that follows the metadata's of the same name.
+// column applies a change of the metadata's list of that key to the row's column of the
+// same name.
 func column(list []string, key string, remove []string, items, set map[string]json.RawMessage, more []string) []string {
 	if slices.Contains(remove, key) || string(set[key]) == "null" {
 		list = nil
@@ -145,8 +146,8 @@ func hasText(list []string, text string) bool {
 	return slices.ContainsFunc(list, func(x string) bool { return sameText(x, text) })
 }
 
-// addTexts adds texts to a list of the row. The oldest texts that more does not repeat make
-// room for them.
+// addTexts adds texts to a list of the row. If the list gets too long, it drops the oldest
+// texts that are not in more.
 func addTexts(list, more []string) []string {
 	added := false
 	for _, text := range more {
@@ -166,14 +167,15 @@ func addTexts(list, more []string) []string {
 
 // The bounds of a user's row.
 const (
-	// maxUserMetadata is in bytes, maxUserList in items of one list.
+	// maxUserMetadata bounds the metadata, in bytes; maxUserList the items of one list.
 	maxUserMetadata = 256 << 10
 	maxUserList     = 200
-	// maxUserTopics bounds the row's interests and preferred topics, which are in prompts.
+	// maxUserTopics bounds the row's interests and its preferred topics, since prompts
+	// contain them.
 	maxUserTopics = 20
 )
 
-// The keys of the metadata that the row has as columns, too.
+// The keys of the metadata that are also columns of the row.
 const (
 	keyInterests = "interests"
 	keyTopics    = "preferred_topics"

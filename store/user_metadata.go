@@ -27,8 +27,8 @@ type UserChange struct {
 // deleted row is ErrNotFound. An anonymous caller has no row and gets ErrInvalid.
 //
 // A change of the lists interests and preferred_topics in the metadata also changes the
-// row's columns of these names. A column holds 20 texts: the oldest that the change does
-// not repeat are dropped.
+// row's columns of these names. A column holds at most 20 texts: the oldest that the change
+// does not repeat are dropped.
 func (all Users) Update(ctx context.Context, c UserChange) (User, error) {
 	for name, value := range map[string]*json.RawMessage{"metadata": &c.Set, "remove_items": &c.RemoveItems} {
 		if err := checkObject(name, value); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Zone returns the time zone in the metadata ("timezone", an IANA name); nil if there is
-// none. It fails for a name that is no zone.
+// none. It fails if the name is not a time zone.
 func (u *User) Zone() (*time.Location, error) {
 	var profile struct {
 		Zone any `json:"timezone"`
@@ -34,7 +34,7 @@ func (u *User) Zone() (*time.Location, error) {
 }
 
 // Zone returns the time zone of the caller's profile; nil if the caller has no row or the
-// row names none. A name that is no zone counts as none, with a warning in the log.
+// row names none. An unknown zone counts as none and is logged as a warning.
 func (all Users) Zone(ctx context.Context, log *slog.Logger) (*time.Location, error) {
 	id, err := identity.From(ctx)
 	if err != nil || id.Anonymous() {

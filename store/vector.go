@@ -30,12 +30,12 @@ func (q *SearchQuery) checkVector() error {
 	return nil
 }
 
-// nearest ranks by the vectors.
+// nearest ranks rows by the similarity of their vectors to the query's.
 func (s *Store) nearest(ctx context.Context, sc Scope, q SearchQuery, among *choice) (ranked []Ranked, err error) {
 	limit := q.Limit
 	if ix, ok := s.engine.(Indexed); ok {
 		if among != nil {
-			q.Limit *= 2 // of an id, the row that was not chosen may come too
+			q.Limit *= 2 // rows of other tenants may share the chosen rows' ids
 		}
 		ranked, err = ix.Nearest(ctx, sc, q, among.list())
 	} else {
@@ -72,8 +72,8 @@ func (s *Store) checkDimensions(ctx context.Context, sc Scope, q SearchQuery) er
 	})
 }
 
-// nearest ranks the visible rows by their vectors: the candidates by the
-// indexes, then those by the vectors themselves.
+// nearest ranks the visible rows: the indexes find candidates, which the stored vectors
+// rank exactly.
 func (x *vectorIndexes) nearest(ctx context.Context, c Conn, sc Scope, q SearchQuery, among *choice) ([]Ranked, error) {
 	owners := make(map[string][]string)
 	var tenants []string
@@ -126,7 +126,7 @@ func (x *vectorIndexes) candidates(ctx context.Context, c Conn, k vectorKey, q S
 	for i, h := range hits {
 		ids[i] = uuid.UUID(h.ID).String()
 	}
-	// Without a join: the rows are read at the end, and deleted ones are skipped then.
+	// No join is needed to skip deleted rows: the rows are read later, and skipped then.
 	s := newQuery(`SELECT e.entity_id, e.embedding FROM embeddings e`)
 	k.where(s)
 	s.in(DialectSQLite, "e.entity_id", ids)
@@ -141,7 +141,7 @@ func (x *vectorIndexes) candidates(ctx context.Context, c Conn, k vectorKey, q S
 	}, s.args...)
 }
 
-// stream compares every vector of a set that is too large for the memory.
+// stream compares every vector of a set that is too large for an index in memory.
 func stream(ctx context.Context, c Conn, k vectorKey, q SearchQuery, f vector.Filter, each func(string, float64)) error {
 	var among map[vector.ID]bool
 	if f.IDs != nil {

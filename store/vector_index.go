@@ -31,7 +31,7 @@ type vectorKey struct {
 // vectorSet is the rows of a table in a tenant, whatever the model.
 type vectorSet struct{ tenant, table string }
 
-// vectorIndex is the index of one key; that of a set that is too large is empty.
+// vectorIndex is the index of one key; it is empty if the set is too large.
 type vectorIndex struct {
 	*vector.Index
 	tooLarge bool
@@ -54,7 +54,7 @@ func (x *vectorIndexes) open(ctx context.Context, c Conn, k vectorKey) (ix vecto
 	return x.Open(ctx, k, &vectorRows{c, k, x.budget})
 }
 
-// vectorRows reads the vectors of a key for its index, which may take most bytes.
+// vectorRows reads the vectors of a key for its index, which may take up to most bytes.
 type vectorRows struct {
 	c    Conn
 	key  vectorKey
@@ -98,7 +98,7 @@ func (s *vectorRows) Update(ctx context.Context, ix vectorIndex, rows map[string
 	return ix, nil
 }
 
-// read puts vectors into the index: those of ids only, unless that is nil.
+// read puts the vectors of ids into the index, or all if ids is nil.
 func (s *vectorRows) read(ctx context.Context, ix vectorIndex, ids []string) error {
 	return eachVector(ctx, s.c, s.key, ids, func(v *vectorRow) error {
 		if id, ok := vectorID(v.id); ok {
@@ -114,7 +114,7 @@ func vectorID(id string) (vector.ID, bool) {
 	return vector.ID(u), err == nil
 }
 
-// where adds the condition of the vectors e.
+// where adds the condition that selects the key's vectors, with the alias e.
 func (k vectorKey) where(q *query) {
 	q.add(` WHERE e.tenant_id = `).arg(k.tenant)
 	q.add(` AND e.table_name = `).arg(k.table)
@@ -128,8 +128,8 @@ type vectorRow struct {
 	vector              []float32
 }
 
-// eachVector reads the vectors of a key, those of ids only unless that is nil. The
-// row is used again. All vectors are read a page at a time, as keyRows.Build does.
+// eachVector reads the vectors of ids, or all of the key if ids is nil. The row passed to
+// each is reused. All vectors are read a page at a time, as in keyRows.Build.
 func eachVector(ctx context.Context, c Conn, k vectorKey, ids []string, each func(*vectorRow) error) error {
 	category := "NULL"
 	if hasCategory(tableNamed(k.table)) {

@@ -18,7 +18,7 @@ const (
 // the ORDER BY that puts the nearest first.
 func (t *table) visible(by caller) (q *query, order string) { return t.visibleIn(t.selects, by) }
 
-// visibleIn is visible with a SELECT of its own, which ends with WHERE.
+// visibleIn is visible for a given SELECT, which ends with WHERE.
 func (t *table) visibleIn(selects string, by caller) (q *query, order string) {
 	q = newQuery(selects)
 	if !t.Private {
@@ -47,7 +47,8 @@ func (t *table) visibleOfIn(selects string, d Dialect, by caller, ids []string) 
 	return q, order
 }
 
-// nearest returns the nearest record with that value, nil if no record has it.
+// nearest returns the caller's own record with that value, else the tenant's, else the
+// system's; nil if there is none.
 func (t *table) nearest(ctx context.Context, c Conn, by caller, column, value string) (record, error) {
 	q, order := t.visible(by)
 	q.add(` AND ` + column + ` = `).arg(value)

@@ -26,7 +26,7 @@ func (w *writer) changed(t *table, user, id string) {
 func (s *Store) writing(ctx context.Context, op string, fn func(*writer) error) error {
 	w := &writer{store: s, now: s.clock()}
 	err := s.write(ctx, op, func(c Conn, by caller) error {
-		// An engine may run a transaction again.
+		// Reset the state: an engine may run a transaction again.
 		w.c, w.by, w.queued = c, by, false
 		return fn(w)
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// FindMessages implements store.MessageFinder. Later messages have greater numbers in the
-// index of words, so it is read from its end, and no further than limit.
+// FindMessages implements store.MessageFinder. Newer messages have greater numbers in the
+// keyword index, so it reads the index from the end, at most limit rows.
 func (e *engine) FindMessages(ctx context.Context, c store.Conn, owner store.RowOwner, terms []string, limit int, each func(string, int64)) error {
 	var scope int64
 	if err := c.Query(ctx, `SELECT id FROM keyword_scopes WHERE tenant_id = $1 AND table_name = 'messages' AND owner = $2`,

@@ -18,9 +18,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the file up to date over a connection of its own. It waits for
-// the disk once, at closing (synchronous=NORMAL): a power failure before then
-// can only undo whole migrations.
+// migrate brings the file up to date over a connection of its own. It flushes to the disk
+// once, when it closes the connection (synchronous=NORMAL): a power failure before then can
+// only undo whole migrations.
 func migrate(ctx context.Context, path string, log *slog.Logger) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// pin is the context of a connection's statements. A running statement keeps the part of
-// the log that it may read from being truncated; cut ends the statement.
+// pin is the context of a connection's statements. The log cannot be truncated while a
+// running statement may read it; cut ends the statement.
 type pin struct {
 	context.Context
 	// reads grows by one when a read begins and when it ends, so it is odd during a read.
 	// cutRead is the read to end.
 	reads, cutRead atomic.Int64
-	// seen is the read that the checkpointer found, at the time at; both are its own.
+	// seen is the read that the checkpointer saw last, at is when it saw that read first.
+	// Only the checkpointer uses them.
 	seen int64
 	at   time.Time
 }
@@ -32,7 +33,7 @@ func (p *pin) begin(ctx context.Context) context.Context {
 	return p
 }
 
-// end is called when the connection reads nothing any more.
+// end marks the end of the connection's read.
 func (p *pin) end() {
 	if n := p.reads.Load(); n%2 == 1 {
 		p.reads.Store(n + 1)
@@ -52,7 +53,8 @@ func (p *pin) wasCut() bool {
 	return n != 0 && n == p.reads.Load()
 }
 
-// cut ends a read that the checkpointer has seen for some time.
+// cut ends the running read if the checkpointer first saw it that long ago, and reports
+// whether it did.
 func (p *pin) cut(after time.Duration) bool {
 	n := p.reads.Load()
 	if n%2 == 0 {
@@ -70,7 +72,7 @@ func (p *pin) cut(after time.Duration) bool {
 
 var errPinned = errors.New("sqlite: a read was stopped, as it kept the write-ahead log from being emptied")
 
-// explain maps the error of a cut statement.
+// explain maps the error of a cut statement to an UnavailableError.
 func (p *pin) explain(err error) error {
 	if err != nil && errors.Is(err, sqlite3.INTERRUPT) && p.wasCut() {
 		return &store.UnavailableError{Reason: "the read took too long while others wrote much, and was stopped; try again, for less at once", Err: errPinned}

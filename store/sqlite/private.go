@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// private makes the database and the files beside it readable by their owner
-// only, whatever the umask: before SQLite opens them, for it would make the shared
-// memory readable by everybody.
+// private makes the database and the files beside it readable by their owner only, whatever
+// the umask. Call it before SQLite opens them: SQLite would make the shared memory readable
+// by everybody.
 func private(path string) error {
 	for _, file := range []string{path, path + "-shm"} {
 		f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)

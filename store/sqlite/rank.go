@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// registerWords brings FTS5 and its function ranked to a connection.
+// registerWords adds FTS5 and the ranking function ranked to a connection.
 func registerWords(db *sqlite3.Conn) error {
 	return fts5.RegisterCustom(db, func(api *fts5.API) error {
 		return api.CreateFunction("ranked", func(row fts5.Context, c sqlite3.Context, weights ...sqlite3.Value) {
@@ -23,10 +23,10 @@ func registerWords(db *sqlite3.Conn) error {
 	})
 }
 
-// score returns the score of a row for terms with given weights. FTS5's BM25 would weigh terms
-// and lengths over the whole database, and so by the rows of other callers. The
-// occurrences of a term and the length of the text count as in PostgreSQL's ts_rank (with
-// normalization 1), so that both engines rank alike.
+// score returns the score of a row for terms with given weights. FTS5's BM25 does not fit:
+// it weighs by the terms and lengths of all rows, other callers' included. The occurrences
+// of a term and the length of the text count as in PostgreSQL's ts_rank (with normalization
+// 1), so that both engines rank alike.
 func score(row fts5.Context, weights []sqlite3.Value) (float64, error) {
 	hits, err := row.InstCount()
 	if err != nil {

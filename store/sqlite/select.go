@@ -13,9 +13,8 @@ import (
 	"github.com/p8-org/p8/store/internal/sqlgate"
 )
 
-// Select implements store.Engine. The statement is read by package sqlgate and
-// runs on a connection that can only read, under an authorizer that knows views
-// of the caller's rows and nothing else.
+// Select implements store.Engine. Package sqlgate checks the statement. It runs on a
+// read-only connection, whose authorizer allows only views of the caller's rows.
 func (e *engine) Select(ctx context.Context, sc store.Scope, sql string, b store.SelectBounds) (store.Selection, error) {
 	q, err := sqlgate.Check(sql, selectTables())
 	if err != nil {
@@ -67,7 +66,7 @@ func late(ctx context.Context, err error, b store.SelectBounds) error {
 	return err
 }
 
-// mistake returns a gate's error as the store's.
+// mistake converts sqlgate's errors to the store's.
 func mistake(err error) error {
 	var e *sqlgate.Error
 	if errors.As(err, &e) {
@@ -76,7 +75,7 @@ func mistake(err error) error {
 	return err
 }
 
-// selectTables returns the tables of the store, as the gate reads them.
+// selectTables returns the tables of the store in sqlgate's form.
 func selectTables() []sqlgate.Table {
 	var out []sqlgate.Table
 	for _, t := range store.Tables() {
@@ -115,8 +114,8 @@ func (e *engine) takeSelector(ctx context.Context) (*selector, error) {
 	}
 }
 
-// guard makes a panic of the driver, which is how it runs out of memory, an
-// error of this one SELECT.
+// guard turns a panic of the driver, which panics when it runs out of memory, into an error
+// of this SELECT.
 func (s *selector) guard(ctx context.Context, sc store.Scope, q *sqlgate.Query, b store.SelectBounds) (sel store.Selection, err error) {
 	defer func() {
 		if v := recover(); v != nil {

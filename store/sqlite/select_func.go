@@ -11,8 +11,8 @@ import (
 // The functions that make SQLite's SELECTs return PostgreSQL's values. Their names begin
 // with p8_; package sqlgate prints the calls.
 
-// maxText bounds, in characters, the results of functions that make long texts of short
-// ones, as sqlgate bounds them on PostgreSQL.
+// maxText bounds the results of functions that make long texts from short ones, in
+// characters, as sqlgate does on PostgreSQL.
 const maxText = 100_000
 
 type (
@@ -20,7 +20,7 @@ type (
 	scalar = func(sqlite3.Context, args) error
 )
 
-// functions registers them; the texts of their errors are fit for a caller.
+// functions registers the functions; callers may see the texts of their errors.
 func (s *selector) functions() error {
 	var errs []error
 	for _, list := range []map[string]scalar{textFunctions, jsonFunctions, timeFunctions, s.own()} {
@@ -28,7 +28,7 @@ func (s *selector) functions() error {
 			name, flags, n := spec, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, -1
 			switch name {
 			case "p8_greatest", "p8_least", "p8_concat", "p8_concat_ws", "p8_element", "p8_element_text", "p8_bool_string":
-				// These have a result for NULL.
+				// These handle NULL themselves.
 			case "p8_tenant", "p8_user", "p8_owner", "p8_random":
 				if n = 0; name == "p8_random" {
 					flags = sqlite3.INNOCUOUS
@@ -46,7 +46,7 @@ func (s *selector) functions() error {
 	return errors.Join(errs...)
 }
 
-// strict returns NULL when an argument is.
+// strict makes fn return NULL if an argument is NULL.
 func strict(fn scalar) scalar {
 	return func(c sqlite3.Context, a args) error {
 		for _, v := range a {
@@ -58,7 +58,7 @@ func strict(fn scalar) scalar {
 	}
 }
 
-// own returns the functions that know the SELECT that runs.
+// own returns the functions that read the running SELECT's caller or context, and random().
 func (s *selector) own() map[string]scalar {
 	return map[string]scalar{
 		"p8_tenant": func(c sqlite3.Context, _ args) error {
@@ -92,7 +92,7 @@ func (s *selector) own() map[string]scalar {
 	}
 }
 
-// c1 gives a text.
+// c1 sets the result to a text.
 func c1(c sqlite3.Context, s string) error {
 	c.ResultText(s)
 	return nil

@@ -36,7 +36,7 @@ var jsonFunctions = map[string]scalar{
 		}
 		return c1(c, string(raw))
 	},
-	// ->> of what -> found.
+	// Applies ->> to a value that -> found.
 	"p8_json_text": func(c sqlite3.Context, a args) error {
 		v, err := decode(a[0].RawText())
 		if err != nil {
@@ -98,7 +98,7 @@ var jsonFunctions = map[string]scalar{
 		if err != nil {
 			return err
 		}
-		// A list contains a bare element, too, but only at the top.
+		// At the top level only, a list also contains a bare element.
 		list, isList := v.([]any)
 		_, partList := part.([]any)
 		_, partObject := part.(map[string]any)
@@ -123,7 +123,7 @@ var jsonFunctions = map[string]scalar{
 		if texts == nil {
 			return nil
 		}
-		// PostgreSQL finds the distinct ones by sorting.
+		// PostgreSQL finds duplicates by sorting, so its result is sorted.
 		slices.Sort(texts)
 		return c1(c, left(strings.Join(texts, a[1].Text()), maxText))
 	},
@@ -131,7 +131,7 @@ var jsonFunctions = map[string]scalar{
 	"p8_element_text": element(true),
 }
 
-// element returns a value of json_each in PostgreSQL's form.
+// element returns a function that converts a value of json_each to PostgreSQL's form.
 func element(text bool) scalar {
 	return func(c sqlite3.Context, a args) error {
 		kind, v := a[0].Text(), a[1]

@@ -12,8 +12,8 @@ import (
 // maxPattern bounds the pattern of LIKE, in characters.
 const maxPattern = 1000
 
-// like matches in the length of the text times that of the pattern at worst:
-// only the last % is ever tried again.
+// like takes at most the length of the text times that of the pattern: it backtracks only
+// to the last %.
 func like(ctx context.Context, text, pattern string, escape []rune) (bool, error) {
 	type element struct {
 		r        rune

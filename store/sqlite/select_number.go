@@ -54,8 +54,8 @@ func round(c sqlite3.Context, a args) error {
 		c.ResultFloat(f)
 		return nil
 	}
-	// numeric has at least sixteen digits of an average, but a double of 17 may
-	// end in the noise of its binary form.
+	// Use the shortest digits that identify f: with 17 digits, 2.675 would be
+	// 2.6749999999999998.
 	x, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'f', -1, 64))
 	if !ok {
 		c.ResultFloat(f)
@@ -84,8 +84,8 @@ func abs(n int64) int64 {
 	return n
 }
 
-// regex matches with Go's regular expressions, whose time is bounded by the length of the
-// text. They refuse the features that only PostgreSQL has.
+// regex returns a function that matches with Go's regular expressions, whose time is
+// bounded by the length of the text. Go refuses patterns that only PostgreSQL supports.
 func regex(flags string) scalar {
 	return func(c sqlite3.Context, a args) error {
 		re, ok := c.GetAuxData(1).(*regexp.Regexp)

@@ -34,7 +34,7 @@ func putTime(c sqlite3.Context, t time.Time) error {
 	return c1(c, t.UTC().Format(timeFormat))
 }
 
-// timed returns a function of one time, which may have arguments before it.
+// timed returns a function that passes the argument at index at to fn as a time.
 func timed(at int, fn func(c sqlite3.Context, t time.Time, a args) error) scalar {
 	return func(c sqlite3.Context, a args) error {
 		t, err := instant(a[at])

@@ -19,7 +19,7 @@ import (
 type selector struct {
 	db     *sqlite3.Conn
 	prefix string
-	// ctx, tenant and user are those of the SELECT that runs.
+	// ctx, tenant and user are those of the running SELECT.
 	ctx          context.Context
 	tenant, user string
 	query        *sqlgate.Query
@@ -91,7 +91,7 @@ func (s *selector) view(table string, plain bool) string {
 	return s.prefix + "b_" + table
 }
 
-// hide puts the tables' names where the views' would be shown.
+// hide replaces the names of views in a text by those of their tables.
 func (s *selector) hide(text string) string {
 	return strings.NewReplacer(s.prefix+"b_", "", s.prefix+"_", "", "temp.", "").Replace(text)
 }
@@ -107,7 +107,7 @@ func (s *selector) createViews(t store.TableInfo) string {
 	visible := `deleted_at IS NULL AND tenant_id = p8_tenant() AND user_id IS p8_user()`
 	switch {
 	case t.Type == store.TypeSession, t.Type == store.TypeMessage:
-		// Their user_id is read from the owner, which is in their keys.
+		// Their keys contain owner, from which user_id is derived.
 		visible = `deleted_at IS NULL AND tenant_id = p8_tenant() AND owner = p8_owner()`
 	case !t.Private:
 		visible = `deleted_at IS NULL AND (tenant_id = p8_tenant() AND user_id = p8_user()
@@ -122,7 +122,7 @@ func (s *selector) createViews(t store.TableInfo) string {
 		CREATE TEMP VIEW "` + s.view(t.Name, false) + `"` + body + ` LIMIT -1`
 }
 
-// authorizer allows reading the views, and the views to read their tables.
+// authorizer lets statements read the views, and the views read their tables.
 func (s *selector) authorizer() func(sqlite3.AuthorizerActionCode, string, string, string, string) sqlite3.AuthorizerReturnCode {
 	views, tables := make(map[string]bool), make(map[string]string)
 	for _, t := range store.Tables() {
@@ -146,7 +146,7 @@ func (s *selector) authorizer() func(sqlite3.AuthorizerActionCode, string, strin
 			case "temp":
 				allow = views[third]
 			default:
-				// A WITH query of which no column is read has no schema.
+				// SQLite gives no schema for a WITH query of which no column is read.
 				allow = schema == "" && (third == "json_each" || fourth == "" && s.query != nil && s.query.IsCTE(third))
 			}
 		}

@@ -9,16 +9,16 @@ import (
 	"github.com/p8-org/p8/store/internal/fair"
 )
 
-// Queries implements store.Sharer. Half of the readers are left to short
-// statements, and one query for each processor may run: more would only take time
-// from everything else. A SELECT that pauses keeps its connection, so that there
-// are more of those.
+// Queries implements store.Sharer. Half of the readers stay free for short statements. By
+// default about one query per processor may run: more would only slow everything else down.
+// More may be under way, since a paused SELECT keeps its connection.
 func (e *engine) Queries() (running, underWay int) {
 	running = max(1, cap(e.readers)/2)
 	return running, min(16, max(8, 2*running))
 }
 
-// take takes a connection of a pool when it is the caller's turn; nil is one to open.
+// take takes a connection from a pool when it is the caller's turn. If it is nil, the
+// caller opens one.
 func (e *engine) take(ctx context.Context, turns *fair.Turns, pool chan *conn) (*conn, error) {
 	id, _ := identity.From(ctx) // without an identity: p8 itself
 	err := turns.Take(ctx, fair.Key{Tenant: id.TenantID, User: id.UserID})
@@ -31,26 +31,26 @@ func (e *engine) take(ctx context.Context, turns *fair.Turns, pool chan *conn) (
 	select {
 	case c := <-pool:
 		return c, nil
-	case <-e.closed: // which takes all connections
+	case <-e.closed: // Close takes all connections
 		return nil, errClosed
 	}
 }
 
-// give returns it to the pool.
+// give returns a connection to the pool.
 func give(turns *fair.Turns, pool chan *conn, c *conn) {
 	pool <- c
 	turns.Give()
 }
 
-// yielding is a context whose Err pauses a SELECT: SQLite calls it every thousand steps of
-// a statement, and has no other way to wait.
+// yielding is a context whose Err pauses a SELECT. SQLite calls Err every thousand steps of
+// a statement; a statement cannot be paused in another way.
 type yielding struct {
 	context.Context
 	yield func(context.Context) error
 	err   error
 }
 
-// Err waits while others go first.
+// Err waits while other queries go first.
 func (y *yielding) Err() error {
 	if err := y.Context.Err(); err != nil {
 		return err

@@ -2,23 +2,21 @@
 //
 //	s, err := sqlite.Open(ctx, sqlite.Options{Dir: dir})
 //
-// One connection writes, in BEGIN IMMEDIATE transactions, one after the other;
-// a few others read, each from the last committed state (write-ahead log), so
-// that neither waits for the other and nothing is ever "locked". A commit is
-// on the disk when Write returns: those that come at one time wait for it
-// together, while the next ones write. A lock on a file beside the database keeps a
-// second process away, with one clear error.
+// One connection writes, in BEGIN IMMEDIATE transactions, one after the other; a few others
+// read, each from the last committed state (write-ahead log), so that neither waits for the
+// other and nothing is ever "locked". A commit is on the disk when Write returns:
+// concurrent commits wait for one flush together, while later transactions write. A lock on
+// a file beside the database makes Open fail in a second process, unless that only reads.
 //
-// SQLite is ncruces/go-sqlite3, which needs no C compiler, used without
-// database/sql: statements are prepared once a connection and values are
-// neither boxed nor parsed on their way. The schema is brought up to date at
-// opening; see migrations/.
+// SQLite is ncruces/go-sqlite3, which needs no C compiler, used without database/sql:
+// statements are prepared once per connection, and values are neither boxed nor parsed on
+// their way. The schema is brought up to date at opening; see migrations/.
 //
-// A goroutine moves the write-ahead log into the database, begins the log again
-// between two writes, and truncates it when it is long or nobody writes. A read
-// that holds the log for too long is stopped; a SELECT begins again. Every write
-// checks that the file is still there: a deleted, replaced or damaged database
-// takes no write and reports a store.UnavailableError.
+// A goroutine moves the write-ahead log into the database, begins the log again between two
+// writes, and truncates it when it is long or nobody writes. A read that holds the log for
+// too long is stopped; a SELECT is run again. Every write checks that the file is still
+// there: writing to a deleted, replaced or damaged database fails with a
+// store.UnavailableError.
 package sqlite
 
 import (
@@ -61,12 +59,12 @@ type Options struct {
 	ReadOnly bool
 	// Logger receives migrations; nil is slog.Default().
 	Logger *slog.Logger
-	// Reserved are those of store.Options.
+	// Reserved is store.Options.Reserved.
 	Reserved []string
 
 	// log bounds the write-ahead log; the zero value is the default.
 	log logBounds
-	// from is what a database in memory begins with.
+	// from is the initial content of a database in memory.
 	from mvcc.Snapshot
 }
 
@@ -193,7 +191,7 @@ func openReadOnly(ctx context.Context, path string, readers int) (*engine, error
 	return e, nil
 }
 
-// newEngine has no connection yet.
+// newEngine returns an engine without connections.
 func newEngine(path string, readers int) *engine {
 	e := &engine{
 		path:    path,
@@ -225,14 +223,14 @@ type engine struct {
 	// writer holds the writing connection while it is free; readers holds one entry for each
 	// reading connection, nil for one not opened yet.
 	writer, readers chan *conn
-	// reading and writing say whose turn it is to take one.
+	// reading and writing decide whose turn it is to take one.
 	reading, writing *fair.Turns
 	// selectors is like readers, for the connections of Select.
 	selectors chan *selector
 	durable   durable
 	log       checkpointer
 	health    health
-	// closed ends the waiting for a connection.
+	// closed is closed by Close, to end every wait for a connection.
 	closed chan struct{}
 	close  func() error
 }
@@ -261,9 +259,9 @@ func (e *engine) Read(ctx context.Context, fn func(store.Conn) error) error {
 	return e.judge(ctx, c.read(fn))
 }
 
-// Write runs fn in a transaction of the writing connection, and waits until it is
-// on the disk, when others may write already. It fails when the files are not those
-// that a later process would find.
+// Write runs fn in a transaction of the writing connection, and waits until the transaction
+// is on the disk; meanwhile others may write. It fails if the file was deleted or replaced,
+// because a later process would not find the data.
 func (e *engine) Write(ctx context.Context, fn func(store.Conn) error) error {
 	if e.readOnly {
 		return ErrReadOnly

@@ -2,8 +2,8 @@ package sqlite
 
 import "context"
 
-// Turn excludes this process's writer for a library with a connection of its own, which
-// would otherwise poll for SQLite's lock and mostly lose.
+// Turn holds off this process's writer while a library writes over its own connection.
+// Without it, the library would poll for SQLite's lock and mostly lose.
 func (e *engine) Turn(ctx context.Context) (release func(), err error) {
 	c, err := e.take(ctx, e.writing, e.writer)
 	if err != nil {

@@ -9,8 +9,7 @@ package fair
 
 import "errors"
 
-// Key names the caller that something is shared with; User is "" for an
-// anonymous one.
+// Key names a caller; User is "" for an anonymous one.
 type Key struct{ Tenant, User string }
 
 // The errors of a caller that gets no slot.

@@ -14,8 +14,8 @@ type Options struct {
 	// Slots is how many queries run at once.
 	Slots int
 	// Members is how many queries are under way: running, or paused by [Slot.Yield]. Yield
-	// needs more Members than Slots; 0 is Slots. No tenant gets so many of them that no room
-	// is left for another tenant, and no user so many that no room is left for another user.
+	// needs more Members than Slots; 0 is Slots. A tenant cannot take them all: room is
+	// left for another tenant and, within the tenant, for another user.
 	Members int
 	// Slice is how long a query runs before Yield lets another one go first.
 	Slice time.Duration
@@ -46,7 +46,8 @@ type party struct {
 	// promised counts the waiting queries for which a running query was asked to make way.
 	promised  int
 	lastGrant uint64
-	// users are those of a tenant; slots and line, oldest first, those of a user.
+	// users are a tenant's; slots and line are a user's running and waiting queries, oldest
+	// first.
 	users   map[string]*party
 	waiting int
 	slots   []*Slot
@@ -76,10 +77,9 @@ func NewQueue(o Options) *Queue {
 	return &Queue{o: o, tenants: make(map[string]*party)}
 }
 
-// Acquire waits for a slot, at most for wait. ask is called, once, when the
-// query should make way: it must not block and must not call the queue; nil is
-// for a query that calls Yield. The error is [ErrFull], [ErrWaited] or that of
-// the context.
+// Acquire waits for a slot, at most for wait. ask is called at most once, when the query
+// should make way; it must not block or call the queue. A query that calls Yield passes
+// nil. The error is [ErrFull], [ErrWaited] or the context's.
 func (q *Queue) Acquire(ctx context.Context, k Key, wait time.Duration, ask func()) (*Slot, error) {
 	q.mu.Lock()
 	s := &Slot{q: q, ask: ask}
@@ -111,7 +111,7 @@ func (q *Queue) Acquire(ctx context.Context, k Key, wait time.Duration, ask func
 	return s, nil
 }
 
-// wait waits for the grant; without it the slot is out of the queue.
+// wait waits for the grant. On an error, it has removed the slot from the queue.
 func (s *Slot) wait(ctx context.Context, granted <-chan struct{}, late <-chan time.Time) (err error) {
 	began := time.Now()
 	select {
@@ -300,8 +300,8 @@ func (q *Queue) victim(s *Slot) *Slot {
 	return nil
 }
 
-// greediest returns the party that holds the most slots, without those that were asked to make
-// way, if that is more than its share; else nil.
+// greediest returns the party that holds the most slots, not counting queries that were
+// asked to make way; nil if no party holds more than share.
 func greediest(all map[string]*party, share int) *party {
 	var most *party
 	for _, p := range all {
@@ -397,7 +397,7 @@ func (q *Queue) start(s *Slot) {
 	s.user.slots = append(s.user.slots, s)
 }
 
-// stop takes the slot of a query back.
+// stop frees the slot of a query.
 func (q *Queue) stop(s *Slot) {
 	s.running = false
 	q.running--
@@ -406,7 +406,7 @@ func (q *Queue) stop(s *Slot) {
 	s.user.slots = slices.DeleteFunc(s.user.slots, func(x *Slot) bool { return x == s })
 }
 
-// forget drops the parties of a query that have nothing left.
+// forget drops the user and the tenant of a query if they have no queries left.
 func (q *Queue) forget(s *Slot) {
 	if u := s.user; u.members == 0 && u.waiting == 0 {
 		delete(s.tenant.users, u.name)

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Turns is a semaphore. Callers that wait are served tenant by tenant in turn,
-// within a tenant user by user, within a user in order. Nobody waits while
-// there is a free slot, and taking a free one allocates nothing.
+// Turns is a semaphore. Waiting callers are served round robin: tenant by tenant, within a
+// tenant user by user, within a user in order. No caller waits while there is a free slot,
+// and taking a free one allocates nothing.
 type Turns struct {
 	mu     sync.Mutex
 	free   int

@@ -9,9 +9,9 @@
 //	...
 //	cache.Changed(group, rows...) // after a write has ended
 //
-// A writer only marks the rows that it may have changed, after its transaction has
-// ended; the next search reads those rows again. So neither the order in which
-// concurrent writers mark their rows matters, nor whether they committed.
+// A writer only marks the rows that it may have changed, after its transaction has ended;
+// the next search reads those rows again. So it does not matter in which order concurrent
+// writers mark their rows, or whether they committed.
 package indexcache
 
 import (
@@ -30,9 +30,8 @@ type Key[G comparable] interface {
 // Index is built from rows. Size is in bytes.
 type Index interface{ Size() int }
 
-// Source reads the rows of one index. The cache never calls it for two searches of an
-// index at once, and no search reads the index meanwhile. After an error the next
-// search builds the index anew.
+// Source reads the rows of one index. Calls for one index never overlap, and no search
+// reads the index during a call. After an error the next search builds the index anew.
 type Source[R comparable, X Index] interface {
 	// Build reads all rows.
 	Build(ctx context.Context) (X, error)
@@ -58,16 +57,15 @@ type Options struct {
 type Cache[G comparable, K Key[G], R comparable, X Index] struct {
 	o  Options
 	mu sync.Mutex
-	// groups holds the entries that are kept, and used the same in the order of their use,
-	// the most recently used first.
+	// groups and used hold the same entries; used is ordered, the most recently used first.
 	groups map[G]map[K]*entry[K, R, X]
 	used   *list.List
-	// size is what the entries cost together.
+	// size is the memory of all entries, in bytes.
 	size int
 }
 
-// entry is an index and what is known about it. lock guards index and built; the other
-// fields belong to Cache.mu.
+// entry is an index and its state. lock guards index and built; the other fields belong to
+// Cache.mu.
 type entry[K comparable, R comparable, X Index] struct {
 	lock
 	key   K
@@ -114,8 +112,8 @@ func (c *Cache[G, K, R, X]) Reset() {
 	c.size = 0
 }
 
-// Open returns the index of a key, with every row up to date that was marked before,
-// and locked for reading until release.
+// Open returns the index of a key, locked for reading until release. All rows that were
+// marked before the call are up to date in it.
 func (c *Cache[G, K, R, X]) Open(ctx context.Context, key K, from Source[R, X]) (x X, release func(), err error) {
 	for {
 		e, fresh := c.get(key)
@@ -183,7 +181,7 @@ func (c *Cache[G, K, R, X]) update(ctx context.Context, e *entry[K, R, X], from 
 	return nil
 }
 
-// evict drops the least recently used indexes beyond the budget, never keep.
+// evict drops the least recently used indexes beyond the budget, but never the entry keep.
 func (c *Cache[G, K, R, X]) evict(keep *entry[K, R, X]) {
 	for at := c.used.Back(); at != nil && c.size > c.o.Budget; {
 		e, newer := at.Value.(*entry[K, R, X]), at.Prev()

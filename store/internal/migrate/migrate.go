@@ -1,8 +1,9 @@
 // Package migrate brings a database up to date: numbered SQL files, applied
 // once, in order, forward only, each in a transaction of its own.
 //
-// The versions are in the table goose_db_version, in the form of the library goose,
-// which migrated p8's databases before: they go on, and older programs know them.
+// The versions are in the table goose_db_version, in the form of the library goose, which
+// p8 used before: databases that goose migrated need no conversion, and older programs
+// understand the table.
 //
 // The SHA-256 of every file is kept beside the version. A file that was changed
 // after it had been applied is an error that names it: two databases with the

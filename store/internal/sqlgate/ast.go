@@ -71,7 +71,7 @@ type source struct {
 	table string
 	sub   *query
 	fn    *call
-	// lateral is written, ordinality is WITH ORDINALITY.
+	// lateral: LATERAL is written. ordinality: WITH ORDINALITY is.
 	lateral, ordinality bool
 	alias               string
 	columns             []string
@@ -110,7 +110,7 @@ type (
 		rel         *relation
 		// merged: a column of USING, which belongs to no relation alone.
 		merged bool
-		// same is the expression of an alias of the SELECT list in GROUP BY.
+		// same is the aliased expression, if GROUP BY names an alias of the SELECT list.
 		same expr
 	}
 	star struct {

@@ -10,18 +10,18 @@ import (
 // function is an entry of the allow-list.
 type function struct {
 	min, max int
-	// result is the type of its value; sameAs is the argument (from 1) whose type
-	// it has.
+	// result is the type of the value. If sameAs is set, the value has the type of that
+	// argument, counted from 1.
 	result Type
 	sameAs int
-	// params are the types that literals take, by place; the last repeats.
+	// params are the types that literals take, by position; the last repeats.
 	params []Type
 	// agg takes DISTINCT, ORDER BY and FILTER; win needs OVER; set is for FROM.
 	agg, win, set bool
 	// lite is SQLite's name: "" for the same name, "-" for a function that only PostgreSQL
 	// has. pg is PostgreSQL's name, if it differs.
 	lite, pg string
-	// grows marks texts that may be much longer than the arguments.
+	// grows: the result may be a text much longer than the arguments.
 	grows bool
 	// ordered needs WITHIN GROUP.
 	ordered bool
@@ -180,8 +180,8 @@ var functions = map[string]function{
 	"jsonb_object_keys":         {min: 1, max: 1, params: []Type{JSON}, set: true, lite: "json_each"},
 }
 
-// liteOnly are the functions that SQLite's variant uses without a call in the
-// text.
+// liteOnly are the functions that SQLite's variant may call although the caller's text does
+// not.
 var liteOnly = strings.Fields(`json json_each json_array json_group_array string_agg mod power nullif julianday date substr "->"
 	p8_add p8_bool p8_bool_string p8_concat p8_concat_ws p8_element p8_element_text p8_int p8_join p8_json p8_json_all p8_json_any
 	p8_json_contains p8_json_has p8_json_string p8_json_text p8_left p8_like p8_number p8_number_string p8_regex p8_regex_fold
@@ -206,8 +206,7 @@ func SQLiteFunctions() map[string]bool {
 	return all
 }
 
-// setColumns returns the columns of a function in FROM; value marks the type of the
-// last one.
+// setColumns returns the columns of a function in FROM, by its name on PostgreSQL.
 func setColumns(pg string) []Column {
 	switch pg {
 	case "jsonb_array_elements":
@@ -262,7 +261,7 @@ func (c *call) check() *fault {
 	case strings.HasSuffix(c.name, "build_object") && len(c.args)%2 != 0:
 		return faultf(c.at, "%s() takes pairs: a key, a value, …", c.name)
 	case c.name == "replace" || c.name == "regexp_replace":
-		// By replacing, a short statement could make a text of any size.
+		// Nested replacements could make a short statement produce a text of any size.
 		if l, ok := c.args[2].(*literal); !ok || l.kind != str || len(l.text) > maxReplacement {
 			return faultf(c.args[2].base().at, "the third argument of %s() is a text in quotes of at most %d bytes", c.name, maxReplacement)
 		}

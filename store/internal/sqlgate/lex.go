@@ -34,7 +34,7 @@ var symbols = []string{
 	"=", "<", ">", "+", "-", "*", "/", "%", "^", "~", "?", "(", ")", "[", "]", ",", ".", ";",
 }
 
-// scan cuts the text into tokens; comments are gone.
+// scan cuts the text into tokens, without the comments.
 func scan(text string) ([]token, *fault) {
 	if !utf8.ValidString(text) {
 		return nil, faultf(0, "the statement is not valid UTF-8")
@@ -124,7 +124,7 @@ func scanComment(text string, i int) (token, int, *fault) {
 	return token{}, 0, faultf(i, "the comment that begins here has no end")
 }
 
-// quoted reads the text between two quotes; a doubled quote is one.
+// quoted reads the text between two quotes; a doubled quote stands for one.
 func quoted(text string, i int, quote byte) (string, int, bool) {
 	var b strings.Builder
 	for j := i + 1; j < len(text); j++ {
@@ -167,7 +167,7 @@ func scanWord(text string, i int) (token, int, *fault) {
 	return token{word, lowerASCII(w), i}, j, nil
 }
 
-// lowerASCII folds a name as both engines do: other letters stay.
+// lowerASCII folds a name as both engines do: only ASCII letters change.
 func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

@@ -41,7 +41,7 @@ func (p *parser) isSymbol(s string) bool {
 	return t.kind == symbol && t.text == s
 }
 
-// accept takes the words when they are next.
+// accept consumes the words if they are next, and reports whether they were.
 func (p *parser) accept(words ...string) bool {
 	if !p.is(words...) {
 		return false
@@ -72,8 +72,8 @@ func (p *parser) expectSymbol(s string) *fault {
 	return nil
 }
 
-// refusals are the remedies for words that people often write and the gate does not
-// have.
+// refusals advise what to write instead of words that people often use and the gate does
+// not support.
 var refusals = map[string]string{
 	"insert":      "only reading is allowed: write a SELECT",
 	"update":      "only reading is allowed: write a SELECT",
@@ -120,7 +120,7 @@ func (p *parser) unexpected(advice string) *fault {
 	return faultf(t.at, "%s is not understood here; %s", what, advice)
 }
 
-// enter counts how deep the text nests.
+// enter goes one level deeper; it refuses to go beyond maxDepth.
 func (p *parser) enter() *fault {
 	if p.depth++; p.depth > maxDepth {
 		return faultf(p.peek().at, "the statement nests more than %d deep; use WITH to name its parts", maxDepth)

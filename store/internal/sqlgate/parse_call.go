@@ -1,6 +1,6 @@
 package sqlgate
 
-// call reads a function's arguments; its name was taken.
+// call parses a function's arguments; the name is already consumed.
 func (p *parser) call(t token) (expr, *fault) {
 	spec, ok := functions[t.text]
 	if !ok || t.kind == name && isReserved(t.text) {

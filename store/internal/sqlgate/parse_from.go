@@ -24,7 +24,7 @@ func (p *parser) from() ([]*source, *fault) {
 	}
 }
 
-// join takes the words between two relations.
+// join consumes the words between two relations.
 func (p *parser) join() (string, bool) {
 	if p.acceptSymbol(",") {
 		return ",", true

@@ -58,7 +58,7 @@ func (p *parser) group() (expr, *fault) {
 	return e, p.expectSymbol(")")
 }
 
-// keyword reads the expressions that begin with a word of their own.
+// keyword parses the expressions that begin with a keyword.
 func (p *parser) keyword(t token) (expr, bool, *fault) {
 	at := info{at: t.at}
 	switch t.text {

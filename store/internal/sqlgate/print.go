@@ -188,7 +188,7 @@ func (p *printer) operand(b any, left bool) {
 	p.body(b, true)
 }
 
-// recursive prints a query that reads itself, its columns bounded.
+// recursive prints a query that reads itself, and bounds the length of its texts.
 func (p *printer) recursive(op *setOp) {
 	p.core(op.left.(*core), true, true)
 	p.put(" UNION ")
@@ -292,7 +292,7 @@ func (p *printer) orderItem(o *orderItem, k *core, outputs []Column) {
 	e := o.e
 	p.mark(e.base().at)
 	if k != nil && !k.distinct && outputs != nil {
-		// The expression itself, so that it can have a collation.
+		// Print the expression itself: a number or an alias cannot have a collation.
 		if l, ok := e.(*literal); ok && l.kind == number {
 			n, _ := strconv.Atoi(l.text)
 			e = k.output(n - 1)

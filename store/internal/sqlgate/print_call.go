@@ -38,7 +38,7 @@ func (p *printer) call(c *call) {
 	p.after(c)
 }
 
-// argument prints an argument with its bound.
+// argument prints an argument, bounded or cast where the function needs it.
 func (p *printer) argument(name string, c *call, i int, a expr) {
 	switch {
 	case name == "repeat" && i == 0:

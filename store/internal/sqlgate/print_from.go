@@ -70,7 +70,7 @@ func (p *printer) list(es []expr) {
 	}
 }
 
-// column prints a reference as it is stored.
+// column prints a reference by the column's name before FROM renamed it.
 func (p *printer) column(c *column) {
 	switch {
 	case c.same != nil:
@@ -96,7 +96,7 @@ func (p *printer) column(c *column) {
 	p.put(alias, ".", quoteName(name))
 }
 
-// element prints a column of json_each with the value of PostgreSQL's function.
+// element prints a column of json_each so that it has the value of PostgreSQL's function.
 func (p *printer) element(rel *relation, i int) {
 	a := quoteName(rel.alias)
 	fn := rel.fn.postgresName()

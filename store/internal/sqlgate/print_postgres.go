@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// maxText bounds, in characters, the results of functions that make long texts of short
-// ones: nested, they would fill the server's memory.
+// maxText bounds the results of functions that make long texts from short ones, in
+// characters: nested calls could fill the server's memory.
 const maxText = "100000"
 
 // expr prints an expression for either engine.

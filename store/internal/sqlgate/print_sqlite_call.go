@@ -93,7 +93,7 @@ func (p *printer) liteArguments(c *call) {
 	}
 }
 
-// liteStringAgg: SQLite takes no separator with DISTINCT.
+// liteStringAgg prints string_agg. SQLite's takes no separator with DISTINCT.
 func (p *printer) liteStringAgg(c *call) {
 	if !c.distinct {
 		p.put("string_agg(")

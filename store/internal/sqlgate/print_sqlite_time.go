@@ -92,8 +92,8 @@ func constant(e expr) (interval, bool) {
 	return interval{}, false
 }
 
-// seconds prints a length of time as a number; a month has 30 days, as where
-// PostgreSQL compares intervals.
+// seconds prints a length of time as a number; a month has 30 days, as when PostgreSQL
+// compares intervals.
 func (p *printer) seconds(e expr) {
 	if i, ok := constant(e); ok {
 		s := float64(i.months)*30*86400 + float64(i.days)*86400 + float64(i.micros)/1e6

@@ -15,7 +15,7 @@ type relation struct {
 	table string
 	cte   *cte
 	fn    *call
-	// under are the columns' names where they come from, when FROM renames them.
+	// under are the columns' original names, if FROM renames them.
 	under []string
 }
 
@@ -25,7 +25,7 @@ type scope struct {
 	ctes   []*cte
 	rels   []*relation
 	merged []string
-	// core is the SELECT of the scope; mistakes mention its aliases.
+	// core is the SELECT of the scope; errors mention its aliases.
 	core *core
 }
 
@@ -114,7 +114,7 @@ func unite(b *setOp, left, right []Column) ([]Column, *fault) {
 	return out, nil
 }
 
-// common returns the type of a value that is one or the other.
+// common returns the type of a value that may be of either type.
 func common(a, b Type) Type {
 	switch {
 	case a == b || b == Unknown:
@@ -179,8 +179,8 @@ func (r *resolver) condition(e expr, s *scope, c *core) *fault {
 	return nil
 }
 
-// output resolves an expression of GROUP BY: a number is a column of the result,
-// and so is a name that no relation has.
+// output resolves an expression of GROUP BY or DISTINCT ON: a number means a column of the
+// result, and so does a name that no relation has.
 func (r *resolver) output(e expr, c *core, s *scope) *fault {
 	if col, ok := e.(*column); ok && col.table == "" && !s.has(col.name) {
 		for i, it := range c.items {
@@ -196,7 +196,8 @@ func (r *resolver) output(e expr, c *core, s *scope) *fault {
 	return r.ordinal(e, len(c.outputs), func() *fault { return r.expr(e, s) })
 }
 
-// ordinal checks the number of a column, and resolves any other expression.
+// ordinal checks a literal as the number of one of n columns, and calls other for any other
+// expression.
 func (r *resolver) ordinal(e expr, n int, other func() *fault) *fault {
 	l, ok := e.(*literal)
 	if !ok {

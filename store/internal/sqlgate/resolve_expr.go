@@ -110,7 +110,7 @@ func (r *resolver) in(e *in, s *scope) *fault {
 	return comparable("IN", append([]expr{e.x}, e.list...)...)
 }
 
-// against compares a value with a query's only column.
+// against checks that a value is comparable with a query's only column.
 func (r *resolver) against(at int, x expr, sub *query, s *scope) *fault {
 	if err := r.query(sub, s); err != nil {
 		return err

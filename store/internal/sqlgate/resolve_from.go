@@ -56,7 +56,7 @@ func (r *resolver) relation(src *source, s *scope) (*relation, *fault) {
 		}
 		rel.cols = setColumns(src.fn.postgresName())
 		if len(rel.cols) == 1 {
-			// As in PostgreSQL, the alias names the only column, too.
+			// As in PostgreSQL, the alias of the function also names its only column.
 			rel.cols[0].Name = src.alias
 			if n := src.fn.postgresName(); src.alias == src.fn.name && n != "jsonb_object_keys" && src.fn.name != "unnest" {
 				rel.cols[0].Name = "value"
@@ -138,7 +138,7 @@ func (r *resolver) column(c *column, s *scope) *fault {
 	return r.missing(c, s)
 }
 
-// missing returns the mistake of an unknown column.
+// missing returns the error for an unknown column.
 func (r *resolver) missing(c *column, s *scope) *fault {
 	if c.table != "" {
 		return faultf(c.at, "there is no %q in FROM", c.table)

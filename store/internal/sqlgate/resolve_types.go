@@ -2,7 +2,7 @@ package sqlgate
 
 import "strings"
 
-// class puts types together that compare with one another.
+// class returns one type for all types that compare with one another.
 func class(t Type) Type {
 	switch t {
 	case Integer, Whole:
@@ -65,7 +65,7 @@ func literalAs(e expr, t Type) *fault {
 	return nil
 }
 
-// relative reports whether a text is a word that PostgreSQL takes for a time.
+// relative reports whether a text is a word that PostgreSQL reads as a time.
 func relative(s string) bool {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "now", "today", "yesterday", "tomorrow":

@@ -103,7 +103,7 @@ func Value(t Type, v any) any {
 			return int64(x)
 		}
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			// JSON has no such numbers.
+			// JSON has neither NaN nor infinity.
 			return strconv.FormatFloat(x, 'g', -1, 64)
 		}
 	}

@@ -22,8 +22,8 @@
 // The types make SQLite's results equal PostgreSQL's: casts round, times compare as
 // times, NULL sorts last, and a column has the same name and type on both.
 //
-// The gate is the first wall, not the only one: the engines run what it prints as a
-// role, or under an authorizer, that may do nothing else.
+// The gate is not the only protection: PostgreSQL runs the printed statement as a role, and
+// SQLite under an authorizer, that may do nothing else.
 package sqlgate
 
 import (
@@ -48,8 +48,8 @@ const (
 type Type int
 
 // The types. Unknown is a literal in quotes or NULL, which takes the type of its
-// surroundings. Any is a value whose type the gate does not know. Whole is a sum: a number
-// without a fraction, whose division has one.
+// surroundings. Any is a value whose type the gate does not know. Whole is the type of a
+// sum: it has no fraction, but dividing it may give one.
 const (
 	Unknown Type = iota
 	Any
@@ -94,7 +94,7 @@ func TypeOf(name string) Type {
 	return Any
 }
 
-// Error is a mistake in a statement, in words for a model.
+// Error is a mistake in a statement, worded for a model.
 type Error struct {
 	// Position is the place in the text, in characters from 1; 0 is unknown.
 	Position int
@@ -103,7 +103,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Problem }
 
-// Query is a statement that was understood.
+// Query is a checked statement.
 type Query struct {
 	text    string
 	root    *query
@@ -117,7 +117,7 @@ func (q *Query) IsCTE(name string) bool { return q.ctes[name] }
 // Columns returns the columns of the result.
 func (q *Query) Columns() []Column { return q.columns }
 
-// Check reads a statement. The error is a *Error.
+// Check parses and checks a statement. The error is a *Error.
 func Check(text string, tables []Table) (*Query, error) {
 	if len(text) > MaxLength {
 		return nil, &Error{Problem: fmt.Sprintf("the statement has %d bytes; at most %d are read: ask for less at once", len(text), MaxLength)}

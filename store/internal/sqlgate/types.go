@@ -171,7 +171,7 @@ func intervalOf(at int, text string) (*interval, *fault) {
 	return i, nil
 }
 
-// Layout is how SQLite's store keeps a time, and dateLayout a date.
+// Layout and dateLayout are the formats of times and dates in the SQLite store.
 const (
 	Layout     = "2006-01-02 15:04:05.000000"
 	dateLayout = "2006-01-02"

@@ -37,7 +37,7 @@ func weight(e expr) int {
 	return w
 }
 
-// children returns the expressions in an expression, without those of its queries.
+// children returns the operands of an expression, without those inside subqueries.
 func children(e expr) []expr {
 	switch e := e.(type) {
 	case *unary:

@@ -58,7 +58,7 @@ func (x *Index) Has(id string) bool {
 	return ok
 }
 
-// Put adds a document, instead of the one with its id.
+// Put adds a document, or replaces the one with its id.
 func (x *Index) Put(d Doc) {
 	if n, ok := x.ids[d.ID]; ok {
 		if x.docs[n].Doc == d {
@@ -109,10 +109,9 @@ type candidate struct {
 	bound float64
 }
 
-// Search finds the documents whose key or summary has a similarity to the text
-// of threshold or more, or contains its words with a word similarity of words or
-// more; the score is the greatest of the measures that count. The best limit
-// of them come first, in the order of [Compare].
+// Search returns the best limit documents, in the order of [Compare]. A document matches if
+// its key or summary has at least the similarity threshold, or at least the word similarity
+// words, to the text. Its score is the greatest measure that reaches its threshold.
 func (x *Index) Search(text string, threshold, words float64, limit int) []Hit {
 	query := set(text)
 	if len(query) == 0 || limit <= 0 {
@@ -136,7 +135,7 @@ func (x *Index) Search(text string, threshold, words float64, limit int) []Hit {
 		if c.similarity >= threshold {
 			c.bound = c.similarity
 		}
-		// No stretch of a text shares more than the whole text does.
+		// No stretch of a text shares more trigrams than the whole text.
 		if most := float64(max(a, b)) / float64(len(query)); most >= words {
 			c.bound = max(c.bound, most)
 		}
@@ -151,8 +150,8 @@ func (x *Index) Search(text string, threshold, words float64, limit int) []Hit {
 	return x.best(query, list, shared, threshold, words, limit)
 }
 
-// best measures the candidates, the most promising first, until no other can
-// come among the best.
+// best measures the candidates, the most promising first, until no other can be among the
+// best.
 func (x *Index) best(query []trigram, list []candidate, shared []int32, threshold, words float64, limit int) []Hit {
 	hits := make([]Hit, 0, min(limit, len(list)))
 	measure := newMatcher(query)
@@ -166,7 +165,7 @@ func (x *Index) best(query []trigram, list []candidate, shared []int32, threshol
 			hit.Score = c.similarity
 		}
 		for i, text := range []string{d.Key, d.Summary} {
-			// Less would not count, or not come among the best.
+			// A smaller measure would not count, or not be among the best.
 			least := max(words, hit.Score)
 			if len(hits) == limit {
 				least = max(least, hits[limit-1].Score)

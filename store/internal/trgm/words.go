@@ -2,9 +2,8 @@ package trgm
 
 import "math"
 
-// matcher measures the word similarity of one set to many texts. It keeps each
-// text's trigrams in a table of its own, because a search may have to look at
-// thousands of texts.
+// matcher measures the word similarity of one set to many texts. It keeps each text's
+// trigrams in a table of its own, because a search may measure thousands of texts.
 type matcher struct {
 	words []trigram
 	// The table: a cell holds a trigram when its stamp is the current one.
@@ -41,8 +40,8 @@ func (m *matcher) place(t trigram) uint32 {
 	}
 }
 
-// similarity returns pg_trgm's word_similarity of the set and a text, if that is at
-// least least; else it may be anything less.
+// similarity returns pg_trgm's word_similarity of the set and a text. Below least, the
+// result may be any smaller value.
 func (m *matcher) similarity(text string, least float64) float64 {
 	m.text = appendTrigrams(m.text[:0], text)
 	m.places = m.places[:0]
@@ -62,9 +61,8 @@ func (m *matcher) similarity(text string, least float64) float64 {
 	return m.best()
 }
 
-// reaches reports whether a stretch of the text could be so similar: it shares so
-// many trigrams with the set, and has not too many others. It finds the places
-// of the whole text if so.
+// reaches reports whether a stretch of the text may have the similarity least: it shares
+// enough trigrams with the set, and has few enough others. It also fills m.places.
 func (m *matcher) reaches(least float64) bool {
 	const rounding = 1e-9
 	n := float64(len(m.words))
@@ -97,9 +95,9 @@ func (m *matcher) reaches(least float64) bool {
 	return found
 }
 
-// best looks for the stretch of the text that is most like the set. The stretch
-// ends at each trigram of the set in turn, and its beginning moves on wherever
-// that makes it more alike; it never moves back.
+// best returns the similarity of the stretch of the text that is most like the set. It ends
+// the stretch at each trigram of the set in turn, and moves the beginning forward, never
+// back, where that increases the similarity.
 func (m *matcher) best() float64 {
 	begin, shared, distinct := -1, 0, 0
 	best := 0.0

@@ -73,8 +73,8 @@ func distance(a, b []uint64) int {
 	return n
 }
 
-// near keeps of the rows, in place, those with the nearest codes: rescore of them,
-// and all that are as near as the last.
+// near filters rows in place: it keeps the rescore rows with the nearest codes, and all
+// that are as near as the last of them.
 func (c *codes) near(s *scratch, rows []uint32, code []uint64, rescore int) []uint32 {
 	s.distances = resize(s.distances, len(rows))
 	s.counts = resize(s.counts, 64*c.width+1)

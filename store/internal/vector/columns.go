@@ -2,8 +2,8 @@ package vector
 
 import "sync"
 
-// block is how many rows are added up at a time: their sums stay in the
-// processor's nearest cache.
+// block is how many rows are added up at a time: their sums stay in the processor's L1
+// cache.
 const block = 4096
 
 // transpose replaces flat by columns.
@@ -19,7 +19,7 @@ func (x *Index) transpose() {
 	x.flat = nil
 }
 
-// factor is a component of the query that is not zero, and the rows' own.
+// factor is a component of the query that is not zero, with the same component of all rows.
 type factor struct {
 	query  int32
 	column []int8
@@ -35,7 +35,7 @@ func (x *Index) factors(query []int16) []factor {
 	return list
 }
 
-// scanColumns compares the rows by the components that the query has.
+// scanColumns compares the rows by the components that are not zero in the query.
 func (t *top) scanColumns(s *scratch, rows []uint32) {
 	factors := t.index.factors(s.query)
 	all := len(t.index.ids)

@@ -32,14 +32,14 @@ type ID [16]byte
 // Row is a vector with the values that filters use.
 type Row struct {
 	ID ID
-	// Owner and Category are any texts; "" is one of them.
+	// Owner and Category are any texts; "" is a value like any other.
 	Owner, Category string
-	// Vector has any length but zero; its direction counts.
+	// Vector must not be zero; only its direction counts.
 	Vector []float32
 }
 
-// Index is a set of vectors. Searches may run side by side, but not beside Put,
-// Delete and Tune.
+// Index is a set of vectors. Searches may run concurrently with one another, but not with
+// Put, Delete and Tune.
 type Index struct {
 	dimensions int
 	rows       map[ID]uint32
@@ -60,7 +60,7 @@ type Index struct {
 	codes   codes
 	// zeros counts the components that are zero, of all rows that were put.
 	zeros, seen int
-	// tuned is how many rows Tune saw.
+	// tuned is the number of rows when Tune last chose.
 	tuned int
 	pool  sync.Pool
 }
@@ -85,7 +85,7 @@ func New(dimensions, capacity int) *Index {
 	return x
 }
 
-// Needs returns the memory that an index of so many vectors takes at most, roughly, in
+// Needs returns roughly how much memory an index of that many vectors takes at most, in
 // bytes.
 func Needs(dimensions, rows int) int { return rows * (dimensions + dimensions/8 + 80) }
 
@@ -140,8 +140,7 @@ func (x *Index) Put(r Row) bool {
 	return true
 }
 
-// Delete removes a vector. Its place is taken back when a quarter of the places
-// is free.
+// Delete removes a vector. Its memory is reclaimed when a quarter of the rows is deleted.
 func (x *Index) Delete(id ID) {
 	n, ok := x.rows[id]
 	if !ok {
@@ -154,7 +153,7 @@ func (x *Index) Delete(id ID) {
 	}
 }
 
-// compact moves the rows together, in order.
+// compact removes the deleted rows, and keeps the order of the others.
 func (x *Index) compact() {
 	n := uint32(0)
 	for i, owner := range x.owners {
@@ -204,15 +203,15 @@ func (x *Index) code(text string) uint32 {
 	return n
 }
 
-// quantum returns the number by which the components must be divided to lie between
-// -most and most. A vector without a direction has none.
+// quantum returns the number by which the components must be divided to lie between -most
+// and most. ok is false for a vector without a direction.
 func quantum(v []float32, most float32) (_ float32, ok bool) {
 	var greatest float32
 	for _, f := range v {
 		if f < 0 {
 			f = -f
 		}
-		// Neither holds for a NaN.
+		// A comparison with NaN is false, so this refuses NaN, too.
 		if !(f <= math.MaxFloat32) {
 			return 0, false
 		}
@@ -226,7 +225,7 @@ func round(f, quantum float32) int32 {
 	return int32(math.RoundToEven(float64(f) / float64(quantum)))
 }
 
-// unit scales whole numbers with that sum of squares to a vector of length one.
+// unit returns the factor that scales whole numbers with that sum of squares to length one.
 func unit(squares int64) float32 {
 	return float32(1 / math.Sqrt(float64(squares)))
 }

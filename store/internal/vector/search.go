@@ -26,11 +26,11 @@ type Hit struct {
 	Score float64
 }
 
-// queryMost is the greatest component of a query in whole numbers: with it, no
-// sum of products with eight bits overflows below 8,000 components.
+// queryMost is the greatest component of a query in whole numbers: no sum of its products
+// with eight-bit components overflows an int32 below 8,000 components.
 const queryMost = 2047
 
-// parallel is how many products are worth a second goroutine.
+// parallel is the number of products from which a second goroutine pays.
 const parallel = 4 << 20
 
 // scratch is the reusable memory of a search.
@@ -43,7 +43,7 @@ type scratch struct {
 	code      []uint64
 }
 
-// resize returns n elements of any value.
+// resize returns n elements of undefined value, and reuses s if it is large enough.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -51,17 +51,16 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// Tolerance is how far a score may be from the cosine.
+// Tolerance is how much a score may differ from the exact cosine.
 const Tolerance = 0.02
 
 // Margin returns how many hits more than k to ask for, so that the best k by the
 // vectors themselves are among them.
 func Margin(k int) int { return 16 + k/2 }
 
-// Search finds the k vectors nearest to the query of those that the filter lets
-// through, with a cosine of at least least (-1 or less: any). The nearest come
-// first, equally near ones in the order of their ids. A query that could not be
-// put finds nothing.
+// Search returns the k vectors nearest to the query that pass the filter and have a cosine
+// of at least least (-1 or less: any). The nearest come first, equally near ones in the
+// order of their ids. A query that Put would refuse finds nothing.
 func (x *Index) Search(query []float32, k int, least float64, f Filter) []Hit {
 	if len(query) != x.dimensions || k <= 0 || len(x.rows) == 0 {
 		return nil
@@ -135,7 +134,7 @@ func (x *Index) allowed(s *scratch, f Filter) []uint32 {
 	return s.rows[:kept]
 }
 
-// pass returns the filter without its ids.
+// pass returns a function that reports whether a row passes the filter, ids aside.
 func (x *Index) pass(f Filter) func(uint32) bool {
 	var owners []bool
 	if f.Owners != nil {
@@ -173,7 +172,7 @@ func (t *top) compare(a, b ranked) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), bytes.Compare(t.index.ids[a.row][:], t.index.ids[b.row][:]))
 }
 
-// offer considers a row whose product with the query is dot.
+// offer adds a row if it is among the best; dot is its product with the query.
 func (t *top) offer(n uint32, dot int32) {
 	r := ranked{n, float32(dot) * t.index.scales[n] * t.scale}
 	if len(t.best) == t.k && r.score < t.best[t.k-1].score || float64(r.score) < t.least {

@@ -6,23 +6,22 @@ import (
 )
 
 const (
-	// worthCodes is how many components a set has that is worth codes.
+	// worthCodes is the number of components of a set from which codes pay.
 	worthCodes = 2 << 20
 	// manyZeros is the share of zeros from which on a set is searched by component.
 	// A model's vectors have none.
 	manyZeros = 0.1
-	// samples are the vectors on which Tune measures, neighbours how many of the
-	// nearest of each must be found, recall the share of them, moved how far each is
-	// moved away.
+	// samples is the number of queries that Tune measures with, each moved by the factor
+	// moved. Codes must find the share recall of the nearest neighbours of each.
 	samples    = 32
 	neighbours = 10
 	recall     = 0.99
 	moved      = 0.6
-	// margin is how many times more rows are compared than the samples needed: a
-	// question may lie farther from the set than they do.
+	// margin multiplies the number of rows that the samples needed: a real query may lie
+	// farther from the set than they do.
 	margin = 2
-	// leastRescore and mostRescore bound how many rows are compared after the
-	// codes: a number, and a part of the set beyond which codes do not pay.
+	// leastRescore is the least number of rows to compare after the codes. Codes do not pay
+	// if more than 1/mostRescore of the set must be compared.
 	leastRescore = 500
 	mostRescore  = 8
 )
@@ -51,17 +50,18 @@ func (x *Index) Tune() {
 	}
 }
 
-// sample is a question: a vector of the set, moved away from it by the difference
-// of two others (a text's own neighbours, and its copies, are too easily found).
+// sample is a query to measure with: a vector of the set, moved away by the difference of
+// two others. Unmoved, it would find its neighbours and copies too easily.
 type sample struct {
 	query []int16
 	code  []uint64
 	top   top
-	// counts are the rows by the distance of their codes.
+	// counts are the numbers of rows by the distance of their codes.
 	counts []int
 }
 
-// measure finds how many of the rows with the nearest codes hold the nearest rows.
+// measure returns how many of the rows with the nearest codes must be compared to find the
+// nearest rows.
 func (x *Index) measure(c *codes) int {
 	list := make([]*sample, samples)
 	for i := range list {
