@@ -22,7 +22,7 @@ import (
 // payload of its model. A turn that is handed over to another agent goes through it again.
 type prepared struct {
 	request request
-	// caller is the request's, as the agent that answers sees it.
+	// caller is the request's caller, as the answering agent sees it.
 	caller identity.Identity
 	// message is the user's message that is answered; it is empty if the run goes on with
 	// results of the client's tools.
@@ -30,7 +30,8 @@ type prepared struct {
 	session session
 	// auto says that the client leaves it to p8 which agent answers.
 	auto bool
-	// document goes with the run, as no other process has it; nil if the catalog's is used.
+	// document is stored with the run, because no other process has it; nil if the run uses
+	// the catalog's.
 	document *agent.Document
 
 	cast    cast.Cast
@@ -49,7 +50,7 @@ type preparer struct {
 	ends *recovery.Ends
 }
 
-// newPreparer makes the rooms that find and compose what a turn needs.
+// newPreparer makes the router, the finder of casts and the composer of payloads.
 func newPreparer(o *Options) *preparer {
 	p := &preparer{o: o}
 	p.router = route.New(route.Options{
@@ -76,7 +77,7 @@ func newPreparer(o *Options) *preparer {
 	return p
 }
 
-// named is the agent that a request names. The agent is nil if it cannot be found: the
+// named is the agent that a request names. The agent is nil if it cannot be found; the
 // error is reported when the agent is needed.
 type named struct {
 	name  string
@@ -153,8 +154,8 @@ func (s *preparer) look(ctx context.Context, r request, preview bool) (prepared,
 // agent contains them.
 const MaxSessionMetadata = 16 << 10
 
-// readSession reads the session as far as the agent may need it, up to the message before,
-// 0 for all of it. The agent may be nil, if it is not known yet.
+// readSession reads what the agent may need of the session, up to the message with the
+// number before; 0 reads all. The agent is nil if it is not known yet.
 func (s *preparer) readSession(ctx context.Context, p prepared, a *agent.Agent, before int64) (session, error) {
 	var out session
 	if s.o.Store != nil && (p.request.sessionNamed || prompt.Nested(a)) {
@@ -164,7 +165,7 @@ func (s *preparer) readSession(ctx context.Context, p prepared, a *agent.Agent, 
 		}
 	}
 	if thread := p.request.asked.Thread; thread != p.request.caller.SessionID && thread != "" && OfOtherThread(out.recalled.Session.Metadata, thread) {
-		return out, ErrBusy // that thread began in this moment
+		return out, ErrBusy // another request has just begun that thread
 	}
 	out.stored = out.recalled.Session
 	out.stored.ID = p.request.caller.SessionID
@@ -191,7 +192,8 @@ func (s *preparer) recall(ctx context.Context, p prepared, a *agent.Agent, befor
 	return out, err
 }
 
-// choose returns the name of the agent that answers; the session has its new routing.
+// choose returns the name of the agent that answers, and the session with its new
+// routing.
 func (s *preparer) choose(ctx context.Context, p prepared, first named, preview bool) (string, session, error) {
 	asked := route.Asked{
 		Agent: cmp.Or(p.request.asked.Agent, p.caller.AgentSchemaURI, DefaultAgent), Auto: first.auto,
@@ -263,7 +265,7 @@ func (s *preparer) withSent(p prepared) (prepared, []store.Message, error) {
 	}
 	p.payload = s.prompts.Sent(p.scene(), rows, p.message.text == "")
 	if !p.request.sessionNamed {
-		rows = nil // a client that sends everything each time would store it each time
+		rows = nil // the client sends the whole conversation each time: storing it would duplicate it
 	}
 	return p, rows, nil
 }

@@ -20,11 +20,11 @@ const (
 	PreviewOutput       = "output_schema"
 )
 
-// PreviewPart is a piece of what a model would be sent.
+// PreviewPart is a piece of what the model would get.
 type PreviewPart struct {
 	// Kind is prompt, instructions, tools, output_schema, or one of memory's.
 	Kind string `json:"kind"`
-	// Role is that of its message, "" if it is no message or several.
+	// Role is the role of its message, "" if the part is no message or several.
 	Role string `json:"role,omitempty"`
 	// Key is its key for LOOKUP; First and Last are the numbers of its rows.
 	Key    string `json:"key,omitempty"`
@@ -99,7 +99,7 @@ func (s *preparer) lookAt(ctx context.Context, r request) (prepared, error) {
 	if err != nil {
 		return p, err
 	}
-	if !p.session.recalled.Found { // the caller may read it, and not go on with it
+	if !p.session.recalled.Found { // the caller may read the session but not continue it
 		return p, store.ErrNotFound
 	}
 	if !prompt.SamePolicy(p.session.recalledFor, p.cast.Agent) {

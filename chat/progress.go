@@ -2,7 +2,7 @@ package chat
 
 import "github.com/p8-org/p8/event"
 
-// progressSteps is the number of steps that a turn says it has (REMLight).
+// progressSteps is the number of steps that a turn reports (REMLight).
 const progressSteps = 3
 
 func (r *recorder) progress(d *event.ProgressData) {
@@ -10,10 +10,10 @@ func (r *recorder) progress(d *event.ProgressData) {
 	r.writer.Append(r.own(d))
 }
 
-// maxProgress bounds what one call may say of its progress, in events.
+// maxProgress bounds the progress events of one call.
 const maxProgress = 200
 
-// mayProgress counts what a tool says of its progress.
+// mayProgress counts the progress events of a call, and reports whether to show this one.
 func (r *recorder) mayProgress(d *event.ProgressData) bool {
 	if d.ToolCallID == "" {
 		return true

@@ -23,7 +23,7 @@ type recorder struct {
 	now    prepared
 	rows   *record.Rows
 	writer *record.Writer
-	// routing and tree are what the turn does to the session's routing, and what its
+	// routing tracks how the turn changes the session's routing; tree is what the turn's
 	// delegations share.
 	routing *route.Turn
 	tree    *delegate.Tree
@@ -51,14 +51,14 @@ type recorder struct {
 	open     int
 	called   map[record.Call]bool
 	chaining bool
-	// progressed counts what each call said of its progress.
+	// progressed counts the progress events of each call.
 	progressed map[string]int
 	// heard is the number of the last event that was given to the tree.
 	heard int64
 	// answered: the answer's row is stored already.
 	answered bool
-	// unanswered: the message is no answer to the session's question. The turn says so
-	// without a model.
+	// unanswered: the message does not answer the session's question. The turn says so
+	// without asking a model.
 	unanswered bool
 }
 
@@ -168,8 +168,8 @@ func (r *recorder) record(e event.Event) {
 	r.writer.Append(e)
 }
 
-// describe keeps the metadata for the end of the answer. A script says where they come,
-// and the answer is stored there.
+// describe keeps the metadata for the end of the answer. A script emits them where it
+// wants; its answer is then stored at once.
 func (r *recorder) describe(e event.Event, d *event.MetadataData) {
 	r.meta = d
 	if !r.scripted() {
@@ -182,7 +182,8 @@ func (r *recorder) describe(e event.Event, d *event.MetadataData) {
 	row := end.answerRow(r.rows)
 	r.answered = true
 	e.Data = end.metadata(row, true)
-	// If the store's answer is lost, the event shows whether the store has the row.
+	// The event is stored with the row: if the store's reply is lost, the event shows
+	// whether the row exists.
 	if err == nil {
 		err = r.writer.Write(store.RunWrite{Status: store.RunRunning, Answer: row, SessionName: d.SessionName}, e)
 	}
@@ -196,7 +197,8 @@ func (r *recorder) describe(e event.Event, d *event.MetadataData) {
 	r.writer.Append(e)
 }
 
-// begins notes that a call has a row without a result; false if it had one.
+// begins notes that a call has a row without a result. It returns false if that was noted
+// before.
 func (r *recorder) begins(run, id string) bool {
 	key := record.Call{Run: run, ID: id}
 	if r.called[key] {
@@ -278,7 +280,7 @@ func (r *recorder) own(d event.Data) event.Event {
 	return event.Event{Type: d.EventType(), RunID: r.rows.RunID, Agent: r.rows.Agent, Data: d}
 }
 
-// codeStorage is the code of everything that a failure of the store costs a client.
+// codeStorage is the code of errors and warnings that a failure of the store causes.
 const codeStorage = "storage_failed"
 
 // warnIncomplete warns the client that the session may lack something.

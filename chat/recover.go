@@ -34,12 +34,12 @@ func (s *Service) Recover(ctx context.Context, from Recoverer, stale time.Time) 
 	return nil
 }
 
-// ResumeInterrupted resumes interrupted runs of all tenants, those that rest longest
+// ResumeInterrupted resumes interrupted runs of all tenants, the longest interrupted
 // first, and reports whether there may be more. A run loses an attempt whenever a process
 // dies with it, or it cannot be resumed. A run without an attempt left fails, and keeps
-// what it said. Runs on their last attempt are resumed one in a call: one of them may be
-// what kills processes, and the others must not die with it. ResumeInterrupted does
-// nothing if Options.Attempts is 0.
+// what it said. Each call resumes at most one run that is on its last attempt: such a run
+// may be what kills processes, and the others must not die with it. ResumeInterrupted
+// does nothing if Options.Attempts is 0.
 func (s *Service) ResumeInterrupted(ctx context.Context, from Interrupted) (more bool, err error) {
 	if !s.o.resumes() {
 		return false, nil
@@ -59,7 +59,7 @@ func (s *Service) sweeper() *recovery.Sweeper {
 	}
 }
 
-// ignoreTaken is nil for the errors of a run that another process resumed or ended.
+// ignoreTaken returns nil for the errors of a run that another process resumed or ended.
 func ignoreTaken(err error) error {
 	for _, taken := range []error{ErrNotResumable, ErrBusy, store.ErrRunTaken, store.ErrNotFound} {
 		if errors.Is(err, taken) {

@@ -205,8 +205,8 @@ func newClientTools(specs []llm.ToolSpec, protocol string) ([]tool.Tool, error) 
 	return tools, nil
 }
 
-// answeringSent returns the request to answer the last message of the history that the client
-// sent: its session is not known here.
+// answeringSent makes the last message of the history that the client sent the message to
+// answer. It serves clients whose session is not stored here.
 func (r request) answeringSent() (request, error) {
 	n := len(r.asked.History) - 1
 	if n < 0 || r.asked.History[n].Role != llm.User {

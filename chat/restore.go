@@ -110,8 +110,8 @@ func (s *preparer) rebuild(ctx context.Context, p prepared, journal *record.Jour
 	return s.withSession(ctx, p)
 }
 
-// readSteering puts the messages that came in while the run was under way, and that its
-// model has not seen, into the inbox.
+// readSteering puts into the inbox the messages that came in while the run was under way
+// and that its model has not seen.
 func (s *preparer) readSteering(ctx context.Context, p prepared, after int64, journal *record.Journal, unread *sessions.Inbox) error {
 	rows, err := s.o.Store.Messages(ctx, p.session.stored.ID, store.MessageFilter{AfterSeq: after, Types: []string{store.MessageUser}})
 	if err != nil {

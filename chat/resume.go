@@ -104,7 +104,7 @@ func (s *Service) rejoin(ctx context.Context, caller identity.Identity, was *sto
 	return p, nil
 }
 
-// restart takes back the text of a step that the run repeats. The event is stored before a
+// restart voids the text of a step that the run repeats. The event is stored before a
 // reader gets new events, so that later readers never see that text.
 func (s *Service) restart(ctx context.Context, p prepared, from *resumed, was string) error {
 	e, err := recovery.Restart(ctx, s.o.Store, &from.run, was, p.cast.Name, p.cast.Script != nil)

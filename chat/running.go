@@ -19,13 +19,14 @@ type running struct {
 	log    *live.Log
 	cancel context.CancelCauseFunc
 	inbox  *sessions.Inbox
-	// kept reads the run from the store where the log ends because another process goes on
-	// with the run; nil if nothing is stored.
+	// kept reads the rest of the run from the store if another process continues it; nil
+	// if nothing is stored.
 	kept *kept
 	// since is when this process began to execute the run, after the event after.
 	since time.Time
 	after int64
-	// result is set before the log is closed. long says that its text is in the log.
+	// result is set before the log is closed. If long is true, its text is in the log
+	// alone.
 	result Result
 	long   bool
 }

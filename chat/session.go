@@ -22,20 +22,20 @@ type session struct {
 	// recalled is what the store recalled, as the agent recalledFor wants it.
 	recalled    store.Recalled
 	recalledFor *agent.Agent
-	// spent is what models consumed that chose the agent.
+	// spent is what the models that chose the agent consumed.
 	spent []run.Spent
 }
 
 // isNew reports whether the turn creates the session.
 func (s session) isNew() bool { return s.stored.CreatedAt.IsZero() }
 
-// willAnswer reports whether a message is the answer of a run that has not ended. The store gets
-// it when the run ends.
+// willAnswer reports whether a message is the answer of a run that has not ended. The answer
+// is stored when the run ends.
 func (s session) willAnswer(messageID string) bool {
 	return slices.ContainsFunc(s.recalled.Runs, func(r store.Run) bool { return r.MessageID == messageID })
 }
 
-// with adds to the metadata, here and in what is stored.
+// with merges add into the session's metadata and into the change to store.
 func (s session) with(add json.RawMessage) (session, error) {
 	metadata, _, err := store.MergeObjects(s.stored.Metadata, add)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 )
 
 // withState adds the state that the agent shares with the client, and the tool that changes
-// it. The state that the request brings takes the place of the session's.
+// it. The request's state replaces the session's.
 func (s *preparer) withState(ctx context.Context, p prepared) (prepared, error) {
 	about, given, before := p.cast.Agent.State, p.request.asked.State, p.shared
-	p.shared, p.request.asked.State = nil, nil // it is taken once
+	p.shared, p.request.asked.State = nil, nil // each is used once
 	if about == nil || p.cast.Script != nil {
 		if !noState(given) {
 			p.request.asked.Instruction = added(p.request.asked.Instruction,
@@ -94,8 +94,8 @@ func (r *recorder) shareState() {
 	}
 }
 
-// stateChanged stores the state before readers see it; e says that it changed. The event of
-// another call may have told the change already.
+// stateChanged stores the state before readers see it; e says that it changed. It does
+// nothing if the event of another call has reported the change already.
 func (r *recorder) stateChanged(e event.Event) {
 	changed := r.now.shared.Told()
 	if changed == nil {
@@ -112,8 +112,8 @@ func (r *recorder) stateChanged(e event.Event) {
 	r.writer.Append(e)
 }
 
-// predicted makes the arguments of a call that has ended a part of the state. If the call
-// failed, the client, which has shown them already, gets the state as it is.
+// predicted merges the arguments of a finished call into the state. The client has shown
+// them already: if the call failed, it gets the unchanged state.
 func (r *recorder) predicted(d *event.ToolCallData) {
 	s := r.now.shared
 	if s == nil || !s.Predicts(d.Name) {

@@ -8,10 +8,9 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Start begins a turn and returns as soon as the user's message is stored. The run ends by
-// itself, whatever becomes of ctx, which bounds the preparation only. An error is the
-// request's or the store's, and [Describe] words it; a failure of the model is an event of
-// the turn.
+// Start begins a turn and returns as soon as the user's message is stored. ctx bounds only
+// the preparation; the run goes on without it. An error comes from the request or the
+// store, and [Describe] words it; a failure of the model is an event of the turn.
 //
 // A request with Answers or Results, or one that steers, is for a run that exists already;
 // the Turn is that run's.
@@ -38,7 +37,7 @@ func (s *Service) Start(ctx context.Context, req Request) (*Turn, error) {
 	}
 	t, err := s.begin(ctx, r.numbered(s.o.NewID))
 	if errors.Is(err, ErrBusy) && r.asked.Thread != "" {
-		// Another thread may have begun the session in this moment.
+		// Another thread may have begun the session meanwhile.
 		if own, e := s.inThread(ctx, named); e == nil && own.caller.SessionID != r.caller.SessionID {
 			return s.begin(ctx, own.numbered(s.o.NewID))
 		}
@@ -60,7 +59,7 @@ func (s *Service) begin(ctx context.Context, r request) (*Turn, error) {
 		return p, nil, err
 	})
 	if errors.Is(err, store.ErrKeyUsed) || errors.Is(err, ErrBusy) && r.asked.Key != "" {
-		// The same request was here a moment ago, and may not have been stored yet.
+		// The first of two equal requests may still be starting: wait until it is stored.
 		if err := s.runs.sessions.Begun(ctx, r.key(), r.asked.Key); err != nil {
 			return nil, err
 		}

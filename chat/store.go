@@ -15,14 +15,15 @@ type Catalog interface {
 	Agent(ctx context.Context, name string) (*agent.Agent, error)
 }
 
-// Giver has documents that other processes do not have. With a Catalog that implements it,
-// as *catalog.Catalog does, their runs keep them, so that any process resumes such a run.
+// Giver has documents that other processes do not have. If the Catalog implements it, as
+// *catalog.Catalog does, runs are stored with these documents, so that any process can
+// resume them.
 type Giver interface {
 	Given(name string) bool
 }
 
-// Lister lists the agents that a session may be routed to. With a Catalog that implements
-// it, as *catalog.Catalog does, clients may leave the choice of the agent to p8.
+// Lister lists the agents that a session may be routed to. If the Catalog implements it,
+// as *catalog.Catalog does, clients may leave the choice of the agent to p8.
 type Lister interface {
 	Routable(ctx context.Context) ([]catalog.Routable, error)
 }

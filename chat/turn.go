@@ -15,8 +15,8 @@ import (
 type Turn struct {
 	RunID     string
 	SessionID string
-	// MessageID is the row of the answer, which exists when its id has been seen
-	// in the final metadata; InReplyTo is the row of the user's message.
+	// MessageID is the row of the answer, which exists once the final metadata have its
+	// id; InReplyTo is the row of the user's message.
 	MessageID string
 	InReplyTo string
 	// Agent is the name of the chosen agent, Model that of the chosen model. The metadata
@@ -25,9 +25,9 @@ type Turn struct {
 	Model string
 	// Protocol is that of the client that began the run.
 	Protocol string
-	// Past is the number of the last event before this request joined the run, with
-	// answers or results that the run waited for, or to steer it. Its client has the
-	// events up to it; 0 for a request that began the run.
+	// Past is the number of the last event before this request joined an existing run,
+	// with answers, results or a message that steers it. The client already has the
+	// events up to Past. It is 0 for a request that began the run.
 	Past int64
 
 	source source
@@ -61,8 +61,8 @@ func NewTurn(read func(ctx context.Context, after int64) iter.Seq2[event.Event, 
 // given is a source that the caller of NewTurn gives.
 type given func(ctx context.Context, after int64) iter.Seq2[event.Event, error]
 
-// events implements source. idle is called after each event: it is not known when the
-// next one comes.
+// events implements source. idle is called after each event, because it is not known when
+// the next one comes.
 func (g given) events(ctx context.Context, after int64, idle func()) iter.Seq2[event.Event, error] {
 	if idle == nil {
 		return g(ctx, after)
@@ -176,7 +176,7 @@ func (t *Turn) Wait(ctx context.Context) (Result, error) { return t.source.wait(
 // Cancel stops the run; what it has said so far is kept. It does not wait.
 func (t *Turn) Cancel() { t.source.stop() }
 
-// GoesOn reports whether the run, if it is interrupted, is resumed by itself.
+// GoesOn reports whether the run is resumed automatically if it is interrupted.
 func (t *Turn) GoesOn() bool { return t.source.goesOn() }
 
 // gather makes the result of a turn from its events.
@@ -191,7 +191,7 @@ func gather(ctx context.Context, t *Turn) (Result, error) {
 	return f.result(), nil
 }
 
-// fold makes the whole of a run's events.
+// fold combines a run's events into its Result.
 type fold struct {
 	text event.Spoken
 	res  Result

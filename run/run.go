@@ -11,13 +11,12 @@
 // model sees the failure and the run goes on. The run fails if the model fails,
 // or if a structured answer is still invalid after two retries.
 //
-// A limit ends a run and does not fail it: Done has the reason length and the
-// limit's name. Calls of the same step that were already allowed still run, unless the
-// model may not be asked again: then only those are made that signal something to others
-// (tool.Annotations).
-// Each call above the limit of one step gets a result that says that it was not
-// made; at twice the limit the model's stream is cut, which bounds the memory of
-// one answer. A run that is out of time before the model said anything fails.
+// A limit ends a run and does not fail it: Done has the reason length and the limit's
+// name. Calls of the same step that were already allowed still run. If the model cannot
+// be asked again, only the calls that signal something to others run (see
+// tool.Annotations). A call above the limit of one step is not made, and its result says
+// so; at twice the limit the model's stream is cut, which bounds the memory of one
+// answer. A run that is out of time before the model said anything fails.
 //
 // A fallback model, and a setting that the model refused, are reported as
 // warnings. The reasoning of a model goes back to it with the results of its
@@ -25,12 +24,11 @@
 //
 // # Structured answers
 //
-// A structured agent's answer is validated against its schema; an invalid one
-// goes back to the model with every error. The text is held back until it is
-// valid and sent as one piece; the tool final_result never appears as a tool
-// call. [As] decodes the answer. A chained tool gets a valid answer without
-// another call of the model, after the answer was shown: its result, or its
-// failure, is beside the answer in Done.
+// A structured agent's answer is validated against its schema; an invalid one goes back
+// to the model with every error. The text is held back until it is valid and sent as one
+// piece; the tool final_result never appears as a tool call. [As] decodes the answer.
+// Once a valid answer was shown, the chained tool is called with it, without asking the
+// model again. Done has the tool's result, or its failure, beside the answer.
 //
 // # Nested runs
 //
@@ -41,12 +39,12 @@
 //
 // # Pauses and crashes
 //
-// A run never waits for a person. A call that needs an approval or an answer
-// stays without a result; when the other calls of its step have ended, the run
-// ends with event.ReasonPaused. The [Journal] records what the model said and
-// what the calls returned. A run that is started again with its journal, after
-// the answer or after a crash, continues at that call and repeats no finished
-// call. Options.Steer adds what the user writes meanwhile to the conversation.
+// A run never waits for a person. A call that needs an approval or an answer stays
+// without a result; when the other calls of its step have ended, the run ends with
+// event.ReasonPaused. The [Journal] records what the model said and what the calls
+// returned. A run that is started again with its journal, after the person's answer or
+// after a crash, continues at that call and repeats no finished call. Options.Steer adds
+// what the user writes meanwhile to the conversation.
 package run
 
 import (
@@ -81,9 +79,9 @@ func Stream(ctx context.Context, o Options) iter.Seq2[event.Event, error] {
 	}
 }
 
-// ErrInterrupted, as the cause of a context's end, says that the run will be resumed:
-// with a Journal, the calls under way are left without a result and made again then.
-// Without that cause, or a Journal, they fail.
+// ErrInterrupted as the cause of a cancelled context says that the run will be resumed.
+// If the run has a Journal, the calls under way get no result and are repeated when the
+// run is resumed. Without that cause, or without a Journal, they fail.
 var ErrInterrupted = errors.New("run: interrupted, to be taken up again")
 
 // errBroken: the reader broke off.
@@ -105,28 +103,28 @@ type runner struct {
 	req    llm.Request
 	seq    int64
 	meta   *event.MetadataData
-	below  *event.MetadataData // of runs below, where meta has nothing
+	below  *event.MetadataData // of nested runs, for what meta lacks
 	output output
 	step   step
-	model  string // that responded last
-	of     Spent  // names the run in what it spends
+	model  string // the last one that responded
+	of     Spent  // names the run in its Spent entries
 	since  time.Time
 	warned []event.WarningData
 	parts  parts
 	files  files // scope's, used if this is the root
-	own    int   // where the run's own messages begin
+	own    int   // index of the run's first own message
 	held   int   // bytes that Memory counts for this run
 
-	// The entries for the next event of a tool call, and the journal's entries of the
-	// step that was half done when the run ended before.
+	// pending are the entries for the next event of a tool call, past the journal's
+	// entries of the step that was half done when the run was interrupted.
 	pending []Entry
 	past    map[string]past
 	takenUp bool
 	half    bool
-	// childSpoke: a nested run has produced text since this run's last step, so that this
+	// childSpoke: a nested run has produced text since this run's last step, so this
 	// run's text would repeat it.
 	childSpoke bool
-	// repeats knows what nested runs have shown, and this run need not repeat.
+	// repeats knows what nested runs have shown, so that this run need not repeat it.
 	repeats repeats
 	// said: a part of an answer was shown. asking: a request to the model is under way.
 	said, asking bool
@@ -155,7 +153,7 @@ func newRunner(ctx context.Context, o Options, yield func(event.Event, error) bo
 	return r, nil
 }
 
-// prepare builds the request that every step sends again, longer each time.
+// prepare builds the request. Each step adds messages and sends it again.
 func (r *runner) prepare() error {
 	const room = 8 // most runs add no more messages
 	msgs := make([]llm.Message, 0, len(r.Messages)+1+room)
@@ -286,7 +284,7 @@ func (r *runner) done(d *event.DoneData) error {
 	return r.emit(event.New(d))
 }
 
-// failed ends the run with an error, after the usage until then.
+// failed emits the usage so far and ends the run with an error.
 func (r *runner) failed(cause error) error {
 	if err := r.sumUp(); err != nil {
 		return err

@@ -39,12 +39,12 @@ func (r *runner) lend() {
 }
 
 // Sample asks the model. The request's settings override the run's, but cannot ask for a
-// longer answer. The reader sees nothing of it.
+// longer answer. The run's reader does not see the request or the answer.
 func (s *sampler) Sample(ctx context.Context, req *llm.Request) (string, llm.Message, llm.Finish, error) {
 	n := s.asked.Add(1)
 	budget := s.budget
 	if in := ScopeFrom(ctx); in != nil && in.RunID == s.RunID {
-		budget = in.Budget // the call's; the run's is above it
+		budget = in.Budget // the call's, which charges the run's too
 	}
 	if err := s.admit(n, budget); err != nil {
 		return "", llm.Message{}, "", err

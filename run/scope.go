@@ -16,8 +16,8 @@ import (
 const defaultDepth = 5
 
 // Scope is the run, and the call, that a tool's context belongs to. A run that is started
-// with that context is nested: its path and its thread are longer, the caller's limits
-// hold for it too, and so do the prices if it knows none.
+// with that context is nested: it extends the path and the thread, the caller's limits
+// apply to it too, and it uses the caller's prices if it has none.
 type Scope struct {
 	RunID string
 	// RootRunID is the outermost run's; it is RunID in the root.
@@ -41,10 +41,10 @@ type Scope struct {
 	maxDepth int
 	cost     func(model string, u llm.Usage) float64
 	newID    func() string
-	chars    int // the length of a result that is shown whole
+	chars    int // the longest result that is shown whole
 	// stepCalls bounds the tool calls of one response.
 	stepCalls int
-	shown     []string      // by the call, before the run was resumed
+	shown     []string      // names of events that the call showed before the run was resumed
 	begun     *atomic.Int64 // runs started in the call
 }
 
@@ -66,13 +66,13 @@ func (s *Scope) Names() []string { return strings.Split(s.Path, "/") }
 // childThread returns the thread of the first run that is started in this call.
 func (s *Scope) childThread() string { return ChildThread(s.Thread, s.ToolCallID) }
 
-// longestID is the longest id of a call that is a part of a thread as it is, in bytes: a
-// store bounds threads.
+// longestID is the longest call id, in bytes, that a thread contains unchanged: stores
+// bound the length of threads.
 const longestID = 180
 
-// ChildThread returns the thread of the first run that a call of a thread starts. Those
-// of its other runs have "~2" and so on behind it. A hash stands for an id that a store
-// would refuse or change.
+// ChildThread returns the thread of the first run that a call of a thread starts. The
+// call's other runs append "~2", "~3" and so on. A hash replaces an id that a store would
+// refuse or change.
 func ChildThread(thread, toolCallID string) string {
 	id := strings.ReplaceAll(toolCallID, "/", "%2F")
 	if len(id) > longestID || strings.IndexByte(id, 0) >= 0 {

@@ -15,9 +15,10 @@ type Spent struct {
 	// ToolCallID is the call that started the run, "" for the root.
 	ToolCallID string `json:"tool_id,omitempty"`
 	Model      string `json:"model,omitempty"`
-	// Usage has the tokens and their cost; requests and calls are counted for the tree.
+	// Usage has the tokens and their cost; requests and calls are counted only for the
+	// whole tree.
 	Usage event.UsageData `json:"usage"`
-	// Latency is how long the run took until its last response, pauses left out.
+	// Latency is the time from the run's start to its last response, without pauses.
 	Latency time.Duration `json:"latency,omitempty"`
 }
 
@@ -48,7 +49,7 @@ func sum(list []Spent) (u event.UsageData) {
 	return u
 }
 
-// charge charges the response of the model, and what models consumed that failed before it.
+// charge charges the model's response, and what the models that failed before it consumed.
 func (r *runner) charge() {
 	r.step.bill = r.bill(r.of, &r.step, r.req.Messages)
 	if n := len(r.step.bill); n > 0 {
@@ -73,8 +74,8 @@ func (o *Options) bill(of Spent, s *step, messages []llm.Message) []Spent {
 	return bill
 }
 
-// recallSpent charges what the journal says was spent. An entry without its parts is of a
-// version that did not keep them: the run's own agent gets it.
+// recallSpent charges what the journal has as spent. Older versions did not record the
+// parts: the usage of such an entry counts for the run's own agent.
 func (r *runner) recallSpent(e *Entry) {
 	parts, counts := e.Spent, *e.Usage
 	if len(parts) == 0 && counts.InputTokens+counts.OutputTokens > 0 {

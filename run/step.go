@@ -13,18 +13,18 @@ type step struct {
 	text     event.Deltas
 	calls    []*call
 	thoughts []llm.Reasoning
-	model    string // that responds
+	model    string // the one that responds
 	usage    llm.Usage
 	finish   llm.Finish
 	begun    bool   // the model has sent something
-	most     int    // tool calls that are made at most
+	most     int    // the most tool calls that are made
 	enough   bool   // the rest of the response is not read
 	past     []used // consumed by models that failed
 	bill     []Spent
-	before   []llm.Message // the conversation, whose calls have ids
+	before   []llm.Message // the run's own messages so far, whose calls have taken ids
 	kept     bool          // the journal has the step
-	// size is the length of the response so far, in bytes; held is the part in memory,
-	// shown the text that was dropped after it was shown.
+	// size is the length of the response so far, held the part of it in memory, shown the
+	// text that was dropped from memory after it was shown; all in bytes.
 	size, held, shown int
 }
 
@@ -102,8 +102,9 @@ func (s *step) addCall(c *llm.Chunk, seq int64) *call {
 	return k
 }
 
-// freshID returns id, or a new one if id is empty, no UTF-8, which JSON would change, or
-// another call of this run has it: results and journal entries find their call by its id.
+// freshID returns id, or a new one if id is empty, is not UTF-8 (JSON would change it) or
+// belongs to another call of this run: results and journal entries find their call by its
+// id.
 func (s *step) freshID(id string, seq int64) string {
 	if !utf8.ValidString(id) {
 		id = ""

@@ -34,9 +34,9 @@ func least(a, b int) int {
 	return b
 }
 
-// full reports whether the rest of the response is not read: it has as many calls above
-// the limit as the limit allows. Each of these gets a result for the model; the rest get
-// none.
+// full reports whether to stop reading the response: it has twice as many calls as the
+// limit allows. The calls above the limit that were read get a result for the model; the
+// rest get none.
 func (s *step) full() bool { return s.most > 0 && len(s.calls) >= 2*s.most }
 
 // leaveOut ends a call above the limit of its step. Its result says why.

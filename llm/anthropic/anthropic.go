@@ -68,7 +68,7 @@ const (
 	apiVersion = "2023-06-01"
 )
 
-// takes are the settings that the API has, of those that not every model takes.
+// takes are the API's settings, of those that not every model supports.
 const takes = llm.TakesSerialCalls
 
 // Model is one model. It is safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 	"github.com/p8-org/p8/llm/internal/wire"
 )
 
-// The API refuses blank text.
+// blank reports whether the text is blank: the API refuses such text.
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 func orEmpty(s string) string {

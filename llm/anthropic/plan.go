@@ -32,8 +32,7 @@ type plan struct {
 	warnings    []string
 }
 
-// planOf returns the plan of a request. thoughts allows to send earlier reasoning
-// back.
+// planOf returns the plan of a request. thoughts allows sending earlier reasoning back.
 func planOf(model string, req *llm.Request, d *dialect, thoughts bool) plan {
 	s := &req.Settings
 	p := plan{maxTokens: s.MaxTokens, thoughts: thoughts, silent: d.silent}

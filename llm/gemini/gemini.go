@@ -44,8 +44,8 @@ type Options struct {
 	// Model is the model's name, with or without models/ before it; tuned models
 	// are tunedModels/….
 	Model string
-	// BaseURL is https://generativelanguage.googleapis.com when empty; http or https. One that ends in a
-	// version such as /v1beta is taken as it is, to any other /v1beta is added.
+	// BaseURL is https://generativelanguage.googleapis.com when empty; http or https. A URL that
+	// ends in a version, such as /v1beta, is used unchanged; /v1beta is added to any other.
 	BaseURL string
 	// APIKey is sent in a header, never in the URL. It may be empty if BaseURL is set.
 	APIKey string `json:"-"`
@@ -72,7 +72,8 @@ type Model struct {
 	name     string // gemini:model
 	endpoint string
 	family   family
-	// schemas and openAPI fit schemas for the two forms of them.
+	// schemas fits schemas for the JSON Schema fields, openAPI for the OpenAPI fields,
+	// which are used if a model refuses the former.
 	schemas, openAPI *fit.Fitter
 	client           *wire.Client
 	// learned are the options that the provider has refused for this model.

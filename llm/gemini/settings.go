@@ -12,7 +12,7 @@ import (
 // codeDropped is the code of a warning that a setting was left out.
 const codeDropped = "setting_dropped"
 
-// takes are the settings that the API has, of those that not every model takes.
+// takes are the API's settings, of those that not every model supports.
 const takes = llm.TakesSeed | llm.TakesPenalties
 
 // maxStops is the most stop sequences that the API accepts.

@@ -7,10 +7,10 @@
 //	dollars := table.Cost("openai:gpt-4.1", usage)
 //
 // The table is embedded: models.yaml, which documents its columns and the day of its
-// prices. A file can replace and add rows. A name with a star at its end matches all
-// names with that beginning; the longest match counts, so dated versions of a model
-// are found, and a smaller model is not mistaken for it. A provider with several
-// names has one here, and models of Azure are looked up as OpenAI's.
+// prices. A file can replace and add rows. A name that ends in a star matches all names
+// with that beginning; the longest match counts, so dated versions of a model are found,
+// and a smaller model is not mistaken for it. A provider with several names has one here,
+// and models of Azure are looked up as OpenAI's.
 //
 // The cost of a model that is not in the table is 0, and Info reports it as unknown.
 package models

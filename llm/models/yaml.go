@@ -153,7 +153,7 @@ func (r *reader) number(n ast.Node, what string, low, high float64) float64 {
 			v = float64(i)
 		}
 	}
-	if !(low <= v && v <= high) { // a NaN is not
+	if !(low <= v && v <= high) { // also refuses NaN
 		r.bad(n, "%s is not a number from %.0f to %.0f: write one", what, low, high)
 		return 0
 	}

@@ -28,7 +28,7 @@ type dialect struct {
 	images, files bool
 	// ownSchemas: OpenAI's own rules for schemas apply.
 	ownSchemas bool
-	// takes are the settings that the model takes, of those that not every one does.
+	// takes are the model's settings, of those that not every model supports.
 	takes llm.Setting
 	// cacheKey: prompt_cache_key routes requests with the same beginning to one cache.
 	cacheKey bool

@@ -51,8 +51,9 @@ type Options struct {
 	HTTPClient *http.Client
 	// MaxRetries bounds the tries after the first; 2 when 0, none when negative.
 	MaxRetries int
-	// IdleTimeout is the longest silence of the provider; 5 minutes when 0, as a
-	// local server may load a model first and a reasoning one may think.
+	// IdleTimeout is the longest silence of the provider; 5 minutes when 0, because a
+	// local server may load the model first, and a reasoning model may be silent while it
+	// thinks.
 	IdleTimeout time.Duration
 	// SilenceVar is the setting of IdleTimeout, for the error that names it.
 	SilenceVar string

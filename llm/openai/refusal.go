@@ -17,7 +17,7 @@ const (
 	optStop
 	optReasoning
 	optEffort    // of the Responses API's reasoning
-	optSummary   // of the same
+	optSummary   // likewise
 	optMaxTokens // the spelling of the dialect; the other one is sent instead
 	optLimit     // no limit in any spelling
 	optStreamOptions
@@ -32,7 +32,7 @@ const (
 	optServiceTier
 	optVerbosity
 	optSafetyID
-	optForget // leaving earlier thoughts out: the model wants them back
+	optForget // leave earlier reasoning out; refused by models that want it back
 )
 
 // options are their names on the wire.
@@ -203,7 +203,7 @@ func (a *attempt) mend(r *outbound.Refusal, out *wire.Sink) []byte {
 	case what.option == 0:
 		return nil
 	case what.option&(optTemperature|optTopP) != 0 && s.ReasoningEffort != "" && s.ReasoningEffort != "none":
-		what.lasting = false // without thought it may have one
+		what.lasting = false // without reasoning, the model may accept the setting
 	case what.option == optMaxTokens && (!what.lasting || a.without&optMaxTokens != 0):
 		// The spelling is not the cause.
 		what = refused{name: "max_tokens", option: optLimit}

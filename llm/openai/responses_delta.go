@@ -40,7 +40,7 @@ func scanResponsesDelta(data []byte, out *wire.Texts) (kind llm.ChunkKind, index
 			index = s.Int()
 		case "delta":
 			if kind == 0 || delta != "" {
-				return 0, 0, "", false // only events that begin with their type
+				return 0, 0, "", false // the type must come first, and delta once
 			}
 			delta = s.Text(out)
 		case "error", "object", "response", "item":

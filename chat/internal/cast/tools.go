@@ -79,7 +79,7 @@ func NewClientTool(spec llm.ToolSpec, unchecked bool) (tool.Tool, error) {
 // uncheckedTool is a tool of a client that checks the arguments itself.
 type uncheckedTool struct{ clientTool }
 
-// ChecksItself marks the tool.
+// ChecksItself marks the tool as one whose client checks the arguments.
 func (uncheckedTool) ChecksItself() {}
 
 // Validate accepts all arguments.
@@ -88,7 +88,7 @@ func (uncheckedTool) Validate(context.Context, json.RawMessage) error { return n
 // RunsAtClient marks the tool as one that the client runs.
 func (clientTool) RunsAtClient() {}
 
-// Call always fails: the run ends before it would be made.
+// Call always fails: a run ends before it would call a client's tool.
 func (clientTool) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{}, &tool.Error{Message: "the client runs this tool itself"}
 }

@@ -157,7 +157,8 @@ func overridden(a *agent.Agent, structured *bool) (*agent.Agent, error) {
 	return changed, nil
 }
 
-// childRunID is the same each time the call is made.
+// childRunID returns the id of the called agent's run. It is the same each time the call
+// is made.
 func childRunID(parent *run.Scope, toolCallID string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(parent.RunID+"\x00"+parent.Thread+"\x00"+toolCallID)).String()
 }

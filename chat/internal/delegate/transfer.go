@@ -42,7 +42,7 @@ func (d *Delegator) TransferToAgent() (tool.Tool, error) {
 	return &transfer{base, d}, nil
 }
 
-// Annotations are for people.
+// Annotations say that the call signals something to others and is safe to repeat.
 func (*transfer) Annotations() tool.Annotations {
 	return tool.Annotations{Title: "Hand the session over", Idempotent: true, Signals: true}
 }

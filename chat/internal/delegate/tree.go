@@ -44,8 +44,8 @@ func (t *Tree) Recall(e event.Event) {
 	}
 }
 
-// structuredID returns the id of a structured agent's answer, and whether the same run has
-// shown the answer before. The ids of a turn differ.
+// structuredID returns the id of a structured agent's answer, unique in the turn, and
+// whether the same run has shown the answer before.
 func (t *Tree) structuredID(agent, runID string) (id string, shown bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,8 +69,8 @@ func (t *Tree) name(agent, runID, id string) {
 	t.answers[runID] = id
 }
 
-// place is a context that holds the agent whose run it is, and the tree that the nested runs
-// share.
+// place is the context of an agent's run. It holds the agent, and the tree that the nested
+// runs share.
 type place struct {
 	context.Context
 	caller *agent.Agent

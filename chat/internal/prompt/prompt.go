@@ -119,8 +119,8 @@ func (p Payload) with(s Scene, conversation []llm.Message) Payload {
 	return p
 }
 
-// Policy returns the history that the document wants. For a nil agent, which is not known
-// yet, it returns what any agent could want.
+// Policy returns the history that the document wants. If the agent is not known yet
+// (nil), it returns what any agent could want.
 func (c *Composer) Policy(a *agent.Agent) memory.Policy {
 	p := memory.Policy{
 		ReplayTools: true, KeepLast: c.o.KeepLast, Budget: c.o.Budget, Moments: c.o.Moments, ResultChars: c.o.ResultChars,

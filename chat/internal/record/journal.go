@@ -62,7 +62,7 @@ func (j *Journal) Record(_ context.Context, e run.Entry) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.pending = append(j.pending, stored)
-	// A pause within this process reads what was recorded.
+	// A run that pauses and goes on in this process reads it.
 	j.add(e)
 	return nil
 }

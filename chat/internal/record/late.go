@@ -203,8 +203,8 @@ func (w *Writer) Incomplete(err error) {
 	w.warned.Do(w.o.Warn)
 }
 
-// withoutRow returns a copy of the event of a call that names no row. A reader may have the
-// event already: it is not changed.
+// withoutRow returns a copy of the event of a call that names no row. e itself is not
+// changed, because a reader may have it already.
 func withoutRow(e event.Event) event.Event {
 	if d, ok := e.Data.(*event.ToolCallData); ok {
 		other := *d

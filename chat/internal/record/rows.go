@@ -20,11 +20,11 @@ type Rows struct {
 	Now   func() time.Time
 	NewID func() string
 
-	// asked has, by the run of a delegated agent, the id of the call that asked the agent.
+	// asked maps the run of a delegated agent to the id of the call that asked it.
 	asked map[string]string
 }
 
-// Heard notes the call that asked an agent, for the agent's rows.
+// Heard notes which call asked a delegated agent, for the agent's rows.
 func (r *Rows) Heard(e event.Event) {
 	if d, ok := e.Data.(*event.ChildRunData); ok && d.Status == event.ChildStarted {
 		if r.asked == nil {
@@ -62,7 +62,7 @@ func (r *Rows) ClientResult(toolCallID, content string, at time.Time) *store.Mes
 	}
 }
 
-// FromMessages returns the rows that the client's messages would have as stored messages.
+// FromMessages returns the client's messages as the rows that would store them.
 func FromMessages(messages []llm.Message, sessionID string) ([]store.Message, error) {
 	rows := make([]store.Message, 0, len(messages))
 	add := func(kind, content string, call json.RawMessage) {
@@ -120,8 +120,8 @@ func (r *Rows) Result(e event.Event, d *event.ToolCallData) *store.Message {
 	return row
 }
 
-// New returns a row of the run. That of a delegated agent carries its path: it is kept for
-// audit and never part of the conversation.
+// New returns a row of the run. A delegated agent's row carries its path: it is kept for
+// audit and is never part of the conversation.
 func (r *Rows) New(id, path, kind string) *store.Message {
 	row := &store.Message{
 		ID: id, SessionID: r.SessionID, Type: kind, AgentName: r.Agent, RunID: r.RunID, CreatedAt: r.Now(),

@@ -30,12 +30,11 @@ func (r *Rows) Shares(answer *store.Message, parts []run.Spent) []*store.Message
 	return rows
 }
 
-// Unended returns the usage of each agent that the journal has, for a run that will not be
-// resumed.
+// Unended returns each agent's usage from the journal, for a run that will not be resumed.
 func (j *Journal) Unended() []run.Spent {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	ended := map[string]bool{} // threads whose call has a result, which has their share
+	ended := map[string]bool{} // threads whose call has a result: its entry has their share
 	for thread, entries := range j.old {
 		for i := range entries {
 			if entries[i].Result != nil {
@@ -58,7 +57,7 @@ func (j *Journal) Unended() []run.Spent {
 // within reports whether a thread is one of the given ones or below one.
 func within(thread string, threads map[string]bool) bool {
 	for at := thread; at != ""; at = at[:max(0, strings.LastIndexByte(at, '/'))] {
-		first, _, _ := strings.Cut(at[strings.LastIndexByte(at, '/')+1:], "~") // of several runs of a call
+		first, _, _ := strings.Cut(at[strings.LastIndexByte(at, '/')+1:], "~") // without the number of a call's later run
 		if threads[at] || threads[at[:strings.LastIndexByte(at, '/')+1]+first] {
 			return true
 		}

@@ -160,8 +160,8 @@ func (w *Writer) Left() ([]Batch, []store.JournalEntry) {
 	return slices.Clip(w.late), w.o.Journal.take()
 }
 
-// put is the one way to the store: it writes what is late, then write and the events. The
-// caller holds the lock.
+// put makes every write to the store: what is late, then write and the events. The caller
+// holds the lock.
 func (w *Writer) put(write store.RunWrite, events ...event.Event) error {
 	if w.o.Lookup == nil {
 		return ErrNotStored

@@ -33,7 +33,7 @@ func (s *Ends) Fail(ctx context.Context, r *store.Run, failure *event.ErrorData)
 }
 
 // ending is how an abandoned run ends: its status and reason, the status of its answer's
-// row, and the failure, nil if it is not one.
+// row, and the failure, if it is one.
 type ending struct {
 	status, reason, row string
 	failure             *event.ErrorData
@@ -75,12 +75,12 @@ func (s *Ends) leftover(ctx context.Context, r *store.Run, how ending) error {
 		return err
 	}
 	l.parts = journal.Unended()
-	after := r.LastSeq // the log begins live.Gap further, behind what readers may have
+	after := r.LastSeq // the log begins live.Gap later, after everything that readers may have
 	if after > 0 || r.Restarts > 0 {
 		after += live.Lost - live.Gap
 	}
-	// A caller waits for this write and can repeat the request: with a run's context that is
-	// over, the log gives up after a few tries.
+	// The caller waits for this write and can repeat the request, so the log gets the
+	// context of a finished run: it gives up after a few tries.
 	hurry, over := context.WithCancel(ctx)
 	over()
 	log := live.Open(context.WithoutCancel(ctx), live.Options{

@@ -40,8 +40,8 @@ type Ends struct {
 	o Options
 
 	mu    sync.Mutex
-	left  map[string]End // by the run's id
-	bytes int            // of them, about
+	left  map[string]End // by run id
+	bytes int            // approximate memory of left
 	// busy are the runs that are being ended or claimed; the channel is closed afterwards.
 	busy map[string]chan struct{}
 }
@@ -65,8 +65,8 @@ const (
 	maxUnended = 1000
 	// endTime bounds one try.
 	endTime = 10 * time.Second
-	// MaxLeft bounds the events of a run that an End keeps in memory, maxUnendedBytes all
-	// that is kept of runs, in bytes.
+	// MaxLeft bounds the events that one End keeps in memory, maxUnendedBytes the memory
+	// of all Ends together, in bytes.
 	MaxLeft         = 1 << 20
 	maxUnendedBytes = 64 << 20
 )
@@ -138,8 +138,8 @@ func (s *Ends) Claim(ctx context.Context, was *store.Run) (store.Run, error) {
 	r, err := s.o.Store.ClaimRun(ctx, was.ID, s.o.Process)
 	switch {
 	case err == nil:
-		// The run rested, so the store has the end that may be kept here. Written again, it
-		// would end the part of the run that begins now.
+		// The run rested, so the store already has the end that may be kept here. Writing
+		// it again would end the part of the run that begins now.
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.forget(was.ID)

@@ -10,8 +10,8 @@ import (
 	"github.com/p8-org/p8/store"
 )
 
-// Said returns the events of a run from before it was resumed: the stored ones behind the
-// number after. Void is set on events that a restart voided.
+// Said returns the events of a run from before it was resumed: the stored ones with a
+// number above after. Void is set on events that a restart voided.
 func Said(ctx context.Context, s live.Store, r *store.Run, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		if r.LastSeq <= after {
@@ -106,7 +106,7 @@ func Restart(ctx context.Context, s live.Store, r *store.Run, was, agent string,
 	}
 	list := known.cut()
 	if was == store.RunWaiting && known.done && len(list) == 0 {
-		return nil, nil // it paused in order
+		return nil, nil // it paused and was not interrupted
 	}
 	return &event.Event{
 		Type: event.Restart, RunID: r.ID, Agent: agent, Seq: r.LastSeq + live.Lost + 1,

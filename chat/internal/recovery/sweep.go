@@ -23,7 +23,8 @@ type Sweeper struct {
 	// Resume resumes a run of the caller. Its error is nil if another process resumed the
 	// run, or ended it.
 	Resume func(ctx context.Context, runID string) error
-	// Full reports whether an error of Resume says that this process takes no more runs.
+	// Full reports whether an error of Resume says that this process takes no more runs
+	// runs.
 	Full func(error) bool
 	// GiveUp fails a run of the caller.
 	GiveUp func(ctx context.Context, runID string) error
@@ -48,9 +49,9 @@ const (
 	pause = 5 * time.Second
 )
 
-// Sweep resumes interrupted runs, those that rest longest first, and reports whether there
-// may be more. Runs on their last attempt are resumed one in a call: one of them may be
-// what kills processes, and the others must not die with it.
+// Sweep resumes interrupted runs, the longest interrupted first, and reports whether there
+// may be more. Each call resumes at most one run that is on its last attempt: such a run
+// may be what kills processes, and the others must not die with it.
 func (s *Sweeper) Sweep(ctx context.Context, from Interrupted) (more bool, err error) {
 	left, err := from.InterruptedRuns(ctx, 2*batch)
 	if err != nil {

@@ -177,7 +177,7 @@ type informed struct {
 func (i *informed) Classify(ctx context.Context, in routing.Input) (routing.Decision, error) {
 	in.History = i.asked.Recent
 	if last := lastOfUser(in.History); in.Message == "" && last >= 0 {
-		in.Message, in.History = in.History[last].Content, in.History[:last] // the turn answers it again
+		in.Message, in.History = in.History[last].Content, in.History[:last] // the turn answers this message again
 	}
 	in.Profile = profile(i.asked.User)
 	return i.then.Classify(ctx, in)
@@ -192,7 +192,7 @@ func lastOfUser(messages []llm.Message) int {
 	return i
 }
 
-// profile returns what is known of the user, in words.
+// profile describes the user in words, for the classifier.
 func profile(user store.User) string {
 	var b strings.Builder
 	b.WriteString(user.Content)

@@ -152,7 +152,7 @@ func (s *Slots[T]) next(k Key, own *slot[T]) {
 	own.queue = own.queue[1:]
 }
 
-// Ready says that the turn can be read.
+// Ready reports that the turn can be read.
 func (s *Slots[T]) Ready(k Key, turn T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

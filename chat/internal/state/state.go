@@ -1,7 +1,7 @@
 // Package state keeps the state that an agent and the client share in a session.
 //
-// A [Shared] belongs to one turn. The client's state, or that of the last turn, is its
-// beginning; the tool update_state changes it. The session's row has the newest state.
+// A [Shared] belongs to one turn. It begins with the client's state, or that of the last
+// turn; the tool update_state changes it. The session's row has the newest state.
 package state
 
 import (
@@ -141,9 +141,9 @@ func (s *Shared) Change(ctx context.Context, parts map[string]json.RawMessage) (
 	return true, nil
 }
 
-// Told returns the event of all changes since its last call; nil if there are none. The calls of
-// one step change the state at once, and their events may come in another order. One goroutine
-// calls Told, so that each of its events follows from the one before.
+// Told returns the event of all changes since its last call; nil if there are none. The calls
+// of one step change the state concurrently, and their events may arrive out of order. Only
+// one goroutine calls Told, so each event that Told returns follows from the one before.
 func (s *Shared) Told() *event.StateData {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +158,7 @@ func (s *Shared) Told() *event.StateData {
 	return &event.StateData{State: encode(s.now), Delta: encode(delta)}
 }
 
-// operation is one of JSON Patch (RFC 6902).
+// operation is a JSON Patch operation (RFC 6902).
 type operation struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
@@ -202,7 +202,7 @@ func encode[T map[string]json.RawMessage | []operation](v T) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// equal reports whether two values have the same text, but for blanks.
+// equal reports whether two values have the same text, apart from white space.
 func equal(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())

@@ -32,16 +32,16 @@ func (s *Shared) Tool() (tool.Tool, error) {
 	return updater{base, s}, nil
 }
 
-// Annotations say that the same change may be made twice.
+// Annotations mark the tool as idempotent: making a change twice is harmless.
 func (updater) Annotations() tool.Annotations { return tool.Annotations{Idempotent: true} }
 
-// Call is not used: a change has an event.
+// Call is Stream without the event. Runs use Stream.
 func (u updater) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return u.Stream(ctx, c, func(event.Event) bool { return true })
 }
 
-// Stream makes the change. Its event says only that there is one: who records it asks Told. It is
-// stored before the call has its result.
+// Stream makes the change. Its event says only that the state changed: the recorder gets the
+// change from Told and stores it before the call has its result.
 func (u updater) Stream(ctx context.Context, c tool.Call, emit func(event.Event) bool) (tool.Result, error) {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(c.Arguments, &parts); err != nil {
